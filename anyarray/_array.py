@@ -1,0 +1,514 @@
+"""`Array`, the one array class: attributes, operators, indexing, conversion to Python.
+
+An Array is a native array and the home it lives on. It is a value: no write to one Array is ever visible in
+another, nor in a native array that the user handed in. Writing replaces the native array by one with
+the new values; the backend reuses the memory if nobody else holds it.
+"""
+
+from __future__ import annotations
+
+import operator
+import sys
+from collections.abc import Iterator
+from types import EllipsisType, ModuleType
+from typing import TYPE_CHECKING, Any, Final, Union
+
+import numpy as np
+
+from anyarray import _backend, _choice, _dispatch, _errors, _printing, _protocols, _transfer
+from anyarray._backend import Backend, Home, Native
+from anyarray._dispatch import operator_of
+from anyarray._dtypes import DType
+
+if TYPE_CHECKING:
+    from types import NotImplementedType
+
+API_VERSIONS: Final = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
+"""Versions of the standard that a caller may ask for; each contains the one before."""
+
+Scalar = Union[bool, int, float, complex]
+Index = Union[int, slice, EllipsisType, None, "Array", np.ndarray[Any, Any], list[Any]]
+Key = Union[Index, tuple[Index, ...]]
+
+
+def _references() -> int:
+    """References to a native array that only its Array holds, as counted inside `__setitem__`.
+
+    More than these mean that somebody else holds the array too. Measured, as interpreters differ.
+    """
+    probe = _dispatch.wrap(np.empty(1), _backend.backend_of_name("numpy").free)
+    return probe._held_by()  # type: ignore[no-any-return]  # our own method
+
+
+class Array:
+    """An array of the standard, on any backend.
+
+    Made by the creation functions, never by its class. `shape`, `dtype`, `device` and the operators are those
+    of the standard; Python scalars are weak. `x[...] = v` and `x += 1` work on every backend.
+    """
+
+    __slots__ = ("__weakref__", "_home", "_native")
+
+    _native: Native
+    _home: Home
+
+    __array_priority__ = 1000  # before ndarray, for code that still asks
+
+    def __init__(self) -> None:
+        raise _errors.ArgumentTypeError("Array: is not made by its class. Make one: xp.asarray(...)")
+
+    # ------------------------------------------------------------------ attributes
+    @property
+    def dtype(self) -> DType:
+        """The dtype; one object for all backends."""
+        home = self._home
+        return home.dtypes[home.dtype_of(self._native)]
+
+    @property
+    def device(self) -> Backend:
+        """The backend that it lives on."""
+        return self._home.backend
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Length of each axis; None for one that is unknown under a trace."""
+        return self._home.shape_of(self._native)  # type: ignore[no-any-return]  # checked by the contract's test
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return len(self._home.shape_of(self._native))
+
+    @property
+    def size(self) -> int:
+        """Number of elements; None if the length of an axis is unknown under a trace."""
+        size = 1
+        for n in self._home.shape_of(self._native):
+            if n is None:
+                return None  # type: ignore[return-value]  # the standard's Optional, only under a trace
+            size *= n
+        return size
+
+    @property
+    def T(self) -> Array:  # noqa: N802 - the standard's name
+        """The transpose of a matrix. Raises ValueError unless it has two axes."""
+        if self.ndim != 2:
+            raise _errors.ArgumentValueError(f"T: x must have 2 axes, not {self.ndim}. Use xp.permute_dims or x.mT")
+        return _permuted(self, (1, 0))
+
+    @property
+    def mT(self) -> Array:  # noqa: N802 - the standard's name
+        """The transpose of each matrix of a stack. Raises ValueError if it has fewer than two axes."""
+        ndim = self.ndim
+        if ndim < 2:
+            raise _errors.ArgumentValueError(f"mT: x must have at least 2 axes, not {ndim}")
+        return _permuted(self, (*range(ndim - 2), ndim - 1, ndim - 2))
+
+    def to_device(self, device: Backend | str, /, *, stream: Any = None) -> Array:
+        """The same values on another backend, placed there; `self` if it is placed there already.
+
+        `device` is a device or its name. `stream` is accepted for the standard's sake; transfers are ordered by themselves.
+        """
+        home = _backend.as_backend(device).placed
+        if home is self._home:
+            return self
+        return _wrap(_transfer.moved(self._native, self._home.backend, home.backend), home)
+
+    # ------------------------------------------------------------------ conversion to Python
+    def item(self) -> Any:
+        """The only element as a Python scalar. Raises ValueError unless there is exactly one."""
+        return _transfer.to_host(self._native, self._home.backend).item()
+
+    def tolist(self) -> Any:
+        """The elements as nested lists of Python scalars; a scalar if it has no axes."""
+        return _transfer.to_host(self._native, self._home.backend).tolist()
+
+    def _python(self, function: str, kinds: str) -> Any:
+        dtype, shape = self.dtype, self.shape
+        if shape != ():
+            raise _errors.ArgumentTypeError(f"{function}: x must have no axes, not shape {shape}. Take an element: x[0]")
+        if dtype.kind not in kinds:
+            raise _errors.ArgumentTypeError(f"{function}: x must not have the dtype {dtype}")
+        return _transfer.to_host(self._native, self._home.backend).item()
+
+    def __bool__(self) -> bool:
+        shape = self.shape
+        if shape != ():
+            raise _errors.ArgumentValueError(
+                f"bool: the truth of an Array of shape {shape} is ambiguous. Use xp.any(x) or xp.all(x)"
+            )
+        return bool(self._python("bool", "biufc"))
+
+    def __int__(self) -> int:
+        return int(self._python("int", "biuf"))
+
+    def __float__(self) -> float:
+        return float(self._python("float", "biuf"))
+
+    def __complex__(self) -> complex:
+        return complex(self._python("complex", "biufc"))
+
+    def __index__(self) -> int:
+        return operator.index(self._python("index", "iu"))
+
+    def __len__(self) -> int:
+        shape = self.shape
+        if not shape:
+            raise _errors.ArgumentTypeError("len: x has no axes")
+        return shape[0]
+
+    def __iter__(self) -> Iterator[Array]:
+        if not self.ndim:
+            raise _errors.ArgumentTypeError("iter: x has no axes")
+        home = self._home
+        return (_wrap(native, home) for native in home.unstack(self._native, axis=0))
+
+    def __contains__(self, value: Any) -> bool:
+        equal = self == value
+        return bool(namespace().any(equal))
+
+    def __format__(self, spec: str) -> str:
+        return format(self.item(), spec) if spec and not self.ndim else format(str(self), spec)
+
+    def __repr__(self) -> str:
+        return _printing.text_of(self)
+
+    def __str__(self) -> str:
+        return _printing.values_of(self)
+
+    # ------------------------------------------------------------------ copies
+    def __copy__(self) -> Array:
+        return _wrap(self._native, self._home)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Array:
+        return _wrap(self._native, self._home)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        home = self._home
+        return _unpickled, (np.array(_transfer.to_host(self._native, home.backend)), home.backend.name, home.placed)
+
+    # ------------------------------------------------------------------ protocols
+    def __array_namespace__(self, /, *, api_version: str | None = None) -> ModuleType:
+        """The namespace of the standard: anyarray itself. Raises ValueError for a version that it does not know."""
+        if api_version is not None and api_version not in API_VERSIONS:
+            raise _errors.ArgumentValueError(
+                f"__array_namespace__: api_version must be one of {', '.join(API_VERSIONS)}, not {api_version!r}"
+            )
+        return namespace()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        """The values for NumPy: a read-only view where memory can be shared, else a copy."""
+        host = _transfer.to_host(self._native, self._home.backend)
+        if dtype is not None and np.dtype(dtype) != host.dtype:
+            if copy is False:
+                raise ValueError(f"asarray: a copy is needed to convert {host.dtype} to {np.dtype(dtype)}")
+            return host.astype(dtype)
+        return np.array(host) if copy else host
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        return _protocols.ufunc(namespace(), ufunc, method, inputs, kwargs)
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        return _protocols.function(namespace(), func, args, kwargs)
+
+    def __dlpack__(
+        self,
+        /,
+        *,
+        stream: Any = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[Any, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        """A DLPack capsule. The memory is shared read-only, or copied if the consumer cannot promise that."""
+        return _protocols.dlpack(self._native, self._home, stream, max_version, dl_device, copy)
+
+    def __dlpack_device__(self, /) -> tuple[int, int]:
+        return _protocols.dlpack_device(self._native, self._home)
+
+    def __jax_array__(self) -> Native:
+        """For jax.numpy: the values as a jax.Array."""
+        return _protocols.of_library(self._native, self._home, "jax")
+
+    def __tf_tensor__(self, dtype: Any = None, name: str | None = None) -> Native:
+        """For TensorFlow: the values as a tf.Tensor."""
+        return _protocols.tensor(self._native, self._home, dtype)
+
+    # ------------------------------------------------------------------ indexing
+    def __getitem__(self, key: Key, /) -> Array:
+        home = self._home
+        chosen = _choice.current().backend
+        if chosen is not None and chosen is not home.backend:
+            home = _dispatch.home_of_arrays("getitem", [self])
+        native = self._native if home is self._home else _dispatch.brought(self, home)
+        if type(key) is not int:
+            key = _normalised(key, home)
+        try:
+            found = home.getitem(native, key)
+        except Exception as error:
+            _explain_index(error, key)
+            raise
+        result = object.__new__(Array)
+        result._native = found
+        result._home = home
+        return result
+
+    def __setitem__(self, key: Key, value: Array | Scalar, /) -> None:
+        home = self._home
+        key = _normalised(key, home)
+        kind = type(value)
+        if kind is Array and value._home is home:  # type: ignore[union-attr]  # `kind` says so
+            new = value._native  # type: ignore[union-attr]
+        elif kind in _dispatch.SCALARS:
+            new = home.constants[value, kind, home.dtype_of(self._native)]
+        else:
+            new = _dispatch.brought(_value_to_write(value), home)
+        came, here = home.dtype(new), self.dtype
+        if came.kind == "c" and here.kind != "c":
+            raise _errors.ArgumentTypeError(
+                f"setitem: value must not be complex for an Array of dtype {here}. Take xp.real(value)"
+            )
+        try:
+            self._native = home.setitem(self._native, key, new, self._held_by() <= _ALONE)
+        except Exception as error:
+            _explain_index(error, key)
+            raise
+
+    def _held_by(self) -> int:
+        """References to the native array, as the interpreter counts them here."""
+        return sys.getrefcount(self._native)
+
+    def _rebind(self, result: Any, function: str) -> Array:
+        """`self` with the value of an in-place operation, which keeps shape and dtype."""
+        if result is NotImplemented:
+            return NotImplemented  # type: ignore[no-any-return]  # Python's protocol for operators
+        if result.shape != self.shape:
+            raise _errors.ArgumentValueError(
+                f"{function}: the result of shape {result.shape} does not fit in place of {self.shape}"
+            )
+        if result.dtype is not self.dtype:
+            raise _errors.ArgumentTypeError(
+                f"{function}: the result of dtype {result.dtype} does not fit in place of {self.dtype}. "
+                "Write x = x + ..., or convert the operand: xp.astype(...)"
+            )
+        self._native = result._native
+        self._home = result._home
+        return self
+
+    # ------------------------------------------------------------------ operators
+    __hash__ = None  # type: ignore[assignment]  # == is elementwise, so an Array is no key
+
+    @operator_of("abs", "numeric")
+    def __abs__(self, /) -> Array: ...  # type: ignore[empty-body]  # made by operator_of
+
+    @operator_of("negative", "numeric")
+    def __neg__(self, /) -> Array: ...  # type: ignore[empty-body]  # made by operator_of
+
+    @operator_of("positive", "numeric")
+    def __pos__(self, /) -> Array: ...  # type: ignore[empty-body]  # made by operator_of
+
+    @operator_of("bitwise_invert", "integer or boolean")
+    def __invert__(self, /) -> Array: ...  # type: ignore[empty-body]  # made by operator_of
+
+    @operator_of("equal")
+    def __eq__(self, other: Array | complex, /) -> Array: ...  # type: ignore[empty-body, override]
+
+    @operator_of("not_equal")
+    def __ne__(self, other: Array | complex, /) -> Array: ...  # type: ignore[empty-body, override]
+
+    @operator_of("less", "real numeric")
+    def __lt__(self, other: Array | float, /) -> Array: ...  # type: ignore[empty-body]
+
+    @operator_of("less_equal", "real numeric")
+    def __le__(self, other: Array | float, /) -> Array: ...  # type: ignore[empty-body]
+
+    @operator_of("greater", "real numeric")
+    def __gt__(self, other: Array | float, /) -> Array: ...  # type: ignore[empty-body]
+
+    @operator_of("greater_equal", "real numeric")
+    def __ge__(self, other: Array | float, /) -> Array: ...  # type: ignore[empty-body]
+
+    @operator_of("add", "numeric")
+    def __add__(self, other: Array | complex, /) -> Array: ...  # type: ignore[empty-body]
+
+    @operator_of("add", "numeric", reflected=True)
+    def __radd__(self, other: Array | complex, /) -> Array: ...  # type: ignore[empty-body]
+
+    def __iadd__(self, other: Array | complex, /) -> Array:
+        return self._rebind(self.__add__(other), "__iadd__")
+
+    @operator_of("subtract", "numeric")
+    def __sub__(self, other: Array | complex, /) -> Array: ...  # type: ignore[empty-body]
+
+    @operator_of("subtract", "numeric", reflected=True)
+    def __rsub__(self, other: Array | complex, /) -> Array: ...  # type: ignore[empty-body]
+
+    def __isub__(self, other: Array | complex, /) -> Array:
+        return self._rebind(self.__sub__(other), "__isub__")
+
+    @operator_of("multiply", "numeric")
+    def __mul__(self, other: Array | complex, /) -> Array: ...  # type: ignore[empty-body]
+
+    @operator_of("multiply", "numeric", reflected=True)
+    def __rmul__(self, other: Array | complex, /) -> Array: ...  # type: ignore[empty-body]
+
+    def __imul__(self, other: Array | complex, /) -> Array:
+        return self._rebind(self.__mul__(other), "__imul__")
+
+    @operator_of("divide", "floating-point")
+    def __truediv__(self, other: Array | complex, /) -> Array: ...  # type: ignore[empty-body]
+
+    @operator_of("divide", "floating-point", reflected=True)
+    def __rtruediv__(self, other: Array | complex, /) -> Array: ...  # type: ignore[empty-body]
+
+    def __itruediv__(self, other: Array | complex, /) -> Array:
+        return self._rebind(self.__truediv__(other), "__itruediv__")
+
+    @operator_of("floor_divide", "real numeric")
+    def __floordiv__(self, other: Array | float, /) -> Array: ...  # type: ignore[empty-body]
+
+    @operator_of("floor_divide", "real numeric", reflected=True)
+    def __rfloordiv__(self, other: Array | float, /) -> Array: ...  # type: ignore[empty-body]
+
+    def __ifloordiv__(self, other: Array | float, /) -> Array:
+        return self._rebind(self.__floordiv__(other), "__ifloordiv__")
+
+    @operator_of("remainder", "real numeric")
+    def __mod__(self, other: Array | float, /) -> Array: ...  # type: ignore[empty-body]
+
+    @operator_of("remainder", "real numeric", reflected=True)
+    def __rmod__(self, other: Array | float, /) -> Array: ...  # type: ignore[empty-body]
+
+    def __imod__(self, other: Array | float, /) -> Array:
+        return self._rebind(self.__mod__(other), "__imod__")
+
+    @operator_of("pow", "numeric")
+    def __pow__(self, other: Array | complex, /) -> Array: ...  # type: ignore[empty-body]
+
+    @operator_of("pow", "numeric", reflected=True)
+    def __rpow__(self, other: Array | complex, /) -> Array: ...  # type: ignore[empty-body]
+
+    def __ipow__(self, other: Array | complex, /) -> Array:
+        return self._rebind(self.__pow__(other), "__ipow__")
+
+    @operator_of("bitwise_and", "integer or boolean")
+    def __and__(self, other: Array | int, /) -> Array: ...  # type: ignore[empty-body]
+
+    @operator_of("bitwise_and", "integer or boolean", reflected=True)
+    def __rand__(self, other: Array | int, /) -> Array: ...  # type: ignore[empty-body]
+
+    def __iand__(self, other: Array | int, /) -> Array:
+        return self._rebind(self.__and__(other), "__iand__")
+
+    @operator_of("bitwise_or", "integer or boolean")
+    def __or__(self, other: Array | int, /) -> Array: ...  # type: ignore[empty-body]
+
+    @operator_of("bitwise_or", "integer or boolean", reflected=True)
+    def __ror__(self, other: Array | int, /) -> Array: ...  # type: ignore[empty-body]
+
+    def __ior__(self, other: Array | int, /) -> Array:
+        return self._rebind(self.__or__(other), "__ior__")
+
+    @operator_of("bitwise_xor", "integer or boolean")
+    def __xor__(self, other: Array | int, /) -> Array: ...  # type: ignore[empty-body]
+
+    @operator_of("bitwise_xor", "integer or boolean", reflected=True)
+    def __rxor__(self, other: Array | int, /) -> Array: ...  # type: ignore[empty-body]
+
+    def __ixor__(self, other: Array | int, /) -> Array:
+        return self._rebind(self.__xor__(other), "__ixor__")
+
+    @operator_of("bitwise_left_shift", "integer")
+    def __lshift__(self, other: Array | int, /) -> Array: ...  # type: ignore[empty-body]
+
+    @operator_of("bitwise_left_shift", "integer", reflected=True)
+    def __rlshift__(self, other: Array | int, /) -> Array: ...  # type: ignore[empty-body]
+
+    def __ilshift__(self, other: Array | int, /) -> Array:
+        return self._rebind(self.__lshift__(other), "__ilshift__")
+
+    @operator_of("bitwise_right_shift", "integer")
+    def __rshift__(self, other: Array | int, /) -> Array: ...  # type: ignore[empty-body]
+
+    @operator_of("bitwise_right_shift", "integer", reflected=True)
+    def __rrshift__(self, other: Array | int, /) -> Array: ...  # type: ignore[empty-body]
+
+    def __irshift__(self, other: Array | int, /) -> Array:
+        return self._rebind(self.__rshift__(other), "__irshift__")
+
+    @operator_of("matmul", "numeric")
+    def __matmul__(self, other: Array, /) -> Array: ...  # type: ignore[empty-body]
+
+    @operator_of("matmul", "numeric", reflected=True)
+    def __rmatmul__(self, other: Array, /) -> Array: ...  # type: ignore[empty-body]
+
+    def __imatmul__(self, other: Array, /) -> Array:
+        return self._rebind(self.__matmul__(other), "__imatmul__")
+
+
+_dispatch.scope["Array"] = Array
+_wrap: Final = _dispatch.wrap
+_ALONE: Final = _references()
+
+
+def namespace() -> ModuleType:
+    """The namespace of the standard; looked up late, as it stands on a higher floor."""
+    return sys.modules["anyarray"]
+
+
+def _permuted(x: Array, axes: tuple[int, ...]) -> Array:
+    return _wrap(x._home.permute_dims(x._native, axes), x._home)
+
+
+def _unpickled(host: np.ndarray[Any, Any], name: str, placed: bool) -> Array:
+    backend = _backend.backend_of_name(name)
+    return _wrap(_transfer.from_host(host, backend), backend.placed if placed else backend.free)
+
+
+def _value_to_write(value: Any) -> Any:
+    """The right-hand side of an assignment as an Array; lists and tuples as NumPy takes them."""
+    if isinstance(value, (list, tuple, int, float, complex)):
+        value = np.asarray(value)
+    return _dispatch.as_array("setitem", "value", value)
+
+
+def _normalised(key: Any, home: Home) -> Any:
+    """A key in the form that the contract of backends asks for, its arrays on `home`."""
+    if type(key) is tuple:
+        return tuple([_normalised_one(k, home) for k in key])
+    return _normalised_one(key, home)
+
+
+def _normalised_one(key: Any, home: Home) -> Any:
+    kind = type(key)
+    if kind is int or key is None or key is Ellipsis:
+        return key
+    if kind is slice:
+        start, stop, step = key.start, key.stop, key.step
+        if all(bound is None or type(bound) is int for bound in (start, stop, step)):
+            return key
+        return slice(*[None if bound is None else _bound(bound) for bound in (start, stop, step)])
+    if kind is bool or isinstance(key, (list, np.bool_)):
+        key = np.asarray(key, dtype=np.intp if kind is list and not key else None)
+    elif not isinstance(key, (Array, np.ndarray)) and hasattr(key, "__index__"):
+        return operator.index(key)
+    array = _dispatch.as_array("index", "key", key)
+    if array.dtype.kind not in "biu":
+        raise IndexError(f"index: key must be of an integer dtype or bool, not {array.dtype}")
+    return _dispatch.brought(array, home)
+
+
+def _bound(bound: Any) -> int:
+    try:
+        return operator.index(bound)
+    except TypeError as error:
+        raise _errors.ArgumentTypeError(
+            f"index: bounds of a slice must be integers or None, not {type(bound).__name__}"
+        ) from error
+
+
+def _explain_index(error: Exception, key: Any) -> None:
+    """Raise IndexError from a native error that is no built-in."""
+    if type(error).__name__ in _dispatch.TRANSLATED:
+        first_line = str(getattr(error, "message", error)).partition("\n")[0]
+        raise IndexError(f"index: {first_line}") from error

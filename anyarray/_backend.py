@@ -1,0 +1,491 @@
+"""Backends: a library on a device, by name; the registry, and how a native function is found.
+
+A name is `LIBRARY`, `LIBRARY-KIND` or `LIBRARY-KIND:INDEX`: "jax" (JAX's best device), "jax-gpu",
+"jax-gpu:1". A library that has one kind of device leaves the kind out: "numpy", "cupy:1". One backend is
+one object, compared by identity, and it is also the standard's device object.
+
+A library is imported when a backend of it is first used, never before. The contract of its module stands
+in `anyarray.backends`. Others register theirs by the entry-point group "anyarray.backends".
+"""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import importlib
+import importlib.util
+import operator
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from anyarray import _dtypes, _errors
+from anyarray._dtypes import DType
+
+Native = Any
+"""A native array: np.ndarray, tf.Tensor, jax.Array, cupy.ndarray ..."""
+
+
+class Home:
+    """Where an Array lives: a backend, and whether the user placed it there.
+
+    Each backend has two, `free` and `placed`. A home also is the table of the backend's native
+    functions and hooks: `home.exp(native)`. They are looked up at first use; see `declare`.
+    """
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
+
+    def __init__(self, backend: Backend, placed: bool) -> None:
+        self.backend = backend
+        self.placed = placed
+        self.dtypes: dict[Any, DType] = _NativeDtypes(backend)
+        """Our dtype by the library's."""
+        self.constants: dict[tuple[Any, type, Any], Native] = _Constants(self)
+        """0-d native arrays by (Python scalar, its class, native dtype of the array beside it)."""
+
+    def dtype(self, native: Native) -> DType:
+        """Our dtype of a native array."""
+        return self.dtypes[self.dtype_of(native)]
+
+    def constant(self, value: Any, name: str) -> Native:
+        """0-d native array of a Python scalar in the dtype `name`; made anew."""
+        backend = self.backend
+        dtype = _dtypes.KNOWN[name]
+        if type(value) is int and dtype.kind in "iu":
+            bounds = np.iinfo(dtype.dtype)
+            if not bounds.min <= value <= bounds.max:
+                raise OverflowError(f"Python integer {value} out of bounds for {name}")
+        return backend.hook("scalar")(value, backend.native_dtype(name), backend.native_device)
+
+    def __repr__(self) -> str:
+        return f"{self.backend} ({'placed' if self.placed else 'free'})"
+
+
+class _Declared:
+    """A native function as an attribute of Home: found at first use, then an entry of the home's `__dict__`.
+
+    Not `Home.__getattr__`: a class that has one loses the interpreter's fast attribute look-up, 50 ns a call.
+    """
+
+    __slots__ = ("_name",)
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, home: Home, owner: type[Home]) -> Callable[..., Any]:
+        function = home.__dict__[self._name] = home.backend.function(self._name)
+        return function
+
+
+def declare(name: str) -> None:
+    """Make the native function or hook `name` an attribute of every home."""
+    setattr(Home, name, _Declared(name))
+
+
+class _NativeDtypes(dict[Any, DType]):
+    """Our dtype by the library's, filled as they are met."""
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+
+    def __missing__(self, native: Any) -> DType:
+        for name, dtype in _dtypes.KNOWN.items():
+            try:
+                same = bool(self._backend.native_dtype(name) == native)
+            except (AttributeError, KeyError, TypeError, ImportError):
+                continue  # the library has no such dtype
+            if same:
+                self[native] = dtype
+                return dtype
+        raise _errors.ArgumentTypeError(f"{self._backend}: dtype {native} is not one that an Array can have")
+
+
+class _Constants(dict[tuple[Any, type, Any], Native]):
+    """0-d native arrays of Python scalars, so that `x + 1` makes its 1 once.
+
+    The key holds the class, as True == 1 == 1.0. Zeros of floats are kept apart by their sign. A scalar
+    that takes a default dtype is looked up by that dtype, as defaults differ by context.
+    """
+
+    MOST: Final = 4096
+    """Entries kept; more than a program has literals, few enough to forget."""
+
+    def __init__(self, home: Home) -> None:
+        self._home = home
+        self._by_dtype: dict[tuple[Any, ...], Native] = {}
+
+    def __missing__(self, key: tuple[Any, type, Any]) -> Native:
+        value, kind, native_dtype = key
+        beside = self._home.dtypes[native_dtype].name
+        name = _dtypes.weak(kind, beside)
+        exact = (value, kind, name) if value else (repr(value), kind, name)
+        constant = self._by_dtype.get(exact)
+        if constant is None:
+            constant = self._home.constant(value, name)
+            if len(self._by_dtype) >= self.MOST:
+                self._by_dtype.clear()
+                self.clear()
+            self._by_dtype[exact] = constant
+        if name == beside and (value or kind is int or kind is bool):
+            self[key] = constant
+        return constant
+
+
+# ---------------------------------------------------------------------- registry
+@dataclass(frozen=True)
+class Library:
+    """A row of the registry: what is known of a library without importing it."""
+
+    name: str
+    module: str
+    """The module with the contract of `anyarray.backends`."""
+    package: str
+    """The package whose presence means that the library is installed."""
+    kinds: tuple[str, ...]
+    """Kinds of devices that names may ask for; one kind is left out of names."""
+    distributions: tuple[str, ...] = ()
+    """Names under which it is published; the first is asked for in the install line."""
+    roots: tuple[str, ...] = ()
+    """Top-level packages that define its array classes."""
+    extra: str | None = None
+    """Our extra that installs it."""
+
+    @property
+    def is_installed(self) -> bool:
+        """Whether the library can be found; imports nothing."""
+        return self.package in sys.modules or importlib.util.find_spec(self.package) is not None
+
+    @property
+    def version(self) -> str | None:
+        """Its installed version, or None; imports nothing of it."""
+        from importlib import metadata  # 20 ms, which `import anyarray` need not take
+
+        for distribution in self.distributions:
+            try:
+                return metadata.version(distribution)
+            except metadata.PackageNotFoundError:
+                continue
+        return None
+
+    @property
+    def install_line(self) -> str:
+        """The command that installs it."""
+        return f'pip install "anyarray[{self.extra}]"' if self.extra else f"pip install {self.package}"
+
+    def is_loaded(self) -> bool:
+        """Whether its backend module has been imported."""
+        return self.name in _loaded
+
+
+LIBRARIES: Final[dict[str, Library]] = {
+    row.name: row
+    for row in (
+        Library("numpy", "anyarray.backends.numpy", "numpy", ("cpu",), ("numpy",), ("numpy",)),
+        Library(
+            "tf", "anyarray.backends.tensorflow", "tensorflow", ("cpu", "gpu", "tpu"),
+            ("tensorflow", "tensorflow-cpu", "tf-nightly"), ("tensorflow",), "tensorflow",
+        ),
+        Library("jax", "anyarray.backends.jax", "jax", ("cpu", "gpu", "tpu"), ("jax",), ("jax", "jaxlib"), "jax"),
+        Library(
+            "cupy", "anyarray.backends.cupy", "cupy", ("gpu",),
+            ("cupy-cuda12x", "cupy-cuda13x", "cupy-cuda11x", "cupy"), ("cupy",), "cupy",
+        ),
+    )
+}  # fmt: skip
+"""The libraries that anyarray brings a backend for. A new one is a row here and a file."""
+
+ALIASES: Final = {"tensorflow": "tf"}
+
+_loaded: dict[str, _Loaded] = {}
+_backends: dict[str, Backend] = {}
+_library_by_class: dict[type, Library | None] = {}
+
+
+@functools.cache
+def _registered() -> dict[str, Library]:
+    """Libraries of other distributions, by the entry-point group; imports none of them."""
+    from importlib import metadata  # 20 ms, which `import anyarray` need not take
+
+    found = {}
+    for point in metadata.entry_points(group="anyarray.backends"):
+        root = point.module.partition(".")[0]
+        distribution = (point.dist.name,) if point.dist else ()
+        found[point.name] = Library(point.name, point.module, root, ("cpu", "gpu", "tpu"), distribution)
+    return found
+
+
+def libraries() -> dict[str, Library]:
+    """Every known library by name, ours first; imports none of them."""
+    return {**LIBRARIES, **{k: v for k, v in _registered().items() if k not in LIBRARIES}}
+
+
+class _Loaded:
+    """A library whose backend module is imported: its functions and its devices."""
+
+    def __init__(self, library: Library, module: ModuleType) -> None:
+        self.library = library
+        self.module = module
+        self.namespace = getattr(module, "namespace", None)
+        self.array_types: tuple[type, ...] = tuple(getattr(module, "ARRAY_TYPES", ()))
+        self.devices: dict[str, list[Any]] = {k: list(v) for k, v in self.hook("devices")().items() if v}
+
+    def hook(self, name: str) -> Callable[..., Any]:
+        """A hook of the contract: the module's own, else the default that only needs the namespace."""
+        own = getattr(self.module, name, None)
+        if own is not None:
+            return own  # type: ignore[no-any-return]  # checked by the contract's test
+        return _DEFAULT_HOOKS[name](self.namespace)
+
+
+def load(library: Library) -> _Loaded:
+    """Import the library's backend module, once.
+
+    Raises BackendNotInstalledError with the line that installs it.
+    """
+    loaded = _loaded.get(library.name)
+    if loaded is None:
+        if not library.is_installed:
+            raise _errors.BackendNotInstalledError(
+                f'backend "{library.name}" is known, but {library.package} is not installed. Run: {library.install_line}'
+            )
+        loaded = _loaded[library.name] = _Loaded(library, importlib.import_module(library.module))
+        for listener in _on_load.get(library.name, ()):
+            listener()
+    return loaded
+
+
+_on_load: dict[str, list[Callable[[], None]]] = {}
+
+
+def when_loaded(library: str, listener: Callable[[], None]) -> None:
+    """Call `listener` once the library is loaded, at once if it is already."""
+    if library in _loaded:
+        listener()
+    else:
+        _on_load.setdefault(library, []).append(listener)
+
+
+# ---------------------------------------------------------------------- backend
+class Backend:
+    """A library on a device, such as "numpy", "jax-gpu" or "tf-cpu:1".
+
+    One object for each, compared by identity; it is also what `x.device` gives and what `device=` takes.
+    """
+
+    __slots__ = ("__weakref__", "_loaded", "free", "index", "kind", "library", "name", "native_device", "placed")
+
+    def __init__(self, loaded: _Loaded, kind: str, index: int) -> None:
+        self._loaded = loaded
+        self.library = loaded.library.name
+        """The library's name, as "jax"."""
+        self.kind = kind
+        """cpu, gpu or tpu."""
+        self.index = index
+        """Which of the devices of that kind, from 0."""
+        self.name = _name(loaded.library, kind, index)
+        self.native_device = loaded.devices[kind][index]
+        """The library's own object or name for the device."""
+        self.free = Home(self, placed=False)
+        self.placed = Home(self, placed=True)
+
+    def __repr__(self) -> str:
+        return f'device("{self.name}")'
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return backend_of_name, (self.name,)
+
+    def hook(self, name: str) -> Callable[..., Any]:
+        """A hook of the contract, not scoped to the device."""
+        return self._loaded.hook(name)
+
+    def native_dtype(self, name: str) -> Any:
+        """The library's dtype of a name of `_dtypes.KNOWN`."""
+        return self._loaded.hook("native_dtype")(name)
+
+    def has_dtype(self, name: str) -> bool:
+        """Whether the library has that dtype."""
+        try:
+            return self.native_dtype(name) is not None
+        except (AttributeError, KeyError, TypeError, ImportError):
+            return False
+
+    def function(self, name: str) -> Callable[..., Any]:
+        """The native function `name`, ready to be called for this device.
+
+        The backend file's own, else its namespace's (linalg and fft included), else the composed one.
+        Raises UnsupportedError if there is none.
+        """
+        loaded = self._loaded
+        function = loaded.hook(name) if name in _DEFAULT_HOOKS else getattr(loaded.module, name, None)
+        for chapter in ("", "linalg", "fft"):
+            if not callable(function):  # a namespace's `fft` is its chapter
+                space = getattr(loaded.namespace, chapter, None) if chapter else loaded.namespace
+                function = getattr(space, name, None)
+        if not callable(function):
+            composed = importlib.import_module("anyarray.backends._composed")
+            if name not in composed.__all__:
+                raise _errors.unsupported(name, self)
+            return functools.partial(getattr(composed, name), self.free)
+        return loaded.hook("scoped")(function, self.native_device)  # type: ignore[no-any-return]
+
+
+def _name(library: Library, kind: str, index: int) -> str:
+    stem = library.name if len(library.kinds) == 1 else f"{library.name}-{kind}"
+    return f"{stem}:{index}" if index else stem
+
+
+def parse(name: str) -> tuple[Library, str | None, int]:
+    """Library, kind (None: the best) and index that a name means; imports nothing.
+
+    Raises BackendNotFoundError, which says what is near and what is known.
+    """
+    known = LIBRARIES
+    stem, _, index = name.partition(":")
+    if stem.partition("-")[0] not in {*known, *ALIASES}:
+        known = libraries()
+    for library, kind in _splits(stem):
+        row = known.get(ALIASES.get(library, library))
+        if row is not None and (kind is None or kind in row.kinds) and (not index or index.isdecimal()):
+            return row, kind, int(index or 0)
+    near = difflib.get_close_matches(name, _names(known), n=1)
+    hint = f' Did you mean "{near[0]}"?' if near else ""
+    raise _errors.BackendNotFoundError(f'backend "{name}" is unknown.{hint} Known: {", ".join(known)}')
+
+
+def _splits(stem: str) -> Iterable[tuple[str, str | None]]:
+    """Ways to read a name as library and kind; a library's name may hold a hyphen."""
+    yield stem, None
+    library, hyphen, kind = stem.rpartition("-")
+    if hyphen:
+        yield library, kind
+
+
+def _names(known: dict[str, Library]) -> list[str]:
+    stems = [*known, *ALIASES, "auto"]
+    return stems + [f"{row.name}-{kind}" for row in known.values() if len(row.kinds) > 1 for kind in row.kinds]
+
+
+def backend_of_name(name: str) -> Backend:
+    """The backend of that name; imports its library at first use.
+
+    Raises BackendNotFoundError, BackendNotInstalledError or DeviceNotFoundError.
+    """
+    found = _backends.get(name)
+    if found is None:
+        library, kind, index = parse(name)
+        loaded = load(library)
+        if kind is None:
+            kind = next(iter(loaded.devices), library.kinds[0])
+        here = loaded.devices.get(kind, [])
+        if index >= len(here):
+            has = ", ".join(_name(library, k, i) for k, row in loaded.devices.items() for i in range(len(row)))
+            raise _errors.DeviceNotFoundError(
+                f'backend "{name}": {library.package} is installed, but finds no such device on this machine. '
+                + (f"It has: {has}" if has else f"It has no device at all; it needs a {kind}")
+            )
+        canonical = _name(library, kind, index)
+        found = _backends.get(canonical)
+        if found is None:
+            found = _backends.setdefault(canonical, Backend(loaded, kind, index))
+        _backends[name] = found
+    return found
+
+
+def as_backend(device: Any) -> Backend:
+    """The backend that `device=` means: a Backend or a name."""
+    if type(device) is Backend:
+        return device
+    if isinstance(device, str):
+        return backend_of_name(device)
+    raise _errors.ArgumentTypeError(
+        f'device: must be a device or its name, such as "numpy" or "jax-gpu:1", not {type(device).__name__}'
+    )
+
+
+def loaded_backends() -> list[Backend]:
+    """One backend for each device of each loaded library."""
+    return [
+        backend_of_name(_name(one.library, kind, index))
+        for one in list(_loaded.values())
+        for kind, row in one.devices.items()
+        for index in range(len(row))
+    ]
+
+
+def backend_of_native(native: Native) -> Backend | None:
+    """The backend on which a native array lives; None if no backend knows its class."""
+    kind = type(native)
+    try:
+        library = _library_by_class[kind]
+    except KeyError:
+        library = _library_by_class[kind] = _library_of(kind)
+    if library is None:
+        return None
+    loaded = load(library)
+    device = loaded.hook("device_of")(native)
+    for device_kind, row in loaded.devices.items():
+        if device is None or device in row:
+            return backend_of_name(_name(library, device_kind, 0 if device is None else row.index(device)))
+    raise _errors.DeviceNotFoundError(f"{library.name}: an array is on {device}, which is none of its devices")
+
+
+def _library_of(kind: type) -> Library | None:
+    """The library whose array class `kind` is; imports only what has made an array already."""
+    root = kind.__module__.partition(".")[0]
+    for library in LIBRARIES.values():
+        if root in library.roots:
+            return library if issubclass(kind, load(library).array_types) else None
+    for loaded in list(_loaded.values()):
+        if issubclass(kind, loaded.array_types):
+            return loaded.library
+    for library in _registered().values():
+        if library.package == root and issubclass(kind, load(library).array_types):
+            return library
+    return None
+
+
+# ---------------------------------------------------------------------- default hooks
+def _from_numpy(namespace: Any, a: np.ndarray[Any, Any], device: Any) -> Native:
+    return namespace.asarray(np.array(a, order="C"), device=device)
+
+
+def _to_numpy(x: Native) -> np.ndarray[Any, Any]:
+    return np.asarray(np.from_dlpack(x) if hasattr(x, "__dlpack__") else x)
+
+
+def _setitem(namespace: Any, x: Native, key: Any, value: Native, exclusive: bool) -> Native:
+    if not exclusive:
+        x = namespace.asarray(x, copy=True)
+    x[key] = namespace.astype(value, x.dtype)
+    return x
+
+
+_DEFAULT_HOOKS: Final[dict[str, Callable[[Any], Callable[..., Any]]]] = {
+    "devices": lambda namespace: lambda: {"cpu": [namespace.__array_namespace_info__().default_device()]},
+    "device_of": lambda namespace: operator.attrgetter("device"),
+    "native_dtype": lambda namespace: functools.partial(getattr, namespace),
+    "dtype_of": lambda namespace: operator.attrgetter("dtype"),
+    "shape_of": lambda namespace: operator.attrgetter("shape"),
+    "is_traced": lambda namespace: lambda x: False,
+    "to_numpy": lambda namespace: _to_numpy,
+    "from_numpy": lambda namespace: functools.partial(_from_numpy, namespace),
+    "to_device": lambda namespace: lambda x, device: x.to_device(device),
+    "scalar": lambda namespace: lambda value, dtype, device: namespace.asarray(value, dtype=dtype, device=device),
+    "getitem": lambda namespace: operator.getitem,
+    "setitem": lambda namespace: functools.partial(_setitem, namespace),
+    "scoped": lambda namespace: lambda function, device: function,
+    "synchronize": lambda namespace: lambda x: None,
+}
+"""Hooks of a library whose namespace follows the standard, by name: made of the namespace."""
+
+for _hook in _DEFAULT_HOOKS:
+    declare(_hook)

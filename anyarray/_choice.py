@@ -1,0 +1,173 @@
+"""Which backend a call runs on: `backend(...)`, the default of the process, and the rule.
+
+1. Inside `with backend(NAME)`: on NAME. The innermost block wins; each thread and asyncio task has its own.
+2. With none chosen, or `backend("auto")`: if an input is placed, on its home; two different placed homes are an
+   error. If all are free: where they already are (NumPy data follows the others), and NumPy for creation.
+3. Under a trace: in that trace's library, always.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import os
+from collections.abc import Callable, Iterable
+from contextvars import ContextVar, Token
+from types import TracebackType
+from typing import Any, Final, ParamSpec, TypeVar, cast
+
+from anyarray import _backend, _errors
+from anyarray._backend import Backend, Home
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+AUTO: Final = "auto"
+
+
+class Choice:
+    """What is chosen: a backend, None for the automatic choice, or a name whose library is not imported yet."""
+
+    __slots__ = ("backend",)
+
+    def __init__(self, backend: Backend | str | None) -> None:
+        self.backend = backend
+
+
+def _named(name: str) -> Choice:
+    return Choice(None if name == AUTO else name)
+
+
+process_default: Final = _named(os.environ.get("ANYARRAY_BACKEND") or AUTO)
+"""The choice where no block is open; one object, which `set_default_backend` changes."""
+
+_current: ContextVar[Choice] = ContextVar("anyarray backend", default=process_default)
+
+current: Final = _current.get
+"""The choice that holds here; bound once, as every call asks."""
+
+
+def chosen() -> Backend | None:
+    """The backend that is chosen here, its library imported; None for the automatic choice."""
+    choice = current()
+    if isinstance(choice.backend, str):
+        choice.backend = _backend.backend_of_name(choice.backend)
+    return choice.backend
+
+
+class backend:  # noqa: N801 - used as a function
+    """Run everything inside a `with` block, or a decorated function, on one backend.
+
+    `name` is a name such as "numpy", "jax", "tf-gpu:1", a device, or "auto". Inputs that live elsewhere are
+    brought over. The innermost block wins; each thread and asyncio task has its own. What was chosen before is
+    restored at the end of the block, also after an exception. The library is imported on entry.
+    Raises BackendNotFoundError, BackendNotInstalledError, DeviceNotFoundError.
+
+    >>> import anyarray as xp
+    >>> with xp.backend("numpy"):
+    ...     print(xp.ones(2).device)
+    numpy
+    """
+
+    def __init__(self, name: str | Backend = AUTO, /) -> None:
+        if not isinstance(name, (str, Backend)):
+            raise _errors.ArgumentTypeError(
+                f'backend: must be a name, such as "jax", or a device, not {type(name).__name__}'
+            )
+        if isinstance(name, str) and name != AUTO:
+            _backend.parse(name)
+        self._name = name
+        self._tokens: list[Token[Choice]] = []
+
+    def __enter__(self) -> Backend | None:
+        entered = None if self._name == AUTO else _backend.as_backend(self._name)
+        self._tokens.append(_current.set(Choice(entered)))
+        return entered
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        _current.reset(self._tokens.pop())
+
+    def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
+        if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+            raise _errors.ArgumentTypeError(
+                f"backend: {function.__qualname__} is a generator function, which is suspended with the block open. "
+                "Use a with block inside it"
+            )
+        name = self._name
+        if inspect.iscoroutinefunction(function):
+
+            @functools.wraps(function)
+            async def awaited(*args: P.args, **kwargs: P.kwargs) -> Any:
+                with backend(name):
+                    return await function(*args, **kwargs)
+
+            return cast(Callable[P, R], awaited)
+
+        @functools.wraps(function)
+        def called(*args: P.args, **kwargs: P.kwargs) -> R:
+            with backend(name):
+                return function(*args, **kwargs)
+
+        return called
+
+    def __repr__(self) -> str:
+        return f'backend("{self._name}")'
+
+
+def set_default_backend(name: str | Backend, /) -> None:
+    """Choose the backend of the whole process, where no `with backend(...)` block is open.
+
+    "auto" is the default. The environment variable ANYARRAY_BACKEND sets it from outside. The library is
+    imported at the first call, not here. Raises BackendNotFoundError for a name that is unknown.
+    """
+    if str(name) != AUTO:
+        _backend.parse(str(name))
+    process_default.backend = _named(str(name)).backend
+
+
+def device(name: str | Backend, /) -> Backend:
+    """The device object of a name such as "jax-gpu:0"; equal names give the same object.
+
+    >>> import anyarray as xp
+    >>> xp.device("numpy") is xp.asarray(1, device="numpy").device
+    True
+    """
+    return _backend.as_backend(name)
+
+
+def chosen_home(given: Any = None) -> Home:
+    """Where a creation function runs: the device it was given, else what is chosen, else NumPy."""
+    if given is not None:
+        return _backend.as_backend(given).placed
+    here = chosen()
+    return (_backend.backend_of_name("numpy") if here is None else here).free
+
+
+def home_of_call(function: str, homes: Iterable[Home], traced: Home | None = None) -> Home:
+    """Where a call of `function` with inputs on `homes` runs, by the rule above.
+
+    Raises BackendMismatchError if no block is open and inputs are placed on two backends.
+    """
+    if traced is not None:
+        return traced
+    here = chosen()
+    placed = {home.backend: home for home in homes if home.placed}
+    if here is not None:
+        return here.placed if here in placed else here.free
+    if len(placed) == 1:
+        return next(iter(placed.values()))
+    if placed:
+        first, second = list(placed)[:2]
+        raise _errors.BackendMismatchError(
+            f"{function}: one input is placed on {first} and another on {second}. Bring one over with "
+            f'x.to_device("{second}"), or choose for a block: with xp.backend("{first}")'
+        )
+    return automatic_home(homes)
+
+
+def automatic_home(homes: Iterable[Home]) -> Home:
+    """Where free inputs meet: where the first of them is that has left NumPy, else NumPy."""
+    numpy = _backend.backend_of_name("numpy").free
+    return next((home for home in homes if home is not numpy), numpy)

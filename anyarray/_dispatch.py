@@ -1,0 +1,423 @@
+"""The call: a declared signature becomes a body.
+
+`@dispatch` reads the annotations of a function of the standard and writes its body in two parts. The fast
+path is generated, for the common call: Arrays that all live where the call runs. It unwraps, calls the
+native function, wraps. Everything else (inputs to be brought over, native arrays, no choice yet) goes
+through `call`, which is written once. The generated source is in `linecache`, so a debugger steps
+through it. A native error is examined afterwards: `explain` raises the clear one, if it finds the cause.
+
+Annotations and what they make of a parameter:
+
+    Array                     an array
+    Array | complex           an array or a Python scalar, which takes its dtype from the arrays beside it
+    int | Array               a Python scalar as it is, or an array
+    Array | None              an array or None; `Array | float | None` likewise
+    *arrays: Array            any number of arrays
+    list[Array]               a list or tuple of arrays
+    DType | None              a dtype: becomes the library's
+    all others                passed on as they are
+"""
+
+from __future__ import annotations
+
+import inspect
+import linecache
+from collections.abc import Callable, Sequence
+from typing import Any, Final, TypeVar, overload
+
+import numpy as np
+
+from anyarray import _backend, _choice, _dtypes, _errors, _transfer
+from anyarray._backend import Home, Native
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+ARRAY, WEAK, SEQUENCE, DTYPE, PLAIN = "array", "weak", "sequence", "dtype", "plain"
+SCALARS: Final = frozenset({bool, int, float, complex})
+
+ACCEPTED: Final = {
+    "any": "biufc",
+    "numeric": "iufc",
+    "real numeric": "iuf",
+    "floating-point": "biufc",
+    "real floating-point": "biuf",
+    "complex floating-point": "c",
+    "integer": "iu",
+    "integer or boolean": "biu",
+    "boolean": "b",
+}
+"""Kinds that a parameter takes, by the standard's words; floating-point functions promote bool and integers."""
+
+
+class Parameter:
+    """A parameter of a declared function, as dispatch sees it."""
+
+    __slots__ = ("is_condition", "is_keyword", "is_optional", "is_variadic", "name", "role", "takes_plain_scalar", "words")
+
+    def __init__(self, parameter: inspect.Parameter, words: str) -> None:
+        union = [part.strip() for part in str(parameter.annotation).split("|")]
+        self.name = parameter.name
+        self.words = words
+        self.is_keyword = parameter.kind is parameter.KEYWORD_ONLY
+        self.is_variadic = parameter.kind is parameter.VAR_POSITIONAL
+        self.is_optional = "None" in union
+        self.takes_plain_scalar = "Array" in union and union[0] in ("int", "float")
+        scalars = {"bool", "int", "float", "complex"}.intersection(union)
+        if "list[Array]" in union or (self.is_variadic and union == ["Array"]):
+            self.role = SEQUENCE
+        elif "Array" in union:
+            self.role = WEAK if scalars and not self.takes_plain_scalar else ARRAY
+        elif "DType" in union:
+            self.role = DTYPE
+        else:
+            self.role = PLAIN
+        # What `where` chooses by: no dtype follows from it.
+        self.is_condition = self.role is ARRAY and words == "boolean"
+
+
+class Declaration:
+    """A declared function: its name, its parameters and what becomes of its result."""
+
+    __slots__ = ("_globals", "name", "parameters", "result")
+
+    def __init__(self, function: Callable[..., Any], words: dict[str, str], name: str | None = None) -> None:
+        signature = inspect.signature(function)
+        self._globals = function.__globals__
+        self.name = name or function.__name__
+        self.parameters = [Parameter(p, words.pop(p.name, "any")) for p in signature.parameters.values()]
+        self.result = str(signature.return_annotation)
+        if words:
+            raise ValueError(f"@dispatch of {self.name}: there is no parameter {', '.join(words)}")
+        _backend.declare(self.name)
+
+    def wrapped(self, native: Any, home: Home) -> Any:
+        """The result of the native function as Arrays, in the form that was declared."""
+        if self.result == "Array":
+            return wrap(native, home)
+        arrays = [wrap(one, home) for one in native]
+        return tuple(arrays) if self.result.startswith("tuple[") else self._globals[self.result](*arrays)
+
+
+scope: Final[dict[str, Any]] = {"current": _choice.current, "SCALARS": SCALARS, "new": object.__new__}
+"""The globals of the generated bodies; `_array` adds the class Array."""
+
+
+def wrap(native: Native, home: Home) -> Any:
+    """An Array of a native array that lives on `home`."""
+    array = object.__new__(scope["Array"])
+    array._native = native
+    array._home = home
+    return array
+
+
+@overload
+def dispatch(function: F, /) -> F: ...
+@overload
+def dispatch(**words: str) -> Callable[[F], F]: ...
+def dispatch(function: F | None = None, /, **words: str) -> F | Callable[[F], F]:
+    """Give a declared function its body.
+
+    `words` say, for each array parameter, the dtypes that the standard allows: a key of `ACCEPTED`.
+    """
+
+    def decorated(function: F) -> F:
+        declaration = Declaration(function, dict(words))
+        return _compiled(function, declaration, call, declaration.parameters)
+
+    return decorated if function is None else decorated(function)
+
+
+def operator_of(name: str, words: str = "any", *, reflected: bool = False) -> Callable[[F], F]:
+    """Give a declared operator of Array the body of the function `name`.
+
+    Unlike a function it answers NotImplemented to operands that it does not know, so that Python asks the other side.
+    """
+
+    def decorated(method: F) -> F:
+        declaration = Declaration(method, {}, name)
+        for parameter in declaration.parameters:
+            parameter.words = words
+            if parameter.name == "self":
+                parameter.role = ARRAY
+        written = declaration.parameters
+        if reflected:
+            # The native function gets the operands in the order in which they were written.
+            declaration.parameters = written[::-1]
+        return _compiled(method, declaration, operate, written)
+
+    return decorated
+
+
+# ---------------------------------------------------------------------- generation
+def _compiled(function: F, declaration: Declaration, slow: Callable[..., Any], written: list[Parameter]) -> F:
+    name = function.__name__
+    source = _source(name, declaration, written, _parameters(function))
+    filename = f"<anyarray {function.__qualname__}>"
+    linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
+    made: dict[str, Any] = {}
+    exec(compile(source, filename, "exec"), scope, made)  # noqa: S102 - our own text, from a declared signature
+    body = made["make"](declaration, slow, explain, _native_dtype)
+    body.__doc__ = function.__doc__
+    body.__module__ = function.__module__
+    body.__qualname__ = function.__qualname__
+    body.__annotations__ = function.__annotations__
+    body.__defaults__ = function.__defaults__
+    body.__kwdefaults__ = function.__kwdefaults__
+    return body  # type: ignore[no-any-return]  # it has the signature of `function`
+
+
+def _source(name: str, declaration: Declaration, written: list[Parameter], parameters: str) -> str:
+    """The text of the body: the fast path, then the slow one."""
+    values = "(" + "".join(f"{p.name}, " for p in declaration.parameters) + ")"
+    slow = f"return slow(declaration, {values})"
+    lines = [f"def {name}{parameters}:"]
+    arrays = [p for p in written if p.role in (ARRAY, WEAK)]
+    if not arrays or any(p.role is SEQUENCE for p in written):
+        lines.append(f"    {slow}")
+    else:
+        first = arrays[0]
+        # A Python scalar takes the dtype of the first array, unless that is a condition.
+        scalars_follow_first = not first.is_condition
+        lines += [
+            f"    if type({first.name}) is Array:",
+            f"        home = {first.name}._home",
+            "        backend = current().backend",
+            "        if backend is None or backend is home.backend:",
+            f"            {first.name}_ = {first.name}._native",
+        ]
+        for p in arrays[1:]:
+            lines += [
+                f"            kind = type({p.name})",
+                f"            if kind is Array and {p.name}._home is home:",
+                f"                {p.name}_ = {p.name}._native",
+            ]
+            if p.role is WEAK and scalars_follow_first:
+                lines += [
+                    "            elif kind in SCALARS:",
+                    f"                {p.name}_ = home.constants[{p.name}, kind, home.dtype_of({first.name}_)]",
+                ]
+            if p.takes_plain_scalar:
+                lines += ["            elif kind in SCALARS:", f"                {p.name}_ = {p.name}"]
+            if p.is_optional:
+                lines += [f"            elif {p.name} is None:", f"                {p.name}_ = None"]
+            lines += ["            else:", f"                {slow}"]
+        arguments = ", ".join(_argument(p) for p in declaration.parameters)
+        lines += [
+            "            try:",
+            f"                native = home.{declaration.name}({arguments})",
+            "            except Exception as error:",
+            f"                explain(error, declaration, home, {values})",
+            "                raise",
+        ]
+        if declaration.result == "Array":
+            lines += [
+                "            result = new(Array)",
+                "            result._native = native",
+                "            result._home = home",
+                "            return result",
+            ]
+        else:
+            lines.append("            return declaration.wrapped(native, home)")
+        lines.append(f"    {slow}")
+    indented = "".join(f"    {line}\n" for line in lines)
+    return f"def make(declaration, slow, explain, native_dtype):\n{indented}    return {name}\n"
+
+
+def _parameters(function: Callable[..., Any]) -> str:
+    """The parameters of a function by name alone; their defaults are set on the made function."""
+    signature = inspect.signature(function)
+    bare = [p.replace(annotation=p.empty, default=p.empty) for p in signature.parameters.values()]
+    return str(inspect.Signature(bare))
+
+
+def _argument(p: Parameter) -> str:
+    """How the generated body hands parameter `p` to the native function."""
+    value = f"{p.name}_" if p.role in (ARRAY, WEAK) else p.name
+    if p.role is DTYPE:
+        value = f"None if {p.name} is None else native_dtype(home, {p.name})"
+    return f"{p.name}={value}" if p.is_keyword else value
+
+
+# ---------------------------------------------------------------------- the slow path
+def call(declaration: Declaration, values: Sequence[Any]) -> Any:
+    """Call a declared function with any arguments: choose the home, bring the arrays there, call, wrap."""
+    prepared = [
+        _taken(declaration.name, p, value) if p.role in (ARRAY, WEAK, SEQUENCE) else value
+        for p, value in zip(declaration.parameters, values, strict=True)
+    ]
+    arrays = [a for value in prepared for a in (value if isinstance(value, list) else [value]) if is_array(a)]
+    if not arrays:
+        _refuse_no_arrays(declaration, values)
+    home = home_of_arrays(declaration.name, arrays)
+    positional: list[Any] = []
+    keyword: dict[str, Any] = {}
+    for p, value in zip(declaration.parameters, prepared, strict=True):
+        native = value
+        if is_array(value):
+            native = brought(value, home)
+        elif p.role is SEQUENCE:
+            native = [brought(a, home) for a in value]
+        elif p.role is DTYPE and value is not None:
+            native = _native_dtype(home, value)
+        elif p.role is WEAK and value is not None:
+            native = _weak(value, declaration, prepared, home)
+        if p.is_variadic:
+            positional += native
+        elif p.is_keyword:
+            keyword[p.name] = native
+        else:
+            positional.append(native)
+    try:
+        result = getattr(home, declaration.name)(*positional, **keyword)
+    except Exception as error:
+        explain(error, declaration, home, prepared)
+        raise
+    return declaration.wrapped(result, home)
+
+
+def operate(declaration: Declaration, values: Sequence[Any]) -> Any:
+    """As `call`, for an operator: NotImplemented if an operand is nothing that it knows."""
+    for value in values:
+        kind = type(value)
+        if not (is_array(value) or kind in SCALARS or isinstance(value, (int, float, complex))):
+            if _backend.backend_of_native(value) is None:
+                return NotImplemented
+    return call(declaration, values)
+
+
+def created(name: str, device: Any, dtype: _dtypes.DType, *args: Any, **kwargs: Any) -> Any:
+    """The Array that the native creation function `name` makes on `device`, or where creation runs."""
+    home = _choice.chosen_home(device)
+    backend = home.backend
+    function = getattr(home, name)
+    native = function(*args, dtype=backend.native_dtype(dtype.name), device=backend.native_device, **kwargs)
+    return wrap(native, home)
+
+
+def is_array(value: Any) -> bool:
+    return type(value) is scope["Array"]
+
+
+def _taken(function: str, p: Parameter, value: Any) -> Any:
+    """An argument as Array, list of Arrays, Python scalar or None, whichever `p` allows."""
+    if is_array(value):
+        return value
+    if p.role is SEQUENCE:
+        if not isinstance(value, (list, tuple)):
+            raise _errors.not_an_array(function, p.name, value)
+        return [as_array(function, f"{p.name}[{i}]", one) for i, one in enumerate(value)]
+    if value is None and p.is_optional:
+        return None
+    if p.role is WEAK or p.takes_plain_scalar:
+        kind = type(value)
+        if kind in SCALARS:
+            return value
+        for scalar in (bool, int, float, complex):
+            # NumPy's float64 is a float by inheritance, but it has a dtype of its own.
+            if isinstance(value, scalar) and not isinstance(value, np.generic):
+                return scalar(value)
+    return as_array(function, p.name, value)
+
+
+def as_array(function: str, parameter: str, value: Any) -> Any:
+    """An Array of an Array or a native array, without a copy; only for the time of a call.
+
+    NumPy's arrays are free, those of a framework placed where they are.
+    Raises TypeError for anything else.
+    """
+    if is_array(value):
+        return value
+    backend = _backend.backend_of_native(value)
+    if backend is None:
+        raise _errors.not_an_array(function, parameter, value)
+    home = backend.free if backend.library == "numpy" else backend.placed
+    home.dtype(value)
+    return wrap(value, home)
+
+
+def home_of_arrays(function: str, arrays: Sequence[Any]) -> Home:
+    """Where a call of `function` on these Arrays runs."""
+    traced = next((a._home for a in arrays if a._home.is_traced(a._native)), None)
+    return _choice.home_of_call(function, [a._home for a in arrays], traced)
+
+
+def brought(array: Any, home: Home) -> Native:
+    """The native array of an Array on another home."""
+    return _transfer.moved(array._native, array._home.backend, home.backend)
+
+
+def _native_dtype(home: Home, wanted: Any) -> Any:
+    return home.backend.native_dtype(_dtypes.dtype(wanted).name)
+
+
+def _weak(value: Any, declaration: Declaration, prepared: Sequence[Any], home: Home) -> Native:
+    """A Python scalar as 0-d native array of the dtype that the arrays beside it give it.
+
+    A condition is not beside it. Without an array, as in `where(condition, 1, 2.5)`, the scalars agree on a default.
+    """
+    beside = [
+        v._home.dtype(v._native).name
+        for p, v in zip(declaration.parameters, prepared, strict=True)
+        if is_array(v) and not p.is_condition and not p.takes_plain_scalar
+    ]
+    if beside:
+        name = _dtypes.weak(type(value), _dtypes.result_name(*beside))
+    else:
+        scalars = [v for p, v in zip(declaration.parameters, prepared, strict=True) if p.role is WEAK]
+        name = _dtypes.result_name(*[_dtypes.default(type(v)).name for v in scalars if v is not None])
+    return home.constant(value, name)
+
+
+def _refuse_no_arrays(declaration: Declaration, values: Sequence[Any]) -> None:
+    for p, value in zip(declaration.parameters, values, strict=True):
+        if p.role is SEQUENCE and not value:
+            raise _errors.ArgumentValueError(f"{declaration.name}: {p.name} must hold at least one Array, but is empty")
+        if p.role in (ARRAY, WEAK):
+            raise _errors.not_an_array(declaration.name, p.name, value)
+
+
+# ---------------------------------------------------------------------- errors
+TRANSLATED: Final = ("InvalidArgumentError", "UnimplementedError", "NotFoundError")
+"""Exceptions of TensorFlow that mean a wrong argument; they are no built-ins."""
+
+
+def explain(error: Exception, declaration: Declaration, home: Home, values: Sequence[Any]) -> None:
+    """Raise a clear error from a native one, if the arguments show its cause; else return.
+
+    Only reached after a refusal, so it may take its time.
+    """
+    if isinstance(error, _errors.AnyarrayError):
+        return
+    name = declaration.name
+    arrays: list[tuple[Parameter, str, Any, Home]] = []
+    for p, value in zip(declaration.parameters, values, strict=True):
+        if is_array(value):
+            arrays.append((p, p.name, value._native, value._home))
+        elif p.role is SEQUENCE:
+            arrays += [(p, f"{p.name}[{i}]", a._native, a._home) for i, a in enumerate(value) if is_array(a)]
+    for p, label, native, its_home in arrays:
+        dtype = its_home.dtype(native)
+        if dtype.kind not in ACCEPTED[p.words]:
+            raise _errors.dtype_not_allowed(name, label, p.words, dtype) from error
+    shapes = [tuple(its_home.shape_of(native)) for _, _, native, its_home in arrays]
+    if not shapes:
+        return
+    by_name = {p.name: value for p, value in zip(declaration.parameters, values, strict=True)}
+    axis = by_name.get("axis", by_name.get("axes"))
+    ndim = len(shapes[0])
+    for one in axis if isinstance(axis, (tuple, list)) else [axis]:
+        if isinstance(one, int) and name not in _NEW_AXIS and not -ndim <= one < ndim:
+            raise _errors.no_such_axis(name, one, ndim) from error
+    if len(shapes) > 1 and all(p.role is WEAK or p.is_condition or name == "clip" for p, *_ in arrays):
+        try:
+            np.broadcast_shapes(*[tuple(1 if n is None else n for n in shape) for shape in shapes])
+        except ValueError:
+            labels = [f"{label} of shape {shape}" for (_, label, _, _), shape in zip(arrays, shapes, strict=True)]
+            raise _errors.ArgumentValueError(f"{name}: {' and '.join(labels)} do not broadcast") from error
+    if type(error).__name__ in TRANSLATED:
+        first_line = str(getattr(error, "message", error)).partition("\n")[0]
+        raise _errors.ArgumentValueError(f"{name}: {first_line}") from error
+
+
+_NEW_AXIS: Final = ("expand_dims", "stack", "tensordot")
+"""Functions whose axis does not count the axes of the input."""

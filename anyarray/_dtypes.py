@@ -1,0 +1,293 @@
+"""The dtypes, their kinds, and the one promotion rule of every backend.
+
+A dtype is one object for all backends. It equals NumPy's dtype of the same name and NumPy
+takes it wherever it takes a dtype, but `xp.float64 == None` is False (NumPy says True).
+
+Promotion is the standard's table. Where the standard is silent (int64 with float32, int64
+with uint64, bool with a number) NumPy's rule holds on every backend. Python scalars are weak:
+they take the dtype of the array beside them, unless their kind is higher (a float beside an
+integer array), in which case they count as the default dtype of their kind.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Generator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, Final
+
+import numpy as np
+
+from anyarray._errors import ArgumentTypeError
+
+Scalar = bool | int | float | complex
+
+
+class DType:
+    """A dtype of the standard: one object for all backends, equal to NumPy's."""
+
+    __slots__ = ("__weakref__", "_dtype", "_hash", "itemsize", "kind", "name")
+
+    name: str
+    """The standard's name, as `"float32"`."""
+    kind: str
+    """One letter, as NumPy's: b, i, u, f or c."""
+    itemsize: int
+    """Bytes of one element."""
+
+    def __init__(self, name: str, kind: str, itemsize: int) -> None:
+        self.name = name
+        self.kind = kind
+        self.itemsize = itemsize
+        self._hash: int | None = None
+        self._dtype: np.dtype[Any] | None = None
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """NumPy's dtype; NumPy, JAX and TensorFlow ask for this attribute."""
+        if self._dtype is None:
+            # bfloat16 lives in ml_dtypes, which comes with JAX and TensorFlow; NumPy alone
+            # need not have it, so it is looked up at first use.
+            self._dtype = np.dtype(self.name) if self.name != "bfloat16" else _bfloat16()
+        return self._dtype
+
+    @property
+    def type(self) -> Any:
+        """NumPy's scalar class."""
+        return self.dtype.type
+
+    @property
+    def char(self) -> str:
+        """NumPy's one-character code."""
+        return self.dtype.char
+
+    @property
+    def str(self) -> str:
+        """NumPy's array-protocol string, as `"<f4"`."""
+        return self.dtype.str
+
+    @property
+    def num(self) -> int:
+        """NumPy's type number."""
+        return self.dtype.num
+
+    @property
+    def byteorder(self) -> str:
+        """NumPy's byte-order character: always the machine's own."""
+        return self.dtype.byteorder
+
+    def __eq__(self, other: object) -> bool:
+        if other is self:
+            return True
+        if other is None or isinstance(other, DType):
+            return False
+        try:
+            return bool(self.dtype == np.dtype(other))  # type: ignore[call-overload]  # any object may be asked
+        except (TypeError, ValueError):
+            return False
+
+    def __hash__(self) -> int:
+        if self._hash is None:
+            self._hash = hash(self.dtype)
+        return self._hash
+
+    def __repr__(self) -> str:
+        return f"anyarray.{self.name}"
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return dtype, (self.name,)
+
+
+def _bfloat16() -> np.dtype[Any]:
+    try:
+        import ml_dtypes
+    except ImportError:
+        raise ArgumentTypeError(
+            "dtype: bfloat16 needs the package ml_dtypes, which is not installed. Run: pip install ml_dtypes"
+        ) from None
+    return np.dtype(ml_dtypes.bfloat16)
+
+
+bool_: Final = DType("bool", "b", 1)
+int8: Final = DType("int8", "i", 1)
+int16: Final = DType("int16", "i", 2)
+int32: Final = DType("int32", "i", 4)
+int64: Final = DType("int64", "i", 8)
+uint8: Final = DType("uint8", "u", 1)
+uint16: Final = DType("uint16", "u", 2)
+uint32: Final = DType("uint32", "u", 4)
+uint64: Final = DType("uint64", "u", 8)
+float16: Final = DType("float16", "f", 2)
+bfloat16: Final = DType("bfloat16", "f", 2)
+float32: Final = DType("float32", "f", 4)
+float64: Final = DType("float64", "f", 8)
+complex64: Final = DType("complex64", "c", 8)
+complex128: Final = DType("complex128", "c", 16)
+
+STANDARD: Final = {
+    d.name: d
+    for d in (
+        bool_, int8, int16, int32, int64, uint8, uint16, uint32, uint64,
+        float32, float64, complex64, complex128,
+    )
+}  # fmt: skip
+"""The dtypes that the standard names, in its order, by name."""
+
+KNOWN: Final = {**STANDARD, "float16": float16, "bfloat16": bfloat16}
+"""Every dtype that an Array can have, by name."""
+
+KINDS: Final = {
+    "bool": "b",
+    "signed integer": "i",
+    "unsigned integer": "u",
+    "integral": "iu",
+    "real floating": "f",
+    "complex floating": "c",
+    "numeric": "iufc",
+}
+"""The standard's names of kinds, as the letters of `DType.kind`."""
+
+_by_object: dict[Any, DType] = {}
+
+
+def dtype(wanted: Any, /) -> DType:
+    """The dtype that `wanted` means: a dtype of ours, of NumPy, a name or a Python class.
+
+    Raises TypeError for what is no dtype of an Array (object, string, datetime ...).
+    """
+    if type(wanted) is DType:
+        return wanted
+    try:
+        return _by_object[wanted]
+    except (KeyError, TypeError):
+        pass
+    found = KNOWN.get(wanted) if isinstance(wanted, str) else None
+    if found is None:
+        if wanted in (bool, int, float, complex):
+            return default(wanted)
+        try:
+            # TensorFlow's dtypes say what they are to NumPy by this attribute.
+            numpy_dtype = np.dtype(getattr(wanted, "as_numpy_dtype", wanted))
+        except (TypeError, ValueError, SyntaxError):
+            numpy_dtype = None
+        found = None if numpy_dtype is None else KNOWN.get(numpy_dtype.name)
+    if found is None:
+        raise ArgumentTypeError(f"dtype: must be one of {', '.join(KNOWN)}, not {wanted!r}")
+    if wanted is not None:
+        try:
+            _by_object[wanted] = found
+        except TypeError:
+            pass
+    return found
+
+
+# -------------------------------------------------------------------- promotion
+@functools.cache
+def promoted(first: str, second: str) -> str:
+    """Name of the dtype that two dtypes promote to."""
+    if first == second:
+        return first
+    if "bfloat16" in (first, second):
+        other = KNOWN[second if first == "bfloat16" else first]
+        if other.name == "float16":
+            return "float32"
+        return "bfloat16" if other.kind in "biu" else other.name
+    return np.result_type(KNOWN[first].dtype, KNOWN[second].dtype).name
+
+
+@functools.cache
+def result_name(*names: str) -> str:
+    """Name of the dtype that all of `names` promote to, at least one of them."""
+    return functools.reduce(promoted, names)
+
+
+@functools.cache
+def floating(name: str) -> str:
+    """Name of the dtype in which a floating-point function takes an array of dtype `name`.
+
+    A floating dtype stays; bool and integers follow NumPy's elementwise functions: 8 bits and
+    bool become float16, 16 bits float32, wider ones float64.
+    """
+    if KNOWN[name].kind in "fc":
+        return name
+    return {1: "float16", 2: "float32"}.get(KNOWN[name].itemsize, "float64")
+
+
+@functools.cache
+def summed(name: str) -> str:
+    """Name of the dtype of sums and products over an array of dtype `name`.
+
+    Integers narrower than the default become int64 or uint64, bool becomes int64; floating dtypes stay.
+    """
+    kind = KNOWN[name].kind
+    return {"b": "int64", "i": "int64", "u": "uint64"}.get(kind, name)
+
+
+_CLASSES: Final = {"b": bool, "i": int, "u": int, "f": float, "c": complex}
+_RANK: Final = {bool: 0, int: 1, float: 2, complex: 3}
+
+
+def weak(scalar: type[Any], beside: str) -> str:
+    """Name of the dtype of a Python scalar of class `scalar` beside an array of dtype `beside`."""
+    kind = _CLASSES[KNOWN[beside].kind]
+    if _RANK[scalar] <= _RANK[kind]:
+        return beside
+    if scalar is complex and kind is float:
+        return promoted("complex64", beside)
+    if scalar is int:
+        return default(int).name
+    wide = default(float).name
+    if scalar is complex:
+        wide = promoted("complex64", wide)
+    return wide
+
+
+# -------------------------------------------------------------------- defaults
+_STANDARD_DEFAULTS: Final = {bool: bool_, int: int64, float: float64, complex: complex128}
+_defaults: ContextVar[dict[type[Any], DType]] = ContextVar("anyarray default dtypes", default=_STANDARD_DEFAULTS)
+
+
+def default(kind: type[Any]) -> DType:
+    """The dtype of a Python scalar of class `kind` that has no array beside it."""
+    return _defaults.get()[kind]
+
+
+@contextmanager
+def default_dtypes(
+    *,
+    int: DType | None = None,  # noqa: A002 - the kinds are named for Python's classes
+    float: DType | None = None,  # noqa: A002
+    complex: DType | None = None,  # noqa: A002
+) -> Generator[None]:
+    """Change the dtypes of creation functions and Python scalars inside a `with` block.
+
+    `float=xp.float32` is for float32-first work: creation functions, Python floats beside
+    integer arrays and, unless given, complex (complex64) follow. Each thread and asyncio task has its own.
+    Raises TypeError if a dtype is not of the kind that it is given for.
+
+    >>> import anyarray as xp
+    >>> with xp.default_dtypes(float=xp.float32):
+    ...     print(xp.linspace(0, 1, 3).dtype, (xp.arange(3) * 0.5).dtype)
+    float32 float32
+    """
+    chosen = dict(_defaults.get())
+    names = {"int": int, "float": float, "complex": complex}
+    classes: dict[str, type[Any]] = {"int": _CLASSES["i"], "float": _CLASSES["f"], "complex": _CLASSES["c"]}
+    if float is not None and complex is None:
+        names["complex"] = complex64 if dtype(float).itemsize <= 4 else complex128
+    for name, wanted in names.items():
+        if wanted is None:
+            continue
+        found = dtype(wanted)
+        if found.kind not in {"int": "iu", "float": "f", "complex": "c"}[name]:
+            raise ArgumentTypeError(f"default_dtypes: {name} must be a dtype of that kind, not {found}")
+        chosen[classes[name]] = found
+    token = _defaults.set(chosen)
+    try:
+        yield
+    finally:
+        _defaults.reset(token)

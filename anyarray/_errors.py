@@ -1,0 +1,105 @@
+"""Every exception of anyarray.
+
+    Exception
+    ├── AnyarrayError                    all of ours; each also is the built-in that fits
+    │   ├── BackendError (RuntimeError)
+    │   │   ├── BackendNotFoundError (ValueError)      no backend has that name
+    │   │   ├── BackendNotInstalledError (ImportError) its library is not installed
+    │   │   ├── DeviceNotFoundError                    the library has no such device
+    │   │   └── BackendMismatchError (ValueError)      inputs placed on two backends
+    │   ├── UnsupportedError (NotImplementedError)     the backend lacks the function
+    │   ├── ArgumentTypeError (TypeError)              not an Array, or not of that dtype
+    │   ├── ArgumentValueError (ValueError)            wrong shape, wrong axis's length ...
+    │   │   └── AxisError (IndexError)                 an axis that the array does not have
+    │   └── TransferError (RuntimeError)               a transfer that was forbidden
+
+A message is one sentence: function, parameter, what was wanted, what came; then the cure.
+The functions below make those messages that more than one place needs.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "AnyarrayError",
+    "ArgumentTypeError",
+    "ArgumentValueError",
+    "AxisError",
+    "BackendError",
+    "BackendMismatchError",
+    "BackendNotFoundError",
+    "BackendNotInstalledError",
+    "DeviceNotFoundError",
+    "TransferError",
+    "UnsupportedError",
+]
+
+
+class AnyarrayError(Exception):
+    """Root of every exception that anyarray raises on its own account."""
+
+
+class BackendError(AnyarrayError, RuntimeError):
+    """A backend cannot be used as asked."""
+
+
+class BackendNotFoundError(BackendError, ValueError):
+    """No backend has the name that was given."""
+
+
+class BackendNotInstalledError(BackendError, ImportError):
+    """The backend is known, but its library is not installed."""
+
+
+class DeviceNotFoundError(BackendError):
+    """The library is installed, but this machine has no such device."""
+
+
+class BackendMismatchError(BackendError, ValueError):
+    """One call has inputs that the user placed on different backends."""
+
+
+class UnsupportedError(AnyarrayError, NotImplementedError):
+    """The backend does not have this function."""
+
+
+class ArgumentTypeError(AnyarrayError, TypeError):
+    """An argument is of the wrong Python type or dtype."""
+
+
+class ArgumentValueError(AnyarrayError, ValueError):
+    """An argument has a wrong value, such as shapes that do not fit."""
+
+
+class AxisError(ArgumentValueError, IndexError):
+    """An axis that the array does not have."""
+
+
+class TransferError(AnyarrayError, RuntimeError):
+    """Data would have been copied between backends where that is forbidden."""
+
+
+def not_an_array(function: str, parameter: str, came: object) -> ArgumentTypeError:
+    """Error for an argument that no backend knows as an array."""
+    return ArgumentTypeError(
+        f"{function}: {parameter} must be an Array, not {type(came).__name__}. "
+        "Wrap it: xp.asarray(...)"
+    )
+
+
+def dtype_not_allowed(function: str, parameter: str, wanted: str, came: object) -> ArgumentTypeError:
+    """Error for an array of a dtype that the standard forbids for this function."""
+    return ArgumentTypeError(
+        f"{function}: {parameter} must have a {wanted} dtype, not {came}. "
+        "Convert it: xp.astype(...)"
+    )
+
+
+def no_such_axis(function: str, axis: int, ndim: int) -> AxisError:
+    """Error for an axis that an array of `ndim` axes does not have."""
+    wanted = f"between {-ndim} and {ndim - 1}" if ndim else "absent for a 0-d array"
+    return AxisError(f"{function}: axis must be {wanted}, not {axis}")
+
+
+def unsupported(function: str, backend: object) -> UnsupportedError:
+    """Error for a function that a backend lacks."""
+    return UnsupportedError(f"{function} is not implemented on {backend}")

@@ -1,0 +1,46 @@
+"""What backends there are: known, installed, loaded, with their versions and devices."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from anyarray import _backend
+
+
+@dataclass(frozen=True)
+class BackendInfo:
+    """A known library, as `xp.backends()` lists it."""
+
+    name: str
+    """The name for `xp.backend(...)`, as "jax"."""
+    is_installed: bool
+    """Whether its package can be found."""
+    version: str | None
+    """The installed version, if it is known."""
+    is_loaded: bool
+    """Whether anyarray has imported it."""
+    devices: tuple[str, ...] | None
+    """Names of its devices on this machine; None until it is loaded."""
+    install: str
+    """The command that installs it."""
+
+
+def backends() -> list[BackendInfo]:
+    """The known backends, ours and those of other distributions; imports no library.
+
+    >>> import anyarray as xp
+    >>> xp.backends()[0].name
+    'numpy'
+    """
+    loaded = _backend.loaded_backends()
+    return [
+        BackendInfo(
+            name=library.name,
+            is_installed=library.is_installed,
+            version=library.version,
+            is_loaded=library.is_loaded(),
+            devices=tuple(b.name for b in loaded if b.library == library.name) if library.is_loaded() else None,
+            install=library.install_line,
+        )
+        for library in _backend.libraries().values()
+    ]

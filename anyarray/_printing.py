@@ -1,0 +1,44 @@
+"""Text of an Array: its values, dtype and home; of a large one only the edges, which alone are fetched."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from anyarray import _transfer
+
+THRESHOLD: Final = 1000
+"""Elements above which an Array is summarised, as in NumPy."""
+
+EDGE: Final = 3
+"""Elements shown at each end of an axis of a summary, as in NumPy."""
+
+
+def values_of(x: Any) -> str:
+    """The values as NumPy prints them, or what is known of a traced Array."""
+    return _text(x, prefix="")
+
+
+def text_of(x: Any) -> str:
+    """The values, dtype and home, as `Array([0., 1.], dtype=float64, device=numpy)`."""
+    return f"Array({_text(x, prefix='Array(')}, dtype={x.dtype}, device={x.device})"
+
+
+def _text(x: Any, prefix: str) -> str:
+    home, native = x._home, x._native
+    if home.is_traced(native):
+        return f"<traced, shape={x.shape}>"
+    is_long = x.size > THRESHOLD
+    if is_long:
+        for axis, n in enumerate(x.shape):
+            if n > 2 * EDGE + 1:
+                # One element more than is shown, so that NumPy writes the dots.
+                before = (slice(None),) * axis
+                ends = [home.getitem(native, (*before, part)) for part in (slice(EDGE + 1), slice(n - EDGE, None))]
+                native = home.concat(ends, axis=axis)
+    host = _transfer.to_host(native, home.backend)
+    separator = ", " if prefix else " "
+    return np.array2string(
+        host, separator=separator, prefix=prefix, threshold=0 if is_long else THRESHOLD, edgeitems=EDGE
+    )

@@ -1,0 +1,179 @@
+"""How other libraries see an Array: NumPy's ufuncs and functions, DLPack, JAX, TensorFlow.
+
+`np.exp(x)`, `ndarray + x` and `np.sum(x)` are calls of our own functions of those names, so they run on x's backend and
+give Arrays. What our namespace lacks is computed by NumPy: a ufunc's result is wrapped again, a function's is NumPy's.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any, Final
+
+import numpy as np
+
+from anyarray import _backend, _dispatch, _errors, _transfer
+from anyarray._backend import Home, Native
+
+ALIASES: Final = {
+    "absolute": "abs",
+    "arccos": "acos",
+    "arccosh": "acosh",
+    "arcsin": "asin",
+    "arcsinh": "asinh",
+    "arctan": "atan",
+    "arctan2": "atan2",
+    "arctanh": "atanh",
+    "around": "round",
+    "rint": "round",
+    "power": "pow",
+    "true_divide": "divide",
+    "mod": "remainder",
+    "left_shift": "bitwise_left_shift",
+    "right_shift": "bitwise_right_shift",
+    "invert": "bitwise_invert",
+    "bitwise_not": "bitwise_invert",
+    "conjugate": "conj",
+    "concatenate": "concat",
+    "transpose": "permute_dims",
+    "amax": "max",
+    "amin": "min",
+    "cumsum": "cumulative_sum",
+    "cumprod": "cumulative_prod",
+}
+"""Our name of a function by NumPy's, where they differ."""
+
+
+def ufunc(namespace: ModuleType, function: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """A ufunc of NumPy applied to Arrays; `out` may be an ndarray, which is filled."""
+    out = kwargs.pop("out", (None,))
+    ours = getattr(namespace, ALIASES.get(function.__name__, function.__name__), None)
+    if method == "__call__" and ours is not None and not kwargs:
+        result = ours(*[_operand(one) for one in inputs])
+    else:
+        hosts = [_host(one) for one in inputs]
+        if method == "at":
+            raise _errors.ArgumentTypeError(f"{function.__name__}.at: writes to its first input. Use x[indices] += ...")
+        result = _wrapped(getattr(function, method)(*hosts, **kwargs))
+    if out[0] is None:
+        return result
+    if len(out) != 1 or not isinstance(out[0], np.ndarray):
+        raise _errors.ArgumentTypeError(f"{function.__name__}: out must be one ndarray, not {type(out[0]).__name__}")
+    np.copyto(out[0], np.asarray(result), casting="same_kind")
+    return out[0]
+
+
+def function(namespace: ModuleType, theirs: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """A function of NumPy applied to Arrays: ours of that name if it takes these arguments, else NumPy's on ndarrays."""
+    name = ALIASES.get(theirs.__name__, theirs.__name__)
+    chapter = (theirs.__module__ or "").rpartition(".")[2]
+    space = getattr(namespace, chapter) if chapter in ("linalg", "fft") else namespace
+    ours = getattr(space, name, None) if name in getattr(space, "__all__", ()) else None
+    if ours is not None:
+        taken = _arguments(theirs, ours, args, kwargs)
+        if taken is not None:
+            return ours(*taken[0], **taken[1])
+    return theirs(*[_hosts(one) for one in args], **{k: _hosts(v) for k, v in kwargs.items()})
+
+
+def _arguments(
+    theirs: Any, ours: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[list[Any], dict[str, Any]] | None:
+    """The arguments of NumPy's function as ours takes them; None if it has one that ours lacks."""
+    try:
+        given = inspect.signature(theirs).bind(*args, **kwargs).arguments
+    except (TypeError, ValueError):
+        return None
+    named = dict(given)
+    positional: list[Any] = []
+    keyword: dict[str, Any] = {}
+    for parameter in inspect.signature(ours).parameters.values():
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            return None
+        if parameter.kind is parameter.KEYWORD_ONLY:
+            if parameter.name in named:
+                keyword[parameter.name] = named.pop(parameter.name)
+        elif named:
+            first = parameter.name if parameter.name in named else next(iter(named))
+            positional.append(_operand(named.pop(first)))
+    return None if named else (positional, keyword)
+
+
+def _operand(value: Any) -> Any:
+    """A list as NumPy takes it: an ndarray, unless it holds Arrays."""
+    if isinstance(value, (list, tuple)) and not any(_dispatch.is_array(one) for one in value):
+        return np.asarray(value)
+    return value
+
+
+def _host(value: Any) -> Any:
+    return _transfer.to_host(value._native, value._home.backend) if _dispatch.is_array(value) else value
+
+
+def _hosts(value: Any) -> Any:
+    """`value` with every Array in its lists and tuples made an ndarray."""
+    if isinstance(value, (list, tuple)) and not hasattr(value, "_fields"):
+        return type(value)(_hosts(one) for one in value)
+    return _host(value)
+
+
+def _wrapped(result: Any) -> Any:
+    home = _backend.backend_of_name("numpy").free
+    if isinstance(result, tuple):
+        return tuple(_dispatch.wrap(one, home) for one in result)
+    return _dispatch.wrap(result, home)
+
+
+# ---------------------------------------------------------------------- DLPack
+CPU: Final = (1, 0)
+"""DLPack's number of the host, as device type and index."""
+
+
+def dlpack_device(native: Native, home: Home) -> tuple[int, int]:
+    """DLPack's device type and index."""
+    if home.backend.kind == "cpu":
+        return CPU
+    kind, index = native.__dlpack_device__()
+    return int(kind), int(index)
+
+
+def dlpack(
+    native: Native,
+    home: Home,
+    stream: Any,
+    max_version: tuple[int, int] | None,
+    dl_device: tuple[Any, int] | None,
+    copy: bool | None,
+) -> Any:
+    """A DLPack capsule of a native array; on the host by way of NumPy, as its exporter knows every version."""
+    wanted = None if dl_device is None else (int(dl_device[0]), int(dl_device[1]))
+    if wanted in (None, dlpack_device(native, home)) and home.backend.kind != "cpu":
+        return native.__dlpack__(stream=stream)
+    if wanted not in (None, CPU):
+        raise BufferError(f"__dlpack__: dl_device must be this Array's own or the host {CPU}, not {wanted}")
+    if wanted == CPU and copy is False and home.backend.kind != "cpu":
+        raise BufferError(f"__dlpack__: an Array on {home.backend} cannot be shared with the host without a copy")
+    host = _transfer.to_host(native, home.backend)
+    # Before DLPack 1.0 a capsule could not say that its memory is read-only.
+    is_old = max_version is None or max_version[0] < 1
+    if copy or (is_old and copy is not False):
+        host = np.array(host)
+    return host.__dlpack__(max_version=max_version)
+
+
+# ---------------------------------------------------------------------- frameworks
+def of_library(native: Native, home: Home, library: str) -> Native:
+    """The native array of `library` with the same values; this Array's own if it lives there."""
+    if home.backend.library == library:
+        return native
+    return _transfer.moved(native, home.backend, _backend.backend_of_name(library))
+
+
+def tensor(native: Native, home: Home, dtype: Any) -> Native:
+    """A tf.Tensor, in TensorFlow's `dtype` if one is given."""
+    native = of_library(native, home, "tf")
+    if dtype is None or native.dtype == dtype:
+        return native
+    tf_home = _backend.backend_of_native(native)
+    return native if tf_home is None else tf_home.free.astype(native, dtype)

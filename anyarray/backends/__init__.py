@@ -1,0 +1,52 @@
+"""The contract of a backend: functions over native arrays, named as in the standard.
+
+A backend is one module (TensorFlow: one package) that knows nothing of `anyarray.Array`. Only
+`anyarray._backend` imports it, by name. A function of the standard is looked up as: the
+module's own function of that name, else its `namespace`'s, else the one in `_composed`, else
+the user gets `UnsupportedError: NAME is not implemented on BACKEND`. Names of `linalg` and `fft`
+stand beside those of the main namespace: `svd`, `fft`; `namespace.linalg` and `namespace.fft` are searched too.
+
+What a function gets
+    The parameters of the standard, arrays and positional-only ones by position, keyword-only ones by keyword.
+    An array parameter is always a native array of this library on the device of the call: Python
+    scalars have become 0-d native arrays of the dtype that the promotion rule gives them. `dtype=` is a
+    native dtype, or None where the standard allows it; creation functions always get one, and a native `device`.
+    `shape` is a tuple of ints.
+What a function does
+    Arrays of one call may differ in dtype. The function promotes them by `_dtypes.promoted`, in whatever
+    way is cheapest in its library; integers and bools given to a floating-point function become
+    `_dtypes.floating`. `sum`, `prod` and the cumulative ones with `dtype=None` follow `_dtypes.summed`.
+    A dtype that the standard forbids (complex in an ordering, floats in a bitwise function) raises TypeError.
+    Where the library refuses, any exception will do: the caller's arguments are then examined and
+    a clear error is raised from it. A wrong answer is never returned in its place.
+    Several results are a tuple in the standard's order. Values are the standard's; where it leaves them
+    open, NumPy's. A function never writes to its inputs, and works under the library's own transforms.
+
+The hooks
+    Besides functions of the standard, a module may define these; the default stands in `_backend`.
+
+    namespace                     where functions are looked up next; an Array API namespace
+    ARRAY_TYPES                   the classes of its native arrays, abstract ones included
+    devices()                     {kind: [native device, ...]}, best kind first: {"gpu": [...], "cpu": [...]}
+    device_of(x)                  the native device of a native array
+    native_dtype(name)            the library's dtype for a name of `_dtypes.KNOWN`; KeyError or AttributeError if none
+    dtype_of(x)                   the library's dtype of a native array; hashable
+    shape_of(x)                   tuple of ints, None for an axis that is unknown under a trace
+    is_traced(x)                  whether x stands for a value inside a transform
+    to_numpy(x)                   an ndarray of the same values; read-only if it shares memory with x
+    from_numpy(a, device)         a native array; shares no memory with the ndarray `a`, ever
+    to_device(x, device)          the same values on another device of this library
+    scalar(value, dtype, device)  0-d native array of a Python scalar, valid outside and inside any trace
+    getitem(x, key)               x[key]; the key is normalised, see below
+    setitem(x, key, value, exclusive)
+                                  a native array with x's values, except `value` at `key`. `value` is a native
+                                  array; it is cast to x's dtype and broadcasts. May reuse x's memory if `exclusive`:
+                                  nobody else holds x. The caller drops x.
+    scoped(function, device)      the function that is really called: the place to enter a device or 64-bit scope
+    synchronize(x)                return when x is computed; for timing
+
+A normalised key is an int, slice, None, Ellipsis, native array, or a tuple of these. Bounds of slices are ints
+or None. Arrays are of bool or an integer dtype. Lists, NumPy arrays and Arrays have become native ones.
+`getitem` and `setitem` follow the standard 2025.12 and, beyond it, NumPy (integer arrays mixed with slices, several masks).
+Out of range ints raise IndexError; so do out of range values in integer arrays, where the library can tell without waiting.
+"""

@@ -1,0 +1,219 @@
+"""NumPy, and what the standard or value semantics ask beyond it.
+
+A native array is an ndarray or, as NumPy gives results without axes, a NumPy scalar.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from anyarray import _dtypes
+
+Native = Any
+Axis = int | tuple[int, ...] | None
+
+namespace: Final = np
+
+ARRAY_TYPES: Final = (np.ndarray, np.generic)
+
+
+def devices() -> dict[str, list[str]]:
+    return {"cpu": ["cpu"]}
+
+
+def device_of(x: Native, /) -> str:
+    return "cpu"
+
+
+def native_dtype(name: str, /) -> np.dtype[Any]:
+    return _dtypes.KNOWN[name].dtype
+
+
+dtype_of = operator.attrgetter("dtype")
+shape_of = operator.attrgetter("shape")
+
+
+def to_numpy(x: Native, /) -> np.ndarray[Any, Any]:
+    """A read-only view, so that nobody writes to an Array through it."""
+    view = np.asarray(x).view()
+    view.flags.writeable = False
+    return view
+
+
+def from_numpy(a: np.ndarray[Any, Any], device: str, /) -> Native:
+    return np.array(a, dtype=a.dtype.newbyteorder("="), order="C")
+
+
+def to_device(x: Native, device: str, /) -> Native:
+    return x
+
+
+def scalar(value: complex, dtype: np.dtype[Any], device: str, /) -> Native:
+    return np.asarray(value, dtype=dtype)
+
+
+# ---------------------------------------------------------------------- indexing
+getitem = operator.getitem
+
+
+def setitem(x: Native, key: Any, value: Native, exclusive: bool, /) -> Native:
+    """Copy on write: a view, a buffer that somebody else holds and a NumPy scalar are copied first."""
+    if not exclusive or type(x) is not np.ndarray or x.base is not None or not x.flags.writeable:
+        x = np.array(x)
+    x[key] = value
+    return x
+
+
+# ---------------------------------------------------------------------- elementwise
+# NumPy's own ufuncs, as array-api-compat's wrappers cost more than the functions at small sizes.
+abs, add, multiply, subtract, divide = np.abs, np.add, np.multiply, np.subtract, np.divide
+floor_divide, remainder, pow, negative, positive = np.floor_divide, np.remainder, np.power, np.negative, np.positive
+equal, not_equal = np.equal, np.not_equal
+exp, expm1, log, log1p, log2, log10, sqrt, square = (
+    np.exp, np.expm1, np.log, np.log1p, np.log2, np.log10, np.sqrt, np.square,
+)  # fmt: skip
+matmul, reciprocal, sign, conj = np.matmul, np.reciprocal, np.sign, np.conj
+
+
+def real_valued(function: Callable[..., Native]) -> Callable[..., Native]:
+    """`function` of two arrays, refusing complex numbers, which NumPy puts in an order that the standard does not know."""
+
+    def checked(x1: Native, x2: Native, /) -> Native:
+        if x1.dtype.kind == "c" or x2.dtype.kind == "c":
+            raise TypeError(f"{function.__name__} of complex numbers")
+        return function(x1, x2)
+
+    return checked
+
+
+less, less_equal = real_valued(np.less), real_valued(np.less_equal)
+greater, greater_equal = real_valued(np.greater), real_valued(np.greater_equal)
+maximum, minimum = real_valued(np.maximum), real_valued(np.minimum)
+
+
+def boolean(function: Callable[..., Native]) -> Callable[..., Native]:
+    """`function` of booleans, refusing numbers, of which NumPy takes the truth."""
+
+    def checked(*xs: Native) -> Native:
+        for x in xs:
+            if x.dtype.kind != "b":
+                raise TypeError(f"{function.__name__} of numbers")
+        return function(*xs)
+
+    return checked
+
+
+logical_and, logical_or = boolean(np.logical_and), boolean(np.logical_or)
+logical_xor, logical_not = boolean(np.logical_xor), boolean(np.logical_not)
+
+
+def clip(x: Native, /, min: Native | None = None, max: Native | None = None) -> Native:
+    """Lower bound first, so that `max` wins where the bounds cross."""
+    if min is not None:
+        x = maximum(x, min)
+    if max is not None:
+        x = minimum(x, max)
+    return x if min is not None or max is not None else np.copy(x)
+
+
+# ---------------------------------------------------------------------- reductions
+def sum(x: Native, /, *, axis: Axis = None, dtype: Any = None, keepdims: bool = False) -> Native:
+    return np.add.reduce(x, axis, dtype, None, keepdims)
+
+
+def prod(x: Native, /, *, axis: Axis = None, dtype: Any = None, keepdims: bool = False) -> Native:
+    return np.multiply.reduce(x, axis, dtype, None, keepdims)
+
+
+def max(x: Native, /, *, axis: Axis = None, keepdims: bool = False) -> Native:
+    _refuse_complex(x)
+    return np.maximum.reduce(x, axis, None, None, keepdims)
+
+
+def min(x: Native, /, *, axis: Axis = None, keepdims: bool = False) -> Native:
+    _refuse_complex(x)
+    return np.minimum.reduce(x, axis, None, None, keepdims)
+
+
+def all(x: Native, /, *, axis: Axis = None, keepdims: bool = False) -> Native:
+    return np.logical_and.reduce(x, axis, None, None, keepdims)
+
+
+def any(x: Native, /, *, axis: Axis = None, keepdims: bool = False) -> Native:
+    return np.logical_or.reduce(x, axis, None, None, keepdims)
+
+
+def argmax(x: Native, /, *, axis: int | None = None, keepdims: bool = False) -> Native:
+    _refuse_complex(x)
+    return np.argmax(x, axis=axis, keepdims=keepdims)
+
+
+def argmin(x: Native, /, *, axis: int | None = None, keepdims: bool = False) -> Native:
+    _refuse_complex(x)
+    return np.argmin(x, axis=axis, keepdims=keepdims)
+
+
+def _refuse_complex(x: Native) -> None:
+    if x.dtype.kind == "c":
+        raise TypeError("an order of complex numbers")
+
+
+# ---------------------------------------------------------------------- sorting
+def sort(x: Native, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Native:
+    _refuse_complex(x)
+    ascending = np.sort(x, axis=axis, stable=stable)
+    return np.flip(ascending, axis) if descending else ascending
+
+
+def argsort(x: Native, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Native:
+    """Descending by sorting the reversed array, so that equal elements keep their order."""
+    _refuse_complex(x)
+    if not descending:
+        return np.argsort(x, axis=axis, stable=stable)
+    return x.shape[axis] - 1 - np.flip(np.argsort(np.flip(x, axis), axis=axis, stable=stable), axis)
+
+
+# ---------------------------------------------------------------------- manipulation
+def reshape(x: Native, /, shape: tuple[int, ...], *, copy: bool | None = None) -> Native:
+    return np.reshape(x, shape, copy=copy)
+
+
+permute_dims = np.transpose
+matrix_transpose = np.matrix_transpose
+
+
+# ---------------------------------------------------------------------- utility
+def diff(
+    x: Native, /, *, axis: int = -1, n: int = 1, prepend: Native | None = None, append: Native | None = None
+) -> Native:
+    """NumPy takes None for a value to join on."""
+    ends = {name: value for name, value in (("prepend", prepend), ("append", append)) if value is not None}
+    return np.diff(x, n, axis, **ends)
+
+
+# ---------------------------------------------------------------------- linalg
+def eig(x: Native, /) -> tuple[Native, Native]:
+    """Complex also where all eigenvalues are real, as dtypes must not depend on values."""
+    values, vectors = np.linalg.eig(x)
+    return _as_complex(values), _as_complex(vectors)
+
+
+def eigvals(x: Native, /) -> Native:
+    return _as_complex(np.linalg.eigvals(x))
+
+
+def _as_complex(x: Native) -> Native:
+    return x.astype(np.result_type(x.dtype, np.complex64), copy=False)
+
+
+# ---------------------------------------------------------------------- fft
+def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: str | None = None) -> Native:
+    return np.fft.fftfreq(n, d).astype(dtype, copy=False)
+
+
+def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: str | None = None) -> Native:
+    return np.fft.rfftfreq(n, d).astype(dtype, copy=False)

@@ -1,0 +1,488 @@
+"""Creation functions: Arrays of values, shapes and other arrays.
+
+They run on the `device` they are given, else on the chosen backend, else in NumPy. A `device` is a device or its
+name; an Array made with one is *placed*: automatic choice never moves it. `dtype` is one of the
+namespace, or whatever NumPy takes as one; left out, it is a default that `default_dtypes` can change.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from anyarray import _backend, _choice, _dispatch, _dtypes, _errors, _transfer
+from anyarray._array import Array
+from anyarray._backend import Backend, Home
+from anyarray._dispatch import dispatch
+from anyarray._dtypes import DType
+
+__all__ = [
+    "arange",
+    "asarray",
+    "empty",
+    "empty_like",
+    "eye",
+    "from_dlpack",
+    "full",
+    "full_like",
+    "linspace",
+    "meshgrid",
+    "ones",
+    "ones_like",
+    "tril",
+    "triu",
+    "zeros",
+    "zeros_like",
+]
+
+for _name in (
+    "arange", "astype", "empty", "empty_like", "eye", "full", "full_like",
+    "linspace", "ones", "ones_like", "zeros", "zeros_like",
+):  # fmt: skip
+    _backend.declare(_name)
+
+Device = Backend | str
+Shape = int | Sequence[int]
+Number = bool | int | float | complex
+
+
+def arange(
+    start: float,
+    /,
+    stop: float | None = None,
+    step: float = 1,
+    *,
+    dtype: DType | None = None,
+    device: Device | None = None,
+) -> Array:
+    """Evenly spaced values from `start` (0 if `stop` is left out) up to, without, `stop`.
+
+    The result is (ceil((stop - start) / step),), empty if that is negative; its dtype is the default integer if
+    all three are integers, else the default float. Raises ValueError if `step` is 0.
+
+    >>> import anyarray as xp
+    >>> xp.arange(1, 10, 3).tolist()
+    [1, 4, 7]
+
+    Source: array API 2025.12, creation_functions.arange.
+    """
+    if stop is None:
+        start, stop = 0, start
+    start, stop, step = (_number("arange", v) for v in (start, stop, step))
+    if step == 0:
+        raise _errors.ArgumentValueError("arange: step must not be 0")
+    is_integer = all(isinstance(v, int) for v in (start, stop, step))
+    return _dispatch.created("arange", device, _dtype(dtype, int if is_integer else float), start, stop, step)
+
+
+def asarray(
+    obj: Any, /, *, dtype: DType | None = None, device: Device | None = None, copy: bool | None = None
+) -> Array:
+    """An Array of a scalar, of nested sequences, of an array of any library, or of a buffer.
+
+    Values of a sequence get the default dtype of their kind unless they have one. `copy=True` always copies,
+    `copy=False` shares memory or raises ValueError, `copy=None` copies what somebody else could write to. An Array that
+    needs no conversion is returned itself unless `copy=True`. An array of a framework stays on its device.
+    Raises TypeError for values that no Array can have (objects, strings, dates).
+
+    >>> import anyarray as xp
+    >>> xp.asarray([[1, 2], [3, 4]]).shape
+    (2, 2)
+
+    Source: array API 2025.12, creation_functions.asarray.
+    """
+    wanted = None if dtype is None else _dtypes.dtype(dtype)
+    if isinstance(obj, (bool, int, float, complex)) and not isinstance(obj, np.generic):
+        if copy is False:
+            raise _errors.ArgumentValueError("asarray: a Python scalar cannot become an Array without a copy")
+        kind = next(k for k in (bool, int, float, complex) if isinstance(obj, k))
+        return _of_host(np.asarray(obj), wanted or _of_scalars(np.asarray(obj).dtype, kind), device)
+    if type(obj) is not Array:
+        backend = _backend.backend_of_native(obj)
+        if backend is not None:
+            return _of_native(obj, backend, wanted, device, copy)
+        if isinstance(obj, (list, tuple)) and any(_dispatch.is_array(leaf) for leaf in _leaves(obj)):
+            return _stacked(obj, wanted, device)
+        host = _host_array(obj)
+        has_own_dtype = hasattr(obj, "dtype") or isinstance(obj, (memoryview, bytes, bytearray))
+        if copy is False:
+            shares = hasattr(obj, "__array__") or hasattr(obj, "__buffer__") or isinstance(obj, memoryview)
+            if not shares:
+                raise _errors.ArgumentValueError(f"asarray: a {type(obj).__name__} cannot be shared without a copy")
+        return _of_host(host, wanted or (None if has_own_dtype else _of_leaves(host, obj)), device)
+    home = obj._home if device is None and _choice.chosen() is None else _choice.chosen_home(device)
+    if home.backend is obj._home.backend and device is None:
+        home = obj._home
+    if home is obj._home and wanted in (None, obj.dtype):
+        return _dispatch.wrap(obj._native, home) if copy else obj
+    if copy is False and home.backend is not obj._home.backend:
+        raise _errors.ArgumentValueError(
+            f"asarray: obj on {obj.device} cannot be brought to {home.backend} without a copy"
+        )
+    return _converted(_dispatch.wrap(_dispatch.brought(obj, home), home), wanted, copy)
+
+
+def _of_native(obj: Any, backend: Backend, wanted: DType | None, device: Device | None, copy: bool | None) -> Array:
+    """An Array of a native array, copied if its owner could write to it behind our back."""
+    source = _dispatch.as_array("asarray", "obj", obj)
+    home = source._home if device is None and _choice.chosen() is None else _choice.chosen_home(device)
+    if home.backend is not backend:
+        if copy is False:
+            raise _errors.ArgumentValueError(f"asarray: obj on {backend} cannot be brought to {home.backend} without a copy")
+        return _converted(_dispatch.wrap(_dispatch.brought(source, home), home), wanted, copy=None)
+    if wanted not in (None, source.dtype):
+        return _converted(_dispatch.wrap(source._native, home), wanted, copy)
+    native = source._native
+    if copy is not False and backend.library in ("numpy", "cupy"):
+        native = backend.free.from_numpy(native, backend.native_device) if backend.library == "numpy" else native.copy()
+    return _dispatch.wrap(native, home)
+
+
+def _converted(x: Array, wanted: DType | None, copy: bool | None) -> Array:
+    if wanted is None or wanted is x.dtype:
+        return x
+    if copy is False:
+        raise _errors.ArgumentValueError(f"asarray: obj of dtype {x.dtype} cannot become {wanted} without a copy")
+    home = x._home
+    return _dispatch.wrap(home.astype(x._native, home.backend.native_dtype(wanted.name)), home)
+
+
+def _leaves(obj: Any) -> Iterator[Any]:
+    """The elements of nested lists and tuples."""
+    for one in obj:
+        if isinstance(one, (list, tuple)):
+            yield from _leaves(one)
+        else:
+            yield one
+
+
+def _stacked(obj: Any, wanted: DType | None, device: Device | None) -> Array:
+    """Nested sequences that hold Arrays: stacked where those live, so that traces and gradients go through."""
+    parts = [_stacked(o, None, device) if isinstance(o, (list, tuple)) else asarray(o) for o in obj]
+    home = _dispatch.home_of_arrays("asarray", parts) if device is None else _choice.chosen_home(device)
+    native = home.stack([_dispatch.brought(p, home) for p in parts], axis=0)
+    return _converted(_dispatch.wrap(native, home), wanted, copy=None)
+
+
+def _host_array(obj: Any) -> np.ndarray[Any, Any]:
+    """An ndarray of a sequence or a buffer."""
+    try:
+        host = np.asarray(memoryview(obj)) if isinstance(obj, (bytes, bytearray)) else np.asarray(obj)
+    except ValueError as error:
+        raise _errors.ArgumentValueError(f"asarray: obj must be a regular nested sequence: {error}") from error
+    if host.dtype.kind not in "biufcV" or host.dtype.fields:
+        raise _errors.ArgumentTypeError(
+            f"asarray: obj must hold numbers or booleans, not {type(obj).__name__} of {host.dtype}"
+        )
+    return host
+
+
+def _of_leaves(host: np.ndarray[Any, Any], obj: Any) -> DType | None:
+    """The default dtype of a sequence of Python scalars; None if its elements have dtypes of their own."""
+    leaf = next(iter(_leaves(obj)), 0.0) if isinstance(obj, (list, tuple)) else None
+    while isinstance(leaf, (range,)):
+        leaf = 0
+    if type(leaf) in _dispatch.SCALARS or leaf is None:
+        kind = {"b": bool, "i": int, "u": int, "f": float, "c": complex}[host.dtype.kind]
+        return _of_scalars(host.dtype, kind)
+    return None
+
+
+def _of_scalars(found: np.dtype[Any], kind: type[Any]) -> DType | None:
+    """The default dtype of a kind; uint64 for integers that only it can hold."""
+    return None if found.kind == "u" else _dtypes.default(kind)
+
+
+def _of_host(host: np.ndarray[Any, Any], wanted: DType | None, device: Device | None) -> Array:
+    """A new Array of an ndarray, on the chosen home."""
+    if wanted is None:
+        wanted = _dtypes.dtype(host.dtype)
+    if host.dtype.kind == "c" and wanted.kind != "c":
+        raise _errors.ArgumentTypeError(f"asarray: obj is complex and cannot become {wanted}. Take its real part")
+    home = _choice.chosen_home(device)
+    cast = host.astype(wanted.dtype, copy=False)
+    return _dispatch.wrap(_transfer.from_host(cast, home.backend), home)
+
+
+def empty(shape: Shape, *, dtype: DType | None = None, device: Device | None = None) -> Array:
+    """An Array of `shape` with arbitrary values, to be written.
+
+    >>> import anyarray as xp
+    >>> xp.empty((2, 3)).shape
+    (2, 3)
+
+    Source: array API 2025.12, creation_functions.empty.
+    """
+    return _dispatch.created("empty", device, _dtype(dtype, float), _shape("empty", shape))
+
+
+def empty_like(x: Array, /, *, dtype: DType | None = None, device: Device | None = None) -> Array:
+    """An Array with the shape and, unless given, dtype and device of `x`, and arbitrary values.
+
+    >>> import anyarray as xp
+    >>> xp.empty_like(xp.ones((2, 3))).shape
+    (2, 3)
+
+    Source: array API 2025.12, creation_functions.empty_like.
+    """
+    return _like("empty_like", x, dtype, device)
+
+
+def eye(
+    n_rows: int,
+    n_cols: int | None = None,
+    /,
+    *,
+    k: int = 0,
+    dtype: DType | None = None,
+    device: Device | None = None,
+) -> Array:
+    """A (`n_rows`, `n_cols`) matrix with ones on the diagonal `k` and zeros elsewhere.
+
+    `n_cols` is `n_rows` unless given; a positive `k` is above the main diagonal.
+
+    >>> import anyarray as xp
+    >>> xp.eye(2, 3, k=1, dtype=xp.int64).tolist()
+    [[0, 1, 0], [0, 0, 1]]
+
+    Source: array API 2025.12, creation_functions.eye.
+    """
+    rows, columns = _shape("eye", (n_rows, n_rows if n_cols is None else n_cols))
+    return _dispatch.created("eye", device, _dtype(dtype, float), rows, columns, k=operator.index(k))
+
+
+def from_dlpack(x: object, /, *, device: Device | None = None, copy: bool | None = None) -> Array:
+    """An Array of any object that exports DLPack.
+
+    `copy` is as in `asarray`: memory is shared only with `copy=False`, or where nobody else can write to it.
+    Raises TypeError if `x` has no `__dlpack__`.
+
+    >>> import anyarray as xp
+    >>> import numpy as np
+    >>> xp.from_dlpack(np.arange(3)).tolist()
+    [0, 1, 2]
+
+    Source: array API 2025.12, creation_functions.from_dlpack.
+    """
+    if type(x) is Array or _backend.backend_of_native(x) is not None:
+        return asarray(x, device=device, copy=copy)
+    if not hasattr(x, "__dlpack__"):
+        raise _errors.ArgumentTypeError(f"from_dlpack: x must have __dlpack__, not {type(x).__name__}")
+    return asarray(np.from_dlpack(x), device=device, copy=copy)  # type: ignore[arg-type]  # it has __dlpack__
+
+
+def full(
+    shape: Shape, fill_value: Number | Array, *, dtype: DType | None = None, device: Device | None = None
+) -> Array:
+    """An Array of `shape` filled with `fill_value`, a Python scalar or an Array without axes.
+
+    The dtype is the default one of the scalar's kind, or that of the Array.
+
+    >>> import anyarray as xp
+    >>> xp.full((2, 2), 7).tolist()
+    [[7, 7], [7, 7]]
+
+    Source: array API 2025.12, creation_functions.full.
+    """
+    shape = _shape("full", shape)
+    if not isinstance(fill_value, (bool, int, float, complex)) or isinstance(fill_value, np.generic):
+        value = asarray(fill_value, dtype=dtype, device=device)
+        if value.shape != ():
+            raise _errors.ArgumentValueError(f"full: fill_value must have no axes, not shape {value.shape}")
+        home = _choice.chosen_home(device) if not value._home.is_traced(value._native) else value._home
+        return _dispatch.wrap(home.broadcast_to(_dispatch.brought(value, home), shape), home)
+    kind = next(k for k in (bool, int, float, complex) if isinstance(fill_value, k))
+    wanted = _dtype(dtype, kind)
+    if kind is complex and wanted.kind != "c":
+        raise _errors.ArgumentTypeError(f"full: fill_value must not be complex for dtype {wanted}")
+    return _dispatch.created("full", device, wanted, shape, fill_value)
+
+
+def full_like(
+    x: Array, /, fill_value: Number | Array, *, dtype: DType | None = None, device: Device | None = None
+) -> Array:
+    """An Array filled with `fill_value`, with the shape and, unless given, dtype and device of `x`.
+
+    >>> import anyarray as xp
+    >>> xp.full_like(xp.zeros(3, dtype=xp.int64), 7).tolist()
+    [7, 7, 7]
+
+    Source: array API 2025.12, creation_functions.full_like.
+    """
+    x = _dispatch.as_array("full_like", "x", x)
+    if type(fill_value) not in _dispatch.SCALARS:
+        dtype = x.dtype if dtype is None else dtype
+        return full(x.shape, fill_value, dtype=dtype, device=x.device if device is None else device)
+    return _like("full_like", x, dtype, device, fill_value)
+
+
+def linspace(
+    start: complex,
+    stop: complex,
+    /,
+    num: int,
+    *,
+    dtype: DType | None = None,
+    device: Device | None = None,
+    endpoint: bool = True,
+) -> Array:
+    """`num` evenly spaced values from `start` to `stop`, without `stop` if not `endpoint`.
+
+    The result is (num,); its dtype is the default complex if `start` or `stop` is complex, else the default float.
+    Raises ValueError if `num` is negative.
+
+    >>> import anyarray as xp
+    >>> xp.linspace(0, 1, 5).tolist()
+    [0.0, 0.25, 0.5, 0.75, 1.0]
+
+    Source: array API 2025.12, creation_functions.linspace.
+    """
+    start, stop = _number("linspace", start), _number("linspace", stop)
+    num = operator.index(num)
+    if num < 0:
+        raise _errors.ArgumentValueError(f"linspace: num must not be negative, not {num}")
+    is_complex = isinstance(start, complex) or isinstance(stop, complex)
+    wanted = _dtype(dtype, complex if is_complex else float)
+    return _dispatch.created("linspace", device, wanted, start, stop, num, endpoint=bool(endpoint))
+
+
+@dispatch
+def meshgrid(*arrays: Array, indexing: Literal["xy", "ij"] = "xy") -> tuple[Array, ...]:
+    """Coordinate arrays of the grid that one-dimensional `arrays` span.
+
+    For n arrays of lengths N1 ... Nn each result is (N1, ..., Nn), or (N2, N1, N3, ..., Nn) if `indexing` is "xy".
+
+    >>> import anyarray as xp
+    >>> x, y = xp.meshgrid(xp.asarray([1, 2, 3]), xp.asarray([4, 5]))
+    >>> x.tolist(), y.tolist()
+    ([[1, 2, 3], [1, 2, 3]], [[4, 4, 4], [5, 5, 5]])
+
+    Source: array API 2025.12, creation_functions.meshgrid.
+    """
+    ...
+
+
+def ones(shape: Shape, *, dtype: DType | None = None, device: Device | None = None) -> Array:
+    """An Array of `shape` filled with ones.
+
+    >>> import anyarray as xp
+    >>> xp.ones(3).tolist()
+    [1.0, 1.0, 1.0]
+
+    Source: array API 2025.12, creation_functions.ones.
+    """
+    return _dispatch.created("ones", device, _dtype(dtype, float), _shape("ones", shape))
+
+
+def ones_like(x: Array, /, *, dtype: DType | None = None, device: Device | None = None) -> Array:
+    """An Array of ones with the shape and, unless given, dtype and device of `x`.
+
+    >>> import anyarray as xp
+    >>> xp.ones_like(xp.asarray([5, 6])).tolist()
+    [1, 1]
+
+    Source: array API 2025.12, creation_functions.ones_like.
+    """
+    return _like("ones_like", x, dtype, device)
+
+
+@dispatch
+def tril(x: Array, /, *, k: int = 0) -> Array:
+    """The lower triangle of each matrix of `x` (..., m, n), zero above the diagonal `k`.
+
+    >>> import anyarray as xp
+    >>> xp.tril(xp.asarray([[1, 2], [3, 4]])).tolist()
+    [[1, 0], [3, 4]]
+
+    Source: array API 2025.12, creation_functions.tril.
+    """
+    ...
+
+
+@dispatch
+def triu(x: Array, /, *, k: int = 0) -> Array:
+    """The upper triangle of each matrix of `x` (..., m, n), zero below the diagonal `k`.
+
+    >>> import anyarray as xp
+    >>> xp.triu(xp.asarray([[1, 2], [3, 4]])).tolist()
+    [[1, 2], [0, 4]]
+
+    Source: array API 2025.12, creation_functions.triu.
+    """
+    ...
+
+
+def zeros(shape: Shape, *, dtype: DType | None = None, device: Device | None = None) -> Array:
+    """An Array of `shape` filled with zeros.
+
+    >>> import anyarray as xp
+    >>> xp.zeros((1, 2)).tolist()
+    [[0.0, 0.0]]
+
+    Source: array API 2025.12, creation_functions.zeros.
+    """
+    return _dispatch.created("zeros", device, _dtype(dtype, float), _shape("zeros", shape))
+
+
+def zeros_like(x: Array, /, *, dtype: DType | None = None, device: Device | None = None) -> Array:
+    """An Array of zeros with the shape and, unless given, dtype and device of `x`.
+
+    >>> import anyarray as xp
+    >>> xp.zeros_like(xp.asarray([5, 6])).tolist()
+    [0, 0]
+
+    Source: array API 2025.12, creation_functions.zeros_like.
+    """
+    return _like("zeros_like", x, dtype, device)
+
+
+# ---------------------------------------------------------------------- common parts
+def _like(name: str, x: Array, dtype: DType | None, device: Device | None, *args: Any) -> Array:
+    """The result of the native function `name` for the shape of `x`."""
+    x = _dispatch.as_array(name, "x", x)
+    wanted = x.dtype if dtype is None else _dtypes.dtype(dtype)
+    home: Home = _dispatch.home_of_arrays(name, [x])
+    if device is not None and _backend.as_backend(device) is not home.backend:
+        home = _choice.chosen_home(device)
+    elif device is not None:
+        home = home.backend.placed
+    backend = home.backend
+    if backend is not x._home.backend:
+        return _dispatch.created(name.removesuffix("_like"), backend, wanted, x.shape, *args)
+    native = getattr(home, name)(
+        x._native, *args, dtype=backend.native_dtype(wanted.name), device=backend.native_device
+    )
+    return _dispatch.wrap(native, home)
+
+
+def _dtype(given: DType | None, kind: type[Any]) -> DType:
+    return _dtypes.default(kind) if given is None else _dtypes.dtype(given)
+
+
+def _shape(function: str, shape: Shape) -> tuple[int, ...]:
+    """A shape as a tuple of ints."""
+    try:
+        lengths = (operator.index(shape),)  # type: ignore[arg-type]  # a sequence is told by the TypeError
+    except TypeError:
+        try:
+            lengths = tuple(operator.index(n) for n in shape)  # type: ignore[union-attr]  # not an int, as above
+        except TypeError:
+            raise _errors.ArgumentTypeError(
+                f"{function}: shape must be an int or a sequence of ints, not {shape!r}"
+            ) from None
+    if any(n < 0 for n in lengths):
+        raise _errors.ArgumentValueError(f"{function}: shape must not be negative, not {lengths}")
+    return lengths
+
+
+def _number(function: str, value: Any) -> Any:
+    """A Python number of a number or an Array without axes."""
+    if isinstance(value, (bool, int, float, complex)) and not isinstance(value, np.generic):
+        return value
+    if hasattr(value, "item") and not getattr(value, "shape", ()):
+        return value.item()
+    raise _errors.ArgumentTypeError(f"{function}: bounds must be numbers, not {type(value).__name__}")

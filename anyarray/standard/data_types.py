@@ -1,0 +1,238 @@
+"""Data type functions: conversion, limits and the promotion rule.
+
+The rule is that of the standard; where it is silent, NumPy's, on every backend. Python scalars are weak.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from anyarray import _backend, _dispatch, _dtypes, _errors
+from anyarray._array import Array
+from anyarray._backend import Backend
+from anyarray._dtypes import (
+    DType,
+    bfloat16,
+    complex64,
+    complex128,
+    default_dtypes,
+    float16,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+)
+
+bool = _dtypes.bool_  # noqa: A001 - the standard's name
+
+__all__ = [
+    "DType",
+    "astype",
+    "bfloat16",
+    "bool",
+    "can_cast",
+    "complex128",
+    "complex64",
+    "default_dtypes",
+    "finfo",
+    "float16",
+    "float32",
+    "float64",
+    "iinfo",
+    "int16",
+    "int32",
+    "int64",
+    "int8",
+    "isdtype",
+    "result_type",
+    "uint16",
+    "uint32",
+    "uint64",
+    "uint8",
+]
+
+Bool = type(True)
+
+
+@dataclass(frozen=True)
+class FloatInfo:
+    """Limits of a floating-point dtype; for a complex one, of its parts."""
+
+    bits: int
+    """Bits of one element, of its real part if it is complex."""
+    eps: float
+    """Distance from 1 to the next larger number."""
+    max: float
+    """Largest number."""
+    min: float
+    """Smallest (most negative) number."""
+    smallest_normal: float
+    """Smallest positive number with full precision."""
+    dtype: DType
+    """The dtype of the numbers, real."""
+
+
+@dataclass(frozen=True)
+class IntegerInfo:
+    """Limits of an integer dtype."""
+
+    bits: int
+    """Bits of one element."""
+    max: int
+    """Largest number."""
+    min: int
+    """Smallest number."""
+    dtype: DType
+    """The dtype itself."""
+
+
+def astype(x: Array, dtype: DType, /, *, copy: Bool = True, device: Backend | str | None = None) -> Array:
+    """`x` converted to `dtype`.
+
+    Floats become integers by truncation, numbers become True unless they are zero. With `copy=False` an Array of that
+    dtype is returned itself. Raises TypeError for complex to real: take `xp.real(x)`.
+
+    >>> import anyarray as xp
+    >>> xp.astype(xp.asarray([1.7, -1.7]), xp.int32).tolist()
+    [1, -1]
+
+    Source: array API 2025.12, data_type_functions.astype.
+    """
+    wanted = _dtypes.dtype(dtype)
+    x = _dispatch.as_array("astype", "x", x)
+    home = _dispatch.home_of_arrays("astype", [x]) if device is None else _backend.as_backend(device).placed
+    came = x.dtype
+    if came is wanted and home is x._home:
+        return _dispatch.wrap(x._native, home) if copy else x
+    if came.kind == "c" and wanted.kind not in "cb":
+        raise _errors.ArgumentTypeError(f"astype: x is {came} and cannot become {wanted}. Take its real part: xp.real(x)")
+    native = _dispatch.brought(x, home)
+    if came is not wanted:
+        native = home.astype(native, home.backend.native_dtype(wanted.name))
+    return _dispatch.wrap(native, home)
+
+
+def can_cast(from_: DType | Array, to: DType, /) -> Bool:
+    """Whether the promotion rule leads from one dtype (or that of an Array) to another.
+
+    >>> import anyarray as xp
+    >>> xp.can_cast(xp.int16, xp.int32), xp.can_cast(xp.float64, xp.float32)
+    (True, False)
+
+    Source: array API 2025.12, data_type_functions.can_cast.
+    """
+    wanted = _dtypes.dtype(to)
+    return _dtypes.promoted(_of(from_).name, wanted.name) == wanted.name
+
+
+def finfo(type: DType | Array, /) -> FloatInfo:
+    """Limits of a floating-point dtype, or of that of an Array.
+
+    The limits are Python floats; those of a complex dtype are its parts'. Raises TypeError for other dtypes.
+
+    >>> import anyarray as xp
+    >>> xp.finfo(xp.float32).bits, xp.finfo(xp.complex128).dtype
+    (32, anyarray.float64)
+
+    Source: array API 2025.12, data_type_functions.finfo.
+    """
+    found = _of(type)
+    if found.kind not in "fc":
+        raise _errors.dtype_not_allowed("finfo", "type", "floating-point", found)
+    real = {"complex64": float32, "complex128": float64}.get(found.name, found)
+    if real is bfloat16:
+        import ml_dtypes
+
+        limits: Any = ml_dtypes.finfo(real.dtype)
+    else:
+        limits = np.finfo(real.dtype)
+    return FloatInfo(
+        real.itemsize * 8,
+        float(limits.eps),
+        float(limits.max),
+        float(limits.min),
+        float(limits.smallest_normal),
+        real,
+    )
+
+
+def iinfo(type: DType | Array, /) -> IntegerInfo:
+    """Limits of an integer dtype, or of that of an Array. Raises TypeError for other dtypes.
+
+    >>> import anyarray as xp
+    >>> xp.iinfo(xp.int8).max
+    127
+
+    Source: array API 2025.12, data_type_functions.iinfo.
+    """
+    found = _of(type)
+    if found.kind not in "iu":
+        raise _errors.dtype_not_allowed("iinfo", "type", "integer", found)
+    limits = np.iinfo(found.dtype)
+    return IntegerInfo(found.itemsize * 8, int(limits.max), int(limits.min), found)
+
+
+def isdtype(dtype: DType, kind: DType | str | tuple[DType | str, ...]) -> Bool:
+    """Whether `dtype` is of a kind: a dtype, the name of a kind, or a tuple of those.
+
+    The names are bool, signed integer, unsigned integer, integral, real floating, complex floating, numeric.
+    Raises ValueError for another name.
+
+    >>> import anyarray as xp
+    >>> xp.isdtype(xp.float32, ("integral", "real floating"))
+    True
+
+    Source: array API 2025.12, data_type_functions.isdtype.
+    """
+    found = _dtypes.dtype(dtype)
+    if isinstance(kind, tuple):
+        return any(isdtype(found, one) for one in kind)
+    if isinstance(kind, str):
+        if kind not in _dtypes.KINDS:
+            raise _errors.ArgumentValueError(
+                f"isdtype: kind must be one of {', '.join(_dtypes.KINDS)}, not {kind!r}"
+            )
+        return found.kind in _dtypes.KINDS[kind]
+    return found is _dtypes.dtype(kind)
+
+
+def result_type(*arrays_and_dtypes: Array | DType | complex) -> DType:
+    """The dtype that Arrays, dtypes and Python scalars promote to.
+
+    Raises ValueError without arguments, TypeError if all are Python scalars.
+
+    >>> import anyarray as xp
+    >>> xp.result_type(xp.int8, xp.uint8), xp.result_type(xp.float32, 1)
+    (anyarray.int16, anyarray.float32)
+
+    Source: array API 2025.12, data_type_functions.result_type.
+    """
+    if not arrays_and_dtypes:
+        raise _errors.ArgumentValueError("result_type: needs at least one Array or dtype")
+    scalars = [v for v in arrays_and_dtypes if type(v) in _dispatch.SCALARS]
+    others = [_of(v) for v in arrays_and_dtypes if type(v) not in _dispatch.SCALARS]
+    if not others:
+        raise _errors.ArgumentTypeError("result_type: needs at least one Array or dtype beside Python scalars")
+    name = _dtypes.result_name(*[d.name for d in others])
+    for scalar in scalars:
+        name = _dtypes.promoted(name, _dtypes.weak(type(scalar), name))
+    return _dtypes.KNOWN[name]
+
+
+def _of(value: Any) -> DType:
+    """The dtype of an Array or native array, or the dtype that is given."""
+    if type(value) is DType:
+        return value
+    if type(value) is not Array and _backend.backend_of_native(value) is None:
+        return _dtypes.dtype(value)
+    found: DType = _dispatch.as_array("dtype", "x", value).dtype
+    return found

@@ -1,0 +1,329 @@
+"""The `fft` extension: discrete Fourier transforms.
+
+Sizes
+    `n` is the length of the transform along `axis`: `x` is cut off there, or filled up with zeros. None means the whole
+    axis. The transforms over several axes have `s`, one length for each of `axes`, of which -1 means the whole axis;
+    None means all axes. `s` needs `axes`.
+Factors
+    `norm` says which of a transform and its inverse divides by n, the product of the lengths: "backward" the inverse,
+    "forward" the other one, "ortho" both by the square root of n.
+Dtypes
+    Results have the precision of `x`. A real `x` counts as complex, except in `rfft`, `rfftn` and `ihfft`, which
+    are for real ones only.
+Symmetry
+    The transform of n real numbers is Hermitian: its second half follows from the first n // 2 + 1 numbers. `rfft`
+    gives only these, and `irfft` starts from them; `hfft` and `ihfft` do so with the roles exchanged. Two lengths n
+    have halves of one length: the default is the even one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from anyarray import _backend, _dispatch, _dtypes, _errors
+from anyarray._array import Array
+from anyarray._backend import Backend
+from anyarray._dispatch import dispatch
+from anyarray._dtypes import DType
+
+__all__ = [
+    "fft",
+    "fftfreq",
+    "fftn",
+    "fftshift",
+    "hfft",
+    "ifft",
+    "ifftn",
+    "ifftshift",
+    "ihfft",
+    "irfft",
+    "irfftn",
+    "rfft",
+    "rfftfreq",
+    "rfftn",
+]
+
+
+@dispatch(x="floating-point")
+def fft(
+    x: Array,
+    /,
+    *,
+    n: int | None = None,
+    axis: int = -1,
+    norm: Literal["backward", "ortho", "forward"] = "backward",
+) -> Array:
+    """Fourier transform along one axis.
+
+    The axis gets length `n`, by default its own; the dtype is complex.
+    Source: array API 2025.12, fft.fft.
+
+    >>> import anyarray as xp
+    >>> xp.fft.fft(xp.asarray([1 + 0j, 0j, 0j, 0j])).tolist()
+    [(1+0j), (1+0j), (1+0j), (1+0j)]
+    """
+    ...
+
+
+@dispatch(x="floating-point")
+def fftn(
+    x: Array,
+    /,
+    *,
+    s: Sequence[int] | None = None,
+    axes: Sequence[int] | None = None,
+    norm: Literal["backward", "ortho", "forward"] = "backward",
+) -> Array:
+    """Fourier transform along several axes, by default all.
+
+    The axes get lengths `s`, by default their own; the dtype is complex.
+    Source: array API 2025.12, fft.fftn.
+
+    >>> import anyarray as xp
+    >>> xp.real(xp.fft.fftn(xp.ones((2, 2), dtype=xp.complex128))).tolist()
+    [[4.0, 0.0], [0.0, 0.0]]
+    """
+    ...
+
+
+@dispatch
+def fftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
+    """`x` with the frequency zero moved from the front to the middle.
+
+    An axis of length n is rolled by n // 2. `axes` None means all axes.
+    Source: array API 2025.12, fft.fftshift.
+
+    >>> import anyarray as xp
+    >>> xp.fft.fftshift(xp.asarray([0.0, 1.0, 2.0, -2.0, -1.0])).tolist()
+    [-2.0, -1.0, 0.0, 1.0, 2.0]
+    """
+    ...
+
+
+@dispatch(x="floating-point")
+def hfft(
+    x: Array,
+    /,
+    *,
+    n: int | None = None,
+    axis: int = -1,
+    norm: Literal["backward", "ortho", "forward"] = "backward",
+) -> Array:
+    """Fourier transform of a Hermitian signal, given its first half.
+
+    The axis of length m gets length `n`, by default 2 * (m - 1); the dtype is real.
+    Source: array API 2025.12, fft.hfft.
+
+    >>> import anyarray as xp
+    >>> xp.fft.hfft(xp.asarray([1 + 0j, 0j, 0j])).tolist()
+    [1.0, 1.0, 1.0, 1.0]
+    """
+    ...
+
+
+@dispatch(x="floating-point")
+def ifft(
+    x: Array,
+    /,
+    *,
+    n: int | None = None,
+    axis: int = -1,
+    norm: Literal["backward", "ortho", "forward"] = "backward",
+) -> Array:
+    """Inverse of `fft`.
+
+    The axis gets length `n`, by default its own; the dtype is complex.
+    Source: array API 2025.12, fft.ifft.
+
+    >>> import anyarray as xp
+    >>> xp.fft.ifft(xp.asarray([4 + 0j, 0j, 0j, 0j])).tolist()
+    [(1+0j), (1+0j), (1+0j), (1+0j)]
+    """
+    ...
+
+
+@dispatch(x="floating-point")
+def ifftn(
+    x: Array,
+    /,
+    *,
+    s: Sequence[int] | None = None,
+    axes: Sequence[int] | None = None,
+    norm: Literal["backward", "ortho", "forward"] = "backward",
+) -> Array:
+    """Inverse of `fftn`.
+
+    The axes get lengths `s`, by default their own; the dtype is complex.
+    Source: array API 2025.12, fft.ifftn.
+
+    >>> import anyarray as xp
+    >>> xp.real(xp.fft.ifftn(xp.ones((2, 2), dtype=xp.complex128))).tolist()
+    [[1.0, 0.0], [0.0, 0.0]]
+    """
+    ...
+
+
+@dispatch
+def ifftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
+    """Inverse of `fftshift`; they differ where a length is odd.
+
+    An axis of length n is rolled by -(n // 2). `axes` None means all axes.
+    Source: array API 2025.12, fft.ifftshift.
+
+    >>> import anyarray as xp
+    >>> xp.fft.ifftshift(xp.asarray([-2.0, -1.0, 0.0, 1.0, 2.0])).tolist()
+    [0.0, 1.0, 2.0, -2.0, -1.0]
+    """
+    ...
+
+
+@dispatch(x="real floating-point")
+def ihfft(
+    x: Array,
+    /,
+    *,
+    n: int | None = None,
+    axis: int = -1,
+    norm: Literal["backward", "ortho", "forward"] = "backward",
+) -> Array:
+    """Inverse of `hfft`: the first half of a Hermitian signal.
+
+    `x` is real, as the transform of such a signal is. The axis gets length n // 2 + 1, where `n` is by default its
+    own; the dtype is complex.
+    Source: array API 2025.12, fft.ihfft.
+
+    >>> import anyarray as xp
+    >>> xp.real(xp.fft.ihfft(xp.asarray([1.0, 1.0, 1.0, 1.0]))).tolist()
+    [1.0, 0.0, 0.0]
+    """
+    ...
+
+
+@dispatch(x="floating-point")
+def irfft(
+    x: Array,
+    /,
+    *,
+    n: int | None = None,
+    axis: int = -1,
+    norm: Literal["backward", "ortho", "forward"] = "backward",
+) -> Array:
+    """Inverse of `rfft`.
+
+    The axis of length m gets length `n`, by default 2 * (m - 1); the dtype is real. An odd length must be given as `n`.
+    Source: array API 2025.12, fft.irfft.
+
+    >>> import anyarray as xp
+    >>> xp.fft.irfft(xp.asarray([4 + 0j, 0j, 0j])).tolist()
+    [1.0, 1.0, 1.0, 1.0]
+    """
+    ...
+
+
+@dispatch(x="floating-point")
+def irfftn(
+    x: Array,
+    /,
+    *,
+    s: Sequence[int] | None = None,
+    axes: Sequence[int] | None = None,
+    norm: Literal["backward", "ortho", "forward"] = "backward",
+) -> Array:
+    """Inverse of `rfftn`.
+
+    The axes get lengths `s`, by default their own, but the last one of length m gets 2 * (m - 1); the dtype is real.
+    Source: array API 2025.12, fft.irfftn.
+
+    >>> import anyarray as xp
+    >>> xp.fft.irfftn(xp.asarray([[4 + 0j, 0j], [0j, 0j]])).tolist()
+    [[1.0, 1.0], [1.0, 1.0]]
+    """
+    ...
+
+
+@dispatch(x="real floating-point")
+def rfft(
+    x: Array,
+    /,
+    *,
+    n: int | None = None,
+    axis: int = -1,
+    norm: Literal["backward", "ortho", "forward"] = "backward",
+) -> Array:
+    """First half of the Fourier transform of real numbers along one axis.
+
+    The axis gets length n // 2 + 1, where `n` is by default its own; the dtype is complex.
+    Source: array API 2025.12, fft.rfft.
+
+    >>> import anyarray as xp
+    >>> xp.real(xp.fft.rfft(xp.asarray([1.0, 1.0, 1.0, 1.0]))).tolist()
+    [4.0, 0.0, 0.0]
+    """
+    ...
+
+
+@dispatch(x="real floating-point")
+def rfftn(
+    x: Array,
+    /,
+    *,
+    s: Sequence[int] | None = None,
+    axes: Sequence[int] | None = None,
+    norm: Literal["backward", "ortho", "forward"] = "backward",
+) -> Array:
+    """First half of the Fourier transform of real numbers along several axes.
+
+    These are by default all. They get lengths `s`, by default their own, but the last one
+    gets s[-1] // 2 + 1; the dtype is complex.
+    Source: array API 2025.12, fft.rfftn.
+
+    >>> import anyarray as xp
+    >>> xp.real(xp.fft.rfftn(xp.ones((2, 2)))).tolist()
+    [[4.0, 0.0], [0.0, 0.0]]
+    """
+    ...
+
+
+for _name in ("fftfreq", "rfftfreq"):
+    _backend.declare(_name)
+
+
+def fftfreq(n: int, /, *, d: float = 1.0, dtype: DType | None = None, device: Backend | str | None = None) -> Array:
+    """Frequencies of the elements of a transform of length `n`, in cycles per unit of `d`.
+
+    The result is (n,): [0, 1, ..., (n - 1) // 2, -(n // 2), ..., -1] / (d * n), of the default float unless `dtype` is given.
+    `d` is the spacing of the samples. Raises ValueError if `n` is less than 1.
+
+    >>> import anyarray as xp
+    >>> xp.fft.fftfreq(4, d=0.25).tolist()
+    [0.0, 1.0, -2.0, -1.0]
+
+    Source: array API 2025.12, fft.fftfreq.
+    """
+    return _frequencies("fftfreq", n, d, dtype, device)
+
+
+def rfftfreq(n: int, /, *, d: float = 1.0, dtype: DType | None = None, device: Backend | str | None = None) -> Array:
+    """Frequencies of the elements of `rfft` of length `n`, in cycles per unit of `d`.
+
+    The result is (n // 2 + 1,): [0, 1, ..., n // 2] / (d * n), of the default float unless `dtype` is given.
+    `d` is the spacing of the samples. Raises ValueError if `n` is less than 1.
+
+    >>> import anyarray as xp
+    >>> xp.fft.rfftfreq(4, d=0.25).tolist()
+    [0.0, 1.0, 2.0]
+
+    Source: array API 2025.12, fft.rfftfreq.
+    """
+    return _frequencies("rfftfreq", n, d, dtype, device)
+
+
+def _frequencies(name: str, n: int, d: float, dtype: DType | None, device: Backend | str | None) -> Array:
+    if n < 1:
+        raise _errors.ArgumentValueError(f"{name}: n must be at least 1, not {n}")
+    wanted = _dtypes.default(float) if dtype is None else _dtypes.dtype(dtype)
+    if wanted.kind != "f":
+        raise _errors.dtype_not_allowed(name, "dtype", "real floating-point", wanted)
+    created: Array = _dispatch.created(name, device, wanted, n, d=d)
+    return created

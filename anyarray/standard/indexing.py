@@ -1,0 +1,46 @@
+"""Indexing functions: elements by the integers in an array.
+
+An index below 0 counts from the end of the axis. One beyond the axis raises IndexError where the library can
+tell without waiting for the device; elsewhere the element is undefined, but never read from outside of the array.
+The functions work under the transforms of every backend; `x[indices]` is the general form.
+"""
+
+from __future__ import annotations
+
+from anyarray._array import Array
+from anyarray._dispatch import dispatch
+
+__all__ = ["take", "take_along_axis"]
+
+
+@dispatch(indices="integer")
+def take(x: Array, indices: Array, /, *, axis: int | None = None) -> Array:
+    """Elements of `x` at `indices` along `axis`.
+
+    `x` is (..., n, ...), `indices` (k,) of an integer dtype; the result is (..., k, ...) with the dtype of `x`.
+    A negative index counts from the end. `axis` may be left out only if `x` has one.
+    Raises TypeError if `indices` is not of an integer dtype.
+    Source: array API 2025.12, indexing_functions.take.
+
+    >>> import anyarray as xp
+    >>> xp.take(xp.asarray([10, 20, 30]), xp.asarray([2, 0, -1])).tolist()
+    [30, 10, 30]
+    """
+    ...
+
+
+@dispatch(indices="integer")
+def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
+    """Elements of `x` at `indices` along `axis`, with indices for each line.
+
+    `x` is (..., n, ...), `indices` (..., k, ...) of an integer dtype; the axes other than `axis` broadcast. The
+    result is (..., k, ...) with the dtype of `x`. A negative index counts from the end.
+    Raises TypeError if `indices` is not of an integer dtype.
+    Source: array API 2025.12, indexing_functions.take_along_axis.
+
+    >>> import anyarray as xp
+    >>> x = xp.asarray([[3, 1, 2], [4, 6, 5]])
+    >>> xp.take_along_axis(x, xp.argsort(x, axis=1), axis=1).tolist()
+    [[1, 2, 3], [4, 5, 6]]
+    """
+    ...

@@ -1,0 +1,80 @@
+"""The inspection API: what the namespace can do, on which devices, with which dtypes."""
+
+from __future__ import annotations
+
+from typing import Any, TypedDict
+
+from anyarray import _backend, _choice, _dtypes, _errors
+from anyarray._backend import Backend
+from anyarray._dtypes import DType
+
+__all__ = ["__array_namespace_info__"]
+
+Capabilities = TypedDict(
+    "Capabilities", {"boolean indexing": bool, "data-dependent shapes": bool, "max dimensions": int | None}
+)
+DefaultDTypes = TypedDict(
+    "DefaultDTypes",
+    {"real floating": DType, "complex floating": DType, "integral": DType, "indexing": DType},
+)
+
+Device = Backend | str
+
+
+class Info:
+    """What `__array_namespace_info__()` gives.
+
+    Source: array API 2025.12, inspection.
+    """
+
+    def capabilities(self) -> Capabilities:
+        """What optional parts of the standard are there; the same on every backend.
+
+        Under a trace of JAX, boolean indexing and data-dependent shapes raise an error.
+        """
+        return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 32}
+
+    def default_device(self) -> Backend:
+        """Where creation functions run here and now."""
+        return _choice.chosen_home().backend
+
+    def default_dtypes(self, *, device: Device | None = None) -> DefaultDTypes:
+        """The dtypes of creation functions here and now; see `xp.default_dtypes`."""
+        if device is not None:
+            _backend.as_backend(device)
+        return {
+            "real floating": _dtypes.default(float),
+            "complex floating": _dtypes.default(complex),
+            "integral": _dtypes.default(int),
+            "indexing": _dtypes.int64,
+        }
+
+    def dtypes(
+        self, *, device: Device | None = None, kind: str | tuple[str, ...] | None = None
+    ) -> dict[str, DType]:
+        """The standard's dtypes on a device, by name, all or those of a kind (see `xp.isdtype`)."""
+        backend = self.default_device() if device is None else _backend.as_backend(device)
+        kinds: Any = ("bool", "numeric") if kind is None else kind if isinstance(kind, tuple) else (kind,)
+        unknown = [one for one in kinds if one not in _dtypes.KINDS]
+        if unknown:
+            raise _errors.ArgumentValueError(
+                f"dtypes: kind must be one of {', '.join(_dtypes.KINDS)}, not {unknown[0]!r}"
+            )
+        letters = "".join(_dtypes.KINDS[one] for one in kinds)
+        return {n: d for n, d in _dtypes.STANDARD.items() if d.kind in letters and backend.has_dtype(n)}
+
+    def devices(self) -> tuple[Backend, ...]:
+        """The devices of the libraries that are in use; `xp.backends()` tells of those that could be."""
+        return tuple(_backend.loaded_backends())
+
+
+def __array_namespace_info__() -> Info:  # noqa: N807 - the standard's name
+    """The inspection API of the standard.
+
+    >>> import anyarray as xp
+    >>> sorted(xp.__array_namespace_info__().dtypes(kind="real floating"))
+    ['float32', 'float64']
+
+    Source: array API 2025.12, inspection.
+    """
+    return Info()

@@ -1,0 +1,113 @@
+"""Searching functions: where elements are.
+
+Indices are int64. `axis` None means all axes: `argmax` and `argmin` then count positions in row-major order. Axes
+that are searched are left out of the result, or kept with length 1 if `keepdims` is True.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from anyarray._array import Array
+from anyarray._dispatch import dispatch
+
+__all__ = ["argmax", "argmin", "count_nonzero", "nonzero", "searchsorted", "where"]
+
+
+@dispatch(x="real numeric")
+def argmax(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
+    """Index of the highest element over `axis`, the first one of equals.
+
+    The first NaN counts as the highest. With `axis` None, the index is that into the flattened `x`.
+    Raises ValueError if there are no elements to choose from.
+    Source: array API 2025.12, searching_functions.argmax.
+
+    >>> import anyarray as xp
+    >>> xp.argmax(xp.asarray([[1, 7, 7], [5, 2, 0]]), axis=1).tolist()
+    [1, 0]
+    """
+    ...
+
+
+@dispatch(x="real numeric")
+def argmin(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
+    """Index of the lowest element over `axis`, the first one of equals.
+
+    The first NaN counts as the lowest. With `axis` None, the index is that into the flattened `x`.
+    Raises ValueError if there are no elements to choose from.
+    Source: array API 2025.12, searching_functions.argmin.
+
+    >>> import anyarray as xp
+    >>> xp.argmin(xp.asarray([[1, 7, 7], [5, 2, 0]]), axis=1).tolist()
+    [0, 2]
+    """
+    ...
+
+
+@dispatch
+def count_nonzero(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Array:
+    """Number of elements over `axis` that are not zero.
+
+    Of bools these are the True ones, of complex numbers those with a part that is not zero. NaN is not zero.
+    Source: array API 2025.12, searching_functions.count_nonzero.
+
+    >>> import anyarray as xp
+    >>> xp.count_nonzero(xp.asarray([[1, 0, 7], [0, 0, 2]]), axis=1).tolist()
+    [2, 1]
+    """
+    ...
+
+
+@dispatch
+def nonzero(x: Array, /) -> tuple[Array, ...]:
+    """Indices of the elements that are not zero.
+
+    There is an array (k,) for each axis of `x`. The indices come in row-major order. k depends on the
+    values, so this does not work where shapes must be known before, such as in `jax.jit`; `where` does.
+    Raises ValueError if `x` is 0-d.
+    Source: array API 2025.12, searching_functions.nonzero.
+
+    >>> import anyarray as xp
+    >>> [indices.tolist() for indices in xp.nonzero(xp.asarray([[1, 0, 7], [0, 0, 2]]))]
+    [[0, 0, 1], [0, 2, 2]]
+    """
+    ...
+
+
+@dispatch(x1="real numeric", x2="real numeric", sorter="integer")
+def searchsorted(
+    x1: Array,
+    x2: Array | float,
+    /,
+    *,
+    side: Literal["left", "right"] = "left",
+    sorter: Array | None = None,
+) -> Array:
+    """Indices at which `x2` could be put into `x1` without changing its order.
+
+    `x1` is (n,) in ascending order, NaN last, or `sorter` is what `argsort` gives for it. The result has the shape of
+    `x2` and values from 0 to n. An index is that of the first element not below the value ("left"), or of the
+    first one above it ("right").
+    Source: array API 2025.12, searching_functions.searchsorted.
+
+    >>> import anyarray as xp
+    >>> xp.searchsorted(xp.asarray([10, 20, 20, 30]), xp.asarray([5, 20, 99])).tolist()
+    [0, 1, 4]
+    >>> int(xp.searchsorted(xp.asarray([10, 20, 20, 30]), 20, side="right"))
+    3
+    """
+    ...
+
+
+@dispatch(condition="boolean")
+def where(condition: Array, x1: Array | complex, x2: Array | complex, /) -> Array:
+    """Elements of `x1` where `condition` is True, of `x2` elsewhere.
+
+    All three broadcast; the dtype is what `x1` and `x2` promote to, and either may be a Python scalar.
+    Source: array API 2025.12, searching_functions.where.
+
+    >>> import anyarray as xp
+    >>> xp.where(xp.asarray([True, False]), xp.asarray([1, 2]), 0).tolist()
+    [1, 0]
+    """
+    ...

@@ -1,0 +1,111 @@
+"""Set functions: membership, and the distinct elements of an array.
+
+Elements are the same if `equal` says so: every NaN is distinct from the others, and -0.0 and 0.0 are one element.
+Distinct values ascend, NaN last. Indices and counts are int64. How many values there are depends on the data, so the
+functions `unique_...` do not work where shapes must be known before, such as in `jax.jit`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from anyarray._array import Array
+from anyarray._dispatch import dispatch
+
+__all__ = ["isin", "unique_all", "unique_counts", "unique_inverse", "unique_values"]
+
+
+class UniqueAll(NamedTuple):
+    """What `unique_all` returns."""
+
+    values: Array
+    indices: Array
+    inverse_indices: Array
+    counts: Array
+
+
+class UniqueCounts(NamedTuple):
+    """What `unique_counts` returns."""
+
+    values: Array
+    counts: Array
+
+
+class UniqueInverse(NamedTuple):
+    """What `unique_inverse` returns."""
+
+    values: Array
+    inverse_indices: Array
+
+
+@dispatch
+def isin(x1: Array | int, x2: Array | int, /, *, invert: bool = False) -> Array:
+    """Whether each element of `x1` is in `x2`.
+
+    The result is of bools and has the shape of `x1`; `x2` may have any shape. If `invert` is True, whether it is not in
+    `x2`. A NaN is in no array.
+    Source: array API 2025.12, set_functions.isin.
+
+    >>> import anyarray as xp
+    >>> xp.isin(xp.asarray([1, 2, 3]), xp.asarray([3, 1])).tolist()
+    [True, False, True]
+    """
+    ...
+
+
+@dispatch
+def unique_all(x: Array, /) -> UniqueAll:
+    """Distinct elements of `x`, where they are, and how often.
+
+    `values` is (k,) of the dtype of `x`, `indices` (k,) their first positions in the flattened `x`, `inverse_indices`
+    of the shape of `x` the positions in `values` that give back `x`, `counts` (k,). Every NaN counts by itself.
+    Source: array API 2025.12, set_functions.unique_all.
+
+    >>> import anyarray as xp
+    >>> [part.tolist() for part in xp.unique_all(xp.asarray([3, 1, 3]))]
+    [[1, 3], [1, 0], [1, 0, 1], [1, 2]]
+    """
+    ...
+
+
+@dispatch
+def unique_counts(x: Array, /) -> UniqueCounts:
+    """Distinct elements of `x`, and how often they occur.
+
+    `values` is (k,) of the dtype of `x`, `counts` (k,). Every NaN counts by itself.
+    Source: array API 2025.12, set_functions.unique_counts.
+
+    >>> import anyarray as xp
+    >>> [part.tolist() for part in xp.unique_counts(xp.asarray([3, 1, 3]))]
+    [[1, 3], [1, 2]]
+    """
+    ...
+
+
+@dispatch
+def unique_inverse(x: Array, /) -> UniqueInverse:
+    """Distinct elements of `x`, and the positions in them that give back `x`.
+
+    `values` is (k,) of the dtype of `x`, `inverse_indices` has the shape of `x`. Every NaN counts by itself.
+    Source: array API 2025.12, set_functions.unique_inverse.
+
+    >>> import anyarray as xp
+    >>> values, inverse = xp.unique_inverse(xp.asarray([[3, 1], [3, 3]]))
+    >>> values.tolist(), inverse.tolist()
+    ([1, 3], [[1, 0], [1, 1]])
+    """
+    ...
+
+
+@dispatch
+def unique_values(x: Array, /) -> Array:
+    """Distinct elements of `x`, as an array (k,) of its dtype.
+
+    Every NaN counts by itself.
+    Source: array API 2025.12, set_functions.unique_values.
+
+    >>> import anyarray as xp
+    >>> xp.unique_values(xp.asarray([[3, 1], [3, 2]])).tolist()
+    [1, 2, 3]
+    """
+    ...

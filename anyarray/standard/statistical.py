@@ -1,0 +1,208 @@
+"""Statistical functions: sums, extremes and moments over axes.
+
+Shapes
+    `axis` is an int, a tuple of ints, or None for all axes; a negative one counts from the end. These axes
+    are left out of the result, or kept with length 1 if `keepdims` is True. All of them left out, the result is 0-d.
+Dtypes of sums and products
+    With `dtype` None, floating dtypes stay, signed integers and bools give int64 and unsigned integers uint64.
+    `x` is cast to `dtype` before anything is added, which helps against overflow.
+Values
+    NaN gives NaN. Floats are added in the order that is fastest, so last digits may differ between backends.
+Errors
+    IndexError for an axis that `x` does not have, TypeError for a dtype that the function does not allow.
+"""
+
+from __future__ import annotations
+
+from anyarray._array import Array
+from anyarray._dispatch import dispatch
+from anyarray._dtypes import DType
+
+__all__ = [
+    "cumulative_prod",
+    "cumulative_sum",
+    "max",
+    "mean",
+    "min",
+    "prod",
+    "std",
+    "sum",
+    "var",
+]
+
+
+@dispatch(x="numeric")
+def cumulative_prod(
+    x: Array,
+    /,
+    *,
+    axis: int | None = None,
+    dtype: DType | None = None,
+    include_initial: bool = False,
+) -> Array:
+    """Products of the elements up to each position along `axis`.
+
+    The shape is that of `x`; if `include_initial` is True, `axis` is one longer and begins with 1.
+    `axis` may be left out only if `x` has one. `dtype` None is resolved as in `prod`.
+    Source: array API 2025.12, statistical_functions.cumulative_prod.
+
+    >>> import anyarray as xp
+    >>> xp.cumulative_prod(xp.asarray([2, 3, 4])).tolist()
+    [2, 6, 24]
+    """
+    ...
+
+
+@dispatch(x="numeric")
+def cumulative_sum(
+    x: Array,
+    /,
+    *,
+    axis: int | None = None,
+    dtype: DType | None = None,
+    include_initial: bool = False,
+) -> Array:
+    """Sums of the elements up to each position along `axis`.
+
+    The shape is that of `x`; if `include_initial` is True, `axis` is one longer and begins with 0.
+    `axis` may be left out only if `x` has one. `dtype` None is resolved as in `sum`.
+    Source: array API 2025.12, statistical_functions.cumulative_sum.
+
+    >>> import anyarray as xp
+    >>> xp.cumulative_sum(xp.asarray([2, 3, 4]), include_initial=True).tolist()
+    [0, 2, 5, 9]
+    """
+    ...
+
+
+@dispatch(x="real numeric")
+def max(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Array:
+    """Highest element over `axis`, in the dtype of `x`.
+
+    A NaN among the elements gives NaN. Of -0.0 and 0.0, either may be the result.
+    Raises ValueError if there are no elements to choose from.
+    Source: array API 2025.12, statistical_functions.max.
+
+    >>> import anyarray as xp
+    >>> xp.max(xp.asarray([[1, 5], [7, 2]]), axis=0).tolist()
+    [7, 5]
+    """
+    ...
+
+
+@dispatch(x="floating-point")
+def mean(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Array:
+    """Arithmetic mean over `axis`, in the dtype of `x`.
+
+    Bools and integers give float64. The mean of no elements is NaN.
+    Source: array API 2025.12, statistical_functions.mean.
+
+    >>> import anyarray as xp
+    >>> xp.mean(xp.asarray([[1.0, 5.0], [2.0, 4.0]]), axis=0).tolist()
+    [1.5, 4.5]
+    """
+    ...
+
+
+@dispatch(x="real numeric")
+def min(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Array:
+    """Lowest element over `axis`, in the dtype of `x`.
+
+    A NaN among the elements gives NaN. Of -0.0 and 0.0, either may be the result.
+    Raises ValueError if there are no elements to choose from.
+    Source: array API 2025.12, statistical_functions.min.
+
+    >>> import anyarray as xp
+    >>> xp.min(xp.asarray([[1, 5], [7, 2]]), axis=0).tolist()
+    [1, 2]
+    """
+    ...
+
+
+@dispatch(x="numeric")
+def prod(
+    x: Array,
+    /,
+    *,
+    axis: int | tuple[int, ...] | None = None,
+    dtype: DType | None = None,
+    keepdims: bool = False,
+) -> Array:
+    """Product over `axis`, in `dtype`.
+
+    With `dtype` None, floating dtypes stay, signed integers and bools give int64 and unsigned integers uint64.
+    The product of no elements is 1.
+    Source: array API 2025.12, statistical_functions.prod.
+
+    >>> import anyarray as xp
+    >>> xp.prod(xp.asarray([[1, 5], [7, 2]]), axis=1).tolist()
+    [5, 14]
+    """
+    ...
+
+
+@dispatch(x="real floating-point")
+def std(
+    x: Array,
+    /,
+    *,
+    axis: int | tuple[int, ...] | None = None,
+    correction: float = 0.0,
+    keepdims: bool = False,
+) -> Array:
+    """Standard deviation over `axis`, in the dtype of `x`.
+
+    This is the square root of `var`. Bools and integers give float64. `correction` is subtracted from the
+    number of elements: 0 is for a whole population, 1 for a sample of it. NaN if that leaves no positive number.
+    Source: array API 2025.12, statistical_functions.std.
+
+    >>> import anyarray as xp
+    >>> float(xp.std(xp.asarray([1.0, 3.0, 1.0, 3.0])))
+    1.0
+    """
+    ...
+
+
+@dispatch(x="numeric")
+def sum(
+    x: Array,
+    /,
+    *,
+    axis: int | tuple[int, ...] | None = None,
+    dtype: DType | None = None,
+    keepdims: bool = False,
+) -> Array:
+    """Sum over `axis`, in `dtype`.
+
+    With `dtype` None, floating dtypes stay, signed integers and bools give int64 and unsigned integers uint64.
+    The sum of no elements is 0.
+    Source: array API 2025.12, statistical_functions.sum.
+
+    >>> import anyarray as xp
+    >>> xp.sum(xp.asarray([[1, 5], [7, 2]]), axis=1, keepdims=True).tolist()
+    [[6], [9]]
+    """
+    ...
+
+
+@dispatch(x="real floating-point")
+def var(
+    x: Array,
+    /,
+    *,
+    axis: int | tuple[int, ...] | None = None,
+    correction: float = 0.0,
+    keepdims: bool = False,
+) -> Array:
+    """Variance over `axis`, in the dtype of `x`.
+
+    This is the mean of the squared distances from the mean.     Bools and integers give float64. `correction`
+    is subtracted from the number of elements by which the sum is divided: 0 is for a whole population, 1 for a
+    sample of it. NaN if that leaves no positive number.
+    Source: array API 2025.12, statistical_functions.var.
+
+    >>> import anyarray as xp
+    >>> float(xp.var(xp.asarray([1.0, 5.0, 1.0, 5.0])))
+    4.0
+    """
+    ...
