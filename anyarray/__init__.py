@@ -12,6 +12,7 @@ from anyarray._choice import backend, device, set_default_backend
 from anyarray._errors import *
 from anyarray._errors import __all__ as _errors_all
 from anyarray._inventory import BackendInfo, backends
+from anyarray.interop import from_native, portable, to_native
 from anyarray.standard import fft, linalg
 from anyarray.standard.constants import *
 from anyarray.standard.constants import __all__ as _constants_all
@@ -53,8 +54,11 @@ __all__ = [
     "backends",
     "device",
     "fft",
+    "from_native",
     "linalg",
+    "portable",
     "set_default_backend",
+    "to_native",
 ]
 __all__ += _errors_all
 __all__ += _constants_all

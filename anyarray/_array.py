@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Union
 
 import numpy as np
 
-from anyarray import _backend, _choice, _dispatch, _errors, _printing, _protocols, _transfer
+from anyarray import _backend, _choice, _diagnosis, _dispatch, _errors, _printing, _protocols, _transfer
 from anyarray._backend import Backend, Home, Native
 from anyarray._dispatch import operator_of
 from anyarray._dtypes import DType
@@ -228,11 +228,11 @@ class Array:
 
     def __jax_array__(self) -> Native:
         """For jax.numpy: the values as a jax.Array."""
-        return _protocols.of_library(self._native, self._home, "jax")
+        return _protocols.of_library(self, "jax")
 
     def __tf_tensor__(self, dtype: Any = None, name: str | None = None) -> Native:
         """For TensorFlow: the values as a tf.Tensor."""
-        return _protocols.tensor(self._native, self._home, dtype)
+        return _protocols.tensor(self, dtype)
 
     # ------------------------------------------------------------------ indexing
     def __getitem__(self, key: Key, /) -> Array:
@@ -246,7 +246,7 @@ class Array:
         try:
             found = home.getitem(native, key)
         except Exception as error:
-            _explain_index(error, key)
+            _explain_index(error, key, native, home)
             raise
         result = object.__new__(Array)
         result._native = found
@@ -271,7 +271,7 @@ class Array:
         try:
             self._native = home.setitem(self._native, key, new, self._held_by() <= _ALONE)
         except Exception as error:
-            _explain_index(error, key)
+            _explain_index(error, key, self._native, home)
             raise
 
     def _held_by(self) -> int:
@@ -447,6 +447,7 @@ class Array:
 
 
 _dispatch.scope["Array"] = Array
+_backend.adopt_everywhere(Array, _protocols.of_library, _protocols.adopted)
 _wrap: Final = _dispatch.wrap
 _ALONE: Final = _references()
 
@@ -485,13 +486,21 @@ def _normalised_one(key: Any, home: Home) -> Any:
         return key
     if kind is slice:
         start, stop, step = key.start, key.stop, key.step
-        if all(bound is None or type(bound) is int for bound in (start, stop, step)):
+        if (
+            (start is None or type(start) is int)
+            and (stop is None or type(stop) is int)
+            and (step is None or type(step) is int)
+        ):
             return key
         return slice(*[None if bound is None else _bound(bound) for bound in (start, stop, step)])
     if kind is bool or isinstance(key, (list, np.bool_)):
         key = np.asarray(key, dtype=np.intp if kind is list and not key else None)
     elif not isinstance(key, (Array, np.ndarray)) and hasattr(key, "__index__"):
         return operator.index(key)
+    if not isinstance(key, Array) and _backend.backend_of_native(key) is None:
+        raise _errors.ArgumentTypeError(
+            f"index: key must hold integers, slices, ..., None and arrays of integers or bool, not {type(key).__name__}"
+        )
     array = _dispatch.as_array("index", "key", key)
     if array.dtype.kind not in "biu":
         raise IndexError(f"index: key must be of an integer dtype or bool, not {array.dtype}")
@@ -507,8 +516,13 @@ def _bound(bound: Any) -> int:
         ) from error
 
 
-def _explain_index(error: Exception, key: Any) -> None:
-    """Raise IndexError from a native error that is no built-in."""
-    if type(error).__name__ in _dispatch.TRANSLATED:
-        first_line = str(getattr(error, "message", error)).partition("\n")[0]
-        raise IndexError(f"index: {first_line}") from error
+def _explain_index(error: Exception, key: Any, native: Native, home: Home) -> None:
+    """Raise the IndexError that a normalised key calls for, from a native error; return if the key seems right."""
+    parts: list[Any] = []
+    for one in key if type(key) is tuple else (key,):
+        is_array = not (one is None or one is Ellipsis or type(one) in (int, slice))
+        if is_array and home.dtype(one).kind == "b":
+            parts.append(_diagnosis.MaskShape(home.shape_of(one)))
+        else:
+            parts.append(0 if is_array else one)
+    _diagnosis.diagnose_index(error, tuple(home.shape_of(native)), tuple(parts))

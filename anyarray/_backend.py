@@ -243,6 +243,14 @@ class _Loaded:
         return _DEFAULT_HOOKS[name](self.namespace)
 
 
+_adopted: list[tuple[type, Callable[[Any, str], Native], Callable[[Native, str], Any]]] = []
+
+
+def adopt_everywhere(kind: type, unwrap: Callable[[Any, str], Native], wrap: Callable[[Native, str], Any]) -> None:
+    """Let instances of a class go in and out of the transforms of every library, by the hook `adopt` of the contract."""
+    _adopted.append((kind, unwrap, wrap))
+
+
 def load(library: Library) -> _Loaded:
     """Import the library's backend module, once.
 
@@ -255,20 +263,11 @@ def load(library: Library) -> _Loaded:
                 f'backend "{library.name}" is known, but {library.package} is not installed. Run: {library.install_line}'
             )
         loaded = _loaded[library.name] = _Loaded(library, importlib.import_module(library.module))
-        for listener in _on_load.get(library.name, ()):
-            listener()
+        adopt = getattr(loaded.module, "adopt", None)
+        if adopt is not None:
+            for kind, unwrap, wrap in _adopted:
+                adopt(kind, functools.partial(unwrap, library=library.name), functools.partial(wrap, library=library.name))
     return loaded
-
-
-_on_load: dict[str, list[Callable[[], None]]] = {}
-
-
-def when_loaded(library: str, listener: Callable[[], None]) -> None:
-    """Call `listener` once the library is loaded, at once if it is already."""
-    if library in _loaded:
-        listener()
-    else:
-        _on_load.setdefault(library, []).append(listener)
 
 
 # ---------------------------------------------------------------------- backend
@@ -482,6 +481,7 @@ _DEFAULT_HOOKS: Final[dict[str, Callable[[Any], Callable[..., Any]]]] = {
     "scalar": lambda namespace: lambda value, dtype, device: namespace.asarray(value, dtype=dtype, device=device),
     "getitem": lambda namespace: operator.getitem,
     "setitem": lambda namespace: functools.partial(_setitem, namespace),
+    "shareable": lambda namespace: lambda x: namespace.asarray(x, copy=True),
     "scoped": lambda namespace: lambda function, device: function,
     "synchronize": lambda namespace: lambda x: None,
 }

@@ -27,27 +27,13 @@ from typing import Any, Final, TypeVar, overload
 
 import numpy as np
 
-from anyarray import _backend, _choice, _dtypes, _errors, _transfer
+from anyarray import _backend, _choice, _diagnosis, _dtypes, _errors, _transfer
 from anyarray._backend import Home, Native
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 ARRAY, WEAK, SEQUENCE, DTYPE, PLAIN = "array", "weak", "sequence", "dtype", "plain"
 SCALARS: Final = frozenset({bool, int, float, complex})
-
-ACCEPTED: Final = {
-    "any": "biufc",
-    "numeric": "iufc",
-    "real numeric": "iuf",
-    "floating-point": "biufc",
-    "real floating-point": "biuf",
-    "complex floating-point": "c",
-    "integer": "iu",
-    "integer or boolean": "biu",
-    "boolean": "b",
-}
-"""Kinds that a parameter takes, by the standard's words; floating-point functions promote bool and integers."""
-
 
 class Parameter:
     """A parameter of a declared function, as dispatch sees it."""
@@ -71,14 +57,14 @@ class Parameter:
             self.role = DTYPE
         else:
             self.role = PLAIN
-        # What `where` chooses by: no dtype follows from it.
-        self.is_condition = self.role is ARRAY and words == "boolean"
+        # What `where` chooses by and what `searchsorted` sorts by: no dtype follows from them.
+        self.is_condition = self.role is ARRAY and (words == "boolean" or (words == "integer" and self.is_optional))
 
 
 class Declaration:
     """A declared function: its name, its parameters and what becomes of its result."""
 
-    __slots__ = ("_globals", "name", "parameters", "result")
+    __slots__ = ("_globals", "broadcasts", "name", "parameters", "result")
 
     def __init__(self, function: Callable[..., Any], words: dict[str, str], name: str | None = None) -> None:
         signature = inspect.signature(function)
@@ -86,6 +72,9 @@ class Declaration:
         self.name = name or function.__name__
         self.parameters = [Parameter(p, words.pop(p.name, "any")) for p in signature.parameters.values()]
         self.result = str(signature.return_annotation)
+        operands = [p for p in self.parameters if p.role in (ARRAY, WEAK) and not p.is_condition]
+        # Where a scalar may stand for an array, shapes broadcast; not so in `searchsorted` and `isin`.
+        self.broadcasts = any(p.role is WEAK for p in operands) and self.name not in ("searchsorted", "isin")
         if words:
             raise ValueError(f"@dispatch of {self.name}: there is no parameter {', '.join(words)}")
         _backend.declare(self.name)
@@ -117,7 +106,7 @@ def dispatch(**words: str) -> Callable[[F], F]: ...
 def dispatch(function: F | None = None, /, **words: str) -> F | Callable[[F], F]:
     """Give a declared function its body.
 
-    `words` say, for each array parameter, the dtypes that the standard allows: a key of `ACCEPTED`.
+    `words` say, for each array parameter, the dtypes that the standard allows: a key of `_diagnosis.ACCEPTED`.
     """
 
     def decorated(function: F) -> F:
@@ -138,7 +127,8 @@ def operator_of(name: str, words: str = "any", *, reflected: bool = False) -> Ca
         for parameter in declaration.parameters:
             parameter.words = words
             if parameter.name == "self":
-                parameter.role = ARRAY
+                parameter.role = WEAK
+        declaration.broadcasts = name != "matmul" and len(declaration.parameters) == 2
         written = declaration.parameters
         if reflected:
             # The native function gets the operands in the order in which they were written.
@@ -376,48 +366,20 @@ def _refuse_no_arrays(declaration: Declaration, values: Sequence[Any]) -> None:
             raise _errors.not_an_array(declaration.name, p.name, value)
 
 
-# ---------------------------------------------------------------------- errors
-TRANSLATED: Final = ("InvalidArgumentError", "UnimplementedError", "NotFoundError")
-"""Exceptions of TensorFlow that mean a wrong argument; they are no built-ins."""
-
-
 def explain(error: Exception, declaration: Declaration, home: Home, values: Sequence[Any]) -> None:
-    """Raise a clear error from a native one, if the arguments show its cause; else return.
-
-    Only reached after a refusal, so it may take its time.
-    """
-    if isinstance(error, _errors.AnyarrayError):
+    """Raise a clear error from a native one, if the arguments show its cause; else return."""
+    if isinstance(error, _errors.AnyarrayError) and not isinstance(error, (TypeError, ValueError)):
         return
-    name = declaration.name
-    arrays: list[tuple[Parameter, str, Any, Home]] = []
+    arguments: dict[str, Any] = {}
+    arrays: list[_diagnosis.Input] = []
     for p, value in zip(declaration.parameters, values, strict=True):
-        if is_array(value):
-            arrays.append((p, p.name, value._native, value._home))
-        elif p.role is SEQUENCE:
-            arrays += [(p, f"{p.name}[{i}]", a._native, a._home) for i, a in enumerate(value) if is_array(a)]
-    for p, label, native, its_home in arrays:
-        dtype = its_home.dtype(native)
-        if dtype.kind not in ACCEPTED[p.words]:
-            raise _errors.dtype_not_allowed(name, label, p.words, dtype) from error
-    shapes = [tuple(its_home.shape_of(native)) for _, _, native, its_home in arrays]
-    if not shapes:
-        return
-    by_name = {p.name: value for p, value in zip(declaration.parameters, values, strict=True)}
-    axis = by_name.get("axis", by_name.get("axes"))
-    ndim = len(shapes[0])
-    for one in axis if isinstance(axis, (tuple, list)) else [axis]:
-        if isinstance(one, int) and name not in _NEW_AXIS and not -ndim <= one < ndim:
-            raise _errors.no_such_axis(name, one, ndim) from error
-    if len(shapes) > 1 and all(p.role is WEAK or p.is_condition or name == "clip" for p, *_ in arrays):
-        try:
-            np.broadcast_shapes(*[tuple(1 if n is None else n for n in shape) for shape in shapes])
-        except ValueError:
-            labels = [f"{label} of shape {shape}" for (_, label, _, _), shape in zip(arrays, shapes, strict=True)]
-            raise _errors.ArgumentValueError(f"{name}: {' and '.join(labels)} do not broadcast") from error
-    if type(error).__name__ in TRANSLATED:
-        first_line = str(getattr(error, "message", error)).partition("\n")[0]
-        raise _errors.ArgumentValueError(f"{name}: {first_line}") from error
-
-
-_NEW_AXIS: Final = ("expand_dims", "stack", "tensordot")
-"""Functions whose axis does not count the axes of the input."""
+        arguments[p.name] = value
+        parts = {f"{p.name}[{i}]": one for i, one in enumerate(value)} if p.role is SEQUENCE else {p.name: value}
+        for label, one in parts.items():
+            if is_array(one):
+                its_home = one._home
+                shape = tuple(its_home.shape_of(one._native))
+                arrays.append(_diagnosis.Input(label, p.words, its_home.dtype(one._native), shape))
+            elif p.role is WEAK and type(one) in SCALARS:
+                arrays.append(_diagnosis.Input(label, p.words, _dtypes.default(type(one)), ()))
+    _diagnosis.diagnose(error, declaration.name, arrays, arguments, broadcasts=declaration.broadcasts)

@@ -88,9 +88,9 @@ def not_an_array(function: str, parameter: str, came: object) -> ArgumentTypeErr
 
 def dtype_not_allowed(function: str, parameter: str, wanted: str, came: object) -> ArgumentTypeError:
     """Error for an array of a dtype that the standard forbids for this function."""
+    article = "an" if wanted[0] in "aeiou" else "a"
     return ArgumentTypeError(
-        f"{function}: {parameter} must have a {wanted} dtype, not {came}. "
-        "Convert it: xp.astype(...)"
+        f"{function}: {parameter} must have {article} {wanted} dtype, not {came}. Convert it: xp.astype(...)"
     )
 
 

@@ -149,7 +149,7 @@ def dlpack(
     """A DLPack capsule of a native array; on the host by way of NumPy, as its exporter knows every version."""
     wanted = None if dl_device is None else (int(dl_device[0]), int(dl_device[1]))
     if wanted in (None, dlpack_device(native, home)) and home.backend.kind != "cpu":
-        return native.__dlpack__(stream=stream)
+        return (native if copy is False else home.shareable(native)).__dlpack__(stream=stream)
     if wanted not in (None, CPU):
         raise BufferError(f"__dlpack__: dl_device must be this Array's own or the host {CPU}, not {wanted}")
     if wanted == CPU and copy is False and home.backend.kind != "cpu":
@@ -163,17 +163,23 @@ def dlpack(
 
 
 # ---------------------------------------------------------------------- frameworks
-def of_library(native: Native, home: Home, library: str) -> Native:
-    """The native array of `library` with the same values; this Array's own if it lives there."""
+def of_library(x: Any, library: str) -> Native:
+    """The values of an Array as a native array of a library; the Array's own if it lives there."""
+    home = x._home
     if home.backend.library == library:
-        return native
-    return _transfer.moved(native, home.backend, _backend.backend_of_name(library))
+        return x._native
+    return _transfer.moved(x._native, home.backend, _backend.backend_of_name(library))
 
 
-def tensor(native: Native, home: Home, dtype: Any) -> Native:
-    """A tf.Tensor, in TensorFlow's `dtype` if one is given."""
-    native = of_library(native, home, "tf")
+def adopted(native: Native, library: str) -> Any:
+    """An Array of what a library's transform hands back: a native array, or a stand-in of its own."""
+    backend = _backend.backend_of_native(native)
+    return _dispatch.wrap(native, (backend or _backend.backend_of_name(library)).free)
+
+
+def tensor(x: Any, dtype: Any) -> Native:
+    """A tf.Tensor of an Array, in TensorFlow's `dtype` if one is given."""
+    native = of_library(x, "tf")
     if dtype is None or native.dtype == dtype:
         return native
-    tf_home = _backend.backend_of_native(native)
-    return native if tf_home is None else tf_home.free.astype(native, dtype)
+    return _backend.backend_of_name("tf").free.astype(native, dtype)

@@ -42,7 +42,10 @@ The hooks
                                   a native array with x's values, except `value` at `key`. `value` is a native
                                   array; it is cast to x's dtype and broadcasts. May reuse x's memory if `exclusive`:
                                   nobody else holds x. The caller drops x.
+    shareable(x)                  x, or a copy if who shares its memory could write to it; for DLPack on a device
     scoped(function, device)      the function that is really called: the place to enter a device or 64-bit scope
+    adopt(kind, unwrap, wrap)     let instances of a class go in and out of the library's own transforms: `unwrap(instance)`
+                                  is its native array, `wrap(native)` an instance; called once, on loading
     synchronize(x)                return when x is computed; for timing
 
 A normalised key is an int, slice, None, Ellipsis, native array, or a tuple of these. Bounds of slices are ints

@@ -5,13 +5,14 @@ A native array is an ndarray or, as NumPy gives results without axes, a NumPy sc
 
 from __future__ import annotations
 
+import math
 import operator
-from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
 
 from anyarray import _dtypes
+from anyarray.backends._refusals import boolean, real_valued, refuse_complex
 
 Native = Any
 Axis = int | tuple[int, ...] | None
@@ -79,32 +80,9 @@ exp, expm1, log, log1p, log2, log10, sqrt, square = (
 matmul, reciprocal, sign, conj = np.matmul, np.reciprocal, np.sign, np.conj
 
 
-def real_valued(function: Callable[..., Native]) -> Callable[..., Native]:
-    """`function` of two arrays, refusing complex numbers, which NumPy puts in an order that the standard does not know."""
-
-    def checked(x1: Native, x2: Native, /) -> Native:
-        if x1.dtype.kind == "c" or x2.dtype.kind == "c":
-            raise TypeError(f"{function.__name__} of complex numbers")
-        return function(x1, x2)
-
-    return checked
-
-
 less, less_equal = real_valued(np.less), real_valued(np.less_equal)
 greater, greater_equal = real_valued(np.greater), real_valued(np.greater_equal)
 maximum, minimum = real_valued(np.maximum), real_valued(np.minimum)
-
-
-def boolean(function: Callable[..., Native]) -> Callable[..., Native]:
-    """`function` of booleans, refusing numbers, of which NumPy takes the truth."""
-
-    def checked(*xs: Native) -> Native:
-        for x in xs:
-            if x.dtype.kind != "b":
-                raise TypeError(f"{function.__name__} of numbers")
-        return function(*xs)
-
-    return checked
 
 
 logical_and, logical_or = boolean(np.logical_and), boolean(np.logical_or)
@@ -130,12 +108,12 @@ def prod(x: Native, /, *, axis: Axis = None, dtype: Any = None, keepdims: bool =
 
 
 def max(x: Native, /, *, axis: Axis = None, keepdims: bool = False) -> Native:
-    _refuse_complex(x)
+    refuse_complex(x)
     return np.maximum.reduce(x, axis, None, None, keepdims)
 
 
 def min(x: Native, /, *, axis: Axis = None, keepdims: bool = False) -> Native:
-    _refuse_complex(x)
+    refuse_complex(x)
     return np.minimum.reduce(x, axis, None, None, keepdims)
 
 
@@ -148,30 +126,52 @@ def any(x: Native, /, *, axis: Axis = None, keepdims: bool = False) -> Native:
 
 
 def argmax(x: Native, /, *, axis: int | None = None, keepdims: bool = False) -> Native:
-    _refuse_complex(x)
+    refuse_complex(x)
     return np.argmax(x, axis=axis, keepdims=keepdims)
 
 
 def argmin(x: Native, /, *, axis: int | None = None, keepdims: bool = False) -> Native:
-    _refuse_complex(x)
+    refuse_complex(x)
     return np.argmin(x, axis=axis, keepdims=keepdims)
 
 
-def _refuse_complex(x: Native) -> None:
-    if x.dtype.kind == "c":
-        raise TypeError("an order of complex numbers")
+def var(x: Native, /, *, axis: Axis = None, correction: float = 0.0, keepdims: bool = False) -> Native:
+    """NaN where `correction` leaves no degree of freedom; NumPy divides by zero there."""
+    result = np.var(x, axis=axis, ddof=correction, keepdims=keepdims)
+    counted = math.prod(x.shape[i] for i in np.lib.array_utils.normalize_axis_tuple(_axes(x, axis), x.ndim))
+    return result if counted > correction else np.full_like(result, np.nan)
+
+
+def std(x: Native, /, *, axis: Axis = None, correction: float = 0.0, keepdims: bool = False) -> Native:
+    return np.sqrt(var(x, axis=axis, correction=correction, keepdims=keepdims))
+
+
+def _axes(x: Native, axis: Axis) -> int | tuple[int, ...]:
+    return tuple(range(x.ndim)) if axis is None else axis
+
+
+# ---------------------------------------------------------------------- sets and indexing
+def unique_values(x: Native, /) -> Native:
+    """Sorted, as on the other backends; NumPy's own function need not sort."""
+    return np.unique(x, equal_nan=False)
+
+
+def take(x: Native, indices: Native, /, *, axis: int | None = None) -> Native:
+    if axis is None and x.ndim != 1:
+        raise ValueError("axis must be given for an array that does not have one axis")
+    return np.take(x, indices, axis=axis)
 
 
 # ---------------------------------------------------------------------- sorting
 def sort(x: Native, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Native:
-    _refuse_complex(x)
+    refuse_complex(x)
     ascending = np.sort(x, axis=axis, stable=stable)
     return np.flip(ascending, axis) if descending else ascending
 
 
 def argsort(x: Native, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Native:
     """Descending by sorting the reversed array, so that equal elements keep their order."""
-    _refuse_complex(x)
+    refuse_complex(x)
     if not descending:
         return np.argsort(x, axis=axis, stable=stable)
     return x.shape[axis] - 1 - np.flip(np.argsort(np.flip(x, axis), axis=axis, stable=stable), axis)
@@ -196,6 +196,35 @@ def diff(
 
 
 # ---------------------------------------------------------------------- linalg
+def cross(x1: Native, x2: Native, /, *, axis: int = -1) -> Native:
+    if x1.shape[axis] != 3 or x2.shape[axis] != 3:
+        raise ValueError(f"axis {axis} must have the length 3 in both arrays, not {x1.shape[axis]} and {x2.shape[axis]}")
+    return np.cross(x1, x2, axis=axis)
+
+
+def outer(x1: Native, x2: Native, /) -> Native:
+    if x1.ndim != 1 or x2.ndim != 1:
+        raise ValueError(f"both arrays must have one axis, not {x1.ndim} and {x2.ndim}")
+    return np.outer(x1, x2)
+
+
+def matrix_power(x: Native, n: int, /) -> Native:
+    return np.linalg.matrix_power(_floating(x), n)
+
+
+def matrix_rank(x: Native, /, *, rtol: Any = None) -> Native:
+    return np.linalg.matrix_rank(_floating(x), rtol=rtol)
+
+
+def pinv(x: Native, /, *, rtol: Any = None) -> Native:
+    return np.linalg.pinv(_floating(x), rtol=rtol)
+
+
+def _floating(x: Native) -> Native:
+    """Integers as float64, in which NumPy's other functions of linear algebra take them."""
+    return x.astype(np.float64) if x.dtype.kind in "biu" else x
+
+
 def eig(x: Native, /) -> tuple[Native, Native]:
     """Complex also where all eigenvalues are real, as dtypes must not depend on values."""
     values, vectors = np.linalg.eig(x)

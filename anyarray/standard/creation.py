@@ -7,7 +7,6 @@ namespace, or whatever NumPy takes as one; left out, it is a default that `defau
 
 from __future__ import annotations
 
-import math
 import operator
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal

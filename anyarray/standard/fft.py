@@ -57,11 +57,12 @@ def fft(
     """Fourier transform along one axis.
 
     The axis gets length `n`, by default its own; the dtype is complex.
-    Source: array API 2025.12, fft.fft.
 
     >>> import anyarray as xp
     >>> xp.fft.fft(xp.asarray([1 + 0j, 0j, 0j, 0j])).tolist()
     [(1+0j), (1+0j), (1+0j), (1+0j)]
+
+    Source: array API 2025.12, fft.fft.
     """
     ...
 
@@ -78,11 +79,12 @@ def fftn(
     """Fourier transform along several axes, by default all.
 
     The axes get lengths `s`, by default their own; the dtype is complex.
-    Source: array API 2025.12, fft.fftn.
 
     >>> import anyarray as xp
     >>> xp.real(xp.fft.fftn(xp.ones((2, 2), dtype=xp.complex128))).tolist()
     [[4.0, 0.0], [0.0, 0.0]]
+
+    Source: array API 2025.12, fft.fftn.
     """
     ...
 
@@ -92,11 +94,12 @@ def fftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
     """`x` with the frequency zero moved from the front to the middle.
 
     An axis of length n is rolled by n // 2. `axes` None means all axes.
-    Source: array API 2025.12, fft.fftshift.
 
     >>> import anyarray as xp
     >>> xp.fft.fftshift(xp.asarray([0.0, 1.0, 2.0, -2.0, -1.0])).tolist()
     [-2.0, -1.0, 0.0, 1.0, 2.0]
+
+    Source: array API 2025.12, fft.fftshift.
     """
     ...
 
@@ -113,11 +116,12 @@ def hfft(
     """Fourier transform of a Hermitian signal, given its first half.
 
     The axis of length m gets length `n`, by default 2 * (m - 1); the dtype is real.
-    Source: array API 2025.12, fft.hfft.
 
     >>> import anyarray as xp
     >>> xp.fft.hfft(xp.asarray([1 + 0j, 0j, 0j])).tolist()
     [1.0, 1.0, 1.0, 1.0]
+
+    Source: array API 2025.12, fft.hfft.
     """
     ...
 
@@ -134,11 +138,12 @@ def ifft(
     """Inverse of `fft`.
 
     The axis gets length `n`, by default its own; the dtype is complex.
-    Source: array API 2025.12, fft.ifft.
 
     >>> import anyarray as xp
     >>> xp.fft.ifft(xp.asarray([4 + 0j, 0j, 0j, 0j])).tolist()
     [(1+0j), (1+0j), (1+0j), (1+0j)]
+
+    Source: array API 2025.12, fft.ifft.
     """
     ...
 
@@ -155,11 +160,12 @@ def ifftn(
     """Inverse of `fftn`.
 
     The axes get lengths `s`, by default their own; the dtype is complex.
-    Source: array API 2025.12, fft.ifftn.
 
     >>> import anyarray as xp
     >>> xp.real(xp.fft.ifftn(xp.ones((2, 2), dtype=xp.complex128))).tolist()
     [[1.0, 0.0], [0.0, 0.0]]
+
+    Source: array API 2025.12, fft.ifftn.
     """
     ...
 
@@ -169,11 +175,12 @@ def ifftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
     """Inverse of `fftshift`; they differ where a length is odd.
 
     An axis of length n is rolled by -(n // 2). `axes` None means all axes.
-    Source: array API 2025.12, fft.ifftshift.
 
     >>> import anyarray as xp
     >>> xp.fft.ifftshift(xp.asarray([-2.0, -1.0, 0.0, 1.0, 2.0])).tolist()
     [0.0, 1.0, 2.0, -2.0, -1.0]
+
+    Source: array API 2025.12, fft.ifftshift.
     """
     ...
 
@@ -191,11 +198,12 @@ def ihfft(
 
     `x` is real, as the transform of such a signal is. The axis gets length n // 2 + 1, where `n` is by default its
     own; the dtype is complex.
-    Source: array API 2025.12, fft.ihfft.
 
     >>> import anyarray as xp
     >>> xp.real(xp.fft.ihfft(xp.asarray([1.0, 1.0, 1.0, 1.0]))).tolist()
     [1.0, 0.0, 0.0]
+
+    Source: array API 2025.12, fft.ihfft.
     """
     ...
 
@@ -212,11 +220,12 @@ def irfft(
     """Inverse of `rfft`.
 
     The axis of length m gets length `n`, by default 2 * (m - 1); the dtype is real. An odd length must be given as `n`.
-    Source: array API 2025.12, fft.irfft.
 
     >>> import anyarray as xp
     >>> xp.fft.irfft(xp.asarray([4 + 0j, 0j, 0j])).tolist()
     [1.0, 1.0, 1.0, 1.0]
+
+    Source: array API 2025.12, fft.irfft.
     """
     ...
 
@@ -233,11 +242,12 @@ def irfftn(
     """Inverse of `rfftn`.
 
     The axes get lengths `s`, by default their own, but the last one of length m gets 2 * (m - 1); the dtype is real.
-    Source: array API 2025.12, fft.irfftn.
 
     >>> import anyarray as xp
     >>> xp.fft.irfftn(xp.asarray([[4 + 0j, 0j], [0j, 0j]])).tolist()
     [[1.0, 1.0], [1.0, 1.0]]
+
+    Source: array API 2025.12, fft.irfftn.
     """
     ...
 
@@ -254,11 +264,12 @@ def rfft(
     """First half of the Fourier transform of real numbers along one axis.
 
     The axis gets length n // 2 + 1, where `n` is by default its own; the dtype is complex.
-    Source: array API 2025.12, fft.rfft.
 
     >>> import anyarray as xp
     >>> xp.real(xp.fft.rfft(xp.asarray([1.0, 1.0, 1.0, 1.0]))).tolist()
     [4.0, 0.0, 0.0]
+
+    Source: array API 2025.12, fft.rfft.
     """
     ...
 
@@ -276,11 +287,12 @@ def rfftn(
 
     These are by default all. They get lengths `s`, by default their own, but the last one
     gets s[-1] // 2 + 1; the dtype is complex.
-    Source: array API 2025.12, fft.rfftn.
 
     >>> import anyarray as xp
     >>> xp.real(xp.fft.rfftn(xp.ones((2, 2)))).tolist()
     [[4.0, 0.0], [0.0, 0.0]]
+
+    Source: array API 2025.12, fft.rfftn.
     """
     ...
 
@@ -292,8 +304,8 @@ for _name in ("fftfreq", "rfftfreq"):
 def fftfreq(n: int, /, *, d: float = 1.0, dtype: DType | None = None, device: Backend | str | None = None) -> Array:
     """Frequencies of the elements of a transform of length `n`, in cycles per unit of `d`.
 
-    The result is (n,): [0, 1, ..., (n - 1) // 2, -(n // 2), ..., -1] / (d * n), of the default float unless `dtype` is given.
-    `d` is the spacing of the samples. Raises ValueError if `n` is less than 1.
+    The result is (n,): [0, 1, ..., (n - 1) // 2, -(n // 2), ..., -1] / (d * n), of the default float unless `dtype`
+    is given. `d` is the spacing of the samples. Raises ValueError if `n` is less than 1.
 
     >>> import anyarray as xp
     >>> xp.fft.fftfreq(4, d=0.25).tolist()

@@ -20,11 +20,12 @@ def take(x: Array, indices: Array, /, *, axis: int | None = None) -> Array:
     `x` is (..., n, ...), `indices` (k,) of an integer dtype; the result is (..., k, ...) with the dtype of `x`.
     A negative index counts from the end. `axis` may be left out only if `x` has one.
     Raises TypeError if `indices` is not of an integer dtype.
-    Source: array API 2025.12, indexing_functions.take.
 
     >>> import anyarray as xp
     >>> xp.take(xp.asarray([10, 20, 30]), xp.asarray([2, 0, -1])).tolist()
     [30, 10, 30]
+
+    Source: array API 2025.12, indexing_functions.take.
     """
     ...
 
@@ -36,11 +37,12 @@ def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
     `x` is (..., n, ...), `indices` (..., k, ...) of an integer dtype; the axes other than `axis` broadcast. The
     result is (..., k, ...) with the dtype of `x`. A negative index counts from the end.
     Raises TypeError if `indices` is not of an integer dtype.
-    Source: array API 2025.12, indexing_functions.take_along_axis.
 
     >>> import anyarray as xp
     >>> x = xp.asarray([[3, 1, 2], [4, 6, 5]])
     >>> xp.take_along_axis(x, xp.argsort(x, axis=1), axis=1).tolist()
     [[1, 2, 3], [4, 5, 6]]
+
+    Source: array API 2025.12, indexing_functions.take_along_axis.
     """
     ...

@@ -80,11 +80,12 @@ def cholesky(x: Array, /, *, upper: bool = False) -> Array:
     """Triangular matrix L with L @ L^H = x; if `upper`, U with U^H @ U = x.
 
     `x` is (..., m, m), Hermitian (symmetric if real) and positive definite. The other triangle of the result is zero.
-    Source: array API 2025.12, linalg.cholesky.
 
     >>> import anyarray as xp
     >>> xp.linalg.cholesky(xp.asarray([[4.0, 0.0], [0.0, 9.0]])).tolist()
     [[2.0, 0.0], [0.0, 3.0]]
+
+    Source: array API 2025.12, linalg.cholesky.
     """
     ...
 
@@ -94,11 +95,12 @@ def cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     """Vector product of the vectors along `axis`.
 
     `axis` is negative and has length 3 in both; the other axes broadcast.
-    Source: array API 2025.12, linalg.cross.
 
     >>> import anyarray as xp
     >>> xp.linalg.cross(xp.asarray([1, 0, 0]), xp.asarray([0, 1, 0])).tolist()
     [0, 0, 1]
+
+    Source: array API 2025.12, linalg.cross.
     """
     ...
 
@@ -108,11 +110,12 @@ def det(x: Array, /) -> Array:
     """Determinant of square matrices.
 
     `x` is (..., m, m), the result (...). The determinant of a matrix (0, 0) is 1.
-    Source: array API 2025.12, linalg.det.
 
     >>> import anyarray as xp
     >>> f"{xp.linalg.det(xp.asarray([[1.0, 2.0], [3.0, 4.0]])):.4f}"
     '-2.0000'
+
+    Source: array API 2025.12, linalg.det.
     """
     ...
 
@@ -122,11 +125,12 @@ def diagonal(x: Array, /, *, offset: int = 0) -> Array:
     """Elements on a diagonal of matrices.
 
     `x` is (..., m, n), the result (..., k). `offset` counts diagonals from the main one, upwards if positive.
-    Source: array API 2025.12, linalg.diagonal.
 
     >>> import anyarray as xp
     >>> xp.linalg.diagonal(xp.asarray([[1, 2, 3], [4, 5, 6]]), offset=1).tolist()
     [2, 6]
+
+    Source: array API 2025.12, linalg.diagonal.
     """
     ...
 
@@ -137,12 +141,13 @@ def eig(x: Array, /) -> Eigensystem:
 
     `x` is (..., m, m). `eigenvalues` is (..., m), in no particular order, `eigenvectors` (..., m, m) with the vectors
     as columns; both are complex, of the precision of `x`. For Hermitian matrices, `eigh` is faster and more accurate.
-    Source: array API 2025.12, linalg.eig.
 
     >>> import anyarray as xp
     >>> eigenvalues, eigenvectors = xp.linalg.eig(xp.asarray([[1.0, 2.0], [0.0, 1.0]]))
     >>> eigenvalues.tolist(), eigenvectors.shape
     ([(1+0j), (1+0j)], (2, 2))
+
+    Source: array API 2025.12, linalg.eig.
     """
     ...
 
@@ -153,12 +158,13 @@ def eigh(x: Array, /) -> Eigensystem:
 
     `x` is (..., m, m). `eigenvalues` is (..., m), real, in ascending order; `eigenvectors` (..., m, m) of the dtype of
     `x`, with the vectors as orthonormal columns.
-    Source: array API 2025.12, linalg.eigh.
 
     >>> import anyarray as xp
     >>> eigenvalues, eigenvectors = xp.linalg.eigh(xp.asarray([[2.0, 1.0], [1.0, 2.0]]))
     >>> [round(value, 4) for value in eigenvalues.tolist()], eigenvectors.shape
     ([1.0, 3.0], (2, 2))
+
+    Source: array API 2025.12, linalg.eigh.
     """
     ...
 
@@ -168,11 +174,12 @@ def eigvals(x: Array, /) -> Array:
     """Eigenvalues of square matrices.
 
     `x` is (..., m, m), the result (..., m), complex of the precision of `x`, in no particular order.
-    Source: array API 2025.12, linalg.eigvals.
 
     >>> import anyarray as xp
     >>> xp.linalg.eigvals(xp.asarray([[1.0, 2.0], [0.0, 1.0]])).tolist()
     [(1+0j), (1+0j)]
+
+    Source: array API 2025.12, linalg.eigvals.
     """
     ...
 
@@ -182,11 +189,12 @@ def eigvalsh(x: Array, /) -> Array:
     """Eigenvalues of Hermitian (symmetric if real) matrices.
 
     `x` is (..., m, m), the result (..., m), real, in ascending order.
-    Source: array API 2025.12, linalg.eigvalsh.
 
     >>> import anyarray as xp
     >>> [round(value, 4) for value in xp.linalg.eigvalsh(xp.asarray([[2.0, 1.0], [1.0, 2.0]])).tolist()]
     [1.0, 3.0]
+
+    Source: array API 2025.12, linalg.eigvalsh.
     """
     ...
 
@@ -196,11 +204,12 @@ def inv(x: Array, /) -> Array:
     """Inverse of square matrices.
 
     `x` and the result are (..., m, m).
-    Source: array API 2025.12, linalg.inv.
 
     >>> import anyarray as xp
     >>> xp.linalg.inv(xp.asarray([[2.0, 0.0], [0.0, 4.0]])).tolist()
     [[0.5, 0.0], [0.0, 0.25]]
+
+    Source: array API 2025.12, linalg.inv.
     """
     ...
 
@@ -223,11 +232,11 @@ def matrix_norm(
         2, -2           the greatest and the least singular value
         inf, -inf       the greatest and the least sum of magnitudes in a row
 
-    Source: array API 2025.12, linalg.matrix_norm.
-
     >>> import anyarray as xp
     >>> float(xp.linalg.matrix_norm(xp.asarray([[1.0, -2.0], [3.0, 4.0]]), ord=xp.inf))
     7.0
+
+    Source: array API 2025.12, linalg.matrix_norm.
     """
     ...
 
@@ -237,11 +246,12 @@ def matrix_power(x: Array, n: int, /) -> Array:
     """Square matrices to the power of a whole number.
 
     `x` and the result are (..., m, m). `n` = 0 gives the identity, a negative one a power of the inverse.
-    Source: array API 2025.12, linalg.matrix_power.
 
     >>> import anyarray as xp
     >>> xp.linalg.matrix_power(xp.asarray([[1.0, 1.0], [0.0, 1.0]]), 3).tolist()
     [[1.0, 3.0], [0.0, 1.0]]
+
+    Source: array API 2025.12, linalg.matrix_power.
     """
     ...
 
@@ -252,11 +262,12 @@ def matrix_rank(x: Array, /, *, rtol: float | Array | None = None) -> Array:
 
     `x` is (..., m, n), the result (...). Small are those up to `rtol` times the greatest one of the matrix. `rtol` is
     a number or an array that broadcasts with the result; None means max(m, n) times the `eps` of the dtype.
-    Source: array API 2025.12, linalg.matrix_rank.
 
     >>> import anyarray as xp
     >>> int(xp.linalg.matrix_rank(xp.asarray([[1.0, 2.0], [2.0, 4.0]])))
     1
+
+    Source: array API 2025.12, linalg.matrix_rank.
     """
     ...
 
@@ -266,11 +277,12 @@ def outer(x1: Array, x2: Array, /) -> Array:
     """Product of each element of a vector with each one of another.
 
     `x1` is (n,), `x2` (m,), the result (n, m). Complex elements are not conjugated.
-    Source: array API 2025.12, linalg.outer.
 
     >>> import anyarray as xp
     >>> xp.linalg.outer(xp.asarray([1, 2]), xp.asarray([10, 20])).tolist()
     [[10, 20], [20, 40]]
+
+    Source: array API 2025.12, linalg.outer.
     """
     ...
 
@@ -281,12 +293,13 @@ def pinv(x: Array, /, *, rtol: float | Array | None = None) -> Array:
 
     `x` is (..., m, n), the result (..., n, m). Singular values up to `rtol` times the greatest one count as zero.
     `rtol` is that of `matrix_rank`.
-    Source: array API 2025.12, linalg.pinv.
 
     >>> import anyarray as xp
     >>> inverse = xp.linalg.pinv(xp.asarray([[2.0, 0.0], [0.0, 0.0]]))
     >>> round(float(inverse[0, 0]), 4), float(inverse[1, 1])
     (0.5, 0.0)
+
+    Source: array API 2025.12, linalg.pinv.
     """
     ...
 
@@ -297,12 +310,13 @@ def qr(x: Array, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QR:
 
     `x` is (..., m, n). With k = min(m, n), `Q` is (..., m, k) and `R` (..., k, n) if `mode` is "reduced", (..., m, m)
     and (..., m, n) if it is "complete". Signs, or phases, of the columns of Q are not determined.
-    Source: array API 2025.12, linalg.qr.
 
     >>> import anyarray as xp
     >>> Q, R = xp.linalg.qr(xp.asarray([[3.0, 1.0], [4.0, 1.0], [0.0, 2.0]]))
     >>> Q.shape, R.shape, round(abs(float(R[0, 0])), 4)
     ((3, 2), (2, 2), 5.0)
+
+    Source: array API 2025.12, linalg.qr.
     """
     ...
 
@@ -313,12 +327,13 @@ def slogdet(x: Array, /) -> Slogdet:
 
     `x` is (..., m, m), both results are (...): `sign` of the dtype of `x`, `logabsdet` real. They do not overflow
     where `det` does. A determinant of zero gives the sign 0 and the logarithm -inf.
-    Source: array API 2025.12, linalg.slogdet.
 
     >>> import anyarray as xp
     >>> sign, logabsdet = xp.linalg.slogdet(xp.asarray([[0.0, 1.0], [1.0, 0.0]]))
     >>> float(sign), float(logabsdet)
     (-1.0, 0.0)
+
+    Source: array API 2025.12, linalg.slogdet.
     """
     ...
 
@@ -329,11 +344,12 @@ def solve(x1: Array, x2: Array, /) -> Array:
 
     `x1` is (..., m, m). `x2` is one right side, if it is (m,), or holds them as columns (..., m, k), and the
     result likewise; the axes in front broadcast.
-    Source: array API 2025.12, linalg.solve.
 
     >>> import anyarray as xp
     >>> xp.linalg.solve(xp.asarray([[2.0, 0.0], [0.0, 4.0]]), xp.asarray([2.0, 2.0])).tolist()
     [1.0, 0.5]
+
+    Source: array API 2025.12, linalg.solve.
     """
     ...
 
@@ -345,12 +361,13 @@ def svd(x: Array, /, *, full_matrices: bool = True) -> SVD:
     `x` is (..., m, n). With k = min(m, n), `S` is (..., k), real, in descending order. `U` is (..., m, m) and `Vh`
     (..., n, n), or (..., m, k) and (..., k, n) if `full_matrices` is False. Signs, or phases, of the vectors are
     not determined.
-    Source: array API 2025.12, linalg.svd.
 
     >>> import anyarray as xp
     >>> U, S, Vh = xp.linalg.svd(xp.asarray([[0.0, 2.0], [3.0, 0.0], [0.0, 0.0]]), full_matrices=False)
     >>> U.shape, [round(value, 4) for value in S.tolist()], Vh.shape
     ((3, 2), [3.0, 2.0], (2, 2))
+
+    Source: array API 2025.12, linalg.svd.
     """
     ...
 
@@ -360,11 +377,12 @@ def svdvals(x: Array, /) -> Array:
     """Singular values of matrices.
 
     `x` is (..., m, n), the result (..., min(m, n)), real, in descending order.
-    Source: array API 2025.12, linalg.svdvals.
 
     >>> import anyarray as xp
     >>> [round(value, 4) for value in xp.linalg.svdvals(xp.asarray([[0.0, 2.0], [3.0, 0.0]])).tolist()]
     [3.0, 2.0]
+
+    Source: array API 2025.12, linalg.svdvals.
     """
     ...
 
@@ -375,11 +393,12 @@ def trace(x: Array, /, *, offset: int = 0, dtype: DType | None = None) -> Array:
 
     `x` is (..., m, n), the result (...). `offset` is that of `diagonal`, `dtype` that of `sum`. An empty diagonal
     gives 0.
-    Source: array API 2025.12, linalg.trace.
 
     >>> import anyarray as xp
     >>> int(xp.linalg.trace(xp.asarray([[1, 2], [3, 4]])))
     5
+
+    Source: array API 2025.12, linalg.trace.
     """
     ...
 
@@ -402,10 +421,10 @@ def vector_norm(
         0               the number of elements that are not zero
         any other p     the sum of abs(x)**p, to the power of 1 / p
 
-    Source: array API 2025.12, linalg.vector_norm.
-
     >>> import anyarray as xp
     >>> float(xp.linalg.vector_norm(xp.asarray([1.0, -2.0, 3.0]), ord=1))
     6.0
+
+    Source: array API 2025.12, linalg.vector_norm.
     """
     ...

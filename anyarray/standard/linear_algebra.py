@@ -21,11 +21,12 @@ def matmul(x1: Array, x2: Array, /) -> Array:
     `x1` is (..., m, k), `x2` (..., k, n), the result (..., m, n); the axes in front broadcast. A vector (k,) counts as
     a row on the left and a column on the right, and the axis that it gained is left out of the result.
     Raises ValueError if an argument is 0-d or the shapes do not fit.
-    Source: array API 2025.12, linear_algebra_functions.matmul.
 
     >>> import anyarray as xp
     >>> xp.matmul(xp.asarray([[1, 2], [3, 4]]), xp.asarray([1, 10])).tolist()
     [21, 43]
+
+    Source: array API 2025.12, linear_algebra_functions.matmul.
     """
     ...
 
@@ -35,11 +36,12 @@ def matrix_transpose(x: Array, /) -> Array:
     """The matrices of `x` with rows and columns exchanged.
 
     `x` is (..., m, n), the result (..., n, m). Complex elements are not conjugated.
-    Source: array API 2025.12, linear_algebra_functions.matrix_transpose.
 
     >>> import anyarray as xp
     >>> xp.matrix_transpose(xp.asarray([[1, 2], [3, 4]])).tolist()
     [[1, 3], [2, 4]]
+
+    Source: array API 2025.12, linear_algebra_functions.matrix_transpose.
     """
     ...
 
@@ -56,11 +58,12 @@ def tensordot(
 
     `axes` is a number n, for the last n axes of `x1` and the first n of `x2`, or the axes of each. These must be equal
     in length; they do not broadcast. The result has the other axes of `x1`, then those of `x2`.
-    Source: array API 2025.12, linear_algebra_functions.tensordot.
 
     >>> import anyarray as xp
     >>> xp.tensordot(xp.ones((2, 3, 4)), xp.ones((4, 3, 5)), axes=((1, 2), (1, 0))).shape
     (2, 5)
+
+    Source: array API 2025.12, linear_algebra_functions.tensordot.
     """
     ...
 
@@ -70,10 +73,11 @@ def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     """Scalar product of the vectors along `axis`.
 
     This is the sum of conj(x1) * x2. `axis` is negative and has equal length in both; the other axes broadcast.
-    Source: array API 2025.12, linear_algebra_functions.vecdot.
 
     >>> import anyarray as xp
     >>> xp.vecdot(xp.asarray([[1, 2], [3, 4]]), xp.asarray([1, 10])).tolist()
     [21, 43]
+
+    Source: array API 2025.12, linear_algebra_functions.vecdot.
     """
     ...

@@ -35,11 +35,12 @@ def broadcast_arrays(*arrays: Array) -> tuple[Array, ...]:
     """The arrays, each broadcast to the shape that fits all of them.
 
     Every array keeps its dtype. Raises ValueError if the shapes do not broadcast.
-    Source: array API 2025.12, manipulation_functions.broadcast_arrays.
 
     >>> import anyarray as xp
     >>> [x.tolist() for x in xp.broadcast_arrays(xp.asarray([1, 2]), xp.asarray([[5], [6]]))]
     [[[1, 2], [1, 2]], [[5, 5], [6, 6]]]
+
+    Source: array API 2025.12, manipulation_functions.broadcast_arrays.
     """
     ...
 
@@ -49,11 +50,12 @@ def broadcast_shapes(*shapes: tuple[int | None, ...]) -> tuple[int | None, ...]:
 
     None stands for a length that is unknown, as under a trace, and gives None. No shapes give ().
     Raises ValueError if lengths on one axis differ and are not 1.
-    Source: array API 2025.12, manipulation_functions.broadcast_shapes.
 
     >>> import anyarray as xp
     >>> xp.broadcast_shapes((5, 1, 3), (4, 1))
     (5, 4, 3)
+
+    Source: array API 2025.12, manipulation_functions.broadcast_shapes.
     """
     ndim = max(map(len, shapes), default=0)
     padded = [(1,) * (ndim - len(shape)) + tuple(shape) for shape in shapes]
@@ -75,11 +77,12 @@ def broadcast_to(x: Array, /, shape: tuple[int, ...]) -> Array:
 
     Axes of length 1 and new ones in front of all are repeated as `shape` says. Raises ValueError if the other
     lengths differ.
-    Source: array API 2025.12, manipulation_functions.broadcast_to.
 
     >>> import anyarray as xp
     >>> xp.broadcast_to(xp.asarray([1, 2]), (2, 2)).tolist()
     [[1, 2], [1, 2]]
+
+    Source: array API 2025.12, manipulation_functions.broadcast_to.
     """
     ...
 
@@ -91,11 +94,12 @@ def concat(arrays: tuple[Array, ...] | list[Array], /, *, axis: int | None = 0) 
     Their shapes may differ on that axis only. If `axis` is None, they are flattened first. The dtype is what all
     promote to.
     Raises ValueError if `arrays` is empty or the shapes do not fit.
-    Source: array API 2025.12, manipulation_functions.concat.
 
     >>> import anyarray as xp
     >>> xp.concat([xp.asarray([1, 2]), xp.asarray([3])]).tolist()
     [1, 2, 3]
+
+    Source: array API 2025.12, manipulation_functions.concat.
     """
     ...
 
@@ -106,11 +110,12 @@ def expand_dims(x: Array, /, axis: int | tuple[int, ...]) -> Array:
 
     `axis` says which axes of the result are the new ones.
     Raises IndexError for an axis that the result does not have, ValueError for one that is named twice.
-    Source: array API 2025.12, manipulation_functions.expand_dims.
 
     >>> import anyarray as xp
     >>> xp.expand_dims(xp.asarray([1, 2, 3]), (0, -1)).shape
     (1, 3, 1)
+
+    Source: array API 2025.12, manipulation_functions.expand_dims.
     """
     ...
 
@@ -119,11 +124,11 @@ def expand_dims(x: Array, /, axis: int | tuple[int, ...]) -> Array:
 def flip(x: Array, /, *, axis: int | tuple[int, ...] | None = None) -> Array:
     """Elements of `x` in reverse order along `axis`; None means all axes.
 
-    Source: array API 2025.12, manipulation_functions.flip.
-
     >>> import anyarray as xp
     >>> xp.flip(xp.asarray([[1, 2], [3, 4]]), axis=0).tolist()
     [[3, 4], [1, 2]]
+
+    Source: array API 2025.12, manipulation_functions.flip.
     """
     ...
 
@@ -133,11 +138,12 @@ def moveaxis(x: Array, source: int | tuple[int, ...], destination: int | tuple[i
     """`x` with the axes `source` at the places `destination`.
 
     The other axes keep their order. Raises ValueError if the two differ in number or one axis is named twice.
-    Source: array API 2025.12, manipulation_functions.moveaxis.
 
     >>> import anyarray as xp
     >>> xp.moveaxis(xp.zeros((2, 3, 4)), 0, -1).shape
     (3, 4, 2)
+
+    Source: array API 2025.12, manipulation_functions.moveaxis.
     """
     ...
 
@@ -147,11 +153,12 @@ def permute_dims(x: Array, /, axes: tuple[int, ...]) -> Array:
     """`x` with its axes in the order `axes`.
 
     Raises ValueError unless `axes` names each axis of `x` once.
-    Source: array API 2025.12, manipulation_functions.permute_dims.
 
     >>> import anyarray as xp
     >>> xp.permute_dims(xp.zeros((2, 3, 4)), (2, 0, 1)).shape
     (4, 2, 3)
+
+    Source: array API 2025.12, manipulation_functions.permute_dims.
     """
     ...
 
@@ -163,13 +170,14 @@ def repeat(x: Array, repeats: int | Array, /, *, axis: int | None = None) -> Arr
     `x` is (..., n, ...), `repeats` a number or an array (n,) or (1,) of an integer dtype. If `axis` is None, `x` is
     flattened. With an array, the shape of the result depends on its values: this waits for the device, and does not
     work where shapes must be known before, such as in `jax.jit`.
-    Source: array API 2025.12, manipulation_functions.repeat.
 
     >>> import anyarray as xp
     >>> xp.repeat(xp.asarray([7, 8]), 2).tolist()
     [7, 7, 8, 8]
     >>> xp.repeat(xp.asarray([7, 8]), xp.asarray([1, 3])).tolist()
     [7, 8, 8, 8]
+
+    Source: array API 2025.12, manipulation_functions.repeat.
     """
     ...
 
@@ -181,11 +189,12 @@ def reshape(x: Array, /, shape: tuple[int, ...], *, copy: bool | None = None) ->
     One length in `shape` may be -1: it follows from the others. `copy` True makes the result own its memory, None
     copies only where the library must.
     Raises ValueError if the number of elements does not fit, or if `copy` is False and the library must copy.
-    Source: array API 2025.12, manipulation_functions.reshape.
 
     >>> import anyarray as xp
     >>> xp.reshape(xp.asarray([1, 2, 3, 4, 5, 6]), (2, -1)).tolist()
     [[1, 2, 3], [4, 5, 6]]
+
+    Source: array API 2025.12, manipulation_functions.reshape.
     """
     ...
 
@@ -196,11 +205,12 @@ def roll(x: Array, /, shift: int | tuple[int, ...], *, axis: int | tuple[int, ..
 
     Those that leave at the end come in at the front; a negative shift moves them back. One shift may serve several
     axes, or each axis has its own. If `axis` is None, they move in row-major order through the whole array.
-    Source: array API 2025.12, manipulation_functions.roll.
 
     >>> import anyarray as xp
     >>> xp.roll(xp.asarray([1, 2, 3, 4]), 1).tolist()
     [4, 1, 2, 3]
+
+    Source: array API 2025.12, manipulation_functions.roll.
     """
     ...
 
@@ -210,11 +220,12 @@ def squeeze(x: Array, /, axis: int | tuple[int, ...]) -> Array:
     """`x` without the axes `axis`, which have length 1.
 
     Raises ValueError if one of them is longer.
-    Source: array API 2025.12, manipulation_functions.squeeze.
 
     >>> import anyarray as xp
     >>> xp.squeeze(xp.zeros((1, 3, 1)), 0).shape
     (3, 1)
+
+    Source: array API 2025.12, manipulation_functions.squeeze.
     """
     ...
 
@@ -225,11 +236,12 @@ def stack(arrays: tuple[Array, ...] | list[Array], /, *, axis: int = 0) -> Array
 
     `axis` is the place of the new axis in the result. The dtype is what all promote to.
     Raises ValueError if `arrays` is empty or the shapes differ.
-    Source: array API 2025.12, manipulation_functions.stack.
 
     >>> import anyarray as xp
     >>> xp.stack([xp.asarray([1, 2]), xp.asarray([3, 4])], axis=-1).tolist()
     [[1, 3], [2, 4]]
+
+    Source: array API 2025.12, manipulation_functions.stack.
     """
     ...
 
@@ -239,11 +251,12 @@ def tile(x: Array, repetitions: tuple[int, ...], /) -> Array:
     """Copies of `x` side by side: as many along each axis as `repetitions`.
 
     Axes and repetitions correspond from the last one on; where one of them has fewer, ones are put in front.
-    Source: array API 2025.12, manipulation_functions.tile.
 
     >>> import anyarray as xp
     >>> xp.tile(xp.asarray([1, 2]), (2, 2)).tolist()
     [[1, 2, 1, 2], [1, 2, 1, 2]]
+
+    Source: array API 2025.12, manipulation_functions.tile.
     """
     ...
 
@@ -252,10 +265,10 @@ def tile(x: Array, repetitions: tuple[int, ...], /) -> Array:
 def unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]:
     """The parts of `x` along `axis`, each without that axis.
 
-    Source: array API 2025.12, manipulation_functions.unstack.
-
     >>> import anyarray as xp
     >>> [part.tolist() for part in xp.unstack(xp.asarray([[1, 2], [3, 4]]), axis=1)]
     [[1, 3], [2, 4]]
+
+    Source: array API 2025.12, manipulation_functions.unstack.
     """
     ...

@@ -20,11 +20,12 @@ def argmax(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> A
 
     The first NaN counts as the highest. With `axis` None, the index is that into the flattened `x`.
     Raises ValueError if there are no elements to choose from.
-    Source: array API 2025.12, searching_functions.argmax.
 
     >>> import anyarray as xp
     >>> xp.argmax(xp.asarray([[1, 7, 7], [5, 2, 0]]), axis=1).tolist()
     [1, 0]
+
+    Source: array API 2025.12, searching_functions.argmax.
     """
     ...
 
@@ -35,11 +36,12 @@ def argmin(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> A
 
     The first NaN counts as the lowest. With `axis` None, the index is that into the flattened `x`.
     Raises ValueError if there are no elements to choose from.
-    Source: array API 2025.12, searching_functions.argmin.
 
     >>> import anyarray as xp
     >>> xp.argmin(xp.asarray([[1, 7, 7], [5, 2, 0]]), axis=1).tolist()
     [0, 2]
+
+    Source: array API 2025.12, searching_functions.argmin.
     """
     ...
 
@@ -49,11 +51,12 @@ def count_nonzero(x: Array, /, *, axis: int | tuple[int, ...] | None = None, kee
     """Number of elements over `axis` that are not zero.
 
     Of bools these are the True ones, of complex numbers those with a part that is not zero. NaN is not zero.
-    Source: array API 2025.12, searching_functions.count_nonzero.
 
     >>> import anyarray as xp
     >>> xp.count_nonzero(xp.asarray([[1, 0, 7], [0, 0, 2]]), axis=1).tolist()
     [2, 1]
+
+    Source: array API 2025.12, searching_functions.count_nonzero.
     """
     ...
 
@@ -65,11 +68,12 @@ def nonzero(x: Array, /) -> tuple[Array, ...]:
     There is an array (k,) for each axis of `x`. The indices come in row-major order. k depends on the
     values, so this does not work where shapes must be known before, such as in `jax.jit`; `where` does.
     Raises ValueError if `x` is 0-d.
-    Source: array API 2025.12, searching_functions.nonzero.
 
     >>> import anyarray as xp
     >>> [indices.tolist() for indices in xp.nonzero(xp.asarray([[1, 0, 7], [0, 0, 2]]))]
     [[0, 0, 1], [0, 2, 2]]
+
+    Source: array API 2025.12, searching_functions.nonzero.
     """
     ...
 
@@ -88,13 +92,14 @@ def searchsorted(
     `x1` is (n,) in ascending order, NaN last, or `sorter` is what `argsort` gives for it. The result has the shape of
     `x2` and values from 0 to n. An index is that of the first element not below the value ("left"), or of the
     first one above it ("right").
-    Source: array API 2025.12, searching_functions.searchsorted.
 
     >>> import anyarray as xp
     >>> xp.searchsorted(xp.asarray([10, 20, 20, 30]), xp.asarray([5, 20, 99])).tolist()
     [0, 1, 4]
     >>> int(xp.searchsorted(xp.asarray([10, 20, 20, 30]), 20, side="right"))
     3
+
+    Source: array API 2025.12, searching_functions.searchsorted.
     """
     ...
 
@@ -104,10 +109,11 @@ def where(condition: Array, x1: Array | complex, x2: Array | complex, /) -> Arra
     """Elements of `x1` where `condition` is True, of `x2` elsewhere.
 
     All three broadcast; the dtype is what `x1` and `x2` promote to, and either may be a Python scalar.
-    Source: array API 2025.12, searching_functions.where.
 
     >>> import anyarray as xp
     >>> xp.where(xp.asarray([True, False]), xp.asarray([1, 2]), 0).tolist()
     [1, 0]
+
+    Source: array API 2025.12, searching_functions.where.
     """
     ...

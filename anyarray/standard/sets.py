@@ -44,11 +44,12 @@ def isin(x1: Array | int, x2: Array | int, /, *, invert: bool = False) -> Array:
 
     The result is of bools and has the shape of `x1`; `x2` may have any shape. If `invert` is True, whether it is not in
     `x2`. A NaN is in no array.
-    Source: array API 2025.12, set_functions.isin.
 
     >>> import anyarray as xp
     >>> xp.isin(xp.asarray([1, 2, 3]), xp.asarray([3, 1])).tolist()
     [True, False, True]
+
+    Source: array API 2025.12, set_functions.isin.
     """
     ...
 
@@ -59,11 +60,12 @@ def unique_all(x: Array, /) -> UniqueAll:
 
     `values` is (k,) of the dtype of `x`, `indices` (k,) their first positions in the flattened `x`, `inverse_indices`
     of the shape of `x` the positions in `values` that give back `x`, `counts` (k,). Every NaN counts by itself.
-    Source: array API 2025.12, set_functions.unique_all.
 
     >>> import anyarray as xp
     >>> [part.tolist() for part in xp.unique_all(xp.asarray([3, 1, 3]))]
     [[1, 3], [1, 0], [1, 0, 1], [1, 2]]
+
+    Source: array API 2025.12, set_functions.unique_all.
     """
     ...
 
@@ -73,11 +75,12 @@ def unique_counts(x: Array, /) -> UniqueCounts:
     """Distinct elements of `x`, and how often they occur.
 
     `values` is (k,) of the dtype of `x`, `counts` (k,). Every NaN counts by itself.
-    Source: array API 2025.12, set_functions.unique_counts.
 
     >>> import anyarray as xp
     >>> [part.tolist() for part in xp.unique_counts(xp.asarray([3, 1, 3]))]
     [[1, 3], [1, 2]]
+
+    Source: array API 2025.12, set_functions.unique_counts.
     """
     ...
 
@@ -87,12 +90,13 @@ def unique_inverse(x: Array, /) -> UniqueInverse:
     """Distinct elements of `x`, and the positions in them that give back `x`.
 
     `values` is (k,) of the dtype of `x`, `inverse_indices` has the shape of `x`. Every NaN counts by itself.
-    Source: array API 2025.12, set_functions.unique_inverse.
 
     >>> import anyarray as xp
     >>> values, inverse = xp.unique_inverse(xp.asarray([[3, 1], [3, 3]]))
     >>> values.tolist(), inverse.tolist()
     ([1, 3], [[1, 0], [1, 1]])
+
+    Source: array API 2025.12, set_functions.unique_inverse.
     """
     ...
 
@@ -102,10 +106,11 @@ def unique_values(x: Array, /) -> Array:
     """Distinct elements of `x`, as an array (k,) of its dtype.
 
     Every NaN counts by itself.
-    Source: array API 2025.12, set_functions.unique_values.
 
     >>> import anyarray as xp
     >>> xp.unique_values(xp.asarray([[3, 1], [3, 2]])).tolist()
     [1, 2, 3]
+
+    Source: array API 2025.12, set_functions.unique_values.
     """
     ...

@@ -19,11 +19,12 @@ def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bo
 
     `take_along_axis` with these indices is `sort` of `x`. With `stable`, indices of equal elements ascend.
     NaN sorts last, or first if `descending` is True.
-    Source: array API 2025.12, sorting_functions.argsort.
 
     >>> import anyarray as xp
     >>> xp.argsort(xp.asarray([3, 1, 3, 2]), descending=True).tolist()
     [0, 2, 3, 1]
+
+    Source: array API 2025.12, sorting_functions.argsort.
     """
     ...
 
@@ -34,10 +35,11 @@ def sort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool 
 
     The result is a new array with the shape and dtype of `x`; only -0.0 and 0.0 show whether it is `stable`.
     NaN sorts last, or first if `descending` is True.
-    Source: array API 2025.12, sorting_functions.sort.
 
     >>> import anyarray as xp
     >>> xp.sort(xp.asarray([3.0, xp.nan, 1.0])).tolist()
     [1.0, 3.0, nan]
+
+    Source: array API 2025.12, sorting_functions.sort.
     """
     ...

@@ -44,11 +44,12 @@ def cumulative_prod(
 
     The shape is that of `x`; if `include_initial` is True, `axis` is one longer and begins with 1.
     `axis` may be left out only if `x` has one. `dtype` None is resolved as in `prod`.
-    Source: array API 2025.12, statistical_functions.cumulative_prod.
 
     >>> import anyarray as xp
     >>> xp.cumulative_prod(xp.asarray([2, 3, 4])).tolist()
     [2, 6, 24]
+
+    Source: array API 2025.12, statistical_functions.cumulative_prod.
     """
     ...
 
@@ -66,11 +67,12 @@ def cumulative_sum(
 
     The shape is that of `x`; if `include_initial` is True, `axis` is one longer and begins with 0.
     `axis` may be left out only if `x` has one. `dtype` None is resolved as in `sum`.
-    Source: array API 2025.12, statistical_functions.cumulative_sum.
 
     >>> import anyarray as xp
     >>> xp.cumulative_sum(xp.asarray([2, 3, 4]), include_initial=True).tolist()
     [0, 2, 5, 9]
+
+    Source: array API 2025.12, statistical_functions.cumulative_sum.
     """
     ...
 
@@ -81,11 +83,12 @@ def max(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: boo
 
     A NaN among the elements gives NaN. Of -0.0 and 0.0, either may be the result.
     Raises ValueError if there are no elements to choose from.
-    Source: array API 2025.12, statistical_functions.max.
 
     >>> import anyarray as xp
     >>> xp.max(xp.asarray([[1, 5], [7, 2]]), axis=0).tolist()
     [7, 5]
+
+    Source: array API 2025.12, statistical_functions.max.
     """
     ...
 
@@ -95,11 +98,12 @@ def mean(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bo
     """Arithmetic mean over `axis`, in the dtype of `x`.
 
     Bools and integers give float64. The mean of no elements is NaN.
-    Source: array API 2025.12, statistical_functions.mean.
 
     >>> import anyarray as xp
     >>> xp.mean(xp.asarray([[1.0, 5.0], [2.0, 4.0]]), axis=0).tolist()
     [1.5, 4.5]
+
+    Source: array API 2025.12, statistical_functions.mean.
     """
     ...
 
@@ -110,11 +114,12 @@ def min(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: boo
 
     A NaN among the elements gives NaN. Of -0.0 and 0.0, either may be the result.
     Raises ValueError if there are no elements to choose from.
-    Source: array API 2025.12, statistical_functions.min.
 
     >>> import anyarray as xp
     >>> xp.min(xp.asarray([[1, 5], [7, 2]]), axis=0).tolist()
     [1, 2]
+
+    Source: array API 2025.12, statistical_functions.min.
     """
     ...
 
@@ -132,11 +137,12 @@ def prod(
 
     With `dtype` None, floating dtypes stay, signed integers and bools give int64 and unsigned integers uint64.
     The product of no elements is 1.
-    Source: array API 2025.12, statistical_functions.prod.
 
     >>> import anyarray as xp
     >>> xp.prod(xp.asarray([[1, 5], [7, 2]]), axis=1).tolist()
     [5, 14]
+
+    Source: array API 2025.12, statistical_functions.prod.
     """
     ...
 
@@ -154,11 +160,12 @@ def std(
 
     This is the square root of `var`. Bools and integers give float64. `correction` is subtracted from the
     number of elements: 0 is for a whole population, 1 for a sample of it. NaN if that leaves no positive number.
-    Source: array API 2025.12, statistical_functions.std.
 
     >>> import anyarray as xp
     >>> float(xp.std(xp.asarray([1.0, 3.0, 1.0, 3.0])))
     1.0
+
+    Source: array API 2025.12, statistical_functions.std.
     """
     ...
 
@@ -176,11 +183,12 @@ def sum(
 
     With `dtype` None, floating dtypes stay, signed integers and bools give int64 and unsigned integers uint64.
     The sum of no elements is 0.
-    Source: array API 2025.12, statistical_functions.sum.
 
     >>> import anyarray as xp
     >>> xp.sum(xp.asarray([[1, 5], [7, 2]]), axis=1, keepdims=True).tolist()
     [[6], [9]]
+
+    Source: array API 2025.12, statistical_functions.sum.
     """
     ...
 
@@ -199,10 +207,11 @@ def var(
     This is the mean of the squared distances from the mean.     Bools and integers give float64. `correction`
     is subtracted from the number of elements by which the sum is divided: 0 is for a whole population, 1 for a
     sample of it. NaN if that leaves no positive number.
-    Source: array API 2025.12, statistical_functions.var.
 
     >>> import anyarray as xp
     >>> float(xp.var(xp.asarray([1.0, 5.0, 1.0, 5.0])))
     4.0
+
+    Source: array API 2025.12, statistical_functions.var.
     """
     ...

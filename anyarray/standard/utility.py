@@ -14,11 +14,12 @@ def all(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: boo
 
     Numbers count as True unless they are zero; NaN is True. `axis` None means all axes. These are left out of
     the result, or kept with length 1 if `keepdims` is True. No elements give True.
-    Source: array API 2025.12, utility_functions.all.
 
     >>> import anyarray as xp
     >>> xp.all(xp.asarray([[True, False], [True, True]]), axis=1).tolist()
     [False, True]
+
+    Source: array API 2025.12, utility_functions.all.
     """
     ...
 
@@ -29,11 +30,12 @@ def any(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: boo
 
     Numbers count as True unless they are zero; NaN is True. `axis` None means all axes. These are left out of
     the result, or kept with length 1 if `keepdims` is True. No elements give False.
-    Source: array API 2025.12, utility_functions.any.
 
     >>> import anyarray as xp
     >>> xp.any(xp.asarray([[True, False], [False, False]]), axis=1).tolist()
     [True, False]
+
+    Source: array API 2025.12, utility_functions.any.
     """
     ...
 
@@ -53,12 +55,13 @@ def diff(
     `prepend` and `append` are put before and behind `x` first; they have its shape except along `axis`. That axis
     gets `n` shorter, but not below 0. The dtype is what all three promote to; unsigned integers wrap around.
     Raises ValueError if `n` is negative.
-    Source: array API 2025.12, utility_functions.diff.
 
     >>> import anyarray as xp
     >>> xp.diff(xp.asarray([1, 4, 9, 16])).tolist()
     [3, 5, 7]
     >>> xp.diff(xp.asarray([1, 4, 9, 16]), n=2).tolist()
     [2, 2]
+
+    Source: array API 2025.12, utility_functions.diff.
     """
     ...

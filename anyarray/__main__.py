@@ -1,0 +1,35 @@
+"""`python -m anyarray`: what is installed (`info`) and how fast it is (`bench`)."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from anyarray import _errors
+from anyarray._cli import bench, info
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command line; the exit status. 2 for a wrong command line, 130 after Ctrl-C, as shells have it."""
+    parser = argparse.ArgumentParser(
+        prog="python -m anyarray", description="The Array API standard on NumPy, TensorFlow, JAX and CuPy."
+    )
+    commands = parser.add_subparsers(title="commands", metavar="")
+    for command in (info, bench):
+        command.add_parser(commands)
+    options = parser.parse_args(arguments)
+    if "run" not in options:
+        parser.print_help()
+        return 0
+    try:
+        return int(options.run(options))
+    except _errors.BackendError as error:
+        print(f"{parser.prog}: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())

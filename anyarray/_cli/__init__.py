@@ -1,0 +1,1 @@
+"""The commands of `python -m anyarray`, one module each, and the parts of `bench`."""

@@ -1,0 +1,142 @@
+"""`bench`: the experiments on every backend that is installed, side by side."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+import anyarray
+from anyarray import Backend, _backend, _errors
+from anyarray._cli import tables, timing
+from anyarray._cli.experiments import EXPERIMENTS
+from anyarray._cli.results import BASELINE, Imported, Results
+
+STANDARD_OUTPUT: Final = Path("-")
+
+
+def add_parser(commands: Any) -> None:
+    """Add the command to the parser of the command line."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "bench",
+        help="time the installed backends, side by side",
+        description="Time "
+        + ", ".join(experiment.name for experiment in EXPERIMENTS)
+        + " from few elements to millions on every installed backend. Takes about a minute and a half.",
+    )
+    parser.add_argument("--backends", metavar="NAMES", help="comma-separated, such as numpy,jax-cpu; default: all that work")
+    parser.add_argument("--quick", action="store_true", help="fewer sizes and rounds, a few seconds")
+    parser.add_argument("--dtype", choices=("float32", "float64"), default="float32", help="default: float32")
+    parser.add_argument("--plot", metavar="FILE.png", type=_picture, help="draw the curves; needs matplotlib")
+    parser.add_argument(
+        "--json", metavar="FILE", type=_writable, nargs="?", const=STANDARD_OUTPUT,
+        help="write the measurements as JSON, without a FILE in place of the table",
+    )  # fmt: skip
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Measure, print, draw. After Ctrl-C, what was measured so far, and 130."""
+    progress_console = Console(stderr=True)
+    backends, imports = _participants(options.backends, progress_console)
+    results = Results(imports, EXPERIMENTS, options.dtype, options.quick)
+    try:
+        _measure(results, backends, progress_console)
+        results.is_complete = True
+    except KeyboardInterrupt:
+        pass
+    if options.json:
+        text = json.dumps(results.as_json(), indent=2) + "\n"
+        if options.json == STANDARD_OUTPUT:
+            sys.stdout.write(text)
+        else:
+            options.json.write_text(text)
+    if options.json != STANDARD_OUTPUT:
+        tables.show(results, Console())
+    if options.plot and results.measurements:
+        # Imports matplotlib, which nobody needs who asks for no picture.
+        from anyarray._cli import plot
+
+        plot.save(results, options.plot)
+        progress_console.print(f"Drawn: {options.plot}", highlight=False, markup=False)
+    return 0 if results.is_complete else 130
+
+
+def _participants(names: str | None, console: Console) -> tuple[list[Backend], list[Imported]]:
+    """The backends of a comma-separated list, loaded; without one, the best device of each library that works here.
+
+    Raises BackendError for a name that was given and cannot be used.
+    """
+    wanted = [name.strip() for name in names.split(",")] if names else list(_backend.libraries())
+    for name in wanted:
+        _backend.parse(name)
+    found: dict[Backend, Imported] = {}
+    for name in wanted:
+        library, *_ = _backend.parse(name)
+        if not names and not library.is_installed:
+            continue
+        with console.status(f"importing {library.package}"):
+            start = time.perf_counter()
+            try:
+                backend = _backend.backend_of_name(name)
+            except _errors.BackendError as error:
+                if names:
+                    raise
+                console.print(f"Left out: {error}", style="dim", highlight=False, markup=False, soft_wrap=True)
+                continue
+            seconds = time.perf_counter() - start
+        found.setdefault(backend, Imported(backend.name, library.version, seconds))
+    return list(found), list(found.values())
+
+
+def _measure(results: Results, backends: list[Backend], console: Console) -> None:
+    """Fill `results`, cell by cell, under a progress bar."""
+    effort = timing.QUICK if results.quick else timing.FULL
+    contestants = [timing.Contestant(backend.name, backend) for backend in backends]
+    cells = [(e, size) for e in results.experiments for size in e.sizes(results.quick)]
+    with _progress(console) as progress:
+        task = progress.add_task("", total=len(cells))
+        for experiment, size in cells:
+            progress.update(task, description=f"{experiment.name} {experiment.size_text(size)}")
+            # At the smallest size the layer's cost shows.
+            is_smallest = results.has_baseline and experiment.is_resident and size == min(experiment.sizes(results.quick))
+            row = [*contestants, timing.ITSELF] if is_smallest and size < 1000 else contestants
+            for outcome in timing.measured(experiment, size, row, np.dtype(results.dtype), effort):
+                results.add(outcome)
+            progress.advance(task)
+
+
+def _progress(console: Console) -> Progress:
+    return Progress(
+        TextColumn("{task.description:<20}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(),
+        console=console, transient=True, disable=not console.is_terminal,
+    )  # fmt: skip
+
+
+def _writable(text: str) -> Path:
+    """A path for a file whose folder exists: better told now than after the measurements."""
+    path = Path(text)
+    if not path.parent.is_dir():
+        raise argparse.ArgumentTypeError(f"{text}: there is no folder {path.parent}")
+    return path
+
+
+def _picture(text: str) -> Path:
+    path = _writable(text)
+    if path.suffix.lower() not in _PICTURES:
+        raise argparse.ArgumentTypeError(f"{text}: the name must end in {', '.join(_PICTURES)}")
+    if importlib.util.find_spec("matplotlib") is None:
+        raise argparse.ArgumentTypeError('matplotlib is not installed. Run: pip install "anyarray[plot]"')
+    return path
+
+
+_PICTURES: Final = (".png", ".svg", ".pdf")

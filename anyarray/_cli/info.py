@@ -1,0 +1,136 @@
+"""`info`: the known backends, whether they are installed, their devices, and the defaults."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+
+import anyarray
+from anyarray import _backend, _choice, _dtypes, _errors
+
+
+@dataclass(frozen=True)
+class Row:
+    """A known backend, as `info` shows it."""
+
+    name: str
+    is_installed: bool
+    version: str | None
+    devices: list[str] | None
+    """None if nobody looked: finding devices imports the library."""
+    problem: str | None
+    """Why it cannot be used here, although it is installed."""
+    install: str
+
+    @property
+    def state(self) -> str:
+        """In a word or two: what stands in the table's column of devices."""
+        if not self.is_installed:
+            return "not installed"
+        if self.problem:
+            return "not usable"
+        if self.devices is None:
+            return "not looked for"
+        return ", ".join(self.devices) or "no device on this machine"
+
+
+def add_parser(commands: Any) -> None:
+    """Add the command to the parser of the command line."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "info", help="what is installed here", description="The backends, their versions and devices, and the defaults."
+    )
+    parser.add_argument("--devices", action="store_true", help="look for devices, too: imports the libraries (seconds)")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the table, or JSON."""
+    rows = backend_rows(look_for_devices=options.devices)
+    if options.json:
+        print(json.dumps({**defaults(), "backends": [asdict(row) for row in rows]}, indent=2))
+    else:
+        show(rows, Console())
+    return 0
+
+
+def backend_rows(*, look_for_devices: bool) -> list[Row]:
+    """The known backends. Imports no library unless it looks for devices."""
+    problems: dict[str, str] = {}
+    if look_for_devices:
+        for name, library in _backend.libraries().items():
+            if library.is_installed:
+                try:
+                    _backend.load(library)
+                except (ImportError, OSError, RuntimeError) as error:  # a broken installation is a row, not the end
+                    problems[name] = f"{type(error).__name__}: {error}".partition("\n")[0]
+    return [
+        Row(
+            name=one.name,
+            is_installed=one.is_installed,
+            version=one.version,
+            devices=None if one.devices is None else list(one.devices),
+            problem=problems.get(one.name),
+            install=one.install,
+        )
+        for one in anyarray.backends()
+    ]
+
+
+def defaults() -> dict[str, Any]:
+    """What holds where nothing is chosen, and the versions of what is running."""
+    return {
+        "anyarray": anyarray.__version__,
+        "array_api": anyarray.__array_api_version__,
+        "python": platform.python_version(),
+        "default_backend": str(_choice.process_default.backend or _choice.AUTO),
+        "ANYARRAY_BACKEND": os.environ.get("ANYARRAY_BACKEND"),
+        "default_dtypes": {kind.__name__: _dtypes.default(kind).name for kind in (int, float, complex)},
+    }
+
+
+def show(rows: list[Row], console: Console) -> None:
+    """Print the table and the defaults."""
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    table.add_column("backend", style="bold")
+    table.add_column("version")
+    table.add_column("devices", overflow="fold")
+    table.add_column("to install", overflow="fold")
+    for row in rows:
+        table.add_row(
+            row.name,
+            row.version or "-",
+            row.state,
+            "-" if row.is_installed else row.install,
+            style="" if row.is_installed and row.devices != [] and not row.problem else "dim",
+        )
+    console.print(table)
+    for row in rows:
+        if row.problem:
+            console.print(f"{row.name} cannot be used: {row.problem}", markup=False, highlight=False)
+
+    now = defaults()
+    dtypes = ", ".join(f"{kind} {name}" for kind, name in now["default_dtypes"].items())
+    variable = now["ANYARRAY_BACKEND"]
+    lines = {
+        "anyarray": f"{now['anyarray']}, Array API {now['array_api']}, Python {now['python']}",
+        "default backend": f"{now['default_backend']} (ANYARRAY_BACKEND is {variable or 'not set'})",
+        "default dtypes": dtypes,
+    }
+    for title, text in lines.items():
+        console.print(f"{title + ':':<16} {text}", markup=False, highlight=False)
+    try:
+        if now["default_backend"] != _choice.AUTO:
+            _backend.parse(now["default_backend"])
+    except _errors.BackendNotFoundError as error:
+        console.print(str(error), style="red", markup=False, highlight=False)
+    if any(row.is_installed and row.devices is None and not row.problem for row in rows):
+        console.print("Devices are looked for with: python -m anyarray info --devices", style="dim", highlight=False)

@@ -1,0 +1,139 @@
+"""What `bench` measured, and what follows from it: who is fastest, where a backend overtakes NumPy."""
+
+from __future__ import annotations
+
+import math
+import os
+import platform
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Final
+
+import anyarray
+from anyarray._cli.experiments import Experiment
+from anyarray._cli.timing import ITSELF, Failure, Measurement
+
+BASELINE: Final = "numpy"
+"""The backend that the others are held against."""
+
+ALWAYS, NEVER = "always", "never"
+
+
+@dataclass(frozen=True)
+class Imported:
+    """A backend that takes part."""
+
+    name: str
+    version: str | None
+    import_seconds: float
+    """What loading its library took; about 0 if it was loaded already."""
+
+
+@dataclass
+class Results:
+    """All that is known so far; measurements are added as they come."""
+
+    backends: Sequence[Imported]
+    experiments: Sequence[Experiment]
+    dtype: str
+    quick: bool
+    measurements: list[Measurement] = field(default_factory=list[Measurement])
+    failures: list[Failure] = field(default_factory=list[Failure])
+    is_complete: bool = False
+
+    @property
+    def names(self) -> list[str]:
+        """The backends by name."""
+        return [backend.name for backend in self.backends]
+
+    @property
+    def has_baseline(self) -> bool:
+        return BASELINE in self.names
+
+    def add(self, outcome: Measurement | Failure) -> None:
+        if isinstance(outcome, Failure):
+            self.failures.append(outcome)
+        else:
+            self.measurements.append(outcome)
+
+    def measurement(self, experiment: str, size: int, contestant: str) -> Measurement | None:
+        """Of one contestant at one cell; None if there is none."""
+        wanted = (experiment, size, contestant)
+        return next((m for m in self.measurements if (m.experiment, m.size, m.contestant) == wanted), None)
+
+    def seconds(self, experiment: str, backend: str) -> dict[int, float]:
+        """Seconds of a call by size."""
+        return {m.size: m.seconds for m in self.measurements if (m.experiment, m.contestant) == (experiment, backend)}
+
+    def fastest(self, experiment: str, size: int) -> Measurement | None:
+        """The best backend at one cell; None unless at least two were measured."""
+        row = [m for m in self.measurements if (m.experiment, m.size) == (experiment, size) and m.contestant in self.names]
+        return min(row, key=lambda m: m.seconds) if len(row) > 1 else None
+
+    def slowest_first_call(self, experiment: str, backend: str) -> float | None:
+        """Seconds of the longest first call over all sizes."""
+        return max(
+            (m.first_call_seconds for m in self.measurements if (m.experiment, m.contestant) == (experiment, backend)),
+            default=None,
+        )
+
+    def crossover(self, experiment: str, backend: str) -> float | str | None:
+        """The size from which a backend is ahead of NumPy, `ALWAYS` or `NEVER`; None if it cannot be said.
+
+        Interpolated between the last size at which it is behind and the next, on log axes.
+        """
+        ours, numpys = self.seconds(experiment, backend), self.seconds(experiment, BASELINE)
+        gains = [(size, math.log(numpys[size] / ours[size])) for size in sorted(ours.keys() & numpys.keys())]
+        if not gains or backend == BASELINE:
+            return None
+        behind = [i for i, (_, gain) in enumerate(gains) if gain <= 0]
+        if not behind:
+            return ALWAYS
+        if behind[-1] == len(gains) - 1:
+            return NEVER
+        (small, loss), (large, win) = gains[behind[-1] : behind[-1] + 2]
+        return float(small * (large / small) ** (loss / (loss - win)))
+
+    def layer_seconds(self) -> dict[str, float]:
+        """By experiment: what a call costs more on the backend numpy than with NumPy itself, at the smallest size."""
+        costs = {}
+        for itself in self.measurements:
+            ours = self.measurement(itself.experiment, itself.size, BASELINE)
+            if itself.contestant == ITSELF.name and ours is not None:
+                costs[itself.experiment] = ours.seconds - itself.seconds
+        return costs
+
+    def as_json(self) -> dict[str, Any]:
+        """Everything, as JSON knows it; times in seconds."""
+        return {
+            "anyarray": anyarray.__version__,
+            "machine": machine(),
+            "dtype": self.dtype,
+            "quick": self.quick,
+            "is_complete": self.is_complete,
+            "backends": [asdict(backend) for backend in self.backends],
+            "measurements": [asdict(measurement) for measurement in self.measurements],
+            "failures": [asdict(failure) for failure in self.failures],
+            "ahead_of_numpy_from": {
+                experiment.name: {name: self.crossover(experiment.name, name) for name in self.names if name != BASELINE}
+                for experiment in self.experiments
+                if self.has_baseline
+            },
+            "layer_seconds": self.layer_seconds(),
+        }
+
+
+def machine() -> str:
+    """This machine in a few words."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return f"{platform.system()} {platform.machine()}, {cores} cores, Python {platform.python_version()}"
+
+
+def duration(seconds: float) -> str:
+    """A time in the unit that fits, with three digits: 12.3 us."""
+    for unit, name in ((1e-6, "us"), (1e-3, "ms"), (1.0, "s")):
+        if seconds < 999.5 * unit or name == "s":
+            value = seconds / unit
+            digits = 0 if value >= 99.5 else 1 if value >= 9.95 else 2
+            return f"{value:.{digits}f} {name}"
+    raise AssertionError("unreachable: the last unit takes all")

@@ -1,0 +1,105 @@
+"""The tables of `bench`: one row for each size, one column for each backend, the winner marked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from anyarray._cli.experiments import Experiment
+from anyarray._cli.results import BASELINE, Results, duration, machine
+
+_FIXED_WIDTH = 38
+"""Columns of the terminal that the first and the last column of a table take."""
+_BACKEND_WIDTH = 13
+"""Columns of the terminal that a backend takes."""
+
+
+def show(results: Results, console: Console) -> None:
+    """Print the tables and what is to be known to read them."""
+    names = results.names
+    abreast = max(1, (console.width - _FIXED_WIDTH) // _BACKEND_WIDTH)
+    for start in range(0, len(names), abreast):
+        console.print(_table(results, names[start : start + abreast]))
+    for line in _notes(results):
+        console.print(line, highlight=False, markup=False)
+
+
+def _table(results: Results, names: Sequence[str]) -> Table:
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
+    table.add_column("elements", no_wrap=True)
+    for name in names:
+        table.add_column(name, justify="right", no_wrap=True, min_width=9)
+    table.add_column("fastest", no_wrap=True)
+    for experiment in results.experiments:
+        sizes = [size for size in experiment.sizes(results.quick) if _is_touched(results, experiment, size)]
+        if not sizes:
+            continue
+        table.add_row(Text(experiment.name, style="bold"))
+        for size in sizes:
+            best = results.fastest(experiment.name, size)
+            cells = [_time(results, experiment, size, name, best is not None and best.contestant == name) for name in names]
+            table.add_row(f"  {experiment.size_text(size)}", *cells, _gain(results, experiment, size))
+        table.add_row("  first call", *[_first_call(results, experiment, name) for name in names], style="dim")
+        if results.has_baseline and len(results.names) > 1:
+            table.add_row("  beats numpy from", *[_crossover(results, experiment, name) for name in names], style="dim")
+        table.add_section()
+    return table
+
+
+def _is_touched(results: Results, experiment: Experiment, size: int) -> bool:
+    """Whether the run came so far as to this cell."""
+    return any((one.experiment, one.size) == (experiment.name, size) for one in (*results.measurements, *results.failures))
+
+
+def _time(results: Results, experiment: Experiment, size: int, name: str, is_best: bool) -> Text:
+    measurement = results.measurement(experiment.name, size, name)
+    if measurement is None:
+        return Text("failed", style="red")
+    text = duration(measurement.seconds)
+    return Text(f"* {text}", style="bold green") if is_best else Text(text)
+
+
+def _gain(results: Results, experiment: Experiment, size: int) -> str:
+    best = results.fastest(experiment.name, size)
+    numpys = results.measurement(experiment.name, size, BASELINE)
+    if best is None or numpys is None or best is numpys:
+        return best.contestant if best else ""
+    return f"{best.contestant} {numpys.seconds / best.seconds:.3g}x"
+
+
+def _first_call(results: Results, experiment: Experiment, name: str) -> str:
+    seconds = results.slowest_first_call(experiment.name, name)
+    return "" if seconds is None else duration(seconds)
+
+
+def _crossover(results: Results, experiment: Experiment, name: str) -> str:
+    size = results.crossover(experiment.name, name)
+    if isinstance(size, float):
+        # One digit: it lies between two sizes that are far apart.
+        return f"{float(f'{size:.0e}'):,.0f}"
+    return size or ""
+
+
+def _notes(results: Results) -> list[str]:
+    meanings = "; ".join(f"{experiment.name}: {experiment.meaning}" for experiment in results.experiments)
+    versions = ", ".join(f"{one.name} {one.version or ''} ({duration(one.import_seconds)})" for one in results.backends)
+    notes = [
+        f"A time is that of one call, waited for; the least of several rounds; {results.dtype}. * marks the fastest, "
+        "with its gain over numpy. First call: the longest, compilation included.",
+        meanings + ".",
+        f"Backends (import): {versions}. {machine()}.",
+    ]
+    layer = ", ".join(f"{name} {seconds * 1e6:+.2f} us" for name, seconds in results.layer_seconds().items())
+    if layer:
+        notes.append(f"anyarray on numpy against NumPy itself, a call of the smallest size: {layer}.")
+    notes += [
+        f"{failure.contestant} failed at {failure.experiment}, {failure.size} elements: {failure.error}"
+        for failure in results.failures
+    ]
+    if not results.is_complete:
+        notes.append("Interrupted: these are the results so far.")
+    return notes

@@ -1,0 +1,145 @@
+"""How long a call takes: first call apart, synchronised, contestants in turns, the best of several rounds.
+
+Contestants take turns within a cell (an experiment at one size), so that a slow spell of the machine
+hits all of them alike; the smallest of the rounds is kept, as noise only ever adds.
+"""
+
+from __future__ import annotations
+
+import time
+import timeit
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+import anyarray
+from anyarray import Backend
+from anyarray._cli.experiments import Experiment, Host
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much time is spent on a cell."""
+
+    round_seconds: float
+    """The least time of a round: calls are repeated until they take so long."""
+    rounds: int
+    """The most rounds of a contestant."""
+    cell_seconds: float
+    """No new round starts once a contestant has had this much time on average."""
+
+
+FULL: Final = Effort(round_seconds=0.02, rounds=9, cell_seconds=0.35)
+QUICK: Final = Effort(round_seconds=0.002, rounds=4, cell_seconds=0.03)
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """Who is timed: anyarray on a backend, or NumPy itself."""
+
+    name: str
+    backend: Backend | None
+    """None for NumPy itself."""
+
+    def call(self, experiment: Experiment, inputs: tuple[Host, ...]) -> Callable[[], Any]:
+        """The call to time. It returns when the result is computed."""
+        run = experiment.run
+        if self.backend is None:
+            return lambda: run(np, *inputs)
+        synchronize = self.backend.hook("synchronize")
+        here = tuple(anyarray.asarray(a) for a in inputs) if experiment.is_resident else inputs
+        return lambda: synchronize(run(anyarray, *here)._native)
+
+    def chosen(self) -> Any:
+        """The block in which its calls run."""
+        return nullcontext() if self.backend is None else anyarray.backend(self.backend)
+
+
+ITSELF: Final = Contestant("NumPy itself", None)
+"""Beside the backend numpy, it shows what the layer costs."""
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """What a contestant took for a cell."""
+
+    experiment: str
+    size: int
+    contestant: str
+    seconds: float
+    """Of a call: the least of the rounds."""
+    first_call_seconds: float
+    """Of the first call at this size, which may compile."""
+    calls: int
+    """All timed calls, the first one aside."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A contestant that could not do a cell."""
+
+    experiment: str
+    size: int
+    contestant: str
+    error: str
+
+
+class _Runner:
+    """A contestant's call at one cell, warm, with the number of calls of a round."""
+
+    def __init__(self, contestant: Contestant, experiment: Experiment, inputs: tuple[Host, ...], effort: Effort) -> None:
+        self.contestant = contestant
+        with contestant.chosen():
+            self._timer = timeit.Timer(contestant.call(experiment, inputs))
+            self.first = self._timer.timeit(1)
+            self._timer.timeit(1)  # some libraries settle only after the second
+            self._loops, taken = self._enough_loops(effort.round_seconds)
+        self.best = taken / self._loops
+        self.calls = self._loops
+
+    def _enough_loops(self, wanted: float) -> tuple[int, float]:
+        """The calls that take the wanted time, and the time they took; timeit's autorange with a goal of our own."""
+        for loops in _one_two_five():
+            taken = self._timer.timeit(loops)
+            if taken >= wanted:
+                return loops, taken
+        raise AssertionError("unreachable: the row of loops is endless")
+
+    def round(self) -> None:
+        with self.contestant.chosen():
+            self.best = min(self.best, self._timer.timeit(self._loops) / self._loops)
+        self.calls += self._loops
+
+
+def _one_two_five() -> Iterator[int]:
+    unit = 1
+    while True:
+        yield from (unit, 2 * unit, 5 * unit)
+        unit *= 10
+
+
+def measured(
+    experiment: Experiment, size: int, contestants: Sequence[Contestant], dtype: np.dtype[Any], effort: Effort
+) -> Iterator[Measurement | Failure]:
+    """Time a cell: all contestants on the same inputs."""
+    inputs = experiment.inputs(np.random.default_rng(0), size, dtype)
+    runners: list[_Runner] = []
+    for contestant in contestants:
+        try:
+            runners.append(_Runner(contestant, experiment, inputs, effort))
+        except Exception as error:  # whatever a library raises costs one cell, not the evening
+            reason = f"{type(error).__name__}: {error}".partition("\n")[0]
+            yield Failure(experiment.name, size, contestant.name, reason)
+    end = time.perf_counter() + effort.cell_seconds * len(runners)
+    for _ in range(effort.rounds):
+        if time.perf_counter() > end:
+            break
+        for runner in runners:
+            runner.round()
+    for runner in runners:
+        yield Measurement(
+            experiment.name, size, runner.contestant.name, runner.best, runner.first, runner.calls
+        )

@@ -1,0 +1,273 @@
+"""Why a native function refused: the clear error for what is wrong with the arguments.
+
+Calls are made without looking at the arguments, as looking costs more than the call itself at small sizes. Only after a
+refusal are they examined, by the rules of the standard and so with the same error on every backend.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from anyarray import _errors
+from anyarray._dtypes import DType
+
+Shape = tuple[int | None, ...]
+
+ACCEPTED: Final = {
+    "any": "biufc",
+    "numeric": "iufc",
+    "real numeric": "iuf",
+    "floating-point": "biufc",
+    "real floating-point": "biuf",
+    "complex floating-point": "c",
+    "integer": "iu",
+    "integer or boolean": "biu",
+    "boolean": "b",
+}
+"""Kinds that a parameter takes, by the standard's words; floating-point functions promote bool and integers."""
+
+
+@dataclass(frozen=True)
+class Input:
+    """An array argument, as far as an error can be about it."""
+
+    label: str
+    words: str
+    """The dtypes it may have: a key of `ACCEPTED`."""
+    dtype: DType
+    shape: Shape
+
+
+def diagnose(
+    error: Exception, function: str, inputs: Sequence[Input], arguments: dict[str, Any], *, broadcasts: bool
+) -> None:
+    """Raise the error that the arguments call for, from the native `error`; return if they seem right."""
+    inputs = _as_written(inputs)
+    for one in inputs:
+        if one.dtype.kind not in ACCEPTED[one.words]:
+            raise _errors.dtype_not_allowed(function, one.label, one.words, one.dtype) from error
+    if inputs:
+        _diagnose_axis(error, function, inputs, arguments)
+        if broadcasts:
+            _diagnose_broadcasting(error, function, inputs)
+        elif function in _SHAPES:
+            complaint = _SHAPES[function](inputs, arguments)
+            if complaint:
+                raise _errors.ArgumentValueError(f"{function}: {complaint}") from error
+    is_ours_to_translate = type(error).__name__ in TRANSLATED or (isinstance(error, TypeError) and function in _SHAPES)
+    if is_ours_to_translate:
+        raise _errors.ArgumentValueError(f"{function}: {native_message(error)}") from error
+
+
+TRANSLATED: Final = ("InvalidArgumentError", "UnimplementedError", "NotFoundError")
+"""Exceptions of TensorFlow that mean a wrong argument; they are no built-ins."""
+
+
+def native_message(error: Exception) -> str:
+    """The first line of a native error, without TensorFlow's names of node and op."""
+    first_line = str(getattr(error, "message", error)).partition("\n")[0]
+    return re.sub(r"\{\{function_node .*?\}\} ?| \[Op:.*", "", first_line)
+
+
+def _as_written(inputs: Sequence[Input]) -> list[Input]:
+    """The operands of an operator under the names of its function's parameters."""
+    if not any(one.label == "self" for one in inputs):
+        return list(inputs)
+    labels = ["x"] if len(inputs) == 1 else ["x1", "x2"]
+    return [Input(label, one.words, one.dtype, one.shape) for label, one in zip(labels, inputs, strict=True)]
+
+
+# ---------------------------------------------------------------------- axes and broadcasting
+_NEW_AXES: Final[dict[str, Callable[[list[Any]], int]]] = {"expand_dims": len, "stack": lambda axes: 1}
+"""Functions whose axis counts axes of the result, and how many more of them it has."""
+
+
+def _diagnose_axis(error: Exception, function: str, inputs: Sequence[Input], arguments: dict[str, Any]) -> None:
+    axis = arguments.get("axis", arguments.get("axes") if function != "tensordot" else None)
+    axes = list(axis) if isinstance(axis, (tuple, list)) else [axis]
+    ndim = len(inputs[0].shape) + (_NEW_AXES[function](axes) if function in _NEW_AXES else 0)
+    for one in axes:
+        if isinstance(one, int) and not -ndim <= one < ndim:
+            raise _errors.no_such_axis(function, one, ndim) from error
+
+
+def _diagnose_broadcasting(error: Exception, function: str, inputs: Sequence[Input]) -> None:
+    try:
+        np.broadcast_shapes(*[tuple(1 if n is None else n for n in one.shape) for one in inputs])
+    except ValueError:
+        shapes = " and ".join(f"{one.label} of shape {one.shape}" for one in inputs)
+        raise _errors.ArgumentValueError(f"{function}: {shapes} do not broadcast") from error
+
+
+# ---------------------------------------------------------------------- indices
+def diagnose_index(error: Exception, shape: Shape, key: Any) -> None:
+    """Raise IndexError for a key that does not fit an array of `shape`; return if it seems right.
+
+    `key` is a tuple; for a mask it holds its `MaskShape`.
+    """
+    axis = 0
+    for one in key:
+        if isinstance(one, MaskShape):
+            fits = shape[axis : axis + len(one)]
+            if tuple(one) != fits:
+                raise IndexError(f"index: a mask of shape {tuple(one)} does not fit axes of shape {fits}") from error
+            axis += len(one)
+        elif one is Ellipsis:
+            after = key[key.index(Ellipsis) + 1 :]
+            axis = len(shape) - sum(len(k) if isinstance(k, MaskShape) else k is not None for k in after)
+        elif one is not None:
+            axis += 1
+    if axis > len(shape):
+        raise IndexError(f"index: too many indices, {axis} for an array of {len(shape)} axes") from error
+    if type(error).__name__ in TRANSLATED:
+        raise IndexError(f"index: {native_message(error)}") from error
+
+
+class MaskShape(tuple[int, ...]):
+    """The shape of a mask, in a key that is examined."""
+
+
+# ---------------------------------------------------------------------- shapes that a function asks for
+Complaint = str | None
+
+
+def _of_matmul(inputs: Sequence[Input], arguments: dict[str, Any]) -> Complaint:
+    first, second = inputs
+    if not first.shape or not second.shape:
+        return "x1 and x2 must have at least one axis. Multiply by a scalar with *"
+    inner = second.shape[-2] if len(second.shape) > 1 else second.shape[0]
+    if first.shape[-1] != inner:
+        return f"x1 of shape {first.shape} and x2 of shape {second.shape} do not fit: {first.shape[-1]} is not {inner}"
+    return f"x1 of shape {first.shape} and x2 of shape {second.shape} do not broadcast"
+
+
+def _of_reshape(inputs: Sequence[Input], arguments: dict[str, Any]) -> Complaint:
+    shape = arguments.get("shape")
+    return f"x of shape {inputs[0].shape} does not fit shape {shape}"
+
+
+def _of_extremum(inputs: Sequence[Input], arguments: dict[str, Any]) -> Complaint:
+    shape = inputs[0].shape
+    return f"x of shape {shape} has no elements along the axis, and no value stands for none" if 0 in shape else None
+
+
+def _of_square(inputs: Sequence[Input], arguments: dict[str, Any]) -> Complaint:
+    shape = inputs[0].shape
+    is_square = len(shape) >= 2 and shape[-1] == shape[-2]
+    return None if is_square else f"{inputs[0].label} must be (..., n, n), not shape {shape}"
+
+
+def _of_matrix(inputs: Sequence[Input], arguments: dict[str, Any]) -> Complaint:
+    shape = inputs[0].shape
+    return None if len(shape) >= 2 else f"{inputs[0].label} must be (..., m, n), not shape {shape}"
+
+
+def _of_solve(inputs: Sequence[Input], arguments: dict[str, Any]) -> Complaint:
+    first, second = inputs
+    return _of_square(inputs, arguments) or (
+        f"x1 of shape {first.shape} and x2 of shape {second.shape} do not fit"
+        if second.shape[-2 if len(second.shape) > 1 else -1 :][:1] != first.shape[-1:]
+        else None
+    )
+
+
+def _of_joining(inputs: Sequence[Input], arguments: dict[str, Any]) -> Complaint:
+    axis = arguments.get("axis")
+    shapes = [one.shape for one in inputs]
+    for one in inputs[1:]:
+        same = [i for i, (m, n) in enumerate(zip(shapes[0], one.shape, strict=False)) if m == n]
+        is_fit = len(one.shape) == len(shapes[0]) and len(same) >= len(one.shape) - 1
+        if not is_fit:
+            return f"{one.label} of shape {one.shape} does not fit {inputs[0].label} of shape {shapes[0]} along axis {axis}"
+    return None
+
+
+def _of_permutation(inputs: Sequence[Input], arguments: dict[str, Any]) -> Complaint:
+    ndim = len(inputs[0].shape)
+    return f"axes must be a permutation of the {ndim} axes of x, not {arguments.get('axes')}"
+
+
+def _of_contraction(inputs: Sequence[Input], arguments: dict[str, Any]) -> Complaint:
+    shapes = " and ".join(f"{one.label} of shape {one.shape}" for one in inputs)
+    chosen = ", ".join(f"{name}={arguments[name]}" for name in ("axis", "axes") if name in arguments)
+    return f"{shapes} do not fit with {chosen}"
+
+
+def _of_broadcast(inputs: Sequence[Input], arguments: dict[str, Any]) -> Complaint:
+    return f"x of shape {inputs[0].shape} does not broadcast to {arguments.get('shape')}"
+
+
+def _of_squeezing(inputs: Sequence[Input], arguments: dict[str, Any]) -> Complaint:
+    shape, axis = inputs[0].shape, arguments.get("axis")
+    axes = axis if isinstance(axis, (tuple, list)) else (axis,)
+    long = [one for one in axes if isinstance(one, int) and shape[one] != 1]
+    return f"axis {long[0]} of x of shape {shape} must have the length 1, not {shape[long[0]]}" if long else None
+
+
+def _of_moving(inputs: Sequence[Input], arguments: dict[str, Any]) -> Complaint:
+    source, destination = arguments.get("source"), arguments.get("destination")
+    return f"source and destination must name as many different axes of x, not {source} and {destination}"
+
+
+def _of_axis_needed(inputs: Sequence[Input], arguments: dict[str, Any]) -> Complaint:
+    ndim = len(inputs[0].shape)
+    return f"axis must be given, as x has {ndim} axes" if arguments.get("axis") is None and ndim != 1 else None
+
+
+def _of_vectors(inputs: Sequence[Input], arguments: dict[str, Any]) -> Complaint:
+    odd = [one for one in inputs if len(one.shape) != 1]
+    return f"{odd[0].label} must have one axis, not shape {odd[0].shape}" if odd else None
+
+
+def _of_sorted_vector(inputs: Sequence[Input], arguments: dict[str, Any]) -> Complaint:
+    return _of_vectors(inputs[:1], arguments)
+
+
+def _of_counts(inputs: Sequence[Input], arguments: dict[str, Any]) -> Complaint:
+    for name in ("repeats", "repetitions"):
+        counts = arguments.get(name)
+        if any(isinstance(n, int) and n < 0 for n in (counts if isinstance(counts, tuple) else (counts,))):
+            return f"{name} must not be negative, not {counts}"
+    return None
+
+
+def _of_same_rank(inputs: Sequence[Input], arguments: dict[str, Any]) -> Complaint:
+    return f"x of shape {inputs[0].shape} and indices of shape {inputs[1].shape} do not fit along axis {arguments.get('axis')}"
+
+
+def _of_having_axes(inputs: Sequence[Input], arguments: dict[str, Any]) -> Complaint:
+    return None if inputs[0].shape else "x must have at least one axis"
+
+
+def _table(rows: Iterable[tuple[str, Callable[[Sequence[Input], dict[str, Any]], Complaint]]]) -> dict[str, Any]:
+    return {name: rule for names, rule in rows for name in names.split()}
+
+
+_SHAPES: Final[dict[str, Callable[[Sequence[Input], dict[str, Any]], Complaint]]] = _table(
+    [
+        ("matmul", _of_matmul),
+        ("reshape", _of_reshape),
+        ("max min argmax argmin", _of_extremum),
+        ("cholesky det eig eigh eigvals eigvalsh inv matrix_power slogdet", _of_square),
+        ("diagonal matrix_norm matrix_rank matrix_transpose pinv qr svd svdvals trace tril triu", _of_matrix),
+        ("solve", _of_solve),
+        ("concat stack", _of_joining),
+        ("permute_dims", _of_permutation),
+        ("tensordot vecdot cross", _of_contraction),
+        ("broadcast_to", _of_broadcast),
+        ("squeeze", _of_squeezing),
+        ("moveaxis", _of_moving),
+        ("take cumulative_sum cumulative_prod", _of_axis_needed),
+        ("outer", _of_vectors),
+        ("searchsorted", _of_sorted_vector),
+        ("repeat tile", _of_counts),
+        ("take_along_axis", _of_same_rank),
+        ("nonzero", _of_having_axes),
+    ]
+)
+"""What is wrong with shapes, by function; only asked after a refusal, once dtypes and axes are in order."""

@@ -1,0 +1,137 @@
+"""Functions written with other standard functions, for a library that lacks them.
+
+The first argument is the table of native functions of the backend, `home.exp(x)`; the rest is as in the contract.
+Here stand functions that came late to the standard, so that an older namespace will do for a backend.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+Home = Any
+Native = Any
+
+__all__ = [
+    "count_nonzero",
+    "diff",
+    "full_like",
+    "isin",
+    "logaddexp",
+    "moveaxis",
+    "ones_like",
+    "reciprocal",
+    "square",
+    "take_along_axis",
+    "tile",
+    "unstack",
+    "vecdot",
+    "zeros_like",
+]
+
+
+def unstack(home: Home, x: Native, /, *, axis: int = 0) -> tuple[Native, ...]:
+    before = (slice(None),) * (axis % x.ndim)
+    return tuple(home.getitem(x, (*before, i)) for i in range(x.shape[axis]))
+
+
+def count_nonzero(home: Home, x: Native, /, *, axis: Any = None, keepdims: bool = False) -> Native:
+    counted = home.astype(home.astype(x, home.backend.native_dtype("bool")), home.backend.native_dtype("int64"))
+    return home.sum(counted, axis=axis, keepdims=keepdims)
+
+
+def diff(
+    home: Home, x: Native, /, *, axis: int = -1, n: int = 1, prepend: Native | None = None, append: Native | None = None
+) -> Native:
+    ends = [one for one in (prepend, x, append) if one is not None]
+    if len(ends) > 1:
+        x = home.concat(ends, axis=axis)
+    before = (slice(None),) * (axis % x.ndim)
+    for _ in range(n):
+        later, earlier = home.getitem(x, (*before, slice(1, None))), home.getitem(x, (*before, slice(None, -1)))
+        is_bool = home.dtype(x).kind == "b"
+        x = home.not_equal(later, earlier) if is_bool else home.subtract(later, earlier)
+    return x
+
+
+def isin(home: Home, x1: Native, x2: Native, /, *, invert: bool = False) -> Native:
+    flat = home.reshape(x2, (-1,) if x2.size else (0,))
+    found = home.any(home.equal(home.expand_dims(x1, axis=-1), flat), axis=-1)
+    return home.logical_not(found) if invert else found
+
+
+def logaddexp(home: Home, x1: Native, x2: Native, /) -> Native:
+    larger = home.maximum(x1, x2)
+    gap = home.negative(home.abs(home.subtract(x1, x2)))
+    # Where both are the same infinity the gap is NaN and the answer is that infinity.
+    tail = home.log1p(home.exp(home.where(home.equal(x1, x2), home.zeros_like(gap), gap)))
+    return home.add(larger, tail)
+
+
+def moveaxis(home: Home, x: Native, source: Any, destination: Any, /) -> Native:
+    sources = [one % x.ndim for one in ((source,) if isinstance(source, int) else source)]
+    places = [one % x.ndim for one in ((destination,) if isinstance(destination, int) else destination)]
+    order = [axis for axis in range(x.ndim) if axis not in sources]
+    for place, axis in sorted(zip(places, sources, strict=True)):
+        order.insert(place, axis)
+    return home.permute_dims(x, tuple(order))
+
+
+def reciprocal(home: Home, x: Native, /) -> Native:
+    return home.divide(home.ones_like(x), x)
+
+
+def square(home: Home, x: Native, /) -> Native:
+    return home.multiply(x, x)
+
+
+def take_along_axis(home: Home, x: Native, indices: Native, /, *, axis: int = -1) -> Native:
+    """By linear indices into the flattened array."""
+    axis %= x.ndim
+    shape = [1 if i == axis else n for i, n in enumerate(x.shape)]
+    indices = home.where(home.less(indices, home.zeros_like(indices)), home.add(
+        indices, home.full_like(indices, x.shape[axis])), indices)  # fmt: skip
+    linear = home.multiply(indices, home.full_like(indices, math.prod(x.shape[axis + 1 :])))
+    for i, n in enumerate(shape):
+        if i != axis:
+            steps = home.arange(
+                0, n, 1, dtype=home.dtype_of(indices), device=home.backend.native_device
+            )
+            step = math.prod(x.shape[i + 1 :])
+            along = home.reshape(home.multiply(steps, home.full_like(steps, step)), (1,) * i + (n,) + (1,) * (x.ndim - i - 1))
+            linear = home.add(linear, along)
+    flat = home.take(home.reshape(x, (-1,)), home.reshape(linear, (-1,)), axis=0)
+    return home.reshape(flat, linear.shape)
+
+
+def tile(home: Home, x: Native, repetitions: tuple[int, ...], /) -> Native:
+    ndim = max(x.ndim, len(repetitions))
+    x = home.reshape(x, (1,) * (ndim - x.ndim) + x.shape)
+    for axis, times in enumerate((1,) * (ndim - len(repetitions)) + tuple(repetitions)):
+        before = (slice(None),) * axis
+        x = home.concat([x] * times, axis=axis) if times else home.getitem(x, (*before, slice(0, 0)))
+    return x
+
+
+def vecdot(home: Home, x1: Native, x2: Native, /, *, axis: int = -1) -> Native:
+    if home.dtype(x1).kind == "c":
+        x1 = home.conj(x1)
+    return home.sum(home.multiply(x1, x2), axis=axis)
+
+
+def _like(home: Home, name: str, x: Native, dtype: Any, device: Any, *args: Any) -> Native:
+    return getattr(home, name)(
+        x.shape, *args, dtype=dtype or home.dtype_of(x), device=device or home.backend.native_device
+    )
+
+
+def full_like(home: Home, x: Native, /, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Native:
+    return _like(home, "full", x, dtype, device, fill_value)
+
+
+def ones_like(home: Home, x: Native, /, *, dtype: Any = None, device: Any = None) -> Native:
+    return _like(home, "ones", x, dtype, device)
+
+
+def zeros_like(home: Home, x: Native, /, *, dtype: Any = None, device: Any = None) -> Native:
+    return _like(home, "zeros", x, dtype, device)

@@ -1,0 +1,165 @@
+"""CuPy by way of array-api-compat, and what the standard or value semantics ask beyond it.
+
+Memory of CuPy is mutable, so an Array is copied on write unless it alone holds its ndarray. A CuPy function
+runs on the current CUDA device; with more than one, each call enters its own.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Callable
+from typing import Any, Final
+
+import cupy
+import numpy as np
+from array_api_compat import cupy as namespace
+
+from anyarray import _dtypes
+from anyarray.backends._refusals import boolean, real_valued, refuse_complex
+
+Native = Any
+Axis = int | tuple[int, ...] | None
+
+ARRAY_TYPES: Final = (cupy.ndarray,)
+
+
+@functools.cache
+def _device_count() -> int:
+    try:
+        return int(cupy.cuda.runtime.getDeviceCount())
+    except cupy.cuda.runtime.CUDARuntimeError:
+        return 0  # no driver, or one that is too old
+
+
+def devices() -> dict[str, list[int]]:
+    return {"gpu": list(range(_device_count()))}
+
+
+def device_of(x: Native, /) -> int:
+    return int(x.device.id)
+
+
+def native_dtype(name: str, /) -> np.dtype[Any]:
+    if name == "bfloat16":
+        raise KeyError(name)
+    return _dtypes.KNOWN[name].dtype
+
+
+dtype_of = operator.attrgetter("dtype")
+shape_of = operator.attrgetter("shape")
+
+
+def scoped(function: Callable[..., Any], device: int, /) -> Callable[..., Any]:
+    if _device_count() == 1:
+        return function
+
+    @functools.wraps(function)
+    def on_device(*args: Any, **kwargs: Any) -> Any:
+        with cupy.cuda.Device(device):
+            return function(*args, **kwargs)
+
+    return on_device
+
+
+def synchronize(x: Native, /) -> None:
+    x.device.synchronize()
+
+
+def to_numpy(x: Native, /) -> np.ndarray[Any, Any]:
+    return cupy.asnumpy(x)  # type: ignore[no-any-return]  # CuPy has no types
+
+
+def from_numpy(a: np.ndarray[Any, Any], device: int, /) -> Native:
+    with cupy.cuda.Device(device):
+        # Blocking, as the caller may write to `a` as soon as this returns.
+        return cupy.array(a.astype(a.dtype.newbyteorder("="), copy=False), copy=True, order="C", blocking=True)
+
+
+def to_device(x: Native, device: int, /) -> Native:
+    with cupy.cuda.Device(device):
+        return cupy.array(x, copy=True)
+
+
+def scalar(value: complex, dtype: np.dtype[Any], device: int, /) -> Native:
+    with cupy.cuda.Device(device):
+        return cupy.asarray(value, dtype=dtype)
+
+
+def shareable(x: Native, /) -> Native:
+    """A copy, as the consumer of a capsule could write to `x` and CuPy does not count it as a holder."""
+    return x.copy()
+
+
+# ---------------------------------------------------------------------- indexing
+getitem = operator.getitem
+
+
+def setitem(x: Native, key: Any, value: Native, exclusive: bool, /) -> Native:
+    """Copy on write: a view and a buffer that somebody else holds are copied first."""
+    if not exclusive or x.base is not None:
+        x = x.copy()
+    x[key] = value
+    return x
+
+
+# ---------------------------------------------------------------------- what the standard forbids
+less, less_equal = real_valued(cupy.less), real_valued(cupy.less_equal)
+greater, greater_equal = real_valued(cupy.greater), real_valued(cupy.greater_equal)
+maximum, minimum = real_valued(cupy.maximum), real_valued(cupy.minimum)
+logical_and, logical_or = boolean(cupy.logical_and), boolean(cupy.logical_or)
+logical_xor, logical_not = boolean(cupy.logical_xor), boolean(cupy.logical_not)
+
+
+def max(x: Native, /, *, axis: Axis = None, keepdims: bool = False) -> Native:
+    refuse_complex(x)
+    return cupy.max(x, axis=axis, keepdims=keepdims)
+
+
+def min(x: Native, /, *, axis: Axis = None, keepdims: bool = False) -> Native:
+    refuse_complex(x)
+    return cupy.min(x, axis=axis, keepdims=keepdims)
+
+
+def argmax(x: Native, /, *, axis: int | None = None, keepdims: bool = False) -> Native:
+    refuse_complex(x)
+    return cupy.argmax(x, axis=axis, keepdims=keepdims)
+
+
+def argmin(x: Native, /, *, axis: int | None = None, keepdims: bool = False) -> Native:
+    refuse_complex(x)
+    return cupy.argmin(x, axis=axis, keepdims=keepdims)
+
+
+def sort(x: Native, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Native:
+    refuse_complex(x)
+    return namespace.sort(x, axis=axis, descending=descending, stable=stable)
+
+
+def argsort(x: Native, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Native:
+    refuse_complex(x)
+    return namespace.argsort(x, axis=axis, descending=descending, stable=stable)
+
+
+# ---------------------------------------------------------------------- fft
+def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: int | None = None) -> Native:
+    return cupy.fft.fftfreq(n, d).astype(dtype, copy=False)
+
+
+def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: int | None = None) -> Native:
+    return cupy.fft.rfftfreq(n, d).astype(dtype, copy=False)
+
+
+# ---------------------------------------------------------------------- linalg
+def eig(x: Native, /) -> tuple[Native, Native]:
+    """Complex also where all eigenvalues are real, as dtypes must not depend on values."""
+    values, vectors = cupy.linalg.eig(x)
+    return _as_complex(values), _as_complex(vectors)
+
+
+def eigvals(x: Native, /) -> Native:
+    return _as_complex(cupy.linalg.eigvals(x))
+
+
+def _as_complex(x: Native) -> Native:
+    return x.astype(np.result_type(x.dtype, np.complex64), copy=False)

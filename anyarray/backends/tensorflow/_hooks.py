@@ -1,0 +1,138 @@
+"""What the contract asks of a backend beside the functions of the standard."""
+
+from __future__ import annotations
+
+__all__ = [
+    "ARRAY_TYPES",
+    "device_of",
+    "devices",
+    "dtype_of",
+    "from_numpy",
+    "is_traced",
+    "native_dtype",
+    "scalar",
+    "scoped",
+    "shape_of",
+    "synchronize",
+    "to_device",
+    "to_numpy",
+]
+
+import functools
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from anyarray.backends.tensorflow._kernel import NAME, NATIVE, Tensor, bitcast, op, shape_of
+from anyarray.backends.tensorflow._loading import chatter_held_back, tf
+
+ARRAY_TYPES: Final = (tf.Tensor,)
+
+_HERE: Final = "/job:localhost/replica:0/task:0"
+"""What TensorFlow puts before the name of a device of this process, at some places and not at others."""
+
+_identity = op("Identity")
+
+
+@functools.cache
+def devices() -> dict[str, list[str]]:
+    """Names of the logical devices by kind, best kind first."""
+    with chatter_held_back():
+        found = tf.config.list_logical_devices()
+    return {
+        kind: [device.name.removeprefix(_HERE) for device in found if device.device_type == kind.upper()]
+        for kind in ("gpu", "tpu", "cpu")
+    }
+
+
+@functools.cache
+def _default_device() -> str:
+    """Where TensorFlow runs an eager op that no `tf.device` places, wherever its inputs live."""
+    return (devices()["gpu"] or devices()["cpu"])[0]
+
+
+def device_of(x: Tensor) -> str | None:
+    """Name of the device whose memory holds `x`; None for a tensor that is bound to none.
+
+    That is a symbolic tensor, and an int32 tensor beside a GPU: TensorFlow keeps int32 in host
+    memory for the kernels of every device.
+    """
+    if is_traced(x):
+        return None
+    device = x.backing_device.removeprefix(_HERE)
+    if x.dtype is tf.int32 and devices()["gpu"] and "CPU" in device:
+        return None
+    return device  # type: ignore[no-any-return]
+
+
+def native_dtype(name: str) -> Any:
+    """TensorFlow's dtype of the standard's name."""
+    return NATIVE[name]
+
+
+def dtype_of(x: Tensor) -> Any:
+    """TensorFlow's dtype of `x`."""
+    return x.dtype
+
+
+def is_traced(x: Tensor) -> bool:
+    """Whether `x` stands for a value inside `tf.function`."""
+    return tf.is_symbolic_tensor(x)  # type: ignore[no-any-return]
+
+
+def to_numpy(x: Tensor) -> npt.NDArray[Any]:
+    """The values of `x`; on a CPU its own memory, read-only.
+
+    Raises TypeError for dtypes that no Array has.
+    """
+    if x.dtype not in NAME:
+        # NumPy would get a buffer of pointers for strings, and the process would abort.
+        raise TypeError(f"to_numpy: x must have one of the dtypes {', '.join(NATIVE)}, not {x.dtype.name}")
+    if x.dtype is tf.bfloat16:
+        # It has no buffer protocol; what NumPy gets instead can be written to, or is no array if there are no axes.
+        return np.asarray(bitcast(x, "int16")).view(x.dtype.as_numpy_dtype)
+    return np.asarray(x)
+
+
+def from_numpy(a: npt.NDArray[Any], device: str) -> Tensor:
+    """Tensor of the values of any ndarray of a dtype that an Array can have."""
+    if a.dtype.names is not None or a.dtype.name not in NATIVE:
+        raise TypeError(f"from_numpy: a must have one of the dtypes {', '.join(NATIVE)}, not {a.dtype}")
+    with tf.init_scope(), tf.device(device):
+        return tf.constant(a)
+
+
+def to_device(x: Tensor, device: str) -> Tensor:
+    """`x` itself if it is there."""
+    if not is_traced(x) and x.backing_device.removeprefix(_HERE) == device:
+        return x
+    with tf.device(device):
+        return _identity(x)
+
+
+def scalar(value: complex, dtype: Any, device: str) -> Tensor:
+    """0-d tensor, valid eagerly and in every graph."""
+    with tf.init_scope(), tf.device(device):
+        # NumPy first: TensorFlow's cache of eager scalars takes 0.0 and -0.0 for one.
+        return tf.constant(np.asarray(value, dtype.as_numpy_dtype))
+
+
+def scoped(function: Callable[..., Any], device: str) -> Callable[..., Any]:
+    """`function`, run on `device`."""
+    if device == _default_device():
+        return function
+
+    @functools.wraps(function)
+    def on_device(*args: Any, **kwargs: Any) -> Any:
+        with tf.device(device):
+            return function(*args, **kwargs)
+
+    return on_device
+
+
+def synchronize(x: Tensor) -> None:
+    """Return when `x` is computed."""
+    if not is_traced(x):
+        tf.test.experimental.sync_devices()

@@ -1,0 +1,103 @@
+"""What every chapter of the TensorFlow backend stands on: raw ops, cached constants, casts, promotion.
+
+Raw ops are the generated functions behind `tf.raw_ops`, taken positionally: the fastest public way into
+TensorFlow that keeps gradients and works inside `tf.function`. Constants are made once, outside any graph:
+a Python list or tuple as an argument of an op costs 35 to 80 us a call.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from anyarray import _dtypes
+from anyarray.backends.tensorflow._loading import tf
+
+Tensor = Any
+Ints = int | tuple[int, ...]
+
+REFUSALS: Final = (
+    tf.errors.InvalidArgumentError,
+    tf.errors.UnimplementedError,
+    tf.errors.NotFoundError,
+    TypeError,
+    ValueError,
+)
+"""What a raw op raises for dtypes that it has no kernel for or that do not agree (eagerly, in a graph)."""
+
+
+def op(name: str) -> Callable[..., Any]:
+    """The raw op `name` as a function of positional arguments."""
+    return getattr(tf.raw_ops, name).__wrapped__  # type: ignore[no-any-return]  # TensorFlow has no types
+
+
+NATIVE: Final[dict[str, Any]] = {name: tf.as_dtype(name) for name in _dtypes.KNOWN}
+"""TensorFlow's dtype by the standard's name."""
+
+NAME: Final[dict[Any, str]] = {native: name for name, native in NATIVE.items()}
+"""The standard's name by TensorFlow's dtype."""
+
+_KIND: Final = {native: _dtypes.KNOWN[name].kind for name, native in NATIVE.items()}
+_COMPLEX64: Final = NATIVE["complex64"]
+_COMPLEX128: Final = NATIVE["complex128"]
+
+_cast = op("Cast")
+_bitcast = op("Bitcast")
+
+
+@functools.lru_cache(maxsize=1 << 14)
+def constant(values: Any, name: str = "int32") -> Tensor:
+    """Tensor of a number (not -0.0), a bool or (nested) tuples of them, made once; valid eagerly and in every graph.
+
+    It lives in the memory of the CPU, where shapes and axes are read, whatever the device of the call.
+    """
+    with tf.init_scope(), tf.device("/device:CPU:0"):
+        # NumPy first: TensorFlow's cache of eager scalars takes 0.0 and -0.0 for one.
+        return tf.constant(np.asarray(values, _dtypes.KNOWN[name].dtype))
+
+
+def name_of(x: Tensor) -> str:
+    """The standard's name of the dtype of `x`."""
+    return NAME[x.dtype]
+
+
+def kind_of(x: Tensor) -> str:
+    """One letter for the dtype of `x`, as NumPy's: b, i, u, f or c."""
+    return _KIND[x.dtype]
+
+
+def is_complex(x: Tensor) -> bool:
+    """Whether `x` is of a complex dtype."""
+    # Cheaper than a look-up: TensorFlow's dtypes hash in Python, and each is one object.
+    dtype = x.dtype
+    return dtype is _COMPLEX64 or dtype is _COMPLEX128
+
+
+def cast(x: Tensor, name: str) -> Tensor:
+    """`x` in the dtype `name`; `x` itself if it has it."""
+    native = NATIVE[name]
+    return x if x.dtype is native else _cast(x, native)
+
+
+def bitcast(x: Tensor, name: str) -> Tensor:
+    """The bits of `x` taken as the dtype `name` of the same size. Has no gradient."""
+    return _bitcast(x, NATIVE[name])
+
+
+def promoted(*xs: Tensor) -> list[Tensor]:
+    """`xs`, all cast to the dtype that they promote to."""
+    name = _dtypes.result_name(*[NAME[x.dtype] for x in xs])
+    return [cast(x, name) for x in xs]
+
+
+def floated(x: Tensor) -> Tensor:
+    """`x` in the dtype in which a floating-point function takes it."""
+    return cast(x, _dtypes.floating(NAME[x.dtype]))
+
+
+def shape_of(x: Tensor) -> tuple[int | None, ...]:
+    """Shape as a tuple, None for an axis that is unknown under a trace."""
+    return tuple(x.shape.as_list())

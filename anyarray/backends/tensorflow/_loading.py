@@ -1,0 +1,61 @@
+"""Brings in TensorFlow: modest with GPU memory, silent about itself.
+
+Nothing is changed for a program that has imported TensorFlow before us or has set the variables itself.
+"""
+
+from __future__ import annotations
+
+__all__ = ["chatter_held_back", "tf"]
+
+import os
+import re
+import sys
+import tempfile
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import Final
+
+_LEVEL: Final = "TF_CPP_MIN_LOG_LEVEL"
+_CHATTER: Final = re.compile(
+    rb"^(I\d{4} .*|WARNING: All log messages before absl::InitializeLog.*|E\d{4} .*failed call to cuInit.*)\n",
+    re.MULTILINE,
+)
+"""Lines about builds, instruction sets and an absent GPU."""
+
+_is_first = "tensorflow" not in sys.modules
+_may_hush = _is_first and _LEVEL not in os.environ
+
+
+@contextmanager
+def chatter_held_back() -> Generator[None]:
+    """Lets through what is written to stderr in the block, at its end, less TensorFlow's greetings.
+
+    They come from C++ before its log has a level, so no setting of TensorFlow reaches them.
+    """
+    if not _may_hush:
+        yield
+        return
+    sys.stderr.flush()
+    true_stderr = os.dup(2)
+    with tempfile.TemporaryFile() as written:
+        os.dup2(written.fileno(), 2)
+        try:
+            yield
+        finally:
+            os.dup2(true_stderr, 2)
+            os.close(true_stderr)
+            written.seek(0)
+            os.write(2, _CHATTER.sub(b"", written.read()))
+
+
+if _is_first:
+    # Otherwise the first op takes the whole GPU; JAX or CuPy beside us would find no memory.
+    os.environ.setdefault("TF_FORCE_GPU_ALLOW_GROWTH", "true")
+if _may_hush:
+    os.environ[_LEVEL] = "1"  # C++ reads it once, while it is imported; warnings still come
+try:
+    with chatter_held_back():
+        import tensorflow as tf
+finally:
+    if _may_hush:
+        del os.environ[_LEVEL]

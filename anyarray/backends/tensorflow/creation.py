@@ -1,0 +1,174 @@
+"""Creation functions.
+
+`device` is where the call runs already: `scoped` has entered it.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "arange",
+    "empty",
+    "empty_like",
+    "eye",
+    "full",
+    "full_like",
+    "linspace",
+    "meshgrid",
+    "ones",
+    "ones_like",
+    "tril",
+    "triu",
+    "zeros",
+    "zeros_like",
+]
+
+import math
+from typing import Any, Final, Literal
+
+import numpy as np
+
+from anyarray import _dtypes
+from anyarray.backends.tensorflow._kernel import NAME, Tensor, cast, constant, name_of, op, shape_of
+from anyarray.backends.tensorflow._loading import tf
+from anyarray.backends.tensorflow.manipulation import broadcast_arrays, sizes_of
+from anyarray.backends.tensorflow.searching import where
+
+_SMALL: Final = 1 << 13
+"""Ramps of at most so many elements are made by NumPy: sooner, and a graph may well hold them as constants."""
+_MAX_INT64: Final = (1 << 63) - 1
+
+_add = op("AddV2")
+_band_part = op("MatrixBandPart")
+_complex = op("Complex")
+_concat = op("ConcatV2")
+_diagonal_matrix = op("MatrixDiagV3")
+_fill = op("Fill")
+_gather = op("GatherV2")
+_less_equal = op("LessEqual")
+_mul = op("Mul")
+_range = op("Range")
+_reshape = op("Reshape")
+_sub = op("Sub")
+
+
+def _value(number: complex, dtype: Any) -> Tensor:
+    # The cache of constants would take -0.0 for 0.0.
+    return constant(number, NAME[dtype]) if number else tf.constant(np.asarray(number, dtype.as_numpy_dtype))
+
+
+def full(shape: tuple[int, ...], fill_value: complex, *, dtype: Any, device: str | None = None) -> Tensor:
+    return _fill(constant(shape), _value(fill_value, dtype))
+
+
+def ones(shape: tuple[int, ...], *, dtype: Any, device: str | None = None) -> Tensor:
+    return _fill(constant(shape), constant(1, NAME[dtype]))
+
+
+def zeros(shape: tuple[int, ...], *, dtype: Any, device: str | None = None) -> Tensor:
+    return _fill(constant(shape), constant(0, NAME[dtype]))
+
+
+def full_like(x: Tensor, /, fill_value: complex, *, dtype: Any = None, device: str | None = None) -> Tensor:
+    return _fill(sizes_of(x), _value(fill_value, dtype or x.dtype))
+
+
+def ones_like(x: Tensor, /, *, dtype: Any = None, device: str | None = None) -> Tensor:
+    return _fill(sizes_of(x), constant(1, NAME[dtype or x.dtype]))
+
+
+def zeros_like(x: Tensor, /, *, dtype: Any = None, device: str | None = None) -> Tensor:
+    return _fill(sizes_of(x), constant(0, NAME[dtype or x.dtype]))
+
+
+empty = zeros
+empty_like = zeros_like
+
+
+def eye(n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Any, device: str | None = None) -> Tensor:
+    if n_cols is None:
+        n_cols = n_rows
+    length = min(n_rows, n_cols - k) if k >= 0 else min(n_rows + k, n_cols)
+    if length <= 0:
+        return zeros((n_rows, n_cols), dtype=dtype)
+    ones_on_it = ones((length,), dtype=dtype)
+    return _diagonal_matrix(ones_on_it, constant(k), constant(n_rows), constant(n_cols), constant(0, NAME[dtype]))
+
+
+def _ramp(start: float, step: float, length: int) -> Tensor:
+    """start, start + step, ... in float64, with the very values of NumPy."""
+    places = _range(constant(0, "int64"), constant(length, "int64"), constant(1, "int64"))
+    return _add(_mul(cast(places, "float64"), tf.constant(np.float64(step))), tf.constant(np.float64(start)))
+
+
+def arange(
+    start: float, /, stop: float | None = None, step: float = 1, *, dtype: Any, device: str | None = None
+) -> Tensor:
+    if stop is None:
+        start, stop = 0, start
+    bounds = (start, stop, step)
+    is_exact = all(isinstance(b, int) and abs(b) <= _MAX_INT64 for b in bounds)
+    name = NAME[dtype]
+    kind = _dtypes.KNOWN[name].kind
+    if (stop - start) / step > _SMALL:
+        if kind == "f":
+            # NumPy's step too is the difference of the first two values.
+            second = float(start) + float(step)
+            return cast(_ramp(start, second - float(start), math.ceil((stop - start) / step)), name)
+        if kind in "iu" and is_exact:
+            return cast(_range(*(tf.constant(np.int64(b)) for b in bounds)), name)
+    wide = "float64" if kind == "f" else dtype.as_numpy_dtype
+    return tf.constant(np.arange(*bounds, dtype=wide).astype(dtype.as_numpy_dtype))
+
+
+def linspace(
+    start: complex, stop: complex, /, num: int, *, dtype: Any, device: str | None = None, endpoint: bool = True
+) -> Tensor:
+    name = NAME[dtype]
+    kind = _dtypes.KNOWN[name].kind
+    if num <= _SMALL or kind not in "fc":
+        wide = "float64" if kind == "f" else dtype.as_numpy_dtype
+        return tf.constant(np.linspace(start, stop, num, endpoint=endpoint, dtype=wide).astype(dtype.as_numpy_dtype))
+    if kind == "c":
+        ends = ((start.real, stop.real), (start.imag, stop.imag))
+        return _complex(*(linspace(a, b, num, dtype=dtype.real_dtype, endpoint=endpoint) for a, b in ends), dtype)
+    intervals = num - 1 if endpoint else num
+    ramp = _ramp(start, (stop - start) / intervals, intervals)
+    if endpoint:
+        # Rounding would miss it.
+        ramp = _concat([ramp, tf.constant(np.asarray([stop], np.float64))], constant(0))
+    return cast(ramp, name)
+
+
+def meshgrid(*arrays: Tensor, indexing: Literal["xy", "ij"] = "xy") -> tuple[Tensor, ...]:
+    if indexing not in ("xy", "ij"):
+        raise ValueError(f'meshgrid: indexing must be "xy" or "ij", not {indexing!r}')
+    axes = list(range(len(arrays)))
+    if indexing == "xy":
+        axes[:2] = axes[1::-1]
+    return broadcast_arrays(
+        *(_reshape(x, constant((1,) * axis + (-1,) + (1,) * (len(axes) - 1 - axis))) for x, axis in zip(arrays, axes, strict=True))
+    )
+
+
+def _column_minus_row(x: Tensor) -> Tensor:
+    """(m, n) for `x` of shape (..., m, n)."""
+    sizes = shape_of(x)
+    if len(sizes) < 2:
+        raise ValueError(f"tril, triu: x must be of rank 2 or more, not {len(sizes)}")
+    n_rows, n_cols = (
+        _gather(sizes_of(x), constant(axis), constant(0)) for axis in (len(sizes) - 2, len(sizes) - 1)
+    )
+    columns, rows = (_range(constant(0), n, constant(1)) for n in (n_cols, n_rows))
+    return _sub(columns, _reshape(rows, constant((-1, 1))))
+
+
+def tril(x: Tensor, /, *, k: int = 0) -> Tensor:
+    if k == 0:
+        return _band_part(x, constant(-1), constant(0))
+    return where(_less_equal(_column_minus_row(x), constant(k)), x, constant(0, name_of(x)))
+
+
+def triu(x: Tensor, /, *, k: int = 0) -> Tensor:
+    if k == 0:
+        return _band_part(x, constant(0), constant(-1))
+    return where(_less_equal(constant(k), _column_minus_row(x)), x, constant(0, name_of(x)))

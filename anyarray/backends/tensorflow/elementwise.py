@@ -1,0 +1,633 @@
+"""Elementwise functions.
+
+Most are one raw op, tried as it is: looking at dtypes first would cost every call what only the odd one needs.
+If TensorFlow refuses, the arguments are promoted and tried again. Where TensorFlow accepts and its value is not the
+standard's, or its kernels are missing (which a graph tells only when it runs), the dtype is asked first.
+
+Denormal numbers are flushed to zero by TensorFlow's threads.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "abs",
+    "acos",
+    "acosh",
+    "add",
+    "asin",
+    "asinh",
+    "atan",
+    "atan2",
+    "atanh",
+    "bitwise_and",
+    "bitwise_invert",
+    "bitwise_left_shift",
+    "bitwise_or",
+    "bitwise_right_shift",
+    "bitwise_xor",
+    "ceil",
+    "clip",
+    "conj",
+    "copysign",
+    "cos",
+    "cosh",
+    "divide",
+    "equal",
+    "exp",
+    "expm1",
+    "floor",
+    "floor_divide",
+    "greater",
+    "greater_equal",
+    "hypot",
+    "imag",
+    "isfinite",
+    "isinf",
+    "isnan",
+    "less",
+    "less_equal",
+    "log",
+    "log1p",
+    "log2",
+    "log10",
+    "logaddexp",
+    "logical_and",
+    "logical_not",
+    "logical_or",
+    "logical_xor",
+    "maximum",
+    "minimum",
+    "multiply",
+    "negative",
+    "nextafter",
+    "not_equal",
+    "positive",
+    "pow",
+    "real",
+    "reciprocal",
+    "remainder",
+    "round",
+    "sign",
+    "signbit",
+    "sin",
+    "sinh",
+    "sqrt",
+    "square",
+    "subtract",
+    "tan",
+    "tanh",
+    "trunc",
+]
+
+import math
+from collections.abc import Callable
+from typing import Final
+
+from anyarray import _dtypes
+from anyarray.backends.tensorflow._host import is_on_host, on_host
+from anyarray.backends.tensorflow._kernel import (
+    NAME,
+    NATIVE,
+    REFUSALS,
+    Tensor,
+    bitcast,
+    cast,
+    constant,
+    floated,
+    is_complex,
+    kind_of,
+    name_of,
+    op,
+    promoted,
+)
+from anyarray.backends.tensorflow._loading import tf
+from anyarray.backends.tensorflow.searching import where
+
+Unary = Callable[[Tensor], Tensor]
+Binary = Callable[[Tensor, Tensor], Tensor]
+
+_BOOL: Final = NATIVE["bool"]
+_PART: Final = {NATIVE["complex64"]: NATIVE["float32"], NATIVE["complex128"]: NATIVE["float64"]}
+"""The dtype of the real and the imaginary part, by complex dtype."""
+_WHOLE: Final = {part: whole for whole, part in _PART.items()}
+_BITS: Final = {NATIVE[d.name]: f"int{8 * d.itemsize}" for d in _dtypes.KNOWN.values() if d.kind == "f"}
+"""The integer dtype of the same size, by floating dtype."""
+_HALVES: Final = frozenset({"float16", "bfloat16"})
+
+_abs = op("Abs")
+_add = op("AddV2")
+_bitwise_and = op("BitwiseAnd")
+_bitwise_or = op("BitwiseOr")
+_angle = op("Angle")
+_complex = op("Complex")
+_complex_abs = op("ComplexAbs")
+_conj = op("Conj")
+_equal = op("Equal")
+_floor_div = op("FloorDiv")
+_floor_mod = op("FloorMod")
+_imag = op("Imag")
+_invert = op("Invert")
+_is_nan = op("IsNan")
+_left_shift = op("LeftShift")
+_less = op("Less")
+_logical_and = op("LogicalAnd")
+_logical_or = op("LogicalOr")
+_maximum = op("Maximum")
+_minimum = op("Minimum")
+_mul = op("Mul")
+_neg = op("Neg")
+_next_after = op("NextAfter")
+_not_equal = op("NotEqual")
+_pow = op("Pow")
+_real = op("Real")
+_reciprocal = op("Reciprocal")
+_real_div = op("RealDiv")
+_right_shift = op("RightShift")
+_round = op("Round")
+_sign = op("Sign")
+_softplus = op("Softplus")
+_square = op("Square")
+_sub = op("Sub")
+_truncate_div = op("TruncateDiv")
+
+
+def _refuse(function: str, wanted: str, *xs: Tensor) -> TypeError:
+    return TypeError(f"{function}: takes {wanted} dtypes, not {', '.join(map(name_of, xs))}")
+
+
+def _unary(name: str, otherwise: Unary) -> Unary:
+    """The raw op `name`; of the dtypes that it refuses, `otherwise` makes others."""
+    raw = op(name)
+
+    def function(x: Tensor, /) -> Tensor:
+        try:
+            return raw(x)
+        except REFUSALS:
+            y = otherwise(x)
+            if y is x:
+                raise
+        return raw(y)
+
+    return function
+
+
+def _binary(name: str, otherwise: Callable[[Tensor, Tensor], list[Tensor]]) -> Binary:
+    """The raw op `name`; of pairs of dtypes that it refuses, `otherwise` makes others."""
+    raw = op(name)
+
+    def function(x1: Tensor, x2: Tensor, /) -> Tensor:
+        try:
+            return raw(x1, x2)
+        except REFUSALS:
+            y1, y2 = otherwise(x1, x2)
+            if y1 is x1 and y2 is x2:
+                raise
+        return raw(y1, y2)
+
+    return function
+
+
+def _floated_pair(x1: Tensor, x2: Tensor) -> list[Tensor]:
+    return [floated(x) for x in promoted(x1, x2)]
+
+
+def _itself(x: Tensor) -> Tensor:
+    return x
+
+
+acos = _unary("Acos", floated)
+acosh = _unary("Acosh", floated)
+asin = _unary("Asin", floated)
+asinh = _unary("Asinh", floated)
+atan = _unary("Atan", floated)
+atanh = _unary("Atanh", floated)
+cos = _unary("Cos", floated)
+cosh = _unary("Cosh", floated)
+exp = _unary("Exp", floated)
+sin = _unary("Sin", floated)
+sinh = _unary("Sinh", floated)
+tan = _unary("Tan", floated)
+tanh = _unary("Tanh", floated)
+square = _unary("Square", _itself)
+
+add = _binary("AddV2", promoted)
+subtract = _binary("Sub", promoted)
+multiply = _binary("Mul", promoted)
+maximum = _binary("Maximum", promoted)
+minimum = _binary("Minimum", promoted)
+equal = _binary("Equal", promoted)
+not_equal = _binary("NotEqual", promoted)
+less = _binary("Less", promoted)
+less_equal = _binary("LessEqual", promoted)
+greater = _binary("Greater", promoted)
+greater_equal = _binary("GreaterEqual", promoted)
+atan2 = _binary("Atan2", _floated_pair)
+
+logical_and = _logical_and
+logical_not = op("LogicalNot")
+logical_or = _logical_or
+
+
+def logical_xor(x1: Tensor, x2: Tensor, /) -> Tensor:
+    if x1.dtype is not _BOOL:
+        raise _refuse("logical_xor", "bool", x1, x2)
+    return _not_equal(x1, x2)
+
+
+# ------------------------------------------------------------- parts of numbers
+def _sign_bit(x: Tensor) -> Tensor:
+    """Whether the sign bit of each element of a floating `x` is set, NaN's and that of -0 too."""
+    bits = _BITS[x.dtype]
+    return _less(bitcast(x, bits), constant(0, bits))
+
+
+def abs(x: Tensor, /) -> Tensor:
+    if is_complex(x):
+        return _complex_abs(x, _PART[x.dtype])
+    try:
+        return _abs(x)
+    except REFUSALS:
+        if kind_of(x) != "u":
+            raise
+    return x
+
+
+def conj(x: Tensor, /) -> Tensor:
+    return _conj(x) if is_complex(x) else positive(x)
+
+
+def imag(x: Tensor, /) -> Tensor:
+    if not is_complex(x):
+        raise _refuse("imag", "complex", x)
+    return _imag(x, _PART[x.dtype])
+
+
+def real(x: Tensor, /) -> Tensor:
+    return _real(x, _PART[x.dtype]) if is_complex(x) else positive(x)
+
+
+def positive(x: Tensor, /) -> Tensor:
+    if x.dtype is _BOOL:
+        raise _refuse("positive", "numeric", x)
+    return x
+
+
+def negative(x: Tensor, /) -> Tensor:
+    try:
+        return _neg(x)
+    except REFUSALS:
+        if kind_of(x) != "u":
+            raise
+    return _sub(constant(0, name_of(x)), x)
+
+
+def sign(x: Tensor, /) -> Tensor:
+    if is_complex(x):
+        # TensorFlow looks at the parts one by one: a NaN in one of them would leave a number in the other.
+        return where(_equal(x, x), _sign(x), constant(complex(math.nan, math.nan), name_of(x)))
+    try:
+        return _sign(x)
+    except REFUSALS:
+        if kind_of(x) != "u":
+            raise
+    return _minimum(x, constant(1, name_of(x)))
+
+
+def signbit(x: Tensor, /) -> Tensor:
+    if is_complex(x):
+        raise _refuse("signbit", "real floating", x)
+    return _sign_bit(floated(x))
+
+
+def copysign(x1: Tensor, x2: Tensor, /) -> Tensor:
+    x1, x2 = _floated_pair(x1, x2)
+    magnitude = _abs(x1)
+    return where(_sign_bit(x2), _neg(magnitude), magnitude)
+
+
+# ------------------------------------------------------------------- rounding
+def _rounding(raw: Unary) -> Unary:
+    def function(x: Tensor, /) -> Tensor:
+        try:
+            return raw(x)
+        except REFUSALS:
+            if kind_of(x) not in "iu":
+                raise
+        return x
+
+    return function
+
+
+ceil = _rounding(op("Ceil"))
+floor = _rounding(op("Floor"))
+
+
+def round(x: Tensor, /) -> Tensor:
+    # TensorFlow's kernels for integers return 0.
+    kind = kind_of(x)
+    if kind == "f":
+        return _round(x)
+    if kind == "c":
+        part = _PART[x.dtype]
+        return _complex(_round(_real(x, part)), _round(_imag(x, part)), x.dtype)
+    return positive(x)
+
+
+def trunc(x: Tensor, /) -> Tensor:
+    if kind_of(x) == "f":
+        return _truncate_div(x, constant(1, name_of(x)))
+    return floor(x)
+
+
+# -------------------------------------------------------------- which numbers
+def _test(raw: Unary, of_parts: Binary, of_exact: Binary) -> Unary:
+    """The function that tells numbers by `raw`; complex ones by their parts, exact ones all alike."""
+
+    def function(x: Tensor, /) -> Tensor:
+        if is_complex(x):
+            part = _PART[x.dtype]
+            return of_parts(raw(_real(x, part)), raw(_imag(x, part)))
+        try:
+            return raw(x)
+        except REFUSALS:
+            return of_exact(x, x)
+
+    return function
+
+
+isfinite = _test(op("IsFinite"), _logical_and, _equal)
+isinf = _test(op("IsInf"), _logical_or, _not_equal)
+isnan = _test(op("IsNan"), _logical_or, _not_equal)
+
+
+# -------------------------------------------------------- roots, powers, logarithms
+_expm1 = _unary("Expm1", floated)
+_log = _unary("Log", floated)
+_log1p = _unary("Log1p", floated)
+_sqrt = _unary("Sqrt", floated)
+
+
+def sqrt(x: Tensor, /) -> Tensor:
+    if not is_complex(x):
+        return _sqrt(x)
+    # TensorFlow is right above the real axis; below, it loses the sign of an imaginary part that is zero.
+    is_below = _sign_bit(_imag(x, _PART[x.dtype]))
+    root = _sqrt(where(is_below, _conj(x), x))
+    return where(is_below, _conj(root), root)
+
+
+def expm1(x: Tensor, /) -> Tensor:
+    if not is_complex(x):
+        return _expm1(x)
+    # TensorFlow's own is right where subtracting one would lose something, but makes NaN of what is infinite.
+    part = _PART[x.dtype]
+    is_near = _less(_abs(_real(x, part)), constant(40, NAME[part]))
+    return where(is_near, _expm1(x), _sub(exp(x), constant(1, name_of(x))))
+
+
+def log(x: Tensor, /) -> Tensor:
+    if not is_complex(x):
+        return _log(x)
+    # TensorFlow squares the parts, which overflows.
+    part = _PART[x.dtype]
+    return _complex(_log(_complex_abs(x, part)), _angle(x, part), x.dtype)
+
+
+def log1p(x: Tensor, /) -> Tensor:
+    if not is_complex(x):
+        return _log1p(x)
+    part = _PART[x.dtype]
+    number = NAME[part]
+    a, b = _real(x, part), _imag(x, part)
+    # Minus -1 + 0j rather than plus 1: an imaginary part of -0 keeps its sign.
+    shifted = _sub(x, constant(-1, name_of(x)))
+    near = _mul(_log1p(_add(_mul(a, _add(a, constant(2, number))), _mul(b, b))), constant(0.5, number))
+    is_near = _less(_complex_abs(x, part), constant(0.5, number))
+    modulus = where(is_near, near, _log(_complex_abs(shifted, part)))
+    return _complex(modulus, _angle(shifted, part), x.dtype)
+
+
+def _log_to_base(base: int) -> Unary:
+    scale = math.log(base)
+
+    def function(x: Tensor, /) -> Tensor:
+        if is_complex(x):
+            # By parts: TensorFlow's complex division makes NaN of infinities.
+            part = _PART[x.dtype]
+            return _complex(function(_complex_abs(x, part)), _real_div(_angle(x, part), constant(scale, NAME[part])), x.dtype)
+        x = floated(x)
+        name = name_of(x)
+        # The scale itself would be wrong by half a per cent in a half.
+        wide = "float32" if name in _HALVES else name
+        return cast(_real_div(_log(cast(x, wide)), constant(scale, wide)), name)
+
+    return function
+
+
+log2 = _log_to_base(2)
+log10 = _log_to_base(10)
+
+
+def reciprocal(x: Tensor, /) -> Tensor:
+    return _reciprocal(floated(x))
+
+
+def pow(x1: Tensor, x2: Tensor, /) -> Tensor:
+    try:
+        y = _pow(x1, x2)
+    except REFUSALS:
+        y1, y2 = promoted(x1, x2)
+        if kind_of(y1) == "u":
+            return _unsigned_pow(y1, y2)
+        if y1 is x1 and y2 is x2:
+            raise
+        return pow(y1, y2)
+    if is_complex(x2):
+        # TensorFlow takes the logarithm of the base, which zero has not.
+        return where(_equal(x2, constant(0, name_of(x2))), constant(1, name_of(x2)), y)
+    return y
+
+
+def _unsigned_pow(x1: Tensor, x2: Tensor) -> Tensor:
+    """`pow` where TensorFlow has no kernel, in signed integers, whose products wrap to the same bits."""
+    name = name_of(x1)
+    if name != "uint64":
+        wider = "int64" if name == "uint32" else "int32"
+        return cast(_pow(cast(x1, wider), cast(x2, wider)), name)
+    # An exponent may be too big for int64: x^n = (x^(n // 2))^2 x^(n % 2).
+    base = bitcast(x1, "int64")
+    one = constant(1, name)
+    half = bitcast(_right_shift(x2, one), "int64")
+    odd = bitcast(_bitwise_and(x2, one), "int64")
+    return bitcast(_mul(_square(_pow(base, half)), _pow(base, odd)), name)
+
+
+def _in_float32_or_wider(function: Binary) -> Binary:
+    """`function`, which knows float32 and float64 only, for every pair of dtypes."""
+
+    def widened(x1: Tensor, x2: Tensor, /) -> Tensor:
+        x1, x2 = _floated_pair(x1, x2)
+        name = name_of(x1)
+        if name in _HALVES:
+            return cast(function(cast(x1, "float32"), cast(x2, "float32")), name)
+        return function(x1, x2)
+
+    return widened
+
+
+@_in_float32_or_wider
+def logaddexp(x1: Tensor, x2: Tensor, /) -> Tensor:
+    larger = _maximum(x1, x2)
+    distance = _sub(_minimum(x1, x2), larger)
+    # Two equal infinities have no distance; what is added to them does not matter.
+    distance = where(_is_nan(distance), constant(0, name_of(distance)), distance)
+    return _add(larger, _softplus(distance))
+
+
+@_in_float32_or_wider
+def hypot(x1: Tensor, x2: Tensor, /) -> Tensor:
+    # The absolute value of a complex number neither overflows nor underflows half way.
+    return _complex_abs(_complex(x1, x2, _WHOLE[x1.dtype]), x1.dtype)
+
+
+def nextafter(x1: Tensor, x2: Tensor, /) -> Tensor:
+    x1, x2 = _floated_pair(x1, x2)
+    name = name_of(x1)
+    if name not in _HALVES:
+        return _next_after(x1, x2)
+    # No kernel: step through the bits, a sign and a magnitude.
+    zero, one, sign_bit = (constant(i, "int16") for i in (0, 1, -(1 << 15)))
+    bits1, bits2 = bitcast(x1, "int16"), bitcast(x2, "int16")
+    place1, place2 = (where(_less(b, zero), _sub(sign_bit, b), b) for b in (bits1, bits2))
+    outwards = _equal(_less(place1, place2), _less(zero, place1))
+    bits = where(outwards, _add(bits1, one), _sub(bits1, one))
+    bits = where(_equal(place1, zero), _bitwise_or(_bitwise_and(bits2, sign_bit), one), bits)
+    bits = where(_equal(place1, place2), bits2, bits)
+    return where(_logical_or(_is_nan(x1), _is_nan(x2)), _add(x1, x2), bitcast(bits, name))
+
+
+# ------------------------------------------------------------------- division
+def _quotient_pair(x1: Tensor, x2: Tensor) -> list[Tensor]:
+    x1, x2 = promoted(x1, x2)
+    return [x1, x2] if kind_of(x1) in "fc" else [cast(x1, "float64"), cast(x2, "float64")]
+
+
+_divide = _binary("RealDiv", _quotient_pair)
+
+
+def divide(x1: Tensor, x2: Tensor, /) -> Tensor:
+    # RealDiv is declared for integers, but has no kernels for them.
+    return _divide(x1, x2) if kind_of(x1) in "fc" else _divide(*_quotient_pair(x1, x2))
+
+
+def _integer_division(raw: Binary, x1: Tensor, x2: Tensor) -> Tensor:
+    """`raw`, but 0 where the divisor is; TensorFlow raises, or on a GPU returns anything."""
+    if tf.executing_eagerly():
+        try:
+            y = raw(x1, x2)
+        except tf.errors.InvalidArgumentError:
+            pass
+        else:
+            if is_on_host(y):
+                return y
+    name = name_of(x2)
+    is_zero = cast(_equal(x2, constant(0, name)), name)
+    keep = _sub(is_zero, constant(1, name))  # all bits set, or none
+    return _bitwise_and(raw(x1, _bitwise_or(x2, is_zero)), keep)
+
+
+def _division(function: str, raw: Binary, of_floats: Binary) -> Binary:
+    def divided(x1: Tensor, x2: Tensor, /) -> Tensor:
+        if x1.dtype is not x2.dtype:
+            x1, x2 = promoted(x1, x2)
+        kind = kind_of(x1)
+        if kind == "f":
+            return of_floats(x1, x2)
+        if kind in "iu":
+            return _integer_division(raw, x1, x2)
+        raise _refuse(function, "real-valued", x1, x2)
+
+    return divided
+
+
+def _floor_divide_floats(x1: Tensor, x2: Tensor) -> Tensor:
+    quotient = _floor_div(x1, x2)
+    # 1 / 0.1 rounds up to 10, of which the floor is one too many: the remainder, which is exact, tells.
+    exact = _round(_real_div(_sub(x1, _floor_mod(x1, x2)), x2))
+    return where(_less(exact, quotient), exact, quotient)
+
+
+def _remainder_of_floats(x1: Tensor, x2: Tensor) -> Tensor:
+    # FloorMod has the sign of `x2` already, except for a zero.
+    return _mul(_abs(_floor_mod(x1, x2)), _sign(x2))
+
+
+floor_divide = _division("floor_divide", _floor_div, _floor_divide_floats)
+remainder = _division("remainder", _floor_mod, _remainder_of_floats)
+
+
+# ----------------------------------------------------------------------- bits
+def _bitwise(of_integers: Binary, of_bools: Binary) -> Binary:
+    def function(x1: Tensor, x2: Tensor, /) -> Tensor:
+        raw = of_bools if x1.dtype is _BOOL else of_integers
+        try:
+            return raw(x1, x2)
+        except REFUSALS:
+            y1, y2 = promoted(x1, x2)
+            if y1 is x1 and y2 is x2:
+                raise
+        return function(y1, y2)
+
+    return function
+
+
+bitwise_and = _bitwise(_bitwise_and, _logical_and)
+bitwise_or = _bitwise(_bitwise_or, _logical_or)
+bitwise_xor = _bitwise(op("BitwiseXor"), _not_equal)
+
+
+def bitwise_invert(x: Tensor, /) -> Tensor:
+    return logical_not(x) if x.dtype is _BOOL else _invert(x)
+
+
+def _shift(function: str, raw: Binary, out_of_range: Callable[[Tensor, Tensor, Tensor], Tensor]) -> Binary:
+    """The shift `raw`, where the count is less than the width of the dtype; else what `out_of_range` makes of it.
+
+    TensorFlow takes a greater count for the greatest sensible one and a negative one for zero.
+    """
+
+    def shifted(x1: Tensor, x2: Tensor, /) -> Tensor:
+        if x1.dtype is not x2.dtype:
+            x1, x2 = promoted(x1, x2)
+        if kind_of(x1) not in "iu":
+            raise _refuse(function, "integer", x1, x2)
+        d = _dtypes.KNOWN[name_of(x2)]
+        width, unsigned = 8 * d.itemsize, f"uint{8 * d.itemsize}"
+        if is_on_host(x2) and (on_host(x2).view(unsigned) < width).all():
+            return raw(x1, x2)
+        # A negative count is a great one when taken without sign.
+        return out_of_range(x1, x2, _less(bitcast(x2, unsigned), constant(width, unsigned)))
+
+    return shifted
+
+
+def _shifted_left(x1: Tensor, x2: Tensor, in_range: Tensor) -> Tensor:
+    return _mul(_left_shift(x1, x2), cast(in_range, name_of(x1)))
+
+
+def _shifted_right(x1: Tensor, x2: Tensor, in_range: Tensor) -> Tensor:
+    name = name_of(x1)
+    if kind_of(x1) == "u":
+        return _mul(_right_shift(x1, x2), cast(in_range, name))
+    # Only copies of the sign bit stay.
+    return _right_shift(x1, where(in_range, x2, constant(8 * _dtypes.KNOWN[name].itemsize - 1, name)))
+
+
+bitwise_left_shift = _shift("bitwise_left_shift", _left_shift, _shifted_left)
+bitwise_right_shift = _shift("bitwise_right_shift", _right_shift, _shifted_right)
+
+
+def clip(x: Tensor, /, min: Tensor | None = None, max: Tensor | None = None) -> Tensor:
+    if min is not None:
+        x = maximum(x, min)
+    return x if max is None else minimum(x, max)

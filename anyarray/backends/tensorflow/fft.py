@@ -1,0 +1,240 @@
+"""Fourier transforms.
+
+The ops transform the last axis and want complex numbers; other axes are brought there and back. Several axes
+are transformed one after the other, because the op for n axes has no kernel on a CPU. float32 and narrower give
+complex64, integers complex128.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "fft",
+    "fftfreq",
+    "fftn",
+    "fftshift",
+    "hfft",
+    "ifft",
+    "ifftn",
+    "ifftshift",
+    "ihfft",
+    "irfft",
+    "irfftn",
+    "rfft",
+    "rfftfreq",
+    "rfftn",
+]
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from anyarray import _dtypes, _errors
+from anyarray.backends.tensorflow._kernel import NATIVE, Tensor, cast, constant, is_complex, name_of, op
+from anyarray.backends.tensorflow._loading import tf
+from anyarray.backends.tensorflow.linear_algebra import Length, lengths, permuted, shape_tensor
+from anyarray.backends.tensorflow.manipulation import axes_in, axis_in
+from anyarray.backends.tensorflow.statistical import number, slab
+from anyarray.backends.tensorflow.utility import sliced
+
+_cast = op("Cast")
+_concat = op("ConcatV2")
+_conj = op("Conj")
+_fft = op("FFT")
+_ifft = op("IFFT")
+_irfft = op("IRFFT")
+_multiply = op("Mul")
+_rfft = op("RFFT")
+_roll = op("Roll")
+
+_REAL: Final = {NATIVE["complex64"]: "float32", NATIVE["complex128"]: "float64"}
+_EXPONENT: Final = {"backward": 0.0, "ortho": -0.5, "forward": -1.0}
+
+
+def _exponent(function: str, norm: str) -> float:
+    """Power of n by which a plain forward transform is multiplied; the op for the inverse brings n ** -1."""
+    if norm not in _EXPONENT:
+        raise _errors.ArgumentValueError(f"{function}: norm must be one of {', '.join(_EXPONENT)}, not {norm!r}")
+    return _EXPONENT[norm]
+
+
+# -------------------------------------------------------------------- one axis
+_COMPLEX: Final = {
+    native: NATIVE[_dtypes.promoted(name, "complex64") if _dtypes.KNOWN[name].kind in "fc" else "complex128"]
+    for name, native in NATIVE.items()
+}
+"""Dtype in which an array is transformed, by dtype."""
+
+
+def _as_complex(x: Tensor) -> Tensor:
+    native = _COMPLEX[x.dtype]
+    return x if x.dtype is native else _cast(x, native)
+
+
+def _as_real(function: str, x: Tensor) -> Tensor:
+    if is_complex(x):
+        raise _errors.dtype_not_allowed(function, "x", "real floating-point", name_of(x))
+    return cast(x, _REAL[_COMPLEX[x.dtype]])
+
+
+def _resized(x: Tensor, n: Length) -> Tensor:
+    """`x` with its last axis cut, or filled up with zeros, to length `n`."""
+    m = x.shape[-1]
+    if m is None or not isinstance(n, int):
+        missing = tf.maximum(n - lengths(x)[-1], 0)
+        return tf.concat([x, slab(x, -1, missing, 0)], -1)[..., :n]
+    if m < n:
+        return _concat([x, slab(x, -1, n - m, 0)], constant(-1))
+    return x if m == n else sliced(x, -1, None, n)
+
+
+def _along(
+    function: str,
+    transform: Callable[[Tensor, Length], Tensor],
+    x: Tensor,
+    n: Length | None,
+    axis: int,
+    exponent: float,
+    *,
+    is_half: bool = False,
+) -> Tensor:
+    """`transform` of `x` along `axis`, times n ** `exponent`; `is_half` says that `x` is half a spectrum of length n."""
+    if axis != -1:
+        last = x.shape.rank - 1
+        order = [*range(last + 1)]
+        position = axis_in(axis, last + 1)
+        order[position], order[last] = last, position
+        swapped = permuted(x, tuple(order))
+        return permuted(_along(function, transform, swapped, n, -1, exponent, is_half=is_half), tuple(order))
+    if n is None:
+        m = lengths(x)[-1]
+        n = 2 * (m - 1) if is_half else m
+    elif isinstance(n, int) and n > 0:
+        x = _resized(x, n // 2 + 1 if is_half else n)
+    if isinstance(n, int) and n < 1:
+        raise _errors.ArgumentValueError(f"{function}: n must be positive, but is {n}")
+    y = transform(x, n)
+    if exponent:
+        factor = n**exponent if isinstance(n, int) else cast(n, "float64") ** exponent
+        y = _multiply(y, number(factor, y.dtype))
+    return y
+
+
+def _forward(x: Tensor, n: Length) -> Tensor:
+    return _fft(x)
+
+
+def _inverse(x: Tensor, n: Length) -> Tensor:
+    return _ifft(x)
+
+
+def _forward_real(x: Tensor, n: Length) -> Tensor:
+    return _rfft(x, shape_tensor((n,)), _COMPLEX[x.dtype])
+
+
+def _inverse_real(x: Tensor, n: Length) -> Tensor:
+    return _irfft(x, shape_tensor((n,)), NATIVE[_REAL[x.dtype]])
+
+
+def fft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Tensor:
+    return _along("fft", _forward, _as_complex(x), n, axis, _exponent("fft", norm))
+
+
+def ifft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Tensor:
+    return _along("ifft", _inverse, _as_complex(x), n, axis, -_exponent("ifft", norm))
+
+
+def rfft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Tensor:
+    return _along("rfft", _forward_real, _as_real("rfft", x), n, axis, _exponent("rfft", norm))
+
+
+def irfft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Tensor:
+    return _along("irfft", _inverse_real, _as_complex(x), n, axis, -_exponent("irfft", norm), is_half=True)
+
+
+def hfft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Tensor:
+    spectrum = _conj(_as_complex(x))
+    return _along("hfft", _inverse_real, spectrum, n, axis, 1 + _exponent("hfft", norm), is_half=True)
+
+
+def ihfft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Tensor:
+    return _conj(_along("ihfft", _forward_real, _as_real("ihfft", x), n, axis, -1 - _exponent("ihfft", norm)))
+
+
+# -------------------------------------------------------------------- several axes
+def _plan(
+    function: str, x: Tensor, s: Sequence[int] | None, axes: Sequence[int] | None
+) -> list[tuple[int, Length | None]]:
+    """The axes to transform, each with its n; as NumPy, the last len(s) axes if only `s` is given."""
+    if axes is None:
+        axes = range(x.shape.rank) if s is None else range(-len(s), 0)
+    if s is None:
+        return [(axis, None) for axis in axes]
+    if len(s) != len(axes):
+        raise _errors.ArgumentValueError(f"{function}: s and axes must be equally long, not {len(s)} and {len(axes)}")
+    return [(axis, lengths(x)[axis] if n == -1 else n) for axis, n in zip(axes, s, strict=True)]
+
+
+def fftn(
+    x: Tensor, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: str = "backward"
+) -> Tensor:
+    y = _as_complex(x)
+    for axis, n in reversed(_plan("fftn", x, s, axes)):
+        y = fft(y, n=n, axis=axis, norm=norm)
+    return y
+
+
+def ifftn(
+    x: Tensor, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: str = "backward"
+) -> Tensor:
+    y = _as_complex(x)
+    for axis, n in reversed(_plan("ifftn", x, s, axes)):
+        y = ifft(y, n=n, axis=axis, norm=norm)
+    return y
+
+
+def rfftn(
+    x: Tensor, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: str = "backward"
+) -> Tensor:
+    *others, (axis, n) = _plan("rfftn", x, s, axes)
+    y = rfft(x, n=n, axis=axis, norm=norm)
+    for axis, n in reversed(others):
+        y = fft(y, n=n, axis=axis, norm=norm)
+    return y
+
+
+def irfftn(
+    x: Tensor, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: str = "backward"
+) -> Tensor:
+    *others, (axis, n) = _plan("irfftn", x, s, axes)
+    for other, n_other in others:
+        x = ifft(x, n=n_other, axis=other, norm=norm)
+    return irfft(x, n=n, axis=axis, norm=norm)
+
+
+# -------------------------------------------------------------------- frequencies
+def _on_device(frequencies: np.ndarray[Any, Any], dtype: Any, device: Any) -> Tensor:
+    with tf.device(device):
+        return tf.constant(frequencies.astype((dtype or NATIVE["float64"]).as_numpy_dtype))
+
+
+def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Tensor:
+    return _on_device(np.fft.fftfreq(n, d), dtype, device)
+
+
+def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Tensor:
+    return _on_device(np.fft.rfftfreq(n, d), dtype, device)
+
+
+def _shifted(x: Tensor, axes: int | Sequence[int] | None, sign: int) -> Tensor:
+    positions = axes_in(axes if axes is None or isinstance(axes, int) else tuple(axes), x.shape.rank)
+    shape = lengths(x)
+    return _roll(x, shape_tensor([sign * (shape[axis] // 2) for axis in positions]), constant(positions))
+
+
+def fftshift(x: Tensor, /, *, axes: int | Sequence[int] | None = None) -> Tensor:
+    return _shifted(x, axes, 1)
+
+
+def ifftshift(x: Tensor, /, *, axes: int | Sequence[int] | None = None) -> Tensor:
+    return _shifted(x, axes, -1)

@@ -1,0 +1,434 @@
+"""Indexing: `x[key]`, its assignment, and takes.
+
+A key is planned once for each shape that it meets. A plan has two steps: a StridedSlice for ints, slices and new
+axes, and one GatherV2 for all arrays together. A mask of k axes is an integer array along these axes merged into
+one, and several arrays are one linear index into all of theirs. The axes that arrays make stand where NumPy puts
+them: in place of the arrays if only ints are between these, else in front. An Ellipsis that stands for no axis is
+between them, too.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from anyarray.backends.tensorflow._host import from_host, is_on_host, on_host
+from anyarray.backends.tensorflow._kernel import NATIVE, Tensor, cast, constant, name_of, op, shape_of
+from anyarray.backends.tensorflow.manipulation import axis_in, broadcast_to, flattened, moveaxis, sizes_of
+
+__all__ = ["getitem", "setitem", "take", "take_along_axis"]
+
+Shape = tuple[int | None, ...]
+Size = int | Tensor
+
+_add = op("AddV2")
+_broadcast_to = op("BroadcastTo")
+_expand_dims = op("ExpandDims")
+_gather = op("GatherV2")
+_less = op("Less")
+_mul = op("Mul")
+_pack = op("Pack")
+_range = op("Range")
+_reshape = op("Reshape")
+_scatter = op("TensorScatterUpdate")
+_select = op("SelectV2")
+_shape = op("Shape")
+_size = op("Size")
+_squeeze = op("Squeeze")
+_strided_slice = op("StridedSlice")
+_strided_update = op("TensorStridedSliceUpdate")
+_transpose = op("Transpose")
+_unpack = op("Unpack")
+_where = op("Where")
+
+_RANK: Final = 8
+"""The largest rank of the kernels of StridedSlice, TensorStridedSliceUpdate and SelectV2."""
+
+_FAR: Final = 2**62
+"""Beyond the end of every axis."""
+
+_INDEX_DTYPES: Final = (NATIVE["int32"], NATIVE["int64"])
+"""What every kernel takes as an index."""
+
+_PLANS: Final = 4096
+"""How many plans are kept. Not all: a loop over the rows of an array makes one for each row."""
+
+
+class _Array(NamedTuple):
+    """What a plan must know of an array in a key; of an integer array only that it is there."""
+
+    is_mask: bool
+    shape: Shape = ()
+
+
+class _Cut(NamedTuple):
+    """What StridedSlice does to one axis."""
+
+    begin: int
+    end: int
+    stride: int
+    begins_at_edge: bool = False
+    ends_at_edge: bool = False
+    is_new: bool = False
+    is_dropped: bool = False
+
+
+_WHOLE: Final = _Cut(0, 0, 1, begins_at_edge=True, ends_at_edge=True)
+_NEW: Final = _Cut(0, 0, 1, is_new=True)
+
+
+class _Plan(NamedTuple):
+    """How to index an array of one shape with keys of one form."""
+
+    cuts: tuple[_Cut, ...]
+    """One for each axis up to the last that is cut."""
+    bounds: tuple[Tensor, ...]
+    """begin, end and strides of StridedSlice."""
+    masks: tuple[int, ...]
+    """Its begin, end, ellipsis, new axis and shrink axis masks."""
+    shape: Shape
+    """The shape after the cuts."""
+    spans: tuple[range, ...] = ()
+    """The axes that each array indexes, in that shape."""
+    axis: int = 0
+    """The first axis of the arrays, once theirs are neighbours."""
+    is_moved: bool = False
+    """Whether the axes that the arrays make move from there to the front."""
+
+
+_Form = tuple[Any, ...]
+
+
+def _form_of(key: Any) -> tuple[_Form, list[Tensor]]:
+    """`key` with a hashable description in place of its slices and arrays; and the arrays."""
+    form: list[Any] = []
+    arrays: list[Tensor] = []
+    for item in key if isinstance(key, tuple) else (key,):
+        if isinstance(item, slice):
+            form.append((item.start, item.stop, item.step))
+        elif item is None or item is Ellipsis or isinstance(item, int):
+            form.append(item)
+        elif item.dtype.is_bool:
+            form.append(_Array(True, shape_of(item)))
+            arrays.append(item)
+        elif not shape_of(item) and is_on_host(item):
+            form.append(int(on_host(item)))
+        else:
+            form.append(_Array(False))
+            arrays.append(item)
+    return tuple(form), arrays
+
+
+@functools.lru_cache(_PLANS)
+def _plan(form: _Form, shape: Shape) -> _Plan:
+    cuts: list[_Cut] = []
+    after: list[int | None] = []
+    spans: list[range] = []
+    axis = 0
+    for item in _expanded(form, len(shape)):
+        if item is None:
+            cuts.append(_NEW)
+            after.append(1)
+        elif isinstance(item, int):
+            cuts.append(_Cut(_position(item, shape[axis], axis), 0, 1, is_dropped=True))
+            axis += 1
+        elif not isinstance(item, _Array):
+            cut, size = _cut_by(slice(*item), shape[axis])
+            cuts.append(cut)
+            after.append(size)
+            axis += 1
+        elif item == _Array(True):  # a mask without axes indexes a new one
+            cuts.append(_NEW)
+            spans.append(range(len(after), len(after) + 1))
+            after.append(1)
+        else:
+            count = len(item.shape) if item.is_mask else 1
+            sizes = shape[axis : axis + count]
+            for k, (wanted, size) in enumerate(zip(item.shape, sizes)):
+                if wanted != size and None not in (wanted, size):
+                    raise IndexError(f"the mask has the size {wanted} along axis {axis + k}, the array {size}")
+            cuts += [_WHOLE] * count
+            spans.append(range(len(after), len(after) + count))
+            after += sizes
+            axis += count
+    while cuts and cuts[-1] == _WHOLE:
+        cuts.pop()
+    bounds, masks = _arguments(cuts)
+    plan = _Plan(tuple(cuts), bounds, masks, tuple(after))
+    if not spans:
+        return plan
+    advanced = [place for place, item in enumerate(form) if isinstance(item, int | _Array)]
+    is_together = advanced[-1] - advanced[0] == len(advanced) - 1
+    axis = spans[0].start if _are_neighbours(spans) else 0
+    return plan._replace(spans=tuple(spans), axis=axis, is_moved=axis > 0 and not is_together)
+
+
+def _expanded(form: _Form, rank: int) -> list[Any]:
+    """The items of `form`, one or more for each axis: with slices in place of the Ellipsis, or at the end."""
+    count = sum(
+        len(item.shape) if isinstance(item, _Array) and item.is_mask else item is not None and item is not Ellipsis
+        for item in form
+    )
+    if count > rank:
+        raise IndexError(f"the key indexes {count} axes, but the array has {rank}")
+    if form.count(Ellipsis) > 1:
+        raise IndexError("a key can have one Ellipsis only")
+    place = form.index(Ellipsis) if Ellipsis in form else len(form)
+    return [*form[:place], *[(None, None, None)] * (rank - count), *form[place + 1 :]]
+
+
+def _position(index: int, size: int | None, axis: int) -> int:
+    if size is None:
+        return index
+    if not -size <= index < size:
+        raise IndexError(f"index {index} is out of bounds for axis {axis} with size {size}")
+    return index % size
+
+
+def _cut_by(wanted: slice, size: int | None) -> tuple[_Cut, int | None]:
+    """The cut of an axis of `size` by a slice, and the size that is left."""
+    if size is None:
+        if wanted == slice(None):
+            return _WHOLE, None
+        bounds = (wanted.start or 0, wanted.stop or 0, 1 if wanted.step is None else wanted.step)
+        machine = (max(-_FAR, min(bound, _FAR)) for bound in bounds)
+        return _Cut(*machine, begins_at_edge=wanted.start is None, ends_at_edge=wanted.stop is None), None
+    start, stop, step = wanted.indices(size)
+    count = len(range(start, stop, step))
+    if count <= 1:  # the step may be beyond machine integers
+        start, stop, step = (start, start + 1, 1) if count else (0, 0, 1)
+    if count == size and step == 1:
+        return _WHOLE, size
+    return _Cut(start, max(stop, 0), step, ends_at_edge=stop < 0), count
+
+
+def _arguments(cuts: Sequence[_Cut]) -> tuple[tuple[Tensor, ...], tuple[int, ...]]:
+    """Bounds and masks of StridedSlice."""
+    if not cuts:
+        return (), ()
+    begin, end, strides, *flags = zip(*cuts, strict=True)
+    begin_mask, end_mask, new_axis_mask, shrink_axis_mask = (
+        sum(flag << place for place, flag in enumerate(column)) for column in flags
+    )
+    name = "int32" if max(map(abs, begin + end + strides)) < 2**31 else "int64"
+    # Kept by the plan alone: the cache of constants has no limit.
+    bounds = constant.__wrapped__(begin, name), constant(end, name), constant(strides, name)
+    return bounds, (begin_mask, end_mask, 0, new_axis_mask, shrink_axis_mask)
+
+
+def _are_neighbours(spans: Sequence[range]) -> bool:
+    return all(before.stop == after.start for before, after in itertools.pairwise(spans))
+
+
+def _cut(x: Tensor, plan: _Plan) -> Tensor:
+    """`x` after the ints, slices and new axes of its plan."""
+    if not plan.cuts:
+        return x
+    shape = shape_of(x)
+    if len(shape) <= _RANK or None in shape:
+        return _strided_slice(x, *plan.bounds, *plan.masks)
+    axis = 0
+    for cut in plan.cuts:
+        if cut.is_dropped:
+            x = _gather(x, constant(cut.begin), constant(axis))
+            continue
+        if cut.is_new:
+            x = _expand_dims(x, constant(axis))
+        elif cut != _WHOLE:
+            positions = range(cut.begin, -1 if cut.ends_at_edge else cut.end, cut.stride)
+            x = _gather(x, constant(tuple(positions)), constant(axis))
+        axis += 1
+    return x
+
+
+def _sizes(x: Tensor) -> list[Size]:
+    """Shape of `x`, with a 0-d tensor for an axis that is unknown under a trace."""
+    shape = shape_of(x)
+    if None not in shape:
+        return list(shape)  # type: ignore[arg-type]  # all ints
+    read = _unpack(_shape(x, NATIVE["int64"]), len(shape), 0)
+    return [read[axis] if size is None else size for axis, size in enumerate(shape)]
+
+
+def _tensor(sizes: Sequence[Size]) -> Tensor:
+    """`sizes` as one tensor."""
+    if all(isinstance(size, int) for size in sizes):
+        return constant(tuple(sizes))
+    return _pack([constant(size, "int64") if isinstance(size, int) else size for size in sizes])
+
+
+def _merged(x: Tensor, plan: _Plan) -> tuple[Tensor, list[Size]]:
+    """`x` with the axes of all arrays merged into one, `plan.axis`; and how many places each array chooses from."""
+    axes = [axis for span in plan.spans for axis in span]
+    if not _are_neighbours(plan.spans):
+        x = _transpose(x, constant((*axes, *(axis for axis in range(len(plan.shape)) if axis not in axes))))
+    sizes = _sizes(x)
+    if len(axes) == 1:
+        return x, [sizes[plan.axis]]
+    ends = list(itertools.accumulate(map(len, plan.spans), initial=plan.axis))
+    chosen = [math.prod(sizes[begin:end]) for begin, end in itertools.pairwise(ends)]
+    return _reshape(x, _tensor([*sizes[: ends[0]], math.prod(chosen), *sizes[ends[-1] :]])), chosen
+
+
+def _index(arrays: Sequence[Tensor], sizes: Sequence[Size]) -> Tensor:
+    """One linear index for arrays that are masks of or integers into axes of `sizes`; all count from the front."""
+    if all(isinstance(size, int) and is_on_host(array) for array, size in zip(arrays, sizes, strict=True)):
+        return _index_on_host(arrays, sizes)  # type: ignore[arg-type]  # all ints
+    index = None
+    for array, size in zip(arrays, sizes, strict=True):
+        count = constant(size, "int64") if isinstance(size, int) else size
+        if array.dtype.is_bool:
+            positions = flattened(_where(flattened(array)))
+        else:
+            positions = cast(array, "int64")
+            positions = _select(_less(positions, constant(0, "int64")), _add(positions, count), positions)
+        index = positions if index is None else _add(_mul(index, count), positions)
+    return index
+
+
+def _index_on_host(arrays: Sequence[Tensor], sizes: Sequence[int]) -> Tensor:
+    """The same by NumPy, which can tell without waiting what is out of range."""
+    if len(arrays) == 1 and arrays[0].dtype in _INDEX_DTYPES and _is_from_front(on_host(arrays[0]), sizes[0]):
+        return arrays[0]
+    index, *others = (_positions(on_host(array), size) for array, size in zip(arrays, sizes, strict=True))
+    for positions, size in zip(others, sizes[1:], strict=True):
+        try:
+            index = index * size + positions
+        except ValueError as error:
+            raise IndexError(f"index arrays do not broadcast: {error}") from None
+    return from_host(index)
+
+
+def _is_from_front(values: npt.NDArray[Any], size: int) -> bool:
+    """Whether integers that index an axis of `size` have none negative; IndexError if one is out of range."""
+    if not values.size:
+        return True
+    lowest, highest = values.min(), values.max()
+    if lowest < -size or highest >= size:
+        wrong = highest if lowest >= -size else lowest
+        raise IndexError(f"index {wrong} is out of bounds for an axis with size {size}")
+    return bool(lowest >= 0)
+
+
+def _positions(values: npt.NDArray[Any], size: int) -> npt.NDArray[np.int64]:
+    """The positions that a mask or integers mean in an axis of `size`."""
+    if values.dtype == np.bool_:
+        return np.flatnonzero(values)
+    is_from_front = _is_from_front(values, size)
+    values = values.astype(np.int64, copy=False)
+    return values if is_from_front else np.where(values < 0, values + size, values)
+
+
+def getitem(x: Tensor, key: Any) -> Tensor:
+    """`x[key]`."""
+    form, arrays = _form_of(key)
+    plan = _plan(form, shape_of(x))
+    x = _cut(x, plan)
+    if not arrays:
+        return x
+    x, sizes = _merged(x, plan)
+    index = _index(arrays, sizes)
+    x = _gather(x, index, constant(plan.axis))
+    if not plan.is_moved:
+        return x
+    begin, end = plan.axis, plan.axis + len(index.shape)
+    return _transpose(x, constant((*range(begin, end), *range(begin), *range(end, len(x.shape)))))
+
+
+def setitem(x: Tensor, key: Any, value: Tensor, exclusive: bool) -> Tensor:
+    """A tensor like `x` with `value` at `key`. Tensors never change, so `exclusive` makes no difference."""
+    if value.dtype is not x.dtype:
+        value = cast(value, name_of(x))
+    form, arrays = _form_of(key)
+    shape = shape_of(x)
+    plan = _plan(form, shape)
+    if not arrays and len(shape) <= _RANK:
+        value = _fitted(value, plan.shape)
+        if not plan.cuts:
+            return _broadcast_to(value, sizes_of(x))
+        begin, end, strides = plan.bounds
+        return _strided_update(x, begin, end, strides, value, *plan.masks)
+    if not arrays or plan.cuts or plan.spans[0].start or not _are_neighbours(plan.spans):
+        # Indexing finds the places of a flat x that the key means.
+        places = _range(constant(0, "int64"), _size(x, NATIVE["int64"]), constant(1, "int64"))
+        return _scattered(x, flattened(x), getitem(_reshape(places, sizes_of(x)), key), value)
+    tail = shape[plan.spans[-1].stop :]
+    if len(arrays) == 1 and arrays[0].dtype.is_bool and len(shape) <= _RANK and _reach(value) <= len(tail):
+        mask = _reshape(arrays[0], _tensor([*_sizes(arrays[0]), *(1 for _ in tail)])) if tail else arrays[0]
+        return _select(mask, _fitted(value, tail), x)
+    rows, sizes = _merged(x, plan)
+    return _scattered(x, rows, _index(arrays, sizes), value)
+
+
+def _scattered(x: Tensor, rows: Tensor, index: Tensor, value: Tensor) -> Tensor:
+    """`rows`, which is `x` in another shape, with `value` at `index` along its first axis, in the shape of `x`."""
+    tail = _sizes(rows)[1:]
+    shape = shape_of(index) + shape_of(rows)[1:]
+    value = _fitted(value, shape)
+    if 0 in shape:
+        return x
+    if None in shape:
+        value = _broadcast_to(value, _tensor([*_sizes(index), *tail]))
+    elif shape_of(value) != shape:
+        value = broadcast_to(value, shape)  # type: ignore[arg-type]  # all ints here
+    value = _reshape(value, _tensor([math.prod(_sizes(index)), *tail]))
+    rows = _scatter(rows, _reshape(index, constant((-1, 1))), value)
+    return _reshape(rows, sizes_of(x))
+
+
+def _reach(value: Tensor) -> int:
+    """How many axes `value` has, not counting leading ones of size 1."""
+    shape = shape_of(value)
+    return next((len(shape) - axis for axis, size in enumerate(shape) if size != 1), 0)
+
+
+def _fitted(value: Tensor, shape: Shape) -> Tensor:
+    """`value` without the leading axes that `shape` lacks. ValueError if it does not broadcast to `shape`."""
+    given = shape_of(value)
+    if not given:
+        return value
+    extra = max(len(given) - len(shape), 0)
+    wanted = (1,) * extra + shape[len(shape) - len(given) + extra :]
+    for have, want in zip(given, wanted, strict=True):
+        if have not in (1, want, None) and want is not None:
+            raise ValueError(f"cannot broadcast a value of shape {given} to the indexed shape {shape}")
+    return _squeeze(value, list(range(extra))) if extra else value
+
+
+def take(x: Tensor, indices: Tensor, /, *, axis: int | None = None) -> Tensor:
+    rank = len(x.shape)
+    if axis is None:
+        if rank != 1:
+            raise ValueError(f"take: axis must be given for an array with {rank} axes")
+        axis = 0
+    axis = axis_in(axis, rank)
+    return _gather(x, _index((_integers(indices),), (_sizes(x)[axis],)), constant(axis))
+
+
+def take_along_axis(x: Tensor, indices: Tensor, /, *, axis: int = -1) -> Tensor:
+    last = len(x.shape) - 1
+    if len(indices.shape) != last + 1:
+        raise ValueError(f"take_along_axis: x has {last + 1} axes, but indices {len(indices.shape)}")
+    axis = axis_in(axis, last + 1)
+    index = _index((_integers(indices),), (_sizes(x)[axis],))
+    if axis != last:
+        x, index = moveaxis(x, axis, last), moveaxis(index, axis, last)
+    batch, wanted = shape_of(x)[:-1], shape_of(index)[:-1]
+    if batch != wanted:
+        common = np.broadcast_shapes(batch, wanted)  # type: ignore[arg-type]  # all ints here
+        x = broadcast_to(x, (*common, shape_of(x)[-1]))
+        index = broadcast_to(index, (*common, shape_of(index)[-1]))
+    x = _gather(x, index, constant(last), last)
+    return x if axis == last else moveaxis(x, last, axis)
+
+
+def _integers(indices: Tensor) -> Tensor:
+    if not indices.dtype.is_integer:
+        raise TypeError(f"indices must be of an integer dtype, not {name_of(indices)}")
+    return indices

@@ -1,0 +1,401 @@
+"""Linear algebra: decompositions, norms, solutions; products are in `linear_algebra`.
+
+Integers and bools are taken as float64, as NumPy does. TensorFlow has no kernels here for 16 bits: float16 and
+bfloat16 go through float32 and back. What NumPy refuses (a singular or non-square matrix) is NumPy's `LinAlgError`, as
+far as TensorFlow tells; inside `tf.function` its own error comes when the graph runs.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "cholesky",
+    "cross",
+    "det",
+    "diagonal",
+    "eig",
+    "eigh",
+    "eigvals",
+    "eigvalsh",
+    "inv",
+    "matrix_norm",
+    "matrix_power",
+    "matrix_rank",
+    "outer",
+    "pinv",
+    "qr",
+    "slogdet",
+    "solve",
+    "svd",
+    "svdvals",
+    "trace",
+    "vector_norm",
+]
+
+import functools
+import math
+from collections.abc import Callable
+from typing import Any, Final
+
+import ml_dtypes
+import numpy as np
+
+from anyarray import _dtypes, _errors
+from anyarray.backends.tensorflow._host import is_on_host, on_host
+from anyarray.backends.tensorflow._kernel import NATIVE, Tensor, cast, constant, is_complex, name_of, op, promoted
+from anyarray.backends.tensorflow._loading import tf
+from anyarray.backends.tensorflow.linear_algebra import (
+    common_axis,
+    lengths,
+    matmul,
+    matrix_transpose,
+    require_equal_lengths,
+    shape_tensor,
+)
+from anyarray.backends.tensorflow.statistical import Axes, axes_tensor, number
+from anyarray.backends.tensorflow.statistical import min as least
+from anyarray.backends.tensorflow.statistical import sum as total
+
+_abs = op("Abs")
+_broadcast = op("BroadcastTo")
+_broadcast_shape = op("BroadcastArgs")
+_cholesky = op("Cholesky")
+_complex_abs = op("ComplexAbs")
+_conj = op("Conj")
+_cross = op("Cross")
+_det = op("MatrixDeterminant")
+_diagonal = op("MatrixDiagPartV3")
+_divide = op("RealDiv")
+_eig = op("Eig")
+_eigh = op("SelfAdjointEigV2")
+_euclidean_norm = op("EuclideanNorm")
+_expand_dims = op("ExpandDims")
+_fill = op("Fill")
+_gather = op("GatherV2")
+_greater = op("Greater")
+_inv = op("MatrixInverse")
+_log_cross = op("Cross")
+_det = op("LogMatrixDeterminant")
+_max = op("Max")
+_lower = op("MatrixBandPart")
+_maximum = op("Maximum")
+_multiply = op("Mul")
+_not_equal = op("NotEqual")
+_ones_like = op("OnesLike")
+_pow = op("Pow")
+_qr = op("Qr")
+_real = op("Real")
+_set_diagonal = op("MatrixSetDiagV3")
+_shape = op("Shape")
+_solve = op("MatrixSolve")
+_squeeze = op("Squeeze")
+_subtract = op("Sub")
+_svd = op("Svd")
+_where = op("SelectV2")
+_zeros_like = op("ZerosLike")
+
+_KERNELS: Final = ("float32", "float64", "complex64", "complex128")
+_HALVES: Final = ("float16", "bfloat16")
+_MATRIX: Final = (-2, -1)
+
+
+def _inexact(x: Tensor) -> Tensor:
+    """`x` in a floating dtype: integers and bools become float64."""
+    return x if name_of(x) in (*_KERNELS, *_HALVES) else cast(x, "float64")
+
+
+def _of_every_dtype(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`function` of an array, for every dtype: what it makes of 16 bits as float32 becomes 16 bits again."""
+
+    @functools.wraps(function)
+    def of_every_dtype(x: Tensor, /, **options: Any) -> Any:
+        name = name_of(x)
+        if name in _KERNELS:
+            return function(x, **options)
+        if name not in _HALVES:
+            return function(cast(x, "float64"), **options)
+        result = function(cast(x, "float32"), **options)
+        if isinstance(result, tuple):
+            return tuple(_narrowed(part, name) for part in result)
+        return _narrowed(result, name)
+
+    return of_every_dtype
+
+
+def _narrowed(x: Tensor, name: str) -> Tensor:
+    """`x` as `name` if it is float32; the complex eigenvalues of 16 bits stay complex64."""
+    return cast(x, name) if x.dtype is tf.float32 else x
+
+
+def _run(kernel: Callable[..., Any], failure: str, *arguments: Any) -> Any:
+    """Result of `kernel`; LinAlgError with the message `failure` if it gives up."""
+    try:
+        return kernel(*arguments)
+    except tf.errors.InvalidArgumentError as error:
+        raise np.linalg.LinAlgError(failure) from error
+
+
+def _require_matrix(function: str, x: Tensor, parameter: str = "x") -> None:
+    if x.shape.rank < 2:
+        raise np.linalg.LinAlgError(f"{function}: {parameter} must have at least two axes, not {x.shape.rank}")
+
+
+def _require_square(function: str, x: Tensor, parameter: str = "x") -> None:
+    shape = x.shape.as_list()
+    if len(shape) < 2 or (shape[-1] != shape[-2] and None not in shape[-2:]):
+        raise np.linalg.LinAlgError(
+            f"{function}: the last two axes of {parameter} must be equally long; its shape is {shape}"
+        )
+
+
+def _adjoint(x: Tensor) -> Tensor:
+    x = matrix_transpose(x)
+    return _conj(x) if is_complex(x) else x
+
+
+def _real_part(x: Tensor) -> Tensor:
+    return _real(x, x.dtype.real_dtype) if is_complex(x) else x
+
+
+def _modulus(x: Tensor) -> Tensor:
+    return _complex_abs(x, x.dtype.real_dtype) if is_complex(x) else _abs(x)
+
+
+# -------------------------------------------------------------------- decompositions
+@_of_every_dtype
+def cholesky(x: Tensor, /, *, upper: bool = False) -> Tensor:
+    _require_square("cholesky", x)
+    failure = "cholesky: x must be positive definite, but is not"
+    factor = _run(_cholesky, failure, x)
+    # On a CPU the op does not fail: it puts NaN on the diagonal, and above it whatever the memory held.
+    if not is_on_host(factor):
+        factor = _lower(factor, constant(-1), constant(0))
+    elif np.isnan(np.diagonal(on_host(factor), 0, -2, -1)).any():
+        raise np.linalg.LinAlgError(failure)
+    return _adjoint(factor) if upper else factor
+
+
+@_of_every_dtype
+def eigh(x: Tensor, /) -> tuple[Tensor, Tensor]:
+    _require_square("eigh", x)
+    values, vectors = _run(_eigh, "eigh: the eigenvalues of x do not converge", x, True)
+    return _real_part(values), vectors
+
+
+@_of_every_dtype
+def eigvalsh(x: Tensor, /) -> Tensor:
+    _require_square("eigvalsh", x)
+    values, _ = _run(_eigh, "eigvalsh: the eigenvalues of x do not converge", x, False)
+    return _real_part(values)
+
+
+def _complex_dtype(x: Tensor) -> Any:
+    return NATIVE[_dtypes.promoted(name_of(x), "complex64")]
+
+
+@_of_every_dtype
+def eig(x: Tensor, /) -> tuple[Tensor, Tensor]:
+    _require_square("eig", x)
+    values, vectors = _run(_eig, "eig: the eigenvalues of x do not converge", x, _complex_dtype(x), True)
+    return values, vectors
+
+
+@_of_every_dtype
+def eigvals(x: Tensor, /) -> Tensor:
+    _require_square("eigvals", x)
+    values, _ = _run(_eig, "eigvals: the eigenvalues of x do not converge", x, _complex_dtype(x), False)
+    return values
+
+
+@_of_every_dtype
+def qr(x: Tensor, /, *, mode: str = "reduced") -> tuple[Tensor, Tensor]:
+    _require_matrix("qr", x)
+    if mode not in ("reduced", "complete"):
+        raise _errors.ArgumentValueError(f"qr: mode must be 'reduced' or 'complete', not {mode!r}")
+    q, r = _qr(x, mode == "complete")
+    return q, r
+
+
+@_of_every_dtype
+def svd(x: Tensor, /, *, full_matrices: bool = True) -> tuple[Tensor, Tensor, Tensor]:
+    _require_matrix("svd", x)
+    s, u, v = _svd(x, True, full_matrices)
+    return u, _real_part(s), _adjoint(v)
+
+
+@_of_every_dtype
+def svdvals(x: Tensor, /) -> Tensor:
+    _require_matrix("svdvals", x)
+    s, _, _ = _svd(x, False, False)
+    return _real_part(s)
+
+
+# -------------------------------------------------------------------- determinants, inverses, solutions
+@_of_every_dtype
+def det(x: Tensor, /) -> Tensor:
+    _require_square("det", x)
+    return _det(x)
+
+
+@_of_every_dtype
+def slogdet(x: Tensor, /) -> tuple[Tensor, Tensor]:
+    _require_square("slogdet", x)
+    sign, logarithm = _log_det(x)
+    return sign, _real_part(logarithm)
+
+
+@_of_every_dtype
+def inv(x: Tensor, /) -> Tensor:
+    _require_square("inv", x)
+    return _run(_inv, "inv: x must be invertible, but is singular", x, False)
+
+
+def solve(x1: Tensor, x2: Tensor, /) -> Tensor:
+    if x1.dtype is not x2.dtype:
+        x1, x2 = promoted(_inexact(x1), _inexact(x2))
+    name = name_of(x1)
+    if name not in _KERNELS:
+        narrow, wide = (name, "float32") if name in _HALVES else ("float64", "float64")
+        return cast(solve(cast(x1, wide), cast(x2, wide)), narrow)
+    _require_square("solve", x1, "x1")
+    is_vector = x2.shape.rank == 1
+    if is_vector:
+        x2 = _expand_dims(x2, constant(-1))
+    _require_matrix("solve", x2, "x2")
+    require_equal_lengths("solve", x1, x2, -2)
+    x1, x2 = _in_equal_stacks(x1, x2)
+    solution = _run(_solve, "solve: x1 must be invertible, but is singular", x1, x2, False)
+    return _squeeze(solution, [-1]) if is_vector else solution
+
+
+def _in_equal_stacks(x1: Tensor, x2: Tensor) -> tuple[Tensor, Tensor]:
+    """Both stacks of matrices, repeated so that all but the last two axes agree."""
+    shape1, shape2 = x1.shape.as_list()[:-2], x2.shape.as_list()[:-2]
+    if shape1 == shape2 and None not in shape1:
+        return x1, x2
+    tensor1, tensor2 = _shape(x1), _shape(x2)
+    stack = _broadcast_shape(tensor1[:-2], tensor2[:-2])
+    return (
+        _broadcast(x1, tf.concat([stack, tensor1[-2:]], 0)),
+        _broadcast(x2, tf.concat([stack, tensor2[-2:]], 0)),
+    )
+
+
+def matrix_power(x: Tensor, n: int, /) -> Tensor:
+    """Integers stay integers, unless `n` is negative."""
+    _require_square("matrix_power", x)
+    if n < 0:
+        return matrix_power(inv(x), -n)
+    if n == 0:
+        return _set_diagonal(_zeros_like(x), _ones_like(diagonal(x)), constant(0))
+    power = None
+    while True:
+        if n & 1:
+            power = x if power is None else matmul(power, x)
+        n >>= 1
+        if n == 0:
+            return power
+        x = matmul(x, x)
+
+
+# -------------------------------------------------------------------- by singular values
+def _cutoff(x: Tensor, s: Tensor, rtol: float | Tensor | None) -> Tensor:
+    """Singular values `s` of `x` up to this one count as zero; its last axis has length 1."""
+    if rtol is None:
+        m, n = lengths(x)[-2:]
+        longest = max(m, n) if isinstance(m, int) and isinstance(n, int) else tf.maximum(m, n)
+        eps = float(ml_dtypes.finfo(s.dtype.as_numpy_dtype).eps)
+        rtol = _multiply(number(longest, s.dtype), number(eps, s.dtype))
+    elif tf.is_tensor(rtol):
+        rtol = _expand_dims(cast(rtol, name_of(s)), constant(-1))
+    else:
+        rtol = number(rtol, s.dtype)
+    return _multiply(_max(s, constant(-1), True), rtol)
+
+
+def matrix_rank(x: Tensor, /, *, rtol: float | Tensor | None = None) -> Tensor:
+    s = svdvals(x)
+    return total(_greater(s, _cutoff(x, s, rtol)), axis=-1)
+
+
+def pinv(x: Tensor, /, *, rtol: float | Tensor | None = None) -> Tensor:
+    u, s, vh = svd(x, full_matrices=False)
+    is_zero = tf.logical_not(_greater(s, _cutoff(x, s, rtol)))
+    # Twice, so that neither the values nor their gradients divide by zero.
+    reciprocal = _where(is_zero, _zeros_like(s), _divide(_ones_like(s), _where(is_zero, _ones_like(s), s)))
+    return matmul(_multiply(_adjoint(vh), _expand_dims(cast(reciprocal, name_of(u)), constant(-2))), _adjoint(u))
+
+
+# -------------------------------------------------------------------- norms
+def _largest(x: Tensor, *, axis: Axes, keepdims: bool) -> Tensor:
+    """The largest of elements that are not negative; 0 if there are none."""
+    return _maximum(_max(x, axes_tensor(x, axis), keepdims), constant(0, name_of(x)))
+
+
+@_of_every_dtype
+def matrix_norm(x: Tensor, /, *, keepdims: bool = False, ord: float | str | None = "fro") -> Tensor:
+    _require_matrix("matrix_norm", x)
+    if ord in ("fro", None):
+        return vector_norm(x, axis=_MATRIX, keepdims=keepdims)
+    if ord in ("nuc", 2, -2):
+        combined = {"nuc": total, 2: _largest, -2: least}[ord](svdvals(x), axis=-1, keepdims=keepdims)
+        return _expand_dims(combined, constant(-1)) if keepdims else combined
+    if ord in (1, -1, math.inf, -math.inf):
+        sums = total(_modulus(x), axis=-2 if ord in (1, -1) else -1, keepdims=True)
+        return (_largest if ord in (1, math.inf) else least)(sums, axis=_MATRIX, keepdims=keepdims)
+    raise _errors.ArgumentValueError(
+        f"matrix_norm: ord must be one of 1, -1, 2, -2, inf, -inf, 'fro', 'nuc', not {ord!r}"
+    )
+
+
+@_of_every_dtype
+def vector_norm(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False, ord: float = 2) -> Tensor:
+    size = _modulus(x)
+    if ord == 2:
+        return _euclidean_norm(size, axes_tensor(x, axis), keepdims)
+    if ord == math.inf:
+        return _largest(size, axis=axis, keepdims=keepdims)
+    if ord == -math.inf:
+        return least(size, axis=axis, keepdims=keepdims)
+    if ord == 1:
+        return total(size, axis=axis, keepdims=keepdims)
+    if ord == 0:
+        is_counted = _not_equal(size, constant(0, name_of(size)))
+        return total(cast(is_counted, name_of(size)), axis=axis, keepdims=keepdims)
+    powers = total(_pow(size, number(ord, size.dtype)), axis=axis, keepdims=keepdims)
+    return _pow(powers, number(1 / ord, size.dtype))
+
+
+# -------------------------------------------------------------------- diagonals and vectors
+def diagonal(x: Tensor, /, *, offset: int = 0) -> Tensor:
+    _require_matrix("diagonal", x)
+    *stack, m, n = lengths(x)
+    is_beside = (isinstance(n, int) and offset >= n) or (isinstance(m, int) and -offset >= m)
+    if is_beside and offset:
+        return _fill(shape_tensor([*stack, 0]), constant(0, name_of(x)))
+    return _diagonal(x, constant(offset), constant(0, name_of(x)))
+
+
+def trace(x: Tensor, /, *, offset: int = 0, dtype: Any = None) -> Tensor:
+    return total(diagonal(x, offset=offset), axis=-1, dtype=dtype)
+
+
+def outer(x1: Tensor, x2: Tensor, /) -> Tensor:
+    if x1.shape.rank != 1 or x2.shape.rank != 1:
+        raise _errors.ArgumentValueError(
+            f"outer: x1 and x2 must have one axis each, not {x1.shape.rank} and {x2.shape.rank}"
+        )
+    x1, x2 = promoted(x1, x2)
+    return _multiply(_expand_dims(x1, constant(-1)), x2)
+
+
+def cross(x1: Tensor, x2: Tensor, /, *, axis: int = -1) -> Tensor:
+    axis = common_axis("cross", x1, x2, axis)
+    if x1.shape[axis] not in (3, None):
+        raise _errors.ArgumentValueError(f"cross: x1 and x2 must have length 3 along axis {axis}, not {x1.shape[axis]}")
+    x1, x2 = promoted(x1, x2)
+    if axis == -1 and x1.shape.as_list() == x2.shape.as_list() and not is_complex(x1):
+        return _cross(x1, x2)
+    one_back, along = constant((2, 0, 1)), constant(axis)
+    # x1[i - 1] x2[i] - x1[i] x2[i - 1] is component i + 1.
+    turned = _subtract(_multiply(_gather(x1, one_back, along), x2), _multiply(x1, _gather(x2, one_back, along)))
+    return _gather(turned, one_back, along)

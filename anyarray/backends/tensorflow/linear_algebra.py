@@ -1,0 +1,213 @@
+"""Products of matrices and tensors, their transpose.
+
+float32 is multiplied as float32. An NVIDIA GPU that knows TF32 rounds the factors to 10 bits unless the whole
+process forbids it by `tf.config.experimental.enable_tensor_float_32_execution(False)`, and no op lets one call
+say so. There, and only there, float32 goes through float64: right, with right gradients, and as fast as float32
+on the large GPUs; on others the program that wants speed sets that switch, and the detour ends.
+"""
+
+from __future__ import annotations
+
+__all__ = ["matmul", "matrix_transpose", "tensordot", "vecdot"]
+
+import functools
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from anyarray import _errors
+from anyarray.backends.tensorflow._kernel import (
+    NATIVE,
+    Tensor,
+    bitcast,
+    cast,
+    constant,
+    is_complex,
+    name_of,
+    op,
+    promoted,
+)
+from anyarray.backends.tensorflow._loading import tf
+from anyarray.backends.tensorflow.manipulation import axes_in
+
+_conj = op("Conj")
+_expand_dims = op("ExpandDims")
+_matmul = op("BatchMatMulV2")
+_multiply = op("Mul")
+_reshape = op("Reshape")
+_shape = op("Shape")
+_squeeze = op("Squeeze")
+_sum = op("Sum")
+_transpose = op("Transpose")
+
+Length = Any
+"""Of an axis: an int, or under a trace a 0-d tensor."""
+
+
+def lengths(x: Tensor) -> list[Length]:
+    """The length of every axis, as a 0-d tensor where a trace does not know it."""
+    known: list[int | None] = x.shape.as_list()
+    if None not in known:
+        return known
+    return [unknown if n is None else n for n, unknown in zip(known, tf.unstack(_shape(x)), strict=True)]
+
+
+def reshaped(x: Tensor, shape: Sequence[Length]) -> Tensor:
+    """`x` in the shape of these lengths."""
+    return _reshape(x, shape_tensor(shape))
+
+
+def shape_tensor(shape: Sequence[Length]) -> Tensor:
+    """What an op takes as a shape."""
+    if all(isinstance(n, int) for n in shape):
+        return constant(tuple(shape))
+    return tf.stack(shape)
+
+
+def permuted(x: Tensor, axes: tuple[int, ...]) -> Tensor:
+    """`x` with its axes in this order."""
+    return x if axes == tuple(range(len(axes))) else _transpose(x, constant(axes))
+
+
+def require_equal_lengths(function: str, x1: Tensor, x2: Tensor, axis: int) -> None:
+    """Raise ValueError if `axis` is known to have another length in `x1` than in `x2`."""
+    n1, n2 = x1.shape[axis], x2.shape[axis]
+    if n1 != n2 and None not in (n1, n2):
+        raise _errors.ArgumentValueError(
+            f"{function}: x1 and x2 must have the same length along axis {axis}, not {n1} and {n2}"
+        )
+
+
+def common_axis(function: str, x1: Tensor, x2: Tensor, axis: int) -> int:
+    """`axis` counted from the end; ValueError unless it is one axis of the same length in both."""
+    rank = min(x1.shape.rank, x2.shape.rank)
+    if axis >= 0 and x1.shape.rank == x2.shape.rank:
+        axis -= rank
+    if not -rank <= axis < 0:
+        raise _errors.AxisError(f"{function}: axis must be between {-rank} and -1, which both arrays have, not {axis}")
+    require_equal_lengths(function, x1, x2, axis)
+    return axis
+
+
+# -------------------------------------------------------------------- one dtype, two or more axes each
+@functools.cache
+def _knows_tf32() -> bool:
+    """Whether some GPU of this process multiplies in TF32; those of compute capability 8.0 and later do."""
+    details = map(tf.config.experimental.get_device_details, tf.config.list_physical_devices("GPU"))
+    return any(detail.get("compute_capability", (0, 0)) >= (8, 0) for detail in details)
+
+
+def _through(name: str) -> Callable[[Tensor, Tensor], Tensor]:
+    """Product by way of a wider dtype."""
+
+    def product(x1: Tensor, x2: Tensor) -> Tensor:
+        return cast(_matmul(cast(x1, name), cast(x2, name), False, False), name_of(x1))
+
+    return product
+
+
+def _as_signed(name: str) -> Callable[[Tensor, Tensor], Tensor]:
+    """Product of the same bits as signed integers: the same, modulo a power of two."""
+
+    def product(x1: Tensor, x2: Tensor) -> Tensor:
+        return bitcast(_matmul(bitcast(x1, name), bitcast(x2, name), False, False), name_of(x1))
+
+    return product
+
+
+def _unless_tf32(through: Callable[[Tensor, Tensor], Tensor]) -> Callable[[Tensor, Tensor], Tensor]:
+    """The op itself where it keeps the precision, else `through`."""
+
+    def product(x1: Tensor, x2: Tensor) -> Tensor:
+        # The device is unknown ("") while a graph is traced: it may well be the GPU.
+        if _knows_tf32() and tf.config.experimental.tensor_float_32_execution_enabled() and "CPU" not in x1.device:
+            return through(x1, x2)
+        return _matmul(x1, x2, False, False)
+
+    return product
+
+
+_DETOURS: Final = {
+    NATIVE["int8"]: _through("int32"),
+    NATIVE["uint8"]: _through("int32"),
+    NATIVE["uint16"]: _as_signed("int16"),
+    NATIVE["uint32"]: _as_signed("int32"),
+    NATIVE["uint64"]: _as_signed("int64"),
+    NATIVE["float32"]: _unless_tf32(_through("float64")),
+    NATIVE["complex64"]: _unless_tf32(_through("complex128")),
+}
+"""Products by dtype for which the op has no kernel, or not always the right one."""
+
+
+def _product(x1: Tensor, x2: Tensor) -> Tensor:
+    """Matrix product of stacks of matrices of one dtype."""
+    detour = _DETOURS.get(x1.dtype)
+    return _matmul(x1, x2, False, False) if detour is None else detour(x1, x2)
+
+
+# -------------------------------------------------------------------- the standard
+def matmul(x1: Tensor, x2: Tensor, /) -> Tensor:
+    if x1.dtype is not x2.dtype:
+        x1, x2 = promoted(x1, x2)
+    rank1, rank2 = x1.shape.rank, x2.shape.rank
+    if rank1 > 1 and rank2 > 1:
+        return _product(x1, x2)
+    if rank1 == 0 or rank2 == 0:
+        raise _errors.ArgumentValueError(
+            f"matmul: x1 and x2 must have at least one axis each, not {rank1} and {rank2}. Multiply with *"
+        )
+    if rank1 == rank2:
+        require_equal_lengths("matmul", x1, x2, -1)
+        return _inner(x1, x2, -1)
+    if rank1 == 1:
+        return _squeeze(_product(_expand_dims(x1, constant(0)), x2), [-2])
+    return _squeeze(_product(x1, _expand_dims(x2, constant(-1))), [-1])
+
+
+def _inner(x1: Tensor, x2: Tensor, axis: int) -> Tensor:
+    """Sum of the products along `axis`, of one dtype."""
+    name = name_of(x1)
+    if name in ("float16", "bfloat16"):
+        # TensorFlow may add them up in 16 bits: from 2048 on, ones add nothing.
+        return cast(_inner(cast(x1, "float32"), cast(x2, "float32"), axis), name)
+    return _sum(_multiply(x1, x2), constant(axis), False)
+
+
+def matrix_transpose(x: Tensor, /) -> Tensor:
+    rank = x.shape.rank
+    if rank < 2:
+        raise _errors.ArgumentValueError(f"matrix_transpose: x must have at least two axes, not {rank}")
+    return _transpose(x, constant((*range(rank - 2), rank - 1, rank - 2)))
+
+
+def tensordot(x1: Tensor, x2: Tensor, /, *, axes: int | tuple[Sequence[int], Sequence[int]] = 2) -> Tensor:
+    rank1, rank2 = x1.shape.rank, x2.shape.rank
+    if isinstance(axes, int):
+        if not 0 <= axes <= min(rank1, rank2):
+            raise _errors.ArgumentValueError(
+                f"tensordot: axes must be between 0 and {min(rank1, rank2)}, which both arrays have, not {axes}"
+            )
+        axes = range(rank1 - axes, rank1), range(axes)
+    axes1, axes2 = axes_in(tuple(axes[0]), rank1), axes_in(tuple(axes[1]), rank2)
+    lengths1, lengths2 = lengths(x1), lengths(x2)
+    pairs = [(lengths1[axis1], lengths2[axis2]) for axis1, axis2 in zip(axes1, axes2, strict=False)]
+    if len(axes1) != len(axes2) or any(isinstance(n1, int) and isinstance(n2, int) and n1 != n2 for n1, n2 in pairs):
+        raise _errors.ArgumentValueError(
+            "tensordot: axes must pair axes of equal length, "
+            f"not {axes1} of shape {x1.shape} with {axes2} of shape {x2.shape}"
+        )
+    kept1 = tuple(axis for axis in range(rank1) if axis not in axes1)
+    kept2 = tuple(axis for axis in range(rank2) if axis not in axes2)
+    shape1, shape2 = [lengths1[axis] for axis in kept1], [lengths2[axis] for axis in kept2]
+    contracted = math.prod(lengths1[axis] for axis in axes1)
+    product = matmul(
+        reshaped(permuted(x1, kept1 + axes1), (math.prod(shape1), contracted)),
+        reshaped(permuted(x2, axes2 + kept2), (contracted, math.prod(shape2))),
+    )
+    return reshaped(product, shape1 + shape2)
+
+
+def vecdot(x1: Tensor, x2: Tensor, /, *, axis: int = -1) -> Tensor:
+    axis = common_axis("vecdot", x1, x2, axis)
+    x1, x2 = promoted(x1, x2)
+    return _inner(_conj(x1) if is_complex(x1) else x1, x2, axis)

@@ -1,0 +1,130 @@
+"""Searching: positions of extremes, of what is not zero, and of where values belong.
+
+Positions and counts have no gradient, so NumPy finds them for eager tensors on the CPU. Under a trace and on
+accelerators they are composed of TensorFlow's ops, whose own searches do not know NaN.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Final, Literal
+
+import numpy as np
+
+from anyarray.backends.tensorflow._host import from_host, is_on_host, on_host
+from anyarray.backends.tensorflow._kernel import (
+    NATIVE,
+    REFUSALS,
+    Ints,
+    Tensor,
+    cast,
+    constant,
+    name_of,
+    op,
+    promoted,
+    shape_of,
+)
+from anyarray.backends.tensorflow.manipulation import axes_in, axis_in, broadcast_arrays, flattened, sizes_of
+from anyarray.backends.tensorflow.sorting import order_keys, refuse_complex
+
+__all__ = ["argmax", "argmin", "count_nonzero", "nonzero", "searchsorted", "where"]
+
+_arg_max = op("ArgMax")
+_arg_min = op("ArgMin")
+_expand_dims = op("ExpandDims")
+_gather = op("GatherV2")
+_lower_bound = op("LowerBound")
+_not_equal = op("NotEqual")
+_reshape = op("Reshape")
+_select = op("SelectV2")
+_sum = op("Sum")
+_unpack = op("Unpack")
+_unravel = op("UnravelIndex")
+_upper_bound = op("UpperBound")
+_where = op("Where")
+
+_RANK: Final = 8
+"""The largest rank of the kernels of Where and SelectV2."""
+
+
+def argmax(x: Tensor, /, *, axis: int | None = None, keepdims: bool = False) -> Tensor:
+    refuse_complex(x, "argmax")
+    if is_on_host(x):
+        return from_host(np.argmax(on_host(x), axis, keepdims=keepdims))
+    return _extreme(_arg_max, order_keys(x), axis, keepdims)
+
+
+def argmin(x: Tensor, /, *, axis: int | None = None, keepdims: bool = False) -> Tensor:
+    refuse_complex(x, "argmin")
+    if is_on_host(x):
+        return from_host(np.argmin(on_host(x), axis, keepdims=keepdims))
+    return _extreme(_arg_min, order_keys(x, is_nan_last=False), axis, keepdims)
+
+
+def _extreme(search: Callable[..., Tensor], keys: Tensor, axis: int | None, keepdims: bool) -> Tensor:
+    shape = shape_of(keys)
+    rank = len(shape)
+    if 0 in (shape if axis is None else (shape[axis_in(axis, rank)],)):
+        raise ValueError("argmax, argmin: an axis without elements has no extreme")
+    if axis is None:
+        found = search(flattened(keys), constant(0))
+        return _reshape(found, constant((1,) * rank)) if keepdims else found
+    axis = axis_in(axis, rank)
+    if rank > 3 and None not in shape:  # the kernels end at rank 7
+        merged = (math.prod(shape[:axis]), shape[axis], math.prod(shape[axis + 1 :]))  # type: ignore[arg-type]
+        found = _reshape(
+            search(_reshape(keys, constant(merged)), constant(1)), constant(shape[:axis] + shape[axis + 1 :])
+        )
+    else:
+        found = search(keys, constant(axis))
+    return _expand_dims(found, constant(axis)) if keepdims else found
+
+
+def _is_nonzero(x: Tensor) -> Tensor:
+    return _not_equal(x, constant(0, name_of(x)))
+
+
+def count_nonzero(x: Tensor, /, *, axis: Ints | None = None, keepdims: bool = False) -> Tensor:
+    if is_on_host(x):
+        return from_host(np.asarray(np.count_nonzero(on_host(x), axis, keepdims=keepdims), np.int64))
+    return _sum(cast(_is_nonzero(x), "int64"), constant(axes_in(axis, len(shape_of(x)))), keepdims)
+
+
+def nonzero(x: Tensor, /) -> tuple[Tensor, ...]:
+    rank = len(shape_of(x))
+    if not rank:
+        raise ValueError("nonzero: an array of rank 0 has no axes to give positions along")
+    if is_on_host(x):
+        return tuple(from_host(positions) for positions in np.nonzero(on_host(x)))
+    if rank <= _RANK:
+        return tuple(_unpack(_where(_is_nonzero(x)), rank, 1))
+    positions = flattened(_where(flattened(_is_nonzero(x))))
+    return tuple(_unpack(_unravel(positions, cast(sizes_of(x), "int64")), rank, 0))
+
+
+def searchsorted(
+    x1: Tensor, x2: Tensor, /, *, side: Literal["left", "right"] = "left", sorter: Tensor | None = None
+) -> Tensor:
+    refuse_complex(x1, "searchsorted")
+    refuse_complex(x2, "searchsorted")
+    if len(shape_of(x1)) != 1:
+        raise ValueError(f"searchsorted: x1 must have one axis, not {len(shape_of(x1))}")
+    if is_on_host(x1) and is_on_host(x2) and (sorter is None or is_on_host(sorter)):
+        return from_host(np.searchsorted(on_host(x1), on_host(x2), side, None if sorter is None else on_host(sorter)))
+    if sorter is not None:
+        x1 = _gather(x1, sorter, constant(0))
+    keys, wanted = (order_keys(x) for x in promoted(x1, x2))
+    bound = _lower_bound if side == "left" else _upper_bound
+    row = constant((1, -1))
+    return _reshape(bound(_reshape(keys, row), _reshape(wanted, row), NATIVE["int64"]), sizes_of(x2))
+
+
+def where(condition: Tensor, x1: Tensor, x2: Tensor, /) -> Tensor:
+    try:
+        if max(len(condition.shape), len(x1.shape), len(x2.shape)) <= _RANK:
+            return _select(condition, x1, x2)
+    except REFUSALS:
+        return _select(cast(condition, "bool"), *promoted(x1, x2))
+    arrays = broadcast_arrays(cast(condition, "bool"), *promoted(x1, x2))
+    return _reshape(_select(*(flattened(x) for x in arrays)), sizes_of(arrays[0]))

@@ -1,0 +1,104 @@
+"""Sets: the distinct values of a tensor, in ascending order, each NaN for itself, 0.0 and -0.0 as one."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from anyarray.backends.tensorflow._host import from_host, is_on_host, on_host
+from anyarray.backends.tensorflow._kernel import Tensor, cast, constant, op, promoted
+from anyarray.backends.tensorflow.indexing import getitem
+from anyarray.backends.tensorflow.manipulation import flattened, sizes_of
+from anyarray.backends.tensorflow.sorting import argsort
+
+__all__ = ["isin", "unique_all", "unique_counts", "unique_inverse", "unique_values"]
+
+_add = op("AddV2")
+_concat = op("ConcatV2")
+_cumsum = op("Cumsum")
+_gather = op("GatherV2")
+_greater = op("Greater")
+_imag = op("Imag")
+_is_nan = op("IsNan")
+_logical_not = op("LogicalNot")
+_mul = op("Mul")
+_not_equal = op("NotEqual")
+_ones_like = op("OnesLike")
+_real = op("Real")
+_reshape = op("Reshape")
+_scatter = op("TensorScatterUpdate")
+_segment_max = op("UnsortedSegmentMax")
+_segment_sum = op("UnsortedSegmentSum")
+_size = op("Size")
+_slice = op("Slice")
+_sub = op("Sub")
+_sum = op("Sum")
+_zeros_like = op("ZerosLike")
+
+
+def unique_all(x: Tensor, /) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """The distinct values, where each is first, which of them every element is, and how often each occurs."""
+    flat = flattened(x)
+    indices, inverse, counts = _groups(flat)
+    return _gather(flat, indices, constant(0)), indices, _reshape(inverse, sizes_of(x)), counts
+
+
+def unique_counts(x: Tensor, /) -> tuple[Tensor, Tensor]:
+    values, _, _, counts = unique_all(x)
+    return values, counts
+
+
+def unique_inverse(x: Tensor, /) -> tuple[Tensor, Tensor]:
+    values, _, inverse, _ = unique_all(x)
+    return values, inverse
+
+
+def unique_values(x: Tensor, /) -> Tensor:
+    if is_on_host(x) and x.dtype.is_integer:
+        # No gradient to keep: NumPy need not look for the positions.
+        return from_host(np.unique(on_host(x)))
+    return unique_all(x)[0]
+
+
+def isin(x1: Tensor, x2: Tensor, /, *, invert: bool = False) -> Tensor:
+    x1, x2 = promoted(x1, x2)
+    if is_on_host(x1) and is_on_host(x2):
+        return from_host(np.isin(on_host(x1), on_host(x2), invert=invert))
+    ours, theirs = flattened(x1), flattened(x2)
+    _, inverse, counts = _groups(_concat([ours, theirs], constant(0)))
+    # An element is in x2 if the elements equal to it include one that came from there.
+    is_theirs = _concat([cast(_zeros_like(ours), "int32"), cast(_ones_like(theirs), "int32")], constant(0))
+    has_theirs = _segment_max(is_theirs, inverse, _size(counts))
+    found = _greater(_gather(has_theirs, _slice(inverse, constant((0,)), sizes_of(ours)), constant(0)), constant(0))
+    found = _reshape(found, sizes_of(x1))
+    return _logical_not(found) if invert else found
+
+
+def _groups(flat: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Groups of equal elements of `flat`, by value: where each is first, the group of every element, their sizes."""
+    if is_on_host(flat):
+        _, *found = np.unique(
+            on_host(flat), return_index=True, return_inverse=True, return_counts=True, equal_nan=False
+        )
+        return tuple(from_host(positions) for positions in found)  # type: ignore[return-value]  # three of them
+    order = _order(flat)
+    ascending = _gather(flat, order, constant(0))
+    is_new = _not_equal(getitem(ascending, slice(1, None)), getitem(ascending, slice(None, -1)))
+    # One for the first element, if there is any.
+    starts = _concat([_ones_like(getitem(order, slice(None, 1))), cast(is_new, "int64")], constant(0))
+    groups = _sub(_cumsum(starts, constant(0)), constant(1, "int64"))
+    counts = _segment_sum(_ones_like(groups), groups, _sum(starts, constant(0)))
+    first = _cumsum(counts, constant(0), True)
+    inverse = _scatter(groups, _reshape(order, constant((-1, 1))), groups)
+    return _gather(order, first, constant(0)), inverse, counts
+
+
+def _order(flat: Tensor) -> Tensor:
+    """Stable argsort, of complex numbers too: by real parts, then imaginary ones; those with a NaN come last."""
+    if not flat.dtype.is_complex:
+        return argsort(flat)
+    real, imag = _real(flat, flat.dtype.real_dtype), _imag(flat, flat.dtype.real_dtype)
+    nans = _add(cast(_is_nan(imag), "int32"), _mul(cast(_is_nan(real), "int32"), constant(2)))
+    order = argsort(imag)
+    for key in (real, nans):
+        order = _gather(order, argsort(_gather(key, order, constant(0))), constant(0))
+    return order

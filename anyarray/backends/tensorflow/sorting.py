@@ -1,0 +1,77 @@
+"""Sorting: NumPy's order, in which NaN comes last and equal values keep their places.
+
+`sort` gathers floats by `argsort`, which lets the gradient through.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from anyarray import _dtypes
+from anyarray.backends.tensorflow._host import from_host, is_on_host, on_host
+from anyarray.backends.tensorflow._kernel import Tensor, bitcast, cast, constant, name_of, op, shape_of
+from anyarray.backends.tensorflow.indexing import take_along_axis
+from anyarray.backends.tensorflow.manipulation import axis_in, moveaxis, sizes_of
+
+__all__ = ["argsort", "sort"]
+
+_gather = op("GatherV2")
+_invert = op("Invert")
+_is_nan = op("IsNan")
+_less = op("Less")
+_select = op("SelectV2")
+_sub = op("Sub")
+_top_k = op("TopKV2")
+
+
+def refuse_complex(x: Tensor, function: str) -> None:
+    """Raise TypeError if `x` is complex: such numbers have no order."""
+    if x.dtype.is_complex:
+        raise TypeError(f"{function}: complex numbers have no order, but the array is {name_of(x)}")
+
+
+def order_keys(x: Tensor, *, is_nan_last: bool = True) -> Tensor:
+    """Integers in the order of the real `x`, equal where its values are; NaN is the last of all, or the first."""
+    name = name_of(x)
+    dtype = _dtypes.KNOWN[name]
+    if dtype.kind == "b":
+        return cast(x, "uint8")
+    if dtype.kind != "f":
+        return x
+    signed = f"int{8 * dtype.itemsize}"
+    limits = np.iinfo(signed)
+    bits = bitcast(x, signed)
+    # The bits of a float are its sign and its magnitude; as two's complement they are in order, and -0.0 is 0.
+    keys = _select(_less(bits, constant(0, signed)), _sub(constant(limits.min, signed), bits), bits)
+    return _select(_is_nan(x), constant(limits.max if is_nan_last else limits.min, signed), keys)
+
+
+def argsort(x: Tensor, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Tensor:
+    refuse_complex(x, "argsort")
+    if is_on_host(x):
+        return from_host(_order(on_host(x), axis, descending, stable))
+    last = len(shape_of(x)) - 1
+    axis = axis_in(axis, last + 1)
+    keys = moveaxis(order_keys(x), axis, last)
+    # TopKV2 puts the largest first and, of equals, the one of the lowest index.
+    size = _gather(sizes_of(keys), constant(last), constant(0))
+    order = _top_k(keys if descending else _invert(keys), size).indices
+    return moveaxis(cast(order, "int64"), last, axis)
+
+
+def _order(values: np.ndarray, axis: int, descending: bool, stable: bool) -> np.ndarray:
+    kind = "stable" if stable else "quicksort"
+    if not descending:
+        return np.argsort(values, axis=axis, kind=kind)
+    # NumPy has no descending sort; turned around twice, equal values keep their places.
+    order = np.flip(np.argsort(np.flip(values, axis), axis=axis, kind=kind), axis)
+    return values.shape[axis] - 1 - order
+
+
+def sort(x: Tensor, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Tensor:
+    refuse_complex(x, "sort")
+    if x.dtype.is_floating or not is_on_host(x):
+        return take_along_axis(x, argsort(x, axis=axis, descending=descending, stable=stable), axis=axis)
+    # Integers have neither a gradient nor equal values that can be told apart.
+    values = np.sort(on_host(x), axis=axis)
+    return from_host(np.flip(values, axis) if descending else values)

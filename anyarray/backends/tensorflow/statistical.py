@@ -1,0 +1,203 @@
+"""Sums, extremes, means and what accumulates along an axis.
+
+float32 is summed in TensorFlow's order, which is less accurate than NumPy's pairwise one: ten million times
+0.1 is 1000001.4 here, 1000000.1 there.
+"""
+
+from __future__ import annotations
+
+__all__ = ["cumulative_prod", "cumulative_sum", "max", "mean", "min", "prod", "std", "sum", "var"]
+
+import builtins
+import functools
+import math
+from collections.abc import Callable
+from typing import Any, Final
+
+from anyarray import _dtypes, _errors
+from anyarray.backends.tensorflow._kernel import NATIVE, Tensor, cast, constant, is_complex, name_of, op
+from anyarray.backends.tensorflow._loading import tf
+from anyarray.backends.tensorflow.linear_algebra import Length, lengths, shape_tensor
+from anyarray.backends.tensorflow.manipulation import axis_in
+
+Axes = int | tuple[int, ...] | None
+
+_add_up = op("Sum")
+_all = op("All")
+_any = op("Any")
+_cast = op("Cast")
+_concat = op("ConcatV2")
+_cumprod = op("Cumprod")
+_cumsum = op("Cumsum")
+_divide = op("RealDiv")
+_expand_dims = op("ExpandDims")
+_fill = op("Fill")
+_max = op("Max")
+_mean = op("Mean")
+_min = op("Min")
+_multiply_up = op("Prod")
+_real = op("Real")
+_conj = op("Conj")
+_multiply = op("Mul")
+_sqrt = op("Sqrt")
+_square = op("Square")
+_subtract = op("Sub")
+
+_BOOL: Final = NATIVE["bool"]
+_SUMMED: Final = {native: NATIVE[_dtypes.summed(name)] for name, native in NATIVE.items()}
+"""Dtype of sums and products, by dtype."""
+
+
+@functools.cache
+def _every_axis(rank: int) -> Tensor:
+    return constant(tuple(range(rank)))
+
+
+def axes_tensor(x: Tensor, axis: Axes) -> Tensor:
+    """What a reducing op takes as its axes."""
+    return _every_axis(x.shape.rank) if axis is None else constant(axis)
+
+
+def slab(x: Tensor, axis: int, length: Length, value: int) -> Tensor:
+    """Tensor of `value` with the dtype and shape of `x`, but of `length` along `axis` >= 0."""
+    shape = lengths(x)
+    shape[axis] = length
+    return _fill(shape_tensor(shape), constant(value, name_of(x)))
+
+
+def number(value: float | Tensor, native: Any) -> Tensor:
+    """`value` as a 0-d tensor of the dtype `native`."""
+    # tf.cast would round a Python float to float32 on the way.
+    return _cast(value, native) if tf.is_tensor(value) else tf.constant(value, native)
+
+
+# -------------------------------------------------------------------- sums and products
+def _summand(x: Tensor, dtype: Any) -> Tensor:
+    """`x` in the dtype in which it is added up or multiplied."""
+    native = x.dtype
+    wanted = dtype or _SUMMED[native]
+    return x if wanted is native else _cast(x, wanted)
+
+
+def sum(x: Tensor, /, *, axis: Axes = None, dtype: Any = None, keepdims: bool = False) -> Tensor:
+    axes = _every_axis(x.shape.rank) if axis is None else constant(axis)
+    return _add_up(_summand(x, dtype), axes, keepdims)
+
+
+def prod(x: Tensor, /, *, axis: Axes = None, dtype: Any = None, keepdims: bool = False) -> Tensor:
+    return _multiply_up(_summand(x, dtype), axes_tensor(x, axis), keepdims)
+
+
+def _cumulative(
+    name: str, accumulate: Callable[..., Tensor], initial: int, x: Tensor, axis: int | None, dtype: Any, include: bool
+) -> Tensor:
+    """Running sums or products; `include` puts the neutral element `initial` first."""
+    x = _summand(x, dtype)
+    if x.shape.rank == 0:
+        x = _expand_dims(x, constant(0))  # as NumPy does
+    rank = x.shape.rank
+    if axis is None:
+        if rank != 1:
+            raise _errors.ArgumentValueError(f"{name}: axis must be given unless x has one axis; x has {rank}")
+        axis = 0
+    if include:
+        first = axis_in(axis, rank)
+        x = _concat([slab(x, first, 1, initial), x], constant(first))
+    return accumulate(x, constant(axis), False, False)
+
+
+def cumulative_sum(
+    x: Tensor, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False
+) -> Tensor:
+    return _cumulative("cumulative_sum", _cumsum, 0, x, axis, dtype, include_initial)
+
+
+def cumulative_prod(
+    x: Tensor, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False
+) -> Tensor:
+    return _cumulative("cumulative_prod", _cumprod, 1, x, axis, dtype, include_initial)
+
+
+# -------------------------------------------------------------------- extremes
+def _require_elements(function: str, x: Tensor, axis: Axes) -> None:
+    """Raise ValueError if an axis to be reduced is empty: TensorFlow would give an infinity."""
+    shape = x.shape.as_list()
+    reduced = range(len(shape)) if axis is None else (axis,) if isinstance(axis, int) else axis
+    if builtins.any(shape[i] == 0 for i in reduced):
+        raise _errors.ArgumentValueError(
+            f"{function}: x must have elements along the axis reduced; its shape is {shape}"
+        )
+
+
+def max(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
+    if 0 in x.shape.as_list():
+        _require_elements("max", x, axis)
+    if x.dtype is _BOOL:
+        return _any(x, axes_tensor(x, axis), keepdims)
+    return _max(x, axes_tensor(x, axis), keepdims)
+
+
+def min(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
+    if 0 in x.shape.as_list():
+        _require_elements("min", x, axis)
+    if x.dtype is _BOOL:
+        return _all(x, axes_tensor(x, axis), keepdims)
+    return _min(x, axes_tensor(x, axis), keepdims)
+
+
+# -------------------------------------------------------------------- means
+_AVERAGED: Final = {
+    native: NATIVE[{"f": "float32", "c": name}.get(_dtypes.KNOWN[name].kind, "float64")]
+    for name, native in NATIVE.items()
+    if name not in ("float32", "float64")
+}
+"""Dtype in which the mean is computed, by dtype, where the op does not do it right.
+
+Sums of 16 bits overflow, integers are averaged as float64, and the op says that no complex numbers average to 0.
+"""
+
+
+def _degrees(x: Tensor, axis: Axes, correction: float) -> float | Tensor:
+    """How many elements are averaged, less `correction`: a number, or a float64 tensor under a trace."""
+    shape = lengths(x)
+    count = math.prod(shape if axis is None else [shape[i] for i in (axis if isinstance(axis, tuple) else (axis,))])
+    return (count if isinstance(count, int) else cast(count, "float64")) - correction
+
+
+def mean(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
+    native = x.dtype
+    wide = _AVERAGED.get(native)
+    if wide is None:
+        return _mean(x, axes_tensor(x, axis), keepdims)
+    if wide is native:
+        total = _add_up(x, axes_tensor(x, axis), keepdims)
+        return _divide(total, number(_degrees(x, axis, 0), native))
+    average = _mean(_cast(x, wide), axes_tensor(x, axis), keepdims)
+    return _cast(average, native) if native.is_floating else average
+
+
+def _variance(x: Tensor, axis: Axes, correction: float, keepdims: bool) -> Tensor:
+    """The variance, in the dtype in which the mean is computed; real for complex `x`."""
+    native = x.dtype
+    wide = _AVERAGED.get(native, native)
+    if wide is not native:
+        x = _cast(x, wide)
+    deviation = _subtract(x, mean(x, axis=axis, keepdims=True))
+    squares = _real(_multiply(deviation, _conj(deviation)), wide.real_dtype) if is_complex(x) else _square(deviation)
+    total = _add_up(squares, axes_tensor(x, axis), keepdims)
+    degrees = _degrees(x, axis, correction)
+    if isinstance(degrees, int | float):
+        degrees = degrees if degrees > 0 else math.nan
+    else:
+        degrees = tf.where(degrees > 0, degrees, number(math.nan, degrees.dtype))
+    return _divide(total, number(degrees, total.dtype))
+
+
+def var(x: Tensor, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Tensor:
+    variance = _variance(x, axis, correction, keepdims)
+    return cast(variance, name_of(x)) if x.dtype.is_floating else variance
+
+
+def std(x: Tensor, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Tensor:
+    deviation = _sqrt(_variance(x, axis, correction, keepdims))
+    return cast(deviation, name_of(x)) if x.dtype.is_floating else deviation

@@ -1,0 +1,104 @@
+"""The checks of the project: `nox -s tests`, `nox -s lint` ... Arguments after `--` go to the tool."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import nox
+
+nox.options.default_venv_backend = "uv|virtualenv"
+nox.options.sessions = ["lint", "types", "tests", "docs"]
+
+PYPROJECT = nox.project.load_toml("pyproject.toml")
+SUITE = "https://github.com/data-apis/array-api-tests"
+XFAILS = Path(__file__).parent / "tests" / "conformance" / "xfails.txt"
+
+
+def install(session: nox.Session, group: str, extras: str = "") -> None:
+    """Install the package, editable, with its `extras`, and a dependency group of pyproject.toml."""
+    package = f".[{extras}]" if extras else "."
+    session.install("-e", package, *nox.project.dependency_groups(PYPROJECT, group))
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Style, formatting, and which file may import which."""
+    install(session, "lint")
+    session.run("ruff", "check", *session.posargs)
+    session.run("ruff", "format", "--check", *session.posargs)
+    session.run("lint-imports")
+
+
+@nox.session
+def types(session: nox.Session) -> None:
+    """The strict checks of mypy and pyright, on the package and on a user's program."""
+    install(session, "types")
+    session.run("mypy", *session.posargs)
+    session.run("pyright", *session.posargs)
+
+
+@nox.session
+def tests(session: nox.Session) -> None:
+    """The tests, on NumPy, TensorFlow and JAX."""
+    install(session, "tests", "cpu,plot")
+    session.run("pytest", *session.posargs)
+
+
+@nox.session
+def conformance(session: nox.Session) -> None:
+    """The official suite, array-api-tests, on each installed backend or on those named first."""
+    folder = Path(os.environ.get("ARRAY_API_TESTS", ""))
+    if not (folder / "array_api_tests").is_dir():
+        session.error(
+            "conformance: ARRAY_API_TESTS must be the folder of a checkout of the suite, which is not on PyPI. Run: "
+            f"git clone --recurse-submodules {SUITE} && export ARRAY_API_TESTS=$PWD/array-api-tests"
+        )
+    install(session, "conformance", "cpu")
+    names = [argument for argument in session.posargs if not argument.startswith("-")]
+    options = [argument for argument in session.posargs if argument.startswith("-")]
+    if not names:
+        listed = "import anyarray as xp; print(*[row.name for row in xp.backends() if row.is_installed])"
+        names = str(session.run("python", "-c", listed, silent=True)).split()
+    session.chdir(folder)
+    for name in names:
+        failing, drawn = known_failures(name)
+        lists = [Path(session.create_tmp()) / f"{name}-{kind}.txt" for kind in ("xfails", "skips")]
+        lists[0].write_text(failing)
+        lists[1].write_text(drawn)
+        session.run(
+            "pytest", "array_api_tests", "-q", "-p", "no:cacheprovider", "-n", "auto", "--max-examples=20",
+            "--hypothesis-seed=0", "--hypothesis-disable-deadline", "-o", "xfail_strict=true",
+            f"--xfails-file={lists[0]}", f"--skips-file={lists[1]}", *options,
+            env={
+                "ANYARRAY_BACKEND": name,
+                "ARRAY_API_TESTS_MODULE": "anyarray",
+                "ARRAY_API_TESTS_VERSION": "2025.12",
+                "PYTHONHASHSEED": "0",  # with the seed: the same examples every time
+            },
+        )  # fmt: skip
+
+
+def known_failures(backend: str) -> tuple[str, str]:
+    """The test ids in the list that fail on a backend, and those that fail or pass with the draw; one a line."""
+    failing, drawn = [], []
+    for line in XFAILS.read_text().splitlines():
+        where, _, test = line.partition(" | ")
+        if test and not line.startswith("#") and {"*", backend}.intersection(where.rstrip("?").split()):
+            (drawn if where.endswith("?") else failing).append(test)
+    return "\n".join(failing), "\n".join(drawn)
+
+
+@nox.session
+def docs(session: nox.Session) -> None:
+    """The site, into site/; needs no network, and warnings are errors."""
+    install(session, "docs")
+    session.run("mkdocs", "build", "--strict", *session.posargs)
+
+
+@nox.session
+def bench(session: nox.Session) -> None:
+    """The overhead of a call beside NumPy, array-api-strict, autoray and jax.numpy, and the quick bench."""
+    install(session, "bench", "cpu,plot")
+    session.run("python", "-m", "benchmarks.overhead", *session.posargs)
+    session.run("python", "-m", "anyarray", "bench", "--quick")

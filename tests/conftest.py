@@ -1,0 +1,111 @@
+"""The backends that tests run on, and a choice that no test leaves behind.
+
+A test with the parameter `backend` runs once inside `with xp.backend(...)` for each library that is installed and
+has a device; `name` and `framework` are the same names with no block open, the second without NumPy.
+Hypothesis is derandomized: its seed follows from the text of each test, so every run draws the same examples.
+`--hypothesis-profile=thorough` draws more of them.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final
+
+import array_api_strict
+import hypothesis
+import pytest
+
+import anyarray as xp
+from anyarray import _choice
+
+ROOT: Final = Path(__file__).parents[1]
+NAMES: Final = pytest.StashKey[list[str]]()
+
+# Compiling for each new shape takes JAX tens of milliseconds: a deadline would judge the machine.
+# The fixture `backend` opens one block around all examples of a test, which is what is wanted.
+hypothesis.settings.register_profile(
+    "repeatable",
+    derandomize=True,
+    deadline=None,
+    max_examples=12,
+    suppress_health_check=[hypothesis.HealthCheck.function_scoped_fixture, hypothesis.HealthCheck.too_slow],
+)
+hypothesis.settings.register_profile("thorough", hypothesis.settings.get_profile("repeatable"), max_examples=300)
+hypothesis.settings.load_profile("repeatable")
+
+array_api_strict.set_array_api_strict_flags(api_version="2025.12")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("anyarray")
+    group.addoption("--backends", metavar="NAMES", help="run on these backends only, such as numpy,jax")
+    group.addoption("--expect", metavar="NAMES", default="", help="fail unless these are installed and have a device")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    only = config.getoption("--backends")
+    installed = [row.name for row in xp.backends() if row.is_installed]
+    config.stash[NAMES] = [name for name in (only.split(",") if only else installed) if has_device(name)]
+    missing = [name for name in config.getoption("--expect").split(",") if name and name not in config.stash[NAMES]]
+    if missing:
+        raise pytest.UsageError(f"--expect: {', '.join(missing)} not installed or without a device")
+
+
+def has_device(name: str) -> bool:
+    """Whether the library has any device on this machine; imports it."""
+    try:
+        xp.device(name)
+    except xp.DeviceNotFoundError:
+        return False
+    return True
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    names = metafunc.config.stash[NAMES]
+    for fixture, values in (("name", names), ("framework", [n for n in names if n != "numpy"])):
+        if fixture in metafunc.fixturenames:
+            metafunc.parametrize(fixture, values)
+
+
+@pytest.fixture
+def backend(name: str) -> Iterator[xp.Backend]:
+    """The backend that is chosen around the test."""
+    with xp.backend(name) as entered:
+        assert entered is not None
+        yield entered
+
+
+@pytest.fixture(autouse=True)
+def no_choice_is_left_behind() -> Iterator[None]:
+    """Start each test with the automatic choice, whatever ANYARRAY_BACKEND says, and end it so."""
+    before = _choice.process_default.backend
+    xp.set_default_backend("auto")
+    outside = _choice.current()
+    yield
+    _choice.process_default.backend = before
+    assert _choice.current() is outside, "the test left a block open"
+
+
+@pytest.fixture(scope="session")
+def run_python() -> Callable[..., str]:
+    """Run a program in a new interpreter with the given environment variables; what it printed."""
+
+    def run(program: str, **variables: str) -> str:
+        inherited = {key: value for key, value in os.environ.items() if key != "ANYARRAY_BACKEND"}
+        done = subprocess.run(
+            [sys.executable, "-c", textwrap.dedent(program)],
+            cwd=ROOT,
+            env=inherited | variables,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    return run

@@ -1,0 +1,466 @@
+"""Which backend a call runs on: blocks, decorators, defaults, placed and free Arrays."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import pickle
+import re
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator
+
+import numpy as np
+import pytest
+
+import anyarray as xp
+
+
+def here() -> str:
+    """The library on which creation functions run now."""
+    return xp.ones(1).device.library
+
+
+# ---------------------------------------------------------------------- blocks
+def test_creation_runs_on_numpy_if_nothing_is_chosen() -> None:
+    assert here() == "numpy"
+
+
+def test_creation_runs_on_the_backend_of_the_block(name: str) -> None:
+    with xp.backend(name):
+        assert xp.ones(1).device is xp.device(name)
+
+
+def test_a_block_gives_its_backend(name: str) -> None:
+    with xp.backend(name) as entered:
+        assert entered is xp.device(name)
+
+
+def test_a_block_takes_a_device(framework: str) -> None:
+    with xp.backend(xp.device(framework)):
+        assert here() == framework
+
+
+def test_the_innermost_block_wins(framework: str) -> None:
+    with xp.backend(framework):
+        with xp.backend("numpy"):
+            assert here() == "numpy"
+        assert here() == framework
+    assert here() == "numpy"
+
+
+def test_auto_inside_a_block_is_the_automatic_choice(framework: str) -> None:
+    with xp.backend(framework), xp.backend("auto") as entered:
+        assert entered is None
+        assert here() == "numpy"
+
+
+def test_one_block_object_can_be_open_twice(framework: str) -> None:
+    block = xp.backend(framework)
+    with block:
+        with block:
+            assert here() == framework
+        assert here() == framework
+    assert here() == "numpy"
+
+
+def test_a_block_brings_placed_inputs_over(framework: str) -> None:
+    x = xp.ones(2, device="numpy")
+    with xp.backend(framework):
+        assert xp.exp(x).device is xp.device(framework)
+
+
+def test_a_block_takes_inputs_placed_on_different_backends(framework: str) -> None:
+    x, y = xp.ones(2, device="numpy"), xp.ones(2, device=framework)
+    with xp.backend("numpy"):
+        assert (x + y).device is xp.device("numpy")
+    with xp.backend(framework):
+        assert (x + y).device is xp.device(framework)
+
+
+def test_an_element_that_is_read_in_a_block_is_brought_over(framework: str) -> None:
+    x = xp.arange(3)
+    with xp.backend(framework):
+        assert x[1].device is xp.device(framework)
+
+
+def test_an_array_that_is_written_in_a_block_stays_where_it_is(framework: str) -> None:
+    x = xp.arange(3)
+    with xp.backend(framework):
+        x[0] = xp.asarray(7)
+    assert x.device is xp.device("numpy")
+    assert x.tolist() == [7, 1, 2]
+
+
+def test_an_exception_restores_what_was_chosen_before(framework: str) -> None:
+    with pytest.raises(ZeroDivisionError), xp.backend(framework):
+        1 / 0  # noqa: B018 - for the exception
+    assert here() == "numpy"
+
+
+def test_an_error_of_the_library_restores_what_was_chosen_before(framework: str) -> None:
+    with pytest.raises(ValueError, match="do not broadcast"), xp.backend(framework):
+        xp.ones(2) + xp.ones(3)
+    assert here() == "numpy"
+
+
+def test_a_block_that_fails_to_open_changes_nothing() -> None:
+    with pytest.raises(xp.DeviceNotFoundError), xp.backend("numpy:7"):
+        pass
+    assert here() == "numpy"
+
+
+# ---------------------------------------------------------------------- decorators
+def test_a_decorated_function_runs_on_its_backend(framework: str) -> None:
+    @xp.backend(framework)
+    def where(x: int) -> tuple[str, int]:
+        return here(), x
+
+    assert where(3) == (framework, 3)
+    assert here() == "numpy"
+
+
+def test_a_decorated_function_keeps_its_name_and_docstring() -> None:
+    @xp.backend("numpy")
+    def solve() -> None:
+        """Solve it."""
+
+    assert (solve.__name__, solve.__doc__) == ("solve", "Solve it.")
+
+
+def test_a_decorated_function_may_call_itself(framework: str) -> None:
+    @xp.backend(framework)
+    def depth(n: int) -> list[str]:
+        return [here(), *(depth(n - 1) if n else [])]
+
+    assert depth(2) == [framework] * 3
+
+
+def test_a_decorated_method_runs_on_its_backend(framework: str) -> None:
+    class Model:
+        @xp.backend(framework)
+        def where(self) -> str:
+            return here()
+
+    assert Model().where() == framework
+
+
+def test_a_decorated_async_function_keeps_its_backend_over_an_await(framework: str) -> None:
+    @xp.backend(framework)
+    async def where() -> tuple[str, str]:
+        before = here()
+        await asyncio.sleep(0)
+        return before, here()
+
+    async def main() -> tuple[str, str, str]:
+        return (*await where(), here())
+
+    assert asyncio.run(main()) == (framework, framework, "numpy")
+
+
+def test_a_generator_function_is_refused() -> None:
+    def steps() -> Iterator[int]:
+        yield 1
+
+    with pytest.raises(TypeError) as caught:
+        xp.backend("numpy")(steps)
+    assert str(caught.value) == (
+        f"backend: {steps.__qualname__} is a generator function, which is suspended with the block open. "
+        "Use a with block inside it"
+    )
+
+
+def test_an_async_generator_function_is_refused() -> None:
+    async def steps() -> AsyncIterator[int]:
+        yield 1
+
+    with pytest.raises(TypeError, match="is a generator function, which is suspended with the block open"):
+        xp.backend("numpy")(steps)
+
+
+# ---------------------------------------------------------------------- threads and tasks
+def test_a_block_of_one_thread_is_not_seen_by_another(framework: str) -> None:
+    inside, done = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with xp.backend(framework):
+            inside.set()
+            done.wait(60)
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    inside.wait(60)
+    try:
+        assert here() == "numpy"
+    finally:
+        done.set()
+        thread.join()
+
+
+def test_two_threads_choose_for_themselves(framework: str) -> None:
+    meet = threading.Barrier(2)
+    seen: dict[str, list[str]] = {}
+
+    def work(name: str) -> None:
+        with xp.backend(name):
+            for _ in range(20):
+                meet.wait(60)
+                seen.setdefault(name, []).append(here())
+
+    threads = [threading.Thread(target=work, args=(name,)) for name in ("numpy", framework)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert seen == {"numpy": ["numpy"] * 20, framework: [framework] * 20}
+
+
+def test_two_tasks_choose_for_themselves(framework: str) -> None:
+    async def work(name: str) -> list[str]:
+        seen = []
+        with xp.backend(name):
+            for _ in range(5):
+                await asyncio.sleep(0)
+                seen.append(here())
+        return seen
+
+    async def main() -> list[list[str]]:
+        return list(await asyncio.gather(work("numpy"), work(framework)))
+
+    assert asyncio.run(main()) == [["numpy"] * 5, [framework] * 5]
+
+
+def test_a_task_starts_with_the_choice_of_its_maker(framework: str) -> None:
+    async def where() -> str:
+        return here()
+
+    async def main() -> str:
+        with xp.backend(framework):
+            task = asyncio.create_task(where())
+        return await task
+
+    assert asyncio.run(main()) == framework
+
+
+def test_a_copied_context_keeps_the_choice(framework: str) -> None:
+    with xp.backend(framework):
+        context = contextvars.copy_context()
+    assert context.run(here) == framework
+
+
+# ---------------------------------------------------------------------- defaults
+def test_set_default_backend_is_the_choice_where_no_block_is_open(framework: str) -> None:
+    xp.set_default_backend(framework)
+    assert here() == framework
+
+
+def test_a_block_wins_over_the_default(framework: str) -> None:
+    xp.set_default_backend(framework)
+    with xp.backend("numpy"):
+        assert here() == "numpy"
+
+
+def test_the_default_holds_in_new_threads(framework: str) -> None:
+    xp.set_default_backend(framework)
+    seen: list[str] = []
+    thread = threading.Thread(target=lambda: seen.append(here()))
+    thread.start()
+    thread.join()
+    assert seen == [framework]
+
+
+def test_set_default_backend_takes_a_device(framework: str) -> None:
+    xp.set_default_backend(xp.device(framework))
+    assert here() == framework
+
+
+def test_default_auto_is_the_automatic_choice(framework: str) -> None:
+    xp.set_default_backend(framework)
+    xp.set_default_backend("auto")
+    assert here() == "numpy"
+
+
+def test_an_unknown_default_is_refused_and_changes_nothing() -> None:
+    with pytest.raises(xp.BackendNotFoundError, match=re.escape('backend "nunpy" is unknown. Did you mean "numpy"?')):
+        xp.set_default_backend("nunpy")
+    assert here() == "numpy"
+
+
+def test_a_default_backend_is_imported_at_the_first_call(run_python: Callable[..., str]) -> None:
+    program = """
+        import sys
+        import anyarray as xp
+        xp.set_default_backend("jax")
+        print("jax" in sys.modules)
+    """
+    assert run_python(program) == "False\n"
+
+
+def test_the_environment_sets_the_default(framework: str, run_python: Callable[..., str]) -> None:
+    program = "import anyarray as xp; print(xp.ones(1).device.library)"
+    assert run_python(program, ANYARRAY_BACKEND=framework) == f"{framework}\n"
+
+
+def test_an_unknown_name_in_the_environment_is_an_error_at_the_first_call(run_python: Callable[..., str]) -> None:
+    program = """
+        import anyarray as xp
+        try:
+            xp.ones(1)
+        except xp.BackendNotFoundError as error:
+            print(str(error).partition(" Known")[0])
+    """
+    expected = 'backend "nunpy" is unknown. Did you mean "numpy"?\n'
+    assert run_python(program, ANYARRAY_BACKEND="nunpy") == expected
+
+
+def test_an_empty_name_in_the_environment_is_the_automatic_choice(run_python: Callable[..., str]) -> None:
+    assert run_python("import anyarray as xp; print(xp.ones(1).device)", ANYARRAY_BACKEND="") == "numpy\n"
+
+
+# ---------------------------------------------------------------------- placed and free
+def placed(name: str) -> xp.Array:
+    return xp.ones(2, device=name)
+
+
+def free(name: str) -> xp.Array:
+    with xp.backend(name):
+        return xp.ones(2)
+
+
+def is_placed(x: xp.Array) -> bool:
+    """Whether `x` refuses to meet an Array that is placed elsewhere."""
+    elsewhere = "numpy" if x.device.library != "numpy" else "other"
+    assert elsewhere == "numpy", "ask this of a framework's Array only"
+    try:
+        x + placed(elsewhere)
+    except xp.BackendMismatchError:
+        return True
+    return False
+
+
+def test_an_array_made_with_a_device_is_placed(framework: str) -> None:
+    assert is_placed(placed(framework))
+
+
+def test_an_array_made_in_a_block_is_free(framework: str) -> None:
+    assert not is_placed(free(framework))
+
+
+def test_an_array_that_was_moved_is_placed(framework: str) -> None:
+    assert is_placed(xp.ones(2).to_device(framework))
+
+
+def test_an_array_wrapped_from_a_framework_is_placed(framework: str) -> None:
+    native = free(framework)._native
+    assert is_placed(xp.asarray(native))
+
+
+def test_results_of_placed_inputs_are_placed(framework: str) -> None:
+    assert is_placed(xp.exp(placed(framework)) * 2)
+
+
+def test_results_of_placed_and_free_inputs_are_placed(framework: str) -> None:
+    assert is_placed(xp.ones(2) + placed(framework))
+
+
+def test_results_of_free_inputs_are_free(framework: str) -> None:
+    assert not is_placed(xp.exp(free(framework)) * 2)
+
+
+def test_an_array_like_a_placed_one_is_placed(framework: str) -> None:
+    assert is_placed(xp.zeros_like(placed(framework)))
+
+
+def test_part_of_a_placed_array_is_placed(framework: str) -> None:
+    assert is_placed(placed(framework)[:])
+
+
+def test_a_free_array_follows_a_placed_one(framework: str) -> None:
+    assert (placed("numpy") + free(framework)).device is xp.device("numpy")
+    assert (placed(framework) + xp.ones(2)).device is xp.device(framework)
+
+
+def test_an_ndarray_follows_a_placed_array(framework: str) -> None:
+    assert (placed(framework) + np.ones(2)).device is xp.device(framework)
+    assert (np.ones(2) + placed(framework)).device is xp.device(framework)
+
+
+def test_numpy_data_follows_a_free_array_of_a_framework(framework: str) -> None:
+    assert (xp.ones(2) + free(framework)).device is xp.device(framework)
+
+
+def test_arrays_of_a_framework_are_taken_by_functions(framework: str) -> None:
+    native = free(framework)._native
+    assert xp.exp(native).device is xp.device(framework)
+
+
+@pytest.mark.parametrize(
+    ("call", "function"),
+    [
+        (lambda x, y: x + y, "add"),
+        (lambda x, y: xp.where(xp.asarray([True, False]), x, y), "where"),
+        (lambda x, y: xp.concat([x, y]), "concat"),
+        (lambda x, y: xp.broadcast_arrays(x, y), "broadcast_arrays"),
+        (lambda x, y: x @ y, "matmul"),
+        (lambda x, y: xp.asarray([x, y]), "asarray"),
+    ],
+    ids=["operator", "where", "concat", "variadic", "matmul", "asarray"],
+)
+def test_inputs_placed_on_two_backends_are_an_error(
+    call: Callable[[xp.Array, xp.Array], object], function: str, framework: str
+) -> None:
+    device = xp.device(framework)
+    with pytest.raises(xp.BackendMismatchError) as caught:
+        call(placed("numpy"), placed(framework))
+    assert str(caught.value) == (
+        f"{function}: one input is placed on numpy and another on {device}. Bring one over with "
+        f'x.to_device("{device}"), or choose for a block: with xp.backend("numpy")'
+    )
+
+
+# ---------------------------------------------------------------------- devices
+def test_equal_names_give_one_device(name: str) -> None:
+    assert xp.device(name) is xp.device(str(xp.device(name)))
+    assert xp.device(name) is xp.ones(1, device=name).device
+
+
+def test_a_device_is_its_own_device(name: str) -> None:
+    assert xp.device(xp.device(name)) is xp.device(name)
+
+
+def test_a_device_shows_its_name(name: str) -> None:
+    device = xp.device(name)
+    assert str(device) == device.name
+    assert repr(device) == f'device("{device.name}")'
+
+
+def test_a_pickled_device_comes_back_as_itself(name: str) -> None:
+    assert pickle.loads(pickle.dumps(xp.device(name))) is xp.device(name)
+
+
+def test_a_device_of_another_type_is_refused() -> None:
+    with pytest.raises(TypeError) as caught:
+        xp.device(3)  # type: ignore[arg-type]
+    assert str(caught.value) == 'device: must be a device or its name, such as "numpy" or "jax-gpu:1", not int'
+
+
+def test_a_block_of_another_type_is_refused() -> None:
+    with pytest.raises(TypeError) as caught:
+        xp.backend(3)  # type: ignore[arg-type]
+    assert str(caught.value) == 'backend: must be a name, such as "jax", or a device, not int'
+
+
+def test_to_device_gives_the_same_values(name: str) -> None:
+    moved = xp.asarray([1.5, -0.0]).to_device(name)
+    assert moved.device is xp.device(name)
+    assert str(moved.tolist()) == "[1.5, -0.0]"
+
+
+def test_to_device_of_a_placed_array_is_itself(name: str) -> None:
+    x = xp.ones(2, device=name)
+    assert x.to_device(name) is x
+
+
+def test_to_device_leaves_the_array_where_it_is(framework: str) -> None:
+    x = xp.ones(2)
+    x.to_device(framework)
+    assert x.device is xp.device("numpy")
