@@ -91,9 +91,9 @@ def known_failures(backend: str) -> tuple[str, str]:
 
 @nox.session
 def docs(session: nox.Session) -> None:
-    """The site, into site/; needs no network, and warnings are errors."""
+    """The site, into docs/_build/; needs no network, and warnings are errors."""
     install(session, "docs")
-    session.run("mkdocs", "build", "--strict", *session.posargs)
+    session.run("sphinx-build", "-M", "html", "docs", "docs/_build", "--fail-on-warning", "--keep-going", *session.posargs)
 
 
 @nox.session

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Union
 
 import numpy as np
 
-from anyarray import _backend, _choice, _diagnosis, _dispatch, _errors, _printing, _protocols, _transfer
+from anyarray import _backend, _choice, _diagnosis, _dispatch, _errors, _kept, _ownership, _printing, _protocols, _transfer
 from anyarray._backend import Backend, Home, Native
 from anyarray._dispatch import operator_of
 from anyarray._dtypes import DType
@@ -31,15 +31,6 @@ Index = Union[int, slice, EllipsisType, None, "Array", np.ndarray[Any, Any], lis
 Key = Union[Index, tuple[Index, ...]]
 
 
-def _references() -> int:
-    """References to a native array that only its Array holds, as counted inside `__setitem__`.
-
-    More than these mean that somebody else holds the array too. Measured, as interpreters differ.
-    """
-    probe = _dispatch.wrap(np.empty(1), _backend.backend_of_name("numpy").free)
-    return probe._held_by()  # type: ignore[no-any-return]  # our own method
-
-
 class Array:
     """An array of the standard, on any backend.
 
@@ -47,10 +38,11 @@ class Array:
     of the standard; Python scalars are weak. `x[...] = v` and `x += 1` work on every backend.
     """
 
-    __slots__ = ("__weakref__", "_home", "_native")
+    __slots__ = ("__weakref__", "_home", "_native", "_second")
 
     _native: Native
     _home: Home
+    _second: tuple[Backend, Native] | None  # see _kept; unset until a copy is kept
 
     __array_priority__ = 1000  # before ndarray, for code that still asks
 
@@ -112,16 +104,19 @@ class Array:
         home = _backend.as_backend(device).placed
         if home is self._home:
             return self
-        return _wrap(_transfer.moved(self._native, self._home.backend, home.backend), home)
+        return _wrap(_dispatch.brought(self, home, "to_device", explicit=True), home)
 
     # ------------------------------------------------------------------ conversion to Python
     def item(self) -> Any:
         """The only element as a Python scalar. Raises ValueError unless there is exactly one."""
-        return _transfer.to_host(self._native, self._home.backend).item()
+        return self._host("item").item()
 
     def tolist(self) -> Any:
         """The elements as nested lists of Python scalars; a scalar if it has no axes."""
-        return _transfer.to_host(self._native, self._home.backend).tolist()
+        return self._host("tolist").tolist()
+
+    def _host(self, cause: str, *, explicit: bool = False) -> np.ndarray[Any, Any]:
+        return _transfer.to_host(self._native, self._home.backend, cause, explicit=explicit)
 
     def _python(self, function: str, kinds: str) -> Any:
         dtype, shape = self.dtype, self.shape
@@ -129,7 +124,7 @@ class Array:
             raise _errors.ArgumentTypeError(f"{function}: x must have no axes, not shape {shape}. Take an element: x[0]")
         if dtype.kind not in kinds:
             raise _errors.ArgumentTypeError(f"{function}: x must not have the dtype {dtype}")
-        return _transfer.to_host(self._native, self._home.backend).item()
+        return self._host(function).item()
 
     def __bool__(self) -> bool:
         shape = self.shape
@@ -178,14 +173,14 @@ class Array:
 
     # ------------------------------------------------------------------ copies
     def __copy__(self) -> Array:
-        return _wrap(self._native, self._home)
+        return _wrap(self._native, self._home)  # a write to either copies first
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Array:
         return _wrap(self._native, self._home)
 
     def __reduce__(self) -> tuple[Any, ...]:
         home = self._home
-        return _unpickled, (np.array(_transfer.to_host(self._native, home.backend)), home.backend.name, home.placed)
+        return _unpickled, (np.array(self._host("pickle", explicit=True)), home.backend.name, home.placed)
 
     # ------------------------------------------------------------------ protocols
     def __array_namespace__(self, /, *, api_version: str | None = None) -> ModuleType:
@@ -198,7 +193,7 @@ class Array:
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         """The values for NumPy: a read-only view where memory can be shared, else a copy."""
-        host = _transfer.to_host(self._native, self._home.backend)
+        host = self._host("__array__")
         if dtype is not None and np.dtype(dtype) != host.dtype:
             if copy is False:
                 raise ValueError(f"asarray: a copy is needed to convert {host.dtype} to {np.dtype(dtype)}")
@@ -240,7 +235,7 @@ class Array:
         chosen = _choice.current().backend
         if chosen is not None and chosen is not home.backend:
             home = _dispatch.home_of_arrays("getitem", [self])
-        native = self._native if home is self._home else _dispatch.brought(self, home)
+        native = self._native if home is self._home else _dispatch.brought(self, home, "getitem")
         if type(key) is not int:
             key = _normalised(key, home)
         try:
@@ -262,21 +257,18 @@ class Array:
         elif kind in _dispatch.SCALARS:
             new = home.constants[value, kind, home.dtype_of(self._native)]
         else:
-            new = _dispatch.brought(_value_to_write(value), home)
+            new = _dispatch.brought(_value_to_write(value), home, "setitem")
         came, here = home.dtype(new), self.dtype
         if came.kind == "c" and here.kind != "c":
             raise _errors.ArgumentTypeError(
                 f"setitem: value must not be complex for an Array of dtype {here}. Take xp.real(value)"
             )
+        _kept.drop(self)
         try:
-            self._native = home.setitem(self._native, key, new, self._held_by() <= _ALONE)
+            self._native = home.setitem(self._native, key, new, _ownership.is_alone(self))
         except Exception as error:
             _explain_index(error, key, self._native, home)
             raise
-
-    def _held_by(self) -> int:
-        """References to the native array, as the interpreter counts them here."""
-        return sys.getrefcount(self._native)
 
     def _rebind(self, result: Any, function: str) -> Array:
         """`self` with the value of an in-place operation, which keeps shape and dtype."""
@@ -291,6 +283,7 @@ class Array:
                 f"{function}: the result of dtype {result.dtype} does not fit in place of {self.dtype}. "
                 "Write x = x + ..., or convert the operand: xp.astype(...)"
             )
+        _kept.drop(self)
         self._native = result._native
         self._home = result._home
         return self
@@ -449,7 +442,6 @@ class Array:
 _dispatch.scope["Array"] = Array
 _backend.adopt_everywhere(Array, _protocols.of_library, _protocols.adopted)
 _wrap: Final = _dispatch.wrap
-_ALONE: Final = _references()
 
 
 def namespace() -> ModuleType:
@@ -504,7 +496,7 @@ def _normalised_one(key: Any, home: Home) -> Any:
     array = _dispatch.as_array("index", "key", key)
     if array.dtype.kind not in "biu":
         raise IndexError(f"index: key must be of an integer dtype or bool, not {array.dtype}")
-    return _dispatch.brought(array, home)
+    return _dispatch.brought(array, home, "index")
 
 
 def _bound(bound: Any) -> int:

@@ -306,6 +306,15 @@ class Backend:
         """A hook of the contract, not scoped to the device."""
         return self._loaded.hook(name)
 
+    def has_hook(self, name: str) -> bool:
+        """Whether the library's module defines a hook that has no default."""
+        return hasattr(self._loaded.module, name)
+
+    @property
+    def is_immutable(self) -> bool:
+        """Whether nobody can write to the library's arrays."""
+        return bool(getattr(self._loaded.module, "IS_IMMUTABLE", False))
+
     def native_dtype(self, name: str) -> Any:
         """The library's dtype of a name of `_dtypes.KNOWN`."""
         return self._loaded.hook("native_dtype")(name)
@@ -324,6 +333,8 @@ class Backend:
         Raises UnsupportedError if there is none.
         """
         loaded = self._loaded
+        if name in _DEFAULT_HOOKS and name not in ("getitem", "setitem"):
+            return loaded.hook(name)  # about an array, not a computation with it
         function = loaded.hook(name) if name in _DEFAULT_HOOKS else getattr(loaded.module, name, None)
         for chapter in ("", "linalg", "fft"):
             if not callable(function):  # a namespace's `fft` is its chapter
@@ -475,17 +486,18 @@ _DEFAULT_HOOKS: Final[dict[str, Callable[[Any], Callable[..., Any]]]] = {
     "dtype_of": lambda namespace: operator.attrgetter("dtype"),
     "shape_of": lambda namespace: operator.attrgetter("shape"),
     "is_traced": lambda namespace: lambda x: False,
+    "plain": lambda namespace: lambda x: x,
     "to_numpy": lambda namespace: _to_numpy,
     "from_numpy": lambda namespace: functools.partial(_from_numpy, namespace),
     "to_device": lambda namespace: lambda x, device: x.to_device(device),
     "scalar": lambda namespace: lambda value, dtype, device: namespace.asarray(value, dtype=dtype, device=device),
     "getitem": lambda namespace: operator.getitem,
     "setitem": lambda namespace: functools.partial(_setitem, namespace),
-    "shareable": lambda namespace: lambda x: namespace.asarray(x, copy=True),
+    "exported": lambda namespace: lambda x: namespace.asarray(x, copy=True),
     "scoped": lambda namespace: lambda function, device: function,
     "synchronize": lambda namespace: lambda x: None,
 }
 """Hooks of a library whose namespace follows the standard, by name: made of the namespace."""
 
-for _hook in _DEFAULT_HOOKS:
+for _hook in (*_DEFAULT_HOOKS, "from_dlpack"):
     declare(_hook)

@@ -176,15 +176,26 @@ def _of_solve(inputs: Sequence[Input], arguments: dict[str, Any]) -> Complaint:
     )
 
 
-def _of_joining(inputs: Sequence[Input], arguments: dict[str, Any]) -> Complaint:
-    axis = arguments.get("axis")
-    shapes = [one.shape for one in inputs]
+def _of_concat(inputs: Sequence[Input], arguments: dict[str, Any]) -> Complaint:
+    first, axis = inputs[0], arguments["axis"]
+    if axis is None:
+        return None
+
+    def others(one: Input) -> Shape:
+        lengths = list(one.shape)
+        del lengths[axis]
+        return tuple(lengths)
+
     for one in inputs[1:]:
-        same = [i for i, (m, n) in enumerate(zip(shapes[0], one.shape, strict=False)) if m == n]
-        is_fit = len(one.shape) == len(shapes[0]) and len(same) >= len(one.shape) - 1
-        if not is_fit:
-            return f"{one.label} of shape {one.shape} does not fit {inputs[0].label} of shape {shapes[0]} along axis {axis}"
+        if len(one.shape) != len(first.shape) or others(one) != others(first):
+            return f"{one.label} of shape {one.shape} does not fit {first.label} of shape {first.shape} along axis {axis}"
     return None
+
+
+def _of_stack(inputs: Sequence[Input], arguments: dict[str, Any]) -> Complaint:
+    first = inputs[0]
+    odd = [one for one in inputs if one.shape != first.shape]
+    return f"{odd[0].label} of shape {odd[0].shape} must have the shape {first.shape} of {first.label}" if odd else None
 
 
 def _of_permutation(inputs: Sequence[Input], arguments: dict[str, Any]) -> Complaint:
@@ -256,7 +267,8 @@ _SHAPES: Final[dict[str, Callable[[Sequence[Input], dict[str, Any]], Complaint]]
         ("cholesky det eig eigh eigvals eigvalsh inv matrix_power slogdet", _of_square),
         ("diagonal matrix_norm matrix_rank matrix_transpose pinv qr svd svdvals trace tril triu", _of_matrix),
         ("solve", _of_solve),
-        ("concat stack", _of_joining),
+        ("concat", _of_concat),
+        ("stack", _of_stack),
         ("permute_dims", _of_permutation),
         ("tensordot vecdot cross", _of_contraction),
         ("broadcast_to", _of_broadcast),

@@ -27,7 +27,7 @@ from typing import Any, Final, TypeVar, overload
 
 import numpy as np
 
-from anyarray import _backend, _choice, _diagnosis, _dtypes, _errors, _transfer
+from anyarray import _backend, _choice, _diagnosis, _dtypes, _errors, _kept, _ownership, _transfer
 from anyarray._backend import Home, Native
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -244,9 +244,9 @@ def call(declaration: Declaration, values: Sequence[Any]) -> Any:
     for p, value in zip(declaration.parameters, prepared, strict=True):
         native = value
         if is_array(value):
-            native = brought(value, home)
+            native = brought(value, home, declaration.name)
         elif p.role is SEQUENCE:
-            native = [brought(a, home) for a in value]
+            native = [brought(a, home, declaration.name) for a in value]
         elif p.role is DTYPE and value is not None:
             native = _native_dtype(home, value)
         elif p.role is WEAK and value is not None:
@@ -321,8 +321,9 @@ def as_array(function: str, parameter: str, value: Any) -> Any:
     if backend is None:
         raise _errors.not_an_array(function, parameter, value)
     home = backend.free if backend.library == "numpy" else backend.placed
-    home.dtype(value)
-    return wrap(value, home)
+    native = home.plain(value)
+    home.dtype(native)  # raises for dtypes that no Array has
+    return wrap(native, home)
 
 
 def home_of_arrays(function: str, arrays: Sequence[Any]) -> Home:
@@ -331,9 +332,24 @@ def home_of_arrays(function: str, arrays: Sequence[Any]) -> Home:
     return _choice.home_of_call(function, [a._home for a in arrays], traced)
 
 
-def brought(array: Any, home: Home) -> Native:
-    """The native array of an Array on another home."""
-    return _transfer.moved(array._native, array._home.backend, home.backend)
+def brought(array: Any, home: Home, cause: str, *, explicit: bool = False) -> Native:
+    """The native array of an Array on another home, for the function `cause`.
+
+    What was brought is kept with the Array until that is written, so that a loop does not pay for it again.
+    """
+    target = home.backend
+    source = array._home.backend
+    if source is target:
+        return array._native
+    kept = _kept.get(array, target)
+    if kept is not None:
+        return kept
+    is_safe = source.library == "numpy" and _ownership.is_unwritten(array)
+    arrived, is_view = _transfer.moved(array._native, source, target, cause, explicit=explicit, is_safe=is_safe)
+    if is_safe or source.is_immutable:
+        # Otherwise somebody could write to the array, and what is kept would not show it.
+        _kept.put(array, target, arrived, is_view)
+    return arrived
 
 
 def _native_dtype(home: Home, wanted: Any) -> Any:

@@ -167,21 +167,22 @@ def dtype(wanted: Any, /) -> DType:
         pass
     found = KNOWN.get(wanted) if isinstance(wanted, str) else None
     if found is None:
-        if wanted in (bool, int, float, complex):
+        # By identity: NumPy's float64 equals Python's float.
+        if any(wanted is scalar for scalar in _RANK):
             return default(wanted)
         try:
             # TensorFlow's dtypes say what they are to NumPy by this attribute.
             numpy_dtype = np.dtype(getattr(wanted, "as_numpy_dtype", wanted))
         except (TypeError, ValueError, SyntaxError):
             numpy_dtype = None
-        found = None if numpy_dtype is None else KNOWN.get(numpy_dtype.name)
+        # NumPy takes None for float64.
+        found = None if numpy_dtype is None or wanted is None else KNOWN.get(numpy_dtype.name)
     if found is None:
         raise ArgumentTypeError(f"dtype: must be one of {', '.join(KNOWN)}, not {wanted!r}")
-    if wanted is not None:
-        try:
-            _by_object[wanted] = found
-        except TypeError:
-            pass
+    try:
+        _by_object[wanted] = found
+    except TypeError:
+        pass
     return found
 
 

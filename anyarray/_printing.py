@@ -21,8 +21,11 @@ def values_of(x: Any) -> str:
 
 
 def text_of(x: Any) -> str:
-    """The values, dtype and home, as `Array([0., 1.], dtype=float64, device=numpy)`."""
-    return f"Array({_text(x, prefix='Array(')}, dtype={x.dtype}, device={x.device})"
+    """The values, dtype and home, as `Array([0., 1.], dtype=float64, device=numpy)`; the shape where values do not show it."""
+    size = x.size
+    shown = size is not None and 0 < size <= THRESHOLD or x.shape == (0,) or x._home.is_traced(x._native)
+    shape = "" if shown else f", shape={x.shape}"
+    return f"Array({_text(x, prefix='Array(')}{shape}, dtype={x.dtype}, device={x.device})"
 
 
 def _text(x: Any, prefix: str) -> str:
@@ -37,7 +40,7 @@ def _text(x: Any, prefix: str) -> str:
                 before = (slice(None),) * axis
                 ends = [home.getitem(native, (*before, part)) for part in (slice(EDGE + 1), slice(n - EDGE, None))]
                 native = home.concat(ends, axis=axis)
-    host = _transfer.to_host(native, home.backend)
+    host = _transfer.to_host(native, home.backend, "repr", explicit=True)
     separator = ", " if prefix else " "
     return np.array2string(
         host, separator=separator, prefix=prefix, threshold=0 if is_long else THRESHOLD, edgeitems=EDGE

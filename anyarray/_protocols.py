@@ -108,7 +108,7 @@ def _operand(value: Any) -> Any:
 
 
 def _host(value: Any) -> Any:
-    return _transfer.to_host(value._native, value._home.backend) if _dispatch.is_array(value) else value
+    return _transfer.to_host(value._native, value._home.backend, "numpy") if _dispatch.is_array(value) else value
 
 
 def _hosts(value: Any) -> Any:
@@ -149,12 +149,12 @@ def dlpack(
     """A DLPack capsule of a native array; on the host by way of NumPy, as its exporter knows every version."""
     wanted = None if dl_device is None else (int(dl_device[0]), int(dl_device[1]))
     if wanted in (None, dlpack_device(native, home)) and home.backend.kind != "cpu":
-        return (native if copy is False else home.shareable(native)).__dlpack__(stream=stream)
+        return (native if copy is False else home.exported(native)).__dlpack__(stream=stream)
     if wanted not in (None, CPU):
         raise BufferError(f"__dlpack__: dl_device must be this Array's own or the host {CPU}, not {wanted}")
     if wanted == CPU and copy is False and home.backend.kind != "cpu":
         raise BufferError(f"__dlpack__: an Array on {home.backend} cannot be shared with the host without a copy")
-    host = _transfer.to_host(native, home.backend)
+    host = _transfer.to_host(native, home.backend, "__dlpack__", explicit=True)
     # Before DLPack 1.0 a capsule could not say that its memory is read-only.
     is_old = max_version is None or max_version[0] < 1
     if copy or (is_old and copy is not False):
@@ -168,7 +168,7 @@ def of_library(x: Any, library: str) -> Native:
     home = x._home
     if home.backend.library == library:
         return x._native
-    return _transfer.moved(x._native, home.backend, _backend.backend_of_name(library))
+    return _dispatch.brought(x, _backend.backend_of_name(library).free, library)
 
 
 def adopted(native: Native, library: str) -> Any:

@@ -64,8 +64,9 @@ def _backend_like(like: Any) -> Backend:
 
 def _handed_out(x: Array, backend: Backend) -> Native:
     """The native array of `x` on `backend`, in a form in which nobody can write to the Array."""
-    native = _transfer.moved(x._native, x._home.backend, backend)
-    return _transfer.to_host(native, backend) if backend.library == "numpy" else native
+    if backend.library == "numpy":
+        return _transfer.to_host(x._native, x._home.backend, "to_native", explicit=True)
+    return _dispatch.brought(x, backend.free, "to_native", explicit=True)
 
 
 def _value_of(a: Any) -> Any:

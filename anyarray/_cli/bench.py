@@ -6,8 +6,6 @@ import argparse
 import importlib.util
 import json
 import sys
-import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,11 +13,10 @@ import numpy as np
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-import anyarray
 from anyarray import Backend, _backend, _errors
 from anyarray._cli import tables, timing
 from anyarray._cli.experiments import EXPERIMENTS
-from anyarray._cli.results import BASELINE, Imported, Results
+from anyarray._cli.results import Participant, Results
 
 STANDARD_OUTPUT: Final = Path("-")
 
@@ -33,7 +30,7 @@ def add_parser(commands: Any) -> None:
         + ", ".join(experiment.name for experiment in EXPERIMENTS)
         + " from few elements to millions on every installed backend. Takes about a minute and a half.",
     )
-    parser.add_argument("--backends", metavar="NAMES", help="comma-separated, such as numpy,jax-cpu; default: all that work")
+    parser.add_argument("--backends", metavar="NAMES", help="such as numpy,jax-cpu; default: all that work here")
     parser.add_argument("--quick", action="store_true", help="fewer sizes and rounds, a few seconds")
     parser.add_argument("--dtype", choices=("float32", "float64"), default="float32", help="default: float32")
     parser.add_argument("--plot", metavar="FILE.png", type=_picture, help="draw the curves; needs matplotlib")
@@ -47,8 +44,9 @@ def add_parser(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Measure, print, draw. After Ctrl-C, what was measured so far, and 130."""
     progress_console = Console(stderr=True)
-    backends, imports = _participants(options.backends, progress_console)
-    results = Results(imports, EXPERIMENTS, options.dtype, options.quick)
+    backends = _participants(options.backends, progress_console)
+    participants = [Participant(one.name, _backend.libraries()[one.library].version) for one in backends]
+    results = Results(participants, EXPERIMENTS, options.dtype, options.quick)
     try:
         _measure(results, backends, progress_console)
         results.is_complete = True
@@ -71,31 +69,27 @@ def run(options: argparse.Namespace) -> int:
     return 0 if results.is_complete else 130
 
 
-def _participants(names: str | None, console: Console) -> tuple[list[Backend], list[Imported]]:
+def _participants(names: str | None, console: Console) -> list[Backend]:
     """The backends of a comma-separated list, loaded; without one, the best device of each library that works here.
 
     Raises BackendError for a name that was given and cannot be used.
     """
-    wanted = [name.strip() for name in names.split(",")] if names else list(_backend.libraries())
+    if names:
+        wanted = [name.strip() for name in names.split(",")]
+        for name in wanted:
+            _backend.parse(name)  # a typing error is told before the first library is imported
+    else:
+        wanted = [library.name for library in _backend.libraries().values() if library.is_installed]
+    found: list[Backend] = []
     for name in wanted:
-        _backend.parse(name)
-    found: dict[Backend, Imported] = {}
-    for name in wanted:
-        library, *_ = _backend.parse(name)
-        if not names and not library.is_installed:
-            continue
-        with console.status(f"importing {library.package}"):
-            start = time.perf_counter()
+        with console.status(f"importing {name}"):
             try:
-                backend = _backend.backend_of_name(name)
-            except _errors.BackendError as error:
+                found.append(_backend.backend_of_name(name))
+            except _errors.DeviceNotFoundError as error:
                 if names:
                     raise
                 console.print(f"Left out: {error}", style="dim", highlight=False, markup=False, soft_wrap=True)
-                continue
-            seconds = time.perf_counter() - start
-        found.setdefault(backend, Imported(backend.name, library.version, seconds))
-    return list(found), list(found.values())
+    return list(dict.fromkeys(found))
 
 
 def _measure(results: Results, backends: list[Backend], console: Console) -> None:
@@ -107,12 +101,15 @@ def _measure(results: Results, backends: list[Backend], console: Console) -> Non
         task = progress.add_task("", total=len(cells))
         for experiment, size in cells:
             progress.update(task, description=f"{experiment.name} {experiment.size_text(size)}")
-            # At the smallest size the layer's cost shows.
-            is_smallest = results.has_baseline and experiment.is_resident and size == min(experiment.sizes(results.quick))
-            row = [*contestants, timing.ITSELF] if is_smallest and size < 1000 else contestants
+            shows_the_layer = results.has_baseline and size == min(experiment.sizes(results.quick)) <= _SMALL
+            row = [timing.ITSELF, *contestants] if shows_the_layer else contestants
             for outcome in timing.measured(experiment, size, row, np.dtype(results.dtype), effort):
                 results.add(outcome)
             progress.advance(task)
+
+
+_SMALL: Final = 100
+"""Elements up to which the cost of the layer is a visible part of a call."""
 
 
 def _progress(console: Console) -> Progress:

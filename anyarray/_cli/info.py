@@ -12,9 +12,10 @@ from typing import Any
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 import anyarray
-from anyarray import _backend, _choice, _dtypes, _errors
+from anyarray import _backend, _choice, _dtypes, _errors, _inventory
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ def backend_rows(*, look_for_devices: bool) -> list[Row]:
             problem=problems.get(one.name),
             install=one.install,
         )
-        for one in anyarray.backends()
+        for one in _inventory.backends()
     ]
 
 
@@ -109,7 +110,7 @@ def show(rows: list[Row], console: Console) -> None:
             row.name,
             row.version or "-",
             row.state,
-            "-" if row.is_installed else row.install,
+            Text("-" if row.is_installed else row.install),  # not markup, though it has brackets
             style="" if row.is_installed and row.devices != [] and not row.problem else "dim",
         )
     console.print(table)

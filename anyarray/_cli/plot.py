@@ -1,12 +1,15 @@
 """The picture of `bench`: time over size on log axes, a panel for each experiment."""
 
+# matplotlib's own annotations leave **kwargs without types:
+# pyright: reportUnknownMemberType=false
+
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+from matplotlib.ticker import FuncFormatter, NullLocator
 
 import anyarray
 from anyarray._cli.results import Results, machine
@@ -26,7 +29,7 @@ def save(results: Results, path: Path) -> None:
     rows = -(-(len(experiments) + 1) // columns)
     figure = Figure(figsize=(3.4 * columns, 3.0 * rows + 0.4), layout="constrained", dpi=150)
     figure.suptitle(f"anyarray {anyarray.__version__} bench, {results.dtype}", fontweight="bold")
-    grid = figure.subplots(rows, columns, squeeze=False).flatten()
+    grid = figure.subplots(rows, columns, squeeze=False, sharey=True).flatten()
     for axes, experiment in zip(grid, experiments, strict=False):
         for i, name in enumerate(results.names):
             seconds = results.seconds(experiment.name, name)
@@ -36,7 +39,7 @@ def save(results: Results, path: Path) -> None:
             )  # fmt: skip
         axes.set_title(experiment.name, fontweight="bold", fontsize=11, loc="left")
         axes.set_title(experiment.meaning, fontsize=8, color="0.4", loc="right")
-        _style(axes, experiment.base)
+        _style(axes, experiment.base, experiment.sizes(results.quick))
     for axes in grid[len(experiments) :]:
         axes.axis("off")
     for row in range(rows):
@@ -44,26 +47,27 @@ def save(results: Results, path: Path) -> None:
     legend = grid[len(experiments)]
     handles, labels = grid[0].get_legend_handles_labels()
     versions = {one.name: one.version or "" for one in results.backends}
-    legend.legend(handles, [f"{name}  {versions[name]}" for name in labels], loc="upper left", frameon=False, fontsize=11)
+    texts = [f"{name}  {versions[name]}" for name in labels]
+    legend.legend(handles, texts, loc="upper left", frameon=False, fontsize=11)
     legend.text(0.04, 0.05, machine().replace(", ", "\n"), fontsize=8, color="0.4", transform=legend.transAxes)
     figure.savefig(path)
 
 
-def _style(axes: Axes, base: int) -> None:
+def _style(axes: Axes, base: int, sizes: list[int]) -> None:
     axes.set_xscale("log", base=base)
     axes.set_yscale("log")
-    if base == 10:
-        axes.xaxis.set_major_locator(LogLocator(base, numticks=9))
+    axes.set_xticks(sizes)
     axes.xaxis.set_minor_locator(NullLocator())
     axes.yaxis.set_minor_locator(NullLocator())
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda seconds, _: _tick(seconds)))
+    axes.yaxis.set_major_formatter(FuncFormatter(_tick))
     axes.set_xlabel("elements", fontsize=9)
     axes.tick_params(labelsize=8)
     axes.grid(True, color="0.9", linewidth=0.8)
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def _tick(seconds: float) -> str:
+def _tick(seconds: float, position: float | None) -> str:
+    """A time on an axis, of which the marks are powers of ten."""
     for unit, name in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
         if seconds >= 0.999 * unit:
             return f"{seconds / unit:.0f} {name}"

@@ -20,20 +20,18 @@ ALWAYS, NEVER = "always", "never"
 
 
 @dataclass(frozen=True)
-class Imported:
+class Participant:
     """A backend that takes part."""
 
     name: str
     version: str | None
-    import_seconds: float
-    """What loading its library took; about 0 if it was loaded already."""
 
 
 @dataclass
 class Results:
     """All that is known so far; measurements are added as they come."""
 
-    backends: Sequence[Imported]
+    backends: Sequence[Participant]
     experiments: Sequence[Experiment]
     dtype: str
     quick: bool
@@ -67,13 +65,18 @@ class Results:
 
     def fastest(self, experiment: str, size: int) -> Measurement | None:
         """The best backend at one cell; None unless at least two were measured."""
-        row = [m for m in self.measurements if (m.experiment, m.size) == (experiment, size) and m.contestant in self.names]
-        return min(row, key=lambda m: m.seconds) if len(row) > 1 else None
+        row = [self.measurement(experiment, size, name) for name in self.names]
+        measured = [m for m in row if m is not None]
+        return min(measured, key=lambda m: m.seconds) if len(measured) > 1 else None
 
-    def slowest_first_call(self, experiment: str, backend: str) -> float | None:
-        """Seconds of the longest first call over all sizes."""
+    def warm_up(self, experiment: str, backend: str) -> float | None:
+        """Seconds that a first call took longer than the others, compilation say; the most over all sizes."""
         return max(
-            (m.first_call_seconds for m in self.measurements if (m.experiment, m.contestant) == (experiment, backend)),
+            (
+                m.first_call_seconds - m.seconds
+                for m in self.measurements
+                if (m.experiment, m.contestant) == (experiment, backend)
+            ),
             default=None,
         )
 
@@ -96,7 +99,7 @@ class Results:
 
     def layer_seconds(self) -> dict[str, float]:
         """By experiment: what a call costs more on the backend numpy than with NumPy itself, at the smallest size."""
-        costs = {}
+        costs: dict[str, float] = {}
         for itself in self.measurements:
             ours = self.measurement(itself.experiment, itself.size, BASELINE)
             if itself.contestant == ITSELF.name and ours is not None:
@@ -114,9 +117,9 @@ class Results:
             "backends": [asdict(backend) for backend in self.backends],
             "measurements": [asdict(measurement) for measurement in self.measurements],
             "failures": [asdict(failure) for failure in self.failures],
-            "ahead_of_numpy_from": {
-                experiment.name: {name: self.crossover(experiment.name, name) for name in self.names if name != BASELINE}
-                for experiment in self.experiments
+            "beats_numpy_from": {
+                e.name: {name: self.crossover(e.name, name) for name in self.names if name != BASELINE}
+                for e in self.experiments
                 if self.has_baseline
             },
             "layer_seconds": self.layer_seconds(),

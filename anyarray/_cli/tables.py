@@ -12,7 +12,7 @@ from rich.text import Text
 from anyarray._cli.experiments import Experiment
 from anyarray._cli.results import BASELINE, Results, duration, machine
 
-_FIXED_WIDTH = 38
+_FIXED_WIDTH = 34
 """Columns of the terminal that the first and the last column of a table take."""
 _BACKEND_WIDTH = 13
 """Columns of the terminal that a backend takes."""
@@ -40,26 +40,27 @@ def _table(results: Results, names: Sequence[str]) -> Table:
             continue
         table.add_row(Text(experiment.name, style="bold"))
         for size in sizes:
-            best = results.fastest(experiment.name, size)
-            cells = [_time(results, experiment, size, name, best is not None and best.contestant == name) for name in names]
+            cells = [_time(results, experiment, size, name) for name in names]
             table.add_row(f"  {experiment.size_text(size)}", *cells, _gain(results, experiment, size))
-        table.add_row("  first call", *[_first_call(results, experiment, name) for name in names], style="dim")
+        table.add_row("  warm-up", *[_warm_up(results, experiment, name) for name in names], style="dim")
         if results.has_baseline and len(results.names) > 1:
-            table.add_row("  beats numpy from", *[_crossover(results, experiment, name) for name in names], style="dim")
+            table.add_row("  ahead from", *[_crossover(results, experiment, name) for name in names], style="dim")
         table.add_section()
     return table
 
 
 def _is_touched(results: Results, experiment: Experiment, size: int) -> bool:
     """Whether the run came so far as to this cell."""
-    return any((one.experiment, one.size) == (experiment.name, size) for one in (*results.measurements, *results.failures))
+    cells = [(m.experiment, m.size) for m in results.measurements] + [(f.experiment, f.size) for f in results.failures]
+    return (experiment.name, size) in cells
 
 
-def _time(results: Results, experiment: Experiment, size: int, name: str, is_best: bool) -> Text:
+def _time(results: Results, experiment: Experiment, size: int, name: str) -> Text:
     measurement = results.measurement(experiment.name, size, name)
     if measurement is None:
         return Text("failed", style="red")
     text = duration(measurement.seconds)
+    is_best = measurement is results.fastest(experiment.name, size)
     return Text(f"* {text}", style="bold green") if is_best else Text(text)
 
 
@@ -68,34 +69,38 @@ def _gain(results: Results, experiment: Experiment, size: int) -> str:
     numpys = results.measurement(experiment.name, size, BASELINE)
     if best is None or numpys is None or best is numpys:
         return best.contestant if best else ""
-    return f"{best.contestant} {numpys.seconds / best.seconds:.3g}x"
+    gain = numpys.seconds / best.seconds
+    return f"{best.contestant} {gain:.{0 if gain >= 9.95 else 1}f}x"
 
 
-def _first_call(results: Results, experiment: Experiment, name: str) -> str:
-    seconds = results.slowest_first_call(experiment.name, name)
+def _warm_up(results: Results, experiment: Experiment, name: str) -> str:
+    seconds = results.warm_up(experiment.name, name)
     return "" if seconds is None else duration(seconds)
 
 
 def _crossover(results: Results, experiment: Experiment, name: str) -> str:
     size = results.crossover(experiment.name, name)
-    if isinstance(size, float):
-        # One digit: it lies between two sizes that are far apart.
-        return f"{float(f'{size:.0e}'):,.0f}"
-    return size or ""
+    if size is None or isinstance(size, str):
+        return size or ""
+    # One digit: it lies between two sizes that are far apart.
+    return f"{float(f'{size:.0e}'):,.0f}"
 
 
 def _notes(results: Results) -> list[str]:
     meanings = "; ".join(f"{experiment.name}: {experiment.meaning}" for experiment in results.experiments)
-    versions = ", ".join(f"{one.name} {one.version or ''} ({duration(one.import_seconds)})" for one in results.backends)
+    versions = ", ".join(f"{one.name} {one.version or ''}".rstrip() for one in results.backends)
+    reading = (
+        f"Times are of one {results.dtype} call, waited for: the least of several rounds. * is the fastest; gains are "
+        "over numpy. Warm-up: what a first call took longer, compiling say. Ahead from: the size where it beats numpy."
+    )
     notes = [
-        f"A time is that of one call, waited for; the least of several rounds; {results.dtype}. * marks the fastest, "
-        "with its gain over numpy. First call: the longest, compilation included.",
+        reading,
         meanings + ".",
-        f"Backends (import): {versions}. {machine()}.",
+        f"{versions}; {machine()}.",
     ]
     layer = ", ".join(f"{name} {seconds * 1e6:+.2f} us" for name, seconds in results.layer_seconds().items())
     if layer:
-        notes.append(f"anyarray on numpy against NumPy itself, a call of the smallest size: {layer}.")
+        notes.append(f"anyarray on numpy above NumPy itself, a call at the smallest size: {layer}.")
     notes += [
         f"{failure.contestant} failed at {failure.experiment}, {failure.size} elements: {failure.error}"
         for failure in results.failures

@@ -32,8 +32,8 @@ class Effort:
     """No new round starts once a contestant has had this much time on average."""
 
 
-FULL: Final = Effort(round_seconds=0.02, rounds=9, cell_seconds=0.35)
-QUICK: Final = Effort(round_seconds=0.002, rounds=4, cell_seconds=0.03)
+FULL: Final = Effort(round_seconds=0.002, rounds=100, cell_seconds=0.35)
+QUICK: Final = Effort(round_seconds=0.001, rounds=30, cell_seconds=0.04)
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,9 @@ class Failure:
 class _Runner:
     """A contestant's call at one cell, warm, with the number of calls of a round."""
 
-    def __init__(self, contestant: Contestant, experiment: Experiment, inputs: tuple[Host, ...], effort: Effort) -> None:
+    def __init__(
+        self, contestant: Contestant, experiment: Experiment, inputs: tuple[Host, ...], effort: Effort
+    ) -> None:
         self.contestant = contestant
         with contestant.chosen():
             self._timer = timeit.Timer(contestant.call(experiment, inputs))
@@ -130,7 +132,7 @@ def measured(
     for contestant in contestants:
         try:
             runners.append(_Runner(contestant, experiment, inputs, effort))
-        except Exception as error:  # whatever a library raises costs one cell, not the evening
+        except Exception as error:  # noqa: BLE001 - whatever a library raises, the other cells go on
             reason = f"{type(error).__name__}: {error}".partition("\n")[0]
             yield Failure(experiment.name, size, contestant.name, reason)
     end = time.perf_counter() + effort.cell_seconds * len(runners)
@@ -140,6 +142,4 @@ def measured(
         for runner in runners:
             runner.round()
     for runner in runners:
-        yield Measurement(
-            experiment.name, size, runner.contestant.name, runner.best, runner.first, runner.calls
-        )
+        yield Measurement(experiment.name, size, runner.contestant.name, runner.best, runner.first, runner.calls)

@@ -33,6 +33,7 @@ The hooks
     dtype_of(x)                   the library's dtype of a native array; hashable
     shape_of(x)                   tuple of ints, None for an axis that is unknown under a trace
     is_traced(x)                  whether x stands for a value inside a transform
+    plain(x)                      a user's native array as the functions here want it: no subclass, no foreign byte order
     to_numpy(x)                   an ndarray of the same values; read-only if it shares memory with x
     from_numpy(a, device)         a native array; shares no memory with the ndarray `a`, ever
     to_device(x, device)          the same values on another device of this library
@@ -41,8 +42,11 @@ The hooks
     setitem(x, key, value, exclusive)
                                   a native array with x's values, except `value` at `key`. `value` is a native
                                   array; it is cast to x's dtype and broadcasts. May reuse x's memory if `exclusive`:
-                                  nobody else holds x. The caller drops x.
-    shareable(x)                  x, or a copy if who shares its memory could write to it; for DLPack on a device
+                                  nobody else holds x or the memory that it is a view of. The caller drops x.
+    IS_IMMUTABLE                  True if nobody can write to its arrays; their memory may be shared then
+    exported(x)                   an object with `__dlpack__` of x's memory, or of a copy if someone could write to that
+    from_dlpack(x, device)        a native array in the memory of an object with `__dlpack__` on that device; raises if
+                                  it cannot share. No default: without it arrays come by the host
     scoped(function, device)      the function that is really called: the place to enter a device or 64-bit scope
     adopt(kind, unwrap, wrap)     let instances of a class go in and out of the library's own transforms: `unwrap(instance)`
                                   is its native array, `wrap(native)` an instance; called once, on loading

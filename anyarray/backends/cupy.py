@@ -86,9 +86,14 @@ def scalar(value: complex, dtype: np.dtype[Any], device: int, /) -> Native:
         return cupy.asarray(value, dtype=dtype)
 
 
-def shareable(x: Native, /) -> Native:
+def exported(x: Native, /) -> Native:
     """A copy, as the consumer of a capsule could write to `x` and CuPy does not count it as a holder."""
     return x.copy()
+
+
+def from_dlpack(x: Any, device: int, /) -> Native:
+    with cupy.cuda.Device(device):
+        return cupy.from_dlpack(x)
 
 
 # ---------------------------------------------------------------------- indexing
@@ -97,7 +102,7 @@ getitem = operator.getitem
 
 def setitem(x: Native, key: Any, value: Native, exclusive: bool, /) -> Native:
     """Copy on write: a view and a buffer that somebody else holds are copied first."""
-    if not exclusive or x.base is not None:
+    if not exclusive:
         x = x.copy()
     x[key] = value
     return x

@@ -48,6 +48,7 @@ Axes = int | tuple[int, ...] | None
 
 namespace = jnp
 ARRAY_TYPES: Final = (jax.Array,)
+IS_IMMUTABLE: Final = True
 
 _DTYPES: Final = {name: jnp.dtype(name) for name in _dtypes.KNOWN}
 _HIGHEST: Final = lax.Precision.HIGHEST
@@ -151,6 +152,17 @@ _SMALL: Final = 1 << 16
 """Bytes up to which `jnp.asarray` (17 us) is faster than `jax.device_put` (30 us); it copies once more."""
 
 
+def exported(x: Native) -> Native:
+    """`x` itself: its capsule says that it is not to be written."""
+    return x
+
+
+def from_dlpack(x: Any, device: Any) -> Native:
+    """An array in the memory of `x`."""
+    with jax.enable_x64(True):
+        return jnp.from_dlpack(x, copy=False)
+
+
 def to_device(x: Native, device: Any) -> Native:
     """`x` itself if it is there already, else a copy on `device`."""
     # device_put to the same device makes a second handle of one buffer; donating either would delete both.
@@ -179,6 +191,17 @@ def synchronize(x: Native) -> None:
     """Return when `x` is computed."""
     if not isinstance(x, jax.core.Tracer):
         x.block_until_ready()
+
+
+def adopt(kind: type, unwrap: Callable[[Any], Native], wrap: Callable[[Native], Any]) -> None:
+    """Make `kind` a pytree of one leaf, with nothing beside it that a trace would have to compare."""
+    key = jax.tree_util.GetAttrKey("native")
+    jax.tree_util.register_pytree_with_keys(
+        kind,
+        lambda instance: (((key, unwrap(instance)),), None),
+        lambda _, leaves: wrap(leaves[0]),
+        lambda instance: ((unwrap(instance),), None),
+    )
 
 
 # ----------------------------------------------------------- how functions are made
@@ -819,16 +842,26 @@ def count_nonzero(x: Native, *, axis: Axes = None, keepdims: bool = False) -> Na
     return jnp.sum(_as(_truth(x), "int64"), axis=axis, keepdims=keepdims)
 
 
-@compiled
-def argmax(x: Native, *, axis: int | None = None, keepdims: bool = False) -> Native:
-    _require("biuf", x)
-    return jnp.argmax(x, axis=axis, keepdims=keepdims)
+def _extreme(function: Callable[..., Native]) -> Any:
+    def body(x: Native, *, axis: int | None = None, keepdims: bool = False) -> Native:
+        _require("biuf", x)
+        flat = lax.reshape(x, (x.size,)) if axis is None else x
+        along = 0 if axis is None else operator.index(axis) % builtins.max(x.ndim, 1)
+        if axis is not None and not -x.ndim <= axis < x.ndim:
+            raise ValueError(f"axis {axis} is out of range for {x.ndim} axes")
+        # XLA lowers it after the scope of this call has ended, in the user's own jit with 32 bits.
+        short = flat.shape[along] < 2**31
+        position = _as(function(flat, along, jnp.int32 if short else jnp.int64), "int64")
+        if not keepdims:
+            return position
+        return lax.expand_dims(position, range(x.ndim) if axis is None else (along,))
+
+    body.__name__ = function.__name__
+    return compiled(body)
 
 
-@compiled
-def argmin(x: Native, *, axis: int | None = None, keepdims: bool = False) -> Native:
-    _require("biuf", x)
-    return jnp.argmin(x, axis=axis, keepdims=keepdims)
+argmax = _extreme(lax.argmax)
+argmin = _extreme(lax.argmin)
 
 
 def _running(function: Callable[..., Native]) -> Any:
@@ -1462,6 +1495,11 @@ def _advanced(shape: tuple[int, ...], key: tuple[Any, ...]) -> tuple[tuple[_Slot
             slots.append(_Slot("array"))
             arrays.append(entry)
             axis += 1
+    if len(arrays) > 1:
+        try:
+            np.broadcast_shapes(*(array.shape for array in arrays))
+        except ValueError as cause:
+            raise IndexError(str(cause)) from cause
     return tuple(slots), tuple(added), arrays
 
 
@@ -1544,7 +1582,7 @@ def getitem(x: Native, key: Any) -> Native:
 
 def setitem(x: Native, key: Any, value: Native, exclusive: bool) -> Native:
     """`x` with `value` at `key`; takes over the memory of `x` if `exclusive`."""
-    exclusive = exclusive and not isinstance(x, jax.core.Tracer) and value is not x
+    exclusive = exclusive and not isinstance(x, jax.core.Tracer)
     entries = key if type(key) is tuple else (key,)
     if not some(map(_is_array, entries)):
         region, starts = _basic(x.shape, entries)

@@ -5,9 +5,11 @@ A native array is an ndarray or, as NumPy gives results without axes, a NumPy sc
 
 from __future__ import annotations
 
+import builtins
 import math
 import operator
-from typing import Any, Final
+from collections.abc import Callable
+from typing import Any, Final, Literal
 
 import numpy as np
 
@@ -45,8 +47,22 @@ def to_numpy(x: Native, /) -> np.ndarray[Any, Any]:
     return view
 
 
+def plain(x: Native, /) -> Native:
+    """An ndarray proper, of the machine's byte order. Raises TypeError for a masked array, which would lose its mask."""
+    if isinstance(x, np.ma.MaskedArray):
+        raise TypeError("a masked array would lose its mask. Fill it first: a.filled(...)")
+    if type(x) is not np.ndarray and isinstance(x, np.ndarray):
+        x = np.asarray(x)
+    return x if x.dtype.isnative else x.astype(x.dtype.newbyteorder("="))
+
+
 def from_numpy(a: np.ndarray[Any, Any], device: str, /) -> Native:
-    return np.array(a, dtype=a.dtype.newbyteorder("="), order="C")
+    return aligned(np.asarray(a, dtype=a.dtype.newbyteorder("=")), copy=True)
+
+
+def exported(x: Native, /) -> Native:
+    """A copy, as others hold the memory."""
+    return aligned(x, copy=True)
 
 
 def to_device(x: Native, device: str, /) -> Native:
@@ -57,14 +73,95 @@ def scalar(value: complex, dtype: np.dtype[Any], device: str, /) -> Native:
     return np.asarray(value, dtype=dtype)
 
 
+# ---------------------------------------------------------------------- creation
+# What is made here is aligned, so that JAX and TensorFlow can take the memory as it is.
+ALIGNMENT: Final = 64
+"""Bytes; what XLA and TensorFlow ask for. NumPy itself promises 16."""
+
+SMALL: Final = 1000
+"""Bytes below which a copy takes no longer than sharing, so that alignment (0.5 us) is not worth its time."""
+
+
+def empty(shape: tuple[int, ...], /, *, dtype: np.dtype[Any], device: str | None = None) -> Native:
+    return _allocated(np.empty, shape, dtype)
+
+
+def zeros(shape: tuple[int, ...], /, *, dtype: np.dtype[Any], device: str | None = None) -> Native:
+    return _allocated(np.zeros, shape, dtype)
+
+
+def _allocated(allocate: Callable[..., Native], shape: tuple[int, ...], dtype: np.dtype[Any]) -> Native:
+    """An array of what `allocate` gives, aligned: a view of an allocation that is a little longer."""
+    nbytes = math.prod(shape) * dtype.itemsize
+    if nbytes < SMALL:
+        return allocate(shape, dtype)
+    memory = allocate(nbytes + ALIGNMENT, np.uint8)
+    return np.ndarray(shape, dtype, memory, -memory.__array_interface__["data"][0] % ALIGNMENT)
+
+
+def aligned(x: Native, *, copy: bool = False) -> Native:
+    """`x`, C-contiguous and aligned if it is not small; itself if it is so already, unless `copy`."""
+    is_fit = x.nbytes < SMALL or x.__array_interface__["data"][0] % ALIGNMENT == 0
+    if is_fit and not copy:
+        return x
+    result = _allocated(np.empty, x.shape, x.dtype)
+    result[...] = x
+    return result
+
+
+def full(shape: tuple[int, ...], fill_value: complex, /, *, dtype: np.dtype[Any], device: str | None = None) -> Native:
+    x = _allocated(np.empty, shape, dtype)
+    x.fill(fill_value)
+    return x
+
+
+def ones(shape: tuple[int, ...], /, *, dtype: np.dtype[Any], device: str | None = None) -> Native:
+    return full(shape, 1, dtype=dtype)
+
+
+def arange(
+    start: float, stop: float, step: float, /, *, dtype: np.dtype[Any], device: str | None = None
+) -> Native:
+    return aligned(np.arange(start, stop, step, dtype))
+
+
+def linspace(
+    start: complex, stop: complex, num: int, /, *, dtype: np.dtype[Any], device: str | None = None, endpoint: bool = True
+) -> Native:
+    return aligned(np.linspace(start, stop, num, endpoint=endpoint, dtype=dtype))
+
+
+def eye(n_rows: int, n_cols: int, /, *, k: int = 0, dtype: np.dtype[Any], device: str | None = None) -> Native:
+    x = zeros((n_rows, n_cols), dtype=dtype)
+    if -n_rows < k < n_cols:
+        np.fill_diagonal(x[builtins.max(-k, 0) :, builtins.max(k, 0) :], 1)
+    return x
+
+
+def empty_like(x: Native, /, *, dtype: np.dtype[Any], device: str | None = None) -> Native:
+    return empty(x.shape, dtype=dtype)
+
+
+def full_like(x: Native, /, fill_value: complex, *, dtype: np.dtype[Any], device: str | None = None) -> Native:
+    return full(x.shape, fill_value, dtype=dtype)
+
+
+def ones_like(x: Native, /, *, dtype: np.dtype[Any], device: str | None = None) -> Native:
+    return ones(x.shape, dtype=dtype)
+
+
+def zeros_like(x: Native, /, *, dtype: np.dtype[Any], device: str | None = None) -> Native:
+    return zeros(x.shape, dtype=dtype)
+
+
 # ---------------------------------------------------------------------- indexing
 getitem = operator.getitem
 
 
 def setitem(x: Native, key: Any, value: Native, exclusive: bool, /) -> Native:
-    """Copy on write: a view, a buffer that somebody else holds and a NumPy scalar are copied first."""
-    if not exclusive or type(x) is not np.ndarray or x.base is not None or not x.flags.writeable:
-        x = np.array(x)
+    """Copy on write: memory that somebody else holds too and a NumPy scalar are copied first."""
+    if not exclusive or type(x) is not np.ndarray or not x.flags.writeable:
+        x = aligned(np.asarray(x), copy=True)
     x[key] = value
     return x
 
@@ -96,6 +193,12 @@ def clip(x: Native, /, min: Native | None = None, max: Native | None = None) -> 
     if max is not None:
         x = minimum(x, max)
     return x if min is not None or max is not None else np.copy(x)
+
+
+def imag(x: Native, /) -> Native:
+    if x.dtype.kind != "c":
+        raise TypeError("real numbers have no imaginary part")
+    return np.imag(x)
 
 
 # ---------------------------------------------------------------------- reductions
@@ -159,6 +262,8 @@ def unique_values(x: Native, /) -> Native:
 def take(x: Native, indices: Native, /, *, axis: int | None = None) -> Native:
     if axis is None and x.ndim != 1:
         raise ValueError("axis must be given for an array that does not have one axis")
+    if indices.dtype.kind == "b":
+        raise TypeError("NumPy would take booleans as the indices 0 and 1")
     return np.take(x, indices, axis=axis)
 
 
@@ -175,6 +280,13 @@ def argsort(x: Native, /, *, axis: int = -1, descending: bool = False, stable: b
     if not descending:
         return np.argsort(x, axis=axis, stable=stable)
     return x.shape[axis] - 1 - np.flip(np.argsort(np.flip(x, axis), axis=axis, stable=stable), axis)
+
+
+def searchsorted(
+    x1: Native, x2: Native, /, *, side: Literal["left", "right"] = "left", sorter: Native | None = None
+) -> Native:
+    refuse_complex(x1, x2)
+    return np.searchsorted(x1, x2, side, sorter)
 
 
 # ---------------------------------------------------------------------- manipulation

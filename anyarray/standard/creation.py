@@ -100,45 +100,43 @@ def asarray(
             raise _errors.ArgumentValueError("asarray: a Python scalar cannot become an Array without a copy")
         kind = next(k for k in (bool, int, float, complex) if isinstance(obj, k))
         return _of_host(np.asarray(obj), wanted or _of_scalars(np.asarray(obj).dtype, kind), device)
-    if type(obj) is not Array:
-        backend = _backend.backend_of_native(obj)
-        if backend is not None:
-            return _of_native(obj, backend, wanted, device, copy)
+    if type(obj) is not Array and _backend.backend_of_native(obj) is None:
         if isinstance(obj, (list, tuple)) and any(_dispatch.is_array(leaf) for leaf in _leaves(obj)):
             return _stacked(obj, wanted, device)
         host = _host_array(obj)
-        has_own_dtype = hasattr(obj, "dtype") or isinstance(obj, (memoryview, bytes, bytearray))
-        if copy is False:
-            shares = hasattr(obj, "__array__") or hasattr(obj, "__buffer__") or isinstance(obj, memoryview)
-            if not shares:
-                raise _errors.ArgumentValueError(f"asarray: a {type(obj).__name__} cannot be shared without a copy")
-        return _of_host(host, wanted or (None if has_own_dtype else _of_leaves(host, obj)), device)
-    home = obj._home if device is None and _choice.chosen() is None else _choice.chosen_home(device)
-    if home.backend is obj._home.backend and device is None:
-        home = obj._home
-    if home is obj._home and wanted in (None, obj.dtype):
-        return _dispatch.wrap(obj._native, home) if copy else obj
-    if copy is False and home.backend is not obj._home.backend:
-        raise _errors.ArgumentValueError(
-            f"asarray: obj on {obj.device} cannot be brought to {home.backend} without a copy"
-        )
-    return _converted(_dispatch.wrap(_dispatch.brought(obj, home), home), wanted, copy)
-
-
-def _of_native(obj: Any, backend: Backend, wanted: DType | None, device: Device | None, copy: bool | None) -> Array:
-    """An Array of a native array, copied if its owner could write to it behind our back."""
+        if copy is False and not _is_buffer(obj):
+            raise _errors.ArgumentValueError(f"asarray: a {type(obj).__name__} cannot become an Array without a copy")
+        return _of_host(host, wanted or (None if _is_buffer(obj) else _of_leaves(host, obj)), device)
     source = _dispatch.as_array("asarray", "obj", obj)
-    home = source._home if device is None and _choice.chosen() is None else _choice.chosen_home(device)
-    if home.backend is not backend:
-        if copy is False:
-            raise _errors.ArgumentValueError(f"asarray: obj on {backend} cannot be brought to {home.backend} without a copy")
-        return _converted(_dispatch.wrap(_dispatch.brought(source, home), home), wanted, copy=None)
-    if wanted not in (None, source.dtype):
-        return _converted(_dispatch.wrap(source._native, home), wanted, copy)
-    native = source._native
-    if copy is not False and backend.library in ("numpy", "cupy"):
-        native = backend.free.from_numpy(native, backend.native_device) if backend.library == "numpy" else native.copy()
-    return _dispatch.wrap(native, home)
+    home = _choice.chosen_home(device)
+    if device is None and (_choice.chosen() is None or home.backend is source._home.backend):
+        home = source._home
+    if source is obj and home is obj._home and wanted in (None, obj.dtype) and not copy:
+        return source
+    if home.backend is not source._home.backend:
+        native = _shared(source, home) if copy is False else _dispatch.brought(source, home, "asarray", explicit=True)
+    elif source is obj or copy is False or home.backend.is_immutable:
+        native = source._native  # a write copies first, so this is a copy already
+    else:
+        native = home.exported(source._native)
+    return _converted(_dispatch.wrap(native, home), wanted, copy)
+
+
+def _shared(source: Array, home: Home) -> Any:
+    """The memory of an Array as a native array on another backend, because the user said so."""
+    backend = source._home.backend
+    native = _transfer.shared(source._native, backend, home.backend)
+    if native is None:
+        raise _errors.ArgumentValueError(
+            f"asarray: obj on {backend} cannot be shared with {home.backend}, which needs the same device, a dtype that "
+            f"both have, and contiguous, writable memory aligned to {_transfer.ALIGNMENT} bytes. Leave copy=None"
+        )
+    return native
+
+
+def _is_buffer(obj: Any) -> bool:
+    """Whether an object has a dtype of its own, as buffers and foreign arrays do."""
+    return hasattr(obj, "__array__") or isinstance(obj, (memoryview, bytes, bytearray)) or hasattr(obj, "typecode")
 
 
 def _converted(x: Array, wanted: DType | None, copy: bool | None) -> Array:
@@ -163,7 +161,7 @@ def _stacked(obj: Any, wanted: DType | None, device: Device | None) -> Array:
     """Nested sequences that hold Arrays: stacked where those live, so that traces and gradients go through."""
     parts = [_stacked(o, None, device) if isinstance(o, (list, tuple)) else asarray(o) for o in obj]
     home = _dispatch.home_of_arrays("asarray", parts) if device is None else _choice.chosen_home(device)
-    native = home.stack([_dispatch.brought(p, home) for p in parts], axis=0)
+    native = home.stack([_dispatch.brought(p, home, "asarray", explicit=True) for p in parts], axis=0)
     return _converted(_dispatch.wrap(native, home), wanted, copy=None)
 
 
@@ -183,8 +181,6 @@ def _host_array(obj: Any) -> np.ndarray[Any, Any]:
 def _of_leaves(host: np.ndarray[Any, Any], obj: Any) -> DType | None:
     """The default dtype of a sequence of Python scalars; None if its elements have dtypes of their own."""
     leaf = next(iter(_leaves(obj)), 0.0) if isinstance(obj, (list, tuple)) else None
-    while isinstance(leaf, (range,)):
-        leaf = 0
     if type(leaf) in _dispatch.SCALARS or leaf is None:
         kind = {"b": bool, "i": int, "u": int, "f": float, "c": complex}[host.dtype.kind]
         return _of_scalars(host.dtype, kind)
@@ -293,7 +289,7 @@ def full(
         if value.shape != ():
             raise _errors.ArgumentValueError(f"full: fill_value must have no axes, not shape {value.shape}")
         home = _choice.chosen_home(device) if not value._home.is_traced(value._native) else value._home
-        return _dispatch.wrap(home.broadcast_to(_dispatch.brought(value, home), shape), home)
+        return _dispatch.wrap(home.broadcast_to(_dispatch.brought(value, home, "full"), shape), home)
     kind = next(k for k in (bool, int, float, complex) if isinstance(fill_value, k))
     wanted = _dtype(dtype, kind)
     if kind is complex and wanted.kind != "c":

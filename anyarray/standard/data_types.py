@@ -115,7 +115,7 @@ def astype(x: Array, dtype: DType, /, *, copy: Bool = True, device: Backend | st
         return _dispatch.wrap(x._native, home) if copy else x
     if came.kind == "c" and wanted.kind not in "cb":
         raise _errors.ArgumentTypeError(f"astype: x is {came} and cannot become {wanted}. Take its real part: xp.real(x)")
-    native = _dispatch.brought(x, home)
+    native = _dispatch.brought(x, home, "astype", explicit=device is not None)
     if came is not wanted:
         native = home.astype(native, home.backend.native_dtype(wanted.name))
     return _dispatch.wrap(native, home)

@@ -5,6 +5,10 @@
 
 from __future__ import annotations
 
+from anyarray.backends.tensorflow import _loading as _loading  # before anything else imports TensorFlow
+
+# isort: split
+from anyarray.backends.tensorflow._adoption import *
 from anyarray.backends.tensorflow._hooks import *
 from anyarray.backends.tensorflow.creation import *
 from anyarray.backends.tensorflow.data_types import *

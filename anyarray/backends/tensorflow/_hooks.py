@@ -4,9 +4,12 @@ from __future__ import annotations
 
 __all__ = [
     "ARRAY_TYPES",
+    "IS_IMMUTABLE",
     "device_of",
     "devices",
     "dtype_of",
+    "exported",
+    "from_dlpack",
     "from_numpy",
     "is_traced",
     "native_dtype",
@@ -29,6 +32,7 @@ from anyarray.backends.tensorflow._kernel import NAME, NATIVE, Tensor, bitcast, 
 from anyarray.backends.tensorflow._loading import chatter_held_back, tf
 
 ARRAY_TYPES: Final = (tf.Tensor,)
+IS_IMMUTABLE: Final = True
 
 _HERE: Final = "/job:localhost/replica:0/task:0"
 """What TensorFlow puts before the name of a device of this process, at some places and not at others."""
@@ -102,6 +106,27 @@ def from_numpy(a: npt.NDArray[Any], device: str) -> Tensor:
         raise TypeError(f"from_numpy: a must have one of the dtypes {', '.join(NATIVE)}, not {a.dtype}")
     with tf.init_scope(), tf.device(device):
         return tf.constant(a)
+
+
+class exported:  # noqa: N801 - a function of the contract
+    """A tensor as an exporter for any consumer: TensorFlow's own refuses every stream, also the default one."""
+
+    def __init__(self, x: Tensor, /) -> None:
+        self._x = x
+
+    def __dlpack__(self, **options: Any) -> Any:
+        if "GPU" in self._x.backing_device:
+            synchronize(self._x)  # then any stream may read
+        return tf.experimental.dlpack.to_dlpack(self._x)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        kind, index = self._x.__dlpack_device__()
+        return int(kind), int(index)
+
+
+def from_dlpack(x: Any, device: str) -> Tensor:
+    """Tensor in the memory of `x`, which must be aligned: TensorFlow does not check, and its next op would abort."""
+    return tf.experimental.dlpack.from_dlpack(x.__dlpack__())
 
 
 def to_device(x: Tensor, device: str) -> Tensor:

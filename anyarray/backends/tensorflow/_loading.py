@@ -1,6 +1,6 @@
 """Brings in TensorFlow: modest with GPU memory, silent about itself.
 
-Nothing is changed for a program that has imported TensorFlow before us or has set the variables itself.
+Nothing is changed for a program that has imported TensorFlow before us, or has set the environment variables.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ _CHATTER: Final = re.compile(
 """Lines about builds, instruction sets and an absent GPU."""
 
 _is_first = "tensorflow" not in sys.modules
-_may_hush = _is_first and _LEVEL not in os.environ
+# JAX, which may have been imported, sets the level to 1.
+_may_hush = _is_first and sys.stderr is not None and os.environ.get(_LEVEL) != "0"
 
 
 @contextmanager
@@ -51,11 +52,12 @@ def chatter_held_back() -> Generator[None]:
 if _is_first:
     # Otherwise the first op takes the whole GPU; JAX or CuPy beside us would find no memory.
     os.environ.setdefault("TF_FORCE_GPU_ALLOW_GROWTH", "true")
-if _may_hush:
+_level = os.environ.get(_LEVEL)
+if _may_hush and _level is None:
     os.environ[_LEVEL] = "1"  # C++ reads it once, while it is imported; warnings still come
 try:
     with chatter_held_back():
         import tensorflow as tf
 finally:
-    if _may_hush:
-        del os.environ[_LEVEL]
+    if _may_hush and _level is None:
+        os.environ.pop(_LEVEL, None)

@@ -33,7 +33,7 @@ from anyarray.backends.tensorflow._loading import tf
 from anyarray.backends.tensorflow.manipulation import broadcast_arrays, sizes_of
 from anyarray.backends.tensorflow.searching import where
 
-_SMALL: Final = 1 << 13
+_SMALL: Final = 1 << 15
 """Ramps of at most so many elements are made by NumPy: sooner, and a graph may well hold them as constants."""
 _MAX_INT64: Final = (1 << 63) - 1
 
@@ -44,11 +44,10 @@ _concat = op("ConcatV2")
 _diagonal_matrix = op("MatrixDiagV3")
 _fill = op("Fill")
 _gather = op("GatherV2")
-_less_equal = op("LessEqual")
+_minimum = op("Minimum")
 _mul = op("Mul")
 _range = op("Range")
 _reshape = op("Reshape")
-_sub = op("Sub")
 
 
 def _value(number: complex, dtype: Any) -> Tensor:
@@ -125,18 +124,24 @@ def linspace(
 ) -> Tensor:
     name = NAME[dtype]
     kind = _dtypes.KNOWN[name].kind
-    if num <= _SMALL or kind not in "fc":
-        wide = "float64" if kind == "f" else dtype.as_numpy_dtype
-        return tf.constant(np.linspace(start, stop, num, endpoint=endpoint, dtype=wide).astype(dtype.as_numpy_dtype))
-    if kind == "c":
-        ends = ((start.real, stop.real), (start.imag, stop.imag))
-        return _complex(*(linspace(a, b, num, dtype=dtype.real_dtype, endpoint=endpoint) for a, b in ends), dtype)
+    if kind not in "fc":
+        return tf.constant(np.linspace(start, stop, num, endpoint=endpoint, dtype=dtype.as_numpy_dtype))
+    number: Any = float if kind == "f" else complex
+    first, last = number(start), number(stop)
     intervals = num - 1 if endpoint else num
-    ramp = _ramp(start, (stop - start) / intervals, intervals)
+    step = (last - first) / intervals if intervals else number()
+    if num <= _SMALL:
+        ramp = np.arange(num) * step + first
+        if endpoint and num > 1:
+            ramp[-1] = last  # which rounding may miss
+        return tf.constant(ramp.astype(dtype.as_numpy_dtype))
+    if kind == "c":
+        ends = (first.real, last.real), (first.imag, last.imag)
+        return _complex(*(linspace(a, b, num, dtype=dtype.real_dtype, endpoint=endpoint) for a, b in ends), dtype)
+    values = _ramp(first, step, intervals)
     if endpoint:
-        # Rounding would miss it.
-        ramp = _concat([ramp, tf.constant(np.asarray([stop], np.float64))], constant(0))
-    return cast(ramp, name)
+        values = _concat([values, tf.constant(np.asarray([last]))], constant(0))
+    return cast(values, name)
 
 
 def meshgrid(*arrays: Tensor, indexing: Literal["xy", "ij"] = "xy") -> tuple[Tensor, ...]:
@@ -145,30 +150,34 @@ def meshgrid(*arrays: Tensor, indexing: Literal["xy", "ij"] = "xy") -> tuple[Ten
     axes = list(range(len(arrays)))
     if indexing == "xy":
         axes[:2] = axes[1::-1]
-    return broadcast_arrays(
-        *(_reshape(x, constant((1,) * axis + (-1,) + (1,) * (len(axes) - 1 - axis))) for x, axis in zip(arrays, axes, strict=True))
-    )
+    shapes = [(1,) * axis + (-1,) + (1,) * (len(axes) - 1 - axis) for axis in axes]
+    return broadcast_arrays(*(_reshape(x, constant(shape)) for x, shape in zip(arrays, shapes, strict=True)))
 
 
-def _column_minus_row(x: Tensor) -> Tensor:
-    """(m, n) for `x` of shape (..., m, n)."""
-    sizes = shape_of(x)
-    if len(sizes) < 2:
-        raise ValueError(f"tril, triu: x must be of rank 2 or more, not {len(sizes)}")
-    n_rows, n_cols = (
-        _gather(sizes_of(x), constant(axis), constant(0)) for axis in (len(sizes) - 2, len(sizes) - 1)
-    )
-    columns, rows = (_range(constant(0), n, constant(1)) for n in (n_cols, n_rows))
-    return _sub(columns, _reshape(rows, constant((-1, 1))))
+def _reach(x: Tensor, axis: int, k: int) -> Tensor:
+    """`k`, but no more than the length of `axis`, where the kernel of MatrixBandPart ends."""
+    shape = shape_of(x)
+    if len(shape) < 2:
+        raise ValueError(f"tril, triu: x must have two axes or more, not {len(shape)}")
+    length = shape[axis]
+    if length is None:
+        return _minimum(constant(k), _gather(sizes_of(x), constant(len(shape) + axis), constant(0)))
+    return constant(min(k, length))
+
+
+def _without(x: Tensor, n_below: Tensor, n_above: Tensor) -> Tensor:
+    """`x` with zeros in a band about the diagonal."""
+    band = _band_part(_fill(sizes_of(x), constant(True, "bool")), n_below, n_above)
+    return where(band, constant(0, name_of(x)), x)
 
 
 def tril(x: Tensor, /, *, k: int = 0) -> Tensor:
-    if k == 0:
-        return _band_part(x, constant(-1), constant(0))
-    return where(_less_equal(_column_minus_row(x), constant(k)), x, constant(0, name_of(x)))
+    if k >= 0:
+        return _band_part(x, constant(-1), _reach(x, -1, k))
+    return _without(x, _reach(x, -2, -k - 1), constant(-1))
 
 
 def triu(x: Tensor, /, *, k: int = 0) -> Tensor:
-    if k == 0:
-        return _band_part(x, constant(0), constant(-1))
-    return where(_less_equal(constant(k), _column_minus_row(x)), x, constant(0, name_of(x)))
+    if k <= 0:
+        return _band_part(x, _reach(x, -2, -k), constant(-1))
+    return _without(x, constant(-1), _reach(x, -1, k - 1))

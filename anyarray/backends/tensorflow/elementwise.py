@@ -112,6 +112,8 @@ _PART: Final = {NATIVE["complex64"]: NATIVE["float32"], NATIVE["complex128"]: NA
 _WHOLE: Final = {part: whole for whole, part in _PART.items()}
 _BITS: Final = {NATIVE[d.name]: f"int{8 * d.itemsize}" for d in _dtypes.KNOWN.values() if d.kind == "f"}
 """The integer dtype of the same size, by floating dtype."""
+_WIDTH: Final = {NATIVE[d.name]: 8 * d.itemsize for d in _dtypes.KNOWN.values() if d.kind in "iu"}
+"""Bits, by integer dtype."""
 _HALVES: Final = frozenset({"float16", "bfloat16"})
 
 _abs = op("Abs")
@@ -188,6 +190,9 @@ def _binary(name: str, otherwise: Callable[[Tensor, Tensor], list[Tensor]]) -> B
 
 
 def _floated_pair(x1: Tensor, x2: Tensor) -> list[Tensor]:
+    dtype = x1.dtype
+    if dtype is x2.dtype and dtype in _BITS:
+        return [x1, x2]
     return [floated(x) for x in promoted(x1, x2)]
 
 
@@ -215,12 +220,6 @@ subtract = _binary("Sub", promoted)
 multiply = _binary("Mul", promoted)
 maximum = _binary("Maximum", promoted)
 minimum = _binary("Minimum", promoted)
-equal = _binary("Equal", promoted)
-not_equal = _binary("NotEqual", promoted)
-less = _binary("Less", promoted)
-less_equal = _binary("LessEqual", promoted)
-greater = _binary("Greater", promoted)
-greater_equal = _binary("GreaterEqual", promoted)
 atan2 = _binary("Atan2", _floated_pair)
 
 logical_and = _logical_and
@@ -234,11 +233,44 @@ def logical_xor(x1: Tensor, x2: Tensor, /) -> Tensor:
     return _not_equal(x1, x2)
 
 
+# ----------------------------------------------------------------- comparisons
+def _comparison(name: str) -> Binary:
+    raw = op(name)
+
+    def function(x1: Tensor, x2: Tensor, /) -> Tensor:
+        try:
+            return raw(x1, x2)
+        except REFUSALS:
+            y1, y2 = promoted(x1, x2)
+            if y1 is x1 and y2 is x2:
+                raise
+        # uint64 and signed integers promote to float64, which would take neighbours for equal.
+        kinds = kind_of(x1) + kind_of(x2)
+        if kinds == "iu" and kind_of(y1) == "f":
+            return where(_is_negative(x1), raw(constant(-1), constant(0)), raw(cast(x1, "uint64"), x2))
+        if kinds == "ui" and kind_of(y1) == "f":
+            return where(_is_negative(x2), raw(constant(0), constant(-1)), raw(x1, cast(x2, "uint64")))
+        return raw(y1, y2)
+
+    return function
+
+
+def _is_negative(x: Tensor) -> Tensor:
+    return _less(x, constant(0, name_of(x)))
+
+
+equal = _comparison("Equal")
+not_equal = _comparison("NotEqual")
+less = _comparison("Less")
+less_equal = _comparison("LessEqual")
+greater = _comparison("Greater")
+greater_equal = _comparison("GreaterEqual")
+
+
 # ------------------------------------------------------------- parts of numbers
 def _sign_bit(x: Tensor) -> Tensor:
     """Whether the sign bit of each element of a floating `x` is set, NaN's and that of -0 too."""
-    bits = _BITS[x.dtype]
-    return _less(bitcast(x, bits), constant(0, bits))
+    return _is_negative(bitcast(x, _BITS[x.dtype]))
 
 
 def abs(x: Tensor, /) -> Tensor:
@@ -414,7 +446,8 @@ def _log_to_base(base: int) -> Unary:
         if is_complex(x):
             # By parts: TensorFlow's complex division makes NaN of infinities.
             part = _PART[x.dtype]
-            return _complex(function(_complex_abs(x, part)), _real_div(_angle(x, part), constant(scale, NAME[part])), x.dtype)
+            angle = _real_div(_angle(x, part), constant(scale, NAME[part]))
+            return _complex(function(_complex_abs(x, part)), angle, x.dtype)
         x = floated(x)
         name = name_of(x)
         # The scale itself would be wrong by half a per cent in a half.
@@ -599,13 +632,14 @@ def _shift(function: str, raw: Binary, out_of_range: Callable[[Tensor, Tensor, T
     def shifted(x1: Tensor, x2: Tensor, /) -> Tensor:
         if x1.dtype is not x2.dtype:
             x1, x2 = promoted(x1, x2)
-        if kind_of(x1) not in "iu":
-            raise _refuse(function, "integer", x1, x2)
-        d = _dtypes.KNOWN[name_of(x2)]
-        width, unsigned = 8 * d.itemsize, f"uint{8 * d.itemsize}"
+        try:
+            width = _WIDTH[x1.dtype]
+        except KeyError:
+            raise _refuse(function, "integer", x1, x2) from None
+        # A negative count is a great one when taken without sign.
+        unsigned = f"uint{width}"
         if is_on_host(x2) and (on_host(x2).view(unsigned) < width).all():
             return raw(x1, x2)
-        # A negative count is a great one when taken without sign.
         return out_of_range(x1, x2, _less(bitcast(x2, unsigned), constant(width, unsigned)))
 
     return shifted
@@ -620,7 +654,7 @@ def _shifted_right(x1: Tensor, x2: Tensor, in_range: Tensor) -> Tensor:
     if kind_of(x1) == "u":
         return _mul(_right_shift(x1, x2), cast(in_range, name))
     # Only copies of the sign bit stay.
-    return _right_shift(x1, where(in_range, x2, constant(8 * _dtypes.KNOWN[name].itemsize - 1, name)))
+    return _right_shift(x1, where(in_range, x2, constant(_WIDTH[x1.dtype] - 1, name)))
 
 
 bitwise_left_shift = _shift("bitwise_left_shift", _left_shift, _shifted_left)

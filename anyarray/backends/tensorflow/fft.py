@@ -35,7 +35,6 @@ from anyarray.backends.tensorflow._loading import tf
 from anyarray.backends.tensorflow.linear_algebra import Length, lengths, permuted, shape_tensor
 from anyarray.backends.tensorflow.manipulation import axes_in, axis_in
 from anyarray.backends.tensorflow.statistical import number, slab
-from anyarray.backends.tensorflow.utility import sliced
 
 _cast = op("Cast")
 _concat = op("ConcatV2")
@@ -46,6 +45,7 @@ _irfft = op("IRFFT")
 _multiply = op("Mul")
 _rfft = op("RFFT")
 _roll = op("Roll")
+_split = op("SplitV")
 
 _REAL: Final = {NATIVE["complex64"]: "float32", NATIVE["complex128"]: "float64"}
 _EXPONENT: Final = {"backward": 0.0, "ortho": -0.5, "forward": -1.0}
@@ -85,7 +85,7 @@ def _resized(x: Tensor, n: Length) -> Tensor:
         return tf.concat([x, slab(x, -1, missing, 0)], -1)[..., :n]
     if m < n:
         return _concat([x, slab(x, -1, n - m, 0)], constant(-1))
-    return x if m == n else sliced(x, -1, None, n)
+    return x if m == n else _split(x, constant((n, -1)), constant(-1), 2)[0]
 
 
 def _along(
@@ -98,7 +98,7 @@ def _along(
     *,
     is_half: bool = False,
 ) -> Tensor:
-    """`transform` of `x` along `axis`, times n ** `exponent`; `is_half` says that `x` is half a spectrum of length n."""
+    """`transform` of `x` along `axis`, times n ** `exponent`; `is_half`: `x` is one half of a spectrum of length n."""
     if axis != -1:
         last = x.shape.rank - 1
         order = [*range(last + 1)]

@@ -150,9 +150,9 @@ def _plan(form: _Form, shape: Shape) -> _Plan:
         else:
             count = len(item.shape) if item.is_mask else 1
             sizes = shape[axis : axis + count]
-            for k, (wanted, size) in enumerate(zip(item.shape, sizes)):
-                if wanted != size and None not in (wanted, size):
-                    raise IndexError(f"the mask has the size {wanted} along axis {axis + k}, the array {size}")
+            for k, wanted in enumerate(item.shape):
+                if wanted != sizes[k] and None not in (wanted, sizes[k]):
+                    raise IndexError(f"the mask has the size {wanted} along axis {axis + k}, the array {sizes[k]}")
             cuts += [_WHOLE] * count
             spans.append(range(len(after), len(after) + count))
             after += sizes
@@ -196,9 +196,11 @@ def _cut_by(wanted: slice, size: int | None) -> tuple[_Cut, int | None]:
     if size is None:
         if wanted == slice(None):
             return _WHOLE, None
-        bounds = (wanted.start or 0, wanted.stop or 0, 1 if wanted.step is None else wanted.step)
-        machine = (max(-_FAR, min(bound, _FAR)) for bound in bounds)
-        return _Cut(*machine, begins_at_edge=wanted.start is None, ends_at_edge=wanted.stop is None), None
+        begin, end, stride = (
+            max(-_FAR, min(bound, _FAR))
+            for bound in (wanted.start or 0, wanted.stop or 0, 1 if wanted.step is None else wanted.step)
+        )
+        return _Cut(begin, end, stride, begins_at_edge=wanted.start is None, ends_at_edge=wanted.stop is None), None
     start, stop, step = wanted.indices(size)
     count = len(range(start, stop, step))
     if count <= 1:  # the step may be beyond machine integers
@@ -251,7 +253,7 @@ def _sizes(x: Tensor) -> list[Size]:
     """Shape of `x`, with a 0-d tensor for an axis that is unknown under a trace."""
     shape = shape_of(x)
     if None not in shape:
-        return list(shape)  # type: ignore[arg-type]  # all ints
+        return list(shape)
     read = _unpack(_shape(x, NATIVE["int64"]), len(shape), 0)
     return [read[axis] if size is None else size for axis, size in enumerate(shape)]
 
@@ -279,7 +281,7 @@ def _merged(x: Tensor, plan: _Plan) -> tuple[Tensor, list[Size]]:
 def _index(arrays: Sequence[Tensor], sizes: Sequence[Size]) -> Tensor:
     """One linear index for arrays that are masks of or integers into axes of `sizes`; all count from the front."""
     if all(isinstance(size, int) and is_on_host(array) for array, size in zip(arrays, sizes, strict=True)):
-        return _index_on_host(arrays, sizes)  # type: ignore[arg-type]  # all ints
+        return _index_on_host(arrays, sizes)
     index = None
     for array, size in zip(arrays, sizes, strict=True):
         count = constant(size, "int64") if isinstance(size, int) else size
@@ -416,14 +418,19 @@ def take_along_axis(x: Tensor, indices: Tensor, /, *, axis: int = -1) -> Tensor:
     if len(indices.shape) != last + 1:
         raise ValueError(f"take_along_axis: x has {last + 1} axes, but indices {len(indices.shape)}")
     axis = axis_in(axis, last + 1)
-    index = _index((_integers(indices),), (_sizes(x)[axis],))
+    return gathered(x, _index((_integers(indices),), (_sizes(x)[axis],)), axis)
+
+
+def gathered(x: Tensor, index: Tensor, axis: int) -> Tensor:
+    """Elements of `x` along `axis` at `index`, which has as many axes and counts from the front."""
+    last = len(x.shape) - 1
     if axis != last:
         x, index = moveaxis(x, axis, last), moveaxis(index, axis, last)
-    batch, wanted = shape_of(x)[:-1], shape_of(index)[:-1]
-    if batch != wanted:
-        common = np.broadcast_shapes(batch, wanted)  # type: ignore[arg-type]  # all ints here
-        x = broadcast_to(x, (*common, shape_of(x)[-1]))
-        index = broadcast_to(index, (*common, shape_of(index)[-1]))
+    shape, wanted = shape_of(x), shape_of(index)
+    # What is unknown is taken to agree; GatherV2 checks that when it runs.
+    if shape[:-1] != wanted[:-1] and None not in shape + wanted:
+        common: tuple[Any, ...] = np.broadcast_shapes(shape[:-1], wanted[:-1])  # type: ignore[arg-type]  # all ints
+        x, index = broadcast_to(x, (*common, shape[-1])), broadcast_to(index, (*common, wanted[-1]))
     x = _gather(x, index, constant(last), last)
     return x if axis == last else moveaxis(x, last, axis)
 

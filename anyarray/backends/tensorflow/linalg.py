@@ -56,6 +56,7 @@ from anyarray.backends.tensorflow.statistical import min as least
 from anyarray.backends.tensorflow.statistical import sum as total
 
 _abs = op("Abs")
+_any = op("Any")
 _broadcast = op("BroadcastTo")
 _broadcast_shape = op("BroadcastArgs")
 _cholesky = op("Cholesky")
@@ -73,8 +74,7 @@ _fill = op("Fill")
 _gather = op("GatherV2")
 _greater = op("Greater")
 _inv = op("MatrixInverse")
-_log_cross = op("Cross")
-_det = op("LogMatrixDeterminant")
+_log_det = op("LogMatrixDeterminant")
 _max = op("Max")
 _lower = op("MatrixBandPart")
 _maximum = op("Maximum")
@@ -246,7 +246,19 @@ def slogdet(x: Tensor, /) -> tuple[Tensor, Tensor]:
 @_of_every_dtype
 def inv(x: Tensor, /) -> Tensor:
     _require_square("inv", x)
-    return _run(_inv, "inv: x must be invertible, but is singular", x, False)
+    return _inverted("inv: x must be invertible, but is singular", _inv, x)
+
+
+def _inverted(failure: str, kernel: Callable[..., Tensor], x: Tensor, *others: Tensor) -> Tensor:
+    """Result of `kernel`, which inverts `x`: NaN for matrices that hold NaN, which it takes for singular ones."""
+    try:
+        return kernel(x, *others, False)
+    except tf.errors.InvalidArgumentError as error:
+        is_lost = _any(_not_equal(x, x), constant(_MATRIX), True)
+        if not _any(is_lost, axes_tensor(x, None), False):
+            raise np.linalg.LinAlgError(failure) from error
+    inverted = _run(kernel, failure, _where(is_lost, matrix_power(x, 0), x), *others, False)
+    return _where(is_lost, number(math.nan, x.dtype), inverted)
 
 
 def solve(x1: Tensor, x2: Tensor, /) -> Tensor:
@@ -263,7 +275,7 @@ def solve(x1: Tensor, x2: Tensor, /) -> Tensor:
     _require_matrix("solve", x2, "x2")
     require_equal_lengths("solve", x1, x2, -2)
     x1, x2 = _in_equal_stacks(x1, x2)
-    solution = _run(_solve, "solve: x1 must be invertible, but is singular", x1, x2, False)
+    solution = _inverted("solve: x1 must be invertible, but is singular", _solve, x1, x2)
     return _squeeze(solution, [-1]) if is_vector else solution
 
 
@@ -287,14 +299,11 @@ def matrix_power(x: Tensor, n: int, /) -> Tensor:
         return matrix_power(inv(x), -n)
     if n == 0:
         return _set_diagonal(_zeros_like(x), _ones_like(diagonal(x)), constant(0))
-    power = None
-    while True:
-        if n & 1:
-            power = x if power is None else matmul(power, x)
-        n >>= 1
-        if n == 0:
-            return power
-        x = matmul(x, x)
+    if n == 1:
+        return x
+    half = matrix_power(x, n // 2)
+    power = matmul(half, half)
+    return matmul(power, x) if n % 2 else power
 
 
 # -------------------------------------------------------------------- by singular values
@@ -337,7 +346,8 @@ def matrix_norm(x: Tensor, /, *, keepdims: bool = False, ord: float | str | None
     if ord in ("fro", None):
         return vector_norm(x, axis=_MATRIX, keepdims=keepdims)
     if ord in ("nuc", 2, -2):
-        combined = {"nuc": total, 2: _largest, -2: least}[ord](svdvals(x), axis=-1, keepdims=keepdims)
+        combine: Callable[..., Tensor] = {"nuc": total, 2: _largest, -2: least}[ord]
+        combined = combine(svdvals(x), axis=-1, keepdims=keepdims)
         return _expand_dims(combined, constant(-1)) if keepdims else combined
     if ord in (1, -1, math.inf, -math.inf):
         sums = total(_modulus(x), axis=-2 if ord in (1, -1) else -1, keepdims=True)

@@ -94,7 +94,7 @@ def sizes_of(x: Tensor) -> Tensor:
 
 def flattened(x: Tensor) -> Tensor:
     """`x` with one axis, in row-major order."""
-    return _reshape(x, constant((-1,)))
+    return x if len(x.shape) == 1 else _reshape(x, constant((-1,)))
 
 
 def broadcast_to(x: Tensor, /, shape: tuple[int, ...]) -> Tensor:
@@ -234,7 +234,10 @@ def repeat(x: Tensor, repeats: int | Tensor, /, *, axis: int | None = None) -> T
         raise ValueError(f"repeat: repeats must not be negative, not {repeats}")
     before, after = (1,) * axis, (1,) * (len(shape) - axis - 1)
     wide = tile(_expand_dims(x, constant(axis + 1)), (*before, 1, repeats, *after))
-    return _reshape(wide, _mul(sizes_of(x), constant((*before, repeats, *after))))
+    size = shape[axis]
+    if size is None or None in shape:
+        return _reshape(wide, _mul(_shape(x), constant((*before, repeats, *after))))
+    return _reshape(wide, constant((*shape[:axis], size * repeats, *shape[axis + 1 :])))
 
 
 def _repeated_positions(repeats: Tensor, x: Tensor, axis: int) -> Tensor:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, Literal
+
 import numpy as np
 
 from anyarray.backends.tensorflow._host import from_host, is_on_host, on_host
@@ -38,25 +40,26 @@ _zeros_like = op("ZerosLike")
 def unique_all(x: Tensor, /) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """The distinct values, where each is first, which of them every element is, and how often each occurs."""
     flat = flattened(x)
-    indices, inverse, counts = _groups(flat)
+    indices, inverse, counts = _groups(flat, "index", "inverse", "counts")
     return _gather(flat, indices, constant(0)), indices, _reshape(inverse, sizes_of(x)), counts
 
 
 def unique_counts(x: Tensor, /) -> tuple[Tensor, Tensor]:
-    values, _, _, counts = unique_all(x)
-    return values, counts
+    flat = flattened(x)
+    indices, counts = _groups(flat, "index", "counts")
+    return _gather(flat, indices, constant(0)), counts
 
 
 def unique_inverse(x: Tensor, /) -> tuple[Tensor, Tensor]:
-    values, _, inverse, _ = unique_all(x)
-    return values, inverse
+    flat = flattened(x)
+    indices, inverse = _groups(flat, "index", "inverse")
+    return _gather(flat, indices, constant(0)), _reshape(inverse, sizes_of(x))
 
 
 def unique_values(x: Tensor, /) -> Tensor:
-    if is_on_host(x) and x.dtype.is_integer:
-        # No gradient to keep: NumPy need not look for the positions.
-        return from_host(np.unique(on_host(x)))
-    return unique_all(x)[0]
+    flat = flattened(x)
+    (indices,) = _groups(flat, "index")
+    return _gather(flat, indices, constant(0))
 
 
 def isin(x1: Tensor, x2: Tensor, /, *, invert: bool = False) -> Tensor:
@@ -64,7 +67,7 @@ def isin(x1: Tensor, x2: Tensor, /, *, invert: bool = False) -> Tensor:
     if is_on_host(x1) and is_on_host(x2):
         return from_host(np.isin(on_host(x1), on_host(x2), invert=invert))
     ours, theirs = flattened(x1), flattened(x2)
-    _, inverse, counts = _groups(_concat([ours, theirs], constant(0)))
+    inverse, counts = _groups(_concat([ours, theirs], constant(0)), "inverse", "counts")
     # An element is in x2 if the elements equal to it include one that came from there.
     is_theirs = _concat([cast(_zeros_like(ours), "int32"), cast(_ones_like(theirs), "int32")], constant(0))
     has_theirs = _segment_max(is_theirs, inverse, _size(counts))
@@ -73,13 +76,12 @@ def isin(x1: Tensor, x2: Tensor, /, *, invert: bool = False) -> Tensor:
     return _logical_not(found) if invert else found
 
 
-def _groups(flat: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+def _groups(flat: Tensor, *wanted: Literal["index", "inverse", "counts"]) -> list[Tensor]:
     """Groups of equal elements of `flat`, by value: where each is first, the group of every element, their sizes."""
     if is_on_host(flat):
-        _, *found = np.unique(
-            on_host(flat), return_index=True, return_inverse=True, return_counts=True, equal_nan=False
-        )
-        return tuple(from_host(positions) for positions in found)  # type: ignore[return-value]  # three of them
+        options: dict[str, Any] = {f"return_{name}": True for name in wanted}
+        _, *places = np.unique(on_host(flat), equal_nan=False, **options)
+        return [from_host(place) for place in places]
     order = _order(flat)
     ascending = _gather(flat, order, constant(0))
     is_new = _not_equal(getitem(ascending, slice(1, None)), getitem(ascending, slice(None, -1)))
@@ -89,7 +91,8 @@ def _groups(flat: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     counts = _segment_sum(_ones_like(groups), groups, _sum(starts, constant(0)))
     first = _cumsum(counts, constant(0), True)
     inverse = _scatter(groups, _reshape(order, constant((-1, 1))), groups)
-    return _gather(order, first, constant(0)), inverse, counts
+    found = {"index": _gather(order, first, constant(0)), "inverse": inverse, "counts": counts}
+    return [found[name] for name in wanted]
 
 
 def _order(flat: Tensor) -> Tensor:

@@ -5,12 +5,15 @@
 
 from __future__ import annotations
 
+from typing import Any, Literal
+
 import numpy as np
+import numpy.typing as npt
 
 from anyarray import _dtypes
 from anyarray.backends.tensorflow._host import from_host, is_on_host, on_host
 from anyarray.backends.tensorflow._kernel import Tensor, bitcast, cast, constant, name_of, op, shape_of
-from anyarray.backends.tensorflow.indexing import take_along_axis
+from anyarray.backends.tensorflow.indexing import gathered
 from anyarray.backends.tensorflow.manipulation import axis_in, moveaxis, sizes_of
 
 __all__ = ["argsort", "sort"]
@@ -59,19 +62,21 @@ def argsort(x: Tensor, /, *, axis: int = -1, descending: bool = False, stable: b
     return moveaxis(cast(order, "int64"), last, axis)
 
 
-def _order(values: np.ndarray, axis: int, descending: bool, stable: bool) -> np.ndarray:
-    kind = "stable" if stable else "quicksort"
+def _order(values: npt.NDArray[Any], axis: int, descending: bool, stable: bool) -> npt.NDArray[np.int64]:
+    kind: Literal["stable", "quicksort"] = "stable" if stable else "quicksort"
     if not descending:
         return np.argsort(values, axis=axis, kind=kind)
     # NumPy has no descending sort; turned around twice, equal values keep their places.
     order = np.flip(np.argsort(np.flip(values, axis), axis=axis, kind=kind), axis)
-    return values.shape[axis] - 1 - order
+    last = int(values.shape[axis]) - 1
+    return last - order
 
 
 def sort(x: Tensor, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Tensor:
     refuse_complex(x, "sort")
     if x.dtype.is_floating or not is_on_host(x):
-        return take_along_axis(x, argsort(x, axis=axis, descending=descending, stable=stable), axis=axis)
+        order = argsort(x, axis=axis, descending=descending, stable=stable)
+        return gathered(x, order, axis_in(axis, len(x.shape)))
     # Integers have neither a gradient nor equal values that can be told apart.
     values = np.sort(on_host(x), axis=axis)
     return from_host(np.flip(values, axis) if descending else values)

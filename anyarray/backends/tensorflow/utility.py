@@ -17,7 +17,7 @@ _any = op("Any")
 _broadcast = op("BroadcastTo")
 _concat = op("ConcatV2")
 _not_equal = op("NotEqual")
-_strided_slice = op("StridedSlice")
+_split = op("SplitV")
 _subtract = op("Sub")
 
 _BOOL: Final = NATIVE["bool"]
@@ -34,24 +34,6 @@ def all(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
 
 def any(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
     return _any(_truth(x), axes_tensor(x, axis), keepdims)
-
-
-def sliced(x: Tensor, axis: int, start: int | None, stop: int | None) -> Tensor:
-    """`x[..., start:stop, :, :]` with the slice at `axis`, which counts from the end: it is negative."""
-    # The ellipsis is entry 0 of the index, the slice is entry 1, whole axes follow; bit i of a mask means entry i.
-    after = -1 - axis
-    whole = ((1 << after) - 1) << 2
-    return _strided_slice(
-        x,
-        constant((0, start or 0) + (0,) * after),
-        constant((0, stop or 0) + (0,) * after),
-        constant((1,) * (after + 2)),
-        whole | (start is None) << 1,
-        whole | (stop is None) << 1,
-        1,
-        0,
-        0,
-    )
 
 
 def diff(
@@ -77,6 +59,9 @@ def diff(
         parts = promoted(*[part if part.shape.rank else _broadcast(part, shape_tensor(shape)) for part in parts])
         x = _concat(parts, constant(axis))
     change = _not_equal if x.dtype is _BOOL else _subtract
+    but_first, but_last, along = constant((1, -1)), constant((-1, 1)), constant(axis)
     for _ in range(n):
-        x = change(sliced(x, axis, 1, None), sliced(x, axis, None, -1))
+        if x.shape[axis] == 0:
+            break  # there is no first element to split off
+        x = change(_split(x, but_first, along, 2)[1], _split(x, but_last, along, 2)[0])
     return x

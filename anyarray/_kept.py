@@ -1,0 +1,62 @@
+"""Second copies: what was brought to another backend stays with its Array, so that a loop pays for it once.
+
+An Array keeps one at a time, in its slot `_second`, until it is written or dies. Copies of all Arrays together take at most
+`MOST_BYTES`; the oldest go first. Views take no memory of their own, but they would make a write copy, so they are
+kept just as well and dropped before the write.
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections import OrderedDict
+from typing import Any, Final
+
+from anyarray._backend import Backend, Native
+
+MOST_BYTES: Final = 1 << 30
+"""Bytes of all second copies together."""
+
+_lock: Final = threading.Lock()
+_sizes: Final[OrderedDict[int, tuple[weakref.ref[Any], int]]] = OrderedDict()
+"""By the Array's id, oldest first: a weak reference to it and the bytes of its second copy."""
+
+
+def get(array: Any, target: Backend) -> Native | None:
+    """The copy of an Array on `target`, or None."""
+    second = getattr(array, "_second", None)
+    return second[1] if second is not None and second[0] is target else None
+
+
+def put(array: Any, target: Backend, native: Native, is_view: bool) -> None:
+    """Keep a copy or a view of an Array on `target`."""
+    home = array._home
+    if home.is_traced(array._native):
+        return
+    if is_view:
+        array._second = (target, native)
+        return
+    size = home.dtype(array._native).itemsize
+    for n in home.shape_of(array._native):
+        size *= n or 0
+    if size > MOST_BYTES:
+        return
+    key = id(array)
+    with _lock:
+        array._second = (target, native)
+        _sizes[key] = (weakref.ref(array, lambda _: _sizes.pop(key, None)), size)
+        _sizes.move_to_end(key)
+        total = sum(one for _, one in list(_sizes.values()))
+        while total > MOST_BYTES:
+            _, (oldest, freed) = _sizes.popitem(last=False)
+            total -= freed
+            dying = oldest()
+            if dying is not None:
+                dying._second = None
+
+
+def drop(array: Any) -> None:
+    """Forget the copy of an Array, which is about to be written."""
+    if getattr(array, "_second", None) is not None:
+        array._second = None
+        _sizes.pop(id(array), None)

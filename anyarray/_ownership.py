@@ -1,0 +1,78 @@
+"""Whether anybody but one Array holds its memory: then it must not be written, nor lent to who keeps it.
+
+Told by reference counts: of the native array, and of the ndarray whose memory it is a view of. A view, a memoryview, a
+DLPack capsule or a framework's alias of NumPy memory holds one of the two, so each counts as somebody else. The counts
+of an array that is alone are measured at import, as interpreters differ in how many references a call holds.
+"""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from typing import Any, Final
+
+import numpy as np
+
+_gil_is_enabled: Final[bool] = getattr(sys, "_is_gil_enabled", lambda: True)()
+
+
+def _holders(holder: Any) -> int:
+    """References to the native array of an Array, as counted inside a call like this one."""
+    return sys.getrefcount(holder._native)
+
+
+def _holders_of_base(holder: Any) -> int:
+    """References to the ndarray that an Array's native array is a view of."""
+    base = holder._native.base
+    return sys.getrefcount(base)
+
+
+class _Probe:
+    """Stands for an Array while the counts are measured."""
+
+    def __init__(self, native: Any) -> None:
+        self._native = native
+
+
+_ALONE: Final = _holders(_Probe(np.empty(1)))
+_BASE_ALONE: Final = _holders_of_base(_Probe(np.empty(2)[:1]))
+
+
+def is_alone(array: Any) -> bool:
+    """Whether `array`, an Array, alone holds its memory, so that nobody sees a write to it.
+
+    Callers must not hold its native array in a variable of their own. Without a GIL nobody can tell: False.
+    """
+    if _holders(array) > _ALONE or not _gil_is_enabled:
+        return False
+    base = getattr(array._native, "base", None)
+    if base is None:
+        return True
+    del base
+    return _is_ours(array._native.base) and _holders_of_base(array) <= _BASE_ALONE
+
+
+_proven: Final[dict[int, weakref.ref[Any]]] = {}
+"""NumPy memory that one Array alone was seen to hold, by the id of its ndarray.
+
+Since then nobody can have got hold of it to write: what is handed out is read-only.
+"""
+
+
+def is_unwritten(array: Any) -> bool:
+    """Whether nobody but Arrays, which copy first, can write to the NumPy memory of `array`."""
+    key = id(array._native)
+    if key in _proven:
+        return True
+    if not is_alone(array):
+        return False
+    try:
+        _proven[key] = weakref.ref(array._native, lambda _: _proven.pop(key, None))
+    except TypeError:
+        return False  # a NumPy scalar; nothing that is worth sharing
+    return True
+
+
+def _is_ours(base: Any) -> bool:
+    """Whether memory is an ndarray's own, not that of a buffer or a file behind it."""
+    return type(base) is np.ndarray and base.base is None and bool(base.flags.owndata)

@@ -1,0 +1,72 @@
+"""A class of somebody else's, known to TensorFlow as the tensor that its instances hold.
+
+By public protocols alone, without a base class: `__tf_flatten__` for nests (`tf.nest`, gradient tapes, `tf.data`),
+`__tf_tracing_type__` for arguments of `tf.function`, which without it would get the bare tensor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import tensorflow as tf
+
+__all__ = ["adopt"]
+
+
+class _HolderType(tf.types.experimental.TraceType):  # type: ignore[misc]  # TensorFlow has no types
+    """The type of an adopted instance in a trace: that of its tensor."""
+
+    def __init__(self, spec: Any, unwrap: Callable[[Any], Any], wrap: Callable[[Any], Any]) -> None:
+        self._spec = spec
+        self._unwrap = unwrap
+        self._wrap = wrap
+
+    def _like(self, spec: Any) -> _HolderType | None:
+        return None if spec is None else _HolderType(spec, self._unwrap, self._wrap)
+
+    def is_subtype_of(self, other: Any) -> bool:
+        return isinstance(other, _HolderType) and bool(self._spec.is_subtype_of(other._spec))
+
+    def most_specific_common_supertype(self, others: Sequence[Any]) -> _HolderType | None:
+        if not all(isinstance(other, _HolderType) for other in others):
+            return None
+        return self._like(self._spec.most_specific_common_supertype([other._spec for other in others]))
+
+    def placeholder_value(self, placeholder_context: Any) -> Any:
+        return self._wrap(self._spec.placeholder_value(placeholder_context))
+
+    def to_tensors(self, value: Any) -> Any:
+        return self._spec.to_tensors(self._unwrap(value))
+
+    def from_tensors(self, tensors: Any) -> Any:
+        return self._wrap(self._spec.from_tensors(tensors))
+
+    def flatten(self) -> Any:
+        return self._spec.flatten()
+
+    def cast(self, value: Any, cast_context: Any) -> Any:
+        return self._wrap(self._spec.cast(self._unwrap(value), cast_context))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _HolderType) and bool(self._spec == other._spec)
+
+    def __hash__(self) -> int:
+        return hash((_HolderType, self._spec))
+
+
+def adopt(kind: type, unwrap: Callable[[Any], Any], wrap: Callable[[Any], Any]) -> None:
+    """Let instances of `kind` go in and out of TensorFlow's transforms."""
+
+    def flatten(self: Any) -> tuple[Any, ...]:
+        return (), (unwrap(self),)
+
+    def unflatten(cls: type, metadata: Any, components: Sequence[Any]) -> Any:
+        return wrap(components[0])
+
+    def tracing_type(self: Any, context: Any) -> _HolderType:
+        return _HolderType(unwrap(self).__tf_tracing_type__(context), unwrap, wrap)
+
+    kind.__tf_flatten__ = flatten  # type: ignore[attr-defined]  # protocols of TensorFlow, looked up on the class
+    kind.__tf_unflatten__ = classmethod(unflatten)  # type: ignore[attr-defined]
+    kind.__tf_tracing_type__ = tracing_type  # type: ignore[attr-defined]

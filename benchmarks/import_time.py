@@ -1,0 +1,52 @@
+"""What `import anyarray` takes beyond `import numpy`, in fresh processes that take turns: `python -m benchmarks.import_time`."""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from typing import Final
+
+BOUND: Final = 0.060
+"""Seconds over `import numpy`."""
+
+HEAVY: Final = ("jax", "tensorflow", "cupy", "matplotlib", "rich")
+"""What `import anyarray` must not import."""
+
+PROGRAM: Final = """
+import sys, time
+start = time.perf_counter()
+import {module}
+print(time.perf_counter() - start, *({heavy!r} & sys.modules.keys()))
+"""
+
+
+def imported(module: str) -> tuple[float, list[str]]:
+    """Seconds that an import takes in a fresh process, and which heavy modules it brought."""
+    program = PROGRAM.format(module=module, heavy=set(HEAVY))
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    seconds, *heavy = done.stdout.split()
+    return float(seconds), heavy
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.import_time", description=__doc__)
+    parser.add_argument("--rounds", type=int, default=15)
+    rounds: int = parser.parse_args().rounds
+    numpy = anyarray = float("inf")
+    heavy: list[str] = []
+    for _ in range(rounds):
+        numpy = min(numpy, imported("numpy")[0])
+        seconds, heavy = imported("anyarray")
+        anyarray = min(anyarray, seconds)
+    over = anyarray - numpy
+    print(f"import numpy      {numpy * 1e3:6.1f} ms")
+    print(
+        f"import anyarray   {anyarray * 1e3:6.1f} ms   {anyarray / numpy:.2f} times numpy, the least of {rounds} rounds"
+    )
+    print(f"over numpy        {over * 1e3:6.1f} ms   at most {BOUND * 1e3:.0f}: {'ok' if over <= BOUND else 'NO'}")
+    print(f"heavy imports     {' '.join(heavy) or 'none'}: {'NO' if heavy else 'ok'}")
+
+
+if __name__ == "__main__":
+    main()

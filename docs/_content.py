@@ -1,0 +1,112 @@
+"""What the site shows of the code: tables of backends, dtypes and promotion, and the pages of the reference."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import itertools
+import pkgutil
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any, Final
+
+import anyarray as xp
+from anyarray import _backend, _dtypes, standard
+
+FIRST: Final = ("array", "choice", "backend", "inventory", "interop")
+"""Pages of the reference that stand before the others, which follow by name."""
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page of the reference."""
+
+    name: str
+    """Its file name in docs/reference/."""
+    text: str
+    """MyST Markdown."""
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table in Markdown."""
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def backends_table() -> str:
+    """The registry: the names that each library answers to, and what installs it."""
+    rows = []
+    for library in _backend.LIBRARIES.values():
+        stems = [library.name, *(alias for alias, name in _backend.ALIASES.items() if name == library.name)]
+        kinds = [f"{library.name}-{kind}" for kind in library.kinds] if len(library.kinds) > 1 else []
+        names = ", ".join(f"`{name}`" for name in (*stems, *kinds))
+        rows.append((f"`{library.package}`", names, ", ".join(library.kinds), f"`{library.install_line}`"))
+    return table(("library", "names", "devices", "installed by"), rows)
+
+
+def dtypes_table() -> str:
+    """The dtypes, and whether the standard has them."""
+    kinds = {letter: kind for kind, letter in _dtypes.KINDS.items()}
+    rows = [
+        (f"`{name}`", kinds[dtype.kind], str(8 * dtype.itemsize), "yes" if name in _dtypes.STANDARD else "no")
+        for name, dtype in _dtypes.KNOWN.items()
+    ]
+    return table(("dtype", "kind", "bits", "in the standard"), rows)
+
+
+def promotion_table() -> str:
+    """What two dtypes promote to, for every pair."""
+    names = list(_dtypes.KNOWN)
+    rows = [[f"**{first}**", *(_dtypes.promoted(first, second) for second in names)] for first in names]
+    return table(["", *names], rows)
+
+
+TABLES: Final = {"backends": backends_table, "dtypes": dtypes_table, "promotion": promotion_table}
+"""What stands for `<!-- table: NAME -->` in a page."""
+
+
+def reference() -> list[Page]:
+    """The pages of the reference: one for each module that defines public names, and the list of them."""
+    chapters = [importlib.import_module(f"{standard.__name__}.{m.name}") for m in pkgutil.iter_modules(standard.__path__)]
+    names_of: dict[ModuleType, list[str]] = {chapter: list(chapter.__all__) for chapter in chapters}
+    in_chapters = set(itertools.chain.from_iterable(names_of.values()))
+    for name in xp.__all__:
+        one = getattr(xp, name)
+        if name not in in_chapters and one not in chapters:
+            names_of.setdefault(sys.modules[getattr(one, "__module__", xp.__name__)], []).append(name)
+    pages = {stem_of(module): page(module, names) for module, names in names_of.items()}
+    stems = [*FIRST, *sorted(pages.keys() - FIRST)]
+    toctree = "\n".join(("```{toctree}", *stems, "```"))
+    return [Page("index.md", f"# Reference\n\n{toctree}\n"), *(pages[stem] for stem in stems)]
+
+
+def stem_of(module: ModuleType) -> str:
+    """The name of a module's page."""
+    return module.__name__.rpartition(".")[2].strip("_")
+
+
+def page(module: ModuleType, names: list[str]) -> Page:
+    """The page of one module: its docstring, its constants as a table, then what has a docstring itself."""
+    stem = stem_of(module)
+    space = f"{stem}." if stem in ("linalg", "fft") else ""
+    first_line, _, body = (module.__doc__ or "").partition("\n")
+    documented = [name for name in names if is_documented(getattr(module, name))]
+    values = [(f"`{space}{name}`", f"`{getattr(module, name)!r}`") for name in names if name not in documented]
+    parts = [f"# {stem.replace('_', ' ').capitalize()}", first_line, inspect.cleandoc(body)]
+    if values:
+        parts.append(table(("name", "value"), values))
+    parts += [directive(f"anyarray.{space}{name}", getattr(module, name)) for name in documented]
+    return Page(f"{stem}.md", "\n\n".join(parts) + "\n")
+
+
+def is_documented(one: Any) -> bool:
+    """Whether `one` has a docstring of its own; a constant has none."""
+    return inspect.isfunction(one) or inspect.isclass(one)
+
+
+def directive(path: str, one: Any) -> str:
+    """What makes Sphinx read the signature and the docstring."""
+    lines = [f".. autoclass:: {path}", "   :members:"] if inspect.isclass(one) else [f".. autofunction:: {path}"]
+    return "\n".join(("```{eval-rst}", *lines, "```"))

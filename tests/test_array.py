@@ -1,0 +1,261 @@
+"""Attributes of Array, and what Python and the standard library make of one."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+import anyarray as xp
+
+STANDARD = (
+    "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
+    "float32", "float64", "complex64", "complex128",
+)  # fmt: skip
+SHAPES = [(), (0,), (3,), (2, 3), (0, 3), (2, 0, 3), (1, 1, 1, 1), (1,) * 32]
+
+
+# ---------------------------------------------------------------------- attributes
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.usefixtures("backend")
+def test_shape_ndim_and_size_agree(shape: tuple[int, ...]) -> None:
+    x = xp.ones(shape)
+    assert (x.shape, x.ndim, x.size) == (shape, len(shape), int(np.prod(shape)))
+    assert type(x.shape) is tuple
+
+
+@pytest.mark.parametrize("dtype", STANDARD)
+@pytest.mark.usefixtures("backend")
+def test_dtype_is_the_namespace_s_own_object(dtype: str) -> None:
+    assert xp.ones(2, dtype=getattr(xp, dtype)).dtype is getattr(xp, dtype)
+
+
+def test_device_is_the_backend(backend: xp.Backend) -> None:
+    assert xp.ones(2).device is backend
+
+
+@pytest.mark.usefixtures("backend")
+def test_the_namespace_is_anyarray() -> None:
+    assert xp.ones(2).__array_namespace__() is xp
+    assert xp.ones(2).__array_namespace__(api_version="2025.12") is xp
+
+
+@pytest.mark.usefixtures("backend")
+def test_transposes_exchange_the_last_two_axes() -> None:
+    x = xp.reshape(xp.arange(6), (2, 3))
+    assert x.T.tolist() == x.mT.tolist() == [[0, 3], [1, 4], [2, 5]]
+    assert xp.ones((4, 2, 3)).mT.shape == (4, 3, 2)
+
+
+@pytest.mark.usefixtures("backend")
+def test_attributes_cannot_be_set() -> None:
+    x = xp.ones(2)
+    for attribute in ("shape", "dtype", "device", "unknown"):
+        with pytest.raises(AttributeError):
+            setattr(x, attribute, None)
+
+
+# ---------------------------------------------------------------------- conversion to Python
+@pytest.mark.parametrize(
+    ("value", "dtype"),
+    [(True, "bool"), (-5, "int8"), (2**64 - 1, "uint64"), (-(2**63), "int64"), (0.1, "float64"), (1 - 2j, "complex128")],
+)
+@pytest.mark.usefixtures("backend")
+def test_item_gives_the_python_scalar(value: complex, dtype: str) -> None:
+    found = xp.asarray(value, dtype=getattr(xp, dtype)).item()
+    assert found == value
+    assert type(found) is type(value)
+
+
+@pytest.mark.parametrize("convert", [bool, int, float, complex])
+@pytest.mark.usefixtures("backend")
+def test_a_0_d_array_converts_to_a_python_scalar(convert: type[Any]) -> None:
+    assert convert(xp.asarray(3)) == convert(3)
+    assert type(convert(xp.asarray(3))) is convert
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -0.0])
+@pytest.mark.usefixtures("backend")
+def test_special_floats_convert_unchanged(value: float) -> None:
+    assert repr(float(xp.asarray(value))) == repr(value)
+
+
+@pytest.mark.usefixtures("backend")
+def test_a_nan_is_true() -> None:
+    assert bool(xp.asarray(xp.nan))
+
+
+@pytest.mark.usefixtures("backend")
+def test_an_integer_array_is_an_index() -> None:
+    assert "abc"[xp.asarray(1)] == "b"
+    assert list(range(xp.asarray(2, dtype=xp.uint8))) == [0, 1]
+
+
+@pytest.mark.usefixtures("backend")
+def test_int_of_nan_and_infinity_is_python_s_own_error() -> None:
+    with pytest.raises(ValueError, match="cannot convert float NaN to integer"):
+        int(xp.asarray(xp.nan))
+    with pytest.raises(OverflowError, match="cannot convert float infinity to integer"):
+        int(xp.asarray(xp.inf))
+
+
+@pytest.mark.usefixtures("backend")
+def test_tolist_gives_nested_lists() -> None:
+    assert xp.asarray([[1, 2], [3, 4]]).tolist() == [[1, 2], [3, 4]]
+    assert xp.asarray(5).tolist() == 5
+    assert xp.zeros((2, 0)).tolist() == [[], []]
+
+
+@pytest.mark.usefixtures("backend")
+def test_item_of_many_elements_is_refused() -> None:
+    with pytest.raises(ValueError):
+        xp.ones(2).item()
+
+
+@pytest.mark.usefixtures("backend")
+def test_len_is_the_length_of_the_first_axis() -> None:
+    assert len(xp.ones((3, 2))) == 3
+    assert len(xp.ones((0, 2))) == 0
+
+
+@pytest.mark.usefixtures("backend")
+def test_iteration_gives_arrays_along_the_first_axis() -> None:
+    rows = list(xp.asarray([[1, 2], [3, 4]]))
+    assert [row.tolist() for row in rows] == [[1, 2], [3, 4]]
+    assert all(type(row) is xp.Array for row in rows)
+
+
+@pytest.mark.usefixtures("backend")
+def test_unpacking_works() -> None:
+    first, *rest = xp.asarray([1, 2, 3])
+    assert (int(first), [int(v) for v in rest]) == (1, [2, 3])
+
+
+@pytest.mark.usefixtures("backend")
+def test_in_asks_for_an_equal_element() -> None:
+    x = xp.asarray([[1, 2], [3, 4]])
+    assert 3 in x
+    assert 5 not in x
+    assert xp.asarray(2) in x
+
+
+@pytest.mark.usefixtures("backend")
+def test_a_nan_is_not_in_an_array() -> None:
+    assert xp.nan not in xp.asarray([xp.nan])
+
+
+@pytest.mark.usefixtures("backend")
+def test_an_array_is_not_equal_to_what_is_no_array() -> None:
+    x = xp.ones(2)
+    assert (x == None) is False  # noqa: E711 - what is tested
+    assert (x != None) is True  # noqa: E711 - what is tested
+    assert (x == "ones") is False
+
+
+@pytest.mark.usefixtures("backend")
+def test_an_array_is_no_key() -> None:
+    with pytest.raises(TypeError, match="unhashable type: 'Array'"):
+        hash(xp.ones(2))
+
+
+# ---------------------------------------------------------------------- text
+def test_repr_shows_values_dtype_and_home(backend: xp.Backend) -> None:
+    assert repr(xp.asarray([0.5, 1.0])) == f"Array([0.5, 1. ], dtype=float64, device={backend})"
+
+
+def test_repr_of_a_scalar_is_short(backend: xp.Backend) -> None:
+    assert repr(xp.asarray(3, dtype=xp.int8)) == f"Array(3, dtype=int8, device={backend})"
+
+
+def test_repr_aligns_rows(backend: xp.Backend) -> None:
+    text = repr(xp.reshape(xp.arange(4), (2, 2)))
+    assert text == f"Array([[0, 1],\n       [2, 3]], dtype=int64, device={backend})"
+
+
+def test_repr_of_an_empty_array_shows_its_shape(backend: xp.Backend) -> None:
+    assert repr(xp.zeros((2, 0))) == f"Array([], shape=(2, 0), dtype=float64, device={backend})"
+
+
+def test_repr_of_a_large_array_shows_its_edges(backend: xp.Backend) -> None:
+    text = repr(xp.arange(1_000_000))
+    assert text == (
+        f"Array([     0,      1,      2, ..., 999997, 999998, 999999], shape=(1000000,), dtype=int64, device={backend})"
+    )
+
+
+@pytest.mark.parametrize("shape", [(2000,), (100, 100), (3, 2000), (2000, 3), (2, 3, 500), (20, 1, 20, 5)], ids=str)
+@pytest.mark.usefixtures("backend")
+def test_a_summary_shows_what_numpy_s_shows(shape: tuple[int, ...]) -> None:
+    a = np.arange(np.prod(shape)).reshape(shape)
+    assert str(xp.asarray(a)) == str(a)
+
+
+@pytest.mark.usefixtures("backend")
+def test_repr_never_shows_megabytes() -> None:
+    assert len(repr(xp.zeros((500, 500, 10)))) < 3000
+
+
+@pytest.mark.usefixtures("backend")
+def test_str_is_that_of_numpy() -> None:
+    a = np.asarray([[0.1, -0.0, np.nan], [np.inf, 1e300, 5]])
+    assert str(xp.asarray(a)) == str(a)
+
+
+@pytest.mark.usefixtures("backend")
+def test_str_follows_numpy_s_print_options() -> None:
+    with np.printoptions(precision=2):
+        assert str(xp.asarray([0.123456])) == "[0.12]"
+
+
+@pytest.mark.usefixtures("backend")
+def test_format_takes_the_specification_of_the_scalar() -> None:
+    assert f"{xp.asarray(3.14159):.2f}" == "3.14"
+    assert f"{xp.asarray(7):03d}" == "007"
+    assert f"{xp.asarray([1, 2])}" == "[1 2]"
+
+
+# ---------------------------------------------------------------------- copies
+@pytest.mark.parametrize("dtype", [*STANDARD, "float16", "bfloat16"])
+def test_a_pickled_array_comes_back_the_same(dtype: str, backend: xp.Backend) -> None:
+    x = xp.asarray([[0, 1], [1, 0]], dtype=getattr(xp, dtype))
+    y = pickle.loads(pickle.dumps(x))
+    assert (y.dtype, y.shape, y.device, y.tolist()) == (x.dtype, x.shape, backend, x.tolist())
+
+
+@pytest.mark.usefixtures("backend")
+def test_a_pickled_array_keeps_special_values() -> None:
+    x = xp.asarray([xp.nan, xp.inf, -0.0])
+    assert str(pickle.loads(pickle.dumps(x)).tolist()) == "[nan, inf, -0.0]"
+
+
+def test_a_pickled_array_stays_placed(framework: str) -> None:
+    x = pickle.loads(pickle.dumps(xp.ones(2, device=framework)))
+    with pytest.raises(xp.BackendMismatchError):
+        x + xp.ones(2, device="numpy")
+
+
+@pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy], ids=["copy", "deepcopy"])
+def test_a_copy_has_the_same_values_and_home(duplicate: Any, backend: xp.Backend) -> None:
+    x = xp.asarray([1.5, 2.5])
+    y = duplicate(x)
+    assert y is not x
+    assert (y.tolist(), y.dtype, y.device) == ([1.5, 2.5], xp.float64, backend)
+
+
+@pytest.mark.usefixtures("backend")
+def test_deepcopy_of_a_container_copies_its_arrays() -> None:
+    held = {"x": xp.ones(2)}
+    other = copy.deepcopy(held)
+    held["x"][...] = 9
+    assert other["x"].tolist() == [1.0, 1.0]
+
+
+@pytest.mark.usefixtures("backend")
+def test_an_array_can_be_weakly_referenced() -> None:
+    import weakref
+
+    x = xp.ones(2)
+    assert weakref.ref(x)() is x

@@ -1,0 +1,342 @@
+"""The command line: what `info` and `bench` print, what they refuse, and what follows from measurements."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import io
+import json
+import sys
+import types
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+import anyarray as xp
+from anyarray import _backend, _choice
+from anyarray.__main__ import main
+from anyarray._cli import bench, info, tables, timing
+from anyarray._cli.experiments import EXPERIMENTS, Experiment, tanh, vector
+from anyarray._cli.results import ALWAYS, NEVER, Participant, Results, duration
+from anyarray._cli.timing import Failure, Measurement
+
+TINY = Experiment("tiny", "tanh(x)", tanh, vector, 2, (0, 1, 2), (0, 1))
+
+
+@pytest.fixture
+def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One experiment that takes milliseconds, in place of the usual ones."""
+    monkeypatch.setattr(bench, "EXPERIMENTS", (TINY,))
+    monkeypatch.setattr(timing, "QUICK", timing.Effort(round_seconds=1e-5, rounds=2, cell_seconds=1.0))
+
+
+@pytest.fixture
+def idle(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A library `idle` that is installed, but finds no device."""
+    module = types.ModuleType("idle_backend")
+    module.devices = dict  # type: ignore[attr-defined]  # a hook of the contract
+    monkeypatch.setitem(_backend.LIBRARIES, "idle", _backend.Library("idle", "idle_backend", "json", ("gpu",)))
+    monkeypatch.setitem(sys.modules, "idle_backend", module)
+    monkeypatch.setattr(_backend, "_loaded", dict(_backend._loaded))
+
+
+@pytest.fixture
+def absent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A library `absent` that is known, but not installed."""
+    row = _backend.Library("absent", "absent_backend", "no_such_package", ("cpu",), extra="absent")
+    monkeypatch.setitem(_backend.LIBRARIES, "absent", row)
+
+
+def results(seconds: dict[str, Sequence[float]]) -> Results:
+    """Results of TINY at its sizes 1, 2, 4 for each backend."""
+    participants = [Participant(name, "1.0") for name in seconds]
+    made = Results(participants, (TINY,), "float32", quick=False, is_complete=True)
+    for name, row in seconds.items():
+        for size, one in zip((1, 2, 4), row, strict=True):
+            made.add(Measurement("tiny", size, name, one, 3 * one, 10))
+    return made
+
+
+def shown(made: Results, width: int) -> str:
+    """The tables as a terminal of that width shows them."""
+    text = io.StringIO()
+    tables.show(made, Console(file=text, width=width))
+    return text.getvalue()
+
+
+# ---------------------------------------------------------------------- info
+def test_info_lists_every_known_backend_and_the_defaults(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["info"]) == 0
+    out = capsys.readouterr().out
+    for row in xp.backends():
+        assert row.name in out
+    assert f"{xp.__version__}, Array API 2025.12" in out
+    assert "default backend: auto" in out
+    assert "int int64, float float64, complex complex128" in out
+
+
+def test_info_as_json_says_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["info", "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["default_backend"] == "auto"
+    assert said["default_dtypes"] == {"int": "int64", "float": "float64", "complex": "complex128"}
+    numpy = next(row for row in said["backends"] if row["name"] == "numpy")
+    assert numpy == {
+        "name": "numpy",
+        "is_installed": True,
+        "version": np.__version__,
+        "devices": ["numpy"],
+        "problem": None,
+        "install": "pip install numpy",
+    }
+
+
+def test_info_imports_no_framework(run_python: Callable[..., str]) -> None:
+    program = """
+        import sys
+        from anyarray.__main__ import main
+        main(["info"])
+        print("loaded:", *sorted({"jax", "tensorflow", "cupy", "matplotlib"} & set(sys.modules)))
+    """
+    assert run_python(program).endswith("loaded:\n")
+
+
+@pytest.mark.usefixtures("idle")
+def test_info_says_which_backend_has_no_device_here(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = {row.name: row for row in info.backend_rows(look_for_devices=True)}
+    assert rows["idle"].state == "no device on this machine"
+    assert rows["idle"].devices == []
+
+
+@pytest.mark.usefixtures("absent")
+def test_info_gives_the_install_line_of_what_is_not_installed(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["info"])
+    line = next(line for line in capsys.readouterr().out.splitlines() if "absent" in line)
+    assert "not installed" in line
+    assert 'pip install "anyarray[absent]"' in line
+
+
+def test_info_shows_a_library_that_cannot_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = _backend.Library("broken", "no_such_module_of_a_backend", "json", ("cpu",))
+    monkeypatch.setitem(_backend.LIBRARIES, "broken", broken)
+    rows = {row.name: row for row in info.backend_rows(look_for_devices=True)}
+    assert rows["broken"].state == "not usable"
+    assert rows["broken"].problem == "ModuleNotFoundError: No module named 'no_such_module_of_a_backend'"
+
+
+def test_info_says_that_the_default_backend_is_unknown(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(_choice.process_default, "backend", "jaxx")
+    assert main(["info"]) == 0
+    assert 'backend "jaxx" is unknown. Did you mean "jax"?' in capsys.readouterr().out
+
+
+# ---------------------------------------------------------------------- bench
+@pytest.mark.usefixtures("tiny")
+def test_bench_prints_a_row_for_each_size(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "--quick", "--backends", "numpy"]) == 0
+    out = capsys.readouterr().out
+    assert [line.split()[0] for line in out.splitlines() if "2^" in line] == ["2^0", "2^1"]
+    assert "anyarray on numpy above NumPy itself" in out
+    assert "\x1b" not in out, "a pipe gets no colours"
+
+
+@pytest.mark.usefixtures("tiny", "idle")
+def test_bench_on_all_backends_leaves_out_those_without_a_device(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "--quick", "--json"]) == 0
+    captured = capsys.readouterr()
+    names = [row["name"] for row in json.loads(captured.out)["backends"]]
+    assert names[0] == "numpy"
+    assert "idle" not in names
+    assert 'Left out: backend "idle"' in captured.err
+
+
+@pytest.mark.usefixtures("tiny")
+def test_bench_writes_json_beside_the_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "bench.json"
+    assert main(["bench", "--quick", "--backends", "numpy", "--dtype", "float64", "--json", str(file)]) == 0
+    said = json.loads(file.read_text())
+    assert said["dtype"] == "float64"
+    assert said["is_complete"] is True
+    assert {(m["experiment"], m["size"], m["contestant"]) for m in said["measurements"]} == {
+        ("tiny", 1, "numpy"),
+        ("tiny", 1, "NumPy itself"),
+        ("tiny", 2, "numpy"),
+    }
+    assert "tiny" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("tiny")
+def test_bench_draws_a_picture(tmp_path: Path) -> None:
+    file = tmp_path / "bench.png"
+    assert main(["bench", "--quick", "--backends", "numpy", "--plot", str(file)]) == 0
+    assert file.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.usefixtures("idle", "absent")
+@pytest.mark.parametrize(
+    ("names", "sentence"),
+    [
+        ("jaxx", 'backend "jaxx" is unknown. Did you mean "jax"? Known: numpy, tf, jax, cupy, idle, absent'),
+        ("numpy,", 'backend "" is unknown. Known: numpy, tf, jax, cupy, idle, absent'),
+        (
+            "absent",
+            'backend "absent" is known, but no_such_package is not installed. Run: pip install',
+        ),
+        ("idle", 'backend "idle": json is installed, but finds no such device on this machine.'),
+    ],
+)
+def test_bench_refuses_a_backend_in_one_sentence(names: str, sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "--backends", names]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith(f"python -m anyarray: {sentence}")
+    assert captured.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--plot", "no/such/folder/bench.png"], "no/such/folder/bench.png: there is no folder no/such/folder"),
+        (["--plot", "bench.txt"], "bench.txt: the name must end in .png, .svg, .pdf"),
+        (["--json", "no/such/folder/bench.json"], "no/such/folder/bench.json: there is no folder no/such/folder"),
+    ],
+)
+def test_bench_refuses_a_file_before_it_measures(
+    options: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["bench", *options])
+    assert capsys.readouterr().err.endswith(f"error: argument {options[0]}: {sentence}\n")
+
+
+def test_bench_names_the_cure_where_matplotlib_is_missing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(SystemExit, match="2"):
+        main(["bench", "--plot", "bench.png"])
+    assert capsys.readouterr().err.endswith('matplotlib is not installed. Run: pip install "anyarray[plot]"\n')
+
+
+@pytest.mark.usefixtures("tiny")
+def test_bench_shows_what_it_has_after_ctrl_c(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(experiment: Experiment, size: int, *args: Any) -> Iterator[Measurement]:
+        if size > 1:
+            raise KeyboardInterrupt
+        yield Measurement(experiment.name, size, "numpy", 1e-6, 1e-5, 1)
+
+    monkeypatch.setattr(timing, "measured", interrupted)
+    assert main(["bench", "--quick", "--backends", "numpy"]) == 130
+    out = capsys.readouterr().out
+    assert "1.00 us" in out
+    assert "2^1" not in out
+    assert out.endswith("Interrupted: these are the results so far.\n")
+
+
+def test_bench_goes_on_after_a_cell_that_failed() -> None:
+    def refuses(namespace: Any, x: Any) -> Any:
+        raise ValueError("no\nmore of this")
+
+    wrong = Experiment("wrong", "fails", refuses, vector, 2, (0,), (0,))
+    here = timing.Contestant("numpy", xp.device("numpy"))
+    assert list(timing.measured(wrong, 1, [here], np.dtype("float32"), timing.QUICK)) == [
+        Failure("wrong", 1, "numpy", "ValueError: no")
+    ]
+
+
+def test_the_command_without_a_name_prints_its_help(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 0
+    assert "info" in capsys.readouterr().out
+
+
+# ---------------------------------------------------------------------- experiments
+@pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda experiment: experiment.name)
+def test_an_experiment_gives_numpys_values(backend: xp.Backend, experiment: Experiment) -> None:
+    inputs = experiment.inputs(np.random.default_rng(0), 100, np.dtype("float64"))
+    wanted = experiment.run(np, *inputs)
+    found = experiment.run(xp, *[xp.asarray(a) for a in inputs] if experiment.is_resident else inputs)
+    assert found.device is backend
+    # Sums in another order: a few units in the last place of float64, times the 100 terms.
+    np.testing.assert_allclose(np.asarray(found), wanted, rtol=1e-12, atol=1e-12)
+
+
+def test_sizes_are_written_as_powers() -> None:
+    for experiment in EXPERIMENTS:
+        for size, exponent in zip(experiment.sizes(quick=False), experiment.exponents, strict=True):
+            assert experiment.size_text(size) == f"{experiment.base}^{exponent}"
+
+
+# ---------------------------------------------------------------------- results
+def test_the_fastest_backend_is_marked_with_its_gain() -> None:
+    made = results({"numpy": [1e-6, 2e-6, 6e-6], "jax-cpu": [4e-6, 4e-6, 4e-6]})
+    lines = {line.split()[0]: line.split() for line in shown(made, 80).splitlines() if "2^" in line}
+    assert lines["2^0"] == ["2^0", "*", "1.00", "us", "4.00", "us", "numpy"]
+    assert lines["2^2"] == ["2^2", "6.00", "us", "*", "4.00", "us", "jax-cpu", "1.5x"]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "size"),
+    [
+        ([1, 1, 1], ALWAYS),
+        ([4, 4, 4], NEVER),
+        ([1, 1, 4], NEVER),
+        # Half as fast at 2, twice as fast at 4: equal in the middle, on log axes.
+        ([4, 4, 1], 2**1.5),
+        ([1, 4, 1], 2**1.5),
+    ],
+)
+def test_the_crossover_is_interpolated_after_the_last_loss(seconds: list[float], size: float | str) -> None:
+    made = results({"numpy": [2, 2, 2], "jax-cpu": seconds})
+    assert made.crossover("tiny", "jax-cpu") == (pytest.approx(size) if isinstance(size, float) else size)
+
+
+def test_there_is_no_crossover_without_numpy() -> None:
+    made = results({"tf-cpu": [2, 2, 2], "jax-cpu": [1, 1, 1]})
+    assert made.crossover("tiny", "jax-cpu") is None
+    assert "ahead from" not in shown(made, 80).split("Times are")[0]
+
+
+def test_the_warm_up_is_what_the_first_call_takes_longer() -> None:
+    assert results({"numpy": [1, 2, 3]}).warm_up("tiny", "numpy") == 6
+
+
+def test_the_cost_of_the_layer_is_the_time_above_numpy_itself() -> None:
+    made = results({"numpy": [3e-6, 1, 1]})
+    made.add(Measurement("tiny", 1, "NumPy itself", 1e-6, 1e-6, 1))
+    assert made.layer_seconds() == {"tiny": pytest.approx(2e-6)}
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 120])
+def test_tables_fit_the_terminal(width: int) -> None:
+    names = ["numpy", "tf-gpu", "jax-gpu", "cupy", "jax-cpu"]
+    made = results({name: [1e-6, 1e-4, 1e-2] for name in names})
+    out = shown(made, width)
+    assert all(len(line) <= width for line in out.splitlines())
+    assert all(name in out for name in names)
+    assert "…" not in out
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(1e-9, "0.00 us"), (1.234e-6, "1.23 us"), (9.996e-6, "10.0 us"), (99.96e-6, "100 us"), (0.9999e-3, "1.00 ms"),
+     (0.5, "500 ms"), (1.0, "1.00 s"), (100.0, "100 s")],
+)  # fmt: skip
+def test_a_duration_has_three_digits(seconds: float, text: str) -> None:
+    assert duration(seconds) == text
+
+
+def test_every_option_has_a_help_text() -> None:
+    parser = argparse.ArgumentParser()
+    commands = parser.add_subparsers()
+    for command in (info, bench):
+        command.add_parser(commands)
+    for command in commands.choices.values():
+        assert all(action.help for action in command._actions)

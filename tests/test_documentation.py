@@ -1,0 +1,118 @@
+"""Every example in README, docs and docstrings runs, on every backend; the reference leaves out no public name.
+
+The blocks ```python of a page run in order in one namespace; the blocks ```pycon are compared with what they print.
+Words after that say more: `requires=jax`, that a block is left out where that library is not installed, and
+`choice=auto`, that it is about the choice itself and runs with no backend chosen.
+"""
+
+from __future__ import annotations
+
+import doctest
+import importlib.util
+import inspect
+import re
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Final
+
+import pytest
+
+import anyarray as xp
+
+ROOT: Final = Path(__file__).parents[1]
+PAGES: Final = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCK: Final = re.compile(
+    r"^```(?P<kind>python|pycon)(?P<auto> choice=auto)?(?: requires=(?P<library>\w+))?\n(?P<code>.*?)^```$", re.M | re.S
+)
+OTHER_BLOCK: Final = re.compile(r"^```(?!$|console$|toml$|\{|pycon|python)", re.M)
+DEVIATION: Final = re.compile(r"^\| `(.+?)` \| `(.+?)` \| `(.+?)` \| `(.+?)` \|$", re.M)
+SPACES: Final = {"": xp, "linalg.": xp.linalg, "fft.": xp.fft}
+PUBLIC: Final = {
+    prefix + name: getattr(space, name)
+    for prefix, space in SPACES.items()
+    for name in space.__all__
+    if not inspect.ismodule(getattr(space, name))
+}
+FUNCTIONS: Final = sorted(name for name, one in PUBLIC.items() if inspect.isfunction(one))
+
+
+def generated() -> ModuleType:
+    """The module that writes the tables and the reference of the site."""
+    spec = importlib.util.spec_from_file_location("docs_content", ROOT / "docs" / "_content.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def run_examples(text: str, name: str, namespace: dict[str, Any]) -> None:
+    """Fail with doctest's report if an example in `text` prints something else."""
+    test = doctest.DocTestParser().get_doctest(text, namespace, name, name, 0)
+    report: list[str] = []
+    failed = doctest.DocTestRunner(verbose=False).run(test, out=report.append, clear_globs=False).failed
+    assert not failed, "".join(report)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_the_blocks_of_a_page_run(page: Path, backend: xp.Backend) -> None:
+    text = page.read_text()
+    namespace: dict[str, Any] = {"__name__": "__main__"}
+    for found in BLOCK.finditer(text):
+        if found["library"] and importlib.util.find_spec(found["library"]) is None:
+            continue
+        # As many lines before the code as in the page, so that a traceback points into it.
+        code = "\n" * text.count("\n", 0, found.start("code")) + found["code"]
+        with xp.backend("auto" if found["auto"] else backend):
+            if found["kind"] == "pycon":
+                run_examples(code, page.name, namespace)
+            else:
+                exec(compile(code, str(page), "exec"), namespace)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_no_block_of_a_page_is_overlooked(page: Path) -> None:
+    text = page.read_text()
+    assert not OTHER_BLOCK.search(text)
+    assert len(BLOCK.findall(text)) == len(re.findall(r"^```(?:python|pycon)", text, re.M))
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # NumPy's, of invalid values: these rows are about them
+@pytest.mark.parametrize("row", DEVIATION.findall((ROOT / "docs" / "deviations.md").read_text()), ids=lambda row: row[0])
+def test_a_deviation_is_as_documented(row: tuple[str, ...], backend: xp.Backend) -> None:
+    expression, *values = row
+    documented = dict(zip(("numpy", "jax", "tf"), values, strict=True)).get(backend.library)
+    if documented is None:
+        return
+    try:
+        found = str(eval(expression, {"xp": xp, "nan": xp.nan, "inf": xp.inf}).tolist())
+    except Exception as error:  # noqa: BLE001 - the row names the class
+        found = documented if documented in {kind.__name__ for kind in type(error).__mro__} else repr(error)
+    assert found == documented
+
+
+@pytest.mark.parametrize("public", sorted(PUBLIC))
+def test_the_examples_of_a_docstring_run(public: str, backend: xp.Backend) -> None:
+    found = PUBLIC[public]
+    if not (inspect.isfunction(found) or inspect.isclass(found)):
+        return
+    members = [found, *(vars(found).values() if inspect.isclass(found) else ())]
+    for member in members:
+        run_examples(inspect.getdoc(member) or "", public, {})
+
+
+@pytest.mark.parametrize("public", FUNCTIONS)
+def test_every_public_function_has_an_example(public: str) -> None:
+    assert ">>>" in (PUBLIC[public].__doc__ or "")
+
+
+@pytest.mark.parametrize("public", sorted(PUBLIC))
+def test_every_public_name_stands_in_the_reference_once(public: str) -> None:
+    text = "\n".join(page.text for page in generated().reference())
+    name = re.escape(public)
+    assert len(re.findall(rf"^\.\. auto\w+:: anyarray\.{name}$|^\| `{name}` \|", text, re.M)) == 1
+
+
+def test_the_table_of_backends_has_a_row_for_each_library() -> None:
+    rows = generated().backends_table().splitlines()[2:]
+    assert [row.split("`")[1] for row in rows] == list(xp._backend.LIBRARIES)

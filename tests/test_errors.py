@@ -1,0 +1,474 @@
+"""Bad input: one sentence that names function, parameter, what was wanted and what came; the same on every backend."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import anyarray as xp
+from anyarray import _errors
+
+
+def floats(*shape: int) -> xp.Array:
+    return xp.ones(shape)
+
+
+def ints(*shape: int) -> xp.Array:
+    return xp.ones(shape, dtype=xp.int64)
+
+
+def bools(*shape: int) -> xp.Array:
+    return xp.ones(shape, dtype=xp.bool)
+
+
+def complexes(*shape: int) -> xp.Array:
+    return xp.ones(shape, dtype=xp.complex128)
+
+
+class Foreign:
+    """An object that no backend knows."""
+
+
+# ---------------------------------------------------------------------- not an array
+NOT_ARRAYS: list[tuple[Callable[[], object], str]] = [
+    (lambda: xp.exp([1.0, 2.0]), "exp: x must be an Array, not list. Wrap it: xp.asarray(...)"),
+    (lambda: xp.exp((1.0, 2.0)), "exp: x must be an Array, not tuple. Wrap it: xp.asarray(...)"),
+    (lambda: xp.exp(1.0), "exp: x must be an Array, not float. Wrap it: xp.asarray(...)"),
+    (lambda: xp.exp(None), "exp: x must be an Array, not NoneType. Wrap it: xp.asarray(...)"),
+    (lambda: xp.exp("1"), "exp: x must be an Array, not str. Wrap it: xp.asarray(...)"),
+    (lambda: xp.exp(Foreign()), "exp: x must be an Array, not Foreign. Wrap it: xp.asarray(...)"),
+    (lambda: xp.sum([1.0], axis=0), "sum: x must be an Array, not list. Wrap it: xp.asarray(...)"),
+    (lambda: xp.add(floats(2), [1.0, 2.0]), "add: x2 must be an Array, not list. Wrap it: xp.asarray(...)"),
+    (lambda: xp.add([1.0, 2.0], floats(2)), "add: x1 must be an Array, not list. Wrap it: xp.asarray(...)"),
+    (lambda: xp.add(1, 2), "add: x1 must be an Array, not int. Wrap it: xp.asarray(...)"),
+    (lambda: xp.add(floats(2), None), "add: x2 must be an Array, not NoneType. Wrap it: xp.asarray(...)"),
+    (lambda: xp.matmul(floats(2), [1.0, 2.0]), "matmul: x2 must be an Array, not list. Wrap it: xp.asarray(...)"),
+    (lambda: xp.matmul(floats(2), 2.0), "matmul: x2 must be an Array, not float. Wrap it: xp.asarray(...)"),
+    (lambda: xp.where([True], 1, 2), "where: condition must be an Array, not list. Wrap it: xp.asarray(...)"),
+    (lambda: xp.clip(floats(2), [0.0]), "clip: min must be an Array, not list. Wrap it: xp.asarray(...)"),
+    (lambda: xp.take(floats(2), [0]), "take: indices must be an Array, not list. Wrap it: xp.asarray(...)"),
+    (lambda: xp.concat(3), "concat: arrays must be an Array, not int. Wrap it: xp.asarray(...)"),
+    (lambda: xp.concat([floats(2), [1.0]]), "concat: arrays[1] must be an Array, not list. Wrap it: xp.asarray(...)"),
+    (lambda: xp.stack([floats(2), 1.0]), "stack: arrays[1] must be an Array, not float. Wrap it: xp.asarray(...)"),
+    (
+        lambda: xp.broadcast_arrays(floats(2), [1.0]),
+        "broadcast_arrays: arrays[1] must be an Array, not list. Wrap it: xp.asarray(...)",
+    ),
+    (lambda: xp.meshgrid([1.0]), "meshgrid: arrays[0] must be an Array, not list. Wrap it: xp.asarray(...)"),
+    (lambda: xp.zeros_like([1.0]), "zeros_like: x must be an Array, not list. Wrap it: xp.asarray(...)"),
+    (lambda: xp.astype([1.0], xp.int8), "astype: x must be an Array, not list. Wrap it: xp.asarray(...)"),
+    (lambda: xp.linalg.inv([[1.0]]), "inv: x must be an Array, not list. Wrap it: xp.asarray(...)"),
+    (lambda: xp.fft.fft([1.0]), "fft: x must be an Array, not list. Wrap it: xp.asarray(...)"),
+    (lambda: xp.from_dlpack([1.0]), "from_dlpack: x must have __dlpack__, not list"),
+    (lambda: xp.Array(), "Array: is not made by its class. Make one: xp.asarray(...)"),
+]
+
+
+@pytest.mark.parametrize(("call", "sentence"), NOT_ARRAYS, ids=[sentence for _, sentence in NOT_ARRAYS])
+@pytest.mark.usefixtures("backend")
+def test_what_is_no_array_is_refused(call: Callable[[], object], sentence: str) -> None:
+    with pytest.raises(TypeError) as caught:
+        call()
+    assert str(caught.value) == sentence
+    assert isinstance(caught.value, xp.ArgumentTypeError)
+
+
+@pytest.mark.usefixtures("backend")
+def test_an_operator_with_a_foreign_operand_is_python_s_own_error() -> None:
+    with pytest.raises(TypeError) as caught:
+        floats(2) + Foreign()
+    assert str(caught.value) == "unsupported operand type(s) for +: 'Array' and 'Foreign'"
+
+
+@pytest.mark.usefixtures("backend")
+def test_an_operator_with_a_list_is_python_s_own_error() -> None:
+    with pytest.raises(TypeError) as caught:
+        floats(2) + [1.0, 2.0]
+    assert str(caught.value) == "unsupported operand type(s) for +: 'Array' and 'list'"
+
+
+@pytest.mark.usefixtures("backend")
+def test_arrays_of_a_library_are_taken() -> None:
+    assert xp.exp(np.zeros(2)).tolist() == [1.0, 1.0]
+
+
+@pytest.mark.usefixtures("backend")
+def test_no_arrays_at_all_is_refused() -> None:
+    with pytest.raises(ValueError) as caught:
+        xp.concat([])
+    assert str(caught.value) == "concat: arrays must hold at least one Array, but is empty"
+
+
+# ---------------------------------------------------------------------- dtypes
+def wrong_dtype(function: str, parameter: str, wanted: str, came: str) -> str:
+    """The sentence of the conventions, with the standard's word for the dtypes."""
+    article = "an" if wanted[0] == "i" else "a"
+    return f"{function}: {parameter} must have {article} {wanted} dtype, not {came}. Convert it: xp.astype(...)"
+
+
+REAL = "atan2 copysign hypot logaddexp nextafter"
+ORDERED = "floor_divide remainder less less_equal greater greater_equal maximum minimum"
+BITWISE = "bitwise_and bitwise_or bitwise_xor"
+SHIFTS = "bitwise_left_shift bitwise_right_shift"
+
+WRONG_DTYPES: list[tuple[Callable[[], object], str]] = [
+    *[
+        (lambda f=f: getattr(xp, f)(complexes(2), complexes(2)), wrong_dtype(f, "x1", words, "complex128"))
+        for names, words in ((REAL, "real floating-point"), (ORDERED, "real numeric"), (SHIFTS, "integer"))
+        for f in names.split()
+    ],
+    *[
+        (lambda f=f: getattr(xp, f)(floats(2), complexes(2)), wrong_dtype(f, "x2", words, "complex128"))
+        for names, words in ((REAL, "real floating-point"), (ORDERED, "real numeric"))
+        for f in names.split()
+    ],
+    *[
+        (lambda f=f: getattr(xp, f)(complexes(2)), wrong_dtype(f, "x", "real numeric", "complex128"))
+        for f in "ceil floor trunc clip sort argsort argmax argmin max min".split()
+        if f != "clip"
+    ],
+    *[
+        (lambda f=f: getattr(xp, f)(floats(2), floats(2)), wrong_dtype(f, "x1", words, "float64"))
+        for names, words in ((BITWISE, "integer or boolean"), (SHIFTS, "integer"))
+        for f in names.split()
+    ],
+    *[
+        (lambda f=f: getattr(xp, f)(ints(2), floats(2)), wrong_dtype(f, "x2", words, "float64"))
+        for names, words in ((BITWISE, "integer or boolean"), (SHIFTS, "integer"))
+        for f in names.split()
+    ],
+    *[
+        (lambda f=f: getattr(xp, f)(ints(2), ints(2)), wrong_dtype(f, "x1", "boolean", "int64"))
+        for f in "logical_and logical_or logical_xor".split()
+    ],
+    *[
+        (lambda f=f: getattr(xp, f)(bools(2)), wrong_dtype(f, "x", "numeric", "bool"))
+        for f in "negative positive sign".split()
+    ],
+    *[
+        (lambda f=f: getattr(xp.fft, f)(complexes(4)), wrong_dtype(f, "x", "real floating-point", "complex128"))
+        for f in "rfft rfftn ihfft".split()
+    ],
+    (lambda: xp.logical_not(ints(2)), wrong_dtype("logical_not", "x", "boolean", "int64")),
+    (lambda: xp.bitwise_invert(floats(2)), wrong_dtype("bitwise_invert", "x", "integer or boolean", "float64")),
+    (lambda: xp.signbit(complexes(2)), wrong_dtype("signbit", "x", "real floating-point", "complex128")),
+    (lambda: xp.imag(floats(2)), wrong_dtype("imag", "x", "complex floating-point", "float64")),
+    (lambda: xp.clip(complexes(2), 0, 1), wrong_dtype("clip", "x", "real numeric", "complex128")),
+    (lambda: xp.subtract(bools(2), bools(2)), wrong_dtype("subtract", "x1", "numeric", "bool")),
+    (lambda: xp.take(floats(3), floats(1)), wrong_dtype("take", "indices", "integer", "float64")),
+    (lambda: xp.take(floats(3), bools(3)), wrong_dtype("take", "indices", "integer", "bool")),
+    (
+        lambda: xp.take_along_axis(floats(3), floats(1)),
+        wrong_dtype("take_along_axis", "indices", "integer", "float64"),
+    ),
+    (lambda: xp.repeat(floats(3), floats(3)), wrong_dtype("repeat", "repeats", "integer", "float64")),
+    (lambda: xp.searchsorted(complexes(3), complexes(1)), wrong_dtype("searchsorted", "x1", "real numeric", "complex128")),
+    (lambda: complexes(2) < complexes(2), wrong_dtype("less", "x1", "real numeric", "complex128")),
+    (lambda: floats(2) & floats(2), wrong_dtype("bitwise_and", "x1", "integer or boolean", "float64")),
+    (lambda: ints(2) << 1.5, wrong_dtype("bitwise_left_shift", "x2", "integer", "float64")),
+    (lambda: 1.5 << ints(2), wrong_dtype("bitwise_left_shift", "x1", "integer", "float64")),
+    (lambda: ~floats(2), wrong_dtype("bitwise_invert", "x", "integer or boolean", "float64")),
+    (lambda: -bools(2), wrong_dtype("negative", "x", "numeric", "bool")),
+]
+
+
+@pytest.mark.parametrize(("call", "sentence"), WRONG_DTYPES, ids=[s.partition(". ")[0] for _, s in WRONG_DTYPES])
+@pytest.mark.usefixtures("backend")
+def test_a_dtype_that_the_standard_forbids_is_refused(call: Callable[[], object], sentence: str) -> None:
+    with pytest.raises(TypeError) as caught:
+        call()
+    assert str(caught.value) == sentence
+
+
+DTYPES = "bool, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float32, float64, complex64, complex128"
+
+
+@pytest.mark.parametrize(
+    ("wanted", "shown"),
+    [("float63", "'float63'"), (object, "<class 'object'>"), ("U3", "'U3'"), ("datetime64[s]", "'datetime64[s]'")],
+)
+@pytest.mark.usefixtures("backend")
+def test_what_is_no_dtype_of_an_array_is_refused(wanted: Any, shown: str) -> None:
+    with pytest.raises(TypeError) as caught:
+        xp.zeros(2, dtype=wanted)
+    assert str(caught.value) == f"dtype: must be one of {DTYPES}, float16, bfloat16, not {shown}"
+
+
+# ---------------------------------------------------------------------- axes and shapes
+WRONG_AXES: list[tuple[Callable[[], object], str]] = [
+    (lambda: xp.sum(floats(2, 3), axis=2), "sum: axis must be between -2 and 1, not 2"),
+    (lambda: xp.sum(floats(2, 3), axis=-3), "sum: axis must be between -2 and 1, not -3"),
+    (lambda: xp.sum(floats(2, 3), axis=(0, 5)), "sum: axis must be between -2 and 1, not 5"),
+    (lambda: xp.sum(floats(), axis=1), "sum: axis must be absent for a 0-d array, not 1"),
+    *[
+        (lambda f=f: getattr(xp, f)(floats(2, 3), axis=2), f"{f}: axis must be between -2 and 1, not 2")
+        for f in (
+            "argmax argmin argsort count_nonzero cumulative_prod cumulative_sum diff flip max mean min prod sort std "
+            "unstack var"
+        ).split()
+    ],
+    *[
+        (lambda f=f: getattr(xp, f)(bools(2, 3), axis=2), f"{f}: axis must be between -2 and 1, not 2")
+        for f in ("all", "any")
+    ],
+    (lambda: xp.concat([floats(), floats()]), "concat: axis must be absent for a 0-d array, not 0"),
+    (lambda: xp.concat([floats(2), floats(2)], axis=1), "concat: axis must be between -1 and 0, not 1"),
+    (lambda: xp.stack([floats(2), floats(2)], axis=2), "stack: axis must be between -2 and 1, not 2"),
+    (lambda: xp.expand_dims(floats(2), 2), "expand_dims: axis must be between -2 and 1, not 2"),
+    (lambda: xp.expand_dims(floats(2), (0, 3)), "expand_dims: axis must be between -3 and 2, not 3"),
+    (lambda: xp.squeeze(floats(1, 1), 2), "squeeze: axis must be between -2 and 1, not 2"),
+    (lambda: xp.take(floats(2), ints(1), axis=1), "take: axis must be between -1 and 0, not 1"),
+    (lambda: xp.take_along_axis(floats(2), ints(1), axis=1), "take_along_axis: axis must be between -1 and 0, not 1"),
+    (lambda: xp.repeat(floats(2), 2, axis=1), "repeat: axis must be between -1 and 0, not 1"),
+    (lambda: xp.roll(floats(2), 1, axis=1), "roll: axis must be between -1 and 0, not 1"),
+    (lambda: xp.fft.fft(floats(2), axis=1), "fft: axis must be between -1 and 0, not 1"),
+    (lambda: xp.fft.rfft(floats(2), axis=-2), "rfft: axis must be between -1 and 0, not -2"),
+    (lambda: xp.fft.fftn(floats(2), axes=(1,)), "fftn: axis must be between -1 and 0, not 1"),
+    (lambda: xp.fft.fftshift(floats(2), axes=1), "fftshift: axis must be between -1 and 0, not 1"),
+    (lambda: xp.linalg.vector_norm(floats(2), axis=1), "vector_norm: axis must be between -1 and 0, not 1"),
+]
+
+
+@pytest.mark.parametrize(("call", "sentence"), WRONG_AXES, ids=[sentence for _, sentence in WRONG_AXES])
+@pytest.mark.usefixtures("backend")
+def test_an_axis_that_the_array_does_not_have_is_refused(call: Callable[[], object], sentence: str) -> None:
+    with pytest.raises(IndexError) as caught:
+        call()
+    assert str(caught.value) == sentence
+    assert isinstance(caught.value, xp.AxisError)
+
+
+WRONG_SHAPES: list[tuple[Callable[[], object], str]] = [
+    *[
+        (
+            lambda f=f: getattr(xp, f)(floats(2), floats(3)),
+            f"{f}: x1 of shape (2,) and x2 of shape (3,) do not broadcast",
+        )
+        for f in (
+            "add atan2 copysign divide equal floor_divide greater greater_equal hypot less less_equal logaddexp "
+            "maximum minimum multiply nextafter not_equal pow remainder subtract"
+        ).split()
+    ],
+    *[
+        (lambda f=f: getattr(xp, f)(ints(2), ints(3)), f"{f}: x1 of shape (2,) and x2 of shape (3,) do not broadcast")
+        for f in f"{BITWISE} {SHIFTS}".split()
+    ],
+    *[
+        (lambda f=f: getattr(xp, f)(bools(2), bools(3)), f"{f}: x1 of shape (2,) and x2 of shape (3,) do not broadcast")
+        for f in "logical_and logical_or logical_xor".split()
+    ],
+    (lambda: floats(2) + floats(3), "add: x1 of shape (2,) and x2 of shape (3,) do not broadcast"),
+    (lambda: floats(2, 3) == floats(2), "equal: x1 of shape (2, 3) and x2 of shape (2,) do not broadcast"),
+    (lambda: floats(2) + ints(3), "add: x1 of shape (2,) and x2 of shape (3,) do not broadcast"),
+    (
+        lambda: xp.where(bools(2), floats(3), floats(3)),
+        "where: condition of shape (2,) and x1 of shape (3,) and x2 of shape (3,) do not broadcast",
+    ),
+    (
+        lambda: xp.where(bools(2), floats(3), 1.0),
+        "where: condition of shape (2,) and x1 of shape (3,) and x2 of shape () do not broadcast",
+    ),
+    (lambda: xp.clip(floats(2), floats(3)), "clip: x of shape (2,) and min of shape (3,) do not broadcast"),
+    (lambda: xp.broadcast_to(floats(2), (3,)), "broadcast_to: x of shape (2,) does not broadcast to (3,)"),
+    (lambda: xp.broadcast_to(floats(2, 2), (2,)), "broadcast_to: x of shape (2, 2) does not broadcast to (2,)"),
+    (lambda: xp.reshape(floats(2, 3), (4,)), "reshape: x of shape (2, 3) does not fit shape (4,)"),
+    (lambda: xp.reshape(floats(2, 3), (-1, 4)), "reshape: x of shape (2, 3) does not fit shape (-1, 4)"),
+    (lambda: xp.reshape(floats(2, 3), (-1, -1)), "reshape: x of shape (2, 3) does not fit shape (-1, -1)"),
+    (
+        lambda: xp.squeeze(floats(2, 1), 0),
+        "squeeze: axis 0 of x of shape (2, 1) must have the length 1, not 2",
+    ),
+    (
+        lambda: xp.permute_dims(floats(2, 3), (0, 0)),
+        "permute_dims: axes must be a permutation of the 2 axes of x, not (0, 0)",
+    ),
+    (
+        lambda: xp.permute_dims(floats(2, 3), (0,)),
+        "permute_dims: axes must be a permutation of the 2 axes of x, not (0,)",
+    ),
+    (
+        lambda: xp.moveaxis(floats(2, 3), (0, 1), 0),
+        "moveaxis: source and destination must name as many different axes of x, not (0, 1) and 0",
+    ),
+    (
+        lambda: xp.concat([floats(2, 3), floats(2, 2)]),
+        "concat: arrays[1] of shape (2, 2) does not fit arrays[0] of shape (2, 3) along axis 0",
+    ),
+    (
+        lambda: xp.stack([floats(2), floats(3)]),
+        "stack: arrays[1] of shape (3,) must have the shape (2,) of arrays[0]",
+    ),
+    (
+        lambda: xp.matmul(floats(2, 3), floats(2, 3)),
+        "matmul: x1 of shape (2, 3) and x2 of shape (2, 3) do not fit: 3 is not 2",
+    ),
+    (
+        lambda: floats(2) @ floats(3),
+        "matmul: x1 of shape (2,) and x2 of shape (3,) do not fit: 2 is not 3",
+    ),
+    (
+        lambda: floats(2, 3, 3) @ floats(4, 3, 3),
+        "matmul: x1 of shape (2, 3, 3) and x2 of shape (4, 3, 3) do not broadcast",
+    ),
+    (
+        lambda: xp.matmul(floats(), floats(2)),
+        "matmul: x1 and x2 must have at least one axis. Multiply by a scalar with *",
+    ),
+    (
+        lambda: xp.vecdot(floats(2), floats(3)),
+        "vecdot: x1 of shape (2,) and x2 of shape (3,) do not fit with axis=-1",
+    ),
+    (
+        lambda: xp.tensordot(floats(2, 3), floats(2, 3), axes=1),
+        "tensordot: x1 of shape (2, 3) and x2 of shape (2, 3) do not fit with axes=1",
+    ),
+    (lambda: xp.take(floats(2, 2), ints(1)), "take: axis must be given, as x has 2 axes"),
+    (lambda: xp.cumulative_sum(floats(2, 2)), "cumulative_sum: axis must be given, as x has 2 axes"),
+    (
+        lambda: xp.max(floats(0)),
+        "max: x of shape (0,) has no elements along the axis, and no value stands for none",
+    ),
+    (
+        lambda: xp.argmin(floats(0)),
+        "argmin: x of shape (0,) has no elements along the axis, and no value stands for none",
+    ),
+    (lambda: xp.nonzero(floats()), "nonzero: x must have at least one axis"),
+    (lambda: xp.repeat(floats(2), -1), "repeat: repeats must not be negative, not -1"),
+    (lambda: xp.linalg.inv(floats(2, 3)), "inv: x must be (..., n, n), not shape (2, 3)"),
+    (lambda: xp.linalg.det(floats(2)), "det: x must be (..., n, n), not shape (2,)"),
+    (lambda: xp.linalg.cholesky(floats(2, 3)), "cholesky: x must be (..., n, n), not shape (2, 3)"),
+    (lambda: xp.linalg.svd(floats(2)), "svd: x must be (..., m, n), not shape (2,)"),
+    (
+        lambda: xp.linalg.solve(floats(2, 2), floats(3)),
+        "solve: x1 of shape (2, 2) and x2 of shape (3,) do not fit",
+    ),
+    (lambda: xp.linalg.outer(floats(2, 2), floats(3)), "outer: x1 must have one axis, not shape (2, 2)"),
+    (
+        lambda: xp.linalg.cross(floats(2), floats(2)),
+        "cross: x1 of shape (2,) and x2 of shape (2,) do not fit with axis=-1",
+    ),
+    (lambda: xp.zeros(-1), "zeros: shape must not be negative, not (-1,)"),
+    (lambda: xp.full((2, -3), 1), "full: shape must not be negative, not (2, -3)"),
+    (lambda: xp.full((2,), floats(3)), "full: fill_value must have no axes, not shape (3,)"),
+    (lambda: xp.linspace(0, 1, -1), "linspace: num must not be negative, not -1"),
+    (lambda: xp.arange(0, 1, 0), "arange: step must not be 0"),
+    (lambda: floats(2).T, "T: x must have 2 axes, not 1. Use xp.permute_dims or x.mT"),
+    (lambda: floats(2).mT, "mT: x must have at least 2 axes, not 1"),
+    (lambda: bool(floats(2)), "bool: the truth of an Array of shape (2,) is ambiguous. Use xp.any(x) or xp.all(x)"),
+]
+
+
+@pytest.mark.parametrize(("call", "sentence"), WRONG_SHAPES, ids=[sentence for _, sentence in WRONG_SHAPES])
+@pytest.mark.usefixtures("backend")
+def test_a_shape_that_does_not_fit_is_refused(call: Callable[[], object], sentence: str) -> None:
+    with pytest.raises(ValueError) as caught:
+        call()
+    assert str(caught.value) == sentence
+    assert isinstance(caught.value, xp.ArgumentValueError)
+
+
+# ---------------------------------------------------------------------- other arguments
+OTHER_TYPES: list[tuple[Callable[[], object], str]] = [
+    (lambda: float(floats(2)), "float: x must have no axes, not shape (2,). Take an element: x[0]"),
+    (lambda: float(complexes()), "float: x must not have the dtype complex128"),
+    (lambda: int(complexes()), "int: x must not have the dtype complex128"),
+    (lambda: range(3)[floats()], "index: x must not have the dtype float64"),
+    (lambda: range(3)[bools()], "index: x must not have the dtype bool"),
+    (lambda: len(floats()), "len: x has no axes"),
+    (lambda: iter(floats()), "iter: x has no axes"),
+    (lambda: xp.zeros("ab"), "zeros: shape must be an int or a sequence of ints, not 'ab'"),
+    (lambda: xp.zeros(2.5), "zeros: shape must be an int or a sequence of ints, not 2.5"),
+    (lambda: xp.zeros((2, 1.5)), "zeros: shape must be an int or a sequence of ints, not (2, 1.5)"),
+    (
+        lambda: xp.zeros(2, device=3),
+        'device: must be a device or its name, such as "numpy" or "jax-gpu:1", not int',
+    ),
+    (
+        lambda: xp.astype(complexes(2), xp.float64),
+        "astype: x is complex128 and cannot become float64. Take its real part: xp.real(x)",
+    ),
+    (lambda: xp.full(2, 1j, dtype=xp.float32), "full: fill_value must not be complex for dtype float32"),
+    (lambda: xp.asarray([1j], dtype=xp.float32), "asarray: obj is complex and cannot become float32. Take its real part"),
+    (lambda: xp.result_type(1, 2.0), "result_type: needs at least one Array or dtype beside Python scalars"),
+    (lambda: xp.finfo(xp.int8), wrong_dtype("finfo", "type", "floating-point", "int8")),
+    (lambda: xp.iinfo(xp.float32), wrong_dtype("iinfo", "type", "integer", "float32")),
+]
+
+
+@pytest.mark.parametrize(("call", "sentence"), OTHER_TYPES, ids=[sentence for _, sentence in OTHER_TYPES])
+@pytest.mark.usefixtures("backend")
+def test_an_argument_of_the_wrong_type_is_refused(call: Callable[[], object], sentence: str) -> None:
+    with pytest.raises(TypeError) as caught:
+        call()
+    assert str(caught.value) == sentence
+
+
+@pytest.mark.usefixtures("backend")
+def test_an_in_place_result_that_would_change_the_dtype_is_refused() -> None:
+    x = ints(2)
+    with pytest.raises(TypeError) as caught:
+        x += 1.5
+    assert str(caught.value) == (
+        "__iadd__: the result of dtype float64 does not fit in place of int64. "
+        "Write x = x + ..., or convert the operand: xp.astype(...)"
+    )
+    assert x.tolist() == [1, 1]
+
+
+@pytest.mark.usefixtures("backend")
+def test_an_in_place_result_that_would_change_the_shape_is_refused() -> None:
+    x = floats(2)
+    with pytest.raises(ValueError) as caught:
+        x += floats(3, 2)
+    assert str(caught.value) == "__iadd__: the result of shape (3, 2) does not fit in place of (2,)"
+    assert x.shape == (2,)
+
+
+@pytest.mark.usefixtures("backend")
+def test_a_complex_value_written_to_a_real_array_is_refused() -> None:
+    x = floats(2)
+    with pytest.raises(TypeError) as caught:
+        x[0] = complexes()
+    assert str(caught.value) == "setitem: value must not be complex for an Array of dtype float64. Take xp.real(value)"
+
+
+@pytest.mark.parametrize(
+    ("kind", "call"), [("isdtype", lambda k: xp.isdtype(xp.int8, k)), ("dtypes", lambda k: xp.__array_namespace_info__().dtypes(kind=k))]
+)
+def test_an_unknown_kind_of_dtype_is_refused(kind: str, call: Callable[[str], object]) -> None:
+    with pytest.raises(ValueError) as caught:
+        call("float")
+    assert str(caught.value) == (
+        f"{kind}: kind must be one of bool, signed integer, unsigned integer, integral, real floating, "
+        "complex floating, numeric, not 'float'"
+    )
+
+
+def test_an_unknown_version_of_the_standard_is_refused() -> None:
+    with pytest.raises(ValueError) as caught:
+        xp.ones(1).__array_namespace__(api_version="2019.01")
+    assert str(caught.value) == (
+        "__array_namespace__: api_version must be one of 2021.12, 2022.12, 2023.12, 2024.12, 2025.12, not '2019.01'"
+    )
+
+
+# ---------------------------------------------------------------------- the tree
+@pytest.mark.parametrize("exception", _errors.__all__)
+def test_every_exception_is_one_of_ours(exception: str) -> None:
+    assert issubclass(getattr(xp, exception), xp.AnyarrayError)
+
+
+@pytest.mark.parametrize("exception", [name for name in _errors.__all__ if name != "AnyarrayError"])
+def test_every_exception_is_the_built_in_that_fits(exception: str) -> None:
+    builtin = (RuntimeError, ValueError, ImportError, TypeError, IndexError, NotImplementedError)
+    assert issubclass(getattr(xp, exception), builtin)
+
+
+@pytest.mark.usefixtures("backend")
+def test_a_clear_error_keeps_the_library_s_own_as_its_cause() -> None:
+    with pytest.raises(xp.ArgumentValueError) as caught:
+        floats(2) + floats(3)
+    assert caught.value.__cause__ is not None

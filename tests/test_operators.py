@@ -1,0 +1,186 @@
+"""Operators: each is its function, on both sides and in place, with Arrays, Python scalars and ndarrays."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import anyarray as xp
+
+Binary = Callable[[Any, Any], Any]
+
+ARITHMETIC: dict[str, tuple[Binary, Binary, str]] = {
+    "add": (operator.add, operator.iadd, "float64"),
+    "subtract": (operator.sub, operator.isub, "float64"),
+    "multiply": (operator.mul, operator.imul, "float64"),
+    "divide": (operator.truediv, operator.itruediv, "float64"),
+    "floor_divide": (operator.floordiv, operator.ifloordiv, "int64"),
+    "remainder": (operator.mod, operator.imod, "int64"),
+    "pow": (operator.pow, operator.ipow, "float64"),
+    "bitwise_and": (operator.and_, operator.iand, "int64"),
+    "bitwise_or": (operator.or_, operator.ior, "int64"),
+    "bitwise_xor": (operator.xor, operator.ixor, "int64"),
+    "bitwise_left_shift": (operator.lshift, operator.ilshift, "int64"),
+    "bitwise_right_shift": (operator.rshift, operator.irshift, "int64"),
+}
+COMPARISON: dict[str, Binary] = {
+    "equal": operator.eq,
+    "not_equal": operator.ne,
+    "less": operator.lt,
+    "less_equal": operator.le,
+    "greater": operator.gt,
+    "greater_equal": operator.ge,
+}
+UNARY = {
+    "abs": operator.abs,
+    "negative": operator.neg,
+    "positive": operator.pos,
+    "bitwise_invert": operator.invert,
+}
+ALL_BINARY = {name: row[0] for name, row in ARITHMETIC.items()} | COMPARISON
+
+
+def operands(name: str) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    dtype = ARITHMETIC[name][2] if name in ARITHMETIC else "int64"
+    return np.asarray([7, 2, 5], dtype=dtype), np.asarray([2, 2, 3], dtype=dtype)
+
+
+@pytest.mark.parametrize("function", ALL_BINARY)
+@pytest.mark.usefixtures("backend")
+def test_a_binary_operator_gives_what_numpy_s_gives(function: str) -> None:
+    a, b = operands(function)
+    got, expected = ALL_BINARY[function](xp.asarray(a), xp.asarray(b)), ALL_BINARY[function](a, b)
+    assert (got.tolist(), got.dtype) == (expected.tolist(), expected.dtype)
+
+
+@pytest.mark.parametrize("function", ALL_BINARY)
+@pytest.mark.usefixtures("backend")
+def test_a_binary_operator_is_its_function(function: str) -> None:
+    x, y = (xp.asarray(a) for a in operands(function))
+    assert ALL_BINARY[function](x, y).tolist() == getattr(xp, function)(x, y).tolist()
+
+
+@pytest.mark.parametrize("function", UNARY)
+@pytest.mark.usefixtures("backend")
+def test_a_unary_operator_gives_what_numpy_s_gives(function: str) -> None:
+    a = np.asarray([-3, 0, 5])
+    assert UNARY[function](xp.asarray(a)).tolist() == UNARY[function](a).tolist()
+
+
+@pytest.mark.parametrize("function", ALL_BINARY)
+@pytest.mark.usefixtures("backend")
+def test_a_python_scalar_may_stand_on_the_right(function: str) -> None:
+    a, _ = operands(function)
+    assert ALL_BINARY[function](xp.asarray(a), 2).tolist() == ALL_BINARY[function](a, 2).tolist()
+
+
+@pytest.mark.parametrize("function", ALL_BINARY)
+@pytest.mark.usefixtures("backend")
+def test_a_python_scalar_may_stand_on_the_left(function: str) -> None:
+    a, _ = operands(function)
+    assert ALL_BINARY[function](2, xp.asarray(a)).tolist() == ALL_BINARY[function](2, a).tolist()
+
+
+@pytest.mark.parametrize("function", ALL_BINARY)
+def test_an_ndarray_may_stand_on_the_right(function: str, backend: xp.Backend) -> None:
+    a, b = operands(function)
+    got = ALL_BINARY[function](xp.asarray(a), b)
+    assert type(got) is xp.Array
+    assert got.device is backend
+    assert got.tolist() == ALL_BINARY[function](a, b).tolist()
+
+
+@pytest.mark.parametrize("function", ALL_BINARY)
+def test_an_ndarray_may_stand_on_the_left(function: str, backend: xp.Backend) -> None:
+    a, b = operands(function)
+    got = ALL_BINARY[function](a, xp.asarray(b))
+    assert type(got) is xp.Array
+    assert got.device is backend
+    assert got.tolist() == ALL_BINARY[function](a, b).tolist()
+
+
+@pytest.mark.parametrize("function", ARITHMETIC)
+@pytest.mark.usefixtures("backend")
+def test_an_in_place_operator_changes_the_array_itself(function: str) -> None:
+    a, b = operands(function)
+    x = kept = xp.asarray(a)
+    x = ARITHMETIC[function][1](x, xp.asarray(b))
+    assert x is kept
+    assert kept.tolist() == ARITHMETIC[function][0](a, b).tolist()
+
+
+@pytest.mark.parametrize("function", ARITHMETIC)
+@pytest.mark.usefixtures("backend")
+def test_an_in_place_operator_takes_a_python_scalar(function: str) -> None:
+    a, _ = operands(function)
+    x = xp.asarray(a)
+    x = ARITHMETIC[function][1](x, 2)
+    assert x.tolist() == ARITHMETIC[function][0](a, 2).tolist()
+
+
+@pytest.mark.usefixtures("backend")
+def test_an_in_place_operator_takes_a_narrower_array() -> None:
+    x = xp.asarray([1.5, 2.5])
+    x += xp.asarray([1, 2], dtype=xp.int8)
+    assert (x.tolist(), x.dtype) == ([2.5, 4.5], xp.float64)
+
+
+@pytest.mark.usefixtures("backend")
+def test_matmul_operator_is_the_matrix_product() -> None:
+    x, y = xp.asarray([[1, 2], [3, 4]]), xp.asarray([[0, 1], [1, 0]])
+    assert (x @ y).tolist() == [[2, 1], [4, 3]]
+    assert (np.asarray([[1, 2], [3, 4]]) @ y).tolist() == [[2, 1], [4, 3]]
+    x @= y
+    assert x.tolist() == [[2, 1], [4, 3]]
+
+
+@pytest.mark.usefixtures("backend")
+def test_a_chain_of_comparisons_needs_all() -> None:
+    x = xp.asarray([1, 5, 9])
+    assert ((2 < x) & (x < 8)).tolist() == [False, True, False]
+
+
+@pytest.mark.usefixtures("backend")
+def test_sum_of_python_adds_arrays() -> None:
+    assert sum([xp.asarray([1, 2]), xp.asarray([3, 4])]).tolist() == [4, 6]
+
+
+@pytest.mark.usefixtures("backend")
+def test_an_operand_that_knows_arrays_is_asked() -> None:
+    class Unit:
+        def __radd__(self, other: object) -> str:
+            return f"{type(other).__name__} with a unit"
+
+    assert xp.ones(2) + Unit() == "Array with a unit"
+
+
+@pytest.mark.parametrize("scalar", [0.0, -0.0])
+@pytest.mark.usefixtures("backend")
+def test_the_sign_of_a_scalar_zero_is_kept(scalar: float) -> None:
+    # Twice, in both orders, as 0.0 == -0.0 and scalars are kept.
+    for value in (scalar, -scalar, scalar):
+        product = xp.asarray([1.0, -1.0]) * value
+        assert xp.signbit(product).tolist() == np.signbit(np.asarray([1.0, -1.0]) * value).tolist()
+
+
+@pytest.mark.usefixtures("backend")
+def test_equal_scalars_of_different_classes_are_not_confused() -> None:
+    x = xp.asarray([1, 2])
+    assert [(x + s).dtype for s in (1, 1.0, True, 1 + 0j)] == [xp.int64, xp.float64, xp.int64, xp.complex128]
+
+
+@pytest.mark.usefixtures("backend")
+def test_the_sign_of_a_complex_scalar_s_zero_is_kept() -> None:
+    x = xp.asarray([1 + 1j])
+    for value in (complex(0.0, 0.0), complex(0.0, -0.0), complex(0.0, 0.0)):
+        got = xp.where(xp.asarray([True]), value, x)
+        assert xp.signbit(xp.imag(got)).tolist() == [bool(np.signbit(value.imag))]
+
+
+@pytest.mark.usefixtures("backend")
+def test_a_nan_scalar_gives_nan() -> None:
+    assert xp.isnan(xp.ones(2) * xp.nan).tolist() == [True, True]

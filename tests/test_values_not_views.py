@@ -1,0 +1,390 @@
+"""An Array is a value: no write to one is visible in another, nor in a native array that the user holds."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import anyarray as xp
+
+START = [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0], [6.0, 7.0, 8.0]]
+
+DERIVED: dict[str, Callable[[xp.Array], xp.Array]] = {
+    "whole slice": lambda x: x[:],
+    "ellipsis": lambda x: x[...],
+    "part": lambda x: x[1:, :2],
+    "row": lambda x: x[0],
+    "element": lambda x: x[1, 1],
+    "every second": lambda x: x[::2],
+    "reversed": lambda x: x[::-1],
+    "new axis": lambda x: x[None],
+    "mask": lambda x: x[xp.ones((3, 3), dtype=xp.bool)],
+    "integer array": lambda x: x[xp.asarray([0, 1, 2])],
+    "T": lambda x: x.T,
+    "mT": lambda x: x.mT,
+    "first of iteration": lambda x: next(iter(x)),
+    "plus": lambda x: +x,
+    "copy": copy.copy,
+    "deepcopy": copy.deepcopy,
+    "pickle": lambda x: pickle.loads(pickle.dumps(x)),
+    "asarray, copied": lambda x: xp.asarray(x, copy=True),
+    "from_dlpack, copied": lambda x: xp.from_dlpack(x, copy=True),
+    "astype": lambda x: xp.astype(x, xp.float64),
+    "to_device": lambda x: x.to_device(x.device),
+    "reshape": lambda x: xp.reshape(x, (9,)),
+    "reshape to itself": lambda x: xp.reshape(x, (3, 3)),
+    "permute_dims": lambda x: xp.permute_dims(x, (1, 0)),
+    "permute_dims to itself": lambda x: xp.permute_dims(x, (0, 1)),
+    "matrix_transpose": xp.matrix_transpose,
+    "moveaxis": lambda x: xp.moveaxis(x, 0, 1),
+    "expand_dims": lambda x: xp.expand_dims(x, axis=0),
+    "squeeze": lambda x: xp.squeeze(x[None], axis=0),
+    "flip": xp.flip,
+    "roll by nothing": lambda x: xp.roll(x, 0),
+    "broadcast_to": lambda x: xp.broadcast_to(x, (2, 3, 3)),
+    "broadcast_to itself": lambda x: xp.broadcast_to(x, (3, 3)),
+    "broadcast_arrays": lambda x: xp.broadcast_arrays(x)[0],
+    "unstack": lambda x: xp.unstack(x)[0],
+    "concat of one": lambda x: xp.concat([x]),
+    "repeat once": lambda x: xp.repeat(x, 1, axis=0),
+    "tile once": lambda x: xp.tile(x, (1, 1)),
+    "take all": lambda x: xp.take(x, xp.asarray([0, 1, 2]), axis=0),
+    "meshgrid": lambda x: xp.meshgrid(x[0])[0],
+    "real": xp.real,
+    "conj": xp.conj,
+    "clip without bounds": xp.clip,
+    "tril of all": lambda x: xp.tril(x, k=3),
+    "sum over no axis": lambda x: xp.sum(x, axis=()),
+    "max over no axis": lambda x: xp.max(x, axis=()),
+    "diagonal": xp.linalg.diagonal,
+    "matrix_power by one": lambda x: xp.linalg.matrix_power(x, 1),
+    "fftshift by nothing": lambda x: xp.fft.fftshift(x, axes=()),
+    "diff by nothing": lambda x: xp.diff(x, n=0),
+}
+
+
+@pytest.mark.parametrize("derive", DERIVED.values(), ids=DERIVED)
+@pytest.mark.usefixtures("backend")
+def test_a_write_to_the_source_is_not_seen_in_what_was_derived(derive: Callable[[xp.Array], xp.Array]) -> None:
+    x = xp.asarray(START)
+    y = derive(x)
+    if y is x:
+        pytest.fail("the result is the Array itself")
+    before = y.tolist()
+    x[...] = 99
+    assert y.tolist() == before
+
+
+@pytest.mark.parametrize("derive", DERIVED.values(), ids=DERIVED)
+@pytest.mark.usefixtures("backend")
+def test_a_write_to_what_was_derived_is_not_seen_in_the_source(derive: Callable[[xp.Array], xp.Array]) -> None:
+    x = xp.asarray(START)
+    y = derive(x)
+    y[...] = 99
+    assert x.tolist() == START
+    assert set(np.asarray(y).ravel()) == {99}
+
+
+@pytest.mark.parametrize("derive", DERIVED.values(), ids=DERIVED)
+@pytest.mark.usefixtures("backend")
+def test_an_in_place_operator_is_not_seen_in_what_was_derived(derive: Callable[[xp.Array], xp.Array]) -> None:
+    x = xp.asarray(START)
+    y = derive(x)
+    before = y.tolist()
+    x *= 7
+    assert y.tolist() == before
+
+
+@pytest.mark.usefixtures("backend")
+def test_two_parts_of_one_array_do_not_see_each_other() -> None:
+    x = xp.arange(6)
+    first, second = x[:4], x[2:]
+    first[...] = 9
+    assert second.tolist() == [2, 3, 4, 5]
+
+
+@pytest.mark.usefixtures("backend")
+def test_names_of_one_array_see_the_same_writes() -> None:
+    x = xp.arange(3)
+    y = x
+    x[0] = 7
+    x += 1
+    assert y is x
+    assert y.tolist() == [8, 2, 3]
+
+
+@pytest.mark.usefixtures("backend")
+def test_asarray_of_an_array_is_the_array_itself() -> None:
+    x = xp.arange(3)
+    assert xp.asarray(x) is x
+    assert xp.asarray(x, copy=False) is x
+
+
+@pytest.mark.usefixtures("backend")
+def test_iteration_goes_over_the_values_at_its_start() -> None:
+    x = xp.arange(3)
+    values = iter(x)
+    x[...] = 9
+    assert [int(v) for v in values] == [0, 1, 2]
+
+
+@pytest.mark.usefixtures("backend")
+def test_writing_again_and_again_keeps_the_last_value() -> None:
+    x = xp.zeros(3)
+    for i in range(10):
+        x[i % 3] = i
+    assert x.tolist() == [9.0, 7.0, 8.0]
+
+
+# ---------------------------------------------------------------------- what was handed out
+@pytest.mark.usefixtures("backend")
+def test_an_ndarray_of_an_array_cannot_be_written() -> None:
+    view = np.asarray(xp.arange(3))
+    with pytest.raises(ValueError, match="read-only"):
+        view[0] = 7
+
+
+HANDED_OUT: dict[str, Callable[[xp.Array], Any]] = {
+    "asarray": np.asarray,
+    "array": np.array,
+    "memoryview": lambda x: memoryview(np.asarray(x)),
+    "from_dlpack": np.from_dlpack,
+    "from_dlpack, copied": lambda x: np.from_dlpack(x, copy=True),
+    "to_native": lambda x: xp.to_native(x),
+    "part of asarray": lambda x: np.asarray(x)[:],
+}
+
+
+@pytest.mark.parametrize("hand_out", HANDED_OUT.values(), ids=HANDED_OUT)
+@pytest.mark.usefixtures("backend")
+def test_a_write_is_not_seen_in_what_was_handed_out(hand_out: Callable[[xp.Array], Any]) -> None:
+    x = xp.arange(3)
+    given = hand_out(x)
+    x[...] = 9
+    x += 1
+    assert [int(v) for v in given] == [0, 1, 2]
+
+
+@pytest.mark.parametrize("hand_out", HANDED_OUT.values(), ids=HANDED_OUT)
+@pytest.mark.usefixtures("backend")
+def test_a_write_to_a_computed_array_is_not_seen_in_what_was_handed_out(hand_out: Callable[[xp.Array], Any]) -> None:
+    x = xp.arange(3) + 1
+    given = hand_out(x)
+    x[0] = 9
+    assert [int(v) for v in given] == [1, 2, 3]
+
+
+@pytest.mark.usefixtures("backend")
+def test_an_ndarray_made_by_np_array_is_the_user_s_own() -> None:
+    x = xp.arange(3)
+    own = np.array(x)
+    own[...] = 9
+    assert x.tolist() == [0, 1, 2]
+
+
+@pytest.mark.usefixtures("backend")
+def test_an_array_is_written_in_place_again_once_nobody_else_holds_it() -> None:
+    x = xp.arange(3)
+    view = np.asarray(x)
+    x[0] = 7
+    del view
+    x[1] = 8
+    assert x.tolist() == [7, 8, 2]
+
+
+# ---------------------------------------------------------------------- what was handed in
+HANDED_IN: dict[str, Callable[[np.ndarray[Any, Any]], xp.Array]] = {
+    "asarray": xp.asarray,
+    "asarray, copied": lambda a: xp.asarray(a, copy=True),
+    "asarray of a transpose": lambda a: xp.asarray(a.T),
+    "asarray of a part": lambda a: xp.asarray(a[::-2]),
+    "from_dlpack": xp.from_dlpack,
+    "asarray of a memoryview": lambda a: xp.asarray(memoryview(a)),
+    "reshape": lambda a: xp.reshape(a, (9,)),
+    "permute_dims": lambda a: xp.permute_dims(a, (1, 0)),
+    "broadcast_to": lambda a: xp.broadcast_to(a, (2, 3, 3)),
+    "flip": xp.flip,
+    "expand_dims": lambda a: xp.expand_dims(a, axis=0),
+    "real": xp.real,
+    "positive": xp.positive,
+    "diagonal": xp.linalg.diagonal,
+    "unstack": lambda a: xp.unstack(a)[0],
+    "broadcast_arrays": lambda a: xp.broadcast_arrays(a)[0],
+    "astype": lambda a: xp.astype(a, xp.float64),
+    "astype, not copied": lambda a: xp.astype(a, xp.float64, copy=False),
+}
+
+
+@pytest.mark.parametrize("take_in", HANDED_IN.values(), ids=HANDED_IN)
+@pytest.mark.usefixtures("backend")
+def test_a_write_to_an_ndarray_is_not_seen_in_an_array_of_it(
+    take_in: Callable[[np.ndarray[Any, Any]], xp.Array],
+) -> None:
+    a = np.array(START)
+    x = take_in(a)
+    before = x.tolist()
+    a[...] = 99
+    assert x.tolist() == before
+
+
+@pytest.mark.parametrize("take_in", HANDED_IN.values(), ids=HANDED_IN)
+@pytest.mark.usefixtures("backend")
+def test_a_write_to_an_array_does_not_reach_the_ndarray_it_came_from(
+    take_in: Callable[[np.ndarray[Any, Any]], xp.Array],
+) -> None:
+    a = np.array(START)
+    x = take_in(a)
+    x[...] = 99
+    x += 1
+    assert a.tolist() == START
+
+
+@pytest.mark.usefixtures("backend")
+def test_a_shared_ndarray_is_not_written_either() -> None:
+    a = np.array(START)
+    with xp.backend("numpy"):
+        x = xp.asarray(a, copy=False)
+        x[...] = 99
+    assert a.tolist() == START
+
+
+@pytest.mark.usefixtures("backend")
+def test_an_ndarray_that_was_assigned_stays_apart() -> None:
+    a = np.array(START)
+    x = xp.zeros((3, 3))
+    x[...] = a
+    a[...] = 99
+    assert x.tolist() == START
+
+
+@pytest.mark.usefixtures("backend")
+def test_an_array_that_was_assigned_stays_apart() -> None:
+    value, x = xp.asarray(START), xp.zeros((3, 3))
+    x[...] = value
+    value[...] = 99
+    assert x.tolist() == START
+    x[...] = 7
+    assert value.tolist() == [[99.0] * 3] * 3
+
+
+def test_a_native_array_of_a_framework_is_not_written(framework: str) -> None:
+    with xp.backend(framework):
+        native = xp.to_native(xp.arange(3))
+    x = xp.asarray(native)
+    x[...] = 9
+    x += 1
+    assert np.asarray(native).tolist() == [0, 1, 2]
+
+
+def test_a_moved_array_does_not_see_writes_to_its_source(framework: str) -> None:
+    x = xp.arange(3)
+    moved = x.to_device(framework)
+    back = moved.to_device("numpy")
+    x[...] = 9
+    moved[0] = 7
+    assert (x.tolist(), moved.tolist(), back.tolist()) == ([9, 9, 9], [7, 1, 2], [0, 1, 2])
+
+
+# ---------------------------------------------------------------------- while a library still computes
+MANY = 4_000_000
+"""Elements that take a library longer to copy or compute than Python takes to write behind its back."""
+
+
+def test_a_write_to_an_ndarray_that_is_being_copied_is_not_seen(name: str) -> None:
+    a = np.ones(MANY)
+    x = xp.asarray(a, device=name)
+    a[:] = 99
+    assert float(xp.min(x)) == float(xp.max(x)) == 1
+
+
+def test_a_write_while_results_are_being_computed_does_not_change_them(name: str) -> None:
+    x = xp.ones(MANY, device=name)
+    results = [xp.sum(x), xp.max(xp.exp(x) * 0), xp.sum(x[::-1])]
+    x[...] = 99
+    assert [float(r) for r in results] == [MANY, 0, MANY]
+
+
+def test_an_ndarray_of_a_result_keeps_its_values_when_the_array_is_written(name: str) -> None:
+    x = xp.ones(MANY, device=name) * 1
+    view = np.asarray(x)
+    x[:] = 99
+    assert (view.min(), view.max()) == (1, 1)
+
+
+# ---------------------------------------------------------------------- forms of assignment
+WRITES: dict[str, Callable[[Any, Any], None]] = {
+    "element": lambda x, v: x.__setitem__((1, 2), 9),
+    "row": lambda x, v: x.__setitem__(1, 9),
+    "row of an array": lambda x, v: x.__setitem__(-1, v),
+    "column": lambda x, v: x.__setitem__((slice(None), 0), v[:2]),
+    "column with its axis": lambda x, v: x.__setitem__((slice(None), slice(0, 1)), 9),
+    "block": lambda x, v: x.__setitem__((slice(0, 2), slice(1, 3)), 9),
+    "backwards": lambda x, v: x.__setitem__((slice(None), slice(None, None, -1)), v),
+    "all": lambda x, v: x.__setitem__(Ellipsis, v),
+    "all by a slice": lambda x, v: x.__setitem__(slice(None), 9),
+    "nothing": lambda x, v: x.__setitem__(slice(0, 0), 9),
+    "new axis": lambda x, v: x.__setitem__((None, 0), v),
+    "list": lambda x, v: x.__setitem__(0, [7, 8, 9]),
+    "nested list": lambda x, v: x.__setitem__(Ellipsis, [[7, 8, 9], [4, 5, 6]]),
+    "bool": lambda x, v: x.__setitem__(0, True),
+    "float to int": lambda x, v: x.__setitem__(0, 2.7),
+    "mask": lambda x, v: x.__setitem__(x > 2, 9),
+    "mask from values": lambda x, v: x.__setitem__(x > 2, v),
+    "mask of rows": lambda x, v: x.__setitem__(np.asarray([True, False]), v),
+    "mask of nothing": lambda x, v: x.__setitem__(x > 99, 9),
+    "integer array": lambda x, v: x.__setitem__(np.asarray([1, 0]), v),
+    "integer arrays": lambda x, v: x.__setitem__((np.asarray([0, 1]), np.asarray([2, -1])), v[:2]),
+    "integer array and slice": lambda x, v: x.__setitem__((slice(None), np.asarray([2, 0])), v[:2]),
+    "same element twice": lambda x, v: x.__setitem__((0, np.asarray([1, 1, 1])), v),
+    "overlapping": lambda x, v: x.__setitem__((slice(None), slice(1, None)), x[:, :-1]),
+    "itself reversed": lambda x, v: x.__setitem__(Ellipsis, x[::-1]),
+}
+
+
+@pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
+@pytest.mark.usefixtures("backend")
+def test_assignment_writes_what_numpy_writes(write: Callable[[Any, Any], None]) -> None:
+    a, x = np.arange(6).reshape(2, 3), xp.reshape(xp.arange(6), (2, 3))
+    write(a, np.asarray([10, 20, 30]))
+    write(x, xp.asarray([10, 20, 30]))
+    assert x.tolist() == a.tolist()
+    assert x.dtype == a.dtype
+
+
+@pytest.mark.parametrize("value", [np.int16(7), np.asarray([7, 7, 7]), np.float32(7)], ids=lambda v: type(v).__name__)
+@pytest.mark.usefixtures("backend")
+def test_assignment_casts_to_the_dtype_of_the_array(value: Any) -> None:
+    x = xp.zeros((2, 3), dtype=xp.float32)
+    x[1] = value
+    assert x.tolist() == [[0.0] * 3, [7.0] * 3]
+    assert x.dtype == xp.float32
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint64", "float16", "bfloat16", "complex64"])
+@pytest.mark.usefixtures("backend")
+def test_every_kind_of_dtype_can_be_written(dtype: str) -> None:
+    x = xp.zeros(3, dtype=getattr(xp, dtype))
+    x[1] = True
+    assert [complex(v) for v in xp.astype(x, xp.complex128).tolist()] == [0, 1, 0]
+
+
+@pytest.mark.usefixtures("backend")
+def test_a_0_d_array_can_be_written() -> None:
+    x = xp.asarray(1.5)
+    x[...] = 2.5
+    assert (x.shape, float(x)) == ((), 2.5)
+    x[()] = 3.5
+    assert (x.shape, float(x)) == ((), 3.5)
+
+
+@pytest.mark.usefixtures("backend")
+def test_a_value_that_does_not_fit_is_refused_and_nothing_is_written() -> None:
+    x = xp.zeros(3)
+    with pytest.raises(ValueError):
+        x[...] = xp.ones(2)
+    assert x.tolist() == [0.0] * 3

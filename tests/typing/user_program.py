@@ -1,0 +1,105 @@
+"""A program of a user, for the type checkers; it is never run."""
+# pyright: strict
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any, assert_type
+
+import numpy as np
+
+import anyarray as xp
+
+
+def creation() -> xp.Array:
+    x = xp.linspace(0, 1, 5, dtype=xp.float32, device="numpy")
+    assert_type(x, xp.Array)
+    assert_type(xp.asarray([[1, 2], [3, 4]]), xp.Array)
+    assert_type(xp.zeros((2, 3)), xp.Array)
+    assert_type(xp.zeros_like(x, dtype=xp.int64), xp.Array)
+    assert_type(xp.meshgrid(x, x, indexing="ij"), tuple[xp.Array, ...])
+    return x
+
+
+def functions(x: xp.Array) -> None:
+    assert_type(xp.exp(x), xp.Array)
+    assert_type(xp.add(x, 1), xp.Array)
+    assert_type(xp.sum(x, axis=(0, 1), keepdims=True), xp.Array)
+    assert_type(xp.where(x > 0, x, 0.0), xp.Array)
+    assert_type(xp.reshape(x, (-1,)), xp.Array)
+    assert_type(xp.concat([x, x], axis=None), xp.Array)
+    assert_type(xp.astype(x, xp.complex64), xp.Array)
+    assert_type(xp.unique_all(x).values, xp.Array)
+    assert_type(xp.fft.rfft(x), xp.Array)
+    assert_type(xp.linalg.svd(x).S, xp.Array)
+    values, vectors = xp.linalg.eigh(x)
+    assert_type(values, xp.Array)
+    assert_type(vectors, xp.Array)
+
+
+def array_object(x: xp.Array) -> None:
+    assert_type(x + 1, xp.Array)
+    assert_type(1 / x, xp.Array)
+    assert_type(x @ x, xp.Array)
+    assert_type(x == x, xp.Array)  # noqa: PLR0124 - the operator is what is checked
+    assert_type(-x, xp.Array)
+    assert_type(x[0, ..., None, ::2], xp.Array)
+    assert_type(x[x > 0], xp.Array)
+    x[x > 0] = 0
+    x += 2
+    assert_type(x.shape, tuple[int, ...])
+    assert_type(x.dtype, xp.DType)
+    assert_type(x.device, xp.Backend)
+    assert_type(x.mT, xp.Array)
+    assert_type(x.to_device("jax"), xp.Array)
+    assert_type(float(x), float)
+    assert_type(bool(x), bool)
+    assert_type(len(x), int)
+    assert_type([row for row in x], list[xp.Array])
+    assert_type(x.__array_namespace__(api_version="2025.12"), ModuleType)
+    assert_type(np.asarray(x), np.ndarray[Any, np.dtype[Any]])
+
+
+def dtypes(x: xp.Array) -> None:
+    assert_type(xp.float64, xp.DType)
+    assert_type(xp.result_type(x, xp.int8, 1.0), xp.DType)
+    assert_type(xp.isdtype(x.dtype, "real floating"), bool)
+    assert_type(xp.finfo(xp.float32).eps, float)
+    assert_type(xp.iinfo(x).max, int)
+    with xp.default_dtypes(float=xp.float32):
+        assert_type(xp.ones(3), xp.Array)
+
+
+@xp.backend("jax")
+def decorated(x: xp.Array, *, scale: float) -> xp.Array:
+    return x * scale
+
+
+@xp.portable
+def norm(v: Any, axis: int = -1) -> Any:
+    return xp.linalg.vector_norm(v, axis=axis)
+
+
+def choice(x: xp.Array) -> None:
+    with xp.backend("tf-gpu:1"):
+        assert_type(xp.exp(x), xp.Array)
+    assert_type(decorated(x, scale=2.0), xp.Array)
+    assert_type(norm(np.ones(3), axis=0), Any)
+    assert_type(xp.device("numpy"), xp.Backend)
+    assert_type(xp.backends()[0].version, str | None)
+    assert_type(xp.from_native(np.ones(3)), xp.Array)
+    info = xp.__array_namespace_info__()
+    assert_type(info.default_dtypes()["integral"], xp.DType)
+
+
+def errors() -> None:
+    try:
+        xp.set_default_backend("jaxx")
+    except xp.BackendNotFoundError as error:
+        assert_type(error, xp.BackendNotFoundError)
+
+
+def mistakes(x: xp.Array) -> None:
+    xp.exp("1")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    xp.sum(x, keep=True)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+    xp.expp(x)  # type: ignore[attr-defined]  # pyright: ignore
