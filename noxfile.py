@@ -93,7 +93,9 @@ def known_failures(backend: str) -> tuple[str, str]:
 def docs(session: nox.Session) -> None:
     """The site, into docs/_build/; needs no network, and warnings are errors."""
     install(session, "docs")
-    session.run("sphinx-build", "-M", "html", "docs", "docs/_build", "--fail-on-warning", "--keep-going", *session.posargs)
+    session.run(
+        "sphinx-build", "-M", "html", "docs", "docs/_build", "--fail-on-warning", "--keep-going", *session.posargs
+    )
 
 
 @nox.session

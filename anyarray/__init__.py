@@ -5,7 +5,9 @@ library. The whole standard v2025.12 stands here, `xp.linalg` and `xp.fft` inclu
 """
 
 from anyarray import _errors
-from anyarray import backends as _contract  # noqa: F401 - the function `backends` is bound after the package
+
+# Before the function `backends`, which is to be what that name means, whatever is imported later.
+from anyarray import backends as _contract  # noqa: F401  # pyright: ignore[reportUnusedImport]
 from anyarray._array import Array
 from anyarray._backend import Backend
 from anyarray._choice import backend, device, set_default_backend

@@ -11,24 +11,32 @@ import operator
 import sys
 from collections.abc import Iterator
 from types import EllipsisType, ModuleType
-from typing import TYPE_CHECKING, Any, Final, Union
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from anyarray import _backend, _choice, _diagnosis, _dispatch, _errors, _kept, _ownership, _printing, _protocols, _transfer
+from anyarray import (
+    _backend,
+    _choice,
+    _diagnosis,
+    _dispatch,
+    _errors,
+    _kept,
+    _ownership,
+    _printing,
+    _protocols,
+    _transfer,
+)
 from anyarray._backend import Backend, Home, Native
 from anyarray._dispatch import operator_of
 from anyarray._dtypes import DType
 
-if TYPE_CHECKING:
-    from types import NotImplementedType
-
 API_VERSIONS: Final = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
 """Versions of the standard that a caller may ask for; each contains the one before."""
 
-Scalar = Union[bool, int, float, complex]
-Index = Union[int, slice, EllipsisType, None, "Array", np.ndarray[Any, Any], list[Any]]
-Key = Union[Index, tuple[Index, ...]]
+Scalar: TypeAlias = bool | int | float | complex
+Index: TypeAlias = "int | slice | EllipsisType | Array | np.ndarray[Any, Any] | list[Any] | None"
+Key: TypeAlias = "Index | tuple[Index, ...]"
 
 
 class Array:
@@ -99,7 +107,7 @@ class Array:
     def to_device(self, device: Backend | str, /, *, stream: Any = None) -> Array:
         """The same values on another backend, placed there; `self` if it is placed there already.
 
-        `device` is a device or its name. `stream` is accepted for the standard's sake; transfers are ordered by themselves.
+        `device` is a device or its name. `stream` is accepted for the standard's sake, as transfers keep their order.
         """
         home = _backend.as_backend(device).placed
         if home is self._home:
@@ -121,7 +129,9 @@ class Array:
     def _python(self, function: str, kinds: str) -> Any:
         dtype, shape = self.dtype, self.shape
         if shape != ():
-            raise _errors.ArgumentTypeError(f"{function}: x must have no axes, not shape {shape}. Take an element: x[0]")
+            raise _errors.ArgumentTypeError(
+                f"{function}: x must have no axes, not shape {shape}. Take an element: x[0]"
+            )
         if dtype.kind not in kinds:
             raise _errors.ArgumentTypeError(f"{function}: x must not have the dtype {dtype}")
         return self._host(function).item()
@@ -292,148 +302,148 @@ class Array:
     __hash__ = None  # type: ignore[assignment]  # == is elementwise, so an Array is no key
 
     @operator_of("abs", "numeric")
-    def __abs__(self, /) -> Array: ...  # type: ignore[empty-body]  # made by operator_of
+    def __abs__(self, /) -> Array: ...
 
     @operator_of("negative", "numeric")
-    def __neg__(self, /) -> Array: ...  # type: ignore[empty-body]  # made by operator_of
+    def __neg__(self, /) -> Array: ...
 
     @operator_of("positive", "numeric")
-    def __pos__(self, /) -> Array: ...  # type: ignore[empty-body]  # made by operator_of
+    def __pos__(self, /) -> Array: ...
 
     @operator_of("bitwise_invert", "integer or boolean")
-    def __invert__(self, /) -> Array: ...  # type: ignore[empty-body]  # made by operator_of
+    def __invert__(self, /) -> Array: ...
 
     @operator_of("equal")
-    def __eq__(self, other: Array | complex, /) -> Array: ...  # type: ignore[empty-body, override]
+    def __eq__(self, other: Array | complex, /) -> Array: ...  # type: ignore[override]  # elementwise
 
     @operator_of("not_equal")
-    def __ne__(self, other: Array | complex, /) -> Array: ...  # type: ignore[empty-body, override]
+    def __ne__(self, other: Array | complex, /) -> Array: ...  # type: ignore[override]  # elementwise
 
     @operator_of("less", "real numeric")
-    def __lt__(self, other: Array | float, /) -> Array: ...  # type: ignore[empty-body]
+    def __lt__(self, other: Array | float, /) -> Array: ...
 
     @operator_of("less_equal", "real numeric")
-    def __le__(self, other: Array | float, /) -> Array: ...  # type: ignore[empty-body]
+    def __le__(self, other: Array | float, /) -> Array: ...
 
     @operator_of("greater", "real numeric")
-    def __gt__(self, other: Array | float, /) -> Array: ...  # type: ignore[empty-body]
+    def __gt__(self, other: Array | float, /) -> Array: ...
 
     @operator_of("greater_equal", "real numeric")
-    def __ge__(self, other: Array | float, /) -> Array: ...  # type: ignore[empty-body]
+    def __ge__(self, other: Array | float, /) -> Array: ...
 
     @operator_of("add", "numeric")
-    def __add__(self, other: Array | complex, /) -> Array: ...  # type: ignore[empty-body]
+    def __add__(self, other: Array | complex, /) -> Array: ...
 
     @operator_of("add", "numeric", reflected=True)
-    def __radd__(self, other: Array | complex, /) -> Array: ...  # type: ignore[empty-body]
+    def __radd__(self, other: Array | complex, /) -> Array: ...
 
     def __iadd__(self, other: Array | complex, /) -> Array:
         return self._rebind(self.__add__(other), "__iadd__")
 
     @operator_of("subtract", "numeric")
-    def __sub__(self, other: Array | complex, /) -> Array: ...  # type: ignore[empty-body]
+    def __sub__(self, other: Array | complex, /) -> Array: ...
 
     @operator_of("subtract", "numeric", reflected=True)
-    def __rsub__(self, other: Array | complex, /) -> Array: ...  # type: ignore[empty-body]
+    def __rsub__(self, other: Array | complex, /) -> Array: ...
 
     def __isub__(self, other: Array | complex, /) -> Array:
         return self._rebind(self.__sub__(other), "__isub__")
 
     @operator_of("multiply", "numeric")
-    def __mul__(self, other: Array | complex, /) -> Array: ...  # type: ignore[empty-body]
+    def __mul__(self, other: Array | complex, /) -> Array: ...
 
     @operator_of("multiply", "numeric", reflected=True)
-    def __rmul__(self, other: Array | complex, /) -> Array: ...  # type: ignore[empty-body]
+    def __rmul__(self, other: Array | complex, /) -> Array: ...
 
     def __imul__(self, other: Array | complex, /) -> Array:
         return self._rebind(self.__mul__(other), "__imul__")
 
     @operator_of("divide", "floating-point")
-    def __truediv__(self, other: Array | complex, /) -> Array: ...  # type: ignore[empty-body]
+    def __truediv__(self, other: Array | complex, /) -> Array: ...
 
     @operator_of("divide", "floating-point", reflected=True)
-    def __rtruediv__(self, other: Array | complex, /) -> Array: ...  # type: ignore[empty-body]
+    def __rtruediv__(self, other: Array | complex, /) -> Array: ...
 
     def __itruediv__(self, other: Array | complex, /) -> Array:
         return self._rebind(self.__truediv__(other), "__itruediv__")
 
     @operator_of("floor_divide", "real numeric")
-    def __floordiv__(self, other: Array | float, /) -> Array: ...  # type: ignore[empty-body]
+    def __floordiv__(self, other: Array | float, /) -> Array: ...
 
     @operator_of("floor_divide", "real numeric", reflected=True)
-    def __rfloordiv__(self, other: Array | float, /) -> Array: ...  # type: ignore[empty-body]
+    def __rfloordiv__(self, other: Array | float, /) -> Array: ...
 
     def __ifloordiv__(self, other: Array | float, /) -> Array:
         return self._rebind(self.__floordiv__(other), "__ifloordiv__")
 
     @operator_of("remainder", "real numeric")
-    def __mod__(self, other: Array | float, /) -> Array: ...  # type: ignore[empty-body]
+    def __mod__(self, other: Array | float, /) -> Array: ...
 
     @operator_of("remainder", "real numeric", reflected=True)
-    def __rmod__(self, other: Array | float, /) -> Array: ...  # type: ignore[empty-body]
+    def __rmod__(self, other: Array | float, /) -> Array: ...
 
     def __imod__(self, other: Array | float, /) -> Array:
         return self._rebind(self.__mod__(other), "__imod__")
 
     @operator_of("pow", "numeric")
-    def __pow__(self, other: Array | complex, /) -> Array: ...  # type: ignore[empty-body]
+    def __pow__(self, other: Array | complex, /) -> Array: ...
 
     @operator_of("pow", "numeric", reflected=True)
-    def __rpow__(self, other: Array | complex, /) -> Array: ...  # type: ignore[empty-body]
+    def __rpow__(self, other: Array | complex, /) -> Array: ...
 
     def __ipow__(self, other: Array | complex, /) -> Array:
         return self._rebind(self.__pow__(other), "__ipow__")
 
     @operator_of("bitwise_and", "integer or boolean")
-    def __and__(self, other: Array | int, /) -> Array: ...  # type: ignore[empty-body]
+    def __and__(self, other: Array | int, /) -> Array: ...
 
     @operator_of("bitwise_and", "integer or boolean", reflected=True)
-    def __rand__(self, other: Array | int, /) -> Array: ...  # type: ignore[empty-body]
+    def __rand__(self, other: Array | int, /) -> Array: ...
 
     def __iand__(self, other: Array | int, /) -> Array:
         return self._rebind(self.__and__(other), "__iand__")
 
     @operator_of("bitwise_or", "integer or boolean")
-    def __or__(self, other: Array | int, /) -> Array: ...  # type: ignore[empty-body]
+    def __or__(self, other: Array | int, /) -> Array: ...
 
     @operator_of("bitwise_or", "integer or boolean", reflected=True)
-    def __ror__(self, other: Array | int, /) -> Array: ...  # type: ignore[empty-body]
+    def __ror__(self, other: Array | int, /) -> Array: ...
 
     def __ior__(self, other: Array | int, /) -> Array:
         return self._rebind(self.__or__(other), "__ior__")
 
     @operator_of("bitwise_xor", "integer or boolean")
-    def __xor__(self, other: Array | int, /) -> Array: ...  # type: ignore[empty-body]
+    def __xor__(self, other: Array | int, /) -> Array: ...
 
     @operator_of("bitwise_xor", "integer or boolean", reflected=True)
-    def __rxor__(self, other: Array | int, /) -> Array: ...  # type: ignore[empty-body]
+    def __rxor__(self, other: Array | int, /) -> Array: ...
 
     def __ixor__(self, other: Array | int, /) -> Array:
         return self._rebind(self.__xor__(other), "__ixor__")
 
     @operator_of("bitwise_left_shift", "integer")
-    def __lshift__(self, other: Array | int, /) -> Array: ...  # type: ignore[empty-body]
+    def __lshift__(self, other: Array | int, /) -> Array: ...
 
     @operator_of("bitwise_left_shift", "integer", reflected=True)
-    def __rlshift__(self, other: Array | int, /) -> Array: ...  # type: ignore[empty-body]
+    def __rlshift__(self, other: Array | int, /) -> Array: ...
 
     def __ilshift__(self, other: Array | int, /) -> Array:
         return self._rebind(self.__lshift__(other), "__ilshift__")
 
     @operator_of("bitwise_right_shift", "integer")
-    def __rshift__(self, other: Array | int, /) -> Array: ...  # type: ignore[empty-body]
+    def __rshift__(self, other: Array | int, /) -> Array: ...
 
     @operator_of("bitwise_right_shift", "integer", reflected=True)
-    def __rrshift__(self, other: Array | int, /) -> Array: ...  # type: ignore[empty-body]
+    def __rrshift__(self, other: Array | int, /) -> Array: ...
 
     def __irshift__(self, other: Array | int, /) -> Array:
         return self._rebind(self.__rshift__(other), "__irshift__")
 
     @operator_of("matmul", "numeric")
-    def __matmul__(self, other: Array, /) -> Array: ...  # type: ignore[empty-body]
+    def __matmul__(self, other: Array, /) -> Array: ...
 
     @operator_of("matmul", "numeric", reflected=True)
-    def __rmatmul__(self, other: Array, /) -> Array: ...  # type: ignore[empty-body]
+    def __rmatmul__(self, other: Array, /) -> Array: ...
 
     def __imatmul__(self, other: Array, /) -> Array:
         return self._rebind(self.__matmul__(other), "__imatmul__")

@@ -220,6 +220,11 @@ def _registered() -> dict[str, Library]:
     return found
 
 
+def register(library: Library) -> None:
+    """Add a library to those that are known."""
+    LIBRARIES.setdefault(library.name, library)
+
+
 def libraries() -> dict[str, Library]:
     """Every known library by name, ours first; imports none of them."""
     return {**LIBRARIES, **{k: v for k, v in _registered().items() if k not in LIBRARIES}}
@@ -243,11 +248,11 @@ class _Loaded:
         return _DEFAULT_HOOKS[name](self.namespace)
 
 
-_adopted: list[tuple[type, Callable[[Any, str], Native], Callable[[Native, str], Any]]] = []
+_adopted: list[tuple[type, Callable[..., Native], Callable[..., Any]]] = []
 
 
 def adopt_everywhere(kind: type, unwrap: Callable[[Any, str], Native], wrap: Callable[[Native, str], Any]) -> None:
-    """Let instances of a class go in and out of the transforms of every library, by the hook `adopt` of the contract."""
+    """Let instances of a class go in and out of the transforms of every library, by the contract's hook `adopt`."""
     _adopted.append((kind, unwrap, wrap))
 
 
@@ -260,13 +265,16 @@ def load(library: Library) -> _Loaded:
     if loaded is None:
         if not library.is_installed:
             raise _errors.BackendNotInstalledError(
-                f'backend "{library.name}" is known, but {library.package} is not installed. Run: {library.install_line}'
+                f'backend "{library.name}" is known, but {library.package} is not installed. '
+                f"Run: {library.install_line}"
             )
         loaded = _loaded[library.name] = _Loaded(library, importlib.import_module(library.module))
         adopt = getattr(loaded.module, "adopt", None)
         if adopt is not None:
             for kind, unwrap, wrap in _adopted:
-                adopt(kind, functools.partial(unwrap, library=library.name), functools.partial(wrap, library=library.name))
+                adopt(
+                    kind, functools.partial(unwrap, library=library.name), functools.partial(wrap, library=library.name)
+                )
     return loaded
 
 
@@ -316,8 +324,16 @@ class Backend:
         return bool(getattr(self._loaded.module, "IS_IMMUTABLE", False))
 
     def native_dtype(self, name: str) -> Any:
-        """The library's dtype of a name of `_dtypes.KNOWN`."""
-        return self._loaded.hook("native_dtype")(name)
+        """The library's dtype of a name of `_dtypes.KNOWN`.
+
+        Raises TypeError if the library or the device has none of that name.
+        """
+        try:
+            return self._loaded.hook("native_dtype")(name)
+        except (AttributeError, KeyError) as error:
+            raise _errors.ArgumentTypeError(
+                f"dtype: {self} has no {name}. Give another dtype, or choose a default: xp.default_dtypes(...)"
+            ) from error
 
     def has_dtype(self, name: str) -> bool:
         """Whether the library has that dtype."""

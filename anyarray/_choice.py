@@ -121,6 +121,9 @@ def set_default_backend(name: str | Backend, /) -> None:
 
     "auto" is the default. The environment variable ANYARRAY_BACKEND sets it from outside. The library is
     imported at the first call, not here. Raises BackendNotFoundError for a name that is unknown.
+
+    >>> import anyarray as xp
+    >>> xp.set_default_backend("auto")
     """
     if str(name) != AUTO:
         _backend.parse(str(name))

@@ -110,6 +110,9 @@ def diagnose_index(error: Exception, shape: Shape, key: Any) -> None:
 
     `key` is a tuple; for a mask it holds its `MaskShape`.
     """
+    wanted = sum(len(one) if isinstance(one, MaskShape) else one is not None and one is not Ellipsis for one in key)
+    if wanted > len(shape):
+        raise IndexError(f"index: too many indices, {wanted} for an array of {len(shape)} axes") from error
     axis = 0
     for one in key:
         if isinstance(one, MaskShape):
@@ -122,14 +125,14 @@ def diagnose_index(error: Exception, shape: Shape, key: Any) -> None:
             axis = len(shape) - sum(len(k) if isinstance(k, MaskShape) else k is not None for k in after)
         elif one is not None:
             axis += 1
-    if axis > len(shape):
-        raise IndexError(f"index: too many indices, {axis} for an array of {len(shape)} axes") from error
     if type(error).__name__ in TRANSLATED:
         raise IndexError(f"index: {native_message(error)}") from error
 
 
 class MaskShape(tuple[int, ...]):
     """The shape of a mask, in a key that is examined."""
+
+    __slots__ = ()
 
 
 # ---------------------------------------------------------------------- shapes that a function asks for
@@ -140,7 +143,7 @@ def _of_matmul(inputs: Sequence[Input], arguments: dict[str, Any]) -> Complaint:
     first, second = inputs
     if not first.shape or not second.shape:
         return "x1 and x2 must have at least one axis. Multiply by a scalar with *"
-    inner = second.shape[-2] if len(second.shape) > 1 else second.shape[0]
+    inner = second.shape[-2:][0]
     if first.shape[-1] != inner:
         return f"x1 of shape {first.shape} and x2 of shape {second.shape} do not fit: {first.shape[-1]} is not {inner}"
     return f"x1 of shape {first.shape} and x2 of shape {second.shape} do not broadcast"
@@ -188,7 +191,9 @@ def _of_concat(inputs: Sequence[Input], arguments: dict[str, Any]) -> Complaint:
 
     for one in inputs[1:]:
         if len(one.shape) != len(first.shape) or others(one) != others(first):
-            return f"{one.label} of shape {one.shape} does not fit {first.label} of shape {first.shape} along axis {axis}"
+            return (
+                f"{one.label} of shape {one.shape} does not fit {first.label} of shape {first.shape} along axis {axis}"
+            )
     return None
 
 
@@ -248,7 +253,10 @@ def _of_counts(inputs: Sequence[Input], arguments: dict[str, Any]) -> Complaint:
 
 
 def _of_same_rank(inputs: Sequence[Input], arguments: dict[str, Any]) -> Complaint:
-    return f"x of shape {inputs[0].shape} and indices of shape {inputs[1].shape} do not fit along axis {arguments.get('axis')}"
+    first, second = inputs
+    if len(first.shape) == len(second.shape):
+        return None
+    return f"x of shape {first.shape} and indices of shape {second.shape} must have as many axes as each other"
 
 
 def _of_having_axes(inputs: Sequence[Input], arguments: dict[str, Any]) -> Complaint:

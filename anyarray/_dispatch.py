@@ -23,22 +23,35 @@ from __future__ import annotations
 import inspect
 import linecache
 from collections.abc import Callable, Sequence
-from typing import Any, Final, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Final, TypeGuard, TypeVar, overload
 
 import numpy as np
 
 from anyarray import _backend, _choice, _diagnosis, _dtypes, _errors, _kept, _ownership, _transfer
 from anyarray._backend import Home, Native
 
+if TYPE_CHECKING:
+    from anyarray._array import Array  # stands above; `scope` has it when it is there
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 ARRAY, WEAK, SEQUENCE, DTYPE, PLAIN = "array", "weak", "sequence", "dtype", "plain"
 SCALARS: Final = frozenset({bool, int, float, complex})
 
+
 class Parameter:
     """A parameter of a declared function, as dispatch sees it."""
 
-    __slots__ = ("is_condition", "is_keyword", "is_optional", "is_variadic", "name", "role", "takes_plain_scalar", "words")
+    __slots__ = (
+        "is_condition",
+        "is_keyword",
+        "is_optional",
+        "is_variadic",
+        "name",
+        "role",
+        "takes_plain_scalar",
+        "words",
+    )
 
     def __init__(self, parameter: inspect.Parameter, words: str) -> None:
         union = [part.strip() for part in str(parameter.annotation).split("|")]
@@ -91,9 +104,9 @@ scope: Final[dict[str, Any]] = {"current": _choice.current, "SCALARS": SCALARS, 
 """The globals of the generated bodies; `_array` adds the class Array."""
 
 
-def wrap(native: Native, home: Home) -> Any:
+def wrap(native: Native, home: Home) -> Array:
     """An Array of a native array that lives on `home`."""
-    array = object.__new__(scope["Array"])
+    array: Array = object.__new__(scope["Array"])
     array._native = native
     array._home = home
     return array
@@ -145,7 +158,7 @@ def _compiled(function: F, declaration: Declaration, slow: Callable[..., Any], w
     filename = f"<anyarray {function.__qualname__}>"
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
     made: dict[str, Any] = {}
-    exec(compile(source, filename, "exec"), scope, made)  # noqa: S102 - our own text, from a declared signature
+    exec(compile(source, filename, "exec"), scope, made)  # our own text, from a declared signature
     body = made["make"](declaration, slow, explain, _native_dtype)
     body.__doc__ = function.__doc__
     body.__module__ = function.__module__
@@ -268,14 +281,13 @@ def call(declaration: Declaration, values: Sequence[Any]) -> Any:
 def operate(declaration: Declaration, values: Sequence[Any]) -> Any:
     """As `call`, for an operator: NotImplemented if an operand is nothing that it knows."""
     for value in values:
-        kind = type(value)
-        if not (is_array(value) or kind in SCALARS or isinstance(value, (int, float, complex))):
-            if _backend.backend_of_native(value) is None:
-                return NotImplemented
+        is_scalar = type(value) in SCALARS or isinstance(value, (int, float, complex))
+        if not is_scalar and not is_array(value) and _backend.backend_of_native(value) is None:
+            return NotImplemented
     return call(declaration, values)
 
 
-def created(name: str, device: Any, dtype: _dtypes.DType, *args: Any, **kwargs: Any) -> Any:
+def created(name: str, device: Any, dtype: _dtypes.DType, *args: Any, **kwargs: Any) -> Array:
     """The Array that the native creation function `name` makes on `device`, or where creation runs."""
     home = _choice.chosen_home(device)
     backend = home.backend
@@ -284,7 +296,8 @@ def created(name: str, device: Any, dtype: _dtypes.DType, *args: Any, **kwargs: 
     return wrap(native, home)
 
 
-def is_array(value: Any) -> bool:
+def is_array(value: Any) -> TypeGuard[Array]:
+    """Whether `value` is an Array."""
     return type(value) is scope["Array"]
 
 
@@ -305,11 +318,11 @@ def _taken(function: str, p: Parameter, value: Any) -> Any:
         for scalar in (bool, int, float, complex):
             # NumPy's float64 is a float by inheritance, but it has a dtype of its own.
             if isinstance(value, scalar) and not isinstance(value, np.generic):
-                return scalar(value)
+                return scalar(value)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  # is one already
     return as_array(function, p.name, value)
 
 
-def as_array(function: str, parameter: str, value: Any) -> Any:
+def as_array(function: str, parameter: str, value: Any) -> Array:
     """An Array of an Array or a native array, without a copy; only for the time of a call.
 
     NumPy's arrays are free, those of a framework placed where they are.
@@ -326,13 +339,13 @@ def as_array(function: str, parameter: str, value: Any) -> Any:
     return wrap(native, home)
 
 
-def home_of_arrays(function: str, arrays: Sequence[Any]) -> Home:
+def home_of_arrays(function: str, arrays: Sequence[Array]) -> Home:
     """Where a call of `function` on these Arrays runs."""
     traced = next((a._home for a in arrays if a._home.is_traced(a._native)), None)
     return _choice.home_of_call(function, [a._home for a in arrays], traced)
 
 
-def brought(array: Any, home: Home, cause: str, *, explicit: bool = False) -> Native:
+def brought(array: Array, home: Home, cause: str, *, explicit: bool = False) -> Native:
     """The native array of an Array on another home, for the function `cause`.
 
     What was brought is kept with the Array until that is written, so that a loop does not pay for it again.

@@ -11,6 +11,7 @@ integer array), in which case they count as the default dtype of their kind.
 
 from __future__ import annotations
 
+import builtins
 import functools
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -63,7 +64,7 @@ class DType:
         return self.dtype.char
 
     @property
-    def str(self) -> str:
+    def str(self) -> builtins.str:
         """NumPy's array-protocol string, as `"<f4"`."""
         return self.dtype.str
 
@@ -73,7 +74,7 @@ class DType:
         return self.dtype.num
 
     @property
-    def byteorder(self) -> str:
+    def byteorder(self) -> builtins.str:
         """NumPy's byte-order character: always the machine's own."""
         return self.dtype.byteorder
 
@@ -92,10 +93,10 @@ class DType:
             self._hash = hash(self.dtype)
         return self._hash
 
-    def __repr__(self) -> str:
+    def __repr__(self) -> builtins.str:
         return f"anyarray.{self.name}"
 
-    def __str__(self) -> str:
+    def __str__(self) -> builtins.str:
         return self.name
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -109,7 +110,8 @@ def _bfloat16() -> np.dtype[Any]:
         raise ArgumentTypeError(
             "dtype: bfloat16 needs the package ml_dtypes, which is not installed. Run: pip install ml_dtypes"
         ) from None
-    return np.dtype(ml_dtypes.bfloat16)
+    found: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
+    return found
 
 
 bool_: Final = DType("bool", "b", 1)
@@ -168,8 +170,9 @@ def dtype(wanted: Any, /) -> DType:
     found = KNOWN.get(wanted) if isinstance(wanted, str) else None
     if found is None:
         # By identity: NumPy's float64 equals Python's float.
-        if any(wanted is scalar for scalar in _RANK):
-            return default(wanted)
+        for scalar in _RANK:
+            if wanted is scalar:
+                return default(scalar)
         try:
             # TensorFlow's dtypes say what they are to NumPy by this attribute.
             numpy_dtype = np.dtype(getattr(wanted, "as_numpy_dtype", wanted))

@@ -81,8 +81,7 @@ class TransferError(AnyarrayError, RuntimeError):
 def not_an_array(function: str, parameter: str, came: object) -> ArgumentTypeError:
     """Error for an argument that no backend knows as an array."""
     return ArgumentTypeError(
-        f"{function}: {parameter} must be an Array, not {type(came).__name__}. "
-        "Wrap it: xp.asarray(...)"
+        f"{function}: {parameter} must be an Array, not {type(came).__name__}. Wrap it: xp.asarray(...)"
     )
 
 

@@ -21,9 +21,12 @@ def values_of(x: Any) -> str:
 
 
 def text_of(x: Any) -> str:
-    """The values, dtype and home, as `Array([0., 1.], dtype=float64, device=numpy)`; the shape where values do not show it."""
+    """The values, dtype and home, as `Array([0., 1.], dtype=float64, device=numpy)`.
+
+    The shape, too, where the values do not show it.
+    """
     size = x.size
-    shown = size is not None and 0 < size <= THRESHOLD or x.shape == (0,) or x._home.is_traced(x._native)
+    shown = (size is not None and 0 < size <= THRESHOLD) or x.shape == (0,) or x._home.is_traced(x._native)
     shape = "" if shown else f", shape={x.shape}"
     return f"Array({_text(x, prefix='Array(')}{shape}, dtype={x.dtype}, device={x.device})"
 

@@ -45,7 +45,9 @@ ALIASES: Final = {
 """Our name of a function by NumPy's, where they differ."""
 
 
-def ufunc(namespace: ModuleType, function: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def ufunc(
+    namespace: ModuleType, function: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
     """A ufunc of NumPy applied to Arrays; `out` may be an ndarray, which is filled."""
     out = kwargs.pop("out", (None,))
     ours = getattr(namespace, ALIASES.get(function.__name__, function.__name__), None)
@@ -65,8 +67,9 @@ def ufunc(namespace: ModuleType, function: np.ufunc, method: str, inputs: tuple[
 
 
 def function(namespace: ModuleType, theirs: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """A function of NumPy applied to Arrays: ours of that name if it takes these arguments, else NumPy's on ndarrays."""
-    name = ALIASES.get(theirs.__name__, theirs.__name__)
+    """A function of NumPy applied to Arrays: ours of that name if it takes the arguments, else NumPy's on ndarrays."""
+    their_name: str = theirs.__name__
+    name = ALIASES.get(their_name, their_name)
     chapter = (theirs.__module__ or "").rpartition(".")[2]
     space = getattr(namespace, chapter) if chapter in ("linalg", "fft") else namespace
     ours = getattr(space, name, None) if name in getattr(space, "__all__", ()) else None
@@ -96,7 +99,9 @@ def _arguments(
                 keyword[parameter.name] = named.pop(parameter.name)
         elif named:
             first = parameter.name if parameter.name in named else next(iter(named))
-            positional.append(_operand(named.pop(first)))
+            value = named.pop(first)
+            is_array = str(parameter.annotation).startswith("Array")  # a shape stays a tuple
+            positional.append(_operand(value) if is_array else value)
     return None if named else (positional, keyword)
 
 

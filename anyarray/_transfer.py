@@ -89,7 +89,9 @@ class TransferLog:
             for r in self.rows
         ]  # fmt: skip
         widths = [max(len(line[i]) for line in lines) for i in range(len(heads))]
-        table = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines]
+        table = [
+            "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines
+        ]
         copies = [row for row in self.rows if row.kind == "copy"]
         total = (
             f"{len(self.rows)} transfers, {len(copies)} of them copies: {self.copied_bytes:,} bytes copied, "
@@ -142,8 +144,9 @@ def transfers() -> Generator[TransferLog]:
 def no_transfers(mode: Literal["raise", "warn"] = "raise", /) -> Generator[None]:
     """Forbid implicit copies between backends inside a `with` block.
 
-    A call that would copy an array to another backend, or off a device to the host, raises TransferError, which names the
-    line and the cure; with "warn" it warns. Views pass, and so does what is asked for: `to_device`, `asarray`, `to_native`.
+    A call that would copy an array to another backend, or off a device to the host, raises TransferError, which names
+    the line and the cure; with "warn" it warns. Views pass, and so does what is asked for: `to_device`, `asarray`,
+    `to_native`.
 
     >>> import anyarray as xp
     >>> with xp.no_transfers():
@@ -245,7 +248,7 @@ def moved(
 
 
 def shared(native: Native, source: Backend, target: Backend) -> Native | None:
-    """A native array of `target` in the same memory; None if that is impossible. Whether it is safe the caller knows."""
+    """A native array of `target` in the same memory; None if that is impossible. The caller knows if it is safe."""
     share = route(source, target).share
     return None if share is None else share(native)
 
@@ -325,7 +328,15 @@ def _note(
     seconds = time.perf_counter() - started
     code = _user_frame()
     row = Transfer(
-        source.name, target, cause, code.f_code.co_filename, code.f_lineno, _nbytes(native, source), kind, seconds, explicit
+        source.name,
+        target,
+        cause,
+        code.f_code.co_filename,
+        code.f_lineno,
+        _nbytes(native, source),
+        kind,
+        seconds,
+        explicit,
     )
     for log in logs:
         log.rows.append(row)
@@ -347,7 +358,7 @@ def _user_frame() -> FrameType:
     last = sys._getframe(1)
     while frame is not None:
         name = frame.f_code.co_filename
-        if not (name.startswith(_PACKAGE) or name.startswith(("<anyarray ", "<frozen ")) or name.endswith("contextlib.py")):
+        if not (name.startswith((_PACKAGE, "<anyarray ", "<frozen ")) or name.endswith("contextlib.py")):
             return frame
         last, frame = frame, frame.f_back
     return last

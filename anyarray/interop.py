@@ -22,8 +22,8 @@ R = TypeVar("R")
 def from_native(a: Native, /) -> Array:
     """An Array of a native array (np.ndarray, tf.Tensor, tf.Variable, jax.Array, cupy.ndarray), without a copy.
 
-    It lives where `a` lives and is *placed* there, unless `a` is NumPy's. It shares memory with `a`: a write to the Array
-    copies first, but who writes to `a` later changes the Array; `xp.asarray(a)` copies instead.
+    It lives where `a` lives and is *placed* there, unless `a` is NumPy's. It shares memory with `a`: a write to the
+    Array copies first, but who writes to `a` later changes the Array; `xp.asarray(a)` copies instead.
     Raises TypeError for anything else.
 
     >>> import anyarray as xp
@@ -78,9 +78,9 @@ def _value_of(a: Any) -> Any:
 def portable(function: Callable[P, R], /) -> Callable[P, R]:
     """Make a function of Arrays take any arrays, and give back the same kind.
 
-    For library authors. Arguments may be np.ndarray, tf.Tensor, tf.Variable, jax.Array (traced ones too), cupy.ndarray and
-    Arrays, also nested in tuples, lists, dicts and dataclasses; the body sees Arrays. Results are of the kind
-    (library and device) that came in; NumPy and Python scalars follow the others. Other arguments pass through.
+    For library authors. Arguments may be np.ndarray, tf.Tensor, tf.Variable, jax.Array (traced ones too),
+    cupy.ndarray and Arrays, also nested in tuples, lists, dicts and dataclasses; the body sees Arrays. Results are of
+    the kind (library and device) that came in; NumPy and Python scalars follow the others. Other arguments pass through.
     Raises BackendMismatchError if arrays of two frameworks come in. Signature and docstring are kept.
 
     >>> import anyarray as xp
@@ -97,7 +97,7 @@ def portable(function: Callable[P, R], /) -> Callable[P, R]:
         kinds: list[Home | None] = []
         in_args = [_entered(one, kinds) for one in args]
         in_kwargs = {name: _entered(one, kinds) for name, one in kwargs.items()}
-        result = function(*in_args, **in_kwargs)  # type: ignore[arg-type]  # the same arguments, wrapped
+        result = function(*in_args, **in_kwargs)  # pyright: ignore[reportCallIssue]  # the same arguments, wrapped
         if not kinds or None in kinds:
             return result
         return _left(result, _kind(function.__qualname__, kinds))  # type: ignore[no-any-return]  # R, unwrapped

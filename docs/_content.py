@@ -69,7 +69,9 @@ TABLES: Final = {"backends": backends_table, "dtypes": dtypes_table, "promotion"
 
 def reference() -> list[Page]:
     """The pages of the reference: one for each module that defines public names, and the list of them."""
-    chapters = [importlib.import_module(f"{standard.__name__}.{m.name}") for m in pkgutil.iter_modules(standard.__path__)]
+    chapters = [
+        importlib.import_module(f"{standard.__name__}.{m.name}") for m in pkgutil.iter_modules(standard.__path__)
+    ]
     names_of: dict[ModuleType, list[str]] = {chapter: list(chapter.__all__) for chapter in chapters}
     in_chapters = set(itertools.chain.from_iterable(names_of.values()))
     for name in xp.__all__:

@@ -12,12 +12,13 @@ import importlib.util
 import inspect
 import re
 from pathlib import Path
-from types import ModuleType
 from typing import Any, Final
 
+import _content  # docs/_content.py
 import pytest
 
 import anyarray as xp
+from anyarray import _backend
 
 ROOT: Final = Path(__file__).parents[1]
 PAGES: Final = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -33,17 +34,8 @@ PUBLIC: Final = {
     for name in space.__all__
     if not inspect.ismodule(getattr(space, name))
 }
+REFERENCE: Final = "\n".join(page.text for page in _content.reference())
 FUNCTIONS: Final = sorted(name for name, one in PUBLIC.items() if inspect.isfunction(one))
-
-
-def generated() -> ModuleType:
-    """The module that writes the tables and the reference of the site."""
-    spec = importlib.util.spec_from_file_location("docs_content", ROOT / "docs" / "_content.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def run_examples(text: str, name: str, namespace: dict[str, Any]) -> None:
@@ -78,7 +70,9 @@ def test_no_block_of_a_page_is_overlooked(page: Path) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # NumPy's, of invalid values: these rows are about them
-@pytest.mark.parametrize("row", DEVIATION.findall((ROOT / "docs" / "deviations.md").read_text()), ids=lambda row: row[0])
+@pytest.mark.parametrize(
+    "row", DEVIATION.findall((ROOT / "docs" / "deviations.md").read_text()), ids=lambda row: row[0]
+)
 def test_a_deviation_is_as_documented(row: tuple[str, ...], backend: xp.Backend) -> None:
     expression, *values = row
     documented = dict(zip(("numpy", "jax", "tf"), values, strict=True)).get(backend.library)
@@ -108,11 +102,10 @@ def test_every_public_function_has_an_example(public: str) -> None:
 
 @pytest.mark.parametrize("public", sorted(PUBLIC))
 def test_every_public_name_stands_in_the_reference_once(public: str) -> None:
-    text = "\n".join(page.text for page in generated().reference())
     name = re.escape(public)
-    assert len(re.findall(rf"^\.\. auto\w+:: anyarray\.{name}$|^\| `{name}` \|", text, re.M)) == 1
+    assert len(re.findall(rf"^\.\. auto\w+:: anyarray\.{name}$|^\| `{name}` \|", REFERENCE, re.M)) == 1
 
 
 def test_the_table_of_backends_has_a_row_for_each_library() -> None:
-    rows = generated().backends_table().splitlines()[2:]
-    assert [row.split("`")[1] for row in rows] == list(xp._backend.LIBRARIES)
+    rows = _content.backends_table().splitlines()[2:]
+    assert [row.split("`")[1] for row in rows] == [library.package for library in _backend.LIBRARIES.values()]

@@ -79,13 +79,13 @@ def _participants(names: str | None, console: Console) -> list[Backend]:
         for name in wanted:
             _backend.parse(name)  # a typing error is told before the first library is imported
     else:
-        wanted = [library.name for library in _backend.libraries().values() if library.is_installed]
+        wanted = list(_backend.libraries())
     found: list[Backend] = []
     for name in wanted:
         with console.status(f"importing {name}"):
             try:
                 found.append(_backend.backend_of_name(name))
-            except _errors.DeviceNotFoundError as error:
+            except (_errors.BackendError, ImportError, OSError) as error:  # the latter two: a broken installation
                 if names:
                     raise
                 console.print(f"Left out: {error}", style="dim", highlight=False, markup=False, soft_wrap=True)

@@ -33,7 +33,9 @@ def _table(results: Results, names: Sequence[str]) -> Table:
     table.add_column("elements", no_wrap=True)
     for name in names:
         table.add_column(name, justify="right", no_wrap=True, min_width=9)
-    table.add_column("fastest", no_wrap=True)
+    is_contest = len(results.names) > 1
+    if is_contest:
+        table.add_column("fastest", no_wrap=True)
     for experiment in results.experiments:
         sizes = [size for size in experiment.sizes(results.quick) if _is_touched(results, experiment, size)]
         if not sizes:
@@ -41,9 +43,10 @@ def _table(results: Results, names: Sequence[str]) -> Table:
         table.add_row(Text(experiment.name, style="bold"))
         for size in sizes:
             cells = [_time(results, experiment, size, name) for name in names]
-            table.add_row(f"  {experiment.size_text(size)}", *cells, _gain(results, experiment, size))
+            gain = [_gain(results, experiment, size)] if is_contest else []
+            table.add_row(f"  {experiment.size_text(size)}", *cells, *gain)
         table.add_row("  warm-up", *[_warm_up(results, experiment, name) for name in names], style="dim")
-        if results.has_baseline and len(results.names) > 1:
+        if results.has_baseline and is_contest:
             table.add_row("  ahead from", *[_crossover(results, experiment, name) for name in names], style="dim")
         table.add_section()
     return table

@@ -33,7 +33,7 @@ The hooks
     dtype_of(x)                   the library's dtype of a native array; hashable
     shape_of(x)                   tuple of ints, None for an axis that is unknown under a trace
     is_traced(x)                  whether x stands for a value inside a transform
-    plain(x)                      a user's native array as the functions here want it: no subclass, no foreign byte order
+    plain(x)                      a user's native array as functions here want it: no subclass, no foreign byte order
     to_numpy(x)                   an ndarray of the same values; read-only if it shares memory with x
     from_numpy(a, device)         a native array; shares no memory with the ndarray `a`, ever
     to_device(x, device)          the same values on another device of this library
@@ -48,12 +48,13 @@ The hooks
     from_dlpack(x, device)        a native array in the memory of an object with `__dlpack__` on that device; raises if
                                   it cannot share. No default: without it arrays come by the host
     scoped(function, device)      the function that is really called: the place to enter a device or 64-bit scope
-    adopt(kind, unwrap, wrap)     let instances of a class go in and out of the library's own transforms: `unwrap(instance)`
-                                  is its native array, `wrap(native)` an instance; called once, on loading
+    adopt(kind, unwrap, wrap)     let instances of a class go in and out of the library's own transforms:
+                                  `unwrap(instance)` is its native array, `wrap(native)` an instance; called once
     synchronize(x)                return when x is computed; for timing
 
 A normalised key is an int, slice, None, Ellipsis, native array, or a tuple of these. Bounds of slices are ints
 or None. Arrays are of bool or an integer dtype. Lists, NumPy arrays and Arrays have become native ones.
-`getitem` and `setitem` follow the standard 2025.12 and, beyond it, NumPy (integer arrays mixed with slices, several masks).
-Out of range ints raise IndexError; so do out of range values in integer arrays, where the library can tell without waiting.
+`getitem` and `setitem` follow the standard 2025.12 and, beyond it, NumPy (integer arrays mixed with slices, several
+masks). Out of range ints raise IndexError; so do out of range values in integer arrays, where the library can tell
+without waiting.
 """

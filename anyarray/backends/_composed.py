@@ -94,11 +94,11 @@ def take_along_axis(home: Home, x: Native, indices: Native, /, *, axis: int = -1
     linear = home.multiply(indices, home.full_like(indices, math.prod(x.shape[axis + 1 :])))
     for i, n in enumerate(shape):
         if i != axis:
-            steps = home.arange(
-                0, n, 1, dtype=home.dtype_of(indices), device=home.backend.native_device
-            )
+            steps = home.arange(0, n, 1, dtype=home.dtype_of(indices), device=home.backend.native_device)
             step = math.prod(x.shape[i + 1 :])
-            along = home.reshape(home.multiply(steps, home.full_like(steps, step)), (1,) * i + (n,) + (1,) * (x.ndim - i - 1))
+            along = home.reshape(
+                home.multiply(steps, home.full_like(steps, step)), (1,) * i + (n,) + (1,) * (x.ndim - i - 1)
+            )
             linear = home.add(linear, along)
     flat = home.take(home.reshape(x, (-1,)), home.reshape(linear, (-1,)), axis=0)
     return home.reshape(flat, linear.shape)

@@ -8,6 +8,8 @@ How the functions here are made, and why:
   JAX's (int64 with float32 would be float32), and refuses dtypes, at no cost in later calls.
 - **64 bits and the device belong to a call.** JAX rounds to 32 bits outside `jax.enable_x64(True)`. `scoped` sets
   both for the thread during one call; no global flag is touched, and nothing is held over an `await`.
+  A backward pass of the user's own `jax.grad` runs after the calls, outside: with float64 it needs
+  `jax.enable_x64(True)` around it, else some of it raises and matrix products are rounded to float32.
 - **Full float32 products.** Matrix products ask for `Precision.HIGHEST`: TF32 is accurate to 1e-3.
 
 Deviations from NumPy, as XLA has them: subnormal numbers count as zero; casts of floats to integers clamp and
@@ -47,7 +49,7 @@ Native = Any
 Axes = int | tuple[int, ...] | None
 
 namespace = jnp
-ARRAY_TYPES: Final = (jax.Array,)
+ARRAY_TYPES: Final = (jax.Array, jax.core.Tracer)
 IS_IMMUTABLE: Final = True
 
 _DTYPES: Final = {name: jnp.dtype(name) for name in _dtypes.KNOWN}
@@ -141,11 +143,15 @@ def from_numpy(a: np.ndarray[Any, Any], device: Any) -> Native:
     """A copy of `a`, in its dtype, on `device`."""
     # JAX reads its source later, in another thread, and may keep it as the array's own memory; `copy=True` and
     # `may_alias=False` do not change that. So it is given a copy that nobody else can write to.
-    own = np.array(a, dtype=a.dtype.newbyteorder("="), order="C")
+    return _lent(np.array(a, dtype=a.dtype.newbyteorder("="), order="C"), device)
+
+
+def _lent(a: np.ndarray[Any, Any], device: Any) -> Native:
+    """`a` on `device`; nobody may write to `a` any more."""
     with jax.enable_x64(True), jax.default_device(device):
-        if own.nbytes > _SMALL:
-            return jax.device_put(own, device)
-        return _placed(jnp.asarray(own), device)
+        if a.nbytes > _SMALL:
+            return jax.device_put(a, device)
+        return _placed(jnp.asarray(a), device)
 
 
 _SMALL: Final = 1 << 16
@@ -271,17 +277,32 @@ def _floating(function: Callable[..., Native], kinds: str = "biufc") -> Any:
     return compiled(body)
 
 
-def _data_dependent(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`function`, with one clear error where the shape of its result cannot be known."""
+def _data_dependent(name: str, function: Callable[..., Any], on_host: Callable[..., Any]) -> Callable[..., Any]:
+    """`function`, whose shape depends on values: `on_host` of NumPy in its place where that takes no transfer.
 
-    @functools.wraps(function)
-    def checked(*args: Any, **kwargs: Any) -> Any:
-        try:
-            return function(*args, **kwargs)
-        except (jax.errors.JAXTypeError, jax.errors.JAXIndexError) as cause:
-            raise _unknown_shape(function.__name__) from cause
+    XLA compiles anew for every shape: tens of milliseconds where NumPy takes microseconds.
+    """
 
-    return checked
+    def chosen(*args: Any, **options: Any) -> Any:
+        if not _in_host_memory(args):
+            try:
+                result = function(*args, **options)
+            except (jax.errors.JAXTypeError, jax.errors.JAXIndexError) as cause:
+                raise _unknown_shape(name) from cause
+            return tuple(result) if isinstance(result, tuple) else result
+        result = on_host(*(np.asarray(x) if isinstance(x, jax.Array) else x for x in args), **options)
+        device = device_of(args[0])
+        return tuple(_lent(a, device) for a in result) if isinstance(result, tuple) else _lent(result, device)
+
+    return chosen
+
+
+def _in_host_memory(args: Sequence[Any]) -> bool:
+    """Whether all arrays among `args` have values, in memory that NumPy can read in place."""
+    arrays = [x for x in args if isinstance(x, jax.Array)]
+    if some(map(is_traced, arrays)):
+        return False
+    return not some(device_of(x).platform != "cpu" for x in arrays)
 
 
 def _unknown_shape(name: str) -> UnsupportedError:
@@ -292,8 +313,8 @@ def _unknown_shape(name: str) -> UnsupportedError:
 
 
 # ------------------------------------------------------- elementwise: arithmetic
-def _real_only(function: Callable[..., Native]) -> Callable[..., Native]:
-    """`function` of real arrays; its parts one by one for complex ones."""
+def _by_parts(function: Callable[..., Native]) -> Callable[..., Native]:
+    """`function` of a real array; of the parts of a complex one."""
 
     @functools.wraps(function)
     def parts(x: Native) -> Native:
@@ -302,6 +323,10 @@ def _real_only(function: Callable[..., Native]) -> Callable[..., Native]:
         return function(x)
 
     return parts
+
+
+def _round_to_even(x: Native) -> Native:
+    return lax.round(x, lax.RoundingMethod.TO_NEAREST_EVEN)
 
 
 def _unless_integer(function: Callable[..., Native]) -> Callable[..., Native]:
@@ -330,8 +355,7 @@ def _sign(x: Native) -> Native:
     # An infinite part outweighs a finite one; then x / abs(x).
     infinite = _any_infinite(x)
     re, im = (
-        jnp.where(infinite, jnp.where(jnp.isinf(part), jnp.sign(part), 0), part)
-        for part in (lax.real(x), lax.imag(x))
+        jnp.where(infinite, jnp.where(jnp.isinf(part), jnp.sign(part), 0), part) for part in (lax.real(x), lax.imag(x))
     )
     undefined = jnp.isinf(lax.real(x)) & jnp.isinf(lax.imag(x))
     size = jnp.where(undefined, jnp.nan, lax.abs(lax.complex(re, im)))
@@ -348,7 +372,6 @@ def _divided(x1: Native, x2: Native) -> tuple[Native, Native]:
     zero = lax.full_like(x1, 0)
     if _kind(x1) in "iu":
         none = x2 == 0
-        # -1 is kept from lax.div: the lowest integer divided by it traps on some processors.
         safe = jnp.where(none, lax.full_like(x2, 1), x2)
         quotient, rest = lax.div(x1, safe), lax.rem(x1, safe)
         if _kind(x1) == "i":
@@ -426,20 +449,14 @@ def _logical(function: Callable[..., Native]) -> Any:
     return compiled(body)
 
 
-def _clip(x: Native, *bounds: Native | None) -> Native:
-    low, high = bounds
+@compiled
+def clip(x: Native, min: Native | None = None, max: Native | None = None) -> Native:
+    given = iter(_promoted(x, *(bound for bound in (min, max) if bound is not None)))
+    x, low, high = (None if bound is None else next(given) for bound in (x, min, max))
+    _require("biuf", x)
     if low is not None:
         x = jnp.maximum(x, low)
     return x if high is None else jnp.minimum(x, high)
-
-
-@compiled
-def clip(x: Native, min: Native | None = None, max: Native | None = None) -> Native:  # noqa: A002
-    given = [b for b in (min, max) if b is not None]
-    x, *given = _promoted(x, *given)
-    _require("biuf", x)
-    low = None if min is None else given.pop(0)
-    return _clip(x, low, given[0] if given else None)
 
 
 abs = _elementwise(_abs, "biufc")
@@ -483,7 +500,7 @@ pow = _elementwise(_power, "iufc")
 real = _elementwise(jnp.real, "biufc")
 reciprocal = _floating(jnp.reciprocal)
 remainder = _elementwise(_remainder, "iuf")
-round = _elementwise(_unless_integer(_real_only(functools.partial(lax.round, rounding_method=lax.RoundingMethod.TO_NEAREST_EVEN))), "biufc")
+round = _elementwise(_unless_integer(_by_parts(_round_to_even)), "biufc")
 sign = _elementwise(_sign, "iufc")
 signbit = _floating(jnp.signbit, "biuf")
 square = _elementwise(jnp.square, "iufc")
@@ -511,18 +528,18 @@ def _mirrored(function: Callable[[Native], Native], symmetry: str) -> Callable[[
 
 
 def _product(a: Native, b: Native) -> Native:
-    """a * b, where zero times infinity or NaN is zero: what C99 wants of the parts of complex functions."""
+    """The product, where zero times infinity or NaN is zero: what C99 wants of the parts of complex functions."""
     signs = (jnp.where(jnp.isnan(v), 1, lax.clamp(lax.full_like(v, -1), v, lax.full_like(v, 1))) for v in (a, b))
     return jnp.where((a == 0) | (b == 0), operator.mul(*signs), a * b)
 
 
 def _turned(z: Native) -> Native:
-    """i z, exactly."""
+    """Times i, exactly."""
     return lax.complex(-lax.imag(z), lax.real(z))
 
 
 def _turned_back(z: Native) -> Native:
-    """-i z, exactly."""
+    """Times -i, exactly."""
     return lax.complex(lax.imag(z), -lax.real(z))
 
 
@@ -606,7 +623,7 @@ def _acosh(z: Native) -> Native:
     return lax.complex(lax.real(w), jnp.where(right, math.pi / 2, lax.imag(w)))
 
 
-def _by_kind(real: Callable[[Native], Native], complex: Callable[[Native], Native]) -> Any:  # noqa: A002
+def _by_kind(real: Callable[[Native], Native], complex: Callable[[Native], Native]) -> Any:
     def either(x: Native) -> Native:
         return (complex if _kind(x) == "c" else real)(x)
 
@@ -615,7 +632,7 @@ def _by_kind(real: Callable[[Native], Native], complex: Callable[[Native], Nativ
 
 
 def _rotated(function: Callable[[Native], Native]) -> Callable[[Native], Native]:
-    """-i f(i z): sin from sinh, tan from tanh, and their inverses."""
+    """The function -i f(i z): sin from sinh, tan from tanh, and their inverses."""
     return lambda z: _turned_back(function(_turned(z)))
 
 
@@ -702,6 +719,8 @@ def _ramp(start: Native, step: Native, *, length: int, dtype: Any) -> Native:
 def arange(start: float, /, stop: float | None = None, step: float = 1, *, dtype: Any) -> Native:
     if stop is None:
         start, stop = 0, start
+    first: np.generic
+    by: np.generic
     if dtype.kind in "iu" and float(start).is_integer() and float(step).is_integer():
         # Modulo 2**64, so that every integer dtype has its whole range and negative steps.
         length = -((int(start) - stop) // int(step)) if isinstance(stop, int) else math.ceil((stop - start) / step)
@@ -711,7 +730,7 @@ def arange(start: float, /, stop: float | None = None, step: float = 1, *, dtype
         first, by = np.float64(start), np.float64(step)
         if dtype.kind in "iu":  # NumPy steps by the difference of the first two, each rounded toward zero
             first, by = np.float64(int(start)), np.float64(int(start + step) - int(start))
-    return _ramp(first, by, length=length if length > 0 else 0, dtype=dtype)
+    return _ramp(first, by, length=builtins.max(length, 0), dtype=dtype)
 
 
 @compiled
@@ -730,7 +749,7 @@ def _line(start: Native, stop: Native, *, num: int, endpoint: bool, dtype: Any) 
 def linspace(start: complex, stop: complex, /, num: int, *, dtype: Any, endpoint: bool = True) -> Native:
     if num < 0:
         raise ValueError(f"linspace: num must not be negative, not {num}")
-    wide = np.complex128 if isinstance(start, complex) or isinstance(stop, complex) else np.float64
+    wide: Any = np.complex128 if isinstance(start, complex) or isinstance(stop, complex) else np.float64
     return _line(wide(start), wide(stop), num=num, endpoint=endpoint, dtype=dtype)
 
 
@@ -762,7 +781,7 @@ def meshgrid(*arrays: Native, indexing: str = "xy") -> tuple[Native, ...]:
 # ------------------------------------------------------------------- data types
 @compiled(static=("dtype",))
 def _cast(x: Native, dtype: Any) -> Native:
-    return _truth(x) if dtype == bool else lax.convert_element_type(x, dtype)
+    return _truth(x) if dtype.kind == "b" else lax.convert_element_type(x, dtype)
 
 
 def astype(x: Native, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Native:
@@ -772,18 +791,19 @@ def astype(x: Native, dtype: Any, /, *, copy: bool = True, device: Any = None) -
 
 
 # ------------------------------------------------------------------- reductions
-def _summand(x: Native, dtype: Any) -> Native:
-    return lax.convert_element_type(x, dtype or _DTYPES[_dtypes.summed(x.dtype.name)])
+def _total(x: Native, dtype: Any) -> Any:
+    """The dtype of a sum or product over `x`."""
+    return dtype or _DTYPES[_dtypes.summed(x.dtype.name)]
 
 
 @compiled
 def sum(x: Native, *, axis: Axes = None, dtype: Any = None, keepdims: bool = False) -> Native:
-    return jnp.sum(_summand(x, dtype), axis=axis, keepdims=keepdims)
+    return jnp.sum(x, axis=axis, dtype=_total(x, dtype), keepdims=keepdims)
 
 
 @compiled
 def prod(x: Native, *, axis: Axes = None, dtype: Any = None, keepdims: bool = False) -> Native:
-    return jnp.prod(_summand(x, dtype), axis=axis, keepdims=keepdims)
+    return jnp.prod(x, axis=axis, dtype=_total(x, dtype), keepdims=keepdims)
 
 
 @compiled
@@ -866,7 +886,7 @@ argmin = _extreme(lax.argmin)
 
 def _running(function: Callable[..., Native]) -> Any:
     def body(x: Native, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Native:
-        return function(_summand(x, dtype), axis=axis, include_initial=include_initial)
+        return function(x, axis=axis, dtype=_total(x, dtype), include_initial=include_initial)
 
     body.__name__ = function.__name__
     return compiled(body)
@@ -907,11 +927,13 @@ def searchsorted(x1: Native, x2: Native, /, *, side: str = "left", sorter: Nativ
     return _searchsorted(x1, x2, sorter, side=side)
 
 
-@_data_dependent
 def nonzero(x: Native, /) -> tuple[Native, ...]:
     if x.ndim == 0:
         raise ValueError("nonzero: x must have at least one axis")
-    return jnp.nonzero(x)
+    return _nonzero(x)
+
+
+_nonzero: Final = _data_dependent("nonzero", jnp.nonzero, np.nonzero)
 
 
 @compiled
@@ -936,24 +958,10 @@ def isin(x1: Native, x2: Native, *, invert: bool = False) -> Native:
     return jnp.isin(x1, x2, invert=invert, method=method)
 
 
-@_data_dependent
-def unique_all(x: Native, /) -> tuple[Native, Native, Native, Native]:
-    return tuple(jnp.unique_all(x))
-
-
-@_data_dependent
-def unique_counts(x: Native, /) -> tuple[Native, Native]:
-    return tuple(jnp.unique_counts(x))
-
-
-@_data_dependent
-def unique_inverse(x: Native, /) -> tuple[Native, Native]:
-    return tuple(jnp.unique_inverse(x))
-
-
-@_data_dependent
-def unique_values(x: Native, /) -> Native:
-    return jnp.unique_values(x)
+unique_all = _data_dependent("unique_all", jnp.unique_all, np.unique_all)
+unique_counts = _data_dependent("unique_counts", jnp.unique_counts, np.unique_counts)
+unique_inverse = _data_dependent("unique_inverse", jnp.unique_inverse, np.unique_inverse)
+unique_values = _data_dependent("unique_values", jnp.unique_values, functools.partial(np.unique, equal_nan=False))
 
 
 # ----------------------------------------------------------------- manipulation
@@ -1034,11 +1042,11 @@ def _repeat(x: Native, repeats: int, *, axis: int | None) -> Native:
     return jnp.repeat(x, repeats, axis=axis)
 
 
-@_data_dependent
+_repeat_each: Final = _data_dependent("repeat", jnp.repeat, np.repeat)
+
+
 def repeat(x: Native, repeats: int | Native, /, *, axis: int | None = None) -> Native:
-    if isinstance(repeats, int):
-        return _repeat(x, repeats, axis=axis)
-    return jnp.repeat(x, repeats, axis=axis)
+    return (_repeat if isinstance(repeats, int) else _repeat_each)(x, repeats, axis=axis)
 
 
 @compiled
@@ -1077,7 +1085,7 @@ def vecdot(x1: Native, x2: Native, *, axis: int = -1) -> Native:
     if x1.shape[axis] != x2.shape[axis]:
         raise ValueError(f"vecdot: x1 and x2 must be of one length along axis {axis}, not {x1.shape} and {x2.shape}")
     x1, x2 = (jnp.moveaxis(x, axis, -1) for x in _promoted(x1, x2))
-    return jnp.matmul(lax.conj(x1)[..., None, :] if _kind(x1) == "c" else x1[..., None, :], x2[..., None], precision=_HIGHEST)[..., 0, 0]
+    return jnp.matmul(jnp.conj(x1)[..., None, :], x2[..., None], precision=_HIGHEST)[..., 0, 0]
 
 
 @compiled
@@ -1100,7 +1108,7 @@ def diagonal(x: Native, *, offset: int = 0) -> Native:
 
 @compiled
 def trace(x: Native, *, offset: int = 0, dtype: Any = None) -> Native:
-    return jnp.sum(_summand(jnp.linalg.diagonal(x, offset=offset), dtype), axis=-1)
+    return jnp.sum(jnp.linalg.diagonal(x, offset=offset), axis=-1, dtype=_total(x, dtype))
 
 
 def _factoring(function: Callable[..., Any]) -> Any:
@@ -1152,7 +1160,7 @@ def inv(x: Native, /) -> Native:
 
 
 @_factoring
-def matrix_norm(x: Native, /, *, keepdims: bool = False, ord: Any = "fro") -> Native:  # noqa: A002
+def matrix_norm(x: Native, /, *, keepdims: bool = False, ord: Any = "fro") -> Native:
     return jnp.linalg.matrix_norm(x, keepdims=keepdims, ord=ord)
 
 
@@ -1191,7 +1199,7 @@ def svdvals(x: Native, /) -> Native:
 
 
 @_factoring
-def vector_norm(x: Native, /, *, axis: Axes = None, keepdims: bool = False, ord: float = 2) -> Native:  # noqa: A002
+def vector_norm(x: Native, /, *, axis: Axes = None, keepdims: bool = False, ord: float = 2) -> Native:
     return jnp.linalg.vector_norm(x, axis=axis, keepdims=keepdims, ord=ord)
 
 
@@ -1386,7 +1394,11 @@ def _basic(shape: tuple[int, ...], key: tuple[Any, ...]) -> tuple[_Region, list[
         key = (*key[:at], *rest, *key[at + 1 :])
     else:
         key = (*key, *rest)
-    extents, steps, moving, starts, result = [], [], [], [], []
+    extents: list[Any] = []
+    steps: list[Any] = []
+    moving: list[Any] = []
+    starts: list[Any] = []
+    result: list[Any] = []
     for entry in key:
         if entry is None:
             result.append(1)
@@ -1428,14 +1440,14 @@ def _written(region: _Region, x: Native, value: Native, *starts: Native) -> Nati
     value = lax.rev(lax.reshape(value, region.lengths), region.reversed_axes)
     if 0 in value.shape:
         return x
-    where = region.starts(starts)
+    corner = region.starts(starts)
     if set(region.strides) - {1}:
         # A step leaves gaps: the value is spread out, and the gaps keep what they hold.
-        gaps = [(0, extent - (n - 1) * s - 1, s - 1) for extent, n, s in zip(region.extents, value.shape, region.strides)]
+        gaps = [(0, 0, stride - 1) for stride in region.strides]
         hit = lax.pad(lax.full(value.shape, True), np.bool_(False), gaps)
         spread = lax.pad(value, lax.full((), 0, value.dtype), gaps)
-        value = lax.select(hit, spread, lax.dynamic_slice(x, where, region.extents))
-    return lax.dynamic_update_slice(x, value, where)
+        value = lax.select(hit, spread, lax.dynamic_slice(x, corner, region.extents))
+    return lax.dynamic_update_slice(x, value, corner)
 
 
 def _fitted(value: Native, x: Native, shape: tuple[int, ...]) -> Native:
@@ -1507,7 +1519,7 @@ def _width(entry: Any) -> int:
     """How many axes an entry of a key indexes."""
     if entry is None or entry is Ellipsis:
         return 0
-    return entry.ndim if hasattr(entry, "ndim") and entry.dtype == bool else 1
+    return entry.ndim if _is_mask(entry) else 1
 
 
 def _filled(slots: tuple[_Slot, ...], arrays: tuple[Native, ...]) -> tuple[Any, ...]:
@@ -1567,12 +1579,18 @@ def _is_array(entry: Any) -> bool:
     return not (entry is None or entry is Ellipsis or isinstance(entry, int | slice))
 
 
+def _is_mask(entry: Any) -> bool:
+    return _is_array(entry) and entry.dtype == bool
+
+
 def getitem(x: Native, key: Any) -> Native:
     """`x[key]`."""
     entries = key if type(key) is tuple else (key,)
     if not some(map(_is_array, entries)):
         region, starts = _basic(x.shape, entries)
         return _read(region, x, *starts)
+    if some(map(_is_mask, entries)) and _in_host_memory((x, *entries)):
+        return _lent(np.asarray(x)[_on_host(entries)], device_of(x))
     try:
         slots, added, arrays = _advanced(x.shape, entries)
     except jax.errors.TracerArrayConversionError as cause:
@@ -1587,14 +1605,24 @@ def setitem(x: Native, key: Any, value: Native, exclusive: bool) -> Native:
     if not some(map(_is_array, entries)):
         region, starts = _basic(x.shape, entries)
         return _write(exclusive, region, x, value, *starts)
-    mask, before = _only_mask(x.shape, entries)
-    if mask is not None and not value.ndim:
-        return _fill(exclusive, before, x, mask, value)
+    if some(map(_is_mask, entries)):
+        mask, before = _only_mask(x.shape, entries)
+        if mask is not None and not value.ndim:
+            return _fill(exclusive, before, x, mask, value)
+        if _in_host_memory((x, value, *entries)):
+            changed = np.array(x)
+            changed[_on_host(entries)] = np.asarray(_cast(value, x.dtype))
+            return _lent(changed, device_of(x))
     try:
         slots, added, arrays = _advanced(x.shape, entries)
     except jax.errors.TracerArrayConversionError as cause:
         raise _unknown_shape("x[mask] = value") from cause
     return _scatter(exclusive, slots, added, x, value, *arrays)
+
+
+def _on_host(entries: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The entries of a key as NumPy takes them."""
+    return tuple(np.asarray(entry) if _is_array(entry) else entry for entry in entries)
 
 
 def _only_mask(shape: tuple[int, ...], key: tuple[Any, ...]) -> tuple[Native | None, int]:

@@ -108,14 +108,15 @@ def asarray(
             raise _errors.ArgumentValueError(f"asarray: a {type(obj).__name__} cannot become an Array without a copy")
         return _of_host(host, wanted or (None if _is_buffer(obj) else _of_leaves(host, obj)), device)
     source = _dispatch.as_array("asarray", "obj", obj)
+    is_ours = _dispatch.is_array(obj)
     home = _choice.chosen_home(device)
     if device is None and (_choice.chosen() is None or home.backend is source._home.backend):
         home = source._home
-    if source is obj and home is obj._home and wanted in (None, obj.dtype) and not copy:
+    if is_ours and home is source._home and wanted in (None, source.dtype) and not copy:
         return source
     if home.backend is not source._home.backend:
         native = _shared(source, home) if copy is False else _dispatch.brought(source, home, "asarray", explicit=True)
-    elif source is obj or copy is False or home.backend.is_immutable:
+    elif is_ours or copy is False or home.backend.is_immutable:
         native = source._native  # a write copies first, so this is a copy already
     else:
         native = home.exported(source._native)
@@ -128,8 +129,8 @@ def _shared(source: Array, home: Home) -> Any:
     native = _transfer.shared(source._native, backend, home.backend)
     if native is None:
         raise _errors.ArgumentValueError(
-            f"asarray: obj on {backend} cannot be shared with {home.backend}, which needs the same device, a dtype that "
-            f"both have, and contiguous, writable memory aligned to {_transfer.ALIGNMENT} bytes. Leave copy=None"
+            f"asarray: obj on {backend} cannot be shared with {home.backend}, which needs the same device, a dtype "
+            f"that both have, and contiguous, writable memory aligned to {_transfer.ALIGNMENT} bytes. Leave copy=None"
         )
     return native
 
@@ -267,7 +268,7 @@ def from_dlpack(x: object, /, *, device: Device | None = None, copy: bool | None
         return asarray(x, device=device, copy=copy)
     if not hasattr(x, "__dlpack__"):
         raise _errors.ArgumentTypeError(f"from_dlpack: x must have __dlpack__, not {type(x).__name__}")
-    return asarray(np.from_dlpack(x), device=device, copy=copy)  # type: ignore[arg-type]  # it has __dlpack__
+    return asarray(np.from_dlpack(x), device=device, copy=copy)  # pyright: ignore[reportArgumentType]  # it has __dlpack__
 
 
 def full(
@@ -460,6 +461,7 @@ def _dtype(given: DType | None, kind: type[Any]) -> DType:
 
 def _shape(function: str, shape: Shape) -> tuple[int, ...]:
     """A shape as a tuple of ints."""
+    lengths: tuple[int, ...]
     try:
         lengths = (operator.index(shape),)  # type: ignore[arg-type]  # a sequence is told by the TypeError
     except TypeError:

@@ -5,8 +5,9 @@ The rule is that of the standard; where it is silent, NumPy's, on every backend.
 
 from __future__ import annotations
 
+import builtins
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -32,7 +33,7 @@ from anyarray._dtypes import (
     uint64,
 )
 
-bool = _dtypes.bool_  # noqa: A001 - the standard's name
+bool = _dtypes.bool_  # the standard's name
 
 __all__ = [
     "DType",
@@ -40,27 +41,27 @@ __all__ = [
     "bfloat16",
     "bool",
     "can_cast",
-    "complex128",
     "complex64",
+    "complex128",
     "default_dtypes",
     "finfo",
     "float16",
     "float32",
     "float64",
     "iinfo",
+    "int8",
     "int16",
     "int32",
     "int64",
-    "int8",
     "isdtype",
     "result_type",
+    "uint8",
     "uint16",
     "uint32",
     "uint64",
-    "uint8",
 ]
 
-Bool = type(True)
+Bool: TypeAlias = builtins.bool
 
 
 @dataclass(frozen=True)
@@ -114,7 +115,9 @@ def astype(x: Array, dtype: DType, /, *, copy: Bool = True, device: Backend | st
     if came is wanted and home is x._home:
         return _dispatch.wrap(x._native, home) if copy else x
     if came.kind == "c" and wanted.kind not in "cb":
-        raise _errors.ArgumentTypeError(f"astype: x is {came} and cannot become {wanted}. Take its real part: xp.real(x)")
+        raise _errors.ArgumentTypeError(
+            f"astype: x is {came} and cannot become {wanted}. Take its real part: xp.real(x)"
+        )
     native = _dispatch.brought(x, home, "astype", explicit=device is not None)
     if came is not wanted:
         native = home.astype(native, home.backend.native_dtype(wanted.name))
@@ -198,9 +201,7 @@ def isdtype(dtype: DType, kind: DType | str | tuple[DType | str, ...]) -> Bool:
         return any(isdtype(found, one) for one in kind)
     if isinstance(kind, str):
         if kind not in _dtypes.KINDS:
-            raise _errors.ArgumentValueError(
-                f"isdtype: kind must be one of {', '.join(_dtypes.KINDS)}, not {kind!r}"
-            )
+            raise _errors.ArgumentValueError(f"isdtype: kind must be one of {', '.join(_dtypes.KINDS)}, not {kind!r}")
         return found.kind in _dtypes.KINDS[kind]
     return found is _dtypes.dtype(kind)
 

@@ -49,9 +49,7 @@ class Info:
             "indexing": _dtypes.int64,
         }
 
-    def dtypes(
-        self, *, device: Device | None = None, kind: str | tuple[str, ...] | None = None
-    ) -> dict[str, DType]:
+    def dtypes(self, *, device: Device | None = None, kind: str | tuple[str, ...] | None = None) -> dict[str, DType]:
         """The standard's dtypes on a device, by name, all or those of a kind (see `xp.isdtype`)."""
         backend = self.default_device() if device is None else _backend.as_backend(device)
         kinds: Any = ("bool", "numeric") if kind is None else kind if isinstance(kind, tuple) else (kind,)

@@ -41,7 +41,7 @@ def array_object(x: xp.Array) -> None:
     assert_type(x + 1, xp.Array)
     assert_type(1 / x, xp.Array)
     assert_type(x @ x, xp.Array)
-    assert_type(x == x, xp.Array)  # noqa: PLR0124 - the operator is what is checked
+    assert_type(x == x, xp.Array)
     assert_type(-x, xp.Array)
     assert_type(x[0, ..., None, ::2], xp.Array)
     assert_type(x[x > 0], xp.Array)
@@ -55,9 +55,9 @@ def array_object(x: xp.Array) -> None:
     assert_type(float(x), float)
     assert_type(bool(x), bool)
     assert_type(len(x), int)
-    assert_type([row for row in x], list[xp.Array])
+    assert_type(list(x), list[xp.Array])
     assert_type(x.__array_namespace__(api_version="2025.12"), ModuleType)
-    assert_type(np.asarray(x), np.ndarray[Any, np.dtype[Any]])
+    assert_type(np.asarray(x), np.ndarray[tuple[Any, ...], np.dtype[Any]])
 
 
 def dtypes(x: xp.Array) -> None:
@@ -100,6 +100,6 @@ def errors() -> None:
 
 
 def mistakes(x: xp.Array) -> None:
-    xp.exp("1")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
-    xp.sum(x, keep=True)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
-    xp.expp(x)  # type: ignore[attr-defined]  # pyright: ignore
+    xp.exp("1")  # type: ignore[arg-type]
+    xp.sum(x, keep=True)  # type: ignore[call-arg]
+    xp.expp(x)  # type: ignore[attr-defined]

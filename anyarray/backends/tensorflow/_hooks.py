@@ -68,7 +68,7 @@ def device_of(x: Tensor) -> str | None:
     device = x.backing_device.removeprefix(_HERE)
     if x.dtype is tf.int32 and devices()["gpu"] and "CPU" in device:
         return None
-    return device  # type: ignore[no-any-return]
+    return device
 
 
 def native_dtype(name: str) -> Any:
@@ -83,7 +83,7 @@ def dtype_of(x: Tensor) -> Any:
 
 def is_traced(x: Tensor) -> bool:
     """Whether `x` stands for a value inside `tf.function`."""
-    return tf.is_symbolic_tensor(x)  # type: ignore[no-any-return]
+    return tf.is_symbolic_tensor(x)
 
 
 def to_numpy(x: Tensor) -> npt.NDArray[Any]:

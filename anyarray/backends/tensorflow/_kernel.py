@@ -31,7 +31,7 @@ REFUSALS: Final = (
 
 def op(name: str) -> Callable[..., Any]:
     """The raw op `name` as a function of positional arguments."""
-    return getattr(tf.raw_ops, name).__wrapped__  # type: ignore[no-any-return]  # TensorFlow has no types
+    return getattr(tf.raw_ops, name).__wrapped__
 
 
 NATIVE: Final[dict[str, Any]] = {name: tf.as_dtype(name) for name in _dtypes.KNOWN}

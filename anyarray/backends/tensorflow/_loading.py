@@ -22,9 +22,19 @@ _CHATTER: Final = re.compile(
 )
 """Lines about builds, instruction sets and an absent GPU."""
 
+
+def _stderr_is_open() -> bool:
+    try:
+        os.fstat(2)
+    except OSError:  # as under a service or pythonw
+        return False
+    return sys.stderr is not None
+
+
 _is_first = "tensorflow" not in sys.modules
-# JAX, which may have been imported, sets the level to 1.
-_may_hush = _is_first and sys.stderr is not None and os.environ.get(_LEVEL) != "0"
+_level = os.environ.get(_LEVEL)
+# Only the level 0 asks for everything; JAX sets it to 1 when it is imported.
+_may_hush = _is_first and _level != "0" and _stderr_is_open()
 
 
 @contextmanager
@@ -52,7 +62,6 @@ def chatter_held_back() -> Generator[None]:
 if _is_first:
     # Otherwise the first op takes the whole GPU; JAX or CuPy beside us would find no memory.
     os.environ.setdefault("TF_FORCE_GPU_ALLOW_GROWTH", "true")
-_level = os.environ.get(_LEVEL)
 if _may_hush and _level is None:
     os.environ[_LEVEL] = "1"  # C++ reads it once, while it is imported; warnings still come
 try:

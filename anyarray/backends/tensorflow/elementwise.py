@@ -114,13 +114,14 @@ _BITS: Final = {NATIVE[d.name]: f"int{8 * d.itemsize}" for d in _dtypes.KNOWN.va
 """The integer dtype of the same size, by floating dtype."""
 _WIDTH: Final = {NATIVE[d.name]: 8 * d.itemsize for d in _dtypes.KNOWN.values() if d.kind in "iu"}
 """Bits, by integer dtype."""
+_NAN: Final = complex(math.nan, math.nan)  # one object: the cache of constants would not know another again
 _HALVES: Final = frozenset({"float16", "bfloat16"})
 
 _abs = op("Abs")
 _add = op("AddV2")
+_angle = op("Angle")
 _bitwise_and = op("BitwiseAnd")
 _bitwise_or = op("BitwiseOr")
-_angle = op("Angle")
 _complex = op("Complex")
 _complex_abs = op("ComplexAbs")
 _conj = op("Conj")
@@ -142,8 +143,8 @@ _next_after = op("NextAfter")
 _not_equal = op("NotEqual")
 _pow = op("Pow")
 _real = op("Real")
-_reciprocal = op("Reciprocal")
 _real_div = op("RealDiv")
+_reciprocal = op("Reciprocal")
 _right_shift = op("RightShift")
 _round = op("Round")
 _sign = op("Sign")
@@ -233,7 +234,6 @@ def logical_xor(x1: Tensor, x2: Tensor, /) -> Tensor:
     return _not_equal(x1, x2)
 
 
-# ----------------------------------------------------------------- comparisons
 def _comparison(name: str) -> Binary:
     raw = op(name)
 
@@ -267,7 +267,6 @@ greater = _comparison("Greater")
 greater_equal = _comparison("GreaterEqual")
 
 
-# ------------------------------------------------------------- parts of numbers
 def _sign_bit(x: Tensor) -> Tensor:
     """Whether the sign bit of each element of a floating `x` is set, NaN's and that of -0 too."""
     return _is_negative(bitcast(x, _BITS[x.dtype]))
@@ -316,7 +315,7 @@ def negative(x: Tensor, /) -> Tensor:
 def sign(x: Tensor, /) -> Tensor:
     if is_complex(x):
         # TensorFlow looks at the parts one by one: a NaN in one of them would leave a number in the other.
-        return where(_equal(x, x), _sign(x), constant(complex(math.nan, math.nan), name_of(x)))
+        return where(_equal(x, x), _sign(x), constant(_NAN, name_of(x)))
     try:
         return _sign(x)
     except REFUSALS:
@@ -337,7 +336,6 @@ def copysign(x1: Tensor, x2: Tensor, /) -> Tensor:
     return where(_sign_bit(x2), _neg(magnitude), magnitude)
 
 
-# ------------------------------------------------------------------- rounding
 def _rounding(raw: Unary) -> Unary:
     def function(x: Tensor, /) -> Tensor:
         try:
@@ -371,7 +369,6 @@ def trunc(x: Tensor, /) -> Tensor:
     return floor(x)
 
 
-# -------------------------------------------------------------- which numbers
 def _test(raw: Unary, of_parts: Binary, of_exact: Binary) -> Unary:
     """The function that tells numbers by `raw`; complex ones by their parts, exact ones all alike."""
 
@@ -392,7 +389,6 @@ isinf = _test(op("IsInf"), _logical_or, _not_equal)
 isnan = _test(op("IsNan"), _logical_or, _not_equal)
 
 
-# -------------------------------------------------------- roots, powers, logarithms
 _expm1 = _unary("Expm1", floated)
 _log = _unary("Log", floated)
 _log1p = _unary("Log1p", floated)
@@ -539,7 +535,6 @@ def nextafter(x1: Tensor, x2: Tensor, /) -> Tensor:
     return where(_logical_or(_is_nan(x1), _is_nan(x2)), _add(x1, x2), bitcast(bits, name))
 
 
-# ------------------------------------------------------------------- division
 def _quotient_pair(x1: Tensor, x2: Tensor) -> list[Tensor]:
     x1, x2 = promoted(x1, x2)
     return [x1, x2] if kind_of(x1) in "fc" else [cast(x1, "float64"), cast(x2, "float64")]
@@ -573,21 +568,22 @@ def _division(function: str, raw: Binary, of_floats: Binary) -> Binary:
     def divided(x1: Tensor, x2: Tensor, /) -> Tensor:
         if x1.dtype is not x2.dtype:
             x1, x2 = promoted(x1, x2)
-        kind = kind_of(x1)
-        if kind == "f":
-            return of_floats(x1, x2)
-        if kind in "iu":
+        dtype = x1.dtype
+        if dtype in _WIDTH:
             return _integer_division(raw, x1, x2)
+        if dtype in _BITS:
+            return of_floats(x1, x2)
         raise _refuse(function, "real-valued", x1, x2)
 
     return divided
 
 
 def _floor_divide_floats(x1: Tensor, x2: Tensor) -> Tensor:
-    quotient = _floor_div(x1, x2)
+    # For infinities this is the standard's value, not the -1 and NaN of Python and NumPy that it tolerates.
+    floor_of_quotient = _floor_div(x1, x2)
     # 1 / 0.1 rounds up to 10, of which the floor is one too many: the remainder, which is exact, tells.
-    exact = _round(_real_div(_sub(x1, _floor_mod(x1, x2)), x2))
-    return where(_less(exact, quotient), exact, quotient)
+    exact = _round(_sub(_real_div(x1, x2), _real_div(_floor_mod(x1, x2), x2)))
+    return where(_less(exact, floor_of_quotient), exact, floor_of_quotient)
 
 
 def _remainder_of_floats(x1: Tensor, x2: Tensor) -> Tensor:
@@ -599,7 +595,6 @@ floor_divide = _division("floor_divide", _floor_div, _floor_divide_floats)
 remainder = _division("remainder", _floor_mod, _remainder_of_floats)
 
 
-# ----------------------------------------------------------------------- bits
 def _bitwise(of_integers: Binary, of_bools: Binary) -> Binary:
     def function(x1: Tensor, x2: Tensor, /) -> Tensor:
         raw = of_bools if x1.dtype is _BOOL else of_integers

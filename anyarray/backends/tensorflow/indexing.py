@@ -26,6 +26,7 @@ __all__ = ["getitem", "setitem", "take", "take_along_axis"]
 
 Shape = tuple[int | None, ...]
 Size = int | Tensor
+_Form = tuple[Any, ...]
 
 _add = op("AddV2")
 _broadcast_to = op("BroadcastTo")
@@ -84,7 +85,7 @@ _NEW: Final = _Cut(0, 0, 1, is_new=True)
 
 
 class _Plan(NamedTuple):
-    """How to index an array of one shape with keys of one form."""
+    """What to do to an array: the cuts, then the arrays of the key."""
 
     cuts: tuple[_Cut, ...]
     """One for each axis up to the last that is cut."""
@@ -100,9 +101,6 @@ class _Plan(NamedTuple):
     """The first axis of the arrays, once theirs are neighbours."""
     is_moved: bool = False
     """Whether the axes that the arrays make move from there to the front."""
-
-
-_Form = tuple[Any, ...]
 
 
 def _form_of(key: Any) -> tuple[_Form, list[Tensor]]:
@@ -127,6 +125,7 @@ def _form_of(key: Any) -> tuple[_Form, list[Tensor]]:
 
 @functools.lru_cache(_PLANS)
 def _plan(form: _Form, shape: Shape) -> _Plan:
+    """The plan of keys of one form for arrays of one shape. IndexError if they do not fit."""
     cuts: list[_Cut] = []
     after: list[int | None] = []
     spans: list[range] = []
@@ -219,7 +218,7 @@ def _arguments(cuts: Sequence[_Cut]) -> tuple[tuple[Tensor, ...], tuple[int, ...
         sum(flag << place for place, flag in enumerate(column)) for column in flags
     )
     name = "int32" if max(map(abs, begin + end + strides)) < 2**31 else "int64"
-    # Kept by the plan alone: the cache of constants has no limit.
+    # Kept by the plan alone: a loop over rows would sweep the cache of constants.
     bounds = constant.__wrapped__(begin, name), constant(end, name), constant(strides, name)
     return bounds, (begin_mask, end_mask, 0, new_axis_mask, shrink_axis_mask)
 
@@ -289,7 +288,8 @@ def _index(arrays: Sequence[Tensor], sizes: Sequence[Size]) -> Tensor:
             positions = flattened(_where(flattened(array)))
         else:
             positions = cast(array, "int64")
-            positions = _select(_less(positions, constant(0, "int64")), _add(positions, count), positions)
+            is_from_end = cast(_less(positions, constant(0, "int64")), "int64")
+            positions = _add(positions, _mul(is_from_end, count))
         index = positions if index is None else _add(_mul(index, count), positions)
     return index
 
@@ -426,10 +426,11 @@ def gathered(x: Tensor, index: Tensor, axis: int) -> Tensor:
     last = len(x.shape) - 1
     if axis != last:
         x, index = moveaxis(x, axis, last), moveaxis(index, axis, last)
-    shape, wanted = shape_of(x), shape_of(index)
+    shape: tuple[Any, ...] = shape_of(x)
+    wanted: tuple[Any, ...] = shape_of(index)
     # What is unknown is taken to agree; GatherV2 checks that when it runs.
     if shape[:-1] != wanted[:-1] and None not in shape + wanted:
-        common: tuple[Any, ...] = np.broadcast_shapes(shape[:-1], wanted[:-1])  # type: ignore[arg-type]  # all ints
+        common = np.broadcast_shapes(shape[:-1], wanted[:-1])
         x, index = broadcast_to(x, (*common, shape[-1])), broadcast_to(index, (*common, wanted[-1]))
     x = _gather(x, index, constant(last), last)
     return x if axis == last else moveaxis(x, last, axis)

@@ -88,6 +88,7 @@ _set_diagonal = op("MatrixSetDiagV3")
 _shape = op("Shape")
 _solve = op("MatrixSolve")
 _squeeze = op("Squeeze")
+_stop_gradient = op("StopGradient")
 _subtract = op("Sub")
 _svd = op("Svd")
 _where = op("SelectV2")
@@ -188,22 +189,35 @@ def eigvalsh(x: Tensor, /) -> Tensor:
     return _real_part(values)
 
 
-def _complex_dtype(x: Tensor) -> Any:
-    return NATIVE[_dtypes.promoted(name_of(x), "complex64")]
+def _scaled(x: Tensor) -> tuple[Tensor, Tensor]:
+    """`x` divided by the largest modulus in each matrix, and that as (..., 1, 1) of the dtype of `x`.
+
+    CPU kernels square elements as they are: the squares of very large and small ones are infinite and zero.
+    """
+    size = _modulus(x)
+    name = name_of(size)
+    smallest = constant(float(np.finfo(name).tiny), name)
+    scale = cast(_stop_gradient(_maximum(_max(size, constant(_MATRIX), True), smallest)), name_of(x))
+    return _divide(x, scale), scale
+
+
+def _eigen(function: str, x: Tensor, has_vectors: bool) -> tuple[Tensor, Tensor]:
+    """Eigenvalues and, if wanted, eigenvectors, both complex."""
+    _require_square(function, x)
+    native = NATIVE[_dtypes.promoted(name_of(x), "complex64")]
+    x, scale = _scaled(x)
+    values, vectors = _run(_eig, f"{function}: the eigenvalues of x do not converge", x, native, has_vectors)
+    return _multiply(values, cast(_squeeze(scale, [-1]), name_of(values))), vectors
 
 
 @_of_every_dtype
 def eig(x: Tensor, /) -> tuple[Tensor, Tensor]:
-    _require_square("eig", x)
-    values, vectors = _run(_eig, "eig: the eigenvalues of x do not converge", x, _complex_dtype(x), True)
-    return values, vectors
+    return _eigen("eig", x, True)
 
 
 @_of_every_dtype
 def eigvals(x: Tensor, /) -> Tensor:
-    _require_square("eigvals", x)
-    values, _ = _run(_eig, "eigvals: the eigenvalues of x do not converge", x, _complex_dtype(x), False)
-    return values
+    return _eigen("eigvals", x, False)[0]
 
 
 @_of_every_dtype
@@ -211,8 +225,9 @@ def qr(x: Tensor, /, *, mode: str = "reduced") -> tuple[Tensor, Tensor]:
     _require_matrix("qr", x)
     if mode not in ("reduced", "complete"):
         raise _errors.ArgumentValueError(f"qr: mode must be 'reduced' or 'complete', not {mode!r}")
+    x, scale = _scaled(x)
     q, r = _qr(x, mode == "complete")
-    return q, r
+    return q, _multiply(r, scale)
 
 
 @_of_every_dtype
@@ -346,8 +361,8 @@ def matrix_norm(x: Tensor, /, *, keepdims: bool = False, ord: float | str | None
     if ord in ("fro", None):
         return vector_norm(x, axis=_MATRIX, keepdims=keepdims)
     if ord in ("nuc", 2, -2):
-        combine: Callable[..., Tensor] = {"nuc": total, 2: _largest, -2: least}[ord]
-        combined = combine(svdvals(x), axis=-1, keepdims=keepdims)
+        combine: dict[Any, Callable[..., Tensor]] = {"nuc": total, 2: _largest, -2: least}
+        combined = combine[ord](svdvals(x), axis=-1, keepdims=keepdims)
         return _expand_dims(combined, constant(-1)) if keepdims else combined
     if ord in (1, -1, math.inf, -math.inf):
         sums = total(_modulus(x), axis=-2 if ord in (1, -1) else -1, keepdims=True)

@@ -2,8 +2,8 @@
 
 float32 is multiplied as float32. An NVIDIA GPU that knows TF32 rounds the factors to 10 bits unless the whole
 process forbids it by `tf.config.experimental.enable_tensor_float_32_execution(False)`, and no op lets one call
-say so. There, and only there, float32 goes through float64: right, with right gradients, and as fast as float32
-on the large GPUs; on others the program that wants speed sets that switch, and the detour ends.
+say so. There, and only there, float32 goes through float64 (complex64 through complex128): right, with right
+gradients, but slow on GPUs made for graphics. A program that sets that switch ends the detour.
 """
 
 from __future__ import annotations

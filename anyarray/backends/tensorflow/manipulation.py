@@ -64,9 +64,11 @@ _transpose = op("Transpose")
 _unpack = op("Unpack")
 _upper_bound = op("UpperBound")
 
-REVERSE_RANK: Final = 8
-BROADCAST_RANK: Final = 8
-"""The largest ranks of the kernels of ReverseV2 and, unless TensorFlow can merge axes, BroadcastTo."""
+_REVERSE_RANK: Final = 8
+"""The largest rank of the kernel of ReverseV2."""
+
+_BROADCAST_RANK: Final = 7
+"""The largest rank of the kernel of BroadcastTo, after neighbours that broadcast alike are merged."""
 
 
 def axis_in(axis: int, rank: int) -> int:
@@ -99,14 +101,14 @@ def flattened(x: Tensor) -> Tensor:
 
 def broadcast_to(x: Tensor, /, shape: tuple[int, ...]) -> Tensor:
     rank = len(shape)
-    if rank < BROADCAST_RANK:
-        return _broadcast_to(x, constant(shape))
     given = shape_of(x)
+    if rank <= _BROADCAST_RANK or None in given:
+        return _broadcast_to(x, constant(shape))
     if len(given) > rank:
         raise ValueError(f"broadcast_to: an array of rank {len(given)} cannot take the shape {shape}")
     given = (1,) * (rank - len(given)) + given
     x = _reshape(x, constant(given))
-    # The kernel merges neighbours of a kind; three axes at a time it always sees few enough.
+    # With three axes at a time, few enough remain after merging.
     for done in range(0, rank, 3):
         step = shape[: done + 3] + given[done + 3 :]
         x = _broadcast_to(x, constant(step))
@@ -189,7 +191,7 @@ def moveaxis(x: Tensor, source: Ints, destination: Ints, /) -> Tensor:
 def flip(x: Tensor, /, *, axis: Ints | None = None) -> Tensor:
     shape = shape_of(x)
     axes = axes_in(axis, len(shape))
-    if len(shape) <= REVERSE_RANK:
+    if len(shape) <= _REVERSE_RANK or None in shape:
         return _reverse(x, constant(axes)) if axes else x
     sizes = sizes_of(x)
     for a in axes:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from anyarray.backends.tensorflow._host import from_host, is_on_host, on_host
-from anyarray.backends.tensorflow._kernel import Tensor, cast, constant, op, promoted
+from anyarray.backends.tensorflow._kernel import Tensor, cast, constant, is_complex, op, promoted
 from anyarray.backends.tensorflow.indexing import getitem
 from anyarray.backends.tensorflow.manipulation import flattened, sizes_of
 from anyarray.backends.tensorflow.sorting import argsort
@@ -17,6 +17,7 @@ __all__ = ["isin", "unique_all", "unique_counts", "unique_inverse", "unique_valu
 _add = op("AddV2")
 _concat = op("ConcatV2")
 _cumsum = op("Cumsum")
+_fill = op("Fill")
 _gather = op("GatherV2")
 _greater = op("Greater")
 _imag = op("Imag")
@@ -34,7 +35,6 @@ _size = op("Size")
 _slice = op("Slice")
 _sub = op("Sub")
 _sum = op("Sum")
-_zeros_like = op("ZerosLike")
 
 
 def unique_all(x: Tensor, /) -> tuple[Tensor, Tensor, Tensor, Tensor]:
@@ -69,7 +69,7 @@ def isin(x1: Tensor, x2: Tensor, /, *, invert: bool = False) -> Tensor:
     ours, theirs = flattened(x1), flattened(x2)
     inverse, counts = _groups(_concat([ours, theirs], constant(0)), "inverse", "counts")
     # An element is in x2 if the elements equal to it include one that came from there.
-    is_theirs = _concat([cast(_zeros_like(ours), "int32"), cast(_ones_like(theirs), "int32")], constant(0))
+    is_theirs = _concat([_fill(sizes_of(ours), constant(0)), _fill(sizes_of(theirs), constant(1))], constant(0))
     has_theirs = _segment_max(is_theirs, inverse, _size(counts))
     found = _greater(_gather(has_theirs, _slice(inverse, constant((0,)), sizes_of(ours)), constant(0)), constant(0))
     found = _reshape(found, sizes_of(x1))
@@ -97,7 +97,7 @@ def _groups(flat: Tensor, *wanted: Literal["index", "inverse", "counts"]) -> lis
 
 def _order(flat: Tensor) -> Tensor:
     """Stable argsort, of complex numbers too: by real parts, then imaginary ones; those with a NaN come last."""
-    if not flat.dtype.is_complex:
+    if not is_complex(flat):
         return argsort(flat)
     real, imag = _real(flat, flat.dtype.real_dtype), _imag(flat, flat.dtype.real_dtype)
     nans = _add(cast(_is_nan(imag), "int32"), _mul(cast(_is_nan(real), "int32"), constant(2)))

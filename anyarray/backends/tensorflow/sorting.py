@@ -12,9 +12,9 @@ import numpy.typing as npt
 
 from anyarray import _dtypes
 from anyarray.backends.tensorflow._host import from_host, is_on_host, on_host
-from anyarray.backends.tensorflow._kernel import Tensor, bitcast, cast, constant, name_of, op, shape_of
+from anyarray.backends.tensorflow._kernel import Tensor, bitcast, cast, constant, is_complex, name_of, op, shape_of
 from anyarray.backends.tensorflow.indexing import gathered
-from anyarray.backends.tensorflow.manipulation import axis_in, moveaxis, sizes_of
+from anyarray.backends.tensorflow.manipulation import axis_in, flattened, moveaxis, sizes_of
 
 __all__ = ["argsort", "sort"]
 
@@ -22,6 +22,7 @@ _gather = op("GatherV2")
 _invert = op("Invert")
 _is_nan = op("IsNan")
 _less = op("Less")
+_reshape = op("Reshape")
 _select = op("SelectV2")
 _sub = op("Sub")
 _top_k = op("TopKV2")
@@ -29,7 +30,7 @@ _top_k = op("TopKV2")
 
 def refuse_complex(x: Tensor, function: str) -> None:
     """Raise TypeError if `x` is complex: such numbers have no order."""
-    if x.dtype.is_complex:
+    if is_complex(x):
         raise TypeError(f"{function}: complex numbers have no order, but the array is {name_of(x)}")
 
 
@@ -43,10 +44,12 @@ def order_keys(x: Tensor, *, is_nan_last: bool = True) -> Tensor:
         return x
     signed = f"int{8 * dtype.itemsize}"
     limits = np.iinfo(signed)
-    bits = bitcast(x, signed)
+    flat = flattened(x)  # SelectV2 ends at rank 8
+    bits = bitcast(flat, signed)
     # The bits of a float are its sign and its magnitude; as two's complement they are in order, and -0.0 is 0.
     keys = _select(_less(bits, constant(0, signed)), _sub(constant(limits.min, signed), bits), bits)
-    return _select(_is_nan(x), constant(limits.max if is_nan_last else limits.min, signed), keys)
+    keys = _select(_is_nan(flat), constant(limits.max if is_nan_last else limits.min, signed), keys)
+    return _reshape(keys, sizes_of(x))
 
 
 def argsort(x: Tensor, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Tensor:

@@ -27,6 +27,7 @@ _all = op("All")
 _any = op("Any")
 _cast = op("Cast")
 _concat = op("ConcatV2")
+_conj = op("Conj")
 _cumprod = op("Cumprod")
 _cumsum = op("Cumsum")
 _divide = op("RealDiv")
@@ -35,10 +36,9 @@ _fill = op("Fill")
 _max = op("Max")
 _mean = op("Mean")
 _min = op("Min")
+_multiply = op("Mul")
 _multiply_up = op("Prod")
 _real = op("Real")
-_conj = op("Conj")
-_multiply = op("Mul")
 _sqrt = op("Sqrt")
 _square = op("Square")
 _subtract = op("Sub")
@@ -59,7 +59,7 @@ def axes_tensor(x: Tensor, axis: Axes) -> Tensor:
 
 
 def slab(x: Tensor, axis: int, length: Length, value: int) -> Tensor:
-    """Tensor of `value` with the dtype and shape of `x`, but of `length` along `axis` >= 0."""
+    """Tensor of `value` with the dtype and shape of `x`, but of `length` along `axis`."""
     shape = lengths(x)
     shape[axis] = length
     return _fill(shape_tensor(shape), constant(value, name_of(x)))
@@ -80,8 +80,7 @@ def _summand(x: Tensor, dtype: Any) -> Tensor:
 
 
 def sum(x: Tensor, /, *, axis: Axes = None, dtype: Any = None, keepdims: bool = False) -> Tensor:
-    axes = _every_axis(x.shape.rank) if axis is None else constant(axis)
-    return _add_up(_summand(x, dtype), axes, keepdims)
+    return _add_up(_summand(x, dtype), axes_tensor(x, axis), keepdims)
 
 
 def prod(x: Tensor, /, *, axis: Axes = None, dtype: Any = None, keepdims: bool = False) -> Tensor:

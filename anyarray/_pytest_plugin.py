@@ -1,0 +1,39 @@
+"""The pytest plugin: the fixture `xp`, one test for each backend and the simulated accelerator."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from types import ModuleType
+
+import pytest
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run a test that uses this fixture `xp`, not one of the same name, once for each backend."""
+    fixtures = metafunc.definition._fixtureinfo.name2fixturedefs.get("xp")
+    if fixtures and fixtures[-1].func.__module__ == __name__:
+        metafunc.parametrize("xp", _names(), indirect=True)
+
+
+def _names() -> list[str]:
+    import anyarray as xp
+    import anyarray.testing  # adds "sim"
+
+    names = []
+    for row in xp.backends():
+        if row.is_installed:
+            try:
+                xp.device(row.name)
+            except xp.DeviceNotFoundError:
+                continue
+            names.append(row.name)
+    return names
+
+
+@pytest.fixture
+def xp(request: pytest.FixtureRequest) -> Generator[ModuleType]:
+    """The namespace of anyarray inside `with anyarray.backend(...)`, for each backend and "sim"."""
+    import anyarray
+
+    with anyarray.backend(request.param):
+        yield anyarray

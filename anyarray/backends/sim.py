@@ -1,0 +1,215 @@
+"""A simulated accelerator: computes with NumPy, behaves like a device of its own memory.
+
+Its arrays cannot be read by the host except by a transfer, and each operation and transfer takes time on a virtual
+clock, by the figures of a `Machine`. So rules about transfers and choices are tested without a GPU, with the
+same result on every machine. `anyarray.testing` is the way in.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from anyarray import _dtypes
+from anyarray.backends import numpy as host
+
+Native = Any
+
+
+@dataclass
+class Machine:
+    """What is simulated, and the clock that runs while it works."""
+
+    launch: float = 5e-6
+    """Seconds that each operation takes to start."""
+    speed: float = 1e10
+    """Elements that an operation goes through in a second."""
+    latency: float = 1e-5
+    """Seconds that each transfer takes to start."""
+    bandwidth: float = 1e10
+    """Bytes that a transfer moves in a second."""
+    is_read_only: bool = False
+    """Whether a write makes a new array, as in JAX and TensorFlow, even where it could be done in place."""
+    is_float32_only: bool = False
+    """Whether float64 and complex128 are missing, as on some accelerators."""
+    seconds: float = 0.0
+    """The virtual clock."""
+    operations: int = 0
+    """Operations done."""
+    transfers: int = 0
+    """Transfers to and from the host."""
+
+    def work(self, elements: int) -> None:
+        """Count an operation over so many elements."""
+        self.seconds += self.launch + elements / self.speed
+        self.operations += 1
+
+    def move(self, nbytes: int) -> None:
+        """Count a transfer of so many bytes."""
+        self.seconds += self.latency + nbytes / self.bandwidth
+        self.transfers += 1
+
+
+machine: Machine = Machine()
+"""The machine that is simulated now; `anyarray.testing.simulated` sets another."""
+
+
+EXTENSION_DEVICE: Final = 12
+"""DLPack's number of a device that is none of those it lists."""
+
+
+class SimArray:
+    """An array in simulated device memory. NumPy and Python cannot read it."""
+
+    __slots__ = ("__weakref__", "_memory", "device")
+
+    def __init__(self, memory: np.ndarray[Any, Any], device: int) -> None:
+        self._memory = memory
+        self.device = device
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self._memory.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return self._memory.dtype
+
+    @property
+    def ndim(self) -> int:
+        return self._memory.ndim
+
+    @property
+    def base(self) -> np.ndarray[Any, Any] | None:
+        """The memory that this is a view of, as NumPy has it."""
+        return self._memory.base  # type: ignore[return-value]  # ours are ndarrays
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        raise TypeError("an array in device memory cannot be read by the host. Bring it over: xp.to_native(x, like='numpy')")
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return EXTENSION_DEVICE, self.device
+
+    def __dlpack__(self, **options: Any) -> Any:
+        raise BufferError("simulated device memory has no DLPack capsule. Bring it over: x.to_device('numpy')")
+
+    def __repr__(self) -> str:
+        return f"SimArray(shape={self.shape}, dtype={self.dtype}, device={self.device})"
+
+
+ARRAY_TYPES: Final = (SimArray,)
+
+_WIDE: Final = ("float64", "complex128")
+
+
+def devices() -> dict[str, list[int]]:
+    return {"gpu": [0, 1]}
+
+
+def device_of(x: SimArray, /) -> int:
+    return x.device
+
+
+def native_dtype(name: str, /) -> np.dtype[Any]:
+    if machine.is_float32_only and name in _WIDE:
+        raise KeyError(name)
+    return _dtypes.KNOWN[name].dtype
+
+
+def to_numpy(x: SimArray, /) -> np.ndarray[Any, Any]:
+    machine.move(x._memory.nbytes)
+    copy = x._memory.copy()
+    copy.flags.writeable = False
+    return copy
+
+
+def from_numpy(a: np.ndarray[Any, Any], device: int, /) -> SimArray:
+    _refuse_wide(a.dtype)
+    machine.move(a.nbytes)
+    return SimArray(host.from_numpy(a, "cpu"), device)
+
+
+def to_device(x: SimArray, device: int, /) -> SimArray:
+    machine.move(x._memory.nbytes)
+    return SimArray(x._memory.copy(), device)
+
+
+def scalar(value: complex, dtype: np.dtype[Any], device: int, /) -> SimArray:
+    return SimArray(host.scalar(value, dtype, "cpu"), device)
+
+
+def exported(x: SimArray, /) -> SimArray:
+    return SimArray(x._memory.copy(), x.device)
+
+
+def synchronize(x: SimArray, /) -> None:
+    """Nothing is ever pending: the clock is virtual."""
+
+
+def _refuse_wide(dtype: np.dtype[Any]) -> None:
+    if machine.is_float32_only and dtype.name in _WIDE:
+        raise TypeError(f"this device has no {dtype}")
+
+
+class _Namespace:
+    """Every function of the NumPy backend, over `SimArray`."""
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        function = getattr(host, name, None) or getattr(np, name, None)
+        for chapter in (np.linalg, np.fft):
+            function = function if callable(function) else getattr(chapter, name, None)
+        if name.startswith("__") or not callable(function):
+            raise AttributeError(name)
+        return function  # type: ignore[no-any-return]  # a function of NumPy
+
+
+namespace: Final = _Namespace()
+
+
+def scoped(function: Callable[..., Any], device: int, /) -> Callable[..., Any]:
+    """`function` of ndarrays as one of arrays in the memory of `device`; the clock runs."""
+
+    @functools.wraps(function)
+    def simulated(*args: Any, **kwargs: Any) -> Any:
+        if "device" in kwargs:
+            kwargs["device"] = "cpu"
+        result = function(*_unwrapped(args), **{name: _unwrapped(one) for name, one in kwargs.items()})
+        machine.work(max([math.prod(x.shape) for x in _arrays((args, result))], default=0))
+        return _wrapped(result, device)
+
+    return simulated
+
+
+def setitem(x: Any, key: Any, value: Any, exclusive: bool, /) -> Any:
+    return host.setitem(x, key, value, exclusive and not machine.is_read_only)
+
+
+getitem = host.getitem
+
+
+def _unwrapped(value: Any) -> Any:
+    if isinstance(value, SimArray):
+        return value._memory
+    if isinstance(value, (tuple, list)):
+        return type(value)(_unwrapped(one) for one in value)
+    return value
+
+
+def _wrapped(value: Any, device: int) -> Any:
+    if isinstance(value, (np.ndarray, np.generic)):
+        _refuse_wide(value.dtype)
+        return SimArray(np.asarray(value), device)
+    if isinstance(value, (tuple, list)):
+        return tuple(_wrapped(one, device) for one in value)
+    return value
+
+
+def _arrays(value: Any) -> list[Any]:
+    if isinstance(value, (SimArray, np.ndarray, np.generic)):
+        return [value]
+    return [x for one in value for x in _arrays(one)] if isinstance(value, (tuple, list)) else []

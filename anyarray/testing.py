@@ -1,0 +1,59 @@
+"""For tests: a simulated accelerator, and a pytest fixture over every backend.
+
+`import anyarray.testing` adds the backend "sim" (and "sim:1"): it computes with NumPy, but its memory is a device's.
+The host cannot read it except by a transfer, and operations and transfers take time on a virtual clock. Library authors find
+hidden transfers with it on any machine:
+
+>>> import anyarray as xp
+>>> from anyarray import testing
+>>> with testing.simulated() as machine, xp.backend("sim"), xp.transfers() as log:
+...     mean = xp.mean(xp.ones(1000))
+>>> machine.operations, len(log)
+(2, 0)
+
+Installed, anyarray is a pytest plugin: a test with the parameter `xp` runs inside `with xp.backend(...)` for each installed
+backend that has a device, and on "sim".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+
+from anyarray import _backend
+from anyarray.backends import sim
+from anyarray.backends.sim import Machine
+
+__all__ = ["Machine", "simulated"]
+
+_backend.register(_backend.Library("sim", "anyarray.backends.sim", "anyarray", ("gpu",)))
+
+
+@contextmanager
+def simulated(
+    *,
+    launch: float = 5e-6,
+    speed: float = 1e10,
+    latency: float = 1e-5,
+    bandwidth: float = 1e10,
+    read_only: bool = False,
+    float32_only: bool = False,
+) -> Generator[Machine]:
+    """Simulate an accelerator with these figures inside a `with` block; gives the machine, whose clock starts at 0.
+
+    `launch` and `latency` are seconds of an operation and a transfer, `speed` elements and `bandwidth` bytes a second.
+    `read_only` arrays are never written in place; a `float32_only` device lacks float64 and complex128.
+
+    >>> import anyarray as xp
+    >>> from anyarray import testing
+    >>> with testing.simulated(launch=1.0, speed=1e9) as machine:
+    ...     x = xp.zeros(8, device="sim")
+    >>> round(machine.seconds)
+    1
+    """
+    before = sim.machine
+    sim.machine = Machine(launch, speed, latency, bandwidth, read_only, float32_only)
+    try:
+        yield sim.machine
+    finally:
+        sim.machine = before

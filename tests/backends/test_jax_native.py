@@ -1,0 +1,196 @@
+"""What only the JAX backend can get wrong: its scope, donation, devices and traces, on native arrays."""
+
+from __future__ import annotations
+
+import importlib
+import threading
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+jax = pytest.importorskip("jax")
+functions: Any = importlib.import_module("anyarray.backends.jax")
+
+CPU = jax.local_devices(backend="cpu")[0]
+FLOAT64 = np.dtype("float64")
+
+
+def call(name: str, *args: Any, **options: Any) -> Any:
+    return functions.scoped(getattr(functions, name), CPU)(*args, **options)
+
+
+def native(values: Any) -> Any:
+    return functions.from_numpy(np.asarray(values), CPU)
+
+
+def scalar(value: Any) -> Any:
+    return functions.scalar(value, FLOAT64, CPU)
+
+
+def test_a_call_leaves_64_bits_as_they_were() -> None:
+    before = jax.config.jax_enable_x64
+    assert call("add", native([1.0]), native([2.0])).dtype == FLOAT64
+    with pytest.raises(TypeError):
+        call("less", native([1j]), native([1j]))
+    assert jax.config.jax_enable_x64 == before
+
+
+def test_a_call_leaves_64_bits_of_other_threads() -> None:
+    seen: list[bool] = []
+
+    def look() -> float:
+        thread = threading.Thread(target=lambda: seen.append(jax.config.jax_enable_x64))
+        thread.start()
+        thread.join()
+        return 0.0
+
+    functions.scoped(look, CPU)()
+    assert seen == [jax.config.jax_enable_x64]
+
+
+@pytest.mark.parametrize("transform", ["jit", "vmap", "grad"])
+def test_float64_is_kept_inside_the_users_transforms(transform: str) -> None:
+    x = native([0.5, 0.25])
+    if transform == "jit":
+        result = jax.jit(lambda v: call("sin", v))(x)
+    elif transform == "vmap":
+        result = jax.vmap(lambda v: call("sin", v))(x)
+    else:
+        result = jax.grad(lambda v: call("sum", call("multiply", v, v)))(x)
+    expected = 2 * np.asarray(x) if transform == "grad" else np.sin(np.asarray(x))
+    assert result.dtype == FLOAT64
+    np.testing.assert_allclose(np.asarray(result), expected, rtol=1e-15)
+
+
+def test_a_scalar_made_inside_a_trace_is_concrete() -> None:
+    kept = []
+
+    def function(x: Any) -> Any:
+        kept.append(scalar(2.0))
+        return call("add", x, kept[0])
+
+    jax.jit(function)(native([1.0]))
+    assert float(kept[0]) == 2.0
+
+
+@pytest.mark.parametrize("size", [0, 3, 200_000])
+def test_from_numpy_shares_nothing_with_its_source(size: int) -> None:
+    room = np.empty(size * 8 + 64, np.uint8)
+    aligned = room[-room.ctypes.data % 64 :][: size * 8].view(np.float64)
+    aligned[...] = 1
+    x = functions.from_numpy(aligned, CPU)
+    aligned[...] = 99
+    assert (np.asarray(x) == 1).all()
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        np.asfortranarray(np.arange(6.0).reshape(2, 3)),
+        np.arange(6.0)[::-2],
+        np.arange(3, dtype=">i4"),
+        np.array(2.5),
+        np.zeros((0, 2), np.float16),
+        np.ones(3, jax.numpy.bfloat16),
+    ],
+    ids=["fortran", "strided", "byteswapped", "scalar", "empty", "bfloat16"],
+)
+def test_from_numpy_takes_every_layout(source: np.ndarray) -> None:
+    x = functions.from_numpy(source, CPU)
+    assert x.dtype == source.dtype.newbyteorder("=")
+    np.testing.assert_array_equal(np.asarray(x), source)
+
+
+KEYS = [0, slice(1, 5), slice(None, None, -2), np.array([0, 2]), np.arange(8) % 2 == 0]
+
+
+@pytest.mark.parametrize("key", KEYS, ids=["int", "slice", "step", "array", "mask"])
+@pytest.mark.parametrize("handle", ["numpy", "dlpack"])
+def test_a_donated_update_leaves_memory_that_others_see(key: Any, handle: str) -> None:
+    x = call("multiply", native(np.arange(8.0)), scalar(1.0))
+    view = np.asarray(x) if handle == "numpy" else np.from_dlpack(x)
+    expected = np.arange(8.0)
+    expected[key] = 7
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        y = call("setitem", x, native(key) if isinstance(key, np.ndarray) else key, scalar(7.0), True)
+    np.testing.assert_array_equal(np.asarray(y), expected)
+    np.testing.assert_array_equal(view, np.arange(8.0))
+
+
+def test_a_donated_update_reuses_memory_that_nobody_sees() -> None:
+    x = call("zeros", (1000,), dtype=FLOAT64, device=CPU)
+    place = x.unsafe_buffer_pointer()
+    for i in range(3):
+        x = call("setitem", x, i, scalar(7.0), True)
+    assert x.unsafe_buffer_pointer() == place
+
+
+def test_an_update_waits_for_operations_in_flight() -> None:
+    x = call("multiply", native(np.ones(1_000_000)), scalar(1.0))
+    running = x
+    for _ in range(20):
+        running = call("sin", running)
+    expected = x
+    for _ in range(20):
+        expected = jax.numpy.sin(expected) if jax.config.jax_enable_x64 else call("sin", expected)
+    expected = np.array(expected)
+    call("setitem", x, slice(None), scalar(1e9), True).block_until_ready()
+    np.testing.assert_array_equal(np.asarray(running), expected)
+
+
+def test_indices_do_not_compile_anew() -> None:
+    x = native(np.arange(100.0))
+    call("getitem", x, 0)
+    before = functions._read._cache_size()
+    for i in range(1, 50):
+        assert float(call("getitem", x, i)) == i
+    # The first element starts at 0 as much as the others do: one compiled function serves all.
+    assert functions._read._cache_size() == before
+
+
+@pytest.mark.parametrize("key", [4, -5, (0, 0)])
+def test_getitem_refuses_an_int_out_of_range(key: Any) -> None:
+    with pytest.raises(IndexError):
+        call("getitem", native([1.0, 2.0, 3.0, 4.0]), key)
+
+
+def test_getitem_refuses_an_index_array_out_of_range() -> None:
+    with pytest.raises(IndexError, match="index 9 is out of bounds for an axis of length 4"):
+        call("getitem", native([1.0, 2.0, 3.0, 4.0]), native([0, 9]))
+
+
+@pytest.mark.parametrize(
+    ("function", "args"),
+    [("nonzero", ()), ("unique_values", ()), ("unique_all", ()), ("repeat", (np.array([1, 2]),))],
+)
+def test_a_shape_that_depends_on_values_is_refused_in_a_trace(function: str, args: tuple[Any, ...]) -> None:
+    sentence = (
+        rf"{function}: the shape of the result depends on values, which JAX does not know inside jit, grad or vmap\. "
+        r"Call it outside, or mask instead of selecting: xp\.where\(\.\.\.\)"
+    )
+    with pytest.raises(NotImplementedError, match=sentence) as caught:
+        jax.jit(lambda x, *rest: call(function, x, *rest))(native([1.0, 0.0]), *map(native, args))
+    assert caught.value.__cause__ is not None
+
+
+def test_a_mask_is_refused_in_a_trace_unless_it_is_filled_with_a_scalar() -> None:
+    x = native([1.0, 2.0, 3.0])
+    with pytest.raises(NotImplementedError, match=r"x\[mask\]: the shape of the result depends on values"):
+        jax.jit(lambda x: call("getitem", x, call("less", x, scalar(2.0))))(x)
+    filled = jax.jit(lambda x: call("setitem", x, call("less", x, scalar(2.0)), scalar(0.0), False))(x)
+    np.testing.assert_array_equal(np.asarray(filled), [0.0, 2.0, 3.0])
+
+
+def test_integer_powers_are_exact_for_large_exponents() -> None:
+    base, exponent = np.array([3, 2, -1], np.int64), np.array([200, 63, 10**12 + 1], np.int64)
+    np.testing.assert_array_equal(np.asarray(call("pow", native(base), native(exponent))), base**exponent)
+
+
+def test_int64_and_uint64_are_compared_exactly() -> None:
+    x1, x2 = native(np.array([2**62 + 1, -1], np.int64)), native(np.array([2**62, 2**64 - 1], np.uint64))
+    assert np.asarray(call("greater", x1, x2)).tolist() == [True, False]
+    assert np.asarray(call("less", x2, x1)).tolist() == [True, False]
+    assert np.asarray(call("equal", x1, x2)).tolist() == [False, False]

@@ -1,0 +1,272 @@
+"""The registry: names, what is installed, what has a device, and backends of other distributions."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+import types
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import array_api_strict
+import numpy as np
+import pytest
+
+import anyarray as xp
+from anyarray import _backend
+
+
+def known() -> str:
+    return ", ".join(row.name for row in xp.backends())
+
+
+# ---------------------------------------------------------------------- names
+@pytest.mark.parametrize(
+    ("written", "canonical"),
+    [("numpy", "numpy"), ("numpy:0", "numpy"), ("jax-cpu", "jax-cpu"), ("jax-cpu:0", "jax-cpu"), ("tf-cpu", "tf-cpu"),
+     ("tensorflow-cpu", "tf-cpu"), ("tensorflow-cpu:0", "tf-cpu")],
+)  # fmt: skip
+def test_a_name_means_one_backend(written: str, canonical: str) -> None:
+    assert xp.device(written).name == canonical
+
+
+@pytest.mark.parametrize(
+    ("wrong", "near"),
+    [
+        ("jaxx", "jax"),
+        ("nunpy", "numpy"),
+        ("tensorflw", "tensorflow"),
+        ("jax-gpuu", "jax-gpu"),
+        ("tf_cpu", "tf-cpu"),
+        ("Auto", "auto"),
+        ("cupyy", "cupy"),
+    ],
+)
+def test_an_unknown_name_says_what_is_near_and_what_is_known(wrong: str, near: str) -> None:
+    with pytest.raises(xp.BackendNotFoundError) as caught:
+        xp.backend(wrong)
+    assert str(caught.value) == f'backend "{wrong}" is unknown. Did you mean "{near}"? Known: {known()}'
+
+
+@pytest.mark.parametrize("wrong", ["", "xyzzy", ":1"])
+def test_a_name_that_is_near_to_none_says_what_is_known(wrong: str) -> None:
+    with pytest.raises(xp.BackendNotFoundError) as caught:
+        xp.backend(wrong)
+    assert str(caught.value) == f'backend "{wrong}" is unknown. Known: {known()}'
+
+
+@pytest.mark.parametrize("wrong", ["jax:x", "jax:-1", "jax-cpu:1.5", "numpy-gpu", "jax-npu", "cupy-cpu"])
+def test_a_kind_or_index_that_is_none_is_an_unknown_name(wrong: str) -> None:
+    with pytest.raises(xp.BackendNotFoundError, match=f'^backend "{wrong}" is unknown. '):
+        xp.backend(wrong)
+
+
+@pytest.mark.parametrize("call", [xp.device, xp.backend, xp.set_default_backend, lambda name: xp.ones(1, device=name)])
+def test_an_unknown_name_is_one_error_wherever_it_is_given(call: Callable[[str], object]) -> None:
+    with pytest.raises(xp.BackendNotFoundError) as caught:
+        call("jaxx")
+    assert str(caught.value) == f'backend "jaxx" is unknown. Did you mean "jax"? Known: {known()}'
+
+
+def test_an_unknown_name_is_refused_before_the_block_is_entered() -> None:
+    with pytest.raises(xp.BackendNotFoundError):
+        xp.backend("jaxx")
+
+
+def test_an_index_beyond_the_devices_says_which_there_are(name: str) -> None:
+    (row,) = [row for row in xp.backends() if row.name == name]
+    assert row.devices
+    stem = row.devices[-1].partition(":")[0]
+    with pytest.raises(xp.DeviceNotFoundError) as caught:
+        xp.device(f"{stem}:99")
+    package = {"tf": "tensorflow"}.get(name, name)
+    assert str(caught.value) == (
+        f'backend "{stem}:99": {package} is installed, but finds no such device on this machine. '
+        f"It has: {', '.join(row.devices)}"
+    )
+
+
+# ---------------------------------------------------------------------- not installed, without a device
+@pytest.fixture
+def fake_library(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Put a row in place of CuPy's, as if nothing of it had been used."""
+
+    def put(**changes: str) -> None:
+        row = dataclasses.replace(_backend.LIBRARIES["cupy"], **changes)
+        monkeypatch.setitem(_backend.LIBRARIES, "cupy", row)
+        monkeypatch.delitem(_backend._loaded, "cupy", raising=False)
+        for name in [name for name in _backend._backends if name.startswith("cupy")]:
+            monkeypatch.delitem(_backend._backends, name)
+
+    return put
+
+
+@pytest.mark.parametrize("written", ["cupy", "cupy:1"])
+def test_a_library_that_is_not_installed_says_how_to_install_it(written: str, fake_library: Callable[..., None]) -> None:
+    fake_library(package="no_such_package")
+    with pytest.raises(xp.BackendNotInstalledError) as caught, xp.backend(written):
+        pass
+    assert str(caught.value) == (
+        'backend "cupy" is known, but no_such_package is not installed. Run: pip install "anyarray[cupy]"'
+    )
+    assert isinstance(caught.value, ImportError)
+
+
+def test_a_library_that_is_not_installed_is_listed_so(fake_library: Callable[..., None]) -> None:
+    fake_library(package="no_such_package", distributions=())
+    (row,) = [row for row in xp.backends() if row.name == "cupy"]
+    assert (row.is_installed, row.version, row.is_loaded, row.devices) == (False, None, False, None)
+    assert row.install == 'pip install "anyarray[cupy]"'
+
+
+def test_a_library_without_a_device_says_so(
+    fake_library: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = types.ModuleType("deviceless")
+    module.namespace = np  # type: ignore[attr-defined]
+    module.devices = lambda: {"gpu": []}  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "deviceless", module)
+    fake_library(module="deviceless", package="deviceless")
+    with pytest.raises(xp.DeviceNotFoundError) as caught, xp.backend("cupy"):
+        pass
+    assert str(caught.value) == (
+        'backend "cupy": deviceless is installed, but finds no such device on this machine. '
+        "It has no device at all; it needs a gpu"
+    )
+
+
+def test_every_library_that_is_installed_has_devices_or_says_that_it_has_none() -> None:
+    for row in xp.backends():
+        if not row.is_installed:
+            continue
+        try:
+            device = xp.device(row.name)
+        except xp.DeviceNotFoundError as error:
+            assert str(error).endswith("It has no device at all; it needs a gpu")
+        else:
+            assert device.library == row.name
+
+
+# ---------------------------------------------------------------------- the list
+def test_our_libraries_are_known_in_their_order() -> None:
+    assert [row.name for row in xp.backends()][:4] == ["numpy", "tf", "jax", "cupy"]
+
+
+def test_the_list_tells_the_installed_version(name: str) -> None:
+    (row,) = [row for row in xp.backends() if row.name == name]
+    module = sys.modules[{"tf": "tensorflow"}.get(name, name)]
+    assert row.is_installed
+    assert row.version == module.__version__
+
+
+def test_the_list_tells_the_devices_of_a_library_that_is_loaded(name: str) -> None:
+    device = xp.device(name)
+    (row,) = [row for row in xp.backends() if row.name == name]
+    assert row.is_loaded
+    assert row.devices is not None
+    assert device.name in row.devices
+
+
+def test_the_list_imports_no_library(run_python: Callable[..., str]) -> None:
+    program = """
+        import sys
+        import anyarray as xp
+        rows = xp.backends()
+        print(sorted({"jax", "tensorflow", "cupy"} & set(sys.modules)))
+        print([row.devices for row in rows if row.name != "numpy"])
+    """
+    assert run_python(program).splitlines() == ["[]", "[None, None, None]"]
+
+
+def test_the_inspection_api_lists_the_devices_in_use(backend: xp.Backend) -> None:
+    found = xp.__array_namespace_info__().devices()
+    assert type(found) is tuple
+    assert backend in found
+
+
+def test_the_inspection_api_s_default_device_is_the_chosen_one(backend: xp.Backend) -> None:
+    assert xp.__array_namespace_info__().default_device() is backend
+
+
+def test_the_inspection_api_s_capabilities() -> None:
+    assert xp.__array_namespace_info__().capabilities() == {
+        "boolean indexing": True,
+        "data-dependent shapes": True,
+        "max dimensions": 32,
+    }
+
+
+# ---------------------------------------------------------------------- other distributions
+@pytest.fixture
+def strict(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """array-api-strict as a distribution that brings a backend: a module of two lines, and an entry point."""
+    (tmp_path / "strict_backend.py").write_text(
+        "import array_api_strict as namespace\nARRAY_TYPES = (type(namespace.ones(1)),)\n"
+    )
+    metadata = tmp_path / "strict_backend-0.7.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: strict-backend\nVersion: 0.7\n")
+    (metadata / "entry_points.txt").write_text("[anyarray.backends]\nstrict = strict_backend\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    before = dict(_backend._backends), dict(_backend._loaded), dict(_backend._library_by_class)
+    _backend._registered.cache_clear()
+    yield "strict"
+    for registry, entries in zip((_backend._backends, _backend._loaded, _backend._library_by_class), before, strict=True):
+        registry.clear()  # type: ignore[attr-defined]
+        registry.update(entries)  # type: ignore[attr-defined]
+    sys.modules.pop("strict_backend", None)
+    _backend._registered.cache_clear()
+
+
+def test_a_backend_of_another_distribution_is_listed(strict: str) -> None:
+    (row,) = [row for row in xp.backends() if row.name == strict]
+    assert (row.is_installed, row.version, row.is_loaded) == (True, "0.7", False)
+
+
+def test_a_backend_of_another_distribution_is_suggested(strict: str) -> None:
+    with pytest.raises(xp.BackendNotFoundError, match='Did you mean "strict"'):
+        xp.backend("strikt")
+
+
+def test_a_backend_of_another_distribution_runs(strict: str) -> None:
+    with xp.backend(strict):
+        x = xp.linspace(0, 1, 3)
+        y = xp.sum(xp.exp(x) * 2 + 1, axis=0)
+        assert type(xp.to_native(x)).__module__.startswith("array_api_strict")
+        assert y.device.library == strict
+    assert float(y) == pytest.approx(2 * (1 + np.exp(0.5) + np.e) + 3)
+
+
+def test_a_backend_of_another_distribution_has_its_own_promotion(strict: str) -> None:
+    with xp.backend(strict):
+        assert (xp.ones(2, dtype=xp.int8) + xp.ones(2, dtype=xp.uint8)).dtype is xp.int16
+        with pytest.raises(TypeError):
+            xp.arange(3) + xp.ones(3)
+
+
+def test_a_backend_of_another_distribution_is_indexed_and_written(strict: str) -> None:
+    with xp.backend(strict):
+        x = xp.arange(5)
+        y = x[1:4]
+        x[x > 2] = 9
+        x += 1
+        assert (x.tolist(), y.tolist(), x[-1].tolist()) == ([1, 2, 3, 10, 10], [1, 2, 3], 10)
+
+
+def test_a_backend_of_another_distribution_has_linalg_and_fft(strict: str) -> None:
+    with xp.backend(strict):
+        assert float(xp.linalg.det(xp.eye(2) * 3)) == pytest.approx(9)
+        assert xp.fft.fft(xp.ones(2, dtype=xp.complex128)).tolist() == [2, 0]
+
+
+def test_a_native_array_of_another_distribution_is_taken(strict: str) -> None:
+    xp.device(strict)
+    native = array_api_strict.asarray([1.0, 2.0])
+    assert xp.exp(native).device.library == strict
+    assert xp.asarray(native).device.library == strict
+
+
+def test_arrays_go_to_a_backend_of_another_distribution_and_back(strict: str) -> None:
+    x = xp.asarray([[1.5, -0.0]]).to_device(strict)
+    assert x.device.library == strict
+    assert str(x.to_device("numpy").tolist()) == "[[1.5, -0.0]]"

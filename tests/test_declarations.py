@@ -1,0 +1,72 @@
+"""Every declared function has its documentation, and a native function on every backend."""
+
+from __future__ import annotations
+
+import inspect
+import linecache
+import re
+import traceback
+from typing import Any
+
+import pytest
+from test_signatures import STANDARD, named
+
+import anyarray as xp
+from anyarray import _backend
+
+FUNCTIONS = [name for name in STANDARD if inspect.isfunction(named(xp, name))]
+NATIVE = sorted(name for name, found in vars(_backend.Home).items() if isinstance(found, _backend._Declared))
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_a_docstring_starts_with_one_short_line(function: str) -> None:
+    first, *rest = (named(xp, function).__doc__ or "").splitlines()
+    assert 0 < len(first) < 100
+    assert not rest or rest[0] == "" or first.endswith((".", ",", "on")), first
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_a_docstring_has_an_example(function: str) -> None:
+    assert ">>> import anyarray as xp" in named(xp, function).__doc__
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_a_docstring_names_its_source_in_the_standard(function: str) -> None:
+    name = function.rpartition(".")[2]
+    source = rf"Source: array API 2025\.12, ([a-z_]+\.{name}|inspection)\."
+    assert re.search(source, named(xp, function).__doc__)
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_a_function_is_annotated(function: str) -> None:
+    signature = inspect.signature(named(xp, function))
+    assert signature.return_annotation is not inspect.Signature.empty
+    assert not [p.name for p in signature.parameters.values() if p.annotation is p.empty]
+
+
+@pytest.mark.parametrize("native", NATIVE)
+def test_a_backend_has_every_declared_function(native: str, backend: xp.Backend) -> None:
+    assert callable(getattr(backend.free, native))
+
+
+def test_a_function_that_a_backend_lacks_says_so(backend: xp.Backend) -> None:
+    with pytest.raises(xp.UnsupportedError) as caught:
+        backend.function("no_such_function")
+    assert str(caught.value) == f"no_such_function is not implemented on {backend}"
+
+
+def test_the_source_of_a_generated_body_is_there_for_debuggers() -> None:
+    file = xp.exp.__code__.co_filename
+    assert "home.exp(x_)" in "".join(linecache.getlines(file))
+
+
+@pytest.mark.usefixtures("backend")
+def test_a_traceback_shows_the_generated_line() -> None:
+    def failing() -> Any:
+        return xp.ones(2) + xp.ones(3)
+
+    try:
+        failing()
+    except ValueError as error:
+        shown = "".join(traceback.format_exception(error))
+    assert "home.add(" in shown

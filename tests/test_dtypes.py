@@ -1,0 +1,425 @@
+"""dtypes: one set for all backends, equal to NumPy's; one promotion rule; weak Python scalars; defaults."""
+
+from __future__ import annotations
+
+import asyncio
+import pickle
+import threading
+from typing import Any
+
+import array_api_strict
+import numpy as np
+import pytest
+
+import anyarray as xp
+
+STANDARD = (
+    "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
+    "float32", "float64", "complex64", "complex128",
+)  # fmt: skip
+PAIRS = [(first, second) for first in STANDARD for second in STANDARD]
+SCALARS = [True, 1, 1.5, 1 + 2j]
+
+
+def ours(name: str) -> xp.DType:
+    found: xp.DType = getattr(xp, name)
+    return found
+
+
+def numpys(name: str) -> np.dtype[Any]:
+    return np.dtype(name)
+
+
+def promoted(first: str, second: str) -> str:
+    """The standard's promotion of two dtypes; NumPy's where the standard has none."""
+    try:
+        found = array_api_strict.result_type(getattr(array_api_strict, first), getattr(array_api_strict, second))
+    except TypeError:
+        return np.result_type(first, second).name
+    return next(name for name in STANDARD if getattr(array_api_strict, name) == found)
+
+
+# ---------------------------------------------------------------------- the objects
+@pytest.mark.parametrize("dtype", [*STANDARD, "float16"])
+def test_a_dtype_equals_numpy_s(dtype: str) -> None:
+    assert ours(dtype) == numpys(dtype)
+    assert numpys(dtype) == ours(dtype)
+    assert ours(dtype) == numpys(dtype).type
+    assert ours(dtype) == dtype
+
+
+@pytest.mark.parametrize("dtype", [*STANDARD, "float16"])
+def test_a_dtype_hashes_as_numpy_s(dtype: str) -> None:
+    assert hash(ours(dtype)) == hash(numpys(dtype))
+    assert {numpys(dtype): "found"}[ours(dtype)] == "found"
+
+
+@pytest.mark.parametrize("dtype", [*STANDARD, "float16", "bfloat16"])
+def test_a_dtype_is_not_none(dtype: str) -> None:
+    assert (ours(dtype) == None) is False  # noqa: E711 - what is tested
+    assert (ours(dtype) != None) is True  # noqa: E711 - what is tested
+
+
+@pytest.mark.parametrize("other", ["float63", 5, object(), [], "int32", np.dtype("float32")])
+def test_a_dtype_is_not_equal_to_what_is_another(other: object) -> None:
+    assert xp.float64 != other
+
+
+def test_dtypes_differ_from_each_other() -> None:
+    assert len({ours(name) for name in (*STANDARD, "float16", "bfloat16")}) == 15
+
+
+@pytest.mark.parametrize("dtype", [*STANDARD, "float16", "bfloat16"])
+def test_a_pickled_dtype_comes_back_as_itself(dtype: str) -> None:
+    assert pickle.loads(pickle.dumps(ours(dtype))) is ours(dtype)
+
+
+@pytest.mark.parametrize("dtype", [*STANDARD, "float16"])
+def test_numpy_takes_a_dtype_of_ours(dtype: str) -> None:
+    assert np.zeros(2, ours(dtype)).dtype == numpys(dtype)
+    assert np.dtype(ours(dtype)) == numpys(dtype)
+    assert np.asarray([0, 1]).astype(ours(dtype)).dtype == numpys(dtype)
+
+
+@pytest.mark.parametrize("dtype", [*STANDARD, "float16"])
+def test_a_dtype_has_numpy_s_attributes(dtype: str) -> None:
+    for attribute in ("name", "kind", "itemsize", "char", "num", "str", "byteorder", "type"):
+        assert getattr(ours(dtype), attribute) == getattr(numpys(dtype), attribute), attribute
+
+
+def test_repr_and_str_of_a_dtype() -> None:
+    assert (repr(xp.float32), str(xp.float32)) == ("anyarray.float32", "float32")
+
+
+@pytest.mark.parametrize("dtype", [*STANDARD, "float16"])
+def test_wherever_a_dtype_is_wanted_numpy_s_will_do(dtype: str) -> None:
+    for form in (numpys(dtype), numpys(dtype).type, dtype):
+        assert xp.zeros(2, dtype=form).dtype is ours(dtype)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("kind", "dtype"), [(bool, "bool"), (int, "int64"), (float, "float64"), (complex, "complex128")])
+def test_a_python_class_is_the_default_dtype_of_its_kind(kind: Any, dtype: str) -> None:
+    assert xp.zeros(2, dtype=kind).dtype is ours(dtype)
+
+
+def test_a_dtype_of_foreign_byte_order_is_the_native_one() -> None:
+    assert xp.zeros(2, dtype=np.dtype(">f4")).dtype is xp.float32  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("wrong", [None, "no such", 5, object])
+def test_what_is_no_dtype_cannot_be_cast_to(wrong: Any) -> None:
+    with pytest.raises(TypeError, match="^dtype: must be one of bool, int8"):
+        xp.astype(xp.ones(2), wrong)
+
+
+# ---------------------------------------------------------------------- promotion
+@pytest.mark.parametrize(("first", "second"), PAIRS)
+def test_result_type_is_the_one_promotion_rule(first: str, second: str) -> None:
+    assert xp.result_type(ours(first), ours(second)) is ours(promoted(first, second))
+
+
+@pytest.mark.parametrize(("first", "second"), PAIRS)
+@pytest.mark.usefixtures("backend")
+def test_arrays_of_two_dtypes_promote_by_the_one_rule(first: str, second: str) -> None:
+    x, y = xp.ones(1, dtype=ours(first)), xp.ones(1, dtype=ours(second))
+    assert xp.where(xp.asarray([True]), x, y).dtype is ours(promoted(first, second))
+
+
+@pytest.mark.parametrize(("first", "second"), [p for p in PAIRS if p[0] < p[1] and "bool" not in p])
+@pytest.mark.usefixtures("backend")
+def test_a_sum_of_two_dtypes_has_the_promoted_one_and_loses_nothing(first: str, second: str) -> None:
+    x, y = xp.asarray([100], dtype=ours(first)), xp.asarray([100], dtype=ours(second))
+    total = x + y
+    assert (total.dtype, complex(total[0])) == (ours(promoted(first, second)), 200)
+
+
+@pytest.mark.parametrize(("first", "second"), [("int64", "float32"), ("uint64", "int64"), ("bool", "float32")])
+@pytest.mark.usefixtures("backend")
+def test_joined_arrays_promote_by_the_one_rule(first: str, second: str) -> None:
+    x, y = xp.ones(1, dtype=ours(first)), xp.ones(1, dtype=ours(second))
+    expected = ours(promoted(first, second))
+    assert xp.concat([x, y]).dtype is xp.stack([x, y]).dtype is expected
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64", "int8", "uint64", "complex64"])
+@pytest.mark.usefixtures("backend")
+def test_bfloat16_promotes_to_what_holds_both(dtype: str) -> None:
+    expected = {"float16": "float32", "int8": "bfloat16", "uint64": "bfloat16"}.get(dtype, dtype)
+    x, y = xp.ones(1, dtype=xp.bfloat16), xp.ones(1, dtype=ours(dtype))
+    assert (x + y).dtype is (y + x).dtype is ours(expected)
+
+
+@pytest.mark.parametrize(("first", "second"), PAIRS)
+def test_can_cast_says_whether_promotion_leads_there(first: str, second: str) -> None:
+    assert xp.can_cast(ours(first), ours(second)) is (promoted(first, second) == second)
+
+
+# ---------------------------------------------------------------------- Python scalars
+@pytest.mark.parametrize("scalar", SCALARS, ids=lambda s: type(s).__name__)
+@pytest.mark.parametrize("dtype", [*STANDARD[1:], "float16"])
+@pytest.mark.usefixtures("backend")
+def test_a_python_scalar_takes_the_dtype_of_the_array_unless_its_kind_is_higher(dtype: str, scalar: complex) -> None:
+    x = xp.ones(2, dtype=ours(dtype))
+    expected = np.result_type(numpys(dtype), scalar).name
+    assert (x + scalar).dtype is (scalar + x).dtype is ours(expected)
+
+
+@pytest.mark.parametrize("scalar", SCALARS, ids=lambda s: type(s).__name__)
+@pytest.mark.parametrize("dtype", [*STANDARD, "float16"])
+@pytest.mark.usefixtures("backend")
+def test_a_python_scalar_is_weak_in_functions_too(dtype: str, scalar: complex) -> None:
+    x = xp.ones(2, dtype=ours(dtype))
+    got = xp.where(xp.asarray([True, False]), x, scalar)
+    assert got.dtype is ours(np.result_type(numpys(dtype), scalar).name)
+    assert complex(got[1]) == scalar
+
+
+@pytest.mark.usefixtures("backend")
+def test_where_of_two_scalars_has_the_default_dtype() -> None:
+    condition = xp.asarray([True, False])
+    assert xp.where(condition, 1, 2).dtype is xp.int64
+    assert xp.where(condition, 1, 2.5).dtype is xp.float64
+    assert xp.where(condition, 1, 2j).tolist() == [1, 2j]
+
+
+@pytest.mark.parametrize(
+    ("dtype", "scalar"), [("int8", 128), ("int8", -129), ("uint8", 256), ("uint8", -1), ("int64", 2**63), ("uint64", 2**64)]
+)
+@pytest.mark.usefixtures("backend")
+def test_an_integer_that_the_dtype_cannot_hold_is_an_overflow(dtype: str, scalar: int) -> None:
+    x = xp.ones(2, dtype=ours(dtype))
+    for call in (lambda: x + scalar, lambda: scalar - x, lambda: xp.maximum(x, scalar), lambda: x.__setitem__(0, scalar)):
+        with pytest.raises(OverflowError) as caught:
+            call()
+        assert str(caught.value) == f"Python integer {scalar} out of bounds for {dtype}"
+
+
+@pytest.mark.usefixtures("backend")
+def test_a_numpy_scalar_has_a_dtype_of_its_own() -> None:
+    x = xp.ones(2, dtype=xp.float32)
+    assert (x + np.float64(1)).dtype is (np.float64(1) + x).dtype is xp.float64
+    assert (x + np.int8(1)).dtype is xp.float32
+
+
+@pytest.mark.usefixtures("backend")
+def test_a_numpy_scalar_is_not_truncated() -> None:
+    x = xp.ones(2, dtype=xp.int32)
+    assert (x + np.float32(2.5)).tolist() == [3.5, 3.5]
+
+
+# ---------------------------------------------------------------------- functions of dtypes
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+def test_finfo_gives_the_limits(dtype: str) -> None:
+    got, expected = xp.finfo(ours(dtype)), array_api_strict.finfo(getattr(array_api_strict, dtype))
+    for field in ("bits", "eps", "max", "min", "smallest_normal"):
+        assert getattr(got, field) == getattr(expected, field)
+    assert got.dtype is (xp.float32 if dtype in ("float32", "complex64") else xp.float64)
+
+
+@pytest.mark.parametrize("dtype", [name for name in STANDARD if "int" in name])
+def test_iinfo_gives_the_limits(dtype: str) -> None:
+    got, expected = xp.iinfo(ours(dtype)), np.iinfo(dtype)
+    assert (got.bits, got.min, got.max, got.dtype) == (expected.bits, expected.min, expected.max, ours(dtype))
+
+
+@pytest.mark.parametrize(
+    "kind",
+    ["bool", "signed integer", "unsigned integer", "integral", "real floating", "complex floating", "numeric"],
+)
+@pytest.mark.parametrize("dtype", STANDARD)
+def test_isdtype_knows_the_kinds_of_the_standard(dtype: str, kind: str) -> None:
+    assert xp.isdtype(ours(dtype), kind) is array_api_strict.isdtype(getattr(array_api_strict, dtype), kind)
+
+
+def test_isdtype_takes_dtypes_and_tuples() -> None:
+    assert xp.isdtype(xp.int8, xp.int8)
+    assert not xp.isdtype(xp.int8, xp.int16)
+    assert xp.isdtype(xp.int8, (xp.int16, "integral"))
+    assert not xp.isdtype(xp.int8, ())
+
+
+@pytest.mark.usefixtures("backend")
+def test_functions_of_dtypes_take_arrays() -> None:
+    x = xp.ones(2, dtype=xp.float32)
+    assert xp.finfo(x).bits == 32
+    assert xp.iinfo(xp.ones(2, dtype=xp.int8)).bits == 8
+    assert xp.result_type(x, xp.float64, 1) is xp.float64
+    assert xp.can_cast(x, xp.float64)
+
+
+@pytest.mark.parametrize(("first", "second"), PAIRS)
+@pytest.mark.usefixtures("backend")
+def test_astype_gives_numpy_s_values(first: str, second: str) -> None:
+    if first.startswith("complex") and not second.startswith(("complex", "bool")):
+        with pytest.raises(TypeError):
+            xp.astype(xp.ones(2, dtype=ours(first)), ours(second))
+        return
+    a = np.asarray([0, 1, 100], dtype=first)
+    got = xp.astype(xp.asarray(a), ours(second))
+    assert (got.dtype, got.tolist()) == (ours(second), a.astype(second).tolist())
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "uint32", "int64"])
+@pytest.mark.usefixtures("backend")
+def test_integers_wrap_around_in_a_narrower_dtype(dtype: str) -> None:
+    a = np.asarray([-1, 300, 2**40 + 7, -(2**63)])
+    assert xp.astype(xp.asarray(a), ours(dtype)).tolist() == a.astype(dtype).tolist()
+
+
+@pytest.mark.usefixtures("backend")
+def test_nan_and_infinity_are_true() -> None:
+    assert xp.astype(xp.asarray([xp.nan, xp.inf, 0.0, -0.0, 1e-300]), xp.bool).tolist() == [True, True, False, False, True]
+
+
+# ---------------------------------------------------------------------- dtypes of results
+FLOATING = "acos acosh asin asinh atan atanh cos cosh exp expm1 log log10 log1p log2 reciprocal sin sinh sqrt tan tanh".split()
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"])
+@pytest.mark.parametrize("function", [name for name in FLOATING if name != "reciprocal"])
+@pytest.mark.usefixtures("backend")
+def test_floating_point_functions_take_integers_as_numpy_does(function: str, dtype: str) -> None:
+    names = {"acos": "arccos", "acosh": "arccosh", "asin": "arcsin", "asinh": "arcsinh", "atan": "arctan", "atanh": "arctanh"}
+    a = np.asarray([1], dtype=dtype)
+    with np.errstate(divide="ignore"):
+        expected = getattr(np, names.get(function, function))(a)
+    got = getattr(xp, function)(xp.asarray(a))
+    assert got.dtype == expected.dtype
+    np.testing.assert_allclose(np.asarray(got, dtype="f8"), expected.astype("f8"), rtol=2e-3)  # float16's precision
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize("function", FLOATING)
+@pytest.mark.usefixtures("backend")
+def test_floating_point_functions_keep_the_dtype(function: str, dtype: str) -> None:
+    assert getattr(xp, function)(xp.ones(1, dtype=ours(dtype))).dtype is ours(dtype)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "int32", "uint8", "uint64"])
+@pytest.mark.usefixtures("backend")
+def test_division_of_integers_is_numpy_s(dtype: str) -> None:
+    a = np.asarray([1], dtype=dtype)
+    assert (xp.asarray(a) / xp.asarray(a)).dtype == np.divide(a, a).dtype
+
+
+@pytest.mark.parametrize(
+    ("dtype", "expected"),
+    [("bool", "int64"), ("int8", "int64"), ("int32", "int64"), ("uint8", "uint64"), ("uint64", "uint64"),
+     ("float16", "float16"), ("float32", "float32"), ("complex64", "complex64")],
+)  # fmt: skip
+@pytest.mark.parametrize("function", ["sum", "prod", "cumulative_sum", "cumulative_prod"])
+@pytest.mark.usefixtures("backend")
+def test_sums_and_products_have_room(function: str, dtype: str, expected: str) -> None:
+    assert getattr(xp, function)(xp.ones(2, dtype=ours(dtype))).dtype is ours(expected)
+
+
+@pytest.mark.usefixtures("backend")
+def test_a_sum_takes_the_dtype_that_is_asked_for() -> None:
+    x = xp.full(300, 1, dtype=xp.int8)
+    assert int(xp.sum(x)) == 300
+    assert int(xp.sum(x, dtype=xp.int8)) == 44
+    assert xp.sum(x, dtype=xp.float32).dtype is xp.float32
+
+
+@pytest.mark.parametrize("function", ["argmax", "argmin", "argsort", "count_nonzero"])
+@pytest.mark.usefixtures("backend")
+def test_indices_are_int64(function: str) -> None:
+    assert getattr(xp, function)(xp.ones(2, dtype=xp.float32)).dtype is xp.int64
+
+
+@pytest.mark.usefixtures("backend")
+def test_all_dtypes_of_the_standard_are_there() -> None:
+    found = xp.__array_namespace_info__().dtypes()
+    assert found == {name: ours(name) for name in STANDARD}
+
+
+# ---------------------------------------------------------------------- defaults
+@pytest.mark.usefixtures("backend")
+def test_default_dtypes_hold_for_creation() -> None:
+    with xp.default_dtypes(float=xp.float32, int=xp.int32):
+        made = [xp.zeros(1), xp.ones(1), xp.empty(1), xp.full(1, 0.5), xp.eye(1), xp.linspace(0, 1, 2), xp.arange(0.5),
+                xp.asarray(0.5), xp.asarray([0.5]), xp.fft.fftfreq(2)]  # fmt: skip
+        assert {x.dtype for x in made} == {xp.float32}
+        assert {x.dtype for x in (xp.full(1, 1), xp.arange(3), xp.asarray(1), xp.asarray([1]))} == {xp.int32}
+
+
+@pytest.mark.usefixtures("backend")
+def test_default_dtypes_hold_for_python_floats_beside_integers() -> None:
+    x = xp.arange(2)
+    for _ in range(2):
+        with xp.default_dtypes(float=xp.float32):
+            assert ((x * 0.5).dtype, (0.5 * x).dtype, (x * 1j).dtype) == (xp.float32, xp.float32, xp.complex64)
+        assert ((x * 0.5).dtype, (0.5 * x).dtype, (x * 1j).dtype) == (xp.float64, xp.float64, xp.complex128)
+
+
+@pytest.mark.usefixtures("backend")
+def test_default_dtypes_do_not_touch_arrays_that_have_one() -> None:
+    x = xp.ones(2, dtype=xp.float64)
+    with xp.default_dtypes(float=xp.float32):
+        assert (x * 0.5).dtype is xp.float64
+        assert xp.asarray(np.ones(2)).dtype is xp.float64
+
+
+@pytest.mark.usefixtures("backend")
+def test_the_complex_default_follows_the_float_one_unless_given() -> None:
+    with xp.default_dtypes(float=xp.float32):
+        assert xp.asarray(1j).dtype is xp.complex64
+    with xp.default_dtypes(float=xp.float32, complex=xp.complex128):
+        assert xp.asarray(1j).dtype is xp.complex128
+
+
+def test_default_dtypes_nest_and_restore() -> None:
+    with xp.default_dtypes(float=xp.float32):
+        with xp.default_dtypes(int=xp.int32):
+            assert (xp.asarray(0.5).dtype, xp.asarray(1).dtype) == (xp.float32, xp.int32)
+        assert xp.asarray(1).dtype is xp.int64
+    assert xp.asarray(0.5).dtype is xp.float64
+
+
+def test_default_dtypes_are_restored_after_an_exception() -> None:
+    with pytest.raises(ZeroDivisionError), xp.default_dtypes(float=xp.float32):
+        1 / 0  # noqa: B018 - for the exception
+    assert xp.asarray(0.5).dtype is xp.float64
+
+
+def test_default_dtypes_are_shown_by_the_inspection_api() -> None:
+    with xp.default_dtypes(float=xp.float32):
+        found = xp.__array_namespace_info__().default_dtypes()
+    assert found == {
+        "real floating": xp.float32,
+        "complex floating": xp.complex64,
+        "integral": xp.int64,
+        "indexing": xp.int64,
+    }
+
+
+def test_another_thread_has_its_own_default_dtypes() -> None:
+    seen: list[xp.DType] = []
+    with xp.default_dtypes(float=xp.float32):
+        thread = threading.Thread(target=lambda: seen.append(xp.asarray(0.5).dtype))
+        thread.start()
+        thread.join()
+    assert seen == [xp.float64]
+
+
+def test_another_task_has_its_own_default_dtypes() -> None:
+    async def work(dtype: xp.DType) -> xp.DType:
+        with xp.default_dtypes(float=dtype):
+            await asyncio.sleep(0)
+            return xp.asarray(0.5).dtype
+
+    async def main() -> list[xp.DType]:
+        return list(await asyncio.gather(work(xp.float32), work(xp.float64)))
+
+    assert asyncio.run(main()) == [xp.float32, xp.float64]
+
+
+@pytest.mark.parametrize(("kind", "dtype"), [("float", "int32"), ("int", "float32"), ("complex", "float64"), ("int", "bool")])
+def test_a_default_dtype_of_another_kind_is_refused(kind: str, dtype: str) -> None:
+    with pytest.raises(TypeError) as caught, xp.default_dtypes(**{kind: ours(dtype)}):
+        pass
+    assert str(caught.value) == f"default_dtypes: {kind} must be a dtype of that kind, not {dtype}"
+
+
+def test_the_dtype_classes_are_what_isinstance_asks_for() -> None:
+    assert all(isinstance(ours(name), xp.DType) for name in STANDARD)

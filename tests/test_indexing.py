@@ -1,0 +1,253 @@
+"""Indexing: the standard's keys and NumPy's beyond them, read and written, compared with NumPy on random keys."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import hypothesis.extra.numpy as hnp
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import anyarray as xp
+
+# Few shapes, as JAX compiles anew for each.
+SHAPES = st.sampled_from([(4,), (3, 4), (2, 1, 3), (0, 3), (2, 3, 2, 2)])
+
+
+def filled(shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
+    return np.arange(np.prod(shape), dtype=np.float64).reshape(shape)
+
+
+@st.composite
+def basic_keys(draw: st.DrawFn) -> tuple[tuple[int, ...], Any]:
+    """A shape and a key of ints, slices, None and `...`."""
+    shape = draw(SHAPES)
+    return shape, draw(hnp.basic_indices(shape, allow_newaxis=True, max_dims=6))
+
+
+@st.composite
+def array_keys(draw: st.DrawFn) -> tuple[tuple[int, ...], Any]:
+    """A shape and a key with integer arrays among ints, slices and None; NumPy's rules for where the new axes go."""
+    shape = draw(SHAPES.filter(lambda s: 0 not in s))
+    common = draw(st.sampled_from([(), (2,), (3, 1), (0,)]))
+    key: list[Any] = []
+    for n in draw(st.sampled_from([shape, shape[:-1], shape[:1]])):
+        arrays = hnp.arrays(np.int64, common, elements=st.integers(-n, n - 1))
+        narrow = hnp.arrays(np.int8, st.just((1,) * len(common)), elements=st.integers(-n, n - 1))
+        key.append(draw(st.one_of(arrays, narrow, st.slices(n), st.integers(-n, n - 1))))
+    if draw(st.booleans()):
+        key.insert(draw(st.integers(0, len(key))), draw(st.sampled_from([None, Ellipsis])))
+    return shape, tuple(key)
+
+
+@st.composite
+def mask_keys(draw: st.DrawFn) -> tuple[tuple[int, ...], Any]:
+    """A shape and a key with a mask over some axes, alone or before slices and ints."""
+    shape = draw(SHAPES)
+    first = draw(st.integers(0, len(shape) - 1))
+    last = draw(st.integers(first + 1, len(shape)))
+    mask = draw(hnp.arrays(np.bool_, shape[first:last]))
+    before: list[Any] = [slice(None)] * first
+    after = [draw(st.slices(n)) for n in draw(st.sampled_from([shape[last:], ()]))]
+    return shape, (*before, mask, *after) if before or after else mask
+
+
+KEYS = {"basic": basic_keys(), "arrays": array_keys(), "masks": mask_keys()}
+
+
+def brought(key: Any) -> Any:
+    """The key with Arrays for its ndarrays."""
+    if isinstance(key, tuple):
+        return tuple(brought(one) for one in key)
+    return xp.asarray(key) if isinstance(key, np.ndarray) else key
+
+
+@pytest.mark.parametrize("keys", KEYS.values(), ids=KEYS)
+@pytest.mark.usefixtures("backend")
+@given(data=st.data())
+def test_reading_gives_what_numpy_gives(keys: st.SearchStrategy[Any], data: st.DataObject) -> None:
+    shape, key = data.draw(keys)
+    a = filled(shape)
+    got, expected = xp.asarray(a)[brought(key)], a[key]
+    assert got.shape == expected.shape
+    assert got.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("keys", KEYS.values(), ids=KEYS)
+@pytest.mark.usefixtures("backend")
+@given(data=st.data())
+def test_writing_a_scalar_gives_what_numpy_gives(keys: st.SearchStrategy[Any], data: st.DataObject) -> None:
+    shape, key = data.draw(keys)
+    a = filled(shape)
+    x = xp.asarray(a)
+    x[brought(key)] = -1
+    a[key] = -1
+    assert x.tolist() == a.tolist()
+
+
+@pytest.mark.parametrize("keys", KEYS.values(), ids=KEYS)
+@pytest.mark.usefixtures("backend")
+@given(data=st.data())
+def test_writing_an_array_gives_what_numpy_gives(keys: st.SearchStrategy[Any], data: st.DataObject) -> None:
+    shape, key = data.draw(keys)
+    a = filled(shape)
+    # Equal values for equal places: which of several writes to one place wins is not defined.
+    value = -1 - a[key] if data.draw(st.booleans()) else np.asarray([-1.0])
+    x = xp.asarray(a)
+    try:
+        a[key] = value
+    except ValueError:  # (1,) does not fit a place without axes in some keys
+        value = np.float64(-1)
+        a[key] = value
+    x[brought(key)] = xp.asarray(value)
+    assert x.tolist() == a.tolist()
+
+
+# ---------------------------------------------------------------------- keys by name
+READ: dict[str, Any] = {
+    "int": 1,
+    "negative int": -1,
+    "NumPy int": np.int8(1),
+    "all of nothing": (),
+    "slice with a negative step": slice(None, None, -2),
+    "slice beyond the end": slice(1, 100),
+    "slice from behind the end": slice(5, 2, -1),
+    "slice with NumPy bounds": slice(np.int64(0), np.int64(2)),
+    "list": [0, 1, 0],
+    "empty list": [],
+    "list of bools": [True, False],
+    "two lists": ([0, 1], [2, 0]),
+    "list and slice": (slice(None), [2, 0]),
+    "True": True,
+    "False": False,
+    "None and list": (None, [1, 0]),
+    "ellipsis between lists": ([0, 1], ..., [2, 0]),
+    "ellipsis that stands for nothing": (0, ..., 1),
+    "unsigned index array": np.asarray([1, 0], dtype=np.uint8),
+    "index array without axes": np.asarray(1),
+    "mask without axes": np.asarray(True),
+    "two masks": (np.asarray([True, True]), np.asarray([True, False, True])),
+    "mask and int": (np.asarray([True, False]), 1),
+}
+
+
+@pytest.mark.parametrize("key", READ.values(), ids=READ)
+@pytest.mark.usefixtures("backend")
+def test_a_key_of_numpy_reads_what_numpy_reads(key: Any) -> None:
+    a = filled((2, 3))
+    got = xp.asarray(a)[key]
+    assert (got.shape, got.tolist()) == (a[key].shape, a[key].tolist())
+
+
+@pytest.mark.parametrize("key", READ.values(), ids=READ)
+@pytest.mark.usefixtures("backend")
+def test_a_key_of_numpy_writes_what_numpy_writes(key: Any) -> None:
+    a = filled((2, 3))
+    x = xp.asarray(a)
+    x[key] = -1
+    a[key] = -1
+    assert x.tolist() == a.tolist()
+
+
+@pytest.mark.usefixtures("backend")
+def test_arrays_may_be_bounds_of_a_slice() -> None:
+    assert xp.arange(5)[xp.asarray(1) : xp.asarray(4)].tolist() == [1, 2, 3]
+
+
+@pytest.mark.usefixtures("backend")
+def test_an_array_without_axes_is_an_index() -> None:
+    assert xp.arange(5)[xp.asarray(2)].tolist() == 2
+
+
+@pytest.mark.usefixtures("backend")
+def test_an_array_of_32_axes_can_be_indexed() -> None:
+    x = xp.ones((1,) * 30 + (2, 2))
+    assert x[(0,) * 30].shape == (2, 2)
+    assert x[..., 1].shape == (1,) * 30 + (2,)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "uint64", "float16", "bfloat16", "complex64", "complex128"])
+@pytest.mark.usefixtures("backend")
+def test_arrays_of_every_kind_are_indexed(dtype: str) -> None:
+    x = xp.asarray([0, 1, 1, 0], dtype=getattr(xp, dtype))
+    for key in (slice(1, 3), slice(None, None, -1), xp.asarray([1, 2]), x == xp.ones(1, dtype=x.dtype)):
+        assert x[key].dtype is x.dtype
+    assert [complex(v) for v in xp.astype(x[1:], xp.complex128).tolist()] == [1, 1, 0]
+
+
+# ---------------------------------------------------------------------- keys that do not fit
+OUT_OF_RANGE = [((3,), 3), ((3,), -4), ((2, 3), (0, 3)), ((2, 3), (-3, 0)), ((0,), 0), ((2, 3), (slice(None), 3)), ((2, 3), (..., 3))]
+
+
+@pytest.mark.parametrize(("shape", "key"), OUT_OF_RANGE, ids=str)
+@pytest.mark.usefixtures("backend")
+def test_an_int_out_of_range_cannot_be_read(shape: tuple[int, ...], key: Any) -> None:
+    with pytest.raises(IndexError):
+        xp.zeros(shape)[key]
+
+
+@pytest.mark.parametrize(("shape", "key"), OUT_OF_RANGE, ids=str)
+@pytest.mark.usefixtures("backend")
+def test_an_int_out_of_range_cannot_be_written(shape: tuple[int, ...], key: Any) -> None:
+    x = xp.zeros(shape)
+    with pytest.raises(IndexError):
+        x[key] = 1
+    assert float(xp.sum(x)) == 0
+
+
+@pytest.mark.parametrize(
+    ("key", "sentence"),
+    [
+        ((0, 0, 0), "index: too many indices, 3 for an array of 2 axes"),
+        ((0, ..., 0, 0), "index: too many indices, 3 for an array of 2 axes"),
+        (np.asarray([True]), "index: a mask of shape (1,) does not fit axes of shape (2,)"),
+        (np.ones((2, 2), bool), "index: a mask of shape (2, 2) does not fit axes of shape (2, 3)"),
+        (np.asarray([0.0]), "index: key must be of an integer dtype or bool, not float64"),
+    ],
+)
+@pytest.mark.usefixtures("backend")
+def test_a_key_that_does_not_fit_is_an_index_error(key: Any, sentence: str) -> None:
+    with pytest.raises(IndexError) as caught:
+        xp.zeros((2, 3))[key]
+    assert str(caught.value) == sentence
+
+
+@pytest.mark.usefixtures("backend")
+def test_two_ellipses_are_an_index_error() -> None:
+    with pytest.raises(IndexError):
+        xp.zeros((2, 3))[..., ...]
+
+
+@pytest.mark.parametrize(
+    ("key", "sentence"),
+    [
+        ("a", "index: key must hold integers, slices, ..., None and arrays of integers or bool, not str"),
+        (1.0, "index: key must hold integers, slices, ..., None and arrays of integers or bool, not float"),
+        (slice(1.0), "index: bounds of a slice must be integers or None, not float"),
+        (slice("a", None), "index: bounds of a slice must be integers or None, not str"),
+    ],
+)
+@pytest.mark.usefixtures("backend")
+def test_a_key_of_another_type_is_a_type_error(key: Any, sentence: str) -> None:
+    with pytest.raises(TypeError) as caught:
+        xp.zeros((2, 3))[key]
+    assert str(caught.value) == sentence
+
+
+@pytest.mark.usefixtures("backend")
+def test_a_step_of_zero_is_a_value_error() -> None:
+    with pytest.raises(ValueError, match="slice step cannot be zero"):
+        xp.zeros(3)[::0]
+
+
+@pytest.mark.parametrize("place", ["take", "take_along_axis", "key"])
+def test_an_index_array_out_of_range_is_an_index_error_where_the_library_can_tell(place: str, name: str) -> None:
+    if name == "jax":
+        pytest.xfail("JAX would have to wait for the values; it reads NaN there, never memory of others")
+    with xp.backend(name):
+        x, indices = xp.arange(3.0), xp.asarray([0, 5])
+        read = {"take": xp.take, "take_along_axis": xp.take_along_axis, "key": lambda x, i: x[i]}[place]
+        with pytest.raises(IndexError):
+            read(x, indices)

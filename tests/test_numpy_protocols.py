@@ -1,0 +1,157 @@
+"""NumPy's functions on Arrays: they stay on their backend where our namespace has them, else NumPy computes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import anyarray as xp
+
+STAYING: dict[str, Callable[[Any, Any], Any]] = {
+    "exp": lambda x, y: np.exp(x),
+    "arctan2": np.arctan2,
+    "power": np.power,
+    "absolute": lambda x, y: np.absolute(x),
+    "true_divide": np.true_divide,
+    "conjugate": lambda x, y: np.conjugate(x),
+    "rint": lambda x, y: np.rint(x),
+    "add": np.add,
+    "add of a list": lambda x, y: np.add(x, [1.0, 2.0, 3.0]),
+    "sum": lambda x, y: np.sum(x),
+    "sum over an axis": lambda x, y: np.sum(x, axis=0),
+    "sum with keepdims": lambda x, y: np.sum(x, axis=0, keepdims=True),
+    "mean": lambda x, y: np.mean(x, axis=0),
+    "max": lambda x, y: np.max(x),
+    "amax": lambda x, y: np.amax(x),
+    "argmax": lambda x, y: np.argmax(x),
+    "where": lambda x, y: np.where(x > 1, x, y),
+    "clip": lambda x, y: np.clip(x, 1, 2),
+    "concatenate": lambda x, y: np.concatenate([x, y]),
+    "concatenate with ndarrays": lambda x, y: np.concatenate([np.ones(2), x]),
+    "stack": lambda x, y: np.stack([x, y], axis=1),
+    "reshape": lambda x, y: np.reshape(x, (3, 1)),
+    "transpose": lambda x, y: np.transpose(np.reshape(x, (3, 1)), (1, 0)),
+    "sort": lambda x, y: np.sort(x),
+    "cumsum": lambda x, y: np.cumsum(x, axis=0),
+    "zeros_like": lambda x, y: np.zeros_like(x),
+    "tensordot": lambda x, y: np.tensordot(x, y, axes=1),
+    "matmul": np.matmul,
+    "linalg.norm of a product": lambda x, y: np.linalg.vector_norm(x),
+    "fft.fft": lambda x, y: np.fft.fft(x),
+    "expand_dims": lambda x, y: np.expand_dims(x, 0),
+    "flip": lambda x, y: np.flip(x),
+    "isnan": lambda x, y: np.isnan(x),
+    "logical_and": lambda x, y: np.logical_and(x > 1, y > 1),
+}
+
+
+@pytest.mark.parametrize("call", STAYING.values(), ids=STAYING)
+def test_a_function_that_we_have_stays_on_the_backend(call: Callable[[Any, Any], Any], backend: xp.Backend) -> None:
+    a, b = np.asarray([3.0, 1.0, 2.0]), np.asarray([0.5, 1.5, 2.5])
+    got, expected = call(xp.asarray(a), xp.asarray(b)), call(a, b)
+    assert type(got) is xp.Array
+    assert got.device is backend
+    assert (got.shape, got.dtype) == (expected.shape, expected.dtype)
+    np.testing.assert_allclose(np.asarray(got), expected, rtol=1e-12)  # a few roundings of float64
+
+
+LEAVING: dict[str, Callable[[Any], Any]] = {
+    "median": np.median,
+    "percentile": lambda x: np.percentile(x, 50),
+    "histogram": lambda x: np.histogram(x)[0],
+    "interp": lambda x: np.interp(1.5, x, x),
+    "polyfit": lambda x: np.polyfit(x, x, 1),
+    "array_equal": lambda x: np.array_equal(x, x),
+    "allclose": lambda x: np.allclose(x, x),
+    "nan_to_num": np.nan_to_num,
+    "atleast_2d": np.atleast_2d,
+    "einsum": lambda x: np.einsum("i,i->", x, x),
+    "linalg.norm": np.linalg.norm,
+}
+
+
+@pytest.mark.parametrize("call", LEAVING.values(), ids=LEAVING)
+@pytest.mark.usefixtures("backend")
+def test_a_function_that_we_lack_is_computed_by_numpy(call: Callable[[Any], Any]) -> None:
+    a = np.asarray([1.0, 2.0, 4.0])
+    np.testing.assert_allclose(np.asarray(call(xp.asarray(a))), call(a), rtol=1e-12)
+
+
+@pytest.mark.usefixtures("backend")
+def test_a_ufunc_that_we_lack_is_computed_by_numpy_and_wrapped() -> None:
+    got = np.cbrt(xp.asarray([8.0, 27.0]))
+    assert type(got) is xp.Array
+    assert got.tolist() == [2.0, 3.0]
+
+
+@pytest.mark.usefixtures("backend")
+def test_a_ufunc_with_two_results_gives_two_arrays() -> None:
+    fraction, exponent = np.frexp(xp.asarray([8.0, 3.0]))
+    assert (fraction.tolist(), exponent.tolist()) == ([0.5, 0.75], [4, 2])
+
+
+@pytest.mark.usefixtures("backend")
+def test_a_ufunc_s_reduce_is_numpy_s() -> None:
+    assert float(np.add.reduce(xp.asarray([1.0, 2.0, 4.0]))) == 7.0
+
+
+@pytest.mark.usefixtures("backend")
+def test_an_out_ndarray_is_filled() -> None:
+    out = np.zeros(2)
+    result = np.exp(xp.zeros(2), out=out)
+    assert result is out
+    assert out.tolist() == [1.0, 1.0]
+
+
+@pytest.mark.usefixtures("backend")
+def test_an_out_array_of_ours_is_refused() -> None:
+    out = xp.zeros(2)
+    with pytest.raises(TypeError) as caught:
+        np.exp(np.zeros(2), out=out)  # type: ignore[call-overload]
+    assert str(caught.value) == "exp: out must be one ndarray, not Array"
+
+
+@pytest.mark.usefixtures("backend")
+def test_an_in_place_operator_of_an_ndarray_fills_it() -> None:
+    a = np.ones(2)
+    kept = a
+    a += xp.ones(2)
+    assert a is kept
+    assert kept.tolist() == [2.0, 2.0]
+
+
+@pytest.mark.usefixtures("backend")
+def test_an_array_is_assigned_to_part_of_an_ndarray() -> None:
+    a = np.zeros(3)
+    a[1:] = xp.asarray([1.0, 2.0])
+    assert a.tolist() == [0.0, 1.0, 2.0]
+
+
+@pytest.mark.usefixtures("backend")
+def test_an_array_is_the_index_of_an_ndarray() -> None:
+    assert np.arange(5)[xp.asarray([3, 1])].tolist() == [3, 1]
+    assert np.arange(3)[xp.asarray([True, False, True])].tolist() == [0, 2]
+
+
+@pytest.mark.usefixtures("backend")
+def test_numpy_converts_an_array() -> None:
+    assert np.asarray(xp.arange(3)).dtype == np.int64
+    assert np.asarray(xp.arange(3), dtype=np.float32).tolist() == [0.0, 1.0, 2.0]
+    assert np.array([xp.asarray(1.0), xp.asarray(2.0)]).tolist() == [1.0, 2.0]
+
+
+@pytest.mark.usefixtures("backend")
+def test_a_conversion_without_a_copy_is_refused_if_it_needs_one() -> None:
+    with pytest.raises(ValueError, match="copy"):
+        np.asarray(xp.arange(3), dtype=np.float32, copy=False)
+
+
+@pytest.mark.usefixtures("backend")
+def test_numpy_s_assertions_take_arrays() -> None:
+    np.testing.assert_allclose(xp.asarray([1.0, 2.0]), [1.0, 2.0])
+    np.testing.assert_array_equal(xp.asarray([1, 2]), xp.asarray([1, 2]))
+    with pytest.raises(AssertionError, match="Mismatched elements: 1 / 2"):
+        np.testing.assert_array_equal(xp.asarray([1, 2]), xp.asarray([1, 3]))

@@ -1,0 +1,72 @@
+"""The simulated accelerator behaves like a device, and its clock runs as it is told."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import math
+
+import numpy as np
+import pytest
+
+import anyarray as xp
+from anyarray import testing
+
+pytest_plugins = ["pytester"]
+
+
+def test_the_host_cannot_read_it() -> None:
+    x = xp.ones(3, device="sim")
+    with pytest.raises(TypeError, match="cannot be read by the host"):
+        np.asarray(xp.to_native(x))
+    assert x.to_device("numpy").tolist() == [1.0, 1.0, 1.0]
+
+
+def test_the_clock_counts_launches_work_and_transfers() -> None:
+    with testing.simulated(launch=1.0, speed=10.0, latency=100.0, bandwidth=8.0) as machine:
+        x = xp.ones(20, device="sim")
+        assert machine.seconds == 1.0 + 2.0
+        y = x + x
+        assert machine.seconds == 2 * (1.0 + 2.0)
+        y.to_device("numpy")
+        assert math.isclose(machine.seconds, 6.0 + 100.0 + 20.0)
+        assert (machine.operations, machine.transfers) == (2, 1)
+
+
+def test_hidden_transfers_are_found() -> None:
+    with testing.simulated(), xp.backend("sim"), xp.no_transfers():
+        x = xp.arange(5)
+        with pytest.raises(xp.TransferError, match=r"^float: would copy 8 bytes from sim to host in "):
+            float(x[0])
+        with pytest.raises(xp.TransferError, match=r"^add: would copy 24 bytes from numpy to sim in "):
+            x[:3] + np.ones(3)
+
+
+def test_a_device_without_float64_says_so() -> None:
+    with testing.simulated(float32_only=True), xp.backend("sim"):
+        with pytest.raises(TypeError, match=r"^dtype: sim has no float64\. Give another dtype"):
+            xp.ones(3)
+        with xp.default_dtypes(float=xp.float32):
+            assert (xp.ones(3) * 0.5).dtype is xp.float32
+        assert "float64" not in xp.__array_namespace_info__().dtypes()
+
+
+@pytest.mark.parametrize("read_only", [False, True])
+def test_values_are_values(read_only: bool) -> None:
+    with testing.simulated(read_only=read_only), xp.backend("sim"):
+        x = xp.zeros(4)
+        y, z = x[1:], xp.reshape(x, (2, 2))
+        x[...] = 1.0
+        assert (y.tolist(), z.tolist(), x.tolist()) == ([0.0] * 3, [[0.0] * 2] * 2, [1.0] * 4)
+
+
+def test_the_fixture_runs_a_test_on_each_backend(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        """
+        def test_sum(xp):
+            assert int(xp.sum(xp.arange(4))) == 6
+        """
+    )
+    is_installed = bool(importlib.metadata.entry_points(group="pytest11", name="anyarray"))
+    named = () if is_installed else ("-p", "anyarray._pytest_plugin")
+    result = pytester.runpytest_subprocess(*named, "-v")
+    result.stdout.fnmatch_lines(["*test_sum?numpy?*PASSED*", "*test_sum?sim?*PASSED*"])

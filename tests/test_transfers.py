@@ -1,0 +1,244 @@
+"""Bringing arrays from one backend to another: right values from any buffer, and no memory shared by accident."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import anyarray as xp
+
+DTYPES = (
+    "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
+    "float16", "bfloat16", "float32", "float64", "complex64", "complex128",
+)  # fmt: skip
+SHAPES = [(), (0,), (1,), (5,), (2, 3), (0, 3), (3, 0, 2), (2, 1, 3, 1, 2)]
+
+
+@pytest.fixture(params=["numpy", "jax", "tf"])
+def target(request: pytest.FixtureRequest) -> str:
+    """Where arrays are brought to; the fixture `name` says from where."""
+    name: str = request.param
+    if name not in [row.name for row in xp.backends() if row.is_installed]:
+        pytest.xfail(f"{name} is not installed")
+    return name
+
+
+def same_bytes(x: xp.Array, a: np.ndarray[Any, Any]) -> None:
+    """Assert that an Array has the values of an ndarray, bit by bit."""
+    got = np.asarray(x)
+    assert (got.dtype, got.shape) == (a.dtype.newbyteorder("="), a.shape)
+    assert got.tobytes() == a.astype(a.dtype.newbyteorder("=")).tobytes()
+
+
+# ---------------------------------------------------------------------- every pair
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_every_dtype_is_brought_over(dtype: str, name: str, target: str) -> None:
+    x = xp.asarray([[0, 1], [1, 0]], dtype=getattr(xp, dtype), device=name)
+    y = x.to_device(target)
+    assert (y.dtype, y.device, y.tolist()) == (x.dtype, xp.device(target), x.tolist())
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_every_shape_is_brought_over(shape: tuple[int, ...], name: str, target: str) -> None:
+    a = np.arange(np.prod(shape), dtype=np.float64).reshape(shape)
+    same_bytes(xp.asarray(a, device=name).to_device(target), a)
+
+
+def test_special_values_are_brought_over_bit_by_bit(name: str, target: str) -> None:
+    a = np.asarray([np.nan, -np.nan, np.inf, -np.inf, -0.0, 5e-324, 1.7976931348623157e308])
+    same_bytes(xp.asarray(a, device=name).to_device(target), a)
+
+
+@pytest.mark.parametrize("part", [slice(None, None, 2), slice(None, None, -1), slice(1, 1), (slice(None), 0)], ids=str)
+def test_a_part_of_an_array_is_brought_over(part: Any, name: str, target: str) -> None:
+    a = np.arange(12.0).reshape(4, 3)
+    same_bytes(xp.asarray(a, device=name)[part].to_device(target), a[part])
+
+
+def test_a_transpose_is_brought_over(name: str, target: str) -> None:
+    a = np.arange(6.0).reshape(2, 3)
+    same_bytes(xp.asarray(a, device=name).T.to_device(target), a.T)
+
+
+def test_a_broadcast_array_is_brought_over(name: str, target: str) -> None:
+    a = np.broadcast_to(np.arange(3.0), (2, 3))
+    same_bytes(xp.broadcast_to(xp.arange(3.0, device=name), (2, 3)).to_device(target), a)
+
+
+@pytest.mark.parametrize("n", [1, 7, 8, 9, 63, 64, 65, 1_000_003])
+def test_every_size_and_alignment_is_brought_over(n: int, name: str, target: str) -> None:
+    a = np.arange(n + 1, dtype=np.uint8)[1:]
+    same_bytes(xp.asarray(a, device=name).to_device(target), a)
+
+
+def test_what_was_brought_over_can_be_computed_with(name: str, target: str) -> None:
+    # A wrongly shared buffer ends the process at the next operation of TensorFlow, not before.
+    y = xp.arange(100_001.0, device=name).to_device(target)
+    assert float(xp.sum(y * 2 + 1)) == 100_001.0 * 100_001.0
+
+
+@pytest.mark.parametrize("written", ["source", "target"])
+def test_neither_side_sees_the_other_s_writes(written: str, name: str, target: str) -> None:
+    x = xp.arange(1000.0, device=name) + 0
+    y = x.to_device(target)
+    if y is x:
+        assert name == target
+        return
+    (x if written == "source" else y)[...] = -1
+    untouched = y if written == "source" else x
+    assert untouched.tolist() == [float(i) for i in range(1000)]
+
+
+def test_a_round_trip_changes_nothing(name: str, target: str) -> None:
+    x = xp.linspace(-1, 1, 1001, device=name)
+    back = x.to_device(target).to_device(name)
+    assert back.tolist() == x.tolist()
+    assert back.device is x.device
+
+
+def test_a_block_brings_numpy_s_own_arrays_over(target: str) -> None:
+    with xp.backend(target):
+        assert xp.exp(np.zeros(3)).device is xp.device(target)
+
+
+def test_asarray_with_a_device_brings_over(name: str, target: str) -> None:
+    x = xp.arange(3.0, device=name)
+    assert xp.asarray(x, device=target).device is xp.device(target)
+
+
+@pytest.mark.usefixtures("backend")
+def test_a_copy_that_would_be_needed_can_be_forbidden() -> None:
+    with pytest.raises(ValueError) as caught:
+        xp.asarray(xp.arange(3), dtype=xp.float32, copy=False)
+    assert str(caught.value) == "asarray: obj of dtype int64 cannot become float32 without a copy"
+
+
+# ---------------------------------------------------------------------- odd buffers
+BUFFERS: dict[str, Callable[[], Any]] = {
+    "strided": lambda: np.arange(20.0)[::3],
+    "negative stride": lambda: np.arange(20.0)[::-2],
+    "Fortran order": lambda: np.asfortranarray(np.arange(6.0).reshape(2, 3)),
+    "transposed": lambda: np.arange(24.0).reshape(2, 3, 4).transpose(2, 0, 1),
+    "broadcast": lambda: np.broadcast_to(np.arange(3.0), (4, 3)),
+    "read-only": lambda: np.frombuffer(bytes(range(16)), dtype=np.int32),
+    "byte-swapped": lambda: np.arange(5, dtype=">i4"),
+    "byte-swapped floats": lambda: np.linspace(0, 1, 5).astype(">f8"),
+    "0-d": lambda: np.asarray(2.5),
+    "NumPy scalar": lambda: np.float32(2.5),
+    "zero-size": lambda: np.zeros((3, 0, 2), dtype=np.int16),
+    "zero-size strided": lambda: np.zeros((4, 4))[::2, 4:],
+    "unaligned": lambda: np.frombuffer(b"\0" + np.arange(4.0).tobytes(), dtype=np.uint8)[1:].view(np.float64),
+    "field of a record": lambda: np.zeros(4, dtype=[("a", "i1"), ("b", "f8")])["b"],
+    "float16": lambda: np.asarray([0.1, 65504, np.inf, np.nan], dtype=np.float16),
+    "bool": lambda: np.asarray([[True, False]]),
+    "subclass": lambda: np.asarray([[1.0, 2.0]]).view(np.matrix),
+}
+
+
+@pytest.mark.parametrize("make", BUFFERS.values(), ids=BUFFERS)
+@pytest.mark.usefixtures("backend")
+@pytest.mark.filterwarnings("ignore:the matrix subclass:PendingDeprecationWarning")
+def test_an_odd_buffer_of_numpy_is_read_right(make: Callable[[], Any]) -> None:
+    a = make()
+    same_bytes(xp.asarray(a), np.asarray(a))
+
+
+@pytest.mark.parametrize("make", BUFFERS.values(), ids=BUFFERS)
+@pytest.mark.usefixtures("backend")
+@pytest.mark.filterwarnings("ignore:the matrix subclass:PendingDeprecationWarning")
+def test_an_odd_buffer_of_numpy_is_computed_with(make: Callable[[], Any]) -> None:
+    a = make()
+    assert xp.sum(xp.asarray(a, copy=True) * 1, dtype=xp.float64).tolist() == pytest.approx(
+        np.sum(np.asarray(a), dtype=np.float64), nan_ok=True
+    )
+
+
+def test_bfloat16_of_ml_dtypes_is_taken(backend: xp.Backend) -> None:
+    import ml_dtypes
+
+    x = xp.asarray(np.asarray([0.5, -1.5], dtype=ml_dtypes.bfloat16))
+    assert (x.dtype, x.device, x.tolist()) == (xp.bfloat16, backend, [0.5, -1.5])
+
+
+@pytest.mark.parametrize(
+    ("make", "kind"),
+    [
+        (lambda: np.asarray([1, "a"], dtype=object), "ndarray of object"),
+        (lambda: np.asarray(["a", "bc"]), "ndarray of <U2"),
+        (lambda: np.asarray([b"a"]), "ndarray of |S1"),
+        (lambda: np.asarray(["2020-01-01"], dtype="datetime64[D]"), "ndarray of datetime64[D]"),
+        (lambda: np.asarray([1], dtype="timedelta64[s]"), "ndarray of timedelta64[s]"),
+        (lambda: np.zeros(2, dtype=[("a", "i4")]), "ndarray of [('a', '<i4')]"),
+    ],
+    ids=["object", "str", "bytes", "datetime", "timedelta", "record"],
+)
+@pytest.mark.usefixtures("backend")
+def test_values_that_no_array_can_have_are_a_type_error(make: Callable[[], Any], kind: str) -> None:
+    with pytest.raises(TypeError):
+        xp.asarray(make())
+    with pytest.raises(TypeError):
+        xp.exp(make())
+
+
+@pytest.mark.parametrize(
+    ("value", "sentence"),
+    [
+        (["a"], "asarray: obj must hold numbers or booleans, not list of <U1"),
+        ("a", "asarray: obj must hold numbers or booleans, not str of <U1"),
+        ([None], "asarray: obj must hold numbers or booleans, not list of object"),
+        ({}, "asarray: obj must hold numbers or booleans, not dict of object"),
+    ],
+)
+@pytest.mark.usefixtures("backend")
+def test_python_objects_that_are_no_numbers_are_a_type_error(value: Any, sentence: str) -> None:
+    with pytest.raises(TypeError) as caught:
+        xp.asarray(value)
+    assert str(caught.value) == sentence
+
+
+@pytest.mark.usefixtures("backend")
+def test_a_ragged_sequence_is_a_value_error() -> None:
+    with pytest.raises(ValueError, match="^asarray: obj must be a regular nested sequence: "):
+        xp.asarray([[1, 2], [3]])
+
+
+# ---------------------------------------------------------------------- sequences
+@pytest.mark.parametrize(
+    ("value", "dtype"),
+    [
+        ([], "float64"), ([[]], "float64"), ([True, False], "bool"), ([1, True], "int64"), ([1, 2.5], "float64"),
+        ([1, 2j], "complex128"), ([2**63], "uint64"), ([-(2**63)], "int64"), (range(3), "int64"), ((1, 2), "int64"),
+        ([(1.0,), (2.0,)], "float64"), ([np.float32(1)], "float32"), ([np.int8(1), np.int8(2)], "int8"),
+    ],
+    ids=str,
+)  # fmt: skip
+@pytest.mark.usefixtures("backend")
+def test_a_sequence_has_the_dtype_of_its_values(value: Any, dtype: str) -> None:
+    x = xp.asarray(value)
+    assert x.dtype is getattr(xp, dtype)
+    assert x.tolist() == np.asarray(value).tolist()
+
+
+def test_a_sequence_may_hold_arrays(backend: xp.Backend) -> None:
+    x = xp.asarray([xp.asarray(1.5), 2, [xp.asarray(3)][0]])
+    assert (x.tolist(), x.dtype, x.device) == ([1.5, 2.0, 3.0], xp.float64, backend)
+
+
+@pytest.mark.parametrize("value", [b"\x01\x02", bytearray(b"\x01\x02"), memoryview(b"\x01\x02")], ids=lambda v: type(v).__name__)
+@pytest.mark.usefixtures("backend")
+def test_a_buffer_of_bytes_is_taken(value: Any) -> None:
+    x = xp.asarray(value)
+    assert (x.tolist(), x.dtype) == ([1, 2], xp.uint8)
+
+
+@pytest.mark.usefixtures("backend")
+def test_an_object_with_array_is_taken() -> None:
+    class Holder:
+        def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+            return np.asarray([1.0, 2.0], dtype=np.float32)
+
+    x = xp.asarray(Holder())
+    assert (x.tolist(), x.dtype) == ([1.0, 2.0], xp.float32)
