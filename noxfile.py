@@ -33,7 +33,7 @@ def lint(session: nox.Session) -> None:
 @nox.session
 def types(session: nox.Session) -> None:
     """The strict checks of mypy and pyright, on the package and on a user's program."""
-    install(session, "types")
+    install(session, "types", "plot")
     session.run("mypy", *session.posargs)
     session.run("pyright", *session.posargs)
 
@@ -100,7 +100,8 @@ def docs(session: nox.Session) -> None:
 
 @nox.session
 def bench(session: nox.Session) -> None:
-    """The overhead of a call beside NumPy, array-api-strict, autoray and jax.numpy, and the quick bench."""
+    """What a call and the import cost beside NumPy, array-api-strict, autoray and jax.numpy; then the quick bench."""
     install(session, "bench", "cpu,plot")
     session.run("python", "-m", "benchmarks.overhead", *session.posargs)
+    session.run("python", "-m", "benchmarks.import_time")
     session.run("python", "-m", "anyarray", "bench", "--quick")

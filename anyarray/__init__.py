@@ -42,6 +42,7 @@ from anyarray.standard.sets import *
 from anyarray.standard.sorting import *
 from anyarray.standard.statistical import *
 from anyarray.standard.utility import *
+from anyarray.transforms import grad, jacobian, jit, stop_gradient, value_and_grad, vmap
 
 __version__ = "0.1.0"
 __array_api_version__ = "2025.12"
@@ -60,12 +61,18 @@ __all__ = [
     "device",
     "fft",
     "from_native",
+    "grad",
+    "jacobian",
+    "jit",
     "linalg",
     "no_transfers",
     "portable",
     "set_default_backend",
+    "stop_gradient",
     "to_native",
     "transfers",
+    "value_and_grad",
+    "vmap",
 ]
 __all__ += _errors.__all__
 __all__ += _constants.__all__

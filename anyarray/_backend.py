@@ -106,6 +106,10 @@ class _NativeDtypes(dict[Any, DType]):
         raise _errors.ArgumentTypeError(f"{self._backend}: dtype {native} is not one that an Array can have")
 
 
+class ArrayMustBeCast(LookupError):  # noqa: N818 - a signal within the package, no error
+    """A Python scalar counts as a default dtype that the array beside it would promote away: cast the array first."""
+
+
 class _Constants(dict[tuple[Any, type, Any], Native]):
     """0-d native arrays of Python scalars, so that `x + 1` makes its 1 once.
 
@@ -124,6 +128,8 @@ class _Constants(dict[tuple[Any, type, Any], Native]):
         value, kind, native_dtype = key
         beside = self._home.dtypes[native_dtype].name
         name = _dtypes.weak(kind, beside)
+        if _dtypes.promoted(name, beside) != name:
+            raise ArrayMustBeCast
         exact = (value, kind, name) if value else (repr(value), kind, name)
         constant = self._by_dtype.get(exact)
         if constant is None:
@@ -352,8 +358,9 @@ class Backend:
         if name in _DEFAULT_HOOKS and name not in ("getitem", "setitem"):
             return loaded.hook(name)  # about an array, not a computation with it
         function = loaded.hook(name) if name in _DEFAULT_HOOKS else getattr(loaded.module, name, None)
-        for chapter in ("", "linalg", "fft"):
-            if not callable(function):  # a namespace's `fft` is its chapter
+        # The chapters first: NumPy's own `trace` and `diagonal` take the first two axes, those of its linalg the last.
+        for chapter in ("linalg", "fft", ""):
+            if not callable(function):
                 space = getattr(loaded.namespace, chapter, None) if chapter else loaded.namespace
                 function = getattr(space, name, None)
         if not callable(function):

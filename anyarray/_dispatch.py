@@ -23,7 +23,7 @@ from __future__ import annotations
 import inspect
 import linecache
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final, TypeGuard, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeGuard, TypeVar, overload
 
 import numpy as np
 
@@ -100,7 +100,12 @@ class Declaration:
         return tuple(arrays) if self.result.startswith("tuple[") else self._globals[self.result](*arrays)
 
 
-scope: Final[dict[str, Any]] = {"current": _choice.current, "SCALARS": SCALARS, "new": object.__new__}
+scope: Final[dict[str, Any]] = {
+    "current": _choice.current,
+    "SCALARS": SCALARS,
+    "new": object.__new__,
+    "ArrayMustBeCast": _backend.ArrayMustBeCast,
+}
 """The globals of the generated bodies; `_array` adds the class Array."""
 
 
@@ -197,7 +202,10 @@ def _source(name: str, declaration: Declaration, written: list[Parameter], param
             if p.role is WEAK and scalars_follow_first:
                 lines += [
                     "            elif kind in SCALARS:",
-                    f"                {p.name}_ = home.constants[{p.name}, kind, home.dtype_of({first.name}_)]",
+                    "                try:",
+                    f"                    {p.name}_ = home.constants[{p.name}, kind, home.dtype_of({first.name}_)]",
+                    "                except ArrayMustBeCast:",
+                    f"                    {slow}",
                 ]
             if p.takes_plain_scalar:
                 lines += ["            elif kind in SCALARS:", f"                {p.name}_ = {p.name}"]
@@ -252,18 +260,21 @@ def call(declaration: Declaration, values: Sequence[Any]) -> Any:
     if not arrays:
         _refuse_no_arrays(declaration, values)
     home = home_of_arrays(declaration.name, arrays)
+    agreed = _agreed_dtype(declaration, prepared)
     positional: list[Any] = []
     keyword: dict[str, Any] = {}
     for p, value in zip(declaration.parameters, prepared, strict=True):
         native = value
         if is_array(value):
             native = brought(value, home, declaration.name)
+            if agreed is not None and agreed.is_cast and not p.is_condition:
+                native = home.astype(native, _native_dtype(home, agreed.name))
         elif p.role is SEQUENCE:
             native = [brought(a, home, declaration.name) for a in value]
         elif p.role is DTYPE and value is not None:
             native = _native_dtype(home, value)
         elif p.role is WEAK and value is not None:
-            native = _weak(value, declaration, prepared, home)
+            native = home.constant(value, agreed.name)  # type: ignore[union-attr]  # there is a scalar: this one
         if p.is_variadic:
             positional += native
         elif p.is_keyword:
@@ -275,7 +286,18 @@ def call(declaration: Declaration, values: Sequence[Any]) -> Any:
     except Exception as error:
         explain(error, declaration, home, prepared)
         raise
+    if not (home.backend.is_immutable or all(map(is_array, values))):
+        borrowed = [a._native for a in arrays if not any(a is value for value in values)]
+        return declaration.wrapped(_unshared(result, borrowed, home), home)
     return declaration.wrapped(result, home)
+
+
+def _unshared(result: Any, borrowed: Sequence[Native], home: Home) -> Any:
+    """A native result, copied where it may be a view of a native array that the user handed in and may write to."""
+    if isinstance(result, (tuple, list)):
+        return tuple(_unshared(one, borrowed, home) for one in result)
+    may_share = borrowed and (getattr(result, "base", None) is not None or any(result is one for one in borrowed))
+    return home.exported(result) if may_share else result
 
 
 def operate(declaration: Declaration, values: Sequence[Any]) -> Any:
@@ -369,22 +391,34 @@ def _native_dtype(home: Home, wanted: Any) -> Any:
     return home.backend.native_dtype(_dtypes.dtype(wanted).name)
 
 
-def _weak(value: Any, declaration: Declaration, prepared: Sequence[Any], home: Home) -> Native:
-    """A Python scalar as 0-d native array of the dtype that the arrays beside it give it.
+class _Agreed(NamedTuple):
+    """The dtype of the Python scalars of a call, and whether the arrays beside them are cast to it."""
 
-    A condition is not beside it. Without an array, as in `where(condition, 1, 2.5)`, the scalars agree on a default.
+    name: str
+    is_cast: bool
+
+
+def _agreed_dtype(declaration: Declaration, prepared: Sequence[Any]) -> _Agreed | None:
+    """The dtype that Python scalars take from the arrays beside them; None if the call has no scalars.
+
+    A condition is not beside them. Without an array, as in `where(condition, 1, 2.5)`, they agree on a default.
     """
-    beside = [
-        v._home.dtype(v._native).name
-        for p, v in zip(declaration.parameters, prepared, strict=True)
-        if is_array(v) and not p.is_condition and not p.takes_plain_scalar
-    ]
-    if beside:
-        name = _dtypes.weak(type(value), _dtypes.result_name(*beside))
-    else:
-        scalars = [v for p, v in zip(declaration.parameters, prepared, strict=True) if p.role is WEAK]
-        name = _dtypes.result_name(*[_dtypes.default(type(v)).name for v in scalars if v is not None])
-    return home.constant(value, name)
+    scalars: list[Any] = []
+    beside: list[str] = []
+    for p, v in zip(declaration.parameters, prepared, strict=True):
+        if is_array(v):
+            if not p.is_condition and not p.takes_plain_scalar:
+                beside.append(v._home.dtype(v._native).name)
+        elif p.role is WEAK and v is not None:
+            scalars.append(v)
+    if not scalars:
+        return None
+    if not beside:
+        return _Agreed(_dtypes.result_name(*[_dtypes.default(type(v)).name for v in scalars]), is_cast=False)
+    array = _dtypes.result_name(*beside)
+    name = _dtypes.result_name(*[_dtypes.weak(type(v), array) for v in scalars])
+    # A default float may be narrower than what an integer array would make of it.
+    return _Agreed(name, is_cast=_dtypes.promoted(name, array) != name)
 
 
 def _refuse_no_arrays(declaration: Declaration, values: Sequence[Any]) -> None:

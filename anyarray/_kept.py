@@ -1,8 +1,8 @@
 """Second copies: what was brought to another backend stays with its Array, so that a loop pays for it once.
 
 An Array keeps one at a time, in its slot `_second`, until it is written or dies. Copies of all Arrays together take
-at most `MOST_BYTES`; the oldest go first. Views take no memory of their own, but they would make a write copy, so they are
-kept just as well and dropped before the write.
+at most `MOST_BYTES`; the oldest go first. Views take no memory of their own, but they would make a write copy, so they
+are kept just as well and dropped before the write.
 """
 
 from __future__ import annotations

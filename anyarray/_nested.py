@@ -16,8 +16,6 @@ Structure: TypeAlias = Any
 LEAF: Final = "leaf"
 """The structure of an Array."""
 
-_ATOMS: Final = frozenset({bool, int, float, complex, str, bytes, type(None)})
-
 
 class Static:
     """A value that is no Array, as a part of a structure; equal to another if class and value are."""
@@ -76,15 +74,15 @@ def mapped(value: Any, change: Callable[[Any], Any]) -> Any:
 def flattened(value: Any, leaves: list[Any], taken: Callable[[Any], Any | None]) -> Structure:
     """The structure of `value`; its leaves, in order, are appended to `leaves`.
 
-    `taken` makes a leaf of what is one and None of the rest.
+    `taken` makes a leaf of what is one and None of the rest. A `Static` is not looked into.
     """
     kind = type(value)
-    if kind in _ATOMS:
-        return Static(value)
     leaf = taken(value)
     if leaf is not None:
         leaves.append(leaf)
         return LEAF
+    if kind is Static:
+        return value
     content = opened(value)
     if content is None:
         return Static(value)
@@ -100,3 +98,15 @@ def rebuilt(structure: Structure, leaves: Iterator[Any]) -> Any:
         return structure.value
     kind, keys, parts = structure
     return closed(kind, keys, [rebuilt(part, leaves) for part in parts])
+
+
+def labels(structure: Structure, name: str) -> list[str]:
+    """How a message calls the leaves of a value called `name`, in order: `pair[0]`, `params["w"]`, `model.weights`."""
+    if structure is LEAF:
+        return [name]
+    if type(structure) is Static:
+        return []
+    kind, keys, parts = structure
+    names = range(len(parts)) if keys is None else keys
+    pattern = "{}[{!r}]" if keys is None or issubclass(kind, dict) else "{}.{}"
+    return [label for key, part in zip(names, parts, strict=True) for label in labels(part, pattern.format(name, key))]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from anyarray import _backend, _dispatch, _errors, _transfer
+from anyarray import _backend, _dispatch, _errors, _nested, _transfer
 from anyarray._array import Array
 from anyarray._backend import Backend, Home, Native
 
@@ -31,7 +30,7 @@ def from_native(a: Native, /) -> Array:
     >>> xp.from_native(np.arange(3)).tolist()
     [0, 1, 2]
     """
-    wrapped: Array = _dispatch.as_array("from_native", "a", _value_of(a))
+    wrapped: Array = _dispatch.as_array("from_native", "a", value_of(a))
     return wrapped
 
 
@@ -54,7 +53,7 @@ def _backend_like(like: Any) -> Backend:
         return like._home.backend
     if isinstance(like, (str, Backend)):
         return _backend.as_backend(like)
-    found = _backend.backend_of_native(_value_of(like))
+    found = _backend.backend_of_native(value_of(like))
     if found is None:
         raise _errors.ArgumentTypeError(
             f"to_native: like must be an array, a device or its name, not {type(like).__name__}"
@@ -69,7 +68,7 @@ def _handed_out(x: Array, backend: Backend) -> Native:
     return _dispatch.brought(x, backend.free, "to_native", explicit=True)
 
 
-def _value_of(a: Any) -> Any:
+def value_of(a: Any) -> Any:
     """The tensor in a tf.Variable, which is no array but holds one; everything else as it is."""
     is_variable = type(a).__module__.startswith(("tensorflow", "keras")) and hasattr(a, "read_value")
     return a.read_value() if is_variable else a
@@ -79,8 +78,9 @@ def portable(function: Callable[P, R], /) -> Callable[P, R]:
     """Make a function of Arrays take any arrays, and give back the same kind.
 
     For library authors. Arguments may be np.ndarray, tf.Tensor, tf.Variable, jax.Array (traced ones too),
-    cupy.ndarray and Arrays, also nested in tuples, lists, dicts and dataclasses; the body sees Arrays. Results are of
-    the kind (library and device) that came in; NumPy and Python scalars follow the others. Other arguments pass through.
+    cupy.ndarray and Arrays, also nested in tuples, lists, dicts and dataclasses; the body sees Arrays. Results are
+    of the kind (library and device) that came in; NumPy and Python scalars follow the others. Other arguments pass
+    through.
     Raises BackendMismatchError if arrays of two frameworks come in. Signature and docstring are kept.
 
     >>> import anyarray as xp
@@ -124,33 +124,17 @@ def _entered(value: Any, kinds: list[Home | None]) -> Any:
         return value
     if isinstance(value, (bool, int, float, complex, str, bytes, type(None))) and not isinstance(value, np.generic):
         return value
-    native = _value_of(value)
+    native = value_of(value)
     backend = _backend.backend_of_native(native)
     if backend is not None:
         wrapped = _dispatch.as_array("portable", "argument", native)
         kinds.append(wrapped._home)
         return wrapped
-    return _mapped(value, functools.partial(_entered, kinds=kinds))
+    return _nested.mapped(value, functools.partial(_entered, kinds=kinds))
 
 
 def _left(value: Any, backend: Backend) -> Any:
     """`value` with its Arrays as native arrays of `backend`."""
     if type(value) is Array:
         return _handed_out(value, backend)
-    return _mapped(value, functools.partial(_left, backend=backend))
-
-
-def _mapped(value: Any, change: Callable[[Any], Any]) -> Any:
-    """A tuple, list, dict or dataclass with `change` applied to what it holds; anything else as it is."""
-    if isinstance(value, tuple):
-        changed = [change(one) for one in value]
-        return type(value)(*changed) if hasattr(value, "_fields") else tuple(changed)
-    if isinstance(value, list):
-        return [change(one) for one in value]
-    if isinstance(value, dict):
-        return {key: change(one) for key, one in value.items()}
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return dataclasses.replace(
-            value, **{f.name: change(getattr(value, f.name)) for f in dataclasses.fields(value) if f.init}
-        )
-    return value
+    return _nested.mapped(value, functools.partial(_left, backend=backend))

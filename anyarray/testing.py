@@ -1,8 +1,8 @@
 """For tests: a simulated accelerator, and a pytest fixture over every backend.
 
 `import anyarray.testing` adds the backend "sim" (and "sim:1"): it computes with NumPy, but its memory is a device's.
-The host cannot read it except by a transfer, and operations and transfers take time on a virtual clock. Library authors find
-hidden transfers with it on any machine:
+The host cannot read it except by a transfer, and operations and transfers take time on a virtual clock. Library
+authors find hidden transfers with it on any machine:
 
 >>> import anyarray as xp
 >>> from anyarray import testing
@@ -11,8 +11,8 @@ hidden transfers with it on any machine:
 >>> machine.operations, len(log)
 (2, 0)
 
-Installed, anyarray is a pytest plugin: a test with the parameter `xp` runs inside `with xp.backend(...)` for each installed
-backend that has a device, and on "sim".
+Installed, anyarray is a pytest plugin: a test with the parameter `xp` runs inside `with xp.backend(...)` for each
+installed backend that has a device, and on "sim".
 """
 
 from __future__ import annotations

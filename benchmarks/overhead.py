@@ -128,7 +128,7 @@ JAX_ITEM_BOUND: Final = 1 / 5
 
 
 def on_jax(seconds: float) -> None:
-    """Times the same call of jax.numpy under 64 bits."""
+    """Times the same call of jax.numpy under 64 bits; not waited for, as the way into the library is what differs."""
     jax = library("jax")
     if jax is None:
         return

@@ -30,14 +30,20 @@ def host(x: Any) -> np.ndarray[Any, Any]:
     return np.asarray(x._array if type(x).__module__.startswith("array_api_strict") else x)
 
 
-def assert_same(got: Any, expected: Any, *, looser: float = 1.0, zeros: bool = False) -> None:
+def assert_same(got: Any, expected: Any, *, looser: float = 1.0, zeros: bool = False, scaled: bool = False) -> None:
     """Assert equal shape, dtype and values, NaN equal to NaN.
 
-    `looser` multiplies the tolerance, for algorithms of many operations. With `zeros`, zeros have the same sign.
+    `looser` multiplies the tolerance, for algorithms of many operations. With `zeros`, zeros have the same sign. With
+    `scaled`, the tolerance is relative to the largest element, as each element of a transform or a solution is a sum.
     """
-    assert_arrays_same(host(got), host(expected), looser, zeros)
+    values = host(expected)
     assert got.shape == expected.shape
-    assert str(got.dtype) == host(expected).dtype.name
+    assert str(got.dtype) == values.dtype.name
+    if scaled and values.size and values.dtype.name in RELATIVE:
+        difference = np.abs(host(got) - values).max()
+        assert difference <= RELATIVE[values.dtype.name] * looser * max(1.0, float(np.abs(values).max()))
+    else:
+        assert_arrays_same(host(got), values, looser, zeros)
 
 
 def assert_arrays_same(got: np.ndarray[Any, Any], expected: np.ndarray[Any, Any], looser: float, zeros: bool) -> None:

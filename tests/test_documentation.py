@@ -42,7 +42,7 @@ def run_examples(text: str, name: str, namespace: dict[str, Any]) -> None:
     """Fail with doctest's report if an example in `text` prints something else."""
     test = doctest.DocTestParser().get_doctest(text, namespace, name, name, 0)
     report: list[str] = []
-    failed = doctest.DocTestRunner(verbose=False).run(test, out=report.append, clear_globs=False).failed
+    failed = doctest.DocTestRunner(verbose=False, optionflags=doctest.ELLIPSIS).run(test, out=report.append, clear_globs=False).failed
     assert not failed, "".join(report)
 
 

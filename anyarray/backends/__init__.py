@@ -51,6 +51,15 @@ The hooks
     adopt(kind, unwrap, wrap)     let instances of a class go in and out of the library's own transforms:
                                   `unwrap(instance)` is its native array, `wrap(native)` an instance; called once
     synchronize(x)                return when x is computed; for timing
+    jit(function)                 the function, compiled at its first call and anew for other dtypes and shapes; takes
+                                  native arrays, gives one or a list of them. No default: without it nothing is compiled
+    value_and_grad(function, xs)  value and gradients, one for each of `xs`, of a function that gives a 0-d array of a
+                                  floating dtype; zeros where it does not depend on one. No default
+    vmap(function, xs)            what `function`, which gives a list of arrays, gives for the elements of `xs` along
+                                  their first axes, stacked along first axes. No default: without it a loop does that
+    jacobian(function, xs, mode)  for each array in the list that `function` gives, the derivatives by each of `xs`, of
+                                  the shape of the result and then that of x; `mode` is "reverse" or "forward"
+    stop_gradient(x)              x, as a constant for derivatives. No default: without it nothing is differentiated
 
 A normalised key is an int, slice, None, Ellipsis, native array, or a tuple of these. Bounds of slices are ints
 or None. Arrays are of bool or an integer dtype. Lists, NumPy arrays and Arrays have become native ones.

@@ -210,6 +210,24 @@ def adopt(kind: type, unwrap: Callable[[Any], Native], wrap: Callable[[Native], 
     )
 
 
+# ------------------------------------------------------------------------ transforms
+jit = jax.jit
+stop_gradient = lax.stop_gradient
+
+
+def value_and_grad(function: Callable[..., Native], xs: Sequence[Native]) -> tuple[Native, Sequence[Native]]:
+    return jax.value_and_grad(function, argnums=tuple(range(len(xs))))(*xs)
+
+
+def vmap(function: Callable[..., list[Native]], xs: Sequence[Native]) -> list[Native]:
+    return jax.vmap(function)(*xs)
+
+
+def jacobian(function: Callable[..., list[Native]], xs: Sequence[Native], mode: str) -> list[Sequence[Native]]:
+    transform = jax.jacfwd if mode == "forward" else jax.jacrev
+    return transform(function, argnums=tuple(range(len(xs))))(*xs)
+
+
 # ----------------------------------------------------------- how functions are made
 def compiled(function: Callable[..., Any] | None = None, *, static: tuple[str, ...] = ()) -> Any:
     """`function` as a `jax.jit` function; its keyword-only parameters and those named in `static` are static."""
@@ -441,14 +459,6 @@ def _comparison(function: Callable[[Native, Native], Native], kinds: str) -> Any
     return compiled(body)
 
 
-def _logical(function: Callable[..., Native]) -> Any:
-    def body(*arrays: Native) -> Native:
-        return function(*map(_truth, arrays))
-
-    body.__name__ = function.__name__
-    return compiled(body)
-
-
 @compiled
 def clip(x: Native, min: Native | None = None, max: Native | None = None) -> Native:
     given = iter(_promoted(x, *(bound for bound in (min, max) if bound is not None)))
@@ -478,17 +488,17 @@ floor_divide = _elementwise(_floor_divide, "iuf")
 greater = _comparison(jnp.greater, "biuf")
 greater_equal = _comparison(jnp.greater_equal, "biuf")
 hypot = _floating(jnp.hypot, "biuf")
-imag = _elementwise(jnp.imag, "biufc")
+imag = _elementwise(jnp.imag, "c")
 isfinite = _elementwise(jnp.isfinite, "biufc")
 isinf = _elementwise(jnp.isinf, "biufc")
 isnan = _elementwise(jnp.isnan, "biufc")
 less = _comparison(jnp.less, "biuf")
 less_equal = _comparison(jnp.less_equal, "biuf")
 logaddexp = _floating(jnp.logaddexp, "biuf")
-logical_and = _logical(jnp.logical_and)
-logical_not = _logical(jnp.logical_not)
-logical_or = _logical(jnp.logical_or)
-logical_xor = _logical(jnp.logical_xor)
+logical_and = _elementwise(jnp.logical_and, "b")
+logical_not = _elementwise(jnp.logical_not, "b")
+logical_or = _elementwise(jnp.logical_or, "b")
+logical_xor = _elementwise(jnp.logical_xor, "b")
 maximum = _elementwise(jnp.maximum, "biuf")
 minimum = _elementwise(jnp.minimum, "biuf")
 multiply = _elementwise(jnp.multiply, "biufc")
@@ -1309,6 +1319,7 @@ def ifftshift(x: Native, /, *, axes: int | Sequence[int] | None = None) -> Nativ
 # --------------------------------------------------------------------- indexing
 @compiled
 def _take(x: Native, indices: Native, *, axis: int) -> Native:
+    _require("iu", indices)
     return jnp.take(x, indices, axis=axis, mode="fill")
 
 
@@ -1317,7 +1328,8 @@ def take(x: Native, indices: Native, /, *, axis: int | None = None) -> Native:
         if x.ndim != 1:
             raise ValueError(f"take: axis must be given for an array of {x.ndim} axes")
         axis = 0
-    _check_bounds(indices, x.shape[axis])
+    if indices.dtype != bool:  # which is refused
+        _check_bounds(indices, x.shape[axis])
     return _take(x, indices, axis=axis)
 
 

@@ -87,10 +87,12 @@ class SimArray:
     @property
     def base(self) -> np.ndarray[Any, Any] | None:
         """The memory that this is a view of, as NumPy has it."""
-        return self._memory.base  # type: ignore[return-value]  # ours are ndarrays
+        return self._memory.base
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
-        raise TypeError("an array in device memory cannot be read by the host. Bring it over: xp.to_native(x, like='numpy')")
+        raise TypeError(
+            "an array in device memory cannot be read by the host. Bring it over: xp.to_native(x, like='numpy')"
+        )
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return EXTENSION_DEVICE, self.device
@@ -165,7 +167,7 @@ class _Namespace:
             function = function if callable(function) else getattr(chapter, name, None)
         if name.startswith("__") or not callable(function):
             raise AttributeError(name)
-        return function  # type: ignore[no-any-return]  # a function of NumPy
+        return function
 
 
 namespace: Final = _Namespace()

@@ -32,6 +32,7 @@ from anyarray._dtypes import (
     uint32,
     uint64,
 )
+from anyarray.standard.creation import asarray
 
 bool = _dtypes.bool_  # the standard's name
 
@@ -109,7 +110,8 @@ def astype(x: Array, dtype: DType, /, *, copy: Bool = True, device: Backend | st
     Source: array API 2025.12, data_type_functions.astype.
     """
     wanted = _dtypes.dtype(dtype)
-    x = _dispatch.as_array("astype", "x", x)
+    if type(x) is not Array:
+        x = asarray(x)  # a copy of what the user could write to
     home = _dispatch.home_of_arrays("astype", [x]) if device is None else _backend.as_backend(device).placed
     came = x.dtype
     if came is wanted and home is x._home:

@@ -1,0 +1,123 @@
+"""Transforms of functions of tensors: `tf.function`, gradient tapes, `tf.vectorized_map`."""
+
+from __future__ import annotations
+
+__all__ = ["jacobian", "jit", "stop_gradient", "value_and_grad", "vmap"]
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from anyarray._errors import UnsupportedError
+from anyarray.backends.tensorflow._kernel import REFUSALS, Tensor, op
+from anyarray.backends.tensorflow._loading import tf
+
+_ZERO: Final = tf.UnconnectedGradients.ZERO
+_identity = op("Identity")
+stop_gradient = op("StopGradient")
+
+
+def jit(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`function` as a graph: fused by XLA if it compiles the first time, else without."""
+    is_fused = True
+    graphs: dict[Any, Any] = {}
+
+    def graph(xs: tuple[Tensor, ...]) -> Any:
+        return tf.function(function, autograph=False, jit_compile=is_fused).get_concrete_function(*xs)
+
+    def called(*xs: Tensor) -> Any:
+        nonlocal is_fused
+        if not tf.executing_eagerly():
+            return function(*xs)  # part of the graph that is being made
+        # Found by ourselves and called as it is, a graph takes half the time of `tf.function`.
+        key = tuple([(x.dtype, x.shape) for x in xs])
+        found = graphs.get(key)
+        if found is None:
+            found = graphs[key] = graph(xs)
+        try:
+            return found(*xs)
+        except REFUSALS:
+            if not is_fused:
+                raise
+        # XLA lacks some kernels and all shapes that depend on values. If the cause is another, this raises, too.
+        is_fused = False
+        graphs.clear()
+        try:
+            return called(*xs)
+        except REFUSALS:
+            is_fused = True
+            graphs.clear()
+            raise
+
+    return called
+
+
+def value_and_grad(function: Callable[..., Tensor], xs: Sequence[Tensor]) -> tuple[Tensor, list[Tensor]]:
+    with tf.GradientTape(watch_accessed_variables=False) as tape:
+        xs = _watched(tape, xs)
+        value = function(*xs)
+    with _NoGradient("grad"):
+        gradients = tape.gradient(value, xs, unconnected_gradients=_ZERO)
+    return value, [tf.convert_to_tensor(one) for one in gradients]  # IndexedSlices, where elements were taken
+
+
+def vmap(function: Callable[..., list[Tensor]], xs: Sequence[Tensor]) -> list[Tensor]:
+    # The identity makes a part of the graph of a result that depends on no slice.
+    return list(tf.vectorized_map(lambda slices: [_identity(y) for y in function(*slices)], tuple(xs)))
+
+
+def jacobian(function: Callable[..., list[Tensor]], xs: Sequence[Tensor], mode: str) -> list[list[Tensor]]:
+    if mode == "forward":
+        columns = [_pushed_forward(function, xs, position) for position in range(len(xs))]
+        return [list(row) for row in zip(*columns, strict=True)]
+    with tf.GradientTape(persistent=True, watch_accessed_variables=False) as tape:
+        xs = _watched(tape, xs)
+        ys = function(*xs)
+    with _NoGradient("jacobian"):
+        return [tape.jacobian(y, xs, unconnected_gradients=_ZERO) for y in ys]
+
+
+def _watched(tape: Any, xs: Sequence[Tensor]) -> list[Tensor]:
+    # Tapes know tensors by identity: without new ones, a tensor that comes twice, or that `function` also
+    # has from elsewhere, would count as one variable.
+    fresh = [_identity(x) for x in xs]
+    tape.watch(fresh)
+    return fresh
+
+
+def _pushed_forward(function: Callable[..., list[Tensor]], xs: Sequence[Tensor], position: int) -> list[Tensor]:
+    """Derivatives of each result by one of `xs`, one direction of it after the other, all at once."""
+    xs = list(map(_identity, xs))  # as in `_watched`
+    x = xs[position]
+    shape = x.shape.as_list()
+    size = math.prod(shape)
+
+    def pushed(direction: Tensor) -> list[Tensor]:
+        with tf.autodiff.ForwardAccumulator(x, direction) as accumulator:
+            ys = function(*xs)
+        return [_identity(accumulator.jvp(y, unconnected_gradients=_ZERO)) for y in ys]
+
+    directions = tf.reshape(tf.eye(size, dtype=x.dtype), [size, *shape])
+    with _NoGradient("jacobian"):
+        derivatives = tf.vectorized_map(pushed, directions)
+    return [
+        tf.reshape(tf.transpose(one, [*range(1, one.shape.rank), 0]), [*one.shape.as_list()[1:], *shape])
+        for one in derivatives
+    ]
+
+
+class _NoGradient:
+    """One clear error where an operation cannot be differentiated."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if isinstance(error, LookupError) and "gradient" in str(error).lower():
+            operation = str(error).rpartition(": ")[2]
+            raise UnsupportedError(
+                f"{self._name}: TensorFlow has no gradient of its operation {operation}. "
+                "Keep it out of the derivative: xp.stop_gradient(x)"
+            ) from error

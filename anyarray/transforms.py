@@ -1,0 +1,615 @@
+"""Functions made of functions: compiled, differentiated, mapped over an axis. One name each, whatever the backend.
+
+A transform runs where a call of the standard would: on the backend of the Arrays among the arguments, which are
+brought there, or on the one that is chosen. Arrays may be nested in tuples, lists, dicts, named tuples and dataclasses,
+also in results. Everything that is not an array, such as a Python number, is a constant of the transformed function.
+64 bits, promotion and errors are the same inside as outside. Transforms compose in any order: `jit(vmap(grad(f)))`.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import linecache
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final, Literal, ParamSpec, TypeAlias, TypeVar, overload
+
+from anyarray import _backend, _choice, _dispatch, _dtypes, _errors, _nested
+from anyarray._array import Array
+from anyarray._backend import Backend, Home, Native
+from anyarray._nested import LEAF, Static, Structure
+from anyarray.interop import value_of
+from anyarray.standard.creation import asarray
+
+__all__ = ["grad", "jacobian", "jit", "stop_gradient", "value_and_grad", "vmap"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+T = TypeVar("T")
+
+Axes: TypeAlias = "int | Sequence[Axes] | dict[str, Axes] | None"
+"""An axis for all Arrays of a value, None for those that are not mapped, or the same for its parts."""
+
+DIFFERENTIATING: Final = ("jax", "tf")
+"""Libraries of the registry with gradients; an error names them, importing none."""
+
+
+# ---------------------------------------------------------------------- a call, taken apart
+def _leaf(value: Any) -> Array | None:
+    """An Array of an array of any library; None for what is none."""
+    kind = type(value)
+    if kind is Array:
+        return value  # type: ignore[no-any-return]  # `kind` says so
+    if kind in _dispatch.SCALARS or kind is str or value is None:
+        return None
+    native = value_of(value)
+    return _dispatch.as_array("transform", "argument", native) if _backend.backend_of_native(native) else None
+
+
+def _leaf_or_number(value: Any) -> Array | None:
+    """As `_leaf`; a Python number becomes an Array of its default dtype."""
+    return asarray(value) if type(value) in _dispatch.SCALARS else _leaf(value)
+
+
+class _Call:
+    """A call of `function`: its Arrays as native ones on one home, and the structure of the rest."""
+
+    def __init__(self, name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        self.name = name
+        self.function = function
+        arrays: list[Array] = []
+        self.structure = _nested.flattened((args, kwargs), arrays, _leaf)
+        self.home = _home(name, arrays)
+        self.natives = [_dispatch.brought(one, self.home, name) for one in arrays]
+
+    def result(self, chosen: Sequence[int], xs: Sequence[Native]) -> Any:
+        """What the function gives with `xs` in place of the chosen arrays."""
+        natives = list(self.natives)
+        for position, x in zip(chosen, xs, strict=True):
+            natives[position] = x
+        return _run(self.function, self.home, self.structure, natives)
+
+    def flat_result(self, chosen: Sequence[int], xs: Sequence[Native]) -> tuple[list[Native], Structure]:
+        """The same, numbers as Arrays: native arrays on the home, and the structure."""
+        arrays: list[Array] = []
+        structure = _nested.flattened(self.result(chosen, xs), arrays, _leaf_or_number)
+        return [_dispatch.brought(one, self.home, self.name) for one in arrays], structure
+
+    def wrapped(self, structure: Structure, natives: Sequence[Native]) -> Any:
+        """A value of that structure made of native arrays of the home."""
+        return _nested.rebuilt(structure, _wrapped(natives, self.home))
+
+    def labels(self) -> list[str]:
+        """How messages call the Arrays among the arguments."""
+        (_, _, args), keyword = self.structure[2]
+        names = _positional(self.function)
+        names += [f"argument {i}" for i in range(len(names), len(args))]
+        labels = [label for name, arg in zip(names, args, strict=False) for label in _nested.labels(arg, name)]
+        _, words, values = keyword
+        return labels + [label for word, arg in zip(words, values, strict=True) for label in _nested.labels(arg, word)]
+
+
+def _home(name: str, arrays: Sequence[Array]) -> Home:
+    return _dispatch.home_of_arrays(name, arrays) if arrays else _choice.chosen_home()
+
+
+def _wrapped(natives: Sequence[Native], home: Home) -> Iterator[Array]:
+    return (_dispatch.wrap(native, home) for native in natives)
+
+
+def _run(function: Callable[..., Any], home: Home, structure: Structure, natives: Sequence[Native]) -> Any:
+    """What the function gives, called on the backend of `home` with these arguments."""
+    args, kwargs = _nested.rebuilt(structure, _wrapped(natives, home))
+    with _choice.backend(home.backend):
+        return function(*args, **kwargs)
+
+
+def _hook(name: str, home: Home, hook: str) -> Callable[..., Any]:
+    """The backend's transform, in its scope. Raises UnsupportedError if it has none."""
+    if not home.backend.has_hook(hook):
+        cures = " or ".join(f'with xp.backend("{library}")' for library in DIFFERENTIATING)
+        raise _errors.UnsupportedError(f"{name}: {home.backend} has no derivatives. Choose a backend that has: {cures}")
+    return getattr(home, hook)  # type: ignore[no-any-return]  # a function, by the contract
+
+
+for _name in ("jacobian", "stop_gradient", "value_and_grad", "vmap"):
+    _backend.declare(_name)
+
+
+def _positional(function: Callable[..., Any]) -> list[str]:
+    """Names of the parameters that can be given by position; none if the function does not tell."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):  # some functions written in C
+        return []
+    return [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+
+
+def _called(function: Callable[..., Any]) -> str:
+    return getattr(function, "__name__", type(function).__name__)
+
+
+# ---------------------------------------------------------------------- jit
+@overload
+def jit(f: Callable[P, R], /, *, static_argnames: str | Sequence[str] = ()) -> Callable[P, R]: ...
+@overload
+def jit(*, static_argnames: str | Sequence[str] = ()) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
+def jit(f: Callable[..., Any] | None = None, /, *, static_argnames: str | Sequence[str] = ()) -> Any:
+    """`f`, compiled as a whole: by JAX, or by TensorFlow as a graph that XLA fuses if it can.
+
+    On backends that compile nothing (NumPy, CuPy) it is `f` itself. `f` runs once for each combination of dtypes and
+    shapes of its Arrays and of the values of everything else, which must be hashable; what it does besides
+    computing happens only then. Arguments named in `static_argnames` count by their value alone and are not
+    searched for Arrays. Results may hold constants.
+    Raises TypeError for an argument that is neither made of Arrays nor hashable.
+
+    >>> import anyarray as xp
+    >>> @xp.jit
+    ... def normalised(x):
+    ...     return x / xp.sum(x)
+    >>> normalised(xp.asarray([1.0, 3.0])).tolist()
+    [0.25, 0.75]
+    >>> @xp.jit(static_argnames="n")
+    ... def power(x, n):
+    ...     return x**n
+    >>> power(xp.asarray([1.0, 3.0]), n=2).tolist()
+    [1.0, 9.0]
+    """
+    names = (static_argnames,) if isinstance(static_argnames, str) else tuple(static_argnames)
+    if f is None:
+        return functools.partial(jit, static_argnames=names)
+    return functools.wraps(f)(_Jit(f, names).entrance())
+
+
+class _Compiled:
+    """A function compiled for one structure of arguments on one backend."""
+
+    def __init__(self, function: Callable[..., Any], backend: Backend, structure: Structure) -> None:
+        self._function = function
+        self._home = backend.free
+        self._structure = structure
+        self._results: dict[Any, Structure] = {}
+        self.gives_one_array = False
+        """Whether all traces so far give an Array and nothing else."""
+        compiled = backend.hook("jit")(self._traced)
+        self.native: Callable[..., Any] = backend.hook("scoped")(compiled, backend.native_device)
+        """Takes native arrays and gives one, or a list if the result is not an Array."""
+
+    def _traced(self, *natives: Native) -> Native | list[Native]:
+        """The body, on what stands for native arrays while the library compiles it."""
+        arrays: list[Array] = []
+        result = _nested.flattened(_run(self._function, self._home, self._structure, natives), arrays, _leaf)
+        self._results[self._signature(natives)] = result
+        was_one = self.gives_one_array
+        self.gives_one_array = set(map(_is_leaf, self._results.values())) == {True}
+        if was_one and not self.gives_one_array:
+            raise _Varies
+        found = [_dispatch.brought(one, self._home, "jit") for one in arrays]
+        return found[0] if result is LEAF else found
+
+    def _signature(self, natives: Sequence[Native]) -> tuple[Any, ...]:
+        home = self._home
+        return tuple([(home.dtype_of(x), tuple(home.shape_of(x))) for x in natives])
+
+    def __call__(self, natives: Sequence[Native], home: Home) -> Any:
+        found = self.native(*natives)
+        if self.gives_one_array:
+            return _dispatch.wrap(found, home)
+        structure = self._results[self._signature(natives)]
+        return _nested.rebuilt(structure, _wrapped([found] if structure is LEAF else found, home))
+
+
+def _is_leaf(structure: Structure) -> bool:
+    return structure is LEAF
+
+
+class _Varies(Exception):  # noqa: N818 - not an error: the call is made again
+    """A function gives an Array for some shapes and something else for others."""
+
+
+class _Jit:
+    """A function that is compiled, and what it was compiled for."""
+
+    def __init__(self, function: Callable[..., Any], static: tuple[str, ...]) -> None:
+        self._function = function
+        self._static = frozenset(static)
+        self._positional = _positional(function)
+        unknown = self._static.difference(self._positional, _keywords(function))
+        if unknown:
+            raise _errors.ArgumentValueError(
+                f"jit: static_argnames must name parameters of {_called(function)}, not {min(unknown)!r}"
+            )
+        self._compiled: dict[Any, _Compiled] = {}
+        self._fast: dict[Home, Callable[..., Native]] = {}
+        """Compiled functions of nothing but Arrays on one home that give an Array, under the usual default dtypes."""
+
+    def entrance(self) -> Callable[..., Any]:
+        """The function that users call."""
+        names = self._positional
+        if not names or _keywords(self._function) or self._static or not _RESERVED.isdisjoint(names):
+            return lambda *args, **kwargs: self.call(args, kwargs)
+        source = _entrance(self._function, names)
+        filename = f"<anyarray jit {getattr(self._function, '__qualname__', 'function')}>"
+        linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
+        scope = {**_SCOPE, "fast_": self._fast, "slow_": self.call}
+        exec(compile(source, filename, "exec"), scope)
+        entrance: Any = scope["called"]
+        entrance.__defaults__ = tuple(
+            p.default for p in inspect.signature(self._function).parameters.values() if p.default is not p.empty
+        )
+        return entrance  # type: ignore[no-any-return]  # made just now
+
+    def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The result, compiled before if the arguments are of a new structure."""
+        arrays: list[Array] = []
+        structure = _nested.flattened(self._with_static(args, kwargs), arrays, _leaf)
+        home = _home("jit", arrays)
+        natives = [_dispatch.brought(one, home, "jit") for one in arrays]
+        if not home.backend.has_hook("jit"):
+            return _run(self._function, home, structure, natives)
+        defaults = _defaults()
+        key = (home.backend, structure, *defaults.values())
+        try:
+            compiled = self._compiled.get(key)
+        except TypeError as error:
+            raise self._unhashable(args, kwargs) from error
+        if compiled is None:
+            compiled = self._compiled[key] = _Compiled(self._function, home.backend, structure)
+        try:
+            result = compiled(natives, home)
+        except _Varies:
+            self._fast.clear()
+            result = compiled(natives, home)
+        is_plain = not kwargs and all(type(one) is Array and one._home is home for one in args)
+        if is_plain and compiled.gives_one_array and defaults is _USUAL:
+            self._fast[home] = compiled.native
+        return result
+
+    def _with_static(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments, those that count by value marked."""
+        static = self._static
+        if not static:
+            return args, kwargs
+        names = self._positional
+        return (
+            tuple([Static(one) if i < len(names) and names[i] in static else one for i, one in enumerate(args)]),
+            {name: Static(one) if name in static else one for name, one in kwargs.items()},
+        )
+
+    def _unhashable(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _errors.ArgumentTypeError:
+        names = [*self._positional, *[f"argument {i}" for i in range(len(self._positional), len(args))]]
+        for name, value in [*zip(names, args, strict=False), *kwargs.items()]:
+            arrays: list[Array] = []
+            part = Static(value) if name in self._static else _nested.flattened(value, arrays, _leaf)
+            try:
+                hash(part)
+            except TypeError:
+                break
+        return _errors.ArgumentTypeError(
+            f"jit: {name} of {_called(self._function)} must be made of Arrays and hashable values, "
+            f"but holds {type(value).__name__}. Pass a tuple, or a frozen dataclass"
+        )
+
+
+_defaults: Final = _dtypes._defaults.get
+_USUAL: Final = _dtypes._STANDARD_DEFAULTS
+_SCOPE: Final[dict[str, Any]] = {
+    "Array_": Array,
+    "Varies_": _Varies,
+    "current_": _choice.current,
+    "defaults_": _defaults,
+    "new_": object.__new__,
+    "type_": type,
+    "usual_": _USUAL,
+}
+_RESERVED: Final = {*_SCOPE, "fast_", "slow_", "home_", "chosen_", "run_", "result_"}
+"""Names in the entrance, which no parameter may have."""
+
+
+def _entrance(function: Callable[..., Any], names: Sequence[str]) -> str:
+    """The text of the entrance: the fast path for Arrays on one home, as in `_dispatch`; the rest is slow."""
+    bare = [p.replace(annotation=p.empty, default=p.empty) for p in inspect.signature(function).parameters.values()]
+    others = "".join(f" and type_({name}) is Array_ and {name}._home is home_" for name in names[1:])
+    natives = ", ".join(f"{name}._native" for name in names)
+    return f"""\
+def called{inspect.Signature(bare)}:
+    if type_({names[0]}) is Array_ and defaults_() is usual_:
+        home_ = {names[0]}._home
+        chosen_ = current_().backend
+        if (chosen_ is None or chosen_ is home_.backend) and home_ in fast_{others}:
+            result_ = new_(Array_)
+            try:
+                result_._native = fast_[home_]({natives})
+            except Varies_:
+                pass
+            else:
+                result_._home = home_
+                return result_
+    return slow_(({", ".join(names)},), {{}})
+"""
+
+
+def _keywords(function: Callable[..., Any]) -> list[str]:
+    """Names of the parameters that cannot be given by position, variadic ones included."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):  # some functions written in C
+        return []
+    return [p.name for p in parameters if p.kind not in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+
+
+# ---------------------------------------------------------------------- derivatives
+def grad(f: Callable[P, Any], /, argnums: int | Sequence[int] = 0) -> Callable[P, Any]:
+    """The gradient of a function that gives one real number.
+
+    It has the structure of the argument `argnums` with an Array for each of its Arrays; of several, a tuple.
+    Python floats in it count as Arrays. Needs JAX or TensorFlow.
+    Raises TypeError unless the argument and the result are of a real floating-point dtype, ValueError if the result has
+    axes, UnsupportedError on a backend without derivatives.
+
+    >>> import anyarray as xp
+    >>> slope = xp.grad(lambda x: xp.sum(x**2))
+    >>> x = xp.asarray([1.0, 2.0])
+    >>> x.device.library == "numpy" or slope(x).tolist() == [2.0, 4.0]
+    True
+    """
+    value_and_gradient = _value_and_grad("grad", f, argnums)
+
+    @functools.wraps(f)
+    def gradient(*args: P.args, **kwargs: P.kwargs) -> Any:
+        return value_and_gradient(args, kwargs)[1]
+
+    return gradient
+
+
+def value_and_grad(f: Callable[P, R], /, argnums: int | Sequence[int] = 0) -> Callable[P, tuple[R, Any]]:
+    """The value of a function that gives one real number, and its gradient; see `grad`.
+
+    >>> import anyarray as xp
+    >>> both = xp.value_and_grad(lambda x: xp.sum(x**2))
+    >>> x = xp.asarray([1.0, 2.0])
+    >>> x.device.library == "numpy" or float(both(x)[0]) == 5.0
+    True
+    """
+    value_and_gradient = _value_and_grad("value_and_grad", f, argnums)
+
+    @functools.wraps(f)
+    def both(*args: P.args, **kwargs: P.kwargs) -> tuple[R, Any]:
+        return value_and_gradient(args, kwargs)
+
+    return both
+
+
+def _value_and_grad(
+    name: str, function: Callable[..., Any], argnums: int | Sequence[int]
+) -> Callable[[tuple[Any, ...], dict[str, Any]], tuple[Any, Any]]:
+    def called(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
+        call = _Differentiated(name, function, argnums, args, kwargs)
+
+        def value_of_xs(*xs: Native) -> Native:
+            value = call.result(call.chosen, xs)
+            if type(value) is not Array:
+                raise _errors.ArgumentTypeError(
+                    f"{name}: {_called(function)} must give an Array, not {type(value).__name__}. "
+                    "Take xp.sum(...), which gives an Array without axes"
+                )
+            if value.ndim:
+                raise _errors.ArgumentValueError(
+                    f"{name}: {_called(function)} must give an Array without axes, not of shape {value.shape}. "
+                    "Reduce it, as by xp.sum(...), or take xp.jacobian"
+                )
+            call.require_real(_called(function), value)
+            return _dispatch.brought(value, call.home, name)
+
+        value, gradients = _hook(name, call.home, "value_and_grad")(value_of_xs, call.xs)
+        return _dispatch.wrap(value, call.home), call.by_argument(gradients)
+
+    return called
+
+
+def jacobian(
+    f: Callable[P, Any], /, argnums: int | Sequence[int] = 0, mode: Literal["reverse", "forward"] = "reverse"
+) -> Callable[P, Any]:
+    """The derivatives of every element of a function's results by every element of an argument.
+
+    An Array with the axes of the result, then those of the argument; nested, the structure of the result with that of
+    the argument in place of each Array. `argnums` is as in `grad`. The cost grows with the size of the
+    result in reverse mode, with the size of the argument in forward mode. Raises as `grad` does.
+
+    >>> import anyarray as xp
+    >>> slopes = xp.jacobian(lambda x: x**2)
+    >>> x = xp.asarray([1.0, 2.0])
+    >>> x.device.library == "numpy" or slopes(x).tolist() == [[2.0, 0.0], [0.0, 4.0]]
+    True
+    """
+    if mode not in ("reverse", "forward"):
+        raise _errors.ArgumentValueError(f'jacobian: mode must be "reverse" or "forward", not {mode!r}')
+
+    @functools.wraps(f)
+    def derivatives(*args: P.args, **kwargs: P.kwargs) -> Any:
+        call = _Differentiated("jacobian", f, argnums, args, kwargs)
+        structure: Structure = None
+
+        def values(*xs: Native) -> list[Native]:
+            nonlocal structure
+            natives, structure = call.flat_result(call.chosen, xs)
+            for value in _wrapped(natives, call.home):
+                call.require_real(_called(f), value)
+            return natives
+
+        rows = _hook("jacobian", call.home, "jacobian")(values, call.xs, mode)
+        return _nested.rebuilt(structure, map(call.by_argument, rows))
+
+    return derivatives
+
+
+class _Differentiated(_Call):
+    """A call, and which of its arrays derivatives are taken by."""
+
+    def __init__(
+        self,
+        name: str,
+        function: Callable[..., Any],
+        argnums: int | Sequence[int],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> None:
+        self._is_one = isinstance(argnums, int)
+        positions = [argnums] if isinstance(argnums, int) else list(argnums)
+        for position in positions:
+            if not -len(args) <= position < len(args):
+                raise _errors.ArgumentValueError(
+                    f"{name}: argnums must name arguments that are given by position, {len(args)} here, not {position}"
+                )
+        positions = [position % len(args) for position in positions]
+        numbers_too = [_with_arrays(one) if i in positions else one for i, one in enumerate(args)]
+        super().__init__(name, function, tuple(numbers_too), kwargs)
+        structures = self.structure[2][0][2]
+        ends = [0]
+        for one in structures:
+            ends.append(ends[-1] + len(_nested.labels(one, "")))
+        self._structures = [structures[i] for i in positions]
+        self.chosen = [leaf for i in positions for leaf in range(ends[i], ends[i + 1])]
+        """Which of the arrays."""
+        self.xs = [self.natives[leaf] for leaf in self.chosen]
+        labels = self.labels()
+        for leaf, x in zip(self.chosen, _wrapped(self.xs, self.home), strict=True):
+            self.require_real(labels[leaf], x)
+
+    def require_real(self, label: str, x: Array) -> None:
+        """Raise TypeError unless derivatives of or by `x` are real numbers."""
+        if x.dtype.kind != "f":
+            raise _errors.dtype_not_allowed(self.name, label, "real floating-point", x.dtype)
+
+    def by_argument(self, derivatives: Sequence[Native]) -> Any:
+        """Derivatives, one for each of `xs`, in the structure of the argument, of several in a tuple."""
+        arrays = _wrapped(derivatives, self.home)
+        found = [_nested.rebuilt(structure, arrays) for structure in self._structures]
+        return found[0] if self._is_one else tuple(found)
+
+
+def _with_arrays(value: Any) -> Any:
+    """`value` with its Python numbers as Arrays."""
+    return asarray(value) if type(value) in _dispatch.SCALARS else _nested.mapped(value, _with_arrays)
+
+
+def stop_gradient(x: T, /) -> T:
+    """The same values, as constants for derivatives.
+
+    >>> import anyarray as xp
+    >>> xp.stop_gradient(xp.asarray([1.0, 2.0])).tolist()
+    [1.0, 2.0]
+    """
+    array = _leaf(x)
+    if array is None:
+        return _nested.mapped(x, stop_gradient)  # type: ignore[no-any-return]  # of the class that came
+    home = _home("stop_gradient", [array])
+    native = _dispatch.brought(array, home, "stop_gradient")
+    if home.backend.has_hook("stop_gradient"):
+        native = home.stop_gradient(native)
+    return _dispatch.wrap(native, home)  # type: ignore[return-value]  # an Array came, or an array of a library
+
+
+# ---------------------------------------------------------------------- vmap
+def vmap(f: Callable[P, R], /, in_axes: Axes = 0, out_axes: Axes = 0) -> Callable[P, R]:
+    """`f`, applied to each element along an axis of its arguments at once; the results are stacked.
+
+    `in_axes` is the axis for all arguments, or one for each; None leaves an argument as it is, and so does not being
+    an array. A nested argument takes one axis for all of it, or the same nest of axes. Arguments by keyword are mapped
+    over axis 0. `out_axes` says likewise where the new axis of the results is. NumPy and CuPy loop.
+    Raises ValueError if the axes have different lengths.
+
+    >>> import anyarray as xp
+    >>> x, y = xp.asarray([[1.0, 2.0], [3.0, 4.0]]), xp.asarray([1.0, 10.0])
+    >>> xp.vmap(xp.vecdot, in_axes=(0, None))(x, y).tolist()
+    [21.0, 43.0]
+    """
+
+    @functools.wraps(f)
+    def mapped(*args: P.args, **kwargs: P.kwargs) -> Any:
+        call = _Call("vmap", f, args, kwargs)
+        home = call.home
+        axes = _axes_of_arguments(call, in_axes)
+        chosen = [i for i, axis in enumerate(axes) if axis is not None]
+        length = _length(call, axes)
+        structure: Structure = None
+
+        def values(*xs: Native) -> list[Native]:
+            nonlocal structure
+            natives, structure = call.flat_result(chosen, xs)
+            return natives
+
+        xs = [_moved(call.natives[i], axes[i], 0, home) for i in chosen]
+        found = home.vmap(values, xs) if home.backend.has_hook("vmap") else _looped(values, xs, length, home)
+        places = _axes("out_axes", out_axes, structure)
+        if None in places:
+            raise _errors.ArgumentValueError("vmap: out_axes must be made of integers, not None")
+        return call.wrapped(structure, [_moved(y, 0, place, home) for y, place in zip(found, places, strict=True)])
+
+    return mapped
+
+
+def _axes_of_arguments(call: _Call, in_axes: Axes) -> list[int | None]:
+    """The axis of each of the arrays."""
+    args, kwargs = call.structure[2]
+    return _axes("in_axes", in_axes, args) + _axes("in_axes", 0, kwargs)
+
+
+def _axes(name: str, axes: Any, structure: Structure) -> list[int | None]:
+    """The axis of each leaf, if `axes` is one for all or has the parts of the structure."""
+    if axes is None or type(axes) is int:
+        return [axes] * len(_nested.labels(structure, ""))
+    content = _nested.opened(axes)
+    if type(structure) is Static and content is not None:
+        return []
+    if content is None or structure is LEAF:
+        wanted = "an integer or None" if structure is LEAF else "made of integers and None"
+        raise _errors.ArgumentTypeError(f"vmap: {name} must be {wanted} there, not {type(axes).__name__}")
+    keys, parts = content[0], list(content[1])
+    if (keys is None) != (structure[1] is None) or len(parts) != len(structure[2]):
+        raise _errors.ArgumentValueError(
+            f"vmap: {name} must have the structure of what it is for, {len(structure[2])} parts, not {len(parts)}"
+        )
+    if keys is not None:
+        by_key = dict(zip(keys, parts, strict=True))
+        parts = [by_key.get(key) for key in structure[1]]
+    return [axis for part, one in zip(parts, structure[2], strict=True) for axis in _axes(name, part, one)]
+
+
+def _length(call: _Call, axes: Sequence[int | None]) -> int | None:
+    """The length of the mapped axes; None if it is unknown under a trace."""
+    lengths: dict[str, int | None] = {}
+    for label, native, axis in zip(call.labels(), call.natives, axes, strict=True):
+        if axis is not None:
+            shape = call.home.shape_of(native)
+            if not -len(shape) <= axis < len(shape):
+                raise _errors.no_such_axis("vmap", axis, len(shape))
+            lengths[label] = shape[axis]
+    if not lengths:
+        raise _errors.ArgumentValueError("vmap: in_axes must map an axis of some Array, but there is none to map")
+    known = {label: length for label, length in lengths.items() if length is not None}
+    first = next(iter(known), None)
+    for label, length in known.items():
+        if first is not None and length != known[first]:
+            raise _errors.ArgumentValueError(
+                f"vmap: the mapped axes must have one length, but that of {first} is {known[first]} and that of "
+                f"{label} is {length}. Leave one as it is: in_axes=(0, None)"
+            )
+    return None if first is None else known[first]
+
+
+def _moved(x: Native, source: int | None, destination: int | None, home: Home) -> Native:
+    return x if source == destination else home.moveaxis(x, source, destination)
+
+
+def _looped(
+    function: Callable[..., list[Native]], xs: Sequence[Native], length: int | None, home: Home
+) -> list[Native]:
+    """What the backend's own `vmap` would give, element by element."""
+    if not length:
+        raise _errors.UnsupportedError(
+            f"vmap: {home.backend} loops over the axis, which must not be empty. Choose a backend that traces: "
+            + " or ".join(f'with xp.backend("{library}")' for library in DIFFERENTIATING)
+        )
+    rows = [function(*[home.getitem(x, i) for x in xs]) for i in range(length)]
+    return [home.stack(list(column), axis=0) for column in zip(*rows, strict=True)]

@@ -1,0 +1,161 @@
+"""What transforms gain and cost: `python -m benchmarks.transforms [jit] [sigmoid] [model]`.
+
+`jit` beside the library's own compiler on native arrays, a fused sigmoid beside NumPy's, and the gradients of a small
+model: compiled beside eager, all examples at once beside one after the other. Every figure is a ratio within one run.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+from rich.text import Text
+
+import anyarray as xp
+from benchmarks.overhead import library, print_table, verdict
+from benchmarks.turns import Entry, seconds_of
+
+FRAMEWORKS: Final = {"jax": "jax", "tf": "tensorflow"}
+
+
+def installed() -> dict[str, Any]:
+    """The modules of the frameworks by the names of their backends; ours load them, as that quiets them."""
+    found: dict[str, Any] = {}
+    for name, module in FRAMEWORKS.items():
+        try:
+            xp.device(name)
+        except xp.BackendNotInstalledError:
+            pass
+        found[name] = library(module)
+    return {name: module for name, module in found.items() if module is not None}
+
+
+# ---------------------------------------------------------------------- jit
+JIT_BOUND: Final = 1.1
+"""Times the library's own compiled function of the same mathematics on native arrays."""
+
+
+def sigmoid(x: xp.Array) -> xp.Array:
+    return 1 / (1 + xp.exp(-x))
+
+
+def of_jit(seconds: float) -> None:
+    """Times jax.jit and tf.function(jit_compile=True), on float64."""
+    rows: list[list[str | Text]] = []
+    for name, library in installed().items():
+        for size in (1, 1_000_000):
+            with xp.backend(name):
+                x = xp.linspace(-3, 3, size)
+            native: Any
+            if name == "jax":
+                native = library.jit(lambda v: 1 / (1 + library.numpy.exp(-v)))
+            else:
+                native = library.function(lambda v: 1 / (1 + library.exp(-v)), jit_compile=True)
+            names = {"native": native, "v": xp.to_native(x), "compiled": xp.jit(sigmoid), "x": x}
+            wait = ".block_until_ready()" if name == "jax" and size > 1 else ""
+            ours = "compiled(x)" + (f"._native{wait}" if wait else "")
+            # JAX's own needs the flag that anyarray sets by itself.
+            block = {"block": lambda: library.enable_x64(True)} if name == "jax" else {}
+            entries = {
+                "native": Entry(f"native(v){wait}", names, **block),
+                "ours": Entry(ours, names, lambda: xp.backend(name)),
+            }
+            least = seconds_of(entries, seconds=seconds)
+            ratio = least["ours"] / least["native"]
+            times = [f"{least[one] * 1e6:.1f}" for one in ("native", "ours")]
+            rows.append([f"{name}, {size:,} elements", *times, verdict(ratio, JIT_BOUND, f"{ratio:.2f}")])
+    print_table(f"jit of a sigmoid: us, and the ratio (at most {JIT_BOUND})", ["", "native", "anyarray", "ratio"], rows)
+
+
+# ---------------------------------------------------------------------- sigmoid
+SIGMOID_BOUND: Final = 1 / 2
+"""Times NumPy."""
+
+
+def of_sigmoid(seconds: float) -> None:
+    """Times NumPy, on 2^20 float32."""
+    host = np.linspace(-3, 3, 1 << 20, dtype=np.float32)
+    entries = {"numpy": Entry("1 / (1 + np.exp(-a))", {"np": np, "a": host})}
+    for name in installed():
+        with xp.backend(name):
+            names = {"f": xp.jit(sigmoid), "x": xp.asarray(host), "wait": xp.device(name).hook("synchronize")}
+        entries[name] = Entry("wait(f(x)._native)", names)
+    least = seconds_of(entries, seconds=seconds)
+    rows: list[list[str | Text]] = []
+    for name in [one for one in least if one != "numpy"]:
+        ratio = least[name] / least["numpy"]
+        times = [f"{least[one] * 1e3:.2f}" for one in ("numpy", name)]
+        rows.append([name, *times, verdict(ratio, SIGMOID_BOUND, f"{ratio:.2f}")])
+    print_table(
+        f"fused sigmoid of 2^20 float32: ms, and the ratio (at most {SIGMOID_BOUND})", ["", "numpy", "jit", "ratio"], rows
+    )
+
+
+# ---------------------------------------------------------------------- gradients of a small model
+COMPILED_BOUND: Final = 1 / 2
+"""Times the eager gradients."""
+EXAMPLES_BOUND: Final = 1 / 20
+"""Times a loop over the examples, each with compiled gradients; over eager ones it is far less."""
+BATCH: Final = 128
+
+
+def loss(weights: tuple[xp.Array, xp.Array], x: xp.Array, y: xp.Array) -> xp.Array:
+    """Squared error of dense, relu, projection."""
+    dense, projection = weights
+    return xp.mean((xp.maximum(x @ dense, 0) @ projection - y) ** 2)
+
+
+def of_model(seconds: float) -> None:
+    """Gradients of the loss, compiled and eager; of each example, at once and in a loop."""
+    random = np.random.default_rng(0)
+    rows: list[list[str | Text]] = []
+    for name in installed():
+        with xp.backend(name):
+            weights = (xp.asarray(random.normal(size=(16, 32))), xp.asarray(random.normal(size=(32, 4))))
+            x, y = xp.asarray(random.normal(size=(BATCH, 16))), xp.asarray(random.normal(size=(BATCH, 4)))
+            gradient = xp.grad(loss)
+            names = {
+                "eager": gradient,
+                "compiled": xp.jit(gradient),
+                "examples": xp.jit(xp.vmap(gradient, in_axes=(None, 0, 0))),
+                "wait": lambda found: [xp.device(name).hook("synchronize")(one._native) for one in found],
+                "n": range(BATCH),
+            } | {"w": weights, "x": x, "y": y, "xs": list(x), "ys": list(y)}
+            least = seconds_of(
+                {
+                    "eager": Entry("wait(eager(w, x, y))", names),
+                    "compiled": Entry("wait(compiled(w, x, y))", names),
+                    "loop": Entry("wait([compiled(w, xs[i], ys[i]) for i in n][-1])", names),
+                    "at once": Entry("wait(examples(w, x, y))", names),
+                },
+                seconds=seconds,
+            )
+        for what, slow, fast, bound in (
+            ("compiled beside eager", "eager", "compiled", COMPILED_BOUND),
+            (f"{BATCH} examples at once beside a loop", "loop", "at once", EXAMPLES_BOUND),
+        ):
+            ratio = least[fast] / least[slow]
+            times = [f"{least[one] * 1e3:.3f}" for one in (slow, fast)]
+            rows.append([f"{name}: {what}", *times, verdict(ratio, bound, f"{ratio:.3f}")])
+    print_table("gradients of a small model: ms, and the ratio", ["", "slow", "fast", "ratio"], rows)
+
+
+SECTIONS: Final[dict[str, Callable[[float], None]]] = {"jit": of_jit, "sigmoid": of_sigmoid, "model": of_model}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.transforms", description=__doc__)
+    parser.add_argument("sections", nargs="*", metavar="SECTION", help=f"of {', '.join(SECTIONS)}; default: all")
+    parser.add_argument("--seconds", type=float, default=1.0, help="for each figure")
+    options = parser.parse_args()
+    unknown = set(options.sections) - set(SECTIONS)
+    if unknown:
+        parser.error(f"unknown section {', '.join(sorted(unknown))}; known: {', '.join(SECTIONS)}")
+    for name in options.sections or SECTIONS:
+        SECTIONS[name](options.seconds)
+
+
+if __name__ == "__main__":
+    main()

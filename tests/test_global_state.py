@@ -1,0 +1,297 @@
+"""Nothing of NumPy, JAX, TensorFlow or the process is changed by import or by use."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import anyarray as xp
+
+USE = """
+def use(name):
+    with xp.backend(name):
+        x = xp.linspace(0, 1, 5)
+        x[1] = 7
+        x += 1
+        xp.linalg.svd(xp.reshape(xp.arange(6.0), (2, 3)))
+        xp.fft.fft(x)
+        xp.unique_all(xp.sort(x))
+        repr(x)
+        try:
+            x + xp.ones(3)
+        except ValueError:
+            pass
+"""
+
+
+# ---------------------------------------------------------------------- import
+def test_import_loads_no_framework(run_python: Callable[..., str]) -> None:
+    program = """
+        import sys
+        import anyarray
+        print(sorted({"jax", "jaxlib", "tensorflow", "cupy", "matplotlib", "rich", "keras", "ml_dtypes"} & set(sys.modules)))
+    """
+    assert run_python(program) == "[]\n"
+
+
+def test_creation_on_numpy_loads_no_framework(run_python: Callable[..., str]) -> None:
+    program = """
+        import sys
+        import numpy as np
+        import anyarray as xp
+        xp.exp(xp.asarray(np.ones(2)) + 1)
+        try:
+            xp.exp([1, 2])
+        except TypeError:
+            pass
+        print(sorted({"jax", "tensorflow", "cupy"} & set(sys.modules)))
+    """
+    assert run_python(program) == "[]\n"
+
+
+def test_a_backend_loads_its_own_library_only(run_python: Callable[..., str]) -> None:
+    program = """
+        import sys
+        import anyarray as xp
+        with xp.backend("jax"):
+            xp.exp(xp.ones(2))
+        print(sorted({"jax", "tensorflow", "cupy"} & set(sys.modules)))
+    """
+    assert run_python(program) == "['jax']\n"
+
+
+def test_import_changes_nothing_of_the_process(run_python: Callable[..., str]) -> None:
+    program = """
+        import json, locale, logging, os, random, signal, sys, threading, warnings
+        import numpy as np
+
+        def state():
+            return {
+                "environment": dict(os.environ),
+                "warning filters": [str(f) for f in warnings.filters],
+                "error state": np.geterr(),
+                "print options": {k: str(v) for k, v in np.get_printoptions().items()},
+                "random state": str(np.random.get_state()),
+                "handlers": [str(h) for h in logging.root.handlers],
+                "threads": threading.active_count(),
+                "path": sys.path,
+                "recursion limit": sys.getrecursionlimit(),
+                "interrupt": str(signal.getsignal(signal.SIGINT)),
+            }
+
+        before = state()
+        import anyarray
+        print(json.dumps([name for name, value in state().items() if value != before[name]]))
+    """
+    assert json.loads(run_python(program)) == []
+
+
+# ---------------------------------------------------------------------- NumPy
+@pytest.mark.usefixtures("backend")
+def test_use_leaves_numpy_s_settings() -> None:
+    before = np.geterr(), np.geterrcall(), np.get_printoptions()
+    x = xp.asarray([1.0, 2.0])
+    repr(1 / x)
+    str(xp.zeros(2000))
+    assert (np.geterr(), np.geterrcall(), np.get_printoptions()) == before
+
+
+def test_the_user_s_error_state_holds_on_numpy() -> None:
+    with np.errstate(divide="raise"), pytest.raises(FloatingPointError):
+        xp.ones(2) / xp.zeros(2)
+
+
+# ---------------------------------------------------------------------- JAX
+JAX_STATE = """
+import contextlib, io
+import jax, jax.numpy as jnp
+import anyarray as xp
+
+def state():
+    return {name: str(value) for name, value in jax.config.values.items()} | {
+        "x64 in effect": bool(jax.config.jax_enable_x64),
+        "device in effect": str(jax.config.jax_default_device),
+        "precision in effect": str(jax.config.jax_default_matmul_precision),
+        "dtype of ones": str(jnp.ones(2).dtype),
+        "dtype of a sum": str((jnp.ones(2) + 1.5).dtype),
+        "dtype of an integer": str(jnp.arange(2).dtype),
+    }
+"""
+
+
+@pytest.fixture(scope="module")
+def jax_changes(run_python: Callable[..., str]) -> dict[str, list[str]]:
+    """Which of JAX's settings differ from what they were, after each kind of use."""
+    program = (
+        JAX_STATE
+        + USE
+        + """
+import asyncio, json, threading
+
+found = {}
+before = state()
+
+def record(what):
+    found[what] = [name for name, value in state().items() if value != before[name]]
+
+xp.device("jax")
+record("import")
+use("jax")
+record("use")
+try:
+    with xp.backend("jax"):
+        xp.ones(2) + xp.ones(3)
+except ValueError:
+    record("an exception")
+with xp.backend("jax"):
+    record("inside a block")
+
+async def task():
+    with xp.backend("jax"):
+        x = xp.ones(2)
+        await asyncio.sleep(0)
+        y = xp.exp(x)
+        await asyncio.sleep(0)
+        record("inside a task")
+        return y.dtype
+
+async def other():
+    await asyncio.sleep(0)
+    record("in a task beside")
+    await asyncio.sleep(0)
+
+async def main():
+    await asyncio.gather(task(), other())
+
+asyncio.run(main())
+record("tasks")
+thread = threading.Thread(target=use, args=("jax",))
+thread.start()
+thread.join()
+record("a thread")
+jax.jit(lambda v: xp.to_native(xp.exp(xp.asarray(v)) * 2))(jnp.ones(2))
+record("a trace")
+try:
+    jax.jit(lambda v: xp.to_native(xp.asarray(v)[xp.asarray(v) > 0]))(jnp.ones(2))
+except Exception:
+    record("a failed trace")
+print(json.dumps(found))
+"""
+    )
+    found: dict[str, list[str]] = json.loads(run_python(program).splitlines()[-1])
+    return found
+
+
+@pytest.mark.parametrize(
+    "what",
+    [
+        "import", "use", "an exception", "inside a block", "inside a task", "in a task beside", "tasks", "a thread",
+        "a trace", "a failed trace",
+    ],
+)  # fmt: skip
+def test_jax_s_settings_are_as_before(what: str, jax_changes: dict[str, list[str]]) -> None:
+    assert jax_changes[what] == []
+
+
+def test_tasks_that_interleave_keep_64_bits_in_ours_and_32_in_the_user_s() -> None:
+    import jax.numpy as jnp
+
+    async def ours() -> list[xp.DType]:
+        seen = []
+        with xp.backend("jax"):
+            for _ in range(3):
+                seen.append((xp.ones(2) * 1.5).dtype)
+                await asyncio.sleep(0)
+        return seen
+
+    async def theirs() -> list[str]:
+        seen = []
+        for _ in range(3):
+            seen.append(str((jnp.ones(2) * 1.5).dtype))
+            await asyncio.sleep(0)
+        return seen
+
+    async def main() -> tuple[list[xp.DType], list[str]]:
+        return await asyncio.gather(ours(), theirs())
+
+    assert asyncio.run(main()) == [[xp.float64] * 3, ["float32"] * 3]
+
+
+# ---------------------------------------------------------------------- TensorFlow
+@pytest.fixture(scope="module")
+def tensorflow_changes(run_python: Callable[..., str]) -> list[str]:
+    """Which of TensorFlow's settings and habits differ after use."""
+    program = (
+        """
+import json, os
+import tensorflow as tf
+import anyarray as xp
+"""
+        + USE
+        + """
+def outcome(call):
+    try:
+        return str(call())
+    except Exception as error:
+        return type(error).__name__
+
+def state():
+    one, two = tf.constant([1, 2]), tf.constant([1.0, 2.0])
+    return {
+        "TF32": tf.config.experimental.tensor_float_32_execution_enabled(),
+        "soft placement": tf.config.get_soft_device_placement(),
+        "threads": (tf.config.threading.get_inter_op_parallelism_threads(), tf.config.threading.get_intra_op_parallelism_threads()),
+        "eager": tf.executing_eagerly(),
+        "run eagerly": tf.config.functions_run_eagerly(),
+        "jit": tf.config.optimizer.get_jit(),
+        "policy": outcome(lambda: tf.keras.mixed_precision.global_policy().name),
+        "floatx": outcome(lambda: tf.keras.backend.floatx()),
+        "tensor + float": outcome(lambda: one + 1.5),
+        "tensor + tensor of another dtype": outcome(lambda: one + two),
+        "tensor[list]": outcome(lambda: two[[0, 1]]),
+        "tensor.astype": outcome(lambda: one.astype("float32")),
+        "tensor.T": outcome(lambda: one.T),
+        "tensor == list": outcome(lambda: one == [1, 2]),
+        "tensor @ tensor": outcome(lambda: one @ one),
+        "log level": os.environ.get("TF_CPP_MIN_LOG_LEVEL"),
+        "logger": tf.get_logger().level,
+    }
+
+before = state()
+use("tf")
+after = state()
+print(json.dumps([name for name in before if before[name] != after[name]]))
+"""
+    )
+    found: list[str] = json.loads(run_python(program).splitlines()[-1])
+    return found
+
+
+def test_tensorflow_s_settings_and_tensors_are_as_before(tensorflow_changes: list[str]) -> None:
+    assert tensorflow_changes == []
+
+
+def test_the_log_level_of_the_environment_is_as_before(run_python: Callable[..., str]) -> None:
+    program = """
+        import os
+        import anyarray as xp
+        before = dict(os.environ)
+        xp.device("tf")
+        print(sorted(name for name in {*before, *os.environ} if before.get(name) != os.environ.get(name)))
+    """
+    # Memory of a GPU must be asked for modestly before TensorFlow is imported; nothing else is set.
+    assert run_python(program).splitlines()[-1] in ("['TF_FORCE_GPU_ALLOW_GROWTH']", "[]")
+
+
+def test_what_the_user_set_about_gpu_memory_stays(run_python: Callable[..., str]) -> None:
+    program = """
+        import os
+        import anyarray as xp
+        xp.device("jax")
+        print(os.environ.get("XLA_PYTHON_CLIENT_PREALLOCATE"), os.environ.get("XLA_PYTHON_CLIENT_MEM_FRACTION"))
+    """
+    assert run_python(program, XLA_PYTHON_CLIENT_MEM_FRACTION="0.5") == "None 0.5\n"

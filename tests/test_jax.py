@@ -1,0 +1,196 @@
+"""What JAX's users do with Arrays: transforms, trees, devices; and what of JAX must not be seen."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import anyarray as xp
+
+jax = pytest.importorskip("jax", reason="these tests are about JAX")
+jnp = jax.numpy
+
+
+def on_jax(values: Any, dtype: Any = None) -> xp.Array:
+    return xp.asarray(values, dtype=dtype, device="jax")
+
+
+# ---------------------------------------------------------------------- arrays
+def test_a_function_takes_a_jax_array() -> None:
+    y = xp.exp(jnp.zeros(2))
+    assert (type(y), y.device, y.tolist()) == (xp.Array, xp.device("jax"), [1.0, 1.0])
+
+
+def test_array_plus_jax_array_is_an_array() -> None:
+    assert type(on_jax([1.0]) + jnp.ones(1)) is xp.Array
+
+
+def test_a_function_of_jax_numpy_takes_an_array() -> None:
+    assert jnp.exp(on_jax([0.0], xp.float32)).tolist() == [1.0]
+
+
+def test_a_float64_array_of_jax_stays_one() -> None:
+    with jax.enable_x64(True):
+        native = jnp.asarray([0.1])
+    y = xp.asarray(native) + 1
+    assert (y.dtype, y.tolist()) == (xp.float64, [1.1])
+
+
+@pytest.mark.parametrize("function", [xp.sum, xp.mean, lambda x: x @ x, lambda x: x + 1, lambda x: xp.where(x > 0, x, 0.0)])
+def test_64_bits_are_exact_outside_any_trace(function: Callable[[xp.Array], xp.Array]) -> None:
+    a = np.asarray([0.1, 1 / 3, 1e-9])
+    np.testing.assert_allclose(np.asarray(function(on_jax(a))), np.asarray(function(xp.asarray(a))), rtol=1e-15)
+
+
+def test_the_other_elements_of_an_assignment_keep_64_bits() -> None:
+    x = on_jax([0.1, 0.2])
+    x[0] = 0.3
+    assert x.tolist() == [0.3, 0.2]
+
+
+def test_a_jax_array_of_the_user_survives_assignment() -> None:
+    native = jnp.arange(3.0)
+    x = xp.asarray(native)
+    x[0] = 9
+    x[1] = 9
+    assert native.tolist() == [0.0, 1.0, 2.0]
+
+
+def test_a_jax_array_handed_out_survives_assignment() -> None:
+    x = on_jax([0.0, 1.0]) + 1
+    native = xp.to_native(x)
+    x[0] = 9
+    x[1] = 9
+    assert native.tolist() == [1.0, 2.0]
+
+
+# ---------------------------------------------------------------------- transforms
+def test_an_array_is_a_tree_with_one_leaf() -> None:
+    leaves, structure = jax.tree.flatten(on_jax([1.0, 2.0]))
+    assert len(leaves) == 1
+    assert jax.tree.unflatten(structure, leaves).tolist() == [1.0, 2.0]
+
+
+def test_jit_takes_and_gives_arrays() -> None:
+    y = jax.jit(lambda x: xp.exp(x) * 2)(on_jax([0.0]))
+    assert (type(y), y.dtype, y.tolist()) == (xp.Array, xp.float64, [2.0])
+
+
+def test_jit_takes_trees_of_arrays() -> None:
+    y = jax.jit(lambda tree: {"sum": tree["a"] + tree["b"][0]})({"a": on_jax([1.0]), "b": [on_jax([2.0])]})
+    assert y["sum"].tolist() == [3.0]
+
+
+def test_vmap_maps_over_the_first_axis() -> None:
+    y = jax.vmap(lambda row: xp.sum(row * 2))(on_jax([[1.0, 2.0], [3.0, 4.0]], xp.float32))
+    assert np.asarray(y).tolist() == [6.0, 14.0]
+
+
+def test_grad_of_a_float32_function() -> None:
+    gradient = jax.grad(lambda x: xp.to_native(xp.sum(x**3)))(on_jax([1.0, 2.0], xp.float32))
+    assert np.asarray(gradient).tolist() == [3.0, 12.0]
+
+
+def test_scan_carries_arrays() -> None:
+    def step(carry: xp.Array, x: xp.Array) -> tuple[xp.Array, xp.Array]:
+        total = carry + x
+        return total, total
+
+    carry, seen = jax.lax.scan(step, on_jax(0.0, xp.float32), on_jax([1.0, 2.0, 3.0], xp.float32))
+    assert (float(carry), np.asarray(seen).tolist()) == (6.0, [1.0, 3.0, 6.0])
+
+
+def test_jit_compiles_once_for_one_shape() -> None:
+    traces: list[int] = []
+
+    @jax.jit
+    def f(x: xp.Array) -> xp.Array:
+        traces.append(1)
+        return x * 2
+
+    f(on_jax([1.0]))
+    f(on_jax([2.0]))
+    assert len(traces) == 1
+
+
+def test_subnormals_are_not_claimed() -> None:
+    # What XLA does on a CPU; the standard leaves it open, and docs/deviations tells of it.
+    assert float(on_jax(5e-324) * 1) in (0.0, 5e-324)
+
+
+# ---------------------------------------------------------------------- devices
+@pytest.fixture(scope="module")
+def two_devices(run_python: Callable[..., str]) -> dict[str, Any]:
+    """What happens on a machine with two CPUs, which XLA makes of one."""
+    program = """
+        import json
+        import numpy as np
+        import jax, jax.numpy as jnp
+        import anyarray as xp
+
+        def place(x):
+            (device,) = xp.to_native(x).devices()
+            return device.id
+
+        found = {}
+        with xp.backend("jax-cpu:1"):
+            x = xp.linspace(0, 1, 5)
+            found["creation"] = place(x), str(x.device)
+            found["function"] = place(xp.exp(x)), str(xp.exp(x).device)
+            found["operator"] = place(x + 1), str((x + 1).device)
+            found["indexing"] = place(x[1:]), str(x[1:].device)
+            x[0] = 7
+            found["assignment"] = place(x), str(x.device)
+            found["linalg"] = place(xp.linalg.inv(xp.eye(2))), str(xp.linalg.inv(xp.eye(2)).device)
+            found["brought from numpy"] = place(xp.asarray(np.ones(2))), str(xp.asarray(np.ones(2)).device)
+        y = xp.ones(2, device="jax-cpu:0").to_device("jax-cpu:1")
+        found["to_device"] = place(y), str(y.device)
+        found["result of a placed array"] = place(y * 2), str((y * 2).device)
+        z = xp.ones(2, device="jax-cpu:1").to_device("jax-cpu")
+        found["back"] = place(z), str(z.device)
+        native = jax.device_put(jnp.ones(2), jax.devices()[1])
+        found["the user's array"] = place(xp.asarray(native)), str(xp.asarray(native).device)
+        found["computed on the user's array"] = place(xp.exp(native)), str(xp.exp(native).device)
+        x = xp.ones(3, device="jax-cpu:1")
+        x[1] = 5
+        found["assignment to a placed array"] = place(x), str(x.device)
+        found["the user's default"] = jnp.ones(1).devices().pop().id
+        found["devices"] = [row.devices for row in xp.backends() if row.name == "jax"][0]
+        try:
+            y + z
+        except xp.BackendMismatchError as error:
+            found["mismatch"] = str(error).partition(".")[0]
+        print(json.dumps(found))
+    """
+    flags = "--xla_force_host_platform_device_count=2"
+    found: dict[str, Any] = json.loads(run_python(program, XLA_FLAGS=flags, JAX_PLATFORMS="cpu").splitlines()[-1])
+    return found
+
+
+@pytest.mark.parametrize(
+    "what",
+    ["creation", "function", "operator", "indexing", "assignment", "linalg", "brought from numpy", "to_device",
+     "result of a placed array", "the user's array", "computed on the user's array", "assignment to a placed array"],
+)  # fmt: skip
+def test_the_second_device_is_used(what: str, two_devices: dict[str, Any]) -> None:
+    assert two_devices[what] == [1, "jax-cpu:1"]
+
+
+def test_an_array_comes_back_to_the_first_device(two_devices: dict[str, Any]) -> None:
+    assert two_devices["back"] == [0, "jax-cpu"]
+
+
+def test_the_user_s_own_default_device_stays(two_devices: dict[str, Any]) -> None:
+    assert two_devices["the user's default"] == 0
+
+
+def test_both_devices_are_listed(two_devices: dict[str, Any]) -> None:
+    assert two_devices["devices"] == ["jax-cpu", "jax-cpu:1"]
+
+
+def test_arrays_on_two_devices_do_not_mix_silently(two_devices: dict[str, Any]) -> None:
+    assert two_devices["mismatch"] == "add: one input is placed on jax-cpu:1 and another on jax-cpu"

@@ -1,0 +1,342 @@
+"""What TensorFlow's users do with Arrays: tensors, layers, data sets, gradients, devices."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import anyarray as xp
+
+tf = pytest.importorskip("tensorflow", reason="these tests are about TensorFlow")
+
+
+def address(a: Any) -> int:
+    """Where the values are in the memory of the host."""
+    found: int = np.asarray(a).__array_interface__["data"][0]
+    return found
+
+
+def on_tf(values: Any) -> xp.Array:
+    return xp.asarray(values, device="tf")
+
+
+# ---------------------------------------------------------------------- tensors
+def test_a_function_takes_a_tensor() -> None:
+    y = xp.exp(tf.zeros(2, tf.float64))
+    assert (type(y), y.device, y.tolist()) == (xp.Array, xp.device("tf"), [1.0, 1.0])
+
+
+def test_an_array_of_a_tensor_shares_its_memory() -> None:
+    t = tf.constant(np.arange(100.0))
+    assert address(xp.asarray(t)) == address(t)
+
+
+def test_a_tensor_of_an_array_shares_its_memory() -> None:
+    x = on_tf(np.arange(100.0))
+    assert address(tf.convert_to_tensor(x)) == address(x)
+
+
+def test_array_plus_tensor_is_an_array() -> None:
+    y = on_tf([1.0]) + tf.constant([2.0], tf.float64)
+    assert (type(y), y.tolist()) == (xp.Array, [3.0])
+
+
+def test_tensor_plus_array_is_a_tensor() -> None:
+    y = tf.constant([2.0], tf.float64) + on_tf([1.0])
+    assert isinstance(y, tf.Tensor)
+    assert y.numpy().tolist() == [3.0]
+
+
+def test_array_plus_tensor_promotes_by_our_rule() -> None:
+    assert (on_tf([1]) + tf.constant([0.5])).dtype is xp.float64
+
+
+@pytest.mark.parametrize(
+    "call",
+    [tf.reduce_sum, tf.math.exp, tf.identity, lambda x: tf.cast(x, tf.float32), lambda x: tf.stack([x, x]), lambda x: tf.concat([x, x], 0)],
+    ids=["reduce_sum", "exp", "identity", "cast", "stack", "concat"],
+)
+def test_a_function_of_tensorflow_takes_an_array(call: Callable[[Any], Any]) -> None:
+    a = np.asarray([1.0, 2.0])
+    np.testing.assert_array_equal(call(on_tf(a)).numpy(), call(tf.constant(a)).numpy())
+
+
+def test_tensorflow_s_numpy_takes_an_array() -> None:
+    tnp = tf.experimental.numpy
+    assert np.asarray(tnp.add(on_tf([1.0]), 1)).tolist() == [2.0]
+
+
+def test_a_variable_is_taken_and_made() -> None:
+    assert xp.exp(tf.Variable([0.0])).tolist() == [1.0]
+    assert tf.Variable(on_tf([1.5])).numpy().tolist() == [1.5]
+
+
+def test_a_write_to_a_variable_is_not_seen() -> None:
+    v = tf.Variable([1.0, 2.0])
+    x = xp.asarray(v)
+    v.assign([9.0, 9.0])
+    assert x.tolist() == [1.0, 2.0]
+
+
+def test_a_layer_takes_an_array() -> None:
+    layer = tf.keras.layers.Dense(2, kernel_initializer="ones")
+    assert layer(on_tf([[1.0, 2.0]])).numpy().tolist() == [[3.0, 3.0]]
+
+
+def test_a_data_set_is_fed_with_an_array() -> None:
+    data = tf.data.Dataset.from_tensor_slices(on_tf([[1.0, 2.0], [3.0, 4.0]]))
+    assert [np.asarray(row).tolist() for row in data] == [[1.0, 2.0], [3.0, 4.0]]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [lambda: tf.constant(["a"]), lambda: tf.constant(1, tf.qint8), lambda: tf.ragged.constant([[1], [2, 3]])],
+    ids=["string", "quantised", "ragged"],
+)
+def test_a_tensor_that_no_array_can_be_is_a_type_error(make: Callable[[], Any]) -> None:
+    with pytest.raises(TypeError):
+        xp.exp(make())
+    with pytest.raises(TypeError):
+        xp.asarray(make())
+
+
+def test_a_dtype_of_tensorflow_is_taken() -> None:
+    assert xp.zeros(2, dtype=tf.float32).dtype is xp.float32
+    assert tf.as_dtype(xp.float32) is tf.float32
+
+
+# ---------------------------------------------------------------------- tf.function
+def test_arrays_of_one_shape_trace_once() -> None:
+    traces: list[int] = []
+
+    @tf.function(autograph=False)
+    def f(x: xp.Array) -> xp.Array:
+        traces.append(1)
+        return x * 2
+
+    f(on_tf([1.0]))
+    f(on_tf([2.0]))
+    assert len(traces) == 1
+
+
+def test_autograph_leaves_our_functions_alone() -> None:
+    @tf.function
+    def f(x: Any) -> Any:
+        y = xp.linalg.solve(x, xp.ones(2, device="tf"))
+        return xp.to_native(xp.sum(xp.sort(y) + x[0]))
+
+    assert float(f(on_tf([[2.0, 0.0], [0.0, 4.0]]))) == 0.25 + 0.5 + 2.0
+
+
+# ---------------------------------------------------------------------- gradients
+SQUARE = np.asarray([[4.0, 1.0], [0.5, 3.0]])
+DIFFERENTIABLE: dict[str, Callable[[xp.Array], xp.Array]] = {
+    "exp": xp.exp,
+    "expm1": xp.expm1,
+    "log1p": xp.log1p,
+    "log10": xp.log10,
+    "pow": lambda x: x**2.5,
+    "remainder": lambda x: x % 1.75,
+    "hypot": lambda x: xp.hypot(x, x[::-1]),
+    "atan2": lambda x: xp.atan2(x, xp.flip(x)),
+    "logaddexp": lambda x: xp.logaddexp(x, xp.flip(x)),
+    "copysign": lambda x: xp.copysign(x, -x),
+    "maximum": lambda x: xp.maximum(x, 2.0),
+    "clip": lambda x: xp.clip(x, 0.75, 3.5),
+    "where": lambda x: xp.where(x > 2, x * x, x),
+    "reciprocal": xp.reciprocal,
+    "sort": lambda x: xp.sort(x, axis=0) * xp.asarray([1.0, 2.0], device="tf"),
+    "sort descending": lambda x: xp.sort(x, axis=1, descending=True) * xp.asarray([1.0, 2.0], device="tf"),
+    "take": lambda x: xp.take(x, xp.asarray([1, 1, 0], device="tf"), axis=1),
+    "take_along_axis": lambda x: xp.take_along_axis(x, xp.argsort(x, axis=1), axis=1) ** 2,
+    "element": lambda x: x[0, 1] * x[1, 0],
+    "slice": lambda x: x[::-1, 1:] ** 2,
+    "mask": lambda x: x[x > 2] ** 2,
+    "integer arrays": lambda x: x[xp.asarray([0, 1], device="tf"), xp.asarray([1, 1], device="tf")] ** 2,
+    "sum": lambda x: xp.sum(x, axis=0) ** 2,
+    "prod": lambda x: xp.prod(x, axis=1),
+    "max": lambda x: xp.max(x, axis=1),
+    "mean": lambda x: xp.mean(x) ** 2,
+    "std": lambda x: xp.std(x, axis=0),
+    "var with correction": lambda x: xp.var(x, correction=1),
+    "cumulative_sum": lambda x: xp.cumulative_sum(x, axis=1) ** 2,
+    "cumulative_prod": lambda x: xp.cumulative_prod(x, axis=1),
+    "diff": lambda x: xp.diff(x, axis=0) ** 2,
+    "concat": lambda x: xp.concat([x, x * x]),
+    "roll": lambda x: xp.roll(x, 1, axis=0) * x,
+    "repeat": lambda x: xp.repeat(x, 2, axis=0) ** 2,
+    "tile": lambda x: xp.tile(x, (2, 1)) ** 2,
+    "broadcast_to": lambda x: xp.broadcast_to(x, (3, 2, 2)) ** 2,
+    "permute_dims": lambda x: x.T * x,
+    "tril": lambda x: xp.tril(x) ** 2,
+    "matmul": lambda x: x @ x,
+    "tensordot": lambda x: xp.tensordot(x, x, axes=1),
+    "vecdot": lambda x: xp.vecdot(x, x * x),
+    "cross": lambda x: xp.linalg.cross(xp.concat([x[0], x[0, :1]]), xp.concat([x[1], x[1, 1:]])),
+    "det": xp.linalg.det,
+    "slogdet": lambda x: xp.linalg.slogdet(x).logabsdet,
+    "inv": xp.linalg.inv,
+    "solve": lambda x: xp.linalg.solve(x, x[0] ** 2),
+    "cholesky": lambda x: xp.linalg.cholesky(x @ x.T),
+    "svdvals": xp.linalg.svdvals,
+    "eigvalsh": lambda x: xp.linalg.eigvalsh(x + x.T),
+    "qr": lambda x: xp.abs(xp.linalg.qr(x).R),
+    "matrix_norm": xp.linalg.matrix_norm,
+    "vector_norm": lambda x: xp.linalg.vector_norm(x, ord=3),
+    "matrix_power": lambda x: xp.linalg.matrix_power(x, 3),
+    "fft": lambda x: xp.abs(xp.fft.fft(x)),
+    "rfftn": lambda x: xp.abs(xp.fft.rfftn(x)),
+    "irfft": lambda x: xp.fft.irfft(xp.fft.rfft(x * x), n=2),
+}
+
+
+def slope(function: Callable[[xp.Array], xp.Array]) -> np.ndarray[Any, Any]:
+    """The gradient of the sum of `function` at `SQUARE`, by central differences on NumPy."""
+    step = 1e-6
+    found = np.zeros_like(SQUARE)
+    for place in np.ndindex(*SQUARE.shape):
+        ends = []
+        for sign in (1, -1):
+            a = SQUARE.copy()
+            a[place] += sign * step
+            ends.append(float(xp.sum(function(on_tf(a)))))
+        found[place] = (ends[0] - ends[1]) / (2 * step)
+    return found
+
+
+@pytest.mark.parametrize("function", DIFFERENTIABLE.values(), ids=DIFFERENTIABLE)
+def test_gradients_go_through(function: Callable[[xp.Array], xp.Array]) -> None:
+    t = tf.constant(SQUARE)
+    with tf.GradientTape() as tape:
+        tape.watch(t)
+        y = xp.to_native(xp.sum(function(xp.asarray(t))))
+    gradient = tape.gradient(y, t)
+    assert gradient is not None
+    # Central differences with a step of 1e-6 are good for some eight digits.
+    np.testing.assert_allclose(tf.convert_to_tensor(gradient).numpy(), slope(function), rtol=1e-5, atol=1e-6)
+
+
+def test_gradients_go_through_assignment() -> None:
+    t = tf.constant(SQUARE)
+    with tf.GradientTape() as tape:
+        tape.watch(t)
+        x = +xp.asarray(t)
+        x[0] = x[1] ** 2
+        x *= 3
+        y = xp.to_native(xp.sum(x))
+    assert tape.gradient(y, t).numpy().tolist() == [[0.0, 0.0], [3.0 + 6 * 0.5, 3.0 + 6 * 3.0]]
+
+
+def test_a_tape_watches_an_array() -> None:
+    x = on_tf([1.0, 2.0])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = xp.sum(x**3)
+    assert np.asarray(tape.gradient(y, x)).tolist() == [3.0, 12.0]
+
+
+# ---------------------------------------------------------------------- devices
+@pytest.fixture(scope="module")
+def two_devices(run_python: Callable[..., str]) -> dict[str, Any]:
+    """What happens on a machine with two CPUs, which TensorFlow makes of one."""
+    program = """
+        import json
+        import numpy as np
+        import tensorflow as tf
+
+        tf.config.set_logical_device_configuration(
+            tf.config.list_physical_devices("CPU")[0], [tf.config.LogicalDeviceConfiguration()] * 2
+        )
+        import anyarray as xp
+
+        def place(x):
+            return xp.to_native(x).device.rpartition(":")[2]
+
+        found = {}
+        with xp.backend("tf-cpu:1"):
+            x = xp.linspace(0, 1, 5)
+            found["creation"] = place(x), str(x.device)
+            found["function"] = place(xp.exp(x)), str(xp.exp(x).device)
+            found["operator"] = place(x + 1), str((x + 1).device)
+            found["indexing"] = place(x[1:]), str(x[1:].device)
+            x[0] = 7
+            found["assignment"] = place(x), str(x.device)
+            found["linalg"] = place(xp.linalg.inv(xp.eye(2))), str(xp.linalg.inv(xp.eye(2)).device)
+            found["brought from numpy"] = place(xp.asarray(np.ones(2))), str(xp.asarray(np.ones(2)).device)
+            found["int32"] = place(xp.ones(2, dtype=xp.int32) + 1), str((xp.ones(2, dtype=xp.int32) + 1).device)
+        y = xp.ones(2, device="tf-cpu:0").to_device("tf-cpu:1")
+        found["to_device"] = place(y), str(y.device)
+        found["result of a placed array"] = place(y * 2), str((y * 2).device)
+        z = xp.ones(2, device="tf-cpu:1").to_device("tf-cpu")
+        found["back"] = place(z), str(z.device)
+        with tf.device("CPU:1"):
+            t = tf.ones(2)
+        found["the user's tensor"] = place(xp.asarray(t)), str(xp.asarray(t).device)
+        try:
+            y + z
+        except xp.BackendMismatchError as error:
+            found["mismatch"] = str(error).partition(".")[0]
+        found["devices"] = [row.devices for row in xp.backends() if row.name == "tf"][0]
+        found["same object"] = xp.device("tf-cpu:1") is y.device
+        try:
+            xp.device("tf-cpu:2")
+        except xp.DeviceNotFoundError as error:
+            found["none such"] = str(error)
+        print(json.dumps(found))
+    """
+    found: dict[str, Any] = json.loads(run_python(program).splitlines()[-1])
+    return found
+
+
+@pytest.mark.parametrize(
+    "what",
+    ["creation", "function", "operator", "indexing", "assignment", "linalg", "brought from numpy", "int32", "to_device",
+     "result of a placed array", "the user's tensor"],
+)  # fmt: skip
+def test_the_second_device_is_used(what: str, two_devices: dict[str, Any]) -> None:
+    assert two_devices[what] == ["1", "tf-cpu:1"]
+
+
+def test_an_array_comes_back_to_the_first_device(two_devices: dict[str, Any]) -> None:
+    assert two_devices["back"] == ["0", "tf-cpu"]
+
+
+def test_the_devices_are_listed_and_are_one_object_each(two_devices: dict[str, Any]) -> None:
+    assert two_devices["devices"] == ["tf-cpu", "tf-cpu:1"]
+    assert two_devices["same object"]
+
+
+def test_arrays_on_two_devices_of_one_library_do_not_mix_silently(two_devices: dict[str, Any]) -> None:
+    assert two_devices["mismatch"] == "add: one input is placed on tf-cpu:1 and another on tf-cpu"
+
+
+def test_a_device_beyond_the_last_says_which_there_are(two_devices: dict[str, Any]) -> None:
+    assert two_devices["none such"] == (
+        'backend "tf-cpu:2": tensorflow is installed, but finds no such device on this machine. It has: tf-cpu, tf-cpu:1'
+    )
+
+
+# ---------------------------------------------------------------------- import
+def test_tensorflow_is_quiet(run_python: Callable[..., str]) -> None:
+    program = """
+        import subprocess, sys
+        done = subprocess.run(
+            [sys.executable, "-c", "import anyarray as xp; xp.exp(xp.ones(2, device='tf'))"], capture_output=True, text=True
+        )
+        print(done.returncode, repr(done.stderr))
+    """
+    assert run_python(program) == "0 ''\n"
+
+
+def test_the_log_level_that_the_user_set_holds(run_python: Callable[..., str]) -> None:
+    program = """
+        import os
+        import anyarray as xp
+        xp.ones(2, device="tf")
+        print(os.environ["TF_CPP_MIN_LOG_LEVEL"])
+    """
+    assert run_python(program, TF_CPP_MIN_LOG_LEVEL="0").splitlines()[-1] == "0"
