@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import EllipsisType, ModuleType
 from typing import Any, Final, TypeAlias
 
@@ -39,7 +39,14 @@ Index: TypeAlias = "int | slice | EllipsisType | Array | np.ndarray[Any, Any] | 
 Key: TypeAlias = "Index | tuple[Index, ...]"
 
 
-class Array:
+class _Unmade(type):
+    """The class of Array, which users do not call. An `__init__` that raises would cost each call 40 ns."""
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        raise _errors.ArgumentTypeError("Array: is not made by its class. Make one: xp.asarray(...)")
+
+
+class Array(metaclass=_Unmade):
     """An array of the standard, on any backend.
 
     Made by the creation functions, never by its class. `shape`, `dtype`, `device` and the operators are those
@@ -53,9 +60,6 @@ class Array:
     _second: tuple[Backend, Native] | None  # see _kept; unset until a copy is kept
 
     __array_priority__ = 1000  # before ndarray, for code that still asks
-
-    def __init__(self) -> None:
-        raise _errors.ArgumentTypeError("Array: is not made by its class. Make one: xp.asarray(...)")
 
     # ------------------------------------------------------------------ attributes
     @property
@@ -242,7 +246,7 @@ class Array:
     # ------------------------------------------------------------------ indexing
     def __getitem__(self, key: Key, /) -> Array:
         home = self._home
-        chosen = _choice.current().backend
+        chosen = _current().backend
         if chosen is not None and chosen is not home.backend:
             home = _dispatch.home_of_arrays("getitem", [self])
         native = self._native if home is self._home else _dispatch.brought(self, home, "getitem")
@@ -253,7 +257,7 @@ class Array:
         except Exception as error:
             _explain_index(error, key, native, home)
             raise
-        result = object.__new__(Array)
+        result = _new()
         result._native = found
         result._home = home
         return result
@@ -449,7 +453,9 @@ class Array:
         return self._rebind(self.__matmul__(other), "__imatmul__")
 
 
-_dispatch.scope["Array"] = Array
+_new: Final[Callable[[], Array]] = type.__call__.__get__(Array)
+_current: Final = _choice.current
+_dispatch.scope.update(Array=Array, new=_new)
 _backend.adopt_everywhere(Array, _protocols.of_library, _protocols.adopted)
 _wrap: Final = _dispatch.wrap
 

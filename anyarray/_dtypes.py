@@ -196,10 +196,11 @@ def promoted(first: str, second: str) -> str:
     if first == second:
         return first
     if "bfloat16" in (first, second):
+        # As NumPy's ufuncs have it; `np.result_type` knows half of these pairs.
         other = KNOWN[second if first == "bfloat16" else first]
-        if other.name == "float16":
-            return "float32"
-        return "bfloat16" if other.kind in "biu" else other.name
+        if other.kind in "biu" and other.itemsize == 1:
+            return "bfloat16"
+        return "float32" if other.name == "float16" else floating(other.name)
     return np.result_type(KNOWN[first].dtype, KNOWN[second].dtype).name
 
 

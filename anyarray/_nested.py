@@ -7,6 +7,7 @@ hold equal things besides the Arrays, so that a compiled function can be kept by
 from __future__ import annotations
 
 import dataclasses
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final, TypeAlias
 
@@ -57,7 +58,8 @@ def closed(kind: type, keys: tuple[Any, ...] | None, parts: Iterable[Any]) -> An
             return kind(*parts)
         return list(parts) if issubclass(kind, list) else tuple(parts)
     if issubclass(kind, dict):
-        return dict(zip(keys, parts, strict=True))
+        pairs = zip(keys, parts, strict=True)
+        return OrderedDict(pairs) if kind is OrderedDict else dict(pairs)
     # Not by its constructor: that may check or convert, which the parts of a trace do not stand.
     made = object.__new__(kind)
     for name, part in zip(keys, parts, strict=True):

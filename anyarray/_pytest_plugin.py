@@ -17,7 +17,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 def _names() -> list[str]:
     import anyarray as xp
-    import anyarray.testing  # adds "sim"
+    import anyarray.testing  # adds "sim"  # pyright: ignore[reportUnusedImport]
 
     names = []
     for row in xp.backends():

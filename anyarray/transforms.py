@@ -12,7 +12,7 @@ import functools
 import inspect
 import linecache
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Final, Literal, ParamSpec, TypeAlias, TypeVar, overload
+from typing import Any, Final, Literal, ParamSpec, TypeAlias, TypeVar, cast, overload
 
 from anyarray import _backend, _choice, _dispatch, _dtypes, _errors, _nested
 from anyarray._array import Array
@@ -258,11 +258,12 @@ class _Jit:
         try:
             result = compiled(natives, home)
         except _Varies:
-            self._fast.clear()
             result = compiled(natives, home)
-        is_plain = not kwargs and all(type(one) is Array and one._home is home for one in args)
-        if is_plain and compiled.gives_one_array and defaults is _USUAL:
-            self._fast[home] = compiled.native
+        if not kwargs and defaults is _USUAL and all(type(one) is Array and one._home is home for one in args):
+            if compiled.gives_one_array:
+                self._fast[home] = compiled.native
+            else:
+                self._fast.clear()
         return result
 
     def _with_static(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -278,6 +279,7 @@ class _Jit:
 
     def _unhashable(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _errors.ArgumentTypeError:
         names = [*self._positional, *[f"argument {i}" for i in range(len(self._positional), len(args))]]
+        name, value = "an argument", None
         for name, value in [*zip(names, args, strict=False), *kwargs.items()]:
             arrays: list[Array] = []
             part = Static(value) if name in self._static else _nested.flattened(value, arrays, _leaf)
@@ -566,14 +568,15 @@ def _axes(name: str, axes: Any, structure: Structure) -> list[int | None]:
         wanted = "an integer or None" if structure is LEAF else "made of integers and None"
         raise _errors.ArgumentTypeError(f"vmap: {name} must be {wanted} there, not {type(axes).__name__}")
     keys, parts = content[0], list(content[1])
-    if (keys is None) != (structure[1] is None) or len(parts) != len(structure[2]):
+    _, wanted_keys, wanted_parts = cast(tuple[Any, Any, Any], structure)
+    if (keys is None) != (wanted_keys is None) or len(parts) != len(wanted_parts):
         raise _errors.ArgumentValueError(
-            f"vmap: {name} must have the structure of what it is for, {len(structure[2])} parts, not {len(parts)}"
+            f"vmap: {name} must have the structure of what it is for, {len(wanted_parts)} parts, not {len(parts)}"
         )
     if keys is not None:
         by_key = dict(zip(keys, parts, strict=True))
-        parts = [by_key.get(key) for key in structure[1]]
-    return [axis for part, one in zip(parts, structure[2], strict=True) for axis in _axes(name, part, one)]
+        parts = [by_key.get(key) for key in wanted_keys]
+    return [axis for part, one in zip(parts, wanted_parts, strict=True) for axis in _axes(name, part, one)]
 
 
 def _length(call: _Call, axes: Sequence[int | None]) -> int | None:

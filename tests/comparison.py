@@ -1,8 +1,8 @@
 """When two arrays count as the same: shape, dtype and values.
 
-Booleans, integers and everything that is only moved must be equal. Floating-point results may differ by rounding, as each
-library has its own kernels: the tolerances below are some tens of units in the last place, which every
-library keeps for one operation on numbers of moderate size, and which no wrong formula does.
+Booleans, integers and everything that is only moved must be equal. Floating-point results may differ by rounding, as
+each library has its own kernels: the tolerances below are some tens of units in the last place, which every library
+keeps for one operation on numbers of moderate size, and which no wrong formula does.
 """
 
 from __future__ import annotations

@@ -61,7 +61,14 @@ def test_attributes_cannot_be_set() -> None:
 # ---------------------------------------------------------------------- conversion to Python
 @pytest.mark.parametrize(
     ("value", "dtype"),
-    [(True, "bool"), (-5, "int8"), (2**64 - 1, "uint64"), (-(2**63), "int64"), (0.1, "float64"), (1 - 2j, "complex128")],
+    [
+        (True, "bool"),
+        (-5, "int8"),
+        (2**64 - 1, "uint64"),
+        (-(2**63), "int64"),
+        (0.1, "float64"),
+        (1 - 2j, "complex128"),
+    ],
 )
 @pytest.mark.usefixtures("backend")
 def test_item_gives_the_python_scalar(value: complex, dtype: str) -> None:

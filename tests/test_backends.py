@@ -102,7 +102,9 @@ def fake_library(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 
 
 @pytest.mark.parametrize("written", ["cupy", "cupy:1"])
-def test_a_library_that_is_not_installed_says_how_to_install_it(written: str, fake_library: Callable[..., None]) -> None:
+def test_a_library_that_is_not_installed_says_how_to_install_it(
+    written: str, fake_library: Callable[..., None]
+) -> None:
     fake_library(package="no_such_package")
     with pytest.raises(xp.BackendNotInstalledError) as caught, xp.backend(written):
         pass
@@ -119,9 +121,7 @@ def test_a_library_that_is_not_installed_is_listed_so(fake_library: Callable[...
     assert row.install == 'pip install "anyarray[cupy]"'
 
 
-def test_a_library_without_a_device_says_so(
-    fake_library: Callable[..., None], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_library_without_a_device_says_so(fake_library: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
     module = types.ModuleType("deviceless")
     module.namespace = np  # type: ignore[attr-defined]
     module.devices = lambda: {"gpu": []}  # type: ignore[attr-defined]
@@ -211,7 +211,9 @@ def strict(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     before = dict(_backend._backends), dict(_backend._loaded), dict(_backend._library_by_class)
     _backend._registered.cache_clear()
     yield "strict"
-    for registry, entries in zip((_backend._backends, _backend._loaded, _backend._library_by_class), before, strict=True):
+    for registry, entries in zip(
+        (_backend._backends, _backend._loaded, _backend._library_by_class), before, strict=True
+    ):
         registry.clear()  # type: ignore[attr-defined]
         registry.update(entries)  # type: ignore[attr-defined]
     sys.modules.pop("strict_backend", None)

@@ -42,8 +42,9 @@ def run_examples(text: str, name: str, namespace: dict[str, Any]) -> None:
     """Fail with doctest's report if an example in `text` prints something else."""
     test = doctest.DocTestParser().get_doctest(text, namespace, name, name, 0)
     report: list[str] = []
-    failed = doctest.DocTestRunner(verbose=False, optionflags=doctest.ELLIPSIS).run(test, out=report.append, clear_globs=False).failed
-    assert not failed, "".join(report)
+    runner = doctest.DocTestRunner(verbose=False, optionflags=doctest.ELLIPSIS)
+    runner.run(test, out=report.append, clear_globs=False)
+    assert not report, "".join(report)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

@@ -33,7 +33,8 @@ def test_import_loads_no_framework(run_python: Callable[..., str]) -> None:
     program = """
         import sys
         import anyarray
-        print(sorted({"jax", "jaxlib", "tensorflow", "cupy", "matplotlib", "rich", "keras", "ml_dtypes"} & set(sys.modules)))
+        heavy = {"jax", "jaxlib", "tensorflow", "cupy", "matplotlib", "rich", "keras", "ml_dtypes"}
+        print(sorted(heavy & set(sys.modules)))
     """
     assert run_python(program) == "[]\n"
 
@@ -244,7 +245,8 @@ def state():
     return {
         "TF32": tf.config.experimental.tensor_float_32_execution_enabled(),
         "soft placement": tf.config.get_soft_device_placement(),
-        "threads": (tf.config.threading.get_inter_op_parallelism_threads(), tf.config.threading.get_intra_op_parallelism_threads()),
+        "threads between ops": tf.config.threading.get_inter_op_parallelism_threads(),
+        "threads of an op": tf.config.threading.get_intra_op_parallelism_threads(),
         "eager": tf.executing_eagerly(),
         "run eagerly": tf.config.functions_run_eagerly(),
         "jit": tf.config.optimizer.get_jit(),

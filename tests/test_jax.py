@@ -40,7 +40,9 @@ def test_a_float64_array_of_jax_stays_one() -> None:
     assert (y.dtype, y.tolist()) == (xp.float64, [1.1])
 
 
-@pytest.mark.parametrize("function", [xp.sum, xp.mean, lambda x: x @ x, lambda x: x + 1, lambda x: xp.where(x > 0, x, 0.0)])
+@pytest.mark.parametrize(
+    "function", [xp.sum, xp.mean, lambda x: x @ x, lambda x: x + 1, lambda x: xp.where(x > 0, x, 0.0)]
+)
 def test_64_bits_are_exact_outside_any_trace(function: Callable[[xp.Array], xp.Array]) -> None:
     a = np.asarray([0.1, 1 / 3, 1e-9])
     np.testing.assert_allclose(np.asarray(function(on_jax(a))), np.asarray(function(xp.asarray(a))), rtol=1e-15)

@@ -1,4 +1,4 @@
-"""Arrays under the user's own `jax.jit` and `tf.function`: right dtypes, writes, and one clear error where values are needed."""
+"""Arrays under the user's own `jax.jit` and `tf.function`: dtypes, writes, and one clear error where values are needed."""
 
 from __future__ import annotations
 
@@ -151,13 +151,15 @@ def test_repr_inside_shows_the_shape(trace: Any) -> None:
     assert seen[0].startswith("Array(<traced, shape=(2, 3)>, dtype=float64, device=")
 
 
-@pytest.mark.parametrize("ask", [float, np.asarray, lambda x: x.tolist(), bool], ids=["float", "asarray", "tolist", "bool"])
+@pytest.mark.parametrize(
+    "ask", [float, np.asarray, lambda x: x.tolist(), bool], ids=["float", "asarray", "tolist", "bool"]
+)
 def test_values_cannot_be_had_inside(ask: Any, trace: Any) -> None:
     def need(x: xp.Array) -> xp.Array:
         ask(x)
         return x
 
-    with pytest.raises(xp.TransferError, match="a traced array of .* has no values yet and cannot become"):
+    with pytest.raises(xp.TransferError, match=r"a traced array of .* has no values yet and cannot become"):
         trace(need)(xp.asarray(1.0))
 
 

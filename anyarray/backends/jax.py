@@ -74,16 +74,28 @@ def scoped(function: Callable[..., Any], device: Any) -> Callable[..., Any]:
         return in_managers
 
     @functools.wraps(function)
-    def in_scope(*args: Any, **kwargs: Any) -> Any:
+    def in_wide_scope(*args: Any, **kwargs: Any) -> Any:
         outer_x64 = swap_x64(True)
-        outer_device = swap_device(device)
         try:
             return function(*args, **kwargs)
         finally:
-            set_device(outer_device)
             set_x64(outer_x64)
 
-    return in_scope
+    @functools.wraps(function)
+    def in_scope(*args: Any, **kwargs: Any) -> Any:
+        outer_device = swap_device(device)
+        try:
+            return in_wide_scope(*args, **kwargs)
+        finally:
+            set_device(outer_device)
+
+    return in_wide_scope if _is_only_device() else in_scope
+
+
+@functools.cache
+def _is_only_device() -> bool:
+    """Whether there is no other device that a default of the user's could name."""
+    return builtins.sum(map(len, devices().values())) == 1
 
 
 def devices() -> dict[str, list[Any]]:

@@ -111,6 +111,7 @@ def astype(x: Array, dtype: DType, /, *, copy: Bool = True, device: Backend | st
     """
     wanted = _dtypes.dtype(dtype)
     if type(x) is not Array:
+        _dispatch.as_array("astype", "x", x)  # refuses what is no array
         x = asarray(x)  # a copy of what the user could write to
     home = _dispatch.home_of_arrays("astype", [x]) if device is None else _backend.as_backend(device).placed
     came = x.dtype

@@ -1,0 +1,400 @@
+"""The automatic choice: where a call of free inputs runs, on a machine that was measured.
+
+A call *stays* where most of its inputs are. Another backend *saves* what the call takes less there, and has a *price*:
+bringing the inputs over and the result back, importing its library, compiling for new shapes. The data moves if
+
+(a) the saving of this call is at least the price, or
+(b) this saving and those missed before on the lineage of the inputs are at least twice the price (once, to go back to
+    NumPy, which is the home of free data).
+
+Rule (b) is that of rent or buy: it keeps all calls together within twice NumPy alone and four times the best choice made
+with hindsight; docs/automatic-choice.md has the proof. Results inherit the account of missed savings of their inputs, so
+no saving counts for two moves; arrays without one share that of the calls with the same function, shapes and dtypes.
+"""
+
+from __future__ import annotations
+
+import functools
+import logging
+import math
+import warnings
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
+
+from anyarray import _backend, _cost, _errors, _kept, _ownership, _profile, _transfer
+from anyarray._backend import Backend, Home
+from anyarray._dtypes import DType
+
+NUMPY: Final = "numpy"
+TWICE: Final = 2.0
+"""Times the price that missed savings must reach before data leaves NumPy."""
+Shape = tuple[int, ...]
+Account = dict[str, float]
+"""Seconds that were missed by not being on a backend, by its name."""
+
+log: Final = logging.getLogger("anyarray")
+
+
+# ---------------------------------------------------------------------- the model
+class _State:
+    """The model of this process, looked up once."""
+
+    def __init__(self) -> None:
+        self.is_known = False
+        self.model: _cost.Model | None = None
+
+
+class Limit:
+    """Elements below which a function needs no decision: it runs in NumPy, where its inputs are."""
+
+    __slots__ = ("elements",)
+
+    def __init__(self) -> None:
+        self.elements: float = UNKNOWN
+
+
+UNKNOWN: Final = 10_000.0
+"""The limit of every function until the profile was looked for, which the first larger call does."""
+
+_state: Final = _State()
+_limits: Final[dict[str, Limit]] = {}
+
+
+def limit_of(function: str) -> Limit:
+    """The limit of a function; one object, which changes when a model is there."""
+    return _limits.setdefault(function, Limit())
+
+
+def model() -> _cost.Model | None:
+    """The model of this machine, from its profile; None without one. Reads the file at the first call."""
+    if not _state.is_known:
+        use(_profile.load())
+        if _state.model is None and _profile.path() is not None:
+            # Not a warning: nothing is wrong, and a program that turns warnings into errors must not fail of this.
+            log.info("automatic choice: calls run where their arrays are, as this machine is not measured. %s", _profile.CURE)
+    return _state.model
+
+
+def use(found: _cost.Model | None) -> None:
+    """Decide by this model from now on."""
+    _state.is_known, _state.model = True, found
+    for function, limit in _limits.items():
+        limit.elements = math.inf if found is None else found.never_below(function)
+    _clear()
+
+
+def forget() -> None:
+    """Look for the profile again at the next large call."""
+    _state.is_known, _state.model = False, None
+    for limit in _limits.values():
+        limit.elements = UNKNOWN
+    _clear()
+
+
+def _clear() -> None:
+    _prospect.cache_clear()
+    _entrances.clear()
+    _compiled.clear()
+    _unable.clear()
+
+
+_entrances: Final[OrderedDict[Any, Account]] = OrderedDict()
+"""Accounts of arrays that come without one, by function, shapes and dtypes."""
+MOST_ENTRANCES: Final = 1024
+_compiled: Final[set[Any]] = set()
+"""What ran on a backend before: (its name, function, shapes, dtypes)."""
+_unable: Final[set[tuple[str, str]]] = set()
+"""Backends and functions that they turned out to lack."""
+
+
+# ---------------------------------------------------------------------- a decision
+class Prospect(NamedTuple):
+    """What is predicted of calls with the same function, shapes and dtypes."""
+
+    call: _cost.Call | None
+    seconds: Mapping[str, float]
+    """Of the call alone, by backend; empty if nothing is known."""
+    key: Any
+
+
+@functools.lru_cache(maxsize=4096)
+def _prospect(function: str, shapes: tuple[Shape, ...], dtypes: tuple[DType, ...]) -> Prospect:
+    known, found = _state.model, _cost.call(function, shapes, dtypes)
+    key = (function, shapes, tuple([dtype.name for dtype in dtypes]))
+    if known is None or found is None:
+        return Prospect(None, {}, key)
+    predicted = {name: known.seconds(name, found) for name in known.backends}
+    return Prospect(found, {name: seconds for name, seconds in predicted.items() if seconds is not None}, key)
+
+
+@dataclass(eq=False)
+class Decision:
+    """Where a call runs, and why."""
+
+    function: str
+    shapes: tuple[Shape, ...]
+    home: Home
+    stay: Home
+    """Where it would have run if nothing moved."""
+    reason: str = "nothing to decide"
+    predicted: dict[str, float] = field(default_factory=dict[str, float])
+    """Seconds on each backend that was considered, with its price."""
+    transferred: float = 0.0
+    """Predicted seconds of bringing the inputs, part of `predicted`."""
+    account: Account | None = None
+    seconds: float | None = None
+    """What the call took, waited for; inside `explain` only."""
+
+    @property
+    def has_moved(self) -> bool:
+        """Whether it runs elsewhere than its inputs are."""
+        return self.home is not self.stay
+
+    def credit(self, results: Iterable[Any]) -> None:
+        """Let results inherit the account."""
+        if self.account is not None:
+            for one in results:
+                one._account = self.account
+
+    def retreat(self, error: Exception) -> bool:
+        """Whether the call can be made again where its inputs are: warns if there was no memory to move it."""
+        if not self.has_moved:
+            return False
+        if isinstance(error, _errors.UnsupportedError):
+            _unable.add((self.home.backend.name, self.function))
+        elif is_out_of_memory(error):
+            warnings.warn(
+                f"{self.function}: {self.home.backend} is out of memory, so the call is repeated on {self.stay.backend}",
+                OutOfMemoryWarning,
+                stacklevel=4,
+            )
+        else:
+            return False
+        self.reason = f"repeated, as {self.home.backend} could not: {type(error).__name__}"
+        self.home = self.stay
+        return True
+
+
+class OutOfMemoryWarning(ResourceWarning):
+    """A device had no memory for a call that was moved to it; the call is repeated on the host."""
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether an error of any library says that memory ran out."""
+    name = type(error).__name__
+    return isinstance(error, MemoryError) or "OutOfMemory" in name or "ResourceExhausted" in name or (
+        "RESOURCE_EXHAUSTED" in str(error)
+    )
+
+
+def decide(function: str, arrays: Sequence[Any], candidates: tuple[str, ...] | None = None) -> Decision:
+    """Where a call with these free Arrays runs, on one of `candidates`; the model must be there."""
+    known = _state.model
+    assert known is not None
+    shapes = tuple([tuple(a._home.shape_of(a._native)) for a in arrays])
+    dtypes = tuple([a._home.dtype(a._native) for a in arrays])
+    prospect = _prospect(function, shapes, dtypes)
+    sizes = [math.prod(shape) * dtype.itemsize for shape, dtype in zip(shapes, dtypes, strict=True)]
+    stay = _place(arrays, sizes, known)
+    decision = Decision(function, shapes, stay, stay)
+    here, seconds, call = stay.backend.name, prospect.seconds, prospect.call
+    if call is None or here not in seconds:
+        return decision
+    decision.account = _account(arrays, prospect.key)
+    accounts = _distinct(arrays, decision.account)
+    allowed = seconds if candidates is None else {n: s for n, s in seconds.items() if n in candidates or n == here}
+    bringing = _bringing(arrays, sizes, here, known)
+    staying = seconds[here] + bringing
+    here_first = _first(here, call, prospect, known)
+    decision.predicted[here] = staying + here_first
+    decision.transferred = bringing
+    best, least = here, math.inf
+    for name, working in allowed.items():
+        if name == here or (name, function) in _unable:
+            continue
+        saving = staying - working
+        if saving + here_first <= 0 and candidates is None:
+            decision.predicted[name] = working
+            continue
+        arriving = _bringing(arrays, sizes, name, known)
+        returning = known.bringing(name, here, call.work.results * call.itemsize)
+        price = arriving + returning + _first(name, call, prospect, known) + _importing(name, known)
+        decision.predicted[name] = total = working + price
+        missed = sum([account.get(name, 0.0) for account in accounts])
+        multiple = 1.0 if name == NUMPY else TWICE
+        if saving + here_first >= price or (saving > 0 and missed + saving >= multiple * price):
+            if total < least and _has_dtypes(name, dtypes):
+                best, least = name, total
+                alone = saving + here_first >= price
+                decision.reason = (
+                    f"moves from {here}: " + ("this call alone pays for it" if alone else "missed savings paid for it")
+                )
+                decision.transferred = arriving
+    if candidates is not None and best not in candidates:
+        best = _narrowed(decision.predicted, candidates, dtypes)
+        decision.reason = f"moves from {here}: the policy leaves it out"
+    if best == here:
+        decision.reason = f"stays on {here}: " + (
+            "the fastest" if min(seconds[n] for n in allowed) >= seconds[here] else "moving has not paid yet"
+        )
+    else:
+        decision.home = _backend.backend_of_name(best).free
+        for account in accounts:
+            account[best] = account[here] = 0.0
+        staying = seconds[best]
+    for name, working in seconds.items():
+        if name != best:
+            decision.account[name] = max(0.0, decision.account.get(name, 0.0) + staying - working)
+    _compiled.add((best, prospect.key))
+    return decision
+
+
+def _place(arrays: Sequence[Any], sizes: Sequence[int], known: _cost.Model) -> Home:
+    """The home to which it takes least to bring the others; NumPy if that is as good."""
+    homes = list(dict.fromkeys([a._home for a in arrays]))
+    if len(homes) == 1:
+        return homes[0]  # type: ignore[no-any-return]  # an Array's home
+    return min(  # type: ignore[no-any-return]  # an Array's home
+        homes, key=lambda h: (_bringing(arrays, sizes, h.backend.name, known), h.backend.name != NUMPY, h.backend.name)
+    )
+
+
+def _bringing(arrays: Sequence[Any], sizes: Sequence[int], target: str, known: _cost.Model) -> float:
+    """Seconds of bringing those of the Arrays that are not there."""
+    seconds = 0.0
+    for array, nbytes in zip(arrays, sizes, strict=True):
+        source = array._home.backend
+        if source.name != target:
+            there = _loaded(target)
+            if there is not None and _kept.get(array, there) is not None:
+                continue
+            is_view = there is not None and _is_view(array, source, there)
+            seconds += known.bringing(source.name, target, nbytes, is_view=is_view)
+    return seconds
+
+
+def _is_view(array: Any, source: Backend, target: Backend) -> bool:
+    """Whether bringing the Array would share its memory, as `_transfer.moved` does."""
+    way = _transfer.route(source, target)
+    if way.share is None:
+        return False
+    if source.library != NUMPY:
+        return way.is_always_safe
+    return _ownership.is_unwritten(array) and _transfer.is_fit(array._native)
+
+
+def _loaded(name: str) -> Backend | None:
+    """The backend of a name, if its library is imported."""
+    return _backend.backend_of_name(name) if _backend.parse(name)[0].is_loaded() else None
+
+
+def _importing(name: str, known: _cost.Model) -> float:
+    return 0.0 if _loaded(name) is not None else known.backends[name].importing
+
+
+def _first(name: str, call: _cost.Call, prospect: Prospect, known: _cost.Model) -> float:
+    """Seconds that the first call with these shapes takes longer; 0 for others."""
+    return 0.0 if (name, prospect.key) in _compiled else known.first(name, call)
+
+
+def _has_dtypes(name: str, dtypes: Iterable[DType]) -> bool:
+    """Whether the backend, imported for it, is there and has the dtypes."""
+    try:
+        there = _backend.backend_of_name(name)
+    except _errors.BackendError:
+        return False  # a device of the profile that this process does not see
+    return all(there.has_dtype(dtype.name) for dtype in dtypes)
+
+
+def _narrowed(predicted: Mapping[str, float], candidates: Sequence[str], dtypes: Sequence[DType]) -> str:
+    """The best of the backends that a policy leaves, whatever it costs."""
+    left = [name for name in candidates if name in predicted] or list(candidates)
+    able = [name for name in left if _has_dtypes(name, dtypes)]
+    return min(able or left, key=lambda name: predicted.get(name, math.inf))
+
+
+def _account(arrays: Sequence[Any], key: Any) -> Account:
+    """The account that this call's missed savings go to: one of its inputs, else that of all calls like it."""
+    for array in arrays:
+        account: Account | None = getattr(array, "_account", None)
+        if account is not None:
+            return account
+    found = _entrances.get(key)
+    if found is None:
+        found = _entrances[key] = {}
+        if len(_entrances) > MOST_ENTRANCES:
+            _entrances.popitem(last=False)
+    return found
+
+
+def _distinct(arrays: Sequence[Any], first: Account) -> list[Account]:
+    """The accounts of the inputs, each once."""
+    accounts = [first]
+    for array in arrays:
+        account = getattr(array, "_account", None)
+        if account is not None and not any(account is one for one in accounts):
+            accounts.append(account)
+    return accounts
+
+
+# ---------------------------------------------------------------------- whole functions
+class WholeFunction:
+    """Where a compiled function runs, for one structure and one set of shapes of its arguments.
+
+    It starts where its arguments are, and that is timed. What a backend would take is predicted from the measured
+    chain, compiled there, until the backend was tried; then it is what was measured. A backend is tried, once, when the
+    savings missed so far are twice its price (compiling, importing, bringing the arguments), and kept if it is faster.
+    """
+
+    MOST: Final = 3
+    """Calls of each backend that are timed, the compiling one aside; the least of them counts."""
+
+    def __init__(self) -> None:
+        self.measured: dict[str, list[float]] = {}
+        self.missed: Account = {}
+
+    def seconds(self, name: str) -> float | None:
+        """The least time of a call that was measured on a backend; None before that."""
+        times = self.measured.get(name, [])
+        return min(times, default=None)
+
+    def note(self, name: str, seconds: float) -> None:
+        """Count a call; of a backend that compiles the first is not measured."""
+        self.measured.setdefault(name, [])
+        if name == NUMPY or name in self._has_compiled:
+            self.measured[name].append(seconds)
+        self._has_compiled.add(name)
+
+    @functools.cached_property
+    def _has_compiled(self) -> set[str]:
+        return set()
+
+    def is_settled(self, name: str) -> bool:
+        """Whether a call on this backend need not be timed any more."""
+        return len(self.measured.get(name, [])) >= self.MOST
+
+    def choose(self, here: str, elements: int, width: int, bringing: Callable[[str], float]) -> str:
+        """The backend of the next call; `here` is where its arguments are."""
+        known = _state.model
+        staying = self.seconds(here)
+        if known is None or staying is None or here not in known.backends:
+            return here
+        ours = known.backends[here].fused.get(width)
+        best, least = here, staying
+        for name, costs in known.backends.items():
+            curve, was = costs.fused.get(width), self.seconds(name)
+            if name == here or curve is None or ours is None:
+                continue
+            working = staying * curve(elements) / ours(elements) if was is None else was
+            price = bringing(name)
+            if name not in self.measured:
+                price += costs.compiling + _importing(name, known)
+            saving = staying - working
+            if was is None:
+                self.missed[name] = self.missed.get(name, 0.0) + saving
+            pays = saving >= price or (was is None and self.missed[name] >= TWICE * price)
+            if saving > 0 and pays and working < least:
+                best, least = name, working
+        return best

@@ -1,0 +1,297 @@
+"""Predicted seconds of a call on each backend: arithmetic over what was measured, no input or output.
+
+A function belongs to a *class* of functions that take about as long on the same data; one of each class is measured. The
+size of a call is its *work*, in the unit that time follows: elements of the broadcast inputs, n log n for sorts
+and transforms, 2mnk for products, n^3 for factorisations. Between measured points time is interpolated on log-log axes,
+below the first it is that of the first (launching is all there is), beyond the last it grows with the work.
+"""
+
+from __future__ import annotations
+
+import bisect
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
+
+from anyarray._dtypes import DType
+
+Shape = tuple[int, ...]
+
+
+# ---------------------------------------------------------------------- work
+class Work(NamedTuple):
+    """The size of a call."""
+
+    amount: float
+    """In the unit of the class."""
+    results: float
+    """Elements of what it gives; what it would take to bring that back."""
+
+
+def _elements(shapes: Sequence[Shape]) -> Work:
+    amount = float(math.prod(_broadcast(shapes)))
+    return Work(amount, amount)
+
+
+def _reduced(shapes: Sequence[Shape]) -> Work:
+    # To how much depends on `axis`; to one row, say.
+    return Work(math.prod(shapes[0]), math.prod(shapes[0][1:]))
+
+
+def _joined(shapes: Sequence[Shape]) -> Work:
+    amount = float(sum(map(math.prod, shapes)))
+    return Work(amount, amount)
+
+
+def _ordered(shapes: Sequence[Shape]) -> Work:
+    n = math.prod(shapes[0])
+    return Work(n * math.log2(max(n, 2)), n)
+
+
+def _searched(shapes: Sequence[Shape]) -> Work:
+    sought = math.prod(shapes[-1])
+    return Work(sought * math.log2(max(math.prod(shapes[0]), 2)), sought)
+
+
+def _product(shapes: Sequence[Shape]) -> Work:
+    first, second = shapes[0], shapes[-1]
+    *left, m, k = first if len(first) > 1 else (1, *first)
+    *right, _, n = second if len(second) > 1 else (*second, 1)
+    stack = math.prod(_broadcast((tuple(left), tuple(right))))
+    return Work(2.0 * stack * m * n * k, stack * m * n)
+
+
+def _outer(shapes: Sequence[Shape]) -> Work:
+    amount = float(math.prod(shapes[0]) * math.prod(shapes[-1]))
+    return Work(amount, amount)
+
+
+def _factorised(shapes: Sequence[Shape]) -> Work:
+    *stack, m, n = shapes[0]
+    return Work(math.prod(stack) * m * n * min(m, n), math.prod(shapes[0]))
+
+
+def _gathered(shapes: Sequence[Shape]) -> Work:
+    amount = float(math.prod(shapes[-1]) * math.prod(shapes[0][1:]))
+    return Work(amount, amount)
+
+
+def _broadcast(shapes: Sequence[Shape]) -> Shape:
+    """The shape that shapes broadcast to; the call itself refuses those that do not."""
+    ndim = max(map(len, shapes), default=0)
+    padded = [(1,) * (ndim - len(shape)) + tuple(shape) for shape in shapes]
+    return tuple([0 if 0 in lengths else max(lengths) for lengths in zip(*padded, strict=True)])
+
+
+# ---------------------------------------------------------------------- classes
+class FunctionClass(NamedTuple):
+    """Functions that take about as long on the same data."""
+
+    work: Callable[[Sequence[Shape]], Work]
+    growth: float
+    """The most work of a call with arrays of n elements is about n to this power."""
+    kinds: str
+    """Kinds of dtypes that the measurements speak for; others run where they are."""
+    functions: tuple[str, ...]
+    """The first stands for all of them when it is measured."""
+
+
+def _row(work: Callable[[Sequence[Shape]], Work], growth: float, kinds: str, functions: str) -> FunctionClass:
+    return FunctionClass(work, growth, kinds, tuple(functions.split()))
+
+
+CLASSES: Final[dict[str, FunctionClass]] = {
+    "arithmetic": _row(_elements, 1, "biufc", (
+        "add subtract multiply divide negative abs square sqrt reciprocal maximum minimum clip where sign signbit "
+        "copysign floor ceil trunc round isnan isinf isfinite equal not_equal less less_equal greater greater_equal "
+        "logical_and logical_or logical_xor logical_not bitwise_and bitwise_or bitwise_xor bitwise_invert "
+        "bitwise_left_shift bitwise_right_shift nextafter"
+    )),
+    "remainder": _row(_elements, 1, "iuf", "remainder floor_divide"),
+    "exponential": _row(_elements, 1, "iuf", "exp log log2"),
+    "trigonometric": _row(_elements, 1, "iuf", "sin cos tan"),
+    "hyperbolic": _row(_elements, 1, "iuf", "tanh"),
+    "transcendental": _row(_elements, 1, "iuf", (
+        "log1p expm1 log10 sinh cosh asin acos atan asinh acosh atanh atan2 hypot logaddexp"
+    )),
+    "power": _row(_elements, 1, "f", "pow"),
+    "sum": _row(_reduced, 1, "biufc", "sum mean prod vector_norm"),
+    "extremum": _row(_reduced, 1, "biuf", "max min argmax argmin any all count_nonzero"),
+    "variance": _row(_reduced, 1, "iuf", "var std"),
+    "cumulative": _row(_elements, 1, "iuf", "cumulative_sum cumulative_prod diff"),
+    "sort": _row(_ordered, 1, "f", "sort"),
+    "argsort": _row(_ordered, 1, "f", "argsort"),
+    "search": _row(_searched, 1, "iuf", "searchsorted"),
+    "unique": _row(_ordered, 1, "iuf", "unique_values unique_counts unique_inverse unique_all"),
+    "matmul": _row(_product, 1.5, "fc", "matmul"),
+    "dot": _row(_elements, 1, "fc", "vecdot"),
+    "outer": _row(_outer, 2, "fc", "outer"),
+    "fft": _row(_ordered, 1, "fc", "fft ifft fftn ifftn rfft irfft rfftn irfftn hfft ihfft"),
+    "solve": _row(_factorised, 1.5, "f", "solve inv det slogdet"),
+    "cholesky": _row(_factorised, 1.5, "f", "cholesky"),
+    "qr": _row(_factorised, 1.5, "f", "qr"),
+    "svd": _row(_factorised, 1.5, "f", "svd svdvals pinv matrix_rank"),
+    "eigh": _row(_factorised, 1.5, "f", "eigh eigvalsh"),
+    "gather": _row(_gathered, 2, "biuf", "take take_along_axis"),
+    "join": _row(_joined, 1, "biufc", "concat stack"),
+    "creation": _row(_elements, 1, "biufc", "ones_like zeros_like full_like"),
+}  # fmt: skip
+"""The classes by name. A function that is in none (views, `reshape`, indexing) runs where its inputs are."""
+
+CLASS_OF: Final = {function: name for name, row in CLASSES.items() for function in row.functions}
+
+WIDTHS: Final = (4, 8)
+"""Bytes of the real numbers that are measured, float32 and float64; each dtype counts as the nearer one."""
+
+
+class Call(NamedTuple):
+    """A call, as far as its time goes."""
+
+    kind: str
+    """Name of its class."""
+    width: int
+    """One of `WIDTHS`."""
+    work: Work
+    itemsize: int
+    """Bytes of an element of the inputs."""
+
+
+def call(function: str, shapes: Sequence[Shape], dtypes: Sequence[DType]) -> Call | None:
+    """The call of a function with inputs of these shapes and dtypes; None if no measurement speaks for it."""
+    kind = CLASS_OF.get(function)
+    if kind is None:
+        return None
+    row = CLASSES[kind]
+    if any(dtype.kind not in row.kinds for dtype in dtypes):
+        return None
+    itemsize = max(dtype.itemsize // 2 if dtype.kind == "c" else dtype.itemsize for dtype in dtypes)
+    try:
+        work = row.work(shapes)
+    except (ValueError, IndexError):
+        return None  # too few axes: the call itself says so
+    return Call(kind, WIDTHS[0] if itemsize <= WIDTHS[0] else WIDTHS[1], work, max(d.itemsize for d in dtypes))
+
+
+# ---------------------------------------------------------------------- seconds
+class Curve:
+    """Seconds by work, or by bytes, through measured points."""
+
+    def __init__(self, points: Sequence[Sequence[float]]) -> None:
+        self.points = sorted((float(x), float(seconds)) for x, seconds in points)
+        self._logs = [(math.log(max(x, 1.0)), math.log(max(seconds, 1e-9))) for x, seconds in self.points]
+        self._xs = [x for x, _ in self._logs]
+
+    def __call__(self, x: float) -> float:
+        """Seconds at `x`."""
+        logs, at = self._logs, math.log(max(x, 1.0))
+        i = bisect.bisect(self._xs, at)
+        if i == 0:
+            return math.exp(logs[0][1])
+        x0, y0 = logs[i - 1]
+        if i == len(logs):
+            return math.exp(y0 + at - x0)
+        x1, y1 = logs[i]
+        return math.exp(y0 + (y1 - y0) * (at - x0) / (x1 - x0))
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What is known of one backend."""
+
+    curves: Mapping[tuple[str, int], Curve]
+    """Seconds by work, for each class and width."""
+    first: Mapping[str, float] = field(default_factory=dict[str, float])
+    """Seconds that the first call of a function with new shapes takes longer, compiling say; by class."""
+    fused: Mapping[int, Curve] = field(default_factory=dict[int, Curve])
+    """Seconds of a chain of elementwise calls by elements, compiled as a whole if the backend does; by width."""
+    compiling: float = 0.0
+    """Seconds that compiling that chain takes."""
+    importing: float = 0.0
+    """Seconds that importing the library takes."""
+
+
+@dataclass(frozen=True)
+class Route:
+    """What bringing arrays from one backend to another takes."""
+
+    copy: Curve
+    """Seconds by bytes."""
+    view: float | None = None
+    """Seconds where memory is shared; None where it cannot be."""
+
+
+@dataclass(frozen=True)
+class Model:
+    """What is known of a machine."""
+
+    backends: Mapping[str, Costs]
+    """By name, NumPy's first."""
+    routes: Mapping[tuple[str, str], Route]
+
+    def seconds(self, backend: str, what: Call) -> float | None:
+        """Seconds of a call, all inputs at hand; None if that was not measured there."""
+        curve = self.backends[backend].curves.get((what.kind, what.width))
+        return None if curve is None else curve(what.work.amount)
+
+    def first(self, backend: str, what: Call) -> float:
+        """Seconds that its first call with new shapes takes longer."""
+        return self.backends[backend].first.get(what.kind, 0.0)
+
+    def bringing(self, source: str, target: str, nbytes: float, *, is_view: bool = False) -> float:
+        """Seconds of bringing an array; by NumPy where there is no measured route."""
+        if source == target:
+            return 0.0
+        route = self.routes.get((source, target))
+        if route is None:
+            legs = [(source, "numpy"), ("numpy", target)]
+            return sum(self.bringing(*leg, nbytes) for leg in legs) if "numpy" not in (source, target) else math.inf
+        return route.view if is_view and route.view is not None else route.copy(nbytes)
+
+    def crossover(self, kind: str, width: int, backend: str) -> float:
+        """The work from which a backend beats NumPy in a class of functions, its inputs at hand; infinity if never."""
+        numpys, ours = (self.backends[name].curves.get((kind, width)) for name in ("numpy", backend))
+        if numpys is None or ours is None:
+            return math.inf
+        marks = sorted({x for curve in (numpys, ours) for x, _ in curve.points})
+        finer = [a * (b / a) ** (i / 16) for a, b in zip(marks, marks[1:], strict=False) for i in range(16)]
+        return next((x for x in [*finer, *marks[-1:]] if ours(x) < numpys(x)), math.inf)
+
+    def never_below(self, function: str) -> float:
+        """Elements of the inputs below which every call of a function is fastest in NumPy."""
+        kind = CLASS_OF.get(function)
+        others = [name for name in self.backends if name != "numpy"]
+        if kind is None or not others:
+            return math.inf
+        row = CLASSES[kind]
+        work = min(self.crossover(kind, width, name) for width in WIDTHS for name in others)
+        if row.work in (_ordered, _searched) and work < math.inf:
+            work /= math.log2(max(work, 2))
+        return work ** (1 / row.growth) if work < math.inf else work
+
+
+def model_of(data: Mapping[str, Any]) -> Model:
+    """The model in a profile. Raises KeyError, TypeError or ValueError for one that is not as it should be."""
+    backends = {
+        name: Costs(
+            {
+                (kind, int(width)): Curve(points)
+                for kind, by_width in row["classes"].items()
+                for width, points in by_width.items()
+                if points
+            },
+            {kind: float(seconds) for kind, seconds in row["first"].items()},
+            {int(width): Curve(points) for width, points in row["fused"].items() if points},
+            float(row["compiling"]),
+            float(row["importing"]),
+        )
+        for name, row in data["backends"].items()
+    }
+    if "numpy" not in backends:
+        raise ValueError("numpy is missing")
+    routes = {
+        (row["source"], row["target"]): Route(Curve(row["copy"]), None if row["view"] is None else float(row["view"]))
+        for row in data["routes"]
+        if row["copy"]
+    }
+    return Model(backends, routes)

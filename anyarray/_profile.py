@@ -1,0 +1,118 @@
+"""The profile: a JSON file with what `calibrate` measured on this machine.
+
+It stands in the user's cache folder under a name made of the machine, so that a home folder that machines share holds
+one for each; ANYARRAY_PROFILE names another file, or "off" for none. It is used only if it was measured on
+this machine, with these versions of the libraries: else it is ignored, with a warning that says what to run.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import os
+import platform
+import tempfile
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from anyarray import _backend, _cost
+
+FORMAT: Final = 1
+"""Of the file; another number is another meaning."""
+CURE: Final = "Run: python -m anyarray calibrate"
+
+
+class ProfileWarning(UserWarning):
+    """A profile that cannot be used; the automatic choice stays where the inputs are."""
+
+
+def path() -> Path | None:
+    """Where the profile of this machine is, or would be; None if the user wants none."""
+    named = os.environ.get("ANYARRAY_PROFILE")
+    if named:
+        return None if named == "off" else Path(named)
+    import platformdirs  # 10 ms, which `import anyarray` need not take
+
+    digest = hashlib.sha256(json.dumps(machine(), sort_keys=True).encode()).hexdigest()
+    return platformdirs.user_cache_path("anyarray") / f"profile-{digest[:16]}.json"
+
+
+@functools.cache
+def machine() -> dict[str, Any]:
+    """What tells this machine from others; imports no library."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    accelerators = sorted(str(one) for one in Path("/proc/driver/nvidia/gpus").glob("*"))
+    return {
+        "system": platform.system(),
+        "processor": _processor(),
+        "cores": cores,
+        "accelerators": accelerators,
+        "hidden": os.environ.get("CUDA_VISIBLE_DEVICES"),
+    }
+
+
+def _processor() -> str:
+    """The processor's model; `platform.processor` gives only its family on Linux."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        lines = []
+    model = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "")
+    return f"{platform.machine()} {model or platform.processor()}".strip()
+
+
+def versions(names: Mapping[str, Any]) -> dict[str, str | None]:
+    """The installed versions of libraries, by their names in the registry."""
+    known = _backend.libraries()
+    return {name: known[name].version if name in known else None for name in names}
+
+
+def save(measured: Mapping[str, Any], libraries: Mapping[str, Any], to: Path) -> None:
+    """Write what was measured with these libraries; whoever reads meanwhile sees the old file or the new one."""
+    data = {"format": FORMAT, "machine": machine(), "versions": versions(libraries), **measured}
+    to.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=to.parent, prefix=to.name, suffix=".tmp")
+    try:
+        with os.fdopen(handle, "w") as file:
+            json.dump(data, file, indent=1)
+        os.replace(temporary, to)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def load() -> _cost.Model | None:
+    """The model of this machine; None without a profile, or with one that cannot be used, and a warning."""
+    file = path()
+    if file is None:
+        return None
+    try:
+        text = file.read_text()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        return _refused(file, f"cannot be read ({error.strerror})")
+    try:
+        data = json.loads(text)
+        fault = _fault(data)
+        return _cost.model_of(data) if fault is None else _refused(file, fault)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        return _refused(file, f"is broken ({type(error).__name__}: {error})")
+
+
+def _fault(data: Mapping[str, Any]) -> str | None:
+    """Why a profile does not speak for this machine; None if it does."""
+    if data["format"] != FORMAT:
+        return f"is of format {data['format']}, not {FORMAT}"
+    if data["machine"] != json.loads(json.dumps(machine())):
+        return "is of another machine"
+    now = versions(data["versions"])
+    changed = [f"{name} {was} is {now[name]} now" for name, was in data["versions"].items() if now[name] != was]
+    return f"is stale ({', '.join(changed)})" if changed else None
+
+
+def _refused(file: Path, fault: str) -> None:
+    warnings.warn(f"profile: {file} {fault}, so it is ignored. {CURE}", ProfileWarning, stacklevel=2)

@@ -1,0 +1,529 @@
+"""`jit`, `grad`, `value_and_grad`, `jacobian`, `vmap` and `stop_gradient`: the same on every backend that has them."""
+
+from __future__ import annotations
+
+import inspect
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import pytest
+from comparison import assert_same
+
+import anyarray as xp
+from anyarray import _backend, transforms
+
+ROWS: Final = np.asarray([[0.5, 1.0, -2.0], [3.0, -0.25, 4.0]])
+SQUARE: Final = np.asarray([[2.0, 1.0, 0.0], [0.5, 3.0, -1.0], [1.0, 0.0, 4.0]])
+
+
+class Pair(NamedTuple):
+    first: Any
+    second: Any
+
+
+@dataclass(frozen=True)
+class Layer:
+    weights: Any
+    bias: Any
+    name: str = "dense"
+
+    def __post_init__(self) -> None:
+        assert self.weights.shape, "a constructor that looks at its arguments"
+
+
+@dataclass(frozen=True)
+class Model:
+    scale: int
+
+
+@pytest.fixture
+def differentiating(framework: str) -> Iterator[xp.Backend]:
+    """A backend with derivatives, chosen around the test."""
+    with xp.backend(framework) as entered:
+        assert entered is not None
+        if not entered.has_hook("value_and_grad"):
+            pytest.skip("the library has no derivatives")
+        yield entered
+
+
+def counted(function: Callable[..., Any]) -> tuple[Callable[..., Any], list[None]]:
+    """A function, and a list that grows by one each time that its body runs."""
+    runs: list[None] = []
+
+    def body(*args: Any, **kwargs: Any) -> Any:
+        runs.append(None)
+        return function(*args, **kwargs)
+
+    return body, runs
+
+
+# ---------------------------------------------------------------------- jit
+def test_jit_gives_what_the_function_gives(backend: xp.Backend) -> None:
+    def function(x: xp.Array, y: xp.Array) -> xp.Array:
+        return xp.exp(x) / xp.sum(y, axis=0) - x @ y.mT[:, :1]
+
+    x, y = xp.asarray(ROWS), xp.asarray(ROWS + 1)
+    for _ in range(2):
+        assert_same(xp.jit(function)(x, y), np.asarray(function(x, y)))
+
+
+def test_jit_keeps_signature_name_and_docstring() -> None:
+    def scaled(x: xp.Array, factor: float = 2.0) -> xp.Array:
+        """Scaled."""
+        return x * factor
+
+    compiled = xp.jit(scaled)
+    assert inspect.signature(compiled) == inspect.signature(scaled)
+    assert (compiled.__name__, compiled.__doc__) == ("scaled", "Scaled.")
+
+
+def test_jit_does_not_trace_again_when_shapes_and_dtypes_repeat(framework: str) -> None:
+    body, runs = counted(lambda x, y: x * y + 1)
+    compiled = xp.jit(body)
+    with xp.backend(framework):
+        x = xp.asarray(ROWS)
+        for _ in range(3):
+            compiled(x, x)
+            compiled(x + 1, y=x)
+    assert len(runs) == 2  # one for each way to pass y
+
+
+def test_jit_traces_a_new_shape_dtype_and_constant_once_each(framework: str) -> None:
+    body, runs = counted(lambda x, factor: x * factor)
+    compiled = xp.jit(body)
+    with xp.backend(framework):
+        x = xp.asarray(ROWS)
+        for array, factor in [(x, 2), (x[0], 2), (xp.astype(x, xp.float32), 2), (x, 2.0), (x, 3), (x, True)] * 2:
+            compiled(array, factor)
+    assert len(runs) == 6
+
+
+def test_jit_serves_free_and_placed_arrays_by_one_trace(framework: str) -> None:
+    body, runs = counted(lambda x: x + 1)
+    compiled = xp.jit(body)
+    with xp.backend(framework):
+        free = xp.asarray(ROWS)
+    compiled(free)
+    compiled(free.to_device(framework))
+    assert len(runs) == 1
+
+
+@pytest.mark.parametrize("value", [2, 2.5, True, -0.0, 1j])
+def test_numbers_are_as_weak_inside_jit_as_outside(value: complex, backend: xp.Backend) -> None:
+    for dtype in (xp.float32, xp.int64):
+        x = xp.ones(3, dtype=dtype)
+        assert_same(xp.jit(lambda x, value: x * value)(x, value), np.asarray(x * value))
+
+
+def test_dtypes_promote_inside_jit_as_outside(backend: xp.Backend) -> None:
+    found = xp.jit(lambda a, b: a + b)(xp.ones(2, dtype=xp.int64), xp.ones(2, dtype=xp.float32))
+    assert found.dtype == xp.float64
+
+
+def test_default_dtypes_hold_inside_jit(backend: xp.Backend) -> None:
+    make = xp.jit(lambda x: xp.ones(2) + xp.sum(x))
+    x = xp.ones(2, dtype=xp.float32)
+    assert make(x).dtype == xp.float64
+    with xp.default_dtypes(float=xp.float32):
+        assert make(x).dtype == xp.float32
+    assert make(x).dtype == xp.float64
+
+
+def test_arrays_made_inside_jit_belong_to_its_backend(framework: str) -> None:
+    x = xp.asarray(ROWS, device=framework)
+    made, ones = xp.jit(lambda x: (x + xp.arange(3), xp.ones(2)))(x)
+    assert made.device is ones.device is x.device
+
+
+def test_jit_takes_and_gives_nested_arrays_and_constants(backend: xp.Backend) -> None:
+    def function(tree: dict[str, Any], pair: Pair, *rest: Any, **named: Any) -> Any:
+        layer = tree["layer"]
+        return Layer(layer.weights * 2, layer.bias + 1, "new"), Pair(pair.second, [None, "text", 3]), {"q": named["z"]}
+
+    x = xp.asarray(ROWS)
+    layer, pair, named = xp.jit(function)({"layer": Layer(x, x[0])}, Pair(1, (x, 2.5)), "unused", z=x)
+    assert_same(layer.weights, ROWS * 2)
+    assert_same(layer.bias, ROWS[0] + 1)
+    assert layer.name == "new"
+    assert_same(pair.first[0], ROWS)
+    assert (pair.first[1], pair.second) == (2.5, [None, "text", 3])
+    assert_same(named["q"], ROWS)
+
+
+def test_jit_keeps_the_order_and_the_class_of_dicts(backend: xp.Backend) -> None:
+    x = xp.asarray(ROWS)
+    found = xp.jit(lambda d: OrderedDict(z=d["b"], a=d["a"]))({"b": x, "a": x + 1})
+    assert type(found) is OrderedDict
+    assert list(found) == ["z", "a"]
+
+
+def test_a_result_may_have_another_structure_for_another_shape(backend: xp.Backend) -> None:
+    halves = xp.jit(lambda x: x if x.shape[0] == 1 else (x, x.shape[0]))
+    x = xp.asarray(ROWS)
+    for _ in range(2):
+        assert_same(halves(x[:1]), ROWS[:1])
+        assert halves(x)[1] == 2
+
+
+def test_jit_compiles_methods(backend: xp.Backend) -> None:
+    class Model:
+        def __init__(self, weights: xp.Array) -> None:
+            self.weights = weights
+
+        @xp.jit
+        def predicted(self, x: xp.Array) -> xp.Array:
+            return x @ self.weights
+
+    model = Model(xp.asarray(SQUARE))
+    assert_same(model.predicted(xp.asarray(ROWS)), ROWS @ SQUARE)
+
+
+def test_static_argnames_count_by_their_value(backend: xp.Backend) -> None:
+    @xp.jit(static_argnames=("axis", "model"))
+    def total(x: xp.Array, axis: int, *, model: Any = None) -> xp.Array:
+        return xp.sum(x, axis=axis) * (1 if model is None else model.scale)
+
+    x = xp.asarray(ROWS)
+    assert_same(total(x, 1), ROWS.sum(1))
+    assert_same(total(x, axis=0), ROWS.sum(0))
+    assert_same(total(x, 0, model=Model(3)), ROWS.sum(0) * 3)
+
+
+def test_jit_refuses_what_is_neither_array_nor_hashable(framework: str) -> None:
+    def function(x: Any, config: Any) -> Any:
+        return x
+
+    with xp.backend(framework), pytest.raises(
+        TypeError,
+        match=r"^jit: config of function must be made of Arrays and hashable values, but holds set\. "
+        r"Pass a tuple, or a frozen dataclass$",
+    ) as raised:
+        xp.jit(function)(xp.ones(2), {1, 2})
+    assert isinstance(raised.value.__cause__, TypeError)
+
+
+def test_static_argnames_must_be_parameters() -> None:
+    with pytest.raises(ValueError, match=r"^jit: static_argnames must name parameters of double, not 'n'$"):
+
+        @xp.jit(static_argnames="n")
+        def double(x: xp.Array) -> xp.Array:
+            return 2 * x
+
+
+def test_jit_runs_what_xla_cannot_compile(backend: xp.Backend) -> None:
+    found = xp.jit(xp.linalg.eigvalsh)(xp.asarray(SQUARE + SQUARE.T))
+    assert_same(found, np.linalg.eigvalsh(SQUARE + SQUARE.T), looser=100)
+
+
+def test_assignment_works_inside_jit(backend: xp.Backend) -> None:
+    @xp.jit
+    def written(x: xp.Array) -> xp.Array:
+        y = x + 0
+        y[0, 1] = 7
+        y[:, 0] += 1
+        y *= 2
+        return y
+
+    x = xp.asarray(ROWS)
+    expected = ROWS.copy()
+    expected[0, 1] = 7
+    expected[:, 0] += 1
+    assert_same(written(x), expected * 2)
+    assert_same(x, ROWS)
+
+
+def test_inputs_on_two_backends_are_refused_by_jit_as_by_any_call(framework: str) -> None:
+    with pytest.raises(xp.BackendMismatchError, match=r"^jit: one input is placed on numpy and another on "):
+        xp.jit(lambda a, b: a + b)(xp.ones(2, device="numpy"), xp.ones(2, device=framework))
+
+
+def test_an_exception_inside_jit_leaves_nothing_behind(framework: str) -> None:
+    @xp.jit
+    def failing(x: xp.Array) -> xp.Array:
+        raise RuntimeError("mine")
+
+    x = xp.ones(2, device=framework)
+    with pytest.raises(RuntimeError, match=r"^mine"):  # to which JAX adds a note
+        failing(x)
+    assert xp.ones(2).device.library == "numpy"
+
+
+# ---------------------------------------------------------------------- derivatives
+DERIVATIVES: Final[dict[str, tuple[Callable[[xp.Array], xp.Array], Callable[[np.ndarray[Any, Any]], Any]]]] = {
+    "sum of sines": (lambda x: xp.sum(xp.sin(x)), np.cos),
+    "product of two elements": (lambda x: x[0, 1] * x[1, -1], lambda a: np.asarray([[0, a[1, 2], 0], [0, 0, a[0, 1]]])),
+    "matrix product": (lambda x: xp.sum(x @ x.mT), lambda a: 2 * np.tile(a.sum(0), (2, 1))),
+    "taken twice": (
+        lambda x: xp.sum(xp.take(x, xp.asarray([0, 0]), axis=0)),
+        lambda a: np.asarray([[2.0] * 3, [0.0] * 3]),
+    ),
+    "where": (lambda x: xp.sum(xp.where(x > 0, x**2, 0.0)), lambda a: np.where(a > 0, 2 * a, 0.0)),
+    "sorted": (lambda x: xp.sum(xp.sort(x)[:, 0]), lambda a: (a == a.min(1, keepdims=True)).astype(float)),
+    "largest": (xp.max, lambda a: (a == a.max()).astype(float)),
+    "variance": (xp.var, lambda a: 2 * (a - a.mean()) / a.size),
+    "constant": (lambda x: xp.sum(xp.ones(3)), np.zeros_like),
+    "stopped": (lambda x: xp.sum(x * xp.stop_gradient(x)), np.array),
+}
+
+
+@pytest.mark.parametrize("what", DERIVATIVES)
+def test_the_gradient_is_that_of_the_formula(what: str, differentiating: xp.Backend) -> None:
+    function, expected = DERIVATIVES[what]
+    x = xp.asarray(ROWS)
+    gradient = xp.grad(function)
+    assert_same(gradient(x), expected(ROWS))
+    assert_same(xp.jit(gradient)(x), expected(ROWS))
+
+
+def test_the_gradient_goes_through_assignment(differentiating: xp.Backend) -> None:
+    def function(x: xp.Array) -> xp.Array:
+        y = x * 1
+        y[0] = 0.0
+        y += y
+        return xp.sum(y**2)
+
+    expected = 8 * ROWS
+    expected[0] = 0
+    assert_same(xp.grad(function)(xp.asarray(ROWS)), expected)
+
+
+def test_value_and_grad_gives_both(differentiating: xp.Backend) -> None:
+    value, (by_a, by_b) = xp.value_and_grad(lambda a, b: xp.sum(a * b), argnums=(0, 1))(xp.asarray(ROWS), xp.ones(3))
+    assert_same(value, np.asarray(ROWS.sum()))
+    assert_same(by_a, np.ones((2, 3)))
+    assert_same(by_b, ROWS.sum(0))
+
+
+def test_an_array_that_comes_twice_counts_as_two_variables(differentiating: xp.Backend) -> None:
+    x = xp.asarray(ROWS)
+    for found in xp.grad(lambda a, b: xp.sum(a * b), argnums=(0, -1))(x, x):
+        assert_same(found, ROWS)
+    assert_same(xp.grad(lambda y: xp.sum(y * x))(x), ROWS)
+
+
+def test_the_gradient_has_the_structure_of_the_argument(differentiating: xp.Backend) -> None:
+    layer = Layer(xp.asarray(SQUARE), xp.asarray(ROWS[0]))
+    found = xp.grad(lambda p, x: xp.sum(x @ p["layer"].weights + p["layer"].bias))({"layer": layer}, xp.asarray(ROWS))
+    assert_same(found["layer"].weights, np.tile(ROWS.sum(0)[:, None], (1, 3)))
+    assert_same(found["layer"].bias, np.full(3, 2.0))
+    assert found["layer"].name == "dense"
+
+
+def test_derivatives_nest(differentiating: xp.Backend) -> None:
+    third = xp.grad(xp.grad(xp.grad(lambda x: x**4)))
+    assert_same(third(3.0), np.asarray(72.0))
+    assert_same(xp.jit(third)(xp.asarray(3.0)), np.asarray(72.0))
+
+
+@pytest.mark.parametrize("mode", ["reverse", "forward"])
+def test_the_jacobian_has_the_axes_of_the_result_then_those_of_the_argument(
+    mode: Any, differentiating: xp.Backend
+) -> None:
+    a = xp.asarray(SQUARE)
+    found = xp.jacobian(lambda x: (a @ x, {"sum": xp.sum(x), "constant": xp.ones(2)}), mode=mode)(xp.asarray(ROWS[0]))
+    assert_same(found[0], SQUARE)
+    assert_same(found[1]["sum"], np.ones(3))
+    assert_same(found[1]["constant"], np.zeros((2, 3)))
+
+
+@pytest.mark.parametrize("mode", ["reverse", "forward"])
+def test_the_hessian_is_a_jacobian_of_a_gradient(mode: Any, differentiating: xp.Backend) -> None:
+    hessian = xp.jacobian(xp.grad(lambda x: xp.sum(x**3)), mode=mode)
+    for function in (hessian, xp.jit(hessian)):
+        assert_same(function(xp.asarray(ROWS[0])), np.diag(6 * ROWS[0]))
+
+
+def test_float32_stays_float32_in_derivatives(differentiating: xp.Backend) -> None:
+    x = xp.asarray(ROWS, dtype=xp.float32)
+    value, gradient = xp.value_and_grad(lambda x: xp.sum(x * 2.5))(x)
+    assert value.dtype == gradient.dtype == xp.float32
+
+
+def test_stop_gradient_takes_nested_arrays(backend: xp.Backend) -> None:
+    x = xp.asarray(ROWS)
+    found = xp.stop_gradient({"a": [x], "b": "text"})
+    found["a"][0] += 1
+    assert_same(x, ROWS)
+    assert found["b"] == "text"
+
+
+def test_numpy_has_no_derivatives_and_says_who_has() -> None:
+    x = xp.ones(2, device="numpy")
+    for name in ("grad", "value_and_grad", "jacobian"):
+        with pytest.raises(
+            xp.UnsupportedError,
+            match=rf"^{name}: numpy has no derivatives\. "
+            r'Choose a backend that has: with xp\.backend\("jax"\) or with xp\.backend\("tf"\)$',
+        ):
+            getattr(xp, name)(lambda x: xp.sum(x))(x)
+
+
+def test_the_libraries_named_as_differentiating_are_those_that_do(name: str) -> None:
+    library = xp.device(name).library
+    if library in _backend.LIBRARIES:
+        assert xp.device(name).has_hook("value_and_grad") == (library in transforms.DIFFERENTIATING)
+
+
+@pytest.mark.parametrize("dtype", ["int64", "bool", "complex128"])
+def test_derivatives_by_other_than_real_floats_are_refused(dtype: str, backend: xp.Backend) -> None:
+    x = xp.ones(2, dtype=getattr(xp, dtype))
+    for name in ("grad", "value_and_grad", "jacobian"):
+        with pytest.raises(
+            TypeError,
+            match=rf"^{name}: pair\[0\] must have a real floating-point dtype, not {dtype}\. "
+            r"Convert it: xp\.astype\(\.\.\.\)$",
+        ):
+            getattr(xp, name)(lambda pair: xp.sum(pair[0]))([x])
+
+
+def test_the_gradient_of_several_numbers_is_refused(differentiating: xp.Backend) -> None:
+    def several(x: xp.Array) -> xp.Array:
+        return x
+
+    with pytest.raises(
+        ValueError,
+        match=r"^grad: several must give an Array without axes, not of shape \(2, 3\)\. "
+        r"Reduce it, as by xp\.sum\(\.\.\.\), or take xp\.jacobian",
+    ):
+        xp.grad(several)(xp.asarray(ROWS))
+
+
+def test_the_gradient_of_an_integer_result_is_refused(differentiating: xp.Backend) -> None:
+    def count(x: xp.Array) -> xp.Array:
+        return xp.count_nonzero(x)
+
+    with pytest.raises(TypeError, match=r"^grad: count must have a real floating-point dtype, not int64\."):  # JAX adds a note
+        xp.grad(count)(xp.asarray(ROWS))
+
+
+def test_argnums_must_be_given_by_position(differentiating: xp.Backend) -> None:
+    with pytest.raises(
+        ValueError, match=r"^grad: argnums must name arguments that are given by position, 0 here, not 0$"
+    ):
+        xp.grad(lambda x: xp.sum(x))(x=xp.ones(2))
+
+
+def test_jacobian_knows_two_modes() -> None:
+    with pytest.raises(ValueError, match=r"^jacobian: mode must be \"reverse\" or \"forward\", not 'up'$"):
+        xp.jacobian(xp.exp, mode="up")  # type: ignore[arg-type]
+
+
+# ---------------------------------------------------------------------- vmap
+def test_vmap_maps_the_first_axis(backend: xp.Backend) -> None:
+    assert_same(xp.vmap(xp.sum)(xp.asarray(ROWS)), ROWS.sum(1))
+
+
+def test_vmap_maps_the_axes_that_are_named(backend: xp.Backend) -> None:
+    def function(column: xp.Array, other: xp.Array, factor: float) -> tuple[xp.Array, xp.Array]:
+        return column * factor, xp.sum(column) + other
+
+    x, y = xp.asarray(ROWS), xp.asarray([1.0, 2.0])
+    scaled, total = xp.vmap(function, in_axes=(-1, None, None), out_axes=(1, 0))(x, y, 3.0)
+    assert_same(scaled, ROWS * 3)
+    assert_same(total, ROWS.sum(0)[:, None] + np.asarray([1.0, 2.0]))
+
+
+def test_vmap_maps_parts_of_nested_arguments(backend: xp.Backend) -> None:
+    x = xp.asarray(ROWS)
+    found = xp.vmap(lambda d, *, k: {"r": d["x"] + d["y"] + k}, in_axes=({"y": None, "x": 0},))(
+        {"x": x, "y": x[0]}, k=xp.asarray([10.0, 20.0])
+    )
+    assert_same(found["r"], ROWS + ROWS[0] + np.asarray([[10.0], [20.0]]))
+
+
+def test_vmap_repeats_results_that_do_not_vary(backend: xp.Backend) -> None:
+    constant = xp.ones(2)
+    number, array = xp.vmap(lambda x: (1.5, constant))(xp.asarray(ROWS))
+    assert_same(number, np.full(2, 1.5))
+    assert_same(array, np.ones((2, 2)))
+
+
+def test_vmap_nests(backend: xp.Backend) -> None:
+    x, y = xp.asarray(ROWS[0]), xp.asarray(ROWS[1])
+    outer = xp.vmap(xp.vmap(lambda a, b: a * b, in_axes=(None, 0)), in_axes=(0, None))
+    assert_same(outer(x, y), np.outer(ROWS[0], ROWS[1]))
+
+
+def test_vmap_refuses_axes_of_two_lengths(backend: xp.Backend) -> None:
+    with pytest.raises(
+        ValueError,
+        match=r"^vmap: the mapped axes must have one length, but that of x is 2 and that of y\['a'\] is 3\. "
+        r"Leave one as it is: in_axes=\(0, None\)$",
+    ):
+        xp.vmap(lambda x, y: x)(xp.ones(2), {"a": xp.ones(3)})
+
+
+def test_vmap_refuses_an_axis_that_is_not_there(backend: xp.Backend) -> None:
+    with pytest.raises(IndexError, match=r"^vmap: axis must be between -1 and 0, not 1$"):
+        xp.vmap(lambda x: x, in_axes=1)(xp.ones(2))
+
+
+def test_vmap_needs_an_axis_to_map(backend: xp.Backend) -> None:
+    with pytest.raises(ValueError, match=r"^vmap: in_axes must map an axis of some Array, but there is none to map$"):
+        xp.vmap(lambda x: x, in_axes=None)(xp.ones(2))
+
+
+def test_vmap_refuses_axes_of_another_structure(backend: xp.Backend) -> None:
+    with pytest.raises(
+        ValueError, match=r"^vmap: in_axes must have the structure of what it is for, 1 parts, not 2$"
+    ):
+        xp.vmap(lambda x: x, in_axes=(0, 0))(xp.ones(2))
+
+
+# ---------------------------------------------------------------------- together
+def per_example(weights: xp.Array, x: xp.Array) -> xp.Array:
+    return xp.sum(xp.maximum(x @ weights, 0) ** 2)
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        lambda f: xp.jit(xp.vmap(xp.grad(f), in_axes=(None, 0))),
+        lambda f: xp.vmap(xp.jit(xp.grad(f)), in_axes=(None, 0)),
+        lambda f: xp.vmap(xp.grad(xp.jit(f)), in_axes=(None, 0)),
+        lambda f: xp.jit(xp.jacobian(xp.vmap(f, in_axes=(None, 0)))),
+        lambda f: xp.jacobian(xp.jit(xp.vmap(f, in_axes=(None, 0))), mode="forward"),
+    ],
+    ids=["jit vmap grad", "vmap jit grad", "vmap grad jit", "jit jacobian vmap", "jacobian jit vmap"],
+)
+def test_transforms_compose_in_any_order(order: Callable[..., Any], differentiating: xp.Backend) -> None:
+    hidden = np.maximum(ROWS @ SQUARE, 0)
+    expected = 2 * ROWS[:, :, None] * hidden[:, None, :]
+    assert_same(order(per_example)(xp.asarray(SQUARE), xp.asarray(ROWS)), expected)
+
+
+def test_the_batch_jacobian_is_a_vmap_of_a_jacobian(differentiating: xp.Backend) -> None:
+    w = xp.asarray(SQUARE)
+    expected = SQUARE.T * (ROWS @ SQUARE > 0)[:, :, None]
+    batch_jacobian = xp.vmap(xp.jacobian(lambda x: xp.maximum(x @ w, 0)))
+    assert_same(batch_jacobian(xp.asarray(ROWS)), expected)
+    assert_same(xp.jit(batch_jacobian)(xp.asarray(ROWS)), expected)
+
+
+def test_the_gradient_goes_through_a_compiled_function(differentiating: xp.Backend) -> None:
+    square = xp.jit(lambda x: x**2)
+    assert_same(xp.grad(lambda x: xp.sum(square(x) * x))(xp.asarray(ROWS)), 3 * ROWS**2)
+
+
+def test_transforms_take_native_arrays_and_give_arrays(differentiating: xp.Backend) -> None:
+    native = xp.to_native(xp.asarray(ROWS))
+    for found in (xp.jit(xp.exp)(native), xp.vmap(xp.exp)(native)):
+        assert_same(found, np.exp(ROWS))
+    assert_same(xp.grad(xp.sum)(native), np.ones((2, 3)))
+
+
+def test_transforms_leave_the_flag_of_jax_alone() -> None:
+    jax = pytest.importorskip("jax")
+    x = xp.asarray(ROWS, device="jax")
+    for transform in (xp.jit, xp.grad, xp.jacobian, xp.vmap):
+
+        def failing(x: xp.Array) -> xp.Array:
+            assert jax.config.jax_enable_x64
+            raise RuntimeError
+
+        with pytest.raises(RuntimeError):
+            transform(failing)(x)
+        assert not jax.config.jax_enable_x64
