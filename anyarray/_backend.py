@@ -499,10 +499,17 @@ def _to_numpy(x: Native) -> np.ndarray[Any, Any]:
     return np.asarray(np.from_dlpack(x) if hasattr(x, "__dlpack__") else x)
 
 
+def _complete(x: Native, key: Any) -> Any:
+    """A key that says how it ends: the standard leaves open what a key with fewer entries than axes means."""
+    entries = key if type(key) is tuple else (key,)
+    is_basic = all(type(one) in (int, slice) or one is None for one in entries)
+    return (*entries, Ellipsis) if is_basic and sum(one is not None for one in entries) < len(x.shape) else key
+
+
 def _setitem(namespace: Any, x: Native, key: Any, value: Native, exclusive: bool) -> Native:
     if not exclusive:
         x = namespace.asarray(x, copy=True)
-    x[key] = namespace.astype(value, x.dtype)
+    x[_complete(x, key)] = namespace.astype(value, x.dtype)
     return x
 
 
@@ -518,7 +525,7 @@ _DEFAULT_HOOKS: Final[dict[str, Callable[[Any], Callable[..., Any]]]] = {
     "from_numpy": lambda namespace: functools.partial(_from_numpy, namespace),
     "to_device": lambda namespace: lambda x, device: x.to_device(device),
     "scalar": lambda namespace: lambda value, dtype, device: namespace.asarray(value, dtype=dtype, device=device),
-    "getitem": lambda namespace: operator.getitem,
+    "getitem": lambda namespace: lambda x, key: x[_complete(x, key)],
     "setitem": lambda namespace: functools.partial(_setitem, namespace),
     "exported": lambda namespace: lambda x: namespace.asarray(x, copy=True),
     "scoped": lambda namespace: lambda function, device: function,
