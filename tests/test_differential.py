@@ -290,10 +290,6 @@ def by_order(got: Any, expected: Any, call: Call) -> None:
 
 
 # ---------------------------------------------------------------------- drawing
-def unary(dtypes: list[str], pool: Pool = special) -> Draw:
-    return arrays(dtypes, pool=pool).map(lambda x: Call((x,)))
-
-
 MIXED: Final = [
     ("int8", "int32"),
     ("uint8", "int16"),
@@ -310,16 +306,45 @@ def promoting(dtypes: list[str]) -> list[tuple[str, str]]:
 
 
 @st.composite
-def binary(draw: st.DrawFn, dtypes: list[str], pool: Pool = special, second_pool: Pool | None = None) -> Call:
+def binary(draw: st.DrawFn, dtypes: list[str], first_pool: Pool = special, second_pool: Pool = special) -> Call:
     first, second = draw(st.sampled_from(promoting(dtypes)))
     shapes = draw(st.sampled_from(PAIRS))
-    x1 = draw(arrays([first], [shapes[0]], pool))
-    x2 = draw(arrays([second], [shapes[1]], second_pool or pool))
+    x1 = draw(arrays([first], [shapes[0]], first_pool))
+    x2 = draw(arrays([second], [shapes[1]], second_pool))
     return Call((x1, x2))
 
 
-def not_negative(dtype: str) -> list[Any]:
-    return [value for value in special(dtype) if np.dtype(dtype).kind not in "iu" or 0 <= value <= 100]
+def exponents(dtype: str) -> list[Any]:
+    """Values of a dtype to raise to or to shift by: no negative integer, no complex zero."""
+    return [value for value in divisors(dtype) if np.dtype(dtype).kind not in "iu" or 0 <= value <= 100]
+
+
+@dataclass(frozen=True)
+class Elementwise:
+    """A function of one or two arrays, element by element: dtypes, comparison, and the values that are drawn."""
+
+    arity: int
+    dtypes: list[str]
+    compare: Compare
+    first: Pool
+    second: Pool
+
+    def draw(self) -> Draw:
+        if self.arity == 1:
+            return arrays(self.dtypes, pool=self.first).map(lambda x: Call((x,)))
+        return binary(self.dtypes, self.first, self.second)
+
+    def grid(self, dtype: str) -> Call:
+        """All values of a dtype, or all pairs."""
+        x1, x2 = (np.asarray(pool(dtype), dtype=dtype) for pool in (self.first, self.second))
+        return Call((x1,)) if self.arity == 1 else Call((x1[:, None], x2))
+
+
+def elementwise(
+    names: str, arity: int, dtypes: list[str], compare: Compare = exactly, first: Pool = special, second: Pool = special
+) -> dict[str, Elementwise]:
+    """One row for each of the names."""
+    return dict.fromkeys(names.split(), Elementwise(arity, dtypes, compare, first, second))
 
 
 @st.composite
@@ -763,30 +788,29 @@ OF_ONE_FLOAT: Final = "acos acosh asin asinh atan atanh cos cosh exp expm1 log l
 
 
 ELEMENTWISE: Final = {
-    **rows(OF_ONE_FLOAT, unary(FLOATING), with_zeros),
-    **rows("reciprocal", unary(FLOATING, divisors), exactly_unless_real),
-    **rows("abs conj negative positive real round square", unary(NUMERIC), with_zeros),
-    **rows("sign", unary(NUMERIC)),
-    **rows("isfinite isinf isnan", unary(NUMERIC)),
-    **rows("ceil floor trunc", unary(REAL_NUMERIC), with_zeros),
-    **rows("imag", unary(COMPLEX), with_zeros),
-    **rows("signbit", unary(REAL)),
-    **rows("bitwise_invert", unary(BOOL + INTEGER)),
-    **rows("logical_not", unary(BOOL)),
-    **rows("add subtract multiply", binary(NUMERIC), with_zeros),
-    **rows("divide", binary(FLOATING, second_pool=divisors), exactly_unless_real),
-    **rows("pow", binary(REAL_NUMERIC, second_pool=not_negative) | binary(COMPLEX, divisors), exactly_unless_real),
-    **rows("equal not_equal", binary(ALL)),
-    **rows("less less_equal greater greater_equal", binary(REAL_NUMERIC)),
-    **rows("floor_divide remainder", binary(REAL_NUMERIC), with_zeros),
-    **rows("maximum minimum", binary(REAL_NUMERIC)),
-    **rows("atan2 copysign hypot logaddexp nextafter", binary(REAL), with_zeros),
-    **rows("bitwise_and bitwise_or bitwise_xor", binary(BOOL + INTEGER)),
-    **rows("bitwise_left_shift bitwise_right_shift", binary(INTEGER, second_pool=not_negative)),
-    **rows("logical_and logical_or logical_xor", binary(BOOL)),
+    **elementwise(OF_ONE_FLOAT, 1, FLOATING, with_zeros),
+    **elementwise("reciprocal", 1, FLOATING, exactly_unless_real, divisors),
+    **elementwise("abs conj negative positive real round square", 1, NUMERIC, with_zeros),
+    **elementwise("sign isfinite isinf isnan", 1, NUMERIC),
+    **elementwise("ceil floor trunc", 1, REAL_NUMERIC, with_zeros),
+    **elementwise("imag", 1, COMPLEX, with_zeros),
+    **elementwise("signbit", 1, REAL),
+    **elementwise("bitwise_invert", 1, BOOL + INTEGER),
+    **elementwise("logical_not", 1, BOOL),
+    **elementwise("add subtract multiply", 2, NUMERIC, with_zeros),
+    **elementwise("divide", 2, FLOATING, exactly_unless_real, special, divisors),
+    **elementwise("pow", 2, NUMERIC, exactly_unless_real, divisors, exponents),
+    **elementwise("equal not_equal", 2, ALL),
+    **elementwise("less less_equal greater greater_equal maximum minimum", 2, REAL_NUMERIC),
+    **elementwise("floor_divide remainder", 2, REAL_NUMERIC, with_zeros),
+    **elementwise("atan2 copysign hypot logaddexp nextafter", 2, REAL, with_zeros),
+    **elementwise("bitwise_and bitwise_or bitwise_xor", 2, BOOL + INTEGER),
+    **elementwise("bitwise_left_shift bitwise_right_shift", 2, INTEGER, exactly, special, exponents),
+    **elementwise("logical_and logical_or logical_xor", 2, BOOL),
 }
 
-CASES: Final[dict[str, tuple[Draw, Compare]]] = ELEMENTWISE | {
+CASES: Final[dict[str, tuple[Draw, Compare]]] = {
+    **{name: (row.draw(), row.compare) for name, row in ELEMENTWISE.items()},
     **rows("clip", clips()),
     # creation
     **rows("arange", ranges()),
@@ -909,3 +933,13 @@ def test_a_function_gives_what_array_api_strict_gives(function: str, data: st.Da
     strategy, compare = CASES[function]
     call = data.draw(strategy)
     compare(call.run(xp, function), reference(function, call), call)
+
+
+@pytest.mark.parametrize(
+    ("function", "dtype"), [(name, dtype) for name, row in ELEMENTWISE.items() for dtype in row.dtypes]
+)
+@pytest.mark.usefixtures("backend")
+def test_a_function_is_right_at_every_special_value(function: str, dtype: str) -> None:
+    row = ELEMENTWISE[function]
+    call = row.grid(dtype)
+    row.compare(call.run(xp, function), reference(function, call), call)

@@ -86,8 +86,8 @@ def test_an_operator_with_a_foreign_operand_is_python_s_own_error() -> None:
 @pytest.mark.usefixtures("backend")
 def test_an_operator_with_a_list_is_python_s_own_error() -> None:
     with pytest.raises(TypeError) as caught:
-        floats(2) * [1.0, 2.0]
-    assert str(caught.value) == "unsupported operand type(s) for *: 'Array' and 'list'"
+        floats(2) - [1.0, 2.0]
+    assert str(caught.value) == "unsupported operand type(s) for -: 'Array' and 'list'"
 
 
 @pytest.mark.usefixtures("backend")

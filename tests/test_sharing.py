@@ -28,15 +28,15 @@ def address(x: xp.Array) -> int:
     return pointer
 
 
-@pytest.mark.parametrize(("source", "target"), PAIRS)
+@pytest.mark.parametrize(("source", "receiver"), PAIRS)
 @pytest.mark.parametrize("n", [500, 100_000])
-def test_memory_of_ours_is_shared(source: str, target: str, n: int) -> None:
+def test_memory_of_ours_is_shared(source: str, receiver: str, n: int) -> None:
     x = xp.ones(n, device=source)
     with xp.transfers() as log:
-        y = x.to_device(target)
+        y = x.to_device(receiver)
     assert [row.kind for row in log.rows] == ["view"]
     assert address(x) == address(y)
-    assert y.device is xp.device(target)
+    assert y.device is xp.device(receiver)
 
 
 @pytest.mark.parametrize("source", CPU)
@@ -76,35 +76,35 @@ def test_an_array_of_the_user_is_copied_unless_they_say_so() -> None:
     assert a[1] == 0.0
 
 
-@pytest.mark.parametrize("target", [b for b in CPU if b != "numpy"])
-def test_an_array_that_the_user_can_write_is_not_shared(target: str) -> None:
+@pytest.mark.parametrize("receiver", [b for b in CPU if b != "numpy"])
+def test_an_array_that_the_user_can_write_is_not_shared(receiver: str) -> None:
     a = np.zeros(100_000)
     x = xp.from_native(a)
     with xp.transfers() as log:
-        y = x.to_device(target)
+        y = x.to_device(receiver)
     a[0] = 1.0
     assert log.rows[0].kind == "copy"
     assert float(y[0]) == 0.0
 
 
-@pytest.mark.parametrize("target", [b for b in CPU if b != "numpy"])
-def test_copy_false_shares_or_raises(target: str) -> None:
+@pytest.mark.parametrize("receiver", [b for b in CPU if b != "numpy"])
+def test_copy_false_shares_or_raises(receiver: str) -> None:
     x = xp.ones(1000)
-    assert address(xp.asarray(x, device=target, copy=False)) == address(x)
+    assert address(xp.asarray(x, device=receiver, copy=False)) == address(x)
     with pytest.raises(ValueError, match="cannot be shared with"):
-        xp.asarray(xp.ones((100, 100))[:, ::2], device=target, copy=False)
+        xp.asarray(xp.ones((100, 100))[:, ::2], device=receiver, copy=False)
 
 
 def test_what_is_brought_over_is_kept_until_a_write() -> None:
-    target = CPU[-1]
+    receiver = CPU[-1]
     x = xp.from_native(np.ones(3)) + 0
     with xp.transfers() as log:
         for _ in range(5):
-            x.to_device(target)
+            x.to_device(receiver)
         assert len(log) == 1
         x[0] = 2.0
-        assert float(x.to_device(target)[0]) == 2.0
-    assert len([row for row in log.rows if row.target == xp.device(target).name]) == 2
+        assert float(x.to_device(receiver)[0]) == 2.0
+    assert len([row for row in log.rows if row.target == xp.device(receiver).name]) == 2
 
 
 def test_kept_copies_are_bounded_and_die_with_their_array(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,15 +119,15 @@ def test_kept_copies_are_bounded_and_die_with_their_array(monkeypatch: pytest.Mo
 
 
 def test_the_ledger_names_what_happened_and_where() -> None:
-    target = CPU[-1]
+    receiver = CPU[-1]
     x = xp.from_native(np.ones(8))
     with xp.transfers() as log:
-        with xp.backend(target):
+        with xp.backend(receiver):
             y = x + 1
-        xp.ones(4).to_device(target)
+        xp.ones(4).to_device(receiver)
         np.asarray(y)
     first = log.rows[0]
-    assert (first.source, first.target, first.function) == ("numpy", xp.device(target).name, "add")
+    assert (first.source, first.target, first.function) == ("numpy", xp.device(receiver).name, "add")
     assert (first.nbytes, first.kind, first.explicit) == (64, "copy", False)
     assert first.file == __file__
     assert first.seconds > 0
@@ -137,21 +137,24 @@ def test_the_ledger_names_what_happened_and_where() -> None:
 
 
 def test_the_guard_forbids_implicit_copies_alone() -> None:
-    target = CPU[-1]
+    receiver = CPU[-1]
     a = np.ones(1000)
     with xp.no_transfers():
-        assert float(xp.sum(xp.ones(1000).to_device(target))) == 1000.0
-        xp.asarray(a, device=target)
-        with xp.backend(target), pytest.raises(xp.TransferError, match=r"^add: would copy 8,000 bytes from numpy to "):
+        assert float(xp.sum(xp.ones(1000).to_device(receiver))) == 1000.0
+        xp.asarray(a, device=receiver)
+        with xp.backend(receiver), pytest.raises(xp.TransferError, match=r"^add: would copy 8,000 bytes from numpy to "):
             xp.from_native(a) + 1
-    with xp.no_transfers("warn"), xp.backend(target), pytest.warns(xp.TransferWarning, match="add: would copy"):
+    with xp.no_transfers("warn"), xp.backend(receiver), pytest.warns(xp.TransferWarning, match="add: would copy"):
         xp.from_native(a) + 1
-    with xp.backend(target):
+    with xp.backend(receiver):
         xp.from_native(a) + 1
 
 
 def test_the_guard_knows_two_modes() -> None:
-    with pytest.raises(ValueError, match='^no_transfers: mode must be "raise" or "warn", not \'off\'$'), xp.no_transfers("off"):  # type: ignore[arg-type]
+    with (
+        pytest.raises(ValueError, match=r"""^no_transfers: mode must be "raise" or "warn", not 'off'$"""),
+        xp.no_transfers("off"),
+    ):  # type: ignore[arg-type]
         pass
 
 
@@ -164,15 +167,15 @@ MISALIGNED = """
     for offset in range(1, 64):
         a = memory[start + offset : start + offset + 8000].view(np.float64)
         a[:] = np.arange(1000)
-        for target in {targets}:
+        for receiver in {targets}:
             for share in (None, False):
                 try:
-                    y = xp.asarray(a, device=target, copy=share)
+                    y = xp.asarray(a, device=receiver, copy=share)
                 except ValueError:
                     continue
-                assert float(xp.sum(y * 2)) == 999000.0, (offset, target)
-            with xp.backend(target):
-                assert float(xp.sum(xp.from_native(a) * 2)) == 999000.0, (offset, target)
+                assert float(xp.sum(y * 2)) == 999000.0, (offset, receiver)
+            with xp.backend(receiver):
+                assert float(xp.sum(xp.from_native(a) * 2)) == 999000.0, (offset, receiver)
     print("right")
 """
 
@@ -196,7 +199,9 @@ def odd_arrays(draw: st.DrawFn) -> npt.NDArray[Any]:
     offset = draw(st.integers(0, 63))
     a = memory[offset : offset + count * dtype.itemsize].view(dtype).reshape([2 * n for n in shape])
     a[...] = np.arange(count).reshape(a.shape) % 100
-    key = tuple(draw(st.sampled_from([slice(None), slice(None, None, 2), slice(None, None, -1), slice(1, None)])) for _ in shape)
+    key = tuple(
+        draw(st.sampled_from([slice(None), slice(None, None, 2), slice(None, None, -1), slice(1, None)])) for _ in shape
+    )
     a = np.asarray(a[key])
     if draw(st.booleans()):
         a = a.T
@@ -215,11 +220,11 @@ def odd_arrays(draw: st.DrawFn) -> npt.NDArray[Any]:
 @hypothesis.settings(max_examples=100)
 @hypothesis.given(a=odd_arrays(), pair=st.sampled_from(PAIRS), share=st.sampled_from([None, True, False]))
 def test_every_buffer_arrives_with_its_values(a: npt.NDArray[Any], pair: tuple[str, str], share: bool | None) -> None:
-    source, target = pair
+    source, receiver = pair
     expected = a.tolist()
     try:
         x = xp.asarray(a, device=source, copy=share)
-        y = xp.asarray(x, device=target, copy=share)
+        y = xp.asarray(x, device=receiver, copy=share)
     except ValueError as error:
         assert share is False and "copy" in str(error) + "copy=None"
         return
@@ -230,11 +235,11 @@ def test_every_buffer_arrives_with_its_values(a: npt.NDArray[Any], pair: tuple[s
     assert a.tolist() == expected and x.tolist() == expected
 
 
-@pytest.mark.parametrize(("source", "target"), PAIRS)
-def test_ten_thousand_transfers_leave_no_memory_behind(source: str, target: str) -> None:
+@pytest.mark.parametrize(("source", "receiver"), PAIRS)
+def test_ten_thousand_transfers_leave_no_memory_behind(source: str, receiver: str) -> None:
     def loop(times: int) -> None:
         for _ in range(times):
-            float(xp.ones(4000, device=source).to_device(target)[0])
+            float(xp.ones(4000, device=source).to_device(receiver)[0])
 
     loop(300)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -196,11 +196,14 @@ def test_jit_refuses_what_is_neither_array_nor_hashable(framework: str) -> None:
     def function(x: Any, config: Any) -> Any:
         return x
 
-    with xp.backend(framework), pytest.raises(
-        TypeError,
-        match=r"^jit: config of function must be made of Arrays and hashable values, but holds set\. "
-        r"Pass a tuple, or a frozen dataclass$",
-    ) as raised:
+    with (
+        xp.backend(framework),
+        pytest.raises(
+            TypeError,
+            match=r"^jit: config of function must be made of Arrays and hashable values, but holds set\. "
+            r"Pass a tuple, or a frozen dataclass$",
+        ) as raised,
+    ):
         xp.jit(function)(xp.ones(2), {1, 2})
     assert isinstance(raised.value.__cause__, TypeError)
 
@@ -395,7 +398,9 @@ def test_the_gradient_of_an_integer_result_is_refused(differentiating: xp.Backen
     def count(x: xp.Array) -> xp.Array:
         return xp.count_nonzero(x)
 
-    with pytest.raises(TypeError, match=r"^grad: count must have a real floating-point dtype, not int64\."):  # JAX adds a note
+    with pytest.raises(
+        TypeError, match=r"^grad: count must have a real floating-point dtype, not int64\."
+    ):  # JAX adds a note
         xp.grad(count)(xp.asarray(ROWS))
 
 
@@ -467,9 +472,7 @@ def test_vmap_needs_an_axis_to_map(backend: xp.Backend) -> None:
 
 
 def test_vmap_refuses_axes_of_another_structure(backend: xp.Backend) -> None:
-    with pytest.raises(
-        ValueError, match=r"^vmap: in_axes must have the structure of what it is for, 1 parts, not 2$"
-    ):
+    with pytest.raises(ValueError, match=r"^vmap: in_axes must have the structure of what it is for, 1 parts, not 2$"):
         xp.vmap(lambda x: x, in_axes=(0, 0))(xp.ones(2))
 
 

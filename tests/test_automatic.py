@@ -1,0 +1,322 @@
+"""The automatic choice on a simulated accelerator: its bounds, what it moves and when, and what it says about it.
+
+The model is made of the simulated machine's own figures, so predictions are exact, and the clock of NumPy's side is
+what the model says. So the bounds are those of the rule, not of measurements.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import anyarray as xp
+from anyarray import _automatic, _choice, _cost, _explanation, testing
+
+UNIT: Final = 1e-3
+"""Seconds of a call with the factor 1."""
+CLASS_OF: Final = {"negative": "arithmetic", "sin": "trigonometric", "tanh": "hyperbolic"}
+N: Final = 16
+"""Elements; what a call takes does not depend on it here."""
+
+Factors = dict[str, float]
+
+
+def model_of(numpy: Factors, sim: Factors, latency: float, bandwidth: float = 1e12) -> _cost.Model:
+    """The model of a machine where calls take their factor times `UNIT`."""
+
+    def costs(factors: Factors) -> _cost.Costs:
+        curves = {}
+        for name, factor in factors.items():
+            for width in _cost.WIDTHS:
+                curves[CLASS_OF[name], width] = _cost.Curve([(1, factor * UNIT), (1e15, factor * UNIT)])
+        return _cost.Costs(curves)
+
+    sizes = [2**i for i in range(40)]
+    route = _cost.Route(_cost.Curve([(nbytes, latency + nbytes / bandwidth) for nbytes in sizes]))
+    return _cost.Model(
+        {"numpy": costs(numpy), "sim": costs(sim)}, {("numpy", "sim"): route, ("sim", "numpy"): route}
+    )
+
+
+class World:
+    """A simulated machine and its model; counts what a program takes, NumPy's calls too."""
+
+    def __init__(self, numpy: Factors, sim: Factors, latency: float, machine: testing.Machine) -> None:
+        self.numpy = numpy
+        self.sim = sim
+        self.latency = latency
+        self.machine = machine
+        self.decisions: list[xp.Decision] = []
+        self.calls: list[str] = []
+        self.host = 0.0
+
+    def call(self, name: str, x: xp.Array) -> xp.Array:
+        self.calls.append(name)
+        function: Callable[[xp.Array], xp.Array] = getattr(xp, name)
+        y = function(x)
+        if y.device.library == "numpy":
+            self.host += self.numpy[name] * UNIT
+        return y
+
+    @property
+    def seconds(self) -> float:
+        return self.host + self.machine.seconds
+
+    @property
+    def on_numpy(self) -> float:
+        """What NumPy alone takes."""
+        return sum(self.numpy[name] for name in self.calls) * UNIT
+
+    @property
+    def in_hindsight(self) -> float:
+        """The least that any choice takes which starts and ends in NumPy."""
+        move = self.latency
+        here, there = 0.0, move
+        for name in self.calls:
+            here, there = here + self.numpy[name] * UNIT, there + self.sim[name] * UNIT
+            here, there = min(here, there + move), min(there, here + move)
+        return here
+
+    def assert_bounds(self) -> None:
+        assert self.seconds <= 2 * self.on_numpy * (1 + 1e-6)
+        assert self.seconds <= 4 * self.in_hindsight * (1 + 1e-6)
+
+
+@contextmanager
+def world(numpy: Factors, sim: Factors, latency: float, **figures: Any) -> Iterator[World]:
+    """A machine whose transfers take `latency` seconds."""
+    with testing.simulated(
+        launch=UNIT, speed=math.inf, latency=latency, bandwidth=1e12, factors=sim, **figures
+    ) as machine:
+        xp.device("sim")
+        _automatic.use(model_of(numpy, sim, latency))
+        try:
+            with xp.backend("auto"):
+                yield World(numpy, sim, latency, machine)
+        finally:
+            _automatic.use(None)
+
+
+def read(x: xp.Array) -> np.ndarray[Any, Any]:
+    """The values, brought to NumPy if they are not there."""
+    return np.asarray(xp.to_native(x, like="numpy"))
+
+
+costs = st.sampled_from([1e-3, 0.1, 0.5, 1.0, 2.0, 5.0, 30.0])
+factors = st.fixed_dictionaries(dict.fromkeys(CLASS_OF, costs))
+latencies = st.sampled_from([1e-6, 1e-4, 1e-3, 3e-3, 2e-2])
+
+
+# ---------------------------------------------------------------------- the bounds
+@given(numpy=factors, sim=factors, latency=latencies, calls=st.lists(st.sampled_from(sorted(CLASS_OF)), max_size=60))
+def test_random_work_stays_within_the_bounds(numpy: Factors, sim: Factors, latency: float, calls: list[str]) -> None:
+    with world(numpy, sim, latency) as here:
+        x = xp.ones(N)
+        for name in calls:
+            x = here.call(name, x)
+        read(x)
+        here.assert_bounds()
+
+
+@given(fast=costs, slow=costs, latency=latencies, steps=st.integers(1, 80))
+def test_an_adversary_who_sees_where_the_data_is_stays_within_the_bounds(
+    fast: float, slow: float, latency: float, steps: int
+) -> None:
+    numpy: Factors = {"sin": slow, "tanh": fast * 1e-3, "negative": 1.0}
+    sim: Factors = {"sin": fast * 1e-3, "tanh": slow, "negative": 1.0}
+    with world(numpy, sim, latency) as here:
+        x = xp.ones(N)
+        for _ in range(steps):
+            x = here.call("sin" if x.device.library == "numpy" else "tanh", x)
+        read(x)
+        here.assert_bounds()
+
+
+@pytest.mark.parametrize("latency", [1e-5, 2e-2], ids=["unified memory", "over a bus"])
+def test_fresh_data_in_every_step_stays_within_the_bound_of_numpy(latency: float) -> None:
+    with world({"sin": 1.0, "tanh": 1.0, "negative": 1.0}, {"sin": 0.1, "tanh": 3.0, "negative": 0.5}, latency) as here:
+        for _ in range(50):
+            x = xp.ones(N)
+            for name in ("sin", "negative", "tanh"):
+                x = here.call(name, x)
+            read(x)
+        assert here.seconds <= 2 * here.on_numpy * (1 + 1e-6)
+
+
+EVEN: Final = dict.fromkeys(CLASS_OF, 1.0)
+
+
+def test_a_long_loop_moves_once() -> None:
+    with world(EVEN, dict.fromkeys(CLASS_OF, 0.1), latency=5e-3) as here:
+        x = xp.ones(N)
+        for _ in range(300):
+            x = here.call("sin", x)
+        assert x.device.library == "sim"
+        assert here.machine.transfers == 1
+
+
+def test_ping_pong_does_not_thrash() -> None:
+    numpy, sim = {**EVEN, "tanh": 0.1}, {**EVEN, "sin": 0.1}
+    with world(numpy, sim, latency=5e-3) as here:
+        x = xp.ones(N)
+        for _ in range(200):
+            x = here.call("tanh", here.call("sin", x))
+        read(x)
+        assert here.machine.transfers * 5e-3 <= here.on_numpy
+        here.assert_bounds()
+
+
+def test_one_call_that_pays_there_and_back_moves_at_once() -> None:
+    with world({**EVEN, "sin": 100.0}, EVEN, latency=5e-3):
+        assert xp.sin(xp.ones(N)).device.library == "sim"
+        assert xp.tanh(xp.ones(N)).device.library == "numpy"
+
+
+def test_both_copies_stay_valid_until_a_write() -> None:
+    with world({**EVEN, "sin": 100.0}, EVEN, latency=5e-3) as here:
+        x = xp.ones(N)
+        for _ in range(3):
+            xp.sin(x)
+        assert here.machine.transfers == 1
+        x[0] = 2
+        assert float(xp.to_native(xp.sin(x), like="numpy")[0]) == math.sin(2)
+        assert here.machine.transfers == 3
+
+
+def test_placed_arrays_are_never_moved() -> None:
+    with world({**EVEN, "sin": 1000.0}, EVEN, latency=1e-6):
+        x = xp.ones(N, device="numpy")
+        assert xp.sin(x).device is xp.device("numpy")
+        assert xp.tanh(xp.ones(N, device="sim")).device is xp.device("sim")
+
+
+def test_importing_is_part_of_the_price(monkeypatch: pytest.MonkeyPatch) -> None:
+    with world({**EVEN, "sin": 100.0}, EVEN, latency=1e-6):
+        monkeypatch.setattr(_automatic, "_importing", lambda name, known: 10.0)
+        x = xp.ones(N)
+        places = [xp.sin(x).device.library for _ in range(250)]
+    # 0.099 s are missed by each call; twice ten seconds make 203 of them.
+    assert places.index("sim") == 202
+
+
+def test_the_decisions_are_the_same_every_time() -> None:
+    def places() -> list[str]:
+        with world({**EVEN, "sin": 3.0}, {**EVEN, "tanh": 4.0}, latency=2e-3) as here:
+            x, found = xp.ones(N), []
+            for i in range(60):
+                x = here.call(("sin", "tanh", "sin")[i % 3], x)
+                found.append(x.device.name)
+            return found
+
+    assert places() == places()
+
+
+def test_a_broadcast_of_small_arrays_is_not_small() -> None:
+    model = model_of(EVEN, EVEN, 1e-6)
+    curve, fast = _cost.Curve([(1, 1e-9), (1e9, 1.0)]), _cost.Curve([(1, 1e-5), (1e9, 1e-2)])
+    kinds = {("arithmetic", width): curve for width in _cost.WIDTHS}
+    backends = {"numpy": _cost.Costs(kinds), "sim": _cost.Costs(dict.fromkeys(kinds, fast))}
+    with testing.simulated():
+        xp.device("sim")
+        _automatic.use(_cost.Model(backends, model.routes))
+        x, y = xp.ones((2000, 1)), xp.ones((1, 2000))
+        assert (x + y).device.library == "sim"
+        assert (x + x).device.library == "numpy"
+
+
+def test_a_device_without_memory_hands_the_call_back() -> None:
+    with world({**EVEN, "sin": 100.0}, EVEN, latency=1e-6, memory=8.0):
+        x = xp.ones(N)
+        with pytest.warns(xp.OutOfMemoryWarning, match=r"^sin: sim is out of memory, so the call is repeated on numpy$"):
+            y = xp.sin(x)
+        assert y.device.library == "numpy"
+        assert y.tolist() == pytest.approx([math.sin(1)] * N)
+
+
+def test_a_device_without_float64_is_no_candidate_for_it() -> None:
+    with world({**EVEN, "sin": 100.0}, EVEN, latency=1e-6, float32_only=True):
+        assert xp.sin(xp.ones(N)).device.library == "numpy"
+        assert xp.sin(xp.ones(N, dtype=xp.float32)).device.library == "sim"
+
+
+# ---------------------------------------------------------------------- explain and policy
+def test_explain_says_where_and_why() -> None:
+    with world({**EVEN, "sin": 100.0}, EVEN, latency=5e-3), xp.explain() as why:
+        xp.tanh(xp.sin(xp.ones(N)))
+    first, second = why.decisions
+    assert (first.function, first.shapes, first.home.backend.name) == ("sin", ((N,),), "sim")
+    assert first.reason == "moves from numpy: this call alone pays for it"
+    assert first.predicted == pytest.approx({"numpy": 100 * UNIT, "sim": UNIT + 2 * 5e-3}, rel=1e-3)
+    assert first.transferred == pytest.approx(5e-3, rel=1e-3)
+    assert first.seconds is not None and second.seconds is not None
+    assert second.reason == "stays on sim: the fastest"
+    assert why.predicted_on_numpy == pytest.approx(101 * UNIT)
+    assert "sin" in str(why) and "all in NumPy: 1.01e-01 s" in str(why)
+
+
+def test_explain_without_a_profile_says_so() -> None:
+    with xp.backend("auto"), xp.explain() as why:
+        xp.sin(xp.ones(3)) + xp.ones(3, device="numpy")
+    assert [one.reason for one in why.decisions] == [
+        "stays: no profile of this machine",
+        "an input is placed on numpy",
+    ]
+
+
+def test_a_policy_narrows_the_choice() -> None:
+    with world({**EVEN, "sin": 100.0}, EVEN, latency=1e-6):
+        with xp.policy(candidates=["numpy"]):
+            assert xp.sin(xp.ones(N)).device.library == "numpy"
+        with xp.policy(candidates=["sim"]):
+            assert xp.tanh(xp.ones(N)).device.library == "sim"
+
+
+def test_a_policy_holds_inside_auto_and_explain() -> None:
+    with world({**EVEN, "sin": 100.0}, EVEN, latency=1e-6), xp.policy(candidates=["numpy"]), xp.explain() as why:
+        with xp.backend("auto"):
+            xp.sin(xp.ones(N))
+    assert [one.home.backend.name for one in why.decisions] == ["numpy"]
+
+
+def test_a_policy_that_leaves_nothing_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    absent = "policy: none of the candidates can be used here: cupy. Add one that can: "
+    monkeypatch.setattr(_explanation, "_present", lambda name: [])
+    with pytest.raises(xp.BackendError, match=absent), xp.policy(candidates=["cupy"]):
+        pass
+    monkeypatch.undo()
+    with pytest.raises(xp.BackendNotFoundError), xp.policy(candidates=["jaxx"]):
+        pass
+    with pytest.raises(ValueError, match=r"^policy: candidates must be names of backends"), xp.policy(candidates=[]):
+        pass
+
+
+# ---------------------------------------------------------------------- without a profile
+def test_without_a_profile_nobody_is_asked_any_more() -> None:
+    xp.sin(xp.ones(100_000))
+    assert _choice.process_default.backend is None
+
+
+def test_the_first_large_call_mentions_calibrate_once(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+) -> None:
+    monkeypatch.setenv("ANYARRAY_PROFILE", str(tmp_path / "none.json"))
+    xp.set_default_backend("auto")
+    _automatic.forget()
+    with caplog.at_level("INFO", logger="anyarray"), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        xp.sin(xp.ones(100))
+        assert not caplog.messages
+        for _ in range(2):
+            xp.sin(xp.ones(100_000))
+    assert caplog.messages == [
+        "automatic choice: calls run where their arrays are, as this machine is not measured. "
+        "Run: python -m anyarray calibrate"
+    ]
