@@ -42,7 +42,7 @@ def types(session: nox.Session) -> None:
 def tests(session: nox.Session) -> None:
     """The tests, on NumPy, TensorFlow and JAX."""
     install(session, "tests", "cpu,plot")
-    session.run("pytest", *session.posargs)
+    session.run("pytest", "-n", "auto", "--maxprocesses", "4", *session.posargs)
 
 
 @nox.session
@@ -104,4 +104,6 @@ def bench(session: nox.Session) -> None:
     install(session, "bench", "cpu,plot")
     session.run("python", "-m", "benchmarks.overhead", *session.posargs)
     session.run("python", "-m", "benchmarks.import_time")
+    session.run("python", "-m", "anyarray", "calibrate")
+    session.run("python", "-m", "benchmarks.automatic")
     session.run("python", "-m", "anyarray", "bench", "--quick")

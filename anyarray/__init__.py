@@ -9,9 +9,11 @@ from anyarray import _errors
 # Before the function `backends`, which is to be what that name means, whatever is imported later.
 from anyarray import backends as _contract  # noqa: F401  # pyright: ignore[reportUnusedImport]
 from anyarray._array import Array
+from anyarray._automatic import Decision, OutOfMemoryWarning, ProfileWarning
 from anyarray._backend import Backend
 from anyarray._choice import backend, device, set_default_backend
 from anyarray._errors import *
+from anyarray._explanation import Explanation, calibrate, explain, policy
 from anyarray._inventory import BackendInfo, backends
 from anyarray._transfer import Transfer, TransferLog, TransferWarning, no_transfers, transfers
 from anyarray.interop import from_native, portable, to_native
@@ -51,6 +53,10 @@ __all__ = [
     "Array",
     "Backend",
     "BackendInfo",
+    "Decision",
+    "Explanation",
+    "OutOfMemoryWarning",
+    "ProfileWarning",
     "Transfer",
     "TransferLog",
     "TransferWarning",
@@ -58,7 +64,9 @@ __all__ = [
     "__version__",
     "backend",
     "backends",
+    "calibrate",
     "device",
+    "explain",
     "fft",
     "from_native",
     "grad",
@@ -66,6 +74,7 @@ __all__ = [
     "jit",
     "linalg",
     "no_transfers",
+    "policy",
     "portable",
     "set_default_backend",
     "stop_gradient",

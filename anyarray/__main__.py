@@ -1,4 +1,4 @@
-"""`python -m anyarray`: what is installed (`info`) and how fast it is (`bench`)."""
+"""`python -m anyarray`: what is installed (`info`), how fast it is (`bench`), what auto knows (`calibrate`)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from anyarray import _errors
-from anyarray._cli import bench, info
+from anyarray._cli import bench, calibrate, info
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -16,7 +16,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         prog="python -m anyarray", description="The Array API standard on NumPy, TensorFlow, JAX and CuPy."
     )
     commands = parser.add_subparsers(title="commands", metavar="")
-    for command in (info, bench):
+    for command in (info, calibrate, bench):
         command.add_parser(commands)
     options = parser.parse_args(arguments)
     if "run" not in options:

@@ -20,6 +20,7 @@ from anyarray import (
     _choice,
     _diagnosis,
     _dispatch,
+    _dtypes,
     _errors,
     _kept,
     _ownership,
@@ -53,11 +54,12 @@ class Array(metaclass=_Unmade):
     of the standard; Python scalars are weak. `x[...] = v` and `x += 1` work on every backend.
     """
 
-    __slots__ = ("__weakref__", "_home", "_native", "_second")
+    __slots__ = ("__weakref__", "_account", "_home", "_native", "_second")
 
     _native: Native
     _home: Home
     _second: tuple[Backend, Native] | None  # see _kept; unset until a copy is kept
+    _account: dict[str, float]  # see _automatic; unset while nothing is decided
 
     __array_priority__ = 1000  # before ndarray, for code that still asks
 
@@ -247,7 +249,7 @@ class Array(metaclass=_Unmade):
     def __getitem__(self, key: Key, /) -> Array:
         home = self._home
         chosen = _current().backend
-        if chosen is not None and chosen is not home.backend:
+        if chosen is not None and chosen is not home.backend and chosen is not _choice.BY_COST:
             home = _dispatch.home_of_arrays("getitem", [self])
         native = self._native if home is self._home else _dispatch.brought(self, home, "getitem")
         if type(key) is not int:
@@ -269,7 +271,11 @@ class Array(metaclass=_Unmade):
         if kind is Array and value._home is home:  # type: ignore[union-attr]  # `kind` says so
             new = value._native  # type: ignore[union-attr]
         elif kind in _dispatch.SCALARS:
-            new = home.constants[value, kind, home.dtype_of(self._native)]
+            try:
+                new = home.constants[value, kind, home.dtype_of(self._native)]
+            except _backend.ArrayMustBeCast:
+                # The value is cast to the array here, not the array to the value.
+                new = home.constant(value, _dtypes.default(kind).name)
         else:
             new = _dispatch.brought(_value_to_write(value), home, "setitem")
         came, here = home.dtype(new), self.dtype

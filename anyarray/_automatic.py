@@ -7,15 +7,15 @@ bringing the inputs over and the result back, importing its library, compiling f
 (b) this saving and those missed before on the lineage of the inputs are at least twice the price (once, to go back to
     NumPy, which is the home of free data).
 
-Rule (b) is that of rent or buy: it keeps all calls together within twice NumPy alone and four times the best choice made
-with hindsight; docs/automatic-choice.md has the proof. Results inherit the account of missed savings of their inputs, so
-no saving counts for two moves; arrays without one share that of the calls with the same function, shapes and dtypes.
+Rule (b) is that of rent or buy: it keeps all calls together within twice NumPy alone and four times the best choice
+made with hindsight; docs/automatic-choice.md has the proof. Results inherit the account of missed savings of their
+inputs, so no saving counts for two moves; arrays without one share that of the calls with the same function, shapes and
+dtypes.
 """
 
 from __future__ import annotations
 
 import functools
-import logging
 import math
 import warnings
 from collections import OrderedDict
@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from anyarray import _backend, _cost, _errors, _kept, _ownership, _profile, _transfer
+from anyarray import _backend, _cost, _errors, _kept, _ownership, _transfer
 from anyarray._backend import Backend, Home
 from anyarray._dtypes import DType
 
@@ -34,7 +34,11 @@ Shape = tuple[int, ...]
 Account = dict[str, float]
 """Seconds that were missed by not being on a backend, by its name."""
 
-log: Final = logging.getLogger("anyarray")
+CURE: Final = "Run: python -m anyarray calibrate"
+
+
+class ProfileWarning(UserWarning):
+    """A profile that cannot be used; the automatic choice stays where the inputs are."""
 
 
 # ---------------------------------------------------------------------- the model
@@ -49,10 +53,13 @@ class _State:
 class Limit:
     """Elements below which a function needs no decision: it runs in NumPy, where its inputs are."""
 
-    __slots__ = ("elements",)
+    __slots__ = ("elements", "narrow")
 
     def __init__(self) -> None:
         self.elements: float = UNKNOWN
+        """For all dtypes."""
+        self.narrow: float = UNKNOWN
+        """For those of at most `_cost.WIDTHS[0]` bytes."""
 
 
 UNKNOWN: Final = 10_000.0
@@ -70,11 +77,28 @@ def limit_of(function: str) -> Limit:
 def model() -> _cost.Model | None:
     """The model of this machine, from its profile; None without one. Reads the file at the first call."""
     if not _state.is_known:
-        use(_profile.load())
-        if _state.model is None and _profile.path() is not None:
-            # Not a warning: nothing is wrong, and a program that turns warnings into errors must not fail of this.
-            log.info("automatic choice: calls run where their arrays are, as this machine is not measured. %s", _profile.CURE)
+        use(None)  # whatever happens now, it happens once
+        use(_looked_up())
     return _state.model
+
+
+def _looked_up() -> _cost.Model | None:
+    # Reads files; 15 ms, which `import anyarray` need not take.
+    import logging
+
+    from anyarray import _profile
+
+    try:
+        found = _profile.load()
+    except _profile.UnusableError as error:
+        warnings.warn(f"profile: {error}, so it is ignored. {CURE}", ProfileWarning, stacklevel=2)
+        return None
+    if found is None and _profile.path() is not None:
+        # Not a warning: nothing is wrong, and a program that turns warnings into errors must not fail of this.
+        logging.getLogger("anyarray").info(
+            "automatic choice: calls run where their arrays are, as this machine is not measured. %s", CURE
+        )
+    return found
 
 
 def use(found: _cost.Model | None) -> None:
@@ -82,6 +106,7 @@ def use(found: _cost.Model | None) -> None:
     _state.is_known, _state.model = True, found
     for function, limit in _limits.items():
         limit.elements = math.inf if found is None else found.never_below(function)
+        limit.narrow = math.inf if found is None else found.never_below(function, _cost.WIDTHS[:1])
     _clear()
 
 
@@ -89,7 +114,7 @@ def forget() -> None:
     """Look for the profile again at the next large call."""
     _state.is_known, _state.model = False, None
     for limit in _limits.values():
-        limit.elements = UNKNOWN
+        limit.elements = limit.narrow = UNKNOWN
     _clear()
 
 
@@ -105,6 +130,7 @@ _entrances: Final[OrderedDict[Any, Account]] = OrderedDict()
 MOST_ENTRANCES: Final = 1024
 _compiled: Final[set[Any]] = set()
 """What ran on a backend before: (its name, function, shapes, dtypes)."""
+MOST_COMPILED: Final = 1 << 16
 _unable: Final[set[tuple[str, str]]] = set()
 """Backends and functions that they turned out to lack."""
 
@@ -117,6 +143,8 @@ class Prospect(NamedTuple):
     seconds: Mapping[str, float]
     """Of the call alone, by backend; empty if nothing is known."""
     key: Any
+    is_numpys: bool
+    """Whether no backend is faster than NumPy, as far as is known."""
 
 
 @functools.lru_cache(maxsize=4096)
@@ -124,9 +152,11 @@ def _prospect(function: str, shapes: tuple[Shape, ...], dtypes: tuple[DType, ...
     known, found = _state.model, _cost.call(function, shapes, dtypes)
     key = (function, shapes, tuple([dtype.name for dtype in dtypes]))
     if known is None or found is None:
-        return Prospect(None, {}, key)
+        return Prospect(None, {}, key, True)
     predicted = {name: known.seconds(name, found) for name in known.backends}
-    return Prospect(found, {name: seconds for name, seconds in predicted.items() if seconds is not None}, key)
+    seconds = {name: one for name, one in predicted.items() if one is not None}
+    is_numpys = NUMPY in seconds and min(seconds.values()) > _cost.GAIN * seconds[NUMPY]
+    return Prospect(found, seconds, key, is_numpys)
 
 
 @dataclass(eq=False)
@@ -141,6 +171,8 @@ class Decision:
     reason: str = "nothing to decide"
     predicted: dict[str, float] = field(default_factory=dict[str, float])
     """Seconds on each backend that was considered, with its price."""
+    alone: Mapping[str, float] = field(default_factory=dict[str, float])
+    """Predicted seconds of the call alone, inputs at hand, on each backend that was measured."""
     transferred: float = 0.0
     """Predicted seconds of bringing the inputs, part of `predicted`."""
     account: Account | None = None
@@ -166,7 +198,8 @@ class Decision:
             _unable.add((self.home.backend.name, self.function))
         elif is_out_of_memory(error):
             warnings.warn(
-                f"{self.function}: {self.home.backend} is out of memory, so the call is repeated on {self.stay.backend}",
+                f"{self.function}: {self.home.backend} is out of memory, "
+                f"so the call is repeated on {self.stay.backend}",
                 OutOfMemoryWarning,
                 stacklevel=4,
             )
@@ -184,24 +217,53 @@ class OutOfMemoryWarning(ResourceWarning):
 def is_out_of_memory(error: BaseException) -> bool:
     """Whether an error of any library says that memory ran out."""
     name = type(error).__name__
-    return isinstance(error, MemoryError) or "OutOfMemory" in name or "ResourceExhausted" in name or (
-        "RESOURCE_EXHAUSTED" in str(error)
+    return (
+        isinstance(error, MemoryError)
+        or "OutOfMemory" in name
+        or "ResourceExhausted" in name
+        or ("RESOURCE_EXHAUSTED" in str(error))
     )
 
 
+def settled(function: str, arrays: Sequence[Any], home: Home, reason: str) -> Decision:
+    """What is not decided here, for the record."""
+    return Decision(function, _shapes(arrays), home, home, reason)
+
+
+def _shapes(arrays: Sequence[Any]) -> tuple[Shape, ...]:
+    return tuple([tuple(a._home.shape_of(a._native)) for a in arrays])
+
+
+def _unmeasured(
+    function: str, arrays: Sequence[Any], shapes: tuple[Shape, ...], candidates: tuple[str, ...] | None
+) -> Decision:
+    """Without a model: where the inputs are, or on the first backend that a policy names."""
+    homes = [a._home for a in arrays]
+    stay = next((home for home in homes if home.backend.name != NUMPY), homes[0])
+    if candidates is None or stay.backend.name in candidates:
+        return Decision(function, shapes, stay, stay, "stays: no profile of this machine")
+    home = _backend.backend_of_name(candidates[0]).free
+    return Decision(function, shapes, home, stay, "moves: the first that the policy names, and there is no profile")
+
+
 def decide(function: str, arrays: Sequence[Any], candidates: tuple[str, ...] | None = None) -> Decision:
-    """Where a call with these free Arrays runs, on one of `candidates`; the model must be there."""
+    """Where a call with these free Arrays runs; on one of `candidates` if there are any."""
     known = _state.model
-    assert known is not None
-    shapes = tuple([tuple(a._home.shape_of(a._native)) for a in arrays])
+    shapes = _shapes(arrays)
+    if known is None:
+        return _unmeasured(function, arrays, shapes, candidates)
     dtypes = tuple([a._home.dtype(a._native) for a in arrays])
     prospect = _prospect(function, shapes, dtypes)
+    if prospect.is_numpys and candidates is None and all(_is_plain(a) for a in arrays):
+        stay = arrays[0]._home
+        return Decision(function, shapes, stay, stay, _FASTEST, dict(prospect.seconds), prospect.seconds)
     sizes = [math.prod(shape) * dtype.itemsize for shape, dtype in zip(shapes, dtypes, strict=True)]
     stay = _place(arrays, sizes, known)
     decision = Decision(function, shapes, stay, stay)
     here, seconds, call = stay.backend.name, prospect.seconds, prospect.call
     if call is None or here not in seconds:
         return decision
+    decision.alone = seconds
     decision.account = _account(arrays, prospect.key)
     accounts = _distinct(arrays, decision.account)
     allowed = seconds if candidates is None else {n: s for n, s in seconds.items() if n in candidates or n == here}
@@ -215,7 +277,7 @@ def decide(function: str, arrays: Sequence[Any], candidates: tuple[str, ...] | N
         if name == here or (name, function) in _unable:
             continue
         saving = staying - working
-        if saving + here_first <= 0 and candidates is None:
+        if (saving + here_first <= 0 or working > _cost.GAIN * (staying + here_first)) and candidates is None:
             decision.predicted[name] = working
             continue
         arriving = _bringing(arrays, sizes, name, known)
@@ -224,20 +286,19 @@ def decide(function: str, arrays: Sequence[Any], candidates: tuple[str, ...] | N
         decision.predicted[name] = total = working + price
         missed = sum([account.get(name, 0.0) for account in accounts])
         multiple = 1.0 if name == NUMPY else TWICE
-        if saving + here_first >= price or (saving > 0 and missed + saving >= multiple * price):
-            if total < least and _has_dtypes(name, dtypes):
-                best, least = name, total
-                alone = saving + here_first >= price
-                decision.reason = (
-                    f"moves from {here}: " + ("this call alone pays for it" if alone else "missed savings paid for it")
-                )
-                decision.transferred = arriving
+        pays_alone = saving + here_first >= price
+        pays = pays_alone or (saving > 0 and missed + saving >= multiple * price)
+        if pays and total < least and _has_dtypes(name, dtypes):
+            best, least = name, total
+            payer = "this call alone pays for it" if pays_alone else "missed savings paid for it"
+            decision.reason = f"moves from {here}: {payer}"
+            decision.transferred = arriving
     if candidates is not None and best not in candidates:
         best = _narrowed(decision.predicted, candidates, dtypes)
         decision.reason = f"moves from {here}: the policy leaves it out"
     if best == here:
         decision.reason = f"stays on {here}: " + (
-            "the fastest" if min(seconds[n] for n in allowed) >= seconds[here] else "moving has not paid yet"
+            "the fastest" if min(allowed.values()) > _cost.GAIN * seconds[here] else "moving has not paid yet"
         )
     else:
         decision.home = _backend.backend_of_name(best).free
@@ -247,8 +308,18 @@ def decide(function: str, arrays: Sequence[Any], candidates: tuple[str, ...] | N
     for name, working in seconds.items():
         if name != best:
             decision.account[name] = max(0.0, decision.account.get(name, 0.0) + staying - working)
+    if len(_compiled) > MOST_COMPILED:
+        _compiled.clear()
     _compiled.add((best, prospect.key))
     return decision
+
+
+_FASTEST: Final = f"stays on {NUMPY}: the fastest"
+
+
+def _is_plain(array: Any) -> bool:
+    """Whether an Array is in NumPy, and nothing was missed for it."""
+    return array._home.backend.library == NUMPY and getattr(array, "_account", None) is None
 
 
 def _place(arrays: Sequence[Any], sizes: Sequence[int], known: _cost.Model) -> Home:
@@ -353,6 +424,7 @@ class WholeFunction:
 
     def __init__(self) -> None:
         self.measured: dict[str, list[float]] = {}
+        """Seconds of the calls on each backend, those that compiled left out."""
         self.missed: Account = {}
 
     def seconds(self, name: str) -> float | None:
@@ -362,21 +434,33 @@ class WholeFunction:
 
     def note(self, name: str, seconds: float) -> None:
         """Count a call; of a backend that compiles the first is not measured."""
-        self.measured.setdefault(name, [])
-        if name == NUMPY or name in self._has_compiled:
-            self.measured[name].append(seconds)
-        self._has_compiled.add(name)
-
-    @functools.cached_property
-    def _has_compiled(self) -> set[str]:
-        return set()
+        if name in self.measured or name == NUMPY:
+            self.measured.setdefault(name, []).append(seconds)
+        else:
+            self.measured[name] = []
 
     def is_settled(self, name: str) -> bool:
         """Whether a call on this backend need not be timed any more."""
         return len(self.measured.get(name, [])) >= self.MOST
 
-    def choose(self, here: str, elements: int, width: int, bringing: Callable[[str], float]) -> str:
-        """The backend of the next call; `here` is where its arguments are."""
+    def home(self, here: Home, arrays: Sequence[Any]) -> Home:
+        """Where the next call runs; its arguments are `here`, or are brought there."""
+        sizes = [math.prod(a._home.shape_of(a._native)) for a in arrays]
+        itemsizes = [a._home.dtype(a._native).itemsize for a in arrays]
+        nbytes = [size * itemsize for size, itemsize in zip(sizes, itemsizes, strict=True)]
+        name, known = here.backend.name, _state.model
+
+        def moving(target: str) -> float:
+            assert known is not None
+            return _bringing(arrays, nbytes, target, known) + known.bringing(target, name, max(nbytes))
+
+        width = _cost.WIDTHS[0] if max(itemsizes) <= _cost.WIDTHS[0] else _cost.WIDTHS[1]
+        best = self._choose(name, max(sizes), width, moving)
+        if best == name or not _has_dtypes(best, [a._home.dtype(a._native) for a in arrays]):
+            return here
+        return _backend.backend_of_name(best).free
+
+    def _choose(self, here: str, elements: int, width: int, moving: Callable[[str], float]) -> str:
         known = _state.model
         staying = self.seconds(here)
         if known is None or staying is None or here not in known.backends:
@@ -388,7 +472,7 @@ class WholeFunction:
             if name == here or curve is None or ours is None:
                 continue
             working = staying * curve(elements) / ours(elements) if was is None else was
-            price = bringing(name)
+            price = moving(name)
             if name not in self.measured:
                 price += costs.compiling + _importing(name, known)
             saving = staying - working

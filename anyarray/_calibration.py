@@ -1,12 +1,13 @@
 """What `calibrate` measures: launching and working, class by class; bringing arrays over; importing; compiling.
 
-The backends take turns in short rounds and the least round of each counts, as noise only ever adds. All cells (a class of
-functions at one size and width) are passed over twice, so that a slow minute of the machine spoils no cell, and a run that
-is cut short has measured every class it came to.
+The backends take turns in short rounds and the least round of each counts, as noise only ever adds. A first, short pass
+over all cells (a class of functions at one size and width) compiles; further passes take what time is left, so that a
+slow minute of the machine spoils no cell, and a run that is cut short has what it came to.
 """
 
 from __future__ import annotations
 
+import math
 import subprocess
 import sys
 import time
@@ -17,13 +18,22 @@ from typing import Any, Final
 
 import numpy as np
 
-from anyarray import _automatic, _backend, _choice, _cost, _errors, _profile, _transfer
+from anyarray import _backend, _choice, _cost, _errors, _profile, _transfer
 from anyarray._backend import Backend
-from anyarray.standard import creation, elementwise, fft, linalg, linear_algebra, manipulation
-from anyarray.standard import indexing, searching, sets, sorting, statistical
+from anyarray.standard import (
+    creation,
+    elementwise,
+    fft,
+    indexing,
+    linalg,
+    linear_algebra,
+    manipulation,
+    searching,
+    sets,
+    sorting,
+    statistical,
+)
 from anyarray.transforms import jit
-
-__all__ = ["calibrate"]
 
 Host = np.ndarray[Any, Any]
 
@@ -34,7 +44,12 @@ ROUND_SECONDS: Final = 5e-4
 """About the length of a round: shorter than the slice of time that a busy machine gives."""
 LONGEST: Final = 0.15
 """Seconds of a call from which on no larger size is tried."""
-PASSES: Final = 2
+SHORTEST: Final = 0.004
+"""Seconds of rounds in the first pass over a cell."""
+UNCONFIRMED: Final = 0.1
+"""Seconds that rounds go on at most while a least time was reached but once."""
+LARGEST_ON_CPU: Final = 1 << 22
+"""Elements beyond which only accelerators have something new to show."""
 
 
 # ---------------------------------------------------------------------- inputs
@@ -79,7 +94,7 @@ def _list(random: np.random.Generator, n: int, dtype: Any) -> tuple[list[Host]]:
     return (list(_two_vectors(random, n, dtype)),)
 
 
-_LONG: Final = (1 << 6, 1 << 12, 1 << 16, 1 << 20, 1 << 24)
+_LONG: Final = (1 << 6, 1 << 13, 1 << 17, 1 << 21, 1 << 25)
 _SQUARE: Final = (4**2, 32**2, 128**2, 512**2, 2048**2)
 INPUTS: Final[dict[str, tuple[Callable[..., Any], tuple[int, ...]]]] = {
     "remainder": (_two_vectors, _LONG),
@@ -138,44 +153,56 @@ class Cell:
         return float(self.size) if self.kind == FUSED else _cost.CLASSES[self.kind].work(shapes).amount
 
 
-def _cells() -> list[Cell]:
-    """All cells, the sizes of a class from small to large."""
+def _cells(largest: int) -> list[Cell]:
+    """All cells up to some elements, the sizes of a class from small to large."""
     return [
         Cell(kind, width, size)
         for kind in (*_cost.CLASSES, FUSED)
         for width in _cost.WIDTHS
         for size in INPUTS.get(kind, (_vector, _LONG))[1]
+        if size <= largest
     ]
 
 
 # ---------------------------------------------------------------------- timing
-def _in_turns(calls: Mapping[str, Callable[[], Any]], seconds: float) -> dict[str, tuple[float, float]]:
+Run = Callable[[int], None]
+"""Makes a call so many times, and waits for it."""
+
+
+def _in_turns(runs: Mapping[str, Run], seconds: float) -> dict[str, tuple[float, float]]:
     """For each call the least seconds it took, and what its first call took longer; who fails is left out."""
-    found: dict[str, tuple[float, float]] = {}
+    rounds: dict[str, list[float]] = {}
     loops: dict[str, int] = {}
-    for name, call in calls.items():
+    first: dict[str, float] = {}
+    for name, run in runs.items():
         try:
-            first = _timed(call, 1)
-            once = min(_timed(call, 1), _timed(call, 1))
+            first[name] = _timed(run, 1)
+            rounds[name] = [_timed(run, 1), _timed(run, 1)]
         except Exception:  # noqa: BLE001 - whatever a library raises, it cannot do this: so it is no candidate
             continue
-        loops[name] = max(1, round(ROUND_SECONDS / once))
-        found[name] = once, first
-    end = time.perf_counter() + seconds
-    while time.perf_counter() < end:
-        for name, (least, first) in found.items():
-            found[name] = min(least, _timed(calls[name], loops[name])), first
-    return {name: (least, first - least) for name, (least, first) in found.items()}
-
-
-def _timed(call: Callable[[], Any], loops: int) -> float:
+        loops[name] = max(1, round(ROUND_SECONDS / min(rounds[name])))
     started = time.perf_counter()
-    for _ in range(loops):
-        call()
+    while (spent := time.perf_counter() - started) < seconds or (
+        spent < UNCONFIRMED and not all(map(_is_confirmed, rounds.values()))
+    ):
+        for name, times in rounds.items():
+            times.append(_timed(runs[name], loops[name]))
+    return {name: (min(times), first[name] - min(times)) for name, times in rounds.items()}
+
+
+def _is_confirmed(times: Sequence[float]) -> bool:
+    """Whether the least time was reached twice: once, and a busy machine may have had no better moment yet."""
+    least, second = sorted(times)[:2]
+    return second <= 1.2 * least and len(times) > 2
+
+
+def _timed(run: Run, loops: int) -> float:
+    started = time.perf_counter()
+    run(loops)
     return (time.perf_counter() - started) / loops
 
 
-def _waiting(function: Callable[..., Any], inputs: Sequence[Any], backend: Backend) -> Callable[[], Any]:
+def _waiting(function: Callable[..., Any], inputs: Sequence[Any], backend: Backend) -> Run:
     """The call on a backend, inputs there already; it returns when the result is computed."""
     synchronize = backend.hook("synchronize")
     with _choice.backend(backend):
@@ -183,12 +210,24 @@ def _waiting(function: Callable[..., Any], inputs: Sequence[Any], backend: Backe
             [creation.asarray(a) for a in one] if isinstance(one, list) else creation.asarray(one) for one in inputs
         ]
 
-    def called() -> None:
+    def run(loops: int) -> None:
         with _choice.backend(backend):
-            result = function(*arrays)
-        synchronize((result[0] if isinstance(result, tuple) else result)._native)
+            for _ in range(loops):
+                result = function(*arrays)
+                synchronize((result[0] if isinstance(result, tuple) else result)._native)
 
-    return called
+    return run
+
+
+def _repeated(bring: Callable[[Any], Any], native: Any, target: Backend) -> Run:
+    """Bringing a native array to a backend."""
+    synchronize = target.hook("synchronize")
+
+    def run(loops: int) -> None:
+        for _ in range(loops):
+            synchronize(bring(native))
+
+    return run
 
 
 # ---------------------------------------------------------------------- calibration
@@ -207,38 +246,37 @@ class Calibration:
         """Measure for about that long; yields the part that is done and what comes next."""
         end = time.perf_counter() + seconds
         pairs = [(a, b) for a in self.backends for b in self.backends if a is not b]
-        for i, (source, target) in enumerate(pairs):
-            yield 0.05 * i / len(pairs), f"{source} to {target}"
+        for source, target in pairs:
+            yield 1 - (end - time.perf_counter()) / seconds, f"{source} to {target}"
             self._measure_route(source, target, 0.04 * seconds / len(pairs) / len(_BYTES))
-        cells = _cells()
-        for turn in range(PASSES):
-            for i, cell in enumerate(cells):
-                done = turn * len(cells) + i
-                left = end - time.perf_counter()
-                if left <= 0 and turn:
-                    return
-                yield 0.05 + 0.95 * done / (PASSES * len(cells)), f"{cell.kind} {cell.size}"
-                self._measure(cell, max(left, 0.0) / (PASSES * len(cells) - done))
+        has_accelerator = any(backend.kind != "cpu" for backend in self.backends)
+        cells = _cells(max(_LONG) if has_accelerator else LARGEST_ON_CPU)
+        for cell in cells:
+            left = end - time.perf_counter()
+            if left <= 0:
+                return
+            yield 1 - left / seconds, f"{cell.kind} {cell.size}"
+            self._measure(cell, SHORTEST)
+        for i, cell in enumerate(cells):
+            left = end - time.perf_counter()
+            if left <= 0:
+                return
+            yield 1 - left / seconds, f"{cell.kind} {cell.size}, again"
+            self._measure(cell, left / (len(cells) - i))
 
     def _measure(self, cell: Cell, seconds: float) -> None:
         names = [backend for backend in self.backends if not self._is_too_long(cell, backend)]
         if not names:
             return
         function, inputs = jit(_chain) if cell.kind == FUSED else _function(cell.kind), cell.inputs()
-        calls: dict[str, Callable[[], Any]] = {}
+        runs: dict[str, Run] = {}
         for backend in names:
             try:
-                calls[backend.name] = _waiting(function, inputs, backend)
+                runs[backend.name] = _waiting(function, inputs, backend)
             except Exception:  # noqa: BLE001 - it has no such dtype, or no room
                 continue
-        started = time.perf_counter()
-        for name, (least, first) in _in_turns(calls, 0.0).items():
+        for name, (least, first) in _in_turns(runs, seconds).items():
             self._note(cell, name, least, first)
-        rest = seconds - (time.perf_counter() - started)
-        if rest > 0:
-            known = {name: call for name, call in calls.items() if (cell, name) in self._least}
-            for name, (least, _) in _in_turns(known, rest).items():
-                self._note(cell, name, least, 0.0)
 
     def _note(self, cell: Cell, name: str, least: float, first: float) -> None:
         self._least[cell, name] = min(least, self._least.get((cell, name), least))
@@ -263,11 +301,10 @@ class Calibration:
             # Aligned, and held by nobody else: memory that can be shared if any can.
             host = numpy.free.exported(np.zeros(nbytes // 4, dtype=np.float32))
             native = _transfer.moved(host, numpy, source, "calibrate")[0] if source is not numpy else host
-            copy, share, wait = way.copy, way.share, target.hook("synchronize")
-            calls = {"copy": lambda native=native: wait(copy(native))}
-            if share is not None and share(native) is not None:
-                calls["view"] = lambda native=native: wait(share(native))
-            found = _in_turns(calls, seconds)
+            runs = {"copy": _repeated(way.copy, native, target)}
+            if way.share is not None and way.share(native) is not None:
+                runs["view"] = _repeated(way.share, native, target)
+            found = _in_turns(runs, seconds)
             if "copy" in found:
                 points.append((nbytes, found["copy"][0]))
             if "view" in found:
@@ -288,6 +325,7 @@ class Calibration:
             if name == backend.name:
                 classes.setdefault(cell.kind, {}).setdefault(str(cell.width), []).append((cell.work(), seconds))
                 firsts.setdefault(cell.kind, []).append(self._first[cell, name])
+        classes = {k: {w: _plausible(points) for w, points in by_width.items()} for k, by_width in classes.items()}
         first = {kind: float(np.median(found)) for kind, found in firsts.items()}
         return {
             "importing": self.importing.get(backend.library, 0.0),
@@ -298,6 +336,24 @@ class Calibration:
         }
 
 
+def _plausible(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Without the points that a busy machine spoiled: more work takes no less, nor far more than in proportion."""
+    kept: list[tuple[float, float]] = []
+    least = math.inf
+    for work, seconds in sorted(points, reverse=True):
+        least = min(least, seconds)
+        kept.append((work, least))
+    kept.reverse()
+    found = kept[:1]
+    for work, seconds in kept[1:]:
+        before, took = found[-1]
+        if seconds <= STEEPEST * took * work / before:
+            found.append((work, seconds))
+    return found
+
+
+STEEPEST: Final = 5.0
+"""How many times more than in proportion to its work a size may take: leaving a cache does, but no more than that."""
 _BYTES: Final = (1 << 8, 1 << 16, 1 << 20, 1 << 23)
 
 
@@ -333,31 +389,10 @@ def _import_seconds(library: _backend.Library) -> float:
     return time.perf_counter() - started
 
 
-def calibrate(*, seconds: float = 60.0, backends: Sequence[str] | None = None) -> Path | None:
-    """Measure the backends of this machine, so that the automatic choice can choose; gives the profile's path.
-
-    Takes about `seconds` beyond importing and compiling. `backends` are names, such as ["numpy", "jax"]; left out, all that work
-    here. The profile is used at once and by every later program of this user. Interrupted by Ctrl-C it
-    keeps what is measured. None, and nothing is written, if ANYARRAY_PROFILE is "off". The same at the command line:
-    `python -m anyarray calibrate`. Raises BackendError for a name that cannot be used.
-
-    >>> import anyarray as xp
-    >>> xp.calibrate.__name__  # takes about a minute
-    'calibrate'
-    """
-    measuring = prepared(backends)
-    try:
-        for _ in measuring.steps(seconds):
-            pass
-    finally:
-        written = keep(measuring)
-    return written
-
-
 def keep(measuring: Calibration) -> Path | None:
     """Write what was measured into the profile, and use it from now on; its path."""
     file = _profile.path()
     if file is not None:
-        _profile.save(measuring.data(), {backend.library: None for backend in measuring.backends}, file)
-        _automatic.forget()
+        _profile.save(measuring.data(), {backend.library for backend in measuring.backends}, file)
+        _choice.forget_profile()
     return file

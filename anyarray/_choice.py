@@ -2,7 +2,8 @@
 
 1. Inside `with backend(NAME)`: on NAME. The innermost block wins; each thread and asyncio task has its own.
 2. With none chosen, or `backend("auto")`: if an input is placed, on its home; two different placed homes are an
-   error. If all are free: where they already are (NumPy data follows the others), and NumPy for creation.
+   error. If all are free: where the cost model says (`_automatic`); on a machine that is not measured, where they
+   already are (NumPy data follows the others). NumPy for creation.
 3. Under a trace: in that trace's library, always.
 """
 
@@ -11,12 +12,14 @@ from __future__ import annotations
 import functools
 import inspect
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import contextmanager
 from contextvars import ContextVar, Token
 from types import TracebackType
 from typing import Any, Final, ParamSpec, TypeVar, cast
 
-from anyarray import _backend, _errors
+from anyarray import _automatic, _backend, _errors
+from anyarray._automatic import Decision
 from anyarray._backend import Backend, Home
 
 P = ParamSpec("P")
@@ -25,17 +28,48 @@ R = TypeVar("R")
 AUTO: Final = "auto"
 
 
+class Automatic:
+    """The automatic choice while there is a model to ask, or nobody looked for one yet."""
+
+    def __repr__(self) -> str:
+        return AUTO
+
+
+BY_COST: Final = Automatic()
+"""Each call but the smallest is decided."""
+OBSERVED: Final = Automatic()
+"""Every call is decided, the smallest too: it is recorded, or may not stay in NumPy."""
+
+
 class Choice:
-    """What is chosen: a backend, None for the automatic choice, or a name whose library is not imported yet."""
+    """What is chosen: a backend, a name whose library is not imported yet, or the automatic choice.
 
-    __slots__ = ("backend",)
+    The latter is None where calls run where their inputs are, which costs nothing.
+    """
 
-    def __init__(self, backend: Backend | str | None) -> None:
+    __slots__ = ("backend", "candidates", "records")
+
+    def __init__(
+        self,
+        backend: Backend | str | Automatic | None,
+        candidates: tuple[str, ...] | None = None,
+        records: tuple[list[Decision], ...] = (),
+    ) -> None:
         self.backend = backend
+        self.candidates = candidates
+        """What a policy leaves of the backends."""
+        self.records = records
+        """Where decisions are recorded."""
+
+
+def _automatically(candidates: tuple[str, ...] | None, records: tuple[list[Decision], ...]) -> Choice:
+    """The automatic choice; only if small calls may stay in NumPy unseen are they not asked about."""
+    is_seen = records or (candidates is not None and _automatic.NUMPY not in candidates)
+    return Choice(OBSERVED if is_seen else BY_COST, candidates, records)
 
 
 def _named(name: str) -> Choice:
-    return Choice(None if name == AUTO else name)
+    return Choice(BY_COST if name == AUTO else name)
 
 
 process_default: Final = _named(os.environ.get("ANYARRAY_BACKEND") or AUTO)
@@ -50,6 +84,8 @@ current: Final = _current.get
 def chosen() -> Backend | None:
     """The backend that is chosen here, its library imported; None for the automatic choice."""
     choice = current()
+    if isinstance(choice.backend, Automatic):
+        return None
     if isinstance(choice.backend, str):
         choice.backend = _backend.backend_of_name(choice.backend)
     return choice.backend
@@ -81,7 +117,11 @@ class backend:  # noqa: N801 - used as a function
 
     def __enter__(self) -> Backend | None:
         entered = None if self._name == AUTO else _backend.as_backend(self._name)
-        self._tokens.append(_current.set(Choice(entered)))
+        outer = current()
+        here = _automatically(outer.candidates, outer.records)
+        if entered is not None:
+            here.backend = entered
+        self._tokens.append(_current.set(here))
         return entered
 
     def __exit__(
@@ -168,6 +208,73 @@ def home_of_call(function: str, homes: Iterable[Home], traced: Home | None = Non
             f'x.to_device("{second}"), or choose for a block: with xp.backend("{first}")'
         )
     return automatic_home(homes)
+
+
+def decision(function: str, arrays: Sequence[Any], is_traced: bool) -> Decision | None:
+    """The decision about a call with these Arrays; None if there is nothing to decide, or nobody to decide it."""
+    choice = current()
+    if not isinstance(choice.backend, Automatic) or is_traced:
+        return None
+    if _automatic.model() is None and choice.backend is BY_COST and choice.candidates is None:
+        choice.backend = None  # from now on, calls do not ask
+        return None
+    if any(a._home.placed for a in arrays):
+        if choice.backend is BY_COST:
+            return None
+        home = home_of_call(function, [a._home for a in arrays])
+        found = _automatic.settled(function, arrays, home, f"an input is placed on {home.backend}")
+    else:
+        found = _automatic.decide(function, arrays, choice.candidates)
+    for record in choice.records:
+        record.append(found)
+    return found
+
+
+def is_by_cost(arrays: Sequence[Any]) -> bool:
+    """Whether a whole function of these Arrays may run wherever it takes least."""
+    return (
+        isinstance(current().backend, Automatic)
+        and current().candidates is None
+        and _automatic.model() is not None
+        and bool(arrays)
+        and not any(a._home.placed or a._home.is_traced(a._native) for a in arrays)
+    )
+
+
+def is_recorded() -> bool:
+    """Whether somebody watches the decisions made here."""
+    return bool(current().records)
+
+
+def forget_profile() -> None:
+    """Look for the profile again at the next large call."""
+    _automatic.forget()
+    if process_default.backend is None:
+        process_default.backend = BY_COST
+
+
+@contextmanager
+def narrowed(candidates: tuple[str, ...]) -> Generator[None]:
+    """The automatic choice in a `with` block, among these backends."""
+    token = _current.set(_automatically(candidates, current().records))
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
+@contextmanager
+def recorded(record: list[Decision]) -> Generator[None]:
+    """Record the decisions made in a `with` block."""
+    outer = current()
+    here = _automatically(outer.candidates, (*outer.records, record))
+    if not (outer.backend is None or isinstance(outer.backend, Automatic)):
+        here.backend = outer.backend
+    token = _current.set(here)
+    try:
+        yield
+    finally:
+        _current.reset(token)
 
 
 def automatic_home(homes: Iterable[Home]) -> Home:

@@ -1,14 +1,15 @@
 """Predicted seconds of a call on each backend: arithmetic over what was measured, no input or output.
 
-A function belongs to a *class* of functions that take about as long on the same data; one of each class is measured. The
-size of a call is its *work*, in the unit that time follows: elements of the broadcast inputs, n log n for sorts
-and transforms, 2mnk for products, n^3 for factorisations. Between measured points time is interpolated on log-log axes,
+A function belongs to a *class* of functions that take about as long on the same data; one of each class is measured.
+The size of a call is its *work*, in the unit that time follows: elements of the broadcast inputs, n log n for sorts and
+transforms, 2mnk for products, n^3 for factorisations. Between measured points time is interpolated on log-log axes,
 below the first it is that of the first (launching is all there is), beyond the last it grows with the work.
 """
 
 from __future__ import annotations
 
 import bisect
+import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -145,6 +146,10 @@ WIDTHS: Final = (4, 8)
 """Bytes of the real numbers that are measured, float32 and float64; each dtype counts as the nearer one."""
 
 
+GAIN: Final = 0.9
+"""Part of the time here that a call may take elsewhere at most: less of a gain is within the error of measuring."""
+
+
 class Call(NamedTuple):
     """A call, as far as its time goes."""
 
@@ -254,17 +259,17 @@ class Model:
         if numpys is None or ours is None:
             return math.inf
         marks = sorted({x for curve in (numpys, ours) for x, _ in curve.points})
-        finer = [a * (b / a) ** (i / 16) for a, b in zip(marks, marks[1:], strict=False) for i in range(16)]
-        return next((x for x in [*finer, *marks[-1:]] if ours(x) < numpys(x)), math.inf)
+        finer = [a * (b / a) ** (i / 16) for a, b in itertools.pairwise(marks) for i in range(16)]
+        return next((x for x in [*finer, *marks[-1:]] if ours(x) < GAIN * numpys(x)), math.inf)
 
-    def never_below(self, function: str) -> float:
-        """Elements of the inputs below which every call of a function is fastest in NumPy."""
+    def never_below(self, function: str, widths: Sequence[int] = WIDTHS) -> float:
+        """Elements of the inputs below which every call of a function with such dtypes is fastest in NumPy."""
         kind = CLASS_OF.get(function)
         others = [name for name in self.backends if name != "numpy"]
         if kind is None or not others:
             return math.inf
         row = CLASSES[kind]
-        work = min(self.crossover(kind, width, name) for width in WIDTHS for name in others)
+        work = min(self.crossover(kind, width, name) for width in widths for name in others)
         if row.work in (_ordered, _searched) and work < math.inf:
             work /= math.log2(max(work, 2))
         return work ** (1 / row.growth) if work < math.inf else work

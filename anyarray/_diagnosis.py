@@ -47,6 +47,7 @@ def diagnose(
     error: Exception, function: str, inputs: Sequence[Input], arguments: dict[str, Any], *, broadcasts: bool
 ) -> None:
     """Raise the error that the arguments call for, from the native `error`; return if they seem right."""
+    _diagnose_leak(error, function)
     inputs = _as_written(inputs)
     for one in inputs:
         if one.dtype.kind not in ACCEPTED[one.words]:
@@ -62,6 +63,12 @@ def diagnose(
     is_ours_to_translate = type(error).__name__ in TRANSLATED or (isinstance(error, TypeError) and function in _SHAPES)
     if is_ours_to_translate:
         raise _errors.ArgumentValueError(f"{function}: {native_message(error)}") from error
+
+
+def _diagnose_leak(error: Exception, function: str) -> None:
+    """Raise TraceError if that is what JAX or TensorFlow, which has no class for it, complain of."""
+    if type(error).__name__ == "UnexpectedTracerError" or "is out of scope and cannot be used here" in str(error):
+        raise _errors.leaked(function) from error
 
 
 TRANSLATED: Final = ("InvalidArgumentError", "UnimplementedError", "NotFoundError")
@@ -110,6 +117,7 @@ def diagnose_index(error: Exception, shape: Shape, key: Any) -> None:
 
     `key` is a tuple; for a mask it holds its `MaskShape`.
     """
+    _diagnose_leak(error, "index")
     wanted = sum(len(one) if isinstance(one, MaskShape) else one is not None and one is not Ellipsis for one in key)
     if wanted > len(shape):
         raise IndexError(f"index: too many indices, {wanted} for an array of {len(shape)} axes") from error

@@ -23,13 +23,15 @@ from __future__ import annotations
 import functools
 import inspect
 import linecache
+import math
+import time
 from collections.abc import Callable, Sequence
 from types import CodeType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeGuard, TypeVar, overload
 
 import numpy as np
 
-from anyarray import _backend, _choice, _diagnosis, _dtypes, _errors, _kept, _ownership, _transfer
+from anyarray import _automatic, _backend, _choice, _cost, _diagnosis, _dtypes, _errors, _kept, _ownership, _transfer
 from anyarray._backend import Home, Native
 
 if TYPE_CHECKING:
@@ -52,6 +54,7 @@ class Parameter:
         "name",
         "role",
         "takes_plain_scalar",
+        "takes_tuple",
         "words",
     )
 
@@ -63,6 +66,7 @@ class Parameter:
         self.is_variadic = parameter.kind is parameter.VAR_POSITIONAL
         self.is_optional = "None" in union
         self.takes_plain_scalar = "Array" in union and union[0] in ("int", "float")
+        self.takes_tuple = "tuple[int, ...]" in union
         scalars = {"bool", "int", "float", "complex"}.intersection(union)
         if "list[Array]" in union or (self.is_variadic and union == ["Array"]):
             self.role = SEQUENCE
@@ -103,9 +107,11 @@ class Declaration:
 
 
 scope: Final[dict[str, Any]] = {
+    "BY_COST": _choice.BY_COST,
+    "NUMPY": _backend.backend_of_name("numpy").free,
     "current": _choice.current,
     "SCALARS": SCALARS,
-    "ArrayMustBeCast": _backend.ArrayMustBeCast,
+    "UNSUITED": (_backend.ArrayMustBeCast, OverflowError),
 }
 """The globals of the generated bodies; `_array` adds the class Array."""
 
@@ -166,7 +172,7 @@ def _compiled(function: F, declaration: Declaration, slow: Callable[..., Any], w
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
     made: dict[str, Any] = {}
     exec(_code(form), scope, made)  # our own text, from a declared signature
-    body = made["make"](declaration, slow, explain, _native_dtype)
+    body = made["make"](declaration, slow, explain, _native_dtype, _automatic.limit_of(declaration.name))
     code = body.__code__
     names = tuple([declaration.name if one == NATIVE else one for one in code.co_names])
     body.__code__ = code.replace(co_name=name, co_qualname=function.__qualname__, co_filename=filename, co_names=names)
@@ -206,7 +212,7 @@ def _source(declaration: Declaration, written: list[Parameter], parameters: str)
             f"    if type({first.name}) is Array:",
             f"        home = {first.name}._home",
             "        backend = current().backend",
-            "        if backend is None or backend is home.backend:",
+            f"        if backend is None or backend is home.backend or {_is_small(arrays)}:",
             f"            {first.name}_ = {first.name}._native",
         ]
         for p in arrays[1:]:
@@ -220,7 +226,7 @@ def _source(declaration: Declaration, written: list[Parameter], parameters: str)
                     "            elif kind in SCALARS:",
                     "                try:",
                     f"                    {p.name}_ = home.constants[{p.name}, kind, home.dtype_of({first.name}_)]",
-                    "                except ArrayMustBeCast:",
+                    "                except UNSUITED:",
                     f"                    {slow}",
                 ]
             if p.takes_plain_scalar:
@@ -247,7 +253,25 @@ def _source(declaration: Declaration, written: list[Parameter], parameters: str)
             lines.append("            return declaration.wrapped(native, home)")
         lines.append(f"    {slow}")
     indented = "".join(f"    {line}\n" for line in lines)
-    return f"def make(declaration, slow, explain, native_dtype):\n{indented}    return {FUNCTION}\n"
+    return f"def make(declaration, slow, explain, native_dtype, limit):\n{indented}    return {FUNCTION}\n"
+
+
+def _is_small(arrays: list[Parameter]) -> str:
+    """The condition under which the automatic choice has nothing to decide: NumPy's arrays, below the limit.
+
+    Arrays of different shapes broadcast, or are multiplied, to no more than the product of their sizes.
+    """
+    first, *others = (p.name for p in arrays)
+    small = (
+        f"backend is BY_COST and home is NUMPY and ((elements := {first}._native.size) < limit.elements"
+        f" or elements < limit.narrow and {first}._native.itemsize <= {_cost.WIDTHS[0]})"
+    )
+    for name in others:
+        small += (
+            f" and (type({name}) is not Array or {name}._home is home and"
+            f" (elements * {name}._native.size < limit.elements or {name}._native.shape == {first}._native.shape))"
+        )
+    return small
 
 
 def _parameters(function: Callable[..., Any]) -> str:
@@ -262,6 +286,8 @@ def _argument(p: Parameter) -> str:
     value = f"{p.name}_" if p.role in (ARRAY, WEAK) else p.name
     if p.role is DTYPE:
         value = f"None if {p.name} is None else native_dtype(home, {p.name})"
+    if p.takes_tuple:  # a list will do: einops and SciPy pass lists
+        value = f"tuple({p.name}) if type({p.name}) is list else {p.name}"
     return f"{p.name}={value}" if p.is_keyword else value
 
 
@@ -275,7 +301,33 @@ def call(declaration: Declaration, values: Sequence[Any]) -> Any:
     arrays = [a for value in prepared for a in (value if isinstance(value, list) else [value]) if is_array(a)]
     if not arrays:
         _refuse_no_arrays(declaration, values)
-    home = home_of_arrays(declaration.name, arrays)
+    name = declaration.name
+    traced = _traced_home(arrays)
+    decision = _choice.decision(name, arrays, traced is not None)
+    if decision is None:
+        home = _choice.home_of_call(name, [a._home for a in arrays], traced)
+        return _called(declaration, values, prepared, arrays, home)
+    started = time.perf_counter()
+    try:
+        result = _called(declaration, values, prepared, arrays, decision.home)
+    except Exception as error:
+        if not decision.retreat(error):
+            raise
+        result = _called(declaration, values, prepared, arrays, decision.home)
+    results = [one for one in (result if isinstance(result, tuple) else (result,)) if is_array(one)]
+    decision.credit(results)
+    if _choice.is_recorded():
+        decision.home.backend.hook("synchronize")([one._native for one in results][-1])
+        decision.seconds = time.perf_counter() - started
+    return result
+
+
+def _called(
+    declaration: Declaration, values: Sequence[Any], prepared: Sequence[Any], arrays: Sequence[Array], home: Home
+) -> Any:
+    """The result of a call on `home`, to which the arrays are brought."""
+    if declaration.name in COMPARISONS:
+        prepared = _comparable(prepared)
     agreed = _agreed_dtype(declaration, prepared)
     positional: list[Any] = []
     keyword: dict[str, Any] = {}
@@ -289,6 +341,8 @@ def call(declaration: Declaration, values: Sequence[Any]) -> Any:
             native = [brought(a, home, declaration.name) for a in value]
         elif p.role is DTYPE and value is not None:
             native = _native_dtype(home, value)
+        elif p.takes_tuple and type(value) is list:
+            native = tuple(value)
         elif p.role is WEAK and value is not None:
             native = home.constant(value, agreed.name)  # type: ignore[union-attr]  # there is a scalar: this one
         if p.is_variadic:
@@ -378,9 +432,12 @@ def as_array(function: str, parameter: str, value: Any) -> Array:
 
 
 def home_of_arrays(function: str, arrays: Sequence[Array]) -> Home:
-    """Where a call of `function` on these Arrays runs."""
-    traced = next((a._home for a in arrays if a._home.is_traced(a._native)), None)
-    return _choice.home_of_call(function, [a._home for a in arrays], traced)
+    """Where a call of `function` on these Arrays runs, if no cost is looked at."""
+    return _choice.home_of_call(function, [a._home for a in arrays], _traced_home(arrays))
+
+
+def _traced_home(arrays: Sequence[Array]) -> Home | None:
+    return next((a._home for a in arrays if a._home.is_traced(a._native)), None)
 
 
 def brought(array: Array, home: Home, cause: str, *, explicit: bool = False) -> Native:
@@ -405,6 +462,20 @@ def brought(array: Array, home: Home, cause: str, *, explicit: bool = False) -> 
 
 def _native_dtype(home: Home, wanted: Any) -> Any:
     return home.backend.native_dtype(_dtypes.dtype(wanted).name)
+
+
+COMPARISONS: Final = frozenset({"equal", "not_equal", "less", "less_equal", "greater", "greater_equal"})
+
+
+def _comparable(operands: Sequence[Any]) -> list[Any]:
+    """The operands of a comparison, with infinity for a Python integer that lies beyond all values of the array."""
+    comparable = list(operands)
+    for i, (one, other) in enumerate(zip(operands, reversed(operands), strict=True)):
+        if type(one) is int and is_array(other) and other.dtype.kind in "iu":
+            bounds = np.iinfo(other.dtype.dtype)
+            if not bounds.min <= one <= bounds.max:
+                comparable[i] = math.copysign(math.inf, one)
+    return comparable
 
 
 class _Agreed(NamedTuple):

@@ -11,7 +11,8 @@
     │   ├── ArgumentTypeError (TypeError)              not an Array, or not of that dtype
     │   ├── ArgumentValueError (ValueError)            wrong shape, wrong axis's length ...
     │   │   └── AxisError (IndexError)                 an axis that the array does not have
-    │   └── TransferError (RuntimeError)               a transfer that was forbidden
+    │   ├── TransferError (RuntimeError)               a transfer that was forbidden
+    │   └── TraceError (RuntimeError)                  an Array that outlived its trace
 
 A message is one sentence: function, parameter, what was wanted, what came; then the cure.
 The functions below make those messages that more than one place needs.
@@ -29,6 +30,7 @@ __all__ = [
     "BackendNotFoundError",
     "BackendNotInstalledError",
     "DeviceNotFoundError",
+    "TraceError",
     "TransferError",
     "UnsupportedError",
 ]
@@ -76,6 +78,18 @@ class AxisError(ArgumentValueError, IndexError):
 
 class TransferError(AnyarrayError, RuntimeError):
     """Data would have been copied between backends where that is forbidden."""
+
+
+class TraceError(AnyarrayError, RuntimeError):
+    """An Array that stood for a value inside a transform is used after it."""
+
+
+def leaked(function: str) -> TraceError:
+    """Error for an Array that left its trace by a side effect."""
+    return TraceError(
+        f"{function}: an Array outlived the jit, grad or vmap in which it was made, and has no value. "
+        "Return it from the transformed function"
+    )
 
 
 def not_an_array(function: str, parameter: str, came: object) -> ArgumentTypeError:

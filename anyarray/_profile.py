@@ -13,20 +13,20 @@ import json
 import os
 import platform
 import tempfile
-import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
+
+import platformdirs
 
 from anyarray import _backend, _cost
 
 FORMAT: Final = 1
 """Of the file; another number is another meaning."""
-CURE: Final = "Run: python -m anyarray calibrate"
 
 
-class ProfileWarning(UserWarning):
-    """A profile that cannot be used; the automatic choice stays where the inputs are."""
+class UnusableError(Exception):
+    """There is a profile, but it cannot be used; says why."""
 
 
 def path() -> Path | None:
@@ -34,8 +34,6 @@ def path() -> Path | None:
     named = os.environ.get("ANYARRAY_PROFILE")
     if named:
         return None if named == "off" else Path(named)
-    import platformdirs  # 10 ms, which `import anyarray` need not take
-
     digest = hashlib.sha256(json.dumps(machine(), sort_keys=True).encode()).hexdigest()
     return platformdirs.user_cache_path("anyarray") / f"profile-{digest[:16]}.json"
 
@@ -64,13 +62,13 @@ def _processor() -> str:
     return f"{platform.machine()} {model or platform.processor()}".strip()
 
 
-def versions(names: Mapping[str, Any]) -> dict[str, str | None]:
+def versions(names: Iterable[str]) -> dict[str, str | None]:
     """The installed versions of libraries, by their names in the registry."""
     known = _backend.libraries()
     return {name: known[name].version if name in known else None for name in names}
 
 
-def save(measured: Mapping[str, Any], libraries: Mapping[str, Any], to: Path) -> None:
+def save(measured: Mapping[str, Any], libraries: Iterable[str], to: Path) -> None:
     """Write what was measured with these libraries; whoever reads meanwhile sees the old file or the new one."""
     data = {"format": FORMAT, "machine": machine(), "versions": versions(libraries), **measured}
     to.parent.mkdir(parents=True, exist_ok=True)
@@ -85,7 +83,7 @@ def save(measured: Mapping[str, Any], libraries: Mapping[str, Any], to: Path) ->
 
 
 def load() -> _cost.Model | None:
-    """The model of this machine; None without a profile, or with one that cannot be used, and a warning."""
+    """The model of this machine; None without a profile. Raises UnusableError for one that cannot be used."""
     file = path()
     if file is None:
         return None
@@ -94,13 +92,15 @@ def load() -> _cost.Model | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        return _refused(file, f"cannot be read ({error.strerror})")
+        raise UnusableError(f"{file} cannot be read ({error.strerror})") from error
     try:
         data = json.loads(text)
         fault = _fault(data)
-        return _cost.model_of(data) if fault is None else _refused(file, fault)
+        if fault is None:
+            return _cost.model_of(data)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        return _refused(file, f"is broken ({type(error).__name__}: {error})")
+        raise UnusableError(f"{file} is broken ({type(error).__name__}: {error})") from error
+    raise UnusableError(f"{file} {fault}")
 
 
 def _fault(data: Mapping[str, Any]) -> str | None:
@@ -112,7 +112,3 @@ def _fault(data: Mapping[str, Any]) -> str | None:
     now = versions(data["versions"])
     changed = [f"{name} {was} is {now[name]} now" for name, was in data["versions"].items() if now[name] != was]
     return f"is stale ({', '.join(changed)})" if changed else None
-
-
-def _refused(file: Path, fault: str) -> None:
-    warnings.warn(f"profile: {file} {fault}, so it is ignored. {CURE}", ProfileWarning, stacklevel=2)

@@ -268,7 +268,8 @@ def to_host(native: Native, source: Backend, cause: str, *, explicit: bool = Fal
     Raises TransferError if the array is traced, or if a guard forbids the copy off a device.
     """
     if source.free.is_traced(native):
-        raise _traced(source, "become a NumPy array or a Python scalar", "Return it from the traced function first")
+        cure = "Return it from the traced function first, or choose by it inside: xp.where(...)"
+        raise _traced(source, "become a NumPy array or a Python scalar", cure) from _refusal(native, source)
     watch = _watch.get()
     if watch is _UNWATCHED or source.library == "numpy":
         host: np.ndarray[Any, Any] = source.free.to_numpy(native)
@@ -285,6 +286,15 @@ def to_host(native: Native, source: Backend, cause: str, *, explicit: bool = Fal
 def from_host(a: np.ndarray[Any, Any], target: Backend) -> Native:
     """A native array of `target` with the values of the ndarray `a`; shares no memory with it."""
     return target.free.from_numpy(a, target.native_device)
+
+
+def _refusal(native: Native, source: Backend) -> Exception | None:
+    """What the library itself says to a traced array that is to become an ndarray."""
+    try:
+        source.free.to_numpy(native)
+    except Exception as error:  # noqa: BLE001 - each library has its own
+        return error
+    return None
 
 
 def _traced(source: Backend, purpose: str, cure: str) -> _errors.TransferError:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, ParamSpec, TypeVar
-
-import numpy as np
+from typing import Any, Final, ParamSpec, TypeVar
 
 from anyarray import _backend, _dispatch, _errors, _nested, _transfer
 from anyarray._array import Array
@@ -70,8 +68,24 @@ def _handed_out(x: Array, backend: Backend) -> Native:
 
 def value_of(a: Any) -> Any:
     """The tensor in a tf.Variable, which is no array but holds one; everything else as it is."""
-    is_variable = type(a).__module__.startswith(("tensorflow", "keras")) and hasattr(a, "read_value")
-    return a.read_value() if is_variable else a
+    return a.read_value() if _is_variable(type(a)) else a  # type: ignore[arg-type]  # classes are hashable
+
+
+@functools.cache
+def _is_variable(kind: type) -> bool:
+    return kind.__module__.startswith(("tensorflow", "keras")) and hasattr(kind, "read_value")
+
+
+def standing_for(function: Callable[..., Any]) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Give a function the name, the signature and the docstring of the one that it wraps."""
+
+    def named(made: Callable[P, R]) -> Callable[P, R]:
+        functools.update_wrapper(made, function)
+        # AutoGraph, which rewrites what it meets in a tf.function, takes a function with this attribute as it is.
+        made.autograph_info__ = None  # type: ignore[attr-defined]  # pyright: ignore[reportFunctionMemberAccess]
+        return made
+
+    return named
 
 
 def portable(function: Callable[P, R], /) -> Callable[P, R]:
@@ -92,7 +106,7 @@ def portable(function: Callable[P, R], /) -> Callable[P, R]:
     ([0, 2, 4], 'ndarray')
     """
 
-    @functools.wraps(function)
+    @standing_for(function)
     def called(*args: P.args, **kwargs: P.kwargs) -> R:
         kinds: list[Home | None] = []
         in_args = [_entered(one, kinds) for one in args]
@@ -107,7 +121,7 @@ def portable(function: Callable[P, R], /) -> Callable[P, R]:
 
 def _kind(function: str, kinds: list[Home | None]) -> Backend:
     """The backend that results go to: the only framework among the inputs, else NumPy."""
-    backends = list(dict.fromkeys(home.backend for home in kinds if home is not None))
+    backends = list({home.backend: None for home in kinds if home is not None})
     frameworks = [one for one in backends if one.library != "numpy"]
     if len(frameworks) > 1:
         first, second = frameworks[:2]
@@ -117,16 +131,25 @@ def _kind(function: str, kinds: list[Home | None]) -> Backend:
     return (frameworks or backends)[0]
 
 
+_ATOMS: Final = frozenset({bool, int, float, complex, str, bytes, type(None)})
+
+_are_arrays: Final[dict[type, bool]] = {}
+"""Whether the values of a class are native arrays, for those that were met."""
+
+
 def _entered(value: Any, kinds: list[Home | None]) -> Any:
     """`value` with its native arrays wrapped; notes what kinds it met, None for an Array."""
-    if type(value) is Array:
+    kind = type(value)
+    if kind is Array:
         kinds.append(None)
         return value
-    if isinstance(value, (bool, int, float, complex, str, bytes, type(None))) and not isinstance(value, np.generic):
+    if kind in _ATOMS:
         return value
     native = value_of(value)
-    backend = _backend.backend_of_native(native)
-    if backend is not None:
+    is_array = _are_arrays.get(kind)
+    if is_array is None:
+        is_array = _are_arrays[kind] = _backend.backend_of_native(native) is not None
+    if is_array:
         wrapped = _dispatch.as_array("portable", "argument", native)
         kinds.append(wrapped._home)
         return wrapped

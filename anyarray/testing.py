@@ -17,7 +17,8 @@ installed backend that has a device, and on "sim".
 
 from __future__ import annotations
 
-from collections.abc import Generator
+import math
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 
 from anyarray import _backend
@@ -38,11 +39,15 @@ def simulated(
     bandwidth: float = 1e10,
     read_only: bool = False,
     float32_only: bool = False,
+    memory: float = math.inf,
+    factors: Mapping[str, float] | None = None,
 ) -> Generator[Machine]:
     """Simulate an accelerator with these figures inside a `with` block; gives the machine, whose clock starts at 0.
 
     `launch` and `latency` are seconds of an operation and a transfer, `speed` elements and `bandwidth` bytes a second.
-    `read_only` arrays are never written in place; a `float32_only` device lacks float64 and complex128.
+    `factors` make single operations slower, by NumPy's names: {"sort": 10.0}. A result that takes more bytes than
+    `memory` is refused. `read_only` arrays are never written in place; a `float32_only` device lacks float64 and
+    complex128.
 
     >>> import anyarray as xp
     >>> from anyarray import testing
@@ -52,7 +57,7 @@ def simulated(
     1
     """
     before = sim.machine
-    sim.machine = Machine(launch, speed, latency, bandwidth, read_only, float32_only)
+    sim.machine = Machine(launch, speed, latency, bandwidth, read_only, float32_only, memory, factors or {})
     try:
         yield sim.machine
     finally:

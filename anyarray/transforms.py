@@ -11,14 +11,16 @@ from __future__ import annotations
 import functools
 import inspect
 import linecache
+import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, Literal, ParamSpec, TypeAlias, TypeVar, cast, overload
 
 from anyarray import _backend, _choice, _dispatch, _dtypes, _errors, _nested
 from anyarray._array import Array
+from anyarray._automatic import WholeFunction
 from anyarray._backend import Backend, Home, Native
 from anyarray._nested import LEAF, Static, Structure
-from anyarray.interop import value_of
+from anyarray.interop import standing_for, value_of
 from anyarray.standard.creation import asarray
 
 __all__ = ["grad", "jacobian", "jit", "stop_gradient", "value_and_grad", "vmap"]
@@ -158,7 +160,7 @@ def jit(f: Callable[..., Any] | None = None, /, *, static_argnames: str | Sequen
     names = (static_argnames,) if isinstance(static_argnames, str) else tuple(static_argnames)
     if f is None:
         return functools.partial(jit, static_argnames=names)
-    return functools.wraps(f)(_Jit(f, names).entrance())
+    return standing_for(f)(_Jit(f, names).entrance())
 
 
 class _Compiled:
@@ -199,6 +201,14 @@ class _Compiled:
         return _nested.rebuilt(structure, _wrapped([found] if structure is LEAF else found, home))
 
 
+def _is_hashable(structure: Structure) -> bool:
+    try:
+        hash(structure)
+    except TypeError:
+        return False
+    return True
+
+
 def _is_leaf(structure: Structure) -> bool:
     return structure is LEAF
 
@@ -220,6 +230,8 @@ class _Jit:
                 f"jit: static_argnames must name parameters of {_called(function)}, not {min(unknown)!r}"
             )
         self._compiled: dict[Any, _Compiled] = {}
+        self._whole: dict[Any, WholeFunction] = {}
+        """What the automatic choice knows of the function, by structure, dtypes and shapes."""
         self._fast: dict[Home, Callable[..., Native]] = {}
         """Compiled functions of nothing but Arrays on one home that give an Array, under the usual default dtypes."""
 
@@ -244,6 +256,31 @@ class _Jit:
         arrays: list[Array] = []
         structure = _nested.flattened(self._with_static(args, kwargs), arrays, _leaf)
         home = _home("jit", arrays)
+        if not _choice.is_by_cost(arrays) or not _is_hashable(structure):
+            return self._call_on(home, args, kwargs, structure, arrays)
+        key = (structure, *[(a.dtype, a.shape) for a in arrays])
+        whole = self._whole.setdefault(key, WholeFunction())
+        home = whole.home(home, arrays)
+        name = home.backend.name
+        started = time.perf_counter()
+        result = self._call_on(home, args, kwargs, structure, arrays)
+        if not whole.is_settled(name):
+            results: list[Array] = []
+            _nested.flattened(result, results, _leaf)
+            for one in results:
+                one._home.synchronize(one._native)
+            whole.note(name, time.perf_counter() - started)
+        return result
+
+    def _call_on(
+        self,
+        home: Home,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        structure: Structure,
+        arrays: Sequence[Array],
+    ) -> Any:
+        """The result on a home, to which the arrays are brought."""
         natives = [_dispatch.brought(one, home, "jit") for one in arrays]
         if not home.backend.has_hook("jit"):
             return _run(self._function, home, structure, natives)
@@ -296,6 +333,7 @@ class _Jit:
 _defaults: Final = _dtypes._defaults.get
 _USUAL: Final = _dtypes._STANDARD_DEFAULTS
 _SCOPE: Final[dict[str, Any]] = {
+    "AUTO_": _choice.BY_COST,
     "Array_": Array,
     "Varies_": _Varies,
     "current_": _choice.current,
@@ -318,7 +356,7 @@ def called{inspect.Signature(bare)}:
     if type_({names[0]}) is Array_ and defaults_() is usual_:
         home_ = {names[0]}._home
         chosen_ = current_().backend
-        if (chosen_ is None or chosen_ is home_.backend) and home_ in fast_{others}:
+        if (chosen_ is None or chosen_ is home_.backend or chosen_ is AUTO_) and home_ in fast_{others}:
             result_ = new_(Array_)
             try:
                 result_._native = fast_[home_]({natives})
@@ -357,7 +395,7 @@ def grad(f: Callable[P, Any], /, argnums: int | Sequence[int] = 0) -> Callable[P
     """
     value_and_gradient = _value_and_grad("grad", f, argnums)
 
-    @functools.wraps(f)
+    @standing_for(f)
     def gradient(*args: P.args, **kwargs: P.kwargs) -> Any:
         return value_and_gradient(args, kwargs)[1]
 
@@ -375,7 +413,7 @@ def value_and_grad(f: Callable[P, R], /, argnums: int | Sequence[int] = 0) -> Ca
     """
     value_and_gradient = _value_and_grad("value_and_grad", f, argnums)
 
-    @functools.wraps(f)
+    @standing_for(f)
     def both(*args: P.args, **kwargs: P.kwargs) -> tuple[R, Any]:
         return value_and_gradient(args, kwargs)
 
@@ -427,7 +465,7 @@ def jacobian(
     if mode not in ("reverse", "forward"):
         raise _errors.ArgumentValueError(f'jacobian: mode must be "reverse" or "forward", not {mode!r}')
 
-    @functools.wraps(f)
+    @standing_for(f)
     def derivatives(*args: P.args, **kwargs: P.kwargs) -> Any:
         call = _Differentiated("jacobian", f, argnums, args, kwargs)
         structure: Structure = None
@@ -527,7 +565,7 @@ def vmap(f: Callable[P, R], /, in_axes: Axes = 0, out_axes: Axes = 0) -> Callabl
     [21.0, 43.0]
     """
 
-    @functools.wraps(f)
+    @standing_for(f)
     def mapped(*args: P.args, **kwargs: P.kwargs) -> Any:
         call = _Call("vmap", f, args, kwargs)
         home = call.home

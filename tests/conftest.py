@@ -25,6 +25,8 @@ import anyarray as xp
 from anyarray import _automatic, _choice
 
 ROOT: Final = Path(__file__).parents[1]
+os.environ.setdefault("SCIPY_ARRAY_API", "1")  # SciPy reads it once, and JAX imports SciPy
+os.environ["ANYARRAY_PROFILE"] = "off"  # what is measured of this machine is no test's business
 NAMES: Final = pytest.StashKey[list[str]]()
 
 # Compiling for each new shape takes JAX tens of milliseconds: a deadline would judge the machine.
@@ -93,7 +95,7 @@ def no_choice_is_left_behind() -> Iterator[None]:
     """Start each test with the automatic choice, whatever ANYARRAY_BACKEND says, and end it so."""
     before = _choice.process_default.backend
     xp.set_default_backend("auto")
-    _automatic.use(None)  # what is measured of this machine is no test's business
+    _automatic.use(None)
     outside = _choice.current()
     yield
     _choice.process_default.backend = before

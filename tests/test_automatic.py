@@ -41,9 +41,7 @@ def model_of(numpy: Factors, sim: Factors, latency: float, bandwidth: float = 1e
 
     sizes = [2**i for i in range(40)]
     route = _cost.Route(_cost.Curve([(nbytes, latency + nbytes / bandwidth) for nbytes in sizes]))
-    return _cost.Model(
-        {"numpy": costs(numpy), "sim": costs(sim)}, {("numpy", "sim"): route, ("sim", "numpy"): route}
-    )
+    return _cost.Model({"numpy": costs(numpy), "sim": costs(sim)}, {("numpy", "sim"): route, ("sim", "numpy"): route})
 
 
 class World:
@@ -235,7 +233,9 @@ def test_a_broadcast_of_small_arrays_is_not_small() -> None:
 def test_a_device_without_memory_hands_the_call_back() -> None:
     with world({**EVEN, "sin": 100.0}, EVEN, latency=1e-6, memory=8.0):
         x = xp.ones(N)
-        with pytest.warns(xp.OutOfMemoryWarning, match=r"^sin: sim is out of memory, so the call is repeated on numpy$"):
+        with pytest.warns(
+            xp.OutOfMemoryWarning, match=r"^sin: sim is out of memory, so the call is repeated on numpy$"
+        ):
             y = xp.sin(x)
         assert y.device.library == "numpy"
         assert y.tolist() == pytest.approx([math.sin(1)] * N)
@@ -280,9 +280,9 @@ def test_a_policy_narrows_the_choice() -> None:
 
 
 def test_a_policy_holds_inside_auto_and_explain() -> None:
-    with world({**EVEN, "sin": 100.0}, EVEN, latency=1e-6), xp.policy(candidates=["numpy"]), xp.explain() as why:
-        with xp.backend("auto"):
-            xp.sin(xp.ones(N))
+    slow_sin = world({**EVEN, "sin": 100.0}, EVEN, latency=1e-6)
+    with slow_sin, xp.policy(candidates=["numpy"]), xp.explain() as why, xp.backend("auto"):
+        xp.sin(xp.ones(N))
     assert [one.home.backend.name for one in why.decisions] == ["numpy"]
 
 
@@ -300,6 +300,7 @@ def test_a_policy_that_leaves_nothing_is_an_error(monkeypatch: pytest.MonkeyPatc
 
 # ---------------------------------------------------------------------- without a profile
 def test_without_a_profile_nobody_is_asked_any_more() -> None:
+    _automatic.forget()
     xp.sin(xp.ones(100_000))
     assert _choice.process_default.backend is None
 
@@ -316,7 +317,58 @@ def test_the_first_large_call_mentions_calibrate_once(
         assert not caplog.messages
         for _ in range(2):
             xp.sin(xp.ones(100_000))
-    assert caplog.messages == [
-        "automatic choice: calls run where their arrays are, as this machine is not measured. "
-        "Run: python -m anyarray calibrate"
-    ]
+    said = "automatic choice: calls run where their arrays are, as this machine is not measured. "
+    assert caplog.messages == [said + "Run: python -m anyarray calibrate"]
+
+
+# ---------------------------------------------------------------------- whole functions
+def fused_model(compiling: float) -> _cost.Model:
+    """A model where compiling takes so long, and the compiled chain a tenth of NumPy's time."""
+    fused = {width: _cost.Curve([(1, 1.0), (1e9, 1.0)]) for width in _cost.WIDTHS}
+    faster = {width: _cost.Curve([(1, 0.1), (1e9, 0.1)]) for width in _cost.WIDTHS}
+    route = _cost.Route(_cost.Curve([(1, 1e-6), (1e9, 1e-6)]))
+    return _cost.Model(
+        {"numpy": _cost.Costs({}, fused=fused), "sim": _cost.Costs({}, fused=faster, compiling=compiling)},
+        {("numpy", "sim"): route, ("sim", "numpy"): route},
+    )
+
+
+def places_of(whole: _automatic.WholeFunction, calls: int, seconds: dict[str, float]) -> list[str]:
+    """Where calls run that take so long on each backend."""
+    xp.device("sim")
+    found = []
+    for _ in range(calls):
+        x = xp.ones(N)
+        name = whole.home(x._home, [x]).backend.name
+        whole.note(name, seconds[name])
+        found.append(name)
+    return found
+
+
+def test_a_whole_function_is_compiled_when_that_has_paid() -> None:
+    _automatic.use(fused_model(compiling=3.0))
+    places = places_of(_automatic.WholeFunction(), 12, {"numpy": 1.0, "sim": 0.1})
+    # 0.9 s are missed by each call whose time is known; twice three seconds make seven of them.
+    assert places == ["numpy"] * 7 + ["sim"] * 5
+
+
+def test_a_whole_function_goes_back_if_it_turns_out_slower() -> None:
+    _automatic.use(fused_model(compiling=0.0))
+    places = places_of(_automatic.WholeFunction(), 8, {"numpy": 1.0, "sim": 5.0})
+    assert places == ["numpy", "sim", "sim", "numpy", "numpy", "numpy", "numpy", "numpy"]
+
+
+def test_jit_runs_a_whole_function_elsewhere() -> None:
+    with testing.simulated(), xp.backend("auto"):
+        xp.device("sim")
+        _automatic.use(fused_model(compiling=0.0))
+
+        @xp.jit
+        def slow(x: xp.Array) -> xp.Array:
+            for _ in range(2000):
+                x = x * 0.5 + 1
+            return x
+
+        x = xp.ones(N)
+        assert [slow(x).device.library for _ in range(2)] == ["numpy", "sim"]
+        assert slow(xp.ones(N, device="numpy")).device is xp.device("numpy")

@@ -305,13 +305,20 @@ def promoting(dtypes: list[str]) -> list[tuple[str, str]]:
     return [(dtype, dtype) for dtype in dtypes] + [pair for pair in MIXED if set(pair) <= set(dtypes)]
 
 
+def beside_complex(pool: Pool) -> Pool:
+    """The pool for the real side of a complex operation: finite, and without zero if the complex side has none."""
+    has_zero = 0 in pool("complex64")
+    return lambda dtype: pool(dtype) if np.dtype(dtype).kind == "c" else [v for v in MODERATE if v or has_zero]
+
+
 @st.composite
 def binary(draw: st.DrawFn, dtypes: list[str], first_pool: Pool = special, second_pool: Pool = special) -> Call:
-    first, second = draw(st.sampled_from(promoting(dtypes)))
-    shapes = draw(st.sampled_from(PAIRS))
-    x1 = draw(arrays([first], [shapes[0]], first_pool))
-    x2 = draw(arrays([second], [shapes[1]], second_pool))
-    return Call((x1, x2))
+    pair, shapes = draw(st.sampled_from(promoting(dtypes))), draw(st.sampled_from(PAIRS))
+    pools = [first_pool, second_pool]
+    if any(dtype in COMPLEX for dtype in pair):
+        pools = [beside_complex(pool) for pool in pools]
+    drawn = [draw(arrays([dtype], [shape], pool)) for dtype, shape, pool in zip(pair, shapes, pools, strict=True)]
+    return Call(tuple(drawn))
 
 
 def exponents(dtype: str) -> list[Any]:

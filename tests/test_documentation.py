@@ -2,7 +2,7 @@
 
 The blocks ```python of a page run in order in one namespace; the blocks ```pycon are compared with what they print.
 Words after that say more: `requires=jax`, that a block is left out where that library is not installed, and
-`choice=auto`, that it is about the choice itself and runs with no backend chosen.
+`choice=auto`, that it is about the choice itself and runs with no backend chosen; `choice=tf`, that it is about one.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from anyarray import _backend
 ROOT: Final = Path(__file__).parents[1]
 PAGES: Final = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK: Final = re.compile(
-    r"^```(?P<kind>python|pycon)(?P<auto> choice=auto)?(?: requires=(?P<library>\w+))?\n(?P<code>.*?)^```$", re.M | re.S
+    r"^```(?P<kind>python|pycon)(?: choice=(?P<choice>\w+))?(?: requires=(?P<library>\w+))?\n(?P<code>.*?)^```$", re.M | re.S
 )
 OTHER_BLOCK: Final = re.compile(r"^```(?!$|console$|toml$|\{|pycon|python)", re.M)
 DEVIATION: Final = re.compile(r"^\| `(.+?)` \| `(.+?)` \| `(.+?)` \| `(.+?)` \|$", re.M)
@@ -56,7 +56,7 @@ def test_the_blocks_of_a_page_run(page: Path, backend: xp.Backend) -> None:
             continue
         # As many lines before the code as in the page, so that a traceback points into it.
         code = "\n" * text.count("\n", 0, found.start("code")) + found["code"]
-        with xp.backend("auto" if found["auto"] else backend):
+        with xp.backend(found["choice"] or backend):
             if found["kind"] == "pycon":
                 run_examples(code, page.name, namespace)
             else:

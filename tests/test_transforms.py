@@ -530,3 +530,43 @@ def test_transforms_leave_the_flag_of_jax_alone() -> None:
         with pytest.raises(RuntimeError):
             transform(failing)(x)
         assert not jax.config.jax_enable_x64
+
+
+# ---------------------------------------------------------------------- after and without a trace
+@pytest.mark.parametrize(
+    ("function", "use"),
+    [("exp", xp.exp), ("__add__", lambda x: x + 1), ("add", lambda x: xp.add(xp.ones(3), x)), ("index", lambda x: x[0])],
+)
+@pytest.mark.parametrize("transform", [xp.jit, xp.vmap])
+def test_an_array_that_outlives_its_trace_is_refused(
+    transform: Callable[..., Any], function: str, use: Callable[[xp.Array], Any], framework: str
+) -> None:
+    kept: list[xp.Array] = []
+
+    def leaking(x: xp.Array) -> xp.Array:
+        kept.append(x * 2)
+        return x
+
+    transform(leaking)(xp.ones((3, 3), device=framework))
+    with pytest.raises(
+        xp.TraceError,
+        match=r"^\w+: an Array outlived the jit, grad or vmap in which it was made, and has no value\. "
+        r"Return it from the transformed function$",
+    ) as raised:
+        use(kept[0])
+    assert raised.value.__cause__ is not None
+
+
+@pytest.mark.parametrize("ask", [bool, float, np.asarray])
+def test_the_value_of_a_traced_array_cannot_be_had(ask: Callable[..., Any], framework: str) -> None:
+    def asking(x: xp.Array) -> xp.Array:
+        ask(x)
+        return x
+
+    with pytest.raises(
+        xp.TransferError,
+        match=r"^transfer: a traced array of [\w-]+ has no values yet and cannot become a NumPy array or a Python "
+        r"scalar\. Return it from the traced function first, or choose by it inside: xp\.where\(\.\.\.\)",
+    ) as raised:
+        xp.jit(asking)(xp.asarray(1.0, device=framework))
+    assert raised.value.__cause__ is not None

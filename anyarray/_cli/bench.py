@@ -33,7 +33,7 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--backends", metavar="NAMES", help="such as numpy,jax-cpu; default: all that work here")
     parser.add_argument("--quick", action="store_true", help="fewer sizes and rounds, a few seconds")
     parser.add_argument("--dtype", choices=("float32", "float64"), default="float32", help="default: float32")
-    parser.add_argument("--plot", metavar="FILE.png", type=_picture, help="draw the curves; needs matplotlib")
+    parser.add_argument("--plot", metavar="FILE.png", type=picture, help="draw the curves; needs matplotlib")
     parser.add_argument(
         "--json", metavar="FILE", type=_writable, nargs="?", const=STANDARD_OUTPUT,
         help="write the measurements as JSON, without a FILE in place of the table",
@@ -127,7 +127,8 @@ def _writable(text: str) -> Path:
     return path
 
 
-def _picture(text: str) -> Path:
+def picture(text: str) -> Path:
+    """A path for a picture that can be drawn, as an argument of a command line."""
     path = _writable(text)
     if path.suffix.lower() not in _PICTURES:
         raise argparse.ArgumentTypeError(f"{text}: the name must end in {', '.join(_PICTURES)}")

@@ -114,7 +114,7 @@ def device_of(x: Native) -> Any:
     if isinstance(x, jax.core.Tracer):
         return _default_device()
     found = x.devices()
-    return next(iter(found)) if len(found) == 1 else min(found, key=operator.attrgetter("id"))
+    return next(iter(found)) if len(found) == 1 else builtins.min(found, key=operator.attrgetter("id"))
 
 
 @functools.cache
@@ -392,13 +392,22 @@ def _sign(x: Native) -> Native:
     return jnp.where(x == 0, lax.full_like(x, 0), lax.complex(re / size, im / size))
 
 
+def _dividend_and_divisor(x1: Native, x2: Native) -> tuple[Native, Native]:
+    """`x1` and `x2` in one shape. Behind the barrier XLA does not see that the divisor repeats itself.
+
+    It would multiply by reciprocals, which are rounded, and zero for the largest numbers.
+    """
+    wide1, wide2 = jnp.broadcast_arrays(x1, x2)
+    return wide1, wide2 if wide2.shape == x2.shape else lax.optimization_barrier(wide2)
+
+
 def _divide(x1: Native, x2: Native) -> Native:
-    return lax.div(*jnp.broadcast_arrays(*_inexact(x1, x2)))
+    return lax.div(*_dividend_and_divisor(*_inexact(x1, x2)))
 
 
 def _divided(x1: Native, x2: Native) -> tuple[Native, Native]:
     """Quotient rounded down and remainder, as NumPy has them: signs of zeros, zero divisors and infinities too."""
-    x1, x2 = jnp.broadcast_arrays(x1, x2)
+    x1, x2 = _dividend_and_divisor(x1, x2)
     zero = lax.full_like(x1, 0)
     if _kind(x1) in "iu":
         none = x2 == 0

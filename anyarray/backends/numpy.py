@@ -281,6 +281,10 @@ def take(x: Native, indices: Native, /, *, axis: int | None = None) -> Native:
     return np.take(x, indices, axis=axis)
 
 
+def count_nonzero(x: Native, /, *, axis: Axis = None, keepdims: bool = False) -> Native:
+    return np.asarray(np.count_nonzero(x, axis=axis, keepdims=keepdims))  # a Python int before NumPy 2.3
+
+
 # ---------------------------------------------------------------------- sorting
 def sort(x: Native, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Native:
     refuse_complex(x)

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
@@ -37,6 +37,10 @@ class Machine:
     """Whether a write makes a new array, as in JAX and TensorFlow, even where it could be done in place."""
     is_float32_only: bool = False
     """Whether float64 and complex128 are missing, as on some accelerators."""
+    memory: float = math.inf
+    """Bytes that a result may take at most."""
+    factors: Mapping[str, float] = field(default_factory=dict[str, float])
+    """How many times longer than others some operations take, by NumPy's name of the function."""
     seconds: float = 0.0
     """The virtual clock."""
     operations: int = 0
@@ -44,9 +48,9 @@ class Machine:
     transfers: int = 0
     """Transfers to and from the host."""
 
-    def work(self, elements: int) -> None:
+    def work(self, function: str, elements: int) -> None:
         """Count an operation over so many elements."""
-        self.seconds += self.launch + elements / self.speed
+        self.seconds += self.factors.get(function, 1.0) * (self.launch + elements / self.speed)
         self.operations += 1
 
     def move(self, nbytes: int) -> None:
@@ -181,7 +185,7 @@ def scoped(function: Callable[..., Any], device: int, /) -> Callable[..., Any]:
         if "device" in kwargs:
             kwargs["device"] = "cpu"
         result = function(*_unwrapped(args), **{name: _unwrapped(one) for name, one in kwargs.items()})
-        machine.work(max([math.prod(x.shape) for x in _arrays((args, result))], default=0))
+        machine.work(function.__name__, max([math.prod(x.shape) for x in _arrays((args, result))], default=0))
         return _wrapped(result, device)
 
     return simulated
@@ -205,6 +209,8 @@ def _unwrapped(value: Any) -> Any:
 def _wrapped(value: Any, device: int) -> Any:
     if isinstance(value, (np.ndarray, np.generic)):
         _refuse_wide(value.dtype)
+        if value.nbytes > machine.memory:
+            raise MemoryError(f"a device of {machine.memory} bytes has no {value.nbytes}")
         return SimArray(np.asarray(value), device)
     if isinstance(value, (tuple, list)):
         return tuple(_wrapped(one, device) for one in value)

@@ -5,6 +5,10 @@
 
 from __future__ import annotations
 
+import sys
+from types import FunctionType
+from typing import Any, Final
+
 from anyarray.backends.tensorflow import _loading as _loading  # before anything else imports TensorFlow
 
 # isort: split
@@ -25,7 +29,20 @@ from anyarray.backends.tensorflow.sorting import *
 from anyarray.backends.tensorflow.statistical import *
 from anyarray.backends.tensorflow.utility import *
 
-for _function in list(globals().values()):
-    if getattr(_function, "__module__", "").startswith(__name__ + "."):
-        # AutoGraph takes a function with this attribute as it is; it would rewrite the rest from their source.
-        _function.autograph_info__ = None
+_PACKAGE: Final = __name__.partition(".")[0]
+
+
+def _leave_to_python(one: Any) -> None:
+    """Keep AutoGraph from rewriting a function of ours, or the methods of a class: it would, from their source."""
+    if isinstance(one, FunctionType) and one.__module__.startswith(_PACKAGE):
+        one.autograph_info__ = None  # type: ignore[attr-defined]  # what AutoGraph looks for
+    elif isinstance(one, type) and one.__module__.startswith(_PACKAGE):
+        for method in vars(one).values():
+            if isinstance(method, FunctionType):
+                _leave_to_python(method)
+
+
+for _name, _module in list(sys.modules.items()):
+    if _name.partition(".")[0] == _PACKAGE:
+        for _one in list(vars(_module).values()):
+            _leave_to_python(_one)

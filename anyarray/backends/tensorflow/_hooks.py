@@ -13,6 +13,7 @@ __all__ = [
     "from_numpy",
     "is_traced",
     "native_dtype",
+    "plain",
     "scalar",
     "scoped",
     "shape_of",
@@ -31,7 +32,7 @@ import numpy.typing as npt
 from anyarray.backends.tensorflow._kernel import NAME, NATIVE, Tensor, bitcast, op, shape_of
 from anyarray.backends.tensorflow._loading import chatter_held_back, tf
 
-ARRAY_TYPES: Final = (tf.Tensor,)
+ARRAY_TYPES: Final = (tf.Tensor, tf.Variable)
 IS_IMMUTABLE: Final = True
 
 _HERE: Final = "/job:localhost/replica:0/task:0"
@@ -63,6 +64,8 @@ def device_of(x: Tensor) -> str | None:
     That is a symbolic tensor, and an int32 tensor beside a GPU: TensorFlow keeps int32 in host
     memory for the kernels of every device.
     """
+    if isinstance(x, tf.Variable):
+        return x.device.removeprefix(_HERE) or None
     if is_traced(x):
         return None
     device = x.backing_device.removeprefix(_HERE)
@@ -84,6 +87,11 @@ def dtype_of(x: Tensor) -> Any:
 def is_traced(x: Tensor) -> bool:
     """Whether `x` stands for a value inside `tf.function`."""
     return tf.is_symbolic_tensor(x)
+
+
+def plain(x: Tensor) -> Tensor:
+    """The tensor in a variable, which is no array but holds one; a tensor itself."""
+    return x.read_value() if isinstance(x, tf.Variable) else x
 
 
 def to_numpy(x: Tensor) -> npt.NDArray[Any]:

@@ -1,8 +1,8 @@
 """Where NumPy may do the work: eager tensors in the memory of the CPU.
 
 NumPy reads such a tensor in place. Its sorts and searches are several times faster than TensorFlow's CPU kernels
-at every size and order NaN as the standard's other libraries do. They yield positions, which have no gradient; values
-are gathered from the tensor itself, so that they keep theirs.
+at every size and order NaN as the standard's other libraries do. So do its tests and its rounded quotients. All these
+have no gradient; sorted values do, and are gathered from the tensor itself.
 """
 
 from __future__ import annotations
@@ -35,5 +35,6 @@ def on_host(x: Tensor) -> npt.NDArray[Any]:
 
 
 def from_host(values: Any) -> Tensor:
-    """Tensor of the positions or truths that NumPy found."""
-    return tf.constant(values)
+    """Tensor of what NumPy found."""
+    # An array, not a NumPy scalar: TensorFlow's cache of eager scalars takes 0.0 and -0.0 for one.
+    return tf.constant(np.asarray(values))

@@ -41,6 +41,8 @@ NAME: Final[dict[Any, str]] = {native: name for name, native in NATIVE.items()}
 """The standard's name by TensorFlow's dtype."""
 
 _KIND: Final = {native: _dtypes.KNOWN[name].kind for name, native in NATIVE.items()}
+_FLOAT32: Final = NATIVE["float32"]
+_FLOAT64: Final = NATIVE["float64"]
 _COMPLEX64: Final = NATIVE["complex64"]
 _COMPLEX128: Final = NATIVE["complex128"]
 
@@ -59,6 +61,11 @@ def constant(values: Any, name: str = "int32") -> Tensor:
         return tf.constant(np.asarray(values, _dtypes.KNOWN[name].dtype))
 
 
+def number(value: complex | Tensor, native: Any) -> Tensor:
+    """`value` as a 0-d tensor of the dtype `native`."""
+    return _cast(value, native) if tf.is_tensor(value) else constant(value, NAME[native])
+
+
 def name_of(x: Tensor) -> str:
     """The standard's name of the dtype of `x`."""
     return NAME[x.dtype]
@@ -69,11 +76,16 @@ def kind_of(x: Tensor) -> str:
     return _KIND[x.dtype]
 
 
+# By identity, which is cheaper than a look-up: TensorFlow's dtypes hash in Python, and each is one object.
 def is_complex(x: Tensor) -> bool:
     """Whether `x` is of a complex dtype."""
-    # Cheaper than a look-up: TensorFlow's dtypes hash in Python, and each is one object.
     dtype = x.dtype
     return dtype is _COMPLEX64 or dtype is _COMPLEX128
+
+
+def is_common(native: Any) -> bool:
+    """Whether a dtype is float32 or float64, which every kernel knows."""
+    return native is _FLOAT64 or native is _FLOAT32
 
 
 def cast(x: Tensor, name: str) -> Tensor:

@@ -30,7 +30,8 @@ import numpy as np
 from anyarray import _dtypes
 from anyarray.backends.tensorflow._kernel import NAME, Tensor, cast, constant, name_of, op, shape_of
 from anyarray.backends.tensorflow._loading import tf
-from anyarray.backends.tensorflow.manipulation import broadcast_arrays, sizes_of
+from anyarray.backends.tensorflow._shapes import sizes_of
+from anyarray.backends.tensorflow.manipulation import broadcast_arrays
 from anyarray.backends.tensorflow.searching import where
 
 _SMALL: Final = 1 << 15

@@ -83,8 +83,10 @@ import math
 from collections.abc import Callable
 from typing import Final
 
+import numpy as np
+
 from anyarray import _dtypes
-from anyarray.backends.tensorflow._host import is_on_host, on_host
+from anyarray.backends.tensorflow._host import from_host, is_on_host, on_host
 from anyarray.backends.tensorflow._kernel import (
     NAME,
     NATIVE,
@@ -94,19 +96,20 @@ from anyarray.backends.tensorflow._kernel import (
     cast,
     constant,
     floated,
+    is_common,
     is_complex,
     kind_of,
     name_of,
     op,
     promoted,
 )
-from anyarray.backends.tensorflow._loading import tf
 from anyarray.backends.tensorflow.searching import where
 
 Unary = Callable[[Tensor], Tensor]
 Binary = Callable[[Tensor, Tensor], Tensor]
 
 _BOOL: Final = NATIVE["bool"]
+_FLOAT64: Final = NATIVE["float64"]
 _PART: Final = {NATIVE["complex64"]: NATIVE["float32"], NATIVE["complex128"]: NATIVE["float64"]}
 """The dtype of the real and the imaginary part, by complex dtype."""
 _WHOLE: Final = {part: whole for whole, part in _PART.items()}
@@ -130,6 +133,7 @@ _floor_div = op("FloorDiv")
 _floor_mod = op("FloorMod")
 _imag = op("Imag")
 _invert = op("Invert")
+_is_inf = op("IsInf")
 _is_nan = op("IsNan")
 _left_shift = op("LeftShift")
 _less = op("Less")
@@ -192,7 +196,7 @@ def _binary(name: str, otherwise: Callable[[Tensor, Tensor], list[Tensor]]) -> B
 
 def _floated_pair(x1: Tensor, x2: Tensor) -> list[Tensor]:
     dtype = x1.dtype
-    if dtype is x2.dtype and dtype in _BITS:
+    if dtype is x2.dtype and is_common(dtype):
         return [x1, x2]
     return [floated(x) for x in promoted(x1, x2)]
 
@@ -327,6 +331,8 @@ def sign(x: Tensor, /) -> Tensor:
 def signbit(x: Tensor, /) -> Tensor:
     if is_complex(x):
         raise _refuse("signbit", "real floating", x)
+    if is_on_host(x):
+        return from_host(np.signbit(on_host(x)))
     return _sign_bit(floated(x))
 
 
@@ -385,8 +391,8 @@ def _test(raw: Unary, of_parts: Binary, of_exact: Binary) -> Unary:
 
 
 isfinite = _test(op("IsFinite"), _logical_and, _equal)
-isinf = _test(op("IsInf"), _logical_or, _not_equal)
-isnan = _test(op("IsNan"), _logical_or, _not_equal)
+isinf = _test(_is_inf, _logical_or, _not_equal)
+isnan = _test(_is_nan, _logical_or, _not_equal)
 
 
 _expm1 = _unary("Expm1", floated)
@@ -444,6 +450,8 @@ def _log_to_base(base: int) -> Unary:
             part = _PART[x.dtype]
             angle = _real_div(_angle(x, part), constant(scale, NAME[part]))
             return _complex(function(_complex_abs(x, part)), angle, x.dtype)
+        if x.dtype is _FLOAT64:
+            return _real_div(_log(x), constant(scale, "float64"))
         x = floated(x)
         name = name_of(x)
         # The scale itself would be wrong by half a per cent in a half.
@@ -496,10 +504,12 @@ def _in_float32_or_wider(function: Binary) -> Binary:
 
     def widened(x1: Tensor, x2: Tensor, /) -> Tensor:
         x1, x2 = _floated_pair(x1, x2)
+        if is_common(x1.dtype):
+            return function(x1, x2)
         name = name_of(x1)
-        if name in _HALVES:
-            return cast(function(cast(x1, "float32"), cast(x2, "float32")), name)
-        return function(x1, x2)
+        if name not in _HALVES:
+            raise _refuse(function.__name__, "real-valued", x1, x2)
+        return cast(function(cast(x1, "float32"), cast(x2, "float32")), name)
 
     return widened
 
@@ -550,14 +560,8 @@ def divide(x1: Tensor, x2: Tensor, /) -> Tensor:
 
 def _integer_division(raw: Binary, x1: Tensor, x2: Tensor) -> Tensor:
     """`raw`, but 0 where the divisor is; TensorFlow raises, or on a GPU returns anything."""
-    if tf.executing_eagerly():
-        try:
-            y = raw(x1, x2)
-        except tf.errors.InvalidArgumentError:
-            pass
-        else:
-            if is_on_host(y):
-                return y
+    if is_on_host(x2) and on_host(x2).all():
+        return raw(x1, x2)
     name = name_of(x2)
     is_zero = cast(_equal(x2, constant(0, name)), name)
     keep = _sub(is_zero, constant(1, name))  # all bits set, or none
@@ -566,29 +570,41 @@ def _integer_division(raw: Binary, x1: Tensor, x2: Tensor) -> Tensor:
 
 def _division(function: str, raw: Binary, of_floats: Binary) -> Binary:
     def divided(x1: Tensor, x2: Tensor, /) -> Tensor:
-        if x1.dtype is not x2.dtype:
-            x1, x2 = promoted(x1, x2)
         dtype = x1.dtype
-        if dtype in _WIDTH:
-            return _integer_division(raw, x1, x2)
-        if dtype in _BITS:
+        if dtype is not x2.dtype:
+            x1, x2 = promoted(x1, x2)
+            dtype = x1.dtype
+        if is_common(dtype):
             return of_floats(x1, x2)
-        raise _refuse(function, "real-valued", x1, x2)
+        kind = kind_of(x1)
+        if kind in "bc":
+            raise _refuse(function, "real-valued", x1, x2)
+        return of_floats(x1, x2) if kind == "f" else _integer_division(raw, x1, x2)
 
     return divided
 
 
 def _floor_divide_floats(x1: Tensor, x2: Tensor) -> Tensor:
-    # For infinities this is the standard's value, not the -1 and NaN of Python and NumPy that it tolerates.
-    floor_of_quotient = _floor_div(x1, x2)
-    # 1 / 0.1 rounds up to 10, of which the floor is one too many: the remainder, which is exact, tells.
-    exact = _round(_sub(_real_div(x1, x2), _real_div(_floor_mod(x1, x2), x2)))
-    return where(_less(exact, floor_of_quotient), exact, floor_of_quotient)
+    if is_on_host(x1) and is_on_host(x2):
+        with np.errstate(all="ignore"):
+            return cast(from_host(np.floor_divide(on_host(x1), on_host(x2))), name_of(x1))
+    # The floor of the quotient would not do: 1 / 0.1 rounds up to 10. The remainder, which is exact, tells.
+    name = name_of(x1)
+    zero = constant(0, name)
+    quotient = _real_div(x1, x2)
+    rest = _floor_mod(x1, x2)
+    # An infinite rest is a whole divisor: -1 // inf is -1, as in NumPy.
+    part = where(_is_inf(rest), constant(1, name), _real_div(rest, x2))
+    is_whole = _logical_or(_equal(rest, zero), _equal(x2, zero))
+    return where(is_whole, quotient, _round(_sub(quotient, part)))
 
 
 def _remainder_of_floats(x1: Tensor, x2: Tensor) -> Tensor:
-    # FloorMod has the sign of `x2` already, except for a zero.
-    return _mul(_abs(_floor_mod(x1, x2)), _sign(x2))
+    rest = _floor_mod(x1, x2)
+    # It has the sign of `x2` already, except for a zero.
+    if is_on_host(rest) and on_host(rest).all():
+        return rest
+    return _mul(_abs(rest), _sign(x2))
 
 
 floor_divide = _division("floor_divide", _floor_div, _floor_divide_floats)
@@ -633,7 +649,7 @@ def _shift(function: str, raw: Binary, out_of_range: Callable[[Tensor, Tensor, T
             raise _refuse(function, "integer", x1, x2) from None
         # A negative count is a great one when taken without sign.
         unsigned = f"uint{width}"
-        if is_on_host(x2) and (on_host(x2).view(unsigned) < width).all():
+        if is_on_host(x2) and on_host(x2).view(unsigned).max(initial=0) < width:
             return raw(x1, x2)
         return out_of_range(x1, x2, _less(bitcast(x2, unsigned), constant(width, unsigned)))
 

@@ -30,11 +30,10 @@ from typing import Any, Final
 import numpy as np
 
 from anyarray import _dtypes, _errors
-from anyarray.backends.tensorflow._kernel import NATIVE, Tensor, cast, constant, is_complex, name_of, op
+from anyarray.backends.tensorflow._kernel import NATIVE, Tensor, cast, constant, is_complex, name_of, number, op
 from anyarray.backends.tensorflow._loading import tf
-from anyarray.backends.tensorflow.linear_algebra import Length, lengths, permuted, shape_tensor
-from anyarray.backends.tensorflow.manipulation import axes_in, axis_in
-from anyarray.backends.tensorflow.statistical import number, slab
+from anyarray.backends.tensorflow._shapes import Length, axes_in, axis_in, lengths, shape_tensor, slab
+from anyarray.backends.tensorflow.linear_algebra import permuted
 
 _cast = op("Cast")
 _concat = op("ConcatV2")
@@ -129,7 +128,7 @@ def _inverse(x: Tensor, n: Length) -> Tensor:
 
 
 def _forward_real(x: Tensor, n: Length) -> Tensor:
-    return _rfft(x, shape_tensor((n,)), _COMPLEX[x.dtype])
+    return _rfft(x, cast(shape_tensor((n,)), "int32"), _COMPLEX[x.dtype])
 
 
 def _inverse_real(x: Tensor, n: Length) -> Tensor:

@@ -19,13 +19,13 @@ import numpy as np
 import numpy.typing as npt
 
 from anyarray.backends.tensorflow._host import from_host, is_on_host, on_host
-from anyarray.backends.tensorflow._kernel import NATIVE, Tensor, cast, constant, name_of, op, shape_of
-from anyarray.backends.tensorflow.manipulation import axis_in, broadcast_to, flattened, moveaxis, sizes_of
+from anyarray.backends.tensorflow._kernel import NATIVE, Tensor, cast, constant, kind_of, name_of, op, shape_of
+from anyarray.backends.tensorflow._shapes import Length, axis_in, lengths, shape_tensor, sizes_of
+from anyarray.backends.tensorflow.manipulation import broadcast_to, flattened, moveaxis
 
 __all__ = ["getitem", "setitem", "take", "take_along_axis"]
 
 Shape = tuple[int | None, ...]
-Size = int | Tensor
 _Form = tuple[Any, ...]
 
 _add = op("AddV2")
@@ -34,18 +34,15 @@ _expand_dims = op("ExpandDims")
 _gather = op("GatherV2")
 _less = op("Less")
 _mul = op("Mul")
-_pack = op("Pack")
 _range = op("Range")
 _reshape = op("Reshape")
 _scatter = op("TensorScatterUpdate")
 _select = op("SelectV2")
-_shape = op("Shape")
 _size = op("Size")
 _squeeze = op("Squeeze")
 _strided_slice = op("StridedSlice")
 _strided_update = op("TensorStridedSliceUpdate")
 _transpose = op("Transpose")
-_unpack = op("Unpack")
 _where = op("Where")
 
 _RANK: Final = 8
@@ -54,8 +51,9 @@ _RANK: Final = 8
 _FAR: Final = 2**62
 """Beyond the end of every axis."""
 
-_INDEX_DTYPES: Final = (NATIVE["int32"], NATIVE["int64"])
-"""What every kernel takes as an index."""
+_BOOL: Final = NATIVE["bool"]
+_INT32: Final = NATIVE["int32"]
+_INT64: Final = NATIVE["int64"]
 
 _PLANS: Final = 4096
 """How many plans are kept. Not all: a loop over the rows of an array makes one for each row."""
@@ -112,7 +110,7 @@ def _form_of(key: Any) -> tuple[_Form, list[Tensor]]:
             form.append((item.start, item.stop, item.step))
         elif item is None or item is Ellipsis or isinstance(item, int):
             form.append(item)
-        elif item.dtype.is_bool:
+        elif item.dtype is _BOOL:
             form.append(_Array(True, shape_of(item)))
             arrays.append(item)
         elif not shape_of(item) and is_on_host(item):
@@ -248,43 +246,29 @@ def _cut(x: Tensor, plan: _Plan) -> Tensor:
     return x
 
 
-def _sizes(x: Tensor) -> list[Size]:
-    """Shape of `x`, with a 0-d tensor for an axis that is unknown under a trace."""
-    shape = shape_of(x)
-    if None not in shape:
-        return list(shape)
-    read = _unpack(_shape(x, NATIVE["int64"]), len(shape), 0)
-    return [read[axis] if size is None else size for axis, size in enumerate(shape)]
-
-
-def _tensor(sizes: Sequence[Size]) -> Tensor:
-    """`sizes` as one tensor."""
-    if all(isinstance(size, int) for size in sizes):
-        return constant(tuple(sizes))
-    return _pack([constant(size, "int64") if isinstance(size, int) else size for size in sizes])
-
-
-def _merged(x: Tensor, plan: _Plan) -> tuple[Tensor, list[Size]]:
+def _merged(x: Tensor, plan: _Plan) -> tuple[Tensor, list[Length]]:
     """`x` with the axes of all arrays merged into one, `plan.axis`; and how many places each array chooses from."""
     axes = [axis for span in plan.spans for axis in span]
     if not _are_neighbours(plan.spans):
         x = _transpose(x, constant((*axes, *(axis for axis in range(len(plan.shape)) if axis not in axes))))
-    sizes = _sizes(x)
+    sizes = lengths(x)
     if len(axes) == 1:
         return x, [sizes[plan.axis]]
     ends = list(itertools.accumulate(map(len, plan.spans), initial=plan.axis))
     chosen = [math.prod(sizes[begin:end]) for begin, end in itertools.pairwise(ends)]
-    return _reshape(x, _tensor([*sizes[: ends[0]], math.prod(chosen), *sizes[ends[-1] :]])), chosen
+    return _reshape(x, shape_tensor([*sizes[: ends[0]], math.prod(chosen), *sizes[ends[-1] :]])), chosen
 
 
-def _index(arrays: Sequence[Tensor], sizes: Sequence[Size]) -> Tensor:
+def _index(arrays: Sequence[Tensor], sizes: Sequence[Length]) -> Tensor:
     """One linear index for arrays that are masks of or integers into axes of `sizes`; all count from the front."""
+    if len(arrays) == 1 and _is_index(arrays[0], sizes[0]):
+        return arrays[0]
     if all(isinstance(size, int) and is_on_host(array) for array, size in zip(arrays, sizes, strict=True)):
         return _index_on_host(arrays, sizes)
     index = None
     for array, size in zip(arrays, sizes, strict=True):
         count = constant(size, "int64") if isinstance(size, int) else size
-        if array.dtype.is_bool:
+        if array.dtype is _BOOL:
             positions = flattened(_where(flattened(array)))
         else:
             positions = cast(array, "int64")
@@ -294,10 +278,19 @@ def _index(arrays: Sequence[Tensor], sizes: Sequence[Size]) -> Tensor:
     return index
 
 
+def _is_index(array: Tensor, size: Length) -> bool:
+    """Whether every kernel takes `array` as an index as it is; IndexError if an element is known to be out of range."""
+    dtype = array.dtype
+    return (
+        (dtype is _INT64 or dtype is _INT32)
+        and isinstance(size, int)
+        and is_on_host(array)
+        and _is_from_front(on_host(array), size)
+    )
+
+
 def _index_on_host(arrays: Sequence[Tensor], sizes: Sequence[int]) -> Tensor:
     """The same by NumPy, which can tell without waiting what is out of range."""
-    if len(arrays) == 1 and arrays[0].dtype in _INDEX_DTYPES and _is_from_front(on_host(arrays[0]), sizes[0]):
-        return arrays[0]
     index, *others = (_positions(on_host(array), size) for array, size in zip(arrays, sizes, strict=True))
     for positions, size in zip(others, sizes[1:], strict=True):
         try:
@@ -361,8 +354,8 @@ def setitem(x: Tensor, key: Any, value: Tensor, exclusive: bool) -> Tensor:
         places = _range(constant(0, "int64"), _size(x, NATIVE["int64"]), constant(1, "int64"))
         return _scattered(x, flattened(x), getitem(_reshape(places, sizes_of(x)), key), value)
     tail = shape[plan.spans[-1].stop :]
-    if len(arrays) == 1 and arrays[0].dtype.is_bool and len(shape) <= _RANK and _reach(value) <= len(tail):
-        mask = _reshape(arrays[0], _tensor([*_sizes(arrays[0]), *(1 for _ in tail)])) if tail else arrays[0]
+    if len(arrays) == 1 and arrays[0].dtype is _BOOL and len(shape) <= _RANK and _reach(value) <= len(tail):
+        mask = _reshape(arrays[0], shape_tensor([*lengths(arrays[0]), *(1 for _ in tail)])) if tail else arrays[0]
         return _select(mask, _fitted(value, tail), x)
     rows, sizes = _merged(x, plan)
     return _scattered(x, rows, _index(arrays, sizes), value)
@@ -370,16 +363,16 @@ def setitem(x: Tensor, key: Any, value: Tensor, exclusive: bool) -> Tensor:
 
 def _scattered(x: Tensor, rows: Tensor, index: Tensor, value: Tensor) -> Tensor:
     """`rows`, which is `x` in another shape, with `value` at `index` along its first axis, in the shape of `x`."""
-    tail = _sizes(rows)[1:]
+    tail = lengths(rows)[1:]
     shape = shape_of(index) + shape_of(rows)[1:]
     value = _fitted(value, shape)
     if 0 in shape:
         return x
     if None in shape:
-        value = _broadcast_to(value, _tensor([*_sizes(index), *tail]))
+        value = _broadcast_to(value, shape_tensor([*lengths(index), *tail]))
     elif shape_of(value) != shape:
         value = broadcast_to(value, shape)  # type: ignore[arg-type]  # all ints here
-    value = _reshape(value, _tensor([math.prod(_sizes(index)), *tail]))
+    value = _reshape(value, shape_tensor([math.prod(lengths(index)), *tail]))
     rows = _scatter(rows, _reshape(index, constant((-1, 1))), value)
     return _reshape(rows, sizes_of(x))
 
@@ -410,7 +403,7 @@ def take(x: Tensor, indices: Tensor, /, *, axis: int | None = None) -> Tensor:
             raise ValueError(f"take: axis must be given for an array with {rank} axes")
         axis = 0
     axis = axis_in(axis, rank)
-    return _gather(x, _index((_integers(indices),), (_sizes(x)[axis],)), constant(axis))
+    return _gather(x, _index((_integers(indices),), (lengths(x)[axis],)), constant(axis))
 
 
 def take_along_axis(x: Tensor, indices: Tensor, /, *, axis: int = -1) -> Tensor:
@@ -418,7 +411,7 @@ def take_along_axis(x: Tensor, indices: Tensor, /, *, axis: int = -1) -> Tensor:
     if len(indices.shape) != last + 1:
         raise ValueError(f"take_along_axis: x has {last + 1} axes, but indices {len(indices.shape)}")
     axis = axis_in(axis, last + 1)
-    return gathered(x, _index((_integers(indices),), (_sizes(x)[axis],)), axis)
+    return gathered(x, _index((_integers(indices),), (lengths(x)[axis],)), axis)
 
 
 def gathered(x: Tensor, index: Tensor, axis: int) -> Tensor:
@@ -437,6 +430,6 @@ def gathered(x: Tensor, index: Tensor, axis: int) -> Tensor:
 
 
 def _integers(indices: Tensor) -> Tensor:
-    if not indices.dtype.is_integer:
+    if kind_of(indices) not in "iu":
         raise TypeError(f"indices must be of an integer dtype, not {name_of(indices)}")
     return indices

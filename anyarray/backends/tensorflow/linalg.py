@@ -41,17 +41,21 @@ import numpy as np
 
 from anyarray import _dtypes, _errors
 from anyarray.backends.tensorflow._host import is_on_host, on_host
-from anyarray.backends.tensorflow._kernel import NATIVE, Tensor, cast, constant, is_complex, name_of, op, promoted
-from anyarray.backends.tensorflow._loading import tf
-from anyarray.backends.tensorflow.linear_algebra import (
-    common_axis,
-    lengths,
-    matmul,
-    matrix_transpose,
-    require_equal_lengths,
-    shape_tensor,
+from anyarray.backends.tensorflow._kernel import (
+    NATIVE,
+    Ints,
+    Tensor,
+    cast,
+    constant,
+    is_complex,
+    name_of,
+    number,
+    op,
+    promoted,
 )
-from anyarray.backends.tensorflow.statistical import Axes, axes_tensor, number
+from anyarray.backends.tensorflow._loading import tf
+from anyarray.backends.tensorflow._shapes import axes_tensor, lengths, shape_tensor, sizes_of
+from anyarray.backends.tensorflow.linear_algebra import common_axis, matmul, matrix_transpose, require_equal_lengths
 from anyarray.backends.tensorflow.statistical import min as least
 from anyarray.backends.tensorflow.statistical import sum as total
 
@@ -313,7 +317,8 @@ def matrix_power(x: Tensor, n: int, /) -> Tensor:
     if n < 0:
         return matrix_power(inv(x), -n)
     if n == 0:
-        return _set_diagonal(_zeros_like(x), _ones_like(diagonal(x)), constant(0))
+        # Of unsigned integers, OnesLike makes zeros inside `tf.function`.
+        return _set_diagonal(_zeros_like(x), _fill(sizes_of(diagonal(x)), constant(1, name_of(x))), constant(0))
     if n == 1:
         return x
     half = matrix_power(x, n // 2)
@@ -350,7 +355,7 @@ def pinv(x: Tensor, /, *, rtol: float | Tensor | None = None) -> Tensor:
 
 
 # -------------------------------------------------------------------- norms
-def _largest(x: Tensor, *, axis: Axes, keepdims: bool) -> Tensor:
+def _largest(x: Tensor, *, axis: Ints | None, keepdims: bool) -> Tensor:
     """The largest of elements that are not negative; 0 if there are none."""
     return _maximum(_max(x, axes_tensor(x, axis), keepdims), constant(0, name_of(x)))
 
@@ -373,7 +378,7 @@ def matrix_norm(x: Tensor, /, *, keepdims: bool = False, ord: float | str | None
 
 
 @_of_every_dtype
-def vector_norm(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False, ord: float = 2) -> Tensor:
+def vector_norm(x: Tensor, /, *, axis: Ints | None = None, keepdims: bool = False, ord: float = 2) -> Tensor:
     size = _modulus(x)
     if ord == 2:
         return _euclidean_norm(size, axes_tensor(x, axis), keepdims)

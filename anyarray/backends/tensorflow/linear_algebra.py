@@ -13,11 +13,12 @@ __all__ = ["matmul", "matrix_transpose", "tensordot", "vecdot"]
 import functools
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Final
 
 from anyarray import _errors
 from anyarray.backends.tensorflow._kernel import (
     NATIVE,
+    REFUSALS,
     Tensor,
     bitcast,
     cast,
@@ -28,40 +29,21 @@ from anyarray.backends.tensorflow._kernel import (
     promoted,
 )
 from anyarray.backends.tensorflow._loading import tf
-from anyarray.backends.tensorflow.manipulation import axes_in
+from anyarray.backends.tensorflow._shapes import Length, axes_in, lengths, shape_tensor
 
 _conj = op("Conj")
 _expand_dims = op("ExpandDims")
 _matmul = op("BatchMatMulV2")
 _multiply = op("Mul")
 _reshape = op("Reshape")
-_shape = op("Shape")
 _squeeze = op("Squeeze")
 _sum = op("Sum")
 _transpose = op("Transpose")
-
-Length = Any
-"""Of an axis: an int, or under a trace a 0-d tensor."""
-
-
-def lengths(x: Tensor) -> list[Length]:
-    """The length of every axis, as a 0-d tensor where a trace does not know it."""
-    known: list[int | None] = x.shape.as_list()
-    if None not in known:
-        return known
-    return [unknown if n is None else n for n, unknown in zip(known, tf.unstack(_shape(x)), strict=True)]
 
 
 def reshaped(x: Tensor, shape: Sequence[Length]) -> Tensor:
     """`x` in the shape of these lengths."""
     return _reshape(x, shape_tensor(shape))
-
-
-def shape_tensor(shape: Sequence[Length]) -> Tensor:
-    """What an op takes as a shape."""
-    if all(isinstance(n, int) for n in shape):
-        return constant(tuple(shape))
-    return tf.stack(shape)
 
 
 def permuted(x: Tensor, axes: tuple[int, ...]) -> Tensor:
@@ -127,6 +109,7 @@ def _unless_tf32(through: Callable[[Tensor, Tensor], Tensor]) -> Callable[[Tenso
     return product
 
 
+_FLOAT64: Final = NATIVE["float64"]
 _DETOURS: Final = {
     NATIVE["int8"]: _through("int32"),
     NATIVE["uint8"]: _through("int32"),
@@ -147,9 +130,15 @@ def _product(x1: Tensor, x2: Tensor) -> Tensor:
 
 # -------------------------------------------------------------------- the standard
 def matmul(x1: Tensor, x2: Tensor, /) -> Tensor:
+    rank1, rank2 = x1.shape.rank, x2.shape.rank
+    if x1.dtype is _FLOAT64 and rank1 > 1 and rank2 > 1:
+        # The commonest dtype is spared all further looks.
+        try:
+            return _matmul(x1, x2, False, False)
+        except REFUSALS:
+            pass  # x2 is of another dtype
     if x1.dtype is not x2.dtype:
         x1, x2 = promoted(x1, x2)
-    rank1, rank2 = x1.shape.rank, x2.shape.rank
     if rank1 > 1 and rank2 > 1:
         return _product(x1, x2)
     if rank1 == 0 or rank2 == 0:

@@ -26,6 +26,7 @@ from anyarray.backends.tensorflow._kernel import (
     promoted,
     shape_of,
 )
+from anyarray.backends.tensorflow._shapes import axes_in, axis_in, sizes_of
 
 __all__ = [
     "broadcast_arrays",
@@ -71,29 +72,6 @@ _BROADCAST_RANK: Final = 7
 """The largest rank of the kernel of BroadcastTo, after neighbours that broadcast alike are merged."""
 
 
-def axis_in(axis: int, rank: int) -> int:
-    """`axis` counted from the front; AxisError (a ValueError and an IndexError) if there is none."""
-    if -rank <= axis < rank:
-        return axis % rank
-    raise np.exceptions.AxisError(axis, rank)
-
-
-def axes_in(axis: Ints | None, rank: int) -> tuple[int, ...]:
-    """The axes that `axis` means, counted from the front: all of them if None. They must differ."""
-    if axis is None:
-        return tuple(range(rank))
-    axes = tuple(axis_in(a, rank) for a in ((axis,) if isinstance(axis, int) else axis))
-    if len(set(axes)) < len(axes):
-        raise ValueError(f"axis: {axis} names an axis twice")
-    return axes
-
-
-def sizes_of(x: Tensor) -> Tensor:
-    """Shape of `x` as a tensor: a constant where it is known, else read when the graph runs."""
-    shape = shape_of(x)
-    return _shape(x) if None in shape else constant(shape)
-
-
 def flattened(x: Tensor) -> Tensor:
     """`x` with one axis, in row-major order."""
     return x if len(x.shape) == 1 else _reshape(x, constant((-1,)))
@@ -117,6 +95,8 @@ def broadcast_to(x: Tensor, /, shape: tuple[int, ...]) -> Tensor:
 
 def broadcast_arrays(*arrays: Tensor) -> tuple[Tensor, ...]:
     shapes = [shape_of(x) for x in arrays]
+    if len(set(shapes)) == 1 and None not in shapes[0]:
+        return arrays
     if not any(None in shape for shape in shapes):
         common = np.broadcast_shapes(*shapes)  # type: ignore[arg-type]  # all ints here
         return tuple(x if shape == common else broadcast_to(x, common) for x, shape in zip(arrays, shapes, strict=True))
@@ -203,8 +183,9 @@ def flip(x: Tensor, /, *, axis: Ints | None = None) -> Tensor:
 def roll(x: Tensor, /, shift: Ints, *, axis: Ints | None = None) -> Tensor:
     shape = shape_of(x)
     if axis is None:
-        shifts = shift if isinstance(shift, tuple) else (shift,)
-        return _reshape(roll(flattened(x), sum(shifts), axis=0), sizes_of(x))
+        shift, axis = shift if isinstance(shift, int) else sum(shift), 0
+        if len(shape) != 1:
+            return _reshape(roll(flattened(x), shift, axis=0), sizes_of(x))
     axes = axis if isinstance(axis, tuple) else (axis,)
     axes = tuple(axis_in(a, len(shape)) for a in axes)
     shifts = shift if isinstance(shift, tuple) else (shift,) * len(axes)

@@ -25,7 +25,8 @@ from anyarray.backends.tensorflow._kernel import (
     promoted,
     shape_of,
 )
-from anyarray.backends.tensorflow.manipulation import axes_in, axis_in, broadcast_arrays, flattened, sizes_of
+from anyarray.backends.tensorflow._shapes import axes_in, axis_in, sizes_of
+from anyarray.backends.tensorflow.manipulation import broadcast_arrays, flattened
 from anyarray.backends.tensorflow.sorting import order_keys, refuse_complex
 
 __all__ = ["argmax", "argmin", "count_nonzero", "nonzero", "searchsorted", "where"]

@@ -8,8 +8,9 @@ import numpy as np
 
 from anyarray.backends.tensorflow._host import from_host, is_on_host, on_host
 from anyarray.backends.tensorflow._kernel import Tensor, cast, constant, is_complex, op, promoted
+from anyarray.backends.tensorflow._shapes import sizes_of
 from anyarray.backends.tensorflow.indexing import getitem
-from anyarray.backends.tensorflow.manipulation import flattened, sizes_of
+from anyarray.backends.tensorflow.manipulation import flattened
 from anyarray.backends.tensorflow.sorting import argsort
 
 __all__ = ["isin", "unique_all", "unique_counts", "unique_inverse", "unique_values"]

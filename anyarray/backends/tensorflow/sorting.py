@@ -12,9 +12,20 @@ import numpy.typing as npt
 
 from anyarray import _dtypes
 from anyarray.backends.tensorflow._host import from_host, is_on_host, on_host
-from anyarray.backends.tensorflow._kernel import Tensor, bitcast, cast, constant, is_complex, name_of, op, shape_of
+from anyarray.backends.tensorflow._kernel import (
+    Tensor,
+    bitcast,
+    cast,
+    constant,
+    is_complex,
+    kind_of,
+    name_of,
+    op,
+    shape_of,
+)
+from anyarray.backends.tensorflow._shapes import axis_in, sizes_of
 from anyarray.backends.tensorflow.indexing import gathered
-from anyarray.backends.tensorflow.manipulation import axis_in, flattened, moveaxis, sizes_of
+from anyarray.backends.tensorflow.manipulation import flattened, moveaxis
 
 __all__ = ["argsort", "sort"]
 
@@ -77,7 +88,7 @@ def _order(values: npt.NDArray[Any], axis: int, descending: bool, stable: bool) 
 
 def sort(x: Tensor, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Tensor:
     refuse_complex(x, "sort")
-    if x.dtype.is_floating or not is_on_host(x):
+    if kind_of(x) == "f" or not is_on_host(x):
         order = argsort(x, axis=axis, descending=descending, stable=stable)
         return gathered(x, order, axis_in(axis, len(x.shape)))
     # Integers have neither a gradient nor equal values that can be told apart.

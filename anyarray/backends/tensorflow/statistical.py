@@ -9,18 +9,26 @@ from __future__ import annotations
 __all__ = ["cumulative_prod", "cumulative_sum", "max", "mean", "min", "prod", "std", "sum", "var"]
 
 import builtins
-import functools
 import math
 from collections.abc import Callable
 from typing import Any, Final
 
 from anyarray import _dtypes, _errors
-from anyarray.backends.tensorflow._kernel import NATIVE, Tensor, cast, constant, is_complex, name_of, op
+from anyarray.backends.tensorflow._kernel import (
+    NATIVE,
+    Ints,
+    Tensor,
+    cast,
+    constant,
+    is_common,
+    is_complex,
+    kind_of,
+    name_of,
+    number,
+    op,
+)
 from anyarray.backends.tensorflow._loading import tf
-from anyarray.backends.tensorflow.linear_algebra import Length, lengths, shape_tensor
-from anyarray.backends.tensorflow.manipulation import axis_in
-
-Axes = int | tuple[int, ...] | None
+from anyarray.backends.tensorflow._shapes import axes_tensor, axis_in, lengths, slab
 
 _add_up = op("Sum")
 _all = op("All")
@@ -32,7 +40,6 @@ _cumprod = op("Cumprod")
 _cumsum = op("Cumsum")
 _divide = op("RealDiv")
 _expand_dims = op("ExpandDims")
-_fill = op("Fill")
 _max = op("Max")
 _mean = op("Mean")
 _min = op("Min")
@@ -40,7 +47,7 @@ _multiply = op("Mul")
 _multiply_up = op("Prod")
 _real = op("Real")
 _sqrt = op("Sqrt")
-_square = op("Square")
+_squared_difference = op("SquaredDifference")
 _subtract = op("Sub")
 
 _BOOL: Final = NATIVE["bool"]
@@ -48,42 +55,21 @@ _SUMMED: Final = {native: NATIVE[_dtypes.summed(name)] for name, native in NATIV
 """Dtype of sums and products, by dtype."""
 
 
-@functools.cache
-def _every_axis(rank: int) -> Tensor:
-    return constant(tuple(range(rank)))
-
-
-def axes_tensor(x: Tensor, axis: Axes) -> Tensor:
-    """What a reducing op takes as its axes."""
-    return _every_axis(x.shape.rank) if axis is None else constant(axis)
-
-
-def slab(x: Tensor, axis: int, length: Length, value: int) -> Tensor:
-    """Tensor of `value` with the dtype and shape of `x`, but of `length` along `axis`."""
-    shape = lengths(x)
-    shape[axis] = length
-    return _fill(shape_tensor(shape), constant(value, name_of(x)))
-
-
-def number(value: float | Tensor, native: Any) -> Tensor:
-    """`value` as a 0-d tensor of the dtype `native`."""
-    # tf.cast would round a Python float to float32 on the way.
-    return _cast(value, native) if tf.is_tensor(value) else tf.constant(value, native)
-
-
 # -------------------------------------------------------------------- sums and products
 def _summand(x: Tensor, dtype: Any) -> Tensor:
     """`x` in the dtype in which it is added up or multiplied."""
     native = x.dtype
+    if dtype is None and is_common(native):
+        return x
     wanted = dtype or _SUMMED[native]
     return x if wanted is native else _cast(x, wanted)
 
 
-def sum(x: Tensor, /, *, axis: Axes = None, dtype: Any = None, keepdims: bool = False) -> Tensor:
+def sum(x: Tensor, /, *, axis: Ints | None = None, dtype: Any = None, keepdims: bool = False) -> Tensor:
     return _add_up(_summand(x, dtype), axes_tensor(x, axis), keepdims)
 
 
-def prod(x: Tensor, /, *, axis: Axes = None, dtype: Any = None, keepdims: bool = False) -> Tensor:
+def prod(x: Tensor, /, *, axis: Ints | None = None, dtype: Any = None, keepdims: bool = False) -> Tensor:
     return _multiply_up(_summand(x, dtype), axes_tensor(x, axis), keepdims)
 
 
@@ -118,7 +104,7 @@ def cumulative_prod(
 
 
 # -------------------------------------------------------------------- extremes
-def _require_elements(function: str, x: Tensor, axis: Axes) -> None:
+def _require_elements(function: str, x: Tensor, axis: Ints | None) -> None:
     """Raise ValueError if an axis to be reduced is empty: TensorFlow would give an infinity."""
     shape = x.shape.as_list()
     reduced = range(len(shape)) if axis is None else (axis,) if isinstance(axis, int) else axis
@@ -128,7 +114,7 @@ def _require_elements(function: str, x: Tensor, axis: Axes) -> None:
         )
 
 
-def max(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
+def max(x: Tensor, /, *, axis: Ints | None = None, keepdims: bool = False) -> Tensor:
     if 0 in x.shape.as_list():
         _require_elements("max", x, axis)
     if x.dtype is _BOOL:
@@ -136,7 +122,7 @@ def max(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
     return _max(x, axes_tensor(x, axis), keepdims)
 
 
-def min(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
+def min(x: Tensor, /, *, axis: Ints | None = None, keepdims: bool = False) -> Tensor:
     if 0 in x.shape.as_list():
         _require_elements("min", x, axis)
     if x.dtype is _BOOL:
@@ -156,33 +142,44 @@ Sums of 16 bits overflow, integers are averaged as float64, and the op says that
 """
 
 
-def _degrees(x: Tensor, axis: Axes, correction: float) -> float | Tensor:
+def _degrees(x: Tensor, axis: Ints | None, correction: float) -> float | Tensor:
     """How many elements are averaged, less `correction`: a number, or a float64 tensor under a trace."""
     shape = lengths(x)
     count = math.prod(shape if axis is None else [shape[i] for i in (axis if isinstance(axis, tuple) else (axis,))])
     return (count if isinstance(count, int) else cast(count, "float64")) - correction
 
 
-def mean(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
+def mean(x: Tensor, /, *, axis: Ints | None = None, keepdims: bool = False) -> Tensor:
     native = x.dtype
-    wide = _AVERAGED.get(native)
-    if wide is None:
+    if is_common(native):
         return _mean(x, axes_tensor(x, axis), keepdims)
+    wide = _AVERAGED[native]
     if wide is native:
         total = _add_up(x, axes_tensor(x, axis), keepdims)
         return _divide(total, number(_degrees(x, axis, 0), native))
     average = _mean(_cast(x, wide), axes_tensor(x, axis), keepdims)
-    return _cast(average, native) if native.is_floating else average
+    return _narrowed(average, x)
 
 
-def _variance(x: Tensor, axis: Axes, correction: float, keepdims: bool) -> Tensor:
+def _narrowed(average: Tensor, x: Tensor) -> Tensor:
+    """`average` in the dtype of `x`, if that is a floating one."""
+    return cast(average, name_of(x)) if kind_of(x) == "f" else average
+
+
+def _variance(x: Tensor, axis: Ints | None, correction: float, keepdims: bool) -> Tensor:
     """The variance, in the dtype in which the mean is computed; real for complex `x`."""
     native = x.dtype
-    wide = _AVERAGED.get(native, native)
+    wide = native if is_common(native) else _AVERAGED[native]
     if wide is not native:
         x = _cast(x, wide)
-    deviation = _subtract(x, mean(x, axis=axis, keepdims=True))
-    squares = _real(_multiply(deviation, _conj(deviation)), wide.real_dtype) if is_complex(x) else _square(deviation)
+    average = mean(x, axis=axis, keepdims=True)
+    if is_complex(x):
+        deviation = _subtract(x, average)
+        squares = _real(_multiply(deviation, _conj(deviation)), wide.real_dtype)
+    else:
+        squares = _squared_difference(x, average)
+    if not correction:
+        return _mean(squares, axes_tensor(x, axis), keepdims)
     total = _add_up(squares, axes_tensor(x, axis), keepdims)
     degrees = _degrees(x, axis, correction)
     if isinstance(degrees, int | float):
@@ -192,11 +189,11 @@ def _variance(x: Tensor, axis: Axes, correction: float, keepdims: bool) -> Tenso
     return _divide(total, number(degrees, total.dtype))
 
 
-def var(x: Tensor, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Tensor:
+def var(x: Tensor, /, *, axis: Ints | None = None, correction: float = 0.0, keepdims: bool = False) -> Tensor:
     variance = _variance(x, axis, correction, keepdims)
-    return cast(variance, name_of(x)) if x.dtype.is_floating else variance
+    return _narrowed(variance, x)
 
 
-def std(x: Tensor, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Tensor:
+def std(x: Tensor, /, *, axis: Ints | None = None, correction: float = 0.0, keepdims: bool = False) -> Tensor:
     deviation = _sqrt(_variance(x, axis, correction, keepdims))
-    return cast(deviation, name_of(x)) if x.dtype.is_floating else deviation
+    return _narrowed(deviation, x)

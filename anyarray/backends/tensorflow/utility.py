@@ -7,10 +7,8 @@ __all__ = ["all", "any", "diff"]
 from typing import Final
 
 from anyarray import _errors
-from anyarray.backends.tensorflow._kernel import NATIVE, Tensor, constant, name_of, op, promoted
-from anyarray.backends.tensorflow.linear_algebra import lengths, shape_tensor
-from anyarray.backends.tensorflow.manipulation import axis_in
-from anyarray.backends.tensorflow.statistical import Axes, axes_tensor
+from anyarray.backends.tensorflow._kernel import NATIVE, Ints, Tensor, constant, name_of, op, promoted
+from anyarray.backends.tensorflow._shapes import axes_tensor, axis_in, lengths, shape_tensor
 
 _all = op("All")
 _any = op("Any")
@@ -28,11 +26,11 @@ def _truth(x: Tensor) -> Tensor:
     return x if x.dtype is _BOOL else _not_equal(x, constant(0, name_of(x)))
 
 
-def all(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
+def all(x: Tensor, /, *, axis: Ints | None = None, keepdims: bool = False) -> Tensor:
     return _all(_truth(x), axes_tensor(x, axis), keepdims)
 
 
-def any(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
+def any(x: Tensor, /, *, axis: Ints | None = None, keepdims: bool = False) -> Tensor:
     return _any(_truth(x), axes_tensor(x, axis), keepdims)
 
 

@@ -1,0 +1,132 @@
+"""`calibrate`: measure this machine for the automatic choice, or show what was measured."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+from pathlib import Path
+from typing import Any
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from anyarray import _automatic, _calibration, _cost, _explanation, _profile
+from anyarray._cli.bench import picture
+
+
+def add_parser(commands: Any) -> None:
+    """Add the command to the parser of the command line."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "calibrate",
+        help="measure this machine for the automatic choice",
+        description="Measure every installed backend, so that calls with no backend chosen run where they end soonest. "
+        "Takes a minute and a half at most; Ctrl-C keeps what is measured.",
+    )
+    parser.add_argument("--show", action="store_true", help="measure nothing: print from which sizes a backend wins")
+    parser.add_argument("--plot", metavar="FILE.png", type=picture, help="draw the measured times; needs matplotlib")
+    parser.add_argument(
+        "--seconds", type=float, default=_explanation.SECONDS,
+        help=f"for measuring, importing aside; default: {_explanation.SECONDS:.0f}",
+    )  # fmt: skip
+    parser.add_argument("--backends", metavar="NAMES", help="such as numpy,jax-cpu; default: all that work here")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Measure unless `--show` is given; print the crossovers, and draw. 130 after Ctrl-C, 1 without a profile."""
+    status = 0 if options.show else _measure(options, Console(stderr=True))
+    file = _profile.path()
+    try:
+        model = _profile.load()
+    except _profile.UnusableError as error:
+        print(f"profile: {error}. {_automatic.CURE}", file=sys.stderr)
+        return status or 1
+    if model is None:
+        print(f"There is no profile of this machine. {_automatic.CURE}", file=sys.stderr)
+        return status or 1
+    console = Console()
+    show(model, console)
+    console.print(f"Profile: {file}", highlight=False, markup=False, soft_wrap=True)
+    if options.plot:
+        draw(model, options.plot)
+        console.print(f"Drawn: {options.plot}", highlight=False, markup=False, soft_wrap=True)
+    return status
+
+
+def _measure(options: argparse.Namespace, console: Console) -> int:
+    with console.status("importing the libraries"):
+        measuring = _calibration.prepared(options.backends.split(",") if options.backends else None)
+    bar = Progress(
+        TextColumn("{task.description:<24}"), BarColumn(), TimeRemainingColumn(),
+        console=console, transient=True, disable=not console.is_terminal,
+    )  # fmt: skip
+    status = 0
+    with bar as progress:
+        task = progress.add_task("", total=1.0)
+        try:
+            for done, what in measuring.steps(options.seconds):
+                progress.update(task, completed=done, description=what)
+        except KeyboardInterrupt:
+            status = 130
+    _calibration.keep(measuring)
+    return status
+
+
+def show(model: _cost.Model, console: Console) -> None:
+    """Print, for each class and width, the work from which each backend beats NumPy."""
+    others = [name for name in model.backends if name != "numpy"]
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    table.add_column("class")
+    for name in others:
+        for width in _cost.WIDTHS:
+            table.add_column(f"{name}\nfloat{8 * width}", justify="right")
+    for kind in _cost.CLASSES:
+        cells = [_size(model.crossover(kind, width, name)) for name in others for width in _cost.WIDTHS]
+        table.add_row(kind, *cells)
+    console.print(table)
+    console.print(
+        "The work from which a backend beats NumPy, its inputs at hand: elements, n log n for sort and fft, 2mnk for "
+        "matmul, n^3 for factorisations.",
+        highlight=False,
+    )
+    for (source, target), route in model.routes.items():
+        view = "" if route.view is None else f", shared {route.view * 1e6:.0f} us"
+        ends = f"{route.copy(1) * 1e6:.0f} us, {route.copy(1e6) * 1e6:.0f} us for 1 MB"
+        console.print(f"{source} to {target}: {ends}{view}", highlight=False)
+
+
+def _size(work: float) -> str:
+    """Two digits, as 28k or 1.5M: it lies between two points that are far apart."""
+    if math.isinf(work):
+        return "never"
+    unit, name = next(
+        (unit, name) for unit, name in ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1, "")) if work >= unit or unit == 1
+    )
+    return f"{work / unit:.2g}{name}" if work / unit < 100 else f"{work / unit:.0f}{name}"
+
+
+def draw(model: _cost.Model, path: Path) -> None:
+    """Draw the seconds of every class by work, a panel each."""
+    from matplotlib.figure import Figure  # nobody needs it who asks for no picture
+
+    kinds = [kind for kind in _cost.CLASSES if any((kind, 8) in one.curves for one in model.backends.values())]
+    columns = 5
+    rows = -(-len(kinds) // columns)
+    figure = Figure(figsize=(3 * columns, 2.4 * rows), layout="constrained", dpi=120)
+    grid = figure.subplots(rows, columns, squeeze=False).flatten()
+    for axes, kind in zip(grid, kinds, strict=False):
+        for name, costs in model.backends.items():
+            curve = costs.curves.get((kind, 8))
+            if curve is not None:
+                axes.loglog(*zip(*curve.points, strict=True), marker="o", markersize=3, label=name)
+        axes.set_title(kind, fontsize=10, loc="left")
+        axes.tick_params(labelsize=7)
+    for axes in grid[len(kinds) :]:
+        axes.axis("off")
+    grid[0].legend(fontsize=8, frameon=False)
+    figure.supxlabel("work, float64")
+    figure.supylabel("seconds of a call")
+    figure.savefig(path)

@@ -1,0 +1,75 @@
+"""Axes and lengths, which a trace may not know."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from anyarray.backends.tensorflow._kernel import NATIVE, Ints, Tensor, constant, name_of, op, shape_of
+
+Length = Any
+"""Of an axis: an int, or under a trace a 0-d int64 tensor."""
+
+_fill = op("Fill")
+_pack = op("Pack")
+_shape = op("Shape")
+_unpack = op("Unpack")
+
+
+def axis_in(axis: int, rank: int) -> int:
+    """`axis` counted from the front; AxisError (a ValueError and an IndexError) if there is none."""
+    if -rank <= axis < rank:
+        return axis % rank
+    raise np.exceptions.AxisError(axis, rank)
+
+
+def axes_in(axis: Ints | None, rank: int) -> tuple[int, ...]:
+    """The axes that `axis` means, counted from the front: all of them if None. They must differ."""
+    if axis is None:
+        return tuple(range(rank))
+    axes = tuple(axis_in(a, rank) for a in ((axis,) if isinstance(axis, int) else axis))
+    if len(set(axes)) < len(axes):
+        raise ValueError(f"axis: {axis} names an axis twice")
+    return axes
+
+
+@functools.cache
+def _every_axis(rank: int) -> Tensor:
+    return constant(tuple(range(rank)))
+
+
+def axes_tensor(x: Tensor, axis: Ints | None) -> Tensor:
+    """What a reducing op takes as its axes."""
+    return _every_axis(x.shape.rank) if axis is None else constant(axis)
+
+
+def lengths(x: Tensor) -> list[Length]:
+    """The length of every axis, as a tensor where a trace does not know it."""
+    known: list[int | None] = x.shape.as_list()
+    if None not in known:
+        return known
+    read = _unpack(_shape(x, NATIVE["int64"]), len(known), 0)
+    return [read[axis] if n is None else n for axis, n in enumerate(known)]
+
+
+def shape_tensor(shape: Sequence[Length]) -> Tensor:
+    """What an op takes as a shape of these lengths."""
+    if all(isinstance(n, int) for n in shape):
+        return constant(tuple(shape))
+    return _pack([constant(n, "int64") if isinstance(n, int) else n for n in shape])
+
+
+def sizes_of(x: Tensor) -> Tensor:
+    """Shape of `x` as a tensor: a constant where it is known, else read when the graph runs."""
+    shape = shape_of(x)
+    return _shape(x) if None in shape else constant(shape)
+
+
+def slab(x: Tensor, axis: int, length: Length, value: int) -> Tensor:
+    """Tensor of `value` with the dtype and shape of `x`, but of `length` along `axis`."""
+    shape = lengths(x)
+    shape[axis] = length
+    return _fill(shape_tensor(shape), constant(value, name_of(x)))

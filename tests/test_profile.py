@@ -1,0 +1,183 @@
+"""The profile of a machine: what is kept of it, what is refused; measuring, on little; the command."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+import anyarray as xp
+from anyarray import _automatic, _calibration, _cost, _profile
+from anyarray.__main__ import main
+
+MEASURED: Final[dict[str, Any]] = {
+    "backends": {
+        name: {
+            "importing": 0.0, "compiling": 0.0, "first": {}, "fused": {},
+            "classes": {"exponential": {"8": [[1, launch], [1e6, launch + 1e6 * each]]}},
+        }
+        for name, launch, each in (("numpy", 1e-6, 1e-8), ("jax-cpu", 1e-5, 1e-9))
+    },
+    "routes": [
+        {"source": source, "target": target, "copy": [[1, 1e-6], [1e6, 1e-4]], "view": None}
+        for source, target in (("numpy", "jax-cpu"), ("jax-cpu", "numpy"))
+    ],
+}  # fmt: skip
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the profile is looked for; a sound one is there."""
+    file = tmp_path / "folder" / "profile.json"
+    monkeypatch.setenv("ANYARRAY_PROFILE", str(file))
+    _profile.save(MEASURED, ["numpy"], file)
+    _automatic.forget()
+    return file
+
+
+def changed(file: Path, **entries: Any) -> None:
+    file.write_text(json.dumps(json.loads(file.read_text()) | entries))
+
+
+def test_what_is_saved_is_loaded(file: Path) -> None:
+    model = _automatic.model()
+    assert model is not None
+    call = _cost.call("exp", [(1000, 1000)], [xp.float64])
+    assert call is not None
+    assert model.seconds("numpy", call) == pytest.approx(1e-2, rel=1e-3)
+    assert model.bringing("numpy", "jax-cpu", 1e6) == pytest.approx(1e-4)
+
+
+def test_nothing_else_is_left_in_the_folder(file: Path) -> None:
+    _profile.save(MEASURED, ["numpy"], file)
+    assert list(file.parent.iterdir()) == [file]
+
+
+def test_a_save_that_fails_leaves_the_old_profile(file: Path) -> None:
+    before = file.read_text()
+    with pytest.raises(TypeError):
+        _profile.save({"backends": object()}, ["numpy"], file)
+    assert file.read_text() == before
+    assert list(file.parent.iterdir()) == [file]
+
+
+@pytest.mark.parametrize(
+    ("entries", "fault"),
+    [
+        ({"format": 0}, "is of format 0, not 1"),
+        ({"machine": {"processor": "Z80"}}, "is of another machine"),
+        ({"versions": {"numpy": "0.1"}}, r"is stale \(numpy 0\.1 is .+ now\)"),
+        ({"backends": {}}, r"is broken \(ValueError: numpy is missing\)"),
+        ({"backends": [1]}, r"is broken \(AttributeError: .+\)"),
+        ({"routes": [{}]}, r"is broken \(KeyError: .+\)"),
+    ],
+)
+def test_a_profile_that_does_not_fit_is_ignored_with_one_warning(
+    file: Path, entries: dict[str, Any], fault: str
+) -> None:
+    changed(file, **entries)
+    cure = "Run: python -m anyarray calibrate"
+    with pytest.warns(xp.ProfileWarning, match=rf"^profile: .+profile\.json {fault}, so it is ignored\. {cure}$"):
+        x = xp.sin(xp.ones(100_000))
+    assert x.device.library == "numpy"
+    xp.sin(x)  # a second warning would be an error here
+
+
+def test_a_torn_profile_is_ignored_with_a_warning(file: Path) -> None:
+    file.write_text(file.read_text()[:100])
+    with pytest.warns(xp.ProfileWarning, match="is broken"):
+        assert _automatic.model() is None
+
+
+def test_the_profile_is_not_read_before_a_large_call(file: Path) -> None:
+    file.write_text("no profile at all")
+    xp.set_default_backend("auto")
+    assert float(xp.sum(xp.sin(xp.zeros(1000)) + 1)) == 1000
+
+
+def test_off_means_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANYARRAY_PROFILE", "off")
+    assert _profile.path() is None
+    assert _profile.load() is None
+
+
+def test_the_usual_place_is_the_cache_of_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ANYARRAY_PROFILE")
+    path = _profile.path()
+    assert path is not None
+    assert path.name.startswith("profile-") and "anyarray" in str(path.parent)
+
+
+# ---------------------------------------------------------------------- measuring
+@pytest.fixture
+def little(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two classes and two sizes in place of all."""
+    kinds = ("arithmetic", "matmul", _calibration.FUSED)
+    sizes = (16, 256)
+    monkeypatch.setattr(
+        _calibration,
+        "_cells",
+        lambda largest: [_calibration.Cell(k, w, n) for k in kinds for w in (4, 8) for n in sizes],
+    )
+    monkeypatch.setattr(_calibration, "_LONG", sizes)
+    monkeypatch.setattr(_calibration, "_SQUARE", sizes)
+    inputs = {kind: (make, sizes) for kind, (make, _) in _calibration.INPUTS.items()}
+    monkeypatch.setattr(_calibration, "INPUTS", inputs)
+
+
+@pytest.mark.usefixtures("little")
+def test_calibrate_measures_and_is_used_at_once(file: Path) -> None:
+    file.unlink()
+    assert xp.calibrate(seconds=0.5, backends=["numpy"]) == file
+    model = _automatic.model()
+    assert model is not None
+    points = model.backends["numpy"].curves["matmul", 8].points
+    assert [work for work, _ in points] == [2 * 4**3, 2 * 16**3]
+    assert all(0 < seconds < 1 for _, seconds in points)
+
+
+@pytest.mark.usefixtures("little")
+def test_an_interrupted_calibration_keeps_what_it_has(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file.unlink()
+    measure = _calibration.Calibration._measure
+
+    def interrupted(self: _calibration.Calibration, cell: _calibration.Cell, seconds: float) -> None:
+        if cell.kind == "matmul":
+            raise KeyboardInterrupt
+        measure(self, cell, seconds)
+
+    monkeypatch.setattr(_calibration.Calibration, "_measure", interrupted)
+    assert main(["calibrate", "--backends", "numpy", "--seconds", "1"]) == 130
+    assert set(json.loads(file.read_text())["backends"]["numpy"]["classes"]) == {"arithmetic"}
+
+
+def test_every_class_can_be_measured() -> None:
+    numpy = xp.device("numpy")
+    for kind in (*_cost.CLASSES, _calibration.FUSED):
+        sizes = _calibration.INPUTS.get(kind, (None, _calibration._LONG))[1]
+        cell = _calibration.Cell(kind, 4, sizes[0])
+        function = _calibration._chain if kind == _calibration.FUSED else _calibration._function(kind)
+        run = _calibration._waiting(function, cell.inputs(), numpy)
+        assert set(_calibration._in_turns({"numpy": run}, 0.0)) == {"numpy"}, kind
+        assert cell.work() > 0
+
+
+def test_show_prints_the_crossovers(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["calibrate", "--show"]) == 0
+    printed = capsys.readouterr().out
+    assert "exponential" in printed and "numpy to jax-cpu: 1 us, 100 us for 1 MB" in printed
+
+
+def test_show_without_a_profile_says_what_to_run(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file.unlink()
+    assert main(["calibrate", "--show"]) == 1
+    assert capsys.readouterr().err == "There is no profile of this machine. Run: python -m anyarray calibrate\n"
+
+
+def test_plot_draws_a_picture(file: Path, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    picture = tmp_path / "curves.png"
+    assert main(["calibrate", "--show", "--plot", str(picture)]) == 0
+    assert picture.read_bytes().startswith(b"\x89PNG")
