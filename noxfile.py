@@ -74,6 +74,7 @@ def conformance(session: nox.Session) -> None:
                 "ANYARRAY_BACKEND": name,
                 "ARRAY_API_TESTS_MODULE": "anyarray",
                 "ARRAY_API_TESTS_VERSION": "2025.12",
+                "HYPOTHESIS_STORAGE_DIRECTORY": session.create_tmp(),
                 "PYTHONHASHSEED": "0",  # with the seed: the same examples every time
             },
         )  # fmt: skip

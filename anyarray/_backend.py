@@ -248,6 +248,9 @@ class _Loaded:
         self.module = module
         self.namespace = getattr(module, "namespace", None)
         self.array_types: tuple[type, ...] = tuple(getattr(module, "ARRAY_TYPES", ()))
+        self.device_of: Callable[[Native], Any] = self.hook("device_of")
+        self.backends: dict[Any, Backend] = {}
+        """By native device, as they are met."""
         self.devices: dict[str, list[Any]] = {k: list(v) for k, v in self.hook("devices")().items() if v}
 
     def hook(self, name: str) -> Callable[..., Any]:
@@ -468,11 +471,20 @@ def backend_of_native(native: Native) -> Backend | None:
     if library is None:
         return None
     loaded = load(library)
-    device = loaded.hook("device_of")(native)
-    for device_kind, row in loaded.devices.items():
+    device = loaded.device_of(native)
+    try:
+        return loaded.backends[device]
+    except KeyError:
+        found = loaded.backends[device] = _backend_on(loaded, device)
+        return found
+
+
+def _backend_on(loaded: _Loaded, device: Any) -> Backend:
+    """The backend of one of a library's devices; None is for an array that is bound to none, and means the best."""
+    for kind, row in loaded.devices.items():
         if device is None or device in row:
-            return backend_of_name(_name(library, device_kind, 0 if device is None else row.index(device)))
-    raise _errors.DeviceNotFoundError(f"{library.name}: an array is on {device}, which is none of its devices")
+            return backend_of_name(_name(loaded.library, kind, 0 if device is None else row.index(device)))
+    raise _errors.DeviceNotFoundError(f"{loaded.library.name}: an array is on {device}, which is none of its devices")
 
 
 def _library_of(kind: type) -> Library | None:

@@ -48,7 +48,7 @@ SHORTEST: Final = 0.004
 """Seconds of rounds in the first pass over a cell."""
 UNCONFIRMED: Final = 0.1
 """Seconds that rounds go on at most while a least time was reached but once."""
-LARGEST_ON_CPU: Final = 1 << 22
+LARGEST_ON_CPU: Final = 1 << 24
 """Elements beyond which only accelerators have something new to show."""
 
 
@@ -94,7 +94,7 @@ def _list(random: np.random.Generator, n: int, dtype: Any) -> tuple[list[Host]]:
     return (list(_two_vectors(random, n, dtype)),)
 
 
-_LONG: Final = (1 << 6, 1 << 13, 1 << 17, 1 << 21, 1 << 25)
+_LONG: Final = (1 << 6, 1 << 13, 1 << 18, 1 << 23, 1 << 26)
 _SQUARE: Final = (4**2, 32**2, 128**2, 512**2, 2048**2)
 INPUTS: Final[dict[str, tuple[Callable[..., Any], tuple[int, ...]]]] = {
     "remainder": (_two_vectors, _LONG),
@@ -154,12 +154,13 @@ class Cell:
 
 
 def _cells(largest: int) -> list[Cell]:
-    """All cells up to some elements, the sizes of a class from small to large."""
+    """All cells up to some elements, the smallest size of every class first: who has no time loses the largest."""
     return [
         Cell(kind, width, size)
+        for rank in range(len(_LONG))
         for kind in (*_cost.CLASSES, FUSED)
         for width in _cost.WIDTHS
-        for size in INPUTS.get(kind, (_vector, _LONG))[1]
+        for size in INPUTS.get(kind, (_vector, _LONG))[1][rank : rank + 1]
         if size <= largest
     ]
 

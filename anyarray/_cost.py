@@ -146,6 +146,8 @@ WIDTHS: Final = (4, 8)
 """Bytes of the real numbers that are measured, float32 and float64; each dtype counts as the nearer one."""
 
 
+DECIDING: Final = 2e-5
+"""Seconds that a decision and what follows from it may take; below the size that wins so much, nobody decides."""
 GAIN: Final = 0.9
 """Part of the time here that a call may take elsewhere at most: less of a gain is within the error of measuring."""
 
@@ -254,13 +256,13 @@ class Model:
         return route.view if is_view and route.view is not None else route.copy(nbytes)
 
     def crossover(self, kind: str, width: int, backend: str) -> float:
-        """The work from which a backend beats NumPy in a class of functions, its inputs at hand; infinity if never."""
+        """The work from which a backend clearly beats NumPy, its inputs at hand; infinity if never."""
         numpys, ours = (self.backends[name].curves.get((kind, width)) for name in ("numpy", backend))
         if numpys is None or ours is None:
             return math.inf
         marks = sorted({x for curve in (numpys, ours) for x, _ in curve.points})
         finer = [a * (b / a) ** (i / 16) for a, b in itertools.pairwise(marks) for i in range(16)]
-        return next((x for x in [*finer, *marks[-1:]] if ours(x) < GAIN * numpys(x)), math.inf)
+        return next((x for x in [*finer, *marks[-1:]] if ours(x) + DECIDING < GAIN * numpys(x)), math.inf)
 
     def never_below(self, function: str, widths: Sequence[int] = WIDTHS) -> float:
         """Elements of the inputs below which every call of a function with such dtypes is fastest in NumPy."""

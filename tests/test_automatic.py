@@ -44,6 +44,14 @@ def model_of(numpy: Factors, sim: Factors, latency: float, bandwidth: float = 1e
     return _cost.Model({"numpy": costs(numpy), "sim": costs(sim)}, {("numpy", "sim"): route, ("sim", "numpy"): route})
 
 
+@pytest.fixture(autouse=True, scope="module")
+def every_gain_counts() -> Iterator[None]:
+    """Calls take next to nothing here; what a decision takes is no part of the rule."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_cost, "DECIDING", 0.0)
+        yield
+
+
 class World:
     """A simulated machine and its model; counts what a program takes, NumPy's calls too."""
 

@@ -23,7 +23,8 @@ from anyarray import _backend
 ROOT: Final = Path(__file__).parents[1]
 PAGES: Final = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK: Final = re.compile(
-    r"^```(?P<kind>python|pycon)(?: choice=(?P<choice>\w+))?(?: requires=(?P<library>\w+))?\n(?P<code>.*?)^```$", re.M | re.S
+    r"^```(?P<kind>python|pycon)(?: choice=(?P<choice>\w+))?(?: requires=(?P<library>\w+))?\n(?P<code>.*?)^```$",
+    re.M | re.S,
 )
 OTHER_BLOCK: Final = re.compile(r"^```(?!$|console$|toml$|\{|pycon|python)", re.M)
 DEVIATION: Final = re.compile(r"^\| `(.+?)` \| `(.+?)` \| `(.+?)` \| `(.+?)` \|$", re.M)

@@ -142,7 +142,10 @@ def test_the_guard_forbids_implicit_copies_alone() -> None:
     with xp.no_transfers():
         assert float(xp.sum(xp.ones(1000).to_device(receiver))) == 1000.0
         xp.asarray(a, device=receiver)
-        with xp.backend(receiver), pytest.raises(xp.TransferError, match=r"^add: would copy 8,000 bytes from numpy to "):
+        with (
+            xp.backend(receiver),
+            pytest.raises(xp.TransferError, match=r"^add: would copy 8,000 bytes from numpy to "),
+        ):
             xp.from_native(a) + 1
     with xp.no_transfers("warn"), xp.backend(receiver), pytest.warns(xp.TransferWarning, match="add: would copy"):
         xp.from_native(a) + 1

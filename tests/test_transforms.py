@@ -535,7 +535,12 @@ def test_transforms_leave_the_flag_of_jax_alone() -> None:
 # ---------------------------------------------------------------------- after and without a trace
 @pytest.mark.parametrize(
     ("function", "use"),
-    [("exp", xp.exp), ("__add__", lambda x: x + 1), ("add", lambda x: xp.add(xp.ones(3), x)), ("index", lambda x: x[0])],
+    [
+        ("exp", xp.exp),
+        ("__add__", lambda x: x + 1),
+        ("add", lambda x: xp.add(xp.ones(3), x)),
+        ("index", lambda x: x[0]),
+    ],
 )
 @pytest.mark.parametrize("transform", [xp.jit, xp.vmap])
 def test_an_array_that_outlives_its_trace_is_refused(
