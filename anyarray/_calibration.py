@@ -154,7 +154,7 @@ class Cell:
 
 
 def _cells(largest: int) -> list[Cell]:
-    """All cells up to some elements, the smallest size of every class first: who has no time loses the largest."""
+    """All cells up to some elements, small sizes of every class first: a run that is cut short lacks large ones."""
     return [
         Cell(kind, width, size)
         for rank in range(len(_LONG))

@@ -188,6 +188,8 @@ class Curve:
         self.points = sorted((float(x), float(seconds)) for x, seconds in points)
         self._logs = [(math.log(max(x, 1.0)), math.log(max(seconds, 1e-9))) for x, seconds in self.points]
         self._xs = [x for x, _ in self._logs]
+        self.reach = self.points[-1][0]
+        """The largest work, or bytes, that was measured."""
 
     def __call__(self, x: float) -> float:
         """Seconds at `x`."""
@@ -237,9 +239,15 @@ class Model:
     routes: Mapping[tuple[str, str], Route]
 
     def seconds(self, backend: str, what: Call) -> float | None:
-        """Seconds of a call, all inputs at hand; None if that was not measured there."""
-        curve = self.backends[backend].curves.get((what.kind, what.width))
-        return None if curve is None else curve(what.work.amount)
+        """Seconds of a call, all inputs at hand; None if that was not measured there.
+
+        A backend that was too slow to be measured on sizes on which NumPy was is not trusted with them either.
+        """
+        key = what.kind, what.width
+        curve, numpys = self.backends[backend].curves.get(key), self.backends["numpy"].curves.get(key)
+        if curve is None or (numpys is not None and curve.reach < min(what.work.amount, numpys.reach)):
+            return None
+        return curve(what.work.amount)
 
     def first(self, backend: str, what: Call) -> float:
         """Seconds that its first call with new shapes takes longer."""

@@ -111,6 +111,7 @@ scope: Final[dict[str, Any]] = {
     "NUMPY": _backend.backend_of_name("numpy").free,
     "current": _choice.current,
     "SCALARS": SCALARS,
+    "LISTS": (list, tuple),
     "UNSUITED": (_backend.ArrayMustBeCast, OverflowError),
 }
 """The globals of the generated bodies; `_array` adds the class Array."""
@@ -201,20 +202,15 @@ def _source(declaration: Declaration, written: list[Parameter], parameters: str)
     values = "(" + "".join(f"{p.name}, " for p in declaration.parameters) + ")"
     slow = f"return slow(declaration, {values})"
     lines = [f"def {FUNCTION}{parameters}:"]
-    arrays = [p for p in written if p.role in (ARRAY, WEAK)]
-    if not arrays or any(p.role is SEQUENCE for p in written):
+    arrays = [p for p in written if p.role in (ARRAY, WEAK, SEQUENCE)]
+    is_joining = [p.role for p in arrays] == [SEQUENCE] and not arrays[0].is_variadic
+    if not (is_joining or (arrays and all(p.role is not SEQUENCE for p in arrays))):
         lines.append(f"    {slow}")
     else:
         first = arrays[0]
         # A Python scalar takes the dtype of the first array, unless that is a condition.
         scalars_follow_first = not first.is_condition
-        lines += [
-            f"    if type({first.name}) is Array:",
-            f"        home = {first.name}._home",
-            "        backend = current().backend",
-            f"        if backend is None or backend is home.backend or {_is_small(arrays)}:",
-            f"            {first.name}_ = {first.name}._native",
-        ]
+        lines += _entrance_of_sequence(first.name) if is_joining else _entrance(arrays)
         for p in arrays[1:]:
             lines += [
                 f"            kind = type({p.name})",
@@ -256,6 +252,30 @@ def _source(declaration: Declaration, written: list[Parameter], parameters: str)
     return f"def make(declaration, slow, explain, native_dtype, limit):\n{indented}    return {FUNCTION}\n"
 
 
+def _entrance(arrays: list[Parameter]) -> list[str]:
+    """The lines that lead the common call of a function of arrays in."""
+    first = arrays[0].name
+    return [
+        f"    if type({first}) is Array:",
+        f"        home = {first}._home",
+        "        backend = current().backend",
+        f"        if backend is None or backend is home.backend or {_is_small(arrays)}:",
+        f"            {first}_ = {first}._native",
+    ]
+
+
+def _entrance_of_sequence(name: str) -> list[str]:
+    """The same for a function that joins arrays: as long as all they are together."""
+    small = f"backend is BY_COST and home is NUMPY and sum([one.size for one in {name}_]) < limit.elements"
+    return [
+        f"    if type({name}) in LISTS and {name} and type({name}[0]) is Array:",
+        f"        home = {name}[0]._home",
+        "        backend = current().backend",
+        f"        {name}_ = [one._native for one in {name} if type(one) is Array and one._home is home]",
+        f"        if len({name}_) == len({name}) and (backend is None or backend is home.backend or {small}):",
+    ]
+
+
 def _is_small(arrays: list[Parameter]) -> str:
     """The condition under which the automatic choice has nothing to decide: NumPy's arrays, below the limit.
 
@@ -283,7 +303,7 @@ def _parameters(function: Callable[..., Any]) -> str:
 
 def _argument(p: Parameter) -> str:
     """How the generated body hands parameter `p` to the native function."""
-    value = f"{p.name}_" if p.role in (ARRAY, WEAK) else p.name
+    value = f"{p.name}_" if p.role in (ARRAY, WEAK, SEQUENCE) else p.name
     if p.role is DTYPE:
         value = f"None if {p.name} is None else native_dtype(home, {p.name})"
     if p.takes_tuple:  # a list will do: einops and SciPy pass lists

@@ -58,12 +58,16 @@ _reshape = op("Reshape")
 _reverse = op("ReverseV2")
 _roll = op("Roll")
 _shape = op("Shape")
+_split = op("SplitV")
 _squeeze = op("Squeeze")
 _sum = op("Sum")
 _tile = op("Tile")
 _transpose = op("Transpose")
 _unpack = op("Unpack")
 _upper_bound = op("UpperBound")
+
+_SMALL: Final = 1 << 12
+"""Up to so many elements, waking the threads of Roll takes longer than two other ops do."""
 
 _REVERSE_RANK: Final = 8
 """The largest rank of the kernel of ReverseV2."""
@@ -193,6 +197,9 @@ def roll(x: Tensor, /, shift: Ints, *, axis: Ints | None = None) -> Tensor:
         raise ValueError(f"roll: {len(shifts)} shifts do not fit {len(axes)} axes")
     # A shift may be any int, but the op takes machine integers.
     shifts = tuple(s if (n := shape[a]) is None else s % max(n, 1) for s, a in zip(shifts, axes, strict=True))
+    if len(axes) == 1 and None not in shape and math.prod(shape) <= _SMALL:  # type: ignore[arg-type]  # all ints here
+        cut, along = constant((shape[axes[0]] - shifts[0], shifts[0])), constant(axes[0])  # type: ignore[operator]
+        return _concat(_split(x, cut, along, 2)[::-1], along)
     return _roll(x, constant(shifts), constant(axes)) if axes else x
 
 
