@@ -54,6 +54,7 @@ def absent(monkeypatch: pytest.MonkeyPatch) -> None:
     """A library `absent` that is known, but not installed."""
     row = _backend.Library("absent", "absent_backend", "no_such_package", ("cpu",), extra="absent")
     monkeypatch.setitem(_backend.LIBRARIES, "absent", row)
+    monkeypatch.delitem(_backend.LIBRARIES, "sim", raising=False)  # there if a test has simulated an accelerator
 
 
 def results(seconds: dict[str, Sequence[float]]) -> Results:
