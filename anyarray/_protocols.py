@@ -159,10 +159,13 @@ def dlpack(
         raise BufferError(f"__dlpack__: dl_device must be this Array's own or the host {CPU}, not {wanted}")
     if wanted == CPU and copy is False and home.backend.kind != "cpu":
         raise BufferError(f"__dlpack__: an Array on {home.backend} cannot be shared with the host without a copy")
-    host = _transfer.to_host(native, home.backend, "__dlpack__", explicit=True)
-    # Before DLPack 1.0 a capsule could not say that its memory is read-only.
+    # Before DLPack 1.0 a capsule could not say that its memory is read-only. Who says `copy=False` gets it all the same.
     is_old = max_version is None or max_version[0] < 1
-    if copy or (is_old and copy is not False):
+    if is_old and copy is False:
+        shared = home.exported(native) if home.backend.is_immutable else np.asarray(native)
+        return shared.__dlpack__()
+    host = _transfer.to_host(native, home.backend, "__dlpack__", explicit=True)
+    if copy or is_old:
         host = np.array(host)
     return host.__dlpack__(max_version=max_version)
 

@@ -791,11 +791,13 @@ def rows(names: str, draw: Draw, compare: Compare = exactly) -> dict[str, tuple[
     return dict.fromkeys(names.split(), (draw, compare))
 
 
-OF_ONE_FLOAT: Final = "acos acosh asin asinh atan atanh cos cosh exp expm1 log log10 log1p log2 sin sinh sqrt tan tanh"
+OF_ONE_FLOAT: Final = "acos acosh asin asinh atan atanh cos cosh exp log log10 log1p log2 sin sinh sqrt tan tanh"
 
 
 ELEMENTWISE: Final = {
     **elementwise(OF_ONE_FLOAT, 1, FLOATING, with_zeros),
+    # NumPy's is -0 at -0+0j, where the standard has 0; XLA follows the standard.
+    **elementwise("expm1", 1, FLOATING, exactly_unless_real),
     **elementwise("reciprocal", 1, FLOATING, exactly_unless_real, divisors),
     **elementwise("abs conj negative positive real round square", 1, NUMERIC, with_zeros),
     **elementwise("sign isfinite isinf isnan", 1, NUMERIC),

@@ -1051,7 +1051,7 @@ def moveaxis(x: Native, source: int | tuple[int, ...], destination: int | tuple[
 
 @compiled(static=("axes",))
 def permute_dims(x: Native, axes: tuple[int, ...]) -> Native:
-    return jnp.permute_dims(x, axes)
+    return jnp.permute_dims(x, tuple(axis + x.ndim if axis < 0 else axis for axis in axes))
 
 
 @compiled
