@@ -159,7 +159,7 @@ def dlpack(
         raise BufferError(f"__dlpack__: dl_device must be this Array's own or the host {CPU}, not {wanted}")
     if wanted == CPU and copy is False and home.backend.kind != "cpu":
         raise BufferError(f"__dlpack__: an Array on {home.backend} cannot be shared with the host without a copy")
-    # Before DLPack 1.0 a capsule could not say that its memory is read-only. Who says `copy=False` gets it all the same.
+    # Before DLPack 1.0 a capsule could not say that its memory is read-only. Who says `copy=False` gets it anyway.
     is_old = max_version is None or max_version[0] < 1
     if is_old and copy is False:
         shared = home.exported(native) if home.backend.is_immutable else np.asarray(native)
