@@ -16,6 +16,7 @@ import importlib
 import importlib.util
 import operator
 import sys
+import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from types import ModuleType
@@ -275,20 +276,26 @@ def load(library: Library) -> _Loaded:
     Raises BackendNotInstalledError with the line that installs it.
     """
     loaded = _loaded.get(library.name)
-    if loaded is None:
-        if not library.is_installed:
-            raise _errors.BackendNotInstalledError(
-                f'backend "{library.name}" is known, but {library.package} is not installed. '
-                f"Run: {library.install_line}"
-            )
-        loaded = _loaded[library.name] = _Loaded(library, importlib.import_module(library.module))
-        adopt = getattr(loaded.module, "adopt", None)
-        if adopt is not None:
-            for kind, unwrap, wrap in _adopted:
-                adopt(
-                    kind, functools.partial(unwrap, library=library.name), functools.partial(wrap, library=library.name)
-                )
-    return loaded
+    if loaded is not None:
+        return loaded
+    if not library.is_installed:
+        raise _errors.BackendNotInstalledError(
+            f'backend "{library.name}" is known, but {library.package} is not installed. Run: {library.install_line}'
+        )
+    with _loading:
+        if library.name not in _loaded:
+            loaded = _Loaded(library, importlib.import_module(library.module))
+            adopt = getattr(loaded.module, "adopt", None)
+            if adopt is not None:
+                for kind, unwrap, wrap in _adopted:
+                    name = library.name
+                    adopt(kind, functools.partial(unwrap, library=name), functools.partial(wrap, library=name))
+            _loaded[library.name] = loaded
+        return _loaded[library.name]
+
+
+_loading: Final = threading.RLock()
+"""Held while a library is loaded: a thread that needs it meanwhile waits."""
 
 
 # ---------------------------------------------------------------------- backend

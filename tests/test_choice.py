@@ -464,3 +464,21 @@ def test_to_device_leaves_the_array_where_it_is(framework: str) -> None:
     x = xp.ones(2)
     x.to_device(framework)
     assert x.device is xp.device("numpy")
+
+
+def test_threads_that_meet_at_the_first_use_of_a_library_all_get_it(run_python: Callable[..., str]) -> None:
+    run_python(
+        """
+        from concurrent.futures import ThreadPoolExecutor
+        import anyarray as xp
+
+        names = [row.name for row in xp.backends() if row.is_installed and row.name != "cupy"]
+
+        def total(name):
+            with xp.backend(name):
+                return float(xp.sum(xp.ones(3)))
+
+        with ThreadPoolExecutor(8) as pool:
+            assert set(pool.map(total, names * 10)) == {3.0}
+        """
+    )
