@@ -63,7 +63,7 @@ class Limit:
 
 
 UNKNOWN: Final = 10_000.0
-"""The limit of every function until the profile was looked for, which the first larger call does."""
+"""The limit of every function until the profile was looked for, which the first array or larger call does."""
 
 _state: Final = _State()
 _limits: Final[dict[str, Limit]] = {}

@@ -185,7 +185,17 @@ def chosen_home(given: Any = None) -> Home:
     if given is not None:
         return _backend.as_backend(given).placed
     here = chosen()
+    if here is None:
+        # The first array of a program: from here on, calls on a machine that was not measured ask no more.
+        _settle(current())
     return (_backend.backend_of_name("numpy") if here is None else here).free
+
+
+def _settle(choice: Choice) -> bool:
+    """Whether there is nothing to decide by: then calls run where their inputs are, and are not asked about."""
+    if choice.backend is BY_COST and choice.candidates is None and _automatic.model() is None:
+        choice.backend = None
+    return choice.backend is None
 
 
 def home_of_call(function: str, homes: Iterable[Home], traced: Home | None = None) -> Home:
@@ -215,8 +225,7 @@ def decision(function: str, arrays: Sequence[Any], is_traced: bool) -> Decision 
     choice = current()
     if not isinstance(choice.backend, Automatic) or is_traced:
         return None
-    if _automatic.model() is None and choice.backend is BY_COST and choice.candidates is None:
-        choice.backend = None  # from now on, calls do not ask
+    if _settle(choice):
         return None
     if any(a._home.placed for a in arrays):
         if choice.backend is BY_COST:
