@@ -120,12 +120,12 @@ def test_kept_copies_are_bounded_and_die_with_their_array(monkeypatch: pytest.Mo
 
 def test_the_ledger_names_what_happened_and_where() -> None:
     receiver = CPU[-1]
-    a = np.ones(8)  # who has it may write to it, so it is copied
+    a, b = np.ones(8), np.ones(4)  # who holds them may write to them, so they are copied
     x = xp.from_native(a)
     with xp.transfers() as log:
         with xp.backend(receiver):
             y = x + 1
-        xp.ones(4).to_device(receiver)
+        xp.from_native(b).to_device(receiver)
         np.asarray(y)
     first = log.rows[0]
     assert (first.source, first.target, first.function) == ("numpy", xp.device(receiver).name, "add")
