@@ -102,12 +102,16 @@ def no_choice_is_left_behind() -> Iterator[None]:
     assert _choice.current() is outside, "the test left a block open"
 
 
+_OURS = {"ANYARRAY_BACKEND", "TF_FORCE_GPU_ALLOW_GROWTH", "XLA_PYTHON_CLIENT_PREALLOCATE"}
+"""Variables that this process may have set: choosing a backend, or loading one."""
+
+
 @pytest.fixture(scope="session")
 def run_python() -> Callable[..., str]:
     """Run a program in a new interpreter with the given environment variables; what it printed."""
 
     def run(program: str, **variables: str) -> str:
-        inherited = {key: value for key, value in os.environ.items() if key != "ANYARRAY_BACKEND"}
+        inherited = {key: value for key, value in os.environ.items() if key not in _OURS}
         done = subprocess.run(
             [sys.executable, "-c", textwrap.dedent(program)],
             cwd=ROOT,

@@ -97,6 +97,23 @@ def test_grad_of_a_float32_function() -> None:
     assert np.asarray(gradient).tolist() == [3.0, 12.0]
 
 
+@pytest.mark.parametrize("transform", ["vmap", "jvp", "grad", "jit"])
+def test_64_bit_numpy_data_counts_as_32_bits_in_the_users_transforms(transform: str) -> None:
+    def halved(v: Any) -> Any:
+        return xp.to_native(xp.sum(xp.from_native(v) / 2))
+
+    a = np.ones((2, 3))
+    calls: dict[str, Callable[[], Any]] = {
+        "vmap": lambda: jax.vmap(halved)(a),
+        "jvp": lambda: jax.jvp(halved, (a,), (a,))[1],
+        "grad": lambda: jax.grad(halved)(a),
+        "jit": lambda: jax.jit(halved)(a),
+    }
+    result = calls[transform]()
+    assert result.dtype == np.float32
+    assert float(result.sum()) == 3.0
+
+
 def test_scan_carries_arrays() -> None:
     def step(carry: xp.Array, x: xp.Array) -> tuple[xp.Array, xp.Array]:
         total = carry + x

@@ -7,7 +7,8 @@ How the functions here are made, and why:
 - **Promotion when traced.** The body runs once per dtype and shape. It applies our promotion rule, not
   JAX's (int64 with float32 would be float32), and refuses dtypes, at no cost in later calls.
 - **64 bits and the device belong to a call.** JAX rounds to 32 bits outside `jax.enable_x64(True)`. `scoped` sets
-  both for the thread during one call; no global flag is touched, and nothing is held over an `await`.
+  both for the thread during one call; no global flag is touched, and nothing is held over an `await`. Compiled
+  functions need it only while they are traced, and around calls with tracers; see `_bare`.
   A backward pass of the user's own `jax.grad` runs after the calls, outside: with float64 it needs
   `jax.enable_x64(True)` around it, else some of it raises and matrix products are rounded to float32.
 - **Full float32 products.** Matrix products ask for `Precision.HIGHEST`: TF32 is accurate to 1e-3.
@@ -40,6 +41,7 @@ if "jax" not in sys.modules and not some(name.startswith("XLA_PYTHON_CLIENT_") f
 import jax
 import jax.numpy as jnp
 from jax import lax
+from jax.interpreters.partial_eval import DynamicJaxprTracer
 
 from anyarray import _dtypes
 from anyarray._errors import UnsupportedError
@@ -89,7 +91,73 @@ def scoped(function: Callable[..., Any], device: Any) -> Callable[..., Any]:
         finally:
             set_device(outer_device)
 
-    return in_wide_scope if _is_only_device() else in_scope
+    if not _is_only_device():
+        return in_scope
+    return _bare(function, in_wide_scope) if function in _compiled else in_wide_scope
+
+
+class _Compiled(NamedTuple):
+    """What `compiled` made a function of."""
+
+    body: Callable[..., Any]
+    static: list[str]
+    """Names of the static parameters."""
+
+
+_compiled: Final[dict[Callable[..., Any], _Compiled]] = {}
+"""The functions that `compiled` made."""
+
+
+def _bare(function: Callable[..., Any], in_scope: Callable[..., Any]) -> Callable[..., Any]:
+    """A compiled function without a scope, its static parameters looked up here: a fifth less time for a call.
+
+    Its body enables 64 bits itself, and `jax.jit` keeps the dtypes of arrays. The rules by which JAX differentiates and
+    batches do not keep them, so tracers are still met within the scope.
+    """
+    parameters = inspect.signature(function).parameters
+    static = _compiled[function].static
+    arrays = [name for name in parameters if name not in static]
+    if some(p.kind is p.VAR_POSITIONAL for p in parameters.values()):
+        return in_scope
+    plain = [p.replace(annotation=p.empty, default=p.empty) for p in parameters.values()]
+    passed = [f"{name}={name}" if p.kind is p.KEYWORD_ONLY else name for name, p in parameters.items()]
+    chosen = f"variants[{''.join(f'{name}, ' for name in static)}]" if static else "function"
+    text = f"""\
+def bare{inspect.Signature(plain)}:
+    if {" or ".join(f"isinstance({name}, Tracer)" for name in arrays)}:
+        return in_scope({", ".join(passed)})
+    return {chosen}({", ".join(arrays)})
+"""
+    made: dict[str, Any] = {
+        "Tracer": jax.core.Tracer,
+        "function": function,
+        "in_scope": in_scope,
+        "variants": _Variants(_compiled[function]),
+    }
+    exec(text, made)  # our own text, from a signature of ours
+    bare: Any = functools.wraps(function)(made["bare"])
+    given = [p for p in parameters.values() if p.default is not p.empty]
+    bare.__defaults__ = tuple([p.default for p in given if p.kind is not p.KEYWORD_ONLY])
+    bare.__kwdefaults__ = {p.name: p.default for p in given if p.kind is p.KEYWORD_ONLY}
+    return bare
+
+
+class _Variants(dict[tuple[Any, ...], Callable[..., Any]]):
+    """A compiled function by its static parameters, which takes less than `jax.jit` takes to look at them."""
+
+    MOST: Final = 1024
+    """Entries kept, as a program may ask for any number of shapes."""
+
+    def __init__(self, made: _Compiled) -> None:
+        self._made = made
+
+    def __missing__(self, key: tuple[Any, ...]) -> Callable[..., Any]:
+        if len(self) >= self.MOST:
+            self.clear()
+        body, static = self._made
+        variant = functools.partial(body, **dict(zip(static, key, strict=True)))
+        self[key] = function = jax.jit(functools.wraps(body)(variant), inline=True)
+        return function
 
 
 @functools.cache
@@ -170,6 +238,13 @@ _SMALL: Final = 1 << 16
 """Bytes up to which `jnp.asarray` (17 us) is faster than `jax.device_put` (30 us); it copies once more."""
 
 
+def plain(x: Native) -> Native:
+    """`x`, but for a tracer of 64-bit NumPy values which JAX, outside our scope, has promised to take as 32 bits."""
+    if isinstance(x, jax.core.Tracer) and not isinstance(x, DynamicJaxprTracer) and not jax.config.jax_enable_x64:
+        return jnp.copy(x)  # which keeps the promise
+    return x
+
+
 def exported(x: Native) -> Native:
     """`x` itself: its capsule says that it is not to be written."""
     return x
@@ -246,8 +321,16 @@ def compiled(function: Callable[..., Any] | None = None, *, static: tuple[str, .
     if function is None:
         return functools.partial(compiled, static=static)
     parameters = inspect.signature(function).parameters.values()
-    keywords = [p.name for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY]
-    return jax.jit(function, inline=True, static_argnames=(*keywords, *static))
+    names = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY or p.name in static]
+
+    @functools.wraps(function)
+    def body(*args: Any, **options: Any) -> Any:
+        with jax.enable_x64(True):
+            return function(*args, **options)
+
+    made = jax.jit(body, inline=True, static_argnames=names)
+    _compiled[made] = _Compiled(body, names)
+    return made
 
 
 def _kind(x: Native) -> str:
@@ -480,6 +563,15 @@ def _comparison(function: Callable[[Native, Native], Native], kinds: str) -> Any
     return compiled(body)
 
 
+def _itself_unless(kinds: str, function: Callable[[Native], Native]) -> Callable[[Native], Native]:
+    """The array itself, as nobody can write to it; `function` of one whose dtype is of these kinds."""
+
+    def kept(x: Native) -> Native:
+        return function(x) if x.dtype.kind in kinds else x
+
+    return kept
+
+
 @compiled
 def clip(x: Native, min: Native | None = None, max: Native | None = None) -> Native:
     given = iter(_promoted(x, *(bound for bound in (min, max) if bound is not None)))
@@ -500,7 +592,7 @@ bitwise_or = _elementwise(jnp.bitwise_or, "biu")
 bitwise_right_shift = _elementwise(jnp.right_shift, "iu")
 bitwise_xor = _elementwise(jnp.bitwise_xor, "biu")
 ceil = _elementwise(_unless_integer(lax.ceil), "biuf")
-conj = _elementwise(jnp.conj, "biufc")
+conj = _itself_unless("c", _elementwise(jnp.conj, "c"))
 copysign = _floating(jnp.copysign, "biuf")
 divide = compiled(_divide)
 equal = _comparison(jnp.equal, "biufc")
@@ -526,9 +618,9 @@ multiply = _elementwise(jnp.multiply, "biufc")
 negative = _elementwise(jnp.negative, "iufc")
 nextafter = _floating(jnp.nextafter, "biuf")
 not_equal = _comparison(jnp.not_equal, "biufc")
-positive = _elementwise(jnp.positive, "iufc")
+positive = _itself_unless("b", _elementwise(jnp.positive, "iufc"))
 pow = _elementwise(_power, "iufc")
-real = _elementwise(jnp.real, "biufc")
+real = _itself_unless("c", _elementwise(jnp.real, "c"))
 reciprocal = _floating(jnp.reciprocal)
 remainder = _elementwise(_remainder, "iuf")
 round = _elementwise(_unless_integer(_by_parts(_round_to_even)), "biufc")
@@ -805,6 +897,7 @@ def triu(x: Native, *, k: int = 0) -> Native:
     return jnp.triu(x, k)
 
 
+@compiled
 def meshgrid(*arrays: Native, indexing: str = "xy") -> tuple[Native, ...]:
     return tuple(jnp.meshgrid(*arrays, indexing=indexing)) if arrays else ()
 
@@ -893,26 +986,49 @@ def count_nonzero(x: Native, *, axis: Axes = None, keepdims: bool = False) -> Na
     return jnp.sum(_as(_truth(x), "int64"), axis=axis, keepdims=keepdims)
 
 
-def _extreme(function: Callable[..., Native]) -> Any:
+def _extreme(exceeds: Callable[[Native, Native], Native], worst: int) -> Any:
+    """The position of the first element that exceeds all others, or is NaN; `worst` is an index of `_range`.
+
+    Not by `lax.argmax`, which JAX lowers after the scope of this call has ended: in the user's own jit, with 32 bits,
+    that raises.
+    """
+
+    def first(one: tuple[Native, Native], other: tuple[Native, Native]) -> tuple[Native, Native]:
+        (a, i), (b, j) = one, other
+        is_nan = a != a, b != b
+        wins = exceeds(a, b) | (is_nan[0] & ~is_nan[1])
+        ties = (a == b) | (is_nan[0] & is_nan[1])
+        is_one = wins | (ties & (i < j))
+        return jnp.where(is_one, a, b), jnp.where(is_one, i, j)
+
     def body(x: Native, *, axis: int | None = None, keepdims: bool = False) -> Native:
         _require("biuf", x)
-        flat = lax.reshape(x, (x.size,)) if axis is None else x
-        along = 0 if axis is None else operator.index(axis) % builtins.max(x.ndim, 1)
         if axis is not None and not -x.ndim <= axis < x.ndim:
             raise ValueError(f"axis {axis} is out of range for {x.ndim} axes")
-        # XLA lowers it after the scope of this call has ended, in the user's own jit with 32 bits.
-        short = flat.shape[along] < 2**31
-        position = _as(function(flat, along, jnp.int32 if short else jnp.int64), "int64")
+        flat = lax.reshape(x, (x.size,)) if axis is None else x
+        along = 0 if axis is None else operator.index(axis) % builtins.max(x.ndim, 1)
+        if not flat.shape[along]:
+            raise ValueError("there is no first among no elements")
+        index = np.int32 if flat.shape[along] < 2**31 else np.int64
+        pairs = lax.stop_gradient(flat), lax.broadcasted_iota(index, flat.shape, along)
+        start = np.asarray(_range(x)[worst], x.dtype), index(0)
+        position = _as(lax.reduce(pairs, start, first, (along,))[1], "int64")
         if not keepdims:
             return position
         return lax.expand_dims(position, range(x.ndim) if axis is None else (along,))
 
-    body.__name__ = function.__name__
     return compiled(body)
 
 
-argmax = _extreme(lax.argmax)
-argmin = _extreme(lax.argmin)
+def _range(x: Native) -> tuple[Any, Any]:
+    """The least and the greatest value in the dtype of `x`, a real one."""
+    if _kind(x) == "f":
+        return -np.inf, np.inf
+    return (False, True) if x.dtype == bool else (np.iinfo(x.dtype).min, np.iinfo(x.dtype).max)
+
+
+argmax = _extreme(lax.gt, 0)
+argmin = _extreme(lax.lt, 1)
 
 
 def _running(function: Callable[..., Native]) -> Any:
@@ -1002,8 +1118,13 @@ def broadcast_to(x: Native, shape: tuple[int, ...]) -> Native:
 
 
 @compiled
-def broadcast_arrays(*arrays: Native) -> tuple[Native, ...]:
+def _broadcast_arrays(*arrays: Native) -> tuple[Native, ...]:
     return tuple(jnp.broadcast_arrays(*arrays))
+
+
+def broadcast_arrays(*arrays: Native) -> tuple[Native, ...]:
+    are_alike = builtins.all(x.shape == arrays[0].shape for x in arrays)
+    return arrays if are_alike else _broadcast_arrays(*arrays)
 
 
 @compiled
@@ -1374,8 +1495,11 @@ def _check_bounds(indices: Native, length: int) -> None:
         indices = np.asarray(indices)
     if not indices.size:
         return
-    for index in (int(indices.min()), int(indices.max())):
-        if not -length <= index < length:
+    for index in (
+        np.minimum.reduce(indices, None),
+        np.maximum.reduce(indices, None),
+    ):  # their methods take twice as long
+        if not -length <= int(index) < length:
             raise IndexError(f"index {index} is out of bounds for an axis of length {length}")
 
 
@@ -1466,6 +1590,12 @@ def _read(region: _Region, x: Native, *starts: Native) -> Native:
         x = lax.slice(x, (0,) * x.ndim, region.extents)
     x = lax.slice(x, (0,) * x.ndim, x.shape, region.strides)
     return lax.reshape(lax.rev(x, region.reversed_axes), region.shape)
+
+
+@compiled
+def _row(x: Native, index: Native) -> Native:
+    """`x[index]`, as `_read` would give it; loops over an array do nothing else."""
+    return lax.dynamic_index_in_dim(x, index, keepdims=False)
 
 
 def _written(region: _Region, x: Native, value: Native, *starts: Native) -> Native:
@@ -1618,6 +1748,8 @@ def _is_mask(entry: Any) -> bool:
 
 def getitem(x: Native, key: Any) -> Native:
     """`x[key]`."""
+    if type(key) is int and x.shape and -x.shape[0] <= key < x.shape[0]:
+        return _row(x, key)
     entries = key if type(key) is tuple else (key,)
     if not some(map(_is_array, entries)):
         region, starts = _basic(x.shape, entries)

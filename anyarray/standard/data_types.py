@@ -6,6 +6,7 @@ The rule is that of the standard; where it is silent, NumPy's, on every backend.
 from __future__ import annotations
 
 import builtins
+import functools
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -154,7 +155,11 @@ def finfo(type: DType | Array, /) -> FloatInfo:
     found = _of(type)
     if found.kind not in "fc":
         raise _errors.dtype_not_allowed("finfo", "type", "floating-point", found)
-    real = {"complex64": float32, "complex128": float64}.get(found.name, found)
+    return _limits({"complex64": float32, "complex128": float64}.get(found.name, found))
+
+
+@functools.cache
+def _limits(real: DType) -> FloatInfo:
     if real is bfloat16:
         import ml_dtypes
 

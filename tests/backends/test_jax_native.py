@@ -194,3 +194,12 @@ def test_int64_and_uint64_are_compared_exactly() -> None:
     assert np.asarray(call("greater", x1, x2)).tolist() == [True, False]
     assert np.asarray(call("less", x2, x1)).tolist() == [True, False]
     assert np.asarray(call("equal", x1, x2)).tolist() == [False, False]
+
+
+def test_functions_for_options_that_never_come_back_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(functions._Variants, "MOST", 4)
+    broadcast_to = functions.scoped(functions.broadcast_to, CPU)
+    for length in range(10):
+        assert broadcast_to(native([1.0]), (length, 1)).shape == (length, 1)
+    (variants,) = [v for v in broadcast_to.__globals__.values() if isinstance(v, functions._Variants)]
+    assert len(variants) <= 4

@@ -1,0 +1,80 @@
+"""Every function of the standard inside the user's own `jax.jit` and `tf.function`, with 64 bits off in JAX.
+
+The inputs and the comparison are those of `test_differential`, on fewer examples, as each is compiled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import hypothesis
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from test_differential import CASES, Call, reference
+
+import anyarray as xp
+
+pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
+
+NO_ARRAYS: Final = {
+    *("arange", "broadcast_shapes", "can_cast", "empty", "empty_like", "eye", "fft.fftfreq", "fft.rfftfreq", "finfo"),
+    *("from_dlpack", "full", "iinfo", "isdtype", "linspace", "ones", "result_type", "zeros"),
+}
+"""Functions that take or give no arrays, or give no values."""
+
+UNKNOWN_SHAPE: Final = {"nonzero", "unique_all", "unique_counts", "unique_inverse", "unique_values"}
+"""Functions whose shapes depend on values, and what JAX cannot do inside a trace."""
+
+
+def tracer_of(library: str) -> Callable[..., Any]:
+    """The library's own compiler of functions from Arrays to Arrays."""
+    if library == "jax":
+        return pytest.importorskip("jax").jit  # type: ignore[no-any-return]
+    tensorflow = pytest.importorskip("tensorflow")
+    return lambda function: tensorflow.function(function, autograph=False)
+
+
+def traced(call: Call, function: str, library: str) -> Any:
+    """What the function gives with the arrays of `call` as the arguments of a compiled function."""
+    arrays: list[np.ndarray[Any, Any]] = []
+
+    def found(value: Any) -> None:
+        if isinstance(value, np.ndarray):
+            arrays.append(value)
+        elif isinstance(value, list):
+            for one in value:
+                found(one)
+
+    for value in (*call.args, *call.kwargs.values()):
+        found(value)
+
+    def inside(*inputs: xp.Array) -> Any:
+        rest = iter(inputs)
+
+        def filled(value: Any) -> Any:
+            if isinstance(value, np.ndarray):
+                return next(rest)
+            return [filled(one) for one in value] if isinstance(value, list) else value
+
+        args = tuple(filled(value) for value in call.args)
+        return Call(args, {name: filled(value) for name, value in call.kwargs.items()}).run(xp, function)
+
+    return tracer_of(library)(inside)(*[xp.asarray(a, device=library) for a in arrays])
+
+
+@pytest.mark.parametrize("function", sorted(CASES.keys() - NO_ARRAYS))
+@hypothesis.settings(max_examples=3)
+@given(data=st.data())
+def test_a_function_gives_the_same_inside_a_trace(framework: str, function: str, data: st.DataObject) -> None:
+    strategy, compare = CASES[function]
+    call = data.draw(strategy)
+    try:
+        result = traced(call, function, framework)
+    except xp.UnsupportedError as error:
+        assert "depends on values" in str(error)
+        assert function in UNKNOWN_SHAPE or (function == "repeat" and isinstance(call.args[1], np.ndarray))
+        return
+    compare(result, reference(function, call), call)
