@@ -305,7 +305,9 @@ class Backend:
     One object for each, compared by identity; it is also what `x.device` gives and what `device=` takes.
     """
 
-    __slots__ = ("__weakref__", "_loaded", "free", "index", "kind", "library", "name", "native_device", "placed")
+    __slots__ = (
+        "__weakref__", "_loaded", "free", "index", "is_immutable", "kind", "library", "name", "native_device", "placed",
+    )  # fmt: skip
 
     def __init__(self, loaded: _Loaded, kind: str, index: int) -> None:
         self._loaded = loaded
@@ -318,6 +320,8 @@ class Backend:
         self.name = _name(loaded.library, kind, index)
         self.native_device = loaded.devices[kind][index]
         """The library's own object or name for the device."""
+        self.is_immutable = bool(getattr(loaded.module, "IS_IMMUTABLE", False))
+        """Whether nobody can write to the library's arrays."""
         self.free = Home(self, placed=False)
         self.placed = Home(self, placed=True)
 
@@ -337,11 +341,6 @@ class Backend:
     def has_hook(self, name: str) -> bool:
         """Whether the library's module defines a hook that has no default."""
         return hasattr(self._loaded.module, name)
-
-    @property
-    def is_immutable(self) -> bool:
-        """Whether nobody can write to the library's arrays."""
-        return bool(getattr(self._loaded.module, "IS_IMMUTABLE", False))
 
     def native_dtype(self, name: str) -> Any:
         """The library's dtype of a name of `_dtypes.KNOWN`.

@@ -30,11 +30,11 @@ def get(array: Any, target: Backend) -> Native | None:
 
 def put(array: Any, target: Backend, native: Native, is_view: bool) -> None:
     """Keep a copy or a view of an Array on `target`."""
-    home = array._home
-    if home.is_traced(array._native):
-        return
     if is_view:
         array._second = (target, native)
+        return
+    home = array._home
+    if home.is_traced(array._native):
         return
     size = home.dtype(array._native).itemsize
     for n in home.shape_of(array._native):
