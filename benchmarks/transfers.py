@@ -1,8 +1,8 @@
 """What bringing an array to another library takes: `python -m benchmarks.transfers`.
 
-The memory is ours: nobody else can write to it, and it is aligned. Beside the libraries' own ways, of which some copy,
-and autoray's; all in turns, within one run. "first" is an Array that was not there yet, "again" one that was: its second
-copy is kept. Every pair of what is installed of NumPy, JAX and TensorFlow, on the CPU.
+Every pair of what is installed of NumPy, JAX and TensorFlow, on the CPU, beside the libraries' own ways, of which some
+copy, and autoray's; all in turns, within one run. The memory is ours: aligned, and nobody else can write to it. "first"
+is an Array that was not there yet, "again" one that was, as its second copy is kept.
 """
 
 from __future__ import annotations
