@@ -14,14 +14,14 @@ ELEMENTWISE, REDUCTION, MATMUL, OTHER = "elementwise", "reduction", "matmul", "o
 
 @dataclass(frozen=True)
 class Case:
-    """A call: as the standard writes it, with `xp` for the namespace, and in TensorFlow's four ways."""
+    """A call: as the standard writes it, with `xp` for the namespace, and in TensorFlow's ways, if it has them."""
 
     group: str
     standard: str
-    raw: str
-    tf: str
-    tnp: str
-    keras: str
+    raw: str | None = None
+    tf: str | None = None
+    tnp: str | None = None
+    keras: str | None = None
 
 
 def unary(name: str, raw: str, tf: str | None = None) -> Case:
@@ -121,7 +121,7 @@ CASES: Final = (
     ),
     Case(OTHER, "x[0]", "raw.GatherV2(params=x, indices=zero, axis=zero)", "x[0]", "x[0]", "x[0]"),
 )  # fmt: skip
-"""The calls that are compared on JAX and TensorFlow."""
+"""The calls that are compared on JAX and TensorFlow, there beside their raw ops."""
 
 ON_NUMPY: Final = {
     "x + y": "do('add', x, y)",

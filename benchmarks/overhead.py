@@ -22,6 +22,7 @@ from rich.table import Table
 from rich.text import Text
 
 import anyarray as xp
+from benchmarks.alike import alike
 from benchmarks.cases import BOUND, CASES, ELEMENTWISE, MATMUL, ON_NUMPY, REDUCTION, Case
 from benchmarks.turns import Entry, seconds_of
 
@@ -46,7 +47,8 @@ def host_arrays(size: int) -> dict[str, np.ndarray[Any, Any]]:
     x, y = random.uniform(0.5, 1.5, (2, size))
     return {
         "x": x, "y": y, "m": x.reshape(rows, -1), "k": y.reshape(-1, rows), "b": x < y,
-        "i": random.integers(0, size, size),
+        "i": (i := random.integers(0, size, size)), "j": i % 8, "c": x + 1j * y, "s": np.sort(y),
+        "half": x / 2, "double": x * 2, "row": x[np.newaxis], "short": x.reshape(4, -1),
     }  # fmt: skip
 
 
@@ -155,9 +157,9 @@ def on_jax(seconds: float) -> None:
 RAW_BOUND: Final = 1.15
 """Times the raw op, the median of elementwise functions, of reductions and of matmul."""
 TNP_BOUND: Final = 1 / 3
-"""Times tf.experimental.numpy, the median over the cases."""
+"""Times tf.experimental.numpy, the median over the functions that both have."""
 TF_BOUND: Final = 1.0
-"""Times tf.* and keras.ops, the median over the cases."""
+"""Times tf.* and keras.ops, the median over the functions that both have."""
 
 
 def on_tensorflow(seconds: float) -> None:
@@ -179,16 +181,21 @@ def _on_tensorflow(tf: Any, keras: Any, size: int, seconds: float) -> None:
     native |= {"tf": tf, "raw": tf.raw_ops, "tnp": tf.experimental.numpy, "ops": keras and keras.ops}
     ready = {"one": 1.0, "zero": 0, "axis": [0], "axes": [0, 1], "two_rows": [2, -1], "swapped": [1, 0]}
     native |= {name: tf.constant(value, "float64" if name == "one" else "int32") for name, value in ready.items()}
+    for names in (arrays, native):
+        names |= {"size": size, "rows": len(host["m"])}
+    with xp.backend("tf"):
+        cases = (*CASES, *alike(arrays, native, CASES))
     others = ["raw", "tf", "tnp"] + ["keras"] * bool(keras)
     ratios: dict[Case, dict[str, float]] = {}
     rows: list[list[str | Text]] = []
-    for case in track(CASES, f"tf, {size} elements", console=progress, transient=True):
-        entries = {name: Entry(getattr(case, name), native) for name in others}
+    for case in track(cases, f"tf, {size} elements", console=progress, transient=True):
+        ways = {name: getattr(case, name) for name in others}
+        entries = {name: Entry(way, native) for name, way in ways.items() if way}
         entries[OURS] = Entry(case.standard, arrays, lambda: xp.backend("tf"))
         least = seconds_of(entries, seconds=seconds)
-        ratios[case] = {name: least[OURS] / least[name] for name in others}
-        times = [f"{least[name] * 1e6:.1f}" for name in ("raw", OURS)]
-        rows.append([case.standard, *times, *[f"{ratios[case][name]:.2f}" for name in others]])
+        ratios[case] = {name: least[OURS] / least[name] for name in entries if name in others}
+        times = [f"{least[name] * 1e6:.1f}" if name in least else "" for name in ("raw", OURS)]
+        rows.append([case.standard, *times, *[f"{ratios[case][n]:.2f}" if n in entries else "" for n in others]])
     print_table(
         f"TensorFlow {tf.__version__}, {size} elements: us, and ratios to each way",
         ["call", "raw", OURS, *[f"/{name}" for name in others]],
@@ -199,7 +206,8 @@ def _on_tensorflow(tf: Any, keras: Any, size: int, seconds: float) -> None:
         print_target(f"median of the ratios to raw, {group}", of_group, RAW_BOUND)
     for name, bound in (("tnp", TNP_BOUND), ("tf", TF_BOUND), ("keras", TF_BOUND)):
         if name in others:
-            print_target(f"median of the ratios to {name}", [row[name] for row in ratios.values()], bound)
+            of_library = [row[name] for row in ratios.values() if name in row]
+            print_target(f"median of the {len(of_library)} ratios to {name}", of_library, bound)
 
 
 SECTIONS: Final[dict[str, Callable[[float], None]]] = {"numpy": on_numpy, "jax": on_jax, "tf": on_tensorflow}
