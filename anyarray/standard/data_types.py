@@ -241,7 +241,9 @@ def _of(value: Any) -> DType:
     """The dtype of an Array or native array, or the dtype that is given."""
     if type(value) is DType:
         return value
-    if type(value) is not Array and _backend.backend_of_native(value) is None:
+    if type(value) is Array:
+        return value.dtype
+    if _backend.backend_of_native(value) is None:
         return _dtypes.dtype(value)
     found: DType = _dispatch.as_array("dtype", "x", value).dtype
     return found
