@@ -267,7 +267,11 @@ def two_devices(run_python: Callable[..., str]) -> dict[str, Any]:
         with xp.backend("tf-cpu:1"):
             x = xp.linspace(0, 1, 5)
             found["creation"] = place(x), str(x.device)
+            found["creation of much"] = place(xp.zeros(10**5)), str(xp.zeros(10**5).device)
             found["function"] = place(xp.exp(x)), str(xp.exp(x).device)
+            found["comparison"] = place(x > 0), str((x > 0).device)
+            found["search"] = place(xp.argsort(x)), str(xp.argsort(x).device)
+            found["shape of another"] = place(xp.ones_like(x)), str(xp.ones_like(x).device)
             found["operator"] = place(x + 1), str((x + 1).device)
             found["indexing"] = place(x[1:]), str(x[1:].device)
             x[0] = 7
@@ -301,8 +305,9 @@ def two_devices(run_python: Callable[..., str]) -> dict[str, Any]:
 
 @pytest.mark.parametrize(
     "what",
-    ["creation", "function", "operator", "indexing", "assignment", "linalg", "brought from numpy", "int32", "to_device",
-     "result of a placed array", "the user's tensor"],
+    ["creation", "creation of much", "function", "comparison", "search", "shape of another", "operator", "indexing",
+     "assignment", "linalg", "brought from numpy", "int32", "to_device", "result of a placed array",
+     "the user's tensor"],
 )  # fmt: skip
 def test_the_second_device_is_used(what: str, two_devices: dict[str, Any]) -> None:
     assert two_devices[what] == ["1", "tf-cpu:1"]

@@ -26,8 +26,10 @@ import math
 from typing import Any, Final, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from anyarray import _dtypes
+from anyarray.backends.tensorflow._host import tensor
 from anyarray.backends.tensorflow._kernel import NAME, Tensor, cast, constant, name_of, op, shape_of
 from anyarray.backends.tensorflow._loading import tf
 from anyarray.backends.tensorflow._shapes import sizes_of
@@ -35,7 +37,7 @@ from anyarray.backends.tensorflow.manipulation import broadcast_arrays
 from anyarray.backends.tensorflow.searching import where
 
 _SMALL: Final = 1 << 15
-"""Ramps of at most so many elements are made by NumPy: sooner, and a graph may well hold them as constants."""
+"""What has at most so many elements is made by NumPy: sooner, and a graph may well hold a ramp as a constant."""
 _MAX_INT64: Final = (1 << 63) - 1
 
 _add = op("AddV2")
@@ -56,28 +58,44 @@ def _value(number: complex, dtype: Any) -> Tensor:
     return constant(number, NAME[dtype]) if number else tf.constant(np.asarray(number, dtype.as_numpy_dtype))
 
 
+def _is_small(shape: tuple[int, ...]) -> bool:
+    """Whether NumPy makes an array of `shape` sooner; not for a graph, which would hold all its elements."""
+    return math.prod(shape) <= _SMALL and tf.executing_eagerly()
+
+
 def full(shape: tuple[int, ...], fill_value: complex, *, dtype: Any, device: str | None = None) -> Tensor:
-    return _fill(constant(shape), _value(fill_value, dtype))
+    if not _is_small(shape):
+        return _fill(constant(shape), _value(fill_value, dtype))
+    host = dtype.as_numpy_dtype
+    return tensor(np.full(shape, np.asarray(fill_value, host), host), device)
 
 
 def ones(shape: tuple[int, ...], *, dtype: Any, device: str | None = None) -> Tensor:
-    return _fill(constant(shape), constant(1, NAME[dtype]))
+    return full(shape, 1, dtype=dtype, device=device)
 
 
 def zeros(shape: tuple[int, ...], *, dtype: Any, device: str | None = None) -> Tensor:
+    if _is_small(shape):
+        return tensor(np.zeros(shape, dtype.as_numpy_dtype), device)
     return _fill(constant(shape), constant(0, NAME[dtype]))
 
 
 def full_like(x: Tensor, /, fill_value: complex, *, dtype: Any = None, device: str | None = None) -> Tensor:
-    return _fill(sizes_of(x), _value(fill_value, dtype or x.dtype))
+    shape: tuple[Any, ...] = shape_of(x)
+    if None in shape:
+        return _fill(sizes_of(x), _value(fill_value, dtype or x.dtype))
+    return full(shape, fill_value, dtype=dtype or x.dtype, device=device)
 
 
 def ones_like(x: Tensor, /, *, dtype: Any = None, device: str | None = None) -> Tensor:
-    return _fill(sizes_of(x), constant(1, NAME[dtype or x.dtype]))
+    return full_like(x, 1, dtype=dtype, device=device)
 
 
 def zeros_like(x: Tensor, /, *, dtype: Any = None, device: str | None = None) -> Tensor:
-    return _fill(sizes_of(x), constant(0, NAME[dtype or x.dtype]))
+    shape: tuple[Any, ...] = shape_of(x)
+    if None in shape:
+        return _fill(sizes_of(x), constant(0, NAME[dtype or x.dtype]))
+    return zeros(shape, dtype=dtype or x.dtype, device=device)
 
 
 empty = zeros
@@ -87,11 +105,18 @@ empty_like = zeros_like
 def eye(n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Any, device: str | None = None) -> Tensor:
     if n_cols is None:
         n_cols = n_rows
+    if _is_small((n_rows, n_cols)):
+        return tensor(np.eye(n_rows, n_cols, k, dtype.as_numpy_dtype), device)
     length = min(n_rows, n_cols - k) if k >= 0 else min(n_rows + k, n_cols)
     if length <= 0:
-        return zeros((n_rows, n_cols), dtype=dtype)
-    ones_on_it = ones((length,), dtype=dtype)
+        return zeros((n_rows, n_cols), dtype=dtype, device=device)
+    ones_on_it = ones((length,), dtype=dtype, device=device)
     return _diagonal_matrix(ones_on_it, constant(k), constant(n_rows), constant(n_cols), constant(0, NAME[dtype]))
+
+
+def _made(values: npt.NDArray[Any], device: str | None) -> Tensor:
+    """Tensor of a small new array; in a graph a constant, which TensorFlow may fold."""
+    return tensor(values, device) if tf.executing_eagerly() else tf.constant(values)
 
 
 def _ramp(start: float, step: float, length: int) -> Tensor:
@@ -117,7 +142,7 @@ def arange(
         if kind in "iu" and is_exact:
             return cast(_range(*(tf.constant(np.int64(b)) for b in bounds)), name)
     wide = "float64" if kind == "f" else dtype.as_numpy_dtype
-    return tf.constant(np.arange(*bounds, dtype=wide).astype(dtype.as_numpy_dtype))
+    return _made(np.arange(*bounds, dtype=wide).astype(dtype.as_numpy_dtype, copy=False), device)
 
 
 def linspace(
@@ -126,7 +151,7 @@ def linspace(
     name = NAME[dtype]
     kind = _dtypes.KNOWN[name].kind
     if kind not in "fc":
-        return tf.constant(np.linspace(start, stop, num, endpoint=endpoint, dtype=dtype.as_numpy_dtype))
+        return _made(np.linspace(start, stop, num, endpoint=endpoint, dtype=dtype.as_numpy_dtype), device)
     number: Any = float if kind == "f" else complex
     first, last = number(start), number(stop)
     intervals = num - 1 if endpoint else num
@@ -135,7 +160,7 @@ def linspace(
         ramp = np.arange(num) * step + first
         if endpoint and num > 1:
             ramp[-1] = last  # which rounding may miss
-        return tf.constant(ramp.astype(dtype.as_numpy_dtype))
+        return _made(ramp.astype(dtype.as_numpy_dtype, copy=False), device)
     if kind == "c":
         ends = (first.real, last.real), (first.imag, last.imag)
         return _complex(*(linspace(a, b, num, dtype=dtype.real_dtype, endpoint=endpoint) for a, b in ends), dtype)

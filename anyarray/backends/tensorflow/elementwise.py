@@ -79,14 +79,16 @@ __all__ = [
     "trunc",
 ]
 
+import functools
 import math
 from collections.abc import Callable
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
 from anyarray import _dtypes
-from anyarray.backends.tensorflow._host import from_host, is_on_host, on_host
+from anyarray.backends.tensorflow._host import from_host, is_on_host, on_host, sooner
 from anyarray.backends.tensorflow._kernel import (
     NAME,
     NATIVE,
@@ -125,6 +127,7 @@ _add = op("AddV2")
 _angle = op("Angle")
 _bitwise_and = op("BitwiseAnd")
 _bitwise_or = op("BitwiseOr")
+_clip_by_value = op("ClipByValue")
 _complex = op("Complex")
 _complex_abs = op("ComplexAbs")
 _conj = op("Conj")
@@ -152,7 +155,6 @@ _reciprocal = op("Reciprocal")
 _right_shift = op("RightShift")
 _round = op("Round")
 _sign = op("Sign")
-_softplus = op("Softplus")
 _square = op("Square")
 _sub = op("Sub")
 _truncate_div = op("TruncateDiv")
@@ -227,15 +229,17 @@ maximum = _binary("Maximum", promoted)
 minimum = _binary("Minimum", promoted)
 atan2 = _binary("Atan2", _floated_pair)
 
-logical_and = _logical_and
-logical_not = op("LogicalNot")
-logical_or = _logical_or
 
-
-def logical_xor(x1: Tensor, x2: Tensor, /) -> Tensor:
+def _exclusive_or(x1: Tensor, x2: Tensor, /) -> Tensor:
     if x1.dtype is not _BOOL:
         raise _refuse("logical_xor", "bool", x1, x2)
     return _not_equal(x1, x2)
+
+
+logical_and = sooner(np.logical_and, "b", _logical_and)
+logical_not = sooner(np.logical_not, "b", op("LogicalNot"))
+logical_or = sooner(np.logical_or, "b", _logical_or)
+logical_xor = sooner(np.logical_xor, "b", _exclusive_or)
 
 
 def _comparison(name: str) -> Binary:
@@ -263,12 +267,12 @@ def _is_negative(x: Tensor) -> Tensor:
     return _less(x, constant(0, name_of(x)))
 
 
-equal = _comparison("Equal")
-not_equal = _comparison("NotEqual")
-less = _comparison("Less")
-less_equal = _comparison("LessEqual")
-greater = _comparison("Greater")
-greater_equal = _comparison("GreaterEqual")
+equal = sooner(np.equal, "biufc", _comparison("Equal"))
+not_equal = sooner(np.not_equal, "biufc", _comparison("NotEqual"))
+less = sooner(np.less, "iuf", _comparison("Less"))
+less_equal = sooner(np.less_equal, "iuf", _comparison("LessEqual"))
+greater = sooner(np.greater, "iuf", _comparison("Greater"))
+greater_equal = sooner(np.greater_equal, "iuf", _comparison("GreaterEqual"))
 
 
 def _sign_bit(x: Tensor) -> Tensor:
@@ -328,12 +332,13 @@ def sign(x: Tensor, /) -> Tensor:
     return _minimum(x, constant(1, name_of(x)))
 
 
-def signbit(x: Tensor, /) -> Tensor:
+def _signbit(x: Tensor, /) -> Tensor:
     if is_complex(x):
         raise _refuse("signbit", "real floating", x)
-    if is_on_host(x):
-        return from_host(np.signbit(on_host(x)))
     return _sign_bit(floated(x))
+
+
+signbit = sooner(np.signbit, "f", _signbit)
 
 
 def copysign(x1: Tensor, x2: Tensor, /) -> Tensor:
@@ -354,11 +359,11 @@ def _rounding(raw: Unary) -> Unary:
     return function
 
 
-ceil = _rounding(op("Ceil"))
-floor = _rounding(op("Floor"))
+ceil = sooner(np.ceil, "f", _rounding(op("Ceil")))
+floor = sooner(np.floor, "f", _rounding(op("Floor")))
 
 
-def round(x: Tensor, /) -> Tensor:
+def _rounded(x: Tensor, /) -> Tensor:
     # TensorFlow's kernels for integers return 0.
     kind = kind_of(x)
     if kind == "f":
@@ -369,10 +374,14 @@ def round(x: Tensor, /) -> Tensor:
     return positive(x)
 
 
-def trunc(x: Tensor, /) -> Tensor:
+def _truncated(x: Tensor, /) -> Tensor:
     if kind_of(x) == "f":
         return _truncate_div(x, constant(1, name_of(x)))
     return floor(x)
+
+
+round = sooner(np.rint, "f", _rounded)
+trunc = sooner(np.trunc, "f", _truncated)
 
 
 def _test(raw: Unary, of_parts: Binary, of_exact: Binary) -> Unary:
@@ -390,11 +399,12 @@ def _test(raw: Unary, of_parts: Binary, of_exact: Binary) -> Unary:
     return function
 
 
-isfinite = _test(op("IsFinite"), _logical_and, _equal)
-isinf = _test(_is_inf, _logical_or, _not_equal)
-isnan = _test(_is_nan, _logical_or, _not_equal)
+isfinite = sooner(np.isfinite, "fc", _test(op("IsFinite"), _logical_and, _equal))
+isinf = sooner(np.isinf, "fc", _test(_is_inf, _logical_or, _not_equal))
+isnan = sooner(np.isnan, "fc", _test(_is_nan, _logical_or, _not_equal))
 
 
+_exp = op("Exp")
 _expm1 = _unary("Expm1", floated)
 _log = _unary("Log", floated)
 _log1p = _unary("Log1p", floated)
@@ -445,13 +455,13 @@ def _log_to_base(base: int) -> Unary:
     scale = math.log(base)
 
     def function(x: Tensor, /) -> Tensor:
+        if x.dtype is _FLOAT64:
+            return _real_div(_log(x), constant(scale, "float64"))
         if is_complex(x):
             # By parts: TensorFlow's complex division makes NaN of infinities.
             part = _PART[x.dtype]
             angle = _real_div(_angle(x, part), constant(scale, NAME[part]))
             return _complex(function(_complex_abs(x, part)), angle, x.dtype)
-        if x.dtype is _FLOAT64:
-            return _real_div(_log(x), constant(scale, "float64"))
         x = floated(x)
         name = name_of(x)
         # The scale itself would be wrong by half a per cent in a half.
@@ -514,13 +524,20 @@ def _in_float32_or_wider(function: Binary) -> Binary:
     return widened
 
 
+@functools.cache
+def _bounds(name: str) -> tuple[Tensor, Tensor]:
+    """The least and the largest finite number of a dtype."""
+    limits = np.finfo(name)
+    return constant(float(limits.min), name), constant(float(limits.max), name)
+
+
 @_in_float32_or_wider
 def logaddexp(x1: Tensor, x2: Tensor, /) -> Tensor:
     larger = _maximum(x1, x2)
-    distance = _sub(_minimum(x1, x2), larger)
-    # Two equal infinities have no distance; what is added to them does not matter.
-    distance = where(_is_nan(distance), constant(0, name_of(distance)), distance)
-    return _add(larger, _softplus(distance))
+    # Two equal infinities have no distance; from the largest number on their side they have one that serves.
+    finite = _clip_by_value(larger, *_bounds(name_of(larger)))
+    # Softplus would do, but takes twice as long where the numbers are near to each other.
+    return _add(larger, _log1p(_exp(_sub(_minimum(x1, x2), finite))))
 
 
 @_in_float32_or_wider
@@ -585,11 +602,10 @@ def _division(function: str, raw: Binary, of_floats: Binary) -> Binary:
 
 
 def _floor_divide_floats(x1: Tensor, x2: Tensor) -> Tensor:
-    if is_on_host(x1) and is_on_host(x2):
-        with np.errstate(all="ignore"):
-            return cast(from_host(np.floor_divide(on_host(x1), on_host(x2))), name_of(x1))
     # The floor of the quotient would not do: 1 / 0.1 rounds up to 10. The remainder, which is exact, tells.
     name = name_of(x1)
+    if is_on_host(x1) and is_on_host(x2):
+        return cast(from_host(_floor_quotient(on_host(x1), on_host(x2)), x1), name)
     zero = constant(0, name)
     quotient = _real_div(x1, x2)
     rest = _floor_mod(x1, x2)
@@ -597,6 +613,17 @@ def _floor_divide_floats(x1: Tensor, x2: Tensor) -> Tensor:
     part = where(_is_inf(rest), constant(1, name), _real_div(rest, x2))
     is_whole = _logical_or(_equal(rest, zero), _equal(x2, zero))
     return where(is_whole, quotient, _round(_sub(quotient, part)))
+
+
+def _floor_quotient(x1: npt.NDArray[Any], x2: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The same by NumPy, whose slow way is gone only where the quotient may have been rounded up to an integer."""
+    with np.errstate(all="ignore"):
+        quotient = np.divide(x1, x2)
+        floor = np.asarray(np.floor(quotient))
+        is_doubtful = floor == quotient
+        if is_doubtful.any():
+            np.floor_divide(x1, x2, out=floor, where=is_doubtful)
+    return floor
 
 
 def _remainder_of_floats(x1: Tensor, x2: Tensor) -> Tensor:
@@ -625,13 +652,14 @@ def _bitwise(of_integers: Binary, of_bools: Binary) -> Binary:
     return function
 
 
-bitwise_and = _bitwise(_bitwise_and, _logical_and)
-bitwise_or = _bitwise(_bitwise_or, _logical_or)
-bitwise_xor = _bitwise(op("BitwiseXor"), _not_equal)
-
-
-def bitwise_invert(x: Tensor, /) -> Tensor:
+def _inverted(x: Tensor, /) -> Tensor:
     return logical_not(x) if x.dtype is _BOOL else _invert(x)
+
+
+bitwise_and = sooner(np.bitwise_and, "biu", _bitwise(_bitwise_and, _logical_and))
+bitwise_invert = sooner(np.invert, "biu", _inverted)
+bitwise_or = sooner(np.bitwise_or, "biu", _bitwise(_bitwise_or, _logical_or))
+bitwise_xor = sooner(np.bitwise_xor, "biu", _bitwise(op("BitwiseXor"), _not_equal))
 
 
 def _shift(function: str, raw: Binary, out_of_range: Callable[[Tensor, Tensor, Tensor], Tensor]) -> Binary:
@@ -668,8 +696,8 @@ def _shifted_right(x1: Tensor, x2: Tensor, in_range: Tensor) -> Tensor:
     return _right_shift(x1, where(in_range, x2, constant(_WIDTH[x1.dtype] - 1, name)))
 
 
-bitwise_left_shift = _shift("bitwise_left_shift", _left_shift, _shifted_left)
-bitwise_right_shift = _shift("bitwise_right_shift", _right_shift, _shifted_right)
+bitwise_left_shift = sooner(np.left_shift, "iu", _shift("bitwise_left_shift", _left_shift, _shifted_left))
+bitwise_right_shift = sooner(np.right_shift, "iu", _shift("bitwise_right_shift", _right_shift, _shifted_right))
 
 
 def clip(x: Tensor, /, min: Tensor | None = None, max: Tensor | None = None) -> Tensor:

@@ -19,7 +19,17 @@ import numpy as np
 import numpy.typing as npt
 
 from anyarray.backends.tensorflow._host import from_host, is_on_host, on_host
-from anyarray.backends.tensorflow._kernel import NATIVE, Tensor, cast, constant, kind_of, name_of, op, shape_of
+from anyarray.backends.tensorflow._kernel import (
+    NATIVE,
+    REFUSALS,
+    Tensor,
+    cast,
+    constant,
+    kind_of,
+    name_of,
+    op,
+    shape_of,
+)
 from anyarray.backends.tensorflow._shapes import Length, axis_in, lengths, shape_tensor, sizes_of
 from anyarray.backends.tensorflow.manipulation import broadcast_to, flattened, moveaxis
 
@@ -297,7 +307,7 @@ def _index_on_host(arrays: Sequence[Tensor], sizes: Sequence[int]) -> Tensor:
             index = index * size + positions
         except ValueError as error:
             raise IndexError(f"index arrays do not broadcast: {error}") from None
-    return from_host(index)
+    return from_host(index, arrays[0])
 
 
 def _is_from_front(values: npt.NDArray[Any], size: int) -> bool:
@@ -322,7 +332,7 @@ def _positions(values: npt.NDArray[Any], size: int) -> npt.NDArray[np.int64]:
 
 def getitem(x: Tensor, key: Any) -> Tensor:
     """`x[key]`."""
-    form, arrays = _form_of(key)
+    form, arrays = ((key,), ()) if type(key) is int else _form_of(key)
     plan = _plan(form, shape_of(x))
     x = _cut(x, plan)
     if not arrays:
@@ -403,6 +413,13 @@ def take(x: Tensor, indices: Tensor, /, *, axis: int | None = None) -> Tensor:
             raise ValueError(f"take: axis must be given for an array with {rank} axes")
         axis = 0
     axis = axis_in(axis, rank)
+    if is_on_host(indices):
+        try:
+            taken = _gather(x, indices, constant(axis))
+            if is_on_host(taken):
+                return taken  # only this kernel looks whether each index counts from the front and is in range
+        except REFUSALS:
+            pass
     return _gather(x, _index((_integers(indices),), (lengths(x)[axis],)), constant(axis))
 
 

@@ -234,7 +234,7 @@ def _repeated_positions(repeats: Tensor, x: Tensor, axis: int) -> Tensor:
     """Every position along `axis` of `x` as often as `repeats` says."""
     size = shape_of(x)[axis]
     if size is not None and is_on_host(repeats):
-        return from_host(np.repeat(np.arange(size), on_host(repeats)))
+        return from_host(np.repeat(np.arange(size), on_host(repeats)), repeats)
     counts = _broadcast_to(cast(repeats, "int64"), _gather(sizes_of(x), constant((axis,)), constant(0)))
     ends = _cumsum(counts, constant(0))
     total = _sum(counts, constant(0))

@@ -12,7 +12,7 @@ from typing import Final, Literal
 
 import numpy as np
 
-from anyarray.backends.tensorflow._host import from_host, is_on_host, on_host
+from anyarray.backends.tensorflow._host import from_host, is_eager, is_on_host, on_host
 from anyarray.backends.tensorflow._kernel import (
     NATIVE,
     REFUSALS,
@@ -52,14 +52,14 @@ _RANK: Final = 8
 def argmax(x: Tensor, /, *, axis: int | None = None, keepdims: bool = False) -> Tensor:
     refuse_complex(x, "argmax")
     if is_on_host(x):
-        return from_host(np.argmax(on_host(x), axis, keepdims=keepdims))
+        return from_host(np.argmax(on_host(x), axis, keepdims=keepdims), x)
     return _extreme(_arg_max, order_keys(x), axis, keepdims)
 
 
 def argmin(x: Tensor, /, *, axis: int | None = None, keepdims: bool = False) -> Tensor:
     refuse_complex(x, "argmin")
     if is_on_host(x):
-        return from_host(np.argmin(on_host(x), axis, keepdims=keepdims))
+        return from_host(np.argmin(on_host(x), axis, keepdims=keepdims), x)
     return _extreme(_arg_min, order_keys(x, is_nan_last=False), axis, keepdims)
 
 
@@ -88,7 +88,7 @@ def _is_nonzero(x: Tensor) -> Tensor:
 
 def count_nonzero(x: Tensor, /, *, axis: Ints | None = None, keepdims: bool = False) -> Tensor:
     if is_on_host(x):
-        return from_host(np.asarray(np.count_nonzero(on_host(x), axis, keepdims=keepdims), np.int64))
+        return from_host(np.asarray(np.count_nonzero(on_host(x), axis, keepdims=keepdims), np.int64), x)
     return _sum(cast(_is_nonzero(x), "int64"), constant(axes_in(axis, len(shape_of(x)))), keepdims)
 
 
@@ -97,7 +97,7 @@ def nonzero(x: Tensor, /) -> tuple[Tensor, ...]:
     if not rank:
         raise ValueError("nonzero: an array of rank 0 has no axes to give positions along")
     if is_on_host(x):
-        return tuple(from_host(positions) for positions in np.nonzero(on_host(x)))
+        return tuple(from_host(positions, x) for positions in np.nonzero(on_host(x)))
     if rank <= _RANK:
         return tuple(_unpack(_where(_is_nonzero(x)), rank, 1))
     positions = flattened(_where(flattened(_is_nonzero(x))))
@@ -112,7 +112,8 @@ def searchsorted(
     if len(shape_of(x1)) != 1:
         raise ValueError(f"searchsorted: x1 must have one axis, not {len(shape_of(x1))}")
     if is_on_host(x1) and is_on_host(x2) and (sorter is None or is_on_host(sorter)):
-        return from_host(np.searchsorted(on_host(x1), on_host(x2), side, None if sorter is None else on_host(sorter)))
+        order = None if sorter is None else on_host(sorter)
+        return from_host(np.searchsorted(on_host(x1), on_host(x2), side, order), x2)
     if sorter is not None:
         x1 = _gather(x1, sorter, constant(0))
     keys, wanted = (order_keys(x) for x in promoted(x1, x2))
@@ -123,9 +124,17 @@ def searchsorted(
 
 def where(condition: Tensor, x1: Tensor, x2: Tensor, /) -> Tensor:
     try:
-        if max(len(condition.shape), len(x1.shape), len(x2.shape)) <= _RANK:
-            return _select(condition, x1, x2)
+        chosen = _select(condition, x1, x2)
+        # A graph refuses too many axes only when it runs.
+        if is_eager(chosen) or _are_few_axes(condition, x1, x2):
+            return chosen
     except REFUSALS:
-        return _select(cast(condition, "bool"), *promoted(x1, x2))
-    arrays = broadcast_arrays(cast(condition, "bool"), *promoted(x1, x2))
+        condition, (x1, x2) = cast(condition, "bool"), promoted(x1, x2)
+        if _are_few_axes(condition, x1, x2):
+            return _select(condition, x1, x2)
+    arrays = broadcast_arrays(condition, x1, x2)
     return _reshape(_select(*(flattened(x) for x in arrays)), sizes_of(arrays[0]))
+
+
+def _are_few_axes(*xs: Tensor) -> bool:
+    return max(len(x.shape) for x in xs) <= _RANK

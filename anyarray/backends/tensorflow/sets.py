@@ -66,7 +66,7 @@ def unique_values(x: Tensor, /) -> Tensor:
 def isin(x1: Tensor, x2: Tensor, /, *, invert: bool = False) -> Tensor:
     x1, x2 = promoted(x1, x2)
     if is_on_host(x1) and is_on_host(x2):
-        return from_host(np.isin(on_host(x1), on_host(x2), invert=invert))
+        return from_host(np.isin(on_host(x1), on_host(x2), invert=invert), x1)
     ours, theirs = flattened(x1), flattened(x2)
     inverse, counts = _groups(_concat([ours, theirs], constant(0)), "inverse", "counts")
     # An element is in x2 if the elements equal to it include one that came from there.
@@ -82,7 +82,7 @@ def _groups(flat: Tensor, *wanted: Literal["index", "inverse", "counts"]) -> lis
     if is_on_host(flat):
         options: dict[str, Any] = {f"return_{name}": True for name in wanted}
         _, *places = np.unique(on_host(flat), equal_nan=False, **options)
-        return [from_host(place) for place in places]
+        return [from_host(place, flat) for place in places]
     order = _order(flat)
     ascending = _gather(flat, order, constant(0))
     is_new = _not_equal(getitem(ascending, slice(1, None)), getitem(ascending, slice(None, -1)))

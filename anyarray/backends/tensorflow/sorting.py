@@ -66,7 +66,7 @@ def order_keys(x: Tensor, *, is_nan_last: bool = True) -> Tensor:
 def argsort(x: Tensor, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Tensor:
     refuse_complex(x, "argsort")
     if is_on_host(x):
-        return from_host(_order(on_host(x), axis, descending, stable))
+        return from_host(_order(on_host(x), axis, descending, stable), x)
     last = len(shape_of(x)) - 1
     axis = axis_in(axis, last + 1)
     keys = moveaxis(order_keys(x), axis, last)
@@ -93,4 +93,4 @@ def sort(x: Tensor, /, *, axis: int = -1, descending: bool = False, stable: bool
         return gathered(x, order, axis_in(axis, len(x.shape)))
     # Integers have neither a gradient nor equal values that can be told apart.
     values = np.sort(on_host(x), axis=axis)
-    return from_host(np.flip(values, axis) if descending else values)
+    return from_host(np.flip(values, axis) if descending else values, x)

@@ -172,15 +172,15 @@ def _variance(x: Tensor, axis: Ints | None, correction: float, keepdims: bool) -
     wide = native if is_common(native) else _AVERAGED[native]
     if wide is not native:
         x = _cast(x, wide)
-    average = mean(x, axis=axis, keepdims=True)
+    axes = axes_tensor(x, axis)
     if is_complex(x):
-        deviation = _subtract(x, average)
+        deviation = _subtract(x, mean(x, axis=axis, keepdims=True))
         squares = _real(_multiply(deviation, _conj(deviation)), wide.real_dtype)
     else:
-        squares = _squared_difference(x, average)
+        squares = _squared_difference(x, _mean(x, axes, True))
     if not correction:
-        return _mean(squares, axes_tensor(x, axis), keepdims)
-    total = _add_up(squares, axes_tensor(x, axis), keepdims)
+        return _mean(squares, axes, keepdims)
+    total = _add_up(squares, axes, keepdims)
     degrees = _degrees(x, axis, correction)
     if isinstance(degrees, int | float):
         degrees = degrees if degrees > 0 else math.nan

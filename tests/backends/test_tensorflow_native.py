@@ -1,0 +1,80 @@
+"""What only the TensorFlow backend can get wrong: that NumPy and TensorFlow's kernels agree where either may work."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from test_differential import ELEMENTWISE, Call, reference
+
+import anyarray as xp
+
+tf = pytest.importorskip("tensorflow", reason="these tests are about TensorFlow")
+
+MANY = 40_000
+"""So many elements are left to TensorFlow's kernels."""
+
+BY_EITHER = (
+    "bitwise_and bitwise_invert bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor ceil equal floor "
+    "floor_divide greater greater_equal isfinite isinf isnan less less_equal logical_and logical_not logical_or "
+    "logical_xor not_equal round signbit trunc"
+).split()
+
+
+@pytest.fixture(autouse=True)
+def on_tensorflow() -> Any:
+    with xp.backend("tf"):
+        yield
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # of the reference, at a division by zero
+@pytest.mark.parametrize("size", [3, MANY])
+@pytest.mark.parametrize(
+    ("function", "dtype"), [(name, dtype) for name in BY_EITHER for dtype in ELEMENTWISE[name].dtypes]
+)
+def test_few_and_many_elements_give_the_same(function: str, dtype: str, size: int) -> None:
+    row = ELEMENTWISE[function]
+    pairs = np.broadcast_arrays(*row.grid(dtype).args)
+    call = Call(tuple(np.resize(x, max(size, x.size)) for x in pairs))
+    row.compare(call.run(xp, function), reference(function, call), call)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_quotient_that_rounds_to_an_integer_is_still_floored(dtype: str) -> None:
+    random = np.random.default_rng(0)
+    divisors = random.uniform(-2, 2, 10_000).astype(dtype)
+    multiples = (random.integers(-1000, 1000, 10_000) * divisors).astype(dtype)
+    for x in (multiples, np.nextafter(multiples, np.inf, dtype=dtype), np.nextafter(multiples, -np.inf, dtype=dtype)):
+        found = xp.floor_divide(xp.asarray(x), xp.asarray(divisors))
+        np.testing.assert_array_equal(np.asarray(found), np.floor_divide(x, divisors))
+
+
+@pytest.mark.parametrize("size", [3, MANY])
+@pytest.mark.parametrize("fill_value", [0.0, -0.0, 2.5])
+def test_arrays_are_filled_alike_whatever_their_size(size: int, fill_value: float) -> None:
+    wanted = np.full(size, fill_value)
+    x = xp.full(size, fill_value)
+    for found in (x, xp.full_like(x, fill_value), xp.jit(lambda v: xp.full_like(v, fill_value))(x)):
+        np.testing.assert_array_equal(np.asarray(found), wanted)
+        np.testing.assert_array_equal(np.signbit(np.asarray(found)), np.signbit(wanted))
+
+
+@pytest.mark.parametrize("k", [-300, -1, 0, 2])
+@pytest.mark.parametrize("n", [3, 250])
+def test_the_diagonal_of_eye_is_where_it_is_in_numpy(n: int, k: int) -> None:
+    for columns in (n, n + 5):
+        np.testing.assert_array_equal(np.asarray(xp.eye(n, columns, k=k)), np.eye(n, columns, k))
+
+
+def test_a_result_of_numpy_is_no_memory_of_its_operand() -> None:
+    x = xp.asarray(np.arange(1000.0))
+    y = xp.floor(x)
+    x[0] = 7
+    assert float(y[0]) == 0
+
+
+def test_indices_that_a_graph_holds_count_from_the_end() -> None:
+    x, indices = xp.asarray([1.0, 2.0, 3.0]), xp.asarray([-1, 0])
+    taken = tf.function(lambda: xp.to_native(xp.take(x, indices)))()
+    assert taken.numpy().tolist() == xp.take(x, indices).tolist() == [3.0, 1.0]
