@@ -21,6 +21,7 @@ from anyarray.backends.tensorflow._kernel import NATIVE, Tensor
 _EagerTensor: Final = tf.__internal__.EagerTensor
 _BFLOAT16: Final = NATIVE["bfloat16"]
 _INT32: Final = NATIVE["int32"]
+_FIRST_CPU: Final = "/job:localhost/replica:0/task:0/device:CPU:0"
 _FEW: Final = 1 << 14
 """Up to so many elements NumPy is done before TensorFlow's threads are at work."""
 
@@ -46,9 +47,10 @@ def on_host(x: Tensor) -> npt.NDArray[Any]:
 
 
 def tensor(values: npt.NDArray[Any], device: str | None = None) -> Tensor:
-    """Eager tensor on `device`, a CPU if None; it may take over the memory of `values`, to which nobody writes again.
+    """Eager tensor on `device`; it may take over the memory of `values`, to which nobody writes again.
 
-    `tf.constant` copies first and then asks where the call runs: 8 us in place of 2.
+    `tf.constant` copies first and then asks where the call runs: 8 us in place of 1.6, or of 1.2 where None means the
+    first CPU.
     """
     return _EagerTensor(values, device, None)
 
@@ -59,7 +61,8 @@ def from_host(values: Any, x: Tensor) -> Tensor:
     values = np.asarray(values)
     if _has_gpu() and x.dtype is _INT32:
         return tf.constant(values)  # beside a GPU they are all on the host, wherever the call runs
-    return tensor(values, x.backing_device)
+    device = x.backing_device
+    return tensor(values, None if device == _FIRST_CPU else device)
 
 
 def sooner(ufunc: np.ufunc, kinds: str, otherwise: Callable[..., Tensor]) -> Callable[..., Tensor]:

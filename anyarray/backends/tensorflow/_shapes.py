@@ -37,13 +37,14 @@ def axes_in(axis: Ints | None, rank: int) -> tuple[int, ...]:
 
 
 @functools.cache
-def _every_axis(rank: int) -> Tensor:
+def every_axis(rank: int) -> Tensor:
+    """What a reducing op takes as all axes."""
     return constant(tuple(range(rank)))
 
 
 def axes_tensor(x: Tensor, axis: Ints | None) -> Tensor:
     """What a reducing op takes as its axes."""
-    return _every_axis(x.shape.rank) if axis is None else constant(axis)
+    return every_axis(x.shape.rank) if axis is None else constant(axis)
 
 
 def lengths(x: Tensor) -> list[Length]:

@@ -572,7 +572,9 @@ _divide = _binary("RealDiv", _quotient_pair)
 
 def divide(x1: Tensor, x2: Tensor, /) -> Tensor:
     # RealDiv is declared for integers, but has no kernels for them.
-    return _divide(x1, x2) if kind_of(x1) in "fc" else _divide(*_quotient_pair(x1, x2))
+    if is_common(x1.dtype) or kind_of(x1) in "fc":
+        return _divide(x1, x2)
+    return _divide(*_quotient_pair(x1, x2))
 
 
 def _integer_division(raw: Binary, x1: Tensor, x2: Tensor) -> Tensor:

@@ -41,9 +41,10 @@ _sum = op("Sum")
 _transpose = op("Transpose")
 
 
-def reshaped(x: Tensor, shape: Sequence[Length]) -> Tensor:
-    """`x` in the shape of these lengths."""
-    return _reshape(x, shape_tensor(shape))
+def reshaped(x: Tensor, shape: list[Length]) -> Tensor:
+    """`x` in the shape of these lengths; `x` itself if it is known to have it."""
+    is_known = all(isinstance(n, int) for n in shape)
+    return x if is_known and shape == x.shape.as_list() else _reshape(x, shape_tensor(shape))
 
 
 def permuted(x: Tensor, axes: tuple[int, ...]) -> Tensor:
@@ -190,8 +191,8 @@ def tensordot(x1: Tensor, x2: Tensor, /, *, axes: int | tuple[Sequence[int], Seq
     shape1, shape2 = [lengths1[axis] for axis in kept1], [lengths2[axis] for axis in kept2]
     contracted = math.prod(lengths1[axis] for axis in axes1)
     product = matmul(
-        reshaped(permuted(x1, kept1 + axes1), (math.prod(shape1), contracted)),
-        reshaped(permuted(x2, axes2 + kept2), (contracted, math.prod(shape2))),
+        reshaped(permuted(x1, kept1 + axes1), [math.prod(shape1), contracted]),
+        reshaped(permuted(x2, axes2 + kept2), [contracted, math.prod(shape2)]),
     )
     return reshaped(product, shape1 + shape2)
 

@@ -16,6 +16,7 @@ from typing import Any, Final
 from anyarray import _dtypes, _errors
 from anyarray.backends.tensorflow._kernel import (
     NATIVE,
+    REFUSALS,
     Ints,
     Tensor,
     cast,
@@ -28,11 +29,9 @@ from anyarray.backends.tensorflow._kernel import (
     op,
 )
 from anyarray.backends.tensorflow._loading import tf
-from anyarray.backends.tensorflow._shapes import axes_tensor, axis_in, lengths, slab
+from anyarray.backends.tensorflow._shapes import axes_tensor, axis_in, every_axis, lengths, slab
 
 _add_up = op("Sum")
-_all = op("All")
-_any = op("Any")
 _cast = op("Cast")
 _concat = op("ConcatV2")
 _conj = op("Conj")
@@ -40,9 +39,7 @@ _cumprod = op("Cumprod")
 _cumsum = op("Cumsum")
 _divide = op("RealDiv")
 _expand_dims = op("ExpandDims")
-_max = op("Max")
 _mean = op("Mean")
-_min = op("Min")
 _multiply = op("Mul")
 _multiply_up = op("Prod")
 _real = op("Real")
@@ -104,9 +101,8 @@ def cumulative_prod(
 
 
 # -------------------------------------------------------------------- extremes
-def _require_elements(function: str, x: Tensor, axis: Ints | None) -> None:
+def _require_elements(function: str, shape: list[int | None], axis: Ints | None) -> None:
     """Raise ValueError if an axis to be reduced is empty: TensorFlow would give an infinity."""
-    shape = x.shape.as_list()
     reduced = range(len(shape)) if axis is None else (axis,) if isinstance(axis, int) else axis
     if builtins.any(shape[i] == 0 for i in reduced):
         raise _errors.ArgumentValueError(
@@ -114,20 +110,24 @@ def _require_elements(function: str, x: Tensor, axis: Ints | None) -> None:
         )
 
 
-def max(x: Tensor, /, *, axis: Ints | None = None, keepdims: bool = False) -> Tensor:
-    if 0 in x.shape.as_list():
-        _require_elements("max", x, axis)
-    if x.dtype is _BOOL:
-        return _any(x, axes_tensor(x, axis), keepdims)
-    return _max(x, axes_tensor(x, axis), keepdims)
+def _extreme(function: str, raw: Callable[..., Tensor], of_bools: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    def extreme(x: Tensor, /, *, axis: Ints | None = None, keepdims: bool = False) -> Tensor:
+        shape = x.shape.as_list()
+        if 0 in shape:
+            _require_elements(function, shape, axis)
+        axes = every_axis(len(shape)) if axis is None else constant(axis)
+        try:
+            return raw(x, axes, keepdims)
+        except REFUSALS:
+            if x.dtype is not _BOOL:
+                raise
+        return of_bools(x, axes, keepdims)
+
+    return extreme
 
 
-def min(x: Tensor, /, *, axis: Ints | None = None, keepdims: bool = False) -> Tensor:
-    if 0 in x.shape.as_list():
-        _require_elements("min", x, axis)
-    if x.dtype is _BOOL:
-        return _all(x, axes_tensor(x, axis), keepdims)
-    return _min(x, axes_tensor(x, axis), keepdims)
+max = _extreme("max", op("Max"), op("Any"))
+min = _extreme("min", op("Min"), op("All"))
 
 
 # -------------------------------------------------------------------- means
@@ -163,7 +163,7 @@ def mean(x: Tensor, /, *, axis: Ints | None = None, keepdims: bool = False) -> T
 
 def _narrowed(average: Tensor, x: Tensor) -> Tensor:
     """`average` in the dtype of `x`, if that is a floating one."""
-    return cast(average, name_of(x)) if kind_of(x) == "f" else average
+    return average if is_common(x.dtype) or kind_of(x) != "f" else cast(average, name_of(x))
 
 
 def _variance(x: Tensor, axis: Ints | None, correction: float, keepdims: bool) -> Tensor:
