@@ -180,9 +180,22 @@ def _unary(name: str, otherwise: Unary) -> Unary:
     return function
 
 
-def _binary(name: str, otherwise: Callable[[Tensor, Tensor], list[Tensor]]) -> Binary:
-    """The raw op `name`; of pairs of dtypes that it refuses, `otherwise` makes others."""
-    raw = op(name)
+def _unless(kinds: str, raw: Unary, otherwise: Unary) -> Unary:
+    """`raw`; of the dtypes of `kinds`, which it refuses, `otherwise` gives the result."""
+
+    def function(x: Tensor, /) -> Tensor:
+        try:
+            return raw(x)
+        except REFUSALS:
+            if kind_of(x) not in kinds:
+                raise
+        return otherwise(x)
+
+    return function
+
+
+def _binary(raw: Binary, otherwise: Callable[[Tensor, Tensor], list[Tensor]]) -> Binary:
+    """`raw`; of pairs of dtypes that it refuses, `otherwise` makes others."""
 
     def function(x1: Tensor, x2: Tensor, /) -> Tensor:
         try:
@@ -222,12 +235,12 @@ tan = _unary("Tan", floated)
 tanh = _unary("Tanh", floated)
 square = _unary("Square", _itself)
 
-add = _binary("AddV2", promoted)
-subtract = _binary("Sub", promoted)
-multiply = _binary("Mul", promoted)
-maximum = _binary("Maximum", promoted)
-minimum = _binary("Minimum", promoted)
-atan2 = _binary("Atan2", _floated_pair)
+add = _binary(_add, promoted)
+subtract = _binary(_sub, promoted)
+multiply = _binary(_mul, promoted)
+maximum = _binary(_maximum, promoted)
+minimum = _binary(_minimum, promoted)
+atan2 = _binary(op("Atan2"), _floated_pair)
 
 
 def _exclusive_or(x1: Tensor, x2: Tensor, /) -> Tensor:
@@ -280,15 +293,11 @@ def _sign_bit(x: Tensor) -> Tensor:
     return _is_negative(bitcast(x, _BITS[x.dtype]))
 
 
+_real_abs = _unless("u", _abs, _itself)
+
+
 def abs(x: Tensor, /) -> Tensor:
-    if is_complex(x):
-        return _complex_abs(x, _PART[x.dtype])
-    try:
-        return _abs(x)
-    except REFUSALS:
-        if kind_of(x) != "u":
-            raise
-    return x
+    return _complex_abs(x, _PART[x.dtype]) if is_complex(x) else _real_abs(x)
 
 
 def conj(x: Tensor, /) -> Tensor:
@@ -311,25 +320,15 @@ def positive(x: Tensor, /) -> Tensor:
     return x
 
 
-def negative(x: Tensor, /) -> Tensor:
-    try:
-        return _neg(x)
-    except REFUSALS:
-        if kind_of(x) != "u":
-            raise
-    return _sub(constant(0, name_of(x)), x)
+negative = _unless("u", _neg, lambda x: _sub(constant(0, name_of(x)), x))
+_real_sign = _unless("u", _sign, lambda x: _minimum(x, constant(1, name_of(x))))
 
 
 def sign(x: Tensor, /) -> Tensor:
     if is_complex(x):
         # TensorFlow looks at the parts one by one: a NaN in one of them would leave a number in the other.
         return where(_equal(x, x), _sign(x), constant(_NAN, name_of(x)))
-    try:
-        return _sign(x)
-    except REFUSALS:
-        if kind_of(x) != "u":
-            raise
-    return _minimum(x, constant(1, name_of(x)))
+    return _real_sign(x)
 
 
 def _signbit(x: Tensor, /) -> Tensor:
@@ -347,20 +346,8 @@ def copysign(x1: Tensor, x2: Tensor, /) -> Tensor:
     return where(_sign_bit(x2), _neg(magnitude), magnitude)
 
 
-def _rounding(raw: Unary) -> Unary:
-    def function(x: Tensor, /) -> Tensor:
-        try:
-            return raw(x)
-        except REFUSALS:
-            if kind_of(x) not in "iu":
-                raise
-        return x
-
-    return function
-
-
-ceil = sooner(np.ceil, "f", _rounding(op("Ceil")))
-floor = sooner(np.floor, "f", _rounding(op("Floor")))
+ceil = sooner(np.ceil, "f", _unless("iu", op("Ceil"), _itself))
+floor = sooner(np.floor, "f", _unless("iu", op("Floor"), _itself))
 
 
 def _rounded(x: Tensor, /) -> Tensor:
@@ -567,7 +554,7 @@ def _quotient_pair(x1: Tensor, x2: Tensor) -> list[Tensor]:
     return [x1, x2] if kind_of(x1) in "fc" else [cast(x1, "float64"), cast(x2, "float64")]
 
 
-_divide = _binary("RealDiv", _quotient_pair)
+_divide = _binary(_real_div, _quotient_pair)
 
 
 def divide(x1: Tensor, x2: Tensor, /) -> Tensor:
@@ -642,16 +629,9 @@ remainder = _division("remainder", _floor_mod, _remainder_of_floats)
 
 def _bitwise(of_integers: Binary, of_bools: Binary) -> Binary:
     def function(x1: Tensor, x2: Tensor, /) -> Tensor:
-        raw = of_bools if x1.dtype is _BOOL else of_integers
-        try:
-            return raw(x1, x2)
-        except REFUSALS:
-            y1, y2 = promoted(x1, x2)
-            if y1 is x1 and y2 is x2:
-                raise
-        return function(y1, y2)
+        return of_bools(x1, x2) if x1.dtype is _BOOL else of_integers(x1, x2)
 
-    return function
+    return _binary(function, promoted)
 
 
 def _inverted(x: Tensor, /) -> Tensor:

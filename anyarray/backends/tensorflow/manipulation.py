@@ -6,6 +6,7 @@ do not: they are given merged axes, or a few axes at a time.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from typing import Final
@@ -58,7 +59,6 @@ _reshape = op("Reshape")
 _reverse = op("ReverseV2")
 _roll = op("Roll")
 _shape = op("Shape")
-_split = op("SplitV")
 _squeeze = op("Squeeze")
 _sum = op("Sum")
 _tile = op("Tile")
@@ -66,8 +66,8 @@ _transpose = op("Transpose")
 _unpack = op("Unpack")
 _upper_bound = op("UpperBound")
 
-_SMALL: Final = 1 << 12
-"""Up to so many elements, waking the threads of Roll takes longer than two other ops do."""
+_KEPT: Final = 1 << 10
+"""How many orders of axes are kept of each function that makes them."""
 
 _REVERSE_RANK: Final = 8
 """The largest rank of the kernel of ReverseV2."""
@@ -158,18 +158,28 @@ def reshape(x: Tensor, /, shape: tuple[int, ...], *, copy: bool | None = None) -
 
 
 def permute_dims(x: Tensor, /, axes: tuple[int, ...]) -> Tensor:
-    return _transpose(x, constant(axes_in(axes, len(axes))))
+    return _transpose(x, _order(axes))
+
+
+@functools.lru_cache(_KEPT)
+def _order(axes: tuple[int, ...]) -> Tensor:
+    return constant(axes_in(axes, len(axes)))
 
 
 def moveaxis(x: Tensor, source: Ints, destination: Ints, /) -> Tensor:
-    rank = len(shape_of(x))
+    return _transpose(x, _moved(x.shape.rank, source, destination))
+
+
+@functools.lru_cache(_KEPT)
+def _moved(rank: int, source: Ints, destination: Ints) -> Tensor:
+    """The order of the axes, once those at `source` are at `destination`."""
     sources, destinations = axes_in(source, rank), axes_in(destination, rank)
     if len(sources) != len(destinations):
         raise ValueError(f"moveaxis: {len(sources)} axes cannot move to {len(destinations)} places")
     order = [axis for axis in range(rank) if axis not in sources]
     for place, axis in sorted(zip(destinations, sources, strict=True)):
         order.insert(place, axis)
-    return _transpose(x, constant(tuple(order)))
+    return constant(tuple(order))
 
 
 def flip(x: Tensor, /, *, axis: Ints | None = None) -> Tensor:
@@ -197,9 +207,6 @@ def roll(x: Tensor, /, shift: Ints, *, axis: Ints | None = None) -> Tensor:
         raise ValueError(f"roll: {len(shifts)} shifts do not fit {len(axes)} axes")
     # A shift may be any int, but the op takes machine integers.
     shifts = tuple(s if (n := shape[a]) is None else s % max(n, 1) for s, a in zip(shifts, axes, strict=True))
-    if len(axes) == 1 and None not in shape and math.prod(shape) <= _SMALL:  # type: ignore[arg-type]  # all ints here
-        cut, along = constant((shape[axes[0]] - shifts[0], shifts[0])), constant(axes[0])  # type: ignore[operator]
-        return _concat(_split(x, cut, along, 2)[::-1], along)
     return _roll(x, constant(shifts), constant(axes)) if axes else x
 
 

@@ -41,7 +41,6 @@ _divide = op("RealDiv")
 _expand_dims = op("ExpandDims")
 _mean = op("Mean")
 _multiply = op("Mul")
-_multiply_up = op("Prod")
 _real = op("Real")
 _sqrt = op("Sqrt")
 _squared_difference = op("SquaredDifference")
@@ -62,12 +61,15 @@ def _summand(x: Tensor, dtype: Any) -> Tensor:
     return x if wanted is native else _cast(x, wanted)
 
 
-def sum(x: Tensor, /, *, axis: Ints | None = None, dtype: Any = None, keepdims: bool = False) -> Tensor:
-    return _add_up(_summand(x, dtype), axes_tensor(x, axis), keepdims)
+def _accumulation(raw: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    def accumulated(x: Tensor, /, *, axis: Ints | None = None, dtype: Any = None, keepdims: bool = False) -> Tensor:
+        return raw(_summand(x, dtype), every_axis(x.shape.rank) if axis is None else constant(axis), keepdims)
+
+    return accumulated
 
 
-def prod(x: Tensor, /, *, axis: Ints | None = None, dtype: Any = None, keepdims: bool = False) -> Tensor:
-    return _multiply_up(_summand(x, dtype), axes_tensor(x, axis), keepdims)
+sum = _accumulation(_add_up)
+prod = _accumulation(op("Prod"))
 
 
 def _cumulative(
