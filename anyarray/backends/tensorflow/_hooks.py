@@ -38,7 +38,9 @@ IS_IMMUTABLE: Final = True
 _HERE: Final = "/job:localhost/replica:0/task:0"
 """What TensorFlow puts before the name of a device of this process, at some places and not at others."""
 
+_from_dlpack = tf.experimental.dlpack.from_dlpack
 _identity = op("Identity")
+_to_dlpack = tf.experimental.dlpack.to_dlpack
 
 
 @functools.cache
@@ -135,7 +137,7 @@ class _ForAnyStream:
 
     def __dlpack__(self, **options: Any) -> Any:
         synchronize(self._x)  # then any stream may read
-        return tf.experimental.dlpack.to_dlpack(self._x)
+        return _to_dlpack(self._x)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         kind, index = self._x.__dlpack_device__()
@@ -144,7 +146,7 @@ class _ForAnyStream:
 
 def from_dlpack(x: Any, device: str) -> Tensor:
     """Tensor in the memory of `x`, which must be aligned: TensorFlow does not check, and its next op would abort."""
-    return tf.experimental.dlpack.from_dlpack(x.__dlpack__())
+    return _from_dlpack(x.__dlpack__())
 
 
 def to_device(x: Tensor, device: str) -> Tensor:
