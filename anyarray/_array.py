@@ -28,6 +28,7 @@ from anyarray import (
     _protocols,
     _transfer,
 )
+from anyarray._automatic import Account
 from anyarray._backend import Backend, Home, Native
 from anyarray._dispatch import operator_of
 from anyarray._dtypes import DType
@@ -59,7 +60,7 @@ class Array(metaclass=_Unmade):
     _native: Native
     _home: Home
     _second: tuple[Backend, Native] | None  # see _kept; unset until a copy is kept
-    _account: dict[str, float]  # see _automatic; unset while nothing is decided
+    _account: Account  # see _automatic; unset while nothing is decided
 
     __array_priority__ = 1000  # before ndarray, for code that still asks
 

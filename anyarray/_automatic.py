@@ -1,16 +1,18 @@
 """The automatic choice: where a call of free inputs runs, on a machine that was measured.
 
 A call *stays* where most of its inputs are. Another backend *saves* what the call takes less there, and has a *price*:
-bringing the inputs over and the result back, importing its library, compiling for new shapes. The data moves if
+bringing the inputs over and the result back; and, bought once, importing its library and compiling for new shapes. The
+data moves if
 
 (a) the saving of this call is at least the price, or
-(b) this saving and those missed before on the lineage of the inputs are at least twice the price (once, to go back to
-    NumPy, which is the home of free data).
+(b) this saving and those missed before on the lineage of the inputs are at least twice the price of moving (once, to
+    go back to NumPy, which is the home of free data), and what is to be bought has been missed twice by calls with the
+    same function, shapes and dtypes.
 
 Rule (b) is that of rent or buy: it keeps all calls together within twice NumPy alone and four times the best choice
 made with hindsight; docs/automatic-choice.md has the proof. Results inherit the account of missed savings of their
-inputs, so no saving counts for two moves; arrays without one share that of the calls with the same function, shapes and
-dtypes.
+inputs. What is spent is spent for all that was computed from them, so no saving counts for two moves; what other
+results missed does not count, as it says nothing of what comes of this one.
 """
 
 from __future__ import annotations
@@ -31,8 +33,18 @@ NUMPY: Final = "numpy"
 TWICE: Final = 2.0
 """Times the price that missed savings must reach before data leaves NumPy."""
 Shape = tuple[int, ...]
-Account = dict[str, float]
+Seconds = dict[str, float]
 """Seconds that were missed by not being on a backend, by its name."""
+
+
+class Account(NamedTuple):
+    """What was missed for an array: a move is paid by both."""
+
+    pool: Seconds
+    """Shared by all that was computed from the same arrays, so that no saving pays for two moves."""
+    own: Seconds
+    """On the way to this array alone: what other results missed does not make moving this one pay."""
+
 
 CURE: Final = "Run: python -m anyarray calibrate"
 
@@ -48,6 +60,8 @@ class _State:
     def __init__(self) -> None:
         self.is_known = False
         self.model: _cost.Model | None = None
+        self.is_silent = True
+        """Whether there is nothing to say about a missing profile, or it was said."""
 
 
 class Limit:
@@ -56,14 +70,16 @@ class Limit:
     __slots__ = ("elements", "narrow")
 
     def __init__(self) -> None:
-        self.elements: float = UNKNOWN
+        self.elements = LARGE
         """For all dtypes."""
-        self.narrow: float = UNKNOWN
+        self.narrow = LARGE
         """For those of at most `_cost.WIDTHS[0]` bytes."""
 
 
-UNKNOWN: Final = 10_000.0
-"""The limit of every function until the profile was looked for, which the first array or larger call does."""
+LARGE: Final = 10_000
+"""Elements from which a call is large; the limit of every function until the profile was looked for."""
+MOST: Final = (1 << 30) - 1
+"""The limit where there is none: the greatest of the integers that Python compares fast."""
 
 _state: Final = _State()
 _limits: Final[dict[str, Limit]] = {}
@@ -84,8 +100,6 @@ def model() -> _cost.Model | None:
 
 def _looked_up() -> _cost.Model | None:
     # Reads files; 15 ms, which `import anyarray` need not take.
-    import logging
-
     from anyarray import _profile
 
     try:
@@ -93,41 +107,67 @@ def _looked_up() -> _cost.Model | None:
     except _profile.UnusableError as error:
         warnings.warn(f"profile: {error}, so it is ignored. {CURE}", ProfileWarning, stacklevel=2)
         return None
-    if found is None and _profile.path() is not None:
-        # Not a warning: nothing is wrong, and a program that turns warnings into errors must not fail of this.
-        logging.getLogger("anyarray").info(
-            "automatic choice: calls run where their arrays are, as this machine is not measured. %s", CURE
-        )
+    _state.is_silent = found is not None or _profile.path() is None
     return found
+
+
+def mention() -> None:
+    """Say once, on a machine that is not measured, what would let it choose.
+
+    By the logger, which writes a line to stderr unless the program says otherwise. Not a warning: nothing is wrong, and
+    a program that turns warnings into errors must not fail of this.
+    """
+    if _state.is_silent:
+        return
+    _state.is_silent = True
+    if any(library.is_installed for library in _backend.libraries().values() if library.name != NUMPY):
+        import logging  # 5 ms, which `import anyarray` need not take
+
+        logging.getLogger("anyarray").warning(
+            "anyarray: calls run where their arrays are, as this machine is not measured. %s", CURE
+        )
 
 
 def use(found: _cost.Model | None) -> None:
     """Decide by this model from now on."""
     _state.is_known, _state.model = True, found
     for function, limit in _limits.items():
-        limit.elements = math.inf if found is None else found.never_below(function)
-        limit.narrow = math.inf if found is None else found.never_below(function, _cost.WIDTHS[:1])
+        limit.elements, limit.narrow = (
+            MOST if found is None else math.ceil(min(MOST, found.never_below(function, widths)))
+            for widths in (_cost.WIDTHS, _cost.WIDTHS[:1])
+        )
     _clear()
 
 
 def forget() -> None:
     """Look for the profile again at the next large call."""
-    _state.is_known, _state.model = False, None
+    _state.is_known, _state.model, _state.is_silent = False, None, True
     for limit in _limits.values():
-        limit.elements = limit.narrow = UNKNOWN
+        limit.elements = limit.narrow = LARGE
     _clear()
 
 
 def _clear() -> None:
     _prospect.cache_clear()
-    _entrances.clear()
+    _missed.clear()
     _compiled.clear()
     _unable.clear()
+    for calls in _numpys.values():
+        calls.clear()
 
 
-_entrances: Final[OrderedDict[Any, Account]] = OrderedDict()
-"""Accounts of arrays that come without one, by function, shapes and dtypes."""
-MOST_ENTRANCES: Final = 1024
+_numpys: Final[dict[str, set[Any]]] = {}
+MOST_CALLS: Final = 4096
+
+
+def calls_of_numpy(function: str) -> set[Any]:
+    """Shapes and dtypes of calls that stay in NumPy; one object, which changes as they are found."""
+    return _numpys.setdefault(function, set())
+
+
+_missed: Final[OrderedDict[Any, Seconds]] = OrderedDict()
+"""What calls with the same function, shapes and dtypes missed: pays for what is bought once, as compiling is."""
+MOST_MISSED: Final = 1024
 _compiled: Final[set[Any]] = set()
 """What ran on a backend before: (its name, function, shapes, dtypes)."""
 MOST_COMPILED: Final = 1 << 16
@@ -188,26 +228,45 @@ class Decision:
         """Let results inherit the account."""
         if self.account is not None:
             for one in results:
-                one._account = self.account
+                one._account = Account(self.account.pool, self.account.own.copy())
+
+    def must_wait(self, results: Sequence[Any]) -> bool:
+        """Whether an error may come late that would be met by making the call again.
+
+        Libraries that work in the background say only when a result is waited for that there was no memory. So results
+        are waited for whose inputs were brought to an accelerator just now, and large ones, which it does not slow
+        down by much.
+        """
+        if self.home.backend.kind == "cpu" or self.home.placed:
+            return False
+        home = self.home
+        return self.has_moved or any(
+            math.prod(home.shape_of(one._native)) * home.dtype(one._native).itemsize >= WAITED for one in results
+        )
 
     def retreat(self, error: Exception) -> bool:
-        """Whether the call can be made again where its inputs are: warns if there was no memory to move it."""
-        if not self.has_moved:
+        """Whether the call can be made again elsewhere: where its inputs are, or on the host if there is no memory."""
+        if self.home.placed:
             return False
-        if isinstance(error, _errors.UnsupportedError):
-            _unable.add((self.home.backend.name, self.function))
-        elif is_out_of_memory(error):
+        there = self.home.backend
+        if self.has_moved and isinstance(error, _errors.UnsupportedError):
+            _unable.add((there.name, self.function))
+            self.home = self.stay
+        elif is_out_of_memory(error) and there.name != NUMPY:
+            self.home = self.stay if self.has_moved else _backend.backend_of_name(NUMPY).free
             warnings.warn(
-                f"{self.function}: {self.home.backend} is out of memory, "
-                f"so the call is repeated on {self.stay.backend}",
+                f"{self.function}: {there} is out of memory, so the call is repeated on {self.home.backend}",
                 OutOfMemoryWarning,
                 stacklevel=4,
             )
         else:
             return False
-        self.reason = f"repeated, as {self.home.backend} could not: {type(error).__name__}"
-        self.home = self.stay
+        self.reason = f"repeated, as {there} could not: {type(error).__name__}"
         return True
+
+
+WAITED: Final = 1 << 28
+"""Bytes of a result on an accelerator from which it is waited for."""
 
 
 class OutOfMemoryWarning(ResourceWarning):
@@ -255,7 +314,10 @@ def decide(function: str, arrays: Sequence[Any], candidates: tuple[str, ...] | N
     dtypes = tuple([a._home.dtype(a._native) for a in arrays])
     prospect = _prospect(function, shapes, dtypes)
     if prospect.is_numpys and candidates is None and all(_is_plain(a) for a in arrays):
-        stay = arrays[0]._home
+        stay, calls = arrays[0]._home, calls_of_numpy(function)
+        if len(calls) >= MOST_CALLS:
+            calls.clear()
+        calls.add(tuple([part for a in arrays for part in (a._native.shape, a._native.dtype)]))
         return Decision(function, shapes, stay, stay, _FASTEST, dict(prospect.seconds), prospect.seconds)
     sizes = [math.prod(shape) * dtype.itemsize for shape, dtype in zip(shapes, dtypes, strict=True)]
     stay = _place(arrays, sizes, known)
@@ -264,8 +326,8 @@ def decide(function: str, arrays: Sequence[Any], candidates: tuple[str, ...] | N
     if call is None or here not in seconds:
         return decision
     decision.alone = seconds
-    decision.account = _account(arrays, prospect.key)
-    accounts = _distinct(arrays, decision.account)
+    decision.account = account = _account(arrays)
+    pools, like_it = _pools(arrays), _missed_by(prospect.key)
     allowed = seconds if candidates is None else {n: s for n, s in seconds.items() if n in candidates or n == here}
     bringing = _bringing(arrays, sizes, here, known)
     staying = seconds[here] + bringing
@@ -281,13 +343,17 @@ def decide(function: str, arrays: Sequence[Any], candidates: tuple[str, ...] | N
             decision.predicted[name] = working
             continue
         arriving = _bringing(arrays, sizes, name, known)
-        returning = known.bringing(name, here, call.work.results * call.itemsize)
-        price = arriving + returning + _first(name, call, prospect, known) + _importing(name, known)
-        decision.predicted[name] = total = working + price
-        missed = sum([account.get(name, 0.0) for account in accounts])
+        moving = arriving + known.bringing(name, here, call.work.results * call.itemsize)
+        once = _first(name, call, prospect, known) + _importing(name, known)
+        decision.predicted[name] = total = working + moving + once
         multiple = 1.0 if name == NUMPY else TWICE
-        pays_alone = saving + here_first >= price
-        pays = pays_alone or (saving > 0 and missed + saving >= multiple * price)
+        pays_alone = saving + here_first >= moving + once
+        missed = min(account.own.get(name, 0.0), sum([pool.get(name, 0.0) for pool in pools]))
+        pays = pays_alone or (
+            saving > 0
+            and (saving >= moving or missed + saving >= multiple * moving)
+            and (not once or like_it.get(name, 0.0) + saving >= multiple * (moving + once))
+        )
         if pays and total < least and _has_dtypes(name, dtypes):
             best, least = name, total
             payer = "this call alone pays for it" if pays_alone else "missed savings paid for it"
@@ -302,12 +368,13 @@ def decide(function: str, arrays: Sequence[Any], candidates: tuple[str, ...] | N
         )
     else:
         decision.home = _backend.backend_of_name(best).free
-        for account in accounts:
-            account[best] = account[here] = 0.0
+        for missed_here in (*pools, account.own, like_it):
+            missed_here[best] = missed_here[here] = 0.0
         staying = seconds[best]
     for name, working in seconds.items():
         if name != best:
-            decision.account[name] = max(0.0, decision.account.get(name, 0.0) + staying - working)
+            for missed_here in (account.pool, account.own, like_it):
+                missed_here[name] = max(0.0, missed_here.get(name, 0.0) + staying - working)
     if len(_compiled) > MOST_COMPILED:
         _compiled.clear()
     _compiled.add((best, prospect.key))
@@ -386,28 +453,36 @@ def _narrowed(predicted: Mapping[str, float], candidates: Sequence[str], dtypes:
     return min(able or left, key=lambda name: predicted.get(name, math.inf))
 
 
-def _account(arrays: Sequence[Any], key: Any) -> Account:
-    """The account that this call's missed savings go to: one of its inputs, else that of all calls like it."""
+def _account(arrays: Sequence[Any]) -> Account:
+    """The account that this call's missed savings go to: that of one of its inputs, else they open one."""
+    for array in arrays:
+        found: Account | None = getattr(array, "_account", None)
+        if found is not None:
+            return found
+    opened = Account({}, {})
+    for array in arrays:
+        array._account = opened
+    return opened
+
+
+def _pools(arrays: Sequence[Any]) -> list[Seconds]:
+    """The pools of the inputs, each once."""
+    pools: dict[int, Seconds] = {}
     for array in arrays:
         account: Account | None = getattr(array, "_account", None)
         if account is not None:
-            return account
-    found = _entrances.get(key)
+            pools[id(account.pool)] = account.pool
+    return list(pools.values())
+
+
+def _missed_by(key: Any) -> Seconds:
+    """What calls like this one missed."""
+    found = _missed.get(key)
     if found is None:
-        found = _entrances[key] = {}
-        if len(_entrances) > MOST_ENTRANCES:
-            _entrances.popitem(last=False)
+        found = _missed[key] = {}
+        if len(_missed) > MOST_MISSED:
+            _missed.popitem(last=False)
     return found
-
-
-def _distinct(arrays: Sequence[Any], first: Account) -> list[Account]:
-    """The accounts of the inputs, each once."""
-    accounts = [first]
-    for array in arrays:
-        account = getattr(array, "_account", None)
-        if account is not None and not any(account is one for one in accounts):
-            accounts.append(account)
-    return accounts
 
 
 # ---------------------------------------------------------------------- whole functions
@@ -417,15 +492,17 @@ class WholeFunction:
     It starts where its arguments are, and that is timed. What a backend would take is predicted from the measured
     chain, compiled there, until the backend was tried; then it is what was measured. A backend is tried, once, when the
     savings missed so far are twice its price (compiling, importing, bringing the arguments), and kept if it is faster.
+    If a policy leaves out the one where the arguments are, the best of those that it leaves in is taken.
     """
 
     MOST: Final = 3
     """Calls of each backend that are timed, the compiling one aside; the least of them counts."""
 
-    def __init__(self) -> None:
+    def __init__(self, candidates: tuple[str, ...] | None = None) -> None:
+        self._candidates = candidates
         self.measured: dict[str, list[float]] = {}
         """Seconds of the calls on each backend, those that compiled left out."""
-        self.missed: Account = {}
+        self.missed: Seconds = {}
 
     def seconds(self, name: str) -> float | None:
         """The least time of a call that was measured on a backend; None before that."""
@@ -455,10 +532,25 @@ class WholeFunction:
             return _bringing(arrays, nbytes, target, known) + known.bringing(target, name, max(nbytes))
 
         width = _cost.WIDTHS[0] if max(itemsizes) <= _cost.WIDTHS[0] else _cost.WIDTHS[1]
+        dtypes = [a._home.dtype(a._native) for a in arrays]
+        if self._candidates is not None and name not in self._candidates:
+            able = [one for one in self._candidates if _has_dtypes(one, dtypes)] or self._candidates
+            best = min(able, key=lambda one: self._total(one, max(sizes), width, moving))
+            return _backend.backend_of_name(best).free
         best = self._choose(name, max(sizes), width, moving)
-        if best == name or not _has_dtypes(best, [a._home.dtype(a._native) for a in arrays]):
+        if best == name or not _has_dtypes(best, dtypes):
             return here
         return _backend.backend_of_name(best).free
+
+    def _total(self, name: str, elements: int, width: int, moving: Callable[[str], float]) -> float:
+        """Seconds of a call elsewhere with all that it takes to get there; infinity if nothing is known."""
+        known = _state.model
+        costs = None if known is None else known.backends.get(name)
+        if known is None or costs is None or width not in costs.fused:
+            return math.inf
+        was = self.seconds(name)
+        once = 0.0 if name in self.measured else costs.compiling + _importing(name, known)
+        return (costs.fused[width](elements) if was is None else was) + moving(name) + once
 
     def _choose(self, here: str, elements: int, width: int, moving: Callable[[str], float]) -> str:
         known = _state.model
@@ -470,6 +562,8 @@ class WholeFunction:
         for name, costs in known.backends.items():
             curve, was = costs.fused.get(width), self.seconds(name)
             if name == here or curve is None or ours is None:
+                continue
+            if self._candidates is not None and name not in self._candidates:
                 continue
             working = staying * curve(elements) / ours(elements) if was is None else was
             price = moving(name)

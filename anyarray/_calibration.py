@@ -7,6 +7,7 @@ slow minute of the machine spoils no cell, and a run that is cut short has what 
 
 from __future__ import annotations
 
+import functools
 import math
 import subprocess
 import sys
@@ -32,6 +33,7 @@ from anyarray.standard import (
     sets,
     sorting,
     statistical,
+    utility,
 )
 from anyarray.transforms import jit
 
@@ -39,22 +41,27 @@ Host = np.ndarray[Any, Any]
 
 SPACES: Final = (
     elementwise, statistical, sorting, searching, sets, linear_algebra, linalg, fft, indexing, manipulation, creation,
+    utility,
 )  # fmt: skip
 ROUND_SECONDS: Final = 5e-4
 """About the length of a round: shorter than the slice of time that a busy machine gives."""
-LONGEST: Final = 0.15
+LONGEST: Final = 0.08
 """Seconds of a call from which on no larger size is tried."""
 SHORTEST: Final = 0.004
 """Seconds of rounds in the first pass over a cell."""
 UNCONFIRMED: Final = 0.1
 """Seconds that rounds go on at most while a least time was reached but once."""
 LARGEST_ON_CPU: Final = 1 << 24
-"""Elements beyond which only accelerators have something new to show."""
+"""Size beyond which only accelerators have something new to show."""
 
 
 # ---------------------------------------------------------------------- inputs
 def _vector(random: np.random.Generator, n: int, dtype: Any) -> tuple[Host, ...]:
     return (np.resize(random.uniform(0.1, 1.0, min(n, 1 << 20)), n).astype(dtype),)
+
+
+def _beyond_one(random: np.random.Generator, n: int, dtype: Any) -> tuple[Host, ...]:
+    return (1 / _vector(random, n, dtype)[0],)
 
 
 def _two_vectors(random: np.random.Generator, n: int, dtype: Any) -> tuple[Host, ...]:
@@ -63,6 +70,11 @@ def _two_vectors(random: np.random.Generator, n: int, dtype: Any) -> tuple[Host,
 
 def _complex_vector(random: np.random.Generator, n: int, dtype: Any) -> tuple[Host, ...]:
     return (_vector(random, 2 * n, dtype)[0].view(np.result_type(dtype, np.complex64)),)
+
+
+def _half_complex_vector(random: np.random.Generator, n: int, dtype: Any) -> tuple[Host, ...]:
+    # What a real transform of an even length gives: the length of the result tells how fast it can be.
+    return (_complex_vector(random, n, dtype)[0][: n // 2 + 1],)
 
 
 def _sought(random: np.random.Generator, n: int, dtype: Any) -> tuple[Host, ...]:
@@ -77,12 +89,55 @@ def _indices(random: np.random.Generator, n: int, dtype: Any) -> tuple[Host, ...
     return *_vector(random, n, dtype), random.integers(0, n, n)
 
 
+def _numbers(random: np.random.Generator, n: int, dtype: Any) -> tuple[Host, ...]:
+    return (_few_values(random, n, dtype)[0].astype(f"i{np.dtype(dtype).itemsize}"),)
+
+
+def _two_numbers(random: np.random.Generator, n: int, dtype: Any) -> tuple[Host, ...]:
+    return _numbers(random, n, dtype) * 2
+
+
+def _shifted(random: np.random.Generator, n: int, dtype: Any) -> tuple[Host, ...]:
+    return *_numbers(random, n, dtype), _numbers(random, n, dtype)[0] % 8
+
+
+def _truths(random: np.random.Generator, n: int, dtype: Any) -> tuple[Host, ...]:
+    return (random.random(n) < 0.5,)
+
+
+def _two_truths(random: np.random.Generator, n: int, dtype: Any) -> tuple[Host, ...]:
+    return _truths(random, n, dtype) * 2
+
+
+def _chosen(random: np.random.Generator, n: int, dtype: Any) -> tuple[Host, ...]:
+    return *_truths(random, n, dtype), *_two_vectors(random, n, dtype)
+
+
 def _matrix(random: np.random.Generator, n: int, dtype: Any) -> tuple[Host, ...]:
     return (random.standard_normal((round(n**0.5),) * 2).astype(dtype),)
 
 
 def _two_matrices(random: np.random.Generator, n: int, dtype: Any) -> tuple[Host, ...]:
     return _matrix(random, n, dtype) * 2
+
+
+def _complex_matrix(random: np.random.Generator, n: int, dtype: Any) -> tuple[Host, ...]:
+    return (_matrix(random, n, dtype)[0].astype(np.result_type(dtype, np.complex64)),)
+
+
+def _slim(random: np.random.Generator, n: int, dtype: Any) -> tuple[Host, ...]:
+    columns = round((n / _cost.SLIMMEST) ** 0.5)
+    return (random.standard_normal((_cost.SLIMMEST * columns, columns)).astype(dtype),)
+
+
+def _slim_and_square(random: np.random.Generator, n: int, dtype: Any) -> tuple[Host, ...]:
+    (a,) = _slim(random, n, dtype)
+    return a, a[: a.shape[1]]
+
+
+def _matrix_and_vector(random: np.random.Generator, n: int, dtype: Any) -> tuple[Host, ...]:
+    (a,) = _matrix(random, n, dtype)
+    return a, a[0]
 
 
 def _positive(random: np.random.Generator, n: int, dtype: Any) -> tuple[Host, ...]:
@@ -94,32 +149,64 @@ def _list(random: np.random.Generator, n: int, dtype: Any) -> tuple[list[Host]]:
     return (list(_two_vectors(random, n, dtype)),)
 
 
-_LONG: Final = (1 << 6, 1 << 13, 1 << 18, 1 << 23, 1 << 26)
-_SQUARE: Final = (4**2, 32**2, 128**2, 512**2, 2048**2)
+_LONG: Final = (1 << 6, 4_000, 1 << 16, 500_000, 1 << 21, 8_000_000, 1 << 26)
+_SQUARE: Final = (4**2, 32**2, 128**2, 256**2, 512**2, 1024**2, 2048**2)
+_SLIM: Final = tuple(_cost.SLIMMEST * columns**2 for columns in (2, 8, 24, 50, 100, 200))
 INPUTS: Final[dict[str, tuple[Callable[..., Any], tuple[int, ...]]]] = {
-    "remainder": (_two_vectors, _LONG),
-    "power": (_two_vectors, _LONG),
     "arithmetic": (_two_vectors, _LONG),
     "search": (_sought, _LONG),
-    "unique": (_few_values, _LONG),
+    "unique": (_numbers, _LONG),
     "matmul": (_two_matrices, _SQUARE),
+    "product of a slim matrix": (_slim_and_square, _SLIM),
+    "product with a vector": (_matrix_and_vector, _SQUARE),
     "dot": (_two_vectors, _LONG),
-    "outer": (_two_vectors, (1 << 3, 1 << 6, 1 << 8, 1 << 10)),
+    "outer": (_two_vectors, (1 << 3, 1 << 6, 1 << 8, 1 << 9, 1 << 10, 1 << 11)),
     "fft": (_complex_vector, _LONG),
+    "fft of all axes": (_complex_matrix, _SQUARE),
     "solve": (lambda random, n, dtype: _positive(random, n, dtype) * 2, _SQUARE),
     "cholesky": (_positive, _SQUARE),
     "qr": (_matrix, _SQUARE),
+    "qr of a slim matrix": (_slim, _SLIM),
     "svd": (_matrix, _SQUARE),
+    "svd of a slim matrix": (_slim, _SLIM),
     "eigh": (_positive, _SQUARE),
     "gather": (_indices, _LONG),
     "join": (_list, _LONG),
 }
-"""How the inputs of a class are made, and their sizes in elements; one vector where a class is not named."""
+"""How the inputs of a class are made, and their sizes in elements of 4 bytes; one vector where a class is not named."""
+
+OTHERS: Final[Mapping[Callable[..., Any], str]] = {
+    _two_vectors: "copysign equal less maximum minimum nextafter atan2 hypot logaddexp pow remainder floor_divide",
+    _vector: (
+        "abs sqrt reciprocal square sign signbit floor round isnan isfinite log log2 log10 log1p expm1 sin cos tan "
+        "asin acos atan sinh cosh tanh asinh atanh mean prod vector_norm argmax std cumulative_prod diff rfft"
+    ),
+    _two_numbers: "bitwise_and",
+    _shifted: "bitwise_left_shift",
+    _two_truths: "logical_and",
+    _truths: "any count_nonzero",
+    _chosen: "where",
+    _beyond_one: "acosh",
+    _complex_vector: "ifft",
+    _half_complex_vector: "irfft",
+    _numbers: "unique_counts unique_inverse",
+    _complex_matrix: "ifftn",
+    _matrix: "svdvals pinv rfftn",
+    _positive: "inv det eigvalsh",
+}
+"""The functions that are measured at one size to compare them with the first of their class, by their inputs."""
+
+ALIKE: Final[Mapping[str, str]] = {
+    "abs": "negative", "equal": "not_equal", "less": "less_equal greater greater_equal", "floor": "ceil trunc",
+    "isnan": "isinf", "maximum": "clip", "bitwise_and": "bitwise_or bitwise_xor bitwise_invert",
+    "bitwise_left_shift": "bitwise_right_shift", "logical_and": "logical_or logical_xor logical_not",
+    "argmax": "argmin", "any": "all", "unique_counts": "unique_all", "rfft": "ihfft", "irfft": "hfft",
+    "ifftn": "irfftn", "svdvals": "matrix_rank", "det": "slogdet",
+}  # fmt: skip
+"""Functions that differ from one of the others in name only, as far as time goes."""
 
 
-def _function(kind: str) -> Callable[..., Any]:
-    """The function that stands for a class."""
-    name = _cost.CLASSES[kind].functions[0]
+def _function(name: str) -> Callable[..., Any]:
     return next(getattr(space, name) for space in SPACES if hasattr(space, name))  # type: ignore[no-any-return]
 
 
@@ -131,38 +218,73 @@ def _chain(x: Any) -> Any:
 
 FUSED: Final = "fused"
 """Beside the classes: the chain, compiled."""
+MEANT: Final[Mapping[str, Callable[..., Any]]] = {
+    FUSED: jit(_chain),
+    "svd of a slim matrix": functools.partial(linalg.svd, full_matrices=False),
+}
+"""Where a class is measured with more than its first function and nothing else."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A class of functions at one width and one size."""
+    """A class of functions at one width and one size, or one of its other functions."""
 
     kind: str
     width: int
     size: int
+    """In elements of 4 bytes; of wider ones there are fewer."""
+    other: str = ""
+    """The function, if it is not the first of the class."""
+
+    @property
+    def function(self) -> Callable[..., Any]:
+        """What is measured."""
+        return MEANT.get(self.kind) or _function(self.other or _cost.CLASSES[self.kind].functions[0])
 
     def inputs(self) -> tuple[Any, ...]:
         """NumPy arrays, or a list of them."""
-        make = INPUTS.get(self.kind, (_vector, _LONG))[0]
-        made: tuple[Any, ...] = make(np.random.default_rng(0), self.size, np.dtype(f"f{self.width}"))
+        makes = next((make for make, names in OTHERS.items() if self.other in names.split()), None)
+        make = makes or INPUTS.get(self.kind, (_vector, _LONG))[0]
+        elements = self.size * 4 // self.width
+        made: tuple[Any, ...] = make(np.random.default_rng(0), elements, np.dtype(f"f{self.width}"))
         return made
 
-    def work(self) -> float:
+    def work(self, inputs: Sequence[Any]) -> float:
         """In the unit of the class; elements for the chain."""
-        shapes = [a.shape for one in self.inputs() for a in (one if isinstance(one, list) else [one])]
-        return float(self.size) if self.kind == FUSED else _cost.CLASSES[self.kind].work(shapes).amount
+        shapes = [a.shape for one in inputs for a in (one if isinstance(one, list) else [one])]
+        return float(shapes[0][0]) if self.kind == FUSED else _cost.CLASSES[self.kind].work(shapes).amount
 
 
 def _cells(largest: int) -> list[Cell]:
-    """All cells up to some elements, small sizes of every class first: a run that is cut short lacks large ones."""
-    return [
+    """All cells up to some size, small sizes of every class first: a run that is cut short lacks large ones.
+
+    The other functions come where their size does.
+    """
+    cells = [
         Cell(kind, width, size)
         for rank in range(len(_LONG))
         for kind in (*_cost.CLASSES, FUSED)
         for width in _cost.WIDTHS
-        for size in INPUTS.get(kind, (_vector, _LONG))[1][rank : rank + 1]
+        for size in _sizes(kind)[rank : rank + 1]
         if size <= largest
     ]
+    others = [
+        Cell(kind, width, _sizes(kind)[COMPARED], name)
+        for names in OTHERS.values()
+        for name in names.split()
+        for kind in (_cost.CLASS_OF[name],)
+        for width in _cost.WIDTHS
+    ]
+    at = next((i for i, cell in enumerate(cells) if cell.size in _LONG[COMPARED + 1 :]), len(cells))
+    return cells[:at] + others + cells[at:]
+
+
+def _sizes(kind: str) -> tuple[int, ...]:
+    return INPUTS[kind][1] if kind in INPUTS else _LONG
+
+
+COMPARED: Final = 3
+"""Which of the sizes of their class the other functions are measured at."""
 
 
 # ---------------------------------------------------------------------- timing
@@ -178,7 +300,7 @@ def _in_turns(runs: Mapping[str, Run], seconds: float) -> dict[str, tuple[float,
     for name, run in runs.items():
         try:
             first[name] = _timed(run, 1)
-            rounds[name] = [_timed(run, 1), _timed(run, 1)]
+            rounds[name] = [_timed(run, 1)]
         except Exception:  # noqa: BLE001 - whatever a library raises, it cannot do this: so it is no candidate
             continue
         loops[name] = max(1, round(ROUND_SECONDS / min(rounds[name])))
@@ -193,8 +315,10 @@ def _in_turns(runs: Mapping[str, Run], seconds: float) -> dict[str, tuple[float,
 
 def _is_confirmed(times: Sequence[float]) -> bool:
     """Whether the least time was reached twice: once, and a busy machine may have had no better moment yet."""
+    if len(times) < 3:
+        return False
     least, second = sorted(times)[:2]
-    return second <= 1.2 * least and len(times) > 2
+    return second <= 1.2 * least
 
 
 def _timed(run: Run, loops: int) -> float:
@@ -240,6 +364,7 @@ class Calibration:
     importing: Mapping[str, float]
     """Seconds by library."""
     _least: dict[tuple[Cell, str], float] = field(default_factory=dict[tuple[Cell, str], float])
+    _work: dict[Cell, float] = field(default_factory=dict[Cell, float])
     _first: dict[tuple[Cell, str], float] = field(default_factory=dict[tuple[Cell, str], float])
     _routes: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
 
@@ -269,14 +394,17 @@ class Calibration:
         names = [backend for backend in self.backends if not self._is_too_long(cell, backend)]
         if not names:
             return
-        function, inputs = jit(_chain) if cell.kind == FUSED else _function(cell.kind), cell.inputs()
+        function, inputs = cell.function, cell.inputs()
+        self._work[cell] = cell.work(inputs)
         runs: dict[str, Run] = {}
         for backend in names:
             try:
                 runs[backend.name] = _waiting(function, inputs, backend)
             except Exception:  # noqa: BLE001 - it has no such dtype, or no room
                 continue
-        for name, (least, first) in _in_turns(runs, seconds).items():
+        with np.errstate(all="ignore"):  # a determinant may be beyond all numbers
+            found = _in_turns(runs, seconds)
+        for name, (least, first) in found.items():
             self._note(cell, name, least, first)
 
     def _note(self, cell: Cell, name: str, least: float, first: float) -> None:
@@ -285,12 +413,12 @@ class Calibration:
 
     def _is_too_long(self, cell: Cell, backend: Backend) -> bool:
         """Whether a backend needs too long for a size, by what it took for the one before, or failed there."""
-        sizes = INPUTS.get(cell.kind, (_vector, _LONG))[1]
+        sizes = _sizes(cell.kind)
         at = sizes.index(cell.size)
         if at == 0:
             return False
         before = self._least.get((Cell(cell.kind, cell.width, sizes[at - 1]), backend.name))
-        growth = 1.5 if sizes is _SQUARE else 1.0
+        growth = 1.0 if sizes is _LONG else 1.5
         return before is None or before * (cell.size / sizes[at - 1]) ** growth > LONGEST
 
     def _measure_route(self, source: Backend, target: Backend, seconds: float) -> None:
@@ -323,10 +451,16 @@ class Calibration:
         classes: dict[str, dict[str, list[tuple[float, float]]]] = {}
         firsts: dict[str, list[float]] = {}
         for (cell, name), seconds in self._least.items():
-            if name == backend.name:
-                classes.setdefault(cell.kind, {}).setdefault(str(cell.width), []).append((cell.work(), seconds))
+            if name == backend.name and not cell.other:
+                classes.setdefault(cell.kind, {}).setdefault(str(cell.width), []).append((self._work[cell], seconds))
                 firsts.setdefault(cell.kind, []).append(self._first[cell, name])
         classes = {k: {w: _plausible(points) for w, points in by_width.items()} for k, by_width in classes.items()}
+        others: dict[str, dict[str, _cost.Beside]] = {}
+        for (cell, name), seconds in self._least.items():
+            if name == backend.name and cell.other:
+                beside = _beside(seconds, self._work[cell], classes[cell.kind][str(cell.width)])
+                for function in (cell.other, *ALIKE.get(cell.other, "").split()):
+                    others.setdefault(function, {})[str(cell.width)] = beside
         first = {kind: float(np.median(found)) for kind, found in firsts.items()}
         return {
             "importing": self.importing.get(backend.library, 0.0),
@@ -334,7 +468,20 @@ class Calibration:
             "fused": classes.pop(FUSED, {}),
             "first": first,
             "classes": classes,
+            "others": others,
         }
+
+
+def _beside(seconds: float, work: float, points: Sequence[tuple[float, float]]) -> _cost.Beside:
+    """A function that took so long, beside the first of its class.
+
+    Where next to all is launching, as on an accelerator, what is left of it tells nothing.
+    """
+    first, launching = _cost.Curve(points)(work), points[0][1]
+    if seconds > first:
+        return _cost.Beside(more=(seconds - first) / work)
+    working, its = (max(one - launching, 0.2 * first) for one in (first, seconds))
+    return _cost.Beside(part=its / working)
 
 
 def _plausible(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import math
 import os
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
@@ -186,9 +187,15 @@ def chosen_home(given: Any = None) -> Home:
         return _backend.as_backend(given).placed
     here = chosen()
     if here is None:
-        # The first array of a program: from here on, calls on a machine that was not measured ask no more.
+        # The first array of a program: from here on, small calls on a machine that was not measured ask no more.
         _settle(current())
     return (_backend.backend_of_name("numpy") if here is None else here).free
+
+
+def mention(elements: int) -> None:
+    """Say once what would let the automatic choice choose, if it holds here and so many elements are many."""
+    if elements >= _automatic.LARGE and chosen() is None:
+        _automatic.mention()
 
 
 def _settle(choice: Choice) -> bool:
@@ -223,9 +230,10 @@ def home_of_call(function: str, homes: Iterable[Home], traced: Home | None = Non
 def decision(function: str, arrays: Sequence[Any], is_traced: bool) -> Decision | None:
     """The decision about a call with these Arrays; None if there is nothing to decide, or nobody to decide it."""
     choice = current()
-    if not isinstance(choice.backend, Automatic) or is_traced:
+    if is_traced or not (choice.backend is None or isinstance(choice.backend, Automatic)):
         return None
     if _settle(choice):
+        mention(max(math.prod(a._home.shape_of(a._native)) for a in arrays))
         return None
     if any(a._home.placed for a in arrays):
         if choice.backend is BY_COST:
@@ -243,11 +251,15 @@ def is_by_cost(arrays: Sequence[Any]) -> bool:
     """Whether a whole function of these Arrays may run wherever it takes least."""
     return (
         isinstance(current().backend, Automatic)
-        and current().candidates is None
-        and _automatic.model() is not None
+        and (current().candidates is not None or _automatic.model() is not None)
         and bool(arrays)
         and not any(a._home.placed or a._home.is_traced(a._native) for a in arrays)
     )
+
+
+def candidates() -> tuple[str, ...] | None:
+    """What a policy leaves of the backends here; None without one."""
+    return current().candidates
 
 
 def is_recorded() -> bool:

@@ -1,14 +1,18 @@
 """Predicted seconds of a call on each backend: arithmetic over what was measured, no input or output.
 
-A function belongs to a *class* of functions that take about as long on the same data; one of each class is measured.
-The size of a call is its *work*, in the unit that time follows: elements of the broadcast inputs, n log n for sorts and
-transforms, 2mnk for products, n^3 for factorisations. Between measured points time is interpolated on log-log axes,
-below the first it is that of the first (launching is all there is), beyond the last it grows with the work.
+A function belongs to a *class* of functions whose time grows alike; one of each class is measured at many sizes, the
+others at one, which tells how many times longer they work. The size of a call is its *work*, in the unit that time
+follows: elements of the broadcast inputs, n log n for sorts and transforms, 2mnk for products, n^3 for factorisations.
+Matrices far from square are measured apart, and between the two it is interpolated by how far; a product takes at
+least what reading its matrices takes, which products with a vector show. Between measured points time is interpolated
+on log-log axes, below the first it is that of the first (launching is all there is), beyond the last it grows with the
+work.
 """
 
 from __future__ import annotations
 
 import bisect
+import functools
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -46,8 +50,13 @@ def _joined(shapes: Sequence[Shape]) -> Work:
 
 
 def _ordered(shapes: Sequence[Shape]) -> Work:
+    # Each row by itself; along which axis they lie is not known here, the last is usual.
     n = math.prod(shapes[0])
-    return Work(n * math.log2(max(n, 2)), n)
+    return Work(n * math.log2(max(shapes[0][-1] if shapes[0] else 1, 2)), n)
+
+
+def _distinguished(shapes: Sequence[Shape]) -> Work:
+    return _ordered([(math.prod(shapes[0]),)])
 
 
 def _searched(shapes: Sequence[Shape]) -> Work:
@@ -55,12 +64,26 @@ def _searched(shapes: Sequence[Shape]) -> Work:
     return Work(sought * math.log2(max(math.prod(shapes[0]), 2)), sought)
 
 
-def _product(shapes: Sequence[Shape]) -> Work:
+def _lengths(shapes: Sequence[Shape]) -> tuple[int, int, int, int]:
+    """Of a product of matrices: how many there are, m, k and n."""
     first, second = shapes[0], shapes[-1]
     *left, m, k = first if len(first) > 1 else (1, *first)
     *right, _, n = second if len(second) > 1 else (*second, 1)
-    stack = math.prod(_broadcast((tuple(left), tuple(right))))
+    return math.prod(_broadcast((tuple(left), tuple(right)))), m, k, n
+
+
+def _product(shapes: Sequence[Shape]) -> Work:
+    stack, m, k, n = _lengths(shapes)
     return Work(2.0 * stack * m * n * k, stack * m * n)
+
+
+def _product_shape(shapes: Sequence[Shape]) -> Shape:
+    return _lengths(shapes)[1:]
+
+
+def _read(shapes: Sequence[Shape]) -> Work:
+    stack, m, k, n = _lengths(shapes)
+    return Work(stack * (m * k + k * n + m * n), stack * m * n)
 
 
 def _outer(shapes: Sequence[Shape]) -> Work:
@@ -95,11 +118,23 @@ class FunctionClass(NamedTuple):
     kinds: str
     """Kinds of dtypes that the measurements speak for; others run where they are."""
     functions: tuple[str, ...]
-    """The first stands for all of them when it is measured."""
+    """The first is measured at many sizes."""
+    slim: str = ""
+    """The class of the same functions on matrices far from square."""
+    lengths: Callable[[Sequence[Shape]], Shape] = lambda shapes: shapes[0][-2:]
+    """What has to be equal in a square one."""
+    least: str = ""
+    """A class whose time it takes at least, and all of it if one of the lengths is 1."""
 
 
-def _row(work: Callable[[Sequence[Shape]], Work], growth: float, kinds: str, functions: str) -> FunctionClass:
-    return FunctionClass(work, growth, kinds, tuple(functions.split()))
+def _row(
+    work: Callable[[Sequence[Shape]], Work], growth: float, kinds: str, functions: str, **others: Any
+) -> FunctionClass:
+    return FunctionClass(work, growth, kinds, tuple(functions.split()), **others)
+
+
+SLIMMEST: Final = 256
+"""How many times longer than wide are the matrices that count as far from square."""
 
 
 CLASSES: Final[dict[str, FunctionClass]] = {
@@ -109,30 +144,34 @@ CLASSES: Final[dict[str, FunctionClass]] = {
         "logical_and logical_or logical_xor logical_not bitwise_and bitwise_or bitwise_xor bitwise_invert "
         "bitwise_left_shift bitwise_right_shift nextafter"
     )),
-    "remainder": _row(_elements, 1, "iuf", "remainder floor_divide"),
-    "exponential": _row(_elements, 1, "iuf", "exp log log2"),
-    "trigonometric": _row(_elements, 1, "iuf", "sin cos tan"),
-    "hyperbolic": _row(_elements, 1, "iuf", "tanh"),
     "transcendental": _row(_elements, 1, "iuf", (
-        "log1p expm1 log10 sinh cosh asin acos atan asinh acosh atanh atan2 hypot logaddexp"
+        "exp log log2 log10 log1p expm1 sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh atan2 hypot "
+        "logaddexp pow remainder floor_divide"
     )),
-    "power": _row(_elements, 1, "f", "pow"),
     "sum": _row(_reduced, 1, "biufc", "sum mean prod vector_norm"),
     "extremum": _row(_reduced, 1, "biuf", "max min argmax argmin any all count_nonzero"),
     "variance": _row(_reduced, 1, "iuf", "var std"),
     "cumulative": _row(_elements, 1, "iuf", "cumulative_sum cumulative_prod diff"),
-    "sort": _row(_ordered, 1, "f", "sort"),
-    "argsort": _row(_ordered, 1, "f", "argsort"),
+    "sort": _row(_ordered, 1, "iuf", "sort"),
+    "argsort": _row(_ordered, 1, "iuf", "argsort"),
     "search": _row(_searched, 1, "iuf", "searchsorted"),
-    "unique": _row(_ordered, 1, "iuf", "unique_values unique_counts unique_inverse unique_all"),
-    "matmul": _row(_product, 1.5, "fc", "matmul"),
+    "unique": _row(_distinguished, 1, "iuf", "unique_values unique_counts unique_inverse unique_all"),
+    "matmul": _row(
+        _product, 1.5, "fc", "matmul",
+        slim="product of a slim matrix", lengths=_product_shape, least="product with a vector",
+    ),
+    "product of a slim matrix": _row(_product, 1.5, "fc", "matmul"),
+    "product with a vector": _row(_read, 1, "fc", "matmul"),
     "dot": _row(_elements, 1, "fc", "vecdot"),
     "outer": _row(_outer, 2, "fc", "outer"),
-    "fft": _row(_ordered, 1, "fc", "fft ifft fftn ifftn rfft irfft rfftn irfftn hfft ihfft"),
+    "fft": _row(_ordered, 1, "fc", "fft ifft rfft irfft hfft ihfft"),
+    "fft of all axes": _row(_distinguished, 1, "fc", "fftn ifftn rfftn irfftn"),
     "solve": _row(_factorised, 1.5, "f", "solve inv det slogdet"),
     "cholesky": _row(_factorised, 1.5, "f", "cholesky"),
-    "qr": _row(_factorised, 1.5, "f", "qr"),
-    "svd": _row(_factorised, 1.5, "f", "svd svdvals pinv matrix_rank"),
+    "qr": _row(_factorised, 1.5, "f", "qr", slim="qr of a slim matrix"),
+    "qr of a slim matrix": _row(_factorised, 1.5, "f", "qr"),
+    "svd": _row(_factorised, 1.5, "f", "svd svdvals pinv matrix_rank", slim="svd of a slim matrix"),
+    "svd of a slim matrix": _row(_factorised, 1.5, "f", "svd"),
     "eigh": _row(_factorised, 1.5, "f", "eigh eigvalsh"),
     "gather": _row(_gathered, 2, "biuf", "take take_along_axis"),
     "join": _row(_joined, 1, "biufc", "concat stack"),
@@ -140,7 +179,8 @@ CLASSES: Final[dict[str, FunctionClass]] = {
 }  # fmt: skip
 """The classes by name. A function that is in none (views, `reshape`, indexing) runs where its inputs are."""
 
-CLASS_OF: Final = {function: name for name, row in CLASSES.items() for function in row.functions}
+CLASS_OF: Final = {function: name for name, row in reversed(CLASSES.items()) for function in row.functions}
+"""The class of a function; the first of those that have it."""
 
 WIDTHS: Final = (4, 8)
 """Bytes of the real numbers that are measured, float32 and float64; each dtype counts as the nearer one."""
@@ -150,11 +190,14 @@ DECIDING: Final = 2e-5
 """Seconds that a decision and what follows from it may take; below the size that wins so much, nobody decides."""
 GAIN: Final = 0.9
 """Part of the time here that a call may take elsewhere at most: less of a gain is within the error of measuring."""
+FAR: Final = 16.0
+"""How many times more work than was measured a backend is trusted with where NumPy was measured."""
 
 
 class Call(NamedTuple):
     """A call, as far as its time goes."""
 
+    function: str
     kind: str
     """Name of its class."""
     width: int
@@ -162,6 +205,10 @@ class Call(NamedTuple):
     work: Work
     itemsize: int
     """Bytes of an element of the inputs."""
+    slimness: float = 0.0
+    """0 for square matrices, 1 for those that are `SLIMMEST` or slimmer; by the logarithm between."""
+    least: tuple[str, float] | None = None
+    """A class whose time for so much work it takes at least."""
 
 
 def call(function: str, shapes: Sequence[Shape], dtypes: Sequence[DType]) -> Call | None:
@@ -173,11 +220,22 @@ def call(function: str, shapes: Sequence[Shape], dtypes: Sequence[DType]) -> Cal
     if any(dtype.kind not in row.kinds for dtype in dtypes):
         return None
     itemsize = max(dtype.itemsize // 2 if dtype.kind == "c" else dtype.itemsize for dtype in dtypes)
+    width = WIDTHS[0] if itemsize <= WIDTHS[0] else WIDTHS[1]
+    widest = max(d.itemsize for d in dtypes)
     try:
         work = row.work(shapes)
+        if row.work is _elements and any(dtype.kind == "c" for dtype in dtypes):
+            work = Work(2 * work.amount, work.results)  # elements are measured with real numbers
+        if not row.slim:
+            return Call(function, kind, width, work, widest)
+        lengths = row.lengths(shapes)
     except (ValueError, IndexError):
         return None  # too few axes: the call itself says so
-    return Call(kind, WIDTHS[0] if itemsize <= WIDTHS[0] else WIDTHS[1], work, max(d.itemsize for d in dtypes))
+    least = (row.least, CLASSES[row.least].work(shapes).amount) if row.least else None
+    if least is not None and min(lengths) <= 1:
+        return Call(function, least[0], width, Work(least[1], work.results), widest)
+    ratio = max(lengths) / max(min(lengths), 1)
+    return Call(function, kind, width, work, widest, min(1.0, math.log(ratio) / math.log(SLIMMEST)), least)
 
 
 # ---------------------------------------------------------------------- seconds
@@ -204,12 +262,26 @@ class Curve:
         return math.exp(y0 + (y1 - y0) * (at - x0) / (x1 - x0))
 
 
+class Beside(NamedTuple):
+    """A function beside the first of its class.
+
+    One that takes longer computes more, however fast memory is; one that takes less reads or writes less.
+    """
+
+    part: float = 1.0
+    """Of the other's time, launching aside."""
+    more: float = 0.0
+    """Seconds on top, by work."""
+
+
 @dataclass(frozen=True)
 class Costs:
     """What is known of one backend."""
 
     curves: Mapping[tuple[str, int], Curve]
     """Seconds by work, for each class and width."""
+    others: Mapping[tuple[str, int], Beside] = field(default_factory=dict[tuple[str, int], "Beside"])
+    """The functions that are not the first of their class, by name and width."""
     first: Mapping[str, float] = field(default_factory=dict[str, float])
     """Seconds that the first call of a function with new shapes takes longer, compiling say; by class."""
     fused: Mapping[int, Curve] = field(default_factory=dict[int, Curve])
@@ -218,6 +290,9 @@ class Costs:
     """Seconds that compiling that chain takes."""
     importing: float = 0.0
     """Seconds that importing the library takes."""
+
+
+_SAME: Final = Beside()
 
 
 @dataclass(frozen=True)
@@ -241,13 +316,29 @@ class Model:
     def seconds(self, backend: str, what: Call) -> float | None:
         """Seconds of a call, all inputs at hand; None if that was not measured there.
 
-        A backend that was too slow to be measured on sizes on which NumPy was is not trusted with them either.
+        A backend that was too slow to be measured on sizes on which NumPy was is not trusted with them either, unless
+        they are near.
         """
-        key = what.kind, what.width
-        curve, numpys = self.backends[backend].curves.get(key), self.backends["numpy"].curves.get(key)
-        if curve is None or (numpys is not None and curve.reach < min(what.work.amount, numpys.reach)):
+        kind, width, amount = what.kind, what.width, what.work.amount
+        curve, numpys = (self.backends[name].curves.get((kind, width)) for name in (backend, "numpy"))
+        if curve is None or (numpys is not None and FAR * curve.reach < min(amount, numpys.reach)):
             return None
-        return curve(what.work.amount)
+        seconds = self._worked(backend, what.function, kind, width, amount)
+        slim = CLASSES[kind].slim
+        if what.slimness and (slim, width) in self.backends[backend].curves:
+            slims = self._worked(backend, what.function, slim, width, amount)
+            seconds = math.exp((1 - what.slimness) * math.log(seconds) + what.slimness * math.log(slims))
+        if what.least is not None and (what.least[0], width) in self.backends[backend].curves:
+            seconds = max(seconds, self._worked(backend, what.function, what.least[0], width, what.least[1]))
+        return seconds
+
+    def _worked(self, backend: str, function: str, kind: str, width: int, amount: float) -> float:
+        """Seconds of so much work of a function of a class, which was measured."""
+        costs = self.backends[backend]
+        curve = costs.curves[kind, width]
+        launching = curve.points[0][1]
+        part, more = costs.others.get((function, width), _SAME)
+        return launching + part * (curve(amount) - launching) + more * amount
 
     def first(self, backend: str, what: Call) -> float:
         """Seconds that its first call with new shapes takes longer."""
@@ -263,14 +354,18 @@ class Model:
             return sum(self.bringing(*leg, nbytes) for leg in legs) if "numpy" not in (source, target) else math.inf
         return route.view if is_view and route.view is not None else route.copy(nbytes)
 
-    def crossover(self, kind: str, width: int, backend: str) -> float:
-        """The work from which a backend clearly beats NumPy, its inputs at hand; infinity if never."""
+    def crossover(self, kind: str, width: int, backend: str, function: str = "") -> float:
+        """The work from which a backend clearly beats NumPy, its inputs at hand; infinity if never.
+
+        Of the first function of a class unless another is named.
+        """
         numpys, ours = (self.backends[name].curves.get((kind, width)) for name in ("numpy", backend))
         if numpys is None or ours is None:
             return math.inf
         marks = sorted({x for curve in (numpys, ours) for x, _ in curve.points})
         finer = [a * (b / a) ** (i / 16) for a, b in itertools.pairwise(marks) for i in range(16)]
-        return next((x for x in [*finer, *marks[-1:]] if ours(x) + DECIDING < GAIN * numpys(x)), math.inf)
+        theirs, its = (functools.partial(self._worked, name, function, kind, width) for name in ("numpy", backend))
+        return next((x for x in [*finer, *marks[-1:]] if its(x) + DECIDING < GAIN * theirs(x)), math.inf)
 
     def never_below(self, function: str, widths: Sequence[int] = WIDTHS) -> float:
         """Elements of the inputs below which every call of a function with such dtypes is fastest in NumPy."""
@@ -278,11 +373,22 @@ class Model:
         others = [name for name in self.backends if name != "numpy"]
         if kind is None or not others:
             return math.inf
+        return min(
+            self._elements_of(one, self.crossover(one, width, name, function))
+            for one in (kind, CLASSES[kind].slim, CLASSES[kind].least)
+            if one
+            for width in widths
+            for name in others
+        )
+
+    def _elements_of(self, kind: str, work: float) -> float:
+        """The least elements of inputs with which a class has so much work."""
         row = CLASSES[kind]
-        work = min(self.crossover(kind, width, name) for width in widths for name in others)
-        if row.work in (_ordered, _searched) and work < math.inf:
+        if work == math.inf:
+            return work
+        if row.work in (_ordered, _distinguished, _searched):
             work /= math.log2(max(work, 2))
-        return work ** (1 / row.growth) if work < math.inf else work
+        return float(work ** (1 / row.growth))
 
 
 def model_of(data: Mapping[str, Any]) -> Model:
@@ -294,6 +400,11 @@ def model_of(data: Mapping[str, Any]) -> Model:
                 for kind, by_width in row["classes"].items()
                 for width, points in by_width.items()
                 if points
+            },
+            {
+                (function, int(width)): Beside(float(part), float(more))
+                for function, by_width in row["others"].items()
+                for width, (part, more) in by_width.items()
             },
             {kind: float(seconds) for kind, seconds in row["first"].items()},
             {int(width): Curve(points) for width, points in row["fused"].items() if points},

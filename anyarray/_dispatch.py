@@ -125,6 +125,13 @@ def wrap(native: Native, home: Home) -> Array:
     return array
 
 
+def arrived(native: Native, home: Home) -> Array:
+    """An Array of a native array that was made, or handed in, just now."""
+    if home is scope["NUMPY"]:
+        _choice.mention(native.size)
+    return wrap(native, home)
+
+
 @overload
 def dispatch(function: F, /) -> F: ...
 @overload
@@ -173,7 +180,8 @@ def _compiled(function: F, declaration: Declaration, slow: Callable[..., Any], w
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
     made: dict[str, Any] = {}
     exec(_code(form), scope, made)  # our own text, from a declared signature
-    body = made["make"](declaration, slow, explain, _native_dtype, _automatic.limit_of(declaration.name))
+    limit, stays = _automatic.limit_of(declaration.name), _staying(declaration.name)
+    body = made["make"](declaration, slow, explain, _native_dtype, limit, stays)
     code = body.__code__
     names = tuple([declaration.name if one == NATIVE else one for one in code.co_names])
     body.__code__ = code.replace(co_name=name, co_qualname=function.__qualname__, co_filename=filename, co_names=names)
@@ -249,7 +257,7 @@ def _source(declaration: Declaration, written: list[Parameter], parameters: str)
             lines.append("            return declaration.wrapped(native, home)")
         lines.append(f"    {slow}")
     indented = "".join(f"    {line}\n" for line in lines)
-    return f"def make(declaration, slow, explain, native_dtype, limit):\n{indented}    return {FUNCTION}\n"
+    return f"def make(declaration, slow, explain, native_dtype, limit, stays):\n{indented}    return {FUNCTION}\n"
 
 
 def _entrance(arrays: list[Parameter]) -> list[str]:
@@ -259,31 +267,33 @@ def _entrance(arrays: list[Parameter]) -> list[str]:
         f"    if type({first}) is Array:",
         f"        home = {first}._home",
         "        backend = current().backend",
-        f"        if backend is None or backend is home.backend or {_is_small(arrays)}:",
+        f"        if backend is None or backend is home.backend or {_is_numpys(arrays)}:",
+        # Not before: whoever holds the native array when it is brought elsewhere could write to it.
         f"            {first}_ = {first}._native",
     ]
 
 
 def _entrance_of_sequence(name: str) -> list[str]:
     """The same for a function that joins arrays: as long as all they are together."""
-    small = f"backend is BY_COST and home is NUMPY and sum([one.size for one in {name}_]) < limit.elements"
+    small = f"sum([one.size for one in {name}_]) < limit.elements or stays(*{name})"
+    is_numpys = f"backend is BY_COST and home is NUMPY and ({small})"
     return [
         f"    if type({name}) in LISTS and {name} and type({name}[0]) is Array:",
         f"        home = {name}[0]._home",
         "        backend = current().backend",
         f"        {name}_ = [one._native for one in {name} if type(one) is Array and one._home is home]",
-        f"        if len({name}_) == len({name}) and (backend is None or backend is home.backend or {small}):",
+        f"        if len({name}_) == len({name}) and (backend is None or backend is home.backend or {is_numpys}):",
     ]
 
 
-def _is_small(arrays: list[Parameter]) -> str:
-    """The condition under which the automatic choice has nothing to decide: NumPy's arrays, below the limit.
+def _is_numpys(arrays: list[Parameter]) -> str:
+    """The condition under which the automatic choice has nothing to decide: NumPy's arrays, below the limit, or known.
 
     Arrays of different shapes broadcast, or are multiplied, to no more than the product of their sizes.
     """
     first, *others = (p.name for p in arrays)
     small = (
-        f"backend is BY_COST and home is NUMPY and ((elements := {first}._native.size) < limit.elements"
+        f"((elements := {first}._native.size) < limit.elements"
         f" or elements < limit.narrow and {first}._native.itemsize <= {_cost.WIDTHS[0]})"
     )
     for name in others:
@@ -291,7 +301,23 @@ def _is_small(arrays: list[Parameter]) -> str:
             f" and (type({name}) is not Array or {name}._home is home and"
             f" (elements * {name}._native.size < limit.elements or {name}._native.shape == {first}._native.shape))"
         )
-    return small
+    return f"backend is BY_COST and home is NUMPY and ({small} or stays({', '.join(p.name for p in arrays)}))"
+
+
+def _staying(function: str) -> Callable[..., bool]:
+    """Whether a call of NumPy's arrays, and scalars, was found to be fastest there."""
+    calls = _automatic.calls_of_numpy(function)
+
+    def stays(*arguments: Any) -> bool:
+        key: list[Any] = []
+        for one in arguments:
+            if is_array(one):
+                if one._home is not scope["NUMPY"] or getattr(one, "_account", None) is not None:
+                    return False
+                key += [one._native.shape, one._native.dtype]
+        return tuple(key) in calls
+
+    return stays
 
 
 def _parameters(function: Callable[..., Any]) -> str:
@@ -328,13 +354,20 @@ def call(declaration: Declaration, values: Sequence[Any]) -> Any:
         home = _choice.home_of_call(name, [a._home for a in arrays], traced)
         return _called(declaration, values, prepared, arrays, home)
     started = time.perf_counter()
-    try:
+
+    def attempt() -> tuple[Any, list[Array]]:
         result = _called(declaration, values, prepared, arrays, decision.home)
+        results = [one for one in (result if isinstance(result, tuple) else (result,)) if is_array(one)]
+        if decision.must_wait(results):
+            decision.home.backend.hook("synchronize")([one._native for one in results][-1])
+        return result, results
+
+    try:
+        result, results = attempt()
     except Exception as error:
         if not decision.retreat(error):
             raise
-        result = _called(declaration, values, prepared, arrays, decision.home)
-    results = [one for one in (result if isinstance(result, tuple) else (result,)) if is_array(one)]
+        result, results = attempt()
     decision.credit(results)
     if _choice.is_recorded():
         decision.home.backend.hook("synchronize")([one._native for one in results][-1])
@@ -405,7 +438,7 @@ def created(name: str, device: Any, dtype: _dtypes.DType, *args: Any, **kwargs: 
     backend = home.backend
     function = getattr(home, name)
     native = function(*args, dtype=backend.native_dtype(dtype.name), device=backend.native_device, **kwargs)
-    return wrap(native, home)
+    return arrived(native, home)
 
 
 def is_array(value: Any) -> TypeGuard[Array]:

@@ -21,7 +21,7 @@ import platformdirs
 
 from anyarray import _backend, _cost
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 """Of the file; another number is another meaning."""
 
 

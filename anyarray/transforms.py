@@ -258,8 +258,9 @@ class _Jit:
         home = _home("jit", arrays)
         if not _choice.is_by_cost(arrays) or not _is_hashable(structure):
             return self._call_on(home, args, kwargs, structure, arrays)
-        key = (structure, *[(a.dtype, a.shape) for a in arrays])
-        whole = self._whole.setdefault(key, WholeFunction())
+        candidates = _choice.candidates()
+        key = (structure, candidates, *[(a.dtype, a.shape) for a in arrays])
+        whole = self._whole.setdefault(key, WholeFunction(candidates))
         home = whole.home(home, arrays)
         name = home.backend.name
         started = time.perf_counter()
@@ -342,7 +343,7 @@ _SCOPE: Final[dict[str, Any]] = {
     "type_": type,
     "usual_": _USUAL,
 }
-_RESERVED: Final = {*_SCOPE, "fast_", "slow_", "home_", "chosen_", "run_", "result_"}
+_RESERVED: Final = {*_SCOPE, "fast_", "slow_", "home_", "choice_", "chosen_", "is_here_", "run_", "result_"}
 """Names in the entrance, which no parameter may have."""
 
 
@@ -355,8 +356,10 @@ def _entrance(function: Callable[..., Any], names: Sequence[str]) -> str:
 def called{inspect.Signature(bare)}:
     if type_({names[0]}) is Array_ and defaults_() is usual_:
         home_ = {names[0]}._home
-        chosen_ = current_().backend
-        if (chosen_ is None or chosen_ is home_.backend or chosen_ is AUTO_) and home_ in fast_{others}:
+        choice_ = current_()
+        chosen_ = choice_.backend
+        is_here_ = chosen_ is None or chosen_ is home_.backend or (chosen_ is AUTO_ and choice_.candidates is None)
+        if is_here_ and home_ in fast_{others}:
             result_ = new_(Array_)
             try:
                 result_._native = fast_[home_]({natives})

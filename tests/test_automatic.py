@@ -7,9 +7,13 @@ what the model says. So the bounds are those of the rule, not of measurements.
 from __future__ import annotations
 
 import math
+import os
+import subprocess
+import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -19,10 +23,11 @@ from hypothesis import strategies as st
 
 import anyarray as xp
 from anyarray import _automatic, _choice, _cost, _explanation, testing
+from anyarray.backends import sim
 
 UNIT: Final = 1e-3
 """Seconds of a call with the factor 1."""
-CLASS_OF: Final = {"negative": "arithmetic", "sin": "trigonometric", "tanh": "hyperbolic"}
+FUNCTIONS: Final = ("negative", "sin", "tanh")
 N: Final = 16
 """Elements; what a call takes does not depend on it here."""
 
@@ -33,11 +38,10 @@ def model_of(numpy: Factors, sim: Factors, latency: float, bandwidth: float = 1e
     """The model of a machine where calls take their factor times `UNIT`."""
 
     def costs(factors: Factors) -> _cost.Costs:
-        curves = {}
-        for name, factor in factors.items():
-            for width in _cost.WIDTHS:
-                curves[CLASS_OF[name], width] = _cost.Curve([(1, factor * UNIT), (1e15, factor * UNIT)])
-        return _cost.Costs(curves)
+        curve = _cost.Curve([(1, 1e-9 * UNIT), (2, UNIT), (1e15, UNIT)])
+        curves = {(kind, width): curve for kind in ("arithmetic", "transcendental") for width in _cost.WIDTHS}
+        others = {(name, width): _cost.Beside(f) for name, f in factors.items() for width in _cost.WIDTHS}
+        return _cost.Costs(curves, others)
 
     sizes = [2**i for i in range(40)]
     route = _cost.Route(_cost.Curve([(nbytes, latency + nbytes / bandwidth) for nbytes in sizes]))
@@ -117,12 +121,12 @@ def read(x: xp.Array) -> np.ndarray[Any, Any]:
 
 
 costs = st.sampled_from([1e-3, 0.1, 0.5, 1.0, 2.0, 5.0, 30.0])
-factors = st.fixed_dictionaries(dict.fromkeys(CLASS_OF, costs))
+factors = st.fixed_dictionaries(dict.fromkeys(FUNCTIONS, costs))
 latencies = st.sampled_from([1e-6, 1e-4, 1e-3, 3e-3, 2e-2])
 
 
 # ---------------------------------------------------------------------- the bounds
-@given(numpy=factors, sim=factors, latency=latencies, calls=st.lists(st.sampled_from(sorted(CLASS_OF)), max_size=60))
+@given(numpy=factors, sim=factors, latency=latencies, calls=st.lists(st.sampled_from(sorted(FUNCTIONS)), max_size=60))
 def test_random_work_stays_within_the_bounds(numpy: Factors, sim: Factors, latency: float, calls: list[str]) -> None:
     with world(numpy, sim, latency) as here:
         x = xp.ones(N)
@@ -157,11 +161,11 @@ def test_fresh_data_in_every_step_stays_within_the_bound_of_numpy(latency: float
         assert here.seconds <= 2 * here.on_numpy * (1 + 1e-6)
 
 
-EVEN: Final = dict.fromkeys(CLASS_OF, 1.0)
+EVEN: Final = dict.fromkeys(FUNCTIONS, 1.0)
 
 
 def test_a_long_loop_moves_once() -> None:
-    with world(EVEN, dict.fromkeys(CLASS_OF, 0.1), latency=5e-3) as here:
+    with world(EVEN, dict.fromkeys(FUNCTIONS, 0.1), latency=5e-3) as here:
         x = xp.ones(N)
         for _ in range(300):
             x = here.call("sin", x)
@@ -249,6 +253,29 @@ def test_a_device_without_memory_hands_the_call_back() -> None:
         assert y.tolist() == pytest.approx([math.sin(1)] * N)
 
 
+def test_a_device_that_runs_full_sends_the_call_to_the_host() -> None:
+    with world({**EVEN, "sin": 100.0}, EVEN, latency=1e-6, memory=8.0 * N):
+        y = xp.sin(xp.ones(N))
+        assert y.device.library == "sim"
+        full = r"^add: sim is out of memory, so the call is repeated on numpy$"
+        with pytest.warns(xp.OutOfMemoryWarning, match=full):
+            z = xp.reshape(y, (N, 1)) + y
+        assert z.device.library == "numpy"
+        assert z[3, 4] == pytest.approx(2 * math.sin(1))
+
+
+def test_an_error_that_comes_with_the_result_is_met_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    def exhausted(x: Any) -> None:
+        raise RuntimeError("RESOURCE_EXHAUSTED: Out of memory allocating 1 bytes")
+
+    with world({**EVEN, "sin": 100.0}, EVEN, latency=1e-6):
+        monkeypatch.setattr(sim, "synchronize", exhausted, raising=False)
+        full = r"^sin: sim is out of memory, so the call is repeated on numpy$"
+        with pytest.warns(xp.OutOfMemoryWarning, match=full):
+            y = xp.sin(xp.ones(N))
+    assert y.tolist() == pytest.approx([math.sin(1)] * N)
+
+
 def test_a_device_without_float64_is_no_candidate_for_it() -> None:
     with world({**EVEN, "sin": 100.0}, EVEN, latency=1e-6, float32_only=True):
         assert xp.sin(xp.ones(N)).device.library == "numpy"
@@ -313,19 +340,75 @@ def test_without_a_profile_nobody_is_asked_any_more() -> None:
     assert _choice.process_default.backend is None
 
 
-def test_the_first_array_mentions_calibrate_once(
-    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
-) -> None:
+def test_a_policy_narrows_the_choice_of_whole_functions() -> None:
+    @xp.jit
+    def doubled(x: xp.Array) -> xp.Array:
+        return x * 2
+
+    with testing.simulated():
+        xp.device("sim")
+        for model in (fused_model(compiling=0.0), None):
+            _automatic.use(model)
+            for name in ("sim", "numpy", "sim"):
+                with xp.policy(candidates=[name]):
+                    assert doubled(xp.ones(N)).device.library == name
+
+
+@pytest.fixture
+def unmeasured(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> pytest.LogCaptureFixture:
+    """What is logged on a machine without a profile."""
     monkeypatch.setenv("ANYARRAY_PROFILE", str(tmp_path / "none.json"))
     xp.set_default_backend("auto")
     _automatic.forget()
-    with caplog.at_level("INFO", logger="anyarray"), warnings.catch_warnings():
+    return caplog
+
+
+HINT: Final = (
+    "anyarray: calls run where their arrays are, as this machine is not measured. Run: python -m anyarray calibrate"
+)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: xp.ones(100_000),
+        lambda: xp.asarray(np.ones(100_000)),
+        lambda: xp.sin(np.ones(100_000)),  # type: ignore[arg-type]  # what NumPy's users have
+    ],
+    ids=["made", "handed in", "of a native array"],
+)
+def test_the_first_large_call_mentions_calibrate_once(
+    call: Callable[[], Any], unmeasured: pytest.LogCaptureFixture
+) -> None:
+    with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert not caplog.messages
-        for n in (100, 100_000):
-            xp.sin(xp.ones(n))
-    said = "automatic choice: calls run where their arrays are, as this machine is not measured. "
-    assert caplog.messages == [said + "Run: python -m anyarray calibrate"]
+        xp.sin(xp.ones(100))
+        assert unmeasured.messages == []
+        for _ in range(2):
+            call()
+    assert unmeasured.messages == [HINT]
+
+
+def test_the_hint_is_seen_without_any_logging_set_up(tmp_path: Path) -> None:
+    program = "import anyarray as xp; xp.sum(xp.ones(100_000)); xp.ones(100_000)"
+    environment = {**os.environ, "ANYARRAY_PROFILE": str(tmp_path / "none.json")}
+    command = [sys.executable, "-W", "error", "-c", program]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert done.stderr == HINT + "\n"
+
+
+def test_nothing_is_mentioned_where_a_backend_is_chosen_or_no_profile_wanted(
+    unmeasured: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    xp.ones(3)
+    with xp.backend("numpy"):
+        xp.sin(xp.ones(100_000))
+    monkeypatch.setenv("ANYARRAY_PROFILE", "off")
+    _automatic.forget()
+    xp.sin(xp.ones(100_000))
+    assert unmeasured.messages == []
 
 
 # ---------------------------------------------------------------------- whole functions

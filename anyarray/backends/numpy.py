@@ -269,7 +269,13 @@ def _axes(x: Native, axis: Axis) -> int | tuple[int, ...]:
 
 # ---------------------------------------------------------------------- sets and indexing
 def unique_values(x: Native, /) -> Native:
-    """Sorted, as on the other backends; NumPy's own function need not sort."""
+    """Sorted, as on the other backends; NumPy's own function need not sort.
+
+    It neither sees that the elements ascend already, as those do that `sort` gave; then it takes ten times as long.
+    """
+    flat = x.reshape(-1)
+    if flat.size > 1 and flat.dtype.kind != "c" and np.all(flat[:-1] <= flat[1:]):
+        return flat[np.concatenate(([True], flat[1:] != flat[:-1]))]
     return np.unique(x, equal_nan=False)
 
 
@@ -288,8 +294,16 @@ def count_nonzero(x: Native, /, *, axis: Axis = None, keepdims: bool = False) ->
 # ---------------------------------------------------------------------- sorting
 def sort(x: Native, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Native:
     refuse_complex(x)
-    ascending = np.sort(x, axis=axis, stable=stable)
+    ascending = np.sort(x, axis=axis, stable=stable and _shows_order(x))
     return np.flip(ascending, axis) if descending else ascending
+
+
+def _shows_order(x: Native) -> bool:
+    """Whether sorted values show if the sort was stable: only zeros of two signs do.
+
+    NumPy's other sort is two to three times faster, but for the narrowest dtypes, which it sorts by radix.
+    """
+    return x.itemsize < 4 or (x.dtype.kind == "f" and np.count_nonzero(x) < x.size)
 
 
 def argsort(x: Native, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Native:

@@ -120,7 +120,7 @@ def asarray(
         native = source._native  # a write copies first, so this is a copy already
     else:
         native = home.exported(source._native)
-    return _converted(_dispatch.wrap(native, home), wanted, copy)
+    return _converted(_dispatch.arrived(native, home), wanted, copy)
 
 
 def _shared(source: Array, home: Home) -> Any:
@@ -201,7 +201,7 @@ def _of_host(host: np.ndarray[Any, Any], wanted: DType | None, device: Device | 
         raise _errors.ArgumentTypeError(f"asarray: obj is complex and cannot become {wanted}. Take its real part")
     home = _choice.chosen_home(device)
     cast = host.astype(wanted.dtype, copy=False)
-    return _dispatch.wrap(_transfer.from_host(cast, home.backend), home)
+    return _dispatch.arrived(_transfer.from_host(cast, home.backend), home)
 
 
 def empty(shape: Shape, *, dtype: DType | None = None, device: Device | None = None) -> Array:
