@@ -343,7 +343,9 @@ def decide(function: str, arrays: Sequence[Any], candidates: tuple[str, ...] | N
             decision.predicted[name] = working
             continue
         arriving = _bringing(arrays, sizes, name, known)
-        moving = arriving + known.bringing(name, here, call.work.results * call.itemsize)
+        there = _loaded(name)
+        is_view = there is not None and _transfer.route(there, stay.backend).is_always_safe
+        moving = arriving + known.bringing(name, here, call.work.results * call.itemsize, is_view=is_view)
         once = _first(name, call, prospect, known) + _importing(name, known)
         decision.predicted[name] = total = working + moving + once
         multiple = 1.0 if name == NUMPY else TWICE

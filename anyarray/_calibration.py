@@ -45,7 +45,7 @@ SPACES: Final = (
 )  # fmt: skip
 ROUND_SECONDS: Final = 5e-4
 """About the length of a round: shorter than the slice of time that a busy machine gives."""
-LONGEST: Final = 0.08
+LONGEST: Final = 0.12
 """Seconds of a call from which on no larger size is tried."""
 SHORTEST: Final = 0.004
 """Seconds of rounds in the first pass over a cell."""
@@ -149,9 +149,10 @@ def _list(random: np.random.Generator, n: int, dtype: Any) -> tuple[list[Host]]:
     return (list(_two_vectors(random, n, dtype)),)
 
 
-_LONG: Final = (1 << 6, 4_000, 1 << 16, 500_000, 1 << 21, 8_000_000, 1 << 26)
+_LONG: Final = (1 << 6, 4_000, 1 << 16, 500_000, 2_500_000, 10_000_000, 1 << 26)
+"""The second last is beyond 32 MiB, from where on the C library gets new memory from the system for every array."""
 _SQUARE: Final = (4**2, 32**2, 128**2, 256**2, 512**2, 1024**2, 2048**2)
-_SLIM: Final = tuple(_cost.SLIMMEST * columns**2 for columns in (2, 8, 24, 50, 100, 200))
+_SLIM: Final = tuple(_cost.SLIMMEST * columns**2 for columns in (2, 8, 24, 40, 64, 128, 200))
 INPUTS: Final[dict[str, tuple[Callable[..., Any], tuple[int, ...]]]] = {
     "arithmetic": (_two_vectors, _LONG),
     "search": (_sought, _LONG),

@@ -242,6 +242,38 @@ def test_a_broadcast_of_small_arrays_is_not_small() -> None:
         assert (x + x).device.library == "numpy"
 
 
+def test_a_call_that_is_numpys_is_decided_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    slow, fast = _cost.Curve([(1, 1e-9), (1e9, 1.0)]), _cost.Curve([(1, 1e-9), (1e9, 1e-2)])
+    costs = {
+        name: _cost.Costs({("transcendental", 4): narrow, ("transcendental", 8): slow})
+        for name, narrow in (("numpy", slow), ("sim", fast))
+    }
+    decided: list[str] = []
+    decide = _automatic.decide
+    with testing.simulated(), xp.backend("auto"):
+        xp.device("sim")
+        _automatic.use(_cost.Model(costs, model_of(EVEN, EVEN, 1.0).routes))
+        monkeypatch.setattr(
+            _automatic, "decide", lambda function, *others: decided.append(function) or decide(function, *others)
+        )
+        x = xp.ones(1 << 20)
+        for _ in range(3):
+            xp.exp(x)
+        assert decided == ["exp"]
+        xp.exp(x[1:])
+        xp.exp(xp.ones(1 << 20, dtype=xp.float32))
+    assert decided == ["exp"] * 3
+
+
+def test_what_other_results_missed_does_not_move_an_array() -> None:
+    # Each sine misses 0.6 ms, and bringing its fresh input there and back takes 1 ms: no turn of the loop ever pays.
+    with world({**EVEN, "sin": 1.6}, EVEN, latency=5e-4) as here:
+        x = xp.ones(N)
+        for _ in range(20):
+            here.call("sin", here.call("negative", x))
+    assert here.machine.transfers == 0
+
+
 def test_a_device_without_memory_hands_the_call_back() -> None:
     with world({**EVEN, "sin": 100.0}, EVEN, latency=1e-6, memory=8.0):
         x = xp.ones(N)

@@ -182,3 +182,61 @@ def test_plot_draws_a_picture(file: Path, tmp_path: Path) -> None:
     picture = tmp_path / "curves.png"
     assert main(["calibrate", "--show", "--plot", str(picture)]) == 0
     assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+# ---------------------------------------------------------------------- predictions
+def proportional(*kinds: str, each: float = 1e-9, launch: float = 1e-6) -> dict[tuple[str, int], _cost.Curve]:
+    """Curves of classes where launching takes so long, and each unit of work."""
+    points = [(10**i, launch + each * 10**i) for i in range(13)]
+    return {(kind, width): _cost.Curve(points) for kind in kinds for width in _cost.WIDTHS}
+
+
+def seconds_of(model: _cost.Model, function: str, *shapes: tuple[int, ...], dtype: xp.DType = xp.float64) -> float:
+    call = _cost.call(function, shapes, [dtype] * len(shapes))
+    assert call is not None
+    seconds = model.seconds("numpy", call)
+    assert seconds is not None
+    return seconds
+
+
+def test_a_matrix_is_taken_for_a_slim_one_by_how_slim_it_is() -> None:
+    curves = {**proportional("svd", each=1e-9), **proportional("svd of a slim matrix", each=1e-7)}
+    model = _cost.Model({"numpy": _cost.Costs(curves)}, {})
+    assert seconds_of(model, "svd", (256, 256)) == pytest.approx(1e-9 * 256**3, rel=1e-2)
+    assert seconds_of(model, "svd", (1024, 64)) == pytest.approx(1e-8 * 1024 * 64**2, rel=1e-2)
+    assert seconds_of(model, "svd", (16, 65536)) == pytest.approx(1e-7 * 65536 * 16**2, rel=1e-2)
+
+
+def test_a_product_takes_no_less_than_reading_its_matrices() -> None:
+    curves = {**proportional("matmul", each=1e-12), **proportional("product with a vector", each=1e-8)}
+    model = _cost.Model({"numpy": _cost.Costs(curves)}, {})
+    assert seconds_of(model, "matmul", (1000, 1000), (1000,)) == pytest.approx(1e-2, rel=1e-2)
+    assert seconds_of(model, "matmul", (1000, 1000), (1000, 2)) == pytest.approx(1e-2, rel=1e-2)
+    curves = proportional("matmul", each=1e-9)
+    model = _cost.Model({"numpy": _cost.Costs({**curves, **proportional("product with a vector", each=1e-9)})}, {})
+    assert seconds_of(model, "matmul", (1000, 1000), (1000, 1000)) == pytest.approx(2.0, rel=1e-2)
+
+
+def test_complex_elements_count_twice() -> None:
+    model = _cost.Model({"numpy": _cost.Costs(proportional("arithmetic"))}, {})
+    assert seconds_of(model, "add", (10**7,), dtype=xp.complex128) == pytest.approx(2e-2, rel=1e-2)
+
+
+def test_a_function_is_predicted_beside_the_first_of_its_class() -> None:
+    others = {("sqrt", 8): _cost.Beside(more=3e-9), ("negative", 8): _cost.Beside(part=0.5)}
+    model = _cost.Model({"numpy": _cost.Costs(proportional("arithmetic"), others)}, {})
+    assert seconds_of(model, "add", (10**7,)) == pytest.approx(1e-2, rel=1e-2)
+    assert seconds_of(model, "sqrt", (10**7,)) == pytest.approx(4e-2, rel=1e-2)
+    assert seconds_of(model, "negative", (10**7,)) == pytest.approx(5e-3, rel=1e-2)
+    assert seconds_of(model, "sqrt", (1,)) == pytest.approx(1e-6, rel=1e-2)
+
+
+def test_every_function_of_a_class_is_measured_or_like_one_that_is() -> None:
+    measured = {name for names in _calibration.OTHERS.values() for name in names.split()}
+    alike = {name for names in _calibration.ALIKE.values() for name in names.split()}
+    first = {row.functions[0] for row in _cost.CLASSES.values()}
+    like_the_first = {"subtract", "multiply", "divide", "min", "stack", "take_along_axis", "zeros_like", "full_like"}
+    assert measured | alike | first | like_the_first == set(_cost.CLASS_OF)
+    assert set(_calibration.ALIKE) <= measured
+    for name in measured:
+        _calibration._function(name)
