@@ -149,10 +149,10 @@ def _list(random: np.random.Generator, n: int, dtype: Any) -> tuple[list[Host]]:
     return (list(_two_vectors(random, n, dtype)),)
 
 
-_LONG: Final = (1 << 6, 4_000, 1 << 16, 500_000, 2_500_000, 10_000_000, 1 << 26)
+_LONG: Final = (1 << 6, 1 << 14, 200_000, 1_000_000, 4_000_000, 10_000_000, 1 << 26)
 """The second last is beyond 32 MiB, from where on the C library gets new memory from the system for every array."""
-_SQUARE: Final = (4**2, 32**2, 128**2, 256**2, 512**2, 1024**2, 2048**2)
-_SLIM: Final = tuple(_cost.SLIMMEST * columns**2 for columns in (2, 8, 24, 40, 64, 128, 200))
+_SQUARE: Final = (4**2, 64**2, 192**2, 512**2, 1024**2, 2048**2)
+_SLIM: Final = tuple(_cost.SLIMMEST * columns**2 for columns in (2, 16, 40, 64, 128, 200))
 INPUTS: Final[dict[str, tuple[Callable[..., Any], tuple[int, ...]]]] = {
     "arithmetic": (_two_vectors, _LONG),
     "search": (_sought, _LONG),
@@ -284,7 +284,7 @@ def _sizes(kind: str) -> tuple[int, ...]:
     return INPUTS[kind][1] if kind in INPUTS else _LONG
 
 
-COMPARED: Final = 3
+COMPARED: Final = 2
 """Which of the sizes of their class the other functions are measured at."""
 
 
@@ -384,12 +384,14 @@ class Calibration:
                 return
             yield 1 - left / seconds, f"{cell.kind} {cell.size}"
             self._measure(cell, SHORTEST)
+        # As many rounds more of each, so that long calls, of which there were few, get what time is left.
+        taking = [max(SHORTEST, sum(self._least.get((cell, one.name), 0.0) for one in self.backends)) for cell in cells]
         for i, cell in enumerate(cells):
             left = end - time.perf_counter()
             if left <= 0:
                 return
             yield 1 - left / seconds, f"{cell.kind} {cell.size}, again"
-            self._measure(cell, left / (len(cells) - i))
+            self._measure(cell, left * taking[i] / sum(taking[i:]))
 
     def _measure(self, cell: Cell, seconds: float) -> None:
         names = [backend for backend in self.backends if not self._is_too_long(cell, backend)]

@@ -320,15 +320,18 @@ class Model:
         they are near.
         """
         kind, width, amount = what.kind, what.width, what.work.amount
-        curve, numpys = (self.backends[name].curves.get((kind, width)) for name in (backend, "numpy"))
-        if curve is None or (numpys is not None and FAR * curve.reach < min(amount, numpys.reach)):
+        curves, numpys = self.backends[backend].curves, self.backends["numpy"].curves
+        if (kind, width) not in curves:
+            return None
+        slim = CLASSES[kind].slim if (CLASSES[kind].slim, width) in curves else ""
+        near = (slim if slim and what.slimness > 0.5 else kind), width
+        if near in numpys and FAR * curves[near].reach < min(amount, numpys[near].reach):
             return None
         seconds = self._worked(backend, what.function, kind, width, amount)
-        slim = CLASSES[kind].slim
-        if what.slimness and (slim, width) in self.backends[backend].curves:
+        if what.slimness and slim:
             slims = self._worked(backend, what.function, slim, width, amount)
             seconds = math.exp((1 - what.slimness) * math.log(seconds) + what.slimness * math.log(slims))
-        if what.least is not None and (what.least[0], width) in self.backends[backend].curves:
+        if what.least is not None and (what.least[0], width) in curves:
             seconds = max(seconds, self._worked(backend, what.function, what.least[0], width, what.least[1]))
         return seconds
 
