@@ -195,7 +195,7 @@ def _prospect(function: str, shapes: tuple[Shape, ...], dtypes: tuple[DType, ...
         return Prospect(None, {}, key, True)
     predicted = {name: known.seconds(name, found) for name in known.backends}
     seconds = {name: one for name, one in predicted.items() if one is not None}
-    is_numpys = NUMPY in seconds and min(seconds.values()) > _cost.GAIN * seconds[NUMPY]
+    is_numpys = NUMPY in seconds and min(seconds.values()) + _cost.DECIDING > _cost.GAIN * seconds[NUMPY]
     return Prospect(found, seconds, key, is_numpys)
 
 
@@ -339,7 +339,10 @@ def decide(function: str, arrays: Sequence[Any], candidates: tuple[str, ...] | N
         if name == here or (name, function) in _unable:
             continue
         saving = staying - working
-        if (saving + here_first <= 0 or working > _cost.GAIN * (staying + here_first)) and candidates is None:
+        deciding = _cost.DECIDING if here == NUMPY else 0.0
+        if (
+            saving + here_first <= 0 or working + deciding > _cost.GAIN * (staying + here_first)
+        ) and candidates is None:
             decision.predicted[name] = working
             continue
         arriving = _bringing(arrays, sizes, name, known)

@@ -47,6 +47,8 @@ ROUND_SECONDS: Final = 5e-4
 """About the length of a round: shorter than the slice of time that a busy machine gives."""
 LONGEST: Final = 0.12
 """Seconds of a call from which on no larger size is tried."""
+LAUNCHING: Final = 1e-3
+"""Seconds of a call up to which it may be all launching, and tells nothing of larger sizes."""
 SHORTEST: Final = 0.004
 """Seconds of rounds in the first pass over a cell."""
 UNCONFIRMED: Final = 0.1
@@ -270,13 +272,13 @@ def _cells(largest: int) -> list[Cell]:
         if size <= largest
     ]
     others = [
-        Cell(kind, width, _sizes(kind)[COMPARED], name)
+        Cell(kind, width, _sizes(kind)[_compared(kind)], name)
         for names in OTHERS.values()
         for name in names.split()
         for kind in (_cost.CLASS_OF[name],)
         for width in _cost.WIDTHS
     ]
-    at = next((i for i, cell in enumerate(cells) if cell.size in _LONG[COMPARED + 1 :]), len(cells))
+    at = next((i for i, cell in enumerate(cells) if cell.size in _LONG[_compared("sum") + 1 :]), len(cells))
     return cells[:at] + others + cells[at:]
 
 
@@ -284,8 +286,9 @@ def _sizes(kind: str) -> tuple[int, ...]:
     return INPUTS[kind][1] if kind in INPUTS else _LONG
 
 
-COMPARED: Final = 2
-"""Which of the sizes of their class the other functions are measured at."""
+def _compared(kind: str) -> int:
+    """Which of the sizes of their class the other functions are measured at: calls that are worth moving."""
+    return 3 if _sizes(kind) is _LONG else 2
 
 
 # ---------------------------------------------------------------------- timing
@@ -423,7 +426,9 @@ class Calibration:
             return False
         before = self._least.get((Cell(cell.kind, cell.width, sizes[at - 1]), backend.name))
         growth = 1.0 if sizes is _LONG else 1.5
-        return before is None or before * (cell.size / sizes[at - 1]) ** growth > LONGEST
+        if before is None:
+            return True
+        return before > LAUNCHING and before * (cell.size / sizes[at - 1]) ** growth > LONGEST
 
     def _measure_route(self, source: Backend, target: Backend, seconds: float) -> None:
         way = _transfer.route(source, target)

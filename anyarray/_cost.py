@@ -186,8 +186,8 @@ WIDTHS: Final = (4, 8)
 """Bytes of the real numbers that are measured, float32 and float64; each dtype counts as the nearer one."""
 
 
-DECIDING: Final = 2e-5
-"""Seconds that a decision and what follows from it may take; below the size that wins so much, nobody decides."""
+DECIDING: Final = 4e-5
+"""Seconds that a decision and what follows from it may take; where no more is won, nothing moves and nobody decides."""
 GAIN: Final = 0.9
 """Part of the time here that a call may take elsewhere at most: less of a gain is within the error of measuring."""
 FAR: Final = 16.0
