@@ -151,9 +151,9 @@ def _list(random: np.random.Generator, n: int, dtype: Any) -> tuple[list[Host]]:
     return (list(_two_vectors(random, n, dtype)),)
 
 
-_LONG: Final = (1 << 6, 1 << 14, 200_000, 1_000_000, 4_000_000, 10_000_000, 1 << 26)
+_LONG: Final = (1 << 6, 1 << 14, 1 << 17, 500_000, 2_500_000, 10_000_000, 1 << 26)
 """The second last is beyond 32 MiB, from where on the C library gets new memory from the system for every array."""
-_SQUARE: Final = (4**2, 64**2, 192**2, 512**2, 1024**2, 2048**2)
+_SQUARE: Final = (4**2, 64**2, 192**2, 512**2, 1200**2, 2400**2)
 _SLIM: Final = tuple(_cost.SLIMMEST * columns**2 for columns in (2, 16, 40, 64, 128, 200))
 INPUTS: Final[dict[str, tuple[Callable[..., Any], tuple[int, ...]]]] = {
     "arithmetic": (_two_vectors, _LONG),
@@ -259,9 +259,9 @@ class Cell:
 
 
 def _cells(largest: int) -> list[Cell]:
-    """All cells up to some size, small sizes of every class first: a run that is cut short lacks large ones.
+    """All cells up to some size, small sizes of every class first, the other functions last.
 
-    The other functions come where their size does.
+    So a run that is cut short takes those for the first of their class, and lacks large sizes only if it is cut shorter.
     """
     cells = [
         Cell(kind, width, size)
@@ -278,8 +278,7 @@ def _cells(largest: int) -> list[Cell]:
         for kind in (_cost.CLASS_OF[name],)
         for width in _cost.WIDTHS
     ]
-    at = next((i for i, cell in enumerate(cells) if cell.size in _LONG[_compared("sum") + 1 :]), len(cells))
-    return cells[:at] + others + cells[at:]
+    return cells + others
 
 
 def _sizes(kind: str) -> tuple[int, ...]:
@@ -301,6 +300,7 @@ def _in_turns(runs: Mapping[str, Run], seconds: float) -> dict[str, tuple[float,
     rounds: dict[str, list[float]] = {}
     loops: dict[str, int] = {}
     first: dict[str, float] = {}
+    started = time.perf_counter()
     for name, run in runs.items():
         try:
             first[name] = _timed(run, 1)
@@ -308,7 +308,6 @@ def _in_turns(runs: Mapping[str, Run], seconds: float) -> dict[str, tuple[float,
         except Exception:  # noqa: BLE001 - whatever a library raises, it cannot do this: so it is no candidate
             continue
         loops[name] = max(1, round(ROUND_SECONDS / min(rounds[name])))
-    started = time.perf_counter()
     while (spent := time.perf_counter() - started) < seconds or (
         spent < UNCONFIRMED and not all(map(_is_confirmed, rounds.values()))
     ):
