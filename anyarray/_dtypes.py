@@ -255,6 +255,9 @@ def weak(scalar: type[Any], beside: str) -> str:
 _STANDARD_DEFAULTS: Final = {bool: bool_, int: int64, float: float64, complex: complex128}
 _defaults: ContextVar[dict[type[Any], DType]] = ContextVar("anyarray default dtypes", default=_STANDARD_DEFAULTS)
 
+_changes: Final[list[None]] = []
+"""Empty until the first `default_dtypes`: till then the defaults are the standard's in every context."""
+
 
 def default(kind: type[Any]) -> DType:
     """The dtype of a Python scalar of class `kind` that has no array beside it."""
@@ -291,6 +294,8 @@ def default_dtypes(
         if found.kind not in {"int": "iu", "float": "f", "complex": "c"}[name]:
             raise ArgumentTypeError(f"default_dtypes: {name} must be a dtype of that kind, not {found}")
         chosen[classes[name]] = found
+    if not _changes:
+        _changes.append(None)
     token = _defaults.set(chosen)
     try:
         yield

@@ -173,8 +173,8 @@ class _Compiled:
         self._results: dict[Any, Structure] = {}
         self.gives_one_array = False
         """Whether all traces so far give an Array and nothing else."""
-        compiled = backend.hook("jit")(self._traced)
-        self.native: Callable[..., Any] = backend.hook("scoped")(compiled, backend.native_device)
+        self.unscoped: Callable[..., Any] = backend.hook("jit")(self._traced)
+        self.native: Callable[..., Any] = backend.hook("scoped")(self.unscoped, backend.native_device)
         """Takes native arrays and gives one, or a list if the result is not an Array."""
 
     def _traced(self, *natives: Native) -> Native | list[Native]:
@@ -234,6 +234,10 @@ class _Jit:
         """What the automatic choice knows of the function, by structure, dtypes and shapes."""
         self._fast: dict[Home, Callable[..., Native]] = {}
         """Compiled functions of nothing but Arrays on one home that give an Array, under the usual default dtypes."""
+        self._refusals: dict[Home, type[Exception]] = {}
+        """What each of them raises if the call is to be made the slow way."""
+        self._scope = {**_SCOPE, "fast_": self._fast, "refusals_": self._refusals, "slow_": self.call, "first_": None}
+        """The globals of the entrance. The first home and its function stand there, too: a dict takes 30 ns."""
 
     def entrance(self) -> Callable[..., Any]:
         """The function that users call."""
@@ -243,9 +247,9 @@ class _Jit:
         source = _entrance(self._function, names)
         filename = f"<anyarray jit {getattr(self._function, '__qualname__', 'function')}>"
         linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
-        scope = {**_SCOPE, "fast_": self._fast, "slow_": self.call}
-        exec(compile(source, filename, "exec"), scope)
-        entrance: Any = scope["called"]
+        made: dict[str, Any] = {}
+        exec(compile(source, filename, "exec"), self._scope, made)
+        entrance: Any = made["called"]
         entrance.__defaults__ = tuple(
             p.default for p in inspect.signature(self._function).parameters.values() if p.default is not p.empty
         )
@@ -293,16 +297,29 @@ class _Jit:
             raise self._unhashable(args, kwargs) from error
         if compiled is None:
             compiled = self._compiled[key] = _Compiled(self._function, home.backend, structure)
+        is_common = not kwargs and defaults is _USUAL and all(type(a) is Array and a._home is home for a in args)
         try:
-            result = compiled(natives, home)
+            if is_common and compiled.gives_one_array and not any(map(home.is_traced, natives)):
+                return self._prepared(home, compiled, natives)
+            return compiled(natives, home)
         except _Varies:
-            result = compiled(natives, home)
-        if not kwargs and defaults is _USUAL and all(type(one) is Array and one._home is home for one in args):
-            if compiled.gives_one_array:
-                self._fast[home] = compiled.native
-            else:
-                self._fast.clear()
-        return result
+            self._fast.clear()
+            self._scope["first_"] = None
+            return compiled(natives, home)
+
+    def _prepared(self, home: Home, compiled: _Compiled, natives: Sequence[Native]) -> Array:
+        """The result of a function that was called before, and from now on the fast path for calls like this one."""
+        backend, run = home.backend, None
+        if home in self._fast or not backend.has_hook("prepared"):
+            found = compiled.native(*natives)
+        else:
+            found, run = backend.hook("prepared")(compiled.unscoped, natives, backend.native_device)
+        # Who comes here with a fast path was refused by it: then arrays are not always alike.
+        self._fast[home] = compiled.native if run is None else run
+        self._refusals[home] = _Varies if run is None else Exception
+        first = next(iter(self._fast))
+        self._scope.update(first_=first, first_run_=self._fast[first])
+        return _dispatch.wrap(found, home)
 
     def _with_static(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The arguments, those that count by value marked."""
@@ -335,35 +352,47 @@ _defaults: Final = _dtypes._defaults.get
 _USUAL: Final = _dtypes._STANDARD_DEFAULTS
 _SCOPE: Final[dict[str, Any]] = {
     "AUTO_": _choice.BY_COST,
-    "Array_": Array,
-    "Varies_": _Varies,
+    "OTHERS_": (AttributeError, KeyError, TypeError),
+    "changes_": _dtypes._changes,
     "current_": _choice.current,
     "defaults_": _defaults,
-    "new_": object.__new__,
-    "type_": type,
+    "new_": _dispatch.scope["new"],
     "usual_": _USUAL,
 }
-_RESERVED: Final = {*_SCOPE, "fast_", "slow_", "home_", "choice_", "chosen_", "is_here_", "run_", "result_"}
+_RESERVED: Final = {
+    *_SCOPE,
+    *("fast_", "refusals_", "slow_", "first_", "first_run_", "home_", "choice_", "chosen_", "run_", "result_"),
+}
 """Names in the entrance, which no parameter may have."""
 
 
 def _entrance(function: Callable[..., Any], names: Sequence[str]) -> str:
-    """The text of the entrance: the fast path for Arrays on one home, as in `_dispatch`; the rest is slow."""
+    """The text of the entrance: the fast path for Arrays on one home, as in `_dispatch`; the rest is slow.
+
+    Between two computations each look at something takes several times what it takes in a loop, so it looks at little:
+    what has no home is no Array.
+    """
     bare = [p.replace(annotation=p.empty, default=p.empty) for p in inspect.signature(function).parameters.values()]
-    others = "".join(f" and type_({name}) is Array_ and {name}._home is home_" for name in names[1:])
+    first, *others = names
+    run = "first_run_ if home_ is first_ else fast_[home_]"
+    if others:
+        run = f"({run}) if {' and '.join(f'{name}._home is home_' for name in others)} else None"
     natives = ", ".join(f"{name}._native" for name in names)
     return f"""\
 def called{inspect.Signature(bare)}:
-    if type_({names[0]}) is Array_ and defaults_() is usual_:
-        home_ = {names[0]}._home
+    try:
+        home_ = {first}._home
+        run_ = {run}
+    except OTHERS_:
+        run_ = None
+    if run_ is not None and (not changes_ or defaults_() is usual_):
         choice_ = current_()
         chosen_ = choice_.backend
-        is_here_ = chosen_ is None or chosen_ is home_.backend or (chosen_ is AUTO_ and choice_.candidates is None)
-        if is_here_ and home_ in fast_{others}:
-            result_ = new_(Array_)
+        if chosen_ is home_.backend or chosen_ is None or (chosen_ is AUTO_ and choice_.candidates is None):
+            result_ = new_()
             try:
-                result_._native = fast_[home_]({natives})
-            except Varies_:
+                result_._native = run_({natives})
+            except refusals_[home_]:
                 pass
             else:
                 result_._home = home_

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextvars
 import inspect
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
@@ -252,6 +253,76 @@ def test_an_exception_inside_jit_leaves_nothing_behind(framework: str) -> None:
     with pytest.raises(RuntimeError, match=r"^mine"):  # to which JAX adds a note
         failing(x)
     assert xp.ones(2).device.library == "numpy"
+
+
+@pytest.mark.parametrize("calls", [1, 4])
+def test_a_function_called_often_takes_other_arrays_as_before(calls: int, framework: str) -> None:
+    body, runs = counted(lambda x: x * 2)
+    compiled = xp.jit(body)
+    with xp.backend(framework):
+        one, two = xp.asarray(ROWS), xp.asarray(SQUARE)
+        for _ in range(calls):
+            assert_same(compiled(one), ROWS * 2)
+        for x, expected in [(two, SQUARE * 2), (one, ROWS * 2), (xp.astype(one, xp.int8), None)] * 2:
+            found = compiled(x)
+            assert found.dtype == x.dtype
+            if expected is not None:
+                assert_same(found, expected)
+    assert len(runs) == 3
+
+
+def test_a_function_called_often_goes_into_other_transforms(differentiating: xp.Backend) -> None:
+    square = xp.jit(lambda x: x**2)
+    x = xp.asarray(ROWS)
+    for _ in range(4):
+        square(x)
+    for _ in range(2):
+        assert_same(xp.grad(lambda x: xp.sum(square(x)))(x), 2 * ROWS)
+        assert_same(xp.vmap(square)(x), ROWS**2)
+        assert_same(xp.jit(lambda x: square(x) + 1)(x), ROWS**2 + 1)
+        assert_same(square(x), ROWS**2)
+
+
+def test_default_dtypes_of_a_copied_context_hold_in_a_function_called_often(framework: str) -> None:
+    make = xp.jit(lambda x: xp.sum(x) + xp.ones(()))
+    x = xp.ones(2, dtype=xp.float32, device=framework)
+    with xp.default_dtypes(float=xp.float32):
+        context = contextvars.copy_context()
+    for _ in range(4):
+        assert make(x).dtype == xp.float64
+    assert context.run(make, x).dtype == xp.float32
+
+
+def test_an_exception_of_the_body_is_raised_once_by_a_function_called_often(framework: str) -> None:
+    def picky(x: xp.Array) -> xp.Array:
+        runs.append(None)
+        if x.shape == (3, 3):
+            raise RuntimeError("mine")
+        return x + 1
+
+    runs: list[None] = []
+    compiled = xp.jit(picky)
+    with xp.backend(framework):
+        for _ in range(3):
+            compiled(xp.asarray(ROWS))
+        runs.clear()
+        with pytest.raises(RuntimeError, match=r"^mine"):
+            compiled(xp.asarray(SQUARE))
+    assert len(runs) <= 2  # TensorFlow tries without XLA
+
+
+def test_jax_s_switches_hold_in_a_function_called_often() -> None:
+    jax = pytest.importorskip("jax")
+    body, runs = counted(lambda x: x + 1)
+    compiled = xp.jit(body)
+    x = xp.asarray(ROWS, device="jax")
+    for _ in range(3):
+        compiled(x)
+    with jax.disable_jit():
+        assert_same(compiled(x), ROWS + 1)
+    assert len(runs) == 2
+    assert not jax.config.jax_enable_x64
+    assert_same(compiled(x), ROWS + 1)
 
 
 # ---------------------------------------------------------------------- derivatives

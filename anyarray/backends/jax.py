@@ -302,6 +302,18 @@ jit = jax.jit
 stop_gradient = lax.stop_gradient
 
 
+def prepared(function: Any, xs: Sequence[Native], device: Any) -> tuple[Any, Callable[..., Any] | None]:
+    # jax.jit keeps what it compiled by the scope, too. An executable asks for none: it checks its arguments in C++ and
+    # raises if their shapes, dtypes or devices are others, if they are tracers, or inside `jax.disable_jit`.
+    executable = scoped(lambda: function.lower(*xs).compile(), device)()
+    # Not in the scope: it has a cache by scopes all the same, and is fastest where it is called first.
+    result = executable(*xs)
+    # `Compiled.__call__` is a Python function around this one, which is not documented. Arrays on no particular device
+    # would be spread over those of a sharded one.
+    is_on_one_device = builtins.all(len(x.devices()) == 1 for x in xs)
+    return result, getattr(executable, "_call", None) if is_on_one_device else None
+
+
 def value_and_grad(function: Callable[..., Native], xs: Sequence[Native]) -> tuple[Native, Sequence[Native]]:
     return jax.value_and_grad(function, argnums=tuple(range(len(xs))))(*xs)
 
