@@ -42,6 +42,9 @@ class Home:
     # shares its keys with the other homes: 40 ns a call.
     __slots__ = ("__dict__", "backend", "constants", "dtypes", "placed")
 
+    depth = 0
+    """How many `vmap`s without a library's help it is inside; see `_batching`."""
+
     if TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any: ...
@@ -68,6 +71,10 @@ class Home:
                 raise OverflowError(f"Python integer {value} out of bounds for {name}")
         return backend.hook("scalar")(value, backend.native_dtype(name), backend.native_device)
 
+    def found(self, name: str) -> Callable[..., Any]:
+        """The native function or hook `name`."""
+        return self.backend.function(name)
+
     def __repr__(self) -> str:
         return f"{self.backend} ({'placed' if self.placed else 'free'})"
 
@@ -84,7 +91,7 @@ class _Declared:
         self._name = name
 
     def __get__(self, home: Home, owner: type[Home]) -> Callable[..., Any]:
-        function = home.__dict__[self._name] = home.backend.function(self._name)
+        function = home.__dict__[self._name] = home.found(self._name)
         return function
 
 

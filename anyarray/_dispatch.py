@@ -24,6 +24,7 @@ import functools
 import inspect
 import linecache
 import math
+import operator
 import time
 from collections.abc import Callable, Sequence
 from types import CodeType
@@ -411,14 +412,14 @@ def _called(
         raise
     if not (home.backend.is_immutable or all(map(is_array, values))):
         borrowed = [a._native for a in arrays if not any(a is value for value in values)]
-        return declaration.wrapped(_unshared(result, borrowed, home), home)
+        return declaration.wrapped(unshared(result, borrowed, home), home)
     return declaration.wrapped(result, home)
 
 
-def _unshared(result: Any, borrowed: Sequence[Native], home: Home) -> Any:
+def unshared(result: Any, borrowed: Sequence[Native], home: Home) -> Any:
     """A native result, copied where it may be a view of a native array that the user handed in and may write to."""
     if isinstance(result, (tuple, list)):
-        return tuple(_unshared(one, borrowed, home) for one in result)
+        return tuple(unshared(one, borrowed, home) for one in result)
     may_share = borrowed and (getattr(result, "base", None) is not None or any(result is one for one in borrowed))
     return home.exported(result) if may_share else result
 
@@ -490,7 +491,9 @@ def home_of_arrays(function: str, arrays: Sequence[Array]) -> Home:
 
 
 def _traced_home(arrays: Sequence[Array]) -> Home | None:
-    return next((a._home for a in arrays if a._home.is_traced(a._native)), None)
+    """The home of the traced ones among the Arrays; the innermost of several."""
+    traced = [a._home for a in arrays if a._home.is_traced(a._native)]
+    return max(traced, key=operator.attrgetter("depth")) if traced else None
 
 
 def brought(array: Array, home: Home, cause: str, *, explicit: bool = False) -> Native:

@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, Literal, ParamSpec, TypeAlias, TypeVar, cast, overload
 
-from anyarray import _backend, _choice, _dispatch, _dtypes, _errors, _nested
+from anyarray import _backend, _batching, _choice, _dispatch, _dtypes, _errors, _nested
 from anyarray._array import Array
 from anyarray._automatic import WholeFunction
 from anyarray._backend import Backend, Home, Native
@@ -96,7 +96,7 @@ def _home(name: str, arrays: Sequence[Array]) -> Home:
 
 
 def _wrapped(natives: Sequence[Native], home: Home) -> Iterator[Array]:
-    return (_dispatch.wrap(native, home) for native in natives)
+    return (_dispatch.wrap(x, x.home if type(x) is _batching.Batched else home) for x in natives)
 
 
 def _run(function: Callable[..., Any], home: Home, structure: Structure, natives: Sequence[Native]) -> Any:
@@ -600,7 +600,8 @@ def vmap(f: Callable[P, R], /, in_axes: Axes = 0, out_axes: Axes = 0) -> Callabl
     @standing_for(f)
     def mapped(*args: P.args, **kwargs: P.kwargs) -> Any:
         call = _Call("vmap", f, args, kwargs)
-        home = call.home
+        has_own = call.home.backend.has_hook("vmap")
+        home = call.home if has_own else _batching.home_inside(call.home)
         axes = _axes_of_arguments(call, in_axes)
         chosen = [i for i, axis in enumerate(axes) if axis is not None]
         length = _length(call, axes)
@@ -612,7 +613,7 @@ def vmap(f: Callable[P, R], /, in_axes: Axes = 0, out_axes: Axes = 0) -> Callabl
             return natives
 
         xs = [_moved(call.natives[i], axes[i], 0, home) for i in chosen]
-        found = home.vmap(values, xs) if home.backend.has_hook("vmap") else _looped(values, xs, length, home)
+        found = home.vmap(values, xs) if has_own else _at_once(values, xs, length or 0, home)
         places = _axes("out_axes", out_axes, structure)
         if None in places:
             raise _errors.ArgumentValueError("vmap: out_axes must be made of integers, not None")
@@ -675,14 +676,25 @@ def _moved(x: Native, source: int | None, destination: int | None, home: Home) -
     return x if source == destination else home.moveaxis(x, source, destination)
 
 
-def _looped(
-    function: Callable[..., list[Native]], xs: Sequence[Native], length: int | None, home: Home
-) -> list[Native]:
-    """What the backend's own `vmap` would give, element by element."""
-    if not length:
-        raise _errors.UnsupportedError(
-            f"vmap: {home.backend} loops over the axis, which must not be empty. Choose a backend that traces: "
-            + " or ".join(f'with xp.backend("{library}")' for library in DIFFERENTIATING)
-        )
+def _at_once(function: Callable[..., list[Native]], xs: Sequence[Native], length: int, home: Home) -> list[Native]:
+    """What a library's own `vmap` would give: all elements in one batch if that goes, else one after the other."""
+    batch = _batching.Batch(home, length)
+    found: list[Native] = []
+    try:
+        with batch.open():
+            found += map(batch.stack_of, function(*[_batching.Batched(batch, x) for x in xs]))
+    except Exception:  # noqa: BLE001 - if it is not the batch's fault, an element raises it, and says it better
+        batch.is_refused = True
+    if batch.is_refused:
+        return _one_by_one(function, xs, length, home)
+    return list(_dispatch.unshared(found, xs, home))  # a view of what was handed in, else
+
+
+def _one_by_one(function: Callable[..., list[Native]], xs: Sequence[Native], length: int, home: Home) -> list[Native]:
     rows = [function(*[home.getitem(x, i) for x in xs]) for i in range(length)]
+    if not rows:
+        # Zeros stand for the elements, to tell shapes and dtypes.
+        backend = home.backend
+        zeros = [home.zeros(home.shape_of(x)[1:], dtype=home.dtype_of(x), device=backend.native_device) for x in xs]
+        return [home.getitem(home.expand_dims(y, 0), slice(0, 0)) for y in function(*zeros)]
     return [home.stack(list(column), axis=0) for column in zip(*rows, strict=True)]

@@ -166,8 +166,8 @@ class _Namespace:
     """Every function of the NumPy backend, over `SimArray`."""
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        function = getattr(host, name, None) or getattr(np, name, None)
-        for chapter in (np.linalg, np.fft):
+        function = getattr(host, name, None)
+        for chapter in (np.linalg, np.fft, np):  # in the order of the registry, as `np.trace` takes the first two axes
             function = function if callable(function) else getattr(chapter, name, None)
         if name.startswith("__") or not callable(function):
             raise AttributeError(name)
