@@ -173,7 +173,12 @@ class Array(metaclass=_Unmade):
         if not self.ndim:
             raise _errors.ArgumentTypeError("iter: x has no axes")
         home = self._home
-        return (_wrap(native, home) for native in home.unstack(self._native, axis=0))
+        try:
+            natives = home.unstack(self._native, axis=0)
+        except Exception as error:
+            _diagnosis.diagnose_leak(error, "iter")
+            raise
+        return (_wrap(native, home) for native in natives)
 
     def __contains__(self, value: Any) -> bool:
         equal = self == value
@@ -473,7 +478,11 @@ def namespace() -> ModuleType:
 
 
 def _permuted(x: Array, axes: tuple[int, ...]) -> Array:
-    return _wrap(x._home.permute_dims(x._native, axes), x._home)
+    try:
+        return _wrap(x._home.permute_dims(x._native, axes), x._home)
+    except Exception as error:
+        _diagnosis.diagnose_leak(error, "permute_dims")
+        raise
 
 
 def _unpickled(host: np.ndarray[Any, Any], name: str, placed: bool) -> Array:

@@ -47,7 +47,7 @@ def diagnose(
     error: Exception, function: str, inputs: Sequence[Input], arguments: dict[str, Any], *, broadcasts: bool
 ) -> None:
     """Raise the error that the arguments call for, from the native `error`; return if they seem right."""
-    _diagnose_leak(error, function)
+    diagnose_leak(error, function)
     inputs = _as_written(inputs)
     for one in inputs:
         if one.dtype.kind not in ACCEPTED[one.words]:
@@ -65,9 +65,9 @@ def diagnose(
         raise _errors.ArgumentValueError(f"{function}: {native_message(error)}") from error
 
 
-def _diagnose_leak(error: Exception, function: str) -> None:
-    """Raise TraceError if that is what JAX or TensorFlow, which has no class for it, complain of."""
-    if type(error).__name__ == "UnexpectedTracerError" or "is out of scope and cannot be used here" in str(error):
+def diagnose_leak(error: Exception, function: str) -> None:
+    """Raise TraceError if a library complains of an array that outlived its trace."""
+    if _errors.is_leak(error):
         raise _errors.leaked(function) from error
 
 
@@ -117,7 +117,7 @@ def diagnose_index(error: Exception, shape: Shape, key: Any) -> None:
 
     `key` is a tuple; for a mask it holds its `MaskShape`.
     """
-    _diagnose_leak(error, "index")
+    diagnose_leak(error, "index")
     wanted = sum(len(one) if isinstance(one, MaskShape) else one is not None and one is not Ellipsis for one in key)
     if wanted > len(shape):
         raise IndexError(f"index: too many indices, {wanted} for an array of {len(shape)} axes") from error

@@ -249,6 +249,7 @@ def moved(
                 _note(native, source, target.name, cause, "view", started, explicit)
             return arrived, True
     if source.library != target.library and source.free.is_traced(native):
+        _refuse_leak(native, source, cause)
         raise _traced(source, f"be brought to {target}", "Leave the backend as it is inside the traced function")
     if watch is not _UNWATCHED:
         _guard(native, source, target.name, cause, explicit)
@@ -286,6 +287,7 @@ def to_host(native: Native, source: Backend, cause: str, *, explicit: bool = Fal
     Raises TransferError if the array is traced, or if a guard forbids the copy off a device.
     """
     if source.free.is_traced(native):
+        _refuse_leak(native, source, cause)
         cure = "Return it from the traced function first, or choose by it inside: xp.where(...)"
         raise _traced(source, "become a NumPy array or a Python scalar", cure) from _refusal(native, source)
     watch = _watch.get()
@@ -304,6 +306,16 @@ def to_host(native: Native, source: Backend, cause: str, *, explicit: bool = Fal
 def from_host(a: np.ndarray[Any, Any], target: Backend) -> Native:
     """A native array of `target` with the values of the ndarray `a`; shares no memory with it."""
     return target.free.from_numpy(a, target.native_device)
+
+
+def _refuse_leak(native: Native, source: Backend, cause: str) -> None:
+    """Raise TraceError if the transform in which a traced array was made is over, which an operation on it tells."""
+    try:
+        source.free.expand_dims(native, 0)
+    except Exception as error:
+        if _errors.is_leak(error):
+            raise _errors.leaked(cause) from error
+        raise
 
 
 def _refusal(native: Native, source: Backend) -> Exception | None:

@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, Literal, ParamSpec, TypeAlias, TypeVar, cast, overload
 
-from anyarray import _backend, _batching, _choice, _dispatch, _dtypes, _errors, _nested
+from anyarray import _backend, _batching, _choice, _diagnosis, _dispatch, _dtypes, _errors, _nested
 from anyarray._array import Array
 from anyarray._automatic import WholeFunction
 from anyarray._backend import Backend, Home, Native
@@ -129,6 +129,23 @@ def _positional(function: Callable[..., Any]) -> list[str]:
 
 def _called(function: Callable[..., Any]) -> str:
     return getattr(function, "__name__", type(function).__name__)
+
+
+def _clear_about_leaks(name: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Raise TraceError where a library complains of an Array that outlived its trace."""
+
+    def decorated(function: Callable[P, R]) -> Callable[P, R]:
+        @functools.wraps(function)
+        def called(*args: P.args, **kwargs: P.kwargs) -> R:
+            try:
+                return function(*args, **kwargs)
+            except Exception as error:
+                _diagnosis.diagnose_leak(error, name)
+                raise
+
+        return called
+
+    return decorated
 
 
 # ---------------------------------------------------------------------- jit
@@ -255,6 +272,7 @@ class _Jit:
         )
         return entrance  # type: ignore[no-any-return]  # made just now
 
+    @_clear_about_leaks("jit")
     def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The result, compiled before if the arguments are of a new structure."""
         arrays: list[Array] = []
@@ -356,12 +374,13 @@ _SCOPE: Final[dict[str, Any]] = {
     "changes_": _dtypes._changes,
     "current_": _choice.current,
     "defaults_": _defaults,
+    "explain_": functools.partial(_diagnosis.diagnose_leak, function="jit"),
     "new_": _dispatch.scope["new"],
     "usual_": _USUAL,
 }
 _RESERVED: Final = {
     *_SCOPE,
-    *("fast_", "refusals_", "slow_", "first_", "first_run_", "home_", "choice_", "chosen_", "run_", "result_"),
+    *("fast_", "refusals_", "slow_", "first_", "first_run_", "home_", "choice_", "chosen_", "run_", "result_", "error_"),
 }
 """Names in the entrance, which no parameter may have."""
 
@@ -394,6 +413,9 @@ def called{inspect.Signature(bare)}:
                 result_._native = run_({natives})
             except refusals_[home_]:
                 pass
+            except Exception as error_:
+                explain_(error_)
+                raise
             else:
                 result_._home = home_
                 return result_
@@ -455,6 +477,7 @@ def value_and_grad(f: Callable[P, R], /, argnums: int | Sequence[int] = 0) -> Ca
 def _value_and_grad(
     name: str, function: Callable[..., Any], argnums: int | Sequence[int]
 ) -> Callable[[tuple[Any, ...], dict[str, Any]], tuple[Any, Any]]:
+    @_clear_about_leaks(name)
     def called(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
         call = _Differentiated(name, function, argnums, args, kwargs)
 
@@ -498,6 +521,7 @@ def jacobian(
         raise _errors.ArgumentValueError(f'jacobian: mode must be "reverse" or "forward", not {mode!r}')
 
     @standing_for(f)
+    @_clear_about_leaks("jacobian")
     def derivatives(*args: P.args, **kwargs: P.kwargs) -> Any:
         call = _Differentiated("jacobian", f, argnums, args, kwargs)
         structure: Structure = None
@@ -565,6 +589,7 @@ def _with_arrays(value: Any) -> Any:
     return asarray(value) if type(value) in _dispatch.SCALARS else _nested.mapped(value, _with_arrays)
 
 
+@_clear_about_leaks("stop_gradient")
 def stop_gradient(x: T, /) -> T:
     """The same values, as constants for derivatives.
 
@@ -598,6 +623,7 @@ def vmap(f: Callable[P, R], /, in_axes: Axes = 0, out_axes: Axes = 0) -> Callabl
     """
 
     @standing_for(f)
+    @_clear_about_leaks("vmap")
     def mapped(*args: P.args, **kwargs: P.kwargs) -> Any:
         call = _Call("vmap", f, args, kwargs)
         has_own = call.home.backend.has_hook("vmap")

@@ -413,6 +413,7 @@ def _data_dependent(name: str, function: Callable[..., Any], on_host: Callable[.
             try:
                 result = function(*args, **options)
             except (jax.errors.JAXTypeError, jax.errors.JAXIndexError) as cause:
+                expand_dims(args[0], 0)  # which raises if it outlived its trace
                 raise _unknown_shape(name) from cause
             return tuple(result) if isinstance(result, tuple) else result
         result = on_host(*(np.asarray(x) if isinstance(x, jax.Array) else x for x in args), **options)

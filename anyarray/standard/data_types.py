@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from anyarray import _backend, _dispatch, _dtypes, _errors
+from anyarray import _backend, _diagnosis, _dispatch, _dtypes, _errors
 from anyarray._array import Array
 from anyarray._backend import Backend
 from anyarray._dtypes import (
@@ -124,7 +124,11 @@ def astype(x: Array, dtype: DType, /, *, copy: Bool = True, device: Backend | st
         )
     native = _dispatch.brought(x, home, "astype", explicit=device is not None)
     if came is not wanted:
-        native = home.astype(native, home.backend.native_dtype(wanted.name))
+        try:
+            native = home.astype(native, home.backend.native_dtype(wanted.name))
+        except Exception as error:
+            _diagnosis.diagnose_leak(error, "astype")
+            raise
     return _dispatch.wrap(native, home)
 
 
