@@ -268,7 +268,7 @@ def _entrance(arrays: list[Parameter]) -> list[str]:
         f"    if type({first}) is Array:",
         f"        home = {first}._home",
         "        backend = current().backend",
-        f"        if backend is None or backend is home.backend or {_is_numpys(arrays)}:",
+        f"        if backend is None or backend is home.backend or {_is_settled(arrays)}:",
         # Not before: whoever holds the native array when it is brought elsewhere could write to it.
         f"            {first}_ = {first}._native",
     ]
@@ -277,18 +277,20 @@ def _entrance(arrays: list[Parameter]) -> list[str]:
 def _entrance_of_sequence(name: str) -> list[str]:
     """The same for a function that joins arrays: as long as all they are together."""
     small = f"sum([one.size for one in {name}_]) < limit.elements or stays(*{name})"
-    is_numpys = f"backend is BY_COST and home is NUMPY and ({small})"
+    is_settled = f"backend is BY_COST and (home is NUMPY and ({small}) or home.placed)"
     return [
         f"    if type({name}) in LISTS and {name} and type({name}[0]) is Array:",
         f"        home = {name}[0]._home",
         "        backend = current().backend",
         f"        {name}_ = [one._native for one in {name} if type(one) is Array and one._home is home]",
-        f"        if len({name}_) == len({name}) and (backend is None or backend is home.backend or {is_numpys}):",
+        f"        if len({name}_) == len({name}) and (backend is None or backend is home.backend or {is_settled}):",
     ]
 
 
-def _is_numpys(arrays: list[Parameter]) -> str:
-    """The condition under which the automatic choice has nothing to decide: NumPy's arrays, below the limit, or known.
+def _is_settled(arrays: list[Parameter]) -> str:
+    """The condition under which the automatic choice has nothing to decide.
+
+    The first array is placed, or all are NumPy's, below the limit, or of a call that is known to stay.
 
     Arrays of different shapes broadcast, or are multiplied, to no more than the product of their sizes.
     """
@@ -302,7 +304,8 @@ def _is_numpys(arrays: list[Parameter]) -> str:
             f" and (type({name}) is not Array or {name}._home is home and"
             f" (elements * {name}._native.size < limit.elements or {name}._native.shape == {first}._native.shape))"
         )
-    return f"backend is BY_COST and home is NUMPY and ({small} or stays({', '.join(p.name for p in arrays)}))"
+    numpys = f"home is NUMPY and ({small} or stays({', '.join(p.name for p in arrays)}))"
+    return f"backend is BY_COST and ({numpys} or home.placed)"
 
 
 def _staying(function: str) -> Callable[..., bool]:

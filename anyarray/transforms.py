@@ -380,7 +380,8 @@ _SCOPE: Final[dict[str, Any]] = {
 }
 _RESERVED: Final = {
     *_SCOPE,
-    *("fast_", "refusals_", "slow_", "first_", "first_run_", "home_", "choice_", "chosen_", "run_", "result_", "error_"),
+    *("fast_", "refusals_", "slow_", "first_", "first_run_"),
+    *("home_", "choice_", "chosen_", "run_", "result_", "error_"),
 }
 """Names in the entrance, which no parameter may have."""
 
