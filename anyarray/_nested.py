@@ -79,16 +79,23 @@ def flattened(value: Any, leaves: list[Any], taken: Callable[[Any], Any | None])
     `taken` makes a leaf of what is one and None of the rest. A `Static` is not looked into.
     """
     kind = type(value)
-    leaf = taken(value)
-    if leaf is not None:
-        leaves.append(leaf)
-        return LEAF
-    if kind is Static:
-        return value
-    content = opened(value)
-    if content is None:
-        return Static(value)
-    keys, parts = content
+    keys: tuple[Any, ...] | None
+    parts: Iterable[Any]
+    if kind is dict:  # the common containers first, which are no leaves
+        keys, parts = tuple(value), value.values()
+    elif kind is tuple or kind is list:
+        keys, parts = None, value
+    else:
+        leaf = taken(value)
+        if leaf is not None:
+            leaves.append(leaf)
+            return LEAF
+        if kind is Static:
+            return value
+        content = opened(value)
+        if content is None:
+            return Static(value)
+        keys, parts = content
     return kind, keys, tuple([flattened(part, leaves, taken) for part in parts])
 
 

@@ -110,18 +110,20 @@ def portable(function: Callable[P, R], /) -> Callable[P, R]:
     def called(*args: P.args, **kwargs: P.kwargs) -> R:
         kinds: list[Home | None] = []
         in_args = [_entered(one, kinds) for one in args]
-        in_kwargs = {name: _entered(one, kinds) for name, one in kwargs.items()}
+        in_kwargs = {name: _entered(one, kinds) for name, one in kwargs.items()} if kwargs else kwargs
         result = function(*in_args, **in_kwargs)  # pyright: ignore[reportCallIssue]  # the same arguments, wrapped
         if not kinds or None in kinds:
             return result
-        return _left(result, _kind(function.__qualname__, kinds))  # type: ignore[no-any-return]  # R, unwrapped
+        first = kinds[0]
+        backend = first.backend if first and kinds.count(first) == len(kinds) else _kind(function.__qualname__, kinds)
+        return _left(result, backend)  # type: ignore[no-any-return]  # R, unwrapped
 
     return called
 
 
 def _kind(function: str, kinds: list[Home | None]) -> Backend:
     """The backend that results go to: the only framework among the inputs, else NumPy."""
-    backends = list({home.backend: None for home in kinds if home is not None})
+    backends = list({home.backend: None for home in set(kinds) if home is not None})
     frameworks = [one for one in backends if one.library != "numpy"]
     if len(frameworks) > 1:
         first, second = frameworks[:2]
@@ -133,27 +135,35 @@ def _kind(function: str, kinds: list[Home | None]) -> Backend:
 
 _ATOMS: Final = frozenset({bool, int, float, complex, str, bytes, type(None)})
 
-_are_arrays: Final[dict[type, bool]] = {}
-"""Whether the values of a class are native arrays, for those that were met."""
+_readers: Final[dict[type, Callable[[Any], Native] | None]] = {}
+"""What gives the native array of a value, by its class; None for one that is no array. Filled as they are met."""
 
 
 def _entered(value: Any, kinds: list[Home | None]) -> Any:
     """`value` with its native arrays wrapped; notes what kinds it met, None for an Array."""
     kind = type(value)
-    if kind is Array:
-        kinds.append(None)
-        return value
-    if kind in _ATOMS:
-        return value
-    native = value_of(value)
-    is_array = _are_arrays.get(kind)
-    if is_array is None:
-        is_array = _are_arrays[kind] = _backend.backend_of_native(native) is not None
-    if is_array:
-        wrapped = _dispatch.as_array("portable", "argument", native)
-        kinds.append(wrapped._home)
-        return wrapped
-    return _nested.mapped(value, functools.partial(_entered, kinds=kinds))
+    reader = _readers.get(kind)
+    if reader is None:
+        if kind is Array:
+            kinds.append(None)
+            return value
+        if kind in _ATOMS:
+            return value
+        if kind not in _readers:
+            native = value_of(value)
+            reader = None
+            if _backend.backend_of_native(native) is not None:
+                reader = _itself if native is value else value_of
+            _readers[kind] = reader
+        if reader is None:
+            return _nested.mapped(value, functools.partial(_entered, kinds=kinds))
+    wrapped = _dispatch.as_array("portable", "argument", value if reader is _itself else reader(value))
+    kinds.append(wrapped._home)
+    return wrapped
+
+
+def _itself(native: Native) -> Native:
+    return native
 
 
 def _left(value: Any, backend: Backend) -> Any:

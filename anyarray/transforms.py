@@ -247,6 +247,8 @@ class _Jit:
                 f"jit: static_argnames must name parameters of {_called(function)}, not {min(unknown)!r}"
             )
         self._compiled: dict[Any, _Compiled] = {}
+        self._known: dict[tuple[Home, Structure], _Compiled] = {}
+        """The same by the home of the arguments, under the usual default dtypes."""
         self._whole: dict[Any, WholeFunction] = {}
         """What the automatic choice knows of the function, by structure, dtypes and shapes."""
         self._fast: dict[Home, Callable[..., Native]] = {}
@@ -277,6 +279,12 @@ class _Jit:
         """The result, compiled before if the arguments are of a new structure."""
         arrays: list[Array] = []
         structure = _nested.flattened(self._with_static(args, kwargs), arrays, _leaf)
+        known = None if self._is_plain(args, kwargs) else self._known_for(structure, arrays)
+        if known is not None:
+            try:
+                return known([a._native for a in arrays], arrays[0]._home)
+            except _Varies:
+                pass
         home = _home("jit", arrays)
         if not _choice.is_by_cost(arrays) or not _is_hashable(structure):
             return self._call_on(home, args, kwargs, structure, arrays)
@@ -294,6 +302,28 @@ class _Jit:
                 one._home.synchronize(one._native)
             whole.note(name, time.perf_counter() - started)
         return result
+
+    @staticmethod
+    def _is_plain(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+        """Whether the arguments are Arrays and nothing else, for which the entrance has a faster path."""
+        return not kwargs and set(map(type, args)) == {Array}
+
+    def _known_for(self, structure: Structure, arrays: Sequence[Array]) -> _Compiled | None:
+        """The compiled function, if the arrays are on one home where the call runs, and it was called there before."""
+        if not arrays or _defaults() is not _USUAL:
+            return None
+        home = arrays[0]._home
+        chosen = _choice.current().backend
+        runs_here = chosen is home.backend or chosen is None
+        if not (runs_here or (chosen is _choice.BY_COST and not _choice.is_by_cost(arrays))):
+            return None
+        for one in arrays:
+            if one._home is not home:
+                return None
+        try:
+            return self._known.get((home, structure))
+        except TypeError:  # something is not hashable
+            return None
 
     def _call_on(
         self,
@@ -315,6 +345,8 @@ class _Jit:
             raise self._unhashable(args, kwargs) from error
         if compiled is None:
             compiled = self._compiled[key] = _Compiled(self._function, home.backend, structure)
+        if defaults is _USUAL:
+            self._known[home, structure] = compiled
         is_common = not kwargs and defaults is _USUAL and all(type(a) is Array and a._home is home for a in args)
         try:
             if is_common and compiled.gives_one_array and not any(map(home.is_traced, natives)):
@@ -614,7 +646,8 @@ def vmap(f: Callable[P, R], /, in_axes: Axes = 0, out_axes: Axes = 0) -> Callabl
 
     `in_axes` is the axis for all arguments, or one for each; None leaves an argument as it is, and so does not being
     an array. A nested argument takes one axis for all of it, or the same nest of axes. Arguments by keyword are mapped
-    over axis 0. `out_axes` says likewise where the new axis of the results is. NumPy and CuPy loop.
+    over axis 0. `out_axes` says likewise where the new axis of the results is. On NumPy and CuPy `f` runs once for all
+    elements, or once for each if it asks for values.
     Raises ValueError if the axes have different lengths.
 
     >>> import anyarray as xp

@@ -1,7 +1,9 @@
-"""What transforms gain and cost: `python -m benchmarks.transforms [jit] [sigmoid] [model]`.
+"""What transforms gain and cost: `python -m benchmarks.transforms [SECTION ...]`.
 
-`jit` beside the library's own compiler on native arrays, a fused sigmoid beside NumPy's, and the gradients of a small
-model: compiled beside eager, all examples at once beside one after the other. Every figure is a ratio within one run.
+`jit` beside the library's own compiler on native arrays, and `nested` arguments beside plain ones; a fused `sigmoid`
+beside NumPy's; the gradients of a small `model`, compiled beside eager and all examples at once beside one after the
+other; a `batch`, which is vmap on NumPy, beside a loop; `portable` beside the function that it wraps. Figures to be
+compared are taken in turns within one run.
 """
 
 from __future__ import annotations
@@ -74,6 +76,21 @@ def jit_entries(name: str, module: Any, size: int) -> dict[str, Entry]:
         "native": Entry("wait(f(x))", names, block),
         "anyarray": Entry("wait(f(x)._native)", ours, lambda: xp.backend(name)),
     }
+
+
+def of_nested(seconds: float) -> None:
+    """Times a compiled function of a dict of two arrays, and of the two arrays."""
+    rows: list[list[str | Text]] = []
+    for name in installed():
+        with xp.backend(name):
+            x, y = xp.linspace(-3, 3, 8), xp.ones(8)
+        flat, nested = xp.jit(lambda x, y: x * y), xp.jit(lambda pair: pair["x"] * pair["y"])
+        names = {"flat": flat, "nested": nested, "x": x, "y": y, "pair": {"x": x, "y": y}}
+        entries = {"flat": Entry("flat(x, y)", names), "nested": Entry("nested(pair)", names)}
+        least = seconds_of(entries, seconds=seconds)
+        times = [least["flat"], least["nested"], least["nested"] - least["flat"]]
+        rows.append([name, *[f"{one * 1e6:.1f}" for one in times]])
+    print_table("jit of x * y, given as two arrays and as a dict: us", ["", "two", "dict", "more"], rows)
 
 
 # ---------------------------------------------------------------------- sigmoid
@@ -152,7 +169,53 @@ def of_model(seconds: float) -> None:
     print_table("gradients of a small model: ms, and the ratio", ["", "slow", "fast", "ratio"], rows)
 
 
-SECTIONS: Final[dict[str, Callable[[float], None]]] = {"jit": of_jit, "sigmoid": of_sigmoid, "model": of_model}
+# ---------------------------------------------------------------------- a batch on NumPy
+def of_batch(seconds: float) -> None:
+    """Times `vmap` on NumPy, and the same function in a loop over the examples."""
+    random = np.random.default_rng(0)
+    x, w = xp.asarray(random.normal(size=(BATCH, 16))), xp.asarray(random.normal(size=(16, 32)))
+
+    def normalised(row: xp.Array) -> xp.Array:
+        hidden = xp.exp(xp.maximum(row @ w, 0))
+        return hidden / xp.sum(hidden)
+
+    names = {"batch": xp.vmap(normalised), "one": normalised, "x": x, "xp": xp}
+    entries = {"loop": Entry("xp.stack([one(row) for row in x])", names), "vmap": Entry("batch(x)", names)}
+    least = seconds_of(entries, seconds=seconds)
+    times = [f"{least[one] * 1e3:.3f}" for one in ("loop", "vmap")]
+    rows: list[list[str | Text]] = [[f"{BATCH} examples", *times, f"{least['vmap'] / least['loop']:.3f}"]]
+    print_table("vmap on NumPy beside a loop: ms, and the ratio", ["", "loop", "vmap", "ratio"], rows)
+
+
+# ---------------------------------------------------------------------- portable
+PORTABLE_BOUND: Final = 5.0
+"""Microseconds beside the body, for two inputs."""
+
+
+def of_portable(seconds: float) -> None:
+    """Times a portable function of two native arrays, and its body alone on two Arrays."""
+    rows: list[list[str | Text]] = []
+
+    def first(x: xp.Array, y: xp.Array) -> xp.Array:
+        return x
+
+    for name in ("numpy", *installed()):
+        x = xp.ones(8, device=name)
+        names = {"f": xp.portable(first), "body": first, "x": x, "a": xp.to_native(x)}
+        least = seconds_of({"body": Entry("body(x, x)", names), "portable": Entry("f(a, a)", names)}, seconds=seconds)
+        more = (least["portable"] - least["body"]) * 1e6
+        rows.append([name, verdict(more, PORTABLE_BOUND, f"{more:.1f}")])
+    print_table(f"portable of two inputs: us beside the body (at most {PORTABLE_BOUND})", ["", "more"], rows)
+
+
+SECTIONS: Final[dict[str, Callable[[float], None]]] = {
+    "jit": of_jit,
+    "nested": of_nested,
+    "sigmoid": of_sigmoid,
+    "model": of_model,
+    "batch": of_batch,
+    "portable": of_portable,
+}
 
 
 def main() -> None:
