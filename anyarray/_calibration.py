@@ -47,12 +47,16 @@ ROUND_SECONDS: Final = 5e-4
 """About the length of a round: shorter than the slice of time that a busy machine gives."""
 LONGEST: Final = 0.12
 """Seconds of a call from which on no larger size is tried."""
+LONGEST_VECTOR: Final = 0.05
+"""The same for vectors, as what takes so long grows in proportion from there on."""
 LAUNCHING: Final = 1e-3
 """Seconds of a call up to which it may be all launching, and tells nothing of larger sizes."""
 SHORTEST: Final = 0.004
 """Seconds of rounds in the first pass over a cell."""
-UNCONFIRMED: Final = 0.1
+UNCONFIRMED: Final = 0.15
 """Seconds that rounds go on at most while a least time was reached but once."""
+LARGEST_KEPT: Final = 31 << 20
+"""Bytes of an array that the GNU C library keeps at most, to give them to the next one."""
 LARGEST_ON_CPU: Final = 1 << 24
 """Size beyond which only accelerators have something new to show."""
 
@@ -151,10 +155,10 @@ def _list(random: np.random.Generator, n: int, dtype: Any) -> tuple[list[Host]]:
     return (list(_two_vectors(random, n, dtype)),)
 
 
-_LONG: Final = (1 << 6, 1 << 14, 1 << 17, 500_000, 2_500_000, 10_000_000, 1 << 26)
+_LONG: Final = (1 << 6, 1 << 14, 400_000, 2_500_000, 10_000_000, 1 << 26)
 """The second last is beyond 32 MiB, from where on the C library gets new memory from the system for every array."""
-_SQUARE: Final = (4**2, 64**2, 192**2, 512**2, 1200**2, 2400**2)
-_SLIM: Final = tuple(_cost.SLIMMEST * columns**2 for columns in (2, 16, 40, 64, 128, 200))
+_SQUARE: Final = (4**2, 64**2, 192**2, 512**2, 1200**2, 4000**2)
+_SLIM: Final = tuple(_cost.SLIMMEST * columns**2 for columns in (2, 16, 32, 64, 200))
 INPUTS: Final[dict[str, tuple[Callable[..., Any], tuple[int, ...]]]] = {
     "arithmetic": (_two_vectors, _LONG),
     "search": (_sought, _LONG),
@@ -163,7 +167,7 @@ INPUTS: Final[dict[str, tuple[Callable[..., Any], tuple[int, ...]]]] = {
     "product of a slim matrix": (_slim_and_square, _SLIM),
     "product with a vector": (_matrix_and_vector, _SQUARE),
     "dot": (_two_vectors, _LONG),
-    "outer": (_two_vectors, (1 << 3, 1 << 6, 1 << 8, 1 << 9, 1 << 10, 1 << 11)),
+    "outer": (_two_vectors, (1 << 3, 1 << 7, 1 << 9, 1 << 10, 1 << 11)),
     "fft": (_complex_vector, _LONG),
     "fft of all axes": (_complex_matrix, _SQUARE),
     "solve": (lambda random, n, dtype: _positive(random, n, dtype) * 2, _SQUARE),
@@ -261,7 +265,7 @@ class Cell:
 def _cells(largest: int) -> list[Cell]:
     """All cells up to some size, small sizes of every class first, the other functions last.
 
-    So a run that is cut short takes those for the first of their class, and lacks large sizes only if it is cut shorter.
+    A run that is cut short takes those for the first of their class; cut shorter, it lacks large sizes.
     """
     cells = [
         Cell(kind, width, size)
@@ -272,7 +276,7 @@ def _cells(largest: int) -> list[Cell]:
         if size <= largest
     ]
     others = [
-        Cell(kind, width, _sizes(kind)[_compared(kind)], name)
+        Cell(kind, width, _sizes(kind)[COMPARED], name)
         for names in OTHERS.values()
         for name in names.split()
         for kind in (_cost.CLASS_OF[name],)
@@ -285,9 +289,8 @@ def _sizes(kind: str) -> tuple[int, ...]:
     return INPUTS[kind][1] if kind in INPUTS else _LONG
 
 
-def _compared(kind: str) -> int:
-    """Which of the sizes of their class the other functions are measured at: calls that are worth moving."""
-    return 3 if _sizes(kind) is _LONG else 2
+COMPARED: Final = 2
+"""Which of the sizes of their class the other functions are measured at: about where calls are worth moving."""
 
 
 # ---------------------------------------------------------------------- timing
@@ -300,7 +303,6 @@ def _in_turns(runs: Mapping[str, Run], seconds: float) -> dict[str, tuple[float,
     rounds: dict[str, list[float]] = {}
     loops: dict[str, int] = {}
     first: dict[str, float] = {}
-    started = time.perf_counter()
     for name, run in runs.items():
         try:
             first[name] = _timed(run, 1)
@@ -308,6 +310,7 @@ def _in_turns(runs: Mapping[str, Run], seconds: float) -> dict[str, tuple[float,
         except Exception:  # noqa: BLE001 - whatever a library raises, it cannot do this: so it is no candidate
             continue
         loops[name] = max(1, round(ROUND_SECONDS / min(rounds[name])))
+    started = time.perf_counter()
     while (spent := time.perf_counter() - started) < seconds or (
         spent < UNCONFIRMED and not all(map(_is_confirmed, rounds.values()))
     ):
@@ -375,6 +378,8 @@ class Calibration:
     def steps(self, seconds: float) -> Iterator[tuple[float, str]]:
         """Measure for about that long; yields the part that is done and what comes next."""
         end = time.perf_counter() + seconds
+        # As in any program that had a large array: the C library keeps memory of that size from now on.
+        np.empty(LARGEST_KEPT, dtype=np.uint8)
         pairs = [(a, b) for a in self.backends for b in self.backends if a is not b]
         for source, target in pairs:
             yield 1 - (end - time.perf_counter()) / seconds, f"{source} to {target}"
@@ -424,10 +429,10 @@ class Calibration:
         if at == 0:
             return False
         before = self._least.get((Cell(cell.kind, cell.width, sizes[at - 1]), backend.name))
-        growth = 1.0 if sizes is _LONG else 1.5
+        growth, longest = (1.0, LONGEST_VECTOR) if sizes is _LONG else (1.5, LONGEST)
         if before is None:
             return True
-        return before > LAUNCHING and before * (cell.size / sizes[at - 1]) ** growth > LONGEST
+        return before > LAUNCHING and before * (cell.size / sizes[at - 1]) ** growth > longest
 
     def _measure_route(self, source: Backend, target: Backend, seconds: float) -> None:
         way = _transfer.route(source, target)
