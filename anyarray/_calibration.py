@@ -392,14 +392,17 @@ class Calibration:
                 return
             yield 1 - left / seconds, f"{cell.kind} {cell.size}"
             self._measure(cell, SHORTEST)
-        # As many rounds more of each, so that long calls, of which there were few, get what time is left.
-        taking = [max(SHORTEST, sum(self._least.get((cell, one.name), 0.0) for one in self.backends)) for cell in cells]
-        for i, cell in enumerate(cells):
+        # As many rounds more of each, and long calls first: of those there were few rounds, and they matter most.
+        took = {cell: sum(self._least.get((cell, one.name), 0.0) for one in self.backends) for cell in cells}
+        taking = {cell: max(SHORTEST, each) for cell, each in took.items()}
+        rest = sum(taking.values())
+        for cell in sorted(cells, key=lambda one: -taking[one]):
             left = end - time.perf_counter()
             if left <= 0:
                 return
             yield 1 - left / seconds, f"{cell.kind} {cell.size}, again"
-            self._measure(cell, left * taking[i] / sum(taking[i:]))
+            self._measure(cell, left * taking[cell] / rest)
+            rest -= taking[cell]
 
     def _measure(self, cell: Cell, seconds: float) -> None:
         names = [backend for backend in self.backends if not self._is_too_long(cell, backend)]
