@@ -49,6 +49,10 @@ LONGEST: Final = 0.12
 """Seconds of a call from which on no larger size is tried."""
 LONGEST_VECTOR: Final = 0.05
 """The same for vectors, as what takes so long grows in proportion from there on."""
+LONG: Final = 5e-3
+"""Seconds of a call that may occupy all cores."""
+SPINNING: Final = 0.03
+"""Seconds that the threads of a library spin after a call, in wait for more, and so hinder those of the next."""
 LAUNCHING: Final = 1e-3
 """Seconds of a call up to which it may be all launching, and tells nothing of larger sizes."""
 SHORTEST: Final = 0.004
@@ -315,7 +319,8 @@ def _in_turns(runs: Mapping[str, Run], seconds: float) -> dict[str, tuple[float,
         spent < UNCONFIRMED and not all(map(_is_confirmed, rounds.values()))
     ):
         for name, times in rounds.items():
-            # Twice: threads of the library before may still spin, as they wait for more, and take the first one's time.
+            if min(times) > LONG:
+                time.sleep(SPINNING)
             times += [_timed(runs[name], loops[name]) for _ in range(2)]
     return {name: (min(times), first[name] - min(times)) for name, times in rounds.items()}
 

@@ -31,6 +31,11 @@ HINDSIGHT_BOUND: Final = 1.1
 ROW_BOUND: Final = 1.2
 """Times NumPy, for each row that takes NumPy more than `VISIBLE`."""
 VISIBLE: Final = 20e-6
+SPINNING: Final = 0.03
+"""Seconds that the threads of a library spin after a call, in wait for more, and so hinder those of the next.
+
+Auto follows another library than NumPy does: without a rest that costs either of them a third in the longest rows.
+"""
 
 
 def standardise_and_reduce(x: Any) -> Any:
@@ -110,9 +115,8 @@ def measure(row: Row, backends: list[str], seconds: float) -> None:
     end = time.perf_counter() + seconds * len(runs)
     while time.perf_counter() < end:
         for name, run in runs.items():
-            # Twice: threads of the library before may still spin, as they wait for more, and take the first one's time.
-            for _ in range(2):
-                row.seconds[name] = min(row.seconds[name], _timed(run, loops[name]))
+            time.sleep(SPINNING)
+            row.seconds[name] = min(row.seconds[name], *[_timed(run, loops[name]) for _ in range(3)])
 
 
 def _repeated(
