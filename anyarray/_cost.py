@@ -188,7 +188,7 @@ WIDTHS: Final = (4, 8)
 
 DECIDING: Final = 4e-5
 """Seconds that a decision and what follows from it may take; where no more is won, nothing moves and nobody decides."""
-GAIN: Final = 0.9
+GAIN: Final = 0.8
 """Part of the time here that a call may take elsewhere at most: less of a gain is within the error of measuring."""
 FAR: Final = 16.0
 """How many times more work than was measured a backend is trusted with where NumPy was measured."""
