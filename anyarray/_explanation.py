@@ -111,7 +111,7 @@ def policy(*, candidates: Sequence[str]) -> Generator[None]:
         yield
 
 
-SECONDS: Final = 75.0
+SECONDS: Final = 72.0
 """How long measuring takes if nobody says; with importing, a minute and a half at most."""
 
 
