@@ -123,7 +123,7 @@ def portable(function: Callable[P, R], /) -> Callable[P, R]:
 
 def _kind(function: str, kinds: list[Home | None]) -> Backend:
     """The backend that results go to: the only framework among the inputs, else NumPy."""
-    backends = list({home.backend: None for home in set(kinds) if home is not None})
+    backends = list(dict.fromkeys([home.backend for home in kinds if home is not None]))
     frameworks = [one for one in backends if one.library != "numpy"]
     if len(frameworks) > 1:
         first, second = frameworks[:2]

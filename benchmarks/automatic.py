@@ -22,6 +22,7 @@ from rich.text import Text
 
 import anyarray as xp
 from anyarray import _automatic
+from anyarray._calibration import SPINNING
 from anyarray._cli.experiments import EXPERIMENTS
 from benchmarks.overhead import print_table, progress, verdict
 
@@ -31,11 +32,6 @@ HINDSIGHT_BOUND: Final = 1.1
 ROW_BOUND: Final = 1.2
 """Times NumPy, for each row that takes NumPy more than `VISIBLE`."""
 VISIBLE: Final = 20e-6
-SPINNING: Final = 0.03
-"""Seconds that the threads of a library spin after a call, in wait for more, and so hinder those of the next.
-
-Auto follows another library than NumPy does: without a rest that costs either of them a third in the longest rows.
-"""
 
 
 def standardise_and_reduce(x: Any) -> Any:
@@ -115,7 +111,7 @@ def measure(row: Row, backends: list[str], seconds: float) -> None:
     end = time.perf_counter() + seconds * len(runs)
     while time.perf_counter() < end:
         for name, run in runs.items():
-            time.sleep(SPINNING)
+            time.sleep(SPINNING)  # auto follows another library than NumPy does
             row.seconds[name] = min(row.seconds[name], *[_timed(run, loops[name]) for _ in range(3)])
 
 
