@@ -93,6 +93,10 @@ class Batch(Home):
         self.is_refused = True
         raise NotBatchedError(f"{function}: not for all elements at once")
 
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        function = self.__dict__[name] = self.found(name)
+        return function
+
     def found(self, name: str) -> Callable[..., Any]:
         below = getattr(self.below, name)
         rule = _RULES.get(name)

@@ -184,8 +184,13 @@ def _compiled(function: F, declaration: Declaration, slow: Callable[..., Any], w
     limit, stays = _automatic.limit_of(declaration.name), _staying(declaration.name)
     body = made["make"](declaration, slow, explain, _native_dtype, limit, stays)
     code = body.__code__
-    names = tuple([declaration.name if one == NATIVE else one for one in code.co_names])
-    body.__code__ = code.replace(co_name=name, co_qualname=function.__qualname__, co_filename=filename, co_names=names)
+    names, variables = (
+        tuple([declaration.name if one == NATIVE else one for one in some])
+        for some in (code.co_names, code.co_varnames)
+    )
+    body.__code__ = code.replace(
+        co_name=name, co_qualname=function.__qualname__, co_filename=filename, co_names=names, co_varnames=variables
+    )
     body.__name__ = name
     body.__doc__ = function.__doc__
     body.__module__ = function.__module__
@@ -241,8 +246,10 @@ def _source(declaration: Declaration, written: list[Parameter], parameters: str)
             lines += ["            else:", f"                {slow}"]
         arguments = ", ".join(_argument(p) for p in declaration.parameters)
         lines += [
+            # Not `home.NAME(...)`: Python 3.11 looks that up as a method, slowly.
+            f"            {NATIVE} = home.{NATIVE}",
             "            try:",
-            f"                native = home.{NATIVE}({arguments})",
+            f"                native = {NATIVE}({arguments})",
             "            except Exception as error:",
             f"                explain(error, declaration, home, {values})",
             "                raise",
