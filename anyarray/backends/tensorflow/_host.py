@@ -62,14 +62,14 @@ def from_host(values: Any, x: Tensor) -> Tensor:
     if _has_gpu() and x.dtype is _INT32:
         return tf.constant(values)  # beside a GPU they are all on the host, wherever the call runs
     device = x.backing_device
-    return tensor(values, None if device == _FIRST_CPU else device)
+    return _EagerTensor(values, None if device == _FIRST_CPU else device, None)
 
 
 def sooner(ufunc: np.ufunc, kinds: str, otherwise: Callable[..., Tensor]) -> Callable[..., Tensor]:
     """A function that has no gradient: `ufunc` for few elements of one dtype of these kinds, else `otherwise`."""
 
     def of_one(x: Tensor, /) -> Tensor:
-        if is_on_host(x):
+        if isinstance(x, _EagerTensor) and "CPU" in x.backing_device:
             a = np.asarray(x)
             if a.size <= _FEW and a.dtype.kind in kinds:
                 return from_host(ufunc(a), x)

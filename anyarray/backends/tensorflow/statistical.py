@@ -55,15 +55,15 @@ _SUMMED: Final = {native: NATIVE[_dtypes.summed(name)] for name, native in NATIV
 def _summand(x: Tensor, dtype: Any) -> Tensor:
     """`x` in the dtype in which it is added up or multiplied."""
     native = x.dtype
-    if dtype is None and is_common(native):
-        return x
     wanted = dtype or _SUMMED[native]
     return x if wanted is native else _cast(x, wanted)
 
 
 def _accumulation(raw: Callable[..., Tensor]) -> Callable[..., Tensor]:
     def accumulated(x: Tensor, /, *, axis: Ints | None = None, dtype: Any = None, keepdims: bool = False) -> Tensor:
-        return raw(_summand(x, dtype), every_axis(x.shape.rank) if axis is None else constant(axis), keepdims)
+        if dtype is not None or not is_common(x.dtype):
+            x = _summand(x, dtype)
+        return raw(x, every_axis(x.shape.rank) if axis is None else constant(axis), keepdims)
 
     return accumulated
 
@@ -154,7 +154,7 @@ def _degrees(x: Tensor, axis: Ints | None, correction: float) -> float | Tensor:
 def mean(x: Tensor, /, *, axis: Ints | None = None, keepdims: bool = False) -> Tensor:
     native = x.dtype
     if is_common(native):
-        return _mean(x, axes_tensor(x, axis), keepdims)
+        return _mean(x, every_axis(x.shape.rank) if axis is None else constant(axis), keepdims)
     wide = _AVERAGED[native]
     if wide is native:
         total = _add_up(x, axes_tensor(x, axis), keepdims)
