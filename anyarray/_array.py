@@ -68,8 +68,7 @@ class Array(metaclass=_Unmade):
     @property
     def dtype(self) -> DType:
         """The dtype; one object for all backends."""
-        home = self._home
-        return home.dtypes[home.dtype_of(self._native)]
+        return self._home.dtype(self._native)
 
     @property
     def device(self) -> Backend:

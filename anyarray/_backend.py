@@ -40,7 +40,7 @@ class Home:
 
     # The interpreter caches where an attribute is if it is a slot, or has the same place in every home's `__dict__`
     # and the class knows nothing of the name: 20 ns a call.
-    __slots__ = ("__dict__", "backend", "constants", "dtypes", "placed")
+    __slots__ = ("__dict__", "backend", "constants", "dtypes", "latest_dtype", "placed")
 
     depth = 0
     """How many `vmap`s without a library's help it is inside; see `_batching`."""
@@ -54,6 +54,8 @@ class Home:
         self.placed = placed
         self.dtypes: dict[Any, DType] = _NativeDtypes(backend)
         """Our dtype by the library's."""
+        self.latest_dtype: tuple[Any, DType | None] = (None, None)
+        """The library's dtype that was asked for last, and ours."""
         self.constants: dict[tuple[Any, type, Any], Native] = _Constants(self)
         """0-d native arrays by (Python scalar, its class, native dtype of the array beside it)."""
         self.__dict__ = {name: _Sought(self, name) for name in declared}
@@ -61,7 +63,13 @@ class Home:
 
     def dtype(self, native: Native) -> DType:
         """Our dtype of a native array."""
-        return self.dtypes[self.dtype_of(native)]
+        dtype_of = self.dtype_of
+        dtype = dtype_of(native)
+        latest, ours = self.latest_dtype
+        if dtype is not latest or ours is None:  # TensorFlow's take 0.25 us to hash
+            ours = self.dtypes[dtype]
+            self.latest_dtype = (dtype, ours)
+        return ours
 
     def constant(self, value: Any, name: str) -> Native:
         """0-d native array of a Python scalar in the dtype `name`; made anew."""

@@ -66,6 +66,7 @@ class Batch(Home):
         self.backend = below.backend
         self.placed = below.placed
         self.dtypes = below.dtypes
+        self.latest_dtype = below.latest_dtype
         self.constants = below.constants
         self.below = below
         self.length = length

@@ -29,7 +29,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from anyarray.backends.tensorflow._kernel import NATIVE, Tensor, bitcast, op, shape_of
+from anyarray.backends.tensorflow._kernel import NATIVE, EagerTensor, Tensor, bitcast, op, shape_of
 from anyarray.backends.tensorflow._loading import chatter_held_back, tf
 
 ARRAY_TYPES: Final = (tf.Tensor, tf.Variable)
@@ -66,12 +66,10 @@ def device_of(x: Tensor) -> str | None:
     That is a symbolic tensor, and an int32 tensor beside a GPU: TensorFlow keeps int32 in host
     memory for the kernels of every device.
     """
-    if isinstance(x, tf.Variable):
-        return x.device.removeprefix(_HERE) or None
-    if is_traced(x):
-        return None
+    if not isinstance(x, EagerTensor):
+        return x.device.removeprefix(_HERE) or None if isinstance(x, tf.Variable) else None
     device = x.backing_device.removeprefix(_HERE)
-    if x.dtype is tf.int32 and devices()["gpu"] and "CPU" in device:
+    if devices()["gpu"] and x.dtype is tf.int32 and "CPU" in device:
         return None
     return device
 
@@ -93,7 +91,7 @@ def is_traced(x: Tensor) -> bool:
 
 def plain(x: Tensor) -> Tensor:
     """The tensor in a variable, which is no array but holds one; a tensor itself."""
-    return x.read_value() if isinstance(x, tf.Variable) else x
+    return x if isinstance(x, EagerTensor) or not isinstance(x, tf.Variable) else x.read_value()
 
 
 def to_numpy(x: Tensor) -> npt.NDArray[Any]:

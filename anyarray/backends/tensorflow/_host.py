@@ -16,9 +16,8 @@ import numpy as np
 import numpy.typing as npt
 import tensorflow as tf
 
-from anyarray.backends.tensorflow._kernel import NATIVE, Tensor
+from anyarray.backends.tensorflow._kernel import NATIVE, EagerTensor, Tensor
 
-_EagerTensor: Final = tf.__internal__.EagerTensor
 _BFLOAT16: Final = NATIVE["bfloat16"]
 _INT32: Final = NATIVE["int32"]
 _FIRST_CPU: Final = "/job:localhost/replica:0/task:0/device:CPU:0"
@@ -28,12 +27,12 @@ _FEW: Final = 1 << 14
 
 def is_eager(x: Tensor) -> bool:
     """Whether `x` has its values now, and what made it has run."""
-    return isinstance(x, _EagerTensor)
+    return isinstance(x, EagerTensor)
 
 
 def is_on_host(x: Tensor) -> bool:
     """Whether NumPy can read `x` without a copy: neither traced nor on an accelerator."""
-    return isinstance(x, _EagerTensor) and "CPU" in x.backing_device
+    return isinstance(x, EagerTensor) and "CPU" in x.backing_device
 
 
 def on_host(x: Tensor) -> npt.NDArray[Any]:
@@ -52,7 +51,7 @@ def tensor(values: npt.NDArray[Any], device: str | None = None) -> Tensor:
     `tf.constant` copies first and then asks where the call runs: 8 us in place of 1.6, or of 1.2 where None means the
     first CPU.
     """
-    return _EagerTensor(values, device, None)
+    return EagerTensor(values, device, None)
 
 
 def from_host(values: Any, x: Tensor) -> Tensor:
@@ -62,14 +61,14 @@ def from_host(values: Any, x: Tensor) -> Tensor:
     if _has_gpu() and x.dtype is _INT32:
         return tf.constant(values)  # beside a GPU they are all on the host, wherever the call runs
     device = x.backing_device
-    return _EagerTensor(values, None if device == _FIRST_CPU else device, None)
+    return EagerTensor(values, None if device == _FIRST_CPU else device, None)
 
 
 def sooner(ufunc: np.ufunc, kinds: str, otherwise: Callable[..., Tensor]) -> Callable[..., Tensor]:
     """A function that has no gradient: `ufunc` for few elements of one dtype of these kinds, else `otherwise`."""
 
     def of_one(x: Tensor, /) -> Tensor:
-        if isinstance(x, _EagerTensor) and "CPU" in x.backing_device:
+        if isinstance(x, EagerTensor) and "CPU" in x.backing_device:
             a = np.asarray(x)
             if a.size <= _FEW and a.dtype.kind in kinds:
                 return from_host(ufunc(a), x)

@@ -17,6 +17,7 @@ from anyarray import _dtypes
 from anyarray.backends.tensorflow._loading import tf
 
 Tensor = Any
+EagerTensor: Final = tf.__internal__.EagerTensor
 Ints = int | tuple[int, ...]
 
 REFUSALS: Final = (
