@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import functools
 import math
+import sys
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -434,7 +435,8 @@ def _loaded(name: str) -> Backend | None:
 
 
 def _importing(name: str, known: _cost.Model) -> float:
-    return 0.0 if _loaded(name) is not None else known.backends[name].importing
+    """Seconds that importing its library takes; 0 if that was done, by the program itself say."""
+    return 0.0 if _backend.parse(name)[0].package in sys.modules else known.backends[name].importing
 
 
 def _first(name: str, call: _cost.Call, prospect: Prospect, known: _cost.Model) -> float:

@@ -1,8 +1,9 @@
 """What `calibrate` measures: launching and working, class by class; bringing arrays over; importing; compiling.
 
-The backends take turns in short rounds and the least round of each counts, as noise only ever adds. A first, short pass
-over all cells (a class of functions at one size and width) compiles; further passes take what time is left, so that a
-slow minute of the machine spoils no cell, and a run that is cut short has what it came to.
+The backends take turns in short rounds and the least round of each counts, as noise only ever adds. Each has the cores
+to itself: before the next one's turn the threads of the last come to rest. A short pass over all cells (a class of
+functions at one size and width) compiles; what time is left goes to those that take longer than the next smaller one
+lets expect, so that a slow minute of the machine spoils none, and a run that is cut short has what it came to.
 """
 
 from __future__ import annotations
@@ -49,16 +50,14 @@ LONGEST: Final = 0.12
 """Seconds of a call from which on no larger size is tried."""
 LONGEST_VECTOR: Final = 0.05
 """The same for vectors, as what takes so long grows in proportion from there on."""
-LONG: Final = 5e-3
-"""Seconds of a call that may occupy all cores."""
-SPINNING: Final = 0.03
-"""Seconds that the threads of a library spin after a call, in wait for more, and so hinder those of the next."""
 LAUNCHING: Final = 1e-3
 """Seconds of a call up to which it may be all launching, and tells nothing of larger sizes."""
+ROUNDS: Final = 4
+"""Of a backend in each of its turns."""
 SHORTEST: Final = 0.004
-"""Seconds of rounds in the first pass over a cell."""
+"""Seconds of the turns of a cell at least."""
 UNCONFIRMED: Final = 0.15
-"""Seconds that rounds go on at most while a least time was reached but once."""
+"""Seconds that the turns of a cell go on at most while a least time was reached but once."""
 LARGEST_KEPT: Final = 31 << 20
 """Bytes of an array that the GNU C library keeps at most, to give them to the next one."""
 LARGEST_ON_CPU: Final = 1 << 24
@@ -300,29 +299,69 @@ COMPARED: Final = 2
 # ---------------------------------------------------------------------- timing
 Run = Callable[[int], None]
 """Makes a call so many times, and waits for it."""
+GLANCE: Final = 0.005
+"""Seconds over which threads are watched: longer than the ticks by which Linux counts their time."""
+SPINNING: Final = 0.3
+"""Seconds that they are waited for at most. OpenBLAS's spin for 2^28 cycles of the processor, a tenth of a second."""
 
 
-def _in_turns(runs: Mapping[str, Run], seconds: float) -> dict[str, tuple[float, float]]:
-    """For each call the least seconds it took, and what its first call took longer; who fails is left out."""
-    rounds: dict[str, list[float]] = {}
-    loops: dict[str, int] = {}
-    first: dict[str, float] = {}
-    for name, run in runs.items():
-        try:
-            first[name] = _timed(run, 1)
-            rounds[name] = [_timed(run, 1), _timed(run, 1)]
-        except Exception:  # noqa: BLE001 - whatever a library raises, it cannot do this: so it is no candidate
-            continue
-        loops[name] = max(1, round(ROUND_SECONDS / min(rounds[name])))
-    started = time.perf_counter()
-    while (spent := time.perf_counter() - started) < seconds or (
-        spent < UNCONFIRMED and not all(map(_is_confirmed, rounds.values()))
-    ):
-        for name, times in rounds.items():
-            if min(times) > LONG:
-                time.sleep(SPINNING)
-            times += [_timed(runs[name], loops[name]) for _ in range(2)]
-    return {name: (min(times), first[name] - min(times)) for name, times in rounds.items()}
+def rest() -> bool:
+    """Wait until no thread of this process works; False if that does not happen.
+
+    The threads of some libraries spin after a call, in wait for more, and take a core from the next library's.
+    """
+    end = time.perf_counter() + SPINNING
+    while time.perf_counter() < end:
+        working, started = time.process_time(), time.perf_counter()
+        time.sleep(GLANCE)
+        if time.process_time() - working < 0.25 * (time.perf_counter() - started):
+            return True
+    return False
+
+
+class Turns:
+    """Rounds of calls by several backends, which have the cores to themselves."""
+
+    def __init__(self) -> None:
+        self._last = ""
+        self._comes_to_rest = True
+        """False where some thread of the process always works."""
+
+    def turn(self, name: str, run: Run, loops: int, rounds: int) -> list[float]:
+        """Seconds of a call in each of some rounds of a backend; each makes it `loops` times."""
+        if name != self._last and self._comes_to_rest:
+            self._comes_to_rest = rest()
+        self._last = name
+        return [_timed(run, loops) for _ in range(rounds)]
+
+    def in_turns(self, runs: Mapping[str, Run], seconds: float) -> dict[str, tuple[float, float]]:
+        """For each call the least seconds it took, and what its first call took longer; who fails is left out."""
+        times: dict[str, list[float]] = {}
+        loops: dict[str, int] = {}
+        first: dict[str, float] = {}
+        started = time.perf_counter()
+        for name in self._there_and_back(list(runs)):
+            try:
+                first[name], *times[name] = self.turn(name, runs[name], 1, 3)
+            except Exception:  # noqa: BLE001 - whatever a library raises, it cannot do this: so it is no candidate
+                continue
+            loops[name] = max(1, round(ROUND_SECONDS / min(times[name])))
+            if loops[name] > 1:
+                times[name] += self.turn(name, runs[name], loops[name], ROUNDS)
+        while left := self._unfinished(times, time.perf_counter() - started, seconds):
+            for name in self._there_and_back(left):
+                times[name] += self.turn(name, runs[name], loops[name], ROUNDS if loops[name] > 1 else 2)
+        return {name: (min(of_one), first[name] - min(of_one)) for name, of_one in times.items()}
+
+    def _there_and_back(self, names: list[str]) -> list[str]:
+        """The names, the last one first: its threads may spin, they are its own."""
+        return names[::-1] if names[-1] == self._last else names
+
+    def _unfinished(self, times: Mapping[str, Sequence[float]], spent: float, seconds: float) -> list[str]:
+        """Who is timed again."""
+        if spent < seconds:
+            return list(times)
+        return [name for name, of_one in times.items() if spent < UNCONFIRMED and not _is_confirmed(of_one)]
 
 
 def _is_confirmed(times: Sequence[float]) -> bool:
@@ -375,20 +414,23 @@ class Calibration:
     backends: Sequence[Backend]
     importing: Mapping[str, float]
     """Seconds by library."""
+    started: float = field(default_factory=time.perf_counter)
+    """When, by `time.perf_counter`, importing them began."""
+    _turns: Turns = field(default_factory=Turns)
     _least: dict[tuple[Cell, str], float] = field(default_factory=dict[tuple[Cell, str], float])
     _work: dict[Cell, float] = field(default_factory=dict[Cell, float])
     _first: dict[tuple[Cell, str], float] = field(default_factory=dict[tuple[Cell, str], float])
     _routes: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
 
     def steps(self, seconds: float) -> Iterator[tuple[float, str]]:
-        """Measure for about that long; yields the part that is done and what comes next."""
-        end = time.perf_counter() + seconds
+        """Measure until that long after the start, but for half of it at least; yields the part done and what comes."""
+        end = max(self.started + seconds, time.perf_counter() + seconds / 2)
         # As in any program that had a large array: the C library keeps memory of that size from now on.
         np.empty(LARGEST_KEPT, dtype=np.uint8)
         pairs = [(a, b) for a in self.backends for b in self.backends if a is not b]
         for source, target in pairs:
             yield 1 - (end - time.perf_counter()) / seconds, f"{source} to {target}"
-            self._measure_route(source, target, 0.04 * seconds / len(pairs) / len(_BYTES))
+            self._measure_route(source, target, 0.02 * seconds / len(pairs) / len(_BYTES))
         has_accelerator = any(backend.kind != "cpu" for backend in self.backends)
         cells = _cells(max(_LONG) if has_accelerator else LARGEST_ON_CPU)
         for cell in cells:
@@ -397,17 +439,28 @@ class Calibration:
                 return
             yield 1 - left / seconds, f"{cell.kind} {cell.size}"
             self._measure(cell, SHORTEST)
-        # As many rounds more of each, and long calls first: of those there were few rounds, and they matter most.
-        took = {cell: sum(self._least.get((cell, one.name), 0.0) for one in self.backends) for cell in cells}
-        taking = {cell: max(SHORTEST, each) for cell, each in took.items()}
-        rest = sum(taking.values())
-        for cell in sorted(cells, key=lambda one: -taking[one]):
-            left = end - time.perf_counter()
-            if left <= 0:
-                return
+        # Where there is most to be mended, again and again.
+        visits = dict.fromkeys(cells, 1)
+        while (left := end - time.perf_counter()) > 0:
+            cell = max(cells, key=lambda one: self._doubt(one) / visits[one])
+            visits[cell] += 1
             yield 1 - left / seconds, f"{cell.kind} {cell.size}, again"
-            self._measure(cell, left * taking[cell] / rest)
-            rest -= taking[cell]
+            self._measure(cell, SHORTEST)
+
+    def _doubt(self, cell: Cell) -> float:
+        """Seconds that noise may have added to a call, at most.
+
+        All by which it takes longer than in proportion to that of the size before, else some part of it.
+        """
+        sizes = _sizes(cell.kind)
+        at = sizes.index(cell.size)
+        before = Cell(cell.kind, cell.width, sizes[at - 1]) if at and not cell.other else cell
+        doubts = [0.0]
+        for backend in self.backends:
+            seconds, shorter = (self._least.get((one, backend.name), math.inf) for one in (cell, before))
+            if seconds < math.inf:
+                doubts.append(max(0.1 * seconds, seconds - shorter * self._work[cell] / self._work[before]))
+        return max(doubts)
 
     def _measure(self, cell: Cell, seconds: float) -> None:
         names = [backend for backend in self.backends if not self._is_too_long(cell, backend)]
@@ -422,7 +475,7 @@ class Calibration:
             except Exception:  # noqa: BLE001 - it has no such dtype, or no room
                 continue
         with np.errstate(all="ignore"):  # a determinant may be beyond all numbers
-            found = _in_turns(runs, seconds)
+            found = self._turns.in_turns(runs, seconds)
         for name, (least, first) in found.items():
             self._note(cell, name, least, first)
 
@@ -454,7 +507,7 @@ class Calibration:
             runs = {"copy": _repeated(way.copy, native, target)}
             if way.share is not None and way.share(native) is not None:
                 runs["view"] = _repeated(way.share, native, target)
-            found = _in_turns(runs, seconds)
+            found = self._turns.in_turns(runs, seconds)
             if "copy" in found:
                 points.append((nbytes, found["copy"][0]))
             if "view" in found:
@@ -531,6 +584,7 @@ def prepared(names: Sequence[str] | None = None) -> Calibration:
 
     Raises BackendError for a name that was given and cannot be used.
     """
+    started = time.perf_counter()
     importing: dict[str, float] = {}
     backends = [_backend.backend_of_name("numpy")]
     for name in names or _backend.libraries():
@@ -544,13 +598,13 @@ def prepared(names: Sequence[str] | None = None) -> Calibration:
                 raise
             continue
         backends.append(found)
-    return Calibration(list(dict.fromkeys(backends)), importing)
+    return Calibration(list(dict.fromkeys(backends)), importing, started)
 
 
 def _import_seconds(library: _backend.Library) -> float:
-    """Seconds that loading a library takes; in another process if it is loaded here."""
+    """Seconds that loading a library takes; in another process if it is loaded here, as by another that uses it."""
     started = time.perf_counter()
-    if library.is_loaded():
+    if library.package in sys.modules:
         program = f"from anyarray import _backend; _backend.load(_backend.LIBRARIES[{library.name!r}])"
         subprocess.run([sys.executable, "-c", program], check=False, capture_output=True)
     else:

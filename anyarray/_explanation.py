@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 @dataclass
 class Explanation:
-    """What `explain()` gives: the decisions in order, and a table with totals when printed."""
+    """What `explain()` gives: the decisions in order; printed, a table with totals.
+
+    Calls that were decided alike share a line of the table, with the mean of their times.
+    """
 
     decisions: list[Decision] = field(default_factory=list[Decision])
 
@@ -46,25 +49,42 @@ class Explanation:
         return len(self.decisions)
 
     def __str__(self) -> str:
-        heads = ("function", "shapes", "ran on", "took", "predicted", "moving", "reason")
-        lines = [heads] + [
-            (
-                one.function, " ".join(str(shape).replace(" ", "") for shape in one.shapes), one.home.backend.name,
-                _text(one.seconds), ", ".join(f"{name} {_text(s)}" for name, s in one.predicted.items()),
-                _text(one.transferred or None), one.reason,
-            )
-            for one in self.decisions
-        ]  # fmt: skip
-        widths = [max(len(line[i]) for line in lines) for i in range(len(heads))]
-        table = ["  ".join(c.ljust(w) for c, w in zip(line, widths, strict=True)).rstrip() for line in lines]
-        totals = [f"{name}: {_text(seconds)}" for name, seconds in self.seconds.items()]
+        alike: dict[tuple[object, ...], list[Decision]] = {}
+        for one in self.decisions:
+            alike.setdefault((one.function, one.shapes, one.home, one.reason), []).append(one)
+        names = list(dict.fromkeys([name for one in self.decisions for name in one.predicted]))
+        predicted = [f"predicted: {name}" if name == names[0] else name for name in names]
+        lines = [["function", "shapes", "ran on", "calls", "took", *predicted, "of it moving", "reason"]]
+        for (function, shapes, home, reason), calls in alike.items():
+            times = [one.seconds for one in calls], *[[one.predicted.get(name) for one in calls] for name in names]
+            lines.append([
+                function, " ".join(str(shape).replace(" ", "") for shape in shapes), home.backend.name, str(len(calls)),
+                *map(_mean, times), _mean([one.transferred or None for one in calls]), reason,
+            ])  # fmt: skip
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        aligned = [str.ljust] * 3 + [str.rjust] * (len(widths) - 4) + [str.ljust]
+        cells = [[align(*one) for align, *one in zip(aligned, line, widths, strict=True)] for line in lines]
+        table = ["  ".join(line).rstrip() for line in cells]
+        totals = [f"{name}: {duration(seconds)}" for name, seconds in self.seconds.items()]
         if self._by_cost():
-            totals.append(f"predicted: {_text(self.predicted_seconds)}, all in NumPy: {_text(self.predicted_on_numpy)}")
+            ran, numpys = duration(self.predicted_seconds), duration(self.predicted_on_numpy)
+            totals.append(f"predicted: {ran}, all in NumPy: {numpys}")
         return "\n".join([*table, *totals])
 
 
-def _text(seconds: float | None) -> str:
-    return "" if seconds is None else f"{seconds:.2e} s"
+def _mean(seconds: Sequence[float | None]) -> str:
+    known = [one for one in seconds if one is not None]
+    return duration(sum(known) / len(known)) if known else ""
+
+
+def duration(seconds: float) -> str:
+    """A time in the unit that fits, with three digits: 12.3 us."""
+    for unit, name in ((1e-6, "us"), (1e-3, "ms"), (1.0, "s")):
+        if seconds < 999.5 * unit or name == "s":
+            value = seconds / unit
+            digits = 0 if value >= 99.5 else 1 if value >= 9.95 else 2
+            return f"{value:.{digits}f} {name}"
+    raise AssertionError("unreachable: the last unit takes all")
 
 
 @contextmanager
@@ -111,17 +131,18 @@ def policy(*, candidates: Sequence[str]) -> Generator[None]:
         yield
 
 
-SECONDS: Final = 72.0
-"""How long measuring takes if nobody says; with importing, a minute and a half at most."""
+SECONDS: Final = 84.0
+"""How long measuring takes if nobody says, importing included: what follows ends within a minute and a half."""
 
 
 def calibrate(*, seconds: float = SECONDS, backends: Sequence[str] | None = None) -> Path | None:
     """Measure the backends of this machine, so that the automatic choice can choose; gives the profile's path.
 
-    Takes at most about `seconds` once the libraries are imported. `backends` are names, such as ["numpy", "jax"]; left
-    out, all that work here. The profile is used at once, and by every later program of this user. Interrupted by
-    Ctrl-C it keeps what is measured. None, and nothing is written, if ANYARRAY_PROFILE is "off". The same at the
-    command line: `python -m anyarray calibrate`. Raises BackendError for a name that cannot be used.
+    Takes about `seconds`, importing the libraries included, but at least half of them after it. `backends` are names,
+    such as ["numpy", "jax"]; left out, all that work here. The profile is used at once, and by every later program of
+    this user. Interrupted by Ctrl-C it keeps what is measured. None, and nothing is written, if ANYARRAY_PROFILE is
+    "off". The same at the command line: `python -m anyarray calibrate`. Raises BackendError for a name that cannot be
+    used.
 
     >>> import anyarray as xp
     >>> xp.calibrate(seconds=0.1, backends=["numpy"])  # doctest: +SKIP

@@ -1,13 +1,20 @@
 """The automatic choice beside every fixed backend: `python -m benchmarks.automatic [--plot FILE.png]`.
 
 A mixed workload: the experiments of `bench` at all their sizes, and a few programs. Inputs start in NumPy. Times are of
-the steady state, every call waited for: the least of rounds in turns. "Hindsight" is, row by row, the fastest fixed
-backend. Needs a profile of this machine: `python -m anyarray calibrate`.
+the steady state, every call waited for: medians of rounds in turns, which are taken in another order each time, each
+when the threads of the last have come to rest. Both matters, as a thread that spins takes one of few cores from
+whoever comes next, and as the least of a few rounds is luck where a call takes longer every other time.
+
+"Hindsight" is, row by row, the fastest fixed backend. Were its time the least of the backends' times it would be too
+low, by what chance favoured one of those that are equally fast; so one half of the turns tells which it is, and the
+other what it takes, and the other way round. Needs a profile of this machine: `python -m anyarray calibrate`.
 """
 
 from __future__ import annotations
 
 import argparse
+import random
+import statistics
 import sys
 import time
 from collections.abc import Callable
@@ -21,8 +28,7 @@ from rich.progress import track
 from rich.text import Text
 
 import anyarray as xp
-from anyarray import _automatic
-from anyarray._calibration import SPINNING
+from anyarray import _automatic, _calibration
 from anyarray._cli.experiments import EXPERIMENTS
 from benchmarks.overhead import print_table, progress, verdict
 
@@ -62,12 +68,21 @@ class Row:
     name: str
     run: Callable[..., Any]
     host: tuple[Any, ...]
-    seconds: dict[str, float] = field(default_factory=dict[str, float])
+    turns: dict[str, list[float]] = field(default_factory=dict[str, list[float]])
+    """Seconds of a call, by turn, on each backend and under auto."""
+
+    def seconds(self, name: str) -> float:
+        """Of a call on a backend, or under auto."""
+        return statistics.median(self.turns[name])
 
     @property
-    def best(self) -> float:
-        """Of the fixed backends."""
-        return min(seconds for name, seconds in self.seconds.items() if name != AUTO)
+    def hindsight(self) -> float:
+        """Seconds on the fixed backend that is fastest in the other half of the turns; of both halves, the mean."""
+        halves = [
+            {name: statistics.median(turns[start::2]) for name, turns in self.turns.items() if name != AUTO}
+            for start in (0, 1)
+        ]
+        return statistics.mean(half[min(other, key=other.__getitem__)] for half, other in (halves, halves[::-1]))
 
 
 def rows() -> list[Row]:
@@ -93,13 +108,22 @@ def rows() -> list[Row]:
     ]
 
 
+FEWEST: Final = 12
+"""Turns of each backend and of auto."""
+ROUNDS: Final = 3
+"""Of a turn, whose median counts."""
+
+
 def measure(row: Row, backends: list[str], seconds: float) -> None:
-    """Fill in the seconds of each backend and of the automatic choice."""
-    runs: dict[str, Callable[[int], None]] = {}
-    for name in (*backends, AUTO):
-        runs[name] = _repeated(row.run, [xp.asarray(a) for a in row.host], lambda name=name: xp.backend(name))
+    """Fill in the turns of each backend and of the automatic choice."""
+    order = random.Random(0)
+    runs = {
+        name: _repeated(row.run, [xp.asarray(a) for a in row.host], lambda name=name: xp.backend(name))
+        for name in (*backends, AUTO)
+    }
     loops: dict[str, int] = {}
     for name, run in runs.items():
+        _calibration.rest()
         started = time.perf_counter()
         run(1)
         calls = 1
@@ -107,12 +131,12 @@ def measure(row: Row, backends: list[str], seconds: float) -> None:
             run(1)
             calls += 1
         loops[name] = max(1, round(1e-3 / _timed(run, 1)))
-        row.seconds[name] = _timed(run, loops[name])
+    row.turns = {name: [] for name in runs}
     end = time.perf_counter() + seconds * len(runs)
-    while time.perf_counter() < end:
-        for name, run in runs.items():
-            time.sleep(SPINNING)  # auto follows another library than NumPy does
-            row.seconds[name] = min(row.seconds[name], *[_timed(run, loops[name]) for _ in range(3)])
+    while time.perf_counter() < end or len(row.turns[AUTO]) < FEWEST:
+        for name in order.sample(list(runs), len(runs)):
+            _calibration.rest()
+            row.turns[name].append(statistics.median(_timed(runs[name], loops[name]) for _ in range(ROUNDS)))
 
 
 def _repeated(
@@ -137,12 +161,12 @@ def show(measured: list[Row], backends: list[str]) -> None:
     """Print the rows, the totals and the targets."""
     lines: list[list[str | Text]] = []
     for row in measured:
-        times = [f"{row.seconds[name] * 1e6:,.0f}" for name in (*backends, AUTO)]
-        ratio = row.seconds[AUTO] / row.seconds["numpy"]
-        is_bound = row.seconds["numpy"] > VISIBLE
+        times = [f"{row.seconds(name) * 1e6:,.0f}" for name in (*backends, AUTO)]
+        ratio = row.seconds(AUTO) / row.seconds("numpy")
+        is_bound = row.seconds("numpy") > VISIBLE
         lines.append([row.name, *times, verdict(ratio, ROW_BOUND, f"{ratio:.2f}") if is_bound else f"{ratio:.2f}"])
-    totals = {name: sum(row.seconds[name] for row in measured) for name in (*backends, AUTO)}
-    hindsight = sum(row.best for row in measured)
+    totals = {name: sum(row.seconds(name) for row in measured) for name in (*backends, AUTO)}
+    hindsight = sum(row.hindsight for row in measured)
     lines.append(["total", *[f"{totals[name] * 1e6:,.0f}" for name in totals], f"{totals[AUTO] / totals['numpy']:.2f}"])
     print_table("us a row", ["row", *backends, AUTO, "auto/numpy"], lines)
     regret, fixed = totals[AUTO] / hindsight, totals[AUTO] / min(totals[name] for name in backends)
@@ -163,7 +187,7 @@ def draw(measured: list[Row], backends: list[str], path: Path) -> None:
     figure = Figure(figsize=(9, 0.24 * len(measured) + 1), layout="constrained", dpi=110)
     axes = figure.subplots()
     for name, marker in zip((*backends, AUTO), "osD^v", strict=False):
-        ratios = [row.seconds[name] / row.best for row in measured]
+        ratios = [row.seconds(name) / row.hindsight for row in measured]
         is_auto = name == AUTO
         axes.plot(
             ratios, range(len(measured)), marker if not is_auto else "|", markersize=14 if is_auto else 5, label=name,

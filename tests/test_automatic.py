@@ -217,6 +217,15 @@ def test_importing_is_part_of_the_price(monkeypatch: pytest.MonkeyPatch) -> None
     assert places.index("sim") == 202
 
 
+def test_what_the_program_imported_itself_has_no_price(monkeypatch: pytest.MonkeyPatch) -> None:
+    with world({**EVEN, "sin": 100.0}, EVEN, latency=1e-6) as here:
+        known = dataclasses.replace(here.model, backends={"jax-cpu": _cost.Costs({}, importing=3.0)})
+        monkeypatch.setitem(sys.modules, "jax", None)
+        assert _automatic._importing("jax-cpu", known) == 0.0
+        monkeypatch.delitem(sys.modules, "jax")
+        assert _automatic._importing("jax-cpu", known) == 3.0
+
+
 def test_the_decisions_are_the_same_every_time() -> None:
     def places() -> list[str]:
         with world({**EVEN, "sin": 3.0}, {**EVEN, "tanh": 4.0}, latency=2e-3) as here:
@@ -326,7 +335,20 @@ def test_explain_says_where_and_why() -> None:
     assert first.seconds is not None and second.seconds is not None
     assert second.reason == "stays on sim: the fastest"
     assert why.predicted_on_numpy == pytest.approx(101 * UNIT)
-    assert "sin" in str(why) and "all in NumPy: 1.01e-01 s" in str(why)
+    assert "sin" in str(why) and "all in NumPy: 101 ms" in str(why)
+
+
+def test_an_explanation_has_a_line_for_calls_that_were_decided_alike() -> None:
+    with world({**EVEN, "sin": 3.0}, EVEN, latency=100 * UNIT), xp.explain() as why:
+        x = xp.ones(N)
+        for _ in range(5):
+            xp.tanh(x)
+        xp.sin(x)
+    heads, tanh, sin, *totals = str(why).splitlines()
+    assert heads.split() == "function shapes ran on calls took predicted: numpy sim of it moving reason".split()
+    assert tanh.split()[:4] == ["tanh", f"({N},)", "numpy", "5"]
+    assert sin.split()[3] == "1" and sin.endswith("stays on numpy: moving has not paid yet")
+    assert totals[0].startswith("numpy: ") and len(why) == 6
 
 
 def test_explain_without_a_profile_says_so() -> None:

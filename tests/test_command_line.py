@@ -21,8 +21,9 @@ from anyarray import _backend, _choice
 from anyarray.__main__ import main
 from anyarray._cli import bench, info, tables, timing
 from anyarray._cli.experiments import EXPERIMENTS, Experiment, tanh, vector
-from anyarray._cli.results import ALWAYS, NEVER, Participant, Results, duration
+from anyarray._cli.results import ALWAYS, NEVER, Participant, Results
 from anyarray._cli.timing import Failure, Measurement
+from anyarray._explanation import duration
 
 IDLE = (
     'backend "idle": json is installed, but finds no such device on this machine. '

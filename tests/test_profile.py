@@ -154,6 +154,21 @@ def test_an_interrupted_calibration_keeps_what_it_has(file: Path, monkeypatch: p
     assert set(json.loads(file.read_text())["backends"]["numpy"]["classes"]) == {"arithmetic"}
 
 
+def test_what_another_library_imported_is_timed_in_another_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    programs: list[str] = []
+    monkeypatch.setattr(_calibration.subprocess, "run", lambda command, **options: programs.append(command[-1]))
+    # `json` is imported, the backend is not.
+    library = _backend.Library("idle", "idle_backend", "json", ("cpu",))
+    assert _calibration._import_seconds(library) >= 0
+    assert programs == ["from anyarray import _backend; _backend.load(_backend.LIBRARIES['idle'])"]
+
+
+def test_half_of_the_time_is_left_however_long_importing_took() -> None:
+    calibration = _calibration.Calibration([xp.device("numpy")], {}, started=-1e9)
+    done, _ = next(calibration.steps(60.0))
+    assert done == pytest.approx(0.5, abs=0.1)
+
+
 def test_every_class_can_be_measured() -> None:
     numpy = xp.device("numpy")
     for kind in (*_cost.CLASSES, _calibration.FUSED):
@@ -161,7 +176,7 @@ def test_every_class_can_be_measured() -> None:
         cell = _calibration.Cell(kind, 4, sizes[0])
         inputs = cell.inputs()
         run = _calibration._waiting(cell.function, inputs, numpy)
-        assert set(_calibration._in_turns({"numpy": run}, 0.0)) == {"numpy"}, kind
+        assert set(_calibration.Turns().in_turns({"numpy": run}, 0.0)) == {"numpy"}, kind
         assert cell.work(inputs) > 0
 
 

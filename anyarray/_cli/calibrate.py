@@ -29,7 +29,7 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--plot", metavar="FILE.png", type=picture, help="draw the measured times; needs matplotlib")
     parser.add_argument(
         "--seconds", type=float, default=_explanation.SECONDS,
-        help=f"for measuring, importing aside; default: {_explanation.SECONDS:.0f}",
+        help=f"for all, importing included; default: {_explanation.SECONDS:.0f}",
     )  # fmt: skip
     parser.add_argument("--backends", metavar="NAMES", help="such as numpy,jax-cpu; default: all that work here")
     parser.set_defaults(run=run)

@@ -130,13 +130,3 @@ def machine() -> str:
     """This machine in a few words."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return f"{platform.system()} {platform.machine()}, {cores} cores, Python {platform.python_version()}"
-
-
-def duration(seconds: float) -> str:
-    """A time in the unit that fits, with three digits: 12.3 us."""
-    for unit, name in ((1e-6, "us"), (1e-3, "ms"), (1.0, "s")):
-        if seconds < 999.5 * unit or name == "s":
-            value = seconds / unit
-            digits = 0 if value >= 99.5 else 1 if value >= 9.95 else 2
-            return f"{value:.{digits}f} {name}"
-    raise AssertionError("unreachable: the last unit takes all")

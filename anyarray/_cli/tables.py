@@ -10,7 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from anyarray._cli.experiments import Experiment
-from anyarray._cli.results import BASELINE, Results, duration, machine
+from anyarray._cli.results import BASELINE, Results, machine
+from anyarray._explanation import duration
 
 _FIXED_WIDTH = 34
 """Columns of the terminal that the first and the last column of a table take."""
