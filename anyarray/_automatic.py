@@ -162,7 +162,7 @@ MOST_CALLS: Final = 4096
 
 
 def calls_of_numpy(function: str) -> set[Any]:
-    """Shapes and dtypes of calls that stay in NumPy; one object, which changes as they are found."""
+    """Calls that stay in NumPy, by having an axis, shapes and dtypes; one object, which changes as they are found."""
     return _numpys.setdefault(function, set())
 
 
@@ -189,9 +189,9 @@ class Prospect(NamedTuple):
 
 
 @functools.lru_cache(maxsize=4096)
-def _prospect(function: str, shapes: tuple[Shape, ...], dtypes: tuple[DType, ...]) -> Prospect:
-    known, found = _state.model, _cost.call(function, shapes, dtypes)
-    key = (function, shapes, tuple([dtype.name for dtype in dtypes]))
+def _prospect(function: str, shapes: tuple[Shape, ...], dtypes: tuple[DType, ...], has_axis: bool) -> Prospect:
+    known, found = _state.model, _cost.call(function, shapes, dtypes, has_axis=has_axis)
+    key = (function, shapes, tuple([dtype.name for dtype in dtypes]), has_axis)
     if known is None or found is None:
         return Prospect(None, {}, key, True)
     predicted = {name: known.seconds(name, found) for name in known.backends}
@@ -306,19 +306,24 @@ def _unmeasured(
     return Decision(function, shapes, home, stay, "moves: the first that the policy names, and there is no profile")
 
 
-def decide(function: str, arrays: Sequence[Any], candidates: tuple[str, ...] | None = None) -> Decision:
-    """Where a call with these free Arrays runs; on one of `candidates` if there are any."""
+def decide(
+    function: str, arrays: Sequence[Any], candidates: tuple[str, ...] | None = None, *, has_axis: bool = False
+) -> Decision:
+    """Where a call with these free Arrays runs; on one of `candidates` if there are any.
+
+    `has_axis` says whether one of `_cost.BY_AXIS` goes along another axis than if none is named.
+    """
     known = _state.model
     shapes = _shapes(arrays)
     if known is None:
         return _unmeasured(function, arrays, shapes, candidates)
     dtypes = tuple([a._home.dtype(a._native) for a in arrays])
-    prospect = _prospect(function, shapes, dtypes)
+    prospect = _prospect(function, shapes, dtypes, has_axis)
     if prospect.is_numpys and candidates is None and all(_is_plain(a) for a in arrays):
         stay, calls = arrays[0]._home, calls_of_numpy(function)
         if len(calls) >= MOST_CALLS:
             calls.clear()
-        calls.add(tuple([part for a in arrays for part in (a._native.shape, a._native.dtype)]))
+        calls.add((has_axis, *[part for a in arrays for part in (a._native.shape, a._native.dtype)]))
         return Decision(function, shapes, stay, stay, _FASTEST, dict(prospect.seconds), prospect.seconds)
     sizes = [math.prod(shape) * dtype.itemsize for shape, dtype in zip(shapes, dtypes, strict=True)]
     stay = _place(arrays, sizes, known)

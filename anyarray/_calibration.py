@@ -134,6 +134,11 @@ def _complex_matrix(random: np.random.Generator, n: int, dtype: Any) -> tuple[Ho
     return (_matrix(random, n, dtype)[0].astype(np.result_type(dtype, np.complex64)),)
 
 
+def _short_rows(random: np.random.Generator, n: int, dtype: Any) -> tuple[Host, ...]:
+    length = _cost.LONG_ROW // _cost.SLIMMEST
+    return (_vector(random, n // length * length, dtype)[0].reshape(-1, length),)
+
+
 def _slim(random: np.random.Generator, n: int, dtype: Any) -> tuple[Host, ...]:
     columns = round((n / _cost.SLIMMEST) ** 0.5)
     return (random.standard_normal((_cost.SLIMMEST * columns, columns)).astype(dtype),)
@@ -164,6 +169,7 @@ _SQUARE: Final = (4**2, 64**2, 192**2, 512**2, 1200**2, 4000**2)
 _SLIM: Final = tuple(_cost.SLIMMEST * columns**2 for columns in (2, 16, 32, 64, 200))
 INPUTS: Final[dict[str, tuple[Callable[..., Any], tuple[int, ...]]]] = {
     "arithmetic": (_two_vectors, _LONG),
+    **dict.fromkeys(("sum of short rows", "extremum of short rows", "variance of short rows"), (_short_rows, _LONG)),
     "search": (_sought, _LONG),
     "unique": (_numbers, _LONG),
     "matmul": (_two_matrices, _SQUARE),
@@ -172,6 +178,7 @@ INPUTS: Final[dict[str, tuple[Callable[..., Any], tuple[int, ...]]]] = {
     "dot": (_two_vectors, _LONG),
     "outer": (_two_vectors, (1 << 3, 1 << 7, 1 << 9, 1 << 10, 1 << 11)),
     "fft": (_complex_vector, _LONG),
+    "fft of columns": (_complex_matrix, _LONG),
     "fft of all axes": (_complex_matrix, _SQUARE),
     "solve": (lambda random, n, dtype: _positive(random, n, dtype) * 2, _SQUARE),
     "cholesky": (_positive, _SQUARE),
@@ -230,6 +237,10 @@ FUSED: Final = "fused"
 """Beside the classes: the chain, compiled."""
 MEANT: Final[Mapping[str, Callable[..., Any]]] = {
     FUSED: jit(_chain),
+    "sum of short rows": functools.partial(statistical.sum, axis=-1),
+    "extremum of short rows": functools.partial(statistical.max, axis=-1),
+    "variance of short rows": functools.partial(statistical.var, axis=-1),
+    "fft of columns": functools.partial(fft.fft, axis=0),
     "svd of a slim matrix": functools.partial(linalg.svd, full_matrices=False),
 }
 """Where a class is measured with more than its first function and nothing else."""
@@ -297,6 +308,11 @@ COMPARED: Final = 2
 
 
 # ---------------------------------------------------------------------- timing
+def keep_memory() -> None:
+    """Let the C library keep memory from now on, as in any program that had a large array."""
+    np.empty(LARGEST_KEPT, dtype=np.uint8)
+
+
 Run = Callable[[int], None]
 """Makes a call so many times, and waits for it."""
 GLANCE: Final = 0.005
@@ -425,8 +441,7 @@ class Calibration:
     def steps(self, seconds: float) -> Iterator[tuple[float, str]]:
         """Measure until that long after the start, but for half of it at least; yields the part done and what comes."""
         end = max(self.started + seconds, time.perf_counter() + seconds / 2)
-        # As in any program that had a large array: the C library keeps memory of that size from now on.
-        np.empty(LARGEST_KEPT, dtype=np.uint8)
+        keep_memory()
         pairs = [(a, b) for a in self.backends for b in self.backends if a is not b]
         for source, target in pairs:
             yield 1 - (end - time.perf_counter()) / seconds, f"{source} to {target}"

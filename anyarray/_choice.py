@@ -227,7 +227,7 @@ def home_of_call(function: str, homes: Iterable[Home], traced: Home | None = Non
     return automatic_home(homes)
 
 
-def decision(function: str, arrays: Sequence[Any], is_traced: bool) -> Decision | None:
+def decision(function: str, arrays: Sequence[Any], *, is_traced: bool, has_axis: bool) -> Decision | None:
     """The decision about a call with these Arrays; None if there is nothing to decide, or nobody to decide it."""
     choice = current()
     if is_traced or not (choice.backend is None or isinstance(choice.backend, Automatic)):
@@ -241,7 +241,7 @@ def decision(function: str, arrays: Sequence[Any], is_traced: bool) -> Decision 
         home = home_of_call(function, [a._home for a in arrays])
         found = _automatic.settled(function, arrays, home, f"an input is placed on {home.backend}")
     else:
-        found = _automatic.decide(function, arrays, choice.candidates)
+        found = _automatic.decide(function, arrays, choice.candidates, has_axis=has_axis)
     for record in choice.records:
         record.append(found)
     return found

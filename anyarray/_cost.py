@@ -3,8 +3,9 @@
 A function belongs to a *class* of functions whose time grows alike; one of each class is measured at many sizes, the
 others at one, which tells how many times longer they work. The size of a call is its *work*, in the unit that time
 follows: elements of the broadcast inputs, n log n for sorts and transforms, 2mnk for products, n^3 for factorisations.
-Matrices far from square are measured apart, and between the two it is interpolated by how far; a product takes at
-least what reading its matrices takes, which products with a vector show. Between measured points time is interpolated
+Matrices far from square are measured apart, and between the two it is interpolated by how far; so are reductions of
+short rows, for each of which some libraries take some time. A product takes at least what reading its matrices takes,
+which products with a vector show. Between measured points time is interpolated
 on log-log axes, below the first it is that of the first (launching is all there is), beyond the last it grows with the
 work.
 """
@@ -91,6 +92,14 @@ def _outer(shapes: Sequence[Shape]) -> Work:
     return Work(amount, amount)
 
 
+def _row_lengths(shapes: Sequence[Shape]) -> Shape:
+    """Of a reduction along an axis: what a row need not be longer than, and how long it is.
+
+    Along whichever axis: NumPy goes over memory row by row, that of the last axis.
+    """
+    return LONG_ROW, min(shapes[0][-1], LONG_ROW)
+
+
 def _factorised(shapes: Sequence[Shape]) -> Work:
     *stack, m, n = shapes[0]
     return Work(math.prod(stack) * m * n * min(m, n), math.prod(shapes[0]))
@@ -123,6 +132,8 @@ class FunctionClass(NamedTuple):
     """The class of the same functions on matrices far from square."""
     lengths: Callable[[Sequence[Shape]], Shape] = lambda shapes: shapes[0][-2:]
     """What has to be equal in a square one."""
+    is_by_axis: bool = False
+    """Whether only an axis makes a call slim, another than if none is named."""
     least: str = ""
     """A class whose time it takes at least, and all of it if one of the lengths is 1."""
 
@@ -135,6 +146,8 @@ def _row(
 
 SLIMMEST: Final = 256
 """How many times longer than wide are the matrices that count as far from square."""
+LONG_ROW: Final = 2048
+"""Elements of a row from which it does not matter how many there are; those `SLIMMEST` times shorter are short."""
 
 
 CLASSES: Final[dict[str, FunctionClass]] = {
@@ -148,9 +161,21 @@ CLASSES: Final[dict[str, FunctionClass]] = {
         "exp log log2 log10 log1p expm1 sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh atan2 hypot "
         "logaddexp pow remainder floor_divide"
     )),
-    "sum": _row(_reduced, 1, "biufc", "sum mean prod vector_norm"),
-    "extremum": _row(_reduced, 1, "biuf", "max min argmax argmin any all count_nonzero"),
-    "variance": _row(_reduced, 1, "iuf", "var std"),
+    "sum": _row(
+        _reduced, 1, "biufc", "sum mean prod vector_norm",
+        slim="sum of short rows", lengths=_row_lengths, is_by_axis=True,
+    ),
+    "sum of short rows": _row(_reduced, 1, "biufc", "sum"),
+    "extremum": _row(
+        _reduced, 1, "biuf", "max min argmax argmin any all count_nonzero",
+        slim="extremum of short rows", lengths=_row_lengths, is_by_axis=True,
+    ),
+    "extremum of short rows": _row(_reduced, 1, "biuf", "max"),
+    "variance": _row(
+        _reduced, 1, "iuf", "var std",
+        slim="variance of short rows", lengths=_row_lengths, is_by_axis=True,
+    ),
+    "variance of short rows": _row(_reduced, 1, "iuf", "var"),
     "cumulative": _row(_elements, 1, "iuf", "cumulative_sum cumulative_prod diff"),
     "sort": _row(_ordered, 1, "iuf", "sort"),
     "argsort": _row(_ordered, 1, "iuf", "argsort"),
@@ -164,7 +189,11 @@ CLASSES: Final[dict[str, FunctionClass]] = {
     "product with a vector": _row(_read, 1, "fc", "matmul"),
     "dot": _row(_elements, 1, "fc", "vecdot"),
     "outer": _row(_outer, 2, "fc", "outer"),
-    "fft": _row(_ordered, 1, "fc", "fft ifft rfft irfft hfft ihfft"),
+    "fft": _row(
+        _ordered, 1, "fc", "fft ifft rfft irfft hfft ihfft",
+        slim="fft of columns", lengths=lambda shapes: (SLIMMEST, 1), is_by_axis=True,
+    ),
+    "fft of columns": _row(_ordered, 1, "fc", "fft"),
     "fft of all axes": _row(_distinguished, 1, "fc", "fftn ifftn rfftn irfftn"),
     "solve": _row(_factorised, 1.5, "f", "solve inv det slogdet"),
     "cholesky": _row(_factorised, 1.5, "f", "cholesky"),
@@ -182,12 +211,18 @@ CLASSES: Final[dict[str, FunctionClass]] = {
 CLASS_OF: Final = {function: name for name, row in reversed(CLASSES.items()) for function in row.functions}
 """The class of a function; the first of those that have it."""
 
+BY_AXIS: Final = frozenset(function for row in CLASSES.values() if row.is_by_axis for function in row.functions)
+"""The functions for which it counts whether an axis is named."""
+
 WIDTHS: Final = (4, 8)
 """Bytes of the real numbers that are measured, float32 and float64; each dtype counts as the nearer one."""
 
 
-DECIDING: Final = 4e-5
-"""Seconds that a decision and what follows from it may take; where no more is won, nothing moves and nobody decides."""
+DECIDING: Final = 1e-4
+"""Seconds that must be won at least: where it is less, nothing moves and nobody decides.
+
+A decision takes some 30 us, and is made at each call until moving has paid; so it adds a fifth to a call at most.
+"""
 GAIN: Final = 0.8
 """Part of the time here that a call may take elsewhere at most: less of a gain is within the error of measuring."""
 FAR: Final = 16.0
@@ -211,7 +246,7 @@ class Call(NamedTuple):
     """A class whose time for so much work it takes at least."""
 
 
-def call(function: str, shapes: Sequence[Shape], dtypes: Sequence[DType]) -> Call | None:
+def call(function: str, shapes: Sequence[Shape], dtypes: Sequence[DType], *, has_axis: bool = False) -> Call | None:
     """The call of a function with inputs of these shapes and dtypes; None if no measurement speaks for it."""
     kind = CLASS_OF.get(function)
     if kind is None:
@@ -226,7 +261,7 @@ def call(function: str, shapes: Sequence[Shape], dtypes: Sequence[DType]) -> Cal
         work = row.work(shapes)
         if row.work is _elements and any(dtype.kind == "c" for dtype in dtypes):
             work = Work(2 * work.amount, work.results)  # elements are measured with real numbers
-        if not row.slim:
+        if not row.slim or (row.is_by_axis and not has_axis):
             return Call(function, kind, width, work, widest)
         lengths = row.lengths(shapes)
     except (ValueError, IndexError):

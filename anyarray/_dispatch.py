@@ -84,7 +84,7 @@ class Parameter:
 class Declaration:
     """A declared function: its name, its parameters and what becomes of its result."""
 
-    __slots__ = ("_globals", "broadcasts", "name", "parameters", "result")
+    __slots__ = ("_globals", "axis_at", "broadcasts", "name", "parameters", "result", "usual_axis")
 
     def __init__(self, function: Callable[..., Any], words: dict[str, str], name: str | None = None) -> None:
         signature = inspect.signature(function)
@@ -92,6 +92,9 @@ class Declaration:
         self.name = name or function.__name__
         self.parameters = [Parameter(p, words.pop(p.name, "any")) for p in signature.parameters.values()]
         self.result = str(signature.return_annotation)
+        self.axis_at = list(signature.parameters).index("axis") if self.name in _cost.BY_AXIS else None
+        """The place of `axis`, if it counts for the time of a call."""
+        self.usual_axis = signature.parameters["axis"].default if self.axis_at is not None else None
         operands = [p for p in self.parameters if p.role in (ARRAY, WEAK) and not p.is_condition]
         # Where a scalar may stand for an array, shapes broadcast; not so in `searchsorted` and `isin`.
         self.broadcasts = any(p.role is WEAK for p in operands) and self.name not in ("searchsorted", "isin")
@@ -227,8 +230,9 @@ def _source(declaration: Declaration, written: list[Parameter], parameters: str)
         lines += [f"                {line}" for line in _common_call(declaration, arrays, slow, values)]
         # After the call though it is asked before: whenever an op of TensorFlow runs, it counts the lines of every
         # frame from the top down to where that is, which makes this condition cost 0.4 us if it stands above.
+        settled = _is_settled_for_joining(first.name) if is_joining else _is_settled(declaration, arrays)
         lines += [
-            f"            if not ({_is_settled_for_joining(first.name) if is_joining else _is_settled(arrays)}):",
+            f"            if not ({settled}):",
             "                break",
             "            backend = None",
             f"    {slow}",
@@ -300,7 +304,7 @@ def _common_call(declaration: Declaration, arrays: list[Parameter], slow: str, v
     return [*lines, "result = new()", "result._native = native", "result._home = home", "return result"]
 
 
-def _is_settled(arrays: list[Parameter]) -> str:
+def _is_settled(declaration: Declaration, arrays: list[Parameter]) -> str:
     """The condition under which the automatic choice has nothing to decide.
 
     The first array is placed, or all are NumPy's, below the limit, or of a call that is known to stay.
@@ -317,7 +321,8 @@ def _is_settled(arrays: list[Parameter]) -> str:
             f" and (type({name}) is not Array or {name}._home is home and"
             f" (elements * {name}._native.size < limit.elements or {name}._native.shape == {first}._native.shape))"
         )
-    numpys = f"home is NUMPY and ({small} or stays({', '.join(p.name for p in arrays)}))"
+    has_axis = [] if declaration.axis_at is None else [f"has_axis=axis != {declaration.usual_axis}"]
+    numpys = f"home is NUMPY and ({small} or stays({', '.join([p.name for p in arrays] + has_axis)}))"
     return f"backend is BY_COST and ({numpys} or home.placed)"
 
 
@@ -331,8 +336,8 @@ def _staying(function: str) -> Callable[..., bool]:
     """Whether a call of NumPy's arrays, and scalars, was found to be fastest there."""
     calls = _automatic.calls_of_numpy(function)
 
-    def stays(*arguments: Any) -> bool:
-        key: list[Any] = []
+    def stays(*arguments: Any, has_axis: bool = False) -> bool:
+        key: list[Any] = [has_axis]
         for one in arguments:
             if is_array(one):
                 if one._home is not scope["NUMPY"] or getattr(one, "_account", None) is not None:
@@ -372,7 +377,8 @@ def call(declaration: Declaration, values: Sequence[Any]) -> Any:
         _refuse_no_arrays(declaration, values)
     name = declaration.name
     traced = _traced_home(arrays)
-    decision = _choice.decision(name, arrays, traced is not None)
+    has_axis = declaration.axis_at is not None and values[declaration.axis_at] != declaration.usual_axis
+    decision = _choice.decision(name, arrays, is_traced=traced is not None, has_axis=has_axis)
     if decision is None:
         home = _choice.home_of_call(name, [a._home for a in arrays], traced)
         return _called(declaration, values, prepared, arrays, home)

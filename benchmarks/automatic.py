@@ -3,7 +3,8 @@
 A mixed workload: the experiments of `bench` at all their sizes, and a few programs. Inputs start in NumPy. Times are of
 the steady state, every call waited for: medians of rounds in turns, which are taken in another order each time, each
 when the threads of the last have come to rest. Both matters, as a thread that spins takes one of few cores from
-whoever comes next, and as the least of a few rounds is luck where a call takes longer every other time.
+whoever comes next, and as the least of a few rounds is luck where a call takes longer every other time. As for
+`calibrate`, the C library keeps memory from the start, so that no row depends on how large the arrays before it were.
 
 "Hindsight" is, row by row, the fastest fixed backend. Were its time the least of the backends' times it would be too
 low, by what chance favoured one of those that are equally fast; so one half of the turns tells which it is, and the
@@ -211,6 +212,7 @@ def main() -> None:
     if model is None:
         sys.exit(f"There is no profile of this machine. {_automatic.CURE}")
     backends = list(model.backends)
+    _calibration.keep_memory()
     measured = rows()
     with np.errstate(all="ignore"):
         for row in track(measured, "automatic", console=progress, transient=True):

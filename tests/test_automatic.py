@@ -6,6 +6,7 @@ what the model says. So the bounds are those of the rule, not of measurements.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import os
 import subprocess
@@ -219,7 +220,8 @@ def test_importing_is_part_of_the_price(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_what_the_program_imported_itself_has_no_price(monkeypatch: pytest.MonkeyPatch) -> None:
     with world({**EVEN, "sin": 100.0}, EVEN, latency=1e-6) as here:
-        known = dataclasses.replace(here.model, backends={"jax-cpu": _cost.Costs({}, importing=3.0)})
+        model = model_of(here.numpy, here.sim, here.latency)
+        known = dataclasses.replace(model, backends={"jax-cpu": _cost.Costs({}, importing=3.0)})
         monkeypatch.setitem(sys.modules, "jax", None)
         assert _automatic._importing("jax-cpu", known) == 0.0
         monkeypatch.delitem(sys.modules, "jax")
@@ -263,7 +265,9 @@ def test_a_call_that_is_numpys_is_decided_once(monkeypatch: pytest.MonkeyPatch) 
         xp.device("sim")
         _automatic.use(_cost.Model(costs, model_of(EVEN, EVEN, 1.0).routes))
         monkeypatch.setattr(
-            _automatic, "decide", lambda function, *others: decided.append(function) or decide(function, *others)
+            _automatic,
+            "decide",
+            lambda function, *others, **keys: decided.append(function) or decide(function, *others, **keys),
         )
         x = xp.ones(1 << 20)
         for _ in range(3):
@@ -272,6 +276,22 @@ def test_a_call_that_is_numpys_is_decided_once(monkeypatch: pytest.MonkeyPatch) 
         xp.exp(x[1:])
         xp.exp(xp.ones(1 << 20, dtype=xp.float32))
     assert decided == ["exp"] * 3
+
+
+def test_a_reduction_along_an_axis_is_decided_for_itself() -> None:
+    slow, fast = _cost.Curve([(1, 1e-9), (1e9, 1.0)]), _cost.Curve([(1, 1e-9), (1e9, 1e-2)])
+    costs = {
+        name: _cost.Costs({("extremum", 8): slow, ("extremum of short rows", 8): rows})
+        for name, rows in (("numpy", slow), ("sim", fast))
+    }
+    with testing.simulated(), xp.backend("auto"):
+        xp.device("sim")
+        _automatic.use(_cost.Model(costs, model_of(EVEN, EVEN, 1e-6).routes))
+        x = xp.reshape(xp.ones(1 << 20), (-1, 8))
+        for _ in range(3):
+            assert xp.max(x).device.library == "numpy"
+        assert xp.max(x, axis=1).device.library == "sim"
+        assert xp.max(xp.reshape(xp.ones(1 << 20), (8, -1)), axis=1).device.library == "numpy"
 
 
 def test_what_other_results_missed_does_not_move_an_array() -> None:

@@ -9,7 +9,7 @@ from typing import Any, Final
 import pytest
 
 import anyarray as xp
-from anyarray import _automatic, _calibration, _cost, _profile
+from anyarray import _automatic, _backend, _calibration, _cost, _profile
 from anyarray.__main__ import main
 
 MEASURED: Final[dict[str, Any]] = {
@@ -206,8 +206,10 @@ def proportional(*kinds: str, each: float = 1e-9, launch: float = 1e-6) -> dict[
     return {(kind, width): _cost.Curve(points) for kind in kinds for width in _cost.WIDTHS}
 
 
-def seconds_of(model: _cost.Model, function: str, *shapes: tuple[int, ...], dtype: xp.DType = xp.float64) -> float:
-    call = _cost.call(function, shapes, [dtype] * len(shapes))
+def seconds_of(
+    model: _cost.Model, function: str, *shapes: tuple[int, ...], dtype: xp.DType = xp.float64, has_axis: bool = False
+) -> float:
+    call = _cost.call(function, shapes, [dtype] * len(shapes), has_axis=has_axis)
     assert call is not None
     seconds = model.seconds("numpy", call)
     assert seconds is not None
@@ -220,6 +222,22 @@ def test_a_matrix_is_taken_for_a_slim_one_by_how_slim_it_is() -> None:
     assert seconds_of(model, "svd", (256, 256)) == pytest.approx(1e-9 * 256**3, rel=1e-2)
     assert seconds_of(model, "svd", (1024, 64)) == pytest.approx(1e-8 * 1024 * 64**2, rel=1e-2)
     assert seconds_of(model, "svd", (16, 65536)) == pytest.approx(1e-7 * 65536 * 16**2, rel=1e-2)
+
+
+def test_a_reduction_along_an_axis_is_one_of_rows_by_how_short_they_are() -> None:
+    curves = {**proportional("sum", each=1e-9), **proportional("sum of short rows", each=1e-7)}
+    model = _cost.Model({"numpy": _cost.Costs(curves)}, {})
+    assert seconds_of(model, "sum", (125_000, 8)) == pytest.approx(1e-3, rel=1e-2)
+    assert seconds_of(model, "sum", (125_000, 8), has_axis=True) == pytest.approx(0.1, rel=1e-2)
+    assert seconds_of(model, "mean", (7812, 128), has_axis=True) == pytest.approx(1e-2, rel=1e-2)
+    assert seconds_of(model, "sum", (1000, 4096), has_axis=True) == pytest.approx(4.1e-3, rel=1e-2)
+
+
+def test_a_transform_along_another_axis_than_the_last_is_one_of_columns() -> None:
+    curves = {**proportional("fft", each=1e-9), **proportional("fft of columns", each=1e-8)}
+    model = _cost.Model({"numpy": _cost.Costs(curves)}, {})
+    last, first = (seconds_of(model, "ifft", (1024, 1024), dtype=xp.complex64, has_axis=one) for one in (False, True))
+    assert first == pytest.approx(10 * last, rel=1e-2)
 
 
 def test_a_product_takes_no_less_than_reading_its_matrices() -> None:
