@@ -54,22 +54,32 @@ class Explanation:
             alike.setdefault((one.function, one.shapes, one.home, one.reason), []).append(one)
         names = list(dict.fromkeys([name for one in self.decisions for name in one.predicted]))
         predicted = [f"predicted: {name}" if name == names[0] else name for name in names]
-        lines = [["function", "shapes", "ran on", "calls", "took", *predicted, "of it moving", "reason"]]
-        for (function, shapes, home, reason), calls in alike.items():
-            times = [one.seconds for one in calls], *[[one.predicted.get(name) for one in calls] for name in names]
-            lines.append([
-                function, " ".join(str(shape).replace(" ", "") for shape in shapes), home.backend.name, str(len(calls)),
-                *map(_mean, times), _mean([one.transferred or None for one in calls]), reason,
-            ])  # fmt: skip
-        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-        aligned = [str.ljust] * 3 + [str.rjust] * (len(widths) - 4) + [str.ljust]
-        cells = [[align(*one) for align, *one in zip(aligned, line, widths, strict=True)] for line in lines]
-        table = ["  ".join(line).rstrip() for line in cells]
+        function, shape, place, reason = TEXTS
+        lines = [[function, shape, place, "calls", "took", *predicted, "of it moving", reason]]
+        for calls in alike.values():
+            one, took = calls[0], _mean([call.seconds for call in calls])
+            on_each = [_mean([call.predicted.get(name) for call in calls]) for name in names]
+            shapes = " ".join(str(shape).replace(" ", "") for shape in one.shapes)
+            moving = _mean([call.transferred or None for call in calls])
+            lines.append(
+                [one.function, shapes, str(one.home.backend), str(len(calls)), took, *on_each, moving, one.reason]
+            )
+        columns = [_aligned(column, is_text=column[0] in TEXTS) for column in zip(*lines, strict=True)]
+        table = ["  ".join(line).rstrip() for line in zip(*columns, strict=True)]
         totals = [f"{name}: {duration(seconds)}" for name, seconds in self.seconds.items()]
         if self._by_cost():
             ran, numpys = duration(self.predicted_seconds), duration(self.predicted_on_numpy)
             totals.append(f"predicted: {ran}, all in NumPy: {numpys}")
         return "\n".join([*table, *totals])
+
+
+TEXTS: Final = ("function", "shapes", "ran on", "reason")
+"""The columns of the table that hold no numbers."""
+
+
+def _aligned(cells: Sequence[str], *, is_text: bool) -> list[str]:
+    width = max(map(len, cells))
+    return [cell.ljust(width) if is_text else cell.rjust(width) for cell in cells]
 
 
 def _mean(seconds: Sequence[float | None]) -> str:
