@@ -462,6 +462,11 @@ class Calibration:
             yield 1 - left / seconds, f"{cell.kind} {cell.size}, again"
             self._measure(cell, SHORTEST)
 
+    @property
+    def has_measured(self) -> bool:
+        """Whether any call was."""
+        return bool(self._least)
+
     def _doubt(self, cell: Cell) -> float:
         """Seconds that noise may have added to a call, at most.
 
@@ -628,9 +633,13 @@ def _import_seconds(library: _backend.Library) -> float:
 
 
 def keep(measuring: Calibration) -> Path | None:
-    """Write what was measured into the profile, and use it from now on; its path."""
+    """Write what was measured into the profile, and use it from now on; its path, or None if nothing was written.
+
+    A calibration that was interrupted before it had measured any call leaves the profile that there is.
+    """
     file = _profile.path()
-    if file is not None:
-        _profile.save(measuring.data(), {backend.library for backend in measuring.backends}, file)
-        _choice.forget_profile()
+    if file is None or not measuring.has_measured:
+        return None
+    _profile.save(measuring.data(), {backend.library for backend in measuring.backends}, file)
+    _choice.forget_profile()
     return file

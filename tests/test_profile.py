@@ -154,6 +154,19 @@ def test_an_interrupted_calibration_keeps_what_it_has(file: Path, monkeypatch: p
     assert set(json.loads(file.read_text())["backends"]["numpy"]["classes"]) == {"arithmetic"}
 
 
+def test_a_calibration_interrupted_at_once_leaves_the_profile_alone(
+    file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(self: _calibration.Calibration, cell: _calibration.Cell, seconds: float) -> None:
+        raise KeyboardInterrupt
+
+    before = file.read_text()
+    monkeypatch.setattr(_calibration.Calibration, "_measure", interrupted)
+    assert main(["calibrate", "--backends", "numpy", "--seconds", "1"]) == 130
+    assert file.read_text() == before
+    assert "Interrupted: nothing was measured yet, nothing is changed." in capsys.readouterr().err
+
+
 def test_what_another_library_imported_is_timed_in_another_process(monkeypatch: pytest.MonkeyPatch) -> None:
     programs: list[str] = []
     monkeypatch.setattr(_calibration.subprocess, "run", lambda command, **options: programs.append(command[-1]))

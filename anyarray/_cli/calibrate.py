@@ -71,7 +71,10 @@ def _measure(options: argparse.Namespace, console: Console) -> int:
                 progress.update(task, completed=done, description=what)
         except KeyboardInterrupt:
             status = 130
-    _calibration.keep(measuring)
+    written = _calibration.keep(measuring)
+    if status:
+        kept = "the profile has what was measured so far" if written else "nothing was measured yet, nothing is changed"
+        console.print(f"Interrupted: {kept}.", highlight=False)
     return status
 
 
