@@ -1,7 +1,8 @@
 """How other libraries see an Array: NumPy's ufuncs and functions, DLPack, JAX, TensorFlow.
 
 `np.exp(x)`, `ndarray + x` and `np.sum(x)` are calls of our own functions of those names, so they run on x's backend and
-give Arrays. What our namespace lacks is computed by NumPy: a ufunc's result is wrapped again, a function's is NumPy's.
+give Arrays. What our namespace lacks is computed by NumPy: a ufunc's result goes to the backend where a call of ours
+would have run, as SciPy's and Numba's ufuncs do their work elementwise too; a function's result is NumPy's.
 """
 
 from __future__ import annotations
@@ -57,7 +58,12 @@ def ufunc(
         hosts = [_host(one) for one in inputs]
         if method == "at":
             raise _errors.ArgumentTypeError(f"{function.__name__}.at: writes to its first input. Use x[indices] += ...")
-        result = _wrapped(getattr(function, method)(*hosts, **kwargs))
+        result = getattr(function, method)(*hosts, **kwargs)
+        if out[0] is None:
+            home = _dispatch.home_of_arrays(function.__name__, [one for one in inputs if _dispatch.is_array(one)])
+            results = result if isinstance(result, tuple) else (result,)
+            arrays = tuple(_brought_back(one, home, function.__name__) for one in results)
+            return arrays if isinstance(result, tuple) else arrays[0]
     if out[0] is None:
         return result
     if len(out) != 1 or not isinstance(out[0], np.ndarray):
@@ -123,11 +129,9 @@ def _hosts(value: Any) -> Any:
     return _host(value)
 
 
-def _wrapped(result: Any) -> Any:
-    home = _backend.backend_of_name("numpy").free
-    if isinstance(result, tuple):
-        return tuple(_dispatch.wrap(one, home) for one in result)
-    return _dispatch.wrap(result, home)
+def _brought_back(host: Any, home: Home, cause: str) -> Any:
+    array = _dispatch.wrap(host, _backend.backend_of_name("numpy").free)
+    return _dispatch.wrap(_dispatch.brought(array, home, cause), home)
 
 
 # ---------------------------------------------------------------------- DLPack

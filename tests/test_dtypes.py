@@ -313,6 +313,14 @@ def test_floating_point_functions_take_integers_as_numpy_does(function: str, dty
     np.testing.assert_allclose(np.asarray(got, dtype="f8"), expected.astype("f8"), rtol=2e-3)  # float16's precision
 
 
+@pytest.mark.parametrize("dtype", ["int8", "uint16", "int64"])
+@pytest.mark.usefixtures("backend")
+def test_the_reciprocal_of_an_integer_is_not_one(dtype: str) -> None:  # as it is in NumPy
+    got = xp.reciprocal(xp.asarray([2, 4], dtype=ours(dtype)))
+    assert got.tolist() == [0.5, 0.25]
+    assert got.dtype is xp.sqrt(xp.ones(1, dtype=ours(dtype))).dtype
+
+
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "complex64", "complex128"])
 @pytest.mark.parametrize("function", FLOATING)
 @pytest.mark.filterwarnings("ignore:divide by zero:RuntimeWarning")  # of atanh(1)

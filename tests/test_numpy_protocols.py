@@ -80,17 +80,17 @@ def test_a_function_that_we_lack_is_computed_by_numpy(call: Callable[[Any], Any]
     np.testing.assert_allclose(np.asarray(call(xp.asarray(a))), call(a), rtol=1e-12)
 
 
-@pytest.mark.usefixtures("backend")
-def test_a_ufunc_that_we_lack_is_computed_by_numpy_and_wrapped() -> None:
+def test_a_ufunc_that_we_lack_is_computed_by_numpy_and_comes_back(backend: xp.Backend) -> None:
     got = np.cbrt(xp.asarray([8.0, 27.0]))
     assert type(got) is xp.Array
+    assert got.device is backend
     assert got.tolist() == [2.0, 3.0]
 
 
-@pytest.mark.usefixtures("backend")
-def test_a_ufunc_with_two_results_gives_two_arrays() -> None:
+def test_a_ufunc_with_two_results_gives_two_arrays(backend: xp.Backend) -> None:
     fraction, exponent = np.frexp(xp.asarray([8.0, 3.0]))
     assert (fraction.tolist(), exponent.tolist()) == ([0.5, 0.75], [4, 2])
+    assert fraction.device is exponent.device is backend
 
 
 @pytest.mark.usefixtures("backend")

@@ -116,6 +116,10 @@ logical_and, logical_or = boolean(cupy.logical_and), boolean(cupy.logical_or)
 logical_xor, logical_not = boolean(cupy.logical_xor), boolean(cupy.logical_not)
 
 
+def reciprocal(x: Native, /) -> Native:
+    return cupy.reciprocal(x.astype(_dtypes.floating(x.dtype.name), copy=False))
+
+
 def max(x: Native, /, *, axis: Axis = None, keepdims: bool = False) -> Native:
     refuse_complex(x)
     return cupy.max(x, axis=axis, keepdims=keepdims)

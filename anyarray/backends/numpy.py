@@ -179,7 +179,7 @@ equal, not_equal = np.equal, np.not_equal
 exp, expm1, log, log1p, log2, log10, sqrt, square = (
     np.exp, np.expm1, np.log, np.log1p, np.log2, np.log10, np.sqrt, np.square,
 )  # fmt: skip
-matmul, reciprocal, sign, conj = np.matmul, np.reciprocal, np.sign, np.conj
+matmul, sign, conj = np.matmul, np.sign, np.conj
 
 
 less, less_equal = real_valued(np.less), real_valued(np.less_equal)
@@ -198,6 +198,11 @@ def clip(x: Native, /, min: Native | None = None, max: Native | None = None) -> 
     if max is not None:
         x = minimum(x, max)
     return x if min is not None or max is not None else np.copy(x)
+
+
+def reciprocal(x: Native, /) -> Native:
+    """NumPy's, but floating for integers too, of which it gives the integer part."""
+    return np.reciprocal(x, dtype=_dtypes.floating(x.dtype.name)) if x.dtype.kind in "biu" else np.reciprocal(x)
 
 
 def imag(x: Native, /) -> Native:

@@ -1,0 +1,63 @@
+"""The largest and the smallest: NaN counts, among few elements and among many, which libraries reduce in other ways."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import pytest
+
+import anyarray as xp
+
+SHAPES: Final = [(7,), (5000,), (3, 5000), (5000, 3), (2, 64, 64)]
+FUNCTIONS: Final = ["max", "min"]
+
+
+def with_nan(shape: tuple[int, ...], dtype: str = "float64") -> np.ndarray[tuple[int, ...], np.dtype[np.floating]]:
+    a = np.random.default_rng(5).normal(size=shape).astype(dtype)
+    a.flat[a.size // 3] = np.nan
+    return a
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.usefixtures("backend")
+def test_a_nan_is_the_largest_and_the_smallest(function: str, shape: tuple[int, ...], dtype: str) -> None:
+    a = with_nan(shape, dtype)
+    for axis in (None, 0, -1):
+        found = getattr(xp, function)(xp.asarray(a), axis=axis, keepdims=True)
+        np.testing.assert_array_equal(np.asarray(found), getattr(np, function)(a, axis=axis, keepdims=True))
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.usefixtures("backend")
+def test_infinities_of_both_signs_are_no_nan(function: str) -> None:
+    a = np.linspace(0, 1, 5000)
+    a[[10, 20]] = -np.inf, np.inf
+    assert float(getattr(xp, function)(xp.asarray(a))) == getattr(np, function)(a)
+
+
+@pytest.mark.parametrize("order", [np.inf, -np.inf])
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.usefixtures("backend")
+def test_a_nan_is_in_the_norm_of_a_vector(shape: tuple[int, ...], order: float) -> None:
+    a = with_nan(shape)
+    found = xp.linalg.vector_norm(xp.asarray(a), axis=0, ord=order)
+    np.testing.assert_array_equal(np.asarray(found), np.linalg.vector_norm(a, axis=0, ord=order))
+
+
+@pytest.mark.parametrize("order", [1, -1, np.inf, -np.inf])
+@pytest.mark.parametrize("shape", SHAPES[2:], ids=str)
+@pytest.mark.usefixtures("backend")
+def test_a_nan_is_in_the_norm_of_a_matrix(shape: tuple[int, ...], order: float) -> None:
+    a = with_nan(shape)
+    found = xp.linalg.matrix_norm(xp.asarray(a), ord=order)
+    np.testing.assert_allclose(np.asarray(found), np.linalg.matrix_norm(a, ord=order), rtol=1e-12)  # sums of 5000
+
+
+@pytest.mark.parametrize("library", ["jax", "tf"])
+def test_the_derivative_of_the_largest_of_many_is_one_at_it(library: str) -> None:
+    with xp.backend(library):
+        found = xp.grad(lambda x: xp.max(x))(xp.asarray(np.linspace(0, 1, 5000)))
+    assert found.tolist() == [0.0] * 4999 + [1.0]
