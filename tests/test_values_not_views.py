@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -142,6 +143,19 @@ def test_writing_again_and_again_keeps_the_last_value() -> None:
 
 
 # ---------------------------------------------------------------------- what was handed out
+@pytest.mark.usefixtures("backend")
+def test_threads_that_write_to_parts_of_one_array_lose_no_write() -> None:
+    x = xp.zeros((40, 2000))
+    rows = [xp.full((2000,), i + 1.0) for i in range(40)]
+
+    def write(i: int) -> None:
+        x[i, :] = rows[i]
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(write, range(40)))
+    assert np.asarray(x)[:, -1].tolist() == [i + 1.0 for i in range(40)]
+
+
 @pytest.mark.usefixtures("backend")
 def test_an_ndarray_of_an_array_cannot_be_written() -> None:
     view = np.asarray(xp.arange(3))
