@@ -7,6 +7,7 @@ the new values; the backend reuses the memory if nobody else holds it.
 
 from __future__ import annotations
 
+import math
 import operator
 import sys
 import threading
@@ -162,6 +163,12 @@ class Array(metaclass=_Unmade):
 
     def __index__(self) -> int:
         return operator.index(self._python("index", "iu"))
+
+    def __round__(self, ndigits: int | None = None) -> int | float:
+        return round(self._python("round", "biuf"), ndigits)
+
+    def __trunc__(self) -> int:
+        return math.trunc(self._python("trunc", "biuf"))
 
     def __len__(self) -> int:
         shape = self.shape
@@ -401,6 +408,12 @@ class Array(metaclass=_Unmade):
 
     def __imod__(self, other: Array | float, /) -> Array:
         return self._rebind(self.__mod__(other), "__imod__")
+
+    def __divmod__(self, other: Array | float, /) -> tuple[Array, Array]:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: Array | float, /) -> tuple[Array, Array]:
+        return other // self, other % self
 
     @operator_of("pow", "numeric")
     def __pow__(self, other: Array | complex, /) -> Array: ...

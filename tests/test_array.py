@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import math
 import pickle
+import re
 from typing import Any
 
 import numpy as np
@@ -99,6 +101,21 @@ def test_a_nan_is_true() -> None:
 def test_an_integer_array_is_an_index() -> None:
     assert "abc"[xp.asarray(1)] == "b"
     assert list(range(xp.asarray(2, dtype=xp.uint8))) == [0, 1]
+
+
+@pytest.mark.usefixtures("backend")
+def test_round_and_trunc_give_python_s_numbers() -> None:
+    x = xp.asarray(2.567)
+    assert (round(x), round(x, 1), math.trunc(x)) == (3, 2.6, 2)
+    with pytest.raises(TypeError, match=re.escape("round: x must have no axes, not shape (2,). Take an element: x[0]")):
+        round(xp.ones(2))
+
+
+@pytest.mark.usefixtures("backend")
+def test_divmod_is_the_quotient_and_the_remainder() -> None:
+    x = xp.asarray([7, -7])
+    assert [part.tolist() for part in divmod(x, 2)] == [[3, -4], [1, 1]]
+    assert [part.tolist() for part in divmod(9, x)] == [[1, -2], [2, -5]]
 
 
 @pytest.mark.usefixtures("backend")

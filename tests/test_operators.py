@@ -145,6 +145,18 @@ def test_comparisons_are_joined_by_bitwise_operators() -> None:
 
 
 @pytest.mark.usefixtures("backend")
+def test_bools_count_as_zero_and_one() -> None:
+    a = np.asarray([True, True, False, False])
+    b = np.asarray([True, False, True, False])
+    x, y = xp.asarray(a), xp.asarray(b)
+    for name in ("add", "multiply", "maximum", "minimum", "less", "less_equal", "greater", "greater_equal"):
+        found = getattr(xp, name)(x, y)
+        assert found.dtype is xp.bool
+        assert found.tolist() == getattr(np, name)(a, b).tolist()
+    assert abs(x).tolist() == a.tolist()
+
+
+@pytest.mark.usefixtures("backend")
 def test_sum_of_python_adds_arrays() -> None:
     assert sum([xp.asarray([1, 2]), xp.asarray([3, 4])]).tolist() == [4, 6]
 

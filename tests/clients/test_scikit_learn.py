@@ -15,8 +15,19 @@ pytest.importorskip("sklearn")
 from sklearn import config_context, metrics
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.linear_model import Ridge
-from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, Normalizer, StandardScaler
+from sklearn.kernel_approximation import Nystroem
+from sklearn.linear_model import Ridge, RidgeCV
+from sklearn.mixture import GaussianMixture
+from sklearn.model_selection import cross_val_predict, train_test_split
+from sklearn.preprocessing import (
+    Binarizer,
+    KernelCenterer,
+    MaxAbsScaler,
+    MinMaxScaler,
+    Normalizer,
+    PolynomialFeatures,
+    StandardScaler,
+)
 
 RTOL: Final = 1e-8
 """Decompositions differ by library in the last digits, times the condition of the data."""
@@ -36,10 +47,20 @@ CALLS: Final[dict[str, Callable[..., Any]]] = {
     "MinMaxScaler": of_transformer(MinMaxScaler()),
     "MaxAbsScaler": of_transformer(MaxAbsScaler()),
     "Normalizer": of_transformer(Normalizer()),
+    "Binarizer": of_transformer(Binarizer()),
+    "PolynomialFeatures": of_transformer(PolynomialFeatures()),
+    "KernelCenterer": lambda x, labels, target: KernelCenterer().fit_transform(metrics.pairwise.linear_kernel(x)),
+    "Nystroem": lambda x, labels, target: Nystroem(n_components=20, random_state=3).fit_transform(x),
+    "GaussianMixture": lambda x, labels, target: (
+        GaussianMixture(2, covariance_type="diag", init_params="random", random_state=3).fit(x).means_
+    ),
     "PCA": lambda x, labels, target: PCA(2, svd_solver="full").fit(x).explained_variance_,
     "PCA, transformed": lambda x, labels, target: PCA(2, svd_solver="full").fit_transform(x) ** 2,
     "Ridge": lambda x, labels, target: Ridge(solver="svd").fit(x, target).coef_,
     "Ridge, predicted": lambda x, labels, target: Ridge(solver="svd").fit(x, target).predict(x),
+    "RidgeCV": lambda x, labels, target: RidgeCV().fit(x, target).coef_,
+    "cross_val_predict": lambda x, labels, target: cross_val_predict(Ridge(solver="svd"), x, target),
+    "train_test_split": lambda x, labels, target: train_test_split(x, random_state=3)[0],
     "LinearDiscriminantAnalysis": lambda x, labels, target: LinearDiscriminantAnalysis().fit(x, labels).predict(x),
     "r2_score": lambda x, labels, target: metrics.r2_score(target, x[:, 0]),
     "mean_squared_error": lambda x, labels, target: metrics.mean_squared_error(target, x[:, 0]),
@@ -48,6 +69,7 @@ CALLS: Final[dict[str, Callable[..., Any]]] = {
     "confusion_matrix": lambda x, labels, target: metrics.confusion_matrix(labels, labels),
     "cosine_similarity": lambda x, labels, target: metrics.pairwise.cosine_similarity(x),
     "euclidean_distances": lambda x, labels, target: metrics.pairwise.euclidean_distances(x, x + 1),
+    "pairwise_distances, in threads": lambda x, labels, target: metrics.pairwise_distances(x, x + 1, n_jobs=2),
     "rbf_kernel": lambda x, labels, target: metrics.pairwise.rbf_kernel(x),
 }
 

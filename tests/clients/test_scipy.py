@@ -12,14 +12,16 @@ import anyarray as xp
 
 pytest.importorskip("scipy")
 
-from scipy import cluster, constants, differentiate, fft, integrate, signal, special, stats
+from scipy import cluster, constants, differentiate, fft, integrate, interpolate, ndimage, signal, special, stats
 from scipy.optimize import elementwise
+from scipy.spatial.transform import Rotation
 
 RTOL: Final = 1e-9
 """SciPy's algorithms of many steps round differently by library; a wrong formula is off by far more."""
 
 DATA: Final = np.random.default_rng(7).normal(size=(6, 8))
 POSITIVE: Final = np.abs(DATA) + 0.1
+WITH_NAN: Final = np.where(np.random.default_rng(8).random(6000) < 0.01, np.nan, 1.0)
 
 CALLS: Final[dict[str, tuple[Callable[..., Any], tuple[Any, ...]]]] = {
     "special.logsumexp": (special.logsumexp, (DATA,)),
@@ -27,18 +29,51 @@ CALLS: Final[dict[str, tuple[Callable[..., Any], tuple[Any, ...]]]] = {
     "special.expit": (special.expit, (DATA,)),
     "special.gammaln": (special.gammaln, (POSITIVE,)),
     "special.xlogy": (special.xlogy, (POSITIVE, POSITIVE)),
+    "special.erf": (special.erf, (DATA,)),
+    "special.betainc": (special.betainc, (POSITIVE, POSITIVE, 1 / (1 + POSITIVE))),
+    "special.stdtrit": (special.stdtrit, (POSITIVE, 1 / (1 + POSITIVE))),
+    "special.log_softmax": (lambda x: special.log_softmax(x, axis=0), (DATA,)),
     "fft.fft": (fft.fft, (DATA,)),
     "fft.rfft": (fft.rfft, (DATA,)),
     "fft.dct": (fft.dct, (DATA,)),
+    "fft.irfftn": (fft.irfftn, (DATA + 0j,)),
+    "fft.fht": (lambda x: fft.fht(x, 0.1, 0.5), (POSITIVE,)),
     "stats.zscore": (stats.zscore, (DATA,)),
     "stats.skew": (stats.skew, (DATA,)),
     "stats.ttest_ind": (lambda x, y: stats.ttest_ind(x, y).statistic, (DATA, DATA * 2)),
     "stats.entropy": (stats.entropy, (POSITIVE,)),
     "stats.gmean": (stats.gmean, (POSITIVE,)),
     "stats.variation": (stats.variation, (POSITIVE,)),
+    "stats.describe": (lambda x: stats.describe(x).variance, (DATA,)),
+    "stats.kurtosis": (stats.kurtosis, (DATA,)),
+    "stats.moment": (lambda x: stats.moment(x, [1, 2, 3]), (DATA,)),
+    "stats.trim_mean": (lambda x: stats.trim_mean(x, 0.2), (DATA,)),
+    "stats.rankdata": (stats.rankdata, (DATA,)),
+    "stats.pearsonr": (lambda x, y: stats.pearsonr(x, y, axis=1).pvalue, (DATA, DATA**2)),
+    "stats.mannwhitneyu": (lambda x, y: stats.mannwhitneyu(x, y, method="asymptotic").pvalue, (DATA, DATA + 0.5)),
+    "stats.kruskal": (lambda x, y: stats.kruskal(x, y).pvalue, (DATA, DATA + 0.5)),
+    "stats.zscore, NaN omitted": (lambda x: stats.zscore(x, nan_policy="omit"), (WITH_NAN,)),
     "signal.detrend": (signal.detrend, (DATA,)),
     "signal.fftconvolve": (signal.fftconvolve, (DATA, DATA)),
     "signal.hilbert": (signal.hilbert, (DATA,)),
+    "signal.firwin": (lambda x: signal.firwin(9, x), (np.asarray(0.3),)),
+    "signal.savgol_filter": (lambda x: signal.savgol_filter(x, 5, 2), (DATA,)),
+    "signal.resample": (lambda x: signal.resample(x, 12, axis=1), (DATA,)),
+    "signal.lfilter": (lambda x: signal.lfilter(x[0, :3], x[1, :3] + 3, x), (DATA,)),
+    "signal.convolve": (signal.convolve, (DATA, DATA)),
+    "ndimage.gaussian_filter": (lambda x: ndimage.gaussian_filter(x, 1.5), (DATA,)),
+    "ndimage.zoom": (lambda x: ndimage.zoom(x, 2), (DATA,)),
+    "ndimage.label": (lambda x: ndimage.label(x > 0)[0], (DATA,)),
+    "ndimage.binary_dilation": (lambda x: ndimage.binary_dilation(x > 1), (DATA,)),
+    "interpolate.make_interp_spline": (
+        lambda x, y: interpolate.make_interp_spline(x, y, axis=1)(x + 0.1),
+        (np.arange(8.0), DATA),
+    ),
+    "spatial.transform.Rotation": (lambda x: Rotation.from_quat(x[:, :4]).as_matrix(), (DATA,)),
+    "spatial.transform.Rotation, applied": (
+        lambda x: Rotation.from_rotvec(x[:, :3]).inv().apply(x[:, 3:6]),
+        (DATA,),
+    ),
     "constants.convert_temperature": (
         lambda x: constants.convert_temperature(x, "C", "K"),
         (DATA,),

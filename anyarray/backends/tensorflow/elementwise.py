@@ -194,8 +194,11 @@ def _unless(kinds: str, raw: Unary, otherwise: Unary) -> Unary:
     return function
 
 
-def _binary(raw: Binary, otherwise: Callable[[Tensor, Tensor], list[Tensor]]) -> Binary:
-    """`raw`; of pairs of dtypes that it refuses, `otherwise` makes others."""
+def _binary(raw: Binary, otherwise: Callable[[Tensor, Tensor], list[Tensor]], *, takes_bools: bool = False) -> Binary:
+    """`raw`; of pairs of dtypes that it refuses, `otherwise` makes others.
+
+    Bools are taken as in NumPy, for 0 and 1, if `takes_bools`: + is or, * is and.
+    """
 
     def function(x1: Tensor, x2: Tensor, /) -> Tensor:
         try:
@@ -203,7 +206,9 @@ def _binary(raw: Binary, otherwise: Callable[[Tensor, Tensor], list[Tensor]]) ->
         except REFUSALS:
             y1, y2 = otherwise(x1, x2)
             if y1 is x1 and y2 is x2:
-                raise
+                if not takes_bools or x1.dtype is not _BOOL:
+                    raise
+                return cast(raw(cast(x1, "uint8"), cast(x2, "uint8")), "bool")
         return raw(y1, y2)
 
     return function
@@ -235,11 +240,11 @@ tan = _unary("Tan", floated)
 tanh = _unary("Tanh", floated)
 square = _unary("Square", _itself)
 
-add = _binary(_add, promoted)
+add = _binary(_add, promoted, takes_bools=True)
 subtract = _binary(_sub, promoted)
-multiply = _binary(_mul, promoted)
-maximum = _binary(_maximum, promoted)
-minimum = _binary(_minimum, promoted)
+multiply = _binary(_mul, promoted, takes_bools=True)
+maximum = _binary(_maximum, promoted, takes_bools=True)
+minimum = _binary(_minimum, promoted, takes_bools=True)
 atan2 = _binary(op("Atan2"), _floated_pair)
 
 
@@ -264,7 +269,9 @@ def _comparison(name: str) -> Binary:
         except REFUSALS:
             y1, y2 = promoted(x1, x2)
             if y1 is x1 and y2 is x2:
-                raise
+                if x1.dtype is not _BOOL:
+                    raise
+                y1, y2 = cast(x1, "uint8"), cast(x2, "uint8")
         # uint64 and signed integers promote to float64, which would take neighbours for equal.
         kinds = kind_of(x1) + kind_of(x2)
         if kinds == "iu" and kind_of(y1) == "f":
@@ -282,10 +289,10 @@ def _is_negative(x: Tensor) -> Tensor:
 
 equal = sooner(np.equal, "biufc", _comparison("Equal"))
 not_equal = sooner(np.not_equal, "biufc", _comparison("NotEqual"))
-less = sooner(np.less, "iuf", _comparison("Less"))
-less_equal = sooner(np.less_equal, "iuf", _comparison("LessEqual"))
-greater = sooner(np.greater, "iuf", _comparison("Greater"))
-greater_equal = sooner(np.greater_equal, "iuf", _comparison("GreaterEqual"))
+less = sooner(np.less, "biuf", _comparison("Less"))
+less_equal = sooner(np.less_equal, "biuf", _comparison("LessEqual"))
+greater = sooner(np.greater, "biuf", _comparison("Greater"))
+greater_equal = sooner(np.greater_equal, "biuf", _comparison("GreaterEqual"))
 
 
 def _sign_bit(x: Tensor) -> Tensor:
@@ -293,7 +300,7 @@ def _sign_bit(x: Tensor) -> Tensor:
     return _is_negative(bitcast(x, _BITS[x.dtype]))
 
 
-_real_abs = _unless("u", _abs, _itself)
+_real_abs = _unless("bu", _abs, _itself)
 
 
 def abs(x: Tensor, /) -> Tensor:
