@@ -26,7 +26,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from anyarray import _backend, _cost, _errors, _kept, _ownership, _transfer
+from anyarray import _backend, _cost, _errors, _kept, _memory, _ownership, _transfer
 from anyarray._backend import Backend, Home
 from anyarray._dtypes import DType
 
@@ -427,11 +427,7 @@ def _bringing(arrays: Sequence[Any], sizes: Sequence[int], target: str, known: _
 def _is_view(array: Any, source: Backend, target: Backend) -> bool:
     """Whether bringing the Array would share its memory, as `_transfer.moved` does."""
     way = _transfer.route(source, target)
-    if way.share is None:
-        return False
-    if source.library != NUMPY:
-        return way.is_always_safe
-    return _ownership.is_unwritten(array) and _transfer.is_fit(array._native)
+    return way.is_always_safe or (way.needs_fit and _ownership.is_unwritten(array) and _memory.is_fit(array._native))
 
 
 def _loaded(name: str) -> Backend | None:

@@ -40,7 +40,7 @@ class Home:
 
     # The interpreter caches where an attribute is if it is a slot, or has the same place in every home's `__dict__`
     # and the class knows nothing of the name: 20 ns a call.
-    __slots__ = ("__dict__", "backend", "constants", "dtypes", "latest_dtype", "placed")
+    __slots__ = ("__dict__", "backend", "constants", "dtypes", "latest_dtype", "placed", "ways")
 
     depth = 0
     """How many `vmap`s without a library's help it is inside; see `_batching`."""
@@ -58,6 +58,8 @@ class Home:
         """The library's dtype that was asked for last, and ours."""
         self.constants: dict[tuple[Any, type, Any], Native] = _Constants(self)
         """0-d native arrays by (Python scalar, its class, native dtype of the array beside it)."""
+        self.ways: dict[Any, tuple[bool, Home]] = {}
+        """Where the devices that `to_device` was asked for lead, as `_transfer.way_to` has found."""
         self.__dict__ = {name: _Sought(self, name) for name in declared}
         _homes.append(self)
 
@@ -330,6 +332,7 @@ class Backend:
 
     __slots__ = (
         "__weakref__", "_loaded", "free", "index", "is_immutable", "kind", "library", "name", "native_device", "placed",
+        "reads_by_buffer", "routes",
     )  # fmt: skip
 
     def __init__(self, loaded: _Loaded, kind: str, index: int) -> None:
@@ -345,6 +348,10 @@ class Backend:
         """The library's own object or name for the device."""
         self.is_immutable = bool(getattr(loaded.module, "IS_IMMUTABLE", False))
         """Whether nobody can write to the library's arrays."""
+        self.reads_by_buffer = bool(getattr(loaded.module, "READS_BY_BUFFER", False))
+        """Whether an ndarray of a buffer is what the library's `to_numpy` gives."""
+        self.routes: dict[Backend, Any] = {}
+        """How arrays go to other backends, as `_transfer` has found."""
         self.free = Home(self, placed=False)
         self.placed = Home(self, placed=True)
 

@@ -68,6 +68,7 @@ class Batch(Home):
         self.dtypes = below.dtypes
         self.latest_dtype = below.latest_dtype
         self.constants = below.constants
+        self.ways = {}
         self.below = below
         self.length = length
         self.depth = below.depth + 1

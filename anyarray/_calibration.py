@@ -523,9 +523,9 @@ class Calibration:
         for nbytes in _BYTES:
             # Aligned, and held by nobody else: memory that can be shared if any can.
             host = numpy.free.exported(np.zeros(nbytes // 4, dtype=np.float32))
-            native = _transfer.moved(host, numpy, source, "calibrate")[0] if source is not numpy else host
+            native = _transfer.moved(host, numpy, source, "calibrate").native if source is not numpy else host
             runs = {"copy": _repeated(way.copy, native, target)}
-            if way.share is not None and way.share(native) is not None:
+            if way.share(native) is not None:
                 runs["view"] = _repeated(way.share, native, target)
             found = self._turns.in_turns(runs, seconds)
             if "copy" in found:

@@ -32,8 +32,22 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeGuard, TypeVar, ov
 
 import numpy as np
 
-from anyarray import _automatic, _backend, _choice, _cost, _diagnosis, _dtypes, _errors, _kept, _ownership, _transfer
+from anyarray import (
+    _automatic,
+    _backend,
+    _choice,
+    _cost,
+    _diagnosis,
+    _dtypes,
+    _errors,
+    _kept,
+    _memory,
+    _ownership,
+    _transfer,
+)
 from anyarray._backend import Home, Native
+from anyarray._kept import LENDABLE
+from anyarray._transfer import UNWATCHED, watch
 
 if TYPE_CHECKING:
     from anyarray._array import Array  # stands above; `scope` has it when it is there
@@ -134,6 +148,14 @@ def arrived(native: Native, home: Home) -> Array:
     if home is scope["NUMPY"]:
         _choice.mention(native.size)
     return wrap(native, home)
+
+
+def made(native: Native, home: Home) -> Array:
+    """An Array of a native array that was made for it, of which nobody else knows."""
+    array = arrived(native, home)
+    if home.backend.library == "numpy" and native.nbytes >= _memory.SMALL and _memory.is_fit(native):
+        array._second = LENDABLE
+    return array
 
 
 @overload
@@ -466,8 +488,7 @@ def created(name: str, device: Any, dtype: _dtypes.DType, *args: Any, **kwargs: 
     home = _choice.chosen_home(device)
     backend = home.backend
     function = getattr(home, name)
-    native = function(*args, dtype=backend.native_dtype(dtype.name), device=backend.native_device, **kwargs)
-    return arrived(native, home)
+    return made(function(*args, dtype=backend.native_dtype(dtype.name), device=backend.native_device, **kwargs), home)
 
 
 def is_array(value: Any) -> TypeGuard[Array]:
@@ -533,14 +554,30 @@ def brought(array: Array, home: Home, cause: str, *, explicit: bool = False) -> 
     source = array._home.backend
     if source is target:
         return array._native
-    kept = _kept.get(array, target)
-    if kept is not None:
-        return kept
-    is_safe = source.library == "numpy" and _ownership.is_unwritten(array)
-    arrived, is_view = _transfer.moved(array._native, source, target, cause, explicit=explicit, is_safe=is_safe)
-    if is_safe or source.is_immutable:
+    second = getattr(array, "_second", None)
+    if second is not None and second[0] is target:
+        return second[1]
+    try:
+        way = source.routes[target]
+    except KeyError:
+        way = _transfer.route(source, target)
+    take = way.take
+    if take is not None and (way.is_always_safe or second is LENDABLE) and watch() is UNWATCHED:
+        # The way of most, without what is asked below.
+        try:
+            arrived = take(array._native, way.device)
+        except _transfer.REFUSALS:
+            pass
+        else:
+            array._second = (target, arrived)
+            return arrived
+    is_safe = source.is_immutable or (source.library == "numpy" and _ownership.is_unwritten(array))
+    arrived, shares, lent = _transfer.moved(array._native, source, target, cause, explicit=explicit, is_safe=is_safe)
+    if lent is not None:
+        array._native = lent
+    if is_safe:
         # Otherwise somebody could write to the array, and what is kept would not show it.
-        _kept.put(array, target, arrived, is_view)
+        _kept.put(array, target, arrived, shares)
     return arrived
 
 

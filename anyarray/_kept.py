@@ -3,6 +3,8 @@
 An Array keeps one at a time, in its slot `_second`, until it is written or dies. Copies of all Arrays together take
 at most `MOST_BYTES`; the oldest go first. Views take no memory of their own, but they would make a write copy, so they
 are kept just as well and dropped before the write.
+
+An Array of NumPy's has one only if nobody but Arrays can write to its memory, which so is known as long as it has one.
 """
 
 from __future__ import annotations
@@ -16,6 +18,9 @@ from anyarray._backend import Backend, Native
 
 MOST_BYTES: Final = 1 << 30
 """Bytes of all second copies together."""
+
+LENDABLE: Final[tuple[None, None]] = (None, None)
+"""Stands for a second copy where memory was made for the Array, and every library can take it as it is."""
 
 _lock: Final = threading.Lock()
 _sizes: Final[OrderedDict[int, tuple[weakref.ref[Any], int]]] = OrderedDict()

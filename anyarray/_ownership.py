@@ -8,7 +8,6 @@ of an array that is alone are measured at import, as interpreters differ in how 
 from __future__ import annotations
 
 import sys
-import weakref
 from typing import Any, Final
 
 import numpy as np
@@ -52,25 +51,12 @@ def is_alone(array: Any) -> bool:
     return _is_ours(array._native.base) and _holders_of_base(array) <= _BASE_ALONE
 
 
-_proven: Final[dict[int, weakref.ref[Any]]] = {}
-"""NumPy memory that one Array alone was seen to hold, by the id of its ndarray.
-
-Since then nobody can have got hold of it to write: what is handed out is read-only.
-"""
-
-
 def is_unwritten(array: Any) -> bool:
-    """Whether nobody but Arrays, which copy first, can write to the NumPy memory of `array`."""
-    key = id(array._native)
-    if key in _proven:
-        return True
-    if not is_alone(array):
-        return False
-    try:
-        _proven[key] = weakref.ref(array._native, lambda _: _proven.pop(key, None))
-    except TypeError:
-        return False  # a NumPy scalar; nothing that is worth sharing
-    return True
+    """Whether nobody but Arrays, which copy first, can write to the NumPy memory of `array`.
+
+    That stays so as long as the Array has a second copy (see `_kept`): what is handed out meanwhile is read-only.
+    """
+    return getattr(array, "_second", None) is not None or is_alone(array)
 
 
 def _is_ours(base: Any) -> bool:

@@ -7,8 +7,10 @@ Routes
 Sharing is safe
     if nobody can write to the memory afterwards: the source is immutable, or it is NumPy memory that one Array
     alone holds (which then copies before its next write, as it is no longer alone), or the user said `copy=False`;
-    and if the receiver can take it as it is: C-contiguous and aligned to 64 bytes. TensorFlow does not check that,
-    and its next operation would abort the process.
+    and if the receiver can take it as it is; see `_memory`.
+Results of NumPy
+    have the alignment that its allocator gives, which hardly ever is enough. A large one is copied when it leaves, into
+    memory that the Array then lives in itself: the receiver shares it, and so does the next.
 Ledger and guard
     `transfers()` records what is moved, `no_transfers()` forbids implicit copies. Both belong to the context (thread,
     asyncio task) and cost nothing where nothing is moved.
@@ -16,7 +18,6 @@ Ledger and guard
 
 from __future__ import annotations
 
-import ctypes
 import os
 import sys
 import time
@@ -30,11 +31,8 @@ from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 
-from anyarray import _errors
-from anyarray._backend import Backend, Native
-
-ALIGNMENT: Final = 64
-"""Bytes; what XLA and TensorFlow ask of memory that they take as it is."""
+from anyarray import _errors, _memory
+from anyarray._backend import Backend, Home, Native, as_backend
 
 
 @dataclass(frozen=True)
@@ -109,8 +107,10 @@ class _Watch:
     guard: Literal["off", "warn", "raise"] = "off"
 
 
-_UNWATCHED: Final = _Watch()
-_watch: ContextVar[_Watch] = ContextVar("anyarray transfers", default=_UNWATCHED)
+UNWATCHED: Final = _Watch()
+_watch: ContextVar[_Watch] = ContextVar("anyarray transfers", default=UNWATCHED)
+watch: Final = _watch.get
+"""What is asked for here: `watch() is UNWATCHED` if neither a ledger nor a guard is open."""
 
 
 @contextmanager
@@ -136,7 +136,7 @@ def transfers() -> Generator[TransferLog]:
     0
     """
     log = TransferLog()
-    here = _watch.get()
+    here = watch()
     with _watching(_Watch((*here.logs, log), here.guard)):
         yield log
 
@@ -155,130 +155,143 @@ def no_transfers(mode: Literal["raise", "warn"] = "raise", /) -> Generator[None]
     """
     if mode not in ("raise", "warn"):
         raise _errors.ArgumentValueError(f'no_transfers: mode must be "raise" or "warn", not {mode!r}')
-    with _watching(_Watch(_watch.get().logs, mode)):
+    with _watching(_Watch(watch().logs, mode)):
         yield
 
 
 # ---------------------------------------------------------------------- the routes
-class Route(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Route:
     """How arrays go from one backend to another."""
 
-    share: Callable[[Native], Native | None] | None
-    """The same memory as an array of the target, or None if it cannot take it; None if there is no such way."""
     copy: Callable[[Native], Native]
     """New memory of the target with the same values."""
-    is_always_safe: bool
+    take: Callable[[Native, Any], Native] | None = None
+    """The same memory as an array of the target on its native device; None if there is no such way.
+
+    An ndarray must be fit; see `_memory`. Raises one of REFUSALS if the target cannot take it.
+    """
+    device: Any = None
+    """The target's native device."""
+    is_always_safe: bool = False
     """Whether sharing is safe without a look at who else holds the array."""
+    needs_fit: bool = False
+    """Whether `take` is for ndarrays, which may be unfit."""
 
-
-_routes: Final[dict[tuple[Backend, Backend], Route]] = {}
+    def share(self, native: Native) -> Native | None:
+        """The same memory as an array of the target; None if that cannot take it."""
+        if self.take is None or (self.needs_fit and not _memory.is_fit(native)):
+            return None
+        try:
+            return self.take(native, self.device)
+        except REFUSALS:
+            return None
 
 
 def route(source: Backend, target: Backend) -> Route:
     """The route between two backends, found once."""
-    found = _routes.get((source, target))
+    found: Route | None = source.routes.get(target)
     if found is None:
-        found = _routes[source, target] = _found_route(source, target)
+        found = source.routes[target] = _found_route(source, target)
     return found
 
 
 def _found_route(source: Backend, target: Backend) -> Route:
     if source.library == target.library:
-        return Route(None, lambda native: target.free.to_device(native, target.native_device), False)
-    to_numpy, from_numpy, device = source.free.to_numpy, target.free.from_numpy, target.native_device
+        return Route(lambda native: target.free.to_device(native, target.native_device))
+    to_numpy, from_numpy, device = source.hook("to_numpy"), target.hook("from_numpy"), target.native_device
     is_one_memory = source.kind == target.kind and source.index == target.index
 
     def by_host(native: Native) -> Native:
         return from_numpy(to_numpy(native), device)
 
     if target.library == "numpy":
-        if is_one_memory:
-            return Route(_unless_refused(to_numpy), by_host, source.is_immutable)
-        return Route(None, to_numpy, False)  # off a device it is a copy already
+        if not is_one_memory:
+            return Route(to_numpy)  # off a device it is a copy already
+        return Route(by_host, lambda native, _: to_numpy(native), None, source.is_immutable)
     if not (is_one_memory and target.has_hook("from_dlpack")):
-        return Route(None, by_host, False)
-    from_dlpack, exported = target.free.from_dlpack, source.free.exported
-    taken = _unless_refused(lambda native: from_dlpack(native, device))
-    of_export = _unless_refused(lambda native: from_dlpack(exported(native), device))
+        return Route(by_host)
+    from_dlpack, exported = target.function("from_dlpack"), source.hook("exported")
     if source.library == "numpy":
-        return Route(lambda native: taken(native) if is_fit(native) else None, by_host, False)
+        return Route(by_host, from_dlpack, device, needs_fit=True)
+    if source.is_immutable:
+        return Route(by_host, lambda native, device: from_dlpack(exported(native), device), device, is_always_safe=True)
 
     def on_device(native: Native) -> Native:
-        if source.is_immutable or source.kind == "cpu":
-            return by_host(native)
-        arrived = of_export(native)  # a copy that nobody else holds
-        return by_host(native) if arrived is None else arrived
-
-    return Route(of_export if source.is_immutable else taken, on_device, source.is_immutable)
-
-
-def _unless_refused(share: Callable[[Native], Native]) -> Callable[[Native], Native | None]:
-    """`share`; None for an array that it refuses.
-
-    That is one of a dtype or a layout that DLPack or the receiver does not know, such as bfloat16 or strides, or a
-    traced one.
-    """
-
-    def shared(native: Native) -> Native | None:
         try:
-            return share(native)
-        except _REFUSALS:
-            return None
+            return from_dlpack(exported(native), device)  # a copy that nobody else holds
+        except REFUSALS:
+            return by_host(native)
 
-    return shared
+    return Route(by_host if source.kind == "cpu" else on_device, from_dlpack, device)
 
 
-_REFUSALS: Final = (TypeError, ValueError, RuntimeError, BufferError, NotImplementedError, AttributeError)
+def way_to(home: Home, device: Any) -> tuple[bool, Home]:
+    """Whether memory of `home` is merely read to be on a device, and the home to which that, or its name, leads."""
+    source, target = home.backend, as_backend(device)
+    is_read = route(source, target).is_always_safe and target.library == "numpy" and source.reads_by_buffer
+    home.ways[device] = known = (is_read and home.depth == 0, target.placed)
+    return known
+
+
+REFUSALS: Final = (TypeError, ValueError, RuntimeError, BufferError, NotImplementedError, AttributeError)
+"""What is raised for an array that cannot be shared.
+
+That is one of a dtype or a layout that DLPack or the receiver does not know, such as bfloat16 or strides, or one that
+is traced.
+"""
+
+LARGE: Final = 1 << 16
+"""Bytes from which on an unfit ndarray is copied but once, into memory that both sides share."""
+
+
+class Moved(NamedTuple):
+    """What a transfer gave."""
+
+    native: Native
+    """The native array of the target."""
+    shares: bool
+    """Whether it shares memory with the source, or with `lent`."""
+    lent: Native = None
+    """A copy of the source to take its place, if that shares memory with `native` and the source does not."""
 
 
 def moved(
     native: Native, source: Backend, target: Backend, cause: str, *, explicit: bool = False, is_safe: bool = False
-) -> tuple[Native, bool]:
-    """The values of `native`, which lives on `source`, as a native array of `target`; and whether it shares memory.
+) -> Moved:
+    """The values of `native`, which lives on `source`, as a native array of `target`.
 
     `cause` is the function that needs it. `is_safe` says that nobody can write to the memory, as `_ownership` tells.
     Raises TransferError if the array is traced and would have to leave its library, or if a guard forbids the copy.
     """
-    way = _routes.get((source, target)) or route(source, target)
-    watch = _watch.get()
-    started = 0.0 if watch is _UNWATCHED else time.perf_counter()
-    if way.share is not None and (is_safe or way.is_always_safe):
+    way = route(source, target)
+    watched = watch()
+    started = 0.0 if watched is UNWATCHED else time.perf_counter()
+    if is_safe or way.is_always_safe:
         arrived = way.share(native)
         if arrived is not None:
-            if watch is not _UNWATCHED:
+            if watched is not UNWATCHED:
                 _note(native, source, target.name, cause, "view", started, explicit)
-            return arrived, True
+            return Moved(arrived, shares=True)
     if source.library != target.library and source.free.is_traced(native):
         _refuse_leak(native, source, cause)
         raise _traced(source, f"be brought to {target}", "Leave the backend as it is inside the traced function")
-    if watch is not _UNWATCHED:
+    if watched is not UNWATCHED:
         _guard(native, source, target.name, cause, explicit)
-    arrived = way.copy(native)
-    if watch is not _UNWATCHED:
+    lent = arrived = None
+    if is_safe and way.needs_fit and native.nbytes >= LARGE:
+        lent = _memory.copied(native)
+        arrived = way.share(lent)
+    if arrived is None:
+        lent, arrived = None, way.copy(native)
+    if watched is not UNWATCHED:
         _note(native, source, target.name, cause, "copy", started, explicit)
-    return arrived, False
+    return Moved(arrived, lent is not None, lent)
 
 
 def shared(native: Native, source: Backend, target: Backend) -> Native | None:
     """A native array of `target` in the same memory; None if that is impossible. The caller knows if it is safe."""
-    share = route(source, target).share
-    return None if share is None else share(native)
-
-
-def is_fit(a: Native) -> bool:
-    """Whether a receiver can take the memory of an ndarray as it is."""
-    if not isinstance(a, np.ndarray):
-        return False
-    if not (a.flags.carray and a.size):
-        return False
-    try:
-        address = ctypes.addressof(_byte_of(a))  # a fifth of the time that the address takes NumPy itself
-    except (TypeError, ValueError, BufferError):  # a dtype that the buffer protocol does not know
-        address = a.__array_interface__["data"][0]
-    return address % ALIGNMENT == 0
-
-
-_byte_of: Final[Callable[[Any], ctypes.c_char]] = ctypes.c_char.from_buffer
+    return route(source, target).share(native)
 
 
 def to_host(native: Native, source: Backend, cause: str, *, explicit: bool = False) -> np.ndarray[Any, Any]:
@@ -286,21 +299,36 @@ def to_host(native: Native, source: Backend, cause: str, *, explicit: bool = Fal
 
     Raises TransferError if the array is traced, or if a guard forbids the copy off a device.
     """
-    if source.free.is_traced(native):
-        _refuse_leak(native, source, cause)
-        cure = "Return it from the traced function first, or choose by it inside: xp.where(...)"
-        raise _traced(source, "become a NumPy array or a Python scalar", cure) from _refusal(native, source)
-    watch = _watch.get()
-    if watch is _UNWATCHED or source.library == "numpy":
-        host: np.ndarray[Any, Any] = source.free.to_numpy(native)
-        return host
+    watched = watch()
+    if watched is UNWATCHED or source.library == "numpy":
+        to_numpy = source.free.to_numpy
+        try:
+            return to_numpy(native)  # type: ignore[no-any-return]  # checked by the contract's test
+        except Exception as error:
+            _refuse_traced(native, source, cause, error)
+            raise
+    _refuse_traced(native, source, cause, None)
     started = time.perf_counter()
     is_copy = source.kind != "cpu"
     if is_copy:
         _guard(native, source, "host", cause, explicit)
-    host = source.free.to_numpy(native)
+    host: np.ndarray[Any, Any] = source.free.to_numpy(native)
     _note(native, source, "host", cause, "copy" if is_copy else "view", started, explicit)
     return host
+
+
+def _refuse_traced(native: Native, source: Backend, cause: str, refusal: Exception | None) -> None:
+    """Raise TransferError if an array that is to be read is traced, from what the library itself says to that."""
+    if not source.free.is_traced(native):
+        return
+    _refuse_leak(native, source, cause)
+    if refusal is None:
+        try:
+            source.free.to_numpy(native)
+        except Exception as error:  # noqa: BLE001 - each library has its own
+            refusal = error
+    cure = "Return it from the traced function first, or choose by it inside: xp.where(...)"
+    raise _traced(source, "become a NumPy array or a Python scalar", cure) from refusal
 
 
 def from_host(a: np.ndarray[Any, Any], target: Backend) -> Native:
@@ -318,15 +346,6 @@ def _refuse_leak(native: Native, source: Backend, cause: str) -> None:
         raise
 
 
-def _refusal(native: Native, source: Backend) -> Exception | None:
-    """What the library itself says to a traced array that is to become an ndarray."""
-    try:
-        source.free.to_numpy(native)
-    except Exception as error:  # noqa: BLE001 - each library has its own
-        return error
-    return None
-
-
 def _traced(source: Backend, purpose: str, cure: str) -> _errors.TransferError:
     return _errors.TransferError(f"transfer: a traced array of {source} has no values yet and cannot {purpose}. {cure}")
 
@@ -334,7 +353,7 @@ def _traced(source: Backend, purpose: str, cure: str) -> _errors.TransferError:
 # ---------------------------------------------------------------------- the ledger and the guard
 def _guard(native: Native, source: Backend, target: str, cause: str, explicit: bool) -> None:
     """Raise or warn if a guard is on and the user did not ask for the copy that comes."""
-    mode = _watch.get().guard
+    mode = watch().guard
     if explicit or mode == "off":
         return
     frame = _user_frame()
@@ -362,7 +381,7 @@ def _note(
     explicit: bool,
 ) -> None:
     """Write a row into the logs that are open here."""
-    logs = _watch.get().logs
+    logs = watch().logs
     if not logs:
         return
     seconds = time.perf_counter() - started

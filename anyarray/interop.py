@@ -42,8 +42,11 @@ def to_native(x: Array, /, *, like: Native | Array | Backend | str | None = None
     >>> type(xp.to_native(xp.arange(3), like="numpy")).__name__
     'ndarray'
     """
-    x = _dispatch.as_array("to_native", "x", x)
-    return _handed_out(x, x._home.backend if like is None else _backend_like(like))
+    if type(x) is not Array:
+        x = _dispatch.as_array("to_native", "x", x)
+    if like is None:
+        return _handed_out(x, x._home.backend)
+    return _handed_out(x, like if type(like) is Backend else _backend_like(like))
 
 
 def _backend_like(like: Any) -> Backend:

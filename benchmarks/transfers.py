@@ -1,15 +1,17 @@
 """What bringing an array to another library takes: `python -m benchmarks.transfers`.
 
 Every pair of what is installed of NumPy, JAX and TensorFlow, on the CPU, beside the libraries' own ways, of which some
-copy, and autoray's; all in turns, within one run. The memory is ours: aligned, and nobody else can write to it. "first"
-is an Array that was not there yet, "again" one that was, as its second copy is kept.
+copy, and autoray's; all in turns, within one run. The memory is ours: nobody else can write to it, and it is aligned,
+but for the results of NumPy, which has its own allocator. "first" is an Array that was not there yet, each time
+another; "again" one that was; "native" is `xp.to_native(x, like=...)` of an Array that was not there yet.
 """
 
 from __future__ import annotations
 
 import argparse
 import itertools
-from contextlib import nullcontext
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Final
 
 from rich.progress import track
@@ -24,8 +26,13 @@ SIZES: Final = {"1 kB": 1_000, "100 MB": 100_000_000}
 """Bytes."""
 ROUTE_BOUND: Final = 1.5
 """Times the fastest of the libraries' own ways."""
+MANY: Final = 1_000_000
+"""Bytes of which there had better not be a hundred arrays."""
 SIZE_BOUND: Final = 1.5
 """Times the smaller array, for the larger; one is meant, the rest is noise."""
+
+RESULT: Final = "numpy's result"
+"""Names an Array that a function of NumPy made."""
 
 WAYS: Final[dict[tuple[str, str], tuple[str, ...]]] = {
     ("numpy", "jax"): ("jnp.from_dlpack(a)", "jax.device_put(a)", "jnp.asarray(a)"),
@@ -34,6 +41,9 @@ WAYS: Final[dict[tuple[str, str], tuple[str, ...]]] = {
     ("tf", "numpy"): ("np.asarray(a)", "np.from_dlpack(a)", "a.numpy()"),
     ("jax", "tf"): ("dlpack.from_dlpack(a.__dlpack__())", "tf.convert_to_tensor(a)"),
     ("tf", "jax"): ("jnp.from_dlpack(a)", "jnp.asarray(a)"),
+    # They copy, JAX while Python goes on. By DLPack TensorFlow would take what it cannot use.
+    (RESULT, "jax"): tuple(f"jax.block_until_ready({way})" for way in ("jnp.from_dlpack(a)", "jnp.asarray(a)")),
+    (RESULT, "tf"): ("tf.constant(a)", "tf.convert_to_tensor(a)"),
 }
 """The libraries' own ways, as their documentation has them."""
 AUTORAY: Final = {
@@ -43,17 +53,37 @@ AUTORAY: Final = {
 }
 
 
+def arrays_of(source: str, nbytes: int) -> Callable[[int], list[xp.Array]]:
+    """What makes so many Arrays that were brought nowhere yet."""
+    size = nbytes // 8
+    if source == "numpy":
+        return lambda count: [xp.empty(size, device=source) for _ in range(count)]
+    if source == RESULT:
+        x = xp.ones(size, device="numpy")
+        return lambda count: [x + 1 for _ in range(count)]
+    native = xp.to_native(xp.ones(size, device=source))
+    return lambda count: [xp.from_native(native) for _ in range(count)]
+
+
 def on_pair(source: str, target: str, nbytes: int, modules: dict[str, Any], seconds: float) -> dict[str, float]:
     """Seconds of each way between two backends."""
-    x, theirs = (xp.ones(nbytes // 8, device=source) for _ in range(2))
-    names = modules | {"a": theirs._native, "x": x, "target": xp.device(target)}
+    fresh = arrays_of(source, nbytes)
+    names = modules | {"xp": xp, "target": xp.device(target)}
+    known, native = fresh(1)[0], fresh(1)[0]._native
+    known.to_device(target)
+    most = 1 if source == RESULT and nbytes > MANY else 100
     entries = {
-        "first": Entry("x._second = None; x.to_device(target)", names),
-        "again": Entry("x.to_device(target)", names),
+        "first": Entry("a.to_device(target)", names, fresh=fresh, most=most),
+        "again": Entry("a.to_device(target)", names, fresh=lambda count: [known] * count, most=100),
+        "native": Entry("xp.to_native(a, like=target)", names, fresh=fresh, most=most),
     }
-    for way in WAYS[source, target] + ((AUTORAY[target],) if "autoray" in modules else ()):
+
+    def wide() -> AbstractContextManager[Any]:
         # JAX rounds to 32 bits, which is another task.
-        entries[way] = Entry(way, names, lambda: modules["jax"].enable_x64(True) if target == "jax" else nullcontext())
+        return modules["jax"].enable_x64(True) if target == "jax" else nullcontext()  # type: ignore[no-any-return]
+
+    for way in WAYS[source, target] + ((AUTORAY[target],) if "autoray" in modules else ()):
+        entries[way] = Entry(way, names, wide, lambda count: [native] * count, most=100)
     return seconds_of(entries, seconds=seconds)
 
 
@@ -70,7 +100,7 @@ def main() -> None:
     autoray = library("autoray")
     if autoray is not None:
         modules["autoray"] = autoray
-    pairs = list(itertools.permutations(["numpy", *frameworks], 2))
+    pairs = [*itertools.permutations(["numpy", *frameworks], 2), *[(RESULT, name) for name in frameworks]]
     rows: list[list[str | Text]] = []
     firsts: dict[tuple[str, str], list[float]] = {}
     for (source, target), (label, nbytes) in track(
@@ -86,6 +116,7 @@ def main() -> None:
             [
                 f"{source} to {target}, {label}",
                 texts["again"],
+                texts["native"],
                 texts["first"],
                 verdict(ratio, ROUTE_BOUND, f"{ratio:.2f}"),
                 f"{texts[fastest]} {fastest}",
@@ -95,10 +126,12 @@ def main() -> None:
         )
     print_table(
         f"transfers on the CPU: us, and the ratio of the first to the fastest way (at most {ROUTE_BOUND})",
-        ["", "again", "first", "ratio", "the libraries' fastest", "their slowest", "autoray"],
+        ["", "again", "native", "first", "ratio", "the libraries' fastest", "their slowest", "autoray"],
         rows,
     )
     for (source, target), (small, large) in firsts.items():
+        if source == RESULT:
+            continue  # is copied
         ratio = large / small
         console.print(
             Text(f" {source} to {target}, {' over '.join(reversed(SIZES))}: ")

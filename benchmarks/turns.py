@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 import timeit
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -23,22 +23,33 @@ class Entry:
     expression: str
     names: Mapping[str, Any] = field(default_factory=dict[str, Any])
     block: Callable[[], AbstractContextManager[Any]] = nullcontext
+    fresh: Callable[[int], Sequence[Any]] | None = None
+    """Makes so many values, each for one run of the expression, which has it as `a`; untimed."""
+    most: int = 1_000_000
+    """Runs in a round."""
+
+    def seconds(self, runs: int) -> float:
+        """Seconds of so many runs, all together."""
+        if self.fresh is None:
+            return timeit.timeit(self.expression, globals=dict(self.names), number=runs)
+        names = {**self.names, "values": self.fresh(runs)}
+        return timeit.timeit(f"for a in values: {self.expression}", globals=names, number=1)
 
 
 def seconds_of(entries: Mapping[str, Entry], *, seconds: float) -> dict[str, float]:
     """Seconds that each expression takes, by the names of the entries, which share `seconds` for each of them."""
-    timers = {name: timeit.Timer(entry.expression, globals=dict(entry.names)) for name, entry in entries.items()}
-    loops: dict[str, int] = {}
+    runs: dict[str, int] = {}
     least: dict[str, float] = {}
-    for name, timer in timers.items():
-        with entries[name].block():
-            timer.timeit(20)  # compiles, fills caches
-            guess = timer.timeit(20) / 20
-            loops[name] = max(1, round(ROUND_SECONDS / guess))
+    for name, entry in entries.items():
+        with entry.block():
+            few = min(20, entry.most)
+            entry.seconds(few)  # compiles, fills caches
+            guess = entry.seconds(few) / few
+            runs[name] = min(entry.most, max(1, round(ROUND_SECONDS / guess)))
             least[name] = guess
-    end = time.perf_counter() + seconds * len(timers)
+    end = time.perf_counter() + seconds * len(entries)
     while time.perf_counter() < end:
-        for name, timer in timers.items():
-            with entries[name].block():
-                least[name] = min(least[name], timer.timeit(loops[name]) / loops[name])
+        for name, entry in entries.items():
+            with entry.block():
+                least[name] = min(least[name], entry.seconds(runs[name]) / runs[name])
     return least

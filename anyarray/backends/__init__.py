@@ -35,6 +35,7 @@ The hooks
     is_traced(x)                  whether x stands for a value inside a transform
     plain(x)                      a user's native array as functions here want it: no subclass, no foreign byte order
     to_numpy(x)                   an ndarray of the same values; read-only if it shares memory with x
+    READS_BY_BUFFER               True if `np.asarray(x)`, where it is of a buffer, is what `to_numpy` gives
     from_numpy(a, device)         a native array; shares no memory with the ndarray `a`, ever
     to_device(x, device)          the same values on another device of this library
     scalar(value, dtype, device)  0-d native array of a Python scalar, valid outside and inside any trace

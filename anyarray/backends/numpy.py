@@ -13,7 +13,7 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from anyarray import _dtypes
+from anyarray import _dtypes, _memory
 from anyarray.backends._refusals import boolean, real_valued, refuse_complex
 
 Native = Any
@@ -57,12 +57,12 @@ def plain(x: Native, /) -> Native:
 
 
 def from_numpy(a: np.ndarray[Any, Any], device: str, /) -> Native:
-    return aligned(np.asarray(a, dtype=a.dtype.newbyteorder("=")), copy=True)
+    return copied(a)
 
 
 def exported(x: Native, /) -> Native:
     """A copy, as others hold the memory."""
-    return aligned(x, copy=True)
+    return copied(x)
 
 
 def to_device(x: Native, device: str, /) -> Native:
@@ -75,13 +75,6 @@ def scalar(value: complex, dtype: np.dtype[Any], device: str, /) -> Native:
 
 # ---------------------------------------------------------------------- creation
 # What is made here is aligned, so that JAX and TensorFlow can take the memory as it is.
-ALIGNMENT: Final = 64
-"""Bytes; what XLA and TensorFlow ask for. NumPy itself promises 16."""
-
-SMALL: Final = 1000
-"""Bytes below which a copy takes no longer than sharing, so that alignment (0.5 us) is not worth its time."""
-
-
 def empty(shape: tuple[int, ...], /, *, dtype: np.dtype[Any], device: str | None = None) -> Native:
     return _allocated(np.empty, shape, dtype)
 
@@ -91,22 +84,20 @@ def zeros(shape: tuple[int, ...], /, *, dtype: np.dtype[Any], device: str | None
 
 
 def _allocated(allocate: Callable[..., Native], shape: tuple[int, ...], dtype: np.dtype[Any]) -> Native:
-    """An array of what `allocate` gives, aligned: a view of an allocation that is a little longer."""
-    nbytes = math.prod(shape) * dtype.itemsize
-    if nbytes < SMALL:
+    """An array of what `allocate` gives, aligned unless it is small."""
+    if math.prod(shape) * dtype.itemsize < _memory.SMALL:
         return allocate(shape, dtype)
-    memory = allocate(nbytes + ALIGNMENT, np.uint8)
-    return np.ndarray(shape, dtype, memory, -memory.__array_interface__["data"][0] % ALIGNMENT)
+    return _memory.allocated(allocate, shape, dtype)
 
 
-def aligned(x: Native, *, copy: bool = False) -> Native:
-    """`x`, C-contiguous and aligned if it is not small; itself if it is so already, unless `copy`."""
-    is_fit = x.nbytes < SMALL or x.__array_interface__["data"][0] % ALIGNMENT == 0
-    if is_fit and not copy:
-        return x
-    result = _allocated(np.empty, x.shape, x.dtype)
-    result[...] = x
-    return result
+def aligned(x: Native) -> Native:
+    """`x`, C-contiguous and aligned if it is not small; itself if it is so already."""
+    return x if x.nbytes < _memory.SMALL or _memory.is_fit(x) else _memory.copied(x)
+
+
+def copied(x: Native) -> Native:
+    """A copy, C-contiguous and in the machine's byte order; aligned if it is not small."""
+    return np.array(x, order="C") if x.nbytes < _memory.SMALL and x.dtype.isnative else _memory.copied(x)
 
 
 def full(shape: tuple[int, ...], fill_value: complex, /, *, dtype: np.dtype[Any], device: str | None = None) -> Native:
@@ -166,7 +157,7 @@ getitem = operator.getitem
 def setitem(x: Native, key: Any, value: Native, exclusive: bool, /) -> Native:
     """Copy on write: memory that somebody else holds too and a NumPy scalar are copied first."""
     if not exclusive or type(x) is not np.ndarray or not x.flags.writeable:
-        x = aligned(np.asarray(x), copy=True)
+        x = copied(x)
     x[key] = value
     return x
 

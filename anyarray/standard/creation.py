@@ -13,11 +13,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from anyarray import _backend, _choice, _dispatch, _dtypes, _errors, _transfer
+from anyarray import _backend, _choice, _dispatch, _dtypes, _errors, _memory, _transfer
 from anyarray._array import Array
 from anyarray._backend import Backend, Home
 from anyarray._dispatch import dispatch
 from anyarray._dtypes import DType
+from anyarray._transfer import UNWATCHED, watch
 
 __all__ = [
     "arange",
@@ -94,6 +95,8 @@ def asarray(
 
     Source: array API 2025.12, creation_functions.asarray.
     """
+    if type(obj) is Array and device is not None and dtype is None and copy is None and watch() is UNWATCHED:
+        return obj.to_device(device)
     wanted = None if dtype is None else _dtypes.dtype(dtype)
     if isinstance(obj, (bool, int, float, complex)) and not isinstance(obj, np.generic):
         if copy is False:
@@ -119,7 +122,7 @@ def asarray(
     elif is_ours or copy is False or home.backend.is_immutable:
         native = source._native  # a write copies first, so this is a copy already
     else:
-        native = home.exported(source._native)
+        return _converted(_dispatch.made(home.exported(source._native), home), wanted, copy)
     return _converted(_dispatch.arrived(native, home), wanted, copy)
 
 
@@ -130,7 +133,7 @@ def _shared(source: Array, home: Home) -> Any:
     if native is None:
         raise _errors.ArgumentValueError(
             f"asarray: obj on {backend} cannot be shared with {home.backend}, which needs the same device, a dtype "
-            f"that both have, and contiguous, writable memory aligned to {_transfer.ALIGNMENT} bytes. Leave copy=None"
+            f"that both have, and contiguous, writable memory aligned to {_memory.ALIGNMENT} bytes. Leave copy=None"
         )
     return native
 
@@ -201,7 +204,7 @@ def _of_host(host: np.ndarray[Any, Any], wanted: DType | None, device: Device | 
         raise _errors.ArgumentTypeError(f"asarray: obj is complex and cannot become {wanted}. Take its real part")
     home = _choice.chosen_home(device)
     cast = host.astype(wanted.dtype, copy=False)
-    return _dispatch.arrived(_transfer.from_host(cast, home.backend), home)
+    return _dispatch.made(_transfer.from_host(cast, home.backend), home)
 
 
 def empty(shape: Shape, *, dtype: DType | None = None, device: Device | None = None) -> Array:
