@@ -13,7 +13,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from types import EllipsisType, ModuleType
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, cast
 
 import numpy as np
 
@@ -183,10 +183,10 @@ class Array(metaclass=_Unmade):
         return operator.index(self._python("index", "iu"))
 
     def __round__(self, ndigits: int | None = None) -> int | float:
-        return round(self._python("round", "biuf"), ndigits)
+        return cast("int | float", round(self._python("round", "biuf"), ndigits))
 
     def __trunc__(self) -> int:
-        return math.trunc(self._python("trunc", "biuf"))
+        return int(math.trunc(self._python("trunc", "biuf")))
 
     def __len__(self) -> int:
         shape = self.shape
