@@ -13,7 +13,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from types import EllipsisType, ModuleType
-from typing import Any, Final, TypeAlias, cast
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
@@ -183,10 +183,12 @@ class Array(metaclass=_Unmade):
         return operator.index(self._python("index", "iu"))
 
     def __round__(self, ndigits: int | None = None) -> int | float:
-        return cast("int | float", round(self._python("round", "biuf"), ndigits))
+        rounded: int | float = round(self._python("round", "biuf"), ndigits)
+        return rounded
 
     def __trunc__(self) -> int:
-        return int(math.trunc(self._python("trunc", "biuf")))
+        whole: int = math.trunc(self._python("trunc", "biuf"))
+        return whole
 
     def __len__(self) -> int:
         shape = self.shape
