@@ -1196,8 +1196,17 @@ def stack(arrays: Sequence[Native], /, *, axis: int = 0) -> Native:
 
 
 @compiled
-def unstack(x: Native, *, axis: int = 0) -> tuple[Native, ...]:
+def _unstack(x: Native, *, axis: int) -> tuple[Native, ...]:
     return tuple(jnp.unstack(x, axis=axis))
+
+
+def unstack(x: Native, *, axis: int = 0) -> tuple[Native, ...]:
+    # XLA compiles for 5 ms for each array that a function gives, once for each shape: many rows are read one by one.
+    n = x.shape[axis]
+    if n <= 32 or isinstance(x, jax.core.Tracer):
+        return _unstack(x, axis=axis)
+    rows = moveaxis(x, axis, 0) if axis else x
+    return tuple(_row(rows, i) for i in range(n))
 
 
 @compiled(static=("axis",))
