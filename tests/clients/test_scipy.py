@@ -49,6 +49,7 @@ CALLS: Final[dict[str, tuple[Callable[..., Any], tuple[Any, ...]]]] = {
     "stats.moment": (lambda x: stats.moment(x, [1, 2, 3]), (DATA,)),
     "stats.trim_mean": (lambda x: stats.trim_mean(x, 0.2), (DATA,)),
     "stats.rankdata": (stats.rankdata, (DATA,)),
+    "stats.quantile": (lambda x: stats.quantile(x, 0.3, axis=1), (DATA,)),
     "stats.pearsonr": (lambda x, y: stats.pearsonr(x, y, axis=1).pvalue, (DATA, DATA**2)),
     "stats.mannwhitneyu": (lambda x, y: stats.mannwhitneyu(x, y, method="asymptotic").pvalue, (DATA, DATA + 0.5)),
     "stats.kruskal": (lambda x, y: stats.kruskal(x, y).pvalue, (DATA, DATA + 0.5)),
