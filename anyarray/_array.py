@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 import operator
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from types import EllipsisType, ModuleType
 from typing import Any, Final, TypeAlias
@@ -318,13 +317,15 @@ class Array(metaclass=_Unmade):
             raise _errors.ArgumentTypeError(
                 f"setitem: value must not be complex for an Array of dtype {here}. Take xp.real(value)"
             )
-        with _WRITES[id(self) >> 4 & 63]:
+        with _ownership.WRITES[id(self) >> 4 & 63]:
             _kept.drop(self)
             try:
                 self._native = home.setitem(self._native, key, new, _ownership.is_alone(self))
             except Exception as error:
                 _explain_index(error, key, self._native, home)
                 raise
+            if self._second is not None:
+                _kept.drop(self)  # a thread has brought the old values elsewhere meanwhile
 
     def _rebind(self, result: Any, function: str) -> Array:
         """`self` with the value of an in-place operation, which keeps shape and dtype."""
@@ -339,9 +340,9 @@ class Array(metaclass=_Unmade):
                 f"{function}: the result of dtype {result.dtype} does not fit in place of {self.dtype}. "
                 "Write x = x + ..., or convert the operand: xp.astype(...)"
             )
-        _kept.drop(self)
         self._native = result._native
         self._home = result._home
+        _kept.drop(self)
         return self
 
     # ------------------------------------------------------------------ operators
@@ -500,10 +501,6 @@ class Array(metaclass=_Unmade):
     def __imatmul__(self, other: Array, /) -> Array:
         return self._rebind(self.__matmul__(other), "__imatmul__")
 
-
-_WRITES: Final = tuple([threading.RLock() for _ in range(64)])
-"""Taken by who assigns to an Array, by its id: threads that write to parts of one Array would lose each other's parts,
-as each makes a new native array of the one before. Many locks, so that writes to other Arrays rarely wait."""
 
 _asarray: Final = np.asarray
 _new: Final[Callable[[], Array]] = type.__call__.__get__(Array)

@@ -564,21 +564,34 @@ def brought(array: Array, home: Home, cause: str, *, explicit: bool = False) -> 
     take = way.take
     if take is not None and (way.is_always_safe or second is LENDABLE) and watch() is UNWATCHED:
         # The way of most, without what is asked below.
+        native = array._native
         try:
-            arrived = take(array._native, way.device)
+            arrived = take(native, way.device)
         except _transfer.REFUSALS:
-            pass
+            del native  # so that the Array is alone with it
         else:
             array._second = (target, arrived)
+            if array._native is not native:
+                array._second = None  # a thread has written meanwhile
             return arrived
-    is_safe = source.is_immutable or (source.library == "numpy" and _ownership.is_unwritten(array))
-    arrived, shares, lent = _transfer.moved(array._native, source, target, cause, explicit=explicit, is_safe=is_safe)
-    if lent is not None:
-        array._native = lent
-    if is_safe:
-        # Otherwise somebody could write to the array, and what is kept would not show it.
-        _kept.put(array, target, arrived, shares)
-    return arrived
+    # What is kept must have the values of the array also if a thread writes meanwhile. Where the source may still be
+    # computing, that is not asked under the lock: it may call Python, which may want the lock.
+    if source.library == "numpy":
+        with _ownership.WRITES[id(array) >> 4 & 63]:
+            is_safe = _ownership.is_unwritten(array)
+            moved = _transfer.moved(array._native, source, target, cause, explicit=explicit, is_safe=is_safe)
+            if moved.lent is not None:
+                array._native = moved.lent
+            if is_safe:
+                _kept.put(array, target, moved.native, moved.shares)
+    else:
+        native = array._native
+        moved = _transfer.moved(native, source, target, cause, explicit=explicit)
+        if source.is_immutable:
+            _kept.put(array, target, moved.native, moved.shares)
+            if array._native is not native:
+                _kept.drop(array)
+    return moved.native
 
 
 def _native_dtype(home: Home, wanted: Any) -> Any:

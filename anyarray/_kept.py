@@ -62,6 +62,5 @@ def put(array: Any, target: Backend, native: Native, is_view: bool) -> None:
 
 def drop(array: Any) -> None:
     """Forget the copy of an Array, which is about to be written."""
-    if getattr(array, "_second", None) is not None:
-        array._second = None
-        _sizes.pop(id(array), None)
+    array._second = None
+    _sizes.pop(id(array), None)

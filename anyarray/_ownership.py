@@ -8,11 +8,19 @@ of an array that is alone are measured at import, as interpreters differ in how 
 from __future__ import annotations
 
 import sys
+import threading
 from typing import Any, Final
 
 import numpy as np
 
 _gil_is_enabled: Final[bool] = getattr(sys, "_is_gil_enabled", lambda: True)()
+
+
+WRITES: Final = tuple([threading.RLock() for _ in range(64)])
+"""Taken, by its id, by who assigns to an Array or puts another native array in the place of its own.
+
+Threads that write to parts of one Array would lose each other's parts, as each makes a new native array of the one
+before. Many locks, so that writes to other Arrays rarely wait."""
 
 
 def _holders(holder: Any) -> int:
