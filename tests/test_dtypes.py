@@ -286,6 +286,15 @@ def test_nan_and_infinity_are_true() -> None:
     ]
 
 
+@pytest.mark.usefixtures("backend")
+def test_integers_on_both_sides_of_the_greatest_int64_are_exact() -> None:
+    values = [0, 2**63 + 1, 2**64 - 1]
+    assert xp.asarray(values).dtype is xp.uint64
+    assert xp.asarray(values).tolist() == values
+    assert xp.asarray([values, values], dtype=xp.uint64).tolist() == [values, values]
+    assert xp.asarray([0, 2.0**63]).dtype is xp.float64
+
+
 # ---------------------------------------------------------------------- dtypes of results
 FLOATING = (
     "acos acosh asin asinh atan atanh cos cosh exp expm1 log log10 log1p log2 reciprocal sin sinh sqrt tan tanh".split()

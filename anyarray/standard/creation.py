@@ -161,6 +161,11 @@ def _leaves(obj: Any) -> Iterator[Any]:
             yield one
 
 
+def _are_natural(obj: Any) -> bool:
+    """Whether all elements of nested lists and tuples are Python integers that are not negative."""
+    return all(type(one) is int and one >= 0 for one in _leaves(obj))
+
+
 def _stacked(obj: Any, wanted: DType | None, device: Device | None) -> Array:
     """Nested sequences that hold Arrays: stacked where those live, so that traces and gradients go through."""
     parts = [_stacked(o, None, device) if isinstance(o, (list, tuple)) else asarray(o) for o in obj]
@@ -175,6 +180,9 @@ def _host_array(obj: Any) -> np.ndarray[Any, Any]:
         host = np.asarray(memoryview(obj)) if isinstance(obj, (bytes, bytearray)) else np.asarray(obj)
     except ValueError as error:
         raise _errors.ArgumentValueError(f"asarray: obj must be a regular nested sequence: {error}") from error
+    if host.dtype == np.float64 and host.size and isinstance(obj, (list, tuple)) and _are_natural(obj):
+        # NumPy makes floats of integers on both sides of the greatest int64, which rounds them.
+        host = np.asarray(obj, dtype=np.uint64)
     if host.dtype.kind not in "biufcV" or host.dtype.fields:
         raise _errors.ArgumentTypeError(
             f"asarray: obj must hold numbers or booleans, not {type(obj).__name__} of {host.dtype}"
