@@ -135,7 +135,7 @@ class Array(metaclass=_Unmade):
                 pass
         if home is here:
             return self
-        result._native = _dispatch.brought(self, home, "to_device", explicit=True)
+        result._native = _brought(self, home, "to_device", True)
         result._home = home
         return result
 
@@ -503,6 +503,7 @@ class Array(metaclass=_Unmade):
 
 
 _asarray: Final = np.asarray
+_brought: Final = _dispatch.brought
 _new: Final[Callable[[], Array]] = type.__call__.__get__(Array)
 _current: Final = _choice.current
 _dispatch.scope.update(Array=Array, new=_new)

@@ -545,7 +545,7 @@ def _traced_home(arrays: Sequence[Array]) -> Home | None:
     return max(traced, key=operator.attrgetter("depth")) if traced else None
 
 
-def brought(array: Array, home: Home, cause: str, *, explicit: bool = False) -> Native:
+def brought(array: Array, home: Home, cause: str, explicit: bool = False) -> Native:
     """The native array of an Array on another home, for the function `cause`.
 
     What was brought is kept with the Array until that is written, so that a loop does not pay for it again.

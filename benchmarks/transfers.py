@@ -69,7 +69,7 @@ def on_pair(source: str, target: str, nbytes: int, modules: dict[str, Any], seco
     """Seconds of each way between two backends."""
     fresh = arrays_of(source, nbytes)
     names = modules | {"xp": xp, "target": xp.device(target)}
-    known, native = fresh(1)[0], fresh(1)[0]._native
+    known = fresh(1)[0]
     known.to_device(target)
     most = 1 if source == RESULT and nbytes > MANY else 100
     entries = {
@@ -83,7 +83,7 @@ def on_pair(source: str, target: str, nbytes: int, modules: dict[str, Any], seco
         return modules["jax"].enable_x64(True) if target == "jax" else nullcontext()  # type: ignore[no-any-return]
 
     for way in WAYS[source, target] + ((AUTORAY[target],) if "autoray" in modules else ()):
-        entries[way] = Entry(way, names, wide, lambda count: [native] * count, most=100)
+        entries[way] = Entry(way, names, wide, lambda count: [x._native for x in fresh(count)], most=most)
     return seconds_of(entries, seconds=seconds)
 
 
