@@ -56,11 +56,13 @@ def tensor(values: npt.NDArray[Any], device: str | None = None) -> Tensor:
 
 def from_host(values: Any, x: Tensor) -> Tensor:
     """Tensor of what NumPy found in the values of `x`: a new array, or a scalar."""
+    device = x.backing_device
+    if device == _FIRST_CPU and type(values) is np.ndarray and not _has_gpu():
+        return EagerTensor(values, None, None)  # most calls: nothing more is asked
     # An array, not a NumPy scalar: TensorFlow's cache of eager scalars takes 0.0 and -0.0 for one.
     values = np.asarray(values)
     if _has_gpu() and x.dtype is _INT32:
         return tf.constant(values)  # beside a GPU they are all on the host, wherever the call runs
-    device = x.backing_device
     return EagerTensor(values, None if device == _FIRST_CPU else device, None)
 
 

@@ -110,7 +110,6 @@ def _unless_tf32(through: Callable[[Tensor, Tensor], Tensor]) -> Callable[[Tenso
     return product
 
 
-_FLOAT64: Final = NATIVE["float64"]
 _DETOURS: Final = {
     NATIVE["int8"]: _through("int32"),
     NATIVE["uint8"]: _through("int32"),
@@ -131,13 +130,13 @@ def _product(x1: Tensor, x2: Tensor) -> Tensor:
 
 # -------------------------------------------------------------------- the standard
 def matmul(x1: Tensor, x2: Tensor, /) -> Tensor:
-    rank1, rank2 = x1.shape.rank, x2.shape.rank
-    if x1.dtype is _FLOAT64 and rank1 > 1 and rank2 > 1:
-        # The commonest dtype is spared all further looks.
+    if x1.shape.rank > 1 and x2.shape.rank > 1 and not _knows_tf32():
+        # Where the op keeps the precision, it is tried before dtypes are looked at.
         try:
             return _matmul(x1, x2, False, False)
         except REFUSALS:
-            pass  # x2 is of another dtype
+            pass  # two dtypes, or one that it has no kernel for
+    rank1, rank2 = x1.shape.rank, x2.shape.rank
     if x1.dtype is not x2.dtype:
         x1, x2 = promoted(x1, x2)
     if rank1 > 1 and rank2 > 1:
