@@ -33,6 +33,7 @@ from anyarray._automatic import Account
 from anyarray._backend import Backend, Home, Native
 from anyarray._dispatch import operator_of
 from anyarray._dtypes import DType
+from anyarray._kept import LENDABLE
 from anyarray._transfer import REFUSALS, UNWATCHED, watch
 
 API_VERSIONS: Final = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
@@ -119,20 +120,34 @@ class Array(metaclass=_Unmade):
         """
         here = self._home
         try:
-            is_read, home = here.ways[device]
+            is_read, lend, place, home = here.ways[device]
         except (KeyError, TypeError):
-            is_read, home = _transfer.way_to(here, device)
+            is_read, lend, place, home = _transfer.way_to(here, device)
+        native: Any
         result = _new()
         if is_read and watch() is UNWATCHED:
             # Nobody can write to the memory, and NumPy reads it in half a microsecond: nothing else is asked.
             try:
-                native: Any = _asarray(self._native)
+                native = _asarray(self._native)
                 result._native = native
                 if type(native.base) is memoryview:
                     result._home = home
                     return result
             except REFUSALS:
                 pass
+        elif lend is not None and getattr(self, "_second", None) is LENDABLE and watch() is UNWATCHED:
+            # As `brought` does, in a quarter of a microsecond less.
+            native = self._native
+            try:
+                arrived = lend(native, place)
+                self._second = (home.backend, arrived)
+                if self._native is not native:
+                    self._second = None  # a thread has written meanwhile
+                result._native = arrived
+                result._home = home
+                return result
+            except REFUSALS:
+                del native  # so that the Array is alone with it
         if home is here:
             return self
         result._native = _brought(self, home, "to_device", True)

@@ -20,7 +20,7 @@ import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
@@ -29,6 +29,10 @@ from anyarray._dtypes import DType
 
 Native = Any
 """A native array: np.ndarray, tf.Tensor, jax.Array, cupy.ndarray ..."""
+
+Way: TypeAlias = "tuple[bool, Callable[[Native, Any], Native] | None, Any, Home]"
+"""How arrays of a home come to a device: whether NumPy merely reads their memory; what lends it, if it is fit and
+nobody else holds it, to the native device that follows; the home they get there."""
 
 
 class Home:
@@ -58,7 +62,7 @@ class Home:
         """The library's dtype that was asked for last, and ours."""
         self.constants: dict[tuple[Any, type, Any], Native] = _Constants(self)
         """0-d native arrays by (Python scalar, its class, native dtype of the array beside it)."""
-        self.ways: dict[Any, tuple[bool, Home]] = {}
+        self.ways: dict[Any, Way] = {}
         """Where the devices that `to_device` was asked for lead, as `_transfer.way_to` has found."""
         self.__dict__ = {name: _Sought(self, name) for name in declared}
         _homes.append(self)

@@ -32,7 +32,7 @@ from typing import Any, Final, Literal, NamedTuple
 import numpy as np
 
 from anyarray import _errors, _memory
-from anyarray._backend import Backend, Home, Native, as_backend
+from anyarray._backend import Backend, Home, Native, Way, as_backend
 
 
 @dataclass(frozen=True)
@@ -226,11 +226,14 @@ def _found_route(source: Backend, target: Backend) -> Route:
     return Route(by_host if source.kind == "cpu" else on_device, from_dlpack, device)
 
 
-def way_to(home: Home, device: Any) -> tuple[bool, Home]:
-    """Whether memory of `home` is merely read to be on a device, and the home to which that, or its name, leads."""
+def way_to(home: Home, device: Any) -> Way:
+    """The way from `home` to a device, or to what has its name."""
     source, target = home.backend, as_backend(device)
-    is_read = route(source, target).is_always_safe and target.library == "numpy" and source.reads_by_buffer
-    home.ways[device] = known = (is_read and home.depth == 0, target.placed)
+    way = route(source, target)
+    is_read = way.is_always_safe and target.library == "numpy" and source.reads_by_buffer
+    lend = way.take if way.needs_fit else None
+    known: Way = (False, None, None, target.placed) if home.depth else (is_read, lend, way.device, target.placed)
+    home.ways[device] = known
     return known
 
 
