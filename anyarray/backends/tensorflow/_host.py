@@ -24,6 +24,12 @@ _FIRST_CPU: Final = "/job:localhost/replica:0/task:0/device:CPU:0"
 _FEW: Final = 1 << 14
 """Up to so many elements NumPy is done before TensorFlow's threads are at work."""
 
+_read: Final[Callable[[Tensor], Any]] = getattr(EagerTensor, "_numpy_internal", np.asarray)
+"""The values of an eager tensor on the CPU in its own memory, or a NumPy scalar; for reading only.
+
+What `Tensor.numpy` copies. It takes 0.25 us in place of 0.65, but is not documented, hence the other.
+"""
+
 
 def is_eager(x: Tensor) -> bool:
     """Whether `x` has its values now, and what made it has run."""
@@ -71,14 +77,14 @@ def sooner(ufunc: np.ufunc, kinds: str, otherwise: Callable[..., Tensor]) -> Cal
 
     def of_one(x: Tensor, /) -> Tensor:
         if isinstance(x, EagerTensor) and "CPU" in x.backing_device:
-            a = np.asarray(x)
+            a = _read(x)
             if a.size <= _FEW and a.dtype.kind in kinds:
                 return from_host(ufunc(a), x)
         return otherwise(x)
 
     def of_two(x1: Tensor, x2: Tensor, /) -> Tensor:
         if is_on_host(x1) and is_on_host(x2):
-            a1, a2 = np.asarray(x1), np.asarray(x2)
+            a1, a2 = _read(x1), _read(x2)
             dtype = a1.dtype
             # Of other shapes the result may have the product of their elements.
             if (
