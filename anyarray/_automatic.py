@@ -185,7 +185,9 @@ class Prospect(NamedTuple):
     """Of the call alone, by backend; empty if nothing is known."""
     key: Any
     is_numpys: bool
-    """Whether no backend is faster than NumPy, as far as is known."""
+    """Whether no backend is enough faster than NumPy, as far as is known."""
+    reason: str = ""
+    """Why a call that is NumPy's stays there."""
 
 
 @functools.lru_cache(maxsize=4096)
@@ -196,8 +198,10 @@ def _prospect(function: str, shapes: tuple[Shape, ...], dtypes: tuple[DType, ...
         return Prospect(None, {}, key, True)
     predicted = {name: known.seconds(name, found) for name in known.backends}
     seconds = {name: one for name, one in predicted.items() if one is not None}
-    is_numpys = NUMPY in seconds and min(seconds.values()) + _cost.DECIDING > _cost.GAIN * seconds[NUMPY]
-    return Prospect(found, seconds, key, is_numpys)
+    if NUMPY not in seconds:
+        return Prospect(found, seconds, key, False)
+    is_numpys = min(seconds.values()) + _cost.DECIDING > _cost.GAIN * seconds[NUMPY]
+    return Prospect(found, seconds, key, is_numpys, _staying(NUMPY, seconds, is_more_gained=not is_numpys))
 
 
 @dataclass(eq=False)
@@ -324,7 +328,7 @@ def decide(
         if len(calls) >= MOST_CALLS:
             calls.clear()
         calls.add((has_axis, *[part for a in arrays for part in (a._native.shape, a._native.dtype)]))
-        return Decision(function, shapes, stay, stay, _FASTEST, dict(prospect.seconds), prospect.seconds)
+        return Decision(function, shapes, stay, stay, prospect.reason, dict(prospect.seconds), prospect.seconds)
     sizes = [math.prod(shape) * dtype.itemsize for shape, dtype in zip(shapes, dtypes, strict=True)]
     stay = _place(arrays, sizes, known)
     decision = Decision(function, shapes, stay, stay)
@@ -374,9 +378,8 @@ def decide(
         best = _narrowed(decision.predicted, candidates, dtypes)
         decision.reason = f"moves from {here}: the policy leaves it out"
     if best == here:
-        decision.reason = f"stays on {here}: " + (
-            "the fastest" if min(allowed.values()) > _cost.GAIN * seconds[here] else "moving has not paid yet"
-        )
+        is_more_gained = min(allowed.values()) <= _cost.GAIN * seconds[here]
+        decision.reason = _staying(here, allowed, is_more_gained=is_more_gained)
     else:
         decision.home = _backend.backend_of_name(best).free
         for missed_here in (*pools, account.own, like_it):
@@ -392,7 +395,11 @@ def decide(
     return decision
 
 
-_FASTEST: Final = f"stays on {NUMPY}: the fastest"
+def _staying(here: str, seconds: Mapping[str, float], *, is_more_gained: bool) -> str:
+    """Why a call stays, by the seconds it takes on each backend; `is_more_gained` elsewhere than error may feign."""
+    if seconds[here] <= min(seconds.values()):
+        return f"stays on {here}: the fastest"
+    return f"stays on {here}: " + ("moving has not paid yet" if is_more_gained else "elsewhere too little is gained")
 
 
 def _is_plain(array: Any) -> bool:

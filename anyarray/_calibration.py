@@ -1,15 +1,18 @@
 """What `calibrate` measures: launching and working, class by class; bringing arrays over; importing; compiling.
 
-The backends take turns in short rounds and the least round of each counts, as noise only ever adds. Each has the cores
-to itself: before the next one's turn the threads of the last come to rest. A short pass over all cells (a class of
-functions at one size and width) compiles; what time is left goes to those that take longer than the next smaller one
-lets expect, so that a slow minute of the machine spoils none, and a run that is cut short has what it came to.
+The backends take turns in short rounds, and the median of each one's counts: the least would say how fast a library can
+be, which is far from what it usually is where threads share the work, and near it where one does it all. Each has the
+cores to itself: before the next one's turn the threads of the last come to rest. A short pass over all cells (a class
+of functions at one size and width) compiles; what time is left goes to those that take longer than the next smaller
+one lets expect. Of several visits the fastest counts, as noise only ever adds: so a slow minute of the machine spoils
+none, and a run that is cut short has what it came to.
 """
 
 from __future__ import annotations
 
 import functools
 import math
+import statistics
 import subprocess
 import sys
 import time
@@ -56,8 +59,10 @@ ROUNDS: Final = 4
 """Of a backend in each of its turns."""
 SHORTEST: Final = 0.004
 """Seconds of the turns of a cell at least."""
-UNCONFIRMED: Final = 0.15
-"""Seconds that the turns of a cell go on at most while a least time was reached but once."""
+LONGEST_CELL: Final = 0.15
+"""Seconds that the turns of a cell go on at most for the sake of a better median."""
+BRIEF: Final = 0.01
+"""Seconds of a call up to which it counts that threads wake up for it, and several more are made at once."""
 LARGEST_KEPT: Final = 31 << 20
 """Bytes of an array that the GNU C library keeps at most, to give them to the next one."""
 LARGEST_ON_CPU: Final = 1 << 24
@@ -66,7 +71,15 @@ LARGEST_ON_CPU: Final = 1 << 24
 
 # ---------------------------------------------------------------------- inputs
 def _vector(random: np.random.Generator, n: int, dtype: Any) -> tuple[Host, ...]:
-    return (np.resize(random.uniform(0.1, 1.0, min(n, 1 << 20)), n).astype(dtype),)
+    return (_uniform(n, np.dtype(dtype)),)
+
+
+@functools.lru_cache(maxsize=len(_cost.WIDTHS))
+def _uniform(n: int, dtype: np.dtype[Any]) -> Host:
+    """The numbers that most classes are measured with, one after the other at a size."""
+    numbers = np.resize(np.random.default_rng(0).uniform(0.1, 1.0, min(n, 1 << 20)).astype(dtype), n)
+    numbers.flags.writeable = False
+    return numbers
 
 
 def _beyond_one(random: np.random.Generator, n: int, dtype: Any) -> tuple[Host, ...]:
@@ -315,8 +328,11 @@ def keep_memory() -> None:
 
 Run = Callable[[int], None]
 """Makes a call so many times, and waits for it."""
+NOTHING: Final[Mapping[str, float]] = {}
 GLANCE: Final = 0.005
 """Seconds over which threads are watched: longer than the ticks by which Linux counts their time."""
+IDLE: Final = 5e-4
+"""Seconds of work of other threads that leave none of them at work."""
 SPINNING: Final = 0.3
 """Seconds that they are waited for at most. OpenBLAS's spin for 2^28 cycles of the processor, a tenth of a second."""
 
@@ -342,16 +358,32 @@ class Turns:
         self._last = ""
         self._comes_to_rest = True
         """False where some thread of the process always works."""
+        self._others = 0.0
+        """Processor seconds of all other threads at the last rest."""
 
     def turn(self, name: str, run: Run, loops: int, rounds: int) -> list[float]:
         """Seconds of a call in each of some rounds of a backend; each makes it `loops` times."""
-        if name != self._last and self._comes_to_rest:
-            self._comes_to_rest = rest()
+        if name != self._last:
+            self._rest()
         self._last = name
         return [_timed(run, loops) for _ in range(rounds)]
 
-    def in_turns(self, runs: Mapping[str, Run], seconds: float) -> dict[str, tuple[float, float]]:
-        """For each call the least seconds it took, and what its first call took longer; who fails is left out."""
+    def _rest(self) -> None:
+        """Let the threads of the last backend come to rest, if they have worked at all: to look takes 5 ms."""
+        others = time.process_time() - time.thread_time()
+        if self._comes_to_rest and others - self._others > IDLE:
+            self._comes_to_rest = rest()
+            others = time.process_time() - time.thread_time()
+        self._others = others
+
+    def in_turns(
+        self, runs: Mapping[str, Run], seconds: float, expected: Mapping[str, float] = NOTHING
+    ) -> dict[str, tuple[float, float]]:
+        """What each call usually takes, and what its first took longer; who fails is left out.
+
+        A long call that takes longer than `expected` is made some times more: threads that were woken on one core take
+        their time to find the other.
+        """
         times: dict[str, list[float]] = {}
         loops: dict[str, int] = {}
         first: dict[str, float] = {}
@@ -361,13 +393,19 @@ class Turns:
                 first[name], *times[name] = self.turn(name, runs[name], 1, 3)
             except Exception:  # noqa: BLE001 - whatever a library raises, it cannot do this: so it is no candidate
                 continue
-            loops[name] = max(1, round(ROUND_SECONDS / min(times[name])))
+            least = min(times[name])
+            loops[name] = max(1, round(ROUND_SECONDS / least))
             if loops[name] > 1:
-                times[name] += self.turn(name, runs[name], loops[name], ROUNDS)
+                times[name] = self.turn(name, runs[name], loops[name], ROUNDS)
+            elif least < BRIEF:
+                times[name] += self.turn(name, runs[name], 1, ROUNDS)
+            while min(times[name]) > max(BRIEF, 1.5 * expected.get(name, math.inf)) and sum(times[name]) < LONGEST_CELL:
+                times[name] += self.turn(name, runs[name], 1, 1)
         while left := self._unfinished(times, time.perf_counter() - started, seconds):
             for name in self._there_and_back(left):
                 times[name] += self.turn(name, runs[name], loops[name], ROUNDS if loops[name] > 1 else 2)
-        return {name: (min(of_one), first[name] - min(of_one)) for name, of_one in times.items()}
+        usual = {name: _usual(of_one) for name, of_one in times.items()}
+        return {name: (its, first[name] - its) for name, its in usual.items()}
 
     def _there_and_back(self, names: list[str]) -> list[str]:
         """The names, the last one first: its threads may spin, they are its own."""
@@ -377,15 +415,13 @@ class Turns:
         """Who is timed again."""
         if spent < seconds:
             return list(times)
-        return [name for name, of_one in times.items() if spent < UNCONFIRMED and not _is_confirmed(of_one)]
+        return [name for name, of_one in times.items() if len(of_one) < ROUNDS and spent < LONGEST_CELL]
 
 
-def _is_confirmed(times: Sequence[float]) -> bool:
-    """Whether the least time was reached twice: once, and a busy machine may have had no better moment yet."""
-    if len(times) < 3:
-        return False
-    least, second = sorted(times)[:2]
-    return second <= 1.2 * least
+def _usual(times: Sequence[float]) -> float:
+    """What a call usually takes: the median, but of long calls the least, as few of them are made."""
+    least = min(times)
+    return statistics.median(times) if least < BRIEF else least
 
 
 def _timed(run: Run, loops: int) -> float:
@@ -472,15 +508,24 @@ class Calibration:
 
         All by which it takes longer than in proportion to that of the size before, else some part of it.
         """
-        sizes = _sizes(cell.kind)
-        at = sizes.index(cell.size)
-        before = Cell(cell.kind, cell.width, sizes[at - 1]) if at and not cell.other else cell
+        expected = self._in_proportion(cell)
         doubts = [0.0]
         for backend in self.backends:
-            seconds, shorter = (self._least.get((one, backend.name), math.inf) for one in (cell, before))
+            seconds = self._least.get((cell, backend.name), math.inf)
             if seconds < math.inf:
-                doubts.append(max(0.1 * seconds, seconds - shorter * self._work[cell] / self._work[before]))
+                doubts.append(max(0.1 * seconds, seconds - expected.get(backend.name, seconds)))
         return max(doubts)
+
+    def _in_proportion(self, cell: Cell) -> dict[str, float]:
+        """Seconds of a call by backend, if they grew with the work from the size before."""
+        sizes = _sizes(cell.kind)
+        at = sizes.index(cell.size)
+        before = Cell(cell.kind, cell.width, sizes[at - 1])
+        if not at or cell.other or before not in self._work:
+            return {}
+        growth = self._work[cell] / self._work[before]
+        found = {backend.name: self._least.get((before, backend.name), math.inf) for backend in self.backends}
+        return {name: seconds * growth for name, seconds in found.items()}
 
     def _measure(self, cell: Cell, seconds: float) -> None:
         names = [backend for backend in self.backends if not self._is_too_long(cell, backend)]
@@ -495,7 +540,7 @@ class Calibration:
             except Exception:  # noqa: BLE001 - it has no such dtype, or no room
                 continue
         with np.errstate(all="ignore"):  # a determinant may be beyond all numbers
-            found = self._turns.in_turns(runs, seconds)
+            found = self._turns.in_turns(runs, seconds, self._in_proportion(cell))
         for name, (least, first) in found.items():
             self._note(cell, name, least, first)
 
@@ -594,8 +639,11 @@ def _plausible(points: Sequence[tuple[float, float]]) -> list[tuple[float, float
     return found
 
 
-STEEPEST: Final = 5.0
-"""How many times more than in proportion to its work a size may take: leaving a cache does, but no more than that."""
+STEEPEST: Final = 10.0
+"""How many times more than in proportion to its work a size may take.
+
+Beyond a cache it does, and most where each array is new memory, of which the system makes one page after the other.
+"""
 _BYTES: Final = (1 << 8, 1 << 16, 1 << 20, 1 << 23)
 
 
@@ -606,18 +654,18 @@ def prepared(names: Sequence[str] | None = None) -> Calibration:
     """
     started = time.perf_counter()
     importing: dict[str, float] = {}
-    backends = [_backend.backend_of_name("numpy")]
-    for name in names or _backend.libraries():
+    wanted = list(names or _backend.libraries())
+    found: dict[str, Backend] = {}
+    for name in reversed(wanted):  # TensorFlow, our first, imports JAX, which then would have to be timed elsewhere
         try:
             library = _backend.parse(name)[0]
             if library.name not in importing and library.name != "numpy":
                 importing[library.name] = _import_seconds(library)
-            found = _backend.backend_of_name(name)
+            found[name] = _backend.backend_of_name(name)
         except (_errors.BackendError, ImportError, OSError):  # the latter two: a broken installation
             if names:
                 raise
-            continue
-        backends.append(found)
+    backends = [_backend.backend_of_name("numpy"), *[found[name] for name in wanted if name in found]]
     return Calibration(list(dict.fromkeys(backends)), importing, started)
 
 

@@ -222,8 +222,12 @@ DECIDING: Final = 1e-4
 
 A decision takes some 30 us, and is made at each call until moving has paid; so it adds a fifth to a call at most.
 """
-GAIN: Final = 0.8
-"""Part of the time here that a call may take elsewhere at most: less of a gain is within the error of measuring."""
+GAIN: Final = 2 / 3
+"""Part of the time here that a call may take elsewhere at most.
+
+Less of a gain is within the error: a call takes half as long again where the threads of a library were asleep, or where
+its result is not given the memory of the one before.
+"""
 FAR: Final = 16.0
 """How many times more work than was measured a backend is trusted with where NumPy was measured."""
 
