@@ -521,7 +521,7 @@ class Calibration:
         sizes = _sizes(cell.kind)
         at = sizes.index(cell.size)
         before = Cell(cell.kind, cell.width, sizes[at - 1])
-        if not at or cell.other or before not in self._work:
+        if not at or cell.other or cell not in self._work or before not in self._work:
             return {}
         growth = self._work[cell] / self._work[before]
         found = {backend.name: self._least.get((before, backend.name), math.inf) for backend in self.backends}

@@ -182,6 +182,17 @@ def test_half_of_the_time_is_left_however_long_importing_took() -> None:
     assert done == pytest.approx(0.5, abs=0.1)
 
 
+def test_what_took_too_long_to_be_measured_is_in_no_doubt() -> None:
+    calibration = _calibration.Calibration([xp.device("numpy")], {})
+    small, large = (_calibration.Cell("sort", 4, size) for size in _calibration._LONG[2:4])
+    assert calibration._doubt(large) == 0
+    calibration._work[small], calibration._least[small, "numpy"] = 1e6, 0.1
+    assert calibration._doubt(small) == pytest.approx(0.01)
+    assert calibration._doubt(large) == 0
+    calibration._work[large], calibration._least[large, "numpy"] = 4e6, 2.0
+    assert calibration._doubt(large) == pytest.approx(1.6)
+
+
 def test_every_class_can_be_measured() -> None:
     numpy = xp.device("numpy")
     for kind in (*_cost.CLASSES, _calibration.FUSED):
