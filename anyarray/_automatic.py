@@ -186,8 +186,6 @@ class Prospect(NamedTuple):
     key: Any
     is_numpys: bool
     """Whether no backend is enough faster than NumPy, as far as is known."""
-    reason: str = ""
-    """Why a call that is NumPy's stays there."""
 
 
 @functools.lru_cache(maxsize=4096)
@@ -198,10 +196,8 @@ def _prospect(function: str, shapes: tuple[Shape, ...], dtypes: tuple[DType, ...
         return Prospect(None, {}, key, True)
     predicted = {name: known.seconds(name, found) for name in known.backends}
     seconds = {name: one for name, one in predicted.items() if one is not None}
-    if NUMPY not in seconds:
-        return Prospect(found, seconds, key, False)
-    is_numpys = min(seconds.values()) + _cost.DECIDING > _cost.GAIN * seconds[NUMPY]
-    return Prospect(found, seconds, key, is_numpys, _staying(NUMPY, seconds, is_more_gained=not is_numpys))
+    is_numpys = NUMPY in seconds and min(seconds.values()) + _cost.DECIDING > _cost.GAIN * seconds[NUMPY]
+    return Prospect(found, seconds, key, is_numpys)
 
 
 @dataclass(eq=False)
@@ -328,7 +324,10 @@ def decide(
         if len(calls) >= MOST_CALLS:
             calls.clear()
         calls.add((has_axis, *[part for a in arrays for part in (a._native.shape, a._native.dtype)]))
-        return Decision(function, shapes, stay, stay, prospect.reason, dict(prospect.seconds), prospect.seconds)
+        decision = Decision(function, shapes, stay, stay, predicted=dict(prospect.seconds), alone=prospect.seconds)
+        if prospect.seconds:
+            decision.reason = _staying(NUMPY, prospect.seconds, is_more_gained=False)
+        return decision
     sizes = [math.prod(shape) * dtype.itemsize for shape, dtype in zip(shapes, dtypes, strict=True)]
     stay = _place(arrays, sizes, known)
     decision = Decision(function, shapes, stay, stay)

@@ -253,6 +253,19 @@ def test_a_broadcast_of_small_arrays_is_not_small() -> None:
         assert (x + x).device.library == "numpy"
 
 
+def test_the_reason_tells_the_fastest_from_what_gains_too_little_and_from_what_is_not_known() -> None:
+    with world(EVEN, {**EVEN, "sin": 0.8, "tanh": 1.2}, latency=1e-3) as here, xp.explain() as why:
+        x = xp.ones(N)
+        here.call("sin", x)
+        here.call("tanh", x)
+        xp.linalg.cross(xp.ones((N, 3)), xp.ones((N, 3)))
+    assert [decision.reason for decision in why.decisions] == [
+        "stays on numpy: elsewhere too little is gained",
+        "stays on numpy: the fastest",
+        "nothing to decide",
+    ]
+
+
 def test_a_call_that_is_numpys_is_decided_once(monkeypatch: pytest.MonkeyPatch) -> None:
     slow, fast = _cost.Curve([(1, 1e-9), (1e9, 1.0)]), _cost.Curve([(1, 1e-9), (1e9, 1e-2)])
     costs = {
