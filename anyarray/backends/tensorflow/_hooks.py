@@ -31,7 +31,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anyarray import _memory
-from anyarray.backends.tensorflow._kernel import NATIVE, EagerTensor, Tensor, bitcast, op, shape_of
+from anyarray.backends.tensorflow._kernel import NATIVE, EagerTensor, Tensor, bitcast, lasting, op, shape_of
 from anyarray.backends.tensorflow._loading import chatter_held_back, tf
 
 ARRAY_TYPES: Final = (tf.Tensor, tf.Variable)
@@ -170,9 +170,7 @@ def to_device(x: Tensor, device: str) -> Tensor:
 
 def scalar(value: complex, dtype: Any, device: str) -> Tensor:
     """0-d tensor, valid eagerly and in every graph."""
-    with tf.init_scope(), tf.device(device):
-        # NumPy first: TensorFlow's cache of eager scalars takes 0.0 and -0.0 for one.
-        return tf.constant(np.asarray(value, dtype.as_numpy_dtype))
+    return lasting(np.asarray(value, dtype.as_numpy_dtype), device)
 
 
 def scoped(function: Callable[..., Any], device: str) -> Callable[..., Any]:

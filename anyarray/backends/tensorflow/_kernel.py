@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
 from anyarray import _dtypes
 from anyarray.backends.tensorflow._loading import tf
@@ -57,9 +58,20 @@ def constant(values: Any, name: str = "int32") -> Tensor:
 
     It lives in the memory of the CPU, where shapes and axes are read, whatever the device of the call.
     """
-    with tf.init_scope(), tf.device("/device:CPU:0"):
-        # NumPy first: TensorFlow's cache of eager scalars takes 0.0 and -0.0 for one.
-        return tf.constant(np.asarray(values, _dtypes.KNOWN[name].dtype))
+    return lasting(np.asarray(values, _dtypes.KNOWN[name].dtype), "/device:CPU:0")
+
+
+def lasting(values: npt.NDArray[Any], device: str) -> Tensor:
+    """Eager tensor of an array that is never written to; in a graph, a constant of that.
+
+    An array, not a number: TensorFlow's cache of eager scalars takes 0.0 and -0.0 for one.
+    """
+    with tf.init_scope(), tf.device(device):
+        made = tf.constant(values)
+    # By itself TensorFlow makes one more argument of the graph of it, whose value no compiler knows. Then `x**2` is no
+    # product but a power, and takes seven times as long.
+    made.__tf_tensor__ = lambda dtype=None, name=None: tf.constant(values).__tf_tensor__(dtype, name)
+    return made
 
 
 def number(value: complex | Tensor, native: Any) -> Tensor:
