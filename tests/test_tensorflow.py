@@ -117,6 +117,17 @@ def test_a_dtype_of_tensorflow_is_taken() -> None:
 
 
 # ---------------------------------------------------------------------- tf.function
+KEYS_OF_XLA: list[Any] = [
+    *(slice(1, None), slice(None, None, -1), slice(None, None, 2), (slice(2, None, -2), slice(None, None, 3))),
+    *((0, slice(4, None, -2), None, 1), (..., slice(3, 0, -3)), (slice(0, 0), 1), ..., 1, (slice(None), 2)),
+]
+"""Steps, nothing to write and numbers to broadcast, all of which XLA refuses in TensorFlow's own ops."""
+
+
+def several(result: Any) -> tuple[xp.Array, ...]:
+    return tuple(result) if isinstance(result, tuple) else (result,)
+
+
 def test_arrays_of_one_shape_trace_once() -> None:
     traces: list[int] = []
 
@@ -128,6 +139,58 @@ def test_arrays_of_one_shape_trace_once() -> None:
     f(on_tf([1.0]))
     f(on_tf([2.0]))
     assert len(traces) == 1
+
+
+def test_numbers_are_constants_of_the_graph() -> None:
+    """As arguments of it, which is what TensorFlow makes of tensors from outside, no compiler could fold them."""
+
+    @tf.function(autograph=False)
+    def f(x: xp.Array) -> xp.Array:
+        return xp.sum(xp.where(x > 0, x**2 + 3 * x, -0.0), axis=0)[1:]
+
+    graph = f.get_concrete_function(on_tf([[1.0, -2.0], [3.0, 4.0]]))
+    assert graph.captured_inputs == []
+    assert f(on_tf([[1.0, -2.0], [3.0, 4.0]])).tolist() == [28.0]
+
+
+@pytest.mark.parametrize("function", [xp.unique_values, xp.unique_counts, xp.unique_inverse, xp.unique_all, xp.nonzero])
+def test_xla_finds_shapes_that_depend_on_values(function: Callable[[xp.Array], Any]) -> None:
+    x = on_tf([[3, 1, 3], [2, 2, 3]])
+    fused = tf.function(lambda x: several(function(x)), jit_compile=True, autograph=False)
+    assert [one.tolist() for one in fused(x)] == [one.tolist() for one in several(function(x))]
+
+
+@pytest.mark.parametrize("key", KEYS_OF_XLA, ids=str)
+def test_xla_compiles_an_assignment(key: Any) -> None:
+    def assigned(x: xp.Array, value: xp.Array) -> tuple[xp.Array, xp.Array]:
+        y, z = +x, +x
+        y[key] = 7.0
+        z[key] = value
+        return y, z
+
+    a = np.arange(60.0).reshape(3, 5, 4)
+    value = -a[key]
+    fused = tf.function(assigned, jit_compile=True, autograph=False)
+    one, other = fused(on_tf(a), on_tf(value))
+    b, c = a.copy(), a.copy()
+    b[key], c[key] = 7.0, value
+    assert (one.tolist(), other.tolist()) == (b.tolist(), c.tolist())
+
+
+def test_a_compiled_function_has_gradients_for_the_tapes_of_others() -> None:
+    variable = tf.Variable([2.0, 3.0])
+    f = xp.jit(lambda x: xp.sum(x**2 * variable))
+    x = tf.constant([1.0, 2.0])
+    assert f(x).tolist() == 14.0
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = xp.to_native(f(x))
+    assert [one.numpy().tolist() for one in tape.gradient(y, [x, variable])] == [[4.0, 12.0], [1.0, 4.0]]
+    with tf.autodiff.ForwardAccumulator(x, tf.constant([1.0, 0.0])) as accumulator:
+        y = xp.to_native(f(x))
+    assert accumulator.jvp(y).numpy() == 4.0
+    variable.assign([0.0, 1.0])
+    assert f(x).tolist() == 4.0
 
 
 def test_autograph_leaves_our_functions_alone() -> None:

@@ -18,7 +18,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from anyarray.backends.tensorflow._host import from_host, is_on_host, on_host
+from anyarray.backends.tensorflow._host import from_host, is_eager, is_on_host, on_host
 from anyarray.backends.tensorflow._kernel import (
     NATIVE,
     REFUSALS,
@@ -39,16 +39,22 @@ Shape = tuple[int | None, ...]
 _Form = tuple[Any, ...]
 
 _add = op("AddV2")
+_and = op("LogicalAnd")
 _broadcast_to = op("BroadcastTo")
+_equal = op("Equal")
 _expand_dims = op("ExpandDims")
 _gather = op("GatherV2")
 _less = op("Less")
+_mod = op("FloorMod")
 _mul = op("Mul")
+_pad = op("Pad")
 _range = op("Range")
 _reshape = op("Reshape")
+_reverse = op("ReverseV2")
 _scatter = op("TensorScatterUpdate")
 _select = op("SelectV2")
 _size = op("Size")
+_slice = op("Slice")
 _squeeze = op("Squeeze")
 _strided_slice = op("StridedSlice")
 _strided_update = op("TensorStridedSliceUpdate")
@@ -357,6 +363,8 @@ def setitem(x: Tensor, key: Any, value: Tensor, exclusive: bool) -> Tensor:
         value = _fitted(value, plan.shape)
         if not plan.cuts:
             return _broadcast_to(value, sizes_of(x))
+        if not is_eager(x) and None not in plan.shape:
+            return _updated_in_graph(x, plan, value)
         begin, end, strides = plan.bounds
         return _strided_update(x, begin, end, strides, value, *plan.masks)
     if not arrays or plan.cuts or plan.spans[0].start or not _are_neighbours(plan.spans):
@@ -369,6 +377,52 @@ def setitem(x: Tensor, key: Any, value: Tensor, exclusive: bool) -> Tensor:
         return _select(mask, _fitted(value, tail), x)
     rows, sizes = _merged(x, plan)
     return _scattered(x, rows, _index(arrays, sizes), value)
+
+
+def _updated_in_graph(x: Tensor, plan: _Plan, value: Tensor) -> Tensor:
+    """`x` with `value` where the cuts of `plan` are.
+
+    XLA refuses a value that it would have to broadcast, nothing to write, and steps, for the whole function. So what
+    lies between the steps is written again.
+    """
+    if 0 in plan.shape:
+        return x
+    value = broadcast_to(value, plan.shape)  # type: ignore[arg-type]  # all ints here
+    cuts: list[_Cut] = []
+    is_written = None
+    axis = 0
+    for cut in plan.cuts:
+        step = abs(cut.stride)
+        if cut.stride != 1:
+            places = range(cut.begin, -1 if cut.ends_at_edge else cut.end, cut.stride)
+            if cut.stride < 0:
+                value = _reverse(value, constant((axis,)))
+            cuts.append(_Cut(min(places), max(places) + 1, 1))
+        else:
+            cuts.append(cut)
+        if step > 1:
+            value = _spread(value, axis, step)
+            length = shape_of(value)[axis]
+            is_step = _equal(_mod(_range(constant(0), constant(length), constant(1)), constant(step)), constant(0))
+            is_step = _reshape(is_step, constant((length, *[1] * (len(plan.shape) - axis - 1))))
+            is_written = is_step if is_written is None else _and(is_written, is_step)
+        axis += not cut.is_dropped
+    (begin, end, strides), masks = _arguments(cuts)
+    if is_written is not None:
+        value = _select(is_written, value, _strided_slice(x, begin, end, strides, *masks))
+    return _strided_update(x, begin, end, strides, value, *masks)
+
+
+def _spread(x: Tensor, axis: int, step: int) -> Tensor:
+    """`x` with `step - 1` zeros between neighbours along `axis`."""
+    shape: tuple[Any, ...] = shape_of(x)  # all ints here
+    before, size, after = shape[:axis], shape[axis], shape[axis + 1 :]
+    n_before, n_after = math.prod(before), math.prod(after)
+    rows = _pad(_reshape(x, constant((n_before, size, 1, n_after))), constant(((0, 0), (0, 0), (0, step - 1), (0, 0))))
+    flat = _reshape(rows, constant((n_before, size * step, n_after)))
+    length = (size - 1) * step + 1
+    kept = _slice(flat, constant((0, 0, 0)), constant((n_before, length, n_after)))
+    return _reshape(kept, constant((*before, length, *after)))
 
 
 def _scattered(x: Tensor, rows: Tensor, index: Tensor, value: Tensor) -> Tensor:

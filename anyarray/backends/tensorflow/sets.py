@@ -68,10 +68,11 @@ def isin(x1: Tensor, x2: Tensor, /, *, invert: bool = False) -> Tensor:
     if is_on_host(x1) and is_on_host(x2):
         return from_host(np.isin(on_host(x1), on_host(x2), invert=invert), x1)
     ours, theirs = flattened(x1), flattened(x2)
-    inverse, counts = _groups(_concat([ours, theirs], constant(0)), "inverse", "counts")
+    both = _concat([ours, theirs], constant(0))
+    (inverse,) = _groups(both, "inverse")
     # An element is in x2 if the elements equal to it include one that came from there.
     is_theirs = _concat([_fill(sizes_of(ours), constant(0)), _fill(sizes_of(theirs), constant(1))], constant(0))
-    has_theirs = _segment_max(is_theirs, inverse, _size(counts))
+    has_theirs = _segment_max(is_theirs, inverse, _size(both))
     found = _greater(_gather(has_theirs, _slice(inverse, constant((0,)), sizes_of(ours)), constant(0)), constant(0))
     found = _reshape(found, sizes_of(x1))
     return _logical_not(found) if invert else found
@@ -89,10 +90,18 @@ def _groups(flat: Tensor, *wanted: Literal["index", "inverse", "counts"]) -> lis
     # One for the first element, if there is any.
     starts = _concat([_ones_like(getitem(order, slice(None, 1))), cast(is_new, "int64")], constant(0))
     groups = _sub(_cumsum(starts, constant(0)), constant(1, "int64"))
-    counts = _segment_sum(_ones_like(groups), groups, _sum(starts, constant(0)))
+    if wanted == ("inverse",):
+        return [_scatter(groups, _reshape(order, constant((-1, 1))), groups)]
+    # As if there were as many groups as elements, then without the empty ones: XLA crashes on a number of segments that
+    # depends on values.
+    counts = _segment_sum(_ones_like(groups), groups, _size(groups))
     first = _cumsum(counts, constant(0), True)
-    inverse = _scatter(groups, _reshape(order, constant((-1, 1))), groups)
-    found = {"index": _gather(order, first, constant(0)), "inverse": inverse, "counts": counts}
+    is_group = _greater(counts, constant(0, "int64"))
+    found = {
+        "index": _gather(order, getitem(first, is_group), constant(0)),
+        "inverse": _scatter(groups, _reshape(order, constant((-1, 1))), groups),
+        "counts": getitem(counts, is_group),
+    }
     return [found[name] for name in wanted]
 
 
