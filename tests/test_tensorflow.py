@@ -177,6 +177,48 @@ def test_xla_compiles_an_assignment(key: Any) -> None:
     assert (one.tolist(), other.tolist()) == (b.tolist(), c.tolist())
 
 
+NAN, INF = float("nan"), float("inf")
+
+
+@pytest.mark.parametrize("place", range(4))
+@pytest.mark.parametrize(
+    "function",
+    [
+        xp.max,
+        xp.min,
+        lambda x: xp.maximum(0.0, x),
+        lambda x: xp.minimum(x, x[::-1]),
+        lambda x: xp.clip(x, 1.0, x),
+        lambda x: xp.logaddexp(1.0, x),
+        lambda x: xp.hypot(1.0, x),
+        lambda x: abs(1.0 + 1j * x),
+        lambda x: xp.linalg.vector_norm(x, ord=INF),
+    ],
+)
+def test_nan_stays_in_what_xla_compiles(function: Callable[[xp.Array], xp.Array], place: int) -> None:
+    values = [1.0, 2.0, 3.0, 4.0]
+    values[place] = NAN
+    expected = function(on_tf(values))
+    for compiled in (xp.jit(function), tf.function(function, jit_compile=True, autograph=False)):
+        np.testing.assert_array_equal(compiled(on_tf(values)), expected)
+
+
+def test_a_compiled_function_keeps_signs_of_zeros_and_infinite_parts() -> None:
+    assert str(xp.jit(xp.max)(on_tf([-0.0, -0.0])).tolist()) == "-0.0"
+    assert xp.jit(xp.abs)(on_tf([complex(INF, NAN), complex(NAN, -INF), 3 + 4j])).tolist() == [INF, INF, 5.0]
+
+
+@pytest.mark.parametrize("function", [xp.linalg.svdvals, xp.linalg.eigvalsh, xp.linalg.pinv])
+def test_a_compiled_function_has_all_digits(function: Callable[[xp.Array], xp.Array]) -> None:
+    square = np.random.default_rng(0).normal(size=(30, 30))
+    x = on_tf(square + square.T)
+    np.testing.assert_allclose(xp.jit(function)(x), function(x), rtol=1e-10, atol=1e-12)
+
+
+def test_a_compiled_function_finds_nothing_in_a_mask_of_one_false() -> None:
+    assert xp.jit(lambda x: x[x > 1])(on_tf([0.0])).shape == (0,)
+
+
 def test_a_compiled_function_has_gradients_for_the_tapes_of_others() -> None:
     variable = tf.Variable([2.0, 3.0])
     f = xp.jit(lambda x: xp.sum(x**2 * variable))

@@ -8,6 +8,8 @@ a Python list or tuple as an argument of an op costs 35 to 80 us a call.
 from __future__ import annotations
 
 import functools
+import importlib
+import math
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -36,6 +38,14 @@ def op(name: str) -> Callable[..., Any]:
     return getattr(tf.raw_ops, name).__wrapped__
 
 
+def undocumented(module: str, name: str) -> Any:
+    """What TensorFlow has of that name beside its documented interface; None if this version has none."""
+    try:
+        return getattr(importlib.import_module(module), name, None)
+    except ImportError:
+        return None
+
+
 NATIVE: Final[dict[str, Any]] = {name: tf.as_dtype(name) for name in _dtypes.KNOWN}
 """TensorFlow's dtype by the standard's name."""
 
@@ -50,6 +60,14 @@ _COMPLEX128: Final = NATIVE["complex128"]
 
 _cast = op("Cast")
 _bitcast = op("Bitcast")
+_complex_abs = op("ComplexAbs")
+_imag = op("Imag")
+_is_inf = op("IsInf")
+_is_nan = op("IsNan")
+_real = op("Real")
+_select = op("SelectV2")
+_sum = op("Sum")
+_is_for_xla = undocumented("tensorflow.python.ops.control_flow_util", "GraphOrParentsInXlaContext")
 
 
 @functools.lru_cache(maxsize=1 << 14)
@@ -72,6 +90,42 @@ def lasting(values: npt.NDArray[Any], device: str) -> Tensor:
     # product but a power, and takes seven times as long.
     made.__tf_tensor__ = lambda dtype=None, name=None: tf.constant(values).__tf_tensor__(dtype, name)
     return made
+
+
+def keeping_nans(raw: Callable[..., Tensor], *, over_axes: bool = False) -> Callable[..., Tensor]:
+    """The op Maximum or Minimum, `over_axes` Max or Min, that gives NaN for NaN also where XLA compiles it.
+
+    XLA on a CPU, as TensorFlow sets it up, takes the first of two numbers of which the second is NaN.
+    """
+
+    def of_two(x1: Tensor, x2: Tensor) -> Tensor:
+        y = raw(x1, x2)
+        return y if isinstance(y, EagerTensor) or not _loses_nans(y) else _select(_is_nan(x2), x2, y)
+
+    def of_axes(x: Tensor, axes: Tensor, keepdims: bool = False) -> Tensor:
+        y = raw(x, axes, keepdims)
+        if isinstance(y, EagerTensor) or not _loses_nans(y):
+            return y
+        nans = _sum(_select(_is_nan(x), x, constant(0, name_of(x))), axes, keepdims)
+        return _select(_is_nan(nans), nans, y)
+
+    return of_axes if over_axes else of_two
+
+
+def complex_abs(x: Tensor, part: Any) -> Tensor:
+    """The modulus of a complex tensor, of the dtype `part`; by XLA, too, infinite if a part is, else NaN if one is."""
+    y = _complex_abs(x, part)
+    if isinstance(y, EagerTensor) or not _loses_nans(y):
+        return y
+    real, imag = _real(x, part), _imag(x, part)
+    y = _select(_is_nan(real), real, _select(_is_nan(imag), imag, y))
+    infinity = constant(math.inf, name_of(y))
+    return _select(_is_inf(real), infinity, _select(_is_inf(imag), infinity, y))
+
+
+def _loses_nans(y: Tensor) -> bool:
+    """Whether XLA may compile the graph of `y`, which may be NaN; if TensorFlow does not tell, it may."""
+    return kind_of(y) == "f" and (_is_for_xla is None or _is_for_xla(tf.compat.v1.get_default_graph()))
 
 
 def number(value: complex | Tensor, native: Any) -> Tensor:

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 __all__ = ["jacobian", "jit", "stop_gradient", "value_and_grad", "vmap"]
 
-import importlib
 import math
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from anyarray._errors import UnsupportedError
-from anyarray.backends.tensorflow._kernel import REFUSALS, Tensor, op, shape_of
+from anyarray.backends.tensorflow._kernel import REFUSALS, Tensor, op, shape_of, undocumented
 from anyarray.backends.tensorflow._loading import tf
 
 _ZERO: Final = tf.UnconnectedGradients.ZERO
 _identity = op("Identity")
 stop_gradient = op("StopGradient")
-try:
-    _may_record = importlib.import_module("tensorflow.python.eager.record").could_possibly_record
-except (ImportError, AttributeError):  # it is not documented
-    _may_record = None
-"""Whether a tape or an accumulator may see what is computed now; None if TensorFlow does not tell."""
+_may_record = undocumented("tensorflow.python.eager.record", "could_possibly_record")
+"""Whether a tape or an accumulator may see what is computed now."""
+_NOT_FOR_XLA: Final = {"SelfAdjointEigV2", "Svd", "Where"}
+"""Ops that XLA gets wrong: its iterations end at 1e-6, also of float64, and it finds True in a mask of one False."""
+_REFUSALS: Final = (*REFUSALS, tf.errors.InternalError)
+"""What comes of a graph that XLA does not compile."""
 
 
 def jit(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -36,10 +36,14 @@ def jit(function: Callable[..., Any]) -> Callable[..., Any]:
         key = tuple([(x.dtype, shape_of(x)) for x in xs])
         found = graphs.get(key)
         if found is None:
-            found = graphs[key] = _graph(tf.function(function, autograph=False, jit_compile=is_fused), xs)
+            concrete = tf.function(function, autograph=False, jit_compile=is_fused).get_concrete_function(*xs)
+            if is_fused and _goes_wrong(concrete.graph):
+                is_fused = False
+                return called(*xs)
+            found = graphs[key] = _runner(concrete)
         try:
             return found(list(xs))
-        except REFUSALS:
+        except _REFUSALS:
             if not is_fused:
                 raise
         # XLA lacks some kernels and all shapes that depend on values. If the cause is another, this raises, too.
@@ -55,9 +59,14 @@ def jit(function: Callable[..., Any]) -> Callable[..., Any]:
     return called
 
 
-def _graph(function: Any, xs: tuple[Tensor, ...]) -> Callable[[list[Tensor]], Any]:
-    """The graph of a `tf.function` for tensors like `xs`."""
-    concrete = function.get_concrete_function(*xs)
+def _goes_wrong(graph: Any) -> bool:
+    """Whether XLA would get an op of a graph, or of a function that it calls, wrong."""
+    names = {node.op for function in graph.as_graph_def().library.function for node in function.node_def}
+    return not _NOT_FOR_XLA.isdisjoint(names.union(one.type for one in graph.get_operations()))
+
+
+def _runner(concrete: Any) -> Callable[[list[Tensor]], Any]:
+    """A concrete function of TensorFlow, to be called on a list of tensors."""
     captured = concrete.captured_inputs
     try:
         # What a call of the graph comes to. Before it comes 50 us of fitting the arguments to their names, which a

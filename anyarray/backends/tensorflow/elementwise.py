@@ -96,10 +96,12 @@ from anyarray.backends.tensorflow._kernel import (
     Tensor,
     bitcast,
     cast,
+    complex_abs,
     constant,
     floated,
     is_common,
     is_complex,
+    keeping_nans,
     kind_of,
     name_of,
     op,
@@ -129,7 +131,6 @@ _bitwise_and = op("BitwiseAnd")
 _bitwise_or = op("BitwiseOr")
 _clip_by_value = op("ClipByValue")
 _complex = op("Complex")
-_complex_abs = op("ComplexAbs")
 _conj = op("Conj")
 _equal = op("Equal")
 _floor_div = op("FloorDiv")
@@ -142,8 +143,8 @@ _left_shift = op("LeftShift")
 _less = op("Less")
 _logical_and = op("LogicalAnd")
 _logical_or = op("LogicalOr")
-_maximum = op("Maximum")
-_minimum = op("Minimum")
+_maximum = keeping_nans(op("Maximum"))
+_minimum = keeping_nans(op("Minimum"))
 _mul = op("Mul")
 _neg = op("Neg")
 _next_after = op("NextAfter")
@@ -304,7 +305,7 @@ _real_abs = _unless("bu", _abs, _itself)
 
 
 def abs(x: Tensor, /) -> Tensor:
-    return _complex_abs(x, _PART[x.dtype]) if is_complex(x) else _real_abs(x)
+    return complex_abs(x, _PART[x.dtype]) if is_complex(x) else _real_abs(x)
 
 
 def conj(x: Tensor, /) -> Tensor:
@@ -327,7 +328,8 @@ def positive(x: Tensor, /) -> Tensor:
     return x
 
 
-negative = _unless("u", _neg, lambda x: _sub(constant(0, name_of(x)), x))
+# Not 0 - x, of which TensorFlow makes what it then refuses when it optimises a graph.
+negative = _unless("u", _neg, lambda x: _add(_invert(x), constant(1, name_of(x))))
 _real_sign = _unless("u", _sign, lambda x: _minimum(x, constant(1, name_of(x))))
 
 
@@ -428,7 +430,7 @@ def log(x: Tensor, /) -> Tensor:
         return _log(x)
     # TensorFlow squares the parts, which overflows.
     part = _PART[x.dtype]
-    return _complex(_log(_complex_abs(x, part)), _angle(x, part), x.dtype)
+    return _complex(_log(complex_abs(x, part)), _angle(x, part), x.dtype)
 
 
 def log1p(x: Tensor, /) -> Tensor:
@@ -440,8 +442,8 @@ def log1p(x: Tensor, /) -> Tensor:
     # Minus -1 + 0j rather than plus 1: an imaginary part of -0 keeps its sign.
     shifted = _sub(x, constant(-1, name_of(x)))
     near = _mul(_log1p(_add(_mul(a, _add(a, constant(2, number))), _mul(b, b))), constant(0.5, number))
-    is_near = _less(_complex_abs(x, part), constant(0.5, number))
-    modulus = where(is_near, near, _log(_complex_abs(shifted, part)))
+    is_near = _less(complex_abs(x, part), constant(0.5, number))
+    modulus = where(is_near, near, _log(complex_abs(shifted, part)))
     return _complex(modulus, _angle(shifted, part), x.dtype)
 
 
@@ -455,7 +457,7 @@ def _log_to_base(base: int) -> Unary:
             # By parts: TensorFlow's complex division makes NaN of infinities.
             part = _PART[x.dtype]
             angle = _real_div(_angle(x, part), constant(scale, NAME[part]))
-            return _complex(function(_complex_abs(x, part)), angle, x.dtype)
+            return _complex(function(complex_abs(x, part)), angle, x.dtype)
         x = floated(x)
         name = name_of(x)
         # The scale itself would be wrong by half a per cent in a half.
@@ -537,7 +539,7 @@ def logaddexp(x1: Tensor, x2: Tensor, /) -> Tensor:
 @_in_float32_or_wider
 def hypot(x1: Tensor, x2: Tensor, /) -> Tensor:
     # The absolute value of a complex number neither overflows nor underflows half way.
-    return _complex_abs(_complex(x1, x2, _WHOLE[x1.dtype]), x1.dtype)
+    return complex_abs(_complex(x1, x2, _WHOLE[x1.dtype]), x1.dtype)
 
 
 def nextafter(x1: Tensor, x2: Tensor, /) -> Tensor:

@@ -46,8 +46,10 @@ from anyarray.backends.tensorflow._kernel import (
     Ints,
     Tensor,
     cast,
+    complex_abs,
     constant,
     is_complex,
+    keeping_nans,
     name_of,
     number,
     op,
@@ -64,7 +66,6 @@ _any = op("Any")
 _broadcast = op("BroadcastTo")
 _broadcast_shape = op("BroadcastArgs")
 _cholesky = op("Cholesky")
-_complex_abs = op("ComplexAbs")
 _conj = op("Conj")
 _cross = op("Cross")
 _det = op("MatrixDeterminant")
@@ -79,7 +80,7 @@ _gather = op("GatherV2")
 _greater = op("Greater")
 _inv = op("MatrixInverse")
 _log_det = op("LogMatrixDeterminant")
-_max = op("Max")
+_max = keeping_nans(op("Max"), over_axes=True)
 _lower = op("MatrixBandPart")
 _maximum = op("Maximum")
 _multiply = op("Mul")
@@ -162,7 +163,7 @@ def _real_part(x: Tensor) -> Tensor:
 
 
 def _modulus(x: Tensor) -> Tensor:
-    return _complex_abs(x, x.dtype.real_dtype) if is_complex(x) else _abs(x)
+    return complex_abs(x, x.dtype.real_dtype) if is_complex(x) else _abs(x)
 
 
 # -------------------------------------------------------------------- decompositions

@@ -19,6 +19,7 @@ from anyarray import _errors
 from anyarray.backends.tensorflow._kernel import (
     NATIVE,
     REFUSALS,
+    EagerTensor,
     Tensor,
     bitcast,
     cast,
@@ -130,8 +131,14 @@ def _product(x1: Tensor, x2: Tensor) -> Tensor:
 
 # -------------------------------------------------------------------- the standard
 def matmul(x1: Tensor, x2: Tensor, /) -> Tensor:
-    if x1.shape.rank > 1 and x2.shape.rank > 1 and not _knows_tf32():
-        # Where the op keeps the precision, it is tried before dtypes are looked at.
+    if (
+        isinstance(x1, EagerTensor)
+        and isinstance(x2, EagerTensor)
+        and x1.shape.rank > 1
+        and x2.shape.rank > 1
+        and not _knows_tf32()
+    ):
+        # Where the op keeps the precision, it is tried before dtypes are looked at. A graph would refuse them late.
         try:
             return _matmul(x1, x2, False, False)
         except REFUSALS:
