@@ -26,8 +26,10 @@ class Entry:
     block: Callable[[], AbstractContextManager[Any]] = nullcontext
     fresh: Callable[[int], Sequence[Any]] | None = None
     """Makes so many values, each for one run of the expression, which has it as `a`; untimed."""
+    least: int = 1
+    """Runs in a round, however long they take: more than one where a library's threads sleep between others' turns."""
     most: int = 1_000_000
-    """Runs in a round."""
+    """The same, however short they are."""
 
     def seconds(self, runs: int) -> float:
         """Seconds of so many runs, all together."""
@@ -48,7 +50,7 @@ def seconds_of(entries: Mapping[str, Entry], *, seconds: float) -> dict[str, flo
             few = min(20, entry.most)
             entry.seconds(few)  # compiles, fills caches
             guess = entry.seconds(few) / few
-            runs[name] = min(entry.most, max(1, round(ROUND_SECONDS / guess)))
+            runs[name] = min(entry.most, max(entry.least, round(ROUND_SECONDS / guess)))
             least[name] = guess
     order = random.Random(0)
     end = time.perf_counter() + seconds * len(entries)
