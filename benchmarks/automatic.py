@@ -77,6 +77,11 @@ class Row:
         return statistics.median(self.turns[name])
 
     @property
+    def ratio(self) -> float:
+        """Of auto to NumPy: of neighbours in time, as a spell in which the machine is slow hits both."""
+        return statistics.median(a / n for a, n in zip(self.turns[AUTO], self.turns["numpy"], strict=True))
+
+    @property
     def hindsight(self) -> float:
         """Seconds on the fixed backend that is fastest in the other half of the turns; of both halves, the mean."""
         halves = [
@@ -111,6 +116,9 @@ def rows() -> list[Row]:
 
 FEWEST: Final = 12
 """Turns of each backend and of auto."""
+MOST: Final = 48
+"""The same, where the ratio to NumPy comes to `DOUBTFUL`."""
+DOUBTFUL: Final = 1.1
 ROUNDS: Final = 3
 """Of a turn, whose median counts."""
 
@@ -134,7 +142,11 @@ def measure(row: Row, backends: list[str], seconds: float) -> None:
         loops[name] = max(1, round(1e-3 / _timed(run, 1)))
     row.turns = {name: [] for name in runs}
     end = time.perf_counter() + seconds * len(runs)
-    while time.perf_counter() < end or len(row.turns[AUTO]) < FEWEST:
+    while (
+        len(row.turns[AUTO]) < FEWEST
+        or time.perf_counter() < end
+        or (row.ratio > DOUBTFUL and len(row.turns[AUTO]) < MOST)
+    ):
         for name in order.sample(list(runs), len(runs)):
             _calibration.rest()
             row.turns[name].append(statistics.median(_timed(runs[name], loops[name]) for _ in range(ROUNDS)))
@@ -163,9 +175,9 @@ def show(measured: list[Row], backends: list[str]) -> None:
     lines: list[list[str | Text]] = []
     for row in measured:
         times = [f"{row.seconds(name) * 1e6:,.0f}" for name in (*backends, AUTO)]
-        ratio = row.seconds(AUTO) / row.seconds("numpy")
         is_bound = row.seconds("numpy") > VISIBLE
-        lines.append([row.name, *times, verdict(ratio, ROW_BOUND, f"{ratio:.2f}") if is_bound else f"{ratio:.2f}"])
+        text = f"{row.ratio:.2f}"
+        lines.append([row.name, *times, verdict(row.ratio, ROW_BOUND, text) if is_bound else text])
     totals = {name: sum(row.seconds(name) for row in measured) for name in (*backends, AUTO)}
     hindsight = sum(row.hindsight for row in measured)
     lines.append(["total", *[f"{totals[name] * 1e6:,.0f}" for name in totals], f"{totals[AUTO] / totals['numpy']:.2f}"])
