@@ -17,10 +17,12 @@ from typing import Final
 
 _LEVEL: Final = "TF_CPP_MIN_LOG_LEVEL"
 _CHATTER: Final = re.compile(
-    rb"^(I\d{4} .*|WARNING: All log messages before absl::InitializeLog.*|E\d{4} .*failed call to cuInit.*)\n",
+    rb"^(I\d{4} .*|WARNING: All log messages before absl::InitializeLog.*|"
+    rb"(E\d{4}|[-\d]+ [:.\d]+: E) .*(failed call to cuInit|Unable to register cu\w+ factory).*|"
+    rb"W\d{4} .*computation placer already registered.*)\n",
     re.MULTILINE,
 )
-"""Lines about builds, instruction sets and an absent GPU."""
+"""Lines about builds, instruction sets and an absent GPU; before 2.20 also about parts that are linked twice."""
 
 
 def _stderr_is_open() -> bool:
