@@ -86,12 +86,25 @@ def function(namespace: ModuleType, theirs: Any, args: tuple[Any, ...], kwargs: 
     return theirs(*[_hosts(one) for one in args], **{k: _hosts(v) for k, v in kwargs.items()})
 
 
+_UNTOLD: Final = {
+    function: inspect.signature(like)
+    for function, like in (
+        (np.can_cast, lambda from_, to, casting="safe": None),
+        (np.concatenate, lambda arrays, /, axis=0, out=None, *, dtype=None, casting="same_kind": None),
+        (np.empty_like, lambda x, /, dtype=None, order="K", subok=True, shape=None, *, device=None: None),
+        (np.where, lambda condition, x, y, /: None),
+    )
+}
+"""The parameters of functions in C, whose signatures NumPy tells since 2.4."""
+
+
 def _arguments(
     theirs: Any, ours: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[list[Any], dict[str, Any]] | None:
     """The arguments of NumPy's function as ours takes them; None if it has one that ours lacks."""
     try:
-        given = inspect.signature(theirs).bind(*args, **kwargs).arguments
+        told = _UNTOLD[theirs] if theirs in _UNTOLD else inspect.signature(theirs)
+        given = told.bind(*args, **kwargs).arguments
     except (TypeError, ValueError):
         return None
     named = dict(given)

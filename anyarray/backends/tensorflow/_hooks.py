@@ -44,6 +44,9 @@ _HERE: Final = "/job:localhost/replica:0/task:0"
 _HOST: Final = "/device:CPU:0"
 """The device of host memory that is handed over by DLPack."""
 
+_EXPORTS: Final = hasattr(EagerTensor, "__dlpack__")
+"""Whether tensors speak DLPack themselves, as since TensorFlow 2.20."""
+
 _from_dlpack = tf.experimental.dlpack.from_dlpack
 _identity = op("Identity")
 _to_dlpack = tf.experimental.dlpack.to_dlpack
@@ -137,11 +140,11 @@ def from_numpy(a: npt.NDArray[Any], device: str) -> Tensor:
 def exported(x: Tensor, /) -> Any:
     """A tensor as an exporter for any consumer."""
     # JAX takes half the time for what it knows as TensorFlow's own.
-    return _ForAnyStream(x) if "GPU" in x.backing_device else x
+    return x if _EXPORTS and "GPU" not in x.backing_device else _ForAnyStream(x)
 
 
 class _ForAnyStream:
-    """A tensor on a GPU, whose own `__dlpack__` refuses every stream, also the default one."""
+    """A tensor on a GPU, whose own `__dlpack__` refuses every stream, also the default one; or one that has none."""
 
     def __init__(self, x: Tensor) -> None:
         self._x = x
@@ -151,8 +154,8 @@ class _ForAnyStream:
         return _to_dlpack(self._x)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        kind, index = self._x.__dlpack_device__()
-        return int(kind), int(index)
+        _, kind, index = self._x.backing_device.rsplit(":", 2)
+        return {"CPU": 1, "GPU": 2}[kind], int(index)
 
 
 def from_dlpack(x: Any, device: str) -> Tensor:
