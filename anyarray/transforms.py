@@ -256,7 +256,7 @@ class _Jit:
         self._refusals: dict[Home, type[Exception]] = {}
         """What each of them raises if the call is to be made the slow way."""
         self._scope = {**_SCOPE, "fast_": self._fast, "refusals_": self._refusals, "slow_": self.call, "first_": None}
-        """The globals of the entrance. The first home and its function stand there, too: a dict takes 30 ns."""
+        """The globals of the entrance. The first executable and its home stand there, too: a dict takes 30 ns."""
 
     def entrance(self) -> Callable[..., Any]:
         """The function that users call."""
@@ -367,8 +367,10 @@ class _Jit:
         # Who comes here with a fast path was refused by it: then arrays are not always alike.
         self._fast[home] = compiled.native if run is None else run
         self._refusals[home] = _Varies if run is None else Exception
-        first = next(iter(self._fast))
-        self._scope.update(first_=first, first_run_=self._fast[first])
+        if run is not None and self._scope["first_"] is None:
+            self._scope.update(executable_=run, at_=backend, first_=home)
+        elif run is None and self._scope["first_"] is home:
+            self._scope["first_"] = None
         return _dispatch.wrap(found, home)
 
     def _with_static(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -412,7 +414,7 @@ _SCOPE: Final[dict[str, Any]] = {
 }
 _RESERVED: Final = {
     *_SCOPE,
-    *("fast_", "refusals_", "slow_", "first_", "first_run_"),
+    *("fast_", "refusals_", "slow_", "first_", "executable_", "at_"),
     *("home_", "choice_", "chosen_", "run_", "result_", "error_"),
 }
 """Names in the entrance, which no parameter may have."""
@@ -422,16 +424,25 @@ def _entrance(function: Callable[..., Any], names: Sequence[str]) -> str:
     """The text of the entrance: the fast path for Arrays on one home, as in `_dispatch`; the rest is slow.
 
     Between two computations each look at something takes several times what it takes in a loop, so it looks at little:
-    what has no home is no Array.
+    what has no home is no Array. Least of all where an executable looks at everything else, and refuses.
     """
     bare = [p.replace(annotation=p.empty, default=p.empty) for p in inspect.signature(function).parameters.values()]
     first, *others = names
-    run = "first_run_ if home_ is first_ else fast_[home_]"
+    run = "fast_[home_]"
     if others:
-        run = f"({run}) if {' and '.join(f'{name}._home is home_' for name in others)} else None"
+        run += f" if {' and '.join(f'{name}._home is home_' for name in others)} else None"
+    are_there = " and ".join(f"{name}._home is first_" for name in names)
     natives = ", ".join(f"{name}._native" for name in names)
     return f"""\
 def called{inspect.Signature(bare)}:
+    try:
+        if {are_there} and current_().backend is at_ and not changes_:
+            result_ = new_()
+            result_._native = executable_({natives})
+            result_._home = first_
+            return result_
+    except Exception:
+        pass
     try:
         home_ = {first}._home
         run_ = {run}
