@@ -13,6 +13,8 @@ import anyarray as xp
 
 tf = pytest.importorskip("tensorflow", reason="these tests are about TensorFlow")
 
+from anyarray.backends.tensorflow import _transforms  # noqa: E402 - imports TensorFlow
+
 
 def address(a: Any) -> int:
     """Where the values are in the memory of the host."""
@@ -175,6 +177,35 @@ def test_xla_compiles_an_assignment(key: Any) -> None:
     b, c = a.copy(), a.copy()
     b[key], c[key] = 7.0, value
     assert (one.tolist(), other.tolist()) == (b.tolist(), c.tolist())
+
+
+@pytest.mark.parametrize("missing", ["_call_flat", "_inference_function", "recording"])
+def test_a_compiled_function_runs_without_what_tensorflow_does_not_document(
+    missing: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Less:
+        """A concrete function of a TensorFlow that has less."""
+
+        def __init__(self, concrete: Any) -> None:
+            self._concrete = concrete
+
+        def __getattr__(self, name: str) -> Any:
+            if name == missing:
+                raise AttributeError(name)
+            return getattr(self._concrete, name)
+
+        def __call__(self, *tensors: Any) -> Any:
+            return self._concrete(*tensors)
+
+    if missing == "recording":
+        monkeypatch.setattr(_transforms, "_may_record", None)
+    runner = _transforms._runner
+    monkeypatch.setattr(_transforms, "_runner", lambda concrete: runner(Less(concrete)))
+    weights = on_tf([1.0, 2.0])
+    f = xp.jit(lambda x: (x @ weights, {"twice": 2 * x}))
+    for _ in range(2):
+        product, rest = f(on_tf([3.0, 4.0]))
+        assert (product.tolist(), rest["twice"].tolist()) == (11.0, [6.0, 8.0])
 
 
 NAN, INF = float("nan"), float("inf")

@@ -74,19 +74,23 @@ def _runner(concrete: Any) -> Callable[[list[Tensor]], Any]:
         flat = concrete._call_flat
     except AttributeError:
         return lambda tensors: concrete(*tensors)
+
+    def seen_by_tapes(tensors: list[Tensor]) -> Any:
+        return flat(tensors, captured)
+
     try:
         # And what that comes to where no tape could record, half the time of it.
         graph = concrete._inference_function
         run, name, results = graph._bound_context.call_function, graph.name, len(graph.function_type.flat_outputs)
     except AttributeError:
-        run = None
-    if run is None or _may_record is None:
-        return lambda tensors: flat(tensors, captured)
+        return seen_by_tapes
+    if _may_record is None:
+        return seen_by_tapes
     gives_list = isinstance(concrete.structured_outputs, list)
 
     def called(tensors: list[Tensor]) -> Any:
         if _may_record():
-            return flat(tensors, captured)
+            return seen_by_tapes(tensors)
         found = run(name, tensors + captured, results) or []
         return found if gives_list else found[0]
 
