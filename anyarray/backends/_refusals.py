@@ -19,7 +19,8 @@ def real_valued(function: Callable[..., Native]) -> Callable[..., Native]:
     """`function` of two arrays, refusing complex numbers."""
 
     def checked(x1: Native, x2: Native, /) -> Native:
-        if x1.dtype.kind == "c" or x2.dtype.kind == "c":
+        dtype = x1.dtype
+        if dtype.kind == "c" or (dtype is not x2.dtype and x2.dtype.kind == "c"):  # mostly they are one object
             raise TypeError("complex numbers have no order")
         return function(x1, x2)
 
