@@ -95,7 +95,7 @@ _UNTOLD: Final = {
         (np.where, lambda condition, x, y, /: None),
     )
 }
-"""The parameters of functions in C, whose signatures NumPy tells since 2.4."""
+"""The parameters of functions in C, whose signatures NumPy 2.1 does not tell."""
 
 
 def _arguments(

@@ -45,7 +45,7 @@ _HOST: Final = "/device:CPU:0"
 """The device of host memory that is handed over by DLPack."""
 
 _EXPORTS: Final = hasattr(EagerTensor, "__dlpack__")
-"""Whether tensors speak DLPack themselves, as since TensorFlow 2.20."""
+"""Whether tensors speak DLPack themselves, as those of TensorFlow 2.21 do and of 2.19 do not."""
 
 _from_dlpack = tf.experimental.dlpack.from_dlpack
 _identity = op("Identity")

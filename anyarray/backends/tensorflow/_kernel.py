@@ -92,8 +92,8 @@ def lasting(values: npt.NDArray[Any], device: str) -> Tensor:
     return made
 
 
-def keeping_nans(raw: Callable[..., Tensor], *, over_axes: bool = False) -> Callable[..., Tensor]:
-    """The op Maximum or Minimum, `over_axes` Max or Min, that gives NaN for NaN also where XLA compiles it.
+def keeping_nans(raw: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """The op Maximum or Minimum that gives NaN for NaN also where XLA compiles it.
 
     XLA on a CPU, as TensorFlow sets it up, takes the first of two numbers of which the second is NaN.
     """
@@ -102,6 +102,12 @@ def keeping_nans(raw: Callable[..., Tensor], *, over_axes: bool = False) -> Call
         y = raw(x1, x2)
         return y if isinstance(y, EagerTensor) or not _loses_nans(y) else _select(_is_nan(x2), x2, y)
 
+    return of_two
+
+
+def keeping_nans_along(raw: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """The same for the op Max or Min, over axes."""
+
     def of_axes(x: Tensor, axes: Tensor, keepdims: bool = False) -> Tensor:
         y = raw(x, axes, keepdims)
         if isinstance(y, EagerTensor) or not _loses_nans(y):
@@ -109,7 +115,7 @@ def keeping_nans(raw: Callable[..., Tensor], *, over_axes: bool = False) -> Call
         nans = _sum(_select(_is_nan(x), x, constant(0, name_of(x))), axes, keepdims)
         return _select(_is_nan(nans), nans, y)
 
-    return of_axes if over_axes else of_two
+    return of_axes
 
 
 def complex_abs(x: Tensor, part: Any) -> Tensor:

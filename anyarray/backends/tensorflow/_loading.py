@@ -22,7 +22,7 @@ _CHATTER: Final = re.compile(
     rb"W\d{4} .*computation placer already registered.*)\n",
     re.MULTILINE,
 )
-"""Lines about builds, instruction sets and an absent GPU; before 2.20 also about parts that are linked twice."""
+"""Lines about builds, instruction sets and an absent GPU; 2.19 has some about parts that are linked twice, too."""
 
 
 def _stderr_is_open() -> bool:

@@ -49,7 +49,7 @@ from anyarray.backends.tensorflow._kernel import (
     complex_abs,
     constant,
     is_complex,
-    keeping_nans,
+    keeping_nans_along,
     name_of,
     number,
     op,
@@ -80,7 +80,7 @@ _gather = op("GatherV2")
 _greater = op("Greater")
 _inv = op("MatrixInverse")
 _log_det = op("LogMatrixDeterminant")
-_max = keeping_nans(op("Max"), over_axes=True)
+_max = keeping_nans_along(op("Max"))
 _lower = op("MatrixBandPart")
 _maximum = op("Maximum")
 _multiply = op("Mul")

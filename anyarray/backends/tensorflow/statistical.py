@@ -23,7 +23,7 @@ from anyarray.backends.tensorflow._kernel import (
     constant,
     is_common,
     is_complex,
-    keeping_nans,
+    keeping_nans_along,
     kind_of,
     name_of,
     number,
@@ -129,8 +129,8 @@ def _extreme(function: str, raw: Callable[..., Tensor], of_bools: Callable[..., 
     return extreme
 
 
-max = _extreme("max", keeping_nans(op("Max"), over_axes=True), op("Any"))
-min = _extreme("min", keeping_nans(op("Min"), over_axes=True), op("All"))
+max = _extreme("max", keeping_nans_along(op("Max")), op("Any"))
+min = _extreme("min", keeping_nans_along(op("Min")), op("All"))
 
 
 # -------------------------------------------------------------------- means
