@@ -250,6 +250,8 @@ def _source(declaration: Declaration, written: list[Parameter], parameters: str)
         lines += _entrance_of_sequence(first.name) if is_joining else _entrance(first.name)
         lines += ["            if backend is None or backend is home.backend:"]
         lines += [f"                {line}" for line in _common_call(declaration, arrays, slow, values)]
+        if len(arrays) == 2:
+            lines += [f"            {line}" for line in _small_call(declaration, arrays, values)]
         # After the call though it is asked before: whenever an op of TensorFlow runs, it counts the lines of every
         # frame from the top down to where that is, which makes this condition cost 0.4 us if it stands above.
         settled = _is_settled_for_joining(first.name) if is_joining else _is_settled(declaration, arrays)
@@ -311,8 +313,26 @@ def _common_call(declaration: Declaration, arrays: list[Parameter], slow: str, v
         if p.is_optional:
             lines += [f"elif {p.name} is None:", f"    {p.name}_ = None"]
         lines += ["else:", f"    {slow}"]
+    return lines + _native_call(declaration, values)
+
+
+def _small_call(declaration: Declaration, arrays: list[Parameter], values: str) -> list[str]:
+    """The lines of the call under the automatic choice if both arrays are NumPy's and small, which is a fifth faster."""
+    first, second = (p.name for p in arrays)
+    return [
+        f"if backend is BY_COST and home is NUMPY and type({second}) is Array and {second}._home is home:",
+        f"    {first}_ = {first}._native",
+        f"    {second}_ = {second}._native",
+        f"    if {first}_.size * {second}_.size < limit.elements:",
+        *[f"        {line}" for line in _native_call(declaration, values)],
+        f"    del {first}_, {second}_  # whoever holds them when they are brought elsewhere could write to them",
+    ]
+
+
+def _native_call(declaration: Declaration, values: str) -> list[str]:
+    """The lines that call the native function and wrap what it gives."""
     arguments = ", ".join(_argument(p) for p in declaration.parameters)
-    lines += [
+    lines = [
         # Not `home.NAME(...)`: Python 3.11 looks that up as a method, slowly.
         f"{NATIVE} = home.{NATIVE}",
         "try:",
