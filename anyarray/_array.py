@@ -176,7 +176,10 @@ class Array(metaclass=_Unmade):
             raise _errors.ArgumentTypeError(f"{function}: x must not have the dtype {dtype}")
         return self._host(function).item()
 
+    # What NumPy gives without axes, which is most, is converted at once.
     def __bool__(self) -> bool:
+        if isinstance(self._native, np.generic):
+            return bool(self._native)
         shape = self.shape
         if shape != ():
             raise _errors.ArgumentValueError(
@@ -185,16 +188,16 @@ class Array(metaclass=_Unmade):
         return bool(self._python("bool", "biufc"))
 
     def __int__(self) -> int:
-        return int(self._python("int", "biuf"))
+        return int(self._native if isinstance(self._native, _REAL) else self._python("int", "biuf"))
 
     def __float__(self) -> float:
-        return float(self._python("float", "biuf"))
+        return float(self._native if isinstance(self._native, _REAL) else self._python("float", "biuf"))
 
     def __complex__(self) -> complex:
         return complex(self._python("complex", "biufc"))
 
     def __index__(self) -> int:
-        return operator.index(self._python("index", "iu"))
+        return operator.index(self._native if isinstance(self._native, np.integer) else self._python("index", "iu"))
 
     def __round__(self, ndigits: int | None = None) -> int | float:
         rounded: int | float = round(self._python("round", "biuf"), ndigits)
@@ -315,22 +318,26 @@ class Array(metaclass=_Unmade):
 
     def __setitem__(self, key: Key, value: Array | Scalar, /) -> None:
         home = self._home
-        key = _normalised(key, home)
+        if type(key) is not int:
+            key = _normalised(key, home)
         kind = type(value)
+        here = home.dtype_of(self._native)
         if kind is Array and value._home is home:  # type: ignore[union-attr]  # `kind` says so
             new = value._native  # type: ignore[union-attr]
+            came = home.dtype_of(new)
         elif kind in _dispatch.SCALARS:
             try:
-                new = home.constants[value, kind, home.dtype_of(self._native)]
+                new, came = home.constants[value, kind, here], here
             except _backend.ArrayMustBeCast:
                 # The value is cast to the array here, not the array to the value.
                 new = home.constant(value, _dtypes.default(kind).name)
+                came = home.dtype_of(new)
         else:
             new = _dispatch.brought(_value_to_write(value), home, "setitem")
-        came, here = home.dtype(new), self.dtype
-        if came.kind == "c" and here.kind != "c":
+            came = home.dtype_of(new)
+        if came is not here and home.dtype(new).kind == "c" and self.dtype.kind != "c":
             raise _errors.ArgumentTypeError(
-                f"setitem: value must not be complex for an Array of dtype {here}. Take xp.real(value)"
+                f"setitem: value must not be complex for an Array of dtype {self.dtype}. Take xp.real(value)"
             )
         with _ownership.WRITES[id(self) >> 4 & 63]:
             _kept.drop(self)
@@ -517,6 +524,9 @@ class Array(metaclass=_Unmade):
         return self._rebind(self.__matmul__(other), "__imatmul__")
 
 
+_REAL: Final = (np.floating, np.integer, np.bool)
+"""Classes of NumPy's scalars that are real numbers, as Python sees them."""
+
 _asarray: Final = np.asarray
 _brought: Final = _dispatch.brought
 _new: Final[Callable[[], Array]] = type.__call__.__get__(Array)
@@ -554,7 +564,7 @@ def _value_to_write(value: Any) -> Any:
 def _normalised(key: Any, home: Home) -> Any:
     """A key in the form that the contract of backends asks for, its arrays on `home`."""
     if type(key) is tuple:
-        return tuple([_normalised_one(k, home) for k in key])
+        return tuple([k if type(k) is int else _normalised_one(k, home) for k in key])
     return _normalised_one(key, home)
 
 
@@ -571,7 +581,9 @@ def _normalised_one(key: Any, home: Home) -> Any:
         ):
             return key
         return slice(*[None if bound is None else _bound(bound) for bound in (start, stop, step)])
-    if kind is bool or isinstance(key, (list, np.bool_)):
+    if kind is Array:
+        pass
+    elif kind is bool or isinstance(key, (list, np.bool_)):
         key = np.asarray(key, dtype=np.intp if kind is list and not key else None)
     elif not isinstance(key, (Array, np.ndarray)) and hasattr(key, "__index__"):
         return operator.index(key)
@@ -582,7 +594,7 @@ def _normalised_one(key: Any, home: Home) -> Any:
     array = _dispatch.as_array("index", "key", key)
     if array.dtype.kind not in "biu":
         raise IndexError(f"index: key must be of an integer dtype or bool, not {array.dtype}")
-    return _dispatch.brought(array, home, "index")
+    return array._native if array._home is home else _dispatch.brought(array, home, "index")
 
 
 def _bound(bound: Any) -> int:

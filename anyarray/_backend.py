@@ -335,8 +335,8 @@ class Backend:
     """
 
     __slots__ = (
-        "__weakref__", "_loaded", "free", "index", "is_immutable", "kind", "library", "name", "native_device", "placed",
-        "reads_by_buffer", "routes",
+        "__weakref__", "_loaded", "_native_dtype", "free", "index", "is_immutable", "kind", "library", "name",
+        "native_device", "placed", "reads_by_buffer", "routes",
     )  # fmt: skip
 
     def __init__(self, loaded: _Loaded, kind: str, index: int) -> None:
@@ -354,6 +354,7 @@ class Backend:
         """Whether nobody can write to the library's arrays."""
         self.reads_by_buffer = bool(getattr(loaded.module, "READS_BY_BUFFER", False))
         """Whether an ndarray of a buffer is what the library's `to_numpy` gives."""
+        self._native_dtype = loaded.hook("native_dtype")
         self.routes: dict[Backend, Any] = {}
         """How arrays go to other backends, as `_transfer` has found."""
         self.free = Home(self, placed=False)
@@ -382,7 +383,7 @@ class Backend:
         Raises TypeError if the library or the device has none of that name.
         """
         try:
-            return self._loaded.hook("native_dtype")(name)
+            return self._native_dtype(name)
         except (AttributeError, KeyError) as error:
             raise _errors.ArgumentTypeError(
                 f"dtype: {self} has no {name}. Give another dtype, or choose a default: xp.default_dtypes(...)"

@@ -28,6 +28,8 @@ R = TypeVar("R")
 
 AUTO: Final = "auto"
 
+_NUMPY: Final = _backend.backend_of_name("numpy").free
+
 
 class Automatic:
     """The automatic choice while there is a model to ask, or nobody looked for one yet."""
@@ -185,11 +187,17 @@ def chosen_home(given: Any = None) -> Home:
     """Where a creation function runs: the device it was given, else what is chosen, else NumPy."""
     if given is not None:
         return _backend.as_backend(given).placed
+    choice = current()
+    backend = choice.backend
+    if type(backend) is Backend:
+        return backend.free
+    if backend is None:
+        return _NUMPY
     here = chosen()
     if here is None:
         # The first array of a program: from here on, small calls on a machine that was not measured ask no more.
-        _settle(current())
-    return (_backend.backend_of_name("numpy") if here is None else here).free
+        _settle(choice)
+    return _NUMPY if here is None else here.free
 
 
 def mention(elements: int) -> None:
@@ -300,5 +308,4 @@ def recorded(record: list[Decision]) -> Generator[None]:
 
 def automatic_home(homes: Iterable[Home]) -> Home:
     """Where free inputs meet: where the first of them is that has left NumPy, else NumPy."""
-    numpy = _backend.backend_of_name("numpy").free
-    return next((home for home in homes if home is not numpy), numpy)
+    return next((home for home in homes if home is not _NUMPY), _NUMPY)

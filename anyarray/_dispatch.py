@@ -98,7 +98,7 @@ class Parameter:
 class Declaration:
     """A declared function: its name, its parameters and what becomes of its result."""
 
-    __slots__ = ("_globals", "axis_at", "broadcasts", "name", "parameters", "result", "usual_axis")
+    __slots__ = ("_globals", "_is_tuple", "axis_at", "broadcasts", "name", "parameters", "result", "usual_axis")
 
     def __init__(self, function: Callable[..., Any], words: dict[str, str], name: str | None = None) -> None:
         signature = inspect.signature(function)
@@ -106,6 +106,7 @@ class Declaration:
         self.name = name or function.__name__
         self.parameters = [Parameter(p, words.pop(p.name, "any")) for p in signature.parameters.values()]
         self.result = str(signature.return_annotation)
+        self._is_tuple = self.result.startswith("tuple[")
         self.axis_at = list(signature.parameters).index("axis") if self.name in _cost.BY_AXIS else None
         """The place of `axis`, if it counts for the time of a call."""
         self.usual_axis = signature.parameters["axis"].default if self.axis_at is not None else None
@@ -121,7 +122,7 @@ class Declaration:
         if self.result == "Array":
             return wrap(native, home)
         arrays = [wrap(one, home) for one in native]
-        return tuple(arrays) if self.result.startswith("tuple[") else self._globals[self.result](*arrays)
+        return tuple(arrays) if self._is_tuple else self._globals[self.result](*arrays)
 
 
 scope: Final[dict[str, Any]] = {
@@ -130,6 +131,7 @@ scope: Final[dict[str, Any]] = {
     "current": _choice.current,
     "SCALARS": SCALARS,
     "LISTS": (list, tuple),
+    "prod": math.prod,
     "UNSUITED": (_backend.ArrayMustBeCast, OverflowError),
 }
 """The globals of the generated bodies; `_array` adds the class Array."""
@@ -152,9 +154,14 @@ def arrived(native: Native, home: Home) -> Array:
 
 def made(native: Native, home: Home) -> Array:
     """An Array of a native array that was made for it, of which nobody else knows."""
-    array = arrived(native, home)
-    if home.backend.library == "numpy" and native.nbytes >= _memory.SMALL and _memory.is_fit(native):
-        array._second = LENDABLE
+    array: Array = scope["new"]()
+    array._native = native
+    array._home = home
+    if home.backend.library == "numpy" and native.nbytes >= _memory.SMALL:
+        if home is scope["NUMPY"]:
+            _choice.mention(native.size)
+        if _memory.is_fit(native):
+            array._second = LENDABLE
     return array
 
 
@@ -242,7 +249,7 @@ def _source(declaration: Declaration, written: list[Parameter], parameters: str)
     slow = f"return slow(declaration, {values})"
     lines = [f"def {FUNCTION}{parameters}:"]
     arrays = [p for p in written if p.role in (ARRAY, WEAK, SEQUENCE)]
-    is_joining = [p.role for p in arrays] == [SEQUENCE] and not arrays[0].is_variadic
+    is_joining = [p.role for p in arrays] == [SEQUENCE]
     if not (is_joining or (arrays and all(p.role is not SEQUENCE for p in arrays))):
         lines.append(f"    {slow}")
     else:
@@ -254,7 +261,7 @@ def _source(declaration: Declaration, written: list[Parameter], parameters: str)
             lines += [f"            {line}" for line in _small_call(declaration, arrays, values)]
         # After the call though it is asked before: whenever an op of TensorFlow runs, it counts the lines of every
         # frame from the top down to where that is, which makes this condition cost 0.4 us if it stands above.
-        settled = _is_settled_for_joining(first.name) if is_joining else _is_settled(declaration, arrays)
+        settled = _is_settled_for_joining(first) if is_joining else _is_settled(declaration, arrays)
         lines += [
             f"            if not ({settled}):",
             "                break",
@@ -317,7 +324,7 @@ def _common_call(declaration: Declaration, arrays: list[Parameter], slow: str, v
 
 
 def _small_call(declaration: Declaration, arrays: list[Parameter], values: str) -> list[str]:
-    """The lines of the call under the automatic choice if both arrays are NumPy's and small, which is a fifth faster."""
+    """The lines of the call under the automatic choice if both arrays are NumPy's and small, a fifth faster."""
     first, second = (p.name for p in arrays)
     return [
         f"if backend is BY_COST and home is NUMPY and type({second}) is Array and {second}._home is home:",
@@ -368,9 +375,10 @@ def _is_settled(declaration: Declaration, arrays: list[Parameter]) -> str:
     return f"backend is BY_COST and ({numpys} or home.placed)"
 
 
-def _is_settled_for_joining(name: str) -> str:
-    """The same for a function that joins arrays."""
-    small = f"sum([one.size for one in {name}_]) < limit.elements or stays(*{name})"
+def _is_settled_for_joining(joined: Parameter) -> str:
+    """The same for a function that joins arrays, or broadcasts any number of them."""
+    name, total = joined.name, "prod" if joined.is_variadic else "sum"
+    small = f"{total}([one.size for one in {name}_]) < limit.elements or stays(*{name})"
     return f"backend is BY_COST and (home is NUMPY and ({small}) or home.placed)"
 
 
@@ -400,6 +408,8 @@ def _parameters(function: Callable[..., Any]) -> str:
 def _argument(p: Parameter) -> str:
     """How the generated body hands parameter `p` to the native function."""
     value = f"{p.name}_" if p.role in (ARRAY, WEAK, SEQUENCE) else p.name
+    if p.is_variadic:
+        return f"*{value}"
     if p.role is DTYPE:
         value = f"None if {p.name} is None else native_dtype(home, {p.name})"
     if p.takes_tuple:  # a list will do: einops and SciPy pass lists
@@ -507,8 +517,11 @@ def created(name: str, device: Any, dtype: _dtypes.DType, *args: Any, **kwargs: 
     """The Array that the native creation function `name` makes on `device`, or where creation runs."""
     home = _choice.chosen_home(device)
     backend = home.backend
+    kind = backend.native_dtype(dtype.name)
     function = getattr(home, name)
-    return made(function(*args, dtype=backend.native_dtype(dtype.name), device=backend.native_device, **kwargs), home)
+    if len(args) == 1 and not kwargs:  # unpacking takes 0.3 us
+        return made(function(args[0], dtype=kind, device=backend.native_device), home)
+    return made(function(*args, dtype=kind, device=backend.native_device, **kwargs), home)
 
 
 def is_array(value: Any) -> TypeGuard[Array]:
@@ -552,6 +565,14 @@ def as_array(function: str, parameter: str, value: Any) -> Array:
     native = home.plain(value)
     home.dtype(native)  # raises for dtypes that no Array has
     return wrap(native, home)
+
+
+def home_of_array(function: str, x: Array) -> Home:
+    """Where a call of `function` on this Array runs, if no cost is looked at."""
+    here = _choice.current().backend
+    # The automatic choice is an object too, but one array stays under it.
+    is_chosen = type(here) is _backend.Backend or type(here) is str
+    return x._home if not is_chosen or here is x._home.backend else home_of_arrays(function, [x])
 
 
 def home_of_arrays(function: str, arrays: Sequence[Array]) -> Home:

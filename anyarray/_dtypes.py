@@ -259,9 +259,13 @@ _changes: Final[list[None]] = []
 """Empty until the first `default_dtypes`: till then the defaults are the standard's in every context."""
 
 
+defaults: Final = _defaults.get
+"""The dtypes of Python scalars that have no array beside them, by their classes."""
+
+
 def default(kind: type[Any]) -> DType:
     """The dtype of a Python scalar of class `kind` that has no array beside it."""
-    return _defaults.get()[kind]
+    return defaults()[kind]
 
 
 @contextmanager

@@ -63,4 +63,5 @@ def put(array: Any, target: Backend, native: Native, is_view: bool) -> None:
 def drop(array: Any) -> None:
     """Forget the copy of an Array, which is about to be written."""
     array._second = None
-    _sizes.pop(id(array), None)
+    if _sizes:
+        _sizes.pop(id(array), None)

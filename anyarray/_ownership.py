@@ -50,7 +50,7 @@ def is_alone(array: Any) -> bool:
 
     Callers must not hold its native array in a variable of their own. Without a GIL nobody can tell: False.
     """
-    if _holders(array) > _ALONE or not _gil_is_enabled:
+    if sys.getrefcount(array._native) > _ALONE or not _gil_is_enabled:  # as `_holders` does
         return False
     base = getattr(array._native, "base", None)
     if base is None:

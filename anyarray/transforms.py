@@ -400,7 +400,7 @@ class _Jit:
         )
 
 
-_defaults: Final = _dtypes._defaults.get
+_defaults: Final = _dtypes.defaults
 _USUAL: Final = _dtypes._STANDARD_DEFAULTS
 _SCOPE: Final[dict[str, Any]] = {
     "AUTO_": _choice.BY_COST,

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
+
+import numpy as np
 
 Native = Any
+
+_BOOL: Final = np.dtype(bool)
 
 
 def refuse_complex(*xs: Native) -> None:
@@ -32,7 +36,7 @@ def boolean(function: Callable[..., Native]) -> Callable[..., Native]:
 
     def checked(*xs: Native) -> Native:
         for x in xs:
-            if x.dtype.kind != "b":
+            if x.dtype is not _BOOL and x.dtype.kind != "b":
                 raise TypeError("numbers are neither true nor false")
         return function(*xs)
 

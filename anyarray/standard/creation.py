@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 
@@ -45,6 +45,8 @@ for _name in (
 ):  # fmt: skip
     _backend.declare(_name)
 
+_defaults: Final = _dtypes.defaults
+
 Device = Backend | str
 Shape = int | Sequence[int]
 Number = bool | int | float | complex
@@ -72,10 +74,10 @@ def arange(
     """
     if stop is None:
         start, stop = 0, start
-    start, stop, step = (_number("arange", v) for v in (start, stop, step))
+    start, stop, step = _number("arange", start), _number("arange", stop), _number("arange", step)
     if step == 0:
         raise _errors.ArgumentValueError("arange: step must not be 0")
-    is_integer = all(isinstance(v, int) for v in (start, stop, step))
+    is_integer = isinstance(start, int) and isinstance(stop, int) and isinstance(step, int)
     return _dispatch.created("arange", device, _dtype(dtype, int if is_integer else float), start, stop, step)
 
 
@@ -95,8 +97,11 @@ def asarray(
 
     Source: array API 2025.12, creation_functions.asarray.
     """
-    if type(obj) is Array and device is not None and dtype is None and copy is None and watch() is UNWATCHED:
-        return obj.to_device(device)
+    if type(obj) is Array and dtype is None:
+        if device is None and not copy and _dispatch.home_of_array("asarray", obj) is obj._home:
+            return obj
+        if device is not None and copy is None and watch() is UNWATCHED:
+            return obj.to_device(device)
     wanted = None if dtype is None else _dtypes.dtype(dtype)
     if isinstance(obj, (bool, int, float, complex)) and not isinstance(obj, np.generic):
         if copy is False:
@@ -104,8 +109,12 @@ def asarray(
         kind = next(k for k in (bool, int, float, complex) if isinstance(obj, k))
         return _of_host(np.asarray(obj), wanted or _of_scalars(np.asarray(obj).dtype, kind), device)
     if type(obj) is not Array and _backend.backend_of_native(obj) is None:
-        if isinstance(obj, (list, tuple)) and any(_dispatch.is_array(leaf) for leaf in _leaves(obj)):
-            return _stacked(obj, wanted, device)
+        if isinstance(obj, (list, tuple)):
+            kinds = _kinds(obj)
+            if kinds == _FLOATS and copy is not False:
+                return _of_host(np.array(obj), wanted or _dtypes.default(float), device)
+            if Array in kinds:
+                return _stacked(obj, wanted, device)
         host = _host_array(obj)
         if copy is False and not _is_buffer(obj):
             raise _errors.ArgumentValueError(f"asarray: a {type(obj).__name__} cannot become an Array without a copy")
@@ -161,6 +170,19 @@ def _leaves(obj: Any) -> Iterator[Any]:
             yield one
 
 
+def _kinds(obj: Any) -> set[type]:
+    """The classes of the elements of nested lists and tuples."""
+    kinds = set(map(type, obj))
+    for kind in kinds - _dispatch.SCALARS:
+        if issubclass(kind, (list, tuple)):
+            nested = [_kinds(one) for one in obj if isinstance(one, (list, tuple))]
+            return kinds.union(*nested)
+    return kinds
+
+
+_FLOATS: Final = {float}
+
+
 def _are_natural(obj: Any) -> bool:
     """Whether all elements of nested lists and tuples are Python integers that are not negative."""
     return all(type(one) is int and one >= 0 for one in _leaves(obj))
@@ -211,7 +233,8 @@ def _of_host(host: np.ndarray[Any, Any], wanted: DType | None, device: Device | 
     if host.dtype.kind == "c" and wanted.kind != "c":
         raise _errors.ArgumentTypeError(f"asarray: obj is complex and cannot become {wanted}. Take its real part")
     home = _choice.chosen_home(device)
-    cast = host.astype(wanted.dtype, copy=False)
+    kind = wanted.dtype
+    cast = host if host.dtype is kind else host.astype(kind, copy=False)
     return _dispatch.made(_transfer.from_host(cast, home.backend), home)
 
 
@@ -296,13 +319,15 @@ def full(
     Source: array API 2025.12, creation_functions.full.
     """
     shape = _shape("full", shape)
-    if not isinstance(fill_value, (bool, int, float, complex)) or isinstance(fill_value, np.generic):
+    kind: type[Any] | None = type(fill_value)
+    if kind not in _dispatch.SCALARS:
+        kind = next((k for k in (bool, int, float, complex) if isinstance(fill_value, k)), None)
+    if kind is None or isinstance(fill_value, np.generic):
         value = asarray(fill_value, dtype=dtype, device=device)
         if value.shape != ():
             raise _errors.ArgumentValueError(f"full: fill_value must have no axes, not shape {value.shape}")
         home = _choice.chosen_home(device) if not value._home.is_traced(value._native) else value._home
         return _dispatch.wrap(home.broadcast_to(_dispatch.brought(value, home, "full"), shape), home)
-    kind = next(k for k in (bool, int, float, complex) if isinstance(fill_value, k))
     wanted = _dtype(dtype, kind)
     if kind is complex and wanted.kind != "c":
         raise _errors.ArgumentTypeError(f"full: fill_value must not be complex for dtype {wanted}")
@@ -450,28 +475,38 @@ def zeros_like(x: Array, /, *, dtype: DType | None = None, device: Device | None
 # ---------------------------------------------------------------------- common parts
 def _like(name: str, x: Array, dtype: DType | None, device: Device | None, *args: Any) -> Array:
     """The result of the native function `name` for the shape of `x`."""
-    x = _dispatch.as_array(name, "x", x)
-    wanted = x.dtype if dtype is None else _dtypes.dtype(dtype)
-    home: Home = _dispatch.home_of_arrays(name, [x])
+    if type(x) is not Array:
+        x = _dispatch.as_array(name, "x", x)
+    home: Home = _dispatch.home_of_array(name, x)
     if device is not None and _backend.as_backend(device) is not home.backend:
         home = _choice.chosen_home(device)
     elif device is not None:
         home = home.backend.placed
     backend = home.backend
     if backend is not x._home.backend:
+        wanted = x.dtype if dtype is None else _dtypes.dtype(dtype)
         return _dispatch.created(name.removesuffix("_like"), backend, wanted, x.shape, *args)
-    native = getattr(home, name)(
-        x._native, *args, dtype=backend.native_dtype(wanted.name), device=backend.native_device
-    )
-    return _dispatch.wrap(native, home)
+    native = x._native
+    kind = home.dtype_of(native) if dtype is None else backend.native_dtype(_dtypes.dtype(dtype).name)
+    return _dispatch.wrap(getattr(home, name)(native, *args, dtype=kind, device=backend.native_device), home)
 
 
 def _dtype(given: DType | None, kind: type[Any]) -> DType:
-    return _dtypes.default(kind) if given is None else _dtypes.dtype(given)
+    if given is None:
+        return _defaults()[kind]
+    return given if type(given) is DType else _dtypes.dtype(given)
 
 
 def _shape(function: str, shape: Shape) -> tuple[int, ...]:
     """A shape as a tuple of ints."""
+    if type(shape) is int and shape >= 0:
+        return (shape,)
+    if type(shape) is tuple:
+        for n in shape:
+            if type(n) is not int or n < 0:
+                break
+        else:
+            return shape
     lengths: tuple[int, ...]
     try:
         lengths = (operator.index(shape),)  # type: ignore[arg-type]  # a sequence is told by the TypeError
@@ -489,6 +524,8 @@ def _shape(function: str, shape: Shape) -> tuple[int, ...]:
 
 def _number(function: str, value: Any) -> Any:
     """A Python number of a number or an Array without axes."""
+    if type(value) in _dispatch.SCALARS:
+        return value
     if isinstance(value, (bool, int, float, complex)) and not isinstance(value, np.generic):
         return value
     if hasattr(value, "item") and not getattr(value, "shape", ()):

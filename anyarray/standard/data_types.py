@@ -114,7 +114,7 @@ def astype(x: Array, dtype: DType, /, *, copy: Bool = True, device: Backend | st
     if type(x) is not Array:
         _dispatch.as_array("astype", "x", x)  # refuses what is no array
         x = asarray(x)  # a copy of what the user could write to
-    home = _dispatch.home_of_arrays("astype", [x]) if device is None else _backend.as_backend(device).placed
+    home = _dispatch.home_of_array("astype", x) if device is None else _backend.as_backend(device).placed
     came = x.dtype
     if came is wanted and home is x._home:
         return _dispatch.wrap(x._native, home) if copy else x
@@ -122,7 +122,9 @@ def astype(x: Array, dtype: DType, /, *, copy: Bool = True, device: Backend | st
         raise _errors.ArgumentTypeError(
             f"astype: x is {came} and cannot become {wanted}. Take its real part: xp.real(x)"
         )
-    native = _dispatch.brought(x, home, "astype", explicit=device is not None)
+    native = x._native
+    if home is not x._home:
+        native = _dispatch.brought(x, home, "astype", explicit=device is not None)
     if came is not wanted:
         try:
             native = home.astype(native, home.backend.native_dtype(wanted.name))
@@ -231,13 +233,19 @@ def result_type(*arrays_and_dtypes: Array | DType | complex) -> DType:
     """
     if not arrays_and_dtypes:
         raise _errors.ArgumentValueError("result_type: needs at least one Array or dtype")
-    scalars = [v for v in arrays_and_dtypes if type(v) in _dispatch.SCALARS]
-    others = [_of(v) for v in arrays_and_dtypes if type(v) not in _dispatch.SCALARS]
+    scalars: list[type[Any]] = []
+    others: list[str] = []
+    for value in arrays_and_dtypes:
+        kind = type(value)
+        if kind in _dispatch.SCALARS:
+            scalars.append(kind)
+        else:
+            others.append(value._home.dtype(value._native).name if kind is Array else _of(value).name)  # type: ignore[union-attr]  # `kind` says so
     if not others:
         raise _errors.ArgumentTypeError("result_type: needs at least one Array or dtype beside Python scalars")
-    name = _dtypes.result_name(*[d.name for d in others])
+    name = _dtypes.result_name(*others)
     for scalar in scalars:
-        name = _dtypes.promoted(name, _dtypes.weak(type(scalar), name))
+        name = _dtypes.promoted(name, _dtypes.weak(scalar, name))
     return _dtypes.KNOWN[name]
 
 
