@@ -563,14 +563,18 @@ def _value_to_write(value: Any) -> Any:
 
 def _normalised(key: Any, home: Home) -> Any:
     """A key in the form that the contract of backends asks for, its arrays on `home`."""
-    if type(key) is tuple:
+    kind = type(key)
+    if kind is int or key is None or key is Ellipsis:
+        return key
+    if kind is tuple:
         return tuple([k if type(k) is int else _normalised_one(k, home) for k in key])
     return _normalised_one(key, home)
 
 
 def _normalised_one(key: Any, home: Home) -> Any:
+    """A key, or an entry of one, in that form."""
     kind = type(key)
-    if kind is int or key is None or key is Ellipsis:
+    if key is None or key is Ellipsis:
         return key
     if kind is slice:
         start, stop, step = key.start, key.stop, key.step
@@ -582,19 +586,23 @@ def _normalised_one(key: Any, home: Home) -> Any:
             return key
         return slice(*[None if bound is None else _bound(bound) for bound in (start, stop, step)])
     if kind is Array:
-        pass
-    elif kind is bool or isinstance(key, (list, np.bool_)):
+        return _key_of_array(key, home)
+    if kind is bool or isinstance(key, (list, np.bool_)):
         key = np.asarray(key, dtype=np.intp if kind is list and not key else None)
     elif not isinstance(key, (Array, np.ndarray)) and hasattr(key, "__index__"):
         return operator.index(key)
-    if not isinstance(key, Array) and _backend.backend_of_native(key) is None:
+    if _backend.backend_of_native(key) is None:
         raise _errors.ArgumentTypeError(
             f"index: key must hold integers, slices, ..., None and arrays of integers or bool, not {type(key).__name__}"
         )
-    array = _dispatch.as_array("index", "key", key)
-    if array.dtype.kind not in "biu":
-        raise IndexError(f"index: key must be of an integer dtype or bool, not {array.dtype}")
-    return array._native if array._home is home else _dispatch.brought(array, home, "index")
+    return _key_of_array(_dispatch.as_array("index", "key", key), home)
+
+
+def _key_of_array(key: Array, home: Home) -> Native:
+    here = key._home
+    if here.dtype(key._native).kind not in "biu":
+        raise IndexError(f"index: key must be of an integer dtype or bool, not {key.dtype}")
+    return key._native if here is home else _dispatch.brought(key, home, "index")
 
 
 def _bound(bound: Any) -> int:

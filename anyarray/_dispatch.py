@@ -121,8 +121,13 @@ class Declaration:
         """The result of the native function as Arrays, in the form that was declared."""
         if self.result == "Array":
             return wrap(native, home)
-        arrays = [wrap(one, home) for one in native]
-        return tuple(arrays) if self._is_tuple else self._globals[self.result](*arrays)
+        arrays: list[Array] = []
+        for one in native:
+            array = scope["new"]()
+            array._native = one
+            array._home = home
+            arrays.append(array)
+        return tuple(arrays) if self._is_tuple else self._globals[self.result]._make(arrays)
 
 
 scope: Final[dict[str, Any]] = {
@@ -518,10 +523,7 @@ def created(name: str, device: Any, dtype: _dtypes.DType, *args: Any, **kwargs: 
     home = _choice.chosen_home(device)
     backend = home.backend
     kind = backend.native_dtype(dtype.name)
-    function = getattr(home, name)
-    if len(args) == 1 and not kwargs:  # unpacking takes 0.3 us
-        return made(function(args[0], dtype=kind, device=backend.native_device), home)
-    return made(function(*args, dtype=kind, device=backend.native_device, **kwargs), home)
+    return made(getattr(home, name)(*args, dtype=kind, device=backend.native_device, **kwargs), home)
 
 
 def is_array(value: Any) -> TypeGuard[Array]:

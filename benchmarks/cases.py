@@ -131,6 +131,15 @@ ON_NUMPY: Final = {
     "x < y": "do('less', x, y)",
     "x[0]": None,
     "xp.reshape(x, (2, 4))": "do('reshape', x, (2, 4))",
+    "xp.max(x)": "do('max', x)",
+    "xp.where(b, x, y)": "do('where', b, x, y)",
+    "xp.matmul(m, k)": "do('matmul', m, k)",
+    "xp.concat([x, y])": "do('concatenate', [x, y])",
+    "xp.zeros(8)": "do('zeros', 8, like='numpy')",
+    "xp.asarray([1.0, 2.0])": None,
+    "x[b]": None,
+    "float(x[0])": None,
+    "x.__setitem__(0, 1.0)": None,
 }
 """The calls that are compared on NumPy, and what autoray makes of them."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+import operator
 import pickle
 import re
 from typing import Any
@@ -84,6 +85,20 @@ def test_item_gives_the_python_scalar(value: complex, dtype: str) -> None:
 def test_a_0_d_array_converts_to_a_python_scalar(convert: type[Any]) -> None:
     assert convert(xp.asarray(3)) == convert(3)
     assert type(convert(xp.asarray(3))) is convert
+
+
+@pytest.mark.parametrize("dtype", STANDARD)
+@pytest.mark.usefixtures("backend")
+def test_an_element_converts_to_python_as_its_dtype_allows(dtype: str) -> None:
+    element = xp.asarray([1], dtype=getattr(xp, dtype))[0]
+    refused = {"c": (int, float, operator.index), "f": (operator.index,), "b": (operator.index,)}
+    for convert in (bool, int, float, complex, operator.index):
+        if convert in refused.get(element.dtype.kind, ()):
+            with pytest.raises(TypeError, match=f"must not have the dtype {dtype}"):
+                convert(element)
+        else:
+            found = convert(element)
+            assert (found, type(found)) == (1, int if convert is operator.index else convert)
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), -0.0])

@@ -394,7 +394,7 @@ def sums(draw: st.DrawFn, pool: Pool = moderate) -> Call:
 
 
 def spreads() -> Draw:
-    drawn = reductions(REAL, finite, [(5,), (2, 3)], correction=st.sampled_from([0, 0.5]))
+    drawn = reductions(REAL, finite, [(5,), (2, 3)], correction=st.sampled_from([0, 0.5, 1, 1.0]))
     return drawn.filter(lambda call: call.kwargs["axis"] != ())
 
 
