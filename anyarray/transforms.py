@@ -253,7 +253,7 @@ class _Jit:
         """What the automatic choice knows of the function, by structure, dtypes and shapes."""
         self._fast: dict[Home, Callable[..., Native]] = {}
         """Compiled functions of nothing but Arrays on one home that give an Array, under the usual default dtypes."""
-        self._refusals: dict[Home, type[Exception]] = {}
+        self._refusals: dict[Home, tuple[type[Exception], ...]] = {}
         """What each of them raises if the call is to be made the slow way."""
         self._scope = {**_SCOPE, "fast_": self._fast, "refusals_": self._refusals, "slow_": self.call, "first_": None}
         """The globals of the entrance. The first executable and its home stand there, too: a dict takes 30 ns."""
@@ -366,7 +366,7 @@ class _Jit:
             found, run = backend.hook("prepared")(compiled.unscoped, natives, backend.native_device)
         # Who comes here with a fast path was refused by it: then arrays are not always alike.
         self._fast[home] = compiled.native if run is None else run
-        self._refusals[home] = _Varies if run is None else Exception
+        self._refusals[home] = (_Varies,) if run is None else _REFUSALS
         if run is not None and self._scope["first_"] is None:
             self._scope.update(executable_=run, at_=backend, first_=home)
         elif run is None and self._scope["first_"] is home:
@@ -400,11 +400,14 @@ class _Jit:
         )
 
 
+_REFUSALS: Final = (TypeError, ValueError)
+"""What an executable raises for arguments of other shapes, dtypes or devices; not what it raises while it runs."""
 _defaults: Final = _dtypes.defaults
 _USUAL: Final = _dtypes._STANDARD_DEFAULTS
 _SCOPE: Final[dict[str, Any]] = {
     "AUTO_": _choice.BY_COST,
     "OTHERS_": (AttributeError, KeyError, TypeError),
+    "UNSUITED_": (AttributeError, *_REFUSALS),
     "changes_": _dtypes._changes,
     "current_": _choice.current,
     "defaults_": _defaults,
@@ -441,7 +444,7 @@ def called{inspect.Signature(bare)}:
             result_._native = executable_({natives})
             result_._home = first_
             return result_
-    except Exception:
+    except UNSUITED_:
         pass
     try:
         home_ = {first}._home

@@ -325,6 +325,30 @@ def test_jax_s_switches_hold_in_a_function_called_often() -> None:
     assert_same(compiled(x), ROWS + 1)
 
 
+def test_a_callback_of_jax_keeps_64_bits_in_a_function_called_often() -> None:
+    jax = pytest.importorskip("jax")
+    seen: list[Any] = []
+
+    def host(a: Any) -> Any:
+        seen.append(np.asarray(a).dtype)
+        if np.any(np.asarray(a) > 100):
+            raise ValueError("mine")
+        return np.asarray(a) / 3
+
+    def divided(x: xp.Array) -> xp.Array:
+        shape = jax.ShapeDtypeStruct(x.shape, np.float64)
+        return xp.from_native(jax.pure_callback(host, shape, xp.to_native(x)))
+
+    compiled = xp.jit(divided)
+    x = xp.asarray(ROWS, device="jax")
+    for _ in range(4):
+        assert_same(compiled(x), ROWS / 3)
+    assert seen == [np.float64] * 4
+    with pytest.raises(Exception, match="mine"):
+        xp.to_native(compiled(x * 100)).block_until_ready()
+    assert len(seen) == 5  # not tried again
+
+
 # ---------------------------------------------------------------------- derivatives
 DERIVATIVES: Final[dict[str, tuple[Callable[[xp.Array], xp.Array], Callable[[np.ndarray[Any, Any]], Any]]]] = {
     "sum of sines": (lambda x: xp.sum(xp.sin(x)), np.cos),

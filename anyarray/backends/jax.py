@@ -323,7 +323,10 @@ stop_gradient = lax.stop_gradient
 def prepared(function: Any, xs: Sequence[Native], device: Any) -> tuple[Any, Callable[..., Any] | None]:
     # jax.jit keeps what it compiled by the scope, too. An executable asks for none: it checks its arguments in C++ and
     # raises if their shapes, dtypes or devices are others, if they are tracers, or inside `jax.disable_jit`.
-    executable = scoped(lambda: function.lower(*xs).compile(), device)()
+    traced = scoped(function.trace, device)(*xs)
+    if "callback" in str(traced.jaxpr):  # gives its results to JAX while it runs, which rounds them outside the scope
+        return scoped(function, device)(*xs), None
+    executable = scoped(lambda: traced.lower().compile(), device)()
     # Not in the scope: it has a cache by scopes all the same, and is fastest where it is called first.
     result = executable(*xs)
     # `Compiled.__call__` is a Python function around this one, which is not documented. Arrays on no particular device
