@@ -121,12 +121,7 @@ class Declaration:
         """The result of the native function as Arrays, in the form that was declared."""
         if self.result == "Array":
             return wrap(native, home)
-        arrays: list[Array] = []
-        for one in native:
-            array = scope["new"]()
-            array._native = one
-            array._home = home
-            arrays.append(array)
+        arrays = [wrap(one, home) for one in native]
         return tuple(arrays) if self._is_tuple else self._globals[self.result]._make(arrays)
 
 
@@ -159,9 +154,7 @@ def arrived(native: Native, home: Home) -> Array:
 
 def made(native: Native, home: Home) -> Array:
     """An Array of a native array that was made for it, of which nobody else knows."""
-    array: Array = scope["new"]()
-    array._native = native
-    array._home = home
+    array = wrap(native, home)
     if home.backend.library == "numpy" and native.nbytes >= _memory.SMALL:
         if home is scope["NUMPY"]:
             _choice.mention(native.size)

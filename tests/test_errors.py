@@ -395,6 +395,11 @@ OTHER_TYPES: list[tuple[Callable[[], object], str]] = [
     ),
     (lambda: xp.full(2, 1j, dtype=xp.float32), "full: fill_value must not be complex for dtype float32"),
     (
+        lambda: xp.linspace(0, 1j, 3, dtype=xp.float32),
+        "linspace: start and stop must not be complex for dtype float32. Leave dtype out",
+    ),
+    (lambda: xp.arange(1j), "arange: start, stop and step must be real numbers, not 0, 1j and 1"),
+    (
         lambda: xp.asarray([1j], dtype=xp.float32),
         "asarray: obj is complex and cannot become float32. Take its real part",
     ),

@@ -349,6 +349,20 @@ def test_a_callback_of_jax_keeps_64_bits_in_a_function_called_often() -> None:
     assert len(seen) == 5  # not tried again
 
 
+def test_what_jax_prints_from_a_function_called_often_has_64_bits(capsys: pytest.CaptureFixture[str]) -> None:
+    jax = pytest.importorskip("jax")
+
+    def printing(x: xp.Array) -> xp.Array:
+        jax.debug.print("{}", xp.to_native(x))
+        return x + 1
+
+    compiled = xp.jit(printing)
+    for _ in range(4):
+        compiled(xp.asarray(1 / 7, device="jax"))
+    jax.effects_barrier()
+    assert capsys.readouterr().out.split() == [str(np.asarray(1 / 7))] * 4
+
+
 # ---------------------------------------------------------------------- derivatives
 DERIVATIVES: Final[dict[str, tuple[Callable[[xp.Array], xp.Array], Callable[[np.ndarray[Any, Any]], Any]]]] = {
     "sum of sines": (lambda x: xp.sum(xp.sin(x)), np.cos),

@@ -324,7 +324,8 @@ def prepared(function: Any, xs: Sequence[Native], device: Any) -> tuple[Any, Cal
     # jax.jit keeps what it compiled by the scope, too. An executable asks for none: it checks its arguments in C++ and
     # raises if their shapes, dtypes or devices are others, if they are tracers, or inside `jax.disable_jit`.
     traced = scoped(function.trace, device)(*xs)
-    if "callback" in str(traced.jaxpr):  # gives its results to JAX while it runs, which rounds them outside the scope
+    text = str(traced.jaxpr)
+    if "callback" in text or "debug_print" in text:  # outside the scope JAX rounds what it hands to and fro
         return scoped(function, device)(*xs), None
     executable = scoped(lambda: traced.lower().compile(), device)()
     # Not in the scope: it has a cache by scopes all the same, and is fastest where it is called first.

@@ -125,8 +125,9 @@ def linspace(
     device: str | None = None,
     endpoint: bool = True,
 ) -> Native:
-    # NumPy finds out by itself, in a microsecond less, what is most wanted.
-    return aligned(np.linspace(start, stop, num, endpoint, dtype=None if dtype is _FLOAT64 else dtype))
+    if dtype is _FLOAT64 and isinstance(start, (int, float)) and isinstance(stop, (int, float)):
+        return aligned(np.linspace(float(start), float(stop), num, endpoint))  # without a dtype a microsecond less
+    return aligned(np.linspace(start, stop, num, endpoint, dtype=dtype))
 
 
 _FLOAT64: Final = np.dtype(np.float64)

@@ -78,6 +78,10 @@ def arange(
     if step == 0:
         raise _errors.ArgumentValueError("arange: step must not be 0")
     is_integer = isinstance(start, int) and isinstance(stop, int) and isinstance(step, int)
+    if not is_integer and (isinstance(start, complex) or isinstance(stop, complex) or isinstance(step, complex)):
+        raise _errors.ArgumentTypeError(
+            f"arange: start, stop and step must be real numbers, not {start}, {stop} and {step}"
+        )
     home, kind, place = _place(device, dtype, int if is_integer else float)
     return made(home.arange(start, stop, step, dtype=kind, device=place), home)
 
@@ -113,7 +117,7 @@ def asarray(
     if type(obj) is not Array and _backend.backend_of_native(obj) is None:
         if isinstance(obj, (list, tuple)):
             kinds = _kinds(obj)
-            if kinds == _FLOATS and copy is not False:
+            if kinds == _FLOATS and type(obj) in (list, tuple) and copy is not False:
                 return _of_host(np.array(obj), wanted or _dtypes.default(float), device, is_new=True)
             if Array in kinds:
                 return _stacked(obj, wanted, device)
@@ -385,6 +389,10 @@ def linspace(
     if num < 0:
         raise _errors.ArgumentValueError(f"linspace: num must not be negative, not {num}")
     is_complex = isinstance(start, complex) or isinstance(stop, complex)
+    if is_complex and dtype is not None and _dtypes.dtype(dtype).kind != "c":
+        raise _errors.ArgumentTypeError(
+            f"linspace: start and stop must not be complex for dtype {_dtypes.dtype(dtype)}. Leave dtype out"
+        )
     home, kind, place = _place(device, dtype, complex if is_complex else float)
     return made(home.linspace(start, stop, num, endpoint=bool(endpoint), dtype=kind, device=place), home)
 
