@@ -365,6 +365,9 @@ def _is_settled(declaration: Declaration, arrays: list[Parameter]) -> str:
         f"((elements := {first}._native.size) < limit.elements"
         f" or elements < limit.narrow and {first}._native.itemsize <= {_cost.WIDTHS[0]})"
     )
+    if len(others) == 1:
+        small += f" and type({others[0]}) is not Array"  # else see `_small_call`
+        others = []
     for name in others:
         small += (
             f" and (type({name}) is not Array or {name}._home is home and"
