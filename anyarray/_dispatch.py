@@ -132,6 +132,7 @@ scope: Final[dict[str, Any]] = {
     "SCALARS": SCALARS,
     "LISTS": (list, tuple),
     "prod": math.prod,
+    "size_of": operator.attrgetter("size"),
     "UNSUITED": (_backend.ArrayMustBeCast, OverflowError),
 }
 """The globals of the generated bodies; `_array` adds the class Array."""
@@ -381,7 +382,7 @@ def _is_settled(declaration: Declaration, arrays: list[Parameter]) -> str:
 def _is_settled_for_joining(joined: Parameter) -> str:
     """The same for a function that joins arrays, or broadcasts any number of them."""
     name, total = joined.name, "prod" if joined.is_variadic else "sum"
-    small = f"{total}([one.size for one in {name}_]) < limit.elements or stays(*{name})"
+    small = f"{total}(map(size_of, {name}_)) < limit.elements or stays(*{name})"
     return f"backend is BY_COST and (home is NUMPY and ({small}) or home.placed)"
 
 
