@@ -253,7 +253,7 @@ class _Jit:
         """What the automatic choice knows of the function, by structure, dtypes and shapes."""
         self._fast: dict[Home, Callable[..., Native]] = {}
         """Compiled functions of nothing but Arrays on one home that give an Array, under the usual default dtypes."""
-        self._refusals: dict[Home, tuple[type[Exception], ...]] = {}
+        self._refusals: dict[Home, type[Exception]] = {}
         """What each of them raises if the call is to be made the slow way."""
         self._scope = {**_SCOPE, "fast_": self._fast, "refusals_": self._refusals, "slow_": self.call, "first_": None}
         """The globals of the entrance. The first executable and its home stand there, too: a dict takes 30 ns."""
@@ -366,7 +366,7 @@ class _Jit:
             found, run = backend.hook("prepared")(compiled.unscoped, natives, backend.native_device)
         # Who comes here with a fast path was refused by it: then arrays are not always alike.
         self._fast[home] = compiled.native if run is None else run
-        self._refusals[home] = (_Varies,) if run is None else _REFUSALS
+        self._refusals[home] = _Varies if run is None else Exception
         if run is not None and self._scope["first_"] is None:
             self._scope.update(executable_=run, at_=backend, first_=home)
         elif run is None and self._scope["first_"] is home:
@@ -400,14 +400,11 @@ class _Jit:
         )
 
 
-_REFUSALS: Final = (TypeError, ValueError)
-"""What an executable raises for arguments of other shapes, dtypes or devices; not what it raises while it runs."""
 _defaults: Final = _dtypes.defaults
 _USUAL: Final = _dtypes._STANDARD_DEFAULTS
 _SCOPE: Final[dict[str, Any]] = {
     "AUTO_": _choice.BY_COST,
     "OTHERS_": (AttributeError, KeyError, TypeError),
-    "UNSUITED_": (AttributeError, *_REFUSALS),
     "changes_": _dtypes._changes,
     "current_": _choice.current,
     "defaults_": _defaults,
@@ -427,7 +424,8 @@ def _entrance(function: Callable[..., Any], names: Sequence[str]) -> str:
     """The text of the entrance: the fast path for Arrays on one home, as in `_dispatch`; the rest is slow.
 
     Between two computations each look at something takes several times what it takes in a loop, so it looks at little:
-    what has no home is no Array. Least of all where an executable looks at everything else, and refuses.
+    what has no home is no Array. Least of all where an executable looks at everything else, and refuses. If it raises
+    RuntimeError it was running, and is not run again.
     """
     bare = [p.replace(annotation=p.empty, default=p.empty) for p in inspect.signature(function).parameters.values()]
     first, *others = names
@@ -444,7 +442,9 @@ def called{inspect.Signature(bare)}:
             result_._native = executable_({natives})
             result_._home = first_
             return result_
-    except UNSUITED_:
+    except RuntimeError:
+        raise
+    except Exception:
         pass
     try:
         home_ = {first}._home
@@ -458,6 +458,9 @@ def called{inspect.Signature(bare)}:
             result_ = new_()
             try:
                 result_._native = run_({natives})
+            except RuntimeError as error_:
+                explain_(error_)
+                raise
             except refusals_[home_]:
                 pass
             except Exception as error_:

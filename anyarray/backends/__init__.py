@@ -56,8 +56,9 @@ The hooks
                                   native arrays, gives one or a list of them. No default: without it nothing is compiled
     prepared(function, xs, device)
                                   what `function`, made by `jit` and called before, gives for `xs`, and a callable that
-                                  gives it sooner; it raises for arrays that are not just like `xs`. None in its place
-                                  if there is none. Neither is called in the scope. No default: then there never is one
+                                  gives it sooner; it raises, but no RuntimeError, for arrays that are not just like
+                                  `xs`. None in its place if there is none. Neither is called in the scope. No default:
+                                  then there never is one
     value_and_grad(function, xs)  value and gradients, one for each of `xs`, of a function that gives a 0-d array of a
                                   floating dtype; zeros where it does not depend on one. No default
     vmap(function, xs)            what `function`, which gives a list of arrays, gives for the elements of `xs` along
