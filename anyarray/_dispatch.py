@@ -307,8 +307,13 @@ def _common_call(declaration: Declaration, arrays: list[Parameter], slow: str, v
         ]
         # A Python scalar takes the dtype of the first array, unless that is a condition.
         if p.role is WEAK and not first.is_condition:
+            lines.append("elif kind in SCALARS:")
+            if declaration.name == "pow" and p is declaration.parameters[1]:
+                lines += [
+                    f"    if is_square(home, {first.name}_, {p.name}):",
+                    f"        return wrap(home.square({first.name}_), home)",
+                ]
             lines += [
-                "elif kind in SCALARS:",
                 "    try:",
                 f"        {p.name}_ = home.constants[{p.name}, kind, home.dtype_of({first.name}_)]",
                 "    except UNSUITED:",
@@ -489,8 +494,11 @@ def _called(
             keyword[p.name] = native
         else:
             positional.append(native)
+    name = declaration.name
+    if name == "pow" and is_array(prepared[0]) and is_square(home, positional[0], prepared[1]):
+        name, positional = "square", positional[:1]
     try:
-        result = getattr(home, declaration.name)(*positional, **keyword)
+        result = getattr(home, name)(*positional, **keyword)
     except Exception as error:
         explain(error, declaration, home, prepared)
         raise
@@ -506,6 +514,14 @@ def unshared(result: Any, borrowed: Sequence[Native], home: Home) -> Any:
         return tuple(unshared(one, borrowed, home) for one in result)
     may_share = borrowed and (getattr(result, "base", None) is not None or any(result is one for one in borrowed))
     return home.exported(result) if may_share else result
+
+
+def is_square(home: Home, base: Native, exponent: Any) -> bool:
+    """Whether a power is a square, which every library computes 2 to 80 times faster, and rounds no worse."""
+    kind = type(exponent)
+    if not ((kind is int or kind is float) and exponent == 2):
+        return False
+    return home.dtype(base).kind in ("iufc" if kind is int else "fc")
 
 
 def operate(declaration: Declaration, values: Sequence[Any]) -> Any:
@@ -709,3 +725,6 @@ def explain(error: Exception, declaration: Declaration, home: Home, values: Sequ
             elif p.role is WEAK and type(one) in SCALARS:
                 arrays.append(_diagnosis.Input(label, p.words, _dtypes.default(type(one)), ()))
     _diagnosis.diagnose(error, declaration.name, arrays, arguments, broadcasts=declaration.broadcasts)
+
+
+scope.update(wrap=wrap, is_square=is_square)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -154,6 +155,23 @@ def test_bools_count_as_zero_and_one() -> None:
         assert found.dtype is xp.bool
         assert found.tolist() == getattr(np, name)(a, b).tolist()
     assert abs(x).tolist() == a.tolist()
+
+
+@pytest.mark.parametrize("exponent", [2, 2.0, 2 + 0j, True, 3, 0.5])
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int64", "float32", "float64", "complex128"])
+@pytest.mark.usefixtures("backend")
+def test_a_power_of_a_scalar_is_numpy_s(dtype: str, exponent: complex) -> None:
+    host = np.asarray([1, 3, 100], dtype=dtype)
+    x, wanted = xp.asarray(host), np.power(host, exponent)
+    for found in (x**exponent, xp.pow(x, exponent)):
+        assert found.dtype == wanted.dtype
+        np.testing.assert_allclose(np.asarray(found), wanted, rtol=1e-6)
+
+
+@pytest.mark.parametrize("value", [0.0, -0.0, math.inf, -math.inf, math.nan])
+@pytest.mark.usefixtures("backend")
+def test_a_square_of_a_special_value_is_that_of_the_standard(value: float) -> None:
+    assert repr(float(xp.asarray(value) ** 2)) == repr(value**2)
 
 
 @pytest.mark.usefixtures("backend")
