@@ -129,6 +129,7 @@ ON_NUMPY: Final = {
     "xp.exp(x)": "do('exp', x)",
     "xp.sum(x)": "do('sum', x)",
     "x < y": "do('less', x, y)",
+    "x ** 2": "do('square', x)",
     "x[0]": None,
     "xp.reshape(x, (2, 4))": "do('reshape', x, (2, 4))",
     "xp.max(x)": "do('max', x)",
