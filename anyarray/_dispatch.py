@@ -311,7 +311,11 @@ def _common_call(declaration: Declaration, arrays: list[Parameter], slow: str, v
             if declaration.name == "pow" and p is declaration.parameters[1]:
                 lines += [
                     f"    if is_square(home, {first.name}_, {p.name}):",
-                    f"        return wrap(home.square({first.name}_), home)",
+                    "        try:",
+                    f"            return wrap(home.square({first.name}_), home)",
+                    "        except Exception as error:",
+                    f"            explain(error, declaration, home, {values})",
+                    "            raise",
                 ]
             lines += [
                 "    try:",
@@ -517,7 +521,7 @@ def unshared(result: Any, borrowed: Sequence[Native], home: Home) -> Any:
 
 
 def is_square(home: Home, base: Native, exponent: Any) -> bool:
-    """Whether a power is a square, which every library computes 2 to 80 times faster, and rounds no worse."""
+    """Whether a power is a square, which every library computes faster (2 to 80 times if large) and rounds no worse."""
     kind = type(exponent)
     if not ((kind is int or kind is float) and exponent == 2):
         return False

@@ -651,6 +651,7 @@ USES: Final[dict[str, Callable[[xp.Array], Any]]] = {
     "index": lambda x: x[0],
     "assignment": lambda x: x.__setitem__(0, 1.0),
     "in place": lambda x: x.__iadd__(1.0),
+    "square": lambda x: x**2,
     "iteration": list,
     "transpose": lambda x: x.T,
     "astype": lambda x: xp.astype(x, xp.int8),
