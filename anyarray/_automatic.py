@@ -68,13 +68,19 @@ class _State:
 class Limit:
     """Elements below which a function needs no decision: it runs in NumPy, where its inputs are."""
 
-    __slots__ = ("elements", "narrow")
+    __slots__ = ("elements", "narrow", "side")
 
     def __init__(self) -> None:
-        self.elements = LARGE
+        self.set(LARGE, LARGE)
+
+    def set(self, elements: int, narrow: int) -> None:
+        """Set all of them."""
+        self.elements = elements
         """For all dtypes."""
-        self.narrow = LARGE
+        self.narrow = narrow
         """For those of at most `_cost.WIDTHS[0]` bytes."""
+        self.side = math.isqrt(elements - 1) + 1 if elements else 0
+        """For each of two arrays, however they broadcast."""
 
 
 LARGE: Final = 10_000
@@ -133,9 +139,11 @@ def use(found: _cost.Model | None) -> None:
     """Decide by this model from now on."""
     _state.is_known, _state.model = True, found
     for function, limit in _limits.items():
-        limit.elements, limit.narrow = (
-            MOST if found is None else math.ceil(min(MOST, found.never_below(function, widths)))
-            for widths in (_cost.WIDTHS, _cost.WIDTHS[:1])
+        limit.set(
+            *[
+                MOST if found is None else math.ceil(min(MOST, found.never_below(function, widths)))
+                for widths in (_cost.WIDTHS, _cost.WIDTHS[:1])
+            ]
         )
     _clear()
 
@@ -144,7 +152,7 @@ def forget() -> None:
     """Look for the profile again at the next large call."""
     _state.is_known, _state.model, _state.is_silent = False, None, True
     for limit in _limits.values():
-        limit.elements = limit.narrow = LARGE
+        limit.set(LARGE, LARGE)
     _clear()
 
 

@@ -253,7 +253,8 @@ def _source(declaration: Declaration, written: list[Parameter], parameters: str)
         lines.append(f"    {slow}")
     else:
         first = arrays[0]
-        lines += _entrance_of_sequence(first.name) if is_joining else _entrance(first.name)
+        is_method = first.name == "self"
+        lines += _entrance_of_sequence(first.name) if is_joining else _entrance(first.name, is_method=is_method)
         lines += ["            if backend is None or backend is home.backend:"]
         lines += [f"                {line}" for line in _common_call(declaration, arrays, slow, values)]
         if len(arrays) == 2:
@@ -271,14 +272,14 @@ def _source(declaration: Declaration, written: list[Parameter], parameters: str)
     return f"def make(declaration, slow, explain, native_dtype, limit, stays):\n{indented}    return {FUNCTION}\n"
 
 
-def _entrance(first: str) -> list[str]:
-    """The lines that lead the common call of a function of arrays in."""
-    return [
-        f"    if type({first}) is Array:",
-        f"        home = {first}._home",
-        "        backend = current().backend",
-        "        while True:",
-    ]
+def _entrance(first: str, *, is_method: bool) -> list[str]:
+    """The lines that lead the common call of a function of arrays in. Python has asked what a method belongs to."""
+    home = f"        home = {first}._home"
+    if is_method:
+        lines = ["    try:", home, "    except AttributeError:", "        pass  # of something else, by name", "    else:"]
+    else:
+        lines = [f"    if type({first}) is Array:", home]
+    return [*lines, "        backend = current().backend", "        while True:"]
 
 
 def _entrance_of_sequence(name: str) -> list[str]:
@@ -334,13 +335,14 @@ def _common_call(declaration: Declaration, arrays: list[Parameter], slow: str, v
 def _small_call(declaration: Declaration, arrays: list[Parameter], values: str) -> list[str]:
     """The lines of the call under the automatic choice if both arrays are NumPy's and small, a fifth faster."""
     first, second = (p.name for p in arrays)
-    is_even = f"elements == others and ({first}_.ndim == 1 == {second}_.ndim or {first}_.shape == {second}_.shape)"
+    sizes = f"{first}_.size", f"{second}_.size"
+    is_even = f"elements == {sizes[1]} and ({first}_.ndim == 1 == {second}_.ndim or {first}_.shape == {second}_.shape)"
     return [
         f"if backend is BY_COST and home is NUMPY and type({second}) is Array and {second}._home is home:",
         f"    {first}_ = {first}._native",
         f"    {second}_ = {second}._native",
-        f"    elements, others = {first}_.size, {second}_.size",
-        f"    if elements * others < limit.elements or elements < limit.elements and {is_even}:",
+        f"    if (elements := {sizes[0]}) < limit.side and {sizes[1]} < limit.side"
+        f" or elements * {sizes[1]} < limit.elements or elements < limit.elements and {is_even}:",
         *[f"        {line}" for line in _native_call(declaration, values)],
         f"    del {first}_, {second}_  # whoever holds them when they are brought elsewhere could write to them",
     ]
