@@ -354,15 +354,16 @@ def _native_call(declaration: Declaration, values: str) -> list[str]:
     lines = [
         # Not `home.NAME(...)`: Python 3.11 looks that up as a method, slowly.
         f"{NATIVE} = home.{NATIVE}",
+        *(["result = new()"] if declaration.result == "Array" else []),
         "try:",
-        f"    native = {NATIVE}({arguments})",
+        f"    {'result._native' if declaration.result == 'Array' else 'native'} = {NATIVE}({arguments})",
         "except Exception as error:",
         f"    explain(error, declaration, home, {values})",
         "    raise",
     ]
     if declaration.result != "Array":
         return [*lines, "return declaration.wrapped(native, home)"]
-    return [*lines, "result = new()", "result._native = native", "result._home = home", "return result"]
+    return [*lines, "result._home = home", "return result"]
 
 
 def _is_settled(declaration: Declaration, arrays: list[Parameter]) -> str:
