@@ -94,9 +94,14 @@ _NEW_AXES: Final[dict[str, Callable[[list[Any]], int]]] = {"expand_dims": len, "
 """Functions whose axis counts axes of the result, and how many more of them it has."""
 
 
+_AXES: Final = ("axis", "axes", "source", "destination")
+"""Parameters that name axes of the first array."""
+
+
 def _diagnose_axis(error: Exception, function: str, inputs: Sequence[Input], arguments: dict[str, Any]) -> None:
-    axis = arguments.get("axis", arguments.get("axes") if function != "tensordot" else None)
-    axes = list(axis) if isinstance(axis, (tuple, list)) else [axis]
+    given = [arguments.get(name) for name in _AXES if not (name == "axes" and function == "tensordot")]
+    axes = [one for some in given for one in (some if isinstance(some, (tuple, list)) else [some])]
+    axes = [one for one in axes if one is not None]
     ndim = len(inputs[0].shape) + (_NEW_AXES[function](axes) if function in _NEW_AXES else 0)
     for one in axes:
         if isinstance(one, int) and not -ndim <= one < ndim:

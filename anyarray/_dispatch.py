@@ -276,7 +276,13 @@ def _entrance(first: str, *, is_method: bool) -> list[str]:
     """The lines that lead the common call of a function of arrays in. Python has asked what a method belongs to."""
     home = f"        home = {first}._home"
     if is_method:
-        lines = ["    try:", home, "    except AttributeError:", "        pass  # of something else, by name", "    else:"]
+        lines = [
+            "    try:",
+            home,
+            "    except AttributeError:",
+            "        pass  # of something else, by name",
+            "    else:",
+        ]
     else:
         lines = [f"    if type({first}) is Array:", home]
     return [*lines, "        backend = current().backend", "        while True:"]
@@ -336,13 +342,13 @@ def _small_call(declaration: Declaration, arrays: list[Parameter], values: str) 
     """The lines of the call under the automatic choice if both arrays are NumPy's and small, a fifth faster."""
     first, second = (p.name for p in arrays)
     sizes = f"{first}_.size", f"{second}_.size"
+    is_small = f"(elements := {sizes[0]}) < limit.side and {sizes[1]} < limit.side"
     is_even = f"elements == {sizes[1]} and ({first}_.ndim == 1 == {second}_.ndim or {first}_.shape == {second}_.shape)"
     return [
         f"if backend is BY_COST and home is NUMPY and type({second}) is Array and {second}._home is home:",
         f"    {first}_ = {first}._native",
         f"    {second}_ = {second}._native",
-        f"    if (elements := {sizes[0]}) < limit.side and {sizes[1]} < limit.side"
-        f" or elements * {sizes[1]} < limit.elements or elements < limit.elements and {is_even}:",
+        f"    if {is_small} or elements * {sizes[1]} < limit.elements or elements < limit.elements and {is_even}:",
         *[f"        {line}" for line in _native_call(declaration, values)],
         f"    del {first}_, {second}_  # whoever holds them when they are brought elsewhere could write to them",
     ]
@@ -700,7 +706,7 @@ def _agreed_dtype(declaration: Declaration, prepared: Sequence[Any]) -> _Agreed 
     if not scalars:
         return None
     if not beside:
-        return _Agreed(_dtypes.result_name(*[_dtypes.default(type(v)).name for v in scalars]), is_cast=False)
+        return _Agreed(_dtypes.common_default(map(type, scalars)).name, is_cast=False)
     array = _dtypes.result_name(*beside)
     name = _dtypes.result_name(*[_dtypes.weak(type(v), array) for v in scalars])
     # A default float may be narrower than what an integer array would make of it.

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import builtins
 import functools
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Final
@@ -266,6 +266,11 @@ defaults: Final = _defaults.get
 def default(kind: type[Any]) -> DType:
     """The dtype of a Python scalar of class `kind` that has no array beside it."""
     return defaults()[kind]
+
+
+def common_default(kinds: Iterable[type[Any]]) -> DType:
+    """The dtype of several Python scalars that have no array beside them: that of the greatest of their classes."""
+    return default(max(kinds, key=_RANK.__getitem__))
 
 
 @contextmanager

@@ -114,8 +114,9 @@ def dtype_not_allowed(function: str, parameter: str, wanted: str, came: object) 
 
 def no_such_axis(function: str, axis: int, ndim: int) -> AxisError:
     """Error for an axis that an array of `ndim` axes does not have."""
-    wanted = f"between {-ndim} and {ndim - 1}" if ndim else "absent for a 0-d array"
-    return AxisError(f"{function}: axis must be {wanted}, not {axis}")
+    wanted = f"between {-ndim} and {ndim - 1}" if ndim else "left out"
+    # Libraries test for these words, which are NumPy's.
+    return AxisError(f"{function}: axis {axis} is out of bounds for array of dimension {ndim}, must be {wanted}")
 
 
 def unsupported(function: str, backend: object) -> UnsupportedError:

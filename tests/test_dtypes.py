@@ -114,6 +114,17 @@ def test_what_is_no_dtype_cannot_be_cast_to(wrong: Any) -> None:
         xp.astype(xp.ones(2), wrong)
 
 
+@pytest.mark.parametrize(
+    ("scalars", "wanted"),
+    [((1,), "int64"), ((1, 2.0), "float64"), ((True,), "bool"), ((True, 1), "int64"), ((1, 1j), "complex128")],
+)
+def test_result_type_of_scalars_alone_is_of_their_defaults(scalars: tuple[Any, ...], wanted: str) -> None:
+    assert xp.result_type(*scalars) is ours(wanted)
+    with xp.default_dtypes(float=xp.float32):
+        assert xp.result_type(1, 2.0) is xp.float32
+        assert xp.where(xp.asarray([True, False]), 1, 2.5).dtype is xp.float32
+
+
 # ---------------------------------------------------------------------- promotion
 @pytest.mark.parametrize(("first", "second"), PAIRS)
 def test_result_type_is_the_one_promotion_rule(first: str, second: str) -> None:

@@ -223,7 +223,8 @@ def isdtype(dtype: DType, kind: DType | str | tuple[DType | str, ...]) -> Bool:
 def result_type(*arrays_and_dtypes: Array | DType | complex) -> DType:
     """The dtype that Arrays, dtypes and Python scalars promote to.
 
-    Raises ValueError without arguments, TypeError if all are Python scalars.
+    Scalars alone, of which the standard says nothing, give the default dtype of the greatest kind. Raises ValueError
+    without arguments.
 
     >>> import anyarray as xp
     >>> xp.result_type(xp.int8, xp.uint8), xp.result_type(xp.float32, 1)
@@ -242,7 +243,7 @@ def result_type(*arrays_and_dtypes: Array | DType | complex) -> DType:
         else:
             others.append(value._home.dtype(value._native).name if kind is Array else _of(value).name)  # type: ignore[union-attr]  # `kind` says so
     if not others:
-        raise _errors.ArgumentTypeError("result_type: needs at least one Array or dtype beside Python scalars")
+        return _dtypes.common_default(scalars)
     name = _dtypes.result_name(*others)
     for scalar in scalars:
         name = _dtypes.promoted(name, _dtypes.weak(scalar, name))
