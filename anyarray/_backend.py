@@ -240,7 +240,8 @@ LIBRARIES: Final[dict[str, Library]] = {
 }  # fmt: skip
 """The libraries that anyarray brings a backend for. A new one is a row here and a file."""
 
-ALIASES: Final = {"tensorflow": "tf"}
+ALIASES: Final = {"tensorflow": "tf", "cpu": "numpy"}
+"""Other names of libraries. NumPy calls its only device "cpu", which code for several libraries hands on."""
 
 _loaded: dict[str, _Loaded] = {}
 _backends: dict[str, Backend] = {}

@@ -317,9 +317,10 @@ def _common_call(declaration: Declaration, arrays: list[Parameter], slow: str, v
             lines.append("elif kind in SCALARS:")
             if declaration.name == "pow" and p is declaration.parameters[1]:
                 lines += [
-                    f"    if is_square(home, {first.name}_, {p.name}):",
+                    f"    power = power_of(home, {first.name}_, {p.name})",
+                    "    if power is not None:",
                     "        try:",
-                    f"            return wrap(home.square({first.name}_), home)",
+                    f"            return wrap(power({first.name}_), home)",
                     "        except Exception as error:",
                     f"            explain(error, declaration, home, {values})",
                     "            raise",
@@ -508,10 +509,9 @@ def _called(
         else:
             positional.append(native)
     name = declaration.name
-    if name == "pow" and is_array(prepared[0]) and is_square(home, positional[0], prepared[1]):
-        name, positional = "square", positional[:1]
+    power = power_of(home, positional[0], prepared[1]) if name == "pow" and is_array(prepared[0]) else None
     try:
-        result = getattr(home, name)(*positional, **keyword)
+        result = getattr(home, name)(*positional, **keyword) if power is None else power(positional[0])
     except Exception as error:
         explain(error, declaration, home, prepared)
         raise
@@ -529,12 +529,25 @@ def unshared(result: Any, borrowed: Sequence[Native], home: Home) -> Any:
     return home.exported(result) if may_share else result
 
 
-def is_square(home: Home, base: Native, exponent: Any) -> bool:
-    """Whether a power is a square, which every library computes faster (2 to 80 times if large) and rounds no worse."""
+POWERS: Final = {2: ("square", "iufc"), 3: ("cube", "iuf"), -1: ("reciprocal", "f"), 0.5: ("root", "f")}
+"""Functions that stand for powers by a Python number, and the kinds of dtypes for which they do.
+
+They take a half to a hundredth of the time of `pow` on large arrays, and round as well or, the cube, by one unit worse.
+"""
+_backend.declare("cube")
+_backend.declare("root")
+
+
+def power_of(home: Home, base: Native, exponent: Any) -> Callable[[Native], Native] | None:
+    """The native function that stands for `pow` by this exponent; None if there is none."""
     kind = type(exponent)
-    if not ((kind is int or kind is float) and exponent == 2):
-        return False
-    return home.dtype(base).kind in ("iufc" if kind is int else "fc")
+    if not (kind is int or kind is float) or exponent not in POWERS:
+        return None
+    name, kinds = POWERS[exponent]
+    found = home.dtype(base).kind
+    if found not in kinds or (kind is float and found in "iu"):
+        return None
+    return getattr(home, name)  # type: ignore[no-any-return]
 
 
 def operate(declaration: Declaration, values: Sequence[Any]) -> Any:
@@ -740,4 +753,4 @@ def explain(error: Exception, declaration: Declaration, home: Home, values: Sequ
     _diagnosis.diagnose(error, declaration.name, arrays, arguments, broadcasts=declaration.broadcasts)
 
 
-scope.update(wrap=wrap, is_square=is_square)
+scope.update(wrap=wrap, power_of=power_of)

@@ -24,7 +24,7 @@ def known() -> str:
 @pytest.mark.parametrize(
     ("written", "canonical"),
     [("numpy", "numpy"), ("numpy:0", "numpy"), ("jax-cpu", "jax-cpu"), ("jax-cpu:0", "jax-cpu"), ("tf-cpu", "tf-cpu"),
-     ("tensorflow-cpu", "tf-cpu"), ("tensorflow-cpu:0", "tf-cpu")],
+     ("tensorflow-cpu", "tf-cpu"), ("tensorflow-cpu:0", "tf-cpu"), ("cpu", "numpy"), (np.ones(1).device, "numpy")],
 )  # fmt: skip
 def test_a_name_means_one_backend(written: str, canonical: str) -> None:
     assert xp.device(written).name == canonical

@@ -581,6 +581,10 @@ def _power(x1: Native, x2: Native) -> Native:
     return lax.while_loop(lambda state: jnp.any(state[2] != 0), squared, (one, base, exponent))[0]
 
 
+def _root(x: Native) -> Native:
+    return lax.sqrt(jnp.where((x == 0) | (x == -jnp.inf), lax.abs(x), x))  # for XLA, -0 plus 0 is -0
+
+
 def _comparison(function: Callable[[Native, Native], Native], kinds: str) -> Any:
     """As `_elementwise`, but int64 with uint64 is exact, as in NumPy."""
 
@@ -629,6 +633,7 @@ bitwise_xor = _elementwise(jnp.bitwise_xor, "biu")
 ceil = _elementwise(_unless_integer(lax.ceil), "biuf")
 conj = _itself_unless("c", _elementwise(jnp.conj, "c"))
 copysign = _floating(jnp.copysign, "biuf")
+cube = _elementwise(lambda x: x * x * x, "iuf")
 divide = compiled(_divide)
 equal = _comparison(jnp.equal, "biufc")
 floor = _elementwise(_unless_integer(lax.floor), "biuf")
@@ -658,6 +663,7 @@ pow = _elementwise(_power, "iufc")
 real = _itself_unless("c", _elementwise(jnp.real, "c"))
 reciprocal = _floating(jnp.reciprocal)
 remainder = _elementwise(_remainder, "iuf")
+root = _elementwise(_root, "f")
 round = _elementwise(_unless_integer(_by_parts(_round_to_even)), "biufc")
 sign = _elementwise(_sign, "iufc")
 signbit = _floating(jnp.signbit, "biuf")

@@ -31,6 +31,7 @@ __all__ = [
     "copysign",
     "cos",
     "cosh",
+    "cube",
     "divide",
     "equal",
     "exp",
@@ -66,6 +67,7 @@ __all__ = [
     "real",
     "reciprocal",
     "remainder",
+    "root",
     "round",
     "sign",
     "signbit",
@@ -472,7 +474,9 @@ log10 = _log_to_base(10)
 
 
 def reciprocal(x: Tensor, /) -> Tensor:
-    return _reciprocal(floated(x))
+    x = floated(x)
+    # TensorFlow's own is an estimate in float32: the reciprocal of 2 is 0.49999997.
+    return _reciprocal(x) if is_complex(x) else _real_div(constant(1, name_of(x)), x)
 
 
 def pow(x1: Tensor, x2: Tensor, /) -> Tensor:
@@ -489,6 +493,27 @@ def pow(x1: Tensor, x2: Tensor, /) -> Tensor:
         # TensorFlow takes the logarithm of the base, which zero has not.
         return where(_equal(x2, constant(0, name_of(x2))), constant(1, name_of(x2)), y)
     return y
+
+
+FEW: Final = 1 << 10
+"""Up to so many elements one op takes less than several, whatever it computes."""
+
+
+def _is_short(x: Tensor) -> bool:
+    return (x.shape.num_elements() or FEW + 1) <= FEW
+
+
+def cube(x: Tensor, /) -> Tensor:
+    return pow(x, constant(3, name_of(x))) if _is_short(x) else multiply(square(x), x)
+
+
+def root(x: Tensor, /) -> Tensor:
+    name = name_of(x)
+    if _is_short(x):
+        return pow(x, constant(0.5, name))
+    # The square root of -0 is -0 and that of -inf NaN; as powers they are 0 and inf.
+    infinity = constant(math.inf, name)
+    return where(_equal(x, negative(infinity)), infinity, sqrt(_add(x, constant(0, name))))
 
 
 def _unsigned_pow(x1: Tensor, x2: Tensor) -> Tensor:
