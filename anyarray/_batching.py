@@ -438,8 +438,8 @@ ELEMENTWISE: Final = """
     abs acos acosh add asin asinh atan atan2 atanh bitwise_and bitwise_invert bitwise_left_shift bitwise_or
     bitwise_right_shift bitwise_xor ceil clip conj copysign cos cosh cube divide equal exp expm1 floor floor_divide
     greater greater_equal hypot imag isfinite isinf isnan less less_equal log log10 log1p log2 logaddexp logical_and
-    logical_not logical_or logical_xor maximum minimum multiply negative nextafter not_equal positive pow real reciprocal
-    remainder root round sign signbit sin sinh sqrt square subtract tan tanh trunc where
+    logical_not logical_or logical_xor maximum minimum multiply negative nextafter not_equal positive pow real
+    reciprocal remainder root round sign signbit sin sinh sqrt square subtract tan tanh trunc where
 """
 OF_MATRICES: Final = """
     cholesky det diagonal eig eigh eigvals eigvalsh inv matrix_norm matrix_power matrix_rank matrix_transpose pinv qr
