@@ -304,7 +304,10 @@ class Array(metaclass=_Unmade):
         if chosen is not None and chosen is not home.backend and chosen is not _choice.BY_COST:
             home = _dispatch.home_of_arrays("getitem", [self])
         native = self._native if home is self._home else _dispatch.brought(self, home, "getitem")
-        if type(key) is not int:
+        kind = type(key)
+        if kind is Array and key._home is home and home.dtype(key._native).kind in "biu":  # type: ignore[union-attr]
+            key = key._native  # type: ignore[union-attr]  # `kind` says so
+        elif kind is not int:
             key = _normalised(key, home)
         try:
             found = home.getitem(native, key)

@@ -44,7 +44,7 @@ class Home:
 
     # The interpreter caches where an attribute is if it is a slot, or has the same place in every home's `__dict__`
     # and the class knows nothing of the name: 20 ns a call.
-    __slots__ = ("__dict__", "backend", "constants", "dtypes", "latest_dtype", "placed", "ways")
+    __slots__ = ("__dict__", "backend", "constants", "dtypes", "latest_dtype", "placed", "powers", "ways")
 
     depth = 0
     """How many `vmap`s without a library's help it is inside; see `_batching`."""
@@ -62,6 +62,8 @@ class Home:
         """The library's dtype that was asked for last, and ours."""
         self.constants: dict[tuple[Any, type, Any], Native] = _Constants(self)
         """0-d native arrays by (Python scalar, its class, native dtype of the array beside it)."""
+        self.powers: dict[tuple[Any, type, Any], str | None] = _Powers(self)
+        """The function that stands for `pow`, if one does, by (exponent of `POWERS`, its class, native dtype)."""
         self.ways: dict[Any, Way] = {}
         """Where the devices that `to_device` was asked for lead, as `_transfer.way_to` has found."""
         self.__dict__ = {name: _Sought(self, name) for name in declared}
@@ -175,6 +177,34 @@ class _Constants(dict[tuple[Any, type, Any], Native]):
         if name == beside and (value or kind is int or kind is bool):
             self[key] = constant
         return constant
+
+
+POWERS: Final[dict[Any, tuple[str, str]]] = {
+    2: ("square", "iufc"),
+    3: ("cube", "iuf"),
+    -1: ("reciprocal", "f"),
+    0.5: ("root", "f"),
+}
+"""Functions that stand for powers by a Python number, and the kinds of dtypes for which they do.
+
+They take a half to a hundredth of the time of `pow` on large arrays, and round as well or, the cube, by one unit worse.
+"""
+
+
+class _Powers(dict[tuple[Any, type, Any], "str | None"]):
+    """Functions for powers by Python numbers, so that `x ** 2` looks for its square once."""
+
+    def __init__(self, home: Home) -> None:
+        self._home = home
+
+    def __missing__(self, key: tuple[Any, type, Any]) -> str | None:
+        exponent, kind, native_dtype = key
+        name, kinds = POWERS[exponent]
+        beside = self._home.dtypes[native_dtype].kind
+        # A float makes floats of integers first, and a complex number complex numbers of all.
+        is_meant = beside in kinds and (kind is int or (kind is float and beside not in "iu"))
+        self[key] = found = name if is_meant else None
+        return found
 
 
 # ---------------------------------------------------------------------- registry
@@ -587,5 +617,5 @@ _DEFAULT_HOOKS: Final[dict[str, Callable[[Any], Callable[..., Any]]]] = {
 }
 """Hooks of a library whose namespace follows the standard, by name: made of the namespace."""
 
-for _hook in (*_DEFAULT_HOOKS, "from_dlpack"):
-    declare(_hook)
+for _internal in (*_DEFAULT_HOOKS, "from_dlpack", *[name for name, _ in POWERS.values()]):
+    declare(_internal)

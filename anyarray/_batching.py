@@ -68,6 +68,7 @@ class Batch(Home):
         self.dtypes = below.dtypes
         self.latest_dtype = below.latest_dtype
         self.constants = below.constants
+        self.powers = below.powers
         self.ways = {}
         self.below = below
         self.length = length

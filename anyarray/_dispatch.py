@@ -317,13 +317,14 @@ def _common_call(declaration: Declaration, arrays: list[Parameter], slow: str, v
             lines.append("elif kind in SCALARS:")
             if declaration.name == "pow" and p is declaration.parameters[1]:
                 lines += [
-                    f"    power = power_of(home, {first.name}_, {p.name})",
-                    "    if power is not None:",
-                    "        try:",
-                    f"            return wrap(power({first.name}_), home)",
-                    "        except Exception as error:",
-                    f"            explain(error, declaration, home, {values})",
-                    "            raise",
+                    f"    if {p.name} in POWERS:",
+                    f"        power = home.powers[{p.name}, kind, home.dtype_of({first.name}_)]",
+                    "        if power is not None:",
+                    "            try:",
+                    f"                return wrap(getattr(home, power)({first.name}_), home)",
+                    "            except Exception as error:",
+                    f"                explain(error, declaration, home, {values})",
+                    "                raise",
                 ]
             lines += [
                 "    try:",
@@ -509,9 +510,12 @@ def _called(
         else:
             positional.append(native)
     name = declaration.name
-    power = power_of(home, positional[0], prepared[1]) if name == "pow" and is_array(prepared[0]) else None
+    if name == "pow" and is_array(prepared[0]) and type(prepared[1]) in SCALARS and prepared[1] in _backend.POWERS:
+        power = home.powers[prepared[1], type(prepared[1]), home.dtype_of(positional[0])]
+        if power is not None:
+            name, positional = power, positional[:1]
     try:
-        result = getattr(home, name)(*positional, **keyword) if power is None else power(positional[0])
+        result = getattr(home, name)(*positional, **keyword)
     except Exception as error:
         explain(error, declaration, home, prepared)
         raise
@@ -527,27 +531,6 @@ def unshared(result: Any, borrowed: Sequence[Native], home: Home) -> Any:
         return tuple(unshared(one, borrowed, home) for one in result)
     may_share = borrowed and (getattr(result, "base", None) is not None or any(result is one for one in borrowed))
     return home.exported(result) if may_share else result
-
-
-POWERS: Final = {2: ("square", "iufc"), 3: ("cube", "iuf"), -1: ("reciprocal", "f"), 0.5: ("root", "f")}
-"""Functions that stand for powers by a Python number, and the kinds of dtypes for which they do.
-
-They take a half to a hundredth of the time of `pow` on large arrays, and round as well or, the cube, by one unit worse.
-"""
-_backend.declare("cube")
-_backend.declare("root")
-
-
-def power_of(home: Home, base: Native, exponent: Any) -> Callable[[Native], Native] | None:
-    """The native function that stands for `pow` by this exponent; None if there is none."""
-    kind = type(exponent)
-    if not (kind is int or kind is float) or exponent not in POWERS:
-        return None
-    name, kinds = POWERS[exponent]
-    found = home.dtype(base).kind
-    if found not in kinds or (kind is float and found in "iu"):
-        return None
-    return getattr(home, name)  # type: ignore[no-any-return]
 
 
 def operate(declaration: Declaration, values: Sequence[Any]) -> Any:
@@ -753,4 +736,4 @@ def explain(error: Exception, declaration: Declaration, home: Home, values: Sequ
     _diagnosis.diagnose(error, declaration.name, arrays, arguments, broadcasts=declaration.broadcasts)
 
 
-scope.update(wrap=wrap, power_of=power_of)
+scope.update(wrap=wrap, POWERS=_backend.POWERS)
