@@ -320,11 +320,14 @@ def _common_call(declaration: Declaration, arrays: list[Parameter], slow: str, v
                     f"    if {p.name} in POWERS:",
                     f"        power = home.powers[{p.name}, kind, home.dtype_of({first.name}_)]",
                     "        if power is not None:",
+                    "            result = new()",
                     "            try:",
-                    f"                return wrap(getattr(home, power)({first.name}_), home)",
+                    f"                result._native = getattr(home, power)({first.name}_)",
                     "            except Exception as error:",
                     f"                explain(error, declaration, home, {values})",
                     "                raise",
+                    "            result._home = home",
+                    "            return result",
                 ]
             lines += [
                 "    try:",
