@@ -390,6 +390,17 @@ def test_the_gradient_is_that_of_the_formula(what: str, differentiating: xp.Back
     assert_same(xp.jit(gradient)(x), expected(ROWS))
 
 
+@pytest.mark.parametrize("count", [1, 1000], ids=["few", "many"])
+@pytest.mark.parametrize(("exponent", "of_zero"), [(2, 0.0), (3, 0.0), (-1, -np.inf), (0.5, np.inf)])
+def test_the_gradient_of_a_power_is_that_of_the_formula(
+    exponent: float, of_zero: float, count: int, differentiating: xp.Backend
+) -> None:
+    host = np.tile([0.0, 0.5, 4.0], count)
+    gradient = xp.grad(lambda x: xp.sum(x**exponent))
+    for found in (gradient(xp.asarray(host)), xp.jit(gradient)(xp.asarray(host))):
+        assert_same(found[:3], np.asarray([of_zero, *[exponent * x ** (exponent - 1) for x in (0.5, 4.0)]]))
+
+
 def test_the_gradient_goes_through_assignment(differentiating: xp.Backend) -> None:
     def function(x: xp.Array) -> xp.Array:
         y = x * 1

@@ -582,7 +582,8 @@ def _power(x1: Native, x2: Native) -> Native:
 
 
 def _root(x: Native) -> Native:
-    return lax.sqrt(jnp.where((x == 0) | (x == -jnp.inf), lax.abs(x), x))  # for XLA, -0 plus 0 is -0
+    # Not by adding 0, as for XLA -0 plus 0 is -0; nor by the absolute value, whose derivative at 0 would make NaN.
+    return lax.sqrt(jnp.where(jnp.signbit(x) & ((x == 0) | (x == -jnp.inf)), -x, x))
 
 
 def _comparison(function: Callable[[Native, Native], Native], kinds: str) -> Any:
