@@ -131,6 +131,7 @@ scope: Final[dict[str, Any]] = {
     "current": _choice.current,
     "SCALARS": SCALARS,
     "LISTS": (list, tuple),
+    "POWERS": _backend.POWERS,
     "prod": math.prod,
     "size_of": operator.attrgetter("size"),
     "UNSUITED": (_backend.ArrayMustBeCast, OverflowError),
@@ -737,6 +738,3 @@ def explain(error: Exception, declaration: Declaration, home: Home, values: Sequ
             elif p.role is WEAK and type(one) in SCALARS:
                 arrays.append(_diagnosis.Input(label, p.words, _dtypes.default(type(one)), ()))
     _diagnosis.diagnose(error, declaration.name, arrays, arguments, broadcasts=declaration.broadcasts)
-
-
-scope.update(wrap=wrap, POWERS=_backend.POWERS)

@@ -196,11 +196,11 @@ def test_a_power_of_a_special_value_is_that_of_the_standard(
     dtype: str, exponent: float, count: int, backend: xp.Backend
 ) -> None:
     wanted = np.tile(np.asarray(SPECIAL_POWERS[exponent], dtype), count)
-    x = xp.asarray(np.tile(np.asarray([ZERO, -ZERO, INF, -INF, NAN, -2.0], dtype), count))
+    host = np.tile(np.asarray([ZERO, -ZERO, INF, -INF, NAN, -2.0], dtype), count)
     with np.errstate(all="ignore"):
-        found = np.asarray(x**exponent)
-    if backend.name == "numpy" and exponent == 0.5:  # see the deviations page
-        found, wanted = found[::2], wanted[::2]
+        found = np.asarray(xp.asarray(host) ** exponent)
+        if backend.name == "numpy" and exponent == 0.5:  # as NumPy's version has it, see the deviations page
+            wanted = np.power(host, np.asarray(exponent, dtype))
     np.testing.assert_array_equal(found, wanted)
     numbers = ~np.isnan(wanted)
     np.testing.assert_array_equal(np.signbit(found[numbers]), np.signbit(wanted[numbers]))
@@ -216,16 +216,13 @@ def test_reciprocals_of_powers_of_two_are_exact(dtype: str, count: int) -> None:
 
 
 @pytest.mark.parametrize("exponent", [-1, -2])
-@pytest.mark.usefixtures("backend")
-def test_a_negative_power_of_an_integer_is_refused_or_as_of_an_array(exponent: int) -> None:
+def test_a_negative_power_of_an_integer_is_no_reciprocal(exponent: int, backend: xp.Backend) -> None:
     x = xp.asarray([1, 2])
-    try:
-        wanted = xp.pow(x, xp.asarray(exponent)).tolist()
-    except ValueError:
-        with pytest.raises(ValueError, match="negative"):
-            x**exponent
+    if backend.library == "jax":  # it cannot raise for values: the integer part
+        assert (x**exponent).tolist() == [1, 0]
     else:
-        assert (x**exponent).tolist() == wanted
+        with pytest.raises(ValueError, match="negative integer powers"):
+            x**exponent
 
 
 @pytest.mark.usefixtures("backend")

@@ -19,8 +19,8 @@ What a function does
     A dtype that the standard forbids (complex in an ordering, floats in a bitwise function) raises TypeError.
     Where the library refuses, any exception will do: the caller's arguments are then examined and
     a clear error is raised from it. A wrong answer is never returned in its place.
-    Beside those of the standard, `cube(x)` is x**3 of real numbers and `root(x)` x**0.5 of floats, with the values that
-    `pow` has for -0 and -inf; to be defined where they are faster.
+    Beside those of the standard, a module may have `cube(x)`, x**3 of real numbers, and `root(x)`, x**0.5 of floats
+    with the standard's values for -0 and -inf, if they are faster than `pow`, which is called where they are missing.
     Several results are a tuple in the standard's order. Values are the standard's; where it leaves them
     open, NumPy's. A function never writes to its inputs, and works under the library's own transforms.
 

@@ -14,7 +14,6 @@ Native = Any
 
 __all__ = [
     "count_nonzero",
-    "cube",
     "diff",
     "full_like",
     "isin",
@@ -22,7 +21,6 @@ __all__ = [
     "moveaxis",
     "ones_like",
     "reciprocal",
-    "root",
     "square",
     "take_along_axis",
     "tile",
@@ -40,14 +38,6 @@ def unstack(home: Home, x: Native, /, *, axis: int = 0) -> tuple[Native, ...]:
 def count_nonzero(home: Home, x: Native, /, *, axis: Any = None, keepdims: bool = False) -> Native:
     counted = home.astype(home.astype(x, home.backend.native_dtype("bool")), home.backend.native_dtype("int64"))
     return home.sum(counted, axis=axis, keepdims=keepdims)
-
-
-def cube(home: Home, x: Native, /) -> Native:
-    return home.pow(x, home.constants[3, int, home.dtype_of(x)])
-
-
-def root(home: Home, x: Native, /) -> Native:
-    return home.pow(x, home.constants[0.5, float, home.dtype_of(x)])
 
 
 def diff(

@@ -198,11 +198,6 @@ def cube(x: Native, /) -> Native:
     return product
 
 
-def root(x: Native, /) -> Native:
-    """NumPy's own power, which from 2.3 on is the square root: -0 for -0, and NaN for -inf."""
-    return np.power(x, x.dtype.type(0.5))  # of bfloat16, too, beside which Python's float is float32
-
-
 less, less_equal = real_valued(np.less), real_valued(np.less_equal)
 greater, greater_equal = real_valued(np.greater), real_valued(np.greater_equal)
 maximum, minimum = real_valued(np.maximum), real_valued(np.minimum)
