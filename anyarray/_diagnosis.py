@@ -6,6 +6,7 @@ refusal are they examined, by the rules of the standard and so with the same err
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -31,6 +32,20 @@ ACCEPTED: Final = {
 }
 """Kinds that a parameter takes, by the standard's words; floating-point functions promote bool and integers."""
 
+PLAIN: Final = {
+    "int": "an int",
+    "float": "a number",
+    "bool": "True or False",
+    "None": "None",
+    "tuple[int, ...]": "a tuple of ints",
+    "Sequence[int]": "a sequence of ints",
+    "tuple[Sequence[int], Sequence[int]]": "two sequences of ints",
+}
+"""What messages call the types of parameters that are no arrays."""
+
+INTEGERS: Final = frozenset(name for name, words in PLAIN.items() if words.endswith(("int", "ints")))
+"""Those of them that are integers, such as axes and shapes."""
+
 
 @dataclass(frozen=True)
 class Input:
@@ -47,7 +62,6 @@ def diagnose(
     error: Exception, function: str, inputs: Sequence[Input], arguments: dict[str, Any], *, broadcasts: bool
 ) -> None:
     """Raise the error that the arguments call for, from the native `error`; return if they seem right."""
-    diagnose_leak(error, function)
     inputs = _as_written(inputs)
     for one in inputs:
         if one.dtype.kind not in ACCEPTED[one.words]:
@@ -69,6 +83,53 @@ def diagnose_leak(error: Exception, function: str) -> None:
     """Raise TraceError if a library complains of an array that outlived its trace."""
     if _errors.is_leak(error):
         raise _errors.leaked(function) from error
+
+
+def require_plain(function: str, parameter: str, annotation: str, given: Any) -> None:
+    """Raise the error for a parameter that is no array, if `given` is nothing that its annotation allows.
+
+    Sequences of integers are tuples.
+    """
+    if not INTEGERS.isdisjoint(annotation.split(" | ")):
+        error = _wrong_integers(annotation, given)
+    else:
+        error = _wrong_choice(annotation, given)
+    if error:
+        wanted = [one for part in annotation.split(" | ") for one in words(part) or [PLAIN[part]]]
+        listed = " or ".join([", ".join(wanted[:-1]), wanted[-1]] if wanted[1:] else wanted)
+        raise error(f"{function}: {parameter} must be {listed}, not {given!r}")
+
+
+def words(annotation: str) -> list[str]:
+    """What a `Literal` allows, in quotes."""
+    return re.findall(r"'\w+'", annotation)
+
+
+def _wrong_integers(annotation: str, given: Any) -> type[_errors.AnyarrayError] | None:
+    if isinstance(given, tuple):
+        is_wrong = not ("tuple" in annotation or "Sequence" in annotation) or any(map(_is_no_integer, given))
+    elif given is None:
+        is_wrong = "None" not in annotation
+    else:
+        is_wrong = _is_no_integer(given) or (isinstance(given, int) and not annotation.startswith("int"))
+    return _errors.ArgumentTypeError if is_wrong else None
+
+
+def _is_no_integer(value: Any) -> bool:
+    """Whether it is certainly none. What a trace knows of a length may be of any class."""
+    return any(map(_is_no_integer, value)) if isinstance(value, tuple) else isinstance(value, _NO_INTEGERS)
+
+
+_NO_INTEGERS: Final = (str, float, complex, np.inexact)
+
+
+def _wrong_choice(annotation: str, given: Any) -> type[_errors.AnyarrayError] | None:
+    """For a flag, a number or one of several words. Numbers do as flags."""
+    allowed, parts = words(annotation), annotation.split(" | ")
+    if isinstance(given, str) and allowed:
+        return None if repr(given) in allowed else _errors.ArgumentValueError
+    is_number = isinstance(given, (bool, int, float, np.generic)) and not {"float", "bool"}.isdisjoint(parts)
+    return None if is_number or (given is None and "None" in parts) else _errors.ArgumentTypeError
 
 
 TRANSLATED: Final = ("InvalidArgumentError", "UnimplementedError", "NotFoundError")
@@ -170,6 +231,13 @@ def _of_reshape(inputs: Sequence[Input], arguments: dict[str, Any]) -> Complaint
 def _of_extremum(inputs: Sequence[Input], arguments: dict[str, Any]) -> Complaint:
     shape = inputs[0].shape
     return f"x of shape {shape} has no elements along the axis, and no value stands for none" if 0 in shape else None
+
+
+def _of_norm(inputs: Sequence[Input], arguments: dict[str, Any]) -> Complaint:
+    order = arguments["ord"]
+    if order in (1, -1, 2, -2, math.inf, -math.inf, "fro", "nuc", None):
+        return _of_matrix(inputs, arguments)
+    return f"ord must be 1, -1, 2, -2, inf, -inf, 'fro', 'nuc' or None, not {order!r}"
 
 
 def _of_square(inputs: Sequence[Input], arguments: dict[str, Any]) -> Complaint:
@@ -286,7 +354,8 @@ _SHAPES: Final[dict[str, Callable[[Sequence[Input], dict[str, Any]], Complaint]]
         ("reshape", _of_reshape),
         ("max min argmax argmin", _of_extremum),
         ("cholesky det eig eigh eigvals eigvalsh inv matrix_power slogdet", _of_square),
-        ("diagonal matrix_norm matrix_rank matrix_transpose pinv qr svd svdvals trace tril triu", _of_matrix),
+        ("diagonal matrix_rank matrix_transpose pinv qr svd svdvals trace tril triu", _of_matrix),
+        ("matrix_norm", _of_norm),
         ("solve", _of_solve),
         ("concat", _of_concat),
         ("stack", _of_stack),

@@ -409,9 +409,134 @@ OTHER_TYPES: list[tuple[Callable[[], object], str]] = [
         lambda: xp.asarray([1j], dtype=xp.float32),
         "asarray: obj is complex and cannot become float32. Take its real part",
     ),
+    (
+        lambda: xp.full(2, "a"),  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+        "full: fill_value must be a number or an Array without axes, not 'a'",
+    ),
     (lambda: xp.finfo(xp.int8), wrong_dtype("finfo", "type", "floating-point", "int8")),
     (lambda: xp.iinfo(xp.float32), wrong_dtype("iinfo", "type", "integer", "float32")),
 ]
+
+
+INT_OR_INTS = "an int, a tuple of ints or None"
+NO_INTEGERS: list[tuple[Callable[[Any, Any], object], str]] = [
+    (lambda xp, x: xp.sum(x, axis=1.5), f"sum: axis must be {INT_OR_INTS}, not 1.5"),
+    (lambda xp, x: xp.mean(x, axis="0"), f"mean: axis must be {INT_OR_INTS}, not '0'"),
+    (lambda xp, x: xp.max(x, axis=(0.0, 1)), f"max: axis must be {INT_OR_INTS}, not (0.0, 1)"),
+    (lambda xp, x: xp.any(x, axis=xp.asarray(1.0)), f"any: axis must be {INT_OR_INTS}, not 1.0"),
+    (lambda xp, x: xp.sort(x, axis=(0,)), "sort: axis must be an int, not (0,)"),
+    (lambda xp, x: xp.sort(x, axis=None), "sort: axis must be an int, not None"),
+    (lambda xp, x: xp.argmax(x, axis=(0, 1)), "argmax: axis must be an int or None, not (0, 1)"),
+    (lambda xp, x: xp.concat([x, x], axis=0.0), "concat: axis must be an int or None, not 0.0"),
+    (lambda xp, x: xp.stack([x, x], axis=None), "stack: axis must be an int, not None"),
+    (lambda xp, x: xp.expand_dims(x, (0.0,)), "expand_dims: axis must be an int or a tuple of ints, not (0.0,)"),
+    (lambda xp, x: xp.squeeze(x, None), "squeeze: axis must be an int or a tuple of ints, not None"),
+    (lambda xp, x: xp.moveaxis(x, 0, 1.0), "moveaxis: destination must be an int or a tuple of ints, not 1.0"),
+    (lambda xp, x: xp.reshape(x, (6 / 2, 2)), "reshape: shape must be a tuple of ints, not (3.0, 2)"),
+    (lambda xp, x: xp.reshape(x, 6.0), "reshape: shape must be a tuple of ints, not 6.0"),
+    (lambda xp, x: xp.broadcast_to(x, (1.0, 2, 3)), "broadcast_to: shape must be a tuple of ints, not (1.0, 2, 3)"),
+    (lambda xp, x: xp.broadcast_shapes((2.5,)), "broadcast_shapes: shapes[0] must be a tuple of ints, not (2.5,)"),
+    (lambda xp, x: xp.tile(x, (1.0, 2)), "tile: repetitions must be a tuple of ints, not (1.0, 2)"),
+    (lambda xp, x: xp.permute_dims(x, (1.0, 0)), "permute_dims: axes must be a tuple of ints, not (1.0, 0)"),
+    (lambda xp, x: xp.roll(x, 1.5), "roll: shift must be an int or a tuple of ints, not 1.5"),
+    (lambda xp, x: xp.repeat(x, 2.5), "repeat: repeats must be an int or an Array, not 2.5"),
+    (lambda xp, x: xp.tril(x, k=0.5), "tril: k must be an int, not 0.5"),
+    (lambda xp, x: xp.eye(2, k=0.5), "eye: k must be an int, not 0.5"),
+    (lambda xp, x: xp.linspace(0, 1, 2.5), "linspace: num must be an int, not 2.5"),
+    (lambda xp, x: xp.fft.fft(x, n=4.0), "fft: n must be an int or None, not 4.0"),
+    (lambda xp, x: xp.fft.fftn(x, axes=0), "fftn: axes must be a sequence of ints or None, not 0"),
+    (lambda xp, x: xp.fft.fftshift(x, axes=0.0), "fftshift: axes must be an int, a sequence of ints or None, not 0.0"),
+    (lambda xp, x: xp.fft.fftfreq(2.5), "fftfreq: n must be an int, not 2.5"),
+    (lambda xp, x: xp.tensordot(x, x, axes=1.0), "tensordot: axes must be an int or two sequences of ints, not 1.0"),
+    (lambda xp, x: xp.linalg.matrix_power(x, 2.0), "matrix_power: n must be an int, not 2.0"),
+    (lambda xp, x: xp.std(x, correction="1"), "std: correction must be a number, not '1'"),
+    (lambda xp, x: xp.var(x, correction=None), "var: correction must be a number, not None"),
+]
+
+
+@pytest.mark.parametrize(("call", "sentence"), NO_INTEGERS, ids=[sentence for _, sentence in NO_INTEGERS])
+@pytest.mark.usefixtures("backend")
+def test_what_is_no_integer_is_refused(call: Callable[[Any, Any], object], sentence: str) -> None:
+    x = xp.reshape(xp.arange(6.0), (2, 3))
+    with pytest.raises(TypeError) as caught:
+        call(xp, x)
+    assert str(caught.value) == sentence
+
+
+NO_CHOICES: list[tuple[Callable[[Any, Any], object], str]] = [
+    (lambda xp, x: xp.linalg.qr(x, mode="full"), "qr: mode must be 'reduced' or 'complete', not 'full'"),
+    (lambda xp, x: xp.fft.fft(x, norm="x"), "fft: norm must be 'backward', 'ortho' or 'forward', not 'x'"),
+    (lambda xp, x: xp.meshgrid(x[0, :], indexing="x"), "meshgrid: indexing must be 'xy' or 'ij', not 'x'"),
+    (lambda xp, x: xp.searchsorted(x[0, :], x, side="x"), "searchsorted: side must be 'left' or 'right', not 'x'"),
+    (
+        lambda xp, x: xp.linalg.matrix_norm(x, ord="x"),
+        "matrix_norm: ord must be a number, 'fro', 'nuc' or None, not 'x'",
+    ),
+    (
+        lambda xp, x: xp.linalg.matrix_norm(x, ord=1.5),
+        "matrix_norm: ord must be 1, -1, 2, -2, inf, -inf, 'fro', 'nuc' or None, not 1.5",
+    ),
+]
+
+
+@pytest.mark.parametrize(("call", "sentence"), NO_CHOICES, ids=[sentence for _, sentence in NO_CHOICES])
+@pytest.mark.usefixtures("backend")
+def test_a_word_that_is_no_choice_is_refused(call: Callable[[Any, Any], object], sentence: str) -> None:
+    with pytest.raises(ValueError) as caught:
+        call(xp, xp.reshape(xp.arange(6.0), (2, 3)))
+    assert str(caught.value) == sentence
+
+
+# Axes come from np.argsort, lengths from np.prod.
+INTEGERS: dict[str, Callable[[Any, Any, Any, Any], Any]] = {
+    "sum": lambda xp, x, zero, two: xp.sum(x, axis=zero),
+    "sum, several": lambda xp, x, zero, two: xp.sum(x, axis=[zero, 1]),
+    "max": lambda xp, x, zero, two: xp.max(x, axis=zero),
+    "any": lambda xp, x, zero, two: xp.any(x, axis=zero),
+    "count_nonzero": lambda xp, x, zero, two: xp.count_nonzero(x, axis=zero),
+    "argmax": lambda xp, x, zero, two: xp.argmax(x, axis=zero),
+    "sort": lambda xp, x, zero, two: xp.sort(x, axis=zero),
+    "cumulative_sum": lambda xp, x, zero, two: xp.cumulative_sum(x, axis=zero),
+    "diff": lambda xp, x, zero, two: xp.diff(x, axis=zero, n=two - 1),
+    "take": lambda xp, x, zero, two: xp.take(x, xp.asarray([1]), axis=zero),
+    "take_along_axis": lambda xp, x, zero, two: xp.take_along_axis(x, xp.zeros((1, 3), dtype=xp.int64), axis=zero),
+    "concat": lambda xp, x, zero, two: xp.concat([x, x], axis=zero),
+    "stack": lambda xp, x, zero, two: xp.stack([x, x], axis=two),
+    "unstack": lambda xp, x, zero, two: xp.unstack(x, axis=zero)[1],
+    "squeeze": lambda xp, x, zero, two: xp.squeeze(x[:1, :], axis=zero),
+    "expand_dims": lambda xp, x, zero, two: xp.expand_dims(x, axis=two),
+    "flip": lambda xp, x, zero, two: xp.flip(x, axis=zero),
+    "roll": lambda xp, x, zero, two: xp.roll(x, two),
+    "roll along an axis": lambda xp, x, zero, two: xp.roll(x, two, axis=zero + 1),
+    "moveaxis": lambda xp, x, zero, two: xp.moveaxis(x, zero, two - 1),
+    "permute_dims": lambda xp, x, zero, two: xp.permute_dims(x, (two - 1, zero)),
+    "reshape": lambda xp, x, zero, two: xp.reshape(x, (3 * two,)),
+    "reshape to one axis": lambda xp, x, zero, two: xp.reshape(x, 3 * two),
+    "broadcast_to": lambda xp, x, zero, two: xp.broadcast_to(x[0, 0], two),
+    "broadcast_to, several": lambda xp, x, zero, two: xp.broadcast_to(x, (two, two, 3)),
+    "tile": lambda xp, x, zero, two: xp.tile(x, two),
+    "repeat": lambda xp, x, zero, two: xp.repeat(x, two, axis=zero),
+    "tril": lambda xp, x, zero, two: xp.tril(x, k=two - 1),
+    "tensordot": lambda xp, x, zero, two: xp.tensordot(x, x, axes=two),
+    "tensordot of axes": lambda xp, x, zero, two: xp.tensordot(x, x, axes=([zero], [zero])),
+    "matrix_power": lambda xp, x, zero, two: xp.linalg.matrix_power(x @ x.T, two),
+    "diagonal": lambda xp, x, zero, two: xp.linalg.diagonal(x, offset=two - 1),
+    "vecdot": lambda xp, x, zero, two: xp.vecdot(x, x, axis=zero - 1),
+    "vector_norm": lambda xp, x, zero, two: xp.linalg.vector_norm(x, axis=zero),
+    "fft": lambda xp, x, zero, two: xp.real(xp.fft.fft(x, n=two, axis=zero)),
+    "fftn": lambda xp, x, zero, two: xp.real(xp.fft.fftn(x, s=[two], axes=[zero])),
+    "fftshift": lambda xp, x, zero, two: xp.fft.fftshift(x, axes=zero),
+}
+
+
+@pytest.mark.parametrize("function", INTEGERS)
+@pytest.mark.parametrize("integer", [np.int64, np.int8, xp.asarray], ids=["int64", "int8", "Array"])
+@pytest.mark.usefixtures("backend")
+def test_integers_of_numpy_and_arrays_without_axes_do_as_integers(function: str, integer: Any) -> None:
+    x = xp.reshape(xp.arange(6.0), (2, 3))
+    wanted = INTEGERS[function](xp, x, 0, 2)
+    found = INTEGERS[function](xp, x, integer(0), integer(2))
+    assert found.tolist() == wanted.tolist()
 
 
 @pytest.mark.parametrize(("call", "sentence"), OTHER_TYPES, ids=[sentence for _, sentence in OTHER_TYPES])

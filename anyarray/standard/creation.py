@@ -291,9 +291,12 @@ def eye(
 
     Source: array API 2025.12, creation_functions.eye.
     """
-    rows, columns = _shape("eye", (n_rows, n_rows if n_cols is None else n_cols))
+    rows = _dispatch.integer("eye", "n_rows", n_rows)
+    columns = rows if n_cols is None else _dispatch.integer("eye", "n_cols", n_cols)
+    k = _dispatch.integer("eye", "k", k)
+    _shape("eye", (rows, columns))
     home, kind, place = _place(device, dtype, float)
-    return made(home.eye(rows, columns, k=operator.index(k), dtype=kind, device=place), home)
+    return made(home.eye(rows, columns, k=k, dtype=kind, device=place), home)
 
 
 def from_dlpack(x: object, /, *, device: Device | None = None, copy: bool | None = None) -> Array:
@@ -334,7 +337,12 @@ def full(
     if kind not in _dispatch.SCALARS:
         kind = next((k for k in (bool, int, float, complex) if isinstance(fill_value, k)), None)
     if kind is None or isinstance(fill_value, np.generic):
-        value = asarray(fill_value, dtype=dtype, device=device)
+        try:
+            value = asarray(fill_value, dtype=dtype, device=device)
+        except _errors.ArgumentTypeError as error:
+            raise _errors.ArgumentTypeError(
+                f"full: fill_value must be a number or an Array without axes, not {fill_value!r}"
+            ) from error
         if value.shape != ():
             raise _errors.ArgumentValueError(f"full: fill_value must have no axes, not shape {value.shape}")
         home = _choice.chosen_home(device) if not value._home.is_traced(value._native) else value._home
@@ -385,7 +393,7 @@ def linspace(
     Source: array API 2025.12, creation_functions.linspace.
     """
     start, stop = _number("linspace", start), _number("linspace", stop)
-    num = operator.index(num)
+    num = _dispatch.integer("linspace", "num", num)
     if num < 0:
         raise _errors.ArgumentValueError(f"linspace: num must not be negative, not {num}")
     is_complex = isinstance(start, complex) or isinstance(stop, complex)

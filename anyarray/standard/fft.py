@@ -332,6 +332,7 @@ def rfftfreq(n: int, /, *, d: float = 1.0, dtype: DType | None = None, device: B
 
 
 def _frequencies(name: str, n: int, d: float, dtype: DType | None, device: Backend | str | None) -> Array:
+    n = _dispatch.integer(name, "n", n)
     if n < 1:
         raise _errors.ArgumentValueError(f"{name}: n must be at least 1, not {n}")
     wanted = _dtypes.default(float) if dtype is None else _dtypes.dtype(dtype)

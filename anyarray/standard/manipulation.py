@@ -8,7 +8,7 @@ in that one alone.
 from __future__ import annotations
 
 from anyarray._array import Array
-from anyarray._dispatch import dispatch
+from anyarray._dispatch import dispatch, lengths
 from anyarray._errors import ArgumentValueError
 
 __all__ = [
@@ -57,17 +57,18 @@ def broadcast_shapes(*shapes: tuple[int | None, ...]) -> tuple[int | None, ...]:
 
     Source: array API 2025.12, manipulation_functions.broadcast_shapes.
     """
-    ndim = max(map(len, shapes), default=0)
-    padded = [(1,) * (ndim - len(shape)) + tuple(shape) for shape in shapes]
+    given = [lengths("broadcast_shapes", f"shapes[{i}]", shape) for i, shape in enumerate(shapes)]
+    ndim = max(map(len, given), default=0)
+    padded = [(1,) * (ndim - len(shape)) + shape for shape in given]
     result: list[int | None] = []
-    for axis, lengths in enumerate(zip(*padded, strict=True), start=-ndim):
-        known = {length for length in lengths if length is not None and length != 1}
+    for axis, sizes in enumerate(zip(*padded, strict=True), start=-ndim):
+        known = {size for size in sizes if size is not None and size != 1}
         if len(known) > 1:
             raise ArgumentValueError(
-                f"broadcast_shapes: shapes must have equal lengths, or 1, on axis {axis}, "
-                f"but {', '.join(str(tuple(shape)) for shape in shapes)} have {' and '.join(map(str, sorted(known)))}"
+                f"broadcast_shapes: shape mismatch, as {', '.join(map(str, given))} have the lengths "
+                f"{' and '.join(map(str, sorted(known)))} on axis {axis}, which must be equal, or 1"
             )
-        result.append(None if None in lengths else known.pop() if known else 1)
+        result.append(None if None in sizes else known.pop() if known else 1)
     return tuple(result)
 
 

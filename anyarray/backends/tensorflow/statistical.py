@@ -181,7 +181,7 @@ def _variance(x: Tensor, axis: Ints | None, correction: float, keepdims: bool) -
         squares = _real(_multiply(deviation, _conj(deviation)), wide.real_dtype)
     else:
         squares = _squared_difference(x, _mean(x, axes, True))
-    if not correction:
+    if correction == 0:
         return _mean(squares, axes, keepdims)
     total = _add_up(squares, axes, keepdims)
     degrees = _degrees(x, axis, correction)
