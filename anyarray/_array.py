@@ -229,7 +229,14 @@ class Array(metaclass=_Unmade):
         return bool(namespace().any(equal))
 
     def __format__(self, spec: str) -> str:
-        return format(self.item(), spec) if spec and not self.ndim else format(str(self), spec)
+        if spec and not self.ndim:
+            return format(self.item(), spec)
+        try:
+            return format(str(self), spec)
+        except ValueError as error:
+            raise _errors.ArgumentTypeError(
+                f"format: x must have no axes for {spec!r}, not shape {self.shape}. Format its elements: x.tolist()"
+            ) from error
 
     def __repr__(self) -> str:
         return _printing.text_of(self)

@@ -73,17 +73,40 @@ def ufunc(
 
 
 def function(namespace: ModuleType, theirs: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """A function of NumPy applied to Arrays: ours of that name if it takes the arguments, else NumPy's on ndarrays."""
+    """A function of NumPy applied to Arrays: ours of that name if it takes the arguments, else NumPy's on ndarrays.
+
+    What NumPy refuses, too, raises our error.
+    """
     their_name: str = theirs.__name__
     name = ALIASES.get(their_name, their_name)
     chapter = (theirs.__module__ or "").rpartition(".")[2]
+
+    def on_hosts() -> Any:
+        return theirs(*[_hosts(one) for one in args], **{k: _hosts(v) for k, v in kwargs.items()})
+
     space = getattr(namespace, chapter) if chapter in ("linalg", "fft") else namespace
     ours = getattr(space, name, None) if name in getattr(space, "__all__", ()) else None
     if ours is not None:
         taken = _arguments(theirs, ours, args, kwargs)
         if taken is not None:
-            return ours(*taken[0], **taken[1])
-    return theirs(*[_hosts(one) for one in args], **{k: _hosts(v) for k, v in kwargs.items()})
+            try:
+                return ours(*taken[0], **taken[1])
+            except (_errors.ArgumentTypeError, _errors.ArgumentValueError) as refusal:
+                try:
+                    return on_hosts()
+                except (TypeError, ValueError, _errors.AnyarrayError):
+                    raise refusal from None
+    return on_hosts()
+
+
+_FLATTENING: Final = ("argsort", "cumulative_prod", "cumulative_sum", "sort", "take")
+"""Functions to which NumPy gives a flattened array if the axis is None."""
+
+_IMPLIED: Final[dict[str, Callable[[Any], tuple[int, ...]]]] = {
+    "permute_dims": lambda x: tuple(range(x.ndim))[::-1],
+    "squeeze": lambda x: tuple(axis for axis, length in enumerate(x.shape) if length == 1),
+}
+"""The axes that NumPy means if it is not told."""
 
 
 _UNTOLD: Final = {
@@ -107,7 +130,11 @@ def _arguments(
         given = told.bind(*args, **kwargs).arguments
     except (TypeError, ValueError):
         return None
-    named = dict(given)
+    # To NumPy's transforms no norm is the usual one.
+    named = {name: value for name, value in given.items() if not (name == "norm" and value is None)}
+    if ours.__name__ in _FLATTENING and named.get("axis", told.parameters["axis"].default) is None:
+        first = next(iter(named))
+        named |= {first: np.reshape(named[first], (-1,)), "axis": 0}
     positional: list[Any] = []
     keyword: dict[str, Any] = {}
     for parameter in inspect.signature(ours).parameters.values():
@@ -121,6 +148,10 @@ def _arguments(
             value = named.pop(first)
             is_array = str(parameter.annotation).startswith("Array")  # a shape stays a tuple
             positional.append(_operand(value) if is_array else value)
+        elif parameter.default is parameter.empty:
+            if ours.__name__ not in _IMPLIED:
+                return None
+            positional.append(_IMPLIED[ours.__name__](positional[0]))
     return None if named else (positional, keyword)
 
 

@@ -254,6 +254,14 @@ def test_format_takes_the_specification_of_the_scalar() -> None:
     assert f"{xp.asarray(3.14159):.2f}" == "3.14"
     assert f"{xp.asarray(7):03d}" == "007"
     assert f"{xp.asarray([1, 2])}" == "[1 2]"
+    assert f"{xp.asarray([1, 2]):>8}" == "   [1 2]"
+
+
+@pytest.mark.usefixtures("backend")
+def test_a_format_of_numbers_asks_for_a_scalar() -> None:
+    sentence = "format: x must have no axes for '.2f', not shape (2,). Format its elements: x.tolist()"
+    with pytest.raises(TypeError, match=re.escape(sentence)):
+        format(xp.asarray([1.5, 2.5]), ".2f")
 
 
 # ---------------------------------------------------------------------- copies

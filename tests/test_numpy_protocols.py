@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -36,11 +37,19 @@ STAYING: dict[str, Callable[[Any, Any], Any]] = {
     "transpose": lambda x, y: np.transpose(np.reshape(x, (3, 1)), (1, 0)),
     "sort": lambda x, y: np.sort(x),
     "cumsum": lambda x, y: np.cumsum(x, axis=0),
+    "transpose without axes": lambda x, y: np.transpose(np.stack([x, y])),
+    "squeeze without an axis": lambda x, y: np.squeeze(np.reshape(x, (1, 3, 1))),
+    "sort of a flattened matrix": lambda x, y: np.sort(np.stack([x, y]), axis=None),
+    "argsort of a flattened matrix": lambda x, y: np.argsort(np.stack([x, y]), axis=None),
+    "cumsum of a flattened matrix": lambda x, y: np.cumsum(np.stack([x, y])),
+    "cumprod of a flattened matrix": lambda x, y: np.cumprod(np.stack([x, y])),
+    "take of a flattened matrix": lambda x, y: np.take(np.stack([x, y]), [0, 4]),
     "zeros_like": lambda x, y: np.zeros_like(x),
     "tensordot": lambda x, y: np.tensordot(x, y, axes=1),
     "matmul": np.matmul,
     "linalg.norm of a product": lambda x, y: np.linalg.vector_norm(x),
     "fft.fft": lambda x, y: np.fft.fft(x),
+    "fft.fft without a norm": lambda x, y: np.fft.fft(x, norm=None),
     "expand_dims": lambda x, y: np.expand_dims(x, 0),
     "flip": lambda x, y: np.flip(x),
     "isnan": lambda x, y: np.isnan(x),
@@ -70,6 +79,10 @@ LEAVING: dict[str, Callable[[Any], Any]] = {
     "atleast_2d": np.atleast_2d,
     "einsum": lambda x: np.einsum("i,i->", x, x),
     "linalg.norm": np.linalg.norm,
+    "take at an integer": lambda x: np.take(x, 1),
+    "repeat by a list": lambda x: np.repeat(x, [1, 2, 0]),
+    "diff after a number": lambda x: np.diff(x, prepend=0.0),
+    "linalg.qr of R alone": lambda x: np.linalg.qr(np.stack([x, x**2]), mode="r"),
 }
 
 
@@ -78,6 +91,12 @@ LEAVING: dict[str, Callable[[Any], Any]] = {
 def test_a_function_that_we_lack_is_computed_by_numpy(call: Callable[[Any], Any]) -> None:
     a = np.asarray([1.0, 2.0, 4.0])
     np.testing.assert_allclose(np.asarray(call(xp.asarray(a))), call(a), rtol=1e-12)
+
+
+@pytest.mark.usefixtures("backend")
+def test_what_numpy_refuses_too_is_our_error() -> None:
+    with pytest.raises(TypeError, match=re.escape("sort: axis must be an int, not 1.5")):
+        np.sort(xp.zeros(2), axis=1.5)
 
 
 def test_a_ufunc_that_we_lack_is_computed_by_numpy_and_comes_back(backend: xp.Backend) -> None:
