@@ -130,6 +130,34 @@ def test_an_in_place_operator_takes_a_narrower_array() -> None:
     assert (x.tolist(), x.dtype) == ([2.5, 4.5], xp.float64)
 
 
+PRODUCTS: dict[str, tuple[Callable[[Any, Any], Any], Any]] = {
+    "matmul": (lambda m, v: m @ m, [[True, False], [True, True]]),
+    "matmul with a vector": (lambda m, v: m @ v, [True, True]),
+    "matmul of vectors": (lambda m, v: v @ v, True),
+    "tensordot": (lambda m, v: xp.tensordot(m, v, axes=1), [True, True]),
+    "vecdot": (lambda m, v: xp.vecdot(m, v), [True, True]),
+    "outer": (lambda m, v: xp.linalg.outer(v, v), [[True, False], [False, False]]),
+}
+
+
+@pytest.mark.parametrize(("product", "expected"), PRODUCTS.values(), ids=PRODUCTS)
+@pytest.mark.usefixtures("backend")
+def test_products_of_bools_say_whether_both_are_true_anywhere(
+    product: Callable[[Any, Any], Any], expected: Any
+) -> None:
+    found = product(xp.asarray([[True, False], [True, True]]), xp.asarray([True, False]))
+    assert found.dtype == xp.bool
+    assert found.tolist() == expected
+
+
+@pytest.mark.parametrize("function", [xp.ceil, xp.floor, xp.trunc])
+@pytest.mark.usefixtures("backend")
+def test_bools_are_whole_numbers(function: Callable[[xp.Array], xp.Array]) -> None:
+    whole = function(xp.asarray([True, False]))
+    assert whole.dtype == xp.bool
+    assert whole.tolist() == [True, False]
+
+
 @pytest.mark.usefixtures("backend")
 def test_matmul_operator_is_the_matrix_product() -> None:
     x, y = xp.asarray([[1, 2], [3, 4]]), xp.asarray([[0, 1], [1, 0]])

@@ -357,8 +357,8 @@ def copysign(x1: Tensor, x2: Tensor, /) -> Tensor:
     return where(_sign_bit(x2), _neg(magnitude), magnitude)
 
 
-ceil = sooner(np.ceil, "f", _unless("iu", op("Ceil"), _itself))
-floor = sooner(np.floor, "f", _unless("iu", op("Floor"), _itself))
+ceil = sooner(np.ceil, "f", _unless("biu", op("Ceil"), _itself))
+floor = sooner(np.floor, "f", _unless("biu", op("Floor"), _itself))
 
 
 def _rounded(x: Tensor, /) -> Tensor:

@@ -57,6 +57,7 @@ from anyarray.backends.tensorflow._kernel import (
 )
 from anyarray.backends.tensorflow._loading import tf
 from anyarray.backends.tensorflow._shapes import axes_tensor, lengths, shape_tensor, sizes_of
+from anyarray.backends.tensorflow.elementwise import multiply
 from anyarray.backends.tensorflow.linear_algebra import common_axis, matmul, matrix_transpose, require_equal_lengths
 from anyarray.backends.tensorflow.statistical import min as least
 from anyarray.backends.tensorflow.statistical import sum as total
@@ -415,8 +416,7 @@ def outer(x1: Tensor, x2: Tensor, /) -> Tensor:
         raise _errors.ArgumentValueError(
             f"outer: x1 and x2 must have one axis each, not {x1.shape.rank} and {x2.shape.rank}"
         )
-    x1, x2 = promoted(x1, x2)
-    return _multiply(_expand_dims(x1, constant(-1)), x2)
+    return multiply(_expand_dims(x1, constant(-1)), x2)
 
 
 def cross(x1: Tensor, x2: Tensor, /, *, axis: int = -1) -> Tensor:

@@ -112,6 +112,7 @@ def _unless_tf32(through: Callable[[Tensor, Tensor], Tensor]) -> Callable[[Tenso
 
 
 _DETOURS: Final = {
+    NATIVE["bool"]: _through("float32"),  # whether there is a path: no sum of ones is 0
     NATIVE["int8"]: _through("int32"),
     NATIVE["uint8"]: _through("int32"),
     NATIVE["uint16"]: _as_signed("int16"),
@@ -163,8 +164,8 @@ def matmul(x1: Tensor, x2: Tensor, /) -> Tensor:
 def _inner(x1: Tensor, x2: Tensor, axis: int) -> Tensor:
     """Sum of the products along `axis`, of one dtype."""
     name = name_of(x1)
-    if name in ("float16", "bfloat16"):
-        # TensorFlow may add them up in 16 bits: from 2048 on, ones add nothing.
+    if name in ("float16", "bfloat16", "bool"):
+        # TensorFlow may add them up in 16 bits: from 2048 on, ones add nothing. It does not multiply bools.
         return cast(_inner(cast(x1, "float32"), cast(x2, "float32"), axis), name)
     return _sum(_multiply(x1, x2), constant(axis), False)
 
