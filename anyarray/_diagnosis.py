@@ -32,19 +32,16 @@ ACCEPTED: Final = {
 }
 """Kinds that a parameter takes, by the standard's words; floating-point functions promote bool and integers."""
 
-PLAIN: Final = {
+INTEGERS: Final = {
     "int": "an int",
-    "float": "a number",
-    "bool": "True or False",
-    "None": "None",
     "tuple[int, ...]": "a tuple of ints",
     "Sequence[int]": "a sequence of ints",
     "tuple[Sequence[int], Sequence[int]]": "two sequences of ints",
 }
-"""What messages call the types of parameters that are no arrays."""
+"""What messages call the types of parameters that are integers, such as axes and shapes."""
 
-INTEGERS: Final = frozenset(name for name, words in PLAIN.items() if words.endswith(("int", "ints")))
-"""Those of them that are integers, such as axes and shapes."""
+TYPES: Final = {**INTEGERS, "float": "a number", "bool": "True or False", "None": "None"}
+"""The same of all parameters that are no arrays, but for those that are one of several words."""
 
 
 @dataclass(frozen=True)
@@ -90,12 +87,12 @@ def require_plain(function: str, parameter: str, annotation: str, given: Any) ->
 
     Sequences of integers are tuples.
     """
-    if not INTEGERS.isdisjoint(annotation.split(" | ")):
+    if INTEGERS.keys() & annotation.split(" | "):
         error = _wrong_integers(annotation, given)
     else:
         error = _wrong_choice(annotation, given)
     if error:
-        wanted = [one for part in annotation.split(" | ") for one in words(part) or [PLAIN[part]]]
+        wanted = [one for part in annotation.split(" | ") for one in words(part) or [TYPES[part]]]
         listed = " or ".join([", ".join(wanted[:-1]), wanted[-1]] if wanted[1:] else wanted)
         raise error(f"{function}: {parameter} must be {listed}, not {given!r}")
 

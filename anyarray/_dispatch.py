@@ -95,7 +95,7 @@ class Parameter:
             self.role = DTYPE
         else:
             self.role = PLAIN
-        self.is_integral = self.role is PLAIN and not _diagnosis.INTEGERS.isdisjoint(union)
+        self.is_integral = self.role is PLAIN and bool(_diagnosis.INTEGERS.keys() & union)
         """Whether it is an integer, or several."""
         self.choices = _diagnosis.words(self.annotation) if self.annotation.startswith("Literal") else []
         """The words that it may be, in quotes."""
@@ -472,15 +472,15 @@ def _argument(p: Parameter) -> str:
 def call(declaration: Declaration, values: Sequence[Any]) -> Any:
     """Call a declared function with any arguments: choose the home, bring the arrays there, call, wrap."""
     prepared = [
-        _taken(declaration.name, p, value) if p.role in (ARRAY, WEAK, SEQUENCE) else value
-        for p, value in zip(declaration.parameters, values, strict=True)
+        read(declaration, at, value) if p.is_read else _taken(declaration.name, p, value)
+        for at, (p, value) in enumerate(zip(declaration.parameters, values, strict=True))
     ]
     arrays = [a for value in prepared for a in (value if isinstance(value, list) else [value]) if is_array(a)]
     if not arrays:
         _refuse_no_arrays(declaration, values)
     name = declaration.name
     traced = _traced_home(arrays)
-    has_axis = declaration.axis_at is not None and values[declaration.axis_at] != declaration.usual_axis
+    has_axis = declaration.axis_at is not None and prepared[declaration.axis_at] != declaration.usual_axis
     decision = _choice.decision(name, arrays, is_traced=traced is not None, has_axis=has_axis)
     if decision is None:
         home = _choice.home_of_call(name, [a._home for a in arrays], traced)
@@ -516,7 +516,7 @@ def _called(
     agreed = _agreed_dtype(declaration, prepared)
     positional: list[Any] = []
     keyword: dict[str, Any] = {}
-    for at, (p, value) in enumerate(zip(declaration.parameters, prepared, strict=True)):
+    for p, value in zip(declaration.parameters, prepared, strict=True):
         native = value
         if is_array(value):
             native = brought(value, home, declaration.name)
@@ -526,8 +526,6 @@ def _called(
             native = [brought(a, home, declaration.name) for a in value]
         elif p.role is DTYPE and value is not None:
             native = _native_dtype(home, value)
-        elif p.is_read:
-            native = read(declaration, at, value)
         elif p.role is WEAK and value is not None:
             native = home.constant(value, agreed.name)  # type: ignore[union-attr]  # there is a scalar: this one
         if p.is_variadic:
@@ -583,8 +581,8 @@ def is_array(value: Any) -> TypeGuard[Array]:
 
 
 def _taken(function: str, p: Parameter, value: Any) -> Any:
-    """An argument as Array, list of Arrays, Python scalar or None, whichever `p` allows."""
-    if is_array(value):
+    """An argument as Array, list of Arrays, Python scalar or None, whichever `p` allows; what is no array as it is."""
+    if is_array(value) or p.role in (PLAIN, DTYPE):
         return value
     if p.role is SEQUENCE:
         if not isinstance(value, (list, tuple)):

@@ -539,6 +539,15 @@ def test_integers_of_numpy_and_arrays_without_axes_do_as_integers(function: str,
     assert found.tolist() == wanted.tolist()
 
 
+@pytest.mark.parametrize("function", [name for name in INTEGERS if name != "repeat"])  # which takes arrays of counts
+def test_an_array_as_an_axis_has_no_say_in_where_a_call_runs(function: str, backend: xp.Backend) -> None:
+    with xp.backend("auto"):
+        x = xp.asarray(np.reshape(np.arange(6.0), (2, 3)), device=backend)
+        zero, two = xp.asarray(0, device="numpy"), xp.asarray(2, device="numpy")
+        found = INTEGERS[function](xp, x, zero, two)
+    assert found.device is backend
+
+
 @pytest.mark.parametrize(("call", "sentence"), OTHER_TYPES, ids=[sentence for _, sentence in OTHER_TYPES])
 @pytest.mark.usefixtures("backend")
 def test_an_argument_of_the_wrong_type_is_refused(call: Callable[[], object], sentence: str) -> None:
