@@ -332,16 +332,18 @@ class Array(metaclass=_Unmade):
             key = _normalised(key, home)
         kind = type(value)
         here = home.dtype_of(self._native)
-        if kind is Array and value._home is home:  # type: ignore[union-attr]  # `kind` says so
+        if kind in _TAKEN and type(self._native) is np.ndarray and here.kind in _TAKEN[kind]:
+            new, came = value, here  # as it is: a loop may write any number of values, and none is kept as a constant
+        elif kind is Array and value._home is home:  # type: ignore[union-attr]  # `kind` says so
             new = value._native  # type: ignore[union-attr]
             came = home.dtype_of(new)
         elif kind in _dispatch.SCALARS:
             try:
-                new, came = home.constants[value, kind, here], here
+                new = home.constants[value, kind, here]
             except _backend.ArrayMustBeCast:
                 # The value is cast to the array here, not the array to the value.
                 new = home.constant(value, _dtypes.default(kind).name)
-                came = home.dtype_of(new)
+            came = home.dtype_of(new)
         else:
             new = _dispatch.brought(_value_to_write(value), home, "setitem")
             came = home.dtype_of(new)
@@ -351,8 +353,9 @@ class Array(metaclass=_Unmade):
             )
         with _ownership.WRITES[id(self) >> 4 & 63]:
             _kept.drop(self)
+            is_alone = _ownership.is_alone(self)  # not below, where the call holds the native array, too
             try:
-                self._native = home.setitem(self._native, key, new, _ownership.is_alone(self))
+                self._native = home.setitem(self._native, key, new, is_alone)
             except Exception as error:
                 _explain_index(error, key, self._native, home)
                 raise
@@ -536,6 +539,9 @@ class Array(metaclass=_Unmade):
 
 _REAL: Final = (np.floating, np.integer, np.bool)
 """Classes of NumPy's scalars that are real numbers, as Python sees them."""
+
+_TAKEN: Final[dict[Any, str]] = {bool: "biufc", int: "iufc", float: "fc", complex: "c"}
+"""Kinds of dtypes to which NumPy itself writes a Python scalar with its value."""
 
 _asarray: Final = np.asarray
 _brought: Final = _dispatch.brought

@@ -259,3 +259,39 @@ def test_an_index_array_out_of_range_is_an_index_error(place: str) -> None:
     read = {"take": xp.take, "take_along_axis": xp.take_along_axis, "key": lambda x, i: x[i]}[place]
     with pytest.raises(IndexError):
         read(x, indices)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "value", "written"),
+    [
+        (xp.bool, True, True),
+        (xp.int8, True, 1),
+        (xp.uint8, 255, 255),
+        (xp.int64, 2**62, 2**62),
+        (xp.float32, 3, 3.0),
+        (xp.float32, 0.1, float(np.float32(0.1))),
+        (xp.float64, 0.1, 0.1),
+        (xp.float64, True, 1.0),
+        (xp.complex128, 1j, 1j),
+        (xp.complex64, 2, 2 + 0j),
+        (xp.int16, 2.75, 2),
+        (xp.bool, 2, True),
+    ],
+)
+@pytest.mark.usefixtures("backend")
+def test_a_python_scalar_is_written_in_the_dtype_of_the_array(dtype: xp.DType, value: Any, written: Any) -> None:
+    x = xp.zeros(3, dtype=dtype)
+    x[1] = value
+    assert x.dtype is dtype
+    assert x[1].item() == written
+    x[...] = value
+    assert x[2].item() == written
+
+
+@pytest.mark.parametrize(("dtype", "value"), [(xp.int8, 300), (xp.uint8, -1), (xp.int64, 2**70)])
+@pytest.mark.usefixtures("backend")
+def test_a_python_integer_that_does_not_fit_is_not_written(dtype: xp.DType, value: int) -> None:
+    x = xp.zeros(3, dtype=dtype)
+    with pytest.raises(OverflowError):
+        x[1] = value
+    assert x.tolist() == [0, 0, 0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Callable
 from typing import Any
@@ -48,26 +49,52 @@ def test_64_bits_are_exact_outside_any_trace(function: Callable[[xp.Array], xp.A
     np.testing.assert_allclose(np.asarray(function(on_jax(a))), np.asarray(function(xp.asarray(a))), rtol=1e-15)
 
 
-def test_the_other_elements_of_an_assignment_keep_64_bits() -> None:
-    x = on_jax([0.1, 0.2])
+FEW, MANY = 3, 20_000
+"""Elements; from some thousands on an assignment takes over the memory of an array that is alone."""
+
+
+@pytest.mark.parametrize("size", [FEW, MANY])
+def test_the_other_elements_of_an_assignment_keep_64_bits(size: int) -> None:
+    x = on_jax([0.1] * size)
     x[0] = 0.3
-    assert x.tolist() == [0.3, 0.2]
+    assert x.tolist() == [0.3] + [0.1] * (size - 1)
 
 
-def test_a_jax_array_of_the_user_survives_assignment() -> None:
-    native = jnp.arange(3.0)
+def test_many_elements_are_written_in_place() -> None:
+    x = on_jax(np.zeros(MANY)) + 1
+    before = x._native.unsafe_buffer_pointer()
+    x[0] = 7.0
+    x[1:3] = on_jax([8.0, 9.0])
+    assert x._native.unsafe_buffer_pointer() == before
+    assert x[:4].tolist() == [7.0, 8.0, 9.0, 1.0]
+
+
+@pytest.mark.parametrize("size", [FEW, MANY])
+def test_a_jax_array_of_the_user_survives_assignment(size: int) -> None:
+    native = jnp.arange(float(size))
     x = xp.asarray(native)
     x[0] = 9
     x[1] = 9
-    assert native.tolist() == [0.0, 1.0, 2.0]
+    assert native.tolist() == list(range(size))
 
 
-def test_a_jax_array_handed_out_survives_assignment() -> None:
-    x = on_jax([0.0, 1.0]) + 1
-    native = xp.to_native(x)
+@pytest.mark.parametrize("size", [FEW, MANY])
+@pytest.mark.parametrize("hand_out", [xp.to_native, np.asarray, np.from_dlpack, lambda x: jnp.asarray(x._native)])
+def test_a_jax_array_handed_out_survives_assignment(hand_out: Callable[[xp.Array], Any], size: int) -> None:
+    x = on_jax(np.zeros(size)) + 1
+    given = hand_out(x)
     x[0] = 9
     x[1] = 9
-    assert native.tolist() == [1.0, 2.0]
+    assert given.tolist() == [1.0] * size
+
+
+def test_what_was_computed_from_an_array_survives_assignment() -> None:
+    x = on_jax(np.zeros(MANY)) + 1
+    derived = [x[1:], xp.reshape(x, (2, -1)), +x, xp.exp(x), x.to_device("numpy"), copy.copy(x)]
+    before = [one.tolist() for one in derived]
+    x[...] = 9.0
+    x[0] = 8.0
+    assert [one.tolist() for one in derived] == before
 
 
 # ---------------------------------------------------------------------- transforms

@@ -201,6 +201,30 @@ def test_an_ndarray_made_by_np_array_is_the_user_s_own() -> None:
     assert x.tolist() == [0, 1, 2]
 
 
+MADE: dict[str, Callable[[], xp.Array]] = {
+    "zeros": lambda: xp.zeros(20_000),
+    "asarray": lambda: xp.asarray(np.zeros(20_000)),
+    "computed": lambda: xp.zeros(20_000) + 1,
+    "part of a matrix": lambda: xp.zeros((2, 20_000))[1, :],
+    "few": lambda: xp.zeros(8),
+}
+
+
+@pytest.mark.parametrize("make", MADE.values(), ids=MADE)
+def test_an_array_that_nobody_else_holds_is_written_in_place(make: Callable[[], xp.Array]) -> None:
+    with xp.backend("numpy"):
+        x = make()
+        before = x._native.ctypes.data
+        x[0] = 7.0
+        x[1:] = xp.ones(x.size - 1)
+        x[xp.asarray([3])] = 2.0
+        assert x._native.ctypes.data == before
+        held = x[:2]
+        x[0] = 8.0
+        assert x._native.ctypes.data != before
+        assert held.tolist() == [7.0, 1.0]
+
+
 @pytest.mark.usefixtures("backend")
 def test_an_array_is_written_in_place_again_once_nobody_else_holds_it() -> None:
     x = xp.arange(3)
