@@ -357,6 +357,8 @@ class Array(metaclass=_Unmade):
             try:
                 self._native = home.setitem(self._native, key, new, is_alone)
             except Exception as error:
+                if isinstance(error, OverflowError) and kind is int:
+                    home.constant(value, self.dtype.name)  # raises it in the same words for all dtypes
                 _explain_index(error, key, self._native, home)
                 raise
             if self._second is not None:

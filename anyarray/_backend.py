@@ -596,8 +596,7 @@ def _complete(x: Native, key: Any) -> Any:
 
 
 def _setitem(namespace: Any, x: Native, key: Any, value: Native, exclusive: bool) -> Native:
-    if not exclusive:
-        x = namespace.asarray(x, copy=True)
+    x = namespace.asarray(x, copy=True)  # even if `exclusive`: a view may hold the memory inside of x, but not x
     x[_complete(x, key)] = namespace.astype(value, x.dtype)
     return x
 

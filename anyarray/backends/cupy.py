@@ -100,9 +100,14 @@ def from_dlpack(x: Any, device: int, /) -> Native:
 getitem = operator.getitem
 
 
+_memory = cupy.cuda.memory
+_OWN_MEMORY: Final = (_memory.PooledMemory, _memory.Memory, _memory.ManagedMemory, _memory.MemoryAsync)
+"""Classes of memory that CuPy allocated. In that of others, such as a DLPack capsule's, somebody else may read."""
+
+
 def setitem(x: Native, key: Any, value: Native, exclusive: bool, /) -> Native:
-    """Copy on write: a view and a buffer that somebody else holds are copied first."""
-    if not exclusive:
+    """Copy on write: a view, a buffer that somebody else holds and memory of another library are copied first."""
+    if not (exclusive and type(x.data.mem) in _OWN_MEMORY):
         x = x.copy()
     x[key] = value
     return x
