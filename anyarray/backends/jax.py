@@ -27,6 +27,7 @@ import math
 import operator
 import os
 import sys
+import threading
 from builtins import any as some
 from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
@@ -1840,7 +1841,13 @@ def getitem(x: Native, key: Any) -> Native:
 
 def setitem(x: Native, key: Any, value: Native, exclusive: bool) -> Native:
     """`x` with `value` at `key`; takes over the memory of `x` if `exclusive`."""
-    exclusive = exclusive and not isinstance(x, jax.core.Tracer) and math.prod(x.shape) >= _DONATED
+    # A thread that takes x up meanwhile would find it deleted.
+    exclusive = (
+        exclusive
+        and not isinstance(x, jax.core.Tracer)
+        and math.prod(x.shape) >= _DONATED
+        and threading.active_count() == 1
+    )
     entries = key if type(key) is tuple else (key,)
     if not some(map(_is_array, entries)):
         region, starts = _basic(x.shape, entries)
