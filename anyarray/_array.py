@@ -361,7 +361,7 @@ class Array(metaclass=_Unmade):
                     home.constant(value, self.dtype.name)  # raises it in the same words for all dtypes
                 _explain_index(error, key, self._native, home)
                 raise
-            if is_alone and not _ownership.is_alone(self):
+            if is_alone and not home.backend.is_immutable and not _ownership.is_alone(self):
                 # A thread has taken the memory up meanwhile. That it was written is seen by what stands in its place.
                 self._native = home.setitem(self._native, key, new, False)
             if self._second is not None:
