@@ -71,6 +71,21 @@ def test_many_elements_are_written_in_place(monkeypatch: pytest.MonkeyPatch) -> 
     assert x[:4].tolist() == [7.0, 8.0, 9.0, 1.0]
 
 
+def test_memory_is_not_taken_over_beside_another_thread() -> None:
+    x = on_jax(np.zeros(MANY)) + 1
+    before = x._native.unsafe_buffer_pointer()
+    is_over = threading.Event()
+    thread = threading.Thread(target=is_over.wait)
+    thread.start()
+    try:
+        x[0] = 7.0
+    finally:
+        is_over.set()
+        thread.join()
+    assert x._native.unsafe_buffer_pointer() != before
+    assert x[:2].tolist() == [7.0, 1.0]
+
+
 @pytest.mark.parametrize("size", [FEW, MANY])
 def test_a_jax_array_of_the_user_survives_assignment(size: int) -> None:
     native = jnp.arange(float(size))

@@ -44,9 +44,10 @@ The hooks
     getitem(x, key)               x[key]; the key is normalised, see below
     setitem(x, key, value, exclusive)
                                   a native array with x's values, except `value` at `key`. `value` is a native
-                                  array; it is cast to x's dtype and broadcasts. May reuse x's memory if `exclusive`:
-                                  nobody else holds x, or `x.base` where it has one. The caller drops x. Without a
-                                  function of its own, a backend copies x for each write
+                                  array, or for an ndarray x a Python scalar of its kind; it is cast to x's dtype and
+                                  broadcasts. May reuse x's memory if `exclusive`: nobody else holds x, or `x.base`
+                                  where it has one. The caller drops x. Without a function of its own, a backend
+                                  copies x for each write
     IS_IMMUTABLE                  True if nobody can write to its arrays; their memory may be shared then
     exported(x)                   an object with `__dlpack__` of x's memory, or of a copy if someone could write to that
     from_dlpack(x, device)        a native array in the memory of an object with `__dlpack__` on that device; raises if
