@@ -88,7 +88,8 @@ LARGE: Final = 10_000
 MOST: Final = (1 << 30) - 1
 """The limit where there is none: the greatest of the integers that Python compares fast."""
 
-_state: Final = _State()
+state: Final = _State()
+"""Looked at by who must not call to know."""
 _limits: Final[dict[str, Limit]] = {}
 
 
@@ -99,10 +100,10 @@ def limit_of(function: str) -> Limit:
 
 def model() -> _cost.Model | None:
     """The model of this machine, from its profile; None without one. Reads the file at the first call."""
-    if not _state.is_known:
+    if not state.is_known:
         use(None)  # whatever happens now, it happens once
         use(_looked_up())
-    return _state.model
+    return state.model
 
 
 def _looked_up() -> _cost.Model | None:
@@ -114,7 +115,7 @@ def _looked_up() -> _cost.Model | None:
     except _profile.UnusableError as error:
         warnings.warn(f"profile: {error}, so it is ignored. {CURE}", ProfileWarning, stacklevel=2)
         return None
-    _state.is_silent = found is not None or _profile.path() is None
+    state.is_silent = found is not None or _profile.path() is None
     return found
 
 
@@ -124,9 +125,9 @@ def mention() -> None:
     By the logger, which writes a line to stderr unless the program says otherwise. Not a warning: nothing is wrong, and
     a program that turns warnings into errors must not fail of this.
     """
-    if _state.is_silent:
+    if state.is_silent:
         return
-    _state.is_silent = True
+    state.is_silent = True
     if any(library.is_installed for library in _backend.libraries().values() if library.name != NUMPY):
         import logging  # 5 ms, which `import anyarray` need not take
 
@@ -137,7 +138,7 @@ def mention() -> None:
 
 def use(found: _cost.Model | None) -> None:
     """Decide by this model from now on."""
-    _state.is_known, _state.model = True, found
+    state.is_known, state.model = True, found
     for function, limit in _limits.items():
         limit.set(
             *[
@@ -150,7 +151,7 @@ def use(found: _cost.Model | None) -> None:
 
 def forget() -> None:
     """Look for the profile again at the next large call."""
-    _state.is_known, _state.model, _state.is_silent = False, None, True
+    state.is_known, state.model, state.is_silent = False, None, True
     for limit in _limits.values():
         limit.set(LARGE, LARGE)
     _clear()
@@ -198,7 +199,7 @@ class Prospect(NamedTuple):
 
 @functools.lru_cache(maxsize=4096)
 def _prospect(function: str, shapes: tuple[Shape, ...], dtypes: tuple[DType, ...], has_axis: bool) -> Prospect:
-    known, found = _state.model, _cost.call(function, shapes, dtypes, has_axis=has_axis)
+    known, found = state.model, _cost.call(function, shapes, dtypes, has_axis=has_axis)
     key = (function, shapes, tuple([dtype.name for dtype in dtypes]), has_axis)
     if known is None or found is None:
         return Prospect(None, {}, key, True)
@@ -321,7 +322,7 @@ def decide(
 
     `has_axis` says whether one of `_cost.BY_AXIS` goes along another axis than if none is named.
     """
-    known = _state.model
+    known = state.model
     shapes = _shapes(arrays)
     if known is None:
         return _unmeasured(function, arrays, shapes, candidates)
@@ -547,7 +548,7 @@ class WholeFunction:
         sizes = [math.prod(a._home.shape_of(a._native)) for a in arrays]
         itemsizes = [a._home.dtype(a._native).itemsize for a in arrays]
         nbytes = [size * itemsize for size, itemsize in zip(sizes, itemsizes, strict=True)]
-        name, known = here.backend.name, _state.model
+        name, known = here.backend.name, state.model
 
         def moving(target: str) -> float:
             assert known is not None
@@ -566,7 +567,7 @@ class WholeFunction:
 
     def _total(self, name: str, elements: int, width: int, moving: Callable[[str], float]) -> float:
         """Seconds of a call elsewhere with all that it takes to get there; infinity if nothing is known."""
-        known = _state.model
+        known = state.model
         costs = None if known is None else known.backends.get(name)
         if known is None or costs is None or width not in costs.fused:
             return math.inf
@@ -575,7 +576,7 @@ class WholeFunction:
         return (costs.fused[width](elements) if was is None else was) + moving(name) + once
 
     def _choose(self, here: str, elements: int, width: int, moving: Callable[[str], float]) -> str:
-        known = _state.model
+        known = state.model
         staying = self.seconds(here)
         if known is None or staying is None or here not in known.backends:
             return here

@@ -29,6 +29,7 @@ R = TypeVar("R")
 AUTO: Final = "auto"
 
 _NUMPY: Final = _backend.backend_of_name("numpy").free
+_STATE: Final = _automatic.state
 
 
 class Automatic:
@@ -191,7 +192,7 @@ def chosen_home(given: Any = None) -> Home:
     backend = choice.backend
     if type(backend) is Backend:
         return backend.free
-    if backend is None:
+    if backend is None or (_STATE.model is not None and type(backend) is Automatic):
         return _NUMPY
     here = chosen()
     if here is None:

@@ -26,7 +26,7 @@ import linecache
 import math
 import operator
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from types import CodeType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeGuard, TypeVar, overload
 
@@ -166,7 +166,9 @@ def arrived(native: Native, home: Home) -> Array:
 
 def made(native: Native, home: Home) -> Array:
     """An Array of a native array that was made for it, of which nobody else knows."""
-    array = wrap(native, home)
+    array: Array = scope["new"]()
+    array._native = native
+    array._home = home
     if home.backend.library == "numpy" and native.nbytes >= _memory.SMALL:
         if home is scope["NUMPY"]:
             _choice.mention(native.size)
@@ -704,10 +706,10 @@ def read(declaration: Declaration, at: int, value: Any) -> Any:
 def lengths(function: str, parameter: str, shape: Any) -> Any:
     """A shape as a tuple of Python's own integers; one integer will do. Raises TypeError."""
     given = _plain(shape)
-    if type(given) is int:
-        given = (given,)
-    _diagnosis.require_plain(function, parameter, SHAPE, given)
-    return given
+    if isinstance(given, Iterable) and not isinstance(given, (tuple, str)):
+        given = _plain(tuple(given))
+    _diagnosis.require_plain(function, parameter, "int | Sequence[int]", given)
+    return given if isinstance(given, tuple) else (given,)
 
 
 def integer(function: str, parameter: str, value: Any) -> int:

@@ -28,7 +28,7 @@ Scalar = bool | int | float | complex
 class DType:
     """A dtype of the standard: one object for all backends, equal to NumPy's."""
 
-    __slots__ = ("__weakref__", "_dtype", "_hash", "itemsize", "kind", "name")
+    __slots__ = ("__weakref__", "_hash", "dtype", "itemsize", "kind", "name")
 
     name: str
     """The standard's name, as `"float32"`."""
@@ -36,22 +36,24 @@ class DType:
     """One letter, as NumPy's: b, i, u, f or c."""
     itemsize: int
     """Bytes of one element."""
+    dtype: np.dtype[Any]
+    """NumPy's dtype; NumPy, JAX and TensorFlow ask for this attribute."""
 
     def __init__(self, name: str, kind: str, itemsize: int) -> None:
         self.name = name
         self.kind = kind
         self.itemsize = itemsize
         self._hash: int | None = None
-        self._dtype: np.dtype[Any] | None = None
+        if name != "bfloat16":
+            self.dtype = np.dtype(name)
 
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """NumPy's dtype; NumPy, JAX and TensorFlow ask for this attribute."""
-        if self._dtype is None:
-            # bfloat16 lives in ml_dtypes, which comes with JAX and TensorFlow; NumPy alone
-            # need not have it, so it is looked up at first use.
-            self._dtype = np.dtype(self.name) if self.name != "bfloat16" else _bfloat16()
-        return self._dtype
+    def __getattr__(self, name: builtins.str) -> Any:
+        # bfloat16 lives in ml_dtypes, which comes with JAX and TensorFlow; NumPy alone need not have it, so its dtype
+        # is looked up at first use.
+        if name != "dtype":
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
+        self.dtype = _bfloat16()
+        return self.dtype
 
     @property
     def type(self) -> Any:

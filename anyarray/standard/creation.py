@@ -7,7 +7,6 @@ namespace, or whatever NumPy takes as one; left out, it is a default that `defau
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, Literal
 
@@ -108,23 +107,31 @@ def asarray(
         if device is not None and copy is None and watch() is UNWATCHED:
             return obj.to_device(device)
     wanted = None if dtype is None else _dtypes.dtype(dtype)
+    if isinstance(obj, (list, tuple)):
+        kinds = _kinds(obj)
+        if kinds <= _dispatch.SCALARS and copy is not False:
+            try:
+                host = np.array(obj)
+            except ValueError:
+                pass  # irregular, as is said below
+            else:
+                found = _FOUND.get(host.dtype)
+                if found in kinds:  # else it is of no element's kind: of greater integers, say
+                    return _of_host(host, wanted or _defaults()[found], device, is_new=True)
+        if Array in kinds:
+            return _stacked(obj, wanted, device)
     if isinstance(obj, (bool, int, float, complex)) and not isinstance(obj, np.generic):
         if copy is False:
             raise _errors.ArgumentValueError("asarray: a Python scalar cannot become an Array without a copy")
-        kind = next(k for k in (bool, int, float, complex) if isinstance(obj, k))
+        kind = type(obj)
+        if kind not in _dispatch.SCALARS:
+            kind = next(k for k in (bool, int, float, complex) if isinstance(obj, k))
         host = np.array(obj)
         return _of_host(host, wanted or _of_scalars(host.dtype, kind), device, is_new=True)
     if type(obj) is not Array and _backend.backend_of_native(obj) is None:
-        if isinstance(obj, (list, tuple)):
-            kinds = _kinds(obj)
-            if kinds == _FLOATS and type(obj) in (list, tuple) and copy is not False:
-                return _of_host(np.array(obj), wanted or _dtypes.default(float), device, is_new=True)
-            if Array in kinds:
-                return _stacked(obj, wanted, device)
-        host = _host_array(obj)
-        if copy is False and not _is_buffer(obj):
+        host, is_buffer = _host_array(obj), _is_buffer(obj)
+        if copy is False and not is_buffer:
             raise _errors.ArgumentValueError(f"asarray: a {type(obj).__name__} cannot become an Array without a copy")
-        is_buffer = _is_buffer(obj)
         return _of_host(host, wanted or (None if is_buffer else _of_leaves(host, obj)), device, is_new=not is_buffer)
     source = _dispatch.as_array("asarray", "obj", obj)
     is_ours = _dispatch.is_array(obj)
@@ -180,14 +187,20 @@ def _leaves(obj: Any) -> Iterator[Any]:
 def _kinds(obj: Any) -> set[type]:
     """The classes of the elements of nested lists and tuples."""
     kinds = set(map(type, obj))
-    for kind in kinds - _dispatch.SCALARS:
-        if issubclass(kind, (list, tuple)):
-            nested = [_kinds(one) for one in obj if isinstance(one, (list, tuple))]
-            return kinds.union(*nested)
+    if not kinds <= _dispatch.SCALARS:
+        nested = [_kinds(one) for one in obj if isinstance(one, (list, tuple))]
+        if nested:
+            return set().union(*nested, *[{kind} for kind in kinds if not issubclass(kind, (list, tuple))])
     return kinds
 
 
-_FLOATS: Final = {float}
+_FOUND: Final[dict[np.dtype[Any], type[Any]]] = {
+    np.dtype(np.bool): bool,
+    np.dtype(np.int64): int,
+    np.dtype(np.float64): float,
+    np.dtype(np.complex128): complex,
+}
+"""The class of the elements by the dtype that NumPy finds for them."""
 
 
 def _are_natural(obj: Any) -> bool:
@@ -524,7 +537,9 @@ def _place(device: Device | None, given: DType | None, kind: type[Any]) -> tuple
     home = _choice.chosen_home(device)
     backend = home.backend
     dtype = _defaults()[kind] if given is None else _dtypes.dtype(given)
-    return home, backend.native_dtype(dtype.name), backend.native_device
+    # NumPy's dtype is at hand; other libraries take longer for an array than to look theirs up.
+    native = dtype.dtype if backend.library == "numpy" else backend.native_dtype(dtype.name)
+    return home, native, backend.native_device
 
 
 def _shape(function: str, shape: Shape) -> tuple[int, ...]:
@@ -537,16 +552,8 @@ def _shape(function: str, shape: Shape) -> tuple[int, ...]:
                 break
         else:
             return shape
-    lengths: tuple[int, ...]
-    try:
-        lengths = (operator.index(shape),)  # type: ignore[arg-type]  # a sequence is told by the TypeError
-    except TypeError:
-        try:
-            lengths = tuple(operator.index(n) for n in shape)  # type: ignore[union-attr]  # not an int, as above
-        except TypeError:
-            raise _errors.ArgumentTypeError(
-                f"{function}: shape must be an int or a sequence of ints, not {shape!r}"
-            ) from None
+    given = _dispatch.lengths(function, "shape", shape)
+    lengths = tuple([_dispatch.integer(function, f"shape[{i}]", n) for i, n in enumerate(given)])
     if any(n < 0 for n in lengths):
         raise _errors.ArgumentValueError(f"{function}: shape must not be negative, not {lengths}")
     return lengths
