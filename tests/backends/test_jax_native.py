@@ -12,6 +12,8 @@ import pytest
 
 jax = pytest.importorskip("jax")
 functions: Any = importlib.import_module("anyarray.backends.jax")
+indexing: Any = importlib.import_module("anyarray.backends.jax.indexing")
+scope: Any = importlib.import_module("anyarray.backends.jax._scope")
 
 CPU = jax.local_devices(backend="cpu")[0]
 FLOAT64 = np.dtype("float64")
@@ -149,11 +151,11 @@ def test_an_update_waits_for_operations_in_flight() -> None:
 def test_indices_do_not_compile_anew() -> None:
     x = native(np.arange(100.0))
     call("getitem", x, 0)
-    before = functions._read._cache_size()
+    before = indexing._read._cache_size()
     for i in range(1, 50):
         assert float(call("getitem", x, i)) == i
     # The first element starts at 0 as much as the others do: one compiled function serves all.
-    assert functions._read._cache_size() == before
+    assert indexing._read._cache_size() == before
 
 
 @pytest.mark.parametrize("key", [4, -5, (0, 0)])
@@ -202,9 +204,9 @@ def test_int64_and_uint64_are_compared_exactly() -> None:
 
 
 def test_functions_for_options_that_never_come_back_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(functions._Variants, "MOST", 4)
+    monkeypatch.setattr(scope._Variants, "MOST", 4)
     broadcast_to = functions.scoped(functions.broadcast_to, CPU)
     for length in range(10):
         assert broadcast_to(native([1.0]), (length, 1)).shape == (length, 1)
-    (variants,) = [v for v in broadcast_to.__globals__.values() if isinstance(v, functions._Variants)]
+    (variants,) = [v for v in broadcast_to.__globals__.values() if isinstance(v, scope._Variants)]
     assert len(variants) <= 4

@@ -1,0 +1,192 @@
+"""What the contract of backends asks beside the standard, but for transforms and indexing."""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Callable
+from typing import Any, Final
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.interpreters.partial_eval import DynamicJaxprTracer
+
+from anyarray import _memory
+from anyarray.backends.jax._kernel import NATIVE, Native
+
+__all__ = [
+    "ARRAY_TYPES",
+    "IS_IMMUTABLE",
+    "READS_BY_BUFFER",
+    "EagerTensor",
+    "adopt",
+    "device_of",
+    "devices",
+    "dtype_of",
+    "exported",
+    "from_dlpack",
+    "from_numpy",
+    "is_traced",
+    "namespace",
+    "native_dtype",
+    "plain",
+    "scalar",
+    "shape_of",
+    "synchronize",
+    "to_device",
+    "to_numpy",
+]
+
+namespace = jnp
+ARRAY_TYPES: Final = (jax.Array, jax.core.Tracer)
+IS_IMMUTABLE: Final = True
+READS_BY_BUFFER: Final = True
+
+
+def devices() -> dict[str, list[Any]]:
+    """The devices of this process by kind, best kind first."""
+    found: dict[str, list[Any]] = {}
+    for kind in ("gpu", "tpu", "cpu"):
+        try:
+            found[kind] = jax.local_devices(backend=kind)
+        except RuntimeError:  # what JAX raises for a platform that it was not built for or does not find
+            continue
+    return found
+
+
+def device_of(x: Native) -> Any:
+    """The device of `x`; the first of a sharded array, JAX's default for a tracer."""
+    if isinstance(x, jax.core.Tracer):
+        return _default_device()
+    found = x.devices()
+    return next(iter(found)) if len(found) == 1 else min(found, key=operator.attrgetter("id"))
+
+
+@functools.cache
+def _default_device() -> Any:
+    return jax.local_devices()[0]
+
+
+def native_dtype(name: str) -> Any:
+    """NumPy's dtype, which is JAX's."""
+    return NATIVE[name]
+
+
+def dtype_of(x: Native) -> Any:
+    """The dtype of `x`."""
+    return x.dtype
+
+
+def shape_of(x: Native) -> tuple[int | None, ...]:
+    """The shape of `x`; None for an axis of symbolic length, as `jax.export` makes."""
+    shape: tuple[Any, ...] = x.shape
+    for length in shape:
+        if type(length) is not int:
+            return tuple(length if isinstance(length, int) else None for length in shape)
+    return shape
+
+
+def is_traced(x: Native) -> bool:
+    """Whether `x` is a tracer."""
+    return isinstance(x, jax.core.Tracer)
+
+
+# A read-only view on the CPU, else a read-only copy.
+to_numpy: Final[Callable[[Native], np.ndarray[Any, Any]]] = np.asarray
+
+
+def from_numpy(a: np.ndarray[Any, Any], device: Any) -> Native:
+    """A copy of `a`, in its dtype, on `device`."""
+    # JAX reads its source later, in another thread, and may keep it as the array's own memory; `copy=True` and
+    # `may_alias=False` do not change that. So it is given a copy that nobody else can write to, and that it can keep.
+    return lent(_memory.copied(a), device)
+
+
+def lent(a: np.ndarray[Any, Any], device: Any) -> Native:
+    """`a` on `device`; nobody may write to `a` any more."""
+    with jax.enable_x64(True), jax.default_device(device):
+        if a.nbytes > _SMALL:
+            return jax.device_put(a, device)
+        return placed(jnp.asarray(a), device)
+
+
+_SMALL: Final = 1 << 16
+"""Bytes up to which `jnp.asarray` (17 us) is faster than `jax.device_put` (30 us); it copies once more."""
+
+
+def plain(x: Native) -> Native:
+    """`x`, but for a tracer of 64-bit NumPy values which JAX, outside our scope, has promised to take as 32 bits."""
+    if isinstance(x, jax.core.Tracer) and not isinstance(x, DynamicJaxprTracer) and not jax.config.jax_enable_x64:
+        return jnp.copy(x)  # which keeps the promise
+    return x
+
+
+def exported(x: Native) -> Native:
+    """`x` itself: its capsule says that it is not to be written."""
+    return x
+
+
+def from_dlpack(x: Any, device: Any) -> Native:
+    """An array in the memory of `x`. In our scope, as JAX rounds to 32 bits here, too."""
+    return jax.dlpack.from_dlpack(EagerTensor(x) if type(x) is np.ndarray else x, copy=False)
+
+
+class EagerTensor:
+    """An ndarray under the name by which `jax.dlpack.from_dlpack` knows TensorFlow's tensors.
+
+    All others it asks for a stream. On a CPU that raises, within JAX, and takes 10 of 24 us.
+    """
+
+    __module__ = "tensorflow.python.framework.ops"
+    __slots__ = ("_a",)
+
+    def __init__(self, a: np.ndarray[Any, Any]) -> None:
+        self._a = a
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self._a.__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self._a.__dlpack_device__()
+
+
+def to_device(x: Native, device: Any) -> Native:
+    """`x` itself if it is there already, else a copy on `device`."""
+    # device_put to the same device makes a second handle of one buffer; donating either would delete both.
+    if isinstance(x, jax.core.Tracer) or x.devices() != {device}:
+        with jax.enable_x64(True):
+            return jax.device_put(x, device)
+    return x
+
+
+def placed(x: Native, device: Any) -> Native:
+    """`x`, which was just made on the default device of the scope, bound to `device`."""
+    # Arrays on JAX's own default device stay uncommitted, as `jnp` makes them: committing takes 30 us and would
+    # forbid the user to mix them with arrays elsewhere. In a trace the device is the trace's business.
+    if device is None or device == _default_device() or isinstance(x, jax.core.Tracer):
+        return x
+    return jax.device_put(x, device)
+
+
+def scalar(value: bool | int | float | complex, dtype: Any, device: Any) -> Native:
+    """0-d array; concrete even inside a trace, so that it can be kept."""
+    with jax.ensure_compile_time_eval():
+        return from_numpy(np.asarray(value, dtype), device)
+
+
+def synchronize(x: Native) -> None:
+    """Return when `x` is computed."""
+    if not isinstance(x, jax.core.Tracer):
+        x.block_until_ready()
+
+
+def adopt(kind: type, unwrap: Callable[[Any], Native], wrap: Callable[[Native], Any]) -> None:
+    """Make `kind` a pytree of one leaf, with nothing beside it that a trace would have to compare."""
+    key = jax.tree_util.GetAttrKey("native")
+    jax.tree_util.register_pytree_with_keys(
+        kind,
+        lambda instance: (((key, unwrap(instance)),), None),
+        lambda _, leaves: wrap(leaves[0]),
+        lambda instance: ((unwrap(instance),), None),
+    )

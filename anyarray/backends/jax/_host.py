@@ -1,0 +1,56 @@
+"""Functions whose shapes depend on values, by NumPy where it can read the memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+from jax import lax
+
+from anyarray._errors import UnsupportedError
+from anyarray.backends.jax._hooks import device_of, is_traced, lent
+from anyarray.backends.jax._kernel import Native, compiled
+
+
+@compiled
+def _touch(x: Native) -> Native:
+    return lax.expand_dims(x, (0,))
+
+
+def data_dependent(name: str, function: Callable[..., Any], on_host: Callable[..., Any]) -> Callable[..., Any]:
+    """`function`, whose shape depends on values: `on_host` of NumPy in its place where that takes no transfer.
+
+    XLA compiles anew for every shape: tens of milliseconds where NumPy takes microseconds.
+    """
+
+    def chosen(*args: Any, **options: Any) -> Any:
+        if not in_host_memory(args):
+            try:
+                result = function(*args, **options)
+            except (jax.errors.JAXTypeError, jax.errors.JAXIndexError) as cause:
+                _touch(args[0])  # raises if it outlived its trace
+                raise unknown_shape(name) from cause
+            return tuple(result) if isinstance(result, tuple) else result
+        result = on_host(*(np.asarray(x) if isinstance(x, jax.Array) else x for x in args), **options)
+        device = device_of(args[0])
+        return tuple(lent(a, device) for a in result) if isinstance(result, tuple) else lent(result, device)
+
+    return chosen
+
+
+def in_host_memory(args: Sequence[Any]) -> bool:
+    """Whether all arrays among `args` have values, in memory that NumPy can read in place."""
+    arrays = [x for x in args if isinstance(x, jax.Array)]
+    if any(map(is_traced, arrays)):
+        return False
+    return not any(device_of(x).platform != "cpu" for x in arrays)
+
+
+def unknown_shape(name: str) -> UnsupportedError:
+    """The error for a result whose shape a trace cannot know."""
+    return UnsupportedError(
+        f"{name}: the shape of the result depends on values, which JAX does not know inside jit, grad or vmap. "
+        "Call it outside, or mask instead of selecting: xp.where(...)"
+    )

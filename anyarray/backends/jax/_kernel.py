@@ -1,0 +1,108 @@
+"""How functions are made: compiled one by one, promoted and checked while they are traced."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from anyarray import _dtypes
+
+Native = Any
+"""A jax.Array or a tracer."""
+Axes = int | tuple[int, ...] | None
+NATIVE: Final = {name: jnp.dtype(name) for name in _dtypes.KNOWN}
+HIGHEST: Final = lax.Precision.HIGHEST
+
+
+class Compiled(NamedTuple):
+    """What `compiled` made a function of."""
+
+    body: Callable[..., Any]
+    static: list[str]
+    """Names of the static parameters."""
+
+
+made_of: Final[dict[Callable[..., Any], Compiled]] = {}
+"""The functions that `compiled` made."""
+
+
+def compiled(function: Callable[..., Any] | None = None, *, static: tuple[str, ...] = ()) -> Any:
+    """`function` as a `jax.jit` function; its keyword-only parameters and those named in `static` are static."""
+    if function is None:
+        return functools.partial(compiled, static=static)
+    parameters = inspect.signature(function).parameters.values()
+    names = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY or p.name in static]
+
+    @functools.wraps(function)
+    def body(*args: Any, **options: Any) -> Any:
+        with jax.enable_x64(True):
+            return function(*args, **options)
+
+    made = jax.jit(body, inline=True, static_argnames=names)
+    made_of[made] = Compiled(body, names)
+    return made
+
+
+def kind_of(x: Native) -> str:
+    """The letter of the kind of dtype: b, i, u, f or c."""
+    return _dtypes.KNOWN[x.dtype.name].kind
+
+
+def require_kinds(kinds: str, *arrays: Native) -> None:
+    """Raise TypeError unless the dtypes of `arrays` are of these kinds; runs when traced, thus once."""
+    for x in arrays:
+        if kind_of(x) not in kinds:
+            raise TypeError(f"dtype {x.dtype.name} is not one of the kinds {kinds!r}")
+
+
+def cast(x: Native, name: str) -> Native:
+    """`x` in the dtype `name`."""
+    return lax.convert_element_type(x, NATIVE[name])
+
+
+def truth(x: Native) -> Native:
+    """Whether each element is not zero; a conversion to bool would drop imaginary parts."""
+    return x if x.dtype == bool else lax.ne(x, lax.full_like(x, 0))
+
+
+def promoted(*arrays: Native) -> tuple[Native, ...]:
+    """`arrays` in the dtype that they promote to."""
+    name = _dtypes.result_name(*(x.dtype.name for x in arrays))
+    return tuple(cast(x, name) for x in arrays)
+
+
+def inexact(*arrays: Native) -> tuple[Native, ...]:
+    """`arrays` in the floating dtype that they promote to; integers count as float64, as in NumPy's reductions."""
+    arrays = promoted(*arrays)
+    return arrays if kind_of(arrays[0]) in "fc" else tuple(cast(x, "float64") for x in arrays)
+
+
+def elementwise(function: Callable[..., Native], kinds: str) -> Any:
+    """`function` of arrays in the dtype that they promote to, if it is of one of the `kinds`."""
+
+    def body(*arrays: Native) -> Native:
+        arrays = promoted(*arrays)
+        require_kinds(kinds, arrays[0])
+        return function(*arrays)
+
+    body.__name__ = function.__name__
+    return compiled(body)
+
+
+def floating(function: Callable[..., Native], kinds: str = "biufc") -> Any:
+    """As `elementwise`; integers and bools are taken as floats of their width."""
+
+    def body(*arrays: Native) -> Native:
+        arrays = promoted(*arrays)
+        require_kinds(kinds, arrays[0])
+        name = _dtypes.floating(arrays[0].dtype.name)
+        return function(*(cast(x, name) for x in arrays))
+
+    body.__name__ = function.__name__
+    return compiled(body)

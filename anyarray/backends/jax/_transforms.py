@@ -1,0 +1,46 @@
+"""JAX's transforms, by the names of the contract."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+from jax import lax
+
+from anyarray.backends.jax._kernel import Native
+from anyarray.backends.jax._scope import scoped
+
+__all__ = ["jacobian", "jit", "prepared", "stop_gradient", "value_and_grad", "vmap"]
+
+jit = jax.jit
+stop_gradient = lax.stop_gradient
+
+
+def prepared(function: Any, xs: Sequence[Native], device: Any) -> tuple[Any, Callable[..., Any] | None]:
+    # jax.jit keeps what it compiled by the scope, too. An executable asks for none: it checks its arguments in C++ and
+    # raises if their shapes, dtypes or devices are others, if they are tracers, or inside `jax.disable_jit`.
+    traced = scoped(function.trace, device)(*xs)
+    text = str(traced.jaxpr)
+    if "callback" in text or "debug_print" in text:  # outside the scope JAX rounds what it hands to and fro
+        return scoped(function, device)(*xs), None
+    executable = scoped(lambda: traced.lower().compile(), device)()
+    # Not in the scope: it has a cache by scopes all the same, and is fastest where it is called first.
+    result = executable(*xs)
+    # `Compiled.__call__` is a Python function around this one, which is not documented. Arrays on no particular device
+    # would be spread over those of a sharded one.
+    is_on_one_device = all(len(x.devices()) == 1 for x in xs)
+    return result, getattr(executable, "_call", None) if is_on_one_device else None
+
+
+def value_and_grad(function: Callable[..., Native], xs: Sequence[Native]) -> tuple[Native, Sequence[Native]]:
+    return jax.value_and_grad(function, argnums=tuple(range(len(xs))))(*xs)
+
+
+def vmap(function: Callable[..., list[Native]], xs: Sequence[Native]) -> list[Native]:
+    return jax.vmap(function)(*xs)
+
+
+def jacobian(function: Callable[..., list[Native]], xs: Sequence[Native], mode: str) -> list[Sequence[Native]]:
+    transform = jax.jacfwd if mode == "forward" else jax.jacrev
+    return transform(function, argnums=tuple(range(len(xs))))(*xs)

@@ -1,0 +1,459 @@
+"""Elementwise functions."""
+
+from __future__ import annotations
+
+import functools
+import math
+import operator
+from collections.abc import Callable
+from typing import Any, Final
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from anyarray.backends.jax._kernel import (
+    Native,
+    cast,
+    compiled,
+    elementwise,
+    floating,
+    inexact,
+    kind_of,
+    promoted,
+    require_kinds,
+)
+
+__all__ = [
+    "abs",
+    "acos",
+    "acosh",
+    "add",
+    "asin",
+    "asinh",
+    "atan",
+    "atan2",
+    "atanh",
+    "bitwise_and",
+    "bitwise_invert",
+    "bitwise_left_shift",
+    "bitwise_or",
+    "bitwise_right_shift",
+    "bitwise_xor",
+    "ceil",
+    "clip",
+    "conj",
+    "copysign",
+    "cos",
+    "cosh",
+    "cube",
+    "divide",
+    "equal",
+    "exp",
+    "expm1",
+    "floor",
+    "floor_divide",
+    "greater",
+    "greater_equal",
+    "hypot",
+    "imag",
+    "isfinite",
+    "isinf",
+    "isnan",
+    "less",
+    "less_equal",
+    "log",
+    "log1p",
+    "log2",
+    "log10",
+    "logaddexp",
+    "logical_and",
+    "logical_not",
+    "logical_or",
+    "logical_xor",
+    "maximum",
+    "minimum",
+    "multiply",
+    "negative",
+    "nextafter",
+    "not_equal",
+    "positive",
+    "pow",
+    "real",
+    "reciprocal",
+    "remainder",
+    "root",
+    "round",
+    "sign",
+    "signbit",
+    "sin",
+    "sinh",
+    "sqrt",
+    "square",
+    "subtract",
+    "tan",
+    "tanh",
+    "trunc",
+]
+
+
+# ---------------------------------------------------------------------- arithmetic
+def _by_parts(function: Callable[..., Native]) -> Callable[..., Native]:
+    """`function` of a real array; of the parts of a complex one."""
+
+    @functools.wraps(function)
+    def parts(x: Native) -> Native:
+        if kind_of(x) == "c":
+            return lax.complex(function(lax.real(x)), function(lax.imag(x)))
+        return function(x)
+
+    return parts
+
+
+def _round_to_even(x: Native) -> Native:
+    return lax.round(x, lax.RoundingMethod.TO_NEAREST_EVEN)
+
+
+def _unless_integer(function: Callable[..., Native]) -> Callable[..., Native]:
+    """`function` of floats; integers and bools as they are."""
+
+    @functools.wraps(function)
+    def kept(x: Native) -> Native:
+        return x if kind_of(x) in "biu" else function(x)
+
+    return kept
+
+
+def _abs(x: Native) -> Native:
+    if kind_of(x) == "c":  # XLA gives NaN for infinity beside NaN
+        return jnp.where(lax.is_finite(lax.abs(x)) | ~_any_infinite(x), lax.abs(x), jnp.inf)
+    return jnp.abs(x)
+
+
+def _any_infinite(x: Native) -> Native:
+    return jnp.isinf(lax.real(x)) | jnp.isinf(lax.imag(x))
+
+
+def _sign(x: Native) -> Native:
+    if kind_of(x) != "c":
+        return jnp.where(x == 0, lax.full_like(x, 0), jnp.sign(x))
+    # An infinite part outweighs a finite one; then x / abs(x).
+    infinite = _any_infinite(x)
+    re, im = (
+        jnp.where(infinite, jnp.where(jnp.isinf(part), jnp.sign(part), 0), part) for part in (lax.real(x), lax.imag(x))
+    )
+    undefined = jnp.isinf(lax.real(x)) & jnp.isinf(lax.imag(x))
+    size = jnp.where(undefined, jnp.nan, lax.abs(lax.complex(re, im)))
+    return jnp.where(x == 0, lax.full_like(x, 0), lax.complex(re / size, im / size))
+
+
+def _dividend_and_divisor(x1: Native, x2: Native) -> tuple[Native, Native]:
+    """`x1` and `x2` in one shape. Behind the barrier XLA does not see that the divisor repeats itself.
+
+    It would multiply by reciprocals, which are rounded, and zero for the largest numbers.
+    """
+    wide1, wide2 = jnp.broadcast_arrays(x1, x2)
+    return wide1, wide2 if wide2.shape == x2.shape else lax.optimization_barrier(wide2)
+
+
+def _divide(x1: Native, x2: Native) -> Native:
+    return lax.div(*_dividend_and_divisor(*inexact(x1, x2)))
+
+
+def _divided(x1: Native, x2: Native) -> tuple[Native, Native]:
+    """Quotient rounded down and remainder, as NumPy has them: signs of zeros, zero divisors and infinities too."""
+    x1, x2 = _dividend_and_divisor(x1, x2)
+    zero = lax.full_like(x1, 0)
+    if kind_of(x1) in "iu":
+        none = x2 == 0
+        safe = jnp.where(none, lax.full_like(x2, 1), x2)
+        quotient, rest = lax.div(x1, safe), lax.rem(x1, safe)
+        if kind_of(x1) == "i":
+            down = (rest != 0) & ((rest < 0) != (x2 < 0))
+            quotient, rest = quotient - cast(down, x1.dtype.name), jnp.where(down, rest + x2, rest)
+        return jnp.where(none, zero, quotient), jnp.where(none, zero, rest)
+    name = x1.dtype.name
+    if x1.dtype.itemsize == 2:
+        x1, x2 = cast(x1, "float32"), cast(x2, "float32")
+    exact = lax.div(x1, x2)
+    rest = lax.rem(x1, x2)
+    quotient = lax.div(x1 - rest, x2)
+    down = (rest != 0) & ((rest < 0) != (x2 < 0))
+    quotient = jnp.where(down, quotient - 1, quotient)
+    rest = jnp.where(down, rest + x2, rest)
+    rest = jnp.where(rest == 0, jnp.copysign(lax.full_like(rest, 0), x2), rest)
+    whole = lax.floor(quotient)
+    whole = jnp.where(quotient - whole > 0.5, whole + 1, whole)
+    whole = jnp.where(quotient == 0, jnp.copysign(lax.full_like(whole, 0), exact), whole)
+    return cast(jnp.where(x2 == 0, exact, whole), name), cast(rest, name)
+
+
+def _floor_divide(x1: Native, x2: Native) -> Native:
+    return _divided(x1, x2)[0]
+
+
+def _remainder(x1: Native, x2: Native) -> Native:
+    return _divided(x1, x2)[1]
+
+
+def _power(x1: Native, x2: Native) -> Native:
+    if kind_of(x1) == "f":
+        return jnp.power(x1, x2)
+    if kind_of(x1) == "c":  # XLA takes the logarithm of zero
+        of_zero = jnp.where(lax.real(x2) > 0, 0, jnp.nan).astype(x1.dtype)
+        power = jnp.power(jnp.where(x1 == 0, lax.full_like(x1, 1), x1), x2)
+        return jnp.where(x2 == 0, lax.full_like(power, 1), jnp.where(x1 == 0, of_zero, power))
+
+    # jnp.power looks at six bits of an exponent. A negative one gives the integer part of the exact result.
+    def squared(state: tuple[Native, Native, Native]) -> tuple[Native, Native, Native]:
+        result, base, exponent = state
+        return jnp.where(exponent & 1 == 1, result * base, result), base * base, lax.shift_right_logical(exponent, one)
+
+    base, exponent = jnp.broadcast_arrays(x1, x2)
+    one = lax.full_like(base, 1)
+    if kind_of(x1) == "i":
+        is_unit = (base == 1) | (base == -1)
+        base = jnp.where((exponent < 0) & ~is_unit, 0, base)
+        exponent = jnp.where(is_unit, exponent & 1, exponent)
+    return lax.while_loop(lambda state: jnp.any(state[2] != 0), squared, (one, base, exponent))[0]
+
+
+def _root(x: Native) -> Native:
+    # Not by adding 0, as for XLA -0 plus 0 is -0; nor by the absolute value, whose derivative at 0 would make NaN.
+    return lax.sqrt(jnp.where(jnp.signbit(x) & ((x == 0) | (x == -jnp.inf)), -x, x))
+
+
+def _comparison(function: Callable[[Native, Native], Native], kinds: str) -> Any:
+    """As `elementwise`, but int64 with uint64 is exact, as in NumPy."""
+
+    def body(x1: Native, x2: Native) -> Native:
+        signed = [kind_of(x) == "i" for x in (x1, x2)]
+        if "uint64" in (x1.dtype.name, x2.dtype.name) and any(signed):
+            negative = x1 < 0 if signed[0] else x2 < 0
+            below = function(np.int64(-1), np.int64(0)) if signed[0] else function(np.int64(0), np.int64(-1))
+            return jnp.where(negative, below, function(cast(x1, "uint64"), cast(x2, "uint64")))
+        x1, x2 = promoted(x1, x2)
+        require_kinds(kinds, x1)
+        return function(x1, x2)
+
+    body.__name__ = function.__name__
+    return compiled(body)
+
+
+def _itself_unless(kinds: str, function: Callable[[Native], Native]) -> Callable[[Native], Native]:
+    """The array itself, as nobody can write to it; `function` of one whose dtype is of these kinds."""
+
+    def kept(x: Native) -> Native:
+        return function(x) if x.dtype.kind in kinds else x
+
+    return kept
+
+
+@compiled
+def clip(x: Native, min: Native | None = None, max: Native | None = None) -> Native:
+    given = iter(promoted(x, *(bound for bound in (min, max) if bound is not None)))
+    x, low, high = (None if bound is None else next(given) for bound in (x, min, max))
+    require_kinds("biuf", x)
+    if low is not None:
+        x = jnp.maximum(x, low)
+    return x if high is None else jnp.minimum(x, high)
+
+
+abs = elementwise(_abs, "biufc")
+add = elementwise(jnp.add, "biufc")
+atan2 = floating(jnp.arctan2, "biuf")
+bitwise_and = elementwise(jnp.bitwise_and, "biu")
+bitwise_invert = elementwise(jnp.bitwise_not, "biu")
+bitwise_left_shift = elementwise(jnp.left_shift, "iu")
+bitwise_or = elementwise(jnp.bitwise_or, "biu")
+bitwise_right_shift = elementwise(jnp.right_shift, "iu")
+bitwise_xor = elementwise(jnp.bitwise_xor, "biu")
+ceil = elementwise(_unless_integer(lax.ceil), "biuf")
+conj = _itself_unless("c", elementwise(jnp.conj, "c"))
+copysign = floating(jnp.copysign, "biuf")
+cube = elementwise(lambda x: x * x * x, "iuf")
+divide = compiled(_divide)
+equal = _comparison(jnp.equal, "biufc")
+floor = elementwise(_unless_integer(lax.floor), "biuf")
+floor_divide = elementwise(_floor_divide, "iuf")
+greater = _comparison(jnp.greater, "biuf")
+greater_equal = _comparison(jnp.greater_equal, "biuf")
+hypot = floating(jnp.hypot, "biuf")
+imag = elementwise(jnp.imag, "c")
+isfinite = elementwise(jnp.isfinite, "biufc")
+isinf = elementwise(jnp.isinf, "biufc")
+isnan = elementwise(jnp.isnan, "biufc")
+less = _comparison(jnp.less, "biuf")
+less_equal = _comparison(jnp.less_equal, "biuf")
+logaddexp = floating(jnp.logaddexp, "biuf")
+logical_and = elementwise(jnp.logical_and, "b")
+logical_not = elementwise(jnp.logical_not, "b")
+logical_or = elementwise(jnp.logical_or, "b")
+logical_xor = elementwise(jnp.logical_xor, "b")
+maximum = elementwise(jnp.maximum, "biuf")
+minimum = elementwise(jnp.minimum, "biuf")
+multiply = elementwise(jnp.multiply, "biufc")
+negative = elementwise(jnp.negative, "iufc")
+nextafter = floating(jnp.nextafter, "biuf")
+not_equal = _comparison(jnp.not_equal, "biufc")
+positive = _itself_unless("b", elementwise(jnp.positive, "iufc"))
+pow = elementwise(_power, "iufc")
+real = _itself_unless("c", elementwise(jnp.real, "c"))
+reciprocal = floating(jnp.reciprocal)
+remainder = elementwise(_remainder, "iuf")
+root = elementwise(_root, "f")
+round = elementwise(_unless_integer(_by_parts(_round_to_even)), "biufc")
+sign = elementwise(_sign, "iufc")
+signbit = floating(jnp.signbit, "biuf")
+square = elementwise(jnp.square, "iufc")
+subtract = elementwise(jnp.subtract, "iufc")
+trunc = elementwise(_unless_integer(jnp.trunc), "biuf")
+
+
+# ---------------------------------------------------------------------- exponentials and angles
+# XLA's complex functions lose the sign of zero, hence the side of a branch cut, and most NaN and infinities of C99.
+# The functions below mend that from outside, so that accuracy and derivatives stay XLA's.
+def _mirrored(function: Callable[[Native], Native], symmetry: str) -> Callable[[Native], Native]:
+    """A function of complex numbers evaluated where no part that the symmetry covers is negative.
+
+    `symmetry` is "conjugate" for f(conj z) = conj f(z), "odd" if f(-z) = -f(z) holds too.
+    """
+
+    def mirrored(z: Native) -> Native:
+        re, im = lax.real(z), lax.imag(z)
+        one = lax.full_like(re, 1)
+        beside, above = (jnp.copysign(one, re) if symmetry == "odd" else one), jnp.copysign(one, im)
+        w = function(lax.complex(re * beside, im * above))
+        return lax.complex(lax.real(w) * beside, lax.imag(w) * above)
+
+    return mirrored
+
+
+def _product(a: Native, b: Native) -> Native:
+    """The product, where zero times infinity or NaN is zero: what C99 wants of the parts of complex functions."""
+    signs = (jnp.where(jnp.isnan(v), 1, lax.clamp(lax.full_like(v, -1), v, lax.full_like(v, 1))) for v in (a, b))
+    return jnp.where((a == 0) | (b == 0), operator.mul(*signs), a * b)
+
+
+def _turned(z: Native) -> Native:
+    """Times i, exactly."""
+    return lax.complex(-lax.imag(z), lax.real(z))
+
+
+def _turned_back(z: Native) -> Native:
+    """Times -i, exactly."""
+    return lax.complex(lax.imag(z), -lax.real(z))
+
+
+def _exp(z: Native) -> Native:
+    re, im = lax.real(z), lax.imag(z)
+    half = lax.exp(re / 2)  # exp(re) may overflow where its product with a small cosine does not
+    u = _product(_product(half, lax.cos(im)), half)
+    v = _product(_product(half, lax.sin(im)), half)
+    return lax.complex(jnp.where((re == jnp.inf) & ~lax.is_finite(im), re, u), v)
+
+
+def _cosh(z: Native) -> Native:
+    re, im = lax.real(z), lax.imag(z)
+    u = jnp.where(jnp.isinf(re) & ~lax.is_finite(im), lax.abs(re), _product(lax.cosh(re), lax.cos(im)))
+    return lax.complex(u, _product(lax.sinh(re), lax.sin(im)))
+
+
+def _sinh(z: Native) -> Native:
+    re, im = lax.real(z), lax.imag(z)
+    u = jnp.where(jnp.isinf(re) & ~lax.is_finite(im), re, _product(lax.sinh(re), lax.cos(im)))
+    return lax.complex(u, _product(lax.cosh(re), lax.sin(im)))
+
+
+def _tanh(z: Native) -> Native:
+    w = _mirrored(lax.tanh, "odd")(z)
+    re, im = lax.real(z), lax.imag(z)
+    return lax.complex(jnp.where((re == 0) & ~lax.is_finite(im), re, lax.real(w)), jnp.where(im == 0, im, lax.imag(w)))
+
+
+def _infinite_log(log: Callable[[Native], Native]) -> Callable[[Native], Native]:
+    def patched(z: Native) -> Native:
+        w = _mirrored(log, "conjugate")(z)
+        return lax.complex(jnp.where(_any_infinite(z), jnp.inf, lax.real(w)), lax.imag(w))
+
+    return patched
+
+
+_log: Final = _infinite_log(lax.log)
+
+
+def _log_to(base: float) -> Callable[[Native], Native]:
+    def log_to_base(z: Native) -> Native:
+        w, scale = _log(z), 1 / math.log(base)
+        return lax.complex(lax.real(w) * scale, lax.imag(w) * scale)
+
+    return log_to_base
+
+
+def _sqrt(z: Native) -> Native:
+    w = _mirrored(lax.sqrt, "conjugate")(z)
+    re, im = lax.real(z), lax.imag(z)
+    u = jnp.where(jnp.isinf(im) | (re == jnp.inf), jnp.inf, lax.real(w))
+    v = jnp.where(jnp.isinf(im), im, lax.imag(w))
+    return lax.complex(u, jnp.where((re == -jnp.inf) & jnp.isnan(im), jnp.inf, v))
+
+
+def _asinh(z: Native) -> Native:
+    w = _mirrored(lax.asinh, "odd")(z)
+    re, im = lax.real(z), lax.imag(z)
+    return lax.complex(lax.real(w), jnp.where(jnp.isnan(re) & (im == 0), im, lax.imag(w)))
+
+
+def _atanh(z: Native) -> Native:
+    w = _mirrored(lax.atanh, "odd")(z)
+    re, im = lax.real(z), lax.imag(z)
+    unknown = jnp.isnan(im) | (jnp.isnan(re) & lax.is_finite(im))
+    zero = jnp.copysign(lax.full_like(re, 0), re)
+    u = jnp.where(jnp.isinf(im) | (jnp.isnan(im) & ((re == 0) | jnp.isinf(re))), zero, lax.real(w))
+    return lax.complex(u, jnp.where(unknown, jnp.nan, lax.imag(w)))
+
+
+def _acos(z: Native) -> Native:
+    w = _mirrored(lax.acos, "conjugate")(z)
+    right = (lax.real(z) == 0) & jnp.isnan(lax.imag(z))
+    return lax.complex(jnp.where(right, math.pi / 2, lax.real(w)), lax.imag(w))
+
+
+def _acosh(z: Native) -> Native:
+    w = _mirrored(lax.acosh, "conjugate")(z)
+    right = (lax.real(z) == 0) & jnp.isnan(lax.imag(z))
+    return lax.complex(lax.real(w), jnp.where(right, math.pi / 2, lax.imag(w)))
+
+
+def _by_kind(real: Callable[[Native], Native], complex: Callable[[Native], Native]) -> Any:
+    def either(x: Native) -> Native:
+        return (complex if kind_of(x) == "c" else real)(x)
+
+    either.__name__ = getattr(real, "__name__", "function")
+    return floating(either)
+
+
+def _rotated(function: Callable[[Native], Native]) -> Callable[[Native], Native]:
+    """The function -i f(i z): sin from sinh, tan from tanh, and their inverses."""
+    return lambda z: _turned_back(function(_turned(z)))
+
+
+acos = _by_kind(lax.acos, _acos)
+acosh = _by_kind(lax.acosh, _acosh)
+asin = _by_kind(lax.asin, _rotated(_asinh))
+asinh = _by_kind(lax.asinh, _asinh)
+atan = _by_kind(lax.atan, _rotated(_atanh))
+atanh = _by_kind(lax.atanh, _atanh)
+cos = _by_kind(lax.cos, lambda z: _cosh(_turned(z)))
+cosh = _by_kind(lax.cosh, _cosh)
+exp = _by_kind(lax.exp, _exp)
+expm1 = _by_kind(lax.expm1, _mirrored(lax.expm1, "conjugate"))
+log = _by_kind(lax.log, _log)
+log1p = _by_kind(lax.log1p, _infinite_log(lax.log1p))
+log2 = _by_kind(jnp.log2, _log_to(2))
+log10 = _by_kind(jnp.log10, _log_to(10))
+sin = _by_kind(lax.sin, _rotated(_sinh))
+sinh = _by_kind(lax.sinh, _sinh)
+sqrt = _by_kind(lax.sqrt, _sqrt)
+tan = _by_kind(lax.tan, _rotated(_tanh))
+tanh = _by_kind(lax.tanh, _tanh)

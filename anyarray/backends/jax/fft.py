@@ -1,0 +1,102 @@
+"""The Fourier transform extension."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from anyarray.backends.jax._kernel import Axes, Native, cast, compiled, inexact
+from anyarray.backends.jax.creation import creation
+
+__all__ = [
+    "fft",
+    "fftfreq",
+    "fftn",
+    "fftshift",
+    "hfft",
+    "ifft",
+    "ifftn",
+    "ifftshift",
+    "ihfft",
+    "irfft",
+    "irfftn",
+    "rfft",
+    "rfftfreq",
+    "rfftn",
+]
+
+
+def _spectral(x: Native) -> Native:
+    """`x` in a dtype that XLA transforms: float16 as float32, as in NumPy."""
+    (x,) = inexact(x)
+    return cast(x, "float32") if x.dtype.itemsize == 2 else x
+
+
+def _transform(function: Callable[..., Native]) -> Any:
+    def body(x: Native, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Native:
+        return function(_spectral(x), n=n, axis=axis, norm=norm)
+
+    body.__name__ = function.__name__
+    return compiled(body)
+
+
+def _transform_n(function: Callable[..., Native]) -> Callable[..., Native]:
+    def body(x: Native, *, s: tuple[int, ...] | None, axes: tuple[int, ...] | None, norm: str) -> Native:
+        return function(_spectral(x), s=s, axes=axes, norm=norm)
+
+    body.__name__ = function.__name__
+    transform = compiled(body)
+
+    def over_axes(
+        x: Native, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: str = "backward"
+    ) -> Native:
+        return transform(x, s=None if s is None else tuple(s), axes=None if axes is None else tuple(axes), norm=norm)
+
+    return over_axes
+
+
+fft = _transform(jnp.fft.fft)
+ifft = _transform(jnp.fft.ifft)
+rfft = _transform(jnp.fft.rfft)
+irfft = _transform(jnp.fft.irfft)
+hfft = _transform(jnp.fft.hfft)
+ihfft = _transform(jnp.fft.ihfft)
+fftn = _transform_n(jnp.fft.fftn)
+ifftn = _transform_n(jnp.fft.ifftn)
+rfftn = _transform_n(jnp.fft.rfftn)
+irfftn = _transform_n(jnp.fft.irfftn)
+
+
+@compiled
+def _frequencies(spacing: Native, *, n: int, half: bool, dtype: Any) -> Native:
+    steps = lax.iota(jnp.int64, n // 2 + 1 if half else n)
+    if not half:
+        steps = jnp.where(steps < (n + 1) // 2, steps, steps - n)
+    return lax.convert_element_type(cast(steps, "float64") / (n * spacing), dtype)
+
+
+@creation
+def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any) -> Native:
+    return _frequencies(np.float64(d), n=n, half=False, dtype=dtype)
+
+
+@creation
+def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any) -> Native:
+    return _frequencies(np.float64(d), n=n, half=True, dtype=dtype)
+
+
+@compiled
+def _shift(x: Native, *, axes: Axes, inverse: bool) -> Native:
+    return (jnp.fft.ifftshift if inverse else jnp.fft.fftshift)(x, axes)
+
+
+def fftshift(x: Native, /, *, axes: int | Sequence[int] | None = None) -> Native:
+    return _shift(x, axes=axes if axes is None or isinstance(axes, int) else tuple(axes), inverse=False)
+
+
+def ifftshift(x: Native, /, *, axes: int | Sequence[int] | None = None) -> Native:
+    return _shift(x, axes=axes if axes is None or isinstance(axes, int) else tuple(axes), inverse=True)

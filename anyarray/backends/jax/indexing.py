@@ -1,0 +1,376 @@
+"""Reading and writing by a key.
+
+A key is split into what a compiled function is told (extents, steps, which axes move) and what it is given (starts,
+index arrays), so that all slices of one length share a function.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from anyarray.backends.jax._hooks import device_of, lent
+from anyarray.backends.jax._host import in_host_memory, unknown_shape
+from anyarray.backends.jax._kernel import Native, compiled, kind_of, require_kinds
+from anyarray.backends.jax.data_types import converted
+
+__all__ = ["getitem", "setitem", "take", "take_along_axis"]
+
+
+@compiled
+def _take(x: Native, indices: Native, *, axis: int) -> Native:
+    require_kinds("iu", indices)
+    return jnp.take(x, indices, axis=axis, mode="fill")
+
+
+def take(x: Native, indices: Native, /, *, axis: int | None = None) -> Native:
+    if axis is None:
+        if x.ndim != 1:
+            raise ValueError(f"take: axis must be given for an array of {x.ndim} axes")
+        axis = 0
+    if indices.dtype != bool:  # which is refused
+        _check_bounds(indices, x.shape[axis])
+    return _take(x, indices, axis=axis)
+
+
+@compiled
+def _take_along_axis(x: Native, indices: Native, *, axis: int) -> Native:
+    return jnp.take_along_axis(x, indices, axis=axis, mode="fill")
+
+
+def take_along_axis(x: Native, indices: Native, /, *, axis: int = -1) -> Native:
+    _check_bounds(indices, x.shape[axis])
+    return _take_along_axis(x, indices, axis=axis)
+
+
+def _check_bounds(indices: Native, length: int) -> None:
+    """Raise IndexError if an index is out of range, unless that would mean to wait for a device or an operation."""
+    if isinstance(indices, jax.core.Tracer):
+        return
+    if isinstance(indices, jax.Array):
+        if device_of(indices).platform != "cpu" or not indices.is_ready():
+            return
+        indices = np.asarray(indices)
+    if not indices.size:
+        return
+    for index in (
+        np.minimum.reduce(indices, None),
+        np.maximum.reduce(indices, None),
+    ):  # their methods take twice as long
+        if not -length <= int(index) < length:
+            raise IndexError(f"index {index} is out of bounds for an axis of length {length}")
+
+
+class _Region(NamedTuple):
+    """What a key of ints, slices, None and Ellipsis selects, but for where it starts along each axis."""
+
+    extents: tuple[int, ...]
+    """Length of the block that holds the region, along each axis of x."""
+    steps: tuple[int, ...]
+    moving: tuple[int, ...]
+    """The axes whose start is not 0."""
+    shape: tuple[int, ...]
+    """Shape of the result."""
+
+    def starts(self, moving: tuple[Native, ...]) -> list[Native]:
+        """Start along every axis of x."""
+        starts: list[Native] = [np.int64(0)] * len(self.extents)
+        for axis, start in zip(self.moving, moving, strict=True):
+            starts[axis] = lax.convert_element_type(start, jnp.int64)
+        return starts
+
+    @property
+    def reversed_axes(self) -> tuple[int, ...]:
+        """Axes with a negative step."""
+        return tuple(axis for axis, step in enumerate(self.steps) if step < 0)
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """Steps without their signs."""
+        return tuple(abs(step) for step in self.steps)
+
+    @property
+    def lengths(self) -> tuple[int, ...]:
+        """Number of elements taken along each axis of x."""
+        return tuple(-(-extent // stride) for extent, stride in zip(self.extents, self.strides, strict=True))
+
+
+def _basic(shape: tuple[int, ...], key: tuple[Any, ...]) -> tuple[_Region, list[int]]:
+    """The region that `key` selects from an array of `shape`, and the starts along its moving axes."""
+    taken = sum(entry is not None and entry is not Ellipsis for entry in key)
+    ellipses = sum(entry is Ellipsis for entry in key)
+    if ellipses > 1:
+        raise IndexError("an index can only have a single ellipsis ('...')")
+    if taken > len(shape):
+        raise IndexError(f"too many indices: the array has {len(shape)} axes, but {taken} were indexed")
+    rest = (slice(None),) * (len(shape) - taken)
+    if ellipses:
+        at = next(i for i, entry in enumerate(key) if entry is Ellipsis)
+        key = (*key[:at], *rest, *key[at + 1 :])
+    else:
+        key = (*key, *rest)
+    extents: list[Any] = []
+    steps: list[Any] = []
+    moving: list[Any] = []
+    starts: list[Any] = []
+    result: list[Any] = []
+    for entry in key:
+        if entry is None:
+            result.append(1)
+            continue
+        axis = len(extents)
+        length = shape[axis]
+        if isinstance(entry, slice):
+            start, stop, step = entry.indices(length)
+            count = len(range(start, stop, step))
+            extent = (count - 1) * abs(step) + 1 if count else 0
+            start = (start if step > 0 else start - extent + 1) if count else 0
+            step = step if count > 1 else 1
+            result.append(count)
+        else:
+            if not -length <= entry < length:
+                raise IndexError(f"index {entry} is out of bounds for axis {axis} with size {length}")
+            start, extent, step = entry % length, 1, 1
+        extents.append(extent)
+        steps.append(step)
+        # Where the start is an argument, all slices of one length and step share a compiled function.
+        if extent < length and extent:
+            moving.append(axis)
+            starts.append(start)
+    return _Region(tuple(extents), tuple(steps), tuple(moving), tuple(result)), starts
+
+
+@compiled(static=("region",))
+def _read(region: _Region, x: Native, *starts: Native) -> Native:
+    if region.moving:
+        x = lax.dynamic_slice(x, region.starts(starts), region.extents)
+    elif region.extents != x.shape:
+        x = lax.slice(x, (0,) * x.ndim, region.extents)
+    x = lax.slice(x, (0,) * x.ndim, x.shape, region.strides)
+    return lax.reshape(lax.rev(x, region.reversed_axes), region.shape)
+
+
+@compiled
+def row(x: Native, index: Native) -> Native:
+    """`x[index]`, as `_read` would give it; loops over an array do nothing else."""
+    return lax.dynamic_index_in_dim(x, index, keepdims=False)
+
+
+def _written(region: _Region, x: Native, value: Native, *starts: Native) -> Native:
+    value = _fitted(value, x, region.shape)
+    value = lax.rev(lax.reshape(value, region.lengths), region.reversed_axes)
+    if 0 in value.shape:
+        return x
+    corner = region.starts(starts)
+    if set(region.strides) - {1}:
+        # A step leaves gaps: the value is spread out, and the gaps keep what they hold.
+        gaps = [(0, 0, stride - 1) for stride in region.strides]
+        hit = lax.pad(lax.full(value.shape, True), np.bool_(False), gaps)
+        spread = lax.pad(value, lax.full((), 0, value.dtype), gaps)
+        value = lax.select(hit, spread, lax.dynamic_slice(x, corner, region.extents))
+    return lax.dynamic_update_slice(x, value, corner)
+
+
+def _fitted(value: Native, x: Native, shape: tuple[int, ...]) -> Native:
+    """`value` in the dtype of `x`, broadcast to `shape`; leading axes of length 1 may be too many, as in NumPy."""
+    if kind_of(value) == "c" and kind_of(x) not in "cb":
+        raise TypeError(f"cannot assign {value.dtype.name} to an array of dtype {x.dtype.name}")
+    extra = max(value.ndim - len(shape), 0)
+    if math.prod(value.shape[:extra]) == 1:
+        value = lax.reshape(value, value.shape[extra:])
+    return jnp.broadcast_to(lax.convert_element_type(value, x.dtype), shape)
+
+
+class _Slot(NamedTuple):
+    """An entry of a key without its values, as compiled functions are told of it."""
+
+    kind: str
+    """"array" for an argument, "slice", "none" or "ellipsis"."""
+    bounds: tuple[int | None, int | None, int | None] = (None, None, None)
+
+
+def _advanced(shape: tuple[int, ...], key: tuple[Any, ...]) -> tuple[tuple[_Slot, ...], tuple[int, ...], list[Native]]:
+    """The slots of a key that holds arrays, the axes to add to x for 0-d masks, and its integer arrays."""
+    slots: list[_Slot] = []
+    added: list[int] = []
+    arrays: list[Native] = []
+    width = sum(_width(entry) for entry in key)
+    if width > len(shape):
+        raise IndexError(f"too many indices: the array has {len(shape)} axes, but {width} were indexed")
+    axis = 0
+    for entry in key:
+        if entry is None:
+            slots.append(_Slot("none"))
+        elif entry is Ellipsis:
+            slots.append(_Slot("ellipsis"))
+            axis += len(shape) - width
+        elif isinstance(entry, slice):
+            slots.append(_Slot("slice", (entry.start, entry.stop, entry.step)))
+            axis += 1
+        elif isinstance(entry, int):
+            if not -shape[axis] <= entry < shape[axis]:
+                raise IndexError(f"index {entry} is out of bounds for axis {axis} with size {shape[axis]}")
+            slots.append(_Slot("array"))
+            arrays.append(np.int64(entry))
+            axis += 1
+        elif entry.dtype == bool:
+            if entry.shape != shape[axis : axis + entry.ndim]:
+                raise IndexError(f"a mask of shape {entry.shape} does not fit axes {shape[axis : axis + entry.ndim]}")
+            mask = np.asarray(entry)
+            if not mask.ndim:
+                added.append(axis + len(added))
+            chosen = np.nonzero(mask) if mask.ndim else (np.zeros(int(mask), np.int64),)
+            slots.extend([_Slot("array")] * len(chosen))
+            arrays.extend(chosen)
+            axis += mask.ndim
+        else:
+            _check_bounds(entry, shape[axis])
+            slots.append(_Slot("array"))
+            arrays.append(entry)
+            axis += 1
+    if len(arrays) > 1:
+        try:
+            np.broadcast_shapes(*(array.shape for array in arrays))
+        except ValueError as cause:
+            raise IndexError(str(cause)) from cause
+    return tuple(slots), tuple(added), arrays
+
+
+def _width(entry: Any) -> int:
+    """How many axes an entry of a key indexes."""
+    if entry is None or entry is Ellipsis:
+        return 0
+    return entry.ndim if _is_mask(entry) else 1
+
+
+def _filled(slots: tuple[_Slot, ...], arrays: tuple[Native, ...]) -> tuple[Any, ...]:
+    """The key that `slots` describe."""
+    remaining = iter(arrays)
+    makers: dict[str, Callable[[_Slot], Any]] = {
+        "array": lambda slot: lax.convert_element_type(next(remaining), jnp.int64),
+        "slice": lambda slot: slice(*slot.bounds),
+        "none": lambda slot: None,
+        "ellipsis": lambda slot: Ellipsis,
+    }
+    return tuple(makers[slot.kind](slot) for slot in slots)
+
+
+@compiled(static=("slots", "added"))
+def _gather(slots: tuple[_Slot, ...], added: tuple[int, ...], x: Native, *arrays: Native) -> Native:
+    return lax.expand_dims(x, added).at[_filled(slots, arrays)].get(mode="fill")
+
+
+def _scattered(slots: tuple[_Slot, ...], added: tuple[int, ...], x: Native, value: Native, *arrays: Native) -> Native:
+    key = _filled(slots, arrays)
+    expanded = lax.expand_dims(x, added)
+    shape = jax.eval_shape(lambda x: x[key], expanded).shape
+    return lax.squeeze(expanded.at[key].set(_fitted(value, x, shape), mode="drop"), added)
+
+
+def _masked(before: int, x: Native, mask: Native, value: Native) -> Native:
+    after = x.ndim - before - mask.ndim
+    return jnp.where(lax.reshape(mask, (1,) * before + mask.shape + (1,) * after), _fitted(value, x, ()), x)
+
+
+class _Update(NamedTuple):
+    """A function that returns a changed x, compiled twice: leaving x as it is, and taking over its memory."""
+
+    keeping: Any
+    reusing: Any
+
+    def __call__(self, exclusive: bool, *args: Any) -> Native:
+        return (self.reusing if exclusive else self.keeping)(*args)
+
+
+def _update(function: Callable[..., Native], static: tuple[str, ...]) -> _Update:
+    # Donation is safe whatever else refers to the buffer: XLA copies it instead if a NumPy view, a DLPack
+    # export or memory of another library is alive, and operations in flight end first.
+    return _Update(
+        jax.jit(function, static_argnames=static, inline=True),
+        jax.jit(function, static_argnames=static, inline=True, donate_argnames="x"),
+    )
+
+
+_DONATED: Final = 1 << 13
+"""Elements from which on it takes longer to copy an array than to take over its memory, which costs 6 us."""
+_write: Final = _update(_written, ("region",))
+_scatter: Final = _update(_scattered, ("slots", "added"))
+_fill: Final = _update(_masked, ("before",))
+
+
+def _is_array(entry: Any) -> bool:
+    return not (entry is None or entry is Ellipsis or isinstance(entry, int | slice))
+
+
+def _is_mask(entry: Any) -> bool:
+    return _is_array(entry) and entry.dtype == bool
+
+
+def getitem(x: Native, key: Any) -> Native:
+    """`x[key]`."""
+    if type(key) is int and x.shape and -x.shape[0] <= key < x.shape[0]:
+        return row(x, key)
+    entries = key if type(key) is tuple else (key,)
+    if not any(map(_is_array, entries)):
+        region, starts = _basic(x.shape, entries)
+        return _read(region, x, *starts)
+    if any(map(_is_mask, entries)) and in_host_memory((x, *entries)):
+        return lent(np.asarray(x)[_on_host(entries)], device_of(x))
+    try:
+        slots, added, arrays = _advanced(x.shape, entries)
+    except jax.errors.TracerArrayConversionError as cause:
+        raise unknown_shape("x[mask]") from cause
+    return _gather(slots, added, x, *arrays)
+
+
+def setitem(x: Native, key: Any, value: Native, exclusive: bool) -> Native:
+    """`x` with `value` at `key`; takes over the memory of `x` if `exclusive`."""
+    # A thread that takes x up meanwhile would find it deleted.
+    exclusive = (
+        exclusive
+        and not isinstance(x, jax.core.Tracer)
+        and math.prod(x.shape) >= _DONATED
+        and threading.active_count() == 1
+    )
+    entries = key if type(key) is tuple else (key,)
+    if not any(map(_is_array, entries)):
+        region, starts = _basic(x.shape, entries)
+        return _write(exclusive, region, x, value, *starts)
+    if any(map(_is_mask, entries)):
+        mask, before = _only_mask(x.shape, entries)
+        if mask is not None and not value.ndim:
+            return _fill(exclusive, before, x, mask, value)
+        if in_host_memory((x, value, *entries)):
+            changed = np.array(x)
+            changed[_on_host(entries)] = np.asarray(converted(value, x.dtype))
+            return lent(changed, device_of(x))
+    try:
+        slots, added, arrays = _advanced(x.shape, entries)
+    except jax.errors.TracerArrayConversionError as cause:
+        raise unknown_shape("x[mask] = value") from cause
+    return _scatter(exclusive, slots, added, x, value, *arrays)
+
+
+def _on_host(entries: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The entries of a key as NumPy takes them."""
+    return tuple(np.asarray(entry) if _is_array(entry) else entry for entry in entries)
+
+
+def _only_mask(shape: tuple[int, ...], key: tuple[Any, ...]) -> tuple[Native | None, int]:
+    """The mask of a key that holds nothing else but whole slices, and its first axis; else None."""
+    masks = [entry for entry in key if _is_array(entry)]
+    if len(masks) != 1 or masks[0].dtype != bool:
+        return None, 0
+    (mask,) = masks
+    at = next(i for i, entry in enumerate(key) if entry is mask)
+    if any(entry is not mask and entry is not Ellipsis and entry != slice(None) for entry in key):
+        return None, 0
+    before = len(shape) - mask.ndim - (len(key) - at - 1) if Ellipsis in key[:at] else at
+    return (mask, before) if shape[before : before + mask.ndim] == mask.shape else (None, 0)

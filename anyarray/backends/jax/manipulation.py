@@ -1,0 +1,140 @@
+"""Manipulation: shapes and order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from anyarray.backends.jax._host import data_dependent
+from anyarray.backends.jax._kernel import Axes, Native, compiled, promoted
+from anyarray.backends.jax.indexing import row
+
+__all__ = [
+    "broadcast_arrays",
+    "broadcast_to",
+    "concat",
+    "expand_dims",
+    "flip",
+    "moveaxis",
+    "permute_dims",
+    "repeat",
+    "reshape",
+    "roll",
+    "squeeze",
+    "stack",
+    "tile",
+    "unstack",
+]
+
+
+@compiled(static=("shape",))
+def broadcast_to(x: Native, shape: tuple[int, ...]) -> Native:
+    return jnp.broadcast_to(x, shape)
+
+
+@compiled
+def _broadcast_arrays(*arrays: Native) -> tuple[Native, ...]:
+    return tuple(jnp.broadcast_arrays(*arrays))
+
+
+def broadcast_arrays(*arrays: Native) -> tuple[Native, ...]:
+    are_alike = all(x.shape == arrays[0].shape for x in arrays)
+    return arrays if are_alike else _broadcast_arrays(*arrays)
+
+
+@compiled
+def _concat(*arrays: Native, axis: int | None) -> Native:
+    return jnp.concatenate(promoted(*arrays), axis=axis)
+
+
+def concat(arrays: Sequence[Native], /, *, axis: int | None = 0) -> Native:
+    return _concat(*arrays, axis=axis)
+
+
+@compiled
+def _stack(*arrays: Native, axis: int) -> Native:
+    return jnp.stack(promoted(*arrays), axis=axis)
+
+
+def stack(arrays: Sequence[Native], /, *, axis: int = 0) -> Native:
+    return _stack(*arrays, axis=axis)
+
+
+@compiled
+def _unstack(x: Native, *, axis: int) -> tuple[Native, ...]:
+    return tuple(jnp.unstack(x, axis=axis))
+
+
+def unstack(x: Native, *, axis: int = 0) -> tuple[Native, ...]:
+    # XLA compiles for 5 ms for each array that a function gives, once for each shape: many rows are read one by one.
+    n = x.shape[axis]
+    if n <= 32 or isinstance(x, jax.core.Tracer):
+        return _unstack(x, axis=axis)
+    rows = moveaxis(x, axis, 0) if axis else x
+    return tuple(row(rows, i) for i in range(n))
+
+
+@compiled(static=("axis",))
+def expand_dims(x: Native, axis: int | tuple[int, ...]) -> Native:
+    return jnp.expand_dims(x, axis)
+
+
+@compiled(static=("axis",))
+def squeeze(x: Native, axis: int | tuple[int, ...]) -> Native:
+    return jnp.squeeze(x, axis)
+
+
+@compiled
+def flip(x: Native, *, axis: Axes = None) -> Native:
+    return jnp.flip(x, axis)
+
+
+@compiled(static=("source", "destination"))
+def moveaxis(x: Native, source: int | tuple[int, ...], destination: int | tuple[int, ...]) -> Native:
+    return jnp.moveaxis(x, source, destination)
+
+
+@compiled(static=("axes",))
+def permute_dims(x: Native, axes: tuple[int, ...]) -> Native:
+    return jnp.permute_dims(x, tuple(axis + x.ndim if axis < 0 else axis for axis in axes))
+
+
+@compiled(static=("shape",))
+def _reshape(x: Native, shape: tuple[int, ...]) -> Native:
+    return jnp.reshape(x, shape)
+
+
+def reshape(x: Native, /, shape: tuple[int, ...], *, copy: bool | None = None) -> Native:
+    return _reshape(x, shape)
+
+
+@compiled(static=("repeats",))
+def _repeat(x: Native, repeats: int, *, axis: int | None) -> Native:
+    return jnp.repeat(x, repeats, axis=axis)
+
+
+_repeat_each: Final = data_dependent("repeat", jnp.repeat, np.repeat)
+
+
+def repeat(x: Native, repeats: int | Native, /, *, axis: int | None = None) -> Native:
+    return (_repeat if isinstance(repeats, int) else _repeat_each)(x, repeats, axis=axis)
+
+
+@compiled
+def _roll(x: Native, *shifts: Native, axis: Axes) -> Native:
+    return jnp.roll(x, shifts if isinstance(axis, tuple) else shifts[0], axis)
+
+
+def roll(x: Native, /, shift: int | tuple[int, ...], *, axis: Axes = None) -> Native:
+    if isinstance(shift, int):
+        return _roll(x, *(shift,) * (len(axis) if isinstance(axis, tuple) else 1), axis=axis)
+    return _roll(x, *shift, axis=axis if isinstance(axis, tuple) else (axis,) * len(shift))
+
+
+@compiled(static=("repetitions",))
+def tile(x: Native, repetitions: tuple[int, ...]) -> Native:
+    return jnp.tile(x, repetitions)

@@ -1,0 +1,31 @@
+"""Sets: unique values, and membership."""
+
+from __future__ import annotations
+
+import functools
+from typing import Final
+
+import jax.numpy as jnp
+import numpy as np
+
+from anyarray.backends.jax._host import data_dependent
+from anyarray.backends.jax._kernel import Native, compiled, kind_of, promoted
+
+__all__ = ["isin", "unique_all", "unique_counts", "unique_inverse", "unique_values"]
+
+_COMPARED: Final = 1 << 16
+"""Pairs up to which all are compared."""
+
+
+@compiled
+def isin(x1: Native, x2: Native, *, invert: bool = False) -> Native:
+    x1, x2 = promoted(x1, x2)
+    # The default compares everything with everything, in memory of the size of the product.
+    method = "compare_all" if kind_of(x1) == "c" or x1.size * x2.size <= _COMPARED else "sort"
+    return jnp.isin(x1, x2, invert=invert, method=method)
+
+
+unique_all = data_dependent("unique_all", jnp.unique_all, np.unique_all)
+unique_counts = data_dependent("unique_counts", jnp.unique_counts, np.unique_counts)
+unique_inverse = data_dependent("unique_inverse", jnp.unique_inverse, np.unique_inverse)
+unique_values = data_dependent("unique_values", jnp.unique_values, functools.partial(np.unique, equal_nan=False))

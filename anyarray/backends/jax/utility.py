@@ -1,0 +1,32 @@
+"""Tests of truth, and differences."""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+
+from anyarray.backends.jax._kernel import Axes, Native, compiled, promoted, truth
+
+__all__ = ["all", "any", "diff"]
+
+
+@compiled
+def all(x: Native, *, axis: Axes = None, keepdims: bool = False) -> Native:
+    return jnp.all(truth(x), axis=axis, keepdims=keepdims)
+
+
+@compiled
+def any(x: Native, *, axis: Axes = None, keepdims: bool = False) -> Native:
+    return jnp.any(truth(x), axis=axis, keepdims=keepdims)
+
+
+@compiled
+def _diff(x: Native, prepend: Native | None, append: Native | None, *, axis: int, n: int) -> Native:
+    given = iter(promoted(x, *(end for end in (prepend, append) if end is not None)))
+    x, prepend, append = (None if end is None else next(given) for end in (x, prepend, append))
+    return jnp.diff(x, n=n, axis=axis, prepend=prepend, append=append)
+
+
+def diff(
+    x: Native, /, *, axis: int = -1, n: int = 1, prepend: Native | None = None, append: Native | None = None
+) -> Native:
+    return _diff(x, prepend, append, axis=axis, n=n)
