@@ -187,11 +187,16 @@ def _leaves(obj: Any) -> Iterator[Any]:
 def _kinds(obj: Any) -> set[type]:
     """The classes of the elements of nested lists and tuples."""
     kinds = set(map(type, obj))
-    if not kinds <= _dispatch.SCALARS:
-        nested = [_kinds(one) for one in obj if isinstance(one, (list, tuple))]
-        if nested:
-            return set().union(*nested, *[{kind} for kind in kinds if not issubclass(kind, (list, tuple))])
-    return kinds
+    if kinds <= _dispatch.SCALARS:
+        return kinds
+    nests = {kind for kind in kinds if issubclass(kind, (list, tuple))}
+    rows = obj if nests == kinds else [one for one in obj if isinstance(one, (list, tuple))]
+    inner: set[type] = set()
+    for row in rows:  # one level here: a call for each row of a matrix takes as long as its elements
+        inner.update(map(type, row))
+    if inner <= _dispatch.SCALARS:
+        return kinds - nests | inner
+    return (kinds - nests).union(*map(_kinds, rows))
 
 
 _FOUND: Final[dict[np.dtype[Any], type[Any]]] = {
