@@ -45,7 +45,7 @@ from anyarray import (
     _ownership,
     _transfer,
 )
-from anyarray._backend import Home, Native
+from anyarray._backend import POWERS, Home, Native
 from anyarray._kept import LENDABLE
 from anyarray._transfer import UNWATCHED, watch
 
@@ -107,12 +107,16 @@ class Parameter:
 class Declaration:
     """A declared function: its name, its parameters and what becomes of its result."""
 
-    __slots__ = ("_globals", "_is_tuple", "axis_at", "broadcasts", "name", "parameters", "result", "usual_axis")
+    __slots__ = (
+        "_globals", "_is_tuple", "axis_at", "broadcasts", "is_power", "name", "parameters", "result", "usual_axis",
+    )  # fmt: skip
 
     def __init__(self, function: Callable[..., Any], words: dict[str, str], name: str | None = None) -> None:
         signature = inspect.signature(function)
         self._globals = function.__globals__
         self.name = name or function.__name__
+        self.is_power = self.name == "pow"
+        """Whether other functions stand for it by some Python numbers: `_backend.POWERS`."""
         self.parameters = [Parameter(p, words.pop(p.name, "any")) for p in signature.parameters.values()]
         self.result = str(signature.return_annotation)
         self._is_tuple = self.result.startswith("tuple[")
@@ -140,7 +144,7 @@ scope: Final[dict[str, Any]] = {
     "current": _choice.current,
     "SCALARS": SCALARS,
     "LISTS": (list, tuple),
-    "POWERS": _backend.POWERS,
+    "POWERS": POWERS,
     "prod": math.prod,
     "sum_of": sum,
     "size_of": operator.attrgetter("size"),
@@ -328,7 +332,7 @@ def _common_call(declaration: Declaration, arrays: list[Parameter], slow: str, v
         # A Python scalar takes the dtype of the first array, unless that is a condition.
         if p.role is WEAK and not first.is_condition:
             lines.append("elif kind in SCALARS:")
-            if declaration.name == "pow" and p is declaration.parameters[1]:
+            if declaration.is_power and p is declaration.parameters[1]:
                 lines += [
                     f"    if {p.name} in POWERS:",
                     f"        power = home.powers[{p.name}, kind, home.dtype_of({first.name}_)]",
@@ -537,7 +541,7 @@ def _called(
         else:
             positional.append(native)
     name = declaration.name
-    if name == "pow" and is_array(prepared[0]) and type(prepared[1]) in SCALARS and prepared[1] in _backend.POWERS:
+    if declaration.is_power and is_array(prepared[0]) and type(prepared[1]) in SCALARS and prepared[1] in POWERS:
         power = home.powers[prepared[1], type(prepared[1]), home.dtype_of(positional[0])]
         if power is not None:
             name, positional = power, positional[:1]
