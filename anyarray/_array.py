@@ -338,6 +338,10 @@ class Array(metaclass=_Unmade):
             new = value._native  # type: ignore[union-attr]
             came = home.dtype_of(new)
         elif kind in _dispatch.SCALARS:
+            dtype = home.dtype(self._native)
+            if dtype.kind in "iu" and kind is not complex:
+                value = _dtypes.integer_within("setitem", value, dtype)  # type: ignore[arg-type]  # `kind` says so
+                kind = int
             try:
                 new = home.constants[value, kind, here]
             except _backend.ArrayMustBeCast:
@@ -358,8 +362,9 @@ class Array(metaclass=_Unmade):
                 self._native = home.setitem(self._native, key, new, is_alone)
             except Exception as error:
                 if isinstance(error, OverflowError) and kind is int:
-                    home.constant(value, self.dtype.name)  # raises it in the same words for all dtypes
-                _explain_index(error, key, self._native, home)
+                    _dtypes.integer_within("setitem", value, self.dtype)  # type: ignore[arg-type]  # as `kind` says
+                shape = () if kind in _dispatch.SCALARS else tuple(home.shape_of(new))
+                _explain_index(error, key, self._native, home, shape)
                 raise
             if is_alone and not home.backend.is_immutable and not _ownership.is_alone(self):
                 # A thread has taken the memory up meanwhile. That it was written is seen by what stands in its place.
@@ -622,7 +627,7 @@ def _normalised_one(key: Any, home: Home) -> Any:
 def _key_of_array(key: Array, home: Home) -> Native:
     here = key._home
     if here.dtype(key._native).kind not in "biu":
-        raise IndexError(f"index: key must be of an integer dtype or bool, not {key.dtype}")
+        raise _errors.ArgumentIndexError(f"index: key must be of an integer dtype or bool, not {key.dtype}")
     return key._native if here is home else _dispatch.brought(key, home, "index")
 
 
@@ -635,13 +640,16 @@ def _bound(bound: Any) -> int:
         ) from error
 
 
-def _explain_index(error: Exception, key: Any, native: Native, home: Home) -> None:
-    """Raise the IndexError that a normalised key calls for, from a native error; return if the key seems right."""
+def _explain_index(
+    error: Exception, key: Any, native: Native, home: Home, value: tuple[int, ...] | None = None
+) -> None:
+    """Raise the error that a normalised key, or a value to be written, calls for; return if they seem right."""
     parts: list[Any] = []
     for one in key if type(key) is tuple else (key,):
-        is_array = not (one is None or one is Ellipsis or type(one) in (int, slice))
-        if is_array and home.dtype(one).kind == "b":
-            parts.append(_diagnosis.MaskShape(home.shape_of(one)))
+        if one is None or one is Ellipsis or type(one) in (int, slice):
+            parts.append(one)
+        elif home.is_traced(one):
+            parts.append(_diagnosis.UnknownIndex(tuple(home.shape_of(one)), home.dtype(one)))
         else:
-            parts.append(0 if is_array else one)
-    _diagnosis.diagnose_index(error, tuple(home.shape_of(native)), tuple(parts))
+            parts.append(home.to_numpy(one))
+    _diagnosis.diagnose_index(error, "setitem", tuple(home.shape_of(native)), tuple(parts), value)

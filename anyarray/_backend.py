@@ -79,14 +79,12 @@ class Home:
             self.latest_dtype = (dtype, ours)
         return ours
 
-    def constant(self, value: Any, name: str) -> Native:
-        """0-d native array of a Python scalar in the dtype `name`; made anew."""
+    def constant(self, value: Any, name: str, function: str = "asarray") -> Native:
+        """0-d native array of a Python scalar in the dtype `name`, for `function`; made anew. Raises OverflowError."""
         backend = self.backend
         dtype = _dtypes.KNOWN[name]
         if type(value) is int and dtype.kind in "iu":
-            bounds = np.iinfo(dtype.dtype)
-            if not bounds.min <= value <= bounds.max:
-                raise OverflowError(f"Python integer {value} out of bounds for {name}")
+            _dtypes.integer_within(function, value, dtype)
         return backend.hook("scalar")(value, backend.native_dtype(name), backend.native_device)
 
     def found(self, name: str) -> Callable[..., Any]:

@@ -27,6 +27,8 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 AUTO: Final = "auto"
+VARIABLE: Final = "ANYARRAY_BACKEND"
+"""The environment variable that sets the default of the process."""
 
 _NUMPY: Final = _backend.backend_of_name("numpy").free
 _STATE: Final = _automatic.state
@@ -76,7 +78,7 @@ def _named(name: str) -> Choice:
     return Choice(BY_COST if name == AUTO else name)
 
 
-process_default: Final = _named(os.environ.get("ANYARRAY_BACKEND") or AUTO)
+process_default: Final = _named(os.environ.get(VARIABLE) or AUTO)
 """The choice where no block is open; one object, which `set_default_backend` changes."""
 
 _current: ContextVar[Choice] = ContextVar("anyarray backend", default=process_default)
@@ -91,7 +93,12 @@ def chosen() -> Backend | None:
     if isinstance(choice.backend, Automatic):
         return None
     if isinstance(choice.backend, str):
-        choice.backend = _backend.backend_of_name(choice.backend)
+        try:
+            choice.backend = _backend.backend_of_name(choice.backend)
+        except _errors.BackendError as error:
+            if choice is process_default and choice.backend == os.environ.get(VARIABLE):
+                error.args = (f"{error}. The environment variable {VARIABLE} asks for it",)
+            raise
     return choice.backend
 
 

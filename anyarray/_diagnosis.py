@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -71,6 +71,15 @@ def diagnose(
             complaint = _SHAPES[function](inputs, arguments)
             if complaint:
                 raise _errors.ArgumentValueError(f"{function}: {complaint}") from error
+        if inputs[0].shape and function not in ("tensordot", "roll"):
+            _diagnose_repetition(error, function, inputs, arguments)
+    if isinstance(error, IndexError) and not isinstance(error, _errors.AnyarrayError):
+        text = native_message(error)
+        found = re.match(r"index -?\d+ is out of bounds", text)
+        if found and inputs and inputs[0].shape:
+            axis = (arguments.get("axis") or 0) % len(inputs[0].shape)
+            text = f"{found.group()} for axis {axis} with size {inputs[0].shape[axis]}"
+        raise _errors.ArgumentIndexError(f"{function}: {text}") from error
     is_ours_to_translate = type(error).__name__ in TRANSLATED or (isinstance(error, TypeError) and function in _SHAPES)
     if is_ours_to_translate:
         raise _errors.ArgumentValueError(f"{function}: {native_message(error)}") from error
@@ -157,13 +166,20 @@ _AXES: Final = ("axis", "axes", "source", "destination")
 
 
 def _diagnose_axis(error: Exception, function: str, inputs: Sequence[Input], arguments: dict[str, Any]) -> None:
-    given = [arguments.get(name) for name in _AXES if not (name == "axes" and function == "tensordot")]
+    given = [None if (name, function) == ("axes", "tensordot") else arguments.get(name) for name in _AXES]
     axes = [one for some in given for one in (some if isinstance(some, (tuple, list)) else [some])]
     axes = [one for one in axes if one is not None]
     ndim = len(inputs[0].shape) + (_NEW_AXES[function](axes) if function in _NEW_AXES else 0)
     for one in axes:
         if isinstance(one, int) and not -ndim <= one < ndim:
             raise _errors.no_such_axis(function, one, ndim) from error
+
+
+def _diagnose_repetition(error: Exception, function: str, inputs: Sequence[Input], arguments: dict[str, Any]) -> None:
+    for name in _AXES:
+        axes, ndim = arguments.get(name), len(inputs[0].shape)
+        if isinstance(axes, tuple) and len({one % ndim if isinstance(one, int) else one for one in axes}) < len(axes):
+            raise _errors.ArgumentValueError(f"{function}: {name} must not name an axis twice, as {axes}") from error
 
 
 def _diagnose_broadcasting(error: Exception, function: str, inputs: Sequence[Input]) -> None:
@@ -175,35 +191,73 @@ def _diagnose_broadcasting(error: Exception, function: str, inputs: Sequence[Inp
 
 
 # ---------------------------------------------------------------------- indices
-def diagnose_index(error: Exception, shape: Shape, key: Any) -> None:
-    """Raise IndexError for a key that does not fit an array of `shape`; return if it seems right.
+def diagnose_index(error: Exception, function: str, shape: Shape, key: Any, value: Shape | None = None) -> None:
+    """Raise the error for a key that does not fit an array of `shape`, or a value of shape `value` to be written there.
 
-    `key` is a tuple; for a mask it holds its `MaskShape`.
+    Returns if they seem right. `key` is a tuple; for its arrays it holds ndarrays, or an `UnknownIndex`.
     """
     diagnose_leak(error, "index")
-    wanted = sum(len(one) if isinstance(one, MaskShape) else one is not None and one is not Ellipsis for one in key)
+    wanted = sum(map(_axes_of, key))
     if wanted > len(shape):
-        raise IndexError(f"index: too many indices, {wanted} for an array of {len(shape)} axes") from error
+        text = f"index: too many indices, {wanted} for an array of {len(shape)} axes"
+        raise _errors.ArgumentIndexError(text) from error
     axis = 0
-    for one in key:
-        if isinstance(one, MaskShape):
-            fits = shape[axis : axis + len(one)]
-            if tuple(one) != fits:
-                raise IndexError(f"index: a mask of shape {tuple(one)} does not fit axes of shape {fits}") from error
-            axis += len(one)
-        elif one is Ellipsis:
-            after = key[key.index(Ellipsis) + 1 :]
-            axis = len(shape) - sum(len(k) if isinstance(k, MaskShape) else k is not None for k in after)
-        elif one is not None:
-            axis += 1
-    if type(error).__name__ in TRANSLATED:
-        raise IndexError(f"index: {native_message(error)}") from error
+    for at, one in enumerate(key):
+        if one is Ellipsis:
+            axis = len(shape) - sum(map(_axes_of, key[at + 1 :]))
+            continue
+        here = shape[axis : axis + _axes_of(one)]
+        axis += len(here)
+        if isinstance(one, (np.ndarray, UnknownIndex)) and one.dtype.kind == "b":
+            if tuple(one.shape) != here:
+                text = f"index: a mask of shape {tuple(one.shape)} does not fit axes of shape {here}"
+                raise _errors.ArgumentIndexError(text) from error
+        elif isinstance(one, (int, np.ndarray)) and here[0] is not None:
+            indices = np.asarray(one)
+            wrong = indices[(indices < -here[0]) | (indices >= here[0])]
+            if wrong.size:
+                # In NumPy's words, by which libraries know the error.
+                text = f"index: index {wrong.flat[0]} is out of bounds for axis {axis - 1} with size {here[0]}"
+                raise _errors.ArgumentIndexError(text) from error
+    arrays = [one for one in key if isinstance(one, np.ndarray) and one.dtype.kind != "b"]
+    try:
+        np.broadcast_shapes(*[one.shape for one in arrays])
+    except ValueError:
+        shapes = " and ".join(str(one.shape) for one in arrays)
+        raise _errors.ArgumentIndexError(f"index: arrays of shapes {shapes} do not broadcast") from error
+    if type(error).__name__ in TRANSLATED and value is None:
+        raise _errors.ArgumentIndexError(f"index: {native_message(error)}") from error
+    if value is not None and not any(isinstance(one, UnknownIndex) for one in key) and None not in shape:
+        whole: Any = shape
+        selected = np.broadcast_to(np.False_, whole)[key].shape  # takes no memory
+        if not _fits(value, selected):
+            raise _errors.ArgumentValueError(
+                f"{function}: value of shape {value} does not broadcast to shape {selected}, which the key selects"
+            ) from error
 
 
-class MaskShape(tuple[int, ...]):
-    """The shape of a mask, in a key that is examined."""
+def _axes_of(entry: Any) -> int:
+    """How many axes an entry of a key takes."""
+    if isinstance(entry, (np.ndarray, UnknownIndex)) and entry.dtype.kind == "b":
+        return len(entry.shape)
+    return entry is not None and entry is not Ellipsis
 
-    __slots__ = ()
+
+def _fits(value: Shape, selected: Shape) -> bool:
+    """Whether a value can be written there. Leading axes of length 1 may be too many."""
+    extra = len(value) - len(selected)
+    if extra > 0:
+        if value[:extra] != (1,) * extra:
+            return False
+        value = value[extra:]
+    return all(n in (1, m) for n, m in zip(reversed(value), reversed(selected), strict=False))
+
+
+class UnknownIndex(NamedTuple):
+    """An index array in a key that is examined, if its values are not known."""
+
+    shape: Shape
+    dtype: DType
 
 
 # ---------------------------------------------------------------------- shapes that a function asks for
@@ -330,6 +384,24 @@ def _of_counts(inputs: Sequence[Input], arguments: dict[str, Any]) -> Complaint:
     return None
 
 
+def _of_transform(inputs: Sequence[Input], arguments: dict[str, Any]) -> Complaint:
+    shape = inputs[0].shape
+    sizes = arguments.get("n", arguments.get("s"))
+    sizes = sizes if isinstance(sizes, tuple) else (sizes,)
+    if any(isinstance(n, int) and n < 1 for n in sizes):
+        return f"{'n' if 'n' in arguments else 's'} must be positive, not {sizes if 's' in arguments else sizes[0]}"
+    axes = arguments.get("axes")
+    if "s" in arguments and sizes != (None,) and len(sizes) != len(shape if axes is None else axes):
+        return f"s must have as many lengths as there are axes, {len(shape if axes is None else axes)}, not {sizes}"
+    return f"x of shape {shape} has no elements to transform" if 0 in shape else None
+
+
+def _of_difference(inputs: Sequence[Input], arguments: dict[str, Any]) -> Complaint:
+    if isinstance(arguments.get("n"), int) and arguments["n"] < 0:
+        return f"n must not be negative, not {arguments['n']}"
+    return _of_concat(inputs, {"axis": arguments.get("axis")})
+
+
 def _of_same_rank(inputs: Sequence[Input], arguments: dict[str, Any]) -> Complaint:
     first, second = inputs
     if len(first.shape) == len(second.shape):
@@ -367,6 +439,8 @@ _SHAPES: Final[dict[str, Callable[[Sequence[Input], dict[str, Any]], Complaint]]
         ("repeat tile", _of_counts),
         ("take_along_axis", _of_same_rank),
         ("nonzero", _of_having_axes),
+        ("fft ifft rfft irfft hfft ihfft fftn ifftn rfftn irfftn", _of_transform),
+        ("diff", _of_difference),
     ]
 )
 """What is wrong with shapes, by function; only asked after a refusal, once dtypes and axes are in order."""

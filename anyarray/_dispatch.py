@@ -533,7 +533,7 @@ def _called(
         elif p.role is DTYPE and value is not None:
             native = _native_dtype(home, value)
         elif p.role is WEAK and value is not None:
-            native = home.constant(value, agreed.name)  # type: ignore[union-attr]  # there is a scalar: this one
+            native = home.constant(value, agreed.name, declaration.name)  # type: ignore[union-attr]  # there is a scalar: this one
         if p.is_variadic:
             positional += native
         elif p.is_keyword:
@@ -779,8 +779,7 @@ def _agreed_dtype(declaration: Declaration, prepared: Sequence[Any]) -> _Agreed 
     if not beside:
         return _Agreed(_dtypes.common_default(map(type, scalars)).name, is_cast=False)
     array = _dtypes.result_name(*beside)
-    name = _dtypes.result_name(*[_dtypes.weak(type(v), array) for v in scalars])
-    # A default float may be narrower than what an integer array would make of it.
+    name = _dtypes.beside(array, map(type, scalars))
     return _Agreed(name, is_cast=_dtypes.promoted(name, array) != name)
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import builtins
 import functools
+import math
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -20,7 +21,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from anyarray._errors import ArgumentTypeError
+from anyarray._errors import ArgumentOverflowError, ArgumentTypeError, ArgumentValueError
 
 Scalar = bool | int | float | complex
 
@@ -251,6 +252,31 @@ def weak(scalar: type[Any], beside: str) -> str:
     if scalar is complex:
         wide = promoted("complex64", wide)
     return wide
+
+
+def beside(array: str, scalars: Iterable[type[Any]]) -> str:
+    """Name of the dtype of what is made of an array of dtype `array` and Python scalars, at least one.
+
+    A default float may be narrower than what an integer array would make of it.
+    """
+    return weak(max(scalars, key=_RANK.__getitem__), array)
+
+
+def integer_within(function: str, value: float, wanted: DType) -> int:
+    """A real Python number as an integer of the dtype `wanted`, without its fraction.
+
+    Raises, for `function`, ValueError for NaN and OverflowError for what the dtype cannot hold.
+    """
+    if value != value:
+        raise ArgumentValueError(f"{function}: cannot convert float NaN to integer, which {wanted} is")
+    bounds = np.iinfo(wanted.dtype)
+    if abs(value) == math.inf or not bounds.min <= (whole := int(value)) <= bounds.max:
+        # In NumPy's words, by which libraries know the error.
+        raise ArgumentOverflowError(
+            f"{function}: Python {'float' if isinstance(value, float) else 'integer'} {value} out of bounds for "
+            f"{wanted}. Choose a wider dtype: xp.astype(...)"
+        )
+    return whole
 
 
 # -------------------------------------------------------------------- defaults

@@ -11,6 +11,8 @@
     │   ├── ArgumentTypeError (TypeError)              not an Array, or not of that dtype
     │   ├── ArgumentValueError (ValueError)            wrong shape, wrong axis's length ...
     │   │   └── AxisError (IndexError)                 an axis that the array does not have
+    │   ├── ArgumentIndexError (IndexError)            an index that the array does not have
+    │   ├── ArgumentOverflowError (OverflowError)      a number that the dtype cannot hold
     │   ├── TransferError (RuntimeError)               a transfer that was forbidden
     │   └── TraceError (RuntimeError)                  an Array that outlived its trace
 
@@ -22,6 +24,8 @@ from __future__ import annotations
 
 __all__ = [
     "AnyarrayError",
+    "ArgumentIndexError",
+    "ArgumentOverflowError",
     "ArgumentTypeError",
     "ArgumentValueError",
     "AxisError",
@@ -76,6 +80,14 @@ class AxisError(ArgumentValueError, IndexError):
     """An axis that the array does not have."""
 
 
+class ArgumentIndexError(AnyarrayError, IndexError):
+    """A key of `x[...]`, or an index, that does not fit the array."""
+
+
+class ArgumentOverflowError(AnyarrayError, OverflowError):
+    """A Python number that the dtype cannot hold."""
+
+
 class TransferError(AnyarrayError, RuntimeError):
     """Data would have been copied between backends where that is forbidden."""
 
@@ -107,9 +119,9 @@ def not_an_array(function: str, parameter: str, came: object) -> ArgumentTypeErr
 def dtype_not_allowed(function: str, parameter: str, wanted: str, came: object) -> ArgumentTypeError:
     """Error for an array of a dtype that the standard forbids for this function."""
     article = "an" if wanted[0] in "aeiou" else "a"
-    return ArgumentTypeError(
-        f"{function}: {parameter} must have {article} {wanted} dtype, not {came}. Convert it: xp.astype(...)"
-    )
+    # No conversion leads from complex numbers to real ones.
+    cure = "Take a part of it: xp.real(...)" if str(came).startswith("complex") else "Convert it: xp.astype(...)"
+    return ArgumentTypeError(f"{function}: {parameter} must have {article} {wanted} dtype, not {came}. {cure}")
 
 
 def no_such_axis(function: str, axis: int, ndim: int) -> AxisError:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import pickle
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import array_api_strict
@@ -203,15 +205,62 @@ def test_where_of_two_scalars_has_the_default_dtype() -> None:
 @pytest.mark.usefixtures("backend")
 def test_an_integer_that_the_dtype_cannot_hold_is_an_overflow(dtype: str, scalar: int) -> None:
     x = xp.ones(2, dtype=ours(dtype))
-    for call in (
-        lambda: x + scalar,
-        lambda: scalar - x,
-        lambda: xp.maximum(x, scalar),
-        lambda: x.__setitem__(0, scalar),
-    ):
-        with pytest.raises(OverflowError) as caught:
+    calls: dict[str, list[Callable[[], object]]] = {
+        "add": [lambda: x + scalar],
+        "subtract": [lambda: scalar - x],
+        "maximum": [lambda: xp.maximum(x, scalar)],
+        "setitem": [lambda: x.__setitem__(0, scalar)],
+        "full": [lambda: xp.full(2, scalar, dtype=x.dtype)],
+        "full_like": [lambda: xp.full_like(x, scalar)],
+        "asarray": [
+            lambda: xp.asarray(scalar, dtype=x.dtype),
+            lambda: xp.asarray([0, scalar], dtype=x.dtype),
+            lambda: xp.asarray([[scalar, 0]], dtype=x.dtype),
+        ],
+    }
+    for name, several in calls.items():
+        for call in several:
+            with pytest.raises(OverflowError) as caught:
+                call()
+            assert isinstance(caught.value, xp.ArgumentOverflowError)
+            assert str(caught.value).startswith(f"{name}: Python integer {scalar} out of bounds for {dtype}")
+    assert x.tolist() == [1, 1]
+
+
+@pytest.mark.usefixtures("backend")
+def test_a_float_that_no_integer_stands_for_does_not_become_one() -> None:
+    x = xp.ones(2, dtype=xp.int32)
+    for value, error in ((math.nan, ValueError), (math.inf, OverflowError), (-1e30, OverflowError)):
+        for call in (
+            lambda: x.__setitem__(0, value),  # noqa: B023 - called before the next turn
+            lambda: xp.full(2, value, dtype=xp.int32),  # noqa: B023
+            lambda: xp.asarray([0.0, value], dtype=xp.int32),  # noqa: B023
+        ):
+            with pytest.raises(error) as caught:
+                call()
+            assert isinstance(caught.value, xp.AnyarrayError)
+    assert x.tolist() == [1, 1]
+    x[0] = -1.9
+    assert x.tolist() == xp.asarray([-1.9, 1.9], dtype=xp.int32).tolist() == [-1, 1]
+
+
+def test_integers_beyond_all_dtypes_are_floats_or_an_overflow() -> None:
+    assert xp.asarray([2**70, 1.5]).tolist() == [2.0**70, 1.5]
+    assert xp.asarray(2**70, dtype=xp.float64).item() == 2.0**70
+    for call in (lambda: xp.asarray(2**70), lambda: xp.asarray([1, 2**70]), lambda: xp.full(2, 2**70)):
+        with pytest.raises(OverflowError, match="out of bounds for int64"):
             call()
-        assert str(caught.value) == f"Python integer {scalar} out of bounds for {dtype}"
+
+
+@pytest.mark.parametrize("defaults", [{}, {"float": xp.float32}, {"int": xp.int32, "float": xp.float32}])
+@pytest.mark.usefixtures("backend")
+def test_result_type_is_that_of_the_operators(defaults: dict[str, xp.DType]) -> None:
+    with xp.default_dtypes(**defaults):  # type: ignore[arg-type]
+        for dtype in (xp.int8, xp.int64, xp.uint8, xp.float32, xp.float64, xp.complex64):
+            x = xp.ones(2, dtype=dtype)
+            for scalar in (1, 2.5, 2j):
+                assert xp.result_type(x, scalar) is (x * scalar).dtype
+        assert xp.result_type(xp.int32, 1, 2.5) is xp.clip(xp.arange(3, dtype=xp.int32), 1, 2.5).dtype
 
 
 @pytest.mark.usefixtures("backend")

@@ -106,7 +106,8 @@ def test_no_arrays_at_all_is_refused() -> None:
 def wrong_dtype(function: str, parameter: str, wanted: str, came: str) -> str:
     """The sentence of the conventions, with the standard's word for the dtypes."""
     article = "an" if wanted[0] == "i" else "a"
-    return f"{function}: {parameter} must have {article} {wanted} dtype, not {came}. Convert it: xp.astype(...)"
+    cure = "Take a part of it: xp.real(...)" if "complex" in came else "Convert it: xp.astype(...)"
+    return f"{function}: {parameter} must have {article} {wanted} dtype, not {came}. {cure}"
 
 
 REAL = "atan2 copysign hypot logaddexp nextafter"
@@ -617,10 +618,85 @@ def test_every_exception_is_one_of_ours(exception: str) -> None:
     assert issubclass(getattr(xp, exception), xp.AnyarrayError)
 
 
+BUILT_INS = {
+    "ArgumentIndexError": IndexError,
+    "ArgumentOverflowError": OverflowError,
+    "ArgumentTypeError": TypeError,
+    "ArgumentValueError": ValueError,
+    "AxisError": (ValueError, IndexError),
+    "BackendError": RuntimeError,
+    "BackendMismatchError": ValueError,
+    "BackendNotFoundError": ValueError,
+    "BackendNotInstalledError": ImportError,
+    "DeviceNotFoundError": RuntimeError,
+    "TraceError": RuntimeError,
+    "TransferError": RuntimeError,
+    "UnsupportedError": NotImplementedError,
+}
+
+
 @pytest.mark.parametrize("exception", [name for name in _errors.__all__ if name != "AnyarrayError"])
 def test_every_exception_is_the_built_in_that_fits(exception: str) -> None:
-    builtin = (RuntimeError, ValueError, ImportError, TypeError, IndexError, NotImplementedError)
-    assert issubclass(getattr(xp, exception), builtin)
+    built_in = BUILT_INS[exception]
+    for one in built_in if isinstance(built_in, tuple) else (built_in,):
+        assert issubclass(getattr(xp, exception), one)
+
+
+def written(x: xp.Array, key: Any, value: Any) -> None:
+    x[key] = value
+
+
+MISFITS: list[tuple[Callable[[], object], type[Exception], str]] = [
+    (lambda: floats(3)[9], IndexError, "index: index 9 is out of bounds for axis 0 with size 3"),
+    (lambda: floats(2, 3)[..., -4], IndexError, "index: index -4 is out of bounds for axis 1 with size 3"),
+    (lambda: floats(2, 3)[None, 2], IndexError, "index: index 2 is out of bounds for axis 0 with size 2"),
+    (lambda: floats(3)[xp.asarray([0, 7])], IndexError, "index: index 7 is out of bounds for axis 0 with size 3"),
+    (lambda: floats(2, 3)[xp.asarray([0, 1]), xp.asarray([0, 1, 2])], IndexError,
+     "index: arrays of shapes (2,) and (3,) do not broadcast"),
+    (lambda: floats(2, 3)[0, 0, 0], IndexError, "index: too many indices, 3 for an array of 2 axes"),
+    (lambda: floats(3)[xp.asarray([True])], IndexError, "index: a mask of shape (1,) does not fit axes of shape (3,)"),
+    (lambda: written(floats(3), 5, 1.0), IndexError, "index: index 5 is out of bounds for axis 0 with size 3"),
+    (lambda: written(floats(3), slice(None), floats(2)), ValueError,
+     "setitem: value of shape (2,) does not broadcast to shape (3,), which the key selects"),
+    (lambda: written(floats(2, 3), 0, floats(2, 1, 3)), ValueError,
+     "setitem: value of shape (2, 1, 3) does not broadcast to shape (3,), which the key selects"),
+    (lambda: written(floats(3), xp.asarray([True, False, True]), floats(3)), ValueError,
+     "setitem: value of shape (3,) does not broadcast to shape (2,), which the key selects"),
+    (lambda: xp.take(floats(3), xp.asarray([7])), IndexError,
+     "take: index 7 is out of bounds for axis 0 with size 3"),
+    (lambda: xp.take_along_axis(floats(2, 3), xp.asarray([[-4], [0]])), IndexError,
+     "take_along_axis: index -4 is out of bounds for axis 1 with size 3"),
+    (lambda: xp.sum(floats(2, 3), axis=(0, -2)), ValueError, "sum: axis must not name an axis twice, as (0, -2)"),
+    (lambda: xp.flip(floats(2, 3), axis=(0, 0)), ValueError, "flip: axis must not name an axis twice, as (0, 0)"),
+    (lambda: xp.tril(floats(3)), ValueError, "tril: x must be (..., m, n), not shape (3,)"),
+    (lambda: xp.diff(floats(3), n=-1), ValueError, "diff: n must not be negative, not -1"),
+    (lambda: xp.diff(floats(3), prepend=floats(2, 3)), ValueError,
+     "diff: prepend of shape (2, 3) does not fit x of shape (3,) along axis -1"),
+    (lambda: xp.fft.fft(floats(3), n=0), ValueError, "fft: n must be positive, not 0"),
+    (lambda: xp.fft.fftn(floats(2, 3), s=(1, 2, 3)), ValueError,
+     "fftn: s must have as many lengths as there are axes, 2, not (1, 2, 3)"),
+    (lambda: xp.fft.hfft(floats(0)), ValueError, "hfft: x of shape (0,) has no elements to transform"),
+    (lambda: xp.arange(0, 1e30), ValueError, "arange: no array holds 1e+30 elements"),
+]  # fmt: skip
+"""Calls about which each library complains in words, and with classes, of its own."""
+
+
+@pytest.mark.parametrize(("call", "error", "sentence"), MISFITS, ids=[sentence for _, _, sentence in MISFITS])
+@pytest.mark.usefixtures("backend")
+def test_what_does_not_fit_is_the_same_error_everywhere(
+    call: Callable[[], object], error: type[Exception], sentence: str
+) -> None:
+    with pytest.raises(error) as caught:
+        call()
+    assert isinstance(caught.value, xp.AnyarrayError)
+    assert str(caught.value) == sentence
+
+
+@pytest.mark.usefixtures("backend")
+def test_what_numpy_takes_the_others_take() -> None:
+    assert xp.cumulative_sum(xp.asarray(2.0)).tolist() == [2.0]
+    assert xp.roll(xp.arange(4), (1, 2), axis=0).tolist() == [1, 2, 3, 0]
+    assert xp.meshgrid(xp.asarray([[1], [2]]), xp.asarray([3]))[0].tolist() == [[1, 2]]
 
 
 @pytest.mark.usefixtures("backend")

@@ -163,6 +163,21 @@ def zeros_like(x: Native, /, *, dtype: np.dtype[Any], device: str | None = None)
     return zeros(x.shape, dtype=dtype)
 
 
+def tril(x: Native, /, *, k: int = 0) -> Native:
+    return np.tril(_matrices(x), k)
+
+
+def triu(x: Native, /, *, k: int = 0) -> Native:
+    return np.triu(_matrices(x), k)
+
+
+def _matrices(x: Native) -> Native:
+    """`x`, which must have two axes: of one NumPy makes a matrix first."""
+    if x.ndim < 2:
+        raise ValueError("x must be a matrix or a stack of them")
+    return x
+
+
 # ---------------------------------------------------------------------- indexing
 getitem = operator.getitem
 

@@ -45,6 +45,8 @@ for _name in (
     _backend.declare(_name)
 
 _defaults: Final = _dtypes.defaults
+_MOST: Final = 1 << 48
+"""Elements that no array has: as many bytes as processors can address."""
 
 Device = Backend | str
 Shape = int | Sequence[int]
@@ -82,7 +84,14 @@ def arange(
             f"arange: start, stop and step must be real numbers, not {start}, {stop} and {step}"
         )
     home, kind, place = _place(device, dtype, int if is_integer else float)
-    return made(home.arange(start, stop, step, dtype=kind, device=place), home)
+    try:
+        native = home.arange(start, stop, step, dtype=kind, device=place)
+    except Exception as error:
+        elements = (stop - start) / step
+        if not elements < _MOST:
+            raise _errors.ArgumentValueError(f"arange: no array holds {elements:.3g} elements") from error
+        raise
+    return made(native, home)
 
 
 def asarray(
@@ -115,6 +124,8 @@ def asarray(
             except ValueError:
                 pass  # irregular, as is said below
             else:
+                if host.dtype.kind == "O":  # integers that fit no dtype
+                    return _of_host(host, wanted or _dtypes.common_default(kinds), device, is_new=True)
                 found = _FOUND.get(host.dtype)
                 if found in kinds:  # else it is of no element's kind: of greater integers, say
                     return _of_host(host, wanted or _defaults()[found], device, is_new=True)
@@ -259,7 +270,13 @@ def _of_host(host: np.ndarray[Any, Any], wanted: DType | None, device: Device | 
         raise _errors.ArgumentTypeError(f"asarray: obj is complex and cannot become {wanted}. Take its real part")
     home = _choice.chosen_home(device)
     kind = wanted.dtype
-    cast = host if host.dtype is kind else host.astype(kind, copy=False)
+    if host.dtype is kind:
+        cast = host
+    else:
+        if is_new and wanted.kind in "iu" and host.dtype.kind in "iufO" and host.size:
+            for bound in (host.min(), host.max()):  # an array of a library is cast as libraries do
+                _dtypes.integer_within("asarray", bound.item() if isinstance(bound, np.generic) else bound, wanted)
+        cast = host.astype(kind, copy=False)
     if is_new and cast.nbytes < _memory.SMALL and home.backend.library == "numpy":
         return _dispatch.wrap(cast, home)
     return made(_transfer.from_host(cast, home.backend), home)
@@ -365,8 +382,7 @@ def full(
             raise _errors.ArgumentValueError(f"full: fill_value must have no axes, not shape {value.shape}")
         home = _choice.chosen_home(device) if not value._home.is_traced(value._native) else value._home
         return _dispatch.wrap(home.broadcast_to(_dispatch.brought(value, home, "full"), shape), home)
-    if kind is complex and dtype is not None and _dtypes.dtype(dtype).kind != "c":
-        raise _errors.ArgumentTypeError(f"full: fill_value must not be complex for dtype {_dtypes.dtype(dtype)}")
+    fill_value = _fitted("full", fill_value, _defaults()[kind] if dtype is None else _dtypes.dtype(dtype))
     home, wanted, place = _place(device, dtype, kind)
     return made(home.full(shape, fill_value, dtype=wanted, device=place), home)
 
@@ -386,7 +402,8 @@ def full_like(
     if type(fill_value) not in _dispatch.SCALARS:
         dtype = x.dtype if dtype is None else dtype
         return full(x.shape, fill_value, dtype=dtype, device=x.device if device is None else device)
-    return _like("full_like", x, dtype, device, fill_value)
+    wanted = x.dtype if dtype is None else _dtypes.dtype(dtype)
+    return _like("full_like", x, dtype, device, _fitted("full_like", fill_value, wanted))
 
 
 def linspace(
@@ -535,6 +552,13 @@ def _like(name: str, x: Array, dtype: DType | None, device: Device | None, *args
     if not args:  # unpacking takes 0.3 us
         return _dispatch.wrap(function(native, dtype=kind, device=place), home)
     return _dispatch.wrap(function(native, *args, dtype=kind, device=place), home)
+
+
+def _fitted(function: str, value: Any, wanted: DType) -> Any:
+    """A Python scalar to fill an Array of the dtype `wanted` with. Raises for what the dtype cannot hold."""
+    if isinstance(value, complex) and wanted.kind != "c":
+        raise _errors.ArgumentTypeError(f"{function}: fill_value must not be complex for dtype {wanted}")
+    return _dtypes.integer_within(function, value, wanted) if wanted.kind in "iu" else value
 
 
 def _place(device: Device | None, given: DType | None, kind: type[Any]) -> tuple[Home, Any, Any]:

@@ -245,9 +245,7 @@ def result_type(*arrays_and_dtypes: Array | DType | complex) -> DType:
     if not others:
         return _dtypes.common_default(scalars)
     name = _dtypes.result_name(*others)
-    for scalar in scalars:
-        name = _dtypes.promoted(name, _dtypes.weak(scalar, name))
-    return _dtypes.KNOWN[name]
+    return _dtypes.KNOWN[_dtypes.beside(name, scalars) if scalars else name]
 
 
 def _of(value: Any) -> DType:

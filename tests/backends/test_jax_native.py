@@ -165,7 +165,7 @@ def test_getitem_refuses_an_int_out_of_range(key: Any) -> None:
 
 
 def test_getitem_refuses_an_index_array_out_of_range() -> None:
-    with pytest.raises(IndexError, match="index 9 is out of bounds for an axis of length 4"):
+    with pytest.raises(IndexError, match="index 9 is out of bounds for axis 0 with size 4"):
         call("getitem", native([1.0, 2.0, 3.0, 4.0]), native([0, 9]))
 
 

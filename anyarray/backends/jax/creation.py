@@ -152,4 +152,5 @@ def triu(x: Native, *, k: int = 0) -> Native:
 
 @compiled
 def meshgrid(*arrays: Native, indexing: str = "xy") -> tuple[Native, ...]:
-    return tuple(jnp.meshgrid(*arrays, indexing=indexing)) if arrays else ()
+    flat = [jnp.ravel(x) for x in arrays]  # as NumPy takes them
+    return tuple(jnp.meshgrid(*flat, indexing=indexing)) if arrays else ()

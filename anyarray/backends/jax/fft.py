@@ -38,6 +38,8 @@ def _spectral(x: Native) -> Native:
 
 def _transform(function: Callable[..., Native]) -> Any:
     def body(x: Native, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Native:
+        if n is None and not x.shape[axis]:
+            raise ValueError("there are no elements to transform")
         return function(_spectral(x), n=n, axis=axis, norm=norm)
 
     body.__name__ = function.__name__

@@ -36,7 +36,7 @@ def take(x: Native, indices: Native, /, *, axis: int | None = None) -> Native:
             raise ValueError(f"take: axis must be given for an array of {x.ndim} axes")
         axis = 0
     if indices.dtype != bool:  # which is refused
-        _check_bounds(indices, x.shape[axis])
+        _check_bounds(indices, x.shape[axis], axis % x.ndim)
     return _take(x, indices, axis=axis)
 
 
@@ -46,11 +46,11 @@ def _take_along_axis(x: Native, indices: Native, *, axis: int) -> Native:
 
 
 def take_along_axis(x: Native, indices: Native, /, *, axis: int = -1) -> Native:
-    _check_bounds(indices, x.shape[axis])
+    _check_bounds(indices, x.shape[axis], axis % x.ndim)
     return _take_along_axis(x, indices, axis=axis)
 
 
-def _check_bounds(indices: Native, length: int) -> None:
+def _check_bounds(indices: Native, length: int, axis: int) -> None:
     """Raise IndexError if an index is out of range, unless that would mean to wait for a device or an operation."""
     if isinstance(indices, jax.core.Tracer):
         return
@@ -65,7 +65,7 @@ def _check_bounds(indices: Native, length: int) -> None:
         np.maximum.reduce(indices, None),
     ):  # their methods take twice as long
         if not -length <= int(index) < length:
-            raise IndexError(f"index {index} is out of bounds for an axis of length {length}")
+            raise IndexError(f"index {index} is out of bounds for axis {axis} with size {length}")
 
 
 class _Region(NamedTuple):
@@ -231,7 +231,7 @@ def _advanced(shape: tuple[int, ...], key: tuple[Any, ...]) -> tuple[tuple[_Slot
             arrays.extend(chosen)
             axis += mask.ndim
         else:
-            _check_bounds(entry, shape[axis])
+            _check_bounds(entry, shape[axis], axis)
             slots.append(_Slot("array"))
             arrays.append(entry)
             axis += 1

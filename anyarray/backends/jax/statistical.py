@@ -92,6 +92,7 @@ def std(x: Native, *, axis: Axes = None, correction: float = 0.0, keepdims: bool
 
 def _running(function: Callable[..., Native]) -> Any:
     def body(x: Native, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Native:
+        x = x if x.ndim else lax.reshape(x, (1,))  # as NumPy takes it
         return function(x, axis=axis, dtype=total_dtype(x, dtype), include_initial=include_initial)
 
     body.__name__ = function.__name__

@@ -203,6 +203,8 @@ def roll(x: Tensor, /, shift: Ints, *, axis: Ints | None = None) -> Tensor:
     axes = axis if isinstance(axis, tuple) else (axis,)
     axes = tuple(axis_in(a, len(shape)) for a in axes)
     shifts = shift if isinstance(shift, tuple) else (shift,) * len(axes)
+    if len(axes) == 1:
+        shifts = (sum(shifts),)
     if len(shifts) != len(axes):
         raise ValueError(f"roll: {len(shifts)} shifts do not fit {len(axes)} axes")
     # A shift may be any int, but the op takes machine integers.
