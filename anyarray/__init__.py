@@ -4,7 +4,9 @@ Write `import anyarray as xp`. Calls run where their arrays are; `with xp.backen
 library. The whole standard v2025.12 stands here, `xp.linalg` and `xp.fft` included.
 """
 
-from anyarray import _errors
+from typing import TYPE_CHECKING, NoReturn
+
+from anyarray import _errors, _protocols
 
 # Before the function `backends`, which is to be what that name means, whatever is imported later.
 from anyarray import backends as _contract  # noqa: F401  # pyright: ignore[reportUnusedImport]
@@ -45,6 +47,14 @@ from anyarray.standard.sorting import *
 from anyarray.standard.statistical import *
 from anyarray.standard.utility import *
 from anyarray.transforms import grad, jacobian, jit, stop_gradient, value_and_grad, vmap
+
+if not TYPE_CHECKING:  # to which every name would be one of ours
+
+    def __getattr__(name: str) -> NoReturn:
+        cure = _protocols.HABITS.get(name, _protocols.ALIASES.get(name))
+        text = f"module 'anyarray' has no attribute {name!r}" + (f". The standard has xp.{cure}" if cure else "")
+        raise AttributeError(text, name=name)
+
 
 __version__ = "0.1.0"
 __array_api_version__ = "2025.12"

@@ -62,7 +62,7 @@ class Array(metaclass=_Unmade):
 
     _native: Native
     _home: Home
-    _second: tuple[Backend, Native] | tuple[None, None] | None  # see _kept; unset until a copy is kept
+    _second: tuple[Backend, Native] | tuple[None, str | None] | None  # see _kept; unset until a copy is kept
     _account: Account  # see _automatic; unset while nothing is decided
 
     __array_priority__ = 1000  # before ndarray, for code that still asks
@@ -226,6 +226,8 @@ class Array(metaclass=_Unmade):
 
     def __contains__(self, value: Any) -> bool:
         equal = self == value
+        if type(equal) is not Array:
+            raise _errors.ArgumentTypeError(f"in: value must be a number or an Array, not {type(value).__name__}")
         return bool(namespace().any(equal))
 
     def __format__(self, spec: str) -> str:
@@ -246,10 +248,10 @@ class Array(metaclass=_Unmade):
 
     # ------------------------------------------------------------------ copies
     def __copy__(self) -> Array:
-        return _wrap(self._native, self._home)  # a write to either copies first
+        return _dispatch.copied(self)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Array:
-        return _wrap(self._native, self._home)
+        return _dispatch.copied(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
         home = self._home
@@ -356,8 +358,9 @@ class Array(metaclass=_Unmade):
                 f"setitem: value must not be complex for an Array of dtype {self.dtype}. Take xp.real(value)"
             )
         with _ownership.WRITES[id(self) >> 4 & 63]:
+            is_own = not home.backend.is_immutable or getattr(self, "_second", None) is _kept.OWN
             _kept.drop(self)
-            is_alone = _ownership.is_alone(self)  # not below, where the call holds the native array, too
+            is_alone = is_own and _ownership.is_alone(self)  # not below, where the call holds the native array, too
             try:
                 self._native = home.setitem(self._native, key, new, is_alone)
             except Exception as error:
@@ -371,6 +374,8 @@ class Array(metaclass=_Unmade):
                 self._native = home.setitem(self._native, key, new, False)
             if self._second is not None:
                 _kept.drop(self)  # a thread has brought the old values elsewhere meanwhile
+            if home.backend.is_immutable:
+                self._second = _kept.OWN
 
     def _rebind(self, result: Any, function: str) -> Array:
         """`self` with the value of an in-place operation, which keeps shape and dtype."""

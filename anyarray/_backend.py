@@ -369,8 +369,8 @@ class Backend:
     """
 
     __slots__ = (
-        "__weakref__", "_loaded", "_native_dtype", "free", "index", "is_immutable", "kind", "library", "name",
-        "native_device", "placed", "reads_by_buffer", "routes",
+        "__weakref__", "_loaded", "_native_dtype", "free", "index", "is_deleted", "is_immutable", "kind", "library",
+        "name", "native_device", "placed", "reads_by_buffer", "routes",
     )  # fmt: skip
 
     def __init__(self, loaded: _Loaded, kind: str, index: int) -> None:
@@ -386,6 +386,8 @@ class Backend:
         """The library's own object or name for the device."""
         self.is_immutable = bool(getattr(loaded.module, "IS_IMMUTABLE", False))
         """Whether nobody can write to the library's arrays."""
+        self.is_deleted: Callable[[Native], bool] | None = getattr(loaded.module, "is_deleted", None)
+        """Tells whether the memory of an array was given away; None if that cannot happen."""
         self.reads_by_buffer = bool(getattr(loaded.module, "READS_BY_BUFFER", False))
         """Whether an ndarray of a buffer is what the library's `to_numpy` gives."""
         self._native_dtype = loaded.hook("native_dtype")
@@ -614,6 +616,7 @@ _DEFAULT_HOOKS: Final[dict[str, Callable[[Any], Callable[..., Any]]]] = {
     "getitem": lambda namespace: lambda x, key: x[_complete(x, key)],
     "setitem": lambda namespace: functools.partial(_setitem, namespace),
     "exported": lambda namespace: lambda x: namespace.asarray(x, copy=True),
+    "duplicate": lambda namespace: lambda x: namespace.asarray(x, copy=True),
     "scoped": lambda namespace: lambda function, device: function,
     "synchronize": lambda namespace: lambda x: None,
 }

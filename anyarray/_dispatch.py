@@ -569,7 +569,14 @@ def operate(declaration: Declaration, values: Sequence[Any]) -> Any:
     for value in values:
         is_scalar = type(value) in SCALARS or isinstance(value, (int, float, complex))
         if not is_scalar and not is_array(value) and _backend.backend_of_native(value) is None:
+            # A list would repeat itself as often as an Array without axes says.
+            if type(value) in (list, tuple) and declaration.name == "multiply":
+                raise _errors.not_an_array(declaration.name, "the operand", value)
             return NotImplemented
+        if is_scalar and declaration.name == "matmul":
+            raise _errors.ArgumentValueError(
+                "matmul: x1 and x2 must have at least one axis. Multiply by a scalar with *"
+            )
     return call(declaration, values)
 
 
@@ -579,6 +586,23 @@ def created(name: str, device: Any, dtype: _dtypes.DType, *args: Any, **kwargs: 
     backend = home.backend
     kind = backend.native_dtype(dtype.name)
     return made(getattr(home, name)(*args, dtype=kind, device=backend.native_device, **kwargs), home)
+
+
+def copied(array: Array) -> Array:
+    """An Array of the same values which nothing reaches that is done to the native array of the first.
+
+    Memory that only Arrays can write to is shared, as they copy it first.
+    """
+    home, native = array._home, array._native
+    if home.is_traced(native):
+        return wrap(native, home)
+    if home.backend.library == "numpy":
+        with _ownership.WRITES[id(array) >> 4 & 63]:
+            del native
+            if _ownership.is_unwritten(array):
+                return wrap(array._native, home)
+        return made(home.exported(array._native), home)
+    return wrap(home.duplicate(native), home)
 
 
 def is_array(value: Any) -> TypeGuard[Array]:
@@ -655,7 +679,7 @@ def brought(array: Array, home: Home, cause: str, explicit: bool = False) -> Nat
     if source is target:
         return array._native
     second = getattr(array, "_second", None)
-    if second is not None and second[0] is target:
+    if second is not None and second[0] is target and (target.is_deleted is None or not target.is_deleted(second[1])):
         return second[1]
     try:
         way = source.routes[target]

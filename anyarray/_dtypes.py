@@ -93,7 +93,10 @@ class DType:
 
     def __hash__(self) -> int:
         if self._hash is None:
-            self._hash = hash(self.dtype)
+            try:
+                self._hash = hash(self.dtype)
+            except ArgumentTypeError:  # bfloat16, of which there is no other object then
+                return hash(self.name)
         return self._hash
 
     def __repr__(self) -> builtins.str:

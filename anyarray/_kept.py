@@ -22,6 +22,20 @@ MOST_BYTES: Final = 1 << 30
 LENDABLE: Final[tuple[None, None]] = (None, None)
 """Stands for a second copy where memory was made for the Array, and every library can take it as it is."""
 
+OWN: Final[tuple[None, str]] = (None, "own")
+"""Stands for a second copy where a write made the native array, which nobody outside has seen since.
+
+A library may give several native arrays one memory (`jax.device_put` does); then nobody can count who holds it. So
+memory of a library whose arrays are immutable is taken over by a write only where that is known.
+"""
+
+
+def hand_out(array: Any) -> None:
+    """Note that somebody outside gets to see the native array."""
+    if getattr(array, "_second", None) is OWN:
+        array._second = None
+
+
 _lock: Final = threading.Lock()
 _sizes: Final[OrderedDict[int, tuple[weakref.ref[Any], int]]] = OrderedDict()
 """By the Array's id, oldest first: a weak reference to it and the bytes of its second copy."""

@@ -56,7 +56,7 @@ def is_alone(array: Any) -> bool:
     if base is None:
         return True
     del base
-    return _is_ours(array._native.base) and _holders_of_base(array) <= _BASE_ALONE
+    return _is_ours(array._native.base) and _holders_of_base(array) <= _BASE_ALONE and not _may_overlap(array._native)
 
 
 def is_unwritten(array: Any) -> bool:
@@ -65,6 +65,17 @@ def is_unwritten(array: Any) -> bool:
     That stays so as long as the Array has a second copy (see `_kept`): what is handed out meanwhile is read-only.
     """
     return getattr(array, "_second", None) is not None or is_alone(array)
+
+
+def _may_overlap(view: Any) -> bool:
+    """Whether elements of an ndarray may share memory with each other, as those of a broadcast one do."""
+    extent = view.itemsize
+    for stride, length in sorted(zip(map(abs, view.strides), view.shape, strict=True)):
+        if length > 1:
+            if stride < extent:
+                return True
+            extent = stride * length
+    return False
 
 
 def _is_ours(base: Any) -> bool:

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from anyarray import _backend, _dispatch, _errors, _transfer
+from anyarray import _backend, _dispatch, _errors, _kept, _transfer
 from anyarray._backend import Home, Native
 
 ALIASES: Final = {
@@ -45,31 +45,67 @@ ALIASES: Final = {
 }
 """Our name of a function by NumPy's, where they differ."""
 
+HABITS: Final = {
+    "array": "asarray",
+    "asanyarray": "asarray",
+    "ascontiguousarray": "asarray",
+    "column_stack": "concat",
+    "diagonal": "linalg.diagonal",
+    "dot": "matmul",
+    "fabs": "abs",
+    "float_power": "pow",
+    "hstack": "concat",
+    "inner": "vecdot",
+    "outer": "linalg.outer",
+    "ravel": "reshape(x, (-1,))",
+    "swapaxes": "moveaxis",
+    "trace": "linalg.trace",
+    "unique": "unique_values",
+    "vstack": "concat",
+}
+"""What does nearly the same as a function of NumPy that the standard lacks."""
+
 
 def ufunc(
     namespace: ModuleType, function: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
     """A ufunc of NumPy applied to Arrays; `out` may be an ndarray, which is filled."""
-    out = kwargs.pop("out", (None,))
-    ours = getattr(namespace, ALIASES.get(function.__name__, function.__name__), None)
-    if method == "__call__" and ours is not None and not kwargs:
-        result = ours(*[_operand(one) for one in inputs])
-    else:
-        hosts = [_host(one) for one in inputs]
-        if method == "at":
-            raise _errors.ArgumentTypeError(f"{function.__name__}.at: writes to its first input. Use x[indices] += ...")
-        result = getattr(function, method)(*hosts, **kwargs)
-        if out[0] is None:
-            home = _dispatch.home_of_arrays(function.__name__, [one for one in inputs if _dispatch.is_array(one)])
-            results = result if isinstance(result, tuple) else (result,)
-            arrays = tuple(_brought_back(one, home, function.__name__) for one in results)
-            return arrays if isinstance(result, tuple) else arrays[0]
-    if out[0] is None:
+    name = function.__name__
+    out = [one for one in kwargs.get("out", ()) if one is not None]
+    if any(_dispatch.is_array(one) for one in out):
+        raise _errors.ArgumentTypeError(f"{name}: out must be an ndarray, not Array. Assign to it: x[...] = ...")
+    if method == "at" and _dispatch.is_array(inputs[0]):
+        raise _errors.ArgumentTypeError(f"{name}.at: writes to its first input. Use x[indices] += ...")
+
+    def on_hosts() -> Any:
+        theirs = getattr(function, method)
+        result = theirs(*map(_hosts, inputs), **{key: _hosts(value) for key, value in kwargs.items()})
+        if out or result is None:
+            return result
+        home = _dispatch.home_of_arrays(name, [a for a in (*inputs, *kwargs.values()) if _dispatch.is_array(a)])
+        results = result if isinstance(result, tuple) else (result,)
+        arrays = tuple(_brought_back(one, home, name) for one in results)
+        return arrays if isinstance(result, tuple) else arrays[0]
+
+    ours = getattr(namespace, ALIASES.get(name, name), None)
+    if method != "__call__" or ours is None or not kwargs.keys() <= {"out"} or len(out) > 1:
+        return on_hosts()
+    result = _unless_refused(lambda: ours(*[_operand(one) for one in inputs]), on_hosts)
+    if not out or result is out[0]:
         return result
-    if len(out) != 1 or not isinstance(out[0], np.ndarray):
-        raise _errors.ArgumentTypeError(f"{function.__name__}: out must be one ndarray, not {type(out[0]).__name__}")
     np.copyto(out[0], np.asarray(result), casting="same_kind")
     return out[0]
+
+
+def _unless_refused(ours: Callable[[], Any], theirs: Callable[[], Any]) -> Any:
+    """What our function gives; NumPy's if ours refuses the arguments. What both refuse raises our error."""
+    try:
+        return ours()
+    except (_errors.ArgumentTypeError, _errors.ArgumentValueError) as refusal:
+        try:
+            return theirs()
+        except (TypeError, ValueError, _errors.AnyarrayError):
+            raise refusal from None
 
 
 def function(namespace: ModuleType, theirs: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -89,13 +125,7 @@ def function(namespace: ModuleType, theirs: Any, args: tuple[Any, ...], kwargs: 
     if ours is not None:
         taken = _arguments(theirs, ours, args, kwargs)
         if taken is not None:
-            try:
-                return ours(*taken[0], **taken[1])
-            except (_errors.ArgumentTypeError, _errors.ArgumentValueError) as refusal:
-                try:
-                    return on_hosts()
-                except (TypeError, ValueError, _errors.AnyarrayError):
-                    raise refusal from None
+            return _unless_refused(lambda: ours(*taken[0], **taken[1]), on_hosts)
     return on_hosts()
 
 
@@ -108,6 +138,9 @@ _IMPLIED: Final[dict[str, Callable[[Any], tuple[int, ...]]]] = {
 }
 """The axes that NumPy means if it is not told."""
 
+
+_RENAMED: Final = {"a_min": "min", "a_max": "max"}
+"""Our name of a parameter by NumPy's, where that must not be told by its place."""
 
 _UNTOLD: Final = {
     function: inspect.signature(like)
@@ -131,13 +164,14 @@ def _arguments(
     except (TypeError, ValueError):
         return None
     # To NumPy's transforms no norm is the usual one.
-    named = {name: value for name, value in given.items() if not (name == "norm" and value is None)}
+    named = {_RENAMED.get(name, name): value for name, value in given.items() if not (name == "norm" and value is None)}
     if ours.__name__ in _FLATTENING and named.get("axis", told.parameters["axis"].default) is None:
         first = next(iter(named))
         named |= {first: np.reshape(named[first], (-1,)), "axis": 0}
     positional: list[Any] = []
     keyword: dict[str, Any] = {}
-    for parameter in inspect.signature(ours).parameters.values():
+    parameters = inspect.signature(ours).parameters
+    for parameter in parameters.values():
         if parameter.kind is parameter.VAR_POSITIONAL:
             return None
         if parameter.kind is parameter.KEYWORD_ONLY:
@@ -145,7 +179,8 @@ def _arguments(
                 keyword[parameter.name] = named.pop(parameter.name)
         elif named:
             first = parameter.name if parameter.name in named else next(iter(named))
-            value = named.pop(first)
+            is_another = first != parameter.name and first in parameters  # its turn comes
+            value = parameter.default if is_another else named.pop(first)
             is_array = str(parameter.annotation).startswith("Array")  # a shape stays a tuple
             positional.append(_operand(value) if is_array else value)
         elif parameter.default is parameter.empty:
@@ -223,6 +258,7 @@ def of_library(x: Any, library: str) -> Native:
     """The values of an Array as a native array of a library; the Array's own if it lives there."""
     home = x._home
     if home.backend.library == library:
+        _kept.hand_out(x)
         return x._native
     return _dispatch.brought(x, _backend.backend_of_name(library).free, library)
 

@@ -414,8 +414,8 @@ OTHER_TYPES: list[tuple[Callable[[], object], str]] = [
         lambda: xp.full(2, "a"),  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
         "full: fill_value must be a number or an Array without axes, not 'a'",
     ),
-    (lambda: xp.finfo(xp.int8), wrong_dtype("finfo", "type", "floating-point", "int8")),
-    (lambda: xp.iinfo(xp.float32), wrong_dtype("iinfo", "type", "integer", "float32")),
+    (lambda: xp.finfo(xp.int8), "finfo: type must be a floating-point dtype, not int8. Ask xp.iinfo"),
+    (lambda: xp.iinfo(xp.float32), "iinfo: type must be an integer dtype, not float32. Ask xp.finfo"),
 ]
 
 
@@ -704,3 +704,14 @@ def test_a_clear_error_keeps_the_library_s_own_as_its_cause() -> None:
     with pytest.raises(xp.ArgumentValueError) as caught:
         floats(2) + floats(3)
     assert caught.value.__cause__ is not None
+
+
+# ---------------------------------------------------------------------- names of NumPy
+@pytest.mark.parametrize(
+    ("habit", "ours"), [("array", "asarray"), ("concatenate", "concat"), ("unique", "unique_values")]
+)
+def test_a_name_of_numpy_leads_to_the_standard_s(habit: str, ours: str) -> None:
+    with pytest.raises(AttributeError) as caught:
+        getattr(xp, habit)
+    assert str(caught.value) == f"module 'anyarray' has no attribute {habit!r}. The standard has xp.{ours}"
+    assert not hasattr(xp, habit)

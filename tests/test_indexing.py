@@ -295,3 +295,26 @@ def test_a_python_integer_that_does_not_fit_is_not_written(dtype: xp.DType, valu
     with pytest.raises(OverflowError):
         x[1] = value
     assert x.tolist() == [0, 0, 0]
+
+
+@pytest.mark.usefixtures("backend")
+def test_a_value_may_have_leading_axes_of_length_1_everywhere() -> None:
+    x, mask = xp.zeros(3), xp.asarray([True, False, True])
+    x[0] = xp.asarray([5.0])
+    assert x.tolist() == [5.0, 0.0, 0.0]
+    x[mask] = xp.asarray([[6.0, 7.0]])
+    assert x.tolist() == [6.0, 0.0, 7.0]
+    x[mask] = xp.asarray([[8.0]])
+    assert x.tolist() == [8.0, 0.0, 8.0]
+    y = xp.asarray(0.0)
+    y[()] = xp.asarray([[9.0]])
+    assert y.item() == 9.0
+
+
+@pytest.mark.usefixtures("backend")
+def test_an_array_without_axes_is_cast_as_other_arrays_are() -> None:
+    x = xp.zeros(3, dtype=xp.int8)
+    x[0] = xp.sum(xp.asarray([300]))
+    x[1] = xp.asarray(300)
+    x[2] = np.int64(300)
+    assert x.tolist() == [44, 44, 44]

@@ -64,6 +64,7 @@ def test_the_other_elements_of_an_assignment_keep_64_bits(size: int) -> None:
 def test_many_elements_are_written_in_place(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(threading, "active_count", lambda: 1)  # another thread might read meanwhile
     x = on_jax(np.zeros(MANY)) + 1
+    x[5] = 1.0  # copies: from now on the memory is known to be the Array's own
     before = x._native.unsafe_buffer_pointer()
     x[0] = 7.0
     x[1:3] = on_jax([8.0, 9.0])
@@ -73,6 +74,7 @@ def test_many_elements_are_written_in_place(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_memory_is_not_taken_over_beside_another_thread() -> None:
     x = on_jax(np.zeros(MANY)) + 1
+    x[5] = 1.0
     before = x._native.unsafe_buffer_pointer()
     is_over = threading.Event()
     thread = threading.Thread(target=is_over.wait)
@@ -84,6 +86,38 @@ def test_memory_is_not_taken_over_beside_another_thread() -> None:
         thread.join()
     assert x._native.unsafe_buffer_pointer() != before
     assert x[:2].tolist() == [7.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    "hand_out",
+    [
+        lambda x: jax.device_put(x, jax.devices()[0]),
+        lambda x: jax.device_put({"x": x})["x"],
+        lambda x: jax.device_put(xp.to_native(x), jax.devices()[0]),
+    ],
+)
+def test_a_second_handle_of_the_same_memory_survives_assignment(hand_out: Callable[[xp.Array], Any]) -> None:
+    x = on_jax(np.zeros(MANY)) + 1
+    x[0] = 2.0
+    other = hand_out(x)
+    x[0] = 5.0
+    assert float(other[0]) == 2.0
+    native = jnp.zeros(MANY)
+    other, y = jax.device_put(native, jax.devices()[0]), xp.from_native(native)
+    del native
+    y[0] = 5.0
+    assert float(other[0]) == 0.0
+
+
+def test_a_copy_survives_the_donation_of_what_was_copied() -> None:
+    x = on_jax([1.0, 2.0])
+    copies = [copy.copy(x), copy.deepcopy(x), xp.asarray(x, copy=True), xp.astype(x, x.dtype)]
+    jax.jit(lambda v: v * 2, donate_argnums=0)(x)
+    assert [one.tolist() for one in copies] == [[1.0, 2.0]] * 4
+    kept = xp.ones(1000, dtype=xp.float32, device="numpy")
+    jax.jit(lambda v: v + 1, donate_argnums=0)(jnp.asarray(kept))
+    with xp.backend("jax"):
+        assert float(xp.sum(kept)) == 1000.0
 
 
 @pytest.mark.parametrize("size", [FEW, MANY])

@@ -130,7 +130,7 @@ def test_an_out_array_of_ours_is_refused() -> None:
     out = xp.zeros(2)
     with pytest.raises(TypeError) as caught:
         np.exp(np.zeros(2), out=out)  # type: ignore[call-overload]
-    assert str(caught.value) == "exp: out must be one ndarray, not Array"
+    assert str(caught.value) == "exp: out must be an ndarray, not Array. Assign to it: x[...] = ..."
 
 
 @pytest.mark.usefixtures("backend")
@@ -174,3 +174,48 @@ def test_numpy_s_assertions_take_arrays() -> None:
     np.testing.assert_array_equal(xp.asarray([1, 2]), xp.asarray([1, 2]))
     with pytest.raises(AssertionError, match="Mismatched elements: 1 / 2"):
         np.testing.assert_array_equal(xp.asarray([1, 2]), xp.asarray([1, 3]))
+
+
+# ---------------------------------------------------------------------- arguments of ufuncs
+@pytest.mark.usefixtures("backend")
+def test_a_ufunc_leaves_alone_what_where_leaves_out() -> None:
+    x, y = xp.asarray([1.0, 2.0, 3.0]), xp.asarray([1.0, 0.0, 2.0])
+    out = np.full(3, -7.0)
+    assert np.add(x, 1, out=out, where=np.asarray([True, False, True])) is out
+    assert out.tolist() == [2.0, -7.0, 4.0]
+    assert np.divide(x, y, out=np.zeros(3), where=y != 0).tolist() == [1.0, 0.0, 1.5]
+    assert float(np.add.reduce(np.ones(3), where=x > 1)) == 2.0
+    assert float(np.sum(np.ones(3), where=x > 1)) == 2.0
+
+
+@pytest.mark.usefixtures("backend")
+def test_a_ufunc_fills_its_outs_as_numpy_casts() -> None:
+    x = xp.asarray([1.0, 2.5])
+    assert np.add(x, 1, out=np.zeros(2, int), casting="unsafe").tolist() == [2, 3]
+    with pytest.raises(TypeError, match="Cannot cast"):
+        np.add(x, 1, out=np.zeros(2, int))
+    outs = np.zeros(2), np.zeros(2)
+    assert np.divmod(x, 2, out=outs)[1] is outs[1]
+    assert [one.tolist() for one in outs] == [[0.0, 1.0], [1.0, 0.5]]
+    counts = np.zeros(3)
+    np.add.at(counts, xp.asarray([0, 0, 1]), 1)
+    assert counts.tolist() == [2.0, 1.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("bounds", "clipped"),
+    [({"max": 2}, [1.0, 2.0, 2.0]), ({"a_max": 2}, [1.0, 2.0, 2.0]), ({"min": 2}, [2.0, 2.0, 3.0]),
+     ({"a_min": 2, "a_max": None}, [2.0, 2.0, 3.0]), ({"a_min": 1.5, "a_max": 2.5}, [1.5, 2.0, 2.5])],
+)  # fmt: skip
+@pytest.mark.usefixtures("backend")
+def test_the_bounds_of_clip_are_told_by_their_names(bounds: dict[str, Any], clipped: list[float]) -> None:
+    assert np.clip(xp.asarray([1.0, 2.0, 3.0]), **bounds).tolist() == clipped
+
+
+@pytest.mark.usefixtures("backend")
+def test_a_ufunc_takes_what_only_numpy_takes() -> None:
+    both = np.logical_and(xp.asarray([1, 0]), xp.asarray([2.0, 1.0]))
+    assert type(both) is xp.Array
+    assert both.tolist() == [True, False]
+    with pytest.raises(TypeError, match="add: x2 must be an Array, not str"):
+        np.add(xp.asarray([1.0]), "a")  # type: ignore[arg-type]

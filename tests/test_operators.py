@@ -293,3 +293,14 @@ def test_the_sign_of_a_complex_scalar_s_zero_is_kept() -> None:
 @pytest.mark.usefixtures("backend")
 def test_a_nan_scalar_gives_nan() -> None:
     assert xp.isnan(xp.ones(2) * xp.nan).tolist() == [True, True]
+
+
+@pytest.mark.usefixtures("backend")
+def test_a_list_is_no_operand() -> None:
+    x = xp.asarray(2)
+    for call in (lambda: x * [1, 2], lambda: [1, 2] * x):
+        with pytest.raises(TypeError, match=r"must be an Array, not (list|tuple)\. Wrap it: xp\.asarray"):
+            call()
+    assert (x == [2]) is False
+    with pytest.raises(ValueError, match="Multiply by a scalar with"):
+        xp.ones(2) @ 2  # type: ignore[operator]

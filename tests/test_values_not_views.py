@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import array
 import copy
+import ctypes
+import mmap
 import pickle
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -426,3 +429,67 @@ def test_a_value_that_does_not_fit_is_refused_and_nothing_is_written() -> None:
     with pytest.raises(ValueError):
         x[...] = xp.ones(2)
     assert x.tolist() == [0.0] * 3
+
+
+# ---------------------------------------------------------------------- memory of others
+def buffers() -> dict[str, Any]:
+    held = np.arange(4.0)
+
+    class Interface:
+        __array_interface__ = held.__array_interface__
+        owner = held
+
+    mapped = mmap.mmap(-1, 32)
+    data = bytearray(held.tobytes())
+    return {
+        "ctypes": (ctypes.c_double * 4)(0, 1, 2, 3),
+        "mmap": mapped,
+        "pickle buffer": pickle.PickleBuffer(data),
+        "bytearray": data,
+        "array": array.array("d", [0, 1, 2, 3]),
+        "interface": Interface(),
+    }
+
+
+@pytest.mark.parametrize("kind", buffers())
+@pytest.mark.usefixtures("backend")
+def test_a_write_to_a_buffer_does_not_reach_the_array_made_of_it(kind: str) -> None:
+    source = buffers()[kind]
+    x = xp.asarray(source)
+    before = x.tolist()
+    np.asarray(source)[...] = 7
+    assert x.tolist() == before
+
+
+@pytest.mark.parametrize("kind", ["ctypes", "bytearray", "array", "interface"])
+def test_a_buffer_is_shared_if_that_was_asked_for(kind: str) -> None:
+    source = buffers()[kind]
+    x = xp.asarray(source, copy=False)
+    np.asarray(source)[...] = 7
+    assert x[0].item() == 7
+
+
+def test_a_copy_of_what_is_shared_is_a_copy() -> None:
+    a = np.zeros(3)
+    for x in (xp.asarray(a, copy=False), xp.from_native(a)):
+        copies = [copy.copy(x), copy.deepcopy(x), xp.asarray(x, copy=True), xp.astype(x, x.dtype, copy=True)]
+        a[0] += 9
+        assert [one[0].item() for one in copies] == [a[0] - 9] * 4
+
+
+@pytest.mark.usefixtures("backend")
+def test_a_write_to_what_was_broadcast_writes_one_element() -> None:
+    x, y = xp.broadcast_arrays(xp.asarray([[1.0], [2.0]]), xp.asarray([10.0, 20.0, 30.0]))
+    x[0, 0] = 100
+    y[1, 1] = 7
+    assert x.tolist() == [[100, 1, 1], [2, 2, 2]]
+    assert y.tolist() == [[10, 20, 30], [10, 7, 30]]
+
+
+def test_a_write_to_a_view_whose_elements_share_memory_copies_it() -> None:
+    x = xp.from_native(np.ndarray((3,), float, np.zeros(3), strides=(0,)))
+    x[0] = 1
+    y = xp.from_native(np.lib.stride_tricks.as_strided(np.zeros(4), (3, 2), (8, 8)))
+    y[0, 1] = 1
+    assert x.tolist() == [1, 0, 0]
+    assert y.tolist() == [[0, 1], [0, 0], [0, 0]]

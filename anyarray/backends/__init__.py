@@ -50,6 +50,8 @@ The hooks
                                   copies x for each write
     IS_IMMUTABLE                  True if nobody can write to its arrays; their memory may be shared then
     exported(x)                   an object with `__dlpack__` of x's memory, or of a copy if someone could write to that
+    duplicate(x)                  a native array in memory of its own; x itself if nobody can write to x or delete it
+    is_deleted(x)                 whether its memory was given away. No default: without it nobody can do that
     from_dlpack(x, device)        a native array in the memory of an object with `__dlpack__` on that device; raises if
                                   it cannot share. No default: without it arrays come by the host
     scoped(function, device)      the function that is really called: the place to enter a device or 64-bit scope

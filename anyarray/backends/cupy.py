@@ -91,6 +91,9 @@ def exported(x: Native, /) -> Native:
     return x.copy()
 
 
+duplicate = exported
+
+
 def from_dlpack(x: Any, device: int, /) -> Native:
     with cupy.cuda.Device(device):
         return cupy.from_dlpack(x)

@@ -65,6 +65,9 @@ def exported(x: Native, /) -> Native:
     return copied(x)
 
 
+duplicate = exported
+
+
 def to_device(x: Native, device: str, /) -> Native:
     return x
 
@@ -178,21 +181,30 @@ def _matrices(x: Native) -> Native:
     return x
 
 
+def broadcast_arrays(*arrays: Native) -> tuple[Native, ...]:
+    """Read-only views, which are copied before a write; NumPy's own are writeable, and all of a row at once."""
+    shape = np.broadcast_shapes(*[x.shape for x in arrays])
+    return tuple([np.broadcast_to(x, shape) for x in arrays])
+
+
 # ---------------------------------------------------------------------- indexing
 getitem = operator.getitem
 
 
 def setitem(x: Native, key: Any, value: Native, exclusive: bool, /) -> Native:
     """Copy on write: memory that somebody else holds too and a NumPy scalar are copied first."""
-    if exclusive and type(x) is np.ndarray:
-        try:
-            x[key] = value
-            return x
-        except ValueError:
-            if x.flags.writeable:
-                raise
-    x = copied(x)
-    x[key] = value
+    if not exclusive or type(x) is not np.ndarray or not x.flags.writeable:
+        x = copied(x)
+    if isinstance(value, np.generic):  # which NumPy takes for a Python number: it is cast as an array without axes is
+        value = np.asarray(value)
+    try:
+        x[key] = value
+    except (TypeError, ValueError):
+        # In some places NumPy wants a value without the leading axes of length 1 that it takes elsewhere.
+        shape = np.shape(value)
+        if shape[:1] != (1,):
+            raise
+        x[key] = value[(0,) * next((i for i, n in enumerate(shape) if n != 1), len(shape))]
     return x
 
 

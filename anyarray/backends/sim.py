@@ -154,6 +154,9 @@ def exported(x: SimArray, /) -> SimArray:
     return SimArray(x._memory.copy(), x.device)
 
 
+duplicate = exported
+
+
 def synchronize(x: SimArray, /) -> None:
     """Nothing is ever pending: the clock is virtual."""
 

@@ -140,10 +140,14 @@ def asarray(
         host = np.array(obj)
         return _of_host(host, wanted or _of_scalars(host.dtype, kind), device, is_new=True)
     if type(obj) is not Array and _backend.backend_of_native(obj) is None:
-        host, is_buffer = _host_array(obj), _is_buffer(obj)
-        if copy is False and not is_buffer:
-            raise _errors.ArgumentValueError(f"asarray: a {type(obj).__name__} cannot become an Array without a copy")
-        return _of_host(host, wanted or (None if is_buffer else _of_leaves(host, obj)), device, is_new=not is_buffer)
+        host = _host_array(obj)
+        if isinstance(obj, (list, tuple, range)):
+            if copy is False:
+                raise _errors.ArgumentValueError(f"asarray: a {type(obj).__name__} cannot be shared without a copy")
+            return _of_host(host, wanted or _of_leaves(host, obj), device, is_new=True)
+        if copy is False:
+            return asarray(host, dtype=dtype, device=device, copy=False)
+        return _of_host(host, wanted, device)
     source = _dispatch.as_array("asarray", "obj", obj)
     is_ours = _dispatch.is_array(obj)
     home = _choice.chosen_home(device)
@@ -153,8 +157,10 @@ def asarray(
         return source
     if home.backend is not source._home.backend:
         native = _shared(source, home) if copy is False else _dispatch.brought(source, home, "asarray", explicit=True)
+    elif copy and wanted in (None, source.dtype):
+        native = (_dispatch.copied(source) if is_ours else made(home.duplicate(source._native), home))._native
     elif is_ours or copy is False or home.backend.is_immutable:
-        native = source._native  # a write copies first, so this is a copy already
+        native = source._native  # a write copies first
     else:
         return _converted(made(home.exported(source._native), home), wanted, copy)
     return _converted(_dispatch.arrived(native, home), wanted, copy)
@@ -170,11 +176,6 @@ def _shared(source: Array, home: Home) -> Any:
             f"that both have, and contiguous, writable memory aligned to {_memory.ALIGNMENT} bytes. Leave copy=None"
         )
     return native
-
-
-def _is_buffer(obj: Any) -> bool:
-    """Whether an object has a dtype of its own, as buffers and foreign arrays do."""
-    return hasattr(obj, "__array__") or isinstance(obj, (memoryview, bytes, bytearray)) or hasattr(obj, "typecode")
 
 
 def _converted(x: Array, wanted: DType | None, copy: bool | None) -> Array:

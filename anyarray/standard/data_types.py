@@ -117,7 +117,7 @@ def astype(x: Array, dtype: DType, /, *, copy: Bool = True, device: Backend | st
     home = _dispatch.home_of_array("astype", x) if device is None else _backend.as_backend(device).placed
     came = x.dtype
     if came is wanted and home is x._home:
-        return _dispatch.wrap(x._native, home) if copy else x
+        return _dispatch.copied(x) if copy else x
     if came.kind == "c" and wanted.kind not in "cb":
         raise _errors.ArgumentTypeError(
             f"astype: x is {came} and cannot become {wanted}. Take its real part: xp.real(x)"
@@ -160,7 +160,7 @@ def finfo(type: DType | Array, /) -> FloatInfo:
     """
     found = _of(type)
     if found.kind not in "fc":
-        raise _errors.dtype_not_allowed("finfo", "type", "floating-point", found)
+        raise _errors.ArgumentTypeError(f"finfo: type must be a floating-point dtype, not {found}. Ask xp.iinfo")
     return _limits({"complex64": float32, "complex128": float64}.get(found.name, found))
 
 
@@ -193,7 +193,7 @@ def iinfo(type: DType | Array, /) -> IntegerInfo:
     """
     found = _of(type)
     if found.kind not in "iu":
-        raise _errors.dtype_not_allowed("iinfo", "type", "integer", found)
+        raise _errors.ArgumentTypeError(f"iinfo: type must be an integer dtype, not {found}. Ask xp.finfo")
     limits = np.iinfo(found.dtype)
     return IntegerInfo(found.itemsize * 8, int(limits.max), int(limits.min), found)
 

@@ -24,9 +24,11 @@ __all__ = [
     "device_of",
     "devices",
     "dtype_of",
+    "duplicate",
     "exported",
     "from_dlpack",
     "from_numpy",
+    "is_deleted",
     "is_traced",
     "namespace",
     "native_dtype",
@@ -120,6 +122,17 @@ def plain(x: Native) -> Native:
     if isinstance(x, jax.core.Tracer) and not isinstance(x, DynamicJaxprTracer) and not jax.config.jax_enable_x64:
         return jnp.copy(x)  # which keeps the promise
     return x
+
+
+def duplicate(x: Native) -> Native:
+    """A copy, which outlives the donation or deletion of `x`."""
+    with jax.enable_x64(True):
+        return jnp.array(x, copy=True)
+
+
+def is_deleted(x: Native) -> bool:
+    """Whether the memory of `x` was given away, as by a call that donates it."""
+    return bool(x.is_deleted())
 
 
 def exported(x: Native) -> Native:

@@ -9,6 +9,7 @@ __all__ = [
     "device_of",
     "devices",
     "dtype_of",
+    "duplicate",
     "exported",
     "from_dlpack",
     "from_numpy",
@@ -135,6 +136,11 @@ def from_numpy(a: npt.NDArray[Any], device: str) -> Tensor:
         return _from_dlpack(_memory.copied(a).__dlpack__())
     with tf.init_scope(), tf.device(device):
         return tf.constant(a)
+
+
+def duplicate(x: Tensor, /) -> Tensor:
+    """`x` itself: nobody can write to its memory, nor delete it."""
+    return x
 
 
 def exported(x: Tensor, /) -> Any:
