@@ -87,7 +87,7 @@ def arange(
     try:
         native = home.arange(start, stop, step, dtype=kind, device=place)
     except Exception as error:
-        elements = (stop - start) / step
+        elements: Any = (stop - start) / step  # pyright: ignore[reportOperatorIssue]  # numbers, as was read above
         if not elements < _MOST:
             raise _errors.ArgumentValueError(f"arange: no array holds {elements:.3g} elements") from error
         raise
@@ -557,7 +557,7 @@ def _like(name: str, x: Array, dtype: DType | None, device: Device | None, *args
 
 def _fitted(function: str, value: Any, wanted: DType) -> Any:
     """A Python scalar to fill an Array of the dtype `wanted` with. Raises for what the dtype cannot hold."""
-    if isinstance(value, complex) and wanted.kind != "c":
+    if type(value) is complex and wanted.kind != "c":
         raise _errors.ArgumentTypeError(f"{function}: fill_value must not be complex for dtype {wanted}")
     return _dtypes.integer_within(function, value, wanted) if wanted.kind in "iu" else value
 

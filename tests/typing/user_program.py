@@ -40,6 +40,8 @@ def functions(x: xp.Array) -> None:
 def array_object(x: xp.Array) -> None:
     assert_type(x + 1, xp.Array)
     assert_type(1 / x, xp.Array)
+    assert_type(x + np.ones(2), xp.Array)
+    assert_type(x < np.ones(2), xp.Array)
     assert_type(x @ x, xp.Array)
     assert_type(x == x, xp.Array)
     assert_type(-x, xp.Array)
