@@ -1,18 +1,24 @@
 """Values that hold other values: tuples, lists, dicts, named tuples and dataclasses.
 
 Opened, they are their parts; flattened, their Arrays and a structure. A structure is hashable, and equal structures
-hold equal things besides the Arrays, so that a compiled function can be kept by it.
+hold equal things besides the Arrays, so that a compiled function can be kept by it. The proxies by which `tf.Module`
+keeps containers count as the containers that they stand for.
 """
 
 from __future__ import annotations
 
+import copy
 import dataclasses
-from collections import OrderedDict
+import operator
+from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final, TypeAlias
 
 Structure: TypeAlias = Any
-"""LEAF, a `Static`, or a tuple of class, keys and the structures of the parts."""
+"""LEAF, a `Static`, or a tuple of class, keys and the structures of the parts.
+
+The class of a defaultdict stands in a pair with its factory.
+"""
 
 LEAF: Final = "leaf"
 """The structure of an Array."""
@@ -37,18 +43,21 @@ class Static:
 
 
 def opened(value: Any) -> tuple[tuple[Any, ...] | None, Iterable[Any]] | None:
-    """The keys of a container, None if they are 0, 1, 2 ..., and its parts; None for anything else."""
+    """The keys of a container, None if they are 0, 1, 2 ..., and its parts; None for anything else.
+
+    Those of a dataclass are its fields that are set, then the other attributes of the instance.
+    """
     if isinstance(value, (tuple, list)):
         return None, value
     if isinstance(value, dict):
         return tuple(value), value.values()
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        names = tuple(field.name for field in dataclasses.fields(value))
-        return names, [getattr(value, name) for name in names]
+    if _is_instance_of_dataclass(value):
+        names = dict.fromkeys([*_fields(value), *getattr(value, "__dict__", ())])
+        return tuple(names), [getattr(value, name) for name in names]
     return None
 
 
-def closed(kind: type, keys: tuple[Any, ...] | None, parts: Iterable[Any]) -> Any:
+def closed(kind: Any, keys: tuple[Any, ...] | None, parts: Iterable[Any]) -> Any:
     """The container of that class with other parts.
 
     A subclass without a constructor that is known becomes the tuple, list or dict that it is.
@@ -57,9 +66,11 @@ def closed(kind: type, keys: tuple[Any, ...] | None, parts: Iterable[Any]) -> An
         if hasattr(kind, "_fields"):
             return kind(*parts)
         return list(parts) if issubclass(kind, list) else tuple(parts)
+    if type(kind) is tuple:
+        return defaultdict(kind[1], zip(keys, parts, strict=True))
     if issubclass(kind, dict):
-        pairs = zip(keys, parts, strict=True)
-        return OrderedDict(pairs) if kind is OrderedDict else dict(pairs)
+        made = dict(zip(keys, parts, strict=True))
+        return kind(made) if kind is OrderedDict or kind is Counter else made
     # Not by its constructor: that may check or convert, which the parts of a trace do not stand.
     made = object.__new__(kind)
     for name, part in zip(keys, parts, strict=True):
@@ -68,9 +79,51 @@ def closed(kind: type, keys: tuple[Any, ...] | None, parts: Iterable[Any]) -> An
 
 
 def mapped(value: Any, change: Callable[[Any], Any]) -> Any:
-    """A container with `change` applied to its parts; anything else as it is."""
+    """A container with `change` applied to its parts; anything else, and what that leaves as it was, itself.
+
+    Those of a dataclass are its fields here: its other attributes stay as they are.
+    """
+    if _is_instance_of_dataclass(value):
+        fields = _fields(value)
+        changed = {name: change(getattr(value, name)) for name in fields}
+        if all(getattr(value, name) is one for name, one in changed.items()):
+            return value
+        attributes = {**getattr(value, "__dict__", {}), **changed}
+        return closed(type(value), tuple(attributes), attributes.values())
     content = opened(value)
-    return value if content is None else closed(type(value), content[0], map(change, content[1]))
+    if content is None:
+        return value
+    keys, parts = content[0], list(content[1])
+    parts_now = [change(part) for part in parts]
+    if all(map(operator.is_, parts, parts_now)):
+        return value
+    kind = type(value)
+    if kind is list or kind is dict or getattr(kind, "__setitem__", None) not in _KEEPING:
+        return closed(_kind(value), keys, parts_now)
+    made = copy.copy(value)
+    for key, part in zip(range(len(parts)) if keys is None else keys, parts_now, strict=True):
+        made[key] = part
+    return made
+
+
+_KEEPING: Final = (dict.__setitem__, list.__setitem__, OrderedDict.__setitem__)
+"""How containers are written whose copies are of their class: they keep what they hold where Python does."""
+
+
+def _is_instance_of_dataclass(value: Any) -> bool:
+    return hasattr(type(value), "__dataclass_fields__") and not isinstance(value, (tuple, list, dict))
+
+
+def _fields(value: Any) -> list[str]:
+    """Names of the fields of a dataclass's instance that are set."""
+    return [field.name for field in dataclasses.fields(value) if hasattr(value, field.name)]
+
+
+def _kind(value: Any) -> Any:
+    """The class of a container, as it stands in a structure."""
+    # That of a proxy is the one that it stands for, other than its type.
+    kind = value.__class__
+    return (kind, value.default_factory) if kind is defaultdict else kind
 
 
 def flattened(value: Any, leaves: list[Any], taken: Callable[[Any], Any | None]) -> Structure:
@@ -78,7 +131,7 @@ def flattened(value: Any, leaves: list[Any], taken: Callable[[Any], Any | None])
 
     `taken` makes a leaf of what is one and None of the rest. A `Static` is not looked into.
     """
-    kind = type(value)
+    kind: Any = type(value)
     keys: tuple[Any, ...] | None
     parts: Iterable[Any]
     if kind is dict:  # the common containers first, which are no leaves
@@ -95,6 +148,7 @@ def flattened(value: Any, leaves: list[Any], taken: Callable[[Any], Any | None])
         content = opened(value)
         if content is None:
             return Static(value)
+        kind = _kind(value)
         keys, parts = content
     return kind, keys, tuple([flattened(part, leaves, taken) for part in parts])
 
@@ -117,5 +171,6 @@ def labels(structure: Structure, name: str) -> list[str]:
         return []
     kind, keys, parts = structure
     names = range(len(parts)) if keys is None else keys
-    pattern = "{}[{!r}]" if keys is None or issubclass(kind, dict) else "{}.{}"
+    is_dataclass = keys is not None and type(kind) is not tuple and not issubclass(kind, dict)
+    pattern = "{}.{}" if is_dataclass else "{}[{!r}]"
     return [label for key, part in zip(names, parts, strict=True) for label in labels(part, pattern.format(name, key))]

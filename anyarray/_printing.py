@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from anyarray import _transfer
+from anyarray import _backend, _transfer
 
 THRESHOLD: Final = 1000
 """Elements above which an Array is summarised, as in NumPy."""
@@ -25,6 +25,8 @@ def text_of(x: Any) -> str:
 
     The shape, too, where the values do not show it.
     """
+    if _is_stand_in(x):
+        return f"Array({x._native!r}, device={x.device})"
     size = x.size
     shown = (size is not None and 0 < size <= THRESHOLD) or x.shape == (0,) or x._home.is_traced(x._native)
     shape = "" if shown else f", shape={x.shape}"
@@ -35,6 +37,8 @@ def _text(x: Any, prefix: str) -> str:
     home, native = x._home, x._native
     if home.is_traced(native):
         return f"<traced, shape={x.shape}>"
+    if _is_stand_in(x):
+        return str(native)
     is_long = x.size > THRESHOLD
     if is_long:
         for axis, n in enumerate(x.shape):
@@ -48,3 +52,8 @@ def _text(x: Any, prefix: str) -> str:
     return np.array2string(
         host, separator=separator, prefix=prefix, threshold=0 if is_long else THRESHOLD, edgeitems=EDGE
     )
+
+
+def _is_stand_in(x: Any) -> bool:
+    """Whether it holds what a framework put in place of an array, such as a specification, as `jax.tree.map` may."""
+    return not x._home.is_traced(x._native) and _backend.backend_of_native(x._native) is None

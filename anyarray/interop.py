@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable
-from typing import Any, Final, ParamSpec, TypeVar
+from typing import Any, Final, ParamSpec, TypeVar, cast
 
-from anyarray import _backend, _dispatch, _errors, _nested, _transfer
+from anyarray import _backend, _dispatch, _errors, _kept, _nested, _transfer
 from anyarray._array import Array
 from anyarray._backend import Backend, Home, Native
 
@@ -17,8 +18,9 @@ R = TypeVar("R")
 
 
 def from_native(a: Native, /) -> Array:
-    """An Array of a native array (np.ndarray, tf.Tensor, tf.Variable, jax.Array, cupy.ndarray), without a copy.
+    """An Array of a native array (np.ndarray, tf.Tensor, jax.Array, cupy.ndarray) or a variable, without a copy.
 
+    Variables are those of TensorFlow and of Keras; the Array has the value that they have now.
     It lives where `a` lives and is *placed* there, unless `a` is NumPy's. It shares memory with `a`: a write to the
     Array copies first, but who writes to `a` later changes the Array; `xp.asarray(a)` copies instead.
     Raises TypeError for anything else.
@@ -43,7 +45,7 @@ def to_native(x: Array, /, *, like: Native | Array | Backend | str | None = None
     'ndarray'
     """
     if type(x) is not Array:
-        x = _dispatch.as_array("to_native", "x", x)
+        x = _dispatch.as_array("to_native", "x", value_of(x))
     if like is None:
         return _handed_out(x, x._home.backend)
     return _handed_out(x, like if type(like) is Backend else _backend_like(like))
@@ -66,17 +68,36 @@ def _handed_out(x: Array, backend: Backend) -> Native:
     """The native array of `x` on `backend`, in a form in which nobody can write to the Array."""
     if backend.library == "numpy":
         return _transfer.to_host(x._native, x._home.backend, "to_native", explicit=True)
-    return _dispatch.brought(x, backend.free, "to_native", explicit=True)
+    native = _dispatch.brought(x, backend.free, "to_native", explicit=True)
+    if backend.is_immutable:
+        _kept.hand_out(x)
+        return native
+    return backend.free.duplicate(native)
 
 
 def value_of(a: Any) -> Any:
-    """The tensor in a tf.Variable, which is no array but holds one; everything else as it is."""
-    return a.read_value() if _is_variable(type(a)) else a  # type: ignore[arg-type]  # classes are hashable
+    """The tensor in a tf.Variable or a Keras variable, which are no arrays but hold one; everything else as it is."""
+    reader = _reader_of_variable(type(a))  # type: ignore[arg-type]  # classes are hashable
+    return a if reader is None else reader(a)
 
 
 @functools.cache
-def _is_variable(kind: type) -> bool:
-    return kind.__module__.startswith(("tensorflow", "keras")) and hasattr(kind, "read_value")
+def _reader_of_variable(kind: type) -> Callable[[Any], Any] | None:
+    """What reads the variables of a class; None for a class that is none of variables."""
+    root = kind.__module__.partition(".")[0]
+    if root in ("tensorflow", "keras", "tf_keras") and hasattr(kind, "read_value"):
+        return _value_of_tensorflow_s
+    # What a Keras variable holds depends on the library that Keras runs on: a tf.Variable, an array.
+    is_keras_s = root == "keras" and hasattr(kind, "value") and hasattr(kind, "assign")
+    return _value_of_keras_s if is_keras_s else None
+
+
+def _value_of_tensorflow_s(variable: Any) -> Any:
+    return variable.read_value()
+
+
+def _value_of_keras_s(variable: Any) -> Any:
+    return value_of(variable.value)
 
 
 def standing_for(function: Callable[..., Any]) -> Callable[[Callable[P, R]], Callable[P, R]]:
@@ -91,14 +112,42 @@ def standing_for(function: Callable[..., Any]) -> Callable[[Callable[P, R]], Cal
     return named
 
 
+def check_is_function(name: str, function: Any) -> None:
+    """Raise TypeError unless `function` can be called, and is no generator function."""
+    if not callable(function):
+        raise _errors.ArgumentTypeError(f"{name}: f must be a function, not {type(function).__name__}")
+    if _is_any_of(function, inspect.isgeneratorfunction, inspect.isasyncgenfunction):
+        raise _errors.ArgumentTypeError(
+            f"{name}: f must be a function that returns its result, not the generator function {name_of(function)}. "
+            "Decorate the function that makes each value"
+        )
+
+
+def is_async(function: Callable[..., Any]) -> bool:
+    """Whether a call of the function is to be awaited."""
+    return _is_any_of(function, inspect.iscoroutinefunction)
+
+
+def _is_any_of(function: Any, *kinds: Callable[[Any], bool]) -> bool:
+    return any(is_kind(function) or is_kind(type(function).__call__) for is_kind in kinds)
+
+
+def name_of(function: Callable[..., Any]) -> str:
+    """The name of a function, for messages."""
+    return getattr(function, "__name__", type(function).__name__)
+
+
 def portable(function: Callable[P, R], /) -> Callable[P, R]:
     """Make a function of Arrays take any arrays, and give back the same kind.
 
-    For library authors. Arguments may be np.ndarray, tf.Tensor, tf.Variable, jax.Array (traced ones too),
-    cupy.ndarray and Arrays, also nested in tuples, lists, dicts and dataclasses; the body sees Arrays. Results are
-    of the kind (library and device) that came in; NumPy and Python scalars follow the others. Other arguments pass
-    through.
-    Raises BackendMismatchError if arrays of two frameworks come in. Signature and docstring are kept.
+    For library authors. Arguments may be np.ndarray, tf.Tensor, jax.Array (traced ones too), cupy.ndarray, variables
+    of TensorFlow and Keras, and Arrays, also nested in tuples, lists, dicts and dataclasses; the body sees Arrays.
+    Results are of the kind (library and device) that came in; NumPy and Python scalars follow the others. A container
+    that holds native arrays is handed on as a copy, of which the caller does not see what the body writes; one that
+    holds none, and every other argument, is handed on itself. What has a dtype that no Array can have, such as text
+    or a random key, is no array. The result of an `async` function is converted when it was awaited.
+    Raises BackendMismatchError if arrays of two frameworks come in, TypeError for a generator function. Signature and
+    docstring are kept.
 
     >>> import anyarray as xp
     >>> import numpy as np
@@ -108,6 +157,18 @@ def portable(function: Callable[P, R], /) -> Callable[P, R]:
     >>> double(np.arange(3)).tolist(), type(double(np.arange(3))).__name__
     ([0, 2, 4], 'ndarray')
     """
+    check_is_function("portable", function)
+    if is_async(function):
+
+        @standing_for(function)
+        async def awaited(*args: P.args, **kwargs: P.kwargs) -> Any:
+            kinds: list[Home | None] = []
+            in_args = [_entered(one, kinds) for one in args]
+            in_kwargs = {name: _entered(one, kinds) for name, one in kwargs.items()}
+            result = await cast(Any, function)(*in_args, **in_kwargs)
+            return result if not kinds or None in kinds else _left(result, _kind(name_of(function), kinds))
+
+        return cast(Callable[P, R], awaited)
 
     @standing_for(function)
     def called(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -160,7 +221,10 @@ def _entered(value: Any, kinds: list[Home | None]) -> Any:
             _readers[kind] = reader
         if reader is None:
             return _nested.mapped(value, functools.partial(_entered, kinds=kinds))
-    wrapped = _dispatch.as_array("portable", "argument", value if reader is _itself else reader(value))
+    try:
+        wrapped = _dispatch.as_array("portable", "argument", value if reader is _itself else reader(value))
+    except _errors.ArgumentTypeError:  # of its dtype, which no Array can have
+        return value
     kinds.append(wrapped._home)
     return wrapped
 

@@ -11,16 +11,18 @@ from __future__ import annotations
 import functools
 import inspect
 import linecache
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Final, Literal, ParamSpec, TypeAlias, TypeVar, cast, overload
+from typing import Any, Final, Literal, NamedTuple, ParamSpec, TypeAlias, TypeVar, cast, overload
 
 from anyarray import _backend, _batching, _choice, _diagnosis, _dispatch, _dtypes, _errors, _nested
 from anyarray._array import Array
 from anyarray._automatic import WholeFunction
 from anyarray._backend import Backend, Home, Native
+from anyarray._choice import Choice
 from anyarray._nested import LEAF, Static, Structure
-from anyarray.interop import standing_for, value_of
+from anyarray.interop import check_is_function, is_async, name_of, standing_for, value_of
 from anyarray.standard.creation import asarray
 
 __all__ = ["grad", "jacobian", "jit", "stop_gradient", "value_and_grad", "vmap"]
@@ -48,6 +50,14 @@ def _leaf(value: Any) -> Array | None:
     return _dispatch.as_array("transform", "argument", native) if _backend.backend_of_native(native) else None
 
 
+def _leaf_of_argument(value: Any) -> Array | None:
+    """As `_leaf`; what has a dtype that no Array can have, such as text, is a constant."""
+    try:
+        return _leaf(value)
+    except _errors.ArgumentTypeError:
+        return None
+
+
 def _leaf_or_number(value: Any) -> Array | None:
     """As `_leaf`; a Python number becomes an Array of its default dtype."""
     return asarray(value) if type(value) in _dispatch.SCALARS else _leaf(value)
@@ -60,7 +70,7 @@ class _Call:
         self.name = name
         self.function = function
         arrays: list[Array] = []
-        self.structure = _nested.flattened((args, kwargs), arrays, _leaf)
+        self.structure = _nested.flattened((args, kwargs), arrays, _leaf_of_argument)
         self.home = _home(name, arrays)
         self.natives = [_dispatch.brought(one, self.home, name) for one in arrays]
 
@@ -127,8 +137,14 @@ def _positional(function: Callable[..., Any]) -> list[str]:
     return [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
 
 
-def _called(function: Callable[..., Any]) -> str:
-    return getattr(function, "__name__", type(function).__name__)
+def _check(name: str, function: Any) -> None:
+    """Raise TypeError for what no transform takes: what cannot be called, and what gives its results later."""
+    check_is_function(name, function)
+    if is_async(function):
+        raise _errors.ArgumentTypeError(
+            f"{name}: f must be a function that returns its result, not the async function {name_of(function)}. "
+            "Transform the function that it calls"
+        )
 
 
 def _clear_about_leaks(name: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
@@ -156,11 +172,12 @@ def jit(*, static_argnames: str | Sequence[str] = ()) -> Callable[[Callable[P, R
 def jit(f: Callable[..., Any] | None = None, /, *, static_argnames: str | Sequence[str] = ()) -> Any:
     """`f`, compiled as a whole: by JAX, or by TensorFlow as a graph that XLA fuses if it can.
 
-    On backends that compile nothing (NumPy, CuPy) it is `f` itself. `f` runs once for each combination of dtypes and
-    shapes of its Arrays and of the values of everything else, which must be hashable; what it does besides
+    On backends that compile nothing (NumPy, CuPy) `f` itself runs. Elsewhere it runs once for each combination of
+    dtypes and shapes of its Arrays and of the values of everything else, which must be hashable; what it does besides
     computing happens only then. Arguments named in `static_argnames` count by their value alone and are not
     searched for Arrays. Results may hold constants.
-    Raises TypeError for an argument that is neither made of Arrays nor hashable.
+    Raises TypeError for a generator or async function and, where something is compiled, for an argument that is
+    neither made of Arrays nor hashable.
 
     >>> import anyarray as xp
     >>> @xp.jit
@@ -177,42 +194,76 @@ def jit(f: Callable[..., Any] | None = None, /, *, static_argnames: str | Sequen
     names = (static_argnames,) if isinstance(static_argnames, str) else tuple(static_argnames)
     if f is None:
         return functools.partial(jit, static_argnames=names)
+    _check("jit", f)
     return standing_for(f)(_Jit(f, names).entrance())
 
 
+class _Executable(NamedTuple):
+    """A compiled function of native arrays, which gives one, or a list if the result is not an Array."""
+
+    unscoped: Callable[..., Any]
+    native: Callable[..., Any]
+    """In the scope of the backend."""
+
+
 class _Compiled:
-    """A function compiled for one structure of arguments on one backend."""
+    """A function compiled for one structure of arguments on one backend.
+
+    It is traced in any thread, at once in several. Whoever holds an executable that gave one array takes for one
+    whatever it gives. So the first trace settles whether the first executable gives one array; if it does, it raises
+    `_Varies` in place of anything else, for which there is a second executable then.
+    """
 
     def __init__(self, function: Callable[..., Any], backend: Backend, structure: Structure) -> None:
         self._function = function
         self._home = backend.free
         self._structure = structure
         self._results: dict[Any, Structure] = {}
-        self.gives_one_array = False
-        """Whether all traces so far give an Array and nothing else."""
-        self.unscoped: Callable[..., Any] = backend.hook("jit")(self._traced)
-        self.native: Callable[..., Any] = backend.hook("scoped")(self.unscoped, backend.native_device)
-        """Takes native arrays and gives one, or a list if the result is not an Array."""
+        self._lock = threading.Lock()
+        """Held to write what follows."""
+        self._first_gives_one: bool | None = None
+        self._executable = self._made(self._traced_first)
+        self.giving_one: _Executable | None = None
+        """The executable, as long as all traces so far give an Array and nothing else."""
 
-    def _traced(self, *natives: Native) -> Native | list[Native]:
-        """The body, on what stands for native arrays while the library compiles it."""
+    def _made(self, body: Callable[..., Any]) -> _Executable:
+        backend = self._home.backend
+        unscoped = backend.hook("jit")(body)
+        return _Executable(unscoped, backend.hook("scoped")(unscoped, backend.native_device))
+
+    def _traced_first(self, *natives: Native) -> Native | list[Native]:
+        """The body of the first executable."""
+        found, gives_one = self._traced(natives)
+        with self._lock:
+            if self._first_gives_one is None:
+                self._first_gives_one = gives_one
+                self.giving_one = self._executable if gives_one else None
+            varies = self._first_gives_one and not gives_one
+            if varies and self.giving_one is not None:
+                self.giving_one = None
+                self._executable = self._made(self._traced_second)
+        if varies:
+            raise _Varies
+        return found
+
+    def _traced_second(self, *natives: Native) -> Native | list[Native]:
+        return self._traced(natives)[0]
+
+    def _traced(self, natives: Sequence[Native]) -> tuple[Native | list[Native], bool]:
+        """What the function gives on what stands for native arrays in a trace, and whether that is one array."""
         arrays: list[Array] = []
         result = _nested.flattened(_run(self._function, self._home, self._structure, natives), arrays, _leaf)
         self._results[self._signature(natives)] = result
-        was_one = self.gives_one_array
-        self.gives_one_array = set(map(_is_leaf, self._results.values())) == {True}
-        if was_one and not self.gives_one_array:
-            raise _Varies
         found = [_dispatch.brought(one, self._home, "jit") for one in arrays]
-        return found[0] if result is LEAF else found
+        return (found[0], True) if result is LEAF else (found, False)
 
     def _signature(self, natives: Sequence[Native]) -> tuple[Any, ...]:
         home = self._home
         return tuple([(home.dtype_of(x), tuple(home.shape_of(x))) for x in natives])
 
     def __call__(self, natives: Sequence[Native], home: Home) -> Any:
-        found = self.native(*natives)
-        if self.gives_one_array:
+        found = self._executable.native(*natives)
+        if self.giving_one is not None:
             return _dispatch.wrap(found, home)
         structure = self._results[self._signature(natives)]
         return _nested.rebuilt(structure, _wrapped([found] if structure is LEAF else found, home))
@@ -224,10 +275,6 @@ def _is_hashable(structure: Structure) -> bool:
     except TypeError:
         return False
     return True
-
-
-def _is_leaf(structure: Structure) -> bool:
-    return structure is LEAF
 
 
 class _Varies(Exception):  # noqa: N818 - not an error: the call is made again
@@ -244,24 +291,33 @@ class _Jit:
         unknown = self._static.difference(self._positional, _keywords(function))
         if unknown:
             raise _errors.ArgumentValueError(
-                f"jit: static_argnames must name parameters of {_called(function)}, not {min(unknown)!r}"
+                f"jit: static_argnames must name parameters of {name_of(function)}, not {min(unknown)!r}"
             )
         self._compiled: dict[Any, _Compiled] = {}
         self._known: dict[tuple[Home, Structure], _Compiled] = {}
         """The same by the home of the arguments, under the usual default dtypes."""
         self._whole: dict[Any, WholeFunction] = {}
         """What the automatic choice knows of the function, by structure, dtypes and shapes."""
-        self._fast: dict[Home, Callable[..., Native]] = {}
-        """Compiled functions of nothing but Arrays on one home that give an Array, under the usual default dtypes."""
-        self._refusals: dict[Home, type[Exception]] = {}
-        """What each of them raises if the call is to be made the slow way."""
-        self._scope = {**_SCOPE, "fast_": self._fast, "refusals_": self._refusals, "slow_": self.call, "first_": None}
+        self._fast: dict[Home, Callable[..., Native] | None] = {}
+        """Compiled functions of nothing but Arrays on one home that give an Array, under the usual default dtypes.
+
+        None on a home of `_bare`.
+        """
+        self._refusals: dict[Callable[..., Native], type[Exception]] = {}
+        """What those of them that look at their arguments themselves raise if the call is to be made the slow way."""
+        self._bare: dict[Home, Choice] = {}
+        """Homes of backends that compile nothing, as they are met, and what is chosen while the function runs there."""
+        self._opaque: set[type] = {*_dispatch.SCALARS, str, type(None)}
+        """Classes of arguments, as they are met there, that hold no Arrays."""
+        ours = {"fast_": self._fast, "refusals_": self._refusals, "bare_": self._bare, "first_": None}
+        self._scope = {**_SCOPE, **ours, "slow_": self.call, "function_": function}
         """The globals of the entrance. The first executable and its home stand there, too: a dict takes 30 ns."""
 
     def entrance(self) -> Callable[..., Any]:
         """The function that users call."""
         names = self._positional
-        if not names or _keywords(self._function) or self._static or not _RESERVED.isdisjoint(names):
+        reserved = _RESERVED.union(_fresh(len(names)))
+        if not names or _keywords(self._function) or self._static or not reserved.isdisjoint(names):
             return lambda *args, **kwargs: self.call(args, kwargs)
         source = _entrance(self._function, names)
         filename = f"<anyarray jit {getattr(self._function, '__qualname__', 'function')}>"
@@ -277,8 +333,12 @@ class _Jit:
     @_clear_about_leaks("jit")
     def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The result, compiled before if the arguments are of a new structure."""
+        if self._bare:
+            bare = self._bare_home(args, kwargs)
+            if bare is not None:
+                return self._as_it_is(bare, args, kwargs)
         arrays: list[Array] = []
-        structure = _nested.flattened(self._with_static(args, kwargs), arrays, _leaf)
+        structure = _nested.flattened(self._with_static(args, kwargs), arrays, _leaf_of_argument)
         known = None if self._is_plain(args, kwargs) else self._known_for(structure, arrays)
         if known is not None:
             try:
@@ -336,6 +396,7 @@ class _Jit:
         """The result on a home, to which the arrays are brought."""
         natives = [_dispatch.brought(one, home, "jit") for one in arrays]
         if not home.backend.has_hook("jit"):
+            self._note_bare(home, [*args, *kwargs.values()])
             return _run(self._function, home, structure, natives)
         defaults = _defaults()
         key = (home.backend, structure, *defaults.values())
@@ -344,29 +405,79 @@ class _Jit:
         except TypeError as error:
             raise self._unhashable(args, kwargs) from error
         if compiled is None:
-            compiled = self._compiled[key] = _Compiled(self._function, home.backend, structure)
+            compiled = self._compiled.setdefault(key, _Compiled(self._function, home.backend, structure))
         if defaults is _USUAL:
             self._known[home, structure] = compiled
         is_common = not kwargs and defaults is _USUAL and all(type(a) is Array and a._home is home for a in args)
+        one = compiled.giving_one
         try:
-            if is_common and compiled.gives_one_array and not any(map(home.is_traced, natives)):
-                return self._prepared(home, compiled, natives)
+            if is_common and one is not None and not any(map(home.is_traced, natives)):
+                return self._prepared(home, one, natives)
+            if is_common and one is None:
+                self._forget(home)  # of when it gave one array
             return compiled(natives, home)
         except _Varies:
-            self._fast.clear()
-            self._scope["first_"] = None
+            self._forget(home)
             return compiled(natives, home)
 
-    def _prepared(self, home: Home, compiled: _Compiled, natives: Sequence[Native]) -> Array:
+    def _forget(self, home: Home) -> None:
+        self._fast.pop(home, None)
+        if self._scope["first_"] is home:
+            self._scope["first_"] = None
+
+    def _note_bare(self, home: Home, arguments: Sequence[Any]) -> None:
+        """Call the function itself from now on for arguments like these, on a home that compiles nothing."""
+        backend = home.backend
+        if home is backend.free or home is backend.placed:  # not of a batch, which ends
+            self._fast[home] = None
+            self._bare[home] = Choice(backend)
+        for one in arguments:
+            is_container = type(one) is Array or _nested.opened(one) is not None
+            if not is_container and _backend.backend_of_native(value_of(one)) is None:
+                self._opaque.add(type(one))
+
+    def _bare_home(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Home | None:
+        """The home of the Arrays among the arguments, if they are on one of `_bare` and nothing holds any others."""
+        home = None
+        for one in (*args, *kwargs.values()) if kwargs else args:
+            kind = type(one)
+            if kind is Array:
+                if home is None:
+                    home = one._home
+                elif one._home is not home:
+                    return None
+            elif kind not in self._opaque:
+                return None
+        if home not in self._bare:
+            return None
+        chosen = _choice.current().backend
+        return home if chosen is None or chosen is home.backend else None
+
+    def _as_it_is(self, home: Home, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """What the function gives on a home of `_bare`; it may write to its arguments as in a trace."""
+        wrap = _dispatch.wrap
+        args = tuple([wrap(one._native, home) if type(one) is Array else one for one in args])
+        if kwargs:
+            kwargs = {name: wrap(one._native, home) if type(one) is Array else one for name, one in kwargs.items()}
+        if _choice.current().backend is not None:
+            return self._function(*args, **kwargs)
+        token = _set_choice(self._bare[home])
+        try:
+            return self._function(*args, **kwargs)
+        finally:
+            _reset_choice(token)
+
+    def _prepared(self, home: Home, one: _Executable, natives: Sequence[Native]) -> Array:
         """The result of a function that was called before, and from now on the fast path for calls like this one."""
         backend, run = home.backend, None
         if home in self._fast or not backend.has_hook("prepared"):
-            found = compiled.native(*natives)
+            found = one.native(*natives)
         else:
-            found, run = backend.hook("prepared")(compiled.unscoped, natives, backend.native_device)
+            found, run = backend.hook("prepared")(one.unscoped, natives, backend.native_device)
         # Who comes here with a fast path was refused by it: then arrays are not always alike.
-        self._fast[home] = compiled.native if run is None else run
-        self._refusals[home] = _Varies if run is None else Exception
+        if run is None:
+            self._refusals[one.native] = _Varies
+        self._fast[home] = one.native if run is None else run
         if run is not None and self._scope["first_"] is None:
             self._scope.update(executable_=run, at_=backend, first_=home)
         elif run is None and self._scope["first_"] is home:
@@ -395,11 +506,13 @@ class _Jit:
             except TypeError:
                 break
         return _errors.ArgumentTypeError(
-            f"jit: {name} of {_called(self._function)} must be made of Arrays and hashable values, "
+            f"jit: {name} of {name_of(self._function)} must be made of Arrays and hashable values, "
             f"but holds {type(value).__name__}. Pass a tuple, or a frozen dataclass"
         )
 
 
+_set_choice: Final = _choice._current.set
+_reset_choice: Final = _choice._current.reset
 _defaults: Final = _dtypes.defaults
 _USUAL: Final = _dtypes._STANDARD_DEFAULTS
 _SCOPE: Final[dict[str, Any]] = {
@@ -410,14 +523,21 @@ _SCOPE: Final[dict[str, Any]] = {
     "defaults_": _defaults,
     "explain_": functools.partial(_diagnosis.diagnose_leak, function="jit"),
     "new_": _dispatch.scope["new"],
+    "reset_": _reset_choice,
+    "set_": _set_choice,
     "usual_": _USUAL,
 }
 _RESERVED: Final = {
     *_SCOPE,
-    *("fast_", "refusals_", "slow_", "first_", "executable_", "at_"),
-    *("home_", "choice_", "chosen_", "run_", "result_", "error_"),
+    *("fast_", "refusals_", "bare_", "slow_", "function_", "first_", "executable_", "at_"),
+    *("home_", "choice_", "chosen_", "run_", "result_", "error_", "token_"),
 }
-"""Names in the entrance, which no parameter may have."""
+"""Names in the entrance, which no parameter may have, nor those of `_fresh`."""
+
+
+def _fresh(count: int) -> list[str]:
+    """Names of the Arrays that a function which is not compiled may write to, as inside a trace."""
+    return [f"given{i}_" for i in range(count)]
 
 
 def _entrance(function: Callable[..., Any], names: Sequence[str]) -> str:
@@ -425,7 +545,8 @@ def _entrance(function: Callable[..., Any], names: Sequence[str]) -> str:
 
     Between two computations each look at something takes several times what it takes in a loop, so it looks at little:
     what has no home is no Array. Least of all where an executable looks at everything else, and refuses. If it raises
-    RuntimeError it was running, and is not run again.
+    RuntimeError it was running, and is not run again. Where nothing is compiled the function itself is called, with
+    Arrays of its own.
     """
     bare = [p.replace(annotation=p.empty, default=p.empty) for p in inspect.signature(function).parameters.values()]
     first, *others = names
@@ -434,13 +555,19 @@ def _entrance(function: Callable[..., Any], names: Sequence[str]) -> str:
         run += f" if {' and '.join(f'{name}._home is home_' for name in others)} else None"
     are_there = " and ".join(f"{name}._home is first_" for name in names)
     natives = ", ".join(f"{name}._native" for name in names)
+    is_there = "".join(f" and {name}._home is home_" for name in others)
+    fresh = _fresh(len(names))
+    wrapping = "; ".join(
+        f"{new} = new_(); {new}._native = {name}._native; {new}._home = home_"
+        for new, name in zip(fresh, names, strict=True)
+    )
     return f"""\
 def called{inspect.Signature(bare)}:
     try:
         if {are_there} and current_().backend is at_ and not changes_:
             result_ = new_()
             result_._native = executable_({natives})
-            result_._home = first_
+            result_._home = {first}._home
             return result_
     except RuntimeError:
         raise
@@ -450,7 +577,7 @@ def called{inspect.Signature(bare)}:
         home_ = {first}._home
         run_ = {run}
     except OTHERS_:
-        run_ = None
+        run_ = home_ = None
     if run_ is not None and (not changes_ or defaults_() is usual_):
         choice_ = current_()
         chosen_ = choice_.backend
@@ -461,7 +588,7 @@ def called{inspect.Signature(bare)}:
             except RuntimeError as error_:
                 explain_(error_)
                 raise
-            except refusals_[home_]:
+            except refusals_.get(run_, Exception):
                 pass
             except Exception as error_:
                 explain_(error_)
@@ -469,6 +596,19 @@ def called{inspect.Signature(bare)}:
             else:
                 result_._home = home_
                 return result_
+    elif home_ in bare_{is_there}:
+        chosen_ = current_().backend
+        if chosen_ is None or chosen_ is home_.backend:
+            {wrapping}
+            token_ = set_(bare_[home_]) if chosen_ is None else None
+            try:
+                return function_({", ".join(fresh)})
+            except Exception as error_:
+                explain_(error_)
+                raise
+            finally:
+                if token_ is not None:
+                    reset_(token_)
     return slow_(({", ".join(names)},), {{}})
 """
 
@@ -527,6 +667,9 @@ def value_and_grad(f: Callable[P, R], /, argnums: int | Sequence[int] = 0) -> Ca
 def _value_and_grad(
     name: str, function: Callable[..., Any], argnums: int | Sequence[int]
 ) -> Callable[[tuple[Any, ...], dict[str, Any]], tuple[Any, Any]]:
+    _check(name, function)
+    _check_argnums(name, argnums)
+
     @_clear_about_leaks(name)
     def called(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
         call = _Differentiated(name, function, argnums, args, kwargs)
@@ -535,15 +678,15 @@ def _value_and_grad(
             value = call.result(call.chosen, xs)
             if type(value) is not Array:
                 raise _errors.ArgumentTypeError(
-                    f"{name}: {_called(function)} must give an Array, not {type(value).__name__}. "
+                    f"{name}: {name_of(function)} must give an Array, not {type(value).__name__}. "
                     "Take xp.sum(...), which gives an Array without axes"
                 )
             if value.ndim:
                 raise _errors.ArgumentValueError(
-                    f"{name}: {_called(function)} must give an Array without axes, not of shape {value.shape}. "
+                    f"{name}: {name_of(function)} must give an Array without axes, not of shape {value.shape}. "
                     "Reduce it, as by xp.sum(...), or take xp.jacobian"
                 )
-            call.require_real(_called(function), value)
+            call.require_real(name_of(function), value)
             return _dispatch.brought(value, call.home, name)
 
         value, gradients = _hook(name, call.home, "value_and_grad")(value_of_xs, call.xs)
@@ -569,6 +712,8 @@ def jacobian(
     """
     if mode not in ("reverse", "forward"):
         raise _errors.ArgumentValueError(f'jacobian: mode must be "reverse" or "forward", not {mode!r}')
+    _check("jacobian", f)
+    _check_argnums("jacobian", argnums)
 
     @standing_for(f)
     @_clear_about_leaks("jacobian")
@@ -580,7 +725,7 @@ def jacobian(
             nonlocal structure
             natives, structure = call.flat_result(call.chosen, xs)
             for value in _wrapped(natives, call.home):
-                call.require_real(_called(f), value)
+                call.require_real(name_of(f), value)
             return natives
 
         rows = _hook("jacobian", call.home, "jacobian")(values, call.xs, mode)
@@ -601,13 +746,13 @@ class _Differentiated(_Call):
         kwargs: dict[str, Any],
     ) -> None:
         self._is_one = isinstance(argnums, int)
-        positions = [argnums] if isinstance(argnums, int) else list(argnums)
-        for position in positions:
+        wanted = [argnums] if isinstance(argnums, int) else list(argnums)
+        for position in wanted:
             if not -len(args) <= position < len(args):
-                raise _errors.ArgumentValueError(
-                    f"{name}: argnums must name arguments that are given by position, {len(args)} here, not {position}"
-                )
-        positions = [position % len(args) for position in positions]
+                raise _no_such_argument(name, function, position, len(args), kwargs)
+        positions = [position % len(args) for position in wanted]
+        if len(set(positions)) < len(positions):
+            raise _errors.ArgumentValueError(f"{name}: argnums must name each argument once, not {tuple(wanted)}")
         numbers_too = [_with_arrays(one) if i in positions else one for i, one in enumerate(args)]
         super().__init__(name, function, tuple(numbers_too), kwargs)
         structures = self.structure[2][0][2]
@@ -634,6 +779,33 @@ class _Differentiated(_Call):
         return found[0] if self._is_one else tuple(found)
 
 
+def _check_argnums(name: str, argnums: Any) -> None:
+    """Raise TypeError unless `argnums` is an integer or several, ValueError if one of them comes twice."""
+    numbers = list(argnums) if isinstance(argnums, (tuple, list, range)) else [argnums]
+    for one in numbers:
+        if not isinstance(one, int) or isinstance(one, bool):
+            raise _errors.ArgumentTypeError(
+                f"{name}: argnums must be an int or a sequence of ints, not {argnums!r}. It counts arguments from 0"
+            )
+    if len(set(numbers)) < len(numbers):
+        raise _errors.ArgumentValueError(f"{name}: argnums must name each argument once, not {tuple(numbers)}")
+
+
+def _no_such_argument(
+    name: str, function: Callable[..., Any], position: int, given: int, kwargs: dict[str, Any]
+) -> _errors.ArgumentValueError:
+    names = _positional(function)
+    word = names[position] if -len(names) <= position < len(names) else None
+    if word in kwargs:
+        return _errors.ArgumentValueError(
+            f"{name}: argnums counts the arguments that are given by position, {given} here, but {position} is {word}, "
+            f"which came by name. Give it by position"
+        )
+    return _errors.ArgumentValueError(
+        f"{name}: argnums must name arguments that are given by position, {given} here, not {position}"
+    )
+
+
 def _with_arrays(value: Any) -> Any:
     """`value` with its Python numbers as Arrays."""
     return asarray(value) if type(value) in _dispatch.SCALARS else _nested.mapped(value, _with_arrays)
@@ -647,7 +819,7 @@ def stop_gradient(x: T, /) -> T:
     >>> xp.stop_gradient(xp.asarray([1.0, 2.0])).tolist()
     [1.0, 2.0]
     """
-    array = _leaf(x)
+    array = _leaf_of_argument(x)
     if array is None:
         return _nested.mapped(x, stop_gradient)  # type: ignore[no-any-return]  # of the class that came
     home = _home("stop_gradient", [array])
@@ -672,6 +844,7 @@ def vmap(f: Callable[P, R], /, in_axes: Axes = 0, out_axes: Axes = 0) -> Callabl
     >>> xp.vmap(xp.vecdot, in_axes=(0, None))(x, y).tolist()
     [21.0, 43.0]
     """
+    _check("vmap", f)
 
     @standing_for(f)
     @_clear_about_leaks("vmap")

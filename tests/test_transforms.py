@@ -497,7 +497,7 @@ def test_derivatives_by_other_than_real_floats_are_refused(dtype: str, backend: 
         with pytest.raises(
             TypeError,
             match=rf"^{name}: pair\[0\] must have a real floating-point dtype, not {dtype}\. "
-            r"Convert it: xp\.astype\(\.\.\.\)$",
+            rf"{'Take a part of it: xp.real' if 'complex' in dtype else 'Convert it: xp.astype'}\(\.\.\.\)$",
         ):
             getattr(xp, name)(lambda pair: xp.sum(pair[0]))([x])
 
@@ -526,7 +526,8 @@ def test_the_gradient_of_an_integer_result_is_refused(differentiating: xp.Backen
 
 def test_argnums_must_be_given_by_position(differentiating: xp.Backend) -> None:
     with pytest.raises(
-        ValueError, match=r"^grad: argnums must name arguments that are given by position, 0 here, not 0$"
+        ValueError,
+        match=r"^grad: argnums counts the arguments that are given by position, 0 here, but 0 is x, which came",
     ):
         xp.grad(lambda x: xp.sum(x))(x=xp.ones(2))
 

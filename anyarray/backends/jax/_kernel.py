@@ -61,9 +61,18 @@ def require_kinds(kinds: str, *arrays: Native) -> None:
             raise TypeError(f"dtype {x.dtype.name} is not one of the kinds {kinds!r}")
 
 
+def in_dtype(x: Native, dtype: Any) -> Native:
+    """`x` in `dtype`; not for complex to bool, see `truth`."""
+    # Of a bool as a float, times another float, XLA makes a selection, which drops the other's NaN, infinities and -0.
+    # Through an integer it does not see that.
+    if x.dtype == bool and jnp.issubdtype(dtype, jnp.inexact):
+        x = lax.convert_element_type(x, jnp.uint8)
+    return lax.convert_element_type(x, dtype)
+
+
 def cast(x: Native, name: str) -> Native:
     """`x` in the dtype `name`."""
-    return lax.convert_element_type(x, NATIVE[name])
+    return in_dtype(x, NATIVE[name])
 
 
 def truth(x: Native) -> Native:

@@ -21,6 +21,9 @@ def prepared(function: Any, xs: Sequence[Native], device: Any) -> tuple[Any, Cal
     # jax.jit keeps what it compiled by the scope, too. An executable asks for none: it checks its arguments in C++ and
     # raises if their shapes, dtypes or devices are others, if they are tracers, or inside `jax.disable_jit`.
     traced = scoped(function.trace, device)(*xs)
+    # What the function took from a trace around it is one more argument of an executable.
+    if len(traced.jaxpr.in_avals) > len(xs):
+        return scoped(function, device)(*xs), None
     text = str(traced.jaxpr)
     if "callback" in text or "debug_print" in text:  # outside the scope JAX rounds what it hands to and fro
         return scoped(function, device)(*xs), None
@@ -34,6 +37,8 @@ def prepared(function: Any, xs: Sequence[Native], device: Any) -> tuple[Any, Cal
 
 
 def value_and_grad(function: Callable[..., Native], xs: Sequence[Native]) -> tuple[Native, Sequence[Native]]:
+    if not xs:  # which JAX's own do not take
+        return function(), []
     return jax.value_and_grad(function, argnums=tuple(range(len(xs))))(*xs)
 
 
@@ -42,5 +47,16 @@ def vmap(function: Callable[..., list[Native]], xs: Sequence[Native]) -> list[Na
 
 
 def jacobian(function: Callable[..., list[Native]], xs: Sequence[Native], mode: str) -> list[Sequence[Native]]:
+    if not xs:
+        return [[] for _ in function()]
     transform = jax.jacfwd if mode == "forward" else jax.jacrev
-    return transform(function, argnums=tuple(range(len(xs))))(*xs)
+    is_empty = False
+
+    def checked(*xs: Native) -> list[Native]:
+        nonlocal is_empty
+        ys = function(*xs)
+        is_empty = not ys
+        return ys or [xs[0]]  # as `jax.jacrev` takes no function that gives nothing
+
+    rows: list[Sequence[Native]] = transform(checked, argnums=tuple(range(len(xs))))(*xs)
+    return [] if is_empty else rows

@@ -14,7 +14,7 @@ from jax import lax
 
 from anyarray import _dtypes
 from anyarray.backends.jax._hooks import placed
-from anyarray.backends.jax._kernel import Native, compiled
+from anyarray.backends.jax._kernel import Native, compiled, in_dtype
 
 __all__ = [
     "arange",
@@ -61,7 +61,7 @@ empty = zeros
 
 @compiled(static=("shape",))
 def _full(shape: tuple[int, ...], fill_value: Native, *, dtype: Any) -> Native:
-    return lax.broadcast(lax.convert_element_type(fill_value, dtype), shape)
+    return lax.broadcast(in_dtype(fill_value, dtype), shape)
 
 
 @creation
@@ -99,14 +99,32 @@ def arange(start: float, /, stop: float | None = None, step: float = 1, *, dtype
     by: np.generic
     if dtype.kind in "iu" and float(start).is_integer() and float(step).is_integer():
         # Modulo 2**64, so that every integer dtype has its whole range and negative steps.
-        length = -((int(start) - stop) // int(step)) if isinstance(stop, int) else math.ceil((stop - start) / step)
-        first, by = (np.uint64(int(value) % 2**64) for value in (start, step))
+        start, step = int(start), int(step)
+        length = -((start - stop) // step) if isinstance(stop, int) else math.ceil((stop - start) / step)
+        _require_fitting(start, step, length, dtype)
+        first, by = np.uint64(start % 2**64), np.uint64(step % 2**64)
     else:
         length = math.ceil((stop - start) / step)
         first, by = np.float64(start), np.float64(step)
         if dtype.kind in "iu":  # NumPy steps by the difference of the first two, each rounded toward zero
-            first, by = np.float64(int(start)), np.float64(int(start + step) - int(start))
+            start, step = int(start), int(start + step) - int(start)
+            _require_fitting(start, step, length, dtype)
+            first, by = np.float64(start), np.float64(step)
     return _ramp(first, by, length=max(length, 0), dtype=dtype)
+
+
+def _require_fitting(start: int, step: int, length: int, dtype: Any) -> None:
+    """Raise OverflowError if a ramp of `length` does not begin and end within the integers of `dtype`."""
+    least, greatest = _limits(dtype)
+    for value in (start, start + (length - 1) * step) if length > 0 else ():
+        if not least <= value <= greatest:
+            _dtypes.integer_within("arange", value, _dtypes.KNOWN[dtype.name])  # which raises
+
+
+@functools.cache
+def _limits(dtype: Any) -> tuple[int, int]:
+    limits = np.iinfo(dtype)
+    return int(limits.min), int(limits.max)
 
 
 @compiled
@@ -132,7 +150,7 @@ def linspace(start: complex, stop: complex, /, num: int, *, dtype: Any, endpoint
 @compiled(static=("n_rows", "n_cols"))
 def _eye(n_rows: int, n_cols: int, *, k: int, dtype: Any) -> Native:
     rows, columns = (lax.broadcasted_iota(jnp.int64, (n_rows, n_cols), axis) for axis in (0, 1))
-    return lax.convert_element_type(rows + k == columns, dtype)
+    return in_dtype(rows + k == columns, dtype)
 
 
 @creation

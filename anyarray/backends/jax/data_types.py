@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from jax import lax
-
 from anyarray.backends.jax._hooks import to_device
-from anyarray.backends.jax._kernel import Native, compiled, truth
+from anyarray.backends.jax._kernel import Native, compiled, in_dtype, truth
 
 __all__ = ["astype"]
 
 
 @compiled(static=("dtype",))
 def converted(x: Native, dtype: Any) -> Native:
-    return truth(x) if dtype.kind == "b" else lax.convert_element_type(x, dtype)
+    return truth(x) if dtype.kind == "b" else in_dtype(x, dtype)
 
 
 def astype(x: Native, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Native:

@@ -46,9 +46,27 @@ def _transform(function: Callable[..., Native]) -> Any:
     return compiled(body)
 
 
-def _transform_n(function: Callable[..., Native]) -> Callable[..., Native]:
+def _transform_n(function: Callable[..., Native], other: Callable[..., Native], last: Callable[..., Native]) -> Any:
+    """`function`; along axes that repeat themselves `last` for the last one and `other` for the others."""
+
+    def one_by_one(x: Native, s: tuple[int, ...] | None, axes: tuple[int, ...], norm: str) -> Native:
+        if s is None:
+            s = tuple(x.shape[axis] for axis in axes)
+            if last is jnp.fft.irfft:
+                s = (*s[:-1], 2 * (s[-1] - 1))
+        steps = list(zip([*[other] * (len(axes) - 1), last], s, axes, strict=True))
+        for transform, n, axis in steps if last is jnp.fft.irfft else reversed(steps):  # NumPy's order
+            x = transform(x, n=n, axis=axis, norm=norm)
+        return x
+
     def body(x: Native, *, s: tuple[int, ...] | None, axes: tuple[int, ...] | None, norm: str) -> Native:
-        return function(_spectral(x), s=s, axes=axes, norm=norm)
+        x = _spectral(x)
+        if s is not None and -1 in s:
+            along = range(-len(s), 0) if axes is None else axes
+            s = tuple(x.shape[axis] if n == -1 else n for n, axis in zip(s, along, strict=True))
+        if axes is not None and len({axis % x.ndim for axis in axes}) < len(axes):
+            return one_by_one(x, s, axes, norm)
+        return function(x, s=s, axes=axes, norm=norm)
 
     body.__name__ = function.__name__
     transform = compiled(body)
@@ -67,10 +85,10 @@ rfft = _transform(jnp.fft.rfft)
 irfft = _transform(jnp.fft.irfft)
 hfft = _transform(jnp.fft.hfft)
 ihfft = _transform(jnp.fft.ihfft)
-fftn = _transform_n(jnp.fft.fftn)
-ifftn = _transform_n(jnp.fft.ifftn)
-rfftn = _transform_n(jnp.fft.rfftn)
-irfftn = _transform_n(jnp.fft.irfftn)
+fftn = _transform_n(jnp.fft.fftn, jnp.fft.fft, jnp.fft.fft)
+ifftn = _transform_n(jnp.fft.ifftn, jnp.fft.ifft, jnp.fft.ifft)
+rfftn = _transform_n(jnp.fft.rfftn, jnp.fft.fft, jnp.fft.rfft)
+irfftn = _transform_n(jnp.fft.irfftn, jnp.fft.ifft, jnp.fft.irfft)
 
 
 @compiled

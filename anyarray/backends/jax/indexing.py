@@ -18,16 +18,23 @@ from jax import lax
 
 from anyarray.backends.jax._hooks import device_of, lent
 from anyarray.backends.jax._host import in_host_memory, unknown_shape
-from anyarray.backends.jax._kernel import Native, compiled, kind_of, require_kinds
+from anyarray.backends.jax._kernel import Native, compiled, in_dtype, kind_of, require_kinds
 from anyarray.backends.jax.data_types import converted
 
 __all__ = ["getitem", "setitem", "take", "take_along_axis"]
 
 
+def _wide(indices: Native) -> Native:
+    """`indices` as int64, so that adding the length of a long axis does not wrap; none becomes negative."""
+    if indices.dtype == jnp.uint64:
+        indices = lax.min(indices, lax.full_like(indices, np.iinfo(np.int64).max))
+    return lax.convert_element_type(indices, jnp.int64)
+
+
 @compiled
 def _take(x: Native, indices: Native, *, axis: int) -> Native:
     require_kinds("iu", indices)
-    return jnp.take(x, indices, axis=axis, mode="fill")
+    return jnp.take(x, _wide(indices), axis=axis, mode="fill")
 
 
 def take(x: Native, indices: Native, /, *, axis: int | None = None) -> Native:
@@ -42,7 +49,8 @@ def take(x: Native, indices: Native, /, *, axis: int | None = None) -> Native:
 
 @compiled
 def _take_along_axis(x: Native, indices: Native, *, axis: int) -> Native:
-    return jnp.take_along_axis(x, indices, axis=axis, mode="fill")
+    require_kinds("iu", indices)
+    return jnp.take_along_axis(x, _wide(indices), axis=axis, mode="fill")
 
 
 def take_along_axis(x: Native, indices: Native, /, *, axis: int = -1) -> Native:
@@ -50,21 +58,23 @@ def take_along_axis(x: Native, indices: Native, /, *, axis: int = -1) -> Native:
     return _take_along_axis(x, indices, axis=axis)
 
 
-def _check_bounds(indices: Native, length: int, axis: int) -> None:
-    """Raise IndexError if an index is out of range, unless that would mean to wait for a device or an operation."""
+def extremes(indices: Native) -> tuple[int, ...]:
+    """The least and the greatest of `indices`; nothing if they would have to be waited for, or if there are none."""
     if isinstance(indices, jax.core.Tracer):
-        return
+        return ()
     if isinstance(indices, jax.Array):
         if device_of(indices).platform != "cpu" or not indices.is_ready():
-            return
+            return ()
         indices = np.asarray(indices)
     if not indices.size:
-        return
-    for index in (
-        np.minimum.reduce(indices, None),
-        np.maximum.reduce(indices, None),
-    ):  # their methods take twice as long
-        if not -length <= int(index) < length:
+        return ()
+    return int(np.minimum.reduce(indices, None)), int(np.maximum.reduce(indices, None))  # methods take twice as long
+
+
+def _check_bounds(indices: Native, length: int, axis: int) -> None:
+    """Raise IndexError if an index is out of range, unless that would mean to wait for a device or an operation."""
+    for index in extremes(indices):
+        if not -length <= index < length:
             raise IndexError(f"index {index} is out of bounds for axis {axis} with size {length}")
 
 
@@ -185,7 +195,7 @@ def _fitted(value: Native, x: Native, shape: tuple[int, ...]) -> Native:
     extra = max(value.ndim - len(shape), 0)
     if math.prod(value.shape[:extra]) == 1:
         value = lax.reshape(value, value.shape[extra:])
-    return jnp.broadcast_to(lax.convert_element_type(value, x.dtype), shape)
+    return jnp.broadcast_to(in_dtype(value, x.dtype), shape)
 
 
 class _Slot(NamedTuple):
@@ -254,7 +264,7 @@ def _filled(slots: tuple[_Slot, ...], arrays: tuple[Native, ...]) -> tuple[Any, 
     """The key that `slots` describe."""
     remaining = iter(arrays)
     makers: dict[str, Callable[[_Slot], Any]] = {
-        "array": lambda slot: lax.convert_element_type(next(remaining), jnp.int64),
+        "array": lambda slot: _wide(next(remaining)),
         "slice": lambda slot: slice(*slot.bounds),
         "none": lambda slot: None,
         "ellipsis": lambda slot: Ellipsis,
@@ -349,7 +359,10 @@ def setitem(x: Native, key: Any, value: Native, exclusive: bool) -> Native:
             return _fill(exclusive, before, x, mask, value)
         if in_host_memory((x, value, *entries)):
             changed = np.array(x)
-            changed[_on_host(entries)] = np.asarray(converted(value, x.dtype))
+            written = np.asarray(converted(value, x.dtype))
+            while written.ndim > 1 and written.shape[0] == 1:  # which NumPy refuses beside a mask and nothing else
+                written = written[0]
+            changed[_on_host(entries)] = written
             return lent(changed, device_of(x))
     try:
         slots, added, arrays = _advanced(x.shape, entries)

@@ -9,8 +9,10 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
+from jax import lax
 
-from anyarray.backends.jax._kernel import Axes, Native, compiled, inexact, promoted
+from anyarray.backends.jax._kernel import Axes, Native, compiled, inexact, kind_of, promoted
 from anyarray.backends.jax.statistical import total_dtype, with_nan
 
 __all__ = [
@@ -84,9 +86,35 @@ def det(x: Native, /) -> Native:
     return jnp.linalg.det(x)
 
 
+def _scaled(x: Native) -> tuple[Native, Native]:
+    """Each matrix divided by a power of two, and these powers as (..., 1): 1 for nearly all.
+
+    A matrix whose largest element is beyond certain limits is scaled by LAPACK, which then does not scale its
+    eigenvalues back. It is brought just within them, as LAPACK would, so that its small elements last.
+    """
+    parts = [lax.real(x), lax.imag(x)] if kind_of(x) == "c" else [x]
+    sizes = [jnp.max(lax.abs(lax.stop_gradient(part)), (-2, -1), keepdims=True, initial=0) for part in parts]
+    size = functools.reduce(lax.max, sizes)
+    kind = jnp.finfo(size.dtype)
+    limit = 2.0 ** -(kind.minexp // 2 + kind.nmant)  # that of ?geev, and its reciprocal
+    exponent = lax.bitcast_convert_type(np.array(np.inf, kind.dtype), f"uint{kind.bits}")
+    power = lax.bitcast_convert_type(lax.bitcast_convert_type(size, exponent.dtype) & exponent, kind.dtype)
+    # Large ones become less than half the limit: the modulus of a complex number may be larger than its parts.
+    scale = jnp.where(size >= limit / 2, power * (4 / limit), jnp.where(size < 1 / limit, power * limit, 1))
+    scale = jnp.where((power == 0) | ~lax.is_finite(power), 1, scale)
+    return _times(x, 1 / scale), scale[..., 0]
+
+
+def _times(x: Native, factor: Native) -> Native:
+    """`x` times a real factor, which leaves infinite parts of complex numbers as they are."""
+    return lax.complex(lax.real(x) * factor, lax.imag(x) * factor) if kind_of(x) == "c" else x * factor
+
+
 @_factoring
 def eig(x: Native, /) -> tuple[Native, Native]:
-    return jnp.linalg.eig(x)
+    x, scale = _scaled(x)
+    values, vectors = jnp.linalg.eig(x)
+    return _times(values, scale), vectors
 
 
 @_factoring
@@ -96,7 +124,8 @@ def eigh(x: Native, /) -> tuple[Native, Native]:
 
 @_factoring
 def eigvals(x: Native, /) -> Native:
-    return jnp.linalg.eigvals(x)
+    x, scale = _scaled(x)
+    return _times(jnp.linalg.eigvals(x), scale)
 
 
 @_factoring
@@ -109,8 +138,20 @@ def inv(x: Native, /) -> Native:
     return jnp.linalg.inv(x)
 
 
+def _eye(x: Native, n_rows: int, n_cols: int) -> Native:
+    """An identity, or the first rows or columns of one, for each matrix of `x`."""
+    return jnp.broadcast_to(jnp.eye(n_rows, n_cols, dtype=x.dtype), (*x.shape[:-2], n_rows, n_cols))
+
+
+def _is_empty(x: Native) -> bool:
+    """Whether the matrices of `x` have no elements: JAX 0.10 makes float32 of their factors, and then refuses them."""
+    return x.ndim > 1 and 0 in x.shape[-2:]
+
+
 @_factoring
 def matrix_norm(x: Native, /, *, keepdims: bool = False, ord: Any = "fro") -> Native:
+    if ord in (2, "nuc") and _is_empty(x):
+        x = jnp.zeros((*x.shape[:-2], 1, 1), x.dtype)  # which has the same norm
     norm = jnp.linalg.matrix_norm(x, keepdims=keepdims, ord=ord)
     return with_nan(norm, x, (-2, -1), keepdims) if ord in (1, -1, math.inf, -math.inf) else norm
 
@@ -126,6 +167,10 @@ def matrix_power(x: Native, n: int, /) -> Native:
 
 @_factoring
 def qr(x: Native, /, *, mode: str = "reduced") -> tuple[Native, Native]:
+    if _is_empty(x) and mode in ("reduced", "complete"):
+        m, n = x.shape[-2:]
+        k = m if mode == "complete" else 0
+        return _eye(x, m, k), jnp.zeros((*x.shape[:-2], k, n), x.dtype)
     return jnp.linalg.qr(x, mode=mode)
 
 
@@ -141,11 +186,16 @@ def solve(x1: Native, x2: Native, /) -> Native:
 
 @_factoring
 def svd(x: Native, /, *, full_matrices: bool = True) -> tuple[Native, Native, Native]:
+    if _is_empty(x):
+        m, n = x.shape[-2:]
+        return _eye(x, m, m if full_matrices else 0), svdvals(x), _eye(x, n if full_matrices else 0, n)
     return jnp.linalg.svd(x, full_matrices=full_matrices)
 
 
 @_factoring
 def svdvals(x: Native, /) -> Native:
+    if _is_empty(x):
+        return jnp.zeros((*x.shape[:-2], 0), jnp.finfo(x.dtype).dtype)
     return jnp.linalg.svdvals(x)
 
 
@@ -165,7 +215,7 @@ def _tolerance(x: Native, rtol: Native | float | None) -> Native:
 @compiled
 def _matrix_rank(x: Native, rtol: Native | float | None) -> Native:
     (x,) = inexact(x)
-    values = jnp.linalg.svdvals(x)
+    values = svdvals(x)
     largest = jnp.max(values, axis=-1, keepdims=True, initial=0)
     return jnp.sum(values > largest * jnp.asarray(_tolerance(x, rtol))[..., None], axis=-1, dtype=jnp.int64)
 

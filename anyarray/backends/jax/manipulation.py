@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from anyarray._errors import ArgumentValueError
 from anyarray.backends.jax._host import data_dependent
 from anyarray.backends.jax._kernel import Axes, Native, compiled, promoted
 from anyarray.backends.jax.indexing import row
@@ -95,7 +96,11 @@ def flip(x: Native, *, axis: Axes = None) -> Native:
 
 @compiled(static=("source", "destination"))
 def moveaxis(x: Native, source: int | tuple[int, ...], destination: int | tuple[int, ...]) -> Native:
-    return jnp.moveaxis(x, source, destination)
+    moved = jnp.moveaxis(x, source, destination)
+    places = destination if isinstance(destination, tuple) else (destination,)
+    if len({place % x.ndim for place in places}) < len(places):
+        raise ArgumentValueError(f"moveaxis: destination must not name an axis twice, as {destination}")
+    return moved
 
 
 @compiled(static=("axes",))
@@ -130,9 +135,22 @@ def _roll(x: Native, *shifts: Native, axis: Axes) -> Native:
 
 
 def roll(x: Native, /, shift: int | tuple[int, ...], *, axis: Axes = None) -> Native:
-    if isinstance(shift, int):
-        return _roll(x, *(shift,) * (len(axis) if isinstance(axis, tuple) else 1), axis=axis)
-    return _roll(x, *shift, axis=axis if isinstance(axis, tuple) else (axis,) * len(shift))
+    shifts = (shift,) if isinstance(shift, int) else shift
+    if axis is None:
+        shifts = (sum(shifts),)
+    elif not isinstance(axis, tuple):
+        axis = (axis,) * len(shifts)
+    elif len(shifts) == 1:
+        shifts *= len(axis)
+    elif len(axis) == 1:
+        axis *= len(shifts)
+    if axis is not None and len(axis) != len(shifts):
+        raise ArgumentValueError(f"roll: shift and axis must be of one length, not {shift} and {axis}")
+    try:
+        return _roll(x, *shifts, axis=axis)
+    except OverflowError:  # of a shift that int64 does not hold
+        lengths = [x.size] if axis is None else [x.shape[one] for one in axis]
+        return _roll(x, *[n % (length or 1) for n, length in zip(shifts, lengths, strict=True)], axis=axis)
 
 
 @compiled(static=("repetitions",))

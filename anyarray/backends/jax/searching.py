@@ -10,8 +10,10 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from anyarray._errors import ArgumentValueError
 from anyarray.backends.jax._host import data_dependent
 from anyarray.backends.jax._kernel import Axes, Native, cast, compiled, kind_of, promoted, require_kinds, truth
+from anyarray.backends.jax.indexing import extremes
 
 __all__ = ["argmax", "argmin", "count_nonzero", "nonzero", "searchsorted", "where"]
 
@@ -76,10 +78,21 @@ def where(condition: Native, x1: Native, x2: Native) -> Native:
 def _searchsorted(x1: Native, x2: Native, sorter: Native | None, *, side: str) -> Native:
     x1, x2 = promoted(x1, x2)
     require_kinds("biuf", x1)
+    if sorter is not None:
+        require_kinds("iu", sorter)
+        sorter = cast(sorter, "int64")
     return cast(jnp.searchsorted(x1, x2, side=side, sorter=sorter), "int64")
 
 
 def searchsorted(x1: Native, x2: Native, /, *, side: str = "left", sorter: Native | None = None) -> Native:
+    if sorter is not None:
+        if sorter.shape != x1.shape:
+            raise ArgumentValueError(f"searchsorted: sorter must have the shape of x1, {x1.shape}, not {sorter.shape}")
+        for index in extremes(sorter):
+            if not 0 <= index < x1.size:
+                raise ArgumentValueError(
+                    f"searchsorted: sorter must hold indices of x1, from 0 to {x1.size - 1}, not {index}"
+                )
     return _searchsorted(x1, x2, sorter, side=side)
 
 

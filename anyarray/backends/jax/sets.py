@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from anyarray.backends.jax._host import data_dependent
-from anyarray.backends.jax._kernel import Native, compiled, kind_of, promoted
+from anyarray.backends.jax._kernel import Native, cast, compiled, kind_of, promoted
 
 __all__ = ["isin", "unique_all", "unique_counts", "unique_inverse", "unique_values"]
 
@@ -19,7 +19,16 @@ _COMPARED: Final = 1 << 16
 
 @compiled
 def isin(x1: Native, x2: Native, *, invert: bool = False) -> Native:
+    if "uint64" in (x1.dtype.name, x2.dtype.name) and "i" in (kind_of(x1), kind_of(x2)):
+        # They promote to float64, which is not exact. As uint64, a negative number equals one that int64 lacks.
+        is_in_both = x1 >= 0 if kind_of(x1) == "i" else x1 <= np.uint64(np.iinfo(np.int64).max)
+        found = is_in_both & _found(cast(x1, "uint64"), cast(x2, "uint64"), False)
+        return ~found if invert else found
     x1, x2 = promoted(x1, x2)
+    return _found(x1, x2, invert)
+
+
+def _found(x1: Native, x2: Native, invert: bool) -> Native:
     # The default compares everything with everything, in memory of the size of the product.
     method = "compare_all" if kind_of(x1) == "c" or x1.size * x2.size <= _COMPARED else "sort"
     return jnp.isin(x1, x2, invert=invert, method=method)

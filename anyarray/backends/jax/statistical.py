@@ -76,7 +76,7 @@ def _variance(x: Native, axis: Axes, correction: float, keepdims: bool) -> Nativ
     squares = lax.real(centred * lax.conj(centred)) if kind_of(x) == "c" else centred * centred
     total = jnp.sum(squares, axis=axis, keepdims=keepdims)
     count = x.size // math.prod(total.shape) if total.size else 0
-    variance = total / (count - correction if count > correction else 0.0)
+    variance = total / (count - correction if count > correction else math.nan)
     return cast(variance, name) if name in ("float16", "bfloat16") else variance
 
 

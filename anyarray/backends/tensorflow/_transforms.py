@@ -6,6 +6,7 @@ __all__ = ["jacobian", "jit", "stop_gradient", "value_and_grad", "vmap"]
 
 import math
 from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from typing import Any, Final
 
 from anyarray._errors import UnsupportedError
@@ -25,35 +26,39 @@ _REFUSALS: Final = (*REFUSALS, tf.errors.InternalError)
 
 def jit(function: Callable[..., Any]) -> Callable[..., Any]:
     """`function` as a graph: fused by XLA if it compiles the first time, else without."""
-    is_fused = True
-    graphs: dict[Any, Callable[[list[Tensor]], Any]] = {}
+    fused: dict[Any, Callable[[list[Tensor]], Any]] = {}
+    plain: dict[Any, Callable[[list[Tensor]], Any]] = {}
+    current = fused
 
     def called(*xs: Tensor) -> Any:
-        nonlocal is_fused
+        nonlocal current
         if not tf.executing_eagerly():
             return function(*xs)  # part of the graph that is being made
         # Found by ourselves and called as it is, a graph takes a quarter of the time of `tf.function`.
         key = tuple([(x.dtype, shape_of(x)) for x in xs])
+        graphs = current  # other threads may change that
         found = graphs.get(key)
         if found is None:
+            is_fused = graphs is fused
             concrete = tf.function(function, autograph=False, jit_compile=is_fused).get_concrete_function(*xs)
             if is_fused and _goes_wrong(concrete.graph):
-                is_fused = False
+                current = plain
                 return called(*xs)
-            found = graphs[key] = _runner(concrete)
+            found = graphs[key] = _runner(concrete, is_fused)
         try:
             return found(list(xs))
+        except _IsFused:
+            current = plain
+            return called(*xs)
         except _REFUSALS:
-            if not is_fused:
+            if graphs is plain:
                 raise
         # XLA lacks some kernels and all shapes that depend on values. If the cause is another, this raises, too.
-        is_fused = False
-        graphs.clear()
+        current = plain
         try:
             return called(*xs)
         except REFUSALS:
-            is_fused = True
-            graphs.clear()
+            current = fused
             raise
 
     return called
@@ -65,7 +70,43 @@ def _goes_wrong(graph: Any) -> bool:
     return not _NOT_FOR_XLA.isdisjoint(names.union(one.type for one in graph.get_operations()))
 
 
-def _runner(concrete: Any) -> Callable[[list[Tensor]], Any]:
+class _IsFused(Exception):  # noqa: N818 - not an error: the call is made again
+    """A graph is fused where it may not be."""
+
+
+class _Derivative:
+    """A derivative that is being computed."""
+
+    may_be_fused = True
+    is_fused = False
+    """Whether XLA has compiled something of it."""
+
+
+_derivative: ContextVar[_Derivative | None] = ContextVar("anyarray derivative", default=None)
+
+
+def _differentiated(forward: Callable[[], Any], backward: Callable[[Any], Any]) -> Any:
+    """`backward` of what `forward` gives, whose functions go without XLA if it compiles them but not their backward."""
+    outer = _derivative.get()
+    derivative = _Derivative()
+    derivative.may_be_fused = outer is None or outer.may_be_fused
+    token = _derivative.set(derivative)
+    try:
+        recorded = forward()
+        try:
+            return backward(recorded)
+        except tf.errors.OpError:
+            if not derivative.is_fused:
+                raise
+        derivative.may_be_fused = False
+        return backward(forward())
+    finally:
+        _derivative.reset(token)
+        if outer is not None:
+            outer.is_fused |= derivative.is_fused
+
+
+def _runner(concrete: Any, is_fused: bool) -> Callable[[list[Tensor]], Any]:
     """A concrete function of TensorFlow, to be called on a list of tensors."""
     captured = concrete.captured_inputs
     try:
@@ -76,6 +117,11 @@ def _runner(concrete: Any) -> Callable[[list[Tensor]], Any]:
         return lambda tensors: concrete(*tensors)
 
     def seen_by_tapes(tensors: list[Tensor]) -> Any:
+        derivative = _derivative.get() if is_fused else None
+        if derivative is not None:
+            if not derivative.may_be_fused:
+                raise _IsFused
+            derivative.is_fused = True
         return flat(tensors, captured)
 
     try:
@@ -98,12 +144,19 @@ def _runner(concrete: Any) -> Callable[[list[Tensor]], Any]:
 
 
 def value_and_grad(function: Callable[..., Tensor], xs: Sequence[Tensor]) -> tuple[Tensor, list[Tensor]]:
-    with tf.GradientTape(watch_accessed_variables=False) as tape:
-        xs = _watched(tape, xs)
-        value = function(*xs)
-    with _NoGradient("grad"):
-        gradients = tape.gradient(value, xs, unconnected_gradients=_ZERO)
-    return value, [tf.convert_to_tensor(one) for one in gradients]  # IndexedSlices, where elements were taken
+    def forward() -> tuple[Any, list[Tensor], Tensor]:
+        with tf.GradientTape(watch_accessed_variables=False) as tape:
+            watched = _watched(tape, xs)
+            return tape, watched, function(*watched)
+
+    def backward(recorded: tuple[Any, list[Tensor], Tensor]) -> tuple[Tensor, list[Tensor]]:
+        tape, watched, value = recorded
+        with _NoGradient("grad"):
+            gradients = tape.gradient(value, watched, unconnected_gradients=_ZERO)
+        return value, [tf.convert_to_tensor(one) for one in gradients]  # IndexedSlices, where elements were taken
+
+    found: tuple[Tensor, list[Tensor]] = _differentiated(forward, backward)
+    return found
 
 
 def vmap(function: Callable[..., list[Tensor]], xs: Sequence[Tensor]) -> list[Tensor]:
@@ -112,14 +165,24 @@ def vmap(function: Callable[..., list[Tensor]], xs: Sequence[Tensor]) -> list[Te
 
 
 def jacobian(function: Callable[..., list[Tensor]], xs: Sequence[Tensor], mode: str) -> list[list[Tensor]]:
+    if mode == "forward" and not xs:
+        return [[] for _ in function()]
     if mode == "forward":
         columns = [_pushed_forward(function, xs, position) for position in range(len(xs))]
         return [list(row) for row in zip(*columns, strict=True)]
-    with tf.GradientTape(persistent=True, watch_accessed_variables=False) as tape:
-        xs = _watched(tape, xs)
-        ys = function(*xs)
-    with _NoGradient("jacobian"):
-        return [tape.jacobian(y, xs, unconnected_gradients=_ZERO) for y in ys]
+
+    def forward() -> tuple[Any, list[Tensor], list[Tensor]]:
+        with tf.GradientTape(persistent=True, watch_accessed_variables=False) as tape:
+            watched = _watched(tape, xs)
+            return tape, watched, function(*watched)
+
+    def backward(recorded: tuple[Any, list[Tensor], list[Tensor]]) -> list[list[Tensor]]:
+        tape, watched, ys = recorded
+        with _NoGradient("jacobian"):
+            return [tape.jacobian(y, watched, unconnected_gradients=_ZERO) for y in ys]
+
+    found: list[list[Tensor]] = _differentiated(forward, backward)
+    return found
 
 
 def _watched(tape: Any, xs: Sequence[Tensor]) -> list[Tensor]:

@@ -1,0 +1,329 @@
+"""Which functions transforms take, and how they are called: threads, closures, results that vary, arguments by name."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator
+from typing import Any, Final
+
+import numpy as np
+import pytest
+from comparison import assert_same
+
+import anyarray as xp
+
+ROWS: Final = np.asarray([[0.5, 1.0, -2.0], [3.0, -0.25, 4.0]])
+THREADS: Final = 6
+
+
+@pytest.fixture
+def differentiating(framework: str) -> Iterator[xp.Backend]:
+    """A backend with derivatives, chosen around the test."""
+    with xp.backend(framework) as entered:
+        assert entered is not None
+        if not entered.has_hook("value_and_grad"):
+            pytest.skip("the library has no derivatives")
+        yield entered
+
+
+@pytest.fixture
+def hasty() -> Iterator[None]:
+    """Threads that take turns as often as they can."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
+def at_once(work: Callable[[int], None]) -> None:
+    """Do `work(1)`, `work(2)` ... in a thread each, and raise what any of them raises."""
+    barrier = threading.Barrier(THREADS)
+    raised: list[BaseException] = []
+
+    def run(n: int) -> None:
+        barrier.wait()
+        try:
+            work(n)
+        except BaseException as error:  # noqa: BLE001 - raised below
+            raised.append(error)
+
+    threads = [threading.Thread(target=run, args=(n,)) for n in range(1, THREADS + 1)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    if raised:
+        raise raised[0]
+
+
+# ---------------------------------------------------------------------- results that vary, threads
+def pair_if_even(v: xp.Array) -> Any:
+    return v if v.shape[0] % 2 else (v, v + 1)
+
+
+def check_pair_if_even(compiled: Callable[[xp.Array], Any], x: xp.Array) -> None:
+    found = compiled(x)
+    one = found[0] if type(found) is tuple else found
+    assert (type(found) is tuple) == (x.shape[0] % 2 == 0)
+    assert type(one._native) is type(x._native)
+    assert one.tolist() == x.tolist()
+
+
+@pytest.mark.parametrize("before", range(4))
+def test_a_function_called_often_with_one_array_may_come_to_give_two(before: int, backend: xp.Backend) -> None:
+    compiled = xp.jit(pair_if_even)
+    for _ in range(before):
+        check_pair_if_even(compiled, xp.ones(1))
+    for n in (2, 2, 2, 1, 2, 3, 4, 4, 1):
+        check_pair_if_even(compiled, xp.ones(n))
+
+
+@pytest.mark.usefixtures("hasty")
+def test_threads_that_trace_at_once_get_each_its_own_result(framework: str) -> None:
+    inputs = {n: xp.ones(n, device=framework) for n in range(1, THREADS + 1)}
+    for before in range(3):
+        compiled = xp.jit(pair_if_even)
+        for _ in range(before):
+            compiled(inputs[1])
+        at_once(lambda n, f=compiled: [check_pair_if_even(f, inputs[n]) for _ in range(5)])  # type: ignore[misc]
+        for x in inputs.values():
+            check_pair_if_even(compiled, x)
+
+
+@pytest.mark.usefixtures("hasty")
+def test_threads_with_arrays_of_other_shapes_share_a_fast_path(framework: str) -> None:
+    inputs = {n: xp.ones(n, device=framework) for n in range(1, THREADS + 1)}
+    compiled = xp.jit(lambda x: x + 1)
+    for _ in range(3):
+        compiled(inputs[1])
+
+    def work(n: int) -> None:
+        for _ in range(10):
+            found = compiled(inputs[n])
+            assert found.device is inputs[n].device
+            assert found.tolist() == [2.0] * n
+
+    at_once(work)
+
+
+@pytest.mark.usefixtures("hasty")
+def test_threads_fall_back_at_once_where_xla_compiles_nothing() -> None:
+    pytest.importorskip("tensorflow")
+    inputs = {n: xp.ones(n, device="tf") for n in range(1, THREADS + 1)}
+    compiled = xp.jit(lambda x: xp.real(xp.cumulative_prod(x * 1j)))
+    at_once(lambda n: [compiled(inputs[n]) for _ in range(3)])  # type: ignore[arg-type, return-value]
+
+
+# ---------------------------------------------------------------------- closures, backward passes
+def test_a_compiled_function_may_close_over_a_traced_array(differentiating: xp.Backend) -> None:
+    def twice(w: xp.Array) -> xp.Array:
+        dotted = xp.jit(lambda y: xp.sum(y * w))
+        c = xp.ones(3)
+        return dotted(c) + dotted(c) + dotted(c)
+
+    x = xp.asarray(ROWS[0])
+    assert_same(xp.grad(twice)(x), np.full(3, 3.0))
+    assert_same(xp.jit(twice)(x), np.asarray(3 * ROWS[0].sum()))
+    assert_same(xp.vmap(twice)(xp.asarray(ROWS)), 3 * ROWS.sum(1))
+
+
+def test_a_compiled_function_may_close_over_arrays_with_values(framework: str) -> None:
+    w = xp.asarray(np.arange(1000.0), device=framework)
+    added = xp.jit(lambda y: xp.sum(y + w))
+    for _ in range(3):
+        assert float(added(xp.ones(1000, device=framework))) == 500500.0
+
+
+def test_a_function_whose_backward_pass_xla_does_not_compile_has_a_gradient(differentiating: xp.Backend) -> None:
+    def function(x: xp.Array) -> xp.Array:
+        return xp.real(xp.prod(x + 1j * x * x))
+
+    x = xp.asarray([1.0, 2.0])
+    # The real part of (x + ix²)(y + iy²) is xy - x²y².
+    gradient, hessian = np.asarray([-6.0, -3.0]), np.asarray([[-8.0, -7.0], [-7.0, -2.0]])
+    for _ in range(2):
+        compiled = xp.jit(function)
+        for _ in range(2):
+            assert_same(xp.grad(compiled)(x), gradient)
+        assert_same(xp.jacobian(xp.jit(function))(x), gradient)
+        assert_same(xp.jacobian(xp.grad(xp.jit(function)))(x), hessian)
+        assert_same(compiled(x), np.asarray(-2.0))
+
+
+# ---------------------------------------------------------------------- functions that are refused
+def generating(x: Any) -> Iterator[Any]:
+    yield x
+
+
+async def generating_later(x: Any) -> AsyncIterator[Any]:
+    yield x
+
+
+async def awaited(x: Any) -> Any:
+    await asyncio.sleep(0)
+    return x * 2
+
+
+class AwaitedObject:
+    async def __call__(self, x: Any) -> Any:
+        return x
+
+
+TRANSFORMS: Final = ["jit", "grad", "value_and_grad", "jacobian", "vmap"]
+
+
+@pytest.mark.parametrize("transform", [*TRANSFORMS, "portable"])
+@pytest.mark.parametrize("function", [generating, generating_later])
+def test_generator_functions_are_refused_when_decorated(transform: str, function: Any) -> None:
+    with pytest.raises(
+        TypeError,
+        match=rf"^{transform}: f must be a function that returns its result, not the generator function "
+        rf"{function.__name__}\. Decorate the function that makes each value$",
+    ):
+        getattr(xp, transform)(function)
+
+
+@pytest.mark.parametrize("transform", TRANSFORMS)
+@pytest.mark.parametrize("function", [awaited, AwaitedObject()])
+def test_async_functions_are_refused_by_transforms_when_decorated(transform: str, function: Any) -> None:
+    with pytest.raises(
+        TypeError,
+        match=rf"^{transform}: f must be a function that returns its result, not the async function "
+        r"(awaited|AwaitedObject)\. Transform the function that it calls$",
+    ):
+        getattr(xp, transform)(function)
+
+
+@pytest.mark.parametrize("transform", [*TRANSFORMS, "portable"])
+def test_what_is_no_function_is_refused_when_decorated(transform: str) -> None:
+    with pytest.raises(TypeError, match=rf"^{transform}: f must be a function, not int$"):
+        getattr(xp, transform)(3)
+
+
+def test_async_functions_are_portable(name: str) -> None:
+    x = xp.to_native(xp.asarray(ROWS, device=name))
+    function = xp.portable(awaited)
+    assert asyncio.iscoroutinefunction(function)
+    found = asyncio.run(function(x))
+    assert type(found) is type(x)
+    assert_same(xp.asarray(found), ROWS * 2)
+    assert isinstance(asyncio.run(function(xp.asarray(ROWS))), xp.Array)
+
+
+# ---------------------------------------------------------------------- what derivatives are taken by
+def test_the_derivative_by_nothing_is_empty(differentiating: xp.Backend) -> None:
+    assert xp.grad(lambda p: xp.asarray(1.0))({}) == {}
+    value, gradient = xp.value_and_grad(lambda p: xp.asarray(2.0))({})
+    assert (float(value), gradient) == (2.0, {})
+    for mode in ("reverse", "forward"):
+        assert xp.jacobian(lambda p: [xp.ones(2)], mode=mode)({}) == [{}]  # type: ignore[arg-type]
+        assert xp.jacobian(lambda x: {}, mode=mode)(xp.ones(2)) == {}  # type: ignore[arg-type]
+        assert xp.jacobian(lambda p: {}, mode=mode)({}) == {}  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("transform", ["grad", "value_and_grad", "jacobian"])
+def test_argnums_are_different_integers(transform: str) -> None:
+    with pytest.raises(ValueError, match=rf"^{transform}: argnums must name each argument once, not \(0, 0\)$"):
+        getattr(xp, transform)(xp.sum, argnums=(0, 0))
+    for wrong in ("x", 1.0, True, (0, "x"), None):
+        with pytest.raises(
+            TypeError, match=rf"^{transform}: argnums must be an int or a sequence of ints, not .*\. It counts"
+        ):
+            getattr(xp, transform)(xp.sum, argnums=wrong)
+
+
+def test_argnums_may_not_name_one_argument_twice_from_both_ends(differentiating: xp.Backend) -> None:
+    with pytest.raises(ValueError, match=r"^grad: argnums must name each argument once, not \(0, -1\)$"):
+        xp.grad(lambda x: xp.sum(x), argnums=(0, -1))(xp.ones(2))
+
+
+def test_argnums_name_no_argument_that_came_by_name(backend: xp.Backend) -> None:
+    with pytest.raises(
+        ValueError,
+        match=r"^grad: argnums counts the arguments that are given by position, 0 here, but 0 is x, which came by "
+        r"name\. Give it by position$",
+    ):
+        xp.grad(lambda x: xp.sum(x))(x=xp.ones(2))
+    with pytest.raises(
+        ValueError, match=r"^grad: argnums must name arguments that are given by position, 1 here, not 1$"
+    ):
+        xp.grad(lambda x: xp.sum(x), argnums=1)(xp.ones(2))
+
+
+# ---------------------------------------------------------------------- where nothing is compiled
+def called_often(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """What the third call gives, when every way of a compiled function was looked for."""
+    for _ in range(2):
+        function(*args, **kwargs)
+    return function(*args, **kwargs)
+
+
+def test_a_function_called_often_writes_to_none_of_its_arguments(backend: xp.Backend) -> None:
+    def written(x: xp.Array, factor: float = 2) -> xp.Array:
+        x[0, 0] = 9
+        x *= factor
+        return x
+
+    x = xp.asarray(ROWS)
+    expected = ROWS.copy()
+    expected[0, 0] = 9
+    for found in (
+        called_often(xp.jit(lambda x: written(x)), x),
+        called_often(xp.jit(written), x, 2),
+        called_often(xp.jit(written), x),
+        called_often(xp.jit(written, static_argnames="factor"), x, factor=2),
+    ):
+        assert_same(found, expected * 2)
+    assert_same(x, ROWS)
+
+
+def test_what_a_function_called_often_closes_over_is_brought_to_its_arguments(framework: str) -> None:
+    there = xp.asarray(ROWS, device=framework)
+    function = xp.jit(lambda x: x + there)
+    for _ in range(4):
+        found = function(xp.asarray(ROWS))
+        assert found.device.library == "numpy"
+        assert_same(found, ROWS * 2)
+
+
+def test_a_function_called_often_on_numpy_goes_where_a_block_says(framework: str) -> None:
+    x = xp.asarray(ROWS)
+    function = xp.jit(lambda x: x * 2)
+    called_often(function, x)
+    with xp.backend(framework):
+        assert called_often(function, x).device.library == framework
+    assert called_often(function, x).device.library == "numpy"
+
+
+def test_what_cannot_be_hashed_is_taken_where_nothing_is_compiled() -> None:
+    x = xp.asarray(ROWS, device="numpy")
+    assert_same(called_often(xp.jit(lambda x, which: x * len(which)), x, {1, 2}), ROWS * 2)
+
+
+def test_an_exception_of_a_function_called_often_is_its_own(backend: xp.Backend) -> None:
+    def picky(x: xp.Array) -> xp.Array:
+        if x.shape == (1,):
+            raise KeyError("mine")
+        return x
+
+    function = xp.jit(picky)
+    called_often(function, xp.ones(2))
+    before = xp.ones(1).device
+    with pytest.raises(KeyError, match="mine"):
+        function(xp.ones(1))
+    assert xp.ones(1).device is before
+
+
+def test_methods_called_often_see_their_object(backend: xp.Backend) -> None:
+    class Scaler:
+        def __init__(self, factor: float) -> None:
+            self.factor = factor
+
+        @xp.jit
+        def scaled(self, x: xp.Array, *, more: float = 1) -> xp.Array:
+            return x * self.factor * more
+
+    for factor in (2, 3):
+        assert_same(called_often(Scaler(factor).scaled, xp.asarray(ROWS), more=2), ROWS * factor * 2)
