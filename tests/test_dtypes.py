@@ -528,3 +528,14 @@ def test_a_default_dtype_of_another_kind_is_refused(kind: str, dtype: str) -> No
 
 def test_the_dtype_classes_are_what_isinstance_asks_for() -> None:
     assert all(isinstance(ours(name), xp.DType) for name in STANDARD)
+
+
+@pytest.mark.parametrize(
+    ("bounds", "dtype"),
+    [((250, 258), "uint8"), ((0, 300, 100), "int8"), ((-1, 3), "uint8"), ((2**63, 2**63 + 2), "int64")],
+)
+@pytest.mark.usefixtures("backend")
+def test_a_range_does_not_wrap_around(bounds: tuple[int, ...], dtype: str) -> None:
+    with pytest.raises(OverflowError, match=f"^arange: Python integer .* out of bounds for {dtype}"):
+        xp.arange(*bounds, dtype=ours(dtype))
+    assert xp.arange(2**63 - 2, 2**63).tolist() == [2**63 - 2, 2**63 - 1]

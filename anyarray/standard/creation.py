@@ -45,6 +45,8 @@ for _name in (
     _backend.declare(_name)
 
 _defaults: Final = _dtypes.defaults
+_FEW: Final = 1 << 31
+"""Below which integers fit the usual default dtype."""
 _MOST: Final = 1 << 48
 """Elements that no array has: as many bytes as processors can address."""
 
@@ -65,7 +67,8 @@ def arange(
     """Evenly spaced values from `start` (0 if `stop` is left out) up to, without, `stop`.
 
     The result is (ceil((stop - start) / step),), empty if that is negative; its dtype is the default integer if
-    all three are integers, else the default float. Raises ValueError if `step` is 0.
+    all three are integers, else the default float. Raises ValueError if `step` is 0, OverflowError for integers
+    that the dtype cannot hold.
 
     >>> import anyarray as xp
     >>> xp.arange(1, 10, 3).tolist()
@@ -83,6 +86,12 @@ def arange(
         raise _errors.ArgumentTypeError(
             f"arange: start, stop and step must be real numbers, not {start}, {stop} and {step}"
         )
+    if is_integer and (dtype is not None or not -_FEW < start < _FEW or not -_FEW < stop < _FEW):
+        wanted = _defaults()[int] if dtype is None else _dtypes.dtype(dtype)
+        length = -((start - stop) // step)
+        if wanted.kind in "iu" and length > 0:  # the last values would wrap around
+            for value in (start, start + (length - 1) * step):
+                _dtypes.integer_within("arange", value, wanted)
     home, kind, place = _place(device, dtype, int if is_integer else float)
     try:
         native = home.arange(start, stop, step, dtype=kind, device=place)
@@ -557,7 +566,9 @@ def _like(name: str, x: Array, dtype: DType | None, device: Device | None, *args
 
 def _fitted(function: str, value: Any, wanted: DType) -> Any:
     """A Python scalar to fill an Array of the dtype `wanted` with. Raises for what the dtype cannot hold."""
-    if type(value) is complex and wanted.kind != "c":
+    if wanted.kind == "c":
+        return value
+    if isinstance(value, complex):
         raise _errors.ArgumentTypeError(f"{function}: fill_value must not be complex for dtype {wanted}")
     return _dtypes.integer_within(function, value, wanted) if wanted.kind in "iu" else value
 
