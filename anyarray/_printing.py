@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
 from anyarray import _backend, _transfer
-
-THRESHOLD: Final = 1000
-"""Elements above which an Array is summarised, as in NumPy."""
-
-EDGE: Final = 3
-"""Elements shown at each end of an axis of a summary, as in NumPy."""
 
 
 def values_of(x: Any) -> str:
@@ -28,7 +22,7 @@ def text_of(x: Any) -> str:
     if _is_stand_in(x):
         return f"Array({x._native!r}, device={x.device})"
     size = x.size
-    shown = (size is not None and 0 < size <= THRESHOLD) or x.shape == (0,) or x._home.is_traced(x._native)
+    shown = (size is not None and 0 < size <= _options()[0]) or x.shape == (0,) or x._home.is_traced(x._native)
     shape = "" if shown else f", shape={x.shape}"
     return f"Array({_text(x, prefix='Array(')}{shape}, dtype={x.dtype}, device={x.device})"
 
@@ -39,19 +33,28 @@ def _text(x: Any, prefix: str) -> str:
         return f"<traced, shape={x.shape}>"
     if _is_stand_in(x):
         return str(native)
-    is_long = x.size > THRESHOLD
+    threshold, edge = _options()
+    is_long = x.size > threshold
     if is_long:
         for axis, n in enumerate(x.shape):
-            if n > 2 * EDGE + 1:
+            if n > 2 * edge + 1:
                 # One element more than is shown, so that NumPy writes the dots.
                 before = (slice(None),) * axis
-                ends = [home.getitem(native, (*before, part)) for part in (slice(EDGE + 1), slice(n - EDGE, None))]
+                ends = [home.getitem(native, (*before, part)) for part in (slice(edge + 1), slice(n - edge, None))]
                 native = home.concat(ends, axis=axis)
     host = _transfer.to_host(native, home.backend, "repr", explicit=True)
+    if not prefix and not host.ndim:
+        return str(host[()])  # NumPy prints all digits of a number alone
     separator = ", " if prefix else " "
     return np.array2string(
-        host, separator=separator, prefix=prefix, threshold=0 if is_long else THRESHOLD, edgeitems=EDGE
+        host, separator=separator, prefix=prefix, threshold=0 if is_long else threshold, edgeitems=edge
     )
+
+
+def _options() -> tuple[int, int]:
+    """Elements above which an Array is summarised, and those then shown at each end of an axis, as NumPy was told."""
+    options = np.get_printoptions()
+    return options["threshold"], options["edgeitems"]
 
 
 def _is_stand_in(x: Any) -> bool:

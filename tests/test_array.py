@@ -247,6 +247,16 @@ def test_str_is_that_of_numpy() -> None:
 def test_str_follows_numpy_s_print_options() -> None:
     with np.printoptions(precision=2):
         assert str(xp.asarray([0.123456])) == "[0.12]"
+    with np.printoptions(threshold=5, edgeitems=1):
+        assert str(xp.arange(10)) == "[0 ... 9]"
+    with np.printoptions(threshold=3000):
+        assert str(xp.arange(3000)) == str(np.arange(3000))
+
+
+@pytest.mark.parametrize("value", [3.0, 1 / 3, 1 + 2j, 1e-300, True, 7])
+@pytest.mark.usefixtures("backend")
+def test_a_number_is_printed_with_all_its_digits(value: complex) -> None:
+    assert str(xp.asarray(value)) == f"{xp.asarray(value)}" == str(np.asarray(value))
 
 
 @pytest.mark.usefixtures("backend")
