@@ -17,13 +17,17 @@ results missed does not count, as it says nothing of what comes of this one.
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
 import functools
 import math
+import os
 import sys
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from anyarray import _backend, _cost, _errors, _kept, _memory, _ownership, _transfer
@@ -113,10 +117,28 @@ def _looked_up() -> _cost.Model | None:
     try:
         found = _profile.load()
     except _profile.UnusableError as error:
-        warnings.warn(f"profile: {error}, so it is ignored. {CURE}", ProfileWarning, stacklevel=2)
+        warnings.warn(f"profile: {error}, so it is ignored. {CURE}", ProfileWarning, stacklevel=_outside())
         return None
     state.is_silent = found is not None or _profile.path() is None
-    return found
+    if found is None:
+        return None
+    if found.added:
+        # No warning either: what is measured is right.
+        _log(f"anyarray: no call is moved to {', '.join(found.added)}, installed after the profile was made. {CURE}")
+    return _without(found, [name for name in found.backends if not may_be_here(name)])
+
+
+_OURS: Final = (str(Path(__file__).parent) + os.sep, "<anyarray", contextlib.__file__)
+"""How the names of the files begin of which a user knows nothing: ours, generated ones, that of `with`."""
+
+
+def _outside() -> int:
+    """The `stacklevel` at which the caller's warning names the user's line, however many calls of ours lead here."""
+    # `skip_file_prefixes` of `warnings.warn` does it from Python 3.12 on.
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_OURS):
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def mention() -> None:
@@ -129,11 +151,13 @@ def mention() -> None:
         return
     state.is_silent = True
     if any(library.is_installed for library in _backend.libraries().values() if library.name != NUMPY):
-        import logging  # 5 ms, which `import anyarray` need not take
+        _log(f"anyarray: calls run where their arrays are, as this machine is not measured. {CURE}")
 
-        logging.getLogger("anyarray").warning(
-            "anyarray: calls run where their arrays are, as this machine is not measured. %s", CURE
-        )
+
+def _log(line: str) -> None:
+    import logging  # 5 ms, which `import anyarray` need not take
+
+    logging.getLogger("anyarray").warning(line)
 
 
 def use(found: _cost.Model | None) -> None:
@@ -147,6 +171,62 @@ def use(found: _cost.Model | None) -> None:
             ]
         )
     _clear()
+
+
+def _without(found: _cost.Model, names: Sequence[str]) -> _cost.Model:
+    """The model of a machine without these backends."""
+    if not names:
+        return found
+    left = {name: costs for name, costs in found.backends.items() if name not in names}
+    return dataclasses.replace(found, backends=left)
+
+
+def _leave_out(names: Sequence[str]) -> None:
+    """Choose among the other backends from now on."""
+    if state.model is not None and not state.model.backends.keys().isdisjoint(names):
+        state.model = _without(state.model, names)
+        _clear()  # but the limits, which take a tenth of a second, and are rather too low now
+
+
+_before_fork: Final[set[str]] = set()
+"""Libraries that were imported in the process of which this one is a fork."""
+
+
+def _forked() -> None:
+    # The child has none of the threads that work for those libraries, so a call of theirs would wait for ever.
+    rows = _backend.LIBRARIES.values()
+    _before_fork.update([row.name for row in rows if row.name != NUMPY and row.package in sys.modules])
+    if state.model is not None:
+        _leave_out([name for name in state.model.backends if not may_be_here(name)])
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows
+    os.register_at_fork(after_in_child=_forked)
+
+
+def may_be_here(name: str) -> bool:
+    """Whether a backend can be used, as far as is known without importing its library."""
+    try:
+        library = _backend.parse(name)[0]
+        if library.is_loaded():
+            _backend.backend_of_name(name)
+    except _errors.BackendError:
+        return False  # of a library that is unknown here, or a device that this process does not see
+    return library.name not in _before_fork
+
+
+def found_here(name: str) -> Backend | None:
+    """The backend of a name, its library imported; None, from now on left out, if it cannot be used here."""
+    known = _backend._backends.get(name)
+    if known is not None and known.library not in _before_fork:
+        return known
+    if may_be_here(name):
+        try:
+            return _backend.backend_of_name(name)
+        except (_errors.BackendError, ImportError, OSError):  # the latter two: a broken installation
+            pass
+    _leave_out([name])
+    return None
 
 
 def forget() -> None:
@@ -267,7 +347,7 @@ class Decision:
             warnings.warn(
                 f"{self.function}: {there} is out of memory, so the call is repeated on {self.home.backend}",
                 OutOfMemoryWarning,
-                stacklevel=4,
+                stacklevel=_outside(),
             )
         else:
             return False
@@ -311,7 +391,7 @@ def _unmeasured(
     stay = next((home for home in homes if home.backend.name != NUMPY), homes[0])
     if candidates is None or stay.backend.name in candidates:
         return Decision(function, shapes, stay, stay, "stays: no profile of this machine")
-    home = _backend.backend_of_name(candidates[0]).free
+    home = _narrowed(function, {}, candidates, [a._home.dtype(a._native) for a in arrays]).free
     return Decision(function, shapes, home, stay, "moves: the first that the policy names, and there is no profile")
 
 
@@ -342,6 +422,11 @@ def decide(
     decision = Decision(function, shapes, stay, stay)
     here, seconds, call = stay.backend.name, prospect.seconds, prospect.call
     if call is None or here not in seconds:
+        if candidates is not None and here not in candidates:
+            # Where nothing is predicted: where one of the inputs is, else the first.
+            predicted = seconds or {a._home.backend.name: 0.0 for a in arrays}
+            decision.home = _narrowed(function, predicted, candidates, dtypes).free
+            decision.reason = LEFT_OUT.format(here)
         return decision
     decision.alone = seconds
     decision.account = account = _account(arrays)
@@ -383,8 +468,8 @@ def decide(
             decision.reason = f"moves from {here}: {payer}"
             decision.transferred = arriving
     if candidates is not None and best not in candidates:
-        best = _narrowed(decision.predicted, candidates, dtypes)
-        decision.reason = f"moves from {here}: the policy leaves it out"
+        best = _narrowed(function, decision.predicted, candidates, dtypes).name
+        decision.reason = LEFT_OUT.format(here)
     if best == here:
         is_more_gained = min(allowed.values()) <= _cost.GAIN * seconds[here]
         decision.reason = _staying(here, allowed, is_more_gained=is_more_gained)
@@ -392,15 +477,19 @@ def decide(
         decision.home = _backend.backend_of_name(best).free
         for missed_here in (*pools, account.own, like_it):
             missed_here[best] = missed_here[here] = 0.0
-        staying = seconds[best]
+        # Infinite where a policy chose what was not measured: then nothing is known to be missed.
+        staying = seconds.get(best, math.inf)
     for name, working in seconds.items():
-        if name != best:
+        if name != best and staying < math.inf:
             for missed_here in (account.pool, account.own, like_it):
                 missed_here[name] = max(0.0, missed_here.get(name, 0.0) + staying - working)
     if len(_compiled) > MOST_COMPILED:
         _compiled.clear()
     _compiled.add((best, prospect.key))
     return decision
+
+
+LEFT_OUT: Final = "moves from {}: the policy leaves it out"
 
 
 def _staying(here: str, seconds: Mapping[str, float], *, is_more_gained: bool) -> str:
@@ -446,8 +535,8 @@ def _is_view(array: Any, source: Backend, target: Backend) -> bool:
 
 
 def _loaded(name: str) -> Backend | None:
-    """The backend of a name, if its library is imported."""
-    return _backend.backend_of_name(name) if _backend.parse(name)[0].is_loaded() else None
+    """The backend of a name, if its library is imported, and has the device."""
+    return found_here(name) if _backend.parse(name)[0].is_loaded() else None
 
 
 def _importing(name: str, known: _cost.Model) -> float:
@@ -462,18 +551,32 @@ def _first(name: str, call: _cost.Call, prospect: Prospect, known: _cost.Model) 
 
 def _has_dtypes(name: str, dtypes: Iterable[DType]) -> bool:
     """Whether the backend, imported for it, is there and has the dtypes."""
-    try:
-        there = _backend.backend_of_name(name)
-    except _errors.BackendError:
-        return False  # a device of the profile that this process does not see
-    return all(there.has_dtype(dtype.name) for dtype in dtypes)
+    there = found_here(name)
+    return there is not None and all(there.has_dtype(dtype.name) for dtype in dtypes)
 
 
-def _narrowed(predicted: Mapping[str, float], candidates: Sequence[str], dtypes: Sequence[DType]) -> str:
-    """The best of the backends that a policy leaves, whatever it costs."""
-    left = [name for name in candidates if name in predicted] or list(candidates)
-    able = [name for name in left if _has_dtypes(name, dtypes)]
-    return min(able or left, key=lambda name: predicted.get(name, math.inf))
+def _narrowed(
+    function: str, predicted: Mapping[str, float], candidates: Sequence[str], dtypes: Sequence[DType]
+) -> Backend:
+    """The best of the backends that a policy leaves, whatever it costs; it has the dtypes and the function if any has.
+
+    Raises BackendError if none can be used.
+    """
+    names = sorted(candidates, key=lambda name: ((name, function) in _unable, predicted.get(name, math.inf)))
+    # The best of a library, if none of its devices that were measured is seen by this process.
+    names += [_backend.parse(name)[0].name for name in candidates]
+    first: Backend | None = None
+    for name in names:
+        there = found_here(name)
+        if there is not None and _has_dtypes(name, dtypes):
+            return there
+        first = first or there
+    if first is None:
+        raise _errors.BackendError(
+            f"{function}: none of the backends that the policy leaves can be used here: {', '.join(candidates)}. "
+            f'Add one that can: "{NUMPY}"'
+        )
+    return first
 
 
 def _account(arrays: Sequence[Any]) -> Account:
@@ -557,9 +660,8 @@ class WholeFunction:
         width = _cost.WIDTHS[0] if max(itemsizes) <= _cost.WIDTHS[0] else _cost.WIDTHS[1]
         dtypes = [a._home.dtype(a._native) for a in arrays]
         if self._candidates is not None and name not in self._candidates:
-            able = [one for one in self._candidates if _has_dtypes(one, dtypes)] or self._candidates
-            best = min(able, key=lambda one: self._total(one, max(sizes), width, moving))
-            return _backend.backend_of_name(best).free
+            totals = {one: self._total(one, max(sizes), width, moving) for one in self._candidates}
+            return _narrowed("jit", totals, self._candidates, dtypes).free
         best = self._choose(name, max(sizes), width, moving)
         if best == name or not _has_dtypes(best, dtypes):
             return here

@@ -688,6 +688,7 @@ def keep(measuring: Calibration) -> Path | None:
     file = _profile.path()
     if file is None or not measuring.has_measured:
         return None
+    _profile.check(file)
     _profile.save(measuring.data(), {backend.library for backend in measuring.backends}, file)
     _choice.forget_profile()
     return file

@@ -15,7 +15,7 @@ import math
 import os
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
-from contextvars import ContextVar, Token
+from contextvars import ContextVar
 from types import TracebackType
 from typing import Any, Final, ParamSpec, TypeVar, cast
 
@@ -53,25 +53,47 @@ class Choice:
     The latter is None where calls run where their inputs are, which costs nothing.
     """
 
-    __slots__ = ("backend", "candidates", "records")
+    __slots__ = ("backend", "block", "candidates", "outer", "records")
 
     def __init__(
         self,
         backend: Backend | str | Automatic | None,
         candidates: tuple[str, ...] | None = None,
         records: tuple[list[Decision], ...] = (),
+        block: object = None,
+        outer: Choice | None = None,
     ) -> None:
         self.backend = backend
         self.candidates = candidates
         """What a policy leaves of the backends."""
         self.records = records
         """Where decisions are recorded."""
+        # Kept here, not with the block: threads and tasks may share one block object, each in a context of its own.
+        self.block = block
+        """What opened it."""
+        self.outer = outer
+        """What is chosen again when that is closed."""
 
 
-def _automatically(candidates: tuple[str, ...] | None, records: tuple[list[Decision], ...]) -> Choice:
+def _automatically(
+    candidates: tuple[str, ...] | None, records: tuple[list[Decision], ...], block: object, outer: Choice
+) -> Choice:
     """The automatic choice; only if small calls may stay in NumPy unseen are they not asked about."""
     is_seen = records or (candidates is not None and _automatic.NUMPY not in candidates)
-    return Choice(OBSERVED if is_seen else BY_COST, candidates, records)
+    return Choice(OBSERVED if is_seen else BY_COST, candidates, records, block, outer)
+
+
+def _without(choice: Choice, block: object) -> Choice:
+    """What is chosen when a block is closed; it need not be the innermost, nor open, as generators end when they do."""
+    if choice.outer is None:
+        return choice
+    if choice.block is block:
+        return choice.outer
+    outer = _without(choice.outer, block)
+    if outer is choice.outer:
+        return choice
+    # A copy, as other contexts may have the choice, too.
+    return Choice(choice.backend, choice.candidates, choice.records, choice.block, outer)
 
 
 def _named(name: str) -> Choice:
@@ -124,27 +146,33 @@ class backend:  # noqa: N801 - used as a function
         if isinstance(name, str) and name != AUTO:
             _backend.parse(name)
         self._name = name
-        self._tokens: list[Token[Choice]] = []
 
     def __enter__(self) -> Backend | None:
-        entered = None if self._name == AUTO else _backend.as_backend(self._name)
-        outer = current()
-        here = _automatically(outer.candidates, outer.records)
-        if entered is not None:
-            here.backend = entered
-        self._tokens.append(_current.set(here))
+        outer, name = current(), self._name
+        if name == AUTO:
+            _current.set(_automatically(outer.candidates, outer.records, self, outer))
+            return None
+        entered = _backend.as_backend(name)
+        _current.set(Choice(entered, outer.candidates, outer.records, self, outer))
         return entered
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        _current.reset(self._tokens.pop())
+        here = current()
+        outer = here.outer
+        _current.set(outer if here.block is self and outer is not None else _without(here, self))
 
     def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
         if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
             raise _errors.ArgumentTypeError(
-                f"backend: {function.__qualname__} is a generator function, which is suspended with the block open. "
+                f"backend: {_called(function)} is a generator function, which is suspended with the block open. "
                 "Use a with block inside it"
+            )
+        if inspect.isclass(function):
+            raise _errors.ArgumentTypeError(
+                f"backend: {_called(function)} is a class, of which only the making would run in the block. "
+                "Decorate its methods"
             )
         name = self._name
         if inspect.iscoroutinefunction(function):
@@ -167,6 +195,11 @@ class backend:  # noqa: N801 - used as a function
         return f'backend("{self._name}")'
 
 
+def _called(function: Callable[..., Any]) -> str:
+    """What to call a function in an error; a partial one has no name."""
+    return getattr(function, "__qualname__", None) or repr(function)
+
+
 def set_default_backend(name: str | Backend, /) -> None:
     """Choose the backend of the whole process, where no `with backend(...)` block is open.
 
@@ -179,6 +212,27 @@ def set_default_backend(name: str | Backend, /) -> None:
     if str(name) != AUTO:
         _backend.parse(str(name))
     process_default.backend = _named(str(name)).backend
+
+
+def names_of(function: str, parameter: str, given: Iterable[str | Backend]) -> list[str]:
+    """The names of the backends among which `function` chooses, given by name or as devices; at least one."""
+    names = [] if isinstance(given, (str, Backend)) or not isinstance(given, Iterable) else list(given)
+    if not names:
+        raise _errors.ArgumentValueError(
+            f'{function}: {parameter} must be names of backends, such as ["numpy", "jax"], not {given!r}'
+        )
+    for one in names:
+        if not isinstance(one, (str, Backend)):
+            raise _errors.ArgumentTypeError(
+                f'{function}: {parameter} must be names of backends, such as ["numpy", "jax"], or devices, '
+                f"but one is {type(one).__name__}"
+            )
+        if one == AUTO:
+            raise _errors.BackendNotFoundError(
+                f'{function}: "{AUTO}" is the choice among backends, not one of them. Name some: '
+                + ", ".join(_backend.libraries())
+            )
+    return [str(one) for one in names]
 
 
 def device(name: str | Backend, /) -> Backend:
@@ -293,25 +347,26 @@ def forget_profile() -> None:
 @contextmanager
 def narrowed(candidates: tuple[str, ...]) -> Generator[None]:
     """The automatic choice in a `with` block, among these backends."""
-    token = _current.set(_automatically(candidates, current().records))
+    outer, block = current(), object()
+    _current.set(_automatically(candidates, outer.records, block, outer))
     try:
         yield
     finally:
-        _current.reset(token)
+        _current.set(_without(current(), block))
 
 
 @contextmanager
 def recorded(record: list[Decision]) -> Generator[None]:
     """Record the decisions made in a `with` block."""
-    outer = current()
-    here = _automatically(outer.candidates, (*outer.records, record))
+    outer, block = current(), object()
+    here = _automatically(outer.candidates, (*outer.records, record), block, outer)
     if not (outer.backend is None or isinstance(outer.backend, Automatic)):
         here.backend = outer.backend
-    token = _current.set(here)
+    _current.set(here)
     try:
         yield
     finally:
-        _current.reset(token)
+        _current.set(_without(current(), block))
 
 
 def automatic_home(homes: Iterable[Home]) -> Home:

@@ -205,10 +205,54 @@ CLASSES: Final[dict[str, FunctionClass]] = {
     "join": _row(_joined, 1, "biufc", "concat stack"),
     "creation": _row(_elements, 1, "biufc", "ones_like zeros_like full_like"),
 }  # fmt: skip
-"""The classes by name. A function that is in none (views, `reshape`, indexing) runs where its inputs are."""
+"""The classes by name."""
 
 CLASS_OF: Final = {function: name for name, row in reversed(CLASSES.items()) for function in row.functions}
 """The class of a function; the first of those that have it."""
+
+
+def _contracted(shapes: Sequence[Shape]) -> Sequence[Shape]:
+    """The matrices of whose product a tensordot is one.
+
+    Over how many axes it sums is not known here. Raises ValueError unless the shapes tell.
+    """
+    first, second = shapes[0], shapes[-1]
+    (n,) = (n for n in range(1, min(len(first), len(second)) + 1) if first[-n:] == second[:n])
+    summed = math.prod(second[:n])
+    return (math.prod(first[:-n]), summed), (summed, math.prod(second[n:]))
+
+
+class Like(NamedTuple):
+    """A function that no class has, predicted as another."""
+
+    function: str
+    kinds: str
+    """Kinds of dtypes for which they are alike."""
+    shapes: Callable[[Sequence[Shape]], Sequence[Shape]] = lambda shapes: shapes
+    """The shapes of the other's inputs."""
+
+
+LIKE: Final[Mapping[str, Like]] = {
+    "conj": Like("negative", "c"),
+    "matrix_power": Like("matmul", "fc", lambda shapes: (shapes[0], shapes[0])),  # at least one product
+    "tensordot": Like("matmul", "fc", _contracted),
+}
+"""The functions that take at least as long as one of a class. They are not measured themselves."""
+
+STAYING: Final = frozenset(name for names in (
+    # Views, and what gives no more than numbers about an array.
+    "broadcast_arrays broadcast_shapes broadcast_to diagonal expand_dims flip imag matrix_transpose moveaxis",
+    "permute_dims positive real reshape squeeze unstack",
+    # Creation, for which NumPy is home.
+    "arange asarray empty empty_like eye fftfreq from_dlpack full linspace meshgrid ones rfftfreq zeros",
+    # Copies in another order and the like, which take about as long as bringing the data.
+    "cross fftshift ifftshift repeat roll tile trace tril triu",
+    # Hardly any accelerator has them.
+    "eig eigvals",
+    # What they compute depends on the values, or on more arguments than shapes.
+    "isin matrix_norm nonzero",
+) for name in names.split())  # fmt: skip
+"""The functions of which no time is predicted: they run where their inputs are."""
 
 BY_AXIS: Final = frozenset(function for row in CLASSES.values() if row.is_by_axis for function in row.functions)
 """The functions for which it counts whether an axis is named."""
@@ -251,6 +295,15 @@ class Call(NamedTuple):
 
 def call(function: str, shapes: Sequence[Shape], dtypes: Sequence[DType], *, has_axis: bool = False) -> Call | None:
     """The call of a function with inputs of these shapes and dtypes; None if no measurement speaks for it."""
+    like = LIKE.get(function)
+    if like is not None:
+        if any(dtype.kind not in like.kinds for dtype in dtypes):
+            return None
+        try:
+            shapes = like.shapes(shapes)
+        except ValueError:
+            return None
+        return call(like.function, shapes, dtypes)
     kind = CLASS_OF.get(function)
     if kind is None:
         return None
@@ -350,6 +403,8 @@ class Model:
     backends: Mapping[str, Costs]
     """By name, NumPy's first."""
     routes: Mapping[tuple[str, str], Route]
+    added: tuple[str, ...] = ()
+    """Libraries that were installed since it was measured."""
 
     def seconds(self, backend: str, what: Call) -> float | None:
         """Seconds of a call, all inputs at hand; None if that was not measured there.
@@ -410,6 +465,7 @@ class Model:
 
     def never_below(self, function: str, widths: Sequence[int] = WIDTHS) -> float:
         """Elements of the inputs below which every call of a function with such dtypes is fastest in NumPy."""
+        function = LIKE[function].function if function in LIKE else function
         kind = CLASS_OF.get(function)
         others = [name for name in self.backends if name != "numpy"]
         if kind is None or not others:
@@ -432,32 +488,56 @@ class Model:
         return float(work ** (1 / row.growth))
 
 
+BEYOND: Final = 1e30
+"""What no number of a profile comes near: sums and products of smaller ones stay finite."""
+
+
+def _number(given: Any) -> float:
+    """A number of a profile. Raises ValueError unless it is finite and not negative."""
+    number = float(given)
+    if not 0 <= number < BEYOND:
+        raise ValueError(f"{number} is neither a time nor a size")
+    return number
+
+
+def _curve(points: Sequence[Sequence[float]]) -> Curve:
+    found = [(_number(x), _number(seconds)) for x, seconds in points]
+    if not all(x and seconds for x, seconds in found):
+        raise ValueError("a size or its time is 0")
+    return Curve(found)
+
+
 def model_of(data: Mapping[str, Any]) -> Model:
-    """The model in a profile. Raises KeyError, TypeError or ValueError for one that is not as it should be."""
+    """The model in a profile.
+
+    Raises LookupError, AttributeError, TypeError, ValueError or OverflowError for one that is not as it should be.
+    """
     backends = {
         name: Costs(
             {
-                (kind, int(width)): Curve(points)
+                (kind, int(width)): _curve(points)
                 for kind, by_width in row["classes"].items()
                 for width, points in by_width.items()
                 if points
             },
             {
-                (function, int(width)): Beside(float(part), float(more))
+                (function, int(width)): Beside(_number(part), _number(more))
                 for function, by_width in row["others"].items()
                 for width, (part, more) in by_width.items()
             },
-            {kind: float(seconds) for kind, seconds in row["first"].items()},
-            {int(width): Curve(points) for width, points in row["fused"].items() if points},
-            float(row["compiling"]),
-            float(row["importing"]),
+            {kind: _number(seconds) for kind, seconds in row["first"].items()},
+            {int(width): _curve(points) for width, points in row["fused"].items() if points},
+            _number(row["compiling"]),
+            _number(row["importing"]),
         )
         for name, row in data["backends"].items()
     }
     if "numpy" not in backends:
         raise ValueError("numpy is missing")
     routes = {
-        (row["source"], row["target"]): Route(Curve(row["copy"]), None if row["view"] is None else float(row["view"]))
+        (row["source"], row["target"]): Route(
+            _curve(row["copy"]), None if row["view"] is None else _number(row["view"])
+        )
         for row in data["routes"]
         if row["copy"]
     }

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import TYPE_CHECKING, Final
 
 from anyarray import _automatic, _backend, _choice, _errors
 from anyarray._automatic import Decision
+from anyarray._backend import Backend
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -117,8 +120,8 @@ def explain() -> Generator[Explanation]:
 
 
 @contextmanager
-def policy(*, candidates: Sequence[str]) -> Generator[None]:
-    """Make the automatic choice inside a `with` block among these backends alone.
+def policy(*, candidates: Sequence[str | Backend]) -> Generator[None]:
+    """Make the automatic choice inside a `with` block among these backends alone, given by name or as devices.
 
     Free inputs that live elsewhere are brought to the best of them. Backends that are not installed or have no device
     here are left out. Raises BackendNotFoundError for an unknown name, BackendError if none is left.
@@ -128,14 +131,11 @@ def policy(*, candidates: Sequence[str]) -> Generator[None]:
     ...     print((xp.ones(3, device="numpy") + 1).device)
     numpy
     """
-    if isinstance(candidates, str) or not candidates:
-        raise _errors.ArgumentValueError(
-            f'policy: candidates must be names of backends, such as ["numpy", "jax"], not {candidates!r}'
-        )
-    names = [found for name in candidates for found in _present(name)]
+    wanted = _choice.names_of("policy", "candidates", candidates)
+    names = [found for name in wanted for found in _present(name)]
     if not names:
         raise _errors.BackendError(
-            f'policy: none of the candidates can be used here: {", ".join(candidates)}. Add one that can: "numpy"'
+            f'policy: none of the candidates can be used here: {", ".join(wanted)}. Add one that can: "numpy"'
         )
     with _choice.narrowed(tuple(dict.fromkeys(names))):
         yield
@@ -145,21 +145,29 @@ SECONDS: Final = 84.0
 """How long measuring takes if nobody says, importing included: what follows ends within a minute and a half."""
 
 
-def calibrate(*, seconds: float = SECONDS, backends: Sequence[str] | None = None) -> Path | None:
+def calibrate(*, seconds: float = SECONDS, backends: Sequence[str | Backend] | None = None) -> Path | None:
     """Measure the backends of this machine, so that the automatic choice can choose; gives the profile's path.
 
     Takes about `seconds`, importing the libraries included, but at least half of them after it. `backends` are names,
-    such as ["numpy", "jax"]; left out, all that work here. The profile is used at once, and by every later program of
-    this user. Interrupted by Ctrl-C it keeps what is measured. None, and nothing is written, if ANYARRAY_PROFILE is
-    "off". The same at the command line: `python -m anyarray calibrate`. Raises BackendError for a name that cannot be
-    used.
+    such as ["numpy", "jax"], or devices; left out, all that work here. The profile is used at once, and by every later
+    program of this user. Interrupted by Ctrl-C it keeps what is measured. None, and nothing is written, if
+    ANYARRAY_PROFILE is "off". The same at the command line: `python -m anyarray calibrate`. Raises BackendError for a
+    name that cannot be used, OSError before anything is measured if the profile cannot be written.
 
     >>> import anyarray as xp
     >>> xp.calibrate(seconds=0.1, backends=["numpy"])  # doctest: +SKIP
     """
-    from anyarray import _calibration  # 15 ms, which `import anyarray` need not take
+    from anyarray import _calibration, _profile  # 15 ms, which `import anyarray` need not take
 
-    measuring = _calibration.prepared(backends)
+    if not isinstance(seconds, Real):
+        raise _errors.ArgumentTypeError(f"calibrate: seconds must be a number, not {type(seconds).__name__}")
+    if not 0 < seconds < math.inf:
+        raise _errors.ArgumentValueError(f"calibrate: seconds must be positive and finite, not {seconds}")
+    wanted = None if backends is None else _choice.names_of("calibrate", "backends", backends)
+    file = _profile.path()
+    if file is not None:
+        _profile.check(file)
+    measuring = _calibration.prepared(wanted)
     try:
         for _ in measuring.steps(seconds):
             pass
@@ -171,11 +179,11 @@ def calibrate(*, seconds: float = SECONDS, backends: Sequence[str] | None = None
 def _present(name: str) -> list[str]:
     """The backend that a name means, if there is one here; imports its library unless the profile knows its devices."""
     library, kind, _ = _backend.parse(name)
-    if not library.is_installed:
+    if not library.is_installed or not _automatic.may_be_here(library.name):
         return []
     model = _automatic.model()
     if model is not None and kind is None and ":" not in name:
-        measured = [one for one in model.backends if _backend.parse(one)[0] is library]
+        measured = [one for one in model.backends if _backend.parse(one)[0] is library and _automatic.may_be_here(one)]
         if measured:
             return measured
     try:

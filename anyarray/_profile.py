@@ -7,6 +7,8 @@ this machine, with these versions of the libraries: else it is ignored, with a w
 
 from __future__ import annotations
 
+import dataclasses
+import errno
 import functools
 import hashlib
 import json
@@ -27,6 +29,10 @@ FORMAT: Final = 2
 
 class UnusableError(Exception):
     """There is a profile, but it cannot be used; says why."""
+
+
+class UnwritableError(OSError):
+    """A profile cannot be kept; says why."""
 
 
 def path() -> Path | None:
@@ -70,7 +76,13 @@ def versions(names: Iterable[str]) -> dict[str, str | None]:
 
 def save(measured: Mapping[str, Any], libraries: Iterable[str], to: Path) -> None:
     """Write what was measured with these libraries; whoever reads meanwhile sees the old file or the new one."""
-    data = {"format": FORMAT, "machine": machine(), "versions": versions(libraries), **measured}
+    data = {
+        "format": FORMAT,
+        "machine": machine(),
+        "versions": versions(libraries),
+        "installed": _installed(),
+        **measured,
+    }
     to.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(dir=to.parent, prefix=to.name, suffix=".tmp")
     try:
@@ -82,33 +94,66 @@ def save(measured: Mapping[str, Any], libraries: Iterable[str], to: Path) -> Non
         raise
 
 
+LONGEST: Final = 100
+"""Characters of a message that may quote what is in a broken file."""
+
+
+def check(to: Path) -> None:
+    """Try to write where a profile is to be, its folder included; raises UnwritableError."""
+    try:
+        if to.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        if not next(folder for folder in to.absolute().parents if folder.exists()).is_dir():
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
+        to.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=to.parent, prefix=to.name, suffix=".tmp"):
+            pass
+    except OSError as error:
+        raise UnwritableError(
+            f"calibrate: the profile cannot be written to {to} ({error.strerror}). "
+            "Name another file by the environment variable ANYARRAY_PROFILE"
+        ) from error
+
+
 def load() -> _cost.Model | None:
     """The model of this machine; None without a profile. Raises UnusableError for one that cannot be used."""
     file = path()
     if file is None:
         return None
     try:
-        text = file.read_text()
+        content = file.read_bytes()
     except FileNotFoundError:
         return None
     except OSError as error:
         raise UnusableError(f"{file} cannot be read ({error.strerror})") from error
     try:
-        data = json.loads(text)
+        data = json.loads(content)
         fault = _fault(data)
         if fault is None:
-            return _cost.model_of(data)
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise UnusableError(f"{file} is broken ({type(error).__name__}: {error})") from error
+            return dataclasses.replace(_cost.model_of(data), added=_added(data))
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+        raise UnusableError(f"{file} is broken ({type(error).__name__}: {str(error)[:LONGEST]})") from error
     raise UnusableError(f"{file} {fault}")
 
 
 def _fault(data: Mapping[str, Any]) -> str | None:
     """Why a profile does not speak for this machine; None if it does."""
     if data["format"] != FORMAT:
-        return f"is of format {data['format']}, not {FORMAT}"
+        return f"is of format {str(repr(data['format']))[:LONGEST]}, not {FORMAT}"
     if data["machine"] != json.loads(json.dumps(machine())):
         return "is of another machine"
     now = versions(data["versions"])
     changed = [f"{name} {was} is {now[name]} now" for name, was in data["versions"].items() if now[name] != was]
     return f"is stale ({', '.join(changed)})" if changed else None
+
+
+def _installed() -> list[str]:
+    """The libraries that a calibration could measure."""
+    # What has no version is in no registry: the simulated accelerator.
+    return [library.name for library in _backend.libraries().values() if library.is_installed and library.version]
+
+
+def _added(data: Mapping[str, Any]) -> tuple[str, ...]:
+    """The libraries that were installed since; none of a profile that does not tell what there was."""
+    was = data.get("installed")
+    return () if was is None else tuple(name for name in _installed() if name not in was)

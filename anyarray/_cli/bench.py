@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Any, Final
@@ -13,7 +14,7 @@ import numpy as np
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from anyarray import Backend, _backend, _errors
+from anyarray import Backend, _backend, _choice, _errors
 from anyarray._cli import tables, timing
 from anyarray._cli.experiments import EXPERIMENTS
 from anyarray._cli.results import Participant, Results
@@ -52,14 +53,17 @@ def run(options: argparse.Namespace) -> int:
         results.is_complete = True
     except KeyboardInterrupt:
         pass
-    if options.json:
-        text = json.dumps(results.as_json(), indent=2) + "\n"
-        if options.json == STANDARD_OUTPUT:
-            sys.stdout.write(text)
-        else:
-            options.json.write_text(text)
-    if options.json != STANDARD_OUTPUT:
+    text = json.dumps(results.as_json(), indent=2) + "\n" if options.json else ""
+    if options.json == STANDARD_OUTPUT:
+        sys.stdout.write(text)
+    else:
         tables.show(results, Console())
+        if options.json:
+            try:
+                options.json.write_text(text)
+            except OSError as error:
+                print(f"bench: {options.json} cannot be written ({error.strerror})", file=sys.stderr)
+                return 1
     if options.plot and results.measurements:
         # Imports matplotlib, which nobody needs who asks for no picture.
         from anyarray._cli import plot
@@ -75,7 +79,7 @@ def _participants(names: str | None, console: Console) -> list[Backend]:
     Raises BackendError for a name that was given and cannot be used.
     """
     if names:
-        wanted = [name.strip() for name in names.split(",")]
+        wanted = split("bench", names)
         for name in wanted:
             _backend.parse(name)  # a typing error is told before the first library is imported
     else:
@@ -119,11 +123,24 @@ def _progress(console: Console) -> Progress:
     )  # fmt: skip
 
 
+def split(command: str, names: str) -> list[str]:
+    """The names in a comma-separated list of backends."""
+    return _choice.names_of(command, "--backends", [name.strip() for name in names.split(",")])
+
+
 def _writable(text: str) -> Path:
-    """A path for a file whose folder exists: better told now than after the measurements."""
+    """A path for a file that can be written: better told now than after the measurements."""
     path = Path(text)
     if not path.parent.is_dir():
         raise argparse.ArgumentTypeError(f"{text}: there is no folder {path.parent}")
+    if path.is_dir() or not path.exists() or path.is_file():  # to open a pipe could end it
+        is_new = not os.path.lexists(path)
+        try:
+            path.open("a").close()
+            if is_new:
+                path.unlink()
+        except OSError as error:
+            raise argparse.ArgumentTypeError(f"{text}: cannot be written ({error.strerror})") from error
     return path
 
 

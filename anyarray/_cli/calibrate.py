@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import math
+import signal
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from anyarray import _automatic, _calibration, _cost, _explanation, _profile
-from anyarray._cli.bench import picture
+from anyarray._cli.bench import picture, split
 
 
 def add_parser(commands: Any) -> None:
@@ -28,7 +30,7 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--show", action="store_true", help="measure nothing: print from which sizes a backend wins")
     parser.add_argument("--plot", metavar="FILE.png", type=picture, help="draw the measured times; needs matplotlib")
     parser.add_argument(
-        "--seconds", type=float, default=_explanation.SECONDS,
+        "--seconds", type=_positive, default=_explanation.SECONDS,
         help=f"for all, importing included; default: {_explanation.SECONDS:.0f}",
     )  # fmt: skip
     parser.add_argument("--backends", metavar="NAMES", help="such as numpy,jax-cpu; default: all that work here")
@@ -36,9 +38,24 @@ def add_parser(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Measure unless `--show` is given; print the crossovers, and draw. 130 after Ctrl-C, 1 without a profile."""
-    status = 0 if options.show else _measure(options, Console(stderr=True))
+    """Measure unless `--show` is given; print the crossovers, and draw.
+
+    130 after Ctrl-C, 1 without a profile, 2 if one could not be kept.
+    """
     file = _profile.path()
+    if options.show:
+        status = 0
+    elif file is None:
+        wanted = "Unset it, or name a file by it"
+        print(f'calibrate: ANYARRAY_PROFILE is "off", so no profile would be kept. {wanted}', file=sys.stderr)
+        return 2
+    else:
+        try:
+            _profile.check(file)
+            status = _measure(options, Console(stderr=True))
+        except _profile.UnwritableError as error:
+            print(error, file=sys.stderr)
+            return 2
     try:
         model = _profile.load()
     except _profile.UnusableError as error:
@@ -56,21 +73,65 @@ def run(options: argparse.Namespace) -> int:
     return status
 
 
+def _positive(text: str) -> float:
+    """Seconds, as an argument of a command line."""
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
+    if not 0 < seconds < math.inf:
+        raise argparse.ArgumentTypeError(f"{text}: must be a positive number of seconds")
+    return seconds
+
+
+class _Interrupts:
+    """Ctrl-C inside a `with` block: KeyboardInterrupt at once, and by `check` if that was swallowed.
+
+    JAX makes calls of Python from which no error gets out, at each collection of garbage.
+    """
+
+    def __init__(self) -> None:
+        self._was_hit = False
+        self._before: Any = None
+
+    def __enter__(self) -> _Interrupts:
+        if threading.current_thread() is threading.main_thread():  # no other may set a handler
+            self._before = signal.signal(signal.SIGINT, self._hit)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._before is not None:
+            signal.signal(signal.SIGINT, self._before)
+
+    def _hit(self, number: int, frame: object) -> None:
+        self._was_hit = True
+        raise KeyboardInterrupt
+
+    def check(self) -> None:
+        """Raise KeyboardInterrupt if Ctrl-C was hit."""
+        if self._was_hit:
+            raise KeyboardInterrupt
+
+
 def _measure(options: argparse.Namespace, console: Console) -> int:
-    with console.status("importing the libraries"):
-        measuring = _calibration.prepared(options.backends.split(",") if options.backends else None)
+    names = split("calibrate", options.backends) if options.backends else None
     bar = Progress(
         TextColumn("{task.description:<24}"), BarColumn(), TimeRemainingColumn(),
         console=console, transient=True, disable=not console.is_terminal,
     )  # fmt: skip
     status = 0
-    with bar as progress:
-        task = progress.add_task("", total=1.0)
-        try:
-            for done, what in measuring.steps(options.seconds):
-                progress.update(task, completed=done, description=what)
-        except KeyboardInterrupt:
-            status = 130
+    with _Interrupts() as interrupts:
+        with console.status("importing the libraries"):
+            measuring = _calibration.prepared(names)
+        with bar as progress:
+            task = progress.add_task("", total=1.0)
+            try:
+                for done, what in measuring.steps(options.seconds):
+                    interrupts.check()
+                    progress.update(task, completed=done, description=what)
+                interrupts.check()
+            except KeyboardInterrupt:
+                status = 130
     written = _calibration.keep(measuring)
     if status:
         kept = "the profile has what was measured so far" if written else "nothing was measured yet, nothing is changed"
@@ -90,6 +151,8 @@ def show(model: _cost.Model, console: Console) -> None:
         cells = [_size(model.crossover(kind, width, name)) for name in others for width in _cost.WIDTHS]
         table.add_row(kind, *cells)
     console.print(table)
+    if model.added:
+        console.print(f"Not measured, as installed since: {', '.join(model.added)}. {_automatic.CURE}", highlight=False)
     console.print(
         "The work from which a backend beats NumPy, its inputs at hand: elements, n log n for sort and fft, 2mnk for "
         "matmul, n^3 for factorisations.",

@@ -1,0 +1,362 @@
+"""Where a call runs if its backend was not measured, is not there, or is left out; and blocks that are shared."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import gc
+import os
+import pickle
+import re
+import subprocess
+import sys
+import textwrap
+import threading
+from collections.abc import Callable, Generator, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+import anyarray as xp
+from anyarray import _automatic, _calibration, _choice, _cost, testing
+
+N: Final = 16
+SLOW: Final = _cost.Curve([(1, 1.0), (1e9, 1.0)])
+FAST: Final = _cost.Curve([(1, 1e-3), (1e9, 1e-3)])
+ROUTE: Final = _cost.Route(_cost.Curve([(1, 1e-6), (1e9, 1e-6)]))
+
+
+def costs(curve: _cost.Curve, *kinds: str) -> _cost.Costs:
+    """Of a backend that was measured for some classes, and compiled."""
+    widths = _cost.WIDTHS
+    return _cost.Costs({(kind, width): curve for kind in kinds for width in widths}, fused=dict.fromkeys(widths, curve))
+
+
+def model_of(**others: _cost.Costs) -> _cost.Model:
+    """A machine on which NumPy takes a second for each call; a name's first underscore stands for a colon."""
+    numpy = costs(SLOW, *_cost.CLASSES)
+    backends = {"numpy": numpy, **{name.replace("_", ":"): one for name, one in others.items()}}
+    return _cost.Model(backends, {(a, b): ROUTE for a in backends for b in backends if a != b})
+
+
+@pytest.fixture
+def sim() -> Iterator[None]:
+    """An accelerator, and the automatic choice."""
+    with testing.simulated(), xp.backend("auto"):
+        xp.device("sim")
+        yield
+
+
+# ---------------------------------------------------------------------- what a policy leaves
+@pytest.mark.parametrize("others", [{}, {"sim": costs(FAST)}], ids=["not in the profile", "not measured for it"])
+@pytest.mark.usefixtures("sim")
+def test_a_policy_holds_for_what_was_not_measured(others: dict[str, _cost.Costs]) -> None:
+    _automatic.use(model_of(**others))
+    x = xp.ones(N)
+    with xp.policy(candidates=["sim"]), xp.explain() as why:
+        assert xp.argsort(x).device.library == "sim"
+        assert xp.argsort(xp.argsort(x)).device.library == "sim"
+    assert why.decisions[0].reason == "moves from numpy: the policy leaves it out"
+
+
+CALLS: Final[dict[str, Callable[[xp.Array], xp.Array]]] = {
+    "in no class": lambda x: xp.roll(x, 1),
+    "of a dtype that is not measured": lambda x: xp.exp(xp.astype(x, xp.complex64)),
+    "of integers": lambda x: xp.astype(x, xp.int64) @ xp.astype(x, xp.int64),
+    "of a tensor": lambda x: xp.tensordot(x, x, axes=1),
+}
+
+
+@pytest.mark.parametrize("model", [model_of(sim=costs(FAST, *_cost.CLASSES)), None], ids=["measured", "no profile"])
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+@pytest.mark.usefixtures("sim")
+def test_a_policy_holds_for_what_is_not_predicted(
+    call: Callable[[xp.Array], xp.Array], model: _cost.Model | None
+) -> None:
+    _automatic.use(model)
+    with xp.policy(candidates=["sim"]):
+        assert call(xp.ones(N)).device.library == "sim"
+    with xp.policy(candidates=["numpy"]):
+        assert call(xp.ones(N)).device.library == "numpy"
+
+
+@pytest.mark.usefixtures("sim")
+def test_what_is_not_predicted_runs_where_one_of_its_inputs_is() -> None:
+    _automatic.use(model_of(sim=costs(FAST, *_cost.CLASSES)))
+    x = xp.ones(N)
+    with xp.policy(candidates=["sim"]):
+        y = xp.sin(x)
+    with xp.policy(candidates=["numpy", "sim"]):
+        assert xp.roll(y, 1).device.library == "sim"
+        assert xp.roll(x, 1).device.library == "numpy"
+
+
+def test_a_policy_takes_the_first_that_has_the_dtype() -> None:
+    _automatic.use(model_of(sim=costs(FAST, *_cost.CLASSES)))
+    with testing.simulated(float32_only=True), xp.backend("auto"):
+        x = xp.asarray(1.0)
+        with xp.backend("sim"):
+            y = xp.ones(N, dtype=xp.float32)
+        assert _automatic._narrowed("roll", {}, ["sim", "numpy"], [x.dtype]).name == "numpy"
+        assert _automatic._narrowed("roll", {}, ["sim", "numpy"], [y.dtype]).name == "sim"
+
+
+def test_a_policy_takes_devices() -> None:
+    with xp.policy(candidates=[xp.device("numpy")]):
+        assert (xp.ones(2) + 1).device is xp.device("numpy")
+
+
+@pytest.mark.parametrize("candidates", ["numpy", [], 3, None])
+def test_a_policy_refuses_what_is_no_list_of_names(candidates: Any) -> None:
+    wanted = f'policy: candidates must be names of backends, such as ["numpy", "jax"], not {candidates!r}'
+    with pytest.raises(ValueError, match=f"^{re.escape(wanted)}$"), xp.policy(candidates=candidates):
+        pass
+
+
+def test_a_policy_refuses_a_candidate_of_another_type() -> None:
+    wanted = 'policy: candidates must be names of backends, such as ["numpy", "jax"], or devices, but one is int'
+    with pytest.raises(TypeError, match=f"^{re.escape(wanted)}$"), xp.policy(candidates=["numpy", 3]):  # type: ignore[list-item]
+        pass
+
+
+def test_auto_is_no_candidate() -> None:
+    wanted = 'policy: "auto" is the choice among backends, not one of them. Name some: numpy, tf, jax, cupy'
+    with pytest.raises(xp.BackendNotFoundError, match=f"^{re.escape(wanted)}"), xp.policy(candidates=["auto"]):
+        pass
+
+
+# ---------------------------------------------------------------------- devices that are not seen
+@pytest.mark.usefixtures("sim")
+def test_a_measured_device_that_is_not_here_is_left_out() -> None:
+    _automatic.use(model_of(sim_5=costs(FAST, *_cost.CLASSES)))
+    with xp.explain() as why:
+        for _ in range(3):
+            assert xp.sin(xp.ones(N)).device.library == "numpy"
+    assert "sim:5" not in why.decisions[-1].predicted
+    assert _automatic.state.model is not None and list(_automatic.state.model.backends) == ["numpy"]
+
+
+@pytest.mark.usefixtures("sim")
+def test_a_whole_function_leaves_out_a_device_that_is_not_here() -> None:
+    _automatic.use(model_of(sim_5=costs(FAST), sim=costs(_cost.Curve([(1, 1e-2), (1e9, 1e-2)]))))
+    whole = _automatic.WholeFunction()
+    places = []
+    for _ in range(4):
+        x = xp.ones(N)
+        places.append(whole.home(x._home, [x]).backend.name)
+        whole.note(places[-1], 1.0 if places[-1] == "numpy" else 1e-2)
+    assert places[-1] == "sim"
+
+
+@pytest.mark.usefixtures("sim")
+def test_a_policy_takes_the_device_that_is_here_for_one_that_was_measured() -> None:
+    doubled = xp.jit(lambda x: x * 2)
+    _automatic.use(model_of(sim_5=costs(FAST, *_cost.CLASSES)))
+    with xp.policy(candidates=["sim"]):
+        assert xp.sin(xp.ones(N)).device is xp.device("sim")
+        assert doubled(xp.ones(N)).device is xp.device("sim")
+    # Where the library was not imported yet when the block was opened.
+    assert _automatic._narrowed("sin", {}, ["sim:5"], [xp.float64]) is xp.device("sim")
+
+
+def test_a_policy_that_turns_out_to_leave_nothing_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_automatic, "found_here", lambda name: None)
+    wanted = 'sin: none of the backends that the policy leaves can be used here: jax-gpu. Add one that can: "numpy"'
+    with pytest.raises(xp.BackendError, match=f"^{re.escape(wanted)}$"):
+        _automatic._narrowed("sin", {}, ["jax-gpu"], [xp.float64])
+
+
+def test_a_backend_that_is_unknown_here_is_left_out() -> None:
+    assert not _automatic.may_be_here("no_such_library-cpu")
+    assert _automatic.found_here("no_such_library-cpu") is None
+
+
+# ---------------------------------------------------------------------- classes
+def test_every_declared_function_is_classified_or_stays() -> None:
+    public = {name for space in _calibration.SPACES for name in space.__all__}
+    known = _cost.CLASS_OF.keys() | _cost.LIKE.keys() | _cost.STAYING
+    assert known == public
+    assert not _cost.STAYING & (_cost.CLASS_OF.keys() | _cost.LIKE.keys())
+    assert not _cost.LIKE.keys() & _cost.CLASS_OF.keys()
+
+
+def test_a_tensordot_is_the_product_that_its_shapes_tell() -> None:
+    def work(*shapes: tuple[int, ...]) -> float | None:
+        found = _cost.call("tensordot", shapes, [xp.float64, xp.float64])
+        return None if found is None else found.work.amount
+
+    assert work((5, 6), (6, 7)) == 2 * 5 * 6 * 7
+    assert work((2, 3, 4), (3, 4, 5)) == 2 * 2 * 12 * 5
+    assert work((9, 9), (9, 9)) is None  # over one axis, or both
+    assert work((5, 6), (7, 6)) is None
+
+
+def test_functions_are_predicted_like_others() -> None:
+    power, product = (
+        _cost.call(name, shapes, [xp.float64] * len(shapes))
+        for name, shapes in (("matrix_power", [(8, 8)]), ("matmul", [(8, 8), (8, 8)]))
+    )
+    assert power == product
+    assert _cost.call("conj", [(8,)], [xp.complex64]) == _cost.call("negative", [(8,)], [xp.complex64])
+    assert _cost.call("conj", [(8,)], [xp.float64]) is None
+    model = model_of(sim=costs(FAST, *_cost.CLASSES))
+    assert model.never_below("matrix_power") == model.never_below("matmul")
+
+
+# ---------------------------------------------------------------------- a block object that is shared
+def here() -> str:
+    return xp.ones(1).device.library
+
+
+def test_threads_may_share_a_block(framework: str) -> None:
+    block = xp.backend(framework)
+    both = threading.Barrier(2)
+    seen: list[str] = []
+
+    def work() -> None:
+        for _ in range(20):
+            both.wait(60)
+            with block:
+                both.wait(60)
+                seen.append(here())
+            seen.append(here())
+
+    threads = [threading.Thread(target=work) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(seen) == sorted([framework, "numpy"] * 40)
+
+
+def test_tasks_may_share_a_block(framework: str) -> None:
+    block = xp.backend(framework)
+
+    async def work(turns: int) -> list[str]:
+        with block:
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            inside = here()
+        return [inside, here()]
+
+    async def main() -> list[list[str]]:
+        return list(await asyncio.gather(work(4), work(1), work(2)))
+
+    assert asyncio.run(main()) == [[framework, "numpy"]] * 3
+
+
+def test_an_exception_closes_the_inner_of_two_uses_of_a_block(framework: str) -> None:
+    block = xp.backend(framework)
+    with block:
+        with pytest.raises(ZeroDivisionError), xp.backend("numpy"), block:
+            1 / 0  # noqa: B018 - for the exception
+        assert here() == framework
+    assert here() == "numpy"
+
+
+def test_blocks_that_end_in_another_order_leave_nothing_behind(framework: str) -> None:
+    def suspended() -> Generator[None]:
+        with xp.backend(framework):
+            yield
+
+    outside = _choice.current()
+    generator = suspended()
+    next(generator)
+    with xp.backend("numpy"):
+        next(generator, None)
+        assert here() == "numpy"
+    assert _choice.current() is outside
+
+
+def test_a_block_that_ends_in_another_context_leaves_that_alone(framework: str) -> None:
+    def suspended() -> Generator[None]:
+        with xp.backend(framework):
+            yield
+
+    left: list[Any] = []
+
+    def begin() -> None:
+        left.append(suspended())
+        next(left[0])
+
+    thread = threading.Thread(target=begin)
+    thread.start()
+    thread.join()
+    with xp.backend("numpy"):
+        left.clear()
+        gc.collect()
+        assert here() == "numpy"
+
+
+# ---------------------------------------------------------------------- decorators
+def test_a_partial_generator_function_is_refused() -> None:
+    def numbers(n: int) -> Generator[int]:
+        yield n
+
+    with pytest.raises(TypeError, match=r"^backend: functools\.partial\(.+\) is a generator function, which is suspe"):
+        xp.backend("numpy")(functools.partial(numbers, 1))
+
+
+def test_a_partial_function_can_be_decorated(framework: str) -> None:
+    def where(x: int) -> tuple[int, str]:
+        return x, here()
+
+    assert xp.backend(framework)(functools.partial(where, 3))() == (3, framework)
+
+
+def test_a_class_is_refused() -> None:
+    wanted = r"is a class, of which only the making would run in the block\. Decorate its methods$"
+    with pytest.raises(TypeError, match=rf"^backend: .+Model {wanted}"):
+
+        @xp.backend("numpy")
+        class Model:
+            pass
+
+
+# ---------------------------------------------------------------------- forks
+PROGRAM: Final = """
+import os, pickle, sys
+import anyarray as xp
+from anyarray import _automatic
+
+_automatic.use(pickle.loads(bytes.fromhex(sys.argv[1])))
+doubled = xp.jit(lambda x: xp.exp(x) * 2)
+
+def places():
+    x = xp.ones(1_000_000)
+    return [str(y.device) for y in (xp.sin(x), *[doubled(x) for _ in range(3)])]
+
+with xp.policy(candidates=["numpy", "jax-cpu"]):
+    parent = places()
+    child = os.fork()
+    if not child:
+        found = [*places(), *_automatic.state.model.backends]
+        try:
+            with xp.policy(candidates=["jax"]):
+                pass
+        except xp.BackendError as error:
+            found.append(str(error))
+        print(*found, sep="\\n", flush=True)
+        os._exit(0)
+    os.waitpid(child, 0)
+print(parent)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_a_fork_leaves_out_what_was_imported_before_it() -> None:
+    pytest.importorskip("jax")
+    curve = [[1, 1e-3], [1e9, 1e-3]]
+    fast = _cost.Costs({("transcendental", w): _cost.Curve(curve) for w in (4, 8)}, fused=dict.fromkeys((4, 8), FAST))
+    backends = {"numpy": costs(SLOW, "transcendental"), "jax-cpu": fast}
+    routes = {("numpy", "jax-cpu"): ROUTE, ("jax-cpu", "numpy"): ROUTE}
+    model = pickle.dumps(_cost.Model(backends, routes)).hex()
+    command = [sys.executable, "-c", textwrap.dedent(PROGRAM), model]
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=True, timeout=120, cwd=Path(__file__).parents[1]
+    )
+    *child, parent = done.stdout.splitlines()
+    assert "jax-cpu" in parent
+    error = 'policy: none of the candidates can be used here: jax. Add one that can: "numpy"'
+    assert child == [*["numpy"] * 4, "numpy", error]

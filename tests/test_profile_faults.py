@@ -1,0 +1,334 @@
+"""Profiles that are broken or tell too little; calibrations that cannot begin, or are interrupted."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pytest
+
+import anyarray as xp
+from anyarray import _automatic, _calibration, _profile, testing
+from anyarray.__main__ import main
+from anyarray._cli import bench, calibrate
+from anyarray._cli.experiments import EXPERIMENTS
+
+POINTS: Final = [[1, 1e-6], [1e6, 1e-2]]
+
+
+def measured(points: Any = POINTS, **entries: Any) -> dict[str, Any]:
+    """What a profile holds, NumPy's points or entries exchanged."""
+    row = {"importing": 0.0, "compiling": 0.0, "first": {}, "fused": {}, "others": {}}
+    classes = {"transcendental": {"8": points}}
+    other = {**row, "classes": {"transcendental": {"8": POINTS}}}
+    route = {"source": "numpy", "target": "jax-cpu", "copy": POINTS, "view": None}
+    return {"backends": {"numpy": {**row, "classes": classes} | entries, "jax-cpu": other}, "routes": [route]}
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Where the profile is looked for; a sound one is there."""
+    file = tmp_path / "profile.json"
+    monkeypatch.setenv("ANYARRAY_PROFILE", str(file))
+    _profile.save(measured(), ["numpy"], file)
+    _automatic.forget()
+    yield file
+    _automatic.use(None)
+
+
+def changed(file: Path, **entries: Any) -> None:
+    file.write_text(json.dumps(json.loads(file.read_text()) | entries))
+
+
+# ---------------------------------------------------------------------- broken profiles
+def used() -> None:
+    """Calls that look at all parts of a profile."""
+    x = xp.ones(100_000)
+    for _ in range(2):
+        xp.sin(x)
+        xp.jit(xp.cos)(x)
+    with xp.policy(candidates=["numpy"]):
+        xp.sin(x)
+
+
+BROKEN: Final[dict[str, Callable[[Path], Any]]] = {
+    "bytes of no text": lambda file: file.write_bytes(b'{"format": "\xff\xfe"}'),
+    "nested": lambda file: file.write_text("[" * 100_000),
+    "a long number": lambda file: file.write_text('{"format": ' + "9" * 5000 + "}"),
+    "too large for a float": lambda file: changed(file, **measured(points=[[1, 10**400]])),
+    "a string of points": lambda file: changed(file, **measured(points="x")),
+    **{
+        f"{where} {number}": lambda file, number=number, part=part: changed(file, **part(number))  # type: ignore[misc]
+        for number in (-1.0, float("nan"), float("inf"), 1e308)
+        for where, part in {
+            "seconds": lambda n: measured(points=[[1, n]]),
+            "work": lambda n: measured(points=[[n, 1e-3]]),
+            "importing": lambda n: measured(importing=n),
+            "compiling": lambda n: measured(compiling=n),
+            "first": lambda n: measured(first={"matmul": n}),
+            "fused": lambda n: measured(fused={"8": [[1, n]]}),
+            "part": lambda n: measured(others={"sin": {"8": [n, 0.0]}}),
+            "copy": lambda n: {"routes": [{"source": "numpy", "target": "jax-cpu", "copy": [[1, n]], "view": None}]},
+            "view": lambda n: {"routes": [{"source": "numpy", "target": "jax-cpu", "copy": POINTS, "view": n}]},
+        }.items()
+    },
+    "no seconds": lambda file: changed(file, **measured(points=[[1, 0]])),
+    "no work": lambda file: changed(file, **measured(points=[[0, 1]])),
+}
+
+
+@pytest.mark.parametrize("broken", BROKEN.values(), ids=BROKEN)
+def test_a_broken_profile_is_ignored_with_one_warning(file: Path, broken: Callable[[Path], Any]) -> None:
+    broken(file)
+    wanted = r"^profile: .+profile\.json is broken \(.+\), so it is ignored\. Run: python -m anyarray calibrate$"
+    with pytest.warns(xp.ProfileWarning, match=wanted) as caught:
+        used()
+    assert len(caught) == 1
+    assert len(str(caught[0].message)) < 300 + len(str(file))
+
+
+@pytest.mark.parametrize(("given", "shown"), [("2", "'2'"), (None, "None"), ("x" * 1000, "'" + "x" * 99)])
+def test_the_format_is_quoted_as_it_is(file: Path, given: Any, shown: str) -> None:
+    changed(file, format=given)
+    with pytest.warns(xp.ProfileWarning, match=f"is of format {shown}, not 2, so"):
+        used()
+
+
+@pytest.mark.parametrize("points", [[], [[1, 1e-3]]])
+def test_a_profile_that_tells_little_is_used(file: Path, points: list[list[float]]) -> None:
+    changed(file, **measured(points))
+    used()
+    assert _automatic.state.model is not None
+
+
+def test_a_backend_that_is_unknown_here_is_not_used(file: Path) -> None:
+    data = measured()
+    data["backends"]["no_such_library-cpu"] = data["backends"]["jax-cpu"]
+    changed(file, **data)
+    used()
+    assert _automatic.state.model is not None
+    assert "no_such_library-cpu" not in _automatic.state.model.backends
+
+
+LINES: Final[dict[str, Callable[[], Any]]] = {
+    "a creation function": lambda: xp.ones(3),
+    "a block": lambda: xp.policy(candidates=["jax"]).__enter__(),
+    "a function of a native array": lambda: xp.sin(np.ones(100_000)),  # type: ignore[arg-type]
+}
+
+
+@pytest.mark.parametrize("call", LINES.values(), ids=LINES)
+def test_the_warning_names_the_line_of_the_user(file: Path, call: Callable[[], Any]) -> None:
+    file.write_text("nothing")
+    outside = _automatic._OURS
+    with pytest.warns(xp.ProfileWarning) as caught:
+        call()
+    assert caught[0].filename == __file__
+    assert not __file__.startswith(outside)
+
+
+@pytest.mark.parametrize("call", [lambda x: x + x, lambda x: xp.add(x, x)], ids=["an operator", "a function"])
+def test_a_lack_of_memory_names_the_line_of_the_user(call: Callable[[xp.Array], xp.Array]) -> None:
+    with testing.simulated(memory=8.0), xp.backend("auto"):
+        xp.device("sim")
+        with xp.policy(candidates=["sim"]), pytest.warns(xp.OutOfMemoryWarning) as caught:
+            call(xp.ones(1000))
+    assert caught[0].filename == __file__
+
+
+# ---------------------------------------------------------------------- libraries that came later
+def test_a_library_that_came_later_is_told_once(file: Path, caplog: pytest.LogCaptureFixture) -> None:
+    changed(file, installed=["numpy"])
+    later = [name for name in _profile._installed() if name != "numpy"]
+    used()
+    told = f"anyarray: no call is moved to {', '.join(later)}, installed after the profile was made. "
+    assert caplog.messages == ([told + "Run: python -m anyarray calibrate"] if later else [])
+    assert _automatic.state.model is not None and "jax-cpu" in _automatic.state.model.backends
+
+
+def test_what_was_left_out_and_what_an_old_profile_does_not_tell_are_not(
+    file: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    used()  # made with `--backends numpy`, so to say
+    assert json.loads(file.read_text())["installed"] == _profile._installed()
+    data = json.loads(file.read_text())
+    del data["installed"]
+    file.write_text(json.dumps(data))
+    _automatic.forget()
+    used()
+    assert caplog.messages == []
+
+
+def test_show_tells_what_came_later(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    changed(file, installed=[])
+    assert main(["calibrate", "--show"]) == 0
+    assert "Not measured, as installed since: numpy" in capsys.readouterr().out
+
+
+# ---------------------------------------------------------------------- calibrations that cannot begin
+@pytest.fixture
+def unmeasured(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever is refused is refused before anything is measured."""
+
+    def measure(*arguments: Any) -> None:
+        raise AssertionError("measured")
+
+    monkeypatch.setattr(_calibration, "prepared", measure)
+    monkeypatch.setattr(bench, "_measure", measure)
+
+
+@pytest.mark.usefixtures("unmeasured")
+@pytest.mark.parametrize(
+    ("below", "reason"),
+    [("afile/x.json", "Not a directory"), ("adir", "Is a directory"), ("afile/deeper/x.json", "Not a directory")],
+)
+def test_a_profile_that_cannot_be_written_is_refused(
+    below: str, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "afile").touch()
+    (tmp_path / "adir").mkdir()
+    monkeypatch.setenv("ANYARRAY_PROFILE", str(tmp_path / below))
+    wanted = (
+        f"calibrate: the profile cannot be written to {tmp_path / below} ({reason}). "
+        "Name another file by the environment variable ANYARRAY_PROFILE"
+    )
+    assert main(["calibrate"]) == 2
+    assert capsys.readouterr().err == wanted + "\n"
+    with pytest.raises(OSError, match=f"^{re.escape(wanted)}$"):
+        xp.calibrate()
+
+
+@pytest.mark.usefixtures("unmeasured")
+def test_a_calibration_that_would_not_be_kept_is_refused(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("ANYARRAY_PROFILE", "off")
+    assert main(["calibrate"]) == 2
+    refusal = 'calibrate: ANYARRAY_PROFILE is "off", so no profile would be kept. Unset it, or name a file by it\n'
+    assert capsys.readouterr().err == refusal
+
+
+@pytest.mark.usefixtures("unmeasured", "file")
+@pytest.mark.parametrize("text", ["0", "-1", "nan", "inf", "a"])
+def test_seconds_on_the_command_line_are_positive(text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["calibrate", f"--seconds={text}"])
+    assert caught.value.code == 2
+    assert f"argument --seconds: {text}: must be a positive number of seconds\n" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("unmeasured", "file")
+@pytest.mark.parametrize(
+    ("arguments", "kind", "sentence"),
+    [
+        ({"seconds": -1}, xp.ArgumentValueError, "seconds must be positive and finite, not -1"),
+        ({"seconds": 0}, xp.ArgumentValueError, "seconds must be positive and finite, not 0"),
+        ({"seconds": float("nan")}, xp.ArgumentValueError, "seconds must be positive and finite, not nan"),
+        ({"seconds": "a"}, xp.ArgumentTypeError, "seconds must be a number, not str"),
+        (
+            {"backends": "numpy"},
+            xp.ArgumentValueError,
+            """backends must be names of backends, such as ["numpy", "jax"], not 'numpy'""",
+        ),
+    ],
+)
+def test_calibrate_refuses_arguments(arguments: dict[str, Any], kind: type[Exception], sentence: str) -> None:
+    with pytest.raises(kind, match=f"^{re.escape(f'calibrate: {sentence}')}$"):
+        xp.calibrate(**arguments)
+
+
+@pytest.mark.usefixtures("unmeasured", "file")
+@pytest.mark.parametrize("command", ["calibrate", "bench"])
+def test_auto_is_no_backend_of_the_command_line(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([command, "--backends", "numpy,auto"]) == 2
+    refusal = f'{command}: "auto" is the choice among backends, not one of them. Name some: numpy, tf, jax'
+    assert refusal in capsys.readouterr().err
+
+
+def test_names_are_stripped_and_devices_are_names(
+    file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    seen: list[Any] = []
+
+    def prepared(names: Any) -> None:
+        seen.append(names)
+        raise xp.BackendError("enough")
+
+    monkeypatch.setattr(_calibration, "prepared", prepared)
+    assert main(["calibrate", "--backends", "numpy, jax "]) == 2
+    with pytest.raises(xp.BackendError, match="enough"):
+        xp.calibrate(backends=[xp.device("numpy")])
+    assert seen == [["numpy", "jax"], ["numpy"]]
+
+
+# ---------------------------------------------------------------------- bench
+@pytest.mark.usefixtures("unmeasured")
+@pytest.mark.parametrize("option", ["--json", "--plot"])
+def test_bench_refuses_a_file_that_cannot_be_written(
+    option: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "folder.png"
+    folder.mkdir()
+    with pytest.raises(SystemExit) as caught:
+        main(["bench", option, str(folder)])
+    assert caught.value.code == 2
+    assert f"argument {option}: {folder}: cannot be written (Is a directory)\n" in capsys.readouterr().err
+
+
+def test_to_look_if_a_file_can_be_written_leaves_it_as_it_is(tmp_path: Path) -> None:
+    old, new = tmp_path / "old", tmp_path / "new"
+    old.write_text("something")
+    assert [bench._writable(str(file)) for file in (old, new)] == [old, new]
+    assert old.read_text() == "something" and not new.exists()
+
+
+def test_bench_prints_its_table_though_the_file_cannot_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "folder" / "x.json"
+    file.parent.mkdir()
+    monkeypatch.setattr(bench, "_measure", lambda results, backends, console: file.parent.rmdir())
+    assert main(["bench", "--backends", "numpy", "--quick", "--json", str(file)]) == 1
+    printed = capsys.readouterr()
+    assert EXPERIMENTS[0].meaning in printed.out
+    assert printed.err == f"bench: {file} cannot be written (No such file or directory)\n"
+
+
+# ---------------------------------------------------------------------- interrupts
+def test_an_interrupt_that_a_library_swallowed_ends_the_calibration(
+    file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    seen: list[_calibration.Cell] = []
+    measure = _calibration.Calibration._measure
+    before = signal.getsignal(signal.SIGINT)
+
+    def swallowing(self: _calibration.Calibration, cell: _calibration.Cell, seconds: float) -> None:
+        seen.append(cell)
+        measure(self, cell, seconds)
+        try:
+            os.kill(os.getpid(), signal.SIGINT)
+        except KeyboardInterrupt:
+            pass  # as in a callback of C, which prints it
+
+    monkeypatch.setattr(_calibration.Calibration, "_measure", swallowing)
+    assert main(["calibrate", "--backends", "numpy", "--seconds", "5"]) == 130
+    assert len(seen) == 1
+    assert list(json.loads(file.read_text())["backends"]["numpy"]["classes"]) == [seen[0].kind]
+    assert "Interrupted: the profile has what was measured so far." in capsys.readouterr().err
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_no_handler_is_left_behind() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    interrupts = calibrate._Interrupts()
+    with pytest.raises(KeyboardInterrupt), interrupts:
+        os.kill(os.getpid(), signal.SIGINT)
+    assert signal.getsignal(signal.SIGINT) is before
+    with pytest.raises(KeyboardInterrupt):
+        interrupts.check()
