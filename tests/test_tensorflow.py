@@ -200,7 +200,7 @@ def test_a_compiled_function_runs_without_what_tensorflow_does_not_document(
     if missing == "recording":
         monkeypatch.setattr(_transforms, "_may_record", None)
     runner = _transforms._runner
-    monkeypatch.setattr(_transforms, "_runner", lambda concrete: runner(Less(concrete)))
+    monkeypatch.setattr(_transforms, "_runner", lambda concrete, is_fused: runner(Less(concrete), is_fused))
     weights = on_tf([1.0, 2.0])
     f = xp.jit(lambda x: (x @ weights, {"twice": 2 * x}))
     for _ in range(2):
