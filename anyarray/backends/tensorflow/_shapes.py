@@ -56,17 +56,26 @@ def lengths(x: Tensor) -> list[Length]:
     return [read[axis] if n is None else n for axis, n in enumerate(known)]
 
 
+@functools.lru_cache(maxsize=1 << 12)
+def known_shape(shape: tuple[int, ...]) -> Tensor:
+    """What an op takes as `shape`: of int32, which every kernel reads, or of int64 if a length asks for it."""
+    try:
+        return constant(shape)
+    except OverflowError:
+        return constant(shape, "int64")
+
+
 def shape_tensor(shape: Sequence[Length]) -> Tensor:
     """What an op takes as a shape of these lengths."""
     if all(isinstance(n, int) for n in shape):
-        return constant(tuple(shape))
+        return known_shape(tuple(shape))
     return _pack([constant(n, "int64") if isinstance(n, int) else n for n in shape])
 
 
 def sizes_of(x: Tensor) -> Tensor:
     """Shape of `x` as a tensor: a constant where it is known, else read when the graph runs."""
     shape = shape_of(x)
-    return _shape(x) if None in shape else constant(shape)
+    return _shape(x) if None in shape else known_shape(shape)
 
 
 def slab(x: Tensor, axis: int, length: Length, value: int) -> Tensor:

@@ -32,7 +32,7 @@ from anyarray import _dtypes
 from anyarray.backends.tensorflow._host import tensor
 from anyarray.backends.tensorflow._kernel import NAME, Tensor, cast, constant, name_of, op, shape_of
 from anyarray.backends.tensorflow._loading import tf
-from anyarray.backends.tensorflow._shapes import sizes_of
+from anyarray.backends.tensorflow._shapes import known_shape, sizes_of
 from anyarray.backends.tensorflow.manipulation import broadcast_arrays
 from anyarray.backends.tensorflow.searching import where
 
@@ -65,7 +65,7 @@ def _is_small(shape: tuple[int, ...]) -> bool:
 
 def full(shape: tuple[int, ...], fill_value: complex, *, dtype: Any, device: str | None = None) -> Tensor:
     if not _is_small(shape):
-        return _fill(constant(shape), _value(fill_value, dtype))
+        return _fill(known_shape(shape), _value(fill_value, dtype))
     host = dtype.as_numpy_dtype
     return tensor(np.full(shape, np.asarray(fill_value, host), host), device)
 
@@ -77,7 +77,7 @@ def ones(shape: tuple[int, ...], *, dtype: Any, device: str | None = None) -> Te
 def zeros(shape: tuple[int, ...], *, dtype: Any, device: str | None = None) -> Tensor:
     if _is_small(shape):
         return tensor(np.zeros(shape, dtype.as_numpy_dtype), device)
-    return _fill(constant(shape), constant(0, NAME[dtype]))
+    return _fill(known_shape(shape), constant(0, NAME[dtype]))
 
 
 def full_like(x: Tensor, /, fill_value: complex, *, dtype: Any = None, device: str | None = None) -> Tensor:

@@ -95,6 +95,7 @@ from anyarray.backends.tensorflow._kernel import (
     NAME,
     NATIVE,
     REFUSALS,
+    EagerTensor,
     Tensor,
     bitcast,
     cast,
@@ -109,6 +110,7 @@ from anyarray.backends.tensorflow._kernel import (
     op,
     promoted,
 )
+from anyarray.backends.tensorflow.manipulation import at_every_rank, unrefused
 from anyarray.backends.tensorflow.searching import where
 
 Unary = Callable[[Tensor], Tensor]
@@ -154,7 +156,6 @@ _not_equal = op("NotEqual")
 _pow = op("Pow")
 _real = op("Real")
 _real_div = op("RealDiv")
-_reciprocal = op("Reciprocal")
 _right_shift = op("RightShift")
 _round = op("Round")
 _sign = op("Sign")
@@ -202,17 +203,18 @@ def _binary(raw: Binary, otherwise: Callable[[Tensor, Tensor], list[Tensor]], *,
 
     Bools are taken as in NumPy, for 0 and 1, if `takes_bools`: + is or, * is and.
     """
+    widely = at_every_rank(raw)
 
     def function(x1: Tensor, x2: Tensor, /) -> Tensor:
         try:
-            return raw(x1, x2)
+            y = raw(x1, x2)
         except REFUSALS:
             y1, y2 = otherwise(x1, x2)
-            if y1 is x1 and y2 is x2:
-                if not takes_bools or x1.dtype is not _BOOL:
-                    raise
-                return cast(raw(cast(x1, "uint8"), cast(x2, "uint8")), "bool")
-        return raw(y1, y2)
+            if takes_bools and y1 is x1 and y2 is x2 and x1.dtype is _BOOL:
+                return cast(widely(cast(x1, "uint8"), cast(x2, "uint8")), "bool")
+        else:
+            return y if isinstance(y, EagerTensor) else unrefused(y, raw, x1, x2)
+        return widely(y1, y2)
 
     return function
 
@@ -257,31 +259,32 @@ def _exclusive_or(x1: Tensor, x2: Tensor, /) -> Tensor:
     return _not_equal(x1, x2)
 
 
-logical_and = sooner(np.logical_and, "b", _logical_and)
+logical_and = sooner(np.logical_and, "b", at_every_rank(_logical_and))
 logical_not = sooner(np.logical_not, "b", op("LogicalNot"))
-logical_or = sooner(np.logical_or, "b", _logical_or)
-logical_xor = sooner(np.logical_xor, "b", _exclusive_or)
+logical_or = sooner(np.logical_or, "b", at_every_rank(_logical_or))
+logical_xor = sooner(np.logical_xor, "b", at_every_rank(_exclusive_or))
 
 
 def _comparison(name: str) -> Binary:
     raw = op(name)
+    widely = at_every_rank(raw)
 
     def function(x1: Tensor, x2: Tensor, /) -> Tensor:
         try:
-            return raw(x1, x2)
+            y = raw(x1, x2)
         except REFUSALS:
             y1, y2 = promoted(x1, x2)
-            if y1 is x1 and y2 is x2:
-                if x1.dtype is not _BOOL:
-                    raise
+            if y1 is x1 and y2 is x2 and x1.dtype is _BOOL:
                 y1, y2 = cast(x1, "uint8"), cast(x2, "uint8")
+        else:
+            return y if isinstance(y, EagerTensor) else unrefused(y, raw, x1, x2)
         # uint64 and signed integers promote to float64, which would take neighbours for equal.
         kinds = kind_of(x1) + kind_of(x2)
         if kinds == "iu" and kind_of(y1) == "f":
-            return where(_is_negative(x1), raw(constant(-1), constant(0)), raw(cast(x1, "uint64"), x2))
+            return where(_is_negative(x1), raw(constant(-1), constant(0)), widely(cast(x1, "uint64"), x2))
         if kinds == "ui" and kind_of(y1) == "f":
-            return where(_is_negative(x2), raw(constant(0), constant(-1)), raw(x1, cast(x2, "uint64")))
-        return raw(y1, y2)
+            return where(_is_negative(x2), raw(constant(0), constant(-1)), widely(x1, cast(x2, "uint64")))
+        return widely(y1, y2)
 
     return function
 
@@ -414,8 +417,47 @@ def sqrt(x: Tensor, /) -> Tensor:
         return _sqrt(x)
     # TensorFlow is right above the real axis; below, it loses the sign of an imaginary part that is zero.
     is_below = _sign_bit(_imag(x, _PART[x.dtype]))
-    root = _sqrt(where(is_below, _conj(x), x))
+    root = _upper_root(where(is_below, _conj(x), x))
     return where(is_below, _conj(root), root)
+
+
+def _upper_root(x: Tensor) -> Tensor:
+    """Square root above the real axis, by parts unless TensorFlow's own is sure to be right.
+
+    That overflows and underflows half way; compiled by XLA, its gradient is conjugated and NaN may become 0.
+    """
+    part = _PART[x.dtype]
+    number = NAME[part]
+    power = np.finfo(number).maxexp // 3
+    low, high = 2.0**-power, 2.0**power
+    if is_on_host(x):
+        size = np.maximum(np.abs(on_host(x).real), np.abs(on_host(x).imag))
+        if not (((size > 0) & (size < low)) | ((size > high) & (size < math.inf))).any():
+            return _sqrt(x)
+    real, imag = _real(x, part), _imag(x, part)
+    size = _maximum(_abs(real), _abs(imag))
+    is_low, is_high = _less(size, constant(low, number)), _less(constant(high, number), size)
+
+    def factor(if_low: float, if_high: float) -> Tensor:
+        others = where(is_high, constant(if_high, number), constant(1, number))
+        return where(is_low, constant(if_low, number), others)
+
+    scale = factor(high * high, low * low)
+    a, b = _mul(real, scale), _mul(imag, scale)
+    zero, one, half = (constant(value, number) for value in (0, 1, 0.5))
+    # Not the absolute value, which has no derivative at 0; nor the modulus, whose gradient squares the parts.
+    is_left = _sign_bit(a)
+    a = where(is_left, _neg(a), a)
+    is_steep = _less(a, b)
+    longer, shorter = where(is_steep, b, a), where(is_steep, a, b)
+    ratio = _real_div(shorter, where(_equal(longer, zero), one, longer))
+    modulus = _mul(longer, _sqrt(_add(_mul(ratio, ratio), one)))
+    # An infinite part makes the modulus infinite, whatever the other is.
+    larger = _sqrt(_mul(_add(a, where(_is_inf(a), a, modulus)), half))
+    smaller = _real_div(_mul(b, half), where(_equal(larger, zero), one, larger))
+    larger, smaller = (where(_is_inf(b), b, y) for y in (larger, smaller))
+    scale = factor(low, high)
+    return _complex(_mul(where(is_left, smaller, larger), scale), _mul(where(is_left, larger, smaller), scale), x.dtype)
 
 
 def expm1(x: Tensor, /) -> Tensor:
@@ -474,9 +516,10 @@ log10 = _log_to_base(10)
 
 
 def reciprocal(x: Tensor, /) -> Tensor:
-    x = floated(x)
     # TensorFlow's own is an estimate in float32: the reciprocal of 2 is 0.49999997.
-    return _reciprocal(x) if is_complex(x) else _real_div(constant(1, name_of(x)), x)
+    x = floated(x)
+    one = constant(1, name_of(x))
+    return _complex_quotient(one, x) if is_complex(x) else _real_div(one, x)
 
 
 def pow(x1: Tensor, x2: Tensor, /) -> Tensor:
@@ -486,9 +529,11 @@ def pow(x1: Tensor, x2: Tensor, /) -> Tensor:
         y1, y2 = promoted(x1, x2)
         if kind_of(y1) == "u":
             return _unsigned_pow(y1, y2)
-        if y1 is x1 and y2 is x2:
-            raise
-        return pow(y1, y2)
+        if y1 is not x1 or y2 is not x2:
+            return pow(y1, y2)
+        y = at_every_rank(_pow)(x1, x2)
+    else:
+        y = y if isinstance(y, EagerTensor) else unrefused(y, _pow, x1, x2)
     if is_complex(x2):
         # TensorFlow takes the logarithm of the base, which zero has not.
         return where(_equal(x2, constant(0, name_of(x2))), constant(1, name_of(x2)), y)
@@ -516,6 +561,7 @@ def root(x: Tensor, /) -> Tensor:
     return where(_equal(x, negative(infinity)), infinity, sqrt(_add(x, constant(0, name))))
 
 
+@at_every_rank
 def _unsigned_pow(x1: Tensor, x2: Tensor) -> Tensor:
     """`pow` where TensorFlow has no kernel, in signed integers, whose products wrap to the same bits."""
     name = name_of(x1)
@@ -532,15 +578,16 @@ def _unsigned_pow(x1: Tensor, x2: Tensor) -> Tensor:
 
 def _in_float32_or_wider(function: Binary) -> Binary:
     """`function`, which knows float32 and float64 only, for every pair of dtypes."""
+    widely = at_every_rank(function)
 
     def widened(x1: Tensor, x2: Tensor, /) -> Tensor:
         x1, x2 = _floated_pair(x1, x2)
         if is_common(x1.dtype):
-            return function(x1, x2)
+            return widely(x1, x2)
         name = name_of(x1)
         if name not in _HALVES:
             raise _refuse(function.__name__, "real-valued", x1, x2)
-        return cast(function(cast(x1, "float32"), cast(x2, "float32")), name)
+        return cast(widely(cast(x1, "float32"), cast(x2, "float32")), name)
 
     return widened
 
@@ -567,6 +614,7 @@ def hypot(x1: Tensor, x2: Tensor, /) -> Tensor:
     return complex_abs(_complex(x1, x2, _WHOLE[x1.dtype]), x1.dtype)
 
 
+@at_every_rank
 def nextafter(x1: Tensor, x2: Tensor, /) -> Tensor:
     x1, x2 = _floated_pair(x1, x2)
     name = name_of(x1)
@@ -588,14 +636,53 @@ def _quotient_pair(x1: Tensor, x2: Tensor) -> list[Tensor]:
     return [x1, x2] if kind_of(x1) in "fc" else [cast(x1, "float64"), cast(x2, "float64")]
 
 
-_divide = _binary(_real_div, _quotient_pair)
-
-
 def divide(x1: Tensor, x2: Tensor, /) -> Tensor:
     # RealDiv is declared for integers, but has no kernels for them.
-    if is_common(x1.dtype) or kind_of(x1) in "fc":
-        return _divide(x1, x2)
-    return _divide(*_quotient_pair(x1, x2))
+    if is_common(x1.dtype) or kind_of(x1) == "f":
+        try:
+            y = _real_div(x1, x2)
+        except REFUSALS:
+            pass
+        else:
+            return y if isinstance(y, EagerTensor) else unrefused(y, _real_div, x1, x2)
+    x1, x2 = _quotient_pair(x1, x2)
+    return (_complex_quotient if is_complex(x1) else _real_quotient)(x1, x2)
+
+
+_real_quotient = at_every_rank(_real_div)
+
+
+@at_every_rank
+def _complex_quotient(x1: Tensor, x2: Tensor) -> Tensor:
+    """Smith's quotient, as NumPy has it, but 0 also where the divisor is infinite in both parts.
+
+    TensorFlow makes NaN of zero and infinite divisors, for several numbers in another way than for one.
+    """
+    if is_on_host(x1) and is_on_host(x2):
+        y = _real_div(x1, x2)
+        if np.isfinite(on_host(y)).all() and np.isfinite(on_host(x2)).all():
+            return y
+    native = x1.dtype if is_complex(x1) else x2.dtype
+    part = _PART[native]
+    number = NAME[part]
+    zero, one = constant(0, number), constant(1, number)
+    a, b, c, d = _real(x1, part), _imag(x1, part), _real(x2, part), _imag(x2, part)
+    # Both divided by i, if need be, so that the larger part of the divisor is real.
+    is_turned = _less(_abs(c), _abs(d))
+    a, b = where(is_turned, b, a), where(is_turned, _neg(a), b)
+    c, d = where(is_turned, d, c), where(is_turned, _neg(c), d)
+    # No sum below shall overflow.
+    limit = constant(float(np.finfo(number).max) / 16, number)
+    is_large = _less(limit, _maximum(_maximum(_abs(a), _abs(b)), _abs(c)))
+    factor = where(is_large, constant(1 / 16, number), one)
+    a, b, c, d = (_mul(v, factor) for v in (a, b, c, d))
+    # Not the ratio of two infinities, or of two zeros: not even where it is not taken, for the gradient's sake.
+    is_zero, is_infinite = _logical_and(_equal(c, zero), _equal(d, zero)), _is_inf(d)
+    ratio = _real_div(where(is_infinite, _sign(d), d), where(is_infinite, _sign(c), where(is_zero, one, c)))
+    divisor = where(is_zero, _abs(c), _add(c, _mul(d, ratio)))
+    real = where(is_zero, a, _add(a, _mul(b, ratio)))
+    imag = where(is_zero, b, _sub(b, _mul(a, ratio)))
+    return _complex(_real_div(real, divisor), _real_div(imag, divisor), native)
 
 
 def _integer_division(raw: Binary, x1: Tensor, x2: Tensor) -> Tensor:
@@ -609,6 +696,7 @@ def _integer_division(raw: Binary, x1: Tensor, x2: Tensor) -> Tensor:
 
 
 def _division(function: str, raw: Binary, of_floats: Binary) -> Binary:
+    @at_every_rank
     def divided(x1: Tensor, x2: Tensor, /) -> Tensor:
         dtype = x1.dtype
         if dtype is not x2.dtype:
@@ -684,6 +772,7 @@ def _shift(function: str, raw: Binary, out_of_range: Callable[[Tensor, Tensor, T
     TensorFlow takes a greater count for the greatest sensible one and a negative one for zero.
     """
 
+    @at_every_rank
     def shifted(x1: Tensor, x2: Tensor, /) -> Tensor:
         if x1.dtype is not x2.dtype:
             x1, x2 = promoted(x1, x2)

@@ -31,7 +31,7 @@ from anyarray.backends.tensorflow._kernel import (
     shape_of,
 )
 from anyarray.backends.tensorflow._shapes import Length, axis_in, lengths, shape_tensor, sizes_of
-from anyarray.backends.tensorflow.manipulation import broadcast_to, flattened, moveaxis
+from anyarray.backends.tensorflow.manipulation import broadcast_to, flattened, moveaxis, stretched
 
 __all__ = ["getitem", "setitem", "take", "take_along_axis"]
 
@@ -362,7 +362,7 @@ def setitem(x: Tensor, key: Any, value: Tensor, exclusive: bool) -> Tensor:
     if not arrays and len(shape) <= _RANK:
         value = _fitted(value, plan.shape)
         if not plan.cuts:
-            return _broadcast_to(value, sizes_of(x))
+            return _broadcast_to(value, sizes_of(x)) if len(shape) < 6 else stretched(value, lengths(x))
         if not is_eager(x) and None not in plan.shape:
             return _updated_in_graph(x, plan, value)
         begin, end, strides = plan.bounds
@@ -433,7 +433,7 @@ def _scattered(x: Tensor, rows: Tensor, index: Tensor, value: Tensor) -> Tensor:
     if 0 in shape:
         return x
     if None in shape:
-        value = _broadcast_to(value, shape_tensor([*lengths(index), *tail]))
+        value = stretched(value, [*lengths(index), *tail])
     elif shape_of(value) != shape:
         value = broadcast_to(value, shape)  # type: ignore[arg-type]  # all ints here
     value = _reshape(value, shape_tensor([math.prod(lengths(index)), *tail]))

@@ -59,13 +59,12 @@ from anyarray.backends.tensorflow._loading import tf
 from anyarray.backends.tensorflow._shapes import axes_tensor, lengths, shape_tensor, sizes_of
 from anyarray.backends.tensorflow.elementwise import multiply
 from anyarray.backends.tensorflow.linear_algebra import common_axis, matmul, matrix_transpose, require_equal_lengths
+from anyarray.backends.tensorflow.manipulation import common_lengths, stretched
 from anyarray.backends.tensorflow.statistical import min as least
 from anyarray.backends.tensorflow.statistical import sum as total
 
 _abs = op("Abs")
 _any = op("Any")
-_broadcast = op("BroadcastTo")
-_broadcast_shape = op("BroadcastArgs")
 _cholesky = op("Cholesky")
 _conj = op("Conj")
 _cross = op("Cross")
@@ -91,7 +90,6 @@ _pow = op("Pow")
 _qr = op("Qr")
 _real = op("Real")
 _set_diagonal = op("MatrixSetDiagV3")
-_shape = op("Shape")
 _solve = op("MatrixSolve")
 _squeeze = op("Squeeze")
 _stop_gradient = op("StopGradient")
@@ -305,17 +303,14 @@ def _in_equal_stacks(x1: Tensor, x2: Tensor) -> tuple[Tensor, Tensor]:
     shape1, shape2 = x1.shape.as_list()[:-2], x2.shape.as_list()[:-2]
     if shape1 == shape2 and None not in shape1:
         return x1, x2
-    tensor1, tensor2 = _shape(x1), _shape(x2)
-    stack = _broadcast_shape(tensor1[:-2], tensor2[:-2])
-    return (
-        _broadcast(x1, tf.concat([stack, tensor1[-2:]], 0)),
-        _broadcast(x2, tf.concat([stack, tensor2[-2:]], 0)),
-    )
+    (*stack1, m1, n1), (*stack2, m2, n2) = lengths(x1), lengths(x2)
+    stack = common_lengths(stack1, stack2)
+    return stretched(x1, [*stack, m1, n1]), stretched(x2, [*stack, m2, n2])
 
 
 def matrix_power(x: Tensor, n: int, /) -> Tensor:
-    """Integers stay integers, unless `n` is negative."""
     _require_square("matrix_power", x)
+    x = _inexact(x)
     if n < 0:
         return matrix_power(inv(x), -n)
     if n == 0:
@@ -428,5 +423,5 @@ def cross(x1: Tensor, x2: Tensor, /, *, axis: int = -1) -> Tensor:
         return _cross(x1, x2)
     one_back, along = constant((2, 0, 1)), constant(axis)
     # x1[i - 1] x2[i] - x1[i] x2[i - 1] is component i + 1.
-    turned = _subtract(_multiply(_gather(x1, one_back, along), x2), _multiply(x1, _gather(x2, one_back, along)))
+    turned = _subtract(multiply(_gather(x1, one_back, along), x2), multiply(x1, _gather(x2, one_back, along)))
     return _gather(turned, one_back, along)

@@ -31,11 +31,12 @@ from anyarray.backends.tensorflow._kernel import (
 )
 from anyarray.backends.tensorflow._loading import tf
 from anyarray.backends.tensorflow._shapes import Length, axes_in, lengths, shape_tensor
+from anyarray.backends.tensorflow.manipulation import at_every_rank
 
 _conj = op("Conj")
 _expand_dims = op("ExpandDims")
 _matmul = op("BatchMatMulV2")
-_multiply = op("Mul")
+_multiply = at_every_rank(op("Mul"))
 _reshape = op("Reshape")
 _squeeze = op("Squeeze")
 _sum = op("Sum")

@@ -1,14 +1,16 @@
 """Manipulation: shapes, orders and joins of tensors.
 
 Reshape, Transpose, ConcatV2, Pack, GatherV2, Roll and Tile take tensors of any rank. ReverseV2 and BroadcastTo
-do not: they are given merged axes, or a few axes at a time.
+do not: they are given merged axes, or a few axes at a time. Nor do elementwise ops of two tensors, if they have to
+broadcast them: what they refuse is broadcast before.
 """
 
 from __future__ import annotations
 
 import functools
+import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import numpy as np
@@ -17,6 +19,7 @@ from anyarray.backends.tensorflow._host import from_host, is_on_host, on_host
 from anyarray.backends.tensorflow._kernel import (
     NATIVE,
     REFUSALS,
+    EagerTensor,
     Ints,
     Tensor,
     bitcast,
@@ -27,7 +30,7 @@ from anyarray.backends.tensorflow._kernel import (
     promoted,
     shape_of,
 )
-from anyarray.backends.tensorflow._shapes import axes_in, axis_in, sizes_of
+from anyarray.backends.tensorflow._shapes import Length, axes_in, axis_in, known_shape, lengths, shape_tensor, sizes_of
 
 __all__ = [
     "broadcast_arrays",
@@ -46,10 +49,10 @@ __all__ = [
     "unstack",
 ]
 
-_broadcast_args = op("BroadcastArgs")
 _broadcast_to = op("BroadcastTo")
 _concat = op("ConcatV2")
 _cumsum = op("Cumsum")
+_equal = op("Equal")
 _expand_dims = op("ExpandDims")
 _gather = op("GatherV2")
 _mul = op("Mul")
@@ -58,6 +61,7 @@ _range = op("Range")
 _reshape = op("Reshape")
 _reverse = op("ReverseV2")
 _roll = op("Roll")
+_select = op("SelectV2")
 _shape = op("Shape")
 _squeeze = op("Squeeze")
 _sum = op("Sum")
@@ -72,8 +76,8 @@ _KEPT: Final = 1 << 10
 _REVERSE_RANK: Final = 8
 """The largest rank of the kernel of ReverseV2."""
 
-_BROADCAST_RANK: Final = 7
-"""The largest rank of the kernel of BroadcastTo, after neighbours that broadcast alike are merged."""
+_BROADCAST_RANK: Final = 5
+"""The largest rank of kernels that broadcast, after neighbours that broadcast alike are merged."""
 
 
 def flattened(x: Tensor) -> Tensor:
@@ -82,19 +86,63 @@ def flattened(x: Tensor) -> Tensor:
 
 
 def broadcast_to(x: Tensor, /, shape: tuple[int, ...]) -> Tensor:
-    rank = len(shape)
-    given = shape_of(x)
-    if rank <= _BROADCAST_RANK or None in given:
-        return _broadcast_to(x, constant(shape))
+    return _broadcast_to(x, known_shape(shape)) if len(shape) <= _BROADCAST_RANK else stretched(x, shape)
+
+
+def stretched(x: Tensor, shape: Sequence[Length]) -> Tensor:
+    """`x` broadcast to these lengths, of which a trace may not know some."""
+    given, rank = lengths(x), len(shape)
+    if _count_runs(given, shape) <= _BROADCAST_RANK:
+        return _broadcast_to(x, shape_tensor(shape))
     if len(given) > rank:
-        raise ValueError(f"broadcast_to: an array of rank {len(given)} cannot take the shape {shape}")
-    given = (1,) * (rank - len(given)) + given
-    x = _reshape(x, constant(given))
+        raise ValueError(f"broadcast_to: an array of rank {len(given)} cannot take the shape {tuple(shape)}")
+    given = [1] * (rank - len(given)) + given
+    x = _reshape(x, shape_tensor(given))
     # With three axes at a time, few enough remain after merging.
     for done in range(0, rank, 3):
-        step = shape[: done + 3] + given[done + 3 :]
-        x = _broadcast_to(x, constant(step))
+        x = _broadcast_to(x, shape_tensor([*shape[: done + 3], *given[done + 3 :]]))
     return x
+
+
+def _count_runs(shape1: Sequence[Length | None], shape2: Sequence[Length | None]) -> int:
+    """Into how many runs of axes that broadcast alike two shapes fall, at most; a length that is no int is unknown."""
+    runs: list[tuple[bool, bool] | None] = []
+    for n1, n2 in itertools.zip_longest(reversed(shape1), reversed(shape2), fillvalue=1):
+        are_ones = isinstance(n1, int) and n1 == 1, isinstance(n2, int) and n2 == 1
+        if are_ones == (True, True):
+            continue  # kernels pass over these
+        how = are_ones if any(are_ones) or (isinstance(n1, int) and isinstance(n2, int)) else None
+        if not runs or how is None or how != runs[-1]:
+            runs.append(how)
+    return len(runs)
+
+
+def at_every_rank(raw: Callable[[Tensor, Tensor], Tensor]) -> Callable[[Tensor, Tensor], Tensor]:
+    """The elementwise function `raw` of two, given what is broadcast already where its kernels end."""
+
+    def of_two(x1: Tensor, x2: Tensor, /) -> Tensor:
+        try:
+            y = raw(x1, x2)
+        except REFUSALS:
+            if is_broadcast_by_kernels(x1, x2):
+                raise
+            return raw(*broadcast_arrays(x1, x2))
+        return unrefused(y, raw, x1, x2)
+
+    return of_two
+
+
+def unrefused(y: Tensor, raw: Callable[[Tensor, Tensor], Tensor], x1: Tensor, x2: Tensor) -> Tensor:
+    """`y`, which `raw` made of two, unless that is of a graph that would refuse when it runs."""
+    if isinstance(y, EagerTensor) or is_broadcast_by_kernels(x1, x2):
+        return y
+    return raw(*broadcast_arrays(x1, x2))
+
+
+def is_broadcast_by_kernels(x1: Tensor, x2: Tensor) -> bool:
+    """Whether the kernels of elementwise ops are sure to broadcast the two."""
+    shape1, shape2 = shape_of(x1), shape_of(x2)
+    return max(len(shape1), len(shape2)) <= _BROADCAST_RANK or _count_runs(shape1, shape2) <= _BROADCAST_RANK
 
 
 def broadcast_arrays(*arrays: Tensor) -> tuple[Tensor, ...]:
@@ -104,10 +152,23 @@ def broadcast_arrays(*arrays: Tensor) -> tuple[Tensor, ...]:
     if not any(None in shape for shape in shapes):
         common = np.broadcast_shapes(*shapes)  # type: ignore[arg-type]  # all ints here
         return tuple(x if shape == common else broadcast_to(x, common) for x, shape in zip(arrays, shapes, strict=True))
-    sizes = sizes_of(arrays[0])
-    for x in arrays[1:]:
-        sizes = _broadcast_args(sizes, sizes_of(x))
-    return tuple(_broadcast_to(x, sizes) for x in arrays)
+    lengths_of_all = functools.reduce(common_lengths, [lengths(x) for x in arrays])
+    return tuple(stretched(x, lengths_of_all) for x in arrays)
+
+
+def common_lengths(shape1: list[Length], shape2: list[Length]) -> list[Length]:
+    """The lengths of what two shapes broadcast to; where they do not, any."""
+    shorter, longer = sorted((shape1, shape2), key=len)
+    extra = len(longer) - len(shorter)
+    return longer[:extra] + [_common_length(n1, n2) for n1, n2 in zip(shorter, longer[extra:], strict=True)]
+
+
+def _common_length(n1: Length, n2: Length) -> Length:
+    if isinstance(n1, int):
+        return n2 if n1 == 1 else n1
+    if isinstance(n2, int):
+        return n1 if n2 == 1 else n2
+    return _select(_equal(n1, constant(1, "int64")), n2, n1)
 
 
 def concat(arrays: Sequence[Tensor], /, *, axis: int | None = 0) -> Tensor:
@@ -154,7 +215,7 @@ def squeeze(x: Tensor, /, axis: Ints) -> Tensor:
 
 def reshape(x: Tensor, /, shape: tuple[int, ...], *, copy: bool | None = None) -> Tensor:
     """`x` in `shape`. Tensors never change, so `copy` makes no difference."""
-    return _reshape(x, constant(shape))
+    return _reshape(x, known_shape(shape))
 
 
 def permute_dims(x: Tensor, /, axes: tuple[int, ...]) -> Tensor:

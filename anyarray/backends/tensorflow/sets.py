@@ -7,7 +7,17 @@ from typing import Any, Literal
 import numpy as np
 
 from anyarray.backends.tensorflow._host import from_host, is_on_host, on_host
-from anyarray.backends.tensorflow._kernel import Tensor, cast, constant, is_complex, op, promoted
+from anyarray.backends.tensorflow._kernel import (
+    Tensor,
+    bitcast,
+    cast,
+    constant,
+    is_complex,
+    kind_of,
+    name_of,
+    op,
+    promoted,
+)
 from anyarray.backends.tensorflow._shapes import sizes_of
 from anyarray.backends.tensorflow.indexing import getitem
 from anyarray.backends.tensorflow.manipulation import flattened
@@ -21,8 +31,10 @@ _cumsum = op("Cumsum")
 _fill = op("Fill")
 _gather = op("GatherV2")
 _greater = op("Greater")
+_greater_equal = op("GreaterEqual")
 _imag = op("Imag")
 _is_nan = op("IsNan")
+_logical_and = op("LogicalAnd")
 _logical_not = op("LogicalNot")
 _mul = op("Mul")
 _not_equal = op("NotEqual")
@@ -64,7 +76,15 @@ def unique_values(x: Tensor, /) -> Tensor:
 
 
 def isin(x1: Tensor, x2: Tensor, /, *, invert: bool = False) -> Tensor:
-    x1, x2 = promoted(x1, x2)
+    kinds = kind_of(x1) + kind_of(x2)
+    y1, y2 = promoted(x1, x2)
+    if kinds in ("iu", "ui") and kind_of(y1) == "f":
+        # uint64 and signed integers promote to float64, which would take neighbours for equal. Below 0 as int64 is what
+        # only one of the two can hold.
+        y1, y2 = (bitcast(x, "int64") if name_of(x) == "uint64" else cast(x, "int64") for x in (x1, x2))
+        found = _logical_and(isin(y1, y2), _greater_equal(y1, constant(0, "int64")))
+        return _logical_not(found) if invert else found
+    x1, x2 = y1, y2
     if is_on_host(x1) and is_on_host(x2):
         return from_host(np.isin(on_host(x1), on_host(x2), invert=invert), x1)
     ours, theirs = flattened(x1), flattened(x2)

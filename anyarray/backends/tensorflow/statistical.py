@@ -30,7 +30,7 @@ from anyarray.backends.tensorflow._kernel import (
     op,
 )
 from anyarray.backends.tensorflow._loading import tf
-from anyarray.backends.tensorflow._shapes import axes_tensor, axis_in, every_axis, lengths, slab
+from anyarray.backends.tensorflow._shapes import axes_in, axes_tensor, axis_in, every_axis, lengths, shape_tensor, slab
 
 _add_up = op("Sum")
 _cast = op("Cast")
@@ -43,9 +43,11 @@ _expand_dims = op("ExpandDims")
 _mean = op("Mean")
 _multiply = op("Mul")
 _real = op("Real")
+_reshape = op("Reshape")
 _sqrt = op("Sqrt")
 _squared_difference = op("SquaredDifference")
 _subtract = op("Sub")
+_transpose = op("Transpose")
 
 _BOOL: Final = NATIVE["bool"]
 _SUMMED: Final = {native: NATIVE[_dtypes.summed(name)] for name, native in NATIVE.items()}
@@ -149,6 +151,8 @@ def _degrees(x: Tensor, axis: Ints | None, correction: float) -> float | Tensor:
     """How many elements are averaged, less `correction`: a number, or a float64 tensor under a trace."""
     shape = lengths(x)
     count = math.prod(shape if axis is None else [shape[i] for i in (axis if isinstance(axis, tuple) else (axis,))])
+    if not isinstance(correction, int | float) and not tf.is_tensor(correction):
+        correction = float(correction)
     return (count if isinstance(count, int) else cast(count, "float64")) - correction
 
 
@@ -169,8 +173,22 @@ def _narrowed(average: Tensor, x: Tensor) -> Tensor:
     return average if is_common(x.dtype) or kind_of(x) != "f" else cast(average, name_of(x))
 
 
+def _with_axes_merged(
+    reduce: Callable[..., Tensor], x: Tensor, axis: tuple[int, ...], correction: float, keepdims: bool
+) -> Tensor:
+    """`reduce` with `axis` as the one last axis: TensorFlow broadcasts five runs of axes, neither more nor back."""
+    shape = lengths(x)
+    axes = axes_in(axis, len(shape))
+    kept = tuple(a for a in range(len(shape)) if a not in axes)
+    merged = [*(shape[a] for a in kept), math.prod(shape[a] for a in axes)]
+    y = reduce(_reshape(_transpose(x, constant(kept + axes)), shape_tensor(merged)), -1, correction, False)
+    return _reshape(y, shape_tensor([1 if a in axes else n for a, n in enumerate(shape)])) if keepdims else y
+
+
 def _variance(x: Tensor, axis: Ints | None, correction: float, keepdims: bool) -> Tensor:
     """The variance, in the dtype in which the mean is computed; real for complex `x`."""
+    if isinstance(axis, tuple) and len(axis) > 2 and x.shape.rank > 5:
+        return _with_axes_merged(_variance, x, axis, correction, keepdims)
     native = x.dtype
     wide = native if is_common(native) else _AVERAGED[native]
     if wide is not native:

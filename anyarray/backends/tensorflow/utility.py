@@ -50,7 +50,7 @@ def diff(
     axis = axis_in(axis, rank) - rank
     parts = [part for part in (prepend, x, append) if part is not None]
     if n == 0:
-        return x
+        return promoted(x, *parts)[0]
     if len(parts) > 1:
         shape = lengths(x)
         shape[axis] = 1

@@ -1,0 +1,319 @@
+"""Values that TensorFlow's kernels refuse or miss: eagerly, in a graph of unknown lengths and compiled by XLA."""
+
+from __future__ import annotations
+
+import fractions
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import anyarray as xp
+
+tf = pytest.importorskip("tensorflow", reason="these tests are about TensorFlow")
+
+Function = Callable[..., Any]
+NDArray = npt.NDArray[Any]
+
+
+@pytest.fixture(autouse=True)
+def on_tensorflow() -> Any:
+    with xp.backend("tf"):
+        yield
+
+
+def eagerly(function: Function, *arrays: NDArray) -> NDArray:
+    return np.asarray(function(*map(xp.asarray, arrays)))
+
+
+def compiled(function: Function, *arrays: NDArray) -> NDArray:
+    return np.asarray(xp.jit(function)(*map(xp.asarray, arrays)))
+
+
+def in_a_graph(function: Function, *arrays: NDArray) -> NDArray:
+    """By a `tf.function` that knows the ranks, but no length."""
+    signature = [tf.TensorSpec([None] * a.ndim, a.dtype) for a in arrays]
+
+    @tf.function(input_signature=signature, autograph=False)  # type: ignore[untyped-decorator]  # TensorFlow has no types
+    def graph(*tensors: Any) -> Any:
+        return tf.convert_to_tensor(function(*map(xp.asarray, tensors)))
+
+    return np.asarray(graph(*map(tf.constant, arrays)))
+
+
+WAYS: Final = [eagerly, in_a_graph, compiled]
+
+
+# ---------------------------------------------------------------------- more axes than kernels broadcast
+def stretching(rank: int, first: int, dtype: str) -> NDArray:
+    """Small numbers whose every second axis, from `first` on, has length 1."""
+    shape = [1 if (axis - first) % 2 == 0 else 2 for axis in range(rank)]
+    return np.random.default_rng(rank + first).integers(1, 7, shape).astype(dtype)
+
+
+BINARY: Final = [
+    ("add", np.add, "float64"),
+    ("add", np.add, "bool"),
+    ("multiply", np.multiply, "complex64"),
+    ("divide", np.divide, "float64"),
+    ("divide", np.divide, "complex128"),
+    ("floor_divide", np.floor_divide, "int64"),
+    ("remainder", np.remainder, "float32"),
+    ("pow", np.power, "float64"),
+    ("pow", np.power, "uint8"),
+    ("maximum", np.maximum, "int8"),
+    ("minimum", np.minimum, "float64"),
+    ("atan2", np.arctan2, "float64"),
+    ("hypot", np.hypot, "float64"),
+    ("logaddexp", np.logaddexp, "float64"),
+    ("nextafter", np.nextafter, "float64"),
+    ("copysign", np.copysign, "float64"),
+    ("less", np.less, "float32"),
+    ("equal", np.equal, "bool"),
+    ("bitwise_xor", np.bitwise_xor, "int16"),
+    ("bitwise_left_shift", np.left_shift, "uint8"),
+    ("bitwise_right_shift", np.right_shift, "int32"),
+    ("logical_and", np.logical_and, "bool"),
+    ("logical_xor", np.logical_xor, "bool"),
+]
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(("function", "reference", "dtype"), BINARY)
+def test_axes_that_alternate_are_stretched(function: str, reference: Function, dtype: str, way: Function) -> None:
+    x1, x2 = stretching(6, 0, dtype), stretching(6, 1, dtype)
+    # The tolerance is for functions that two libraries round in two ways.
+    np.testing.assert_allclose(way(getattr(xp, function), x1, x2), reference(x1, x2), rtol=1e-6)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_ten_axes_are_stretched(way: Function) -> None:
+    x1, x2 = stretching(10, 0, "int64"), stretching(9, 1, "float64")
+    np.testing.assert_array_equal(way(xp.subtract, x1, x2), x1 - x2)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_two_dtypes_are_stretched(way: Function) -> None:
+    x1, x2 = stretching(6, 0, "uint64"), stretching(6, 1, "int64")
+    np.testing.assert_array_equal(way(xp.less, x1, x2), x1 < x2)
+    np.testing.assert_array_equal(way(xp.clip, x2, x1.astype("int64"), x2), np.clip(x2, x1.astype("int64"), x2))
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_vecdot_stretches(way: Function) -> None:
+    x1, x2 = (np.repeat(stretching(6, first, "float64")[..., :1], 2, -1) for first in (0, 1))
+    np.testing.assert_array_equal(way(xp.vecdot, x1, x2), np.vecdot(x1, x2))
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_solve_stretches(way: Function) -> None:
+    x1 = stretching(6, 0, "float64")[..., None, None] * np.eye(2)
+    x2 = stretching(6, 1, "float64")[..., None, None] * np.ones((2, 1))
+    np.testing.assert_allclose(way(xp.linalg.solve, x1, x2), np.linalg.solve(x1, x2), rtol=1e-12)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_value_is_stretched_when_written(way: Function) -> None:
+    def written(x: xp.Array, value: xp.Array) -> xp.Array:
+        y = xp.zeros_like(x)
+        y[...] = value
+        return y
+
+    x, value = np.zeros((2,) * 6), stretching(6, 0, "float64")
+    np.testing.assert_array_equal(way(written, x, value), np.broadcast_to(value, x.shape))
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("keepdims", [False, True])
+@pytest.mark.parametrize("axis", [(0, 2, 4), (-1, 1, 3)])
+@pytest.mark.parametrize("dtype", ["float64", "complex128"])
+def test_std_over_axes_that_alternate(dtype: str, axis: tuple[int, ...], keepdims: bool, way: Function) -> None:
+    x = np.random.default_rng(0).normal(size=(2,) * 6).astype(dtype) * (1 + 1j if dtype == "complex128" else 1)
+    found = way(lambda x: xp.std(x, axis=axis, correction=1, keepdims=keepdims), x)
+    np.testing.assert_allclose(found, np.std(x, axis=axis, ddof=1, keepdims=keepdims), rtol=1e-12)
+
+
+def gradients(function: Function, *arrays: NDArray) -> list[NDArray]:
+    tensors = list(map(tf.constant, arrays))
+    with tf.GradientTape() as tape:
+        tape.watch(tensors)
+        y = tf.convert_to_tensor(function(*map(xp.asarray, tensors)))
+    return [g.numpy() for g in tape.gradient(y, tensors)]
+
+
+def test_the_gradient_of_what_is_stretched() -> None:
+    x1, x2 = stretching(6, 0, "float64"), stretching(6, 1, "float64")
+    of_x1, of_x2 = gradients(xp.multiply, x1, x2)
+    np.testing.assert_array_equal(of_x1, np.broadcast_to(x2.sum((0, 2, 4), keepdims=True), x1.shape))
+    np.testing.assert_array_equal(of_x2, np.broadcast_to(x1.sum((1, 3, 5), keepdims=True), x2.shape))
+
+
+def test_the_gradient_of_var_over_axes_that_alternate() -> None:
+    x = np.random.default_rng(0).normal(size=(2,) * 6)
+    (found,) = gradients(lambda x: xp.var(x, axis=(0, 2, 4)), x)
+    np.testing.assert_allclose(found, (x - x.mean((0, 2, 4), keepdims=True)) / 4, rtol=1e-9, atol=1e-12)
+
+
+def test_shapes_that_do_not_broadcast_are_still_refused() -> None:
+    with pytest.raises(ValueError, match="do not broadcast"):
+        xp.zeros((2,) * 6) + xp.zeros((3, 1) * 3)
+
+
+# ---------------------------------------------------------------------- complex quotients and roots
+PARTS: Final = [0.0, -0.0, 1.0, -2.0, np.inf, -np.inf, np.nan]
+
+
+def complex_grid(parts: list[float], dtype: str) -> NDArray:
+    z = np.empty(len(parts) ** 2, dtype)
+    z.real, z.imag = np.repeat(parts, len(parts)), np.tile(parts, len(parts))
+    return z
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_complex_quotients_are_numpy_s(dtype: str, way: Function) -> None:
+    z = complex_grid(PARTS, dtype)
+    x1, x2 = np.repeat(z, z.size), np.tile(z, z.size)
+    with np.errstate(all="ignore"):
+        wanted = x1 / x2
+    # Of two infinite parts NumPy takes the ratio; what is finite is still nothing beside them.
+    wanted[np.isfinite(x1) & np.isinf(x2.real) & np.isinf(x2.imag)] = 0
+    np.testing.assert_allclose(way(xp.divide, x1, x2), wanted, rtol=1e-6)
+
+
+@pytest.mark.parametrize("size", [1, 3, 64])
+@pytest.mark.parametrize(
+    ("x1", "x2", "quotient"),
+    [
+        (1 + 2j, complex(np.inf, 0), 0),
+        (1 + 2j, complex(np.inf, -np.inf), 0),
+        (1 + 2j, 0, complex(np.inf, np.inf)),
+        (-1j, 0, complex(np.nan, -np.inf)),
+        (0, complex(np.inf, np.nan), complex(np.nan, np.nan)),
+    ],
+)
+def test_a_quotient_does_not_depend_on_how_many_there_are(
+    x1: complex, x2: complex, quotient: complex, size: int
+) -> None:
+    arrays = np.full(size, x1, np.complex128), np.full(size, x2, np.complex128)
+    np.testing.assert_array_equal(eagerly(xp.divide, *arrays), np.full(size, quotient, np.complex128))
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_complex_quotients_do_not_overflow_half_way(way: Function) -> None:
+    x1, x2 = np.asarray([1e308 + 1e308j, np.inf]), np.asarray([1.6e308 + 1.6e308j, 1])
+    np.testing.assert_allclose(way(xp.divide, x1, x2)[0], 0.625, rtol=1e-15)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_the_reciprocal_of_infinity_is_zero(way: Function) -> None:
+    np.testing.assert_array_equal(way(xp.reciprocal, np.full(3, complex(np.inf, 0))), np.zeros(3))
+
+
+def test_the_gradient_of_a_complex_quotient() -> None:
+    # The infinity leaves all of them to the way by parts.
+    x1, x2 = np.asarray([1 + 2j, 1 + 2j]), np.asarray([2 - 1j, np.inf])
+    of_x1, of_x2 = gradients(xp.divide, x1, x2)
+    np.testing.assert_allclose(of_x1, [0.4 - 0.2j, 0], rtol=1e-15)
+    np.testing.assert_allclose(of_x2, [0.2 + 0.4j, 0], rtol=1e-15)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_complex_roots_are_numpy_s(dtype: str, way: Function) -> None:
+    limits = np.finfo(dtype)
+    large, small = float(limits.max), float(limits.tiny)
+    z = complex_grid([*PARTS, large, -large, large / 2, small, -4 * small, 1e-3, 1e10], dtype)
+    with np.errstate(all="ignore"):
+        wanted = np.sqrt(z.astype(np.clongdouble))
+    found = way(xp.sqrt, z)
+    for part, of_wanted in ((found.real, wanted.real), (found.imag, wanted.imag)):
+        # A part that is beyond the other's last digit may be lost, not more.
+        with np.errstate(all="ignore"):
+            error = np.abs(part - of_wanted) / np.maximum(np.abs(wanted.real), np.abs(wanted.imag))
+        is_number = np.isfinite(wanted) & (wanted != 0)
+        assert np.all(error[is_number] < 4 * limits.eps)
+        np.testing.assert_array_equal(part[~is_number], of_wanted[~is_number].astype(part.dtype))
+        np.testing.assert_array_equal(np.signbit(part[is_number]), np.signbit(of_wanted[is_number]))
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_the_gradient_of_a_complex_root(way: Function) -> None:
+    z = np.asarray([3 + 4j, -3 - 4j, 2j, -2j, -9 + 0j, 1e308 + 1e308j, 1e-300 + 1e-301j])
+
+    def gradient(x: xp.Array) -> Any:
+        tensor = tf.convert_to_tensor(x)
+        with tf.GradientTape() as tape:
+            tape.watch(tensor)
+            y = tf.convert_to_tensor(xp.sqrt(xp.asarray(tensor)))
+        return xp.asarray(tape.gradient(y, tensor))
+
+    np.testing.assert_allclose(way(gradient, z), np.conj(0.5 / np.sqrt(z)), rtol=1e-14)
+
+
+# ---------------------------------------------------------------------- sets, powers, spreads, sizes, differences
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    ("x1", "x2", "wanted"),
+    [
+        (np.uint64([2**53, 3, 2**64 - 1]), np.int64([2**53 + 1, 3, -1]), [False, True, False]),
+        (np.int64([2**53 + 1, 3, -1]), np.uint64([2**53, 3, 2**64 - 1]), [False, True, False]),
+        (np.int8([-1, 3]), np.uint64([2**64 - 1, 3]), [False, True]),
+    ],
+)
+def test_isin_of_uint64_and_signed_integers_is_exact(
+    x1: NDArray, x2: NDArray, wanted: list[bool], way: Function
+) -> None:
+    assert way(xp.isin, x1, x2).tolist() == wanted
+    assert way(lambda a, b: xp.isin(a, b, invert=True), x1, x2).tolist() == [not w for w in wanted]
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(("n", "power"), [(0, 1.0), (1, 100.0), (2, 10_000.0), (3, 1_000_000.0)])
+def test_powers_of_integer_matrices_are_float64(n: int, power: float, way: Function) -> None:
+    found = way(lambda x: xp.linalg.matrix_power(x, n), np.asarray([[100]], np.int8))
+    assert (found.dtype.name, found.tolist()) == ("float64", [[power]])
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("correction", [np.float32(1), np.int64(1), fractions.Fraction(1), True])
+def test_any_real_number_corrects(correction: Any, way: Function) -> None:
+    x = np.asarray([1.0, 2.0, 4.0])
+    np.testing.assert_allclose(way(lambda x: xp.var(x, correction=correction), x), 7 / 3, rtol=1e-15)
+    np.testing.assert_allclose(way(lambda x: xp.std(x, correction=correction), x), (7 / 3) ** 0.5, rtol=1e-15)
+
+
+LONG: Final = 3_000_000_000
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: xp.zeros((0, LONG)),
+        lambda: xp.ones((0, LONG)),
+        lambda: xp.empty((0, LONG)),
+        lambda: xp.full((0, LONG), 2.5),
+        lambda: xp.zeros_like(xp.zeros((0, LONG))),
+        lambda: xp.broadcast_to(xp.zeros((0, 1)), (0, LONG)),
+        lambda: xp.reshape(xp.zeros((0, 3)), (0, LONG)),
+    ],
+    ids="zeros ones empty full zeros_like broadcast_to reshape".split(),
+)
+def test_a_length_may_be_beyond_int32(make: Callable[[], xp.Array]) -> None:
+    assert make().shape == (0, LONG)
+
+
+@pytest.mark.parametrize(
+    "make", [lambda x: xp.broadcast_to(x, (LONG,)), lambda x: xp.zeros((LONG,), dtype=xp.int8)], ids=["repeated", "new"]
+)
+def test_a_graph_may_hold_a_length_beyond_int32(make: Function) -> None:
+    graph = tf.function(lambda x: tf.convert_to_tensor(make(xp.asarray(x))), autograph=False)
+    assert graph.get_concrete_function(tf.TensorSpec([1], tf.int8)).structured_outputs.shape == (LONG,)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_no_difference_is_of_the_dtype_that_all_promote_to(way: Function) -> None:
+    found = way(lambda x, before: xp.diff(x, n=0, prepend=before), np.asarray([1, 2], np.int8), np.asarray([1.0]))
+    assert (found.dtype.name, found.tolist()) == ("float64", [1.0, 2.0])
