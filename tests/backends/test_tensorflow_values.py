@@ -317,3 +317,30 @@ def test_a_graph_may_hold_a_length_beyond_int32(make: Function) -> None:
 def test_no_difference_is_of_the_dtype_that_all_promote_to(way: Function) -> None:
     found = way(lambda x, before: xp.diff(x, n=0, prepend=before), np.asarray([1, 2], np.int8), np.asarray([1.0]))
     assert (found.dtype.name, found.tolist()) == ("float64", [1.0, 2.0])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+def test_trunc_is_not_lost_in_a_graph(dtype: str) -> None:
+    values = np.asarray([0.58, 1.7, -2.4, -0.5, -0.0, np.inf, np.nan], dtype)
+    with xp.backend("tf"):
+        x = xp.asarray(values)
+        for rank in (1, 10):
+            shaped = xp.reshape(x, (-1,) + (1,) * (rank - 1))
+            traced = tf.function(lambda v: xp.to_native(xp.trunc(xp.asarray(v))), autograph=False)(xp.to_native(shaped))
+            np.testing.assert_array_equal(np.signbit(traced), np.signbit(np.trunc(values)).reshape(traced.shape))
+            np.testing.assert_array_equal(traced, np.trunc(values).reshape(traced.shape))
+        np.testing.assert_array_equal(
+            np.asarray(xp.jit(lambda v: xp.trunc(v[v > -9]))(x)), np.trunc(values[values > -9])
+        )
+
+
+@pytest.mark.parametrize("inverse", ["irfft", "hfft", "irfftn"])
+def test_inverse_real_transforms_take_unknown_lengths(inverse: str) -> None:
+    values = np.arange(5.0) + 1j
+    with xp.backend("tf"):
+        function = getattr(xp.fft, inverse)
+        signature = [tf.TensorSpec([None], tf.complex128)]
+        traced = tf.function(
+            lambda v: xp.to_native(function(xp.asarray(v))), input_signature=signature, autograph=False
+        )
+        np.testing.assert_allclose(traced(values), getattr(np.fft, inverse)(values), atol=1e-12)

@@ -90,7 +90,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anyarray import _dtypes
-from anyarray.backends.tensorflow._host import from_host, is_on_host, on_host, sooner
+from anyarray.backends.tensorflow._host import from_host, is_eager, is_on_host, on_host, sooner
 from anyarray.backends.tensorflow._kernel import (
     NAME,
     NATIVE,
@@ -145,6 +145,7 @@ _is_inf = op("IsInf")
 _is_nan = op("IsNan")
 _left_shift = op("LeftShift")
 _less = op("Less")
+_select = op("Select")
 _logical_and = op("LogicalAnd")
 _logical_or = op("LogicalOr")
 _maximum = keeping_nans(op("Maximum"))
@@ -376,9 +377,11 @@ def _rounded(x: Tensor, /) -> Tensor:
 
 
 def _truncated(x: Tensor, /) -> Tensor:
-    if kind_of(x) == "f":
-        return _truncate_div(x, constant(1, name_of(x)))
-    return floor(x)
+    if kind_of(x) != "f":
+        return floor(x)
+    if not is_eager(x):  # the optimiser of graphs takes a division by 1 for nothing
+        return _select(_less(x, constant(0, name_of(x))), ceil(x), floor(x))
+    return _truncate_div(x, constant(1, name_of(x)))
 
 
 round = sooner(np.rint, "f", _rounded)

@@ -132,7 +132,7 @@ def _forward_real(x: Tensor, n: Length) -> Tensor:
 
 
 def _inverse_real(x: Tensor, n: Length) -> Tensor:
-    return _irfft(x, shape_tensor((n,)), NATIVE[_REAL[x.dtype]])
+    return _irfft(x, cast(shape_tensor((n,)), "int32"), NATIVE[_REAL[x.dtype]])
 
 
 def fft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Tensor:
