@@ -69,8 +69,8 @@ def is_unwritten(array: Any) -> bool:
 
 def _may_overlap(view: Any) -> bool:
     """Whether elements of an ndarray may share memory with each other, as those of a broadcast one do."""
-    if not isinstance(view, np.ndarray):
-        return False  # of a library that has none such
+    if not isinstance(view, np.ndarray) or view.flags.c_contiguous:
+        return False  # other libraries have none such
     extent = view.itemsize
     for stride, length in sorted(zip(map(abs, view.strides), view.shape, strict=True)):
         if length > 1:
