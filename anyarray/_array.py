@@ -68,7 +68,6 @@ class Array(metaclass=_Unmade):
 
     __array_priority__ = 1000  # before ndarray, for code that still asks
 
-    # ------------------------------------------------------------------ attributes
     @property
     def dtype(self) -> DType:
         """The dtype; one object for all backends."""
@@ -155,7 +154,6 @@ class Array(metaclass=_Unmade):
         result._home = home
         return result
 
-    # ------------------------------------------------------------------ conversion to Python
     def item(self) -> Any:
         """The only element as a Python scalar. Raises ValueError unless there is exactly one."""
         return self._host("item").item()
@@ -247,7 +245,6 @@ class Array(metaclass=_Unmade):
     def __str__(self) -> str:
         return _printing.values_of(self)
 
-    # ------------------------------------------------------------------ copies
     def __copy__(self) -> Array:
         return _dispatch.copied(self)
 
@@ -258,7 +255,6 @@ class Array(metaclass=_Unmade):
         home = self._home
         return _unpickled, (np.array(self._host("pickle", explicit=True)), home.backend.name, home.placed)
 
-    # ------------------------------------------------------------------ protocols
     def __array_namespace__(self, /, *, api_version: str | None = None) -> ModuleType:
         """The namespace of the standard: anyarray itself. Raises ValueError for a version that it does not know."""
         if api_version is not None and api_version not in API_VERSIONS:
@@ -307,7 +303,6 @@ class Array(metaclass=_Unmade):
         """For TensorFlow: the values as a tf.Tensor."""
         return _protocols.tensor(self, dtype)
 
-    # ------------------------------------------------------------------ indexing
     def __getitem__(self, key: Key, /) -> Array:
         home = self._home
         chosen = _current().backend
@@ -396,7 +391,6 @@ class Array(metaclass=_Unmade):
         _kept.drop(self)
         return self
 
-    # ------------------------------------------------------------------ operators
     __hash__ = None  # type: ignore[assignment]  # == is elementwise, so an Array is no key
 
     @operator_of("abs", "numeric")
@@ -622,7 +616,11 @@ def _normalised_one(key: Any, home: Home) -> Any:
     if kind is bool or isinstance(key, (list, np.bool_)):
         key = np.asarray(key, dtype=np.intp if kind is list and not key else None)
     elif not isinstance(key, (Array, np.ndarray)) and hasattr(key, "__index__"):
-        return operator.index(key)
+        try:
+            return operator.index(key)
+        except TypeError:  # as a traced integer of JAX says
+            if _backend.backend_of_native(key) is None:
+                raise
     if _backend.backend_of_native(key) is None:
         raise _errors.ArgumentTypeError(
             f"index: key must hold integers, slices, ..., None and arrays of integers or bool, not {type(key).__name__}"

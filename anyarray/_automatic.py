@@ -58,7 +58,6 @@ class ProfileWarning(UserWarning):
     """A profile that cannot be used; the automatic choice stays where the inputs are."""
 
 
-# ---------------------------------------------------------------------- the model
 class _State:
     """The model of this process, looked up once."""
 
@@ -265,7 +264,6 @@ _unable: Final[set[tuple[str, str]]] = set()
 """Backends and functions that they turned out to lack."""
 
 
-# ---------------------------------------------------------------------- a decision
 class Prospect(NamedTuple):
     """What is predicted of calls with the same function, shapes and dtypes."""
 
@@ -611,7 +609,6 @@ def _missed_by(key: Any) -> Seconds:
     return found
 
 
-# ---------------------------------------------------------------------- whole functions
 class WholeFunction:
     """Where a compiled function runs, for one structure and one set of shapes of its arguments.
 

@@ -210,7 +210,6 @@ class _Powers(dict[tuple[Any, type, Any], "str | None"]):
         return found
 
 
-# ---------------------------------------------------------------------- registry
 @dataclass(frozen=True)
 class Library:
     """A row of the registry: what is known of a library without importing it."""
@@ -361,7 +360,6 @@ _loading: Final = threading.RLock()
 """Held while a library is loaded: a thread that needs it meanwhile waits."""
 
 
-# ---------------------------------------------------------------------- backend
 class Backend:
     """A library on a device, such as "numpy", "jax-gpu" or "tf-cpu:1".
 
@@ -579,7 +577,6 @@ def _library_of(kind: type) -> Library | None:
     return None
 
 
-# ---------------------------------------------------------------------- default hooks
 def _from_numpy(namespace: Any, a: np.ndarray[Any, Any], device: Any) -> Native:
     return namespace.asarray(np.array(a, order="C"), device=device)
 

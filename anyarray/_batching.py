@@ -119,7 +119,6 @@ class Batch(Home):
     def _lifted(self, stack: Any) -> Any:
         return tuple(map(self._lifted, stack)) if isinstance(stack, (tuple, list)) else Batched(self, stack)
 
-    # ------------------------------------------------------------------ hooks
     def shape_of(self, x: Native) -> tuple[int, ...]:
         """Shape of an element."""
         below = self.below
@@ -137,7 +136,6 @@ class Batch(Home):
     def synchronize(self, x: Native) -> None:
         """Nobody can wait for one element."""
 
-    # ------------------------------------------------------------------ for the rules
     def holds(self, x: Any) -> bool:
         """Whether `x` differs from element to element."""
         return type(x) is Batched and x.home is self
@@ -174,7 +172,6 @@ def _shifted(axis: Any, ndim: int) -> Any:
     return axis % ndim + 1
 
 
-# ---------------------------------------------------------------------- rules
 # Each gets the batch, the function of the home below and the arguments, of which one differs from element to element.
 # It gives a stack, or several. An exception is as good as a refusal.
 Function = Callable[..., Any]
@@ -229,7 +226,6 @@ def _rolled(batch: Batch, f: Function, x: Native, shift: Any, *, axis: Axes = No
     return batch.below.reshape(f(batch.flattened(x), shift, axis=1), (batch.length, *batch.shape_of(x)))
 
 
-# ---------------------------------------------------------------------- rules: products and linear algebra
 def _product(batch: Batch, f: Function, x1: Native, x2: Native) -> Native:
     below, first, second = batch.below, batch.ndim_of(x1), batch.ndim_of(x2)
     if not first or not second:
@@ -289,7 +285,6 @@ def _solved(batch: Batch, f: Function, x1: Native, x2: Native) -> Native:
     return batch.below.squeeze(found, -1) if is_vector else found
 
 
-# ---------------------------------------------------------------------- rules: shapes
 def _moved(batch: Batch, f: Function, x: Native, source: Any, destination: Any) -> Native:
     return f(batch.stack_of(x), batch.axes_of(x, source), batch.axes_of(x, destination))
 
@@ -347,7 +342,6 @@ def _stacked(batch: Batch, f: Function, xs: Sequence[Native], *, axis: int = 0) 
     return f(list(map(batch.stack_of, xs)), axis=_shifted(axis, batch.ndim_of(xs[0]) + 1))
 
 
-# ---------------------------------------------------------------------- rules: elements, and where they are
 def _is_array(entry: Any) -> bool:
     return not (entry is None or entry is Ellipsis or type(entry) in (int, slice, tuple))
 
@@ -423,7 +417,6 @@ def _found_in(batch: Batch, f: Function, x: Native, values: Native, **options: A
     return f(batch.stack_of(x), values, **options)
 
 
-# ---------------------------------------------------------------------- rules: Fourier transforms
 def _transformed(batch: Batch, f: Function, x: Native, *, axes: Axes = None, **options: Any) -> Native:
     sizes = options.get("s")
     if axes is None and sizes is not None:

@@ -69,7 +69,6 @@ LARGEST_ON_CPU: Final = 1 << 24
 """Size beyond which only accelerators have something new to show."""
 
 
-# ---------------------------------------------------------------------- inputs
 def _vector(random: np.random.Generator, n: int, dtype: Any) -> tuple[Host, ...]:
     return (_uniform(n, np.dtype(dtype)),)
 
@@ -320,7 +319,6 @@ COMPARED: Final = 2
 """Which of the sizes of their class the other functions are measured at: about where calls are worth moving."""
 
 
-# ---------------------------------------------------------------------- timing
 def keep_memory() -> None:
     """Let the C library keep memory from now on, as in any program that had a large array."""
     np.empty(LARGEST_KEPT, dtype=np.uint8)
@@ -458,7 +456,6 @@ def _repeated(bring: Callable[[Any], Any], native: Any, target: Backend) -> Run:
     return run
 
 
-# ---------------------------------------------------------------------- calibration
 @dataclass
 class Calibration:
     """What is measured of some backends; `steps` goes on with it, `data` is what there is so far."""

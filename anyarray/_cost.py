@@ -24,7 +24,6 @@ from anyarray._dtypes import DType
 Shape = tuple[int, ...]
 
 
-# ---------------------------------------------------------------------- work
 class Work(NamedTuple):
     """The size of a call."""
 
@@ -116,7 +115,6 @@ def _broadcast(shapes: Sequence[Shape]) -> Shape:
     return tuple([0 if 0 in lengths else max(lengths) for lengths in zip(*padded, strict=True)])
 
 
-# ---------------------------------------------------------------------- classes
 class FunctionClass(NamedTuple):
     """Functions that take about as long on the same data."""
 
@@ -329,7 +327,6 @@ def call(function: str, shapes: Sequence[Shape], dtypes: Sequence[DType], *, has
     return Call(function, kind, width, work, widest, min(1.0, math.log(ratio) / math.log(SLIMMEST)), least)
 
 
-# ---------------------------------------------------------------------- seconds
 class Curve:
     """Seconds by work, or by bytes, through measured points."""
 

@@ -156,7 +156,6 @@ def _as_written(inputs: Sequence[Input]) -> list[Input]:
     return [Input(label, one.words, one.dtype, one.shape) for label, one in zip(labels, inputs, strict=True)]
 
 
-# ---------------------------------------------------------------------- axes and broadcasting
 _NEW_AXES: Final[dict[str, Callable[[list[Any]], int]]] = {"expand_dims": len, "stack": lambda axes: 1}
 """Functions whose axis counts axes of the result, and how many more of them it has."""
 
@@ -190,7 +189,6 @@ def _diagnose_broadcasting(error: Exception, function: str, inputs: Sequence[Inp
         raise _errors.ArgumentValueError(f"{function}: {shapes} do not broadcast") from error
 
 
-# ---------------------------------------------------------------------- indices
 def diagnose_index(error: Exception, function: str, shape: Shape, key: Any, value: Shape | None = None) -> None:
     """Raise the error for a key that does not fit an array of `shape`, or a value of shape `value` to be written there.
 
@@ -260,7 +258,6 @@ class UnknownIndex(NamedTuple):
     dtype: DType
 
 
-# ---------------------------------------------------------------------- shapes that a function asks for
 Complaint = str | None
 
 

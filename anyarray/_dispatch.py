@@ -220,7 +220,6 @@ def operator_of(name: str, words: str = "any", *, reflected: bool = False) -> Ca
     return decorated
 
 
-# ---------------------------------------------------------------------- generation
 def _compiled(function: F, declaration: Declaration, slow: Callable[..., Any], written: list[Parameter]) -> F:
     name = function.__name__
     form = _source(declaration, written, _parameters(function))
@@ -474,7 +473,6 @@ def _argument(p: Parameter) -> str:
     return f"{p.name}={value}" if p.is_keyword else value
 
 
-# ---------------------------------------------------------------------- the slow path
 def call(declaration: Declaration, values: Sequence[Any]) -> Any:
     """Call a declared function with any arguments: choose the home, bring the arrays there, call, wrap."""
     prepared = [

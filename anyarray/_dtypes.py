@@ -195,7 +195,6 @@ def dtype(wanted: Any, /) -> DType:
     return found
 
 
-# -------------------------------------------------------------------- promotion
 @functools.cache
 def promoted(first: str, second: str) -> str:
     """Name of the dtype that two dtypes promote to."""
@@ -282,7 +281,6 @@ def integer_within(function: str, value: float, wanted: DType) -> int:
     return whole
 
 
-# -------------------------------------------------------------------- defaults
 _STANDARD_DEFAULTS: Final = {bool: bool_, int: int64, float: float64, complex: complex128}
 _defaults: ContextVar[dict[type[Any], DType]] = ContextVar("anyarray default dtypes", default=_STANDARD_DEFAULTS)
 

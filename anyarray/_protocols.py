@@ -213,7 +213,6 @@ def _brought_back(host: Any, home: Home, cause: str) -> Any:
     return _dispatch.wrap(_dispatch.brought(array, home, cause), home)
 
 
-# ---------------------------------------------------------------------- DLPack
 CPU: Final = (1, 0)
 """DLPack's number of the host, as device type and index."""
 
@@ -253,7 +252,6 @@ def dlpack(
     return host.__dlpack__(max_version=max_version)
 
 
-# ---------------------------------------------------------------------- frameworks
 def of_library(x: Any, library: str) -> Native:
     """The values of an Array as a native array of a library; the Array's own if it lives there."""
     home = x._home

@@ -159,7 +159,6 @@ def no_transfers(mode: Literal["raise", "warn"] = "raise", /) -> Generator[None]
         yield
 
 
-# ---------------------------------------------------------------------- the routes
 @dataclass(frozen=True, slots=True)
 class Route:
     """How arrays go from one backend to another."""
@@ -353,7 +352,6 @@ def _traced(source: Backend, purpose: str, cure: str) -> _errors.TransferError:
     return _errors.TransferError(f"transfer: a traced array of {source} has no values yet and cannot {purpose}. {cure}")
 
 
-# ---------------------------------------------------------------------- the ledger and the guard
 def _guard(native: Native, source: Backend, target: str, cause: str, explicit: bool) -> None:
     """Raise or warn if a guard is on and the user did not ask for the copy that comes."""
     mode = watch().guard

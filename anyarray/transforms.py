@@ -38,7 +38,6 @@ DIFFERENTIATING: Final = ("jax", "tf")
 """Libraries of the registry with gradients; an error names them, importing none."""
 
 
-# ---------------------------------------------------------------------- a call, taken apart
 def _leaf(value: Any) -> Array | None:
     """An Array of an array of any library; None for what is none."""
     kind = type(value)
@@ -164,7 +163,6 @@ def _clear_about_leaks(name: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     return decorated
 
 
-# ---------------------------------------------------------------------- jit
 @overload
 def jit(f: Callable[P, R], /, *, static_argnames: str | Sequence[str] = ()) -> Callable[P, R]: ...
 @overload
@@ -622,7 +620,6 @@ def _keywords(function: Callable[..., Any]) -> list[str]:
     return [p.name for p in parameters if p.kind not in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
 
 
-# ---------------------------------------------------------------------- derivatives
 def grad(f: Callable[P, Any], /, argnums: int | Sequence[int] = 0) -> Callable[P, Any]:
     """The gradient of a function that gives one real number.
 
@@ -829,7 +826,6 @@ def stop_gradient(x: T, /) -> T:
     return _dispatch.wrap(native, home)  # type: ignore[return-value]  # an Array came, or an array of a library
 
 
-# ---------------------------------------------------------------------- vmap
 def vmap(f: Callable[P, R], /, in_axes: Axes = 0, out_axes: Axes = 0) -> Callable[P, R]:
     """`f`, applied to each element along an axis of its arguments at once; the results are stacked.
 

@@ -21,7 +21,6 @@ STANDARD = (
 SHAPES = [(), (0,), (3,), (2, 3), (0, 3), (2, 0, 3), (1, 1, 1, 1), (1,) * 32]
 
 
-# ---------------------------------------------------------------------- attributes
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.usefixtures("backend")
 def test_shape_ndim_and_size_agree(shape: tuple[int, ...]) -> None:
@@ -61,7 +60,6 @@ def test_attributes_cannot_be_set() -> None:
             setattr(x, attribute, None)
 
 
-# ---------------------------------------------------------------------- conversion to Python
 @pytest.mark.parametrize(
     ("value", "dtype"),
     [
@@ -200,7 +198,6 @@ def test_an_array_is_no_key() -> None:
         hash(xp.ones(2))
 
 
-# ---------------------------------------------------------------------- text
 def test_repr_shows_values_dtype_and_home(backend: xp.Backend) -> None:
     assert repr(xp.asarray([0.5, 1.0])) == f"Array([0.5, 1. ], dtype=float64, device={backend})"
 
@@ -274,7 +271,6 @@ def test_a_format_of_numbers_asks_for_a_scalar() -> None:
         format(xp.asarray([1.5, 2.5]), ".2f")
 
 
-# ---------------------------------------------------------------------- copies
 @pytest.mark.parametrize("dtype", [*STANDARD, "float16", "bfloat16"])
 def test_a_pickled_array_comes_back_the_same(dtype: str, backend: xp.Backend) -> None:
     x = xp.asarray([[0, 1], [1, 0]], dtype=getattr(xp, dtype))

@@ -126,7 +126,6 @@ factors = st.fixed_dictionaries(dict.fromkeys(FUNCTIONS, costs))
 latencies = st.sampled_from([1e-6, 1e-4, 1e-3, 3e-3, 2e-2])
 
 
-# ---------------------------------------------------------------------- the bounds
 @given(numpy=factors, sim=factors, latency=latencies, calls=st.lists(st.sampled_from(sorted(FUNCTIONS)), max_size=60))
 def test_random_work_stays_within_the_bounds(numpy: Factors, sim: Factors, latency: float, calls: list[str]) -> None:
     with world(numpy, sim, latency) as here:
@@ -357,7 +356,6 @@ def test_a_device_without_float64_is_no_candidate_for_it() -> None:
         assert xp.sin(xp.ones(N, dtype=xp.float32)).device.library == "sim"
 
 
-# ---------------------------------------------------------------------- explain and policy
 def test_explain_says_where_and_why() -> None:
     with world({**EVEN, "sin": 100.0}, EVEN, latency=5e-3), xp.explain() as why:
         xp.tanh(xp.sin(xp.ones(N)))
@@ -421,7 +419,6 @@ def test_a_policy_that_leaves_nothing_is_an_error(monkeypatch: pytest.MonkeyPatc
         pass
 
 
-# ---------------------------------------------------------------------- without a profile
 def test_without_a_profile_nobody_is_asked_any_more() -> None:
     _automatic.forget()
     xp.sin(xp.ones(100_000))
@@ -499,7 +496,6 @@ def test_nothing_is_mentioned_where_a_backend_is_chosen_or_no_profile_wanted(
     assert unmeasured.messages == []
 
 
-# ---------------------------------------------------------------------- whole functions
 def fused_model(compiling: float) -> _cost.Model:
     """A model where compiling takes so long, and the compiled chain a tenth of NumPy's time."""
     fused = {width: _cost.Curve([(1, 1.0), (1e9, 1.0)]) for width in _cost.WIDTHS}

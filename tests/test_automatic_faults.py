@@ -48,7 +48,6 @@ def sim() -> Iterator[None]:
         yield
 
 
-# ---------------------------------------------------------------------- what a policy leaves
 @pytest.mark.parametrize("others", [{}, {"sim": costs(FAST)}], ids=["not in the profile", "not measured for it"])
 @pytest.mark.usefixtures("sim")
 def test_a_policy_holds_for_what_was_not_measured(others: dict[str, _cost.Costs]) -> None:
@@ -126,7 +125,6 @@ def test_auto_is_no_candidate() -> None:
         pass
 
 
-# ---------------------------------------------------------------------- devices that are not seen
 @pytest.mark.usefixtures("sim")
 def test_a_measured_device_that_is_not_here_is_left_out() -> None:
     _automatic.use(model_of(sim_5=costs(FAST, *_cost.CLASSES)))
@@ -172,7 +170,6 @@ def test_a_backend_that_is_unknown_here_is_left_out() -> None:
     assert _automatic.found_here("no_such_library-cpu") is None
 
 
-# ---------------------------------------------------------------------- classes
 def test_every_declared_function_is_classified_or_stays() -> None:
     public = {name for space in _calibration.SPACES for name in space.__all__}
     known = _cost.CLASS_OF.keys() | _cost.LIKE.keys() | _cost.STAYING
@@ -204,7 +201,6 @@ def test_functions_are_predicted_like_others() -> None:
     assert model.never_below("matrix_power") == model.never_below("matmul")
 
 
-# ---------------------------------------------------------------------- a block object that is shared
 def here() -> str:
     return xp.ones(1).device.library
 
@@ -289,7 +285,6 @@ def test_a_block_that_ends_in_another_context_leaves_that_alone(framework: str) 
         assert here() == "numpy"
 
 
-# ---------------------------------------------------------------------- decorators
 def test_a_partial_generator_function_is_refused() -> None:
     def numbers(n: int) -> Generator[int]:
         yield n
@@ -314,7 +309,6 @@ def test_a_class_is_refused() -> None:
             pass
 
 
-# ---------------------------------------------------------------------- forks
 PROGRAM: Final = """
 import os, pickle, sys
 import anyarray as xp

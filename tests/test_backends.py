@@ -20,7 +20,6 @@ def known() -> str:
     return ", ".join(row.name for row in xp.backends())
 
 
-# ---------------------------------------------------------------------- names
 @pytest.mark.parametrize(
     ("written", "canonical"),
     [("numpy", "numpy"), ("numpy:0", "numpy"), ("jax-cpu", "jax-cpu"), ("jax-cpu:0", "jax-cpu"), ("tf-cpu", "tf-cpu"),
@@ -86,7 +85,6 @@ def test_an_index_beyond_the_devices_says_which_there_are(name: str) -> None:
     )
 
 
-# ---------------------------------------------------------------------- not installed, without a device
 @pytest.fixture
 def fake_library(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Put a row in place of CuPy's, as if nothing of it had been used."""
@@ -147,7 +145,6 @@ def test_every_library_that_is_installed_has_devices_or_says_that_it_has_none() 
             assert device.library == row.name
 
 
-# ---------------------------------------------------------------------- the list
 def test_our_libraries_are_known_in_their_order() -> None:
     assert [row.name for row in xp.backends()][:4] == ["numpy", "tf", "jax", "cupy"]
 
@@ -196,7 +193,6 @@ def test_the_inspection_api_s_capabilities() -> None:
     }
 
 
-# ---------------------------------------------------------------------- other distributions
 @pytest.fixture
 def strict(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """array-api-strict as a distribution that brings a backend: a module of two lines, and an entry point."""

@@ -257,7 +257,6 @@ def test_an_empty_axis_gives_the_shapes_and_dtypes_of_a_full_one(what: str, loop
     assert [(x.shape, x.dtype) for x in empty] == [((0, *x.shape[1:]), x.dtype) for x in full]
 
 
-# ---------------------------------------------------------------------- errors, leaks, memory
 def test_an_error_of_the_function_is_that_of_an_element(looping: str) -> None:
     with pytest.raises(ValueError, match=r"^add: x1 of shape \(3,\) and x2 of shape \(2,\) do not broadcast$"):
         xp.vmap(lambda b: b + xp.ones(2))(xp.asarray(B))

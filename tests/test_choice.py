@@ -20,7 +20,6 @@ def here() -> str:
     return xp.ones(1).device.library
 
 
-# ---------------------------------------------------------------------- blocks
 def test_creation_runs_on_numpy_if_nothing_is_chosen() -> None:
     assert here() == "numpy"
 
@@ -109,7 +108,6 @@ def test_a_block_that_fails_to_open_changes_nothing() -> None:
     assert here() == "numpy"
 
 
-# ---------------------------------------------------------------------- decorators
 def test_a_decorated_function_runs_on_its_backend(framework: str) -> None:
     @xp.backend(framework)
     def where(x: int) -> tuple[str, int]:
@@ -177,7 +175,6 @@ def test_an_async_generator_function_is_refused() -> None:
         xp.backend("numpy")(steps)
 
 
-# ---------------------------------------------------------------------- threads and tasks
 def test_a_block_of_one_thread_is_not_seen_by_another(framework: str) -> None:
     inside, done = threading.Event(), threading.Event()
 
@@ -247,7 +244,6 @@ def test_a_copied_context_keeps_the_choice(framework: str) -> None:
     assert context.run(here) == framework
 
 
-# ---------------------------------------------------------------------- defaults
 def test_set_default_backend_is_the_choice_where_no_block_is_open(framework: str) -> None:
     xp.set_default_backend(framework)
     assert here() == framework
@@ -316,7 +312,6 @@ def test_an_empty_name_in_the_environment_is_the_automatic_choice(run_python: Ca
     assert run_python("import anyarray as xp; print(xp.ones(1).device)", ANYARRAY_BACKEND="") == "numpy\n"
 
 
-# ---------------------------------------------------------------------- placed and free
 def placed(name: str) -> xp.Array:
     return xp.ones(2, device=name)
 
@@ -417,7 +412,6 @@ def test_inputs_placed_on_two_backends_are_an_error(
     )
 
 
-# ---------------------------------------------------------------------- devices
 def test_equal_names_give_one_device(name: str) -> None:
     assert xp.device(name) is xp.device(str(xp.device(name)))
     assert xp.device(name) is xp.ones(1, device=name).device

@@ -75,7 +75,6 @@ def shown(made: Results, width: int) -> str:
     return text.getvalue()
 
 
-# ---------------------------------------------------------------------- info
 def test_info_lists_every_known_backend_and_the_defaults(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["info"]) == 0
     out = capsys.readouterr().out
@@ -143,7 +142,6 @@ def test_info_says_that_the_default_backend_is_unknown(
     assert 'backend "jaxx" is unknown. Did you mean "jax"?' in capsys.readouterr().out
 
 
-# ---------------------------------------------------------------------- bench
 @pytest.mark.usefixtures("tiny")
 def test_bench_prints_a_row_for_each_size(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", "--quick", "--backends", "numpy"]) == 0
@@ -261,7 +259,6 @@ def test_the_command_without_a_name_prints_its_help(capsys: pytest.CaptureFixtur
     assert "info" in capsys.readouterr().out
 
 
-# ---------------------------------------------------------------------- experiments
 @pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda experiment: experiment.name)
 def test_an_experiment_gives_numpys_values(backend: xp.Backend, experiment: Experiment) -> None:
     inputs = experiment.inputs(np.random.default_rng(0), 100, np.dtype("float64"))
@@ -278,7 +275,6 @@ def test_sizes_are_written_as_powers() -> None:
             assert experiment.size_text(size) == f"{experiment.base}^{exponent}"
 
 
-# ---------------------------------------------------------------------- results
 def test_the_fastest_backend_is_marked_with_its_gain() -> None:
     made = results({"numpy": [1e-6, 2e-6, 6e-6], "jax-cpu": [4e-6, 4e-6, 4e-6]})
     lines = {line.split()[0]: line.split() for line in shown(made, 80).splitlines() if "2^" in line}

@@ -58,7 +58,6 @@ def native_of(name: str) -> Any:
     return xp.to_native(xp.asarray(ROWS, device=name))
 
 
-# ---------------------------------------------------------------------- dataclasses
 def test_attributes_beside_the_fields_come_with_a_dataclass(backend: xp.Backend) -> None:
     layer = Layer(xp.asarray(ROWS))
     found = xp.jit(lambda layer: layer.again[0] * layer.count)(layer)
@@ -102,7 +101,6 @@ def test_a_portable_method_of_a_dataclass_sees_all_its_attributes(name: str) -> 
     assert layer.weights is x
 
 
-# ---------------------------------------------------------------------- what holds no arrays
 @pytest.mark.parametrize(
     "made",
     [list, dict, Counter, OrderedDict, Steps, lambda: defaultdict(list), lambda: [1, "a", (2, None)], lambda: ([], {})],
@@ -127,7 +125,6 @@ def test_what_a_portable_function_writes_to_a_container_without_arrays_is_seen(n
     assert (found, steps.n) == ([2], 1)
 
 
-# ---------------------------------------------------------------------- dicts of other classes
 @pytest.mark.parametrize(
     "value", [OrderedDict(a=1), Counter(a=1), defaultdict(list, a=1), {"a": 1}], ids=lambda v: type(v).__name__
 )
@@ -178,7 +175,6 @@ def test_containers_on_a_module_of_tensorflow_are_the_plain_ones() -> None:
     assert_same(xp.vmap(lambda d: d["a"])(module.weights), ROWS)
 
 
-# ---------------------------------------------------------------------- what is no array
 def no_arrays() -> list[Any]:
     return [np.str_("a"), np.array(["a"]), np.datetime64("2020"), np.array([None, {}])]
 
@@ -223,7 +219,6 @@ def test_jit_takes_text_as_a_constant_and_refuses_a_key_clearly(framework: str) 
         xp.jit(lambda x, key: x)(xp.ones(2, device="jax"), jax.random.key(0))
 
 
-# ---------------------------------------------------------------------- stand-ins
 def test_what_stands_for_an_array_in_a_nest_prints() -> None:
     jax, tf = pytest.importorskip("jax"), pytest.importorskip("tensorflow")
     x, y = xp.ones(2, device="jax"), xp.ones(2, device="tf")

@@ -35,7 +35,6 @@ def assert_array(found: Any, expected: Any, library: str) -> None:
     np.testing.assert_array_equal(np.asarray(found), expected)
 
 
-# ---------------------------------------------------------------------- JAX
 def test_a_scan_of_jax_carries_and_stacks_arrays(jax: ModuleType) -> None:
     x = xp.asarray(START, device="jax")
     with jax.enable_x64(True):
@@ -85,7 +84,6 @@ def test_shards_of_jax_stay_where_they_are(run_python: Callable[..., str]) -> No
     assert printed.splitlines() == ["4 True True True True", "28.0 [0.0, 2.0, 4.0, 6.0, 8.0, 10.0, 12.0, 14.0]"]
 
 
-# ---------------------------------------------------------------------- TensorFlow
 def test_map_fn_of_tensorflow_maps_arrays(tf: ModuleType) -> None:
     x = xp.asarray(START, device="tf")
     assert_array(tf.map_fn(lambda v: v * 2, x), START * 2, "tf")

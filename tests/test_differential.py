@@ -60,7 +60,6 @@ Compare = Callable[[Any, Any, Call], None]
 Draw = st.SearchStrategy[Call]
 
 
-# ---------------------------------------------------------------------- values
 BOOL = ["bool"]
 SIGNED = ["int8", "int16", "int32", "int64"]
 UNSIGNED = ["uint8", "uint16", "uint32", "uint64"]
@@ -169,7 +168,6 @@ def several_axes_of(a: np.ndarray[Any, Any]) -> st.SearchStrategy[Any]:
     return st.one_of(st.none(), axes_of(a), tuples)
 
 
-# ---------------------------------------------------------------------- comparing
 def exactly(got: Any, expected: Any, call: Call) -> None:
     """Equal but for rounding; tuples one by one."""
     if isinstance(expected, tuple):
@@ -289,7 +287,6 @@ def by_order(got: Any, expected: Any, call: Call) -> None:
         np.testing.assert_array_equal(*taken)
 
 
-# ---------------------------------------------------------------------- drawing
 MIXED: Final = [
     ("int8", "int32"),
     ("uint8", "int16"),

@@ -41,7 +41,6 @@ def promoted(first: str, second: str) -> str:
     return next(name for name in STANDARD if getattr(array_api_strict, name) == found)
 
 
-# ---------------------------------------------------------------------- the objects
 @pytest.mark.parametrize("dtype", [*STANDARD, "float16"])
 def test_a_dtype_equals_numpy_s(dtype: str) -> None:
     assert ours(dtype) == numpys(dtype)
@@ -127,7 +126,6 @@ def test_result_type_of_scalars_alone_is_of_their_defaults(scalars: tuple[Any, .
         assert xp.where(xp.asarray([True, False]), 1, 2.5).dtype is xp.float32
 
 
-# ---------------------------------------------------------------------- promotion
 @pytest.mark.parametrize(("first", "second"), PAIRS)
 def test_result_type_is_the_one_promotion_rule(first: str, second: str) -> None:
     assert xp.result_type(ours(first), ours(second)) is ours(promoted(first, second))
@@ -170,7 +168,6 @@ def test_can_cast_says_whether_promotion_leads_there(first: str, second: str) ->
     assert xp.can_cast(ours(first), ours(second)) is (promoted(first, second) == second)
 
 
-# ---------------------------------------------------------------------- Python scalars
 @pytest.mark.parametrize("scalar", SCALARS, ids=lambda s: type(s).__name__)
 @pytest.mark.parametrize("dtype", [*STANDARD[1:], "float16"])
 @pytest.mark.usefixtures("backend")
@@ -276,7 +273,6 @@ def test_a_numpy_scalar_is_not_truncated() -> None:
     assert (x + np.float32(2.5)).tolist() == [3.5, 3.5]
 
 
-# ---------------------------------------------------------------------- functions of dtypes
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
 def test_finfo_gives_the_limits(dtype: str) -> None:
     got, expected = xp.finfo(ours(dtype)), array_api_strict.finfo(getattr(array_api_strict, dtype))
@@ -355,7 +351,6 @@ def test_integers_on_both_sides_of_the_greatest_int64_are_exact() -> None:
     assert xp.asarray([0, 2.0**63]).dtype is xp.float64
 
 
-# ---------------------------------------------------------------------- dtypes of results
 FLOATING = (
     "acos acosh asin asinh atan atanh cos cosh exp expm1 log log10 log1p log2 reciprocal sin sinh sqrt tan tanh".split()
 )
@@ -436,7 +431,6 @@ def test_all_dtypes_of_the_standard_are_there() -> None:
     assert found == {name: ours(name) for name in STANDARD}
 
 
-# ---------------------------------------------------------------------- defaults
 @pytest.mark.usefixtures("backend")
 def test_default_dtypes_hold_for_creation() -> None:
     with xp.default_dtypes(float=xp.float32, int=xp.int32):

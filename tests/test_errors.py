@@ -32,7 +32,6 @@ class Foreign:
     """An object that no backend knows."""
 
 
-# ---------------------------------------------------------------------- not an array
 NOT_ARRAYS: list[tuple[Callable[[], object], str]] = [
     (lambda: xp.exp([1.0, 2.0]), "exp: x must be an Array, not list. Wrap it: xp.asarray(...)"),
     (lambda: xp.exp((1.0, 2.0)), "exp: x must be an Array, not tuple. Wrap it: xp.asarray(...)"),
@@ -102,7 +101,6 @@ def test_no_arrays_at_all_is_refused() -> None:
     assert str(caught.value) == "concat: arrays must hold at least one Array, but is empty"
 
 
-# ---------------------------------------------------------------------- dtypes
 def wrong_dtype(function: str, parameter: str, wanted: str, came: str) -> str:
     """The sentence of the conventions, with the standard's word for the dtypes."""
     article = "an" if wanted[0] == "i" else "a"
@@ -201,7 +199,6 @@ def test_what_is_no_dtype_of_an_array_is_refused(wanted: Any, shown: str) -> Non
     assert str(caught.value) == f"dtype: must be one of {DTYPES}, float16, bfloat16, not {shown}"
 
 
-# ---------------------------------------------------------------------- axes and shapes
 def no_such_axis(function: str, axis: int, ndim: int) -> str:
     wanted = f"between {-ndim} and {ndim - 1}" if ndim else "left out"
     return f"{function}: axis {axis} is out of bounds for array of dimension {ndim}, must be {wanted}"
@@ -380,7 +377,6 @@ def test_a_shape_that_does_not_fit_is_refused(call: Callable[[], object], senten
     assert isinstance(caught.value, xp.ArgumentValueError)
 
 
-# ---------------------------------------------------------------------- other arguments
 OTHER_TYPES: list[tuple[Callable[[], object], str]] = [
     (lambda: float(floats(2)), "float: x must have no axes, not shape (2,). Take an element: x[0]"),
     (lambda: float(complexes()), "float: x must not have the dtype complex128"),
@@ -612,7 +608,6 @@ def test_an_unknown_version_of_the_standard_is_refused() -> None:
     )
 
 
-# ---------------------------------------------------------------------- the tree
 @pytest.mark.parametrize("exception", _errors.__all__)
 def test_every_exception_is_one_of_ours(exception: str) -> None:
     assert issubclass(getattr(xp, exception), xp.AnyarrayError)
@@ -706,7 +701,6 @@ def test_a_clear_error_keeps_the_library_s_own_as_its_cause() -> None:
     assert caught.value.__cause__ is not None
 
 
-# ---------------------------------------------------------------------- names of NumPy
 @pytest.mark.parametrize(
     ("habit", "ours"), [("array", "asarray"), ("concatenate", "concat"), ("unique", "unique_values")]
 )

@@ -28,7 +28,6 @@ def use(name):
 """
 
 
-# ---------------------------------------------------------------------- import
 def test_import_loads_no_framework(run_python: Callable[..., str]) -> None:
     program = """
         import sys
@@ -91,7 +90,6 @@ def test_import_changes_nothing_of_the_process(run_python: Callable[..., str]) -
     assert json.loads(run_python(program)) == []
 
 
-# ---------------------------------------------------------------------- NumPy
 @pytest.mark.usefixtures("backend")
 def test_use_leaves_numpy_s_settings() -> None:
     before = np.geterr(), np.geterrcall(), np.get_printoptions()
@@ -106,7 +104,6 @@ def test_the_user_s_error_state_holds_on_numpy() -> None:
         xp.ones(2) / xp.zeros(2)
 
 
-# ---------------------------------------------------------------------- JAX
 JAX_STATE = """
 import contextlib, io
 import jax, jax.numpy as jnp
@@ -222,7 +219,6 @@ def test_tasks_that_interleave_keep_64_bits_in_ours_and_32_in_the_user_s() -> No
     assert asyncio.run(main()) == [[xp.float64] * 3, ["float32"] * 3]
 
 
-# ---------------------------------------------------------------------- TensorFlow
 @pytest.fixture(scope="module")
 def tensorflow_changes(run_python: Callable[..., str]) -> list[str]:
     """Which of TensorFlow's settings and habits differ after use."""

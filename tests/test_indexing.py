@@ -105,7 +105,6 @@ def test_writing_an_array_gives_what_numpy_gives(keys: st.SearchStrategy[Any], d
     assert x.tolist() == a.tolist()
 
 
-# ---------------------------------------------------------------------- keys by name
 READ: dict[str, Any] = {
     "int": 1,
     "negative int": -1,
@@ -179,7 +178,6 @@ def test_arrays_of_every_kind_are_indexed(dtype: str) -> None:
     assert [complex(v) for v in xp.astype(x[1:], xp.complex128).tolist()] == [1, 1, 0]
 
 
-# ---------------------------------------------------------------------- keys that do not fit
 OUT_OF_RANGE = [
     ((3,), 3),
     ((3,), -4),

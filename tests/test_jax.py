@@ -21,7 +21,6 @@ def on_jax(values: Any, dtype: Any = None) -> xp.Array:
     return xp.asarray(values, dtype=dtype, device="jax")
 
 
-# ---------------------------------------------------------------------- arrays
 def test_a_function_takes_a_jax_array() -> None:
     y = xp.exp(jnp.zeros(2))
     assert (type(y), y.device, y.tolist()) == (xp.Array, xp.device("jax"), [1.0, 1.0])
@@ -148,7 +147,6 @@ def test_what_was_computed_from_an_array_survives_assignment() -> None:
     assert [one.tolist() for one in derived] == before
 
 
-# ---------------------------------------------------------------------- transforms
 def test_an_array_is_a_tree_with_one_leaf() -> None:
     leaves, structure = jax.tree.flatten(on_jax([1.0, 2.0]))
     assert len(leaves) == 1
@@ -219,7 +217,6 @@ def test_subnormals_are_not_claimed() -> None:
     assert float(on_jax(5e-324) * 1) in (0.0, 5e-324)
 
 
-# ---------------------------------------------------------------------- devices
 @pytest.fixture(scope="module")
 def two_devices(run_python: Callable[..., str]) -> dict[str, Any]:
     """What happens on a machine with two CPUs, which XLA makes of one."""
@@ -291,3 +288,15 @@ def test_both_devices_are_listed(two_devices: dict[str, Any]) -> None:
 
 def test_arrays_on_two_devices_do_not_mix_silently(two_devices: dict[str, Any]) -> None:
     assert two_devices["mismatch"] == "add: one input is placed on jax-cpu:1 and another on jax-cpu"
+
+
+def test_a_traced_integer_of_jax_is_an_index() -> None:
+    x = xp.from_native(jnp.arange(1.0, 4.0))
+
+    def written(i: Any, total: Any) -> Any:
+        y = xp.from_native(total)
+        y[i] = x[i] * 2
+        return xp.to_native(y)
+
+    assert float(jax.lax.fori_loop(0, 3, lambda i, total: total + xp.to_native(x[i]), jnp.float32(0))) == 6.0
+    assert jax.lax.fori_loop(0, 3, written, jnp.zeros(3)).tolist() == [2.0, 4.0, 6.0]

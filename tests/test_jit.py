@@ -187,7 +187,6 @@ def test_a_mask_works_under_tf_function() -> None:
     assert y.tolist() == [1.0, 2.0]
 
 
-# ---------------------------------------------------------------------- unknown lengths
 def test_an_unknown_length_is_none() -> None:
     seen: list[Any] = []
 

@@ -176,7 +176,6 @@ def test_numpy_s_assertions_take_arrays() -> None:
         np.testing.assert_array_equal(xp.asarray([1, 2]), xp.asarray([1, 3]))
 
 
-# ---------------------------------------------------------------------- arguments of ufuncs
 @pytest.mark.usefixtures("backend")
 def test_a_ufunc_leaves_alone_what_where_leaves_out() -> None:
     x, y = xp.asarray([1.0, 2.0, 3.0]), xp.asarray([1.0, 0.0, 2.0])

@@ -18,7 +18,6 @@ RTOL: Final = 1e-12
 """Rounding of some tens of operations in float64."""
 
 
-# ---------------------------------------------------------------------- a library, written once
 @xp.portable
 def softmax(x: Any, axis: int = -1) -> Any:
     """Exponentials that sum to 1 along `axis`."""
@@ -101,7 +100,6 @@ def test_the_functions_are_right() -> None:
     assert_close(density(POINTS[:1], POINTS[:1]), [(2 * np.pi * 0.25) ** -1.5])
 
 
-# ---------------------------------------------------------------------- what goes in and out
 def test_signature_and_docstring_are_kept() -> None:
     assert list(inspect.signature(softmax).parameters) == ["x", "axis"]
     assert softmax.__doc__ == "Exponentials that sum to 1 along `axis`."

@@ -111,7 +111,6 @@ def test_the_usual_place_is_the_cache_of_the_user(monkeypatch: pytest.MonkeyPatc
     assert path.name.startswith("profile-") and "anyarray" in str(path.parent)
 
 
-# ---------------------------------------------------------------------- measuring
 @pytest.fixture
 def little(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two classes and two sizes in place of all."""
@@ -223,7 +222,6 @@ def test_plot_draws_a_picture(file: Path, tmp_path: Path) -> None:
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
-# ---------------------------------------------------------------------- predictions
 def proportional(*kinds: str, each: float = 1e-9, launch: float = 1e-6) -> dict[tuple[str, int], _cost.Curve]:
     """Curves of classes where launching takes so long, and each unit of work."""
     points = [(10**i, launch + each * 10**i) for i in range(13)]

@@ -46,7 +46,6 @@ def changed(file: Path, **entries: Any) -> None:
     file.write_text(json.dumps(json.loads(file.read_text()) | entries))
 
 
-# ---------------------------------------------------------------------- broken profiles
 def used() -> None:
     """Calls that look at all parts of a profile."""
     x = xp.ones(100_000)
@@ -142,7 +141,6 @@ def test_a_lack_of_memory_names_the_line_of_the_user(call: Callable[[xp.Array], 
     assert caught[0].filename == __file__
 
 
-# ---------------------------------------------------------------------- libraries that came later
 def test_a_library_that_came_later_is_told_once(file: Path, caplog: pytest.LogCaptureFixture) -> None:
     changed(file, installed=["numpy"])
     later = [name for name in _profile._installed() if name != "numpy"]
@@ -171,7 +169,6 @@ def test_show_tells_what_came_later(file: Path, capsys: pytest.CaptureFixture[st
     assert "Not measured, as installed since: numpy" in capsys.readouterr().out
 
 
-# ---------------------------------------------------------------------- calibrations that cannot begin
 @pytest.fixture
 def unmeasured(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever is refused is refused before anything is measured."""
@@ -267,7 +264,6 @@ def test_names_are_stripped_and_devices_are_names(
     assert seen == [["numpy", "jax"], ["numpy"]]
 
 
-# ---------------------------------------------------------------------- bench
 @pytest.mark.usefixtures("unmeasured")
 @pytest.mark.parametrize("option", ["--json", "--plot"])
 def test_bench_refuses_a_file_that_cannot_be_written(
@@ -300,7 +296,6 @@ def test_bench_prints_its_table_though_the_file_cannot_be_written(
     assert printed.err == f"bench: {file} cannot be written (No such file or directory)\n"
 
 
-# ---------------------------------------------------------------------- interrupts
 def test_an_interrupt_that_a_library_swallowed_ends_the_calibration(
     file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -26,7 +26,6 @@ def on_tf(values: Any) -> xp.Array:
     return xp.asarray(values, device="tf")
 
 
-# ---------------------------------------------------------------------- tensors
 def test_a_function_takes_a_tensor() -> None:
     y = xp.exp(tf.zeros(2, tf.float64))
     assert (type(y), y.device, y.tolist()) == (xp.Array, xp.device("tf"), [1.0, 1.0])
@@ -118,7 +117,6 @@ def test_a_dtype_of_tensorflow_is_taken() -> None:
     assert tf.as_dtype(xp.float32) is tf.float32
 
 
-# ---------------------------------------------------------------------- tf.function
 KEYS_OF_XLA: list[Any] = [
     *(slice(1, None), slice(None, None, -1), slice(None, None, 2), (slice(2, None, -2), slice(None, None, 3))),
     *((0, slice(4, None, -2), None, 1), (..., slice(3, 0, -3)), (slice(0, 0), 1), ..., 1, (slice(None), 2)),
@@ -275,7 +273,6 @@ def test_autograph_leaves_our_functions_alone() -> None:
     assert float(f(on_tf([[2.0, 0.0], [0.0, 4.0]]))) == 0.25 + 0.5 + 2.0
 
 
-# ---------------------------------------------------------------------- gradients
 SQUARE = np.asarray([[4.0, 1.0], [0.5, 3.0]])
 DIFFERENTIABLE: dict[str, Callable[[xp.Array], xp.Array]] = {
     "exp": xp.exp,
@@ -382,7 +379,6 @@ def test_a_tape_watches_an_array() -> None:
     assert np.asarray(tape.gradient(y, x)).tolist() == [3.0, 12.0]
 
 
-# ---------------------------------------------------------------------- devices
 @pytest.fixture(scope="module")
 def two_devices(run_python: Callable[..., str]) -> dict[str, Any]:
     """What happens on a machine with two CPUs, which TensorFlow makes of one."""
@@ -469,7 +465,6 @@ def test_a_device_beyond_the_last_says_which_there_are(two_devices: dict[str, An
     )
 
 
-# ---------------------------------------------------------------------- import
 def test_tensorflow_is_quiet(run_python: Callable[..., str]) -> None:
     program = """
         import subprocess, sys

@@ -24,7 +24,6 @@ def same_bytes(x: xp.Array, a: np.ndarray[Any, Any]) -> None:
     assert got.tobytes() == a.astype(a.dtype.newbyteorder("=")).tobytes()
 
 
-# ---------------------------------------------------------------------- every pair
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_every_dtype_is_brought_over(dtype: str, name: str, target: str) -> None:
     x = xp.asarray([[0, 1], [1, 0]], dtype=getattr(xp, dtype), device=name)
@@ -107,7 +106,6 @@ def test_a_copy_that_would_be_needed_can_be_forbidden() -> None:
     assert str(caught.value) == "asarray: obj of dtype int64 cannot become float32 without a copy"
 
 
-# ---------------------------------------------------------------------- odd buffers
 BUFFERS: dict[str, Callable[[], Any]] = {
     "strided": lambda: np.arange(20.0)[::3],
     "negative stride": lambda: np.arange(20.0)[::-2],
@@ -196,7 +194,6 @@ def test_a_ragged_sequence_is_a_value_error() -> None:
         xp.asarray([[1, 2], [3]])
 
 
-# ---------------------------------------------------------------------- sequences
 @pytest.mark.parametrize(
     ("value", "dtype"),
     [

@@ -58,7 +58,6 @@ def at_once(work: Callable[[int], None]) -> None:
         raise raised[0]
 
 
-# ---------------------------------------------------------------------- results that vary, threads
 def pair_if_even(v: xp.Array) -> Any:
     return v if v.shape[0] % 2 else (v, v + 1)
 
@@ -116,7 +115,6 @@ def test_threads_fall_back_at_once_where_xla_compiles_nothing() -> None:
     at_once(lambda n: [compiled(inputs[n]) for _ in range(3)])  # type: ignore[arg-type, return-value]
 
 
-# ---------------------------------------------------------------------- closures, backward passes
 def test_a_compiled_function_may_close_over_a_traced_array(differentiating: xp.Backend) -> None:
     def twice(w: xp.Array) -> xp.Array:
         dotted = xp.jit(lambda y: xp.sum(y * w))
@@ -152,7 +150,6 @@ def test_a_function_whose_backward_pass_xla_does_not_compile_has_a_gradient(diff
         assert_same(compiled(x), np.asarray(-2.0))
 
 
-# ---------------------------------------------------------------------- functions that are refused
 def generating(x: Any) -> Iterator[Any]:
     yield x
 
@@ -212,7 +209,6 @@ def test_async_functions_are_portable(name: str) -> None:
     assert isinstance(asyncio.run(function(xp.asarray(ROWS))), xp.Array)
 
 
-# ---------------------------------------------------------------------- what derivatives are taken by
 def test_the_derivative_by_nothing_is_empty(differentiating: xp.Backend) -> None:
     assert xp.grad(lambda p: xp.asarray(1.0))({}) == {}
     value, gradient = xp.value_and_grad(lambda p: xp.asarray(2.0))({})
@@ -252,7 +248,6 @@ def test_argnums_name_no_argument_that_came_by_name(backend: xp.Backend) -> None
         xp.grad(lambda x: xp.sum(x), argnums=1)(xp.ones(2))
 
 
-# ---------------------------------------------------------------------- where nothing is compiled
 def called_often(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """What the third call gives, when every way of a compiled function was looked for."""
     for _ in range(2):

@@ -61,7 +61,6 @@ def counted(function: Callable[..., Any]) -> tuple[Callable[..., Any], list[None
     return body, runs
 
 
-# ---------------------------------------------------------------------- jit
 def test_jit_gives_what_the_function_gives(backend: xp.Backend) -> None:
     def function(x: xp.Array, y: xp.Array) -> xp.Array:
         return xp.exp(x) / xp.sum(y, axis=0) - x @ y.mT[:, :1]
@@ -363,7 +362,6 @@ def test_what_jax_prints_from_a_function_called_often_has_64_bits(capsys: pytest
     assert capsys.readouterr().out.split() == [str(np.asarray(1 / 7))] * 4
 
 
-# ---------------------------------------------------------------------- derivatives
 DERIVATIVES: Final[dict[str, tuple[Callable[[xp.Array], xp.Array], Callable[[np.ndarray[Any, Any]], Any]]]] = {
     "sum of sines": (lambda x: xp.sum(xp.sin(x)), np.cos),
     "product of two elements": (lambda x: x[0, 1] * x[1, -1], lambda a: np.asarray([[0, a[1, 2], 0], [0, 0, a[0, 1]]])),
@@ -537,7 +535,6 @@ def test_jacobian_knows_two_modes() -> None:
         xp.jacobian(xp.exp, mode="up")  # type: ignore[arg-type]
 
 
-# ---------------------------------------------------------------------- vmap
 def test_vmap_maps_the_first_axis(backend: xp.Backend) -> None:
     assert_same(xp.vmap(xp.sum)(xp.asarray(ROWS)), ROWS.sum(1))
 
@@ -599,7 +596,6 @@ def test_vmap_refuses_axes_of_another_structure(backend: xp.Backend) -> None:
         xp.vmap(lambda x: x, in_axes=(0, 0))(xp.ones(2))
 
 
-# ---------------------------------------------------------------------- together
 def per_example(weights: xp.Array, x: xp.Array) -> xp.Array:
     return xp.sum(xp.maximum(x @ weights, 0) ** 2)
 
@@ -655,7 +651,6 @@ def test_transforms_leave_the_flag_of_jax_alone() -> None:
         assert not jax.config.jax_enable_x64
 
 
-# ---------------------------------------------------------------------- after and without a trace
 doubled = xp.jit(lambda x: 2 * x)
 
 USES: Final[dict[str, Callable[[xp.Array], Any]]] = {

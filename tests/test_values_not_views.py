@@ -145,7 +145,6 @@ def test_writing_again_and_again_keeps_the_last_value() -> None:
     assert x.tolist() == [9.0, 7.0, 8.0]
 
 
-# ---------------------------------------------------------------------- what was handed out
 @pytest.mark.usefixtures("backend")
 def test_threads_that_write_to_parts_of_one_array_lose_no_write() -> None:
     x = xp.zeros((40, 2000))
@@ -238,7 +237,6 @@ def test_an_array_is_written_in_place_again_once_nobody_else_holds_it() -> None:
     assert x.tolist() == [7, 8, 2]
 
 
-# ---------------------------------------------------------------------- what was handed in
 HANDED_IN: dict[str, Callable[[np.ndarray[Any, Any]], xp.Array]] = {
     "asarray": xp.asarray,
     "asarray, copied": lambda a: xp.asarray(a, copy=True),
@@ -331,7 +329,6 @@ def test_a_moved_array_does_not_see_writes_to_its_source(framework: str) -> None
     assert (x.tolist(), moved.tolist(), back.tolist()) == ([9, 9, 9], [7, 1, 2], [0, 1, 2])
 
 
-# ---------------------------------------------------------------------- while a library still computes
 MANY = 4_000_000
 """Elements that take a library longer to copy or compute than Python takes to write behind its back."""
 
@@ -357,7 +354,6 @@ def test_an_ndarray_of_a_result_keeps_its_values_when_the_array_is_written(name:
     assert (view.min(), view.max()) == (1, 1)
 
 
-# ---------------------------------------------------------------------- forms of assignment
 WRITES: dict[str, Callable[[Any, Any], None]] = {
     "element": lambda x, v: x.__setitem__((1, 2), 9),
     "row": lambda x, v: x.__setitem__(1, 9),
@@ -431,7 +427,6 @@ def test_a_value_that_does_not_fit_is_refused_and_nothing_is_written() -> None:
     assert x.tolist() == [0.0] * 3
 
 
-# ---------------------------------------------------------------------- memory of others
 def buffers() -> dict[str, Any]:
     held = np.arange(4.0)
 

@@ -99,7 +99,6 @@ def from_dlpack(x: Any, device: int, /) -> Native:
         return cupy.from_dlpack(x)
 
 
-# ---------------------------------------------------------------------- indexing
 getitem = operator.getitem
 
 
@@ -116,7 +115,6 @@ def setitem(x: Native, key: Any, value: Native, exclusive: bool, /) -> Native:
     return x
 
 
-# ---------------------------------------------------------------------- what the standard forbids
 less, less_equal = real_valued(cupy.less), real_valued(cupy.less_equal)
 greater, greater_equal = real_valued(cupy.greater), real_valued(cupy.greater_equal)
 maximum, minimum = real_valued(cupy.maximum), real_valued(cupy.minimum)
@@ -158,7 +156,6 @@ def argsort(x: Native, /, *, axis: int = -1, descending: bool = False, stable: b
     return namespace.argsort(x, axis=axis, descending=descending, stable=stable)
 
 
-# ---------------------------------------------------------------------- fft
 def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: int | None = None) -> Native:
     return cupy.fft.fftfreq(n, d).astype(dtype, copy=False)
 
@@ -167,7 +164,6 @@ def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: int | None
     return cupy.fft.rfftfreq(n, d).astype(dtype, copy=False)
 
 
-# ---------------------------------------------------------------------- linalg
 def eig(x: Native, /) -> tuple[Native, Native]:
     """Complex also where all eigenvalues are real, as dtypes must not depend on values."""
     values, vectors = cupy.linalg.eig(x)

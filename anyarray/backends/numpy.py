@@ -76,7 +76,6 @@ def scalar(value: complex, dtype: np.dtype[Any], device: str, /) -> Native:
     return np.asarray(value, dtype=dtype)
 
 
-# ---------------------------------------------------------------------- creation
 # What is made here is aligned, so that JAX and TensorFlow can take the memory as it is.
 def empty(shape: tuple[int, ...], /, *, dtype: np.dtype[Any], device: str | None = None) -> Native:
     is_small = _product(shape) * dtype.itemsize < _SMALL
@@ -187,7 +186,6 @@ def broadcast_arrays(*arrays: Native) -> tuple[Native, ...]:
     return tuple([np.broadcast_to(x, shape) for x in arrays])
 
 
-# ---------------------------------------------------------------------- indexing
 getitem = operator.getitem
 
 
@@ -208,7 +206,6 @@ def setitem(x: Native, key: Any, value: Native, exclusive: bool, /) -> Native:
     return x
 
 
-# ---------------------------------------------------------------------- elementwise
 # NumPy's own ufuncs, as array-api-compat's wrappers cost more than the functions at small sizes.
 abs, add, multiply, subtract, divide = np.abs, np.add, np.multiply, np.subtract, np.divide
 floor_divide, remainder, pow, negative, positive = np.floor_divide, np.remainder, np.power, np.negative, np.positive
@@ -254,7 +251,6 @@ def imag(x: Native, /) -> Native:
     return np.imag(x)
 
 
-# ---------------------------------------------------------------------- reductions
 # Called by position, which is faster and which NumPy's own annotations leave out.
 _summed: Callable[..., Native] = np.add.reduce
 _multiplied: Callable[..., Native] = np.multiply.reduce
@@ -329,7 +325,6 @@ def _counted(x: Native, axis: Axis) -> int:
     return math.prod(x.shape[i] for i in axis)  # type: ignore[union-attr]  # a tuple, as said above
 
 
-# ---------------------------------------------------------------------- sets and indexing
 def unique_values(x: Native, /) -> Native:
     """Sorted, as on the other backends; NumPy's own function need not sort.
 
@@ -353,7 +348,6 @@ def count_nonzero(x: Native, /, *, axis: Axis = None, keepdims: bool = False) ->
     return np.asarray(np.count_nonzero(x, axis=axis, keepdims=keepdims))  # a Python int before NumPy 2.3
 
 
-# ---------------------------------------------------------------------- sorting
 def sort(x: Native, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Native:
     refuse_complex(x)
     ascending = x.copy("K")
@@ -384,7 +378,6 @@ def searchsorted(
     return x1.searchsorted(x2, side, sorter)
 
 
-# ---------------------------------------------------------------------- manipulation
 def reshape(x: Native, /, shape: tuple[int, ...], *, copy: bool | None = None) -> Native:
     return np.reshape(x, shape, copy=copy)
 
@@ -396,7 +389,6 @@ def permute_dims(x: Native, /, axes: tuple[int, ...]) -> Native:
 matrix_transpose = np.matrix_transpose
 
 
-# ---------------------------------------------------------------------- utility
 def diff(
     x: Native, /, *, axis: int = -1, n: int = 1, prepend: Native | None = None, append: Native | None = None
 ) -> Native:
@@ -405,7 +397,6 @@ def diff(
     return np.diff(x, n, axis, **ends)
 
 
-# ---------------------------------------------------------------------- linalg
 def cross(x1: Native, x2: Native, /, *, axis: int = -1) -> Native:
     if x1.shape[axis] != 3 or x2.shape[axis] != 3:
         raise ValueError(
@@ -451,7 +442,6 @@ def _as_complex(x: Native) -> Native:
     return x.astype(np.result_type(x.dtype, np.complex64), copy=False)
 
 
-# ---------------------------------------------------------------------- fft
 def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: str | None = None) -> Native:
     return np.fft.fftfreq(n, d).astype(dtype, copy=False)
 

@@ -542,7 +542,6 @@ def zeros_like(x: Array, /, *, dtype: DType | None = None, device: Device | None
     return _like("zeros_like", x, dtype, device)
 
 
-# ---------------------------------------------------------------------- common parts
 def _like(name: str, x: Array, dtype: DType | None, device: Device | None, *args: Any) -> Array:
     """The result of the native function `name` for the shape of `x`."""
     if type(x) is not Array:

@@ -45,7 +45,6 @@ def same(actual: xp.Array, expected: Any) -> None:
         assert (np.isnan(one) | (np.signbit(one) == np.signbit(other))).all()
 
 
-# ---------------------------------------------------------------------- indices
 @pytest.mark.parametrize("function", ["take", "take_along_axis", "index"])
 @pytest.mark.parametrize("length", [200, 300, 40_000])
 @pytest.mark.parametrize("dtype", ["int8", "int16"])
@@ -82,7 +81,6 @@ def test_a_masked_assignment_refuses_other_shapes(value: Any, on_jax: None) -> N
         x[xp.asarray([True, False, True])] = xp.asarray(value)
 
 
-# ---------------------------------------------------------------------- bools beside floats
 OTHERS: Final = [NAN, INF, -INF, -0.0, 0.0, -2.0, 3.0]
 
 
@@ -147,7 +145,6 @@ def test_the_gradient_of_a_product_with_bools_is_the_bools(on_jax: None) -> None
     same(xp.value_and_grad(lambda x: xp.sum(flags * x))(x)[1], [1.0, 0.0])
 
 
-# ---------------------------------------------------------------------- linear algebra
 def of_size(exponent: int, dtype: str) -> np.ndarray[Any, Any]:
     """A matrix of eigenvalues 2 and 5 times 2**exponent; 2j and 5j if complex."""
     turn = 1j if dtype.startswith("complex") else 1
@@ -228,7 +225,6 @@ def test_norms_and_rank_of_empty_matrices_are_zero(shape: tuple[int, ...], dtype
     same(mode(xp.linalg.matrix_rank)(x), np.zeros(shape[:-2], np.int64))
 
 
-# ---------------------------------------------------------------------- statistics, sets, searching
 @pytest.mark.parametrize("function", ["var", "std"])
 @pytest.mark.parametrize("correction", [3, 3.5, 4, INF, NAN])
 def test_no_degrees_of_freedom_give_nan(function: str, correction: float, mode: Mode) -> None:
@@ -271,7 +267,6 @@ def test_searchsorted_takes_a_narrow_sorter(mode: Mode) -> None:
     assert search(x1, xp.asarray([3, 199, 500]), sorter).tolist() == [3, 199, 200]
 
 
-# ---------------------------------------------------------------------- manipulation and creation
 @pytest.mark.parametrize(
     ("shift", "axis"),
     [
@@ -338,7 +333,6 @@ def test_arange_fills_the_range_of_its_dtype(start: int, stop: int, step: int, d
     assert xp.arange(start, stop, step, dtype=getattr(xp, dtype)).tolist() == list(range(start, stop, step))
 
 
-# ---------------------------------------------------------------------- Fourier transforms
 @pytest.mark.parametrize("function", ["fftn", "ifftn", "rfftn", "irfftn"])
 @pytest.mark.parametrize(
     ("s", "axes"),

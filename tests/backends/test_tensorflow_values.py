@@ -46,7 +46,6 @@ def in_a_graph(function: Function, *arrays: NDArray) -> NDArray:
 WAYS: Final = [eagerly, in_a_graph, compiled]
 
 
-# ---------------------------------------------------------------------- more axes than kernels broadcast
 def stretching(rank: int, first: int, dtype: str) -> NDArray:
     """Small numbers whose every second axis, from `first` on, has length 1."""
     shape = [1 if (axis - first) % 2 == 0 else 2 for axis in range(rank)]
@@ -161,7 +160,6 @@ def test_shapes_that_do_not_broadcast_are_still_refused() -> None:
         xp.zeros((2,) * 6) + xp.zeros((3, 1) * 3)
 
 
-# ---------------------------------------------------------------------- complex quotients and roots
 PARTS: Final = [0.0, -0.0, 1.0, -2.0, np.inf, -np.inf, np.nan]
 
 
@@ -253,7 +251,6 @@ def test_the_gradient_of_a_complex_root(way: Function) -> None:
     np.testing.assert_allclose(way(gradient, z), np.conj(0.5 / np.sqrt(z)), rtol=1e-14)
 
 
-# ---------------------------------------------------------------------- sets, powers, spreads, sizes, differences
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize(
     ("x1", "x2", "wanted"),

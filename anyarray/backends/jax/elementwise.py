@@ -97,7 +97,6 @@ __all__ = [
 ]
 
 
-# ---------------------------------------------------------------------- arithmetic
 def _by_parts(function: Callable[..., Native]) -> Callable[..., Native]:
     """`function` of a real array; of the parts of a complex one."""
 
@@ -310,7 +309,6 @@ subtract = elementwise(jnp.subtract, "iufc")
 trunc = elementwise(_unless_integer(jnp.trunc), "biuf")
 
 
-# ---------------------------------------------------------------------- exponentials and angles
 # XLA's complex functions lose the sign of zero, hence the side of a branch cut, and most NaN and infinities of C99.
 # The functions below mend that from outside, so that accuracy and derivatives stay XLA's.
 def _mirrored(function: Callable[[Native], Native], symmetry: str) -> Callable[[Native], Native]:

@@ -57,7 +57,6 @@ def _exponent(function: str, norm: str) -> float:
     return _EXPONENT[norm]
 
 
-# -------------------------------------------------------------------- one axis
 _COMPLEX: Final = {
     native: NATIVE[_dtypes.promoted(name, "complex64") if _dtypes.KNOWN[name].kind in "fc" else "complex128"]
     for name, native in NATIVE.items()
@@ -160,7 +159,6 @@ def ihfft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: str = "ba
     return _conj(_along("ihfft", _forward_real, _as_real("ihfft", x), n, axis, -1 - _exponent("ihfft", norm)))
 
 
-# -------------------------------------------------------------------- several axes
 def _plan(
     function: str, x: Tensor, s: Sequence[int] | None, axes: Sequence[int] | None
 ) -> list[tuple[int, Length | None]]:
@@ -211,7 +209,6 @@ def irfftn(
     return irfft(x, n=n, axis=axis, norm=norm)
 
 
-# -------------------------------------------------------------------- frequencies
 def _on_device(frequencies: np.ndarray[Any, Any], dtype: Any, device: Any) -> Tensor:
     with tf.device(device):
         return tf.constant(frequencies.astype((dtype or NATIVE["float64"]).as_numpy_dtype))

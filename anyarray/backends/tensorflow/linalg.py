@@ -165,7 +165,6 @@ def _modulus(x: Tensor) -> Tensor:
     return complex_abs(x, x.dtype.real_dtype) if is_complex(x) else _abs(x)
 
 
-# -------------------------------------------------------------------- decompositions
 @_of_every_dtype
 def cholesky(x: Tensor, /, *, upper: bool = False) -> Tensor:
     _require_square("cholesky", x)
@@ -248,7 +247,6 @@ def svdvals(x: Tensor, /) -> Tensor:
     return _real_part(s)
 
 
-# -------------------------------------------------------------------- determinants, inverses, solutions
 @_of_every_dtype
 def det(x: Tensor, /) -> Tensor:
     _require_square("det", x)
@@ -323,7 +321,6 @@ def matrix_power(x: Tensor, n: int, /) -> Tensor:
     return matmul(power, x) if n % 2 else power
 
 
-# -------------------------------------------------------------------- by singular values
 def _cutoff(x: Tensor, s: Tensor, rtol: float | Tensor | None) -> Tensor:
     """Singular values `s` of `x` up to this one count as zero; its last axis has length 1."""
     if rtol is None:
@@ -351,7 +348,6 @@ def pinv(x: Tensor, /, *, rtol: float | Tensor | None = None) -> Tensor:
     return matmul(_multiply(_adjoint(vh), _expand_dims(cast(reciprocal, name_of(u)), constant(-2))), _adjoint(u))
 
 
-# -------------------------------------------------------------------- norms
 def _largest(x: Tensor, *, axis: Ints | None, keepdims: bool) -> Tensor:
     """The largest of elements that are not negative; 0 if there are none."""
     return _maximum(_max(x, axes_tensor(x, axis), keepdims), constant(0, name_of(x)))
@@ -392,7 +388,6 @@ def vector_norm(x: Tensor, /, *, axis: Ints | None = None, keepdims: bool = Fals
     return _pow(powers, number(1 / ord, size.dtype))
 
 
-# -------------------------------------------------------------------- diagonals and vectors
 def diagonal(x: Tensor, /, *, offset: int = 0) -> Tensor:
     _require_matrix("diagonal", x)
     *stack, m, n = lengths(x)

@@ -74,7 +74,6 @@ def common_axis(function: str, x1: Tensor, x2: Tensor, axis: int) -> int:
     return axis
 
 
-# -------------------------------------------------------------------- one dtype, two or more axes each
 @functools.cache
 def _knows_tf32() -> bool:
     """Whether some GPU of this process multiplies in TF32; those of compute capability 8.0 and later do."""
@@ -131,7 +130,6 @@ def _product(x1: Tensor, x2: Tensor) -> Tensor:
     return _matmul(x1, x2, False, False) if detour is None else detour(x1, x2)
 
 
-# -------------------------------------------------------------------- the standard
 def matmul(x1: Tensor, x2: Tensor, /) -> Tensor:
     if (
         isinstance(x1, EagerTensor)

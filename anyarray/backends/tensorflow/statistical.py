@@ -56,7 +56,6 @@ _SUMMED: Final = {native: NATIVE[_dtypes.summed(name)] for name, native in NATIV
 """Dtype of sums and products, by dtype."""
 
 
-# -------------------------------------------------------------------- sums and products
 def _summand(x: Tensor, dtype: Any) -> Tensor:
     """`x` in the dtype in which it is added up or multiplied."""
     native = x.dtype
@@ -107,7 +106,6 @@ def cumulative_prod(
     return _cumulative("cumulative_prod", _cumprod, 1, x, axis, dtype, include_initial)
 
 
-# -------------------------------------------------------------------- extremes
 def _require_elements(function: str, shape: list[int | None], axis: Ints | None) -> None:
     """Raise ValueError if an axis to be reduced is empty: TensorFlow would give an infinity."""
     reduced = range(len(shape)) if axis is None else (axis,) if isinstance(axis, int) else axis
@@ -137,7 +135,6 @@ max = _extreme("max", keeping_nans_along(op("Max")), op("Any"))
 min = _extreme("min", keeping_nans_along(op("Min")), op("All"))
 
 
-# -------------------------------------------------------------------- means
 _AVERAGED: Final = {
     native: NATIVE[{"f": "float32", "c": name}.get(_dtypes.KNOWN[name].kind, "float64")]
     for name, native in NATIVE.items()
