@@ -82,7 +82,6 @@ def print_target(what: str, ratios: Iterable[float], bound: float) -> None:
     console.print(line + verdict(median, bound, f"{median:.2f}"))
 
 
-# ---------------------------------------------------------------------- NumPy
 CHOSEN_BOUND: Final = 0.35e-6
 """Seconds over the native call, with a backend chosen."""
 AUTOMATIC_BOUND: Final = 0.5e-6
@@ -122,7 +121,6 @@ def on_numpy(seconds: float) -> None:
     )
 
 
-# ---------------------------------------------------------------------- JAX
 JAX_BOUND: Final = 1.0
 """Times jnp's own call, the median over the cases."""
 JAX_ITEM_BOUND: Final = 1 / 5
@@ -153,7 +151,6 @@ def on_jax(seconds: float) -> None:
     print_target("x[0]", [ratios["x[0]"]], JAX_ITEM_BOUND)
 
 
-# ---------------------------------------------------------------------- TensorFlow
 RAW_BOUND: Final = 1.15
 """Times the raw op, the median of elementwise functions, of reductions and of matmul."""
 TNP_BOUND: Final = 1 / 3

@@ -36,7 +36,6 @@ def installed() -> dict[str, Any]:
     return {name: module for name, module in found.items() if module is not None}
 
 
-# ---------------------------------------------------------------------- jit
 JIT_BOUND: Final = 1.1
 """Times the library's own compiled function of the same mathematics on native arrays."""
 
@@ -93,7 +92,6 @@ def of_nested(seconds: float) -> None:
     print_table("jit of x * y, given as two arrays and as a dict: us", ["", "two", "dict", "more"], rows)
 
 
-# ---------------------------------------------------------------------- sigmoid
 SIGMOID_BOUND: Final = 1 / 2
 """Times NumPy."""
 
@@ -120,7 +118,6 @@ def of_sigmoid(seconds: float) -> None:
     )
 
 
-# ---------------------------------------------------------------------- gradients of a small model
 COMPILED_BOUND: Final = 1 / 2
 """Times the eager gradients."""
 EXAMPLES_BOUND: Final = 1 / 20
@@ -175,7 +172,6 @@ def of_model(seconds: float) -> None:
     print_table("gradients of a small model: ms, and the ratio", ["", "slow", "fast", "ratio"], rows)
 
 
-# ---------------------------------------------------------------------- a batch on NumPy
 def of_batch(seconds: float) -> None:
     """Times `vmap` on NumPy, and the same function in a loop over the examples."""
     random = np.random.default_rng(0)
@@ -193,7 +189,6 @@ def of_batch(seconds: float) -> None:
     print_table("vmap on NumPy beside a loop: ms, and the ratio", ["", "loop", "vmap", "ratio"], rows)
 
 
-# ---------------------------------------------------------------------- portable
 PORTABLE_BOUND: Final = 5.0
 """Microseconds beside the body, for two inputs."""
 

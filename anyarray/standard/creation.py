@@ -86,12 +86,8 @@ def arange(
         raise _errors.ArgumentTypeError(
             f"arange: start, stop and step must be real numbers, not {start}, {stop} and {step}"
         )
-    if is_integer and (dtype is not None or not -_FEW < start < _FEW or not -_FEW < stop < _FEW):
-        wanted = _defaults()[int] if dtype is None else _dtypes.dtype(dtype)
-        length = -((start - stop) // step)
-        if wanted.kind in "iu" and length > 0:  # the last values would wrap around
-            for value in (start, start + (length - 1) * step):
-                _dtypes.integer_within("arange", value, wanted)
+    if is_integer:
+        _check_range(start, stop, step, dtype)
     home, kind, place = _place(device, dtype, int if is_integer else float)
     try:
         native = home.arange(start, stop, step, dtype=kind, device=place)
@@ -561,6 +557,17 @@ def _like(name: str, x: Array, dtype: DType | None, device: Device | None, *args
     if not args:  # unpacking takes 0.3 us
         return _dispatch.wrap(function(native, dtype=kind, device=place), home)
     return _dispatch.wrap(function(native, *args, dtype=kind, device=place), home)
+
+
+def _check_range(start: Any, stop: Any, step: Any, dtype: DType | None) -> None:
+    """Raise OverflowError unless the first and the last integer of a range fit its dtype: they would wrap around."""
+    if dtype is None and -_FEW < start < _FEW and -_FEW < stop < _FEW:
+        return
+    wanted = _defaults()[int] if dtype is None else _dtypes.dtype(dtype)
+    length = -((start - stop) // step)
+    if wanted.kind in "iu" and length > 0:
+        for value in (start, start + (length - 1) * step):
+            _dtypes.integer_within("arange", value, wanted)
 
 
 def _fitted(function: str, value: Any, wanted: DType) -> Any:

@@ -434,7 +434,8 @@ def _upper_root(x: Tensor) -> Tensor:
     power = np.finfo(number).maxexp // 3
     low, high = 2.0**-power, 2.0**power
     if is_on_host(x):
-        size = np.maximum(np.abs(on_host(x).real), np.abs(on_host(x).imag))
+        host: Any = on_host(x)
+        size = np.maximum(np.abs(host.real), np.abs(host.imag))
         if not (((size > 0) & (size < low)) | ((size > high) & (size < math.inf))).any():
             return _sqrt(x)
     real, imag = _real(x, part), _imag(x, part)
