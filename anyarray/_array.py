@@ -656,4 +656,4 @@ def _explain_index(
             parts.append(_diagnosis.UnknownIndex(tuple(home.shape_of(one)), home.dtype(one)))
         else:
             parts.append(home.to_numpy(one))
-    _diagnosis.diagnose_index(error, "setitem", tuple(home.shape_of(native)), tuple(parts), value)
+    _diagnosis.diagnose_index(error, tuple(home.shape_of(native)), tuple(parts), value)

@@ -189,7 +189,7 @@ def _diagnose_broadcasting(error: Exception, function: str, inputs: Sequence[Inp
         raise _errors.ArgumentValueError(f"{function}: {shapes} do not broadcast") from error
 
 
-def diagnose_index(error: Exception, function: str, shape: Shape, key: Any, value: Shape | None = None) -> None:
+def diagnose_index(error: Exception, shape: Shape, key: Any, value: Shape | None = None) -> None:
     """Raise the error for a key that does not fit an array of `shape`, or a value of shape `value` to be written there.
 
     Returns if they seem right. `key` is a tuple; for its arrays it holds ndarrays, or an `UnknownIndex`.
@@ -230,7 +230,7 @@ def diagnose_index(error: Exception, function: str, shape: Shape, key: Any, valu
         selected = np.broadcast_to(np.False_, whole)[key].shape  # takes no memory
         if not _fits(value, selected):
             raise _errors.ArgumentValueError(
-                f"{function}: value of shape {value} does not broadcast to shape {selected}, which the key selects"
+                f"setitem: value of shape {value} does not broadcast to shape {selected}, which the key selects"
             ) from error
 
 

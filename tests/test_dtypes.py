@@ -526,10 +526,18 @@ def test_the_dtype_classes_are_what_isinstance_asks_for() -> None:
 
 @pytest.mark.parametrize(
     ("bounds", "dtype"),
-    [((250, 258), "uint8"), ((0, 300, 100), "int8"), ((-1, 3), "uint8"), ((2**63, 2**63 + 2), "int64")],
+    [
+        ((250, 258), "uint8"),
+        ((0, 300, 100), "int8"),
+        ((-1, 3), "uint8"),
+        ((3, -2, -1), "uint8"),
+        ((2**63, 2**63 + 2), "int64"),
+        ((2**63 - 2, 2**63 + 1), "int64"),
+        ((0.5, 600.0, 300), "uint8"),
+    ],
 )
 @pytest.mark.usefixtures("backend")
-def test_a_range_does_not_wrap_around(bounds: tuple[int, ...], dtype: str) -> None:
+def test_a_range_does_not_wrap_around(bounds: tuple[float, ...], dtype: str) -> None:
     with pytest.raises(OverflowError, match=f"^arange: Python integer .* out of bounds for {dtype}"):
         xp.arange(*bounds, dtype=ours(dtype))
     assert xp.arange(2**63 - 2, 2**63).tolist() == [2**63 - 2, 2**63 - 1]

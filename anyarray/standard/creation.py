@@ -7,6 +7,7 @@ namespace, or whatever NumPy takes as one; left out, it is a default that `defau
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, Literal
 
@@ -86,7 +87,7 @@ def arange(
         raise _errors.ArgumentTypeError(
             f"arange: start, stop and step must be real numbers, not {start}, {stop} and {step}"
         )
-    if is_integer:
+    if is_integer or dtype is not None:
         _check_range(start, stop, step, dtype)
     home, kind, place = _place(device, dtype, int if is_integer else float)
     try:
@@ -148,7 +149,9 @@ def asarray(
         host = _host_array(obj)
         if isinstance(obj, (list, tuple, range)):
             if copy is False:
-                raise _errors.ArgumentValueError(f"asarray: a {type(obj).__name__} cannot be shared without a copy")
+                raise _errors.ArgumentValueError(
+                    f"asarray: a {type(obj).__name__} cannot become an Array without a copy"
+                )
             return _of_host(host, wanted or _of_leaves(host, obj), device, is_new=True)
         if copy is False:
             return asarray(host, dtype=dtype, device=device, copy=False)
@@ -564,8 +567,15 @@ def _check_range(start: Any, stop: Any, step: Any, dtype: DType | None) -> None:
     if dtype is None and -_FEW < start < _FEW and -_FEW < stop < _FEW:
         return
     wanted = _defaults()[int] if dtype is None else _dtypes.dtype(dtype)
-    length = -((start - stop) // step)
-    if wanted.kind in "iu" and length > 0:
+    if wanted.kind not in "iu" or not all(map(math.isfinite, (start, stop, step))):
+        return
+    if isinstance(start, int) and isinstance(stop, int) and isinstance(step, int):
+        length = -((start - stop) // step)
+    else:
+        # NumPy steps by the difference of the first two, each rounded toward zero.
+        length = math.ceil((stop - start) / step)
+        start, step = int(start), int(start + step) - int(start)
+    if length > 0:
         for value in (start, start + (length - 1) * step):
             _dtypes.integer_within("arange", value, wanted)
 

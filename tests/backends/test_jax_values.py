@@ -304,22 +304,6 @@ def test_moveaxis_refuses_one_place_for_two_axes(destination: tuple[int, int], m
 @pytest.mark.parametrize(
     ("start", "stop", "step", "dtype"),
     [
-        (2**63, 2**63 + 2, 1, "int64"),
-        (2**63 - 2, 2**63 + 1, 1, "int64"),
-        (-1, 3, 1, "uint64"),
-        (3, -2, -1, "uint8"),
-        (250, 257, 1, "uint8"),
-        (0.5, 600.0, 300, "uint8"),
-    ],
-)
-def test_arange_refuses_what_its_dtype_does_not_hold(start: float, stop: float, step: float, dtype: str) -> None:
-    with xp.backend("jax"), pytest.raises(OverflowError, match=f"^arange: .* out of bounds for {dtype}"):
-        xp.arange(start, stop, step, dtype=getattr(xp, dtype))
-
-
-@pytest.mark.parametrize(
-    ("start", "stop", "step", "dtype"),
-    [
         (2**63 - 2, 2**63, 1, "int64"),
         (-(2**63), -(2**63) + 2, 1, "int64"),
         (2**64 - 1, 2**63, -(2**62), "uint64"),

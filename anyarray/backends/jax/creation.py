@@ -101,30 +101,14 @@ def arange(start: float, /, stop: float | None = None, step: float = 1, *, dtype
         # Modulo 2**64, so that every integer dtype has its whole range and negative steps.
         start, step = int(start), int(step)
         length = -((start - stop) // step) if isinstance(stop, int) else math.ceil((stop - start) / step)
-        _require_fitting(start, step, length, dtype)
         first, by = np.uint64(start % 2**64), np.uint64(step % 2**64)
     else:
         length = math.ceil((stop - start) / step)
         first, by = np.float64(start), np.float64(step)
         if dtype.kind in "iu":  # NumPy steps by the difference of the first two, each rounded toward zero
             start, step = int(start), int(start + step) - int(start)
-            _require_fitting(start, step, length, dtype)
             first, by = np.float64(start), np.float64(step)
     return _ramp(first, by, length=max(length, 0), dtype=dtype)
-
-
-def _require_fitting(start: int, step: int, length: int, dtype: Any) -> None:
-    """Raise OverflowError if a ramp of `length` does not begin and end within the integers of `dtype`."""
-    least, greatest = _limits(dtype)
-    for value in (start, start + (length - 1) * step) if length > 0 else ():
-        if not least <= value <= greatest:
-            _dtypes.integer_within("arange", value, _dtypes.KNOWN[dtype.name])  # which raises
-
-
-@functools.cache
-def _limits(dtype: Any) -> tuple[int, int]:
-    limits = np.iinfo(dtype)
-    return int(limits.min), int(limits.max)
 
 
 @compiled
