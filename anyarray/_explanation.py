@@ -1,4 +1,4 @@
-"""What users have of the automatic choice: `explain()` it, narrow it by a `policy()`, `calibrate()` it."""
+"""See and steer the automatic choice: `explain`, `policy`, `calibrate`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Explanation:
-    """What `explain()` gives: the decisions in order; printed, a table with totals.
+    """The decisions in order, as `explain()` gives them; prints as a table.
 
     Calls that were decided alike share a line of the table, with the mean of their times.
     """
@@ -37,12 +37,18 @@ class Explanation:
 
     @property
     def predicted_seconds(self) -> float:
-        """Predicted seconds of all calls where they ran, transfers included; of those that were decided by cost."""
+        """Predicted seconds of the calls where they ran, transfers included.
+
+        Of those that were decided by cost.
+        """
         return sum(one.predicted[one.home.backend.name] for one in self._by_cost())
 
     @property
     def predicted_on_numpy(self) -> float:
-        """Predicted seconds of the same calls had all been made by NumPy and nothing been moved."""
+        """Predicted seconds of the same calls, had NumPy made them all.
+
+        Nothing would have been moved then.
+        """
         return sum(one.alone.get(_automatic.NUMPY, 0.0) for one in self._by_cost())
 
     def _by_cost(self) -> list[Decision]:
@@ -102,11 +108,12 @@ def duration(seconds: float) -> str:
 
 @contextmanager
 def explain() -> Generator[Explanation]:
-    """Record every automatic decision inside a `with` block: where a call ran, what was predicted, why, what it took.
+    """Record every automatic decision inside a `with` block.
 
-    The explanation has `decisions` and prints as a table with totals by backend and what all in NumPy would have cost.
-    Each call is waited for, so that times are its own. Calls inside `with xp.backend(NAME)` are no decisions. Blocks
-    nest; each thread and asyncio task has its own.
+    That is where a call ran, what was predicted for each backend, why, and how long it took. The explanation has
+    `decisions` and prints as a table with totals by backend and what all in NumPy would have cost. Each call is waited
+    for, so that times are its own. Calls inside `with xp.backend(NAME)` are no decisions. Blocks nest; each thread and
+    asyncio task has its own.
 
     >>> import anyarray as xp
     >>> with xp.backend("auto"), xp.explain() as why:
@@ -121,10 +128,11 @@ def explain() -> Generator[Explanation]:
 
 @contextmanager
 def policy(*, candidates: Sequence[str | Backend]) -> Generator[None]:
-    """Make the automatic choice inside a `with` block among these backends alone, given by name or as devices.
+    """Make the automatic choice inside a `with` block among these backends.
 
-    Free inputs that live elsewhere are brought to the best of them. Backends that are not installed or have no device
-    here are left out. Raises BackendNotFoundError for an unknown name, BackendError if none is left.
+    They are given by name or as devices; no other is chosen. Free inputs that live elsewhere are brought to the best of
+    them. Backends that are not installed or have no device here are left out. Raises BackendNotFoundError for an
+    unknown name, BackendError if none is left.
 
     >>> import anyarray as xp
     >>> with xp.policy(candidates=["numpy", "cupy"]):
@@ -142,11 +150,14 @@ def policy(*, candidates: Sequence[str | Backend]) -> Generator[None]:
 
 
 SECONDS: Final = 84.0
-"""How long measuring takes if nobody says, importing included: what follows ends within a minute and a half."""
+"""How long measuring takes if nobody says, importing included.
+
+What follows ends within a minute and a half.
+"""
 
 
 def calibrate(*, seconds: float = SECONDS, backends: Sequence[str | Backend] | None = None) -> Path | None:
-    """Measure the backends of this machine, so that the automatic choice can choose; gives the profile's path.
+    """Measure this machine for the automatic choice; gives the profile's path.
 
     Takes about `seconds`, importing the libraries included, but at least half of them after it. `backends` are names,
     such as ["numpy", "jax"], or devices; left out, all that work here. The profile is used at once, and by every later
@@ -177,7 +188,10 @@ def calibrate(*, seconds: float = SECONDS, backends: Sequence[str | Backend] | N
 
 
 def _present(name: str) -> list[str]:
-    """The backend that a name means, if there is one here; imports its library unless the profile knows its devices."""
+    """The backends that a name means here; there may be none.
+
+    Imports the library unless the profile knows its devices.
+    """
     library, kind, _ = _backend.parse(name)
     if not library.is_installed or not _automatic.may_be_here(library.name):
         return []

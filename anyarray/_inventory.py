@@ -1,4 +1,4 @@
-"""What backends there are: known, installed, loaded, with their versions and devices."""
+"""What backends there are: known, installed, loaded; versions, devices."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class BackendInfo:
 
 
 def backends() -> list[BackendInfo]:
-    """The known backends, ours and those of other distributions; imports no library.
+    """The known backends, also of other distributions; imports no library.
 
     >>> import anyarray as xp
     >>> xp.backends()[0].name

@@ -1,8 +1,8 @@
-"""Second copies: what was brought to another backend stays with its Array, so that a loop pays for it once.
+"""Second copies: what went to another backend stays with its Array.
 
-An Array keeps one at a time, in its slot `_second`, until it is written or dies. Copies of all Arrays together take
-at most `MOST_BYTES`; the oldest go first. Views take no memory of their own, but they would make a write copy, so they
-are kept just as well and dropped before the write.
+So a loop pays for it once. An Array keeps one at a time, in its slot `_second`, until it is written or dies. Copies of
+all Arrays together take at most `MOST_BYTES`; the oldest go first. Views take no memory of their own, but they would
+make a write copy, so they are kept just as well and dropped before the write.
 
 An Array of NumPy's has one only if nobody but Arrays can write to its memory, which so is known as long as it has one.
 """
@@ -20,13 +20,17 @@ MOST_BYTES: Final = 1 << 30
 """Bytes of all second copies together."""
 
 LENDABLE: Final[tuple[None, None]] = (None, None)
-"""Stands for a second copy where memory was made for the Array, and every library can take it as it is."""
+"""Stands for a second copy where memory was made for the Array.
+
+Every library can take it as it is.
+"""
 
 OWN: Final[tuple[None, str]] = (None, "own")
-"""Stands for a second copy where a write made the native array, which nobody outside has seen since.
+"""Stands for a second copy where a write made the native array.
 
-A library may give several native arrays one memory (`jax.device_put` does); then nobody can count who holds it. So
-memory of a library whose arrays are immutable is taken over by a write only where that is known.
+Nobody outside has seen it since. A library may give several native arrays one memory (`jax.device_put` does); then
+nobody can count who holds it. So memory of a library whose arrays are immutable is taken over by a write only where
+that is known.
 """
 
 
@@ -38,7 +42,7 @@ def hand_out(array: Any) -> None:
 
 _lock: Final = threading.Lock()
 _sizes: Final[OrderedDict[int, tuple[weakref.ref[Any], int]]] = OrderedDict()
-"""By the Array's id, oldest first: a weak reference to it and the bytes of its second copy."""
+"""Each Array by its id, weakly, with its second copy's bytes; oldest first."""
 
 
 def get(array: Any, target: Backend) -> Native | None:

@@ -16,14 +16,20 @@ ALIGNMENT: Final = 64
 """Bytes."""
 
 SMALL: Final = 1000
-"""Bytes below which a copy takes no longer than sharing, so that alignment (0.5 us) is not worth its time."""
+"""Bytes below which a copy takes no longer than sharing.
+
+So alignment, which takes 0.5 us, is not worth its time.
+"""
 
 # Takes a fifth of the time of `a.__array_interface__`; raises for what is no contiguous, writable, non-empty buffer.
 _first_byte: Final[Callable[[Any], ctypes.c_char]] = ctypes.c_char.from_buffer
 
 
 def is_fit(a: Any) -> bool:
-    """Whether a receiver can take the memory of an ndarray as it is; False for anything else."""
+    """Whether a receiver can take the memory of an ndarray as it is.
+
+    False for anything else than an ndarray.
+    """
     try:
         return ctypes.addressof(_first_byte(a)) % ALIGNMENT == 0 and isinstance(a, np.ndarray)
     except (TypeError, ValueError, BufferError):
@@ -33,13 +39,19 @@ def is_fit(a: Any) -> bool:
 def allocated(
     allocate: Callable[[int, type[np.uint8]], Any], shape: tuple[int, ...], dtype: np.dtype[Any]
 ) -> np.ndarray[Any, Any]:
-    """An ndarray that `is_fit` unless it is empty, in memory of `allocate`: `np.empty` or `np.zeros`."""
+    """An ndarray that `is_fit`, unless it is empty.
+
+    Its memory is from `allocate`, which is `np.empty` or `np.zeros`.
+    """
     memory = allocate(math.prod(shape) * dtype.itemsize + ALIGNMENT, np.uint8)
     return np.ndarray(shape, dtype, memory, -ctypes.addressof(_first_byte(memory)) % ALIGNMENT)
 
 
 def copied(a: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """A copy of an ndarray, in the machine's byte order, that `is_fit` unless it is empty."""
+    """A copy of an ndarray that `is_fit`, unless it is empty.
+
+    It has the machine's byte order.
+    """
     dtype = a.dtype
     copy = allocated(np.empty, a.shape, dtype if dtype.isnative else dtype.newbyteorder("="))
     copy[...] = a

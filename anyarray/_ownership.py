@@ -1,8 +1,9 @@
-"""Whether anybody but one Array holds its memory: then it must not be written, nor lent to who keeps it.
+"""Whether anybody but one Array holds its memory.
 
-Told by reference counts: of the native array, and of the ndarray whose memory it is a view of. A view, a memoryview, a
-DLPack capsule or a framework's alias of NumPy memory holds one of the two, so each counts as somebody else. The counts
-of an array that is alone are measured at import, as interpreters differ in how many references a call holds.
+Then it must not be written, nor lent to who keeps it. Told by reference counts: of the native array, and of the ndarray
+whose memory it is a view of. A view, a memoryview, a DLPack capsule or a framework's alias of NumPy memory holds one of
+the two, so each counts as somebody else. The counts of an array that is alone are measured at import, as interpreters
+differ in how many references a call holds.
 """
 
 from __future__ import annotations
@@ -17,14 +18,14 @@ _gil_is_enabled: Final[bool] = getattr(sys, "_is_gil_enabled", lambda: True)()
 
 
 WRITES: Final = tuple([threading.RLock() for _ in range(64)])
-"""Taken, by its id, by who assigns to an Array or puts another native array in the place of its own.
+"""Locks: who replaces an Array's native array takes one, by its id.
 
 Threads that write to parts of one Array would lose each other's parts, as each makes a new native array of the one
 before. Many locks, so that writes to other Arrays rarely wait."""
 
 
 def _holders(holder: Any) -> int:
-    """References to the native array of an Array, as counted inside a call like this one."""
+    """References to the native array of an Array, inside a call like this."""
     return sys.getrefcount(holder._native)
 
 
@@ -46,7 +47,7 @@ _BASE_ALONE: Final = _holders_of_base(_Probe(np.empty(2)[:1]))
 
 
 def is_alone(array: Any) -> bool:
-    """Whether `array`, an Array, alone holds its memory, so that nobody sees a write to it.
+    """Whether `array`, an Array, alone holds its memory, to write to.
 
     Callers must not hold its native array in a variable of their own. Without a GIL nobody can tell: False.
     """
@@ -60,15 +61,19 @@ def is_alone(array: Any) -> bool:
 
 
 def is_unwritten(array: Any) -> bool:
-    """Whether nobody but Arrays, which copy first, can write to the NumPy memory of `array`.
+    """Whether only Arrays can write to the NumPy memory of `array`.
 
-    That stays so as long as the Array has a second copy (see `_kept`): what is handed out meanwhile is read-only.
+    They copy first. That stays so as long as the Array has a second copy (see `_kept`): what is handed out meanwhile is
+    read-only.
     """
     return getattr(array, "_second", None) is not None or is_alone(array)
 
 
 def _may_overlap(view: Any) -> bool:
-    """Whether elements of an ndarray may share memory with each other, as those of a broadcast one do."""
+    """Whether elements of an ndarray may share memory with each other.
+
+    Those of a broadcast one do.
+    """
     if not isinstance(view, np.ndarray) or view.flags.c_contiguous:
         return False  # other libraries have none such
     extent = view.itemsize
@@ -81,5 +86,5 @@ def _may_overlap(view: Any) -> bool:
 
 
 def _is_ours(base: Any) -> bool:
-    """Whether memory is an ndarray's own, not that of a buffer or a file behind it."""
+    """Whether memory is an ndarray's own, not of a buffer or file behind."""
     return type(base) is np.ndarray and base.base is None and bool(base.flags.owndata)

@@ -1,4 +1,7 @@
-"""Text of an Array: its values, dtype and home; of a large one only the edges, which alone are fetched."""
+"""Text of an Array: its values, dtype and home.
+
+Of a large one only the edges are fetched and shown.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ def values_of(x: Any) -> str:
 
 
 def text_of(x: Any) -> str:
-    """The values, dtype and home, as `Array([0., 1.], dtype=float64, device=numpy)`.
+    """The values, dtype and home: `Array([0.], dtype=float64, device=numpy)`.
 
     The shape, too, where the values do not show it.
     """
@@ -52,11 +55,17 @@ def _text(x: Any, prefix: str) -> str:
 
 
 def _options() -> tuple[int, int]:
-    """Elements above which an Array is summarised, and those then shown at each end of an axis, as NumPy was told."""
+    """NumPy's print options: when to summarise, how much to show then.
+
+    The first counts elements of an Array, the second those at each end of an axis.
+    """
     options = np.get_printoptions()
     return options["threshold"], options["edgeitems"]
 
 
 def _is_stand_in(x: Any) -> bool:
-    """Whether it holds what a framework put in place of an array, such as a specification, as `jax.tree.map` may."""
+    """Whether it holds what a framework put in place of an array.
+
+    Such as a specification, which `jax.tree.map` may put there.
+    """
     return not x._home.is_traced(x._native) and _backend.backend_of_native(x._native) is None

@@ -36,7 +36,7 @@ class UnwritableError(OSError):
 
 
 def path() -> Path | None:
-    """Where the profile of this machine is, or would be; None if the user wants none."""
+    """Where this machine's profile is or would be; None if none is wanted."""
     named = os.environ.get("ANYARRAY_PROFILE")
     if named:
         return None if named == "off" else Path(named)
@@ -59,7 +59,7 @@ def machine() -> dict[str, Any]:
 
 
 def _processor() -> str:
-    """The processor's model; `platform.processor` gives only its family on Linux."""
+    """The processor's model; `platform` gives only its family on Linux."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:
@@ -75,7 +75,10 @@ def versions(names: Iterable[str]) -> dict[str, str | None]:
 
 
 def save(measured: Mapping[str, Any], libraries: Iterable[str], to: Path) -> None:
-    """Write what was measured with these libraries; whoever reads meanwhile sees the old file or the new one."""
+    """Write what was measured with these libraries.
+
+    Whoever reads meanwhile sees the old file or the new one.
+    """
     data = {
         "format": FORMAT,
         "machine": machine(),
@@ -99,7 +102,10 @@ LONGEST: Final = 100
 
 
 def check(to: Path) -> None:
-    """Try to write where a profile is to be, its folder included; raises UnwritableError."""
+    """Try to write where a profile is to be; raises UnwritableError.
+
+    Makes the folder if there is none.
+    """
     try:
         if to.is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
@@ -116,7 +122,10 @@ def check(to: Path) -> None:
 
 
 def load() -> _cost.Model | None:
-    """The model of this machine; None without a profile. Raises UnusableError for one that cannot be used."""
+    """The model of this machine; None without a profile.
+
+    Raises UnusableError for one that cannot be used.
+    """
     file = path()
     if file is None:
         return None
@@ -154,6 +163,9 @@ def _installed() -> list[str]:
 
 
 def _added(data: Mapping[str, Any]) -> tuple[str, ...]:
-    """The libraries that were installed since; none of a profile that does not tell what there was."""
+    """The libraries that were installed since a profile was made.
+
+    None, if it does not tell what there was.
+    """
     was = data.get("installed")
     return () if was is None else tuple(name for name in _installed() if name not in was)

@@ -1,4 +1,4 @@
-"""The pytest plugin: the fixture `xp`, one test for each backend and the simulated accelerator."""
+"""The pytest plugin: the fixture `xp`, one test for each backend."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ import pytest
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Run a test that uses this fixture `xp`, not one of the same name, once for each backend."""
+    """Run a test that uses this fixture `xp` once for each backend.
+
+    Another fixture of that name is left alone.
+    """
     fixtures = metafunc.definition._fixtureinfo.name2fixturedefs.get("xp")
     if fixtures and fixtures[-1].func.__module__ == __name__:
         metafunc.parametrize("xp", _names(), indirect=True)
@@ -32,7 +35,7 @@ def _names() -> list[str]:
 
 @pytest.fixture
 def xp(request: pytest.FixtureRequest) -> Generator[ModuleType]:
-    """The namespace of anyarray inside `with anyarray.backend(...)`, for each backend and "sim"."""
+    """The namespace of anyarray, with one backend chosen around the test."""
     import anyarray
 
     with anyarray.backend(request.param):

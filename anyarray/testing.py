@@ -42,12 +42,12 @@ def simulated(
     memory: float = math.inf,
     factors: Mapping[str, float] | None = None,
 ) -> Generator[Machine]:
-    """Simulate an accelerator with these figures inside a `with` block; gives the machine, whose clock starts at 0.
+    """Simulate an accelerator with these figures inside a `with` block.
 
-    `launch` and `latency` are seconds of an operation and a transfer, `speed` elements and `bandwidth` bytes a second.
-    `factors` make single operations slower, by NumPy's names: {"sort": 10.0}. A result that takes more bytes than
-    `memory` is refused. `read_only` arrays are never written in place; a `float32_only` device lacks float64 and
-    complex128.
+    Gives the machine, whose clock starts at 0. `launch` and `latency` are seconds of an operation and a transfer,
+    `speed` elements and `bandwidth` bytes a second. `factors` make single operations slower, by NumPy's names: {"sort":
+    10.0}. A result that takes more bytes than `memory` is refused. `read_only` arrays are never written in place; a
+    `float32_only` device lacks float64 and complex128.
 
     >>> import anyarray as xp
     >>> from anyarray import testing

@@ -1,4 +1,4 @@
-"""`bench`: the experiments on every backend that is installed, side by side."""
+"""`bench`: the experiments on every installed backend, side by side."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def add_parser(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Measure, print, draw. After Ctrl-C, what was measured so far, and 130."""
+    """Measure, print, draw; after Ctrl-C what is measured so far, and 130."""
     progress_console = Console(stderr=True)
     backends = _participants(options.backends, progress_console)
     participants = [Participant(one.name, _backend.libraries()[one.library].version) for one in backends]
@@ -74,9 +74,10 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _participants(names: str | None, console: Console) -> list[Backend]:
-    """The backends of a comma-separated list, loaded; without one, the best device of each library that works here.
+    """The backends of a comma-separated list, loaded.
 
-    Raises BackendError for a name that was given and cannot be used.
+    Without a list, the best device of each library that works here. Raises BackendError for a name that was given and
+    cannot be used.
     """
     if names:
         wanted = split("bench", names)
@@ -129,7 +130,10 @@ def split(command: str, names: str) -> list[str]:
 
 
 def _writable(text: str) -> Path:
-    """A path for a file that can be written: better told now than after the measurements."""
+    """A path for a file that can be written.
+
+    That it cannot is better told now than after the measurements.
+    """
     path = Path(text)
     if not path.parent.is_dir():
         raise argparse.ArgumentTypeError(f"{text}: there is no folder {path.parent}")
@@ -145,7 +149,7 @@ def _writable(text: str) -> Path:
 
 
 def picture(text: str) -> Path:
-    """A path for a picture that can be drawn, as an argument of a command line."""
+    """A path, given at a command line, for a picture that can be drawn."""
     path = _writable(text)
     if path.suffix.lower() not in _PICTURES:
         raise argparse.ArgumentTypeError(f"{text}: the name must end in {', '.join(_PICTURES)}")

@@ -1,4 +1,4 @@
-"""`calibrate`: measure this machine for the automatic choice, or show what was measured."""
+"""`calibrate`: measure this machine, or show what was measured."""
 
 from __future__ import annotations
 
@@ -85,9 +85,10 @@ def _positive(text: str) -> float:
 
 
 class _Interrupts:
-    """Ctrl-C inside a `with` block: KeyboardInterrupt at once, and by `check` if that was swallowed.
+    """Ctrl-C inside a block: an error at once, and again if it is swallowed.
 
-    JAX makes calls of Python from which no error gets out, at each collection of garbage.
+    The error is KeyboardInterrupt; `check` raises it again. JAX makes calls of Python from which no error gets out, at
+    each collection of garbage.
     """
 
     def __init__(self) -> None:
@@ -140,7 +141,7 @@ def _measure(options: argparse.Namespace, console: Console) -> int:
 
 
 def show(model: _cost.Model, console: Console) -> None:
-    """Print, for each class and width, the work from which each backend beats NumPy."""
+    """Print the work from which backends beat NumPy, by class and width."""
     others = [name for name in model.backends if name != "numpy"]
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     table.add_column("class")
@@ -165,7 +166,7 @@ def show(model: _cost.Model, console: Console) -> None:
 
 
 def _size(work: float) -> str:
-    """Two digits, as 28k or 1.5M: it lies between two points that are far apart."""
+    """Two digits, as 28k or 1.5M: the points around it are far apart."""
     if math.isinf(work):
         return "never"
     unit, name = next(

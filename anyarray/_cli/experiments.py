@@ -1,4 +1,4 @@
-"""The experiments of `bench`: what is computed, on which sizes, and where its inputs are."""
+"""The experiments of `bench`: what is computed, its sizes, and where from."""
 
 from __future__ import annotations
 
@@ -27,7 +27,10 @@ class Experiment:
     """The sizes are `base` to the power of these."""
     quick_exponents: tuple[int, ...]
     is_resident: bool = True
-    """Whether the inputs are on the backend before the clock starts; else they are in NumPy at each call."""
+    """Whether the inputs are on the backend before the clock starts.
+
+    Else they are in NumPy at each call.
+    """
 
     def size_text(self, size: int) -> str:
         """A size as it is written in tables: 2^20."""

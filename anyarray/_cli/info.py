@@ -1,4 +1,4 @@
-"""`info`: the known backends, whether they are installed, their devices, and the defaults."""
+"""`info`: the known backends, what is installed, devices, and defaults."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def backend_rows(*, look_for_devices: bool) -> list[Row]:
 
 
 def defaults() -> dict[str, Any]:
-    """What holds where nothing is chosen, and the versions of what is running."""
+    """What holds if nothing is chosen, and the versions of what runs."""
     return {
         "anyarray": anyarray.__version__,
         "array_api": anyarray.__array_api_version__,

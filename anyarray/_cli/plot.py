@@ -1,4 +1,4 @@
-"""The picture of `bench`: time over size on log axes, a panel for each experiment."""
+"""The picture of `bench`: time over size, a panel for each experiment."""
 
 # matplotlib's own annotations leave **kwargs without types:
 # pyright: reportUnknownMemberType=false

@@ -1,4 +1,4 @@
-"""What `bench` measured, and what follows from it: who is fastest, where a backend overtakes NumPy."""
+"""What `bench` measured, and who is fastest from which size by that."""
 
 from __future__ import annotations
 
@@ -64,13 +64,16 @@ class Results:
         return {m.size: m.seconds for m in self.measurements if (m.experiment, m.contestant) == (experiment, backend)}
 
     def fastest(self, experiment: str, size: int) -> Measurement | None:
-        """The best backend at one cell; None unless at least two were measured."""
+        """The best backend at one cell; None unless two were measured."""
         row = [self.measurement(experiment, size, name) for name in self.names]
         measured = [m for m in row if m is not None]
         return min(measured, key=lambda m: m.seconds) if len(measured) > 1 else None
 
     def warm_up(self, experiment: str, backend: str) -> float | None:
-        """Seconds that a first call took longer than the others, compilation say; the most over all sizes."""
+        """Seconds that a first call took longer than others, compiling say.
+
+        The most over all sizes.
+        """
         return max(
             (
                 m.first_call_seconds - m.seconds
@@ -81,9 +84,10 @@ class Results:
         )
 
     def crossover(self, experiment: str, backend: str) -> float | str | None:
-        """The size from which a backend is ahead of NumPy, `ALWAYS` or `NEVER`; None if it cannot be said.
+        """The size from which a backend is ahead of NumPy.
 
-        Interpolated between the last size at which it is behind and the next, on log axes.
+        `ALWAYS` or `NEVER` if it is so at every size or none; None if it cannot be said. Interpolated between the last
+        size at which it is behind and the next, on log axes.
         """
         ours, numpys = self.seconds(experiment, backend), self.seconds(experiment, BASELINE)
         gains = [(size, math.log(numpys[size] / ours[size])) for size in sorted(ours.keys() & numpys.keys())]
@@ -98,7 +102,10 @@ class Results:
         return float(small * (large / small) ** (loss / (loss - win)))
 
     def layer_seconds(self) -> dict[str, float]:
-        """By experiment: what a call costs more on the backend numpy than with NumPy itself, at the smallest size."""
+        """Seconds by which a call is slower than NumPy itself, by experiment.
+
+        Of the backend numpy, at the smallest size.
+        """
         costs: dict[str, float] = {}
         for itself in self.measurements:
             ours = self.measurement(itself.experiment, itself.size, BASELINE)

@@ -1,4 +1,4 @@
-"""The tables of `bench`: one row for each size, one column for each backend, the winner marked."""
+"""The tables of `bench`: a row for a size, a column for a backend."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from anyarray._cli.results import BASELINE, Results, machine
 from anyarray._explanation import duration
 
 _FIXED_WIDTH = 34
-"""Columns of the terminal that the first and the last column of a table take."""
+"""Columns of the terminal for the first and last column of a table."""
 _BACKEND_WIDTH = 13
 """Columns of the terminal that a backend takes."""
 

@@ -1,7 +1,7 @@
-"""How long a call takes: first call apart, synchronised, contestants in turns, the best of several rounds.
+"""How long a call takes: the first apart, then the best of several rounds.
 
-Contestants take turns within a cell (an experiment at one size), so that a slow spell of the machine
-hits all of them alike; the smallest of the rounds is kept, as noise only ever adds.
+Each call is waited for. Contestants take turns within a cell (an experiment at one size), so that a slow spell of the
+machine hits all of them alike; the smallest of the rounds is kept, as noise only ever adds.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ class Effort:
     """How much time is spent on a cell."""
 
     round_seconds: float
-    """The least time of a round: calls are repeated until they take so long."""
+    """The least time of a round, which has as many calls as it takes."""
     rounds: int
     """The most rounds of a contestant."""
     cell_seconds: float
-    """No new round starts once a contestant has had this much time on average."""
+    """Time of a contestant, on average, after which no round starts."""
 
 
 FULL: Final = Effort(round_seconds=0.002, rounds=100, cell_seconds=0.35)
@@ -88,7 +88,7 @@ class Failure:
 
 
 class _Runner:
-    """A contestant's call at one cell, warm, with the number of calls of a round."""
+    """A contestant's call at one cell, warm, and how many make a round."""
 
     def __init__(
         self, contestant: Contestant, experiment: Experiment, inputs: tuple[Host, ...], effort: Effort
@@ -103,7 +103,10 @@ class _Runner:
         self.calls = self._loops
 
     def _enough_loops(self, wanted: float) -> tuple[int, float]:
-        """The calls that take the wanted time, and the time they took; timeit's autorange with a goal of our own."""
+        """The calls that take the wanted time, and the time they took.
+
+        `timeit`'s autorange with a goal of our own.
+        """
         for loops in _one_two_five():
             taken = self._timer.timeit(loops)
             if taken >= wanted:
