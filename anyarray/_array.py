@@ -10,9 +10,9 @@ from __future__ import annotations
 import math
 import operator
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from types import EllipsisType, ModuleType
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias
 
 import numpy as np
 
@@ -40,9 +40,22 @@ API_VERSIONS: Final = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
 """Versions of the standard that a caller may ask for; each contains the one before."""
 
 Scalar: TypeAlias = bool | int | float | complex
-NDArray: TypeAlias = np.ndarray[Any, Any]
-Index: TypeAlias = "int | slice | EllipsisType | Array | np.ndarray[Any, Any] | list[Any] | None"
+Index: TypeAlias = "int | slice | EllipsisType | AnyArray | list[Any] | None"
 Key: TypeAlias = "Index | tuple[Index, ...]"
+Shape: TypeAlias = int | Sequence[int]
+"""What a shape may be written as; one int is that of one axis."""
+
+
+class AnyArray(Protocol):
+    """An Array, or an array of any library: np.ndarray, tf.Tensor, jax.Array, cupy.ndarray. For annotations."""
+
+    @property
+    def shape(self) -> Any:
+        """Lengths of the axes."""
+
+    @property
+    def dtype(self) -> Any:
+        """The dtype, in the library's own words."""
 
 
 class _Unmade(type):
@@ -324,7 +337,7 @@ class Array(metaclass=_Unmade):
         result._home = home
         return result
 
-    def __setitem__(self, key: Key, value: Array | Scalar, /) -> None:
+    def __setitem__(self, key: Key, value: AnyArray | Scalar, /) -> None:
         home = self._home
         if type(key) is not int:
             key = _normalised(key, home)
@@ -406,144 +419,144 @@ class Array(metaclass=_Unmade):
     def __invert__(self, /) -> Array: ...
 
     @operator_of("equal")
-    def __eq__(self, other: Array | NDArray | complex, /) -> Array: ...  # type: ignore[override]  # elementwise
+    def __eq__(self, other: AnyArray | complex, /) -> Array: ...  # type: ignore[override]  # elementwise
 
     @operator_of("not_equal")
-    def __ne__(self, other: Array | NDArray | complex, /) -> Array: ...  # type: ignore[override]  # elementwise
+    def __ne__(self, other: AnyArray | complex, /) -> Array: ...  # type: ignore[override]  # elementwise
 
     @operator_of("less", "real numeric")
-    def __lt__(self, other: Array | NDArray | float, /) -> Array: ...  # type: ignore[misc]  # ndarray's is Any's
+    def __lt__(self, other: AnyArray | float, /) -> Array: ...
 
     @operator_of("less_equal", "real numeric")
-    def __le__(self, other: Array | NDArray | float, /) -> Array: ...  # type: ignore[misc]  # ndarray's is Any's
+    def __le__(self, other: AnyArray | float, /) -> Array: ...
 
     @operator_of("greater", "real numeric")
-    def __gt__(self, other: Array | NDArray | float, /) -> Array: ...  # type: ignore[misc]  # ndarray's is Any's
+    def __gt__(self, other: AnyArray | float, /) -> Array: ...
 
     @operator_of("greater_equal", "real numeric")
-    def __ge__(self, other: Array | NDArray | float, /) -> Array: ...  # type: ignore[misc]  # ndarray's is Any's
+    def __ge__(self, other: AnyArray | float, /) -> Array: ...
 
     @operator_of("add", "numeric")
-    def __add__(self, other: Array | NDArray | complex, /) -> Array: ...
+    def __add__(self, other: AnyArray | complex, /) -> Array: ...
 
     @operator_of("add", "numeric", reflected=True)
-    def __radd__(self, other: Array | NDArray | complex, /) -> Array: ...
+    def __radd__(self, other: AnyArray | complex, /) -> Array: ...
 
-    def __iadd__(self, other: Array | NDArray | complex, /) -> Array:
+    def __iadd__(self, other: AnyArray | complex, /) -> Array:
         return self._rebind(self.__add__(other), "__iadd__")
 
     @operator_of("subtract", "numeric")
-    def __sub__(self, other: Array | NDArray | complex, /) -> Array: ...
+    def __sub__(self, other: AnyArray | complex, /) -> Array: ...
 
     @operator_of("subtract", "numeric", reflected=True)
-    def __rsub__(self, other: Array | NDArray | complex, /) -> Array: ...
+    def __rsub__(self, other: AnyArray | complex, /) -> Array: ...
 
-    def __isub__(self, other: Array | NDArray | complex, /) -> Array:
+    def __isub__(self, other: AnyArray | complex, /) -> Array:
         return self._rebind(self.__sub__(other), "__isub__")
 
     @operator_of("multiply", "numeric")
-    def __mul__(self, other: Array | NDArray | complex, /) -> Array: ...
+    def __mul__(self, other: AnyArray | complex, /) -> Array: ...
 
     @operator_of("multiply", "numeric", reflected=True)
-    def __rmul__(self, other: Array | NDArray | complex, /) -> Array: ...
+    def __rmul__(self, other: AnyArray | complex, /) -> Array: ...
 
-    def __imul__(self, other: Array | NDArray | complex, /) -> Array:
+    def __imul__(self, other: AnyArray | complex, /) -> Array:
         return self._rebind(self.__mul__(other), "__imul__")
 
     @operator_of("divide", "floating-point")
-    def __truediv__(self, other: Array | NDArray | complex, /) -> Array: ...
+    def __truediv__(self, other: AnyArray | complex, /) -> Array: ...
 
     @operator_of("divide", "floating-point", reflected=True)
-    def __rtruediv__(self, other: Array | NDArray | complex, /) -> Array: ...
+    def __rtruediv__(self, other: AnyArray | complex, /) -> Array: ...
 
-    def __itruediv__(self, other: Array | NDArray | complex, /) -> Array:
+    def __itruediv__(self, other: AnyArray | complex, /) -> Array:
         return self._rebind(self.__truediv__(other), "__itruediv__")
 
     @operator_of("floor_divide", "real numeric")
-    def __floordiv__(self, other: Array | NDArray | float, /) -> Array: ...
+    def __floordiv__(self, other: AnyArray | float, /) -> Array: ...
 
     @operator_of("floor_divide", "real numeric", reflected=True)
-    def __rfloordiv__(self, other: Array | NDArray | float, /) -> Array: ...
+    def __rfloordiv__(self, other: AnyArray | float, /) -> Array: ...
 
-    def __ifloordiv__(self, other: Array | NDArray | float, /) -> Array:
+    def __ifloordiv__(self, other: AnyArray | float, /) -> Array:
         return self._rebind(self.__floordiv__(other), "__ifloordiv__")
 
     @operator_of("remainder", "real numeric")
-    def __mod__(self, other: Array | NDArray | float, /) -> Array: ...
+    def __mod__(self, other: AnyArray | float, /) -> Array: ...
 
     @operator_of("remainder", "real numeric", reflected=True)
-    def __rmod__(self, other: Array | NDArray | float, /) -> Array: ...
+    def __rmod__(self, other: AnyArray | float, /) -> Array: ...
 
-    def __imod__(self, other: Array | NDArray | float, /) -> Array:
+    def __imod__(self, other: AnyArray | float, /) -> Array:
         return self._rebind(self.__mod__(other), "__imod__")
 
-    def __divmod__(self, other: Array | NDArray | float, /) -> tuple[Array, Array]:
+    def __divmod__(self, other: AnyArray | float, /) -> tuple[Array, Array]:
         return self // other, self % other
 
-    def __rdivmod__(self, other: Array | NDArray | float, /) -> tuple[Array, Array]:
+    def __rdivmod__(self, other: AnyArray | float, /) -> tuple[Array, Array]:
         return self.__rfloordiv__(other), self.__rmod__(other)
 
     @operator_of("pow", "numeric")
-    def __pow__(self, other: Array | NDArray | complex, /) -> Array: ...
+    def __pow__(self, other: AnyArray | complex, /) -> Array: ...
 
     @operator_of("pow", "numeric", reflected=True)
-    def __rpow__(self, other: Array | NDArray | complex, /) -> Array: ...
+    def __rpow__(self, other: AnyArray | complex, /) -> Array: ...
 
-    def __ipow__(self, other: Array | NDArray | complex, /) -> Array:
+    def __ipow__(self, other: AnyArray | complex, /) -> Array:
         return self._rebind(self.__pow__(other), "__ipow__")
 
     @operator_of("bitwise_and", "integer or boolean")
-    def __and__(self, other: Array | NDArray | int, /) -> Array: ...
+    def __and__(self, other: AnyArray | int, /) -> Array: ...
 
     @operator_of("bitwise_and", "integer or boolean", reflected=True)
-    def __rand__(self, other: Array | NDArray | int, /) -> Array: ...
+    def __rand__(self, other: AnyArray | int, /) -> Array: ...
 
-    def __iand__(self, other: Array | NDArray | int, /) -> Array:
+    def __iand__(self, other: AnyArray | int, /) -> Array:
         return self._rebind(self.__and__(other), "__iand__")
 
     @operator_of("bitwise_or", "integer or boolean")
-    def __or__(self, other: Array | NDArray | int, /) -> Array: ...
+    def __or__(self, other: AnyArray | int, /) -> Array: ...
 
     @operator_of("bitwise_or", "integer or boolean", reflected=True)
-    def __ror__(self, other: Array | NDArray | int, /) -> Array: ...
+    def __ror__(self, other: AnyArray | int, /) -> Array: ...
 
-    def __ior__(self, other: Array | NDArray | int, /) -> Array:
+    def __ior__(self, other: AnyArray | int, /) -> Array:
         return self._rebind(self.__or__(other), "__ior__")
 
     @operator_of("bitwise_xor", "integer or boolean")
-    def __xor__(self, other: Array | NDArray | int, /) -> Array: ...
+    def __xor__(self, other: AnyArray | int, /) -> Array: ...
 
     @operator_of("bitwise_xor", "integer or boolean", reflected=True)
-    def __rxor__(self, other: Array | NDArray | int, /) -> Array: ...
+    def __rxor__(self, other: AnyArray | int, /) -> Array: ...
 
-    def __ixor__(self, other: Array | NDArray | int, /) -> Array:
+    def __ixor__(self, other: AnyArray | int, /) -> Array:
         return self._rebind(self.__xor__(other), "__ixor__")
 
     @operator_of("bitwise_left_shift", "integer")
-    def __lshift__(self, other: Array | NDArray | int, /) -> Array: ...
+    def __lshift__(self, other: AnyArray | int, /) -> Array: ...
 
     @operator_of("bitwise_left_shift", "integer", reflected=True)
-    def __rlshift__(self, other: Array | NDArray | int, /) -> Array: ...
+    def __rlshift__(self, other: AnyArray | int, /) -> Array: ...
 
-    def __ilshift__(self, other: Array | NDArray | int, /) -> Array:
+    def __ilshift__(self, other: AnyArray | int, /) -> Array:
         return self._rebind(self.__lshift__(other), "__ilshift__")
 
     @operator_of("bitwise_right_shift", "integer")
-    def __rshift__(self, other: Array | NDArray | int, /) -> Array: ...
+    def __rshift__(self, other: AnyArray | int, /) -> Array: ...
 
     @operator_of("bitwise_right_shift", "integer", reflected=True)
-    def __rrshift__(self, other: Array | NDArray | int, /) -> Array: ...
+    def __rrshift__(self, other: AnyArray | int, /) -> Array: ...
 
-    def __irshift__(self, other: Array | NDArray | int, /) -> Array:
+    def __irshift__(self, other: AnyArray | int, /) -> Array:
         return self._rebind(self.__rshift__(other), "__irshift__")
 
     @operator_of("matmul", "numeric")
-    def __matmul__(self, other: Array | NDArray, /) -> Array: ...
+    def __matmul__(self, other: AnyArray, /) -> Array: ...
 
     @operator_of("matmul", "numeric", reflected=True)
-    def __rmatmul__(self, other: Array | NDArray, /) -> Array: ...
+    def __rmatmul__(self, other: AnyArray, /) -> Array: ...
 
-    def __imatmul__(self, other: Array | NDArray, /) -> Array:
+    def __imatmul__(self, other: AnyArray, /) -> Array:
         return self._rebind(self.__matmul__(other), "__imatmul__")
 
 

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from anyarray import _errors
+from anyarray import _backend, _errors
 from anyarray._dtypes import DType
 
 Shape = tuple[int | None, ...]
@@ -34,7 +34,6 @@ ACCEPTED: Final = {
 
 INTEGERS: Final = {
     "int": "an int",
-    "tuple[int, ...]": "a tuple of ints",
     "Sequence[int]": "a sequence of ints",
     "tuple[Sequence[int], Sequence[int]]": "two sequences of ints",
 }
@@ -74,20 +73,22 @@ def diagnose(
         if inputs[0].shape and function not in ("tensordot", "roll"):
             _diagnose_repetition(error, function, inputs, arguments)
     if isinstance(error, IndexError) and not isinstance(error, _errors.AnyarrayError):
-        text = native_message(error)
+        text = _backend.refusal_of(error) or str(error).partition("\n")[0]
         found = re.match(r"index -?\d+ is out of bounds", text)
         if found and inputs and inputs[0].shape:
             axis = (arguments.get("axis") or 0) % len(inputs[0].shape)
             text = f"{found.group()} for axis {axis} with size {inputs[0].shape[axis]}"
         raise _errors.ArgumentIndexError(f"{function}: {text}") from error
-    is_ours_to_translate = type(error).__name__ in TRANSLATED or (isinstance(error, TypeError) and function in _SHAPES)
-    if is_ours_to_translate:
-        raise _errors.ArgumentValueError(f"{function}: {native_message(error)}") from error
+    refusal = _backend.refusal_of(error)
+    if refusal is None and isinstance(error, TypeError) and function in _SHAPES:
+        refusal = str(error).partition("\n")[0]
+    if refusal is not None:
+        raise _errors.ArgumentValueError(f"{function}: {refusal}") from error
 
 
 def diagnose_leak(error: Exception, function: str) -> None:
     """Raise TraceError if a library complains of an array that outlived its trace."""
-    if _errors.is_leak(error):
+    if _backend.is_leak(error):
         raise _errors.leaked(function) from error
 
 
@@ -113,7 +114,7 @@ def words(annotation: str) -> list[str]:
 
 def _wrong_integers(annotation: str, given: Any) -> type[_errors.AnyarrayError] | None:
     if isinstance(given, tuple):
-        is_wrong = not ("tuple" in annotation or "Sequence" in annotation) or any(map(_is_no_integer, given))
+        is_wrong = "Sequence" not in annotation or any(map(_is_no_integer, given))
     elif given is None:
         is_wrong = "None" not in annotation
     else:
@@ -136,16 +137,6 @@ def _wrong_choice(annotation: str, given: Any) -> type[_errors.AnyarrayError] | 
         return None if repr(given) in allowed else _errors.ArgumentValueError
     is_number = isinstance(given, (bool, int, float, np.generic)) and not {"float", "bool"}.isdisjoint(parts)
     return None if is_number or (given is None and "None" in parts) else _errors.ArgumentTypeError
-
-
-TRANSLATED: Final = ("InvalidArgumentError", "UnimplementedError", "NotFoundError")
-"""Exceptions of TensorFlow that mean a wrong argument; they are no built-ins."""
-
-
-def native_message(error: Exception) -> str:
-    """The first line of a native error, without TensorFlow's names of node and op."""
-    first_line = str(getattr(error, "message", error)).partition("\n")[0]
-    return re.sub(r"\{\{function_node .*?\}\} ?| \[Op:.*", "", first_line)
 
 
 def _as_written(inputs: Sequence[Input]) -> list[Input]:
@@ -223,8 +214,9 @@ def diagnose_index(error: Exception, shape: Shape, key: Any, value: Shape | None
     except ValueError:
         shapes = " and ".join(str(one.shape) for one in arrays)
         raise _errors.ArgumentIndexError(f"index: arrays of shapes {shapes} do not broadcast") from error
-    if type(error).__name__ in TRANSLATED and value is None:
-        raise _errors.ArgumentIndexError(f"index: {native_message(error)}") from error
+    refusal = _backend.refusal_of(error)
+    if refusal is not None and value is None:
+        raise _errors.ArgumentIndexError(f"index: {refusal}") from error
     if value is not None and not any(isinstance(one, UnknownIndex) for one in key) and None not in shape:
         whole: Any = shape
         selected = np.broadcast_to(np.False_, whole)[key].shape  # takes no memory

@@ -8,13 +8,14 @@ through it. A native error is examined afterwards: `explain` raises the clear on
 
 Annotations and what they make of a parameter:
 
-    Array                     an array
-    Array | complex           an array or a Python scalar, which takes its dtype from the arrays beside it
-    int | Array               a Python scalar as it is, or an array
-    Array | None              an array or None; `Array | float | None` likewise
-    *arrays: Array            any number of arrays
-    list[Array]               a list or tuple of arrays
-    DType | None              a dtype: becomes the library's
+    AnyArray                  an array
+    AnyArray | complex        an array or a Python scalar, which takes its dtype from the arrays beside it
+    int | AnyArray            a Python scalar as it is, or an array
+    AnyArray | None           an array or None; `AnyArray | float | None` likewise
+    *arrays: AnyArray         any number of arrays
+    Sequence[AnyArray]        a list of arrays, or the like
+    DTypeLike | None          a dtype: becomes the library's
+    Shape                     a tuple of ints, also of one int
     all others                passed on as they are
 """
 
@@ -45,7 +46,7 @@ from anyarray import (
     _ownership,
     _transfer,
 )
-from anyarray._backend import POWERS, Home, Native
+from anyarray._backend import POWERS, VARIABLES, Home, Native
 from anyarray._kept import LENDABLE
 from anyarray._transfer import UNWATCHED, watch
 
@@ -56,7 +57,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 ARRAY, WEAK, SEQUENCE, DTYPE, PLAIN = "array", "weak", "sequence", "dtype", "plain"
 SCALARS: Final = frozenset({bool, int, float, complex})
-SHAPE: Final = "tuple[int, ...]"
+SHAPE: Final = "Shape"
 
 
 class Parameter:
@@ -85,17 +86,17 @@ class Parameter:
         self.is_keyword = parameter.kind is parameter.KEYWORD_ONLY
         self.is_variadic = parameter.kind is parameter.VAR_POSITIONAL
         self.is_optional = "None" in union
-        self.takes_plain_scalar = "Array" in union and union[0] in ("int", "float")
+        self.takes_plain_scalar = "AnyArray" in union and union[0] in ("int", "float")
         scalars = {"bool", "int", "float", "complex"}.intersection(union)
-        if "list[Array]" in union or (self.is_variadic and union == ["Array"]):
+        if "Sequence[AnyArray]" in union or (self.is_variadic and union == ["AnyArray"]):
             self.role = SEQUENCE
-        elif "Array" in union:
+        elif "AnyArray" in union:
             self.role = WEAK if scalars and not self.takes_plain_scalar else ARRAY
-        elif "DType" in union:
+        elif "DTypeLike" in union:
             self.role = DTYPE
         else:
             self.role = PLAIN
-        self.is_integral = self.role is PLAIN and bool(_diagnosis.INTEGERS.keys() & union)
+        self.is_integral = self.role is PLAIN and not {SHAPE, *_diagnosis.INTEGERS}.isdisjoint(union)
         """Whether it is an integer, or several."""
         self.choices = _diagnosis.words(self.annotation) if self.annotation.startswith("Literal") else []
         """The words that it may be, in quotes."""
@@ -400,7 +401,7 @@ def _reading(p: Parameter, at: int) -> str:
     usual = [f"{p.name} is None"] if p.is_optional else []
     if p.annotation.startswith("int"):
         usual.append(f"type({p.name}) is int")
-    if "[int" in p.annotation and "[Sequence" not in p.annotation:
+    if p.annotation == SHAPE or ("[int" in p.annotation and "[Sequence" not in p.annotation):
         # A sum is an int where all are: 45 ns, a quarter of what looking at each takes.
         usual.append(f"type({p.name}) is tuple and type(sum_of({p.name})) is int")
     if p.choices:
@@ -613,7 +614,7 @@ def _taken(function: str, p: Parameter, value: Any) -> Any:
     if is_array(value) or p.role in (PLAIN, DTYPE):
         return value
     if p.role is SEQUENCE:
-        if not isinstance(value, (list, tuple)):
+        if not isinstance(value, Sequence) or isinstance(value, str):
             raise _errors.not_an_array(function, p.name, value)
         return [as_array(function, f"{p.name}[{i}]", one) for i, one in enumerate(value)]
     if value is None and p.is_optional:
@@ -632,7 +633,7 @@ def _taken(function: str, p: Parameter, value: Any) -> Any:
 
 
 def as_array(function: str, parameter: str, value: Any) -> Array:
-    """An Array of an Array or a native array, without a copy; only for the time of a call.
+    """An Array of an Array, a native array or a variable, without a copy; only for the time of a call.
 
     NumPy's arrays are free, those of a framework placed where they are.
     Raises TypeError for anything else.
@@ -643,7 +644,7 @@ def as_array(function: str, parameter: str, value: Any) -> Array:
     if backend is None:
         raise _errors.not_an_array(function, parameter, value)
     home = backend.free if backend.library == "numpy" else backend.placed
-    native = home.plain(value)
+    native = home.plain(value.value if type(value) in VARIABLES else value)
     home.dtype(native)  # raises for dtypes that no Array has
     return wrap(native, home)
 

@@ -17,7 +17,7 @@ import math
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
@@ -158,6 +158,9 @@ KINDS: Final = {
     "numeric": "iufc",
 }
 """The standard's names of kinds, as the letters of `DType.kind`."""
+
+DTypeLike: TypeAlias = DType | np.dtype[Any] | type[Any] | str
+"""What a dtype may be given as: one of ours, of NumPy or of a library's, its name, or Python's bool, int ..."""
 
 _by_object: dict[Any, DType] = {}
 

@@ -181,7 +181,7 @@ def _arguments(
             first = parameter.name if parameter.name in named else next(iter(named))
             is_another = first != parameter.name and first in parameters  # its turn comes
             value = parameter.default if is_another else named.pop(first)
-            is_array = str(parameter.annotation).startswith("Array")  # a shape stays a tuple
+            is_array = str(parameter.annotation).startswith("AnyArray")  # a shape stays a tuple
             positional.append(_operand(value) if is_array else value)
         elif parameter.default is parameter.empty:
             if ours.__name__ not in _IMPLIED:

@@ -415,7 +415,7 @@ OTHER_TYPES: list[tuple[Callable[[], object], str]] = [
 ]
 
 
-INT_OR_INTS = "an int, a tuple of ints or None"
+INT_OR_INTS = "an int, a sequence of ints or None"
 SHAPE = "an int or a sequence of ints"
 NO_INTEGERS: list[tuple[Callable[[Any, Any], object], str]] = [
     (lambda xp, x: xp.sum(x, axis=1.5), f"sum: axis must be {INT_OR_INTS}, not 1.5"),
@@ -427,16 +427,16 @@ NO_INTEGERS: list[tuple[Callable[[Any, Any], object], str]] = [
     (lambda xp, x: xp.argmax(x, axis=(0, 1)), "argmax: axis must be an int or None, not (0, 1)"),
     (lambda xp, x: xp.concat([x, x], axis=0.0), "concat: axis must be an int or None, not 0.0"),
     (lambda xp, x: xp.stack([x, x], axis=None), "stack: axis must be an int, not None"),
-    (lambda xp, x: xp.expand_dims(x, (0.0,)), "expand_dims: axis must be an int or a tuple of ints, not (0.0,)"),
-    (lambda xp, x: xp.squeeze(x, None), "squeeze: axis must be an int or a tuple of ints, not None"),
-    (lambda xp, x: xp.moveaxis(x, 0, 1.0), "moveaxis: destination must be an int or a tuple of ints, not 1.0"),
+    (lambda xp, x: xp.expand_dims(x, (0.0,)), "expand_dims: axis must be an int or a sequence of ints, not (0.0,)"),
+    (lambda xp, x: xp.squeeze(x, None), "squeeze: axis must be an int or a sequence of ints, not None"),
+    (lambda xp, x: xp.moveaxis(x, 0, 1.0), "moveaxis: destination must be an int or a sequence of ints, not 1.0"),
     (lambda xp, x: xp.reshape(x, (6 / 2, 2)), f"reshape: shape must be {SHAPE}, not (3.0, 2)"),
     (lambda xp, x: xp.reshape(x, 6.0), f"reshape: shape must be {SHAPE}, not 6.0"),
     (lambda xp, x: xp.broadcast_to(x, (1.0, 2, 3)), f"broadcast_to: shape must be {SHAPE}, not (1.0, 2, 3)"),
     (lambda xp, x: xp.broadcast_shapes((2.5,)), f"broadcast_shapes: shapes[0] must be {SHAPE}, not (2.5,)"),
     (lambda xp, x: xp.tile(x, (1.0, 2)), f"tile: repetitions must be {SHAPE}, not (1.0, 2)"),
-    (lambda xp, x: xp.permute_dims(x, (1.0, 0)), f"permute_dims: axes must be {SHAPE}, not (1.0, 0)"),
-    (lambda xp, x: xp.roll(x, 1.5), "roll: shift must be an int or a tuple of ints, not 1.5"),
+    (lambda xp, x: xp.permute_dims(x, (1.0, 0)), "permute_dims: axes must be a sequence of ints, not (1.0, 0)"),
+    (lambda xp, x: xp.roll(x, 1.5), "roll: shift must be an int or a sequence of ints, not 1.5"),
     (lambda xp, x: xp.repeat(x, 2.5), "repeat: repeats must be an int or an Array, not 2.5"),
     (lambda xp, x: xp.tril(x, k=0.5), "tril: k must be an int, not 0.5"),
     (lambda xp, x: xp.eye(2, k=0.5), "eye: k must be an int, not 0.5"),

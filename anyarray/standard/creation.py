@@ -8,16 +8,16 @@ namespace, or whatever NumPy takes as one; left out, it is a default that `defau
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, Final, Literal
 
 import numpy as np
 
 from anyarray import _backend, _choice, _dispatch, _dtypes, _errors, _memory, _transfer
-from anyarray._array import Array
+from anyarray._array import AnyArray, Array, Shape
 from anyarray._backend import Backend, Home
 from anyarray._dispatch import dispatch, made
-from anyarray._dtypes import DType
+from anyarray._dtypes import DType, DTypeLike
 from anyarray._transfer import UNWATCHED, watch
 
 __all__ = [
@@ -52,7 +52,6 @@ _MOST: Final = 1 << 48
 """Elements that no array has: as many bytes as processors can address."""
 
 Device = Backend | str
-Shape = int | Sequence[int]
 Number = bool | int | float | complex
 
 
@@ -62,7 +61,7 @@ def arange(
     stop: float | None = None,
     step: float = 1,
     *,
-    dtype: DType | None = None,
+    dtype: DTypeLike | None = None,
     device: Device | None = None,
 ) -> Array:
     """Evenly spaced values from `start` (0 if `stop` is left out) up to, without, `stop`.
@@ -101,7 +100,7 @@ def arange(
 
 
 def asarray(
-    obj: Any, /, *, dtype: DType | None = None, device: Device | None = None, copy: bool | None = None
+    obj: Any, /, *, dtype: DTypeLike | None = None, device: Device | None = None, copy: bool | None = None
 ) -> Array:
     """An Array of a scalar, of nested sequences, of an array of any library, or of a buffer.
 
@@ -291,7 +290,7 @@ def _of_host(host: np.ndarray[Any, Any], wanted: DType | None, device: Device | 
     return made(_transfer.from_host(cast, home.backend), home)
 
 
-def empty(shape: Shape, *, dtype: DType | None = None, device: Device | None = None) -> Array:
+def empty(shape: Shape, *, dtype: DTypeLike | None = None, device: Device | None = None) -> Array:
     """An Array of `shape` with arbitrary values, to be written.
 
     >>> import anyarray as xp
@@ -304,7 +303,7 @@ def empty(shape: Shape, *, dtype: DType | None = None, device: Device | None = N
     return made(home.empty(_shape("empty", shape), dtype=kind, device=place), home)
 
 
-def empty_like(x: Array, /, *, dtype: DType | None = None, device: Device | None = None) -> Array:
+def empty_like(x: AnyArray, /, *, dtype: DTypeLike | None = None, device: Device | None = None) -> Array:
     """An Array with the shape and, unless given, dtype and device of `x`, and arbitrary values.
 
     >>> import anyarray as xp
@@ -322,7 +321,7 @@ def eye(
     /,
     *,
     k: int = 0,
-    dtype: DType | None = None,
+    dtype: DTypeLike | None = None,
     device: Device | None = None,
 ) -> Array:
     """A (`n_rows`, `n_cols`) matrix with ones on the diagonal `k` and zeros elsewhere.
@@ -364,7 +363,7 @@ def from_dlpack(x: object, /, *, device: Device | None = None, copy: bool | None
 
 
 def full(
-    shape: Shape, fill_value: Number | Array, *, dtype: DType | None = None, device: Device | None = None
+    shape: Shape, fill_value: Number | AnyArray, *, dtype: DTypeLike | None = None, device: Device | None = None
 ) -> Array:
     """An Array of `shape` filled with `fill_value`, a Python scalar or an Array without axes.
 
@@ -397,7 +396,7 @@ def full(
 
 
 def full_like(
-    x: Array, /, fill_value: Number | Array, *, dtype: DType | None = None, device: Device | None = None
+    x: AnyArray, /, fill_value: Number | AnyArray, *, dtype: DTypeLike | None = None, device: Device | None = None
 ) -> Array:
     """An Array filled with `fill_value`, with the shape and, unless given, dtype and device of `x`.
 
@@ -421,7 +420,7 @@ def linspace(
     /,
     num: int,
     *,
-    dtype: DType | None = None,
+    dtype: DTypeLike | None = None,
     device: Device | None = None,
     endpoint: bool = True,
 ) -> Array:
@@ -450,7 +449,7 @@ def linspace(
 
 
 @dispatch
-def meshgrid(*arrays: Array, indexing: Literal["xy", "ij"] = "xy") -> tuple[Array, ...]:
+def meshgrid(*arrays: AnyArray, indexing: Literal["xy", "ij"] = "xy") -> tuple[Array, ...]:
     """Coordinate arrays of the grid that one-dimensional `arrays` span.
 
     For n arrays of lengths N1 ... Nn each result is (N1, ..., Nn), or (N2, N1, N3, ..., Nn) if `indexing` is "xy".
@@ -465,7 +464,7 @@ def meshgrid(*arrays: Array, indexing: Literal["xy", "ij"] = "xy") -> tuple[Arra
     ...
 
 
-def ones(shape: Shape, *, dtype: DType | None = None, device: Device | None = None) -> Array:
+def ones(shape: Shape, *, dtype: DTypeLike | None = None, device: Device | None = None) -> Array:
     """An Array of `shape` filled with ones.
 
     >>> import anyarray as xp
@@ -478,7 +477,7 @@ def ones(shape: Shape, *, dtype: DType | None = None, device: Device | None = No
     return made(home.ones(_shape("ones", shape), dtype=kind, device=place), home)
 
 
-def ones_like(x: Array, /, *, dtype: DType | None = None, device: Device | None = None) -> Array:
+def ones_like(x: AnyArray, /, *, dtype: DTypeLike | None = None, device: Device | None = None) -> Array:
     """An Array of ones with the shape and, unless given, dtype and device of `x`.
 
     >>> import anyarray as xp
@@ -491,7 +490,7 @@ def ones_like(x: Array, /, *, dtype: DType | None = None, device: Device | None 
 
 
 @dispatch
-def tril(x: Array, /, *, k: int = 0) -> Array:
+def tril(x: AnyArray, /, *, k: int = 0) -> Array:
     """The lower triangle of each matrix of `x` (..., m, n), zero above the diagonal `k`.
 
     >>> import anyarray as xp
@@ -504,7 +503,7 @@ def tril(x: Array, /, *, k: int = 0) -> Array:
 
 
 @dispatch
-def triu(x: Array, /, *, k: int = 0) -> Array:
+def triu(x: AnyArray, /, *, k: int = 0) -> Array:
     """The upper triangle of each matrix of `x` (..., m, n), zero below the diagonal `k`.
 
     >>> import anyarray as xp
@@ -516,7 +515,7 @@ def triu(x: Array, /, *, k: int = 0) -> Array:
     ...
 
 
-def zeros(shape: Shape, *, dtype: DType | None = None, device: Device | None = None) -> Array:
+def zeros(shape: Shape, *, dtype: DTypeLike | None = None, device: Device | None = None) -> Array:
     """An Array of `shape` filled with zeros.
 
     >>> import anyarray as xp
@@ -529,7 +528,7 @@ def zeros(shape: Shape, *, dtype: DType | None = None, device: Device | None = N
     return made(home.zeros(_shape("zeros", shape), dtype=kind, device=place), home)
 
 
-def zeros_like(x: Array, /, *, dtype: DType | None = None, device: Device | None = None) -> Array:
+def zeros_like(x: AnyArray, /, *, dtype: DTypeLike | None = None, device: Device | None = None) -> Array:
     """An Array of zeros with the shape and, unless given, dtype and device of `x`.
 
     >>> import anyarray as xp
@@ -541,7 +540,7 @@ def zeros_like(x: Array, /, *, dtype: DType | None = None, device: Device | None
     return _like("zeros_like", x, dtype, device)
 
 
-def _like(name: str, x: Array, dtype: DType | None, device: Device | None, *args: Any) -> Array:
+def _like(name: str, x: AnyArray, dtype: DTypeLike | None, device: Device | None, *args: Any) -> Array:
     """The result of the native function `name` for the shape of `x`."""
     if type(x) is not Array:
         x = _dispatch.as_array(name, "x", x)
@@ -562,7 +561,7 @@ def _like(name: str, x: Array, dtype: DType | None, device: Device | None, *args
     return _dispatch.wrap(function(native, *args, dtype=kind, device=place), home)
 
 
-def _check_range(start: Any, stop: Any, step: Any, dtype: DType | None) -> None:
+def _check_range(start: Any, stop: Any, step: Any, dtype: DTypeLike | None) -> None:
     """Raise OverflowError unless the first and the last integer of a range fit its dtype: they would wrap around."""
     if dtype is None and -_FEW < start < _FEW and -_FEW < stop < _FEW:
         return
@@ -589,7 +588,7 @@ def _fitted(function: str, value: Any, wanted: DType) -> Any:
     return _dtypes.integer_within(function, value, wanted) if wanted.kind in "iu" else value
 
 
-def _place(device: Device | None, given: DType | None, kind: type[Any]) -> tuple[Home, Any, Any]:
+def _place(device: Device | None, given: DTypeLike | None, kind: type[Any]) -> tuple[Home, Any, Any]:
     """Where an Array is made, the native dtype (the default of a kind, unless given) and the native device."""
     home = _choice.chosen_home(device)
     backend = home.backend

@@ -13,10 +13,11 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from anyarray import _backend, _diagnosis, _dispatch, _dtypes, _errors
-from anyarray._array import Array
+from anyarray._array import AnyArray, Array
 from anyarray._backend import Backend
 from anyarray._dtypes import (
     DType,
+    DTypeLike,
     bfloat16,
     complex64,
     complex128,
@@ -98,7 +99,7 @@ class IntegerInfo:
     """The dtype itself."""
 
 
-def astype(x: Array, dtype: DType, /, *, copy: Bool = True, device: Backend | str | None = None) -> Array:
+def astype(x: AnyArray, dtype: DTypeLike, /, *, copy: Bool = True, device: Backend | str | None = None) -> Array:
     """`x` converted to `dtype`.
 
     Floats become integers by truncation, numbers become True unless they are zero. With `copy=False` an Array of that
@@ -134,7 +135,7 @@ def astype(x: Array, dtype: DType, /, *, copy: Bool = True, device: Backend | st
     return _dispatch.wrap(native, home)
 
 
-def can_cast(from_: DType | Array, to: DType, /) -> Bool:
+def can_cast(from_: DTypeLike | AnyArray, to: DTypeLike, /) -> Bool:
     """Whether the promotion rule leads from one dtype (or that of an Array) to another.
 
     >>> import anyarray as xp
@@ -147,7 +148,7 @@ def can_cast(from_: DType | Array, to: DType, /) -> Bool:
     return _dtypes.promoted(_of(from_).name, wanted.name) == wanted.name
 
 
-def finfo(type: DType | Array, /) -> FloatInfo:
+def finfo(type: DTypeLike | AnyArray, /) -> FloatInfo:
     """Limits of a floating-point dtype, or of that of an Array.
 
     The limits are Python floats; those of a complex dtype are its parts'. Raises TypeError for other dtypes.
@@ -182,7 +183,7 @@ def _limits(real: DType) -> FloatInfo:
     )
 
 
-def iinfo(type: DType | Array, /) -> IntegerInfo:
+def iinfo(type: DTypeLike | AnyArray, /) -> IntegerInfo:
     """Limits of an integer dtype, or of that of an Array. Raises TypeError for other dtypes.
 
     >>> import anyarray as xp
@@ -198,7 +199,7 @@ def iinfo(type: DType | Array, /) -> IntegerInfo:
     return IntegerInfo(found.itemsize * 8, int(limits.max), int(limits.min), found)
 
 
-def isdtype(dtype: DType, kind: DType | str | tuple[DType | str, ...]) -> Bool:
+def isdtype(dtype: DTypeLike, kind: DTypeLike | str | tuple[DTypeLike | str, ...]) -> Bool:
     """Whether `dtype` is of a kind: a dtype, the name of a kind, or a tuple of those.
 
     The names are bool, signed integer, unsigned integer, integral, real floating, complex floating, numeric.
@@ -220,7 +221,7 @@ def isdtype(dtype: DType, kind: DType | str | tuple[DType | str, ...]) -> Bool:
     return found is _dtypes.dtype(kind)
 
 
-def result_type(*arrays_and_dtypes: Array | DType | complex) -> DType:
+def result_type(*arrays_and_dtypes: AnyArray | DTypeLike | complex) -> DType:
     """The dtype that Arrays, dtypes and Python scalars promote to.
 
     Scalars alone, of which the standard says nothing, give the default dtype of the greatest kind. Raises ValueError

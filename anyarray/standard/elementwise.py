@@ -15,7 +15,7 @@ Errors
 
 from __future__ import annotations
 
-from anyarray._array import Array
+from anyarray._array import AnyArray, Array
 from anyarray._dispatch import dispatch
 
 __all__ = [
@@ -90,7 +90,7 @@ __all__ = [
 
 
 @dispatch(x="numeric")
-def abs(x: Array, /) -> Array:
+def abs(x: AnyArray, /) -> Array:
     """Magnitude of each element.
 
     A complex dtype gives the real one of its parts. An infinite part makes the magnitude infinite, even beside
@@ -106,7 +106,7 @@ def abs(x: Array, /) -> Array:
 
 
 @dispatch(x="floating-point")
-def acos(x: Array, /) -> Array:
+def acos(x: AnyArray, /) -> Array:
     """Angle in [0, π] radians whose cosine is the element.
 
     Real elements outside [-1, 1] give NaN; complex ones have branch cuts there, along the real axis.
@@ -121,7 +121,7 @@ def acos(x: Array, /) -> Array:
 
 
 @dispatch(x="floating-point")
-def acosh(x: Array, /) -> Array:
+def acosh(x: AnyArray, /) -> Array:
     """Inverse hyperbolic cosine, the root that is not negative.
 
     Real elements below 1 give NaN; complex ones have a branch cut there, along the real axis.
@@ -136,7 +136,7 @@ def acosh(x: Array, /) -> Array:
 
 
 @dispatch(x1="numeric", x2="numeric")
-def add(x1: Array | complex, x2: Array | complex, /) -> Array:
+def add(x1: AnyArray | complex, x2: AnyArray | complex, /) -> Array:
     """Sum of `x1` and `x2`.
 
     Infinities of opposite sign give NaN.
@@ -151,7 +151,7 @@ def add(x1: Array | complex, x2: Array | complex, /) -> Array:
 
 
 @dispatch(x="floating-point")
-def asin(x: Array, /) -> Array:
+def asin(x: AnyArray, /) -> Array:
     """Angle in [-π/2, π/2] radians whose sine is the element.
 
     Real elements outside [-1, 1] give NaN; complex ones have branch cuts there, along the real axis.
@@ -166,7 +166,7 @@ def asin(x: Array, /) -> Array:
 
 
 @dispatch(x="floating-point")
-def asinh(x: Array, /) -> Array:
+def asinh(x: AnyArray, /) -> Array:
     """Inverse hyperbolic sine.
 
     Infinities and the sign of zero are kept. Branch cuts lie on the imaginary axis, beyond -1j and 1j.
@@ -181,7 +181,7 @@ def asinh(x: Array, /) -> Array:
 
 
 @dispatch(x="floating-point")
-def atan(x: Array, /) -> Array:
+def atan(x: AnyArray, /) -> Array:
     """Angle in [-π/2, π/2] radians whose tangent is the element.
 
     Infinities give -π/2 and π/2. Branch cuts lie on the imaginary axis, beyond -1j and 1j.
@@ -196,7 +196,7 @@ def atan(x: Array, /) -> Array:
 
 
 @dispatch(x1="real floating-point", x2="real floating-point")
-def atan2(x1: Array | float, x2: Array | float, /) -> Array:
+def atan2(x1: AnyArray | float, x2: AnyArray | float, /) -> Array:
     """Angle in [-π, π] radians of the point (x2, x1).
 
     The signs of both choose the quadrant, those of zeros included: atan2(0.0, -0.0) is π.
@@ -211,7 +211,7 @@ def atan2(x1: Array | float, x2: Array | float, /) -> Array:
 
 
 @dispatch(x="floating-point")
-def atanh(x: Array, /) -> Array:
+def atanh(x: AnyArray, /) -> Array:
     """Inverse hyperbolic tangent.
 
     -1 and 1 give infinities. Real elements outside [-1, 1] give NaN; complex ones have branch cuts there.
@@ -226,7 +226,7 @@ def atanh(x: Array, /) -> Array:
 
 
 @dispatch(x1="integer or boolean", x2="integer or boolean")
-def bitwise_and(x1: Array | int, x2: Array | int, /) -> Array:
+def bitwise_and(x1: AnyArray | int, x2: AnyArray | int, /) -> Array:
     """Bits that are set in both `x1` and `x2`.
 
     For bools this is the logical "and".
@@ -241,7 +241,7 @@ def bitwise_and(x1: Array | int, x2: Array | int, /) -> Array:
 
 
 @dispatch(x="integer or boolean")
-def bitwise_invert(x: Array, /) -> Array:
+def bitwise_invert(x: AnyArray, /) -> Array:
     """Every bit flipped.
 
     For signed integers this is -x - 1, for bools the logical "not".
@@ -256,7 +256,7 @@ def bitwise_invert(x: Array, /) -> Array:
 
 
 @dispatch(x1="integer", x2="integer")
-def bitwise_left_shift(x1: Array | int, x2: Array | int, /) -> Array:
+def bitwise_left_shift(x1: AnyArray | int, x2: AnyArray | int, /) -> Array:
     """Bits of `x1` moved to the left by `x2` places, zeros following.
 
     A shift by the width of the dtype or more gives 0. Shifts must not be negative: their results are undefined.
@@ -271,7 +271,7 @@ def bitwise_left_shift(x1: Array | int, x2: Array | int, /) -> Array:
 
 
 @dispatch(x1="integer or boolean", x2="integer or boolean")
-def bitwise_or(x1: Array | int, x2: Array | int, /) -> Array:
+def bitwise_or(x1: AnyArray | int, x2: AnyArray | int, /) -> Array:
     """Bits that are set in `x1`, in `x2` or in both.
 
     For bools this is the logical "or".
@@ -286,7 +286,7 @@ def bitwise_or(x1: Array | int, x2: Array | int, /) -> Array:
 
 
 @dispatch(x1="integer", x2="integer")
-def bitwise_right_shift(x1: Array | int, x2: Array | int, /) -> Array:
+def bitwise_right_shift(x1: AnyArray | int, x2: AnyArray | int, /) -> Array:
     """Bits of `x1` moved to the right by `x2` places, the sign following.
 
     This is the floor division by 2**x2, so a shift by the width of the dtype or more gives 0, or -1 if
@@ -302,7 +302,7 @@ def bitwise_right_shift(x1: Array | int, x2: Array | int, /) -> Array:
 
 
 @dispatch(x1="integer or boolean", x2="integer or boolean")
-def bitwise_xor(x1: Array | int, x2: Array | int, /) -> Array:
+def bitwise_xor(x1: AnyArray | int, x2: AnyArray | int, /) -> Array:
     """Bits that are set in one of `x1` and `x2`, but not in both.
 
     For bools this is the logical exclusive "or".
@@ -317,7 +317,7 @@ def bitwise_xor(x1: Array | int, x2: Array | int, /) -> Array:
 
 
 @dispatch(x="real numeric")
-def ceil(x: Array, /) -> Array:
+def ceil(x: AnyArray, /) -> Array:
     """Lowest whole number that is not below the element, in the dtype of `x`.
 
     Integers and infinities stay as they are. Elements in (-1, 0) give -0.0.
@@ -332,7 +332,7 @@ def ceil(x: Array, /) -> Array:
 
 
 @dispatch(x="real numeric", min="real numeric", max="real numeric")
-def clip(x: Array, /, min: Array | float | None = None, max: Array | float | None = None) -> Array:
+def clip(x: AnyArray, /, min: AnyArray | float | None = None, max: AnyArray | float | None = None) -> Array:
     """Elements of `x`, moved into the range from `min` to `max`.
 
     Bounds broadcast with `x`; None means no bound. The dtype is what all promote to. Where `min` is above `max`, the
@@ -348,7 +348,7 @@ def clip(x: Array, /, min: Array | float | None = None, max: Array | float | Non
 
 
 @dispatch(x="numeric")
-def conj(x: Array, /) -> Array:
+def conj(x: AnyArray, /) -> Array:
     """Complex conjugate: the imaginary part with its sign changed.
 
     Arrays of a real dtype stay as they are.
@@ -363,7 +363,7 @@ def conj(x: Array, /) -> Array:
 
 
 @dispatch(x1="real floating-point", x2="real floating-point")
-def copysign(x1: Array | float, x2: Array | float, /) -> Array:
+def copysign(x1: AnyArray | float, x2: AnyArray | float, /) -> Array:
     """Magnitude of `x1` with the sign of `x2`.
 
     The sign is the sign bit, so -0.0 and a negative NaN count as negative.
@@ -378,7 +378,7 @@ def copysign(x1: Array | float, x2: Array | float, /) -> Array:
 
 
 @dispatch(x="floating-point")
-def cos(x: Array, /) -> Array:
+def cos(x: AnyArray, /) -> Array:
     """Cosine of an angle in radians.
 
     Real infinities give NaN.
@@ -393,7 +393,7 @@ def cos(x: Array, /) -> Array:
 
 
 @dispatch(x="floating-point")
-def cosh(x: Array, /) -> Array:
+def cosh(x: AnyArray, /) -> Array:
     """Hyperbolic cosine.
 
     Real infinities give inf.
@@ -408,7 +408,7 @@ def cosh(x: Array, /) -> Array:
 
 
 @dispatch(x1="numeric", x2="numeric")
-def divide(x1: Array | complex, x2: Array | complex, /) -> Array:
+def divide(x1: AnyArray | complex, x2: AnyArray | complex, /) -> Array:
     """Quotient of `x1` and `x2`, never rounded to a whole number.
 
     Bools and integers are divided as float64. 0 / 0 and inf / inf give NaN; other divisions
@@ -424,7 +424,7 @@ def divide(x1: Array | complex, x2: Array | complex, /) -> Array:
 
 
 @dispatch
-def equal(x1: Array | complex, x2: Array | complex, /) -> Array:
+def equal(x1: AnyArray | complex, x2: AnyArray | complex, /) -> Array:
     """Whether `x1` equals `x2`: an array of bools.
 
     NaN equals nothing, not even itself; -0.0 equals 0.0. Complex numbers are equal if both parts are.
@@ -439,7 +439,7 @@ def equal(x1: Array | complex, x2: Array | complex, /) -> Array:
 
 
 @dispatch(x="floating-point")
-def exp(x: Array, /) -> Array:
+def exp(x: AnyArray, /) -> Array:
     """e to the power of the element.
 
     -inf gives 0.0.
@@ -454,7 +454,7 @@ def exp(x: Array, /) -> Array:
 
 
 @dispatch(x="floating-point")
-def expm1(x: Array, /) -> Array:
+def expm1(x: AnyArray, /) -> Array:
     """e to the power of the element, minus 1, accurate near 0.
 
     -inf gives -1.0; the sign of zero is kept.
@@ -469,7 +469,7 @@ def expm1(x: Array, /) -> Array:
 
 
 @dispatch(x="real numeric")
-def floor(x: Array, /) -> Array:
+def floor(x: AnyArray, /) -> Array:
     """Highest whole number that is not above the element, in the dtype of `x`.
 
     Integers, infinities and the sign of zero stay as they are.
@@ -484,7 +484,7 @@ def floor(x: Array, /) -> Array:
 
 
 @dispatch(x1="real numeric", x2="real numeric")
-def floor_divide(x1: Array | float, x2: Array | float, /) -> Array:
+def floor_divide(x1: AnyArray | float, x2: AnyArray | float, /) -> Array:
     """Quotient of `x1` and `x2`, rounded down to a whole number.
 
     Integers stay integers, and give 0 if divided by zero. Floats divided by zero give what `divide` gives; an
@@ -500,7 +500,7 @@ def floor_divide(x1: Array | float, x2: Array | float, /) -> Array:
 
 
 @dispatch(x1="real numeric", x2="real numeric")
-def greater(x1: Array | float, x2: Array | float, /) -> Array:
+def greater(x1: AnyArray | float, x2: AnyArray | float, /) -> Array:
     """Whether `x1` is above `x2`: an array of bools.
 
     NaN on either side gives False.
@@ -515,7 +515,7 @@ def greater(x1: Array | float, x2: Array | float, /) -> Array:
 
 
 @dispatch(x1="real numeric", x2="real numeric")
-def greater_equal(x1: Array | float, x2: Array | float, /) -> Array:
+def greater_equal(x1: AnyArray | float, x2: AnyArray | float, /) -> Array:
     """Whether `x1` is above or equal to `x2`: an array of bools.
 
     NaN on either side gives False.
@@ -530,7 +530,7 @@ def greater_equal(x1: Array | float, x2: Array | float, /) -> Array:
 
 
 @dispatch(x1="real floating-point", x2="real floating-point")
-def hypot(x1: Array | float, x2: Array | float, /) -> Array:
+def hypot(x1: AnyArray | float, x2: AnyArray | float, /) -> Array:
     """Length of the vector (x1, x2), without overflow on the way.
 
     An infinity gives inf, even beside NaN.
@@ -545,7 +545,7 @@ def hypot(x1: Array | float, x2: Array | float, /) -> Array:
 
 
 @dispatch(x="complex floating-point")
-def imag(x: Array, /) -> Array:
+def imag(x: AnyArray, /) -> Array:
     """Imaginary part: float32 of complex64, float64 of complex128.
 
     >>> import anyarray as xp
@@ -558,7 +558,7 @@ def imag(x: Array, /) -> Array:
 
 
 @dispatch(x="numeric")
-def isfinite(x: Array, /) -> Array:
+def isfinite(x: AnyArray, /) -> Array:
     """Whether the element is neither infinite nor NaN: an array of bools.
 
     A complex number is finite if both parts are.
@@ -573,7 +573,7 @@ def isfinite(x: Array, /) -> Array:
 
 
 @dispatch(x="numeric")
-def isinf(x: Array, /) -> Array:
+def isinf(x: AnyArray, /) -> Array:
     """Whether the element is infinite: an array of bools.
 
     A complex number is infinite if one of its parts is, even beside NaN.
@@ -588,7 +588,7 @@ def isinf(x: Array, /) -> Array:
 
 
 @dispatch(x="numeric")
-def isnan(x: Array, /) -> Array:
+def isnan(x: AnyArray, /) -> Array:
     """Whether the element is NaN: an array of bools.
 
     A complex number is NaN if one of its parts is.
@@ -603,7 +603,7 @@ def isnan(x: Array, /) -> Array:
 
 
 @dispatch(x1="real numeric", x2="real numeric")
-def less(x1: Array | float, x2: Array | float, /) -> Array:
+def less(x1: AnyArray | float, x2: AnyArray | float, /) -> Array:
     """Whether `x1` is below `x2`: an array of bools.
 
     NaN on either side gives False.
@@ -618,7 +618,7 @@ def less(x1: Array | float, x2: Array | float, /) -> Array:
 
 
 @dispatch(x1="real numeric", x2="real numeric")
-def less_equal(x1: Array | float, x2: Array | float, /) -> Array:
+def less_equal(x1: AnyArray | float, x2: AnyArray | float, /) -> Array:
     """Whether `x1` is below or equal to `x2`: an array of bools.
 
     NaN on either side gives False.
@@ -633,7 +633,7 @@ def less_equal(x1: Array | float, x2: Array | float, /) -> Array:
 
 
 @dispatch(x="floating-point")
-def log(x: Array, /) -> Array:
+def log(x: AnyArray, /) -> Array:
     """Natural logarithm.
 
     Zeros give -inf. Real elements below 0 give NaN; complex ones have a branch cut there, along the real axis.
@@ -648,7 +648,7 @@ def log(x: Array, /) -> Array:
 
 
 @dispatch(x="floating-point")
-def log1p(x: Array, /) -> Array:
+def log1p(x: AnyArray, /) -> Array:
     """Natural logarithm of 1 + x, accurate near 0.
 
     -1 gives -inf; the sign of zero is kept. Real elements below -1 give NaN; complex ones have a branch cut there.
@@ -663,7 +663,7 @@ def log1p(x: Array, /) -> Array:
 
 
 @dispatch(x="floating-point")
-def log2(x: Array, /) -> Array:
+def log2(x: AnyArray, /) -> Array:
     """Logarithm to base 2.
 
     Zeros give -inf. Real elements below 0 give NaN; complex ones have a branch cut there, along the real axis.
@@ -678,7 +678,7 @@ def log2(x: Array, /) -> Array:
 
 
 @dispatch(x="floating-point")
-def log10(x: Array, /) -> Array:
+def log10(x: AnyArray, /) -> Array:
     """Logarithm to base 10.
 
     Zeros give -inf. Real elements below 0 give NaN; complex ones have a branch cut there, along the real axis.
@@ -693,7 +693,7 @@ def log10(x: Array, /) -> Array:
 
 
 @dispatch(x1="real floating-point", x2="real floating-point")
-def logaddexp(x1: Array | float, x2: Array | float, /) -> Array:
+def logaddexp(x1: AnyArray | float, x2: AnyArray | float, /) -> Array:
     """Logarithm of exp(x1) + exp(x2), without overflow on the way.
 
     An infinity of positive sign gives inf, two of negative sign -inf.
@@ -708,7 +708,7 @@ def logaddexp(x1: Array | float, x2: Array | float, /) -> Array:
 
 
 @dispatch(x1="boolean", x2="boolean")
-def logical_and(x1: Array | bool, x2: Array | bool, /) -> Array:
+def logical_and(x1: AnyArray | bool, x2: AnyArray | bool, /) -> Array:
     """Whether both `x1` and `x2` are True.
 
     >>> import anyarray as xp
@@ -721,7 +721,7 @@ def logical_and(x1: Array | bool, x2: Array | bool, /) -> Array:
 
 
 @dispatch(x="boolean")
-def logical_not(x: Array, /) -> Array:
+def logical_not(x: AnyArray, /) -> Array:
     """Whether the element is False.
 
     >>> import anyarray as xp
@@ -734,7 +734,7 @@ def logical_not(x: Array, /) -> Array:
 
 
 @dispatch(x1="boolean", x2="boolean")
-def logical_or(x1: Array | bool, x2: Array | bool, /) -> Array:
+def logical_or(x1: AnyArray | bool, x2: AnyArray | bool, /) -> Array:
     """Whether at least one of `x1` and `x2` is True.
 
     >>> import anyarray as xp
@@ -747,7 +747,7 @@ def logical_or(x1: Array | bool, x2: Array | bool, /) -> Array:
 
 
 @dispatch(x1="boolean", x2="boolean")
-def logical_xor(x1: Array | bool, x2: Array | bool, /) -> Array:
+def logical_xor(x1: AnyArray | bool, x2: AnyArray | bool, /) -> Array:
     """Whether exactly one of `x1` and `x2` is True.
 
     >>> import anyarray as xp
@@ -760,7 +760,7 @@ def logical_xor(x1: Array | bool, x2: Array | bool, /) -> Array:
 
 
 @dispatch(x1="real numeric", x2="real numeric")
-def maximum(x1: Array | float, x2: Array | float, /) -> Array:
+def maximum(x1: AnyArray | float, x2: AnyArray | float, /) -> Array:
     """The higher one of `x1` and `x2`.
 
     NaN on either side gives NaN. Of -0.0 and 0.0, either may be the result.
@@ -775,7 +775,7 @@ def maximum(x1: Array | float, x2: Array | float, /) -> Array:
 
 
 @dispatch(x1="real numeric", x2="real numeric")
-def minimum(x1: Array | float, x2: Array | float, /) -> Array:
+def minimum(x1: AnyArray | float, x2: AnyArray | float, /) -> Array:
     """The lower one of `x1` and `x2`.
 
     NaN on either side gives NaN. Of -0.0 and 0.0, either may be the result.
@@ -790,7 +790,7 @@ def minimum(x1: Array | float, x2: Array | float, /) -> Array:
 
 
 @dispatch(x1="numeric", x2="numeric")
-def multiply(x1: Array | complex, x2: Array | complex, /) -> Array:
+def multiply(x1: AnyArray | complex, x2: AnyArray | complex, /) -> Array:
     """Product of `x1` and `x2`.
 
     An infinity times zero gives NaN.
@@ -805,7 +805,7 @@ def multiply(x1: Array | complex, x2: Array | complex, /) -> Array:
 
 
 @dispatch(x="numeric")
-def negative(x: Array, /) -> Array:
+def negative(x: AnyArray, /) -> Array:
     """The element with its sign changed.
 
     Unsigned integers wrap around, and the lowest integer of a signed dtype stays as it is.
@@ -820,7 +820,7 @@ def negative(x: Array, /) -> Array:
 
 
 @dispatch(x1="real floating-point", x2="real floating-point")
-def nextafter(x1: Array | float, x2: Array | float, /) -> Array:
+def nextafter(x1: AnyArray | float, x2: AnyArray | float, /) -> Array:
     """The representable number next to `x1` in the direction of `x2`.
 
     If both are equal, the result is `x2`, so that the sign of zero is that of `x2`.
@@ -835,7 +835,7 @@ def nextafter(x1: Array | float, x2: Array | float, /) -> Array:
 
 
 @dispatch
-def not_equal(x1: Array | complex, x2: Array | complex, /) -> Array:
+def not_equal(x1: AnyArray | complex, x2: AnyArray | complex, /) -> Array:
     """Whether `x1` differs from `x2`: an array of bools.
 
     NaN differs from everything, even from itself; -0.0 does not differ from 0.0.
@@ -850,7 +850,7 @@ def not_equal(x1: Array | complex, x2: Array | complex, /) -> Array:
 
 
 @dispatch(x="numeric")
-def positive(x: Array, /) -> Array:
+def positive(x: AnyArray, /) -> Array:
     """The element, unchanged: the counterpart of `negative`.
 
     >>> import anyarray as xp
@@ -863,7 +863,7 @@ def positive(x: Array, /) -> Array:
 
 
 @dispatch(x1="numeric", x2="numeric")
-def pow(x1: Array | complex, x2: Array | complex, /) -> Array:
+def pow(x1: AnyArray | complex, x2: AnyArray | complex, /) -> Array:
     """`x1` to the power of `x2`.
 
     Integers stay integers and wrap around; what a negative exponent gives for them is undefined, and may be an error.
@@ -880,7 +880,7 @@ def pow(x1: Array | complex, x2: Array | complex, /) -> Array:
 
 
 @dispatch(x="numeric")
-def real(x: Array, /) -> Array:
+def real(x: AnyArray, /) -> Array:
     """Real part: float32 of complex64, float64 of complex128.
 
     Arrays of a real dtype stay as they are.
@@ -895,7 +895,7 @@ def real(x: Array, /) -> Array:
 
 
 @dispatch(x="floating-point")
-def reciprocal(x: Array, /) -> Array:
+def reciprocal(x: AnyArray, /) -> Array:
     """1 divided by the element, by the rules of `divide`.
 
     >>> import anyarray as xp
@@ -908,7 +908,7 @@ def reciprocal(x: Array, /) -> Array:
 
 
 @dispatch(x1="real numeric", x2="real numeric")
-def remainder(x1: Array | float, x2: Array | float, /) -> Array:
+def remainder(x1: AnyArray | float, x2: AnyArray | float, /) -> Array:
     """Remainder of the floor division of `x1` by `x2`, as Python's `%`.
 
     It has the sign of `x2`. Integers divided by zero leave 0; floats divided by zero and infinite `x1` leave NaN.
@@ -923,7 +923,7 @@ def remainder(x1: Array | float, x2: Array | float, /) -> Array:
 
 
 @dispatch(x="numeric")
-def round(x: Array, /) -> Array:
+def round(x: AnyArray, /) -> Array:
     """Whole number nearest to the element, in the dtype of `x`.
 
     Of two that are equally near, the even one is taken. Integers, infinities and the sign of zero stay
@@ -939,7 +939,7 @@ def round(x: Array, /) -> Array:
 
 
 @dispatch(x="numeric")
-def sign(x: Array, /) -> Array:
+def sign(x: AnyArray, /) -> Array:
     """-1, 0 or 1: the sign of the element, in the dtype of `x`.
 
     Complex numbers give x / abs(x), and 0 for zero.
@@ -954,7 +954,7 @@ def sign(x: Array, /) -> Array:
 
 
 @dispatch(x="real floating-point")
-def signbit(x: Array, /) -> Array:
+def signbit(x: AnyArray, /) -> Array:
     """Whether the sign bit is set: an array of bools.
 
     It is set in negative numbers, in -0.0 and in a negative NaN.
@@ -969,7 +969,7 @@ def signbit(x: Array, /) -> Array:
 
 
 @dispatch(x="floating-point")
-def sin(x: Array, /) -> Array:
+def sin(x: AnyArray, /) -> Array:
     """Sine of an angle in radians.
 
     Real infinities give NaN; the sign of zero is kept.
@@ -984,7 +984,7 @@ def sin(x: Array, /) -> Array:
 
 
 @dispatch(x="floating-point")
-def sinh(x: Array, /) -> Array:
+def sinh(x: AnyArray, /) -> Array:
     """Hyperbolic sine.
 
     Real infinities and the sign of zero are kept.
@@ -999,7 +999,7 @@ def sinh(x: Array, /) -> Array:
 
 
 @dispatch(x="floating-point")
-def sqrt(x: Array, /) -> Array:
+def sqrt(x: AnyArray, /) -> Array:
     """Square root: the one whose real part is not negative.
 
     Real elements below 0 give NaN; complex ones have a branch cut there. The sign of zero is kept.
@@ -1014,7 +1014,7 @@ def sqrt(x: Array, /) -> Array:
 
 
 @dispatch(x="numeric")
-def square(x: Array, /) -> Array:
+def square(x: AnyArray, /) -> Array:
     """The element times itself.
 
     >>> import anyarray as xp
@@ -1027,7 +1027,7 @@ def square(x: Array, /) -> Array:
 
 
 @dispatch(x1="numeric", x2="numeric")
-def subtract(x1: Array | complex, x2: Array | complex, /) -> Array:
+def subtract(x1: AnyArray | complex, x2: AnyArray | complex, /) -> Array:
     """Difference of `x1` and `x2`.
 
     Infinities of equal sign give NaN.
@@ -1042,7 +1042,7 @@ def subtract(x1: Array | complex, x2: Array | complex, /) -> Array:
 
 
 @dispatch(x="floating-point")
-def tan(x: Array, /) -> Array:
+def tan(x: AnyArray, /) -> Array:
     """Tangent of an angle in radians.
 
     Real infinities give NaN; the sign of zero is kept.
@@ -1057,7 +1057,7 @@ def tan(x: Array, /) -> Array:
 
 
 @dispatch(x="floating-point")
-def tanh(x: Array, /) -> Array:
+def tanh(x: AnyArray, /) -> Array:
     """Hyperbolic tangent.
 
     Real infinities give -1.0 and 1.0; the sign of zero is kept.
@@ -1072,7 +1072,7 @@ def tanh(x: Array, /) -> Array:
 
 
 @dispatch(x="real numeric")
-def trunc(x: Array, /) -> Array:
+def trunc(x: AnyArray, /) -> Array:
     """The element without its fraction, in the dtype of `x`.
 
     Integers, infinities and the sign of zero stay as they are.

@@ -22,10 +22,10 @@ from collections.abc import Sequence
 from typing import Literal
 
 from anyarray import _backend, _dispatch, _dtypes, _errors
-from anyarray._array import Array
+from anyarray._array import AnyArray, Array
 from anyarray._backend import Backend
 from anyarray._dispatch import dispatch
-from anyarray._dtypes import DType
+from anyarray._dtypes import DTypeLike
 
 __all__ = [
     "fft",
@@ -47,7 +47,7 @@ __all__ = [
 
 @dispatch(x="floating-point")
 def fft(
-    x: Array,
+    x: AnyArray,
     /,
     *,
     n: int | None = None,
@@ -69,7 +69,7 @@ def fft(
 
 @dispatch(x="floating-point")
 def fftn(
-    x: Array,
+    x: AnyArray,
     /,
     *,
     s: Sequence[int] | None = None,
@@ -90,7 +90,7 @@ def fftn(
 
 
 @dispatch
-def fftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
+def fftshift(x: AnyArray, /, *, axes: int | Sequence[int] | None = None) -> Array:
     """`x` with the frequency zero moved from the front to the middle.
 
     An axis of length n is rolled by n // 2. `axes` None means all axes.
@@ -106,7 +106,7 @@ def fftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
 
 @dispatch(x="floating-point")
 def hfft(
-    x: Array,
+    x: AnyArray,
     /,
     *,
     n: int | None = None,
@@ -128,7 +128,7 @@ def hfft(
 
 @dispatch(x="floating-point")
 def ifft(
-    x: Array,
+    x: AnyArray,
     /,
     *,
     n: int | None = None,
@@ -150,7 +150,7 @@ def ifft(
 
 @dispatch(x="floating-point")
 def ifftn(
-    x: Array,
+    x: AnyArray,
     /,
     *,
     s: Sequence[int] | None = None,
@@ -171,7 +171,7 @@ def ifftn(
 
 
 @dispatch
-def ifftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
+def ifftshift(x: AnyArray, /, *, axes: int | Sequence[int] | None = None) -> Array:
     """Inverse of `fftshift`; they differ where a length is odd.
 
     An axis of length n is rolled by -(n // 2). `axes` None means all axes.
@@ -187,7 +187,7 @@ def ifftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
 
 @dispatch(x="real floating-point")
 def ihfft(
-    x: Array,
+    x: AnyArray,
     /,
     *,
     n: int | None = None,
@@ -210,7 +210,7 @@ def ihfft(
 
 @dispatch(x="floating-point")
 def irfft(
-    x: Array,
+    x: AnyArray,
     /,
     *,
     n: int | None = None,
@@ -232,7 +232,7 @@ def irfft(
 
 @dispatch(x="floating-point")
 def irfftn(
-    x: Array,
+    x: AnyArray,
     /,
     *,
     s: Sequence[int] | None = None,
@@ -254,7 +254,7 @@ def irfftn(
 
 @dispatch(x="real floating-point")
 def rfft(
-    x: Array,
+    x: AnyArray,
     /,
     *,
     n: int | None = None,
@@ -276,7 +276,7 @@ def rfft(
 
 @dispatch(x="real floating-point")
 def rfftn(
-    x: Array,
+    x: AnyArray,
     /,
     *,
     s: Sequence[int] | None = None,
@@ -301,7 +301,7 @@ for _name in ("fftfreq", "rfftfreq"):
     _backend.declare(_name)
 
 
-def fftfreq(n: int, /, *, d: float = 1.0, dtype: DType | None = None, device: Backend | str | None = None) -> Array:
+def fftfreq(n: int, /, *, d: float = 1.0, dtype: DTypeLike | None = None, device: Backend | str | None = None) -> Array:
     """Frequencies of the elements of a transform of length `n`, in cycles per unit of `d`.
 
     The result is (n,): [0, 1, ..., (n - 1) // 2, -(n // 2), ..., -1] / (d * n), of the default float unless `dtype`
@@ -316,7 +316,9 @@ def fftfreq(n: int, /, *, d: float = 1.0, dtype: DType | None = None, device: Ba
     return _frequencies("fftfreq", n, d, dtype, device)
 
 
-def rfftfreq(n: int, /, *, d: float = 1.0, dtype: DType | None = None, device: Backend | str | None = None) -> Array:
+def rfftfreq(
+    n: int, /, *, d: float = 1.0, dtype: DTypeLike | None = None, device: Backend | str | None = None
+) -> Array:
     """Frequencies of the elements of `rfft` of length `n`, in cycles per unit of `d`.
 
     The result is (n // 2 + 1,): [0, 1, ..., n // 2] / (d * n), of the default float unless `dtype` is given.
@@ -331,7 +333,7 @@ def rfftfreq(n: int, /, *, d: float = 1.0, dtype: DType | None = None, device: B
     return _frequencies("rfftfreq", n, d, dtype, device)
 
 
-def _frequencies(name: str, n: int, d: float, dtype: DType | None, device: Backend | str | None) -> Array:
+def _frequencies(name: str, n: int, d: float, dtype: DTypeLike | None, device: Backend | str | None) -> Array:
     n = _dispatch.integer(name, "n", n)
     if n < 1:
         raise _errors.ArgumentValueError(f"{name}: n must be at least 1, not {n}")

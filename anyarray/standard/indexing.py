@@ -7,14 +7,14 @@ The functions work under the transforms of every backend; `x[indices]` is the ge
 
 from __future__ import annotations
 
-from anyarray._array import Array
+from anyarray._array import AnyArray, Array
 from anyarray._dispatch import dispatch
 
 __all__ = ["take", "take_along_axis"]
 
 
 @dispatch(indices="integer")
-def take(x: Array, indices: Array, /, *, axis: int | None = None) -> Array:
+def take(x: AnyArray, indices: AnyArray, /, *, axis: int | None = None) -> Array:
     """Elements of `x` at `indices` along `axis`.
 
     `x` is (..., n, ...), `indices` (k,) of an integer dtype; the result is (..., k, ...) with the dtype of `x`.
@@ -31,7 +31,7 @@ def take(x: Array, indices: Array, /, *, axis: int | None = None) -> Array:
 
 
 @dispatch(indices="integer")
-def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
+def take_along_axis(x: AnyArray, indices: AnyArray, /, *, axis: int = -1) -> Array:
     """Elements of `x` at `indices` along `axis`, with indices for each line.
 
     `x` is (..., n, ...), `indices` (..., k, ...) of an integer dtype; the axes other than `axis` broadcast. The

@@ -10,11 +10,12 @@ Raises ValueError for shapes that do not fit, TypeError for a dtype that the fun
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
-from anyarray._array import Array
+from anyarray._array import AnyArray, Array
 from anyarray._dispatch import dispatch
-from anyarray._dtypes import DType
+from anyarray._dtypes import DTypeLike
 from anyarray.standard.linear_algebra import matmul, matrix_transpose, tensordot, vecdot
 
 __all__ = [
@@ -76,7 +77,7 @@ class SVD(NamedTuple):
 
 
 @dispatch(x="floating-point")
-def cholesky(x: Array, /, *, upper: bool = False) -> Array:
+def cholesky(x: AnyArray, /, *, upper: bool = False) -> Array:
     """Triangular matrix L with L @ L^H = x; if `upper`, U with U^H @ U = x.
 
     `x` is (..., m, m), Hermitian (symmetric if real) and positive definite. The other triangle of the result is zero.
@@ -91,7 +92,7 @@ def cholesky(x: Array, /, *, upper: bool = False) -> Array:
 
 
 @dispatch(x1="numeric", x2="numeric")
-def cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
+def cross(x1: AnyArray, x2: AnyArray, /, *, axis: int = -1) -> Array:
     """Vector product of the vectors along `axis`.
 
     `axis` is negative and has length 3 in both; the other axes broadcast.
@@ -106,7 +107,7 @@ def cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
 
 
 @dispatch(x="floating-point")
-def det(x: Array, /) -> Array:
+def det(x: AnyArray, /) -> Array:
     """Determinant of square matrices.
 
     `x` is (..., m, m), the result (...). The determinant of a matrix (0, 0) is 1.
@@ -121,7 +122,7 @@ def det(x: Array, /) -> Array:
 
 
 @dispatch
-def diagonal(x: Array, /, *, offset: int = 0) -> Array:
+def diagonal(x: AnyArray, /, *, offset: int = 0) -> Array:
     """Elements on a diagonal of matrices.
 
     `x` is (..., m, n), the result (..., k). `offset` counts diagonals from the main one, upwards if positive.
@@ -136,7 +137,7 @@ def diagonal(x: Array, /, *, offset: int = 0) -> Array:
 
 
 @dispatch(x="floating-point")
-def eig(x: Array, /) -> Eigensystem:
+def eig(x: AnyArray, /) -> Eigensystem:
     """Eigenvalues and eigenvectors of square matrices.
 
     `x` is (..., m, m). `eigenvalues` is (..., m), in no particular order, `eigenvectors` (..., m, m) with the vectors
@@ -153,7 +154,7 @@ def eig(x: Array, /) -> Eigensystem:
 
 
 @dispatch(x="floating-point")
-def eigh(x: Array, /) -> Eigensystem:
+def eigh(x: AnyArray, /) -> Eigensystem:
     """Eigenvalues and eigenvectors of Hermitian (symmetric if real) matrices.
 
     `x` is (..., m, m). `eigenvalues` is (..., m), real, in ascending order; `eigenvectors` (..., m, m) of the dtype of
@@ -170,7 +171,7 @@ def eigh(x: Array, /) -> Eigensystem:
 
 
 @dispatch(x="floating-point")
-def eigvals(x: Array, /) -> Array:
+def eigvals(x: AnyArray, /) -> Array:
     """Eigenvalues of square matrices.
 
     `x` is (..., m, m), the result (..., m), complex of the precision of `x`, in no particular order.
@@ -185,7 +186,7 @@ def eigvals(x: Array, /) -> Array:
 
 
 @dispatch(x="floating-point")
-def eigvalsh(x: Array, /) -> Array:
+def eigvalsh(x: AnyArray, /) -> Array:
     """Eigenvalues of Hermitian (symmetric if real) matrices.
 
     `x` is (..., m, m), the result (..., m), real, in ascending order.
@@ -200,7 +201,7 @@ def eigvalsh(x: Array, /) -> Array:
 
 
 @dispatch(x="floating-point")
-def inv(x: Array, /) -> Array:
+def inv(x: AnyArray, /) -> Array:
     """Inverse of square matrices.
 
     `x` and the result are (..., m, m).
@@ -216,7 +217,7 @@ def inv(x: Array, /) -> Array:
 
 @dispatch(x="floating-point")
 def matrix_norm(
-    x: Array,
+    x: AnyArray,
     /,
     *,
     keepdims: bool = False,
@@ -242,7 +243,7 @@ def matrix_norm(
 
 
 @dispatch(x="floating-point")
-def matrix_power(x: Array, n: int, /) -> Array:
+def matrix_power(x: AnyArray, n: int, /) -> Array:
     """Square matrices to the power of a whole number.
 
     `x` and the result are (..., m, m). `n` = 0 gives the identity, a negative one a power of the inverse.
@@ -257,7 +258,7 @@ def matrix_power(x: Array, n: int, /) -> Array:
 
 
 @dispatch(x="floating-point", rtol="real floating-point")
-def matrix_rank(x: Array, /, *, rtol: float | Array | None = None) -> Array:
+def matrix_rank(x: AnyArray, /, *, rtol: float | AnyArray | None = None) -> Array:
     """Number of singular values that are not small, as int64.
 
     `x` is (..., m, n), the result (...). Small are those up to `rtol` times the greatest one of the matrix. `rtol` is
@@ -273,7 +274,7 @@ def matrix_rank(x: Array, /, *, rtol: float | Array | None = None) -> Array:
 
 
 @dispatch(x1="numeric", x2="numeric")
-def outer(x1: Array, x2: Array, /) -> Array:
+def outer(x1: AnyArray, x2: AnyArray, /) -> Array:
     """Product of each element of a vector with each one of another.
 
     `x1` is (n,), `x2` (m,), the result (n, m). Complex elements are not conjugated.
@@ -288,7 +289,7 @@ def outer(x1: Array, x2: Array, /) -> Array:
 
 
 @dispatch(x="floating-point", rtol="real floating-point")
-def pinv(x: Array, /, *, rtol: float | Array | None = None) -> Array:
+def pinv(x: AnyArray, /, *, rtol: float | AnyArray | None = None) -> Array:
     """Pseudo-inverse (Moore-Penrose) of matrices.
 
     `x` is (..., m, n), the result (..., n, m). Singular values up to `rtol` times the greatest one count as zero.
@@ -305,7 +306,7 @@ def pinv(x: Array, /, *, rtol: float | Array | None = None) -> Array:
 
 
 @dispatch(x="floating-point")
-def qr(x: Array, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QR:
+def qr(x: AnyArray, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QR:
     """Q with orthonormal columns and upper triangular R with Q @ R = x.
 
     `x` is (..., m, n). With k = min(m, n), `Q` is (..., m, k) and `R` (..., k, n) if `mode` is "reduced", (..., m, m)
@@ -322,7 +323,7 @@ def qr(x: Array, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QR:
 
 
 @dispatch(x="floating-point")
-def slogdet(x: Array, /) -> Slogdet:
+def slogdet(x: AnyArray, /) -> Slogdet:
     """Determinant of square matrices, as sign and logarithm of its magnitude.
 
     `x` is (..., m, m), both results are (...): `sign` of the dtype of `x`, `logabsdet` real. They do not overflow
@@ -339,7 +340,7 @@ def slogdet(x: Array, /) -> Slogdet:
 
 
 @dispatch(x1="floating-point", x2="floating-point")
-def solve(x1: Array, x2: Array, /) -> Array:
+def solve(x1: AnyArray, x2: AnyArray, /) -> Array:
     """Solution of the linear equations x1 @ result = x2.
 
     `x1` is (..., m, m). `x2` is one right side, if it is (m,), or holds them as columns (..., m, k), and the
@@ -355,7 +356,7 @@ def solve(x1: Array, x2: Array, /) -> Array:
 
 
 @dispatch(x="floating-point")
-def svd(x: Array, /, *, full_matrices: bool = True) -> SVD:
+def svd(x: AnyArray, /, *, full_matrices: bool = True) -> SVD:
     """Singular values and vectors of matrices: U @ diag(S) @ Vh = x.
 
     `x` is (..., m, n). With k = min(m, n), `S` is (..., k), real, in descending order. `U` is (..., m, m) and `Vh`
@@ -373,7 +374,7 @@ def svd(x: Array, /, *, full_matrices: bool = True) -> SVD:
 
 
 @dispatch(x="floating-point")
-def svdvals(x: Array, /) -> Array:
+def svdvals(x: AnyArray, /) -> Array:
     """Singular values of matrices.
 
     `x` is (..., m, n), the result (..., min(m, n)), real, in descending order.
@@ -388,7 +389,7 @@ def svdvals(x: Array, /) -> Array:
 
 
 @dispatch(x="numeric")
-def trace(x: Array, /, *, offset: int = 0, dtype: DType | None = None) -> Array:
+def trace(x: AnyArray, /, *, offset: int = 0, dtype: DTypeLike | None = None) -> Array:
     """Sum of a diagonal of matrices.
 
     `x` is (..., m, n), the result (...). `offset` is that of `diagonal`, `dtype` that of `sum`. An empty diagonal
@@ -405,10 +406,10 @@ def trace(x: Array, /, *, offset: int = 0, dtype: DType | None = None) -> Array:
 
 @dispatch(x="floating-point")
 def vector_norm(
-    x: Array,
+    x: AnyArray,
     /,
     *,
-    axis: int | tuple[int, ...] | None = None,
+    axis: int | Sequence[int] | None = None,
     keepdims: bool = False,
     ord: float = 2,
 ) -> Array:

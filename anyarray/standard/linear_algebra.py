@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from anyarray._array import Array
+from anyarray._array import AnyArray, Array
 from anyarray._dispatch import dispatch
 
 __all__ = ["matmul", "matrix_transpose", "tensordot", "vecdot"]
 
 
 @dispatch(x1="numeric", x2="numeric")
-def matmul(x1: Array, x2: Array, /) -> Array:
+def matmul(x1: AnyArray, x2: AnyArray, /) -> Array:
     """Matrix product, as the operator `@`.
 
     `x1` is (..., m, k), `x2` (..., k, n), the result (..., m, n); the axes in front broadcast. A vector (k,) counts as
@@ -32,7 +32,7 @@ def matmul(x1: Array, x2: Array, /) -> Array:
 
 
 @dispatch
-def matrix_transpose(x: Array, /) -> Array:
+def matrix_transpose(x: AnyArray, /) -> Array:
     """The matrices of `x` with rows and columns exchanged.
 
     `x` is (..., m, n), the result (..., n, m). Complex elements are not conjugated.
@@ -48,8 +48,8 @@ def matrix_transpose(x: Array, /) -> Array:
 
 @dispatch(x1="numeric", x2="numeric")
 def tensordot(
-    x1: Array,
-    x2: Array,
+    x1: AnyArray,
+    x2: AnyArray,
     /,
     *,
     axes: int | tuple[Sequence[int], Sequence[int]] = 2,
@@ -69,7 +69,7 @@ def tensordot(
 
 
 @dispatch(x1="numeric", x2="numeric")
-def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
+def vecdot(x1: AnyArray, x2: AnyArray, /, *, axis: int = -1) -> Array:
     """Scalar product of the vectors along `axis`.
 
     This is the sum of conj(x1) * x2. `axis` is negative and has equal length in both; the other axes broadcast.

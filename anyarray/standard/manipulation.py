@@ -7,7 +7,9 @@ in that one alone.
 
 from __future__ import annotations
 
-from anyarray._array import Array
+from collections.abc import Sequence
+
+from anyarray._array import AnyArray, Array, Shape
 from anyarray._dispatch import dispatch, lengths
 from anyarray._errors import ArgumentValueError
 
@@ -31,7 +33,7 @@ __all__ = [
 
 
 @dispatch
-def broadcast_arrays(*arrays: Array) -> tuple[Array, ...]:
+def broadcast_arrays(*arrays: AnyArray) -> tuple[Array, ...]:
     """The arrays, each broadcast to the shape that fits all of them.
 
     Every array keeps its dtype. Raises ValueError if the shapes do not broadcast.
@@ -73,7 +75,7 @@ def broadcast_shapes(*shapes: tuple[int | None, ...]) -> tuple[int | None, ...]:
 
 
 @dispatch
-def broadcast_to(x: Array, /, shape: tuple[int, ...]) -> Array:
+def broadcast_to(x: AnyArray, /, shape: Shape) -> Array:
     """`x` in another shape, its elements repeated.
 
     Axes of length 1 and new ones in front of all are repeated as `shape` says. Raises ValueError if the other
@@ -89,7 +91,7 @@ def broadcast_to(x: Array, /, shape: tuple[int, ...]) -> Array:
 
 
 @dispatch
-def concat(arrays: tuple[Array, ...] | list[Array], /, *, axis: int | None = 0) -> Array:
+def concat(arrays: Sequence[AnyArray], /, *, axis: int | None = 0) -> Array:
     """The arrays put one behind the other along `axis`.
 
     Their shapes may differ on that axis only. If `axis` is None, they are flattened first. The dtype is what all
@@ -106,7 +108,7 @@ def concat(arrays: tuple[Array, ...] | list[Array], /, *, axis: int | None = 0) 
 
 
 @dispatch
-def expand_dims(x: Array, /, axis: int | tuple[int, ...]) -> Array:
+def expand_dims(x: AnyArray, /, axis: int | Sequence[int]) -> Array:
     """`x` with new axes of length 1.
 
     `axis` says which axes of the result are the new ones.
@@ -122,7 +124,7 @@ def expand_dims(x: Array, /, axis: int | tuple[int, ...]) -> Array:
 
 
 @dispatch
-def flip(x: Array, /, *, axis: int | tuple[int, ...] | None = None) -> Array:
+def flip(x: AnyArray, /, *, axis: int | Sequence[int] | None = None) -> Array:
     """Elements of `x` in reverse order along `axis`; None means all axes.
 
     >>> import anyarray as xp
@@ -135,7 +137,7 @@ def flip(x: Array, /, *, axis: int | tuple[int, ...] | None = None) -> Array:
 
 
 @dispatch
-def moveaxis(x: Array, source: int | tuple[int, ...], destination: int | tuple[int, ...], /) -> Array:
+def moveaxis(x: AnyArray, source: int | Sequence[int], destination: int | Sequence[int], /) -> Array:
     """`x` with the axes `source` at the places `destination`.
 
     The other axes keep their order. Raises ValueError if the two differ in number or one axis is named twice.
@@ -150,7 +152,7 @@ def moveaxis(x: Array, source: int | tuple[int, ...], destination: int | tuple[i
 
 
 @dispatch
-def permute_dims(x: Array, /, axes: tuple[int, ...]) -> Array:
+def permute_dims(x: AnyArray, /, axes: Sequence[int]) -> Array:
     """`x` with its axes in the order `axes`.
 
     Raises ValueError unless `axes` names each axis of `x` once.
@@ -165,7 +167,7 @@ def permute_dims(x: Array, /, axes: tuple[int, ...]) -> Array:
 
 
 @dispatch(repeats="integer")
-def repeat(x: Array, repeats: int | Array, /, *, axis: int | None = None) -> Array:
+def repeat(x: AnyArray, repeats: int | AnyArray, /, *, axis: int | None = None) -> Array:
     """Elements of `x`, each as many times as `repeats` says, along `axis`.
 
     `x` is (..., n, ...), `repeats` a number or an array (n,) or (1,) of an integer dtype. If `axis` is None, `x` is
@@ -184,7 +186,7 @@ def repeat(x: Array, repeats: int | Array, /, *, axis: int | None = None) -> Arr
 
 
 @dispatch
-def reshape(x: Array, /, shape: tuple[int, ...], *, copy: bool | None = None) -> Array:
+def reshape(x: AnyArray, /, shape: Shape, *, copy: bool | None = None) -> Array:
     """Elements of `x`, in row-major order, in another shape.
 
     One length in `shape` may be -1: it follows from the others. `copy` True makes the result own its memory, None
@@ -201,7 +203,7 @@ def reshape(x: Array, /, shape: tuple[int, ...], *, copy: bool | None = None) ->
 
 
 @dispatch
-def roll(x: Array, /, shift: int | tuple[int, ...], *, axis: int | tuple[int, ...] | None = None) -> Array:
+def roll(x: AnyArray, /, shift: int | Sequence[int], *, axis: int | Sequence[int] | None = None) -> Array:
     """Elements of `x`, moved on by `shift` places along `axis`.
 
     Those that leave at the end come in at the front; a negative shift moves them back. One shift may serve several
@@ -217,7 +219,7 @@ def roll(x: Array, /, shift: int | tuple[int, ...], *, axis: int | tuple[int, ..
 
 
 @dispatch
-def squeeze(x: Array, /, axis: int | tuple[int, ...]) -> Array:
+def squeeze(x: AnyArray, /, axis: int | Sequence[int]) -> Array:
     """`x` without the axes `axis`, which have length 1.
 
     Raises ValueError if one of them is longer.
@@ -232,7 +234,7 @@ def squeeze(x: Array, /, axis: int | tuple[int, ...]) -> Array:
 
 
 @dispatch
-def stack(arrays: tuple[Array, ...] | list[Array], /, *, axis: int = 0) -> Array:
+def stack(arrays: Sequence[AnyArray], /, *, axis: int = 0) -> Array:
     """The arrays, all of one shape, put side by side along a new axis.
 
     `axis` is the place of the new axis in the result. The dtype is what all promote to.
@@ -248,7 +250,7 @@ def stack(arrays: tuple[Array, ...] | list[Array], /, *, axis: int = 0) -> Array
 
 
 @dispatch
-def tile(x: Array, repetitions: tuple[int, ...], /) -> Array:
+def tile(x: AnyArray, repetitions: Shape, /) -> Array:
     """Copies of `x` side by side: as many along each axis as `repetitions`.
 
     Axes and repetitions correspond from the last one on; where one of them has fewer, ones are put in front.
@@ -263,7 +265,7 @@ def tile(x: Array, repetitions: tuple[int, ...], /) -> Array:
 
 
 @dispatch
-def unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]:
+def unstack(x: AnyArray, /, *, axis: int = 0) -> tuple[Array, ...]:
     """The parts of `x` along `axis`, each without that axis.
 
     >>> import anyarray as xp

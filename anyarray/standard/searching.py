@@ -6,16 +6,17 @@ that are searched are left out of the result, or kept with length 1 if `keepdims
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
-from anyarray._array import Array
+from anyarray._array import AnyArray, Array
 from anyarray._dispatch import dispatch
 
 __all__ = ["argmax", "argmin", "count_nonzero", "nonzero", "searchsorted", "where"]
 
 
 @dispatch(x="real numeric")
-def argmax(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
+def argmax(x: AnyArray, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
     """Index of the highest element over `axis`, the first one of equals.
 
     The first NaN counts as the highest. With `axis` None, the index is that into the flattened `x`.
@@ -31,7 +32,7 @@ def argmax(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> A
 
 
 @dispatch(x="real numeric")
-def argmin(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
+def argmin(x: AnyArray, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
     """Index of the lowest element over `axis`, the first one of equals.
 
     The first NaN counts as the lowest. With `axis` None, the index is that into the flattened `x`.
@@ -47,7 +48,7 @@ def argmin(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> A
 
 
 @dispatch
-def count_nonzero(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Array:
+def count_nonzero(x: AnyArray, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Array:
     """Number of elements over `axis` that are not zero.
 
     Of bools these are the True ones, of complex numbers those with a part that is not zero. NaN is not zero.
@@ -62,7 +63,7 @@ def count_nonzero(x: Array, /, *, axis: int | tuple[int, ...] | None = None, kee
 
 
 @dispatch
-def nonzero(x: Array, /) -> tuple[Array, ...]:
+def nonzero(x: AnyArray, /) -> tuple[Array, ...]:
     """Indices of the elements that are not zero.
 
     There is an array (k,) for each axis of `x`. The indices come in row-major order. k depends on the
@@ -80,12 +81,12 @@ def nonzero(x: Array, /) -> tuple[Array, ...]:
 
 @dispatch(x1="real numeric", x2="real numeric", sorter="integer")
 def searchsorted(
-    x1: Array,
-    x2: Array | float,
+    x1: AnyArray,
+    x2: AnyArray | float,
     /,
     *,
     side: Literal["left", "right"] = "left",
-    sorter: Array | None = None,
+    sorter: AnyArray | None = None,
 ) -> Array:
     """Indices at which `x2` could be put into `x1` without changing its order.
 
@@ -105,7 +106,7 @@ def searchsorted(
 
 
 @dispatch(condition="boolean")
-def where(condition: Array, x1: Array | complex, x2: Array | complex, /) -> Array:
+def where(condition: AnyArray, x1: AnyArray | complex, x2: AnyArray | complex, /) -> Array:
     """Elements of `x1` where `condition` is True, of `x2` elsewhere.
 
     All three broadcast; the dtype is what `x1` and `x2` promote to, and either may be a Python scalar.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from anyarray._array import Array
+from anyarray._array import AnyArray, Array
 from anyarray._dispatch import dispatch
 
 __all__ = ["isin", "unique_all", "unique_counts", "unique_inverse", "unique_values"]
@@ -39,7 +39,7 @@ class UniqueInverse(NamedTuple):
 
 
 @dispatch
-def isin(x1: Array | int, x2: Array | int, /, *, invert: bool = False) -> Array:
+def isin(x1: AnyArray | int, x2: AnyArray | int, /, *, invert: bool = False) -> Array:
     """Whether each element of `x1` is in `x2`.
 
     The result is of bools and has the shape of `x1`; `x2` may have any shape. If `invert` is True, whether it is not in
@@ -55,7 +55,7 @@ def isin(x1: Array | int, x2: Array | int, /, *, invert: bool = False) -> Array:
 
 
 @dispatch
-def unique_all(x: Array, /) -> UniqueAll:
+def unique_all(x: AnyArray, /) -> UniqueAll:
     """Distinct elements of `x`, where they are, and how often.
 
     `values` is (k,) of the dtype of `x`, `indices` (k,) their first positions in the flattened `x`, `inverse_indices`
@@ -71,7 +71,7 @@ def unique_all(x: Array, /) -> UniqueAll:
 
 
 @dispatch
-def unique_counts(x: Array, /) -> UniqueCounts:
+def unique_counts(x: AnyArray, /) -> UniqueCounts:
     """Distinct elements of `x`, and how often they occur.
 
     `values` is (k,) of the dtype of `x`, `counts` (k,). Every NaN counts by itself.
@@ -86,7 +86,7 @@ def unique_counts(x: Array, /) -> UniqueCounts:
 
 
 @dispatch
-def unique_inverse(x: Array, /) -> UniqueInverse:
+def unique_inverse(x: AnyArray, /) -> UniqueInverse:
     """Distinct elements of `x`, and the positions in them that give back `x`.
 
     `values` is (k,) of the dtype of `x`, `inverse_indices` has the shape of `x`. Every NaN counts by itself.
@@ -102,7 +102,7 @@ def unique_inverse(x: Array, /) -> UniqueInverse:
 
 
 @dispatch
-def unique_values(x: Array, /) -> Array:
+def unique_values(x: AnyArray, /) -> Array:
     """Distinct elements of `x`, as an array (k,) of its dtype.
 
     Every NaN counts by itself.

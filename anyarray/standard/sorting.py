@@ -7,14 +7,14 @@ Complex numbers have no order: TypeError.
 
 from __future__ import annotations
 
-from anyarray._array import Array
+from anyarray._array import AnyArray, Array
 from anyarray._dispatch import dispatch
 
 __all__ = ["argsort", "sort"]
 
 
 @dispatch(x="real numeric")
-def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
+def argsort(x: AnyArray, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
     """Indices that sort `x` along `axis`: an int64 array of the shape of `x`.
 
     `take_along_axis` with these indices is `sort` of `x`. With `stable`, indices of equal elements ascend.
@@ -30,7 +30,7 @@ def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bo
 
 
 @dispatch(x="real numeric")
-def sort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
+def sort(x: AnyArray, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
     """Elements of `x` in order along `axis`.
 
     The result is a new array with the shape and dtype of `x`; only -0.0 and 0.0 show whether it is `stable`.

@@ -14,9 +14,11 @@ Errors
 
 from __future__ import annotations
 
-from anyarray._array import Array
+from collections.abc import Sequence
+
+from anyarray._array import AnyArray, Array
 from anyarray._dispatch import dispatch
-from anyarray._dtypes import DType
+from anyarray._dtypes import DTypeLike
 
 __all__ = [
     "cumulative_prod",
@@ -33,11 +35,11 @@ __all__ = [
 
 @dispatch(x="numeric")
 def cumulative_prod(
-    x: Array,
+    x: AnyArray,
     /,
     *,
     axis: int | None = None,
-    dtype: DType | None = None,
+    dtype: DTypeLike | None = None,
     include_initial: bool = False,
 ) -> Array:
     """Products of the elements up to each position along `axis`.
@@ -56,11 +58,11 @@ def cumulative_prod(
 
 @dispatch(x="numeric")
 def cumulative_sum(
-    x: Array,
+    x: AnyArray,
     /,
     *,
     axis: int | None = None,
-    dtype: DType | None = None,
+    dtype: DTypeLike | None = None,
     include_initial: bool = False,
 ) -> Array:
     """Sums of the elements up to each position along `axis`.
@@ -78,7 +80,7 @@ def cumulative_sum(
 
 
 @dispatch(x="real numeric")
-def max(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Array:
+def max(x: AnyArray, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Array:
     """Highest element over `axis`, in the dtype of `x`.
 
     A NaN among the elements gives NaN. Of -0.0 and 0.0, either may be the result.
@@ -94,7 +96,7 @@ def max(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: boo
 
 
 @dispatch(x="floating-point")
-def mean(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Array:
+def mean(x: AnyArray, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Array:
     """Arithmetic mean over `axis`, in the dtype of `x`.
 
     Bools and integers give float64. The mean of no elements is NaN.
@@ -109,7 +111,7 @@ def mean(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bo
 
 
 @dispatch(x="real numeric")
-def min(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Array:
+def min(x: AnyArray, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Array:
     """Lowest element over `axis`, in the dtype of `x`.
 
     A NaN among the elements gives NaN. Of -0.0 and 0.0, either may be the result.
@@ -126,11 +128,11 @@ def min(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: boo
 
 @dispatch(x="numeric")
 def prod(
-    x: Array,
+    x: AnyArray,
     /,
     *,
-    axis: int | tuple[int, ...] | None = None,
-    dtype: DType | None = None,
+    axis: int | Sequence[int] | None = None,
+    dtype: DTypeLike | None = None,
     keepdims: bool = False,
 ) -> Array:
     """Product over `axis`, in `dtype`.
@@ -149,10 +151,10 @@ def prod(
 
 @dispatch(x="real floating-point")
 def std(
-    x: Array,
+    x: AnyArray,
     /,
     *,
-    axis: int | tuple[int, ...] | None = None,
+    axis: int | Sequence[int] | None = None,
     correction: float = 0.0,
     keepdims: bool = False,
 ) -> Array:
@@ -172,11 +174,11 @@ def std(
 
 @dispatch(x="numeric")
 def sum(
-    x: Array,
+    x: AnyArray,
     /,
     *,
-    axis: int | tuple[int, ...] | None = None,
-    dtype: DType | None = None,
+    axis: int | Sequence[int] | None = None,
+    dtype: DTypeLike | None = None,
     keepdims: bool = False,
 ) -> Array:
     """Sum over `axis`, in `dtype`.
@@ -195,10 +197,10 @@ def sum(
 
 @dispatch(x="real floating-point")
 def var(
-    x: Array,
+    x: AnyArray,
     /,
     *,
-    axis: int | tuple[int, ...] | None = None,
+    axis: int | Sequence[int] | None = None,
     correction: float = 0.0,
     keepdims: bool = False,
 ) -> Array:

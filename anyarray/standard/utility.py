@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from anyarray._array import Array
+from collections.abc import Sequence
+
+from anyarray._array import AnyArray, Array
 from anyarray._dispatch import dispatch
 
 __all__ = ["all", "any", "diff"]
 
 
 @dispatch
-def all(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Array:
+def all(x: AnyArray, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Array:
     """Whether all elements over `axis` are True: an array of bools.
 
     Numbers count as True unless they are zero; NaN is True. `axis` None means all axes. These are left out of
@@ -25,7 +27,7 @@ def all(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: boo
 
 
 @dispatch
-def any(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Array:
+def any(x: AnyArray, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Array:
     """Whether any element over `axis` is True: an array of bools.
 
     Numbers count as True unless they are zero; NaN is True. `axis` None means all axes. These are left out of
@@ -42,13 +44,13 @@ def any(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: boo
 
 @dispatch(x="numeric", prepend="numeric", append="numeric")
 def diff(
-    x: Array,
+    x: AnyArray,
     /,
     *,
     axis: int = -1,
     n: int = 1,
-    prepend: Array | None = None,
-    append: Array | None = None,
+    prepend: AnyArray | None = None,
+    append: AnyArray | None = None,
 ) -> Array:
     """Differences between neighbours along `axis`, taken `n` times.
 

@@ -9,6 +9,7 @@ from typing import Any, assert_type
 import numpy as np
 
 import anyarray as xp
+from anyarray.typing import SVD, AnyArray, DTypeLike, FloatInfo, Shape
 
 
 def creation() -> xp.Array:
@@ -37,12 +38,36 @@ def functions(x: xp.Array) -> None:
     assert_type(vectors, xp.Array)
 
 
+def native_arrays(host: np.ndarray[Any, Any], arrays: list[xp.Array]) -> None:
+    assert_type(xp.exp(host), xp.Array)
+    assert_type(xp.add(host, xp.ones(3)), xp.Array)
+    assert_type(xp.concat([host, host]), xp.Array)
+    assert_type(xp.stack((host, xp.ones(3))), xp.Array)
+    assert_type(xp.concat(arrays), xp.Array)
+    assert_type(xp.linalg.solve(host, host), xp.Array)
+
+
+def ways_to_write(x: xp.Array) -> None:
+    assert_type(xp.reshape(x, -1), xp.Array)
+    assert_type(xp.reshape(x, [2, 3]), xp.Array)
+    assert_type(xp.sum(x, axis=[0, 1]), xp.Array)
+    assert_type(xp.zeros(3, dtype=np.float32), xp.Array)
+    assert_type(xp.astype(x, "int8"), xp.Array)
+    assert_type(xp.asarray([1], dtype=float), xp.Array)
+
+
+def names_for_annotations(x: AnyArray, dtype: DTypeLike, shape: Shape) -> tuple[SVD, FloatInfo]:
+    y = xp.reshape(xp.astype(x, dtype), shape)
+    return xp.linalg.svd(y), xp.finfo(y)
+
+
 def array_object(x: xp.Array) -> None:
     assert_type(x + 1, xp.Array)
     assert_type(1 / x, xp.Array)
     assert_type(x + np.ones(2), xp.Array)
     assert_type(x < np.ones(2), xp.Array)
     assert_type(x @ x, xp.Array)
+    assert_type(x @ np.ones(2), xp.Array)
     assert_type(x == x, xp.Array)
     assert_type(-x, xp.Array)
     assert_type(x[0, ..., None, ::2], xp.Array)
@@ -103,5 +128,6 @@ def errors() -> None:
 
 def mistakes(x: xp.Array) -> None:
     xp.exp("1")  # type: ignore[arg-type]
+    xp.exp([1.0])  # type: ignore[arg-type]
     xp.sum(x, keep=True)  # type: ignore[call-arg]
     xp.expp(x)  # type: ignore[attr-defined]

@@ -1,0 +1,36 @@
+"""Names for annotations: what functions take, and the classes of what they return.
+
+    from anyarray.typing import AnyArray
+
+    def norm(x: AnyArray) -> xp.Array: ...
+
+`AnyArray` is an Array or an array of any library, `Index` what `x[...]` takes, `Shape` and `DTypeLike` are the ways to
+write a shape and a dtype. The classes are those of results with several parts.
+"""
+
+from __future__ import annotations
+
+from anyarray._array import AnyArray, Index, Shape
+from anyarray._dtypes import DTypeLike
+from anyarray.standard.data_types import FloatInfo, IntegerInfo
+from anyarray.standard.inspection import DefaultDTypes, Info
+from anyarray.standard.linalg import QR, SVD, Eigensystem, Slogdet
+from anyarray.standard.sets import UniqueAll, UniqueCounts, UniqueInverse
+
+__all__ = [
+    "QR",
+    "SVD",
+    "AnyArray",
+    "DTypeLike",
+    "DefaultDTypes",
+    "Eigensystem",
+    "FloatInfo",
+    "Index",
+    "Info",
+    "IntegerInfo",
+    "Shape",
+    "Slogdet",
+    "UniqueAll",
+    "UniqueCounts",
+    "UniqueInverse",
+]
