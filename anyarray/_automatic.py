@@ -340,7 +340,7 @@ class Decision:
         if self.has_moved and isinstance(error, _errors.UnsupportedError):
             _unable.add((there.name, self.function))
             self.home = self.stay
-        elif is_out_of_memory(error) and there.name != NUMPY:
+        elif _backend.is_out_of_memory(error) and there.name != NUMPY:
             self.home = self.stay if self.has_moved else _backend.backend_of_name(NUMPY).free
             warnings.warn(
                 f"{self.function}: {there} is out of memory, so the call is repeated on {self.home.backend}",
@@ -359,17 +359,6 @@ WAITED: Final = 1 << 28
 
 class OutOfMemoryWarning(ResourceWarning):
     """A device had no memory for a call that was moved to it; the call is repeated on the host."""
-
-
-def is_out_of_memory(error: BaseException) -> bool:
-    """Whether an error of any library says that memory ran out."""
-    name = type(error).__name__
-    return (
-        isinstance(error, MemoryError)
-        or "OutOfMemory" in name
-        or "ResourceExhausted" in name
-        or ("RESOURCE_EXHAUSTED" in str(error))
-    )
 
 
 def settled(function: str, arrays: Sequence[Any], home: Home, reason: str) -> Decision:

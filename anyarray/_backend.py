@@ -227,6 +227,8 @@ class Library:
     """Top-level packages that define its array classes."""
     extra: str | None = None
     """Our extra that installs it."""
+    has_derivatives: bool = False
+    """Whether errors name it to who wants derivatives."""
 
     @property
     def is_installed(self) -> bool:
@@ -261,9 +263,13 @@ LIBRARIES: Final[dict[str, Library]] = {
         Library("numpy", "anyarray.backends.numpy", "numpy", ("cpu",), ("numpy",), ("numpy",)),
         Library(
             "tf", "anyarray.backends.tensorflow", "tensorflow", ("cpu", "gpu", "tpu"),
-            ("tensorflow", "tensorflow-cpu", "tf-nightly"), ("tensorflow",), "tensorflow",
+            ("tensorflow", "tensorflow-cpu", "tf-nightly"), ("tensorflow", "tf_keras"), "tensorflow",
+            has_derivatives=True,
         ),
-        Library("jax", "anyarray.backends.jax", "jax", ("cpu", "gpu", "tpu"), ("jax",), ("jax", "jaxlib"), "jax"),
+        Library(
+            "jax", "anyarray.backends.jax", "jax", ("cpu", "gpu", "tpu"),
+            ("jax",), ("jax", "jaxlib"), "jax", has_derivatives=True,
+        ),
         Library(
             "cupy", "anyarray.backends.cupy", "cupy", ("gpu",),
             ("cupy-cuda12x", "cupy-cuda13x", "cupy-cuda11x", "cupy"), ("cupy",), "cupy",
@@ -537,14 +543,16 @@ def loaded_backends() -> list[Backend]:
 
 
 def backend_of_native(native: Native) -> Backend | None:
-    """The backend on which a native array lives; None if no backend knows its class."""
+    """The backend on which a native array lives, or what a variable holds; None if no backend knows its class."""
     kind = type(native)
     try:
         library = _library_by_class[kind]
     except KeyError:
         library = _library_by_class[kind] = _library_of(kind)
+        if library is None and _is_of_variables(kind):
+            VARIABLES.add(kind)
     if library is None:
-        return None
+        return backend_of_native(native.value) if kind in VARIABLES else None
     loaded = load(library)
     device = loaded.device_of(native)
     try:
@@ -552,6 +560,16 @@ def backend_of_native(native: Native) -> Backend | None:
     except KeyError:
         found = loaded.backends[device] = _backend_on(loaded, device)
         return found
+
+
+VARIABLES: Final[set[type]] = set()
+"""Classes of variables of Keras, as they are met. Their `value` is a native array, or a variable that is one to us."""
+
+
+def _is_of_variables(kind: type) -> bool:
+    # No backend knows them, as Keras runs on any of several libraries; there the variables are of one class.
+    roots = {base.__module__.partition(".")[0] for base in kind.__mro__}
+    return "keras" in roots and hasattr(kind, "value") and hasattr(kind, "assign")
 
 
 def _backend_on(loaded: _Loaded, device: Any) -> Backend:
@@ -575,6 +593,21 @@ def _library_of(kind: type) -> Library | None:
         if library.package == root and issubclass(kind, load(library).array_types):
             return library
     return None
+
+
+def is_leak(error: BaseException) -> bool:
+    """Whether a library complains of an array that outlived its trace."""
+    return any(one.hook("is_leak")(error) for one in list(_loaded.values()))
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether a library complains that memory ran out."""
+    return any(one.hook("is_out_of_memory")(error) for one in list(_loaded.values()))
+
+
+def refusal_of(error: BaseException) -> str | None:
+    """What a library has against an argument, told by an error of its own; None for any other error."""
+    return next((text for one in list(_loaded.values()) if (text := one.hook("refusal_of")(error))), None)
 
 
 def _from_numpy(namespace: Any, a: np.ndarray[Any, Any], device: Any) -> Native:
@@ -616,6 +649,9 @@ _DEFAULT_HOOKS: Final[dict[str, Callable[[Any], Callable[..., Any]]]] = {
     "duplicate": lambda namespace: lambda x: namespace.asarray(x, copy=True),
     "scoped": lambda namespace: lambda function, device: function,
     "synchronize": lambda namespace: lambda x: None,
+    "is_leak": lambda namespace: lambda error: False,
+    "is_out_of_memory": lambda namespace: lambda error: isinstance(error, MemoryError),
+    "refusal_of": lambda namespace: lambda error: None,
 }
 """Hooks of a library whose namespace follows the standard, by name: made of the namespace."""
 

@@ -96,11 +96,6 @@ class TraceError(AnyarrayError, RuntimeError):
     """An Array that stood for a value inside a transform is used after it."""
 
 
-def is_leak(error: Exception) -> bool:
-    """Whether JAX or TensorFlow, which has no class for it, complains of an array that outlived its trace."""
-    return type(error).__name__ == "UnexpectedTracerError" or "is out of scope and cannot be used here" in str(error)
-
-
 def leaked(function: str) -> TraceError:
     """Error for an Array that left its trace by a side effect."""
     return TraceError(

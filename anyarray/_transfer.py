@@ -32,7 +32,7 @@ from typing import Any, Final, Literal, NamedTuple
 import numpy as np
 
 from anyarray import _errors, _memory
-from anyarray._backend import Backend, Home, Native, Way, as_backend
+from anyarray._backend import Backend, Home, Native, Way, as_backend, is_leak
 
 
 @dataclass(frozen=True)
@@ -343,7 +343,7 @@ def _refuse_leak(native: Native, source: Backend, cause: str) -> None:
     try:
         source.free.expand_dims(native, 0)
     except Exception as error:
-        if _errors.is_leak(error):
+        if is_leak(error):
             raise _errors.leaked(cause) from error
         raise
 

@@ -22,7 +22,7 @@ from anyarray._automatic import WholeFunction
 from anyarray._backend import Backend, Home, Native
 from anyarray._choice import Choice
 from anyarray._nested import LEAF, Static, Structure
-from anyarray.interop import check_is_function, is_async, name_of, standing_for, value_of
+from anyarray.interop import check_is_function, is_async, name_of, standing_for
 from anyarray.standard.creation import asarray
 
 __all__ = ["grad", "jacobian", "jit", "stop_gradient", "value_and_grad", "vmap"]
@@ -34,9 +34,6 @@ T = TypeVar("T")
 Axes: TypeAlias = "int | Sequence[Axes] | dict[str, Axes] | None"
 """An axis for all Arrays of a value, None for those that are not mapped, or the same for its parts."""
 
-DIFFERENTIATING: Final = ("jax", "tf")
-"""Libraries of the registry with gradients; an error names them, importing none."""
-
 
 def _leaf(value: Any) -> Array | None:
     """An Array of an array of any library; None for what is none."""
@@ -45,8 +42,7 @@ def _leaf(value: Any) -> Array | None:
         return value  # type: ignore[no-any-return]  # `kind` says so
     if kind in _dispatch.SCALARS or kind is str or value is None:
         return None
-    native = value_of(value)
-    return _dispatch.as_array("transform", "argument", native) if _backend.backend_of_native(native) else None
+    return _dispatch.as_array("transform", "argument", value) if _backend.backend_of_native(value) else None
 
 
 def _leaf_of_argument(value: Any) -> Array | None:
@@ -118,7 +114,8 @@ def _run(function: Callable[..., Any], home: Home, structure: Structure, natives
 def _hook(name: str, home: Home, hook: str) -> Callable[..., Any]:
     """The backend's transform, in its scope. Raises UnsupportedError if it has none."""
     if not home.backend.has_hook(hook):
-        cures = " or ".join(f'with xp.backend("{library}")' for library in DIFFERENTIATING)
+        differentiating = [library.name for library in _backend.LIBRARIES.values() if library.has_derivatives]
+        cures = " or ".join(f'with xp.backend("{library}")' for library in differentiating)
         raise _errors.UnsupportedError(f"{name}: {home.backend} has no derivatives. Choose a backend that has: {cures}")
     return getattr(home, hook)  # type: ignore[no-any-return]  # a function, by the contract
 
@@ -431,7 +428,7 @@ class _Jit:
             self._bare[home] = Choice(backend)
         for one in arguments:
             is_container = type(one) is Array or _nested.opened(one) is not None
-            if not is_container and _backend.backend_of_native(value_of(one)) is None:
+            if not is_container and _backend.backend_of_native(one) is None:
                 self._opaque.add(type(one))
 
     def _bare_home(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Home | None:

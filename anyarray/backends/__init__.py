@@ -58,6 +58,10 @@ The hooks
     adopt(kind, unwrap, wrap)     let instances of a class go in and out of the library's own transforms:
                                   `unwrap(instance)` is its native array, `wrap(native)` an instance; called once
     synchronize(x)                return when x is computed; for timing
+    is_leak(error)                whether the library complains of an array that outlived its transform
+    is_out_of_memory(error)       whether it complains that memory ran out; left out, it raises MemoryError
+    refusal_of(error)             what the library has against an argument, if it tells that by an error of its own,
+                                  which is no built-in; None for any other
     jit(function)                 the function, compiled at its first call and anew for other dtypes and shapes; takes
                                   native arrays, gives one or a list of them. No default: without it nothing is compiled
     prepared(function, xs, device)

@@ -29,6 +29,8 @@ __all__ = [
     "from_dlpack",
     "from_numpy",
     "is_deleted",
+    "is_leak",
+    "is_out_of_memory",
     "is_traced",
     "namespace",
     "native_dtype",
@@ -192,6 +194,16 @@ def synchronize(x: Native) -> None:
     """Return when `x` is computed."""
     if not isinstance(x, jax.core.Tracer):
         x.block_until_ready()
+
+
+def is_leak(error: BaseException) -> bool:
+    """Whether JAX complains of a tracer that outlived its transform."""
+    return isinstance(error, jax.errors.UnexpectedTracerError)
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether a device had no memory; JAX has one class for all that XLA reports, and the message begins with which."""
+    return isinstance(error, jax.errors.JaxRuntimeError) and "RESOURCE_EXHAUSTED" in str(error)
 
 
 def adopt(kind: type, unwrap: Callable[[Any], Native], wrap: Callable[[Native], Any]) -> None:

@@ -13,9 +13,12 @@ __all__ = [
     "exported",
     "from_dlpack",
     "from_numpy",
+    "is_leak",
+    "is_out_of_memory",
     "is_traced",
     "native_dtype",
     "plain",
+    "refusal_of",
     "scalar",
     "scoped",
     "shape_of",
@@ -25,6 +28,7 @@ __all__ = [
 ]
 
 import functools
+import re
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -203,3 +207,24 @@ def synchronize(x: Tensor) -> None:
         to_numpy(x)  # waits for this one tensor: 1 us, where asking every device takes 60
     else:
         tf.test.experimental.sync_devices()
+
+
+def is_leak(error: BaseException) -> bool:
+    """Whether TensorFlow complains of a symbolic tensor that outlived its graph; it has several classes for that."""
+    return "is out of scope and cannot be used here" in str(error)
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether a device had no memory."""
+    return isinstance(error, (MemoryError, tf.errors.ResourceExhaustedError))
+
+
+def refusal_of(error: BaseException) -> str | None:
+    """What TensorFlow has against an argument, without its names of node and op; None for other errors than its own."""
+    if not isinstance(error, _REFUSALS):
+        return None
+    return _NAMES.sub("", str(error.message).partition("\n")[0])
+
+
+_REFUSALS: Final = (tf.errors.InvalidArgumentError, tf.errors.UnimplementedError, tf.errors.NotFoundError)
+_NAMES: Final = re.compile(r"\{\{function_node .*?\}\} ?| \[Op:.*")
