@@ -30,7 +30,7 @@ def from_native(a: Native, /) -> Array:
     >>> xp.from_native(np.arange(3)).tolist()
     [0, 1, 2]
     """
-    wrapped: Array = _dispatch.as_array("from_native", "a", value_of(a))
+    wrapped: Array = _dispatch.as_array("from_native", "a", a)
     return wrapped
 
 
@@ -45,7 +45,7 @@ def to_native(x: Array, /, *, like: Native | Array | Backend | str | None = None
     'ndarray'
     """
     if type(x) is not Array:
-        x = _dispatch.as_array("to_native", "x", value_of(x))
+        x = _dispatch.as_array("to_native", "x", x)
     if like is None:
         return _handed_out(x, x._home.backend)
     return _handed_out(x, like if type(like) is Backend else _backend_like(like))
@@ -56,7 +56,7 @@ def _backend_like(like: Any) -> Backend:
         return like._home.backend
     if isinstance(like, (str, Backend)):
         return _backend.as_backend(like)
-    found = _backend.backend_of_native(value_of(like))
+    found = _backend.backend_of_native(like)
     if found is None:
         raise _errors.ArgumentTypeError(
             f"to_native: like must be an array, a device or its name, not {type(like).__name__}"
@@ -73,31 +73,6 @@ def _handed_out(x: Array, backend: Backend) -> Native:
         _kept.hand_out(x)
         return native
     return backend.free.duplicate(native)
-
-
-def value_of(a: Any) -> Any:
-    """The tensor in a tf.Variable or a Keras variable, which are no arrays but hold one; everything else as it is."""
-    reader = _reader_of_variable(type(a))  # type: ignore[arg-type]  # classes are hashable
-    return a if reader is None else reader(a)
-
-
-@functools.cache
-def _reader_of_variable(kind: type) -> Callable[[Any], Any] | None:
-    """What reads the variables of a class; None for a class that is none of variables."""
-    root = kind.__module__.partition(".")[0]
-    if root in ("tensorflow", "keras", "tf_keras") and hasattr(kind, "read_value"):
-        return _value_of_tensorflow_s
-    # What a Keras variable holds depends on the library that Keras runs on: a tf.Variable, an array.
-    is_keras_s = root == "keras" and hasattr(kind, "value") and hasattr(kind, "assign")
-    return _value_of_keras_s if is_keras_s else None
-
-
-def _value_of_tensorflow_s(variable: Any) -> Any:
-    return variable.read_value()
-
-
-def _value_of_keras_s(variable: Any) -> Any:
-    return value_of(variable.value)
 
 
 def standing_for(function: Callable[..., Any]) -> Callable[[Callable[P, R]], Callable[P, R]]:
@@ -199,38 +174,29 @@ def _kind(function: str, kinds: list[Home | None]) -> Backend:
 
 _ATOMS: Final = frozenset({bool, int, float, complex, str, bytes, type(None)})
 
-_readers: Final[dict[type, Callable[[Any], Native] | None]] = {}
-"""What gives the native array of a value, by its class; None for one that is no array. Filled as they are met."""
+_are_arrays: Final[dict[type, bool]] = {}
+"""Whether values are native arrays, or variables, by their class. Filled as they are met."""
 
 
 def _entered(value: Any, kinds: list[Home | None]) -> Any:
     """`value` with its native arrays wrapped; notes what kinds it met, None for an Array."""
     kind = type(value)
-    reader = _readers.get(kind)
-    if reader is None:
+    if not _are_arrays.get(kind):
         if kind is Array:
             kinds.append(None)
             return value
         if kind in _ATOMS:
             return value
-        if kind not in _readers:
-            native = value_of(value)
-            reader = None
-            if _backend.backend_of_native(native) is not None:
-                reader = _itself if native is value else value_of
-            _readers[kind] = reader
-        if reader is None:
+        if kind not in _are_arrays:
+            _are_arrays[kind] = _backend.backend_of_native(value) is not None
+        if not _are_arrays[kind]:
             return _nested.mapped(value, functools.partial(_entered, kinds=kinds))
     try:
-        wrapped = _dispatch.as_array("portable", "argument", value if reader is _itself else reader(value))
+        wrapped = _dispatch.as_array("portable", "argument", value)
     except _errors.ArgumentTypeError:  # of its dtype, which no Array can have
         return value
     kinds.append(wrapped._home)
     return wrapped
-
-
-def _itself(native: Native) -> Native:
-    return native
 
 
 def _left(value: Any, backend: Backend) -> Any:

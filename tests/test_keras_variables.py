@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,68 @@ def test_a_portable_function_takes_a_variable_and_lets_gradients_through(variabl
         value = squared({"w": variable})
     assert isinstance(value, tf.Tensor)
     assert tape.gradient(value, variable.value).numpy().tolist() == [2.0, 4.0, 6.0]
+
+
+FORMS: dict[str, Callable[[Any, xp.Array], xp.Array]] = {
+    "function": lambda v, x: xp.multiply(v, x),
+    "operator": lambda v, x: x * v,
+    "asarray": lambda v, x: xp.asarray(v) * x,
+    "from_native": lambda v, x: xp.from_native(v) * x,
+    "astype": lambda v, x: xp.astype(v, xp.float32) * x,
+    "joined": lambda v, x: xp.concat([v, x])[:3] * x,
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("is_keras_s", [True, False], ids=["keras", "tensorflow"])
+def test_gradients_go_through_a_variable_wherever_an_array_may_stand(
+    form: str, is_keras_s: bool, variable: Any
+) -> None:
+    taken = variable if is_keras_s else variable.value
+    x = xp.asarray([2.0, 3.0, 4.0], dtype=xp.float32)
+    with tf.GradientTape() as tape:
+        y = FORMS[form](taken, x)
+        total = xp.to_native(xp.sum(y))
+    assert y.device.library == "tf"
+    assert y.tolist() == [2.0, 6.0, 12.0]
+    assert tape.gradient(total, variable.value).numpy().tolist() == [2.0, 3.0, 4.0]
+
+
+@pytest.mark.parametrize("is_left", [True, False], ids=["left", "right"])
+def test_a_variable_on_either_side_of_an_operator_lets_gradients_through(is_left: bool, variable: Any) -> None:
+    x = xp.ones(3, dtype=xp.float32)
+    with tf.GradientTape() as tape:
+        y = variable - x if is_left else x - variable
+        total = tf.reduce_sum(y)
+    assert isinstance(y, tf.Tensor if is_left else xp.Array)
+    assert np.asarray(y).tolist() == ([0.0, 1.0, 2.0] if is_left else [0.0, -1.0, -2.0])
+    assert tape.gradient(total, variable.value).numpy().tolist() == [1.0 if is_left else -1.0] * 3
+
+
+def test_an_array_of_a_variable_keeps_its_values(variable: Any) -> None:
+    x = xp.asarray(variable)
+    variable.assign([0.0, 0.0, 0.0])
+    assert x.tolist() == [1.0, 2.0, 3.0]
+
+
+def test_a_dtype_follows_from_a_variable(variable: Any) -> None:
+    assert xp.result_type(variable, xp.int64) is xp.float64
+
+
+def test_variables_of_keras_on_jax_are_arrays_of_jax(run_python: Callable[..., str]) -> None:
+    pytest.importorskip("jax")
+    program = """
+        import jax
+        import keras
+        import numpy as np
+        import anyarray as xp
+        v = keras.Variable(np.asarray([1.0, 2.0, 3.0], np.float32))
+        x = xp.ones(3, dtype=xp.float32)
+        print(xp.sum(v).device.library, (x + v).tolist(), type(xp.portable(xp.exp)(v)).__module__.partition(".")[0])
+        print(jax.grad(lambda a: xp.to_native(xp.sum(xp.asarray(a) ** 2)))(v.value).tolist())
+    """
+    printed = run_python(program, KERAS_BACKEND="jax").splitlines()
+    assert printed == ["jax [2.0, 3.0, 4.0] jaxlib", "[2.0, 4.0, 6.0]"]
 
 
 def test_transforms_take_variables(variable: Any) -> None:
