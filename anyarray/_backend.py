@@ -20,7 +20,7 @@ import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -109,15 +109,28 @@ class _Sought:
         return function(*args, **kwargs)
 
 
-declared: Final[dict[str, None]] = {}
-"""Names of native functions and hooks that every home has, in one order."""
+class Operands(NamedTuple):
+    """The array parameters of a declared function whose dtypes are to agree."""
+
+    places: tuple[int | str, ...]
+    """Where they are in a call of the native function: positions, and names of those that are keyword-only."""
+    is_sequence: bool
+    """Whether they are the elements of the first."""
+    is_floating: bool
+    """Whether the function computes with floats, whatever comes."""
+    is_elementwise: bool
+    """Whether it stands in that chapter, where narrow integers become narrow floats."""
+
+
+declared: Final[dict[str, Operands | None]] = {}
+"""Native functions and hooks that every home has, by name, in one order; what is known of their arrays."""
 _homes: Final[list[Home]] = []
 """They live as long as their backends, which is for good."""
 
 
-def declare(name: str) -> None:
+def declare(name: str, operands: Operands | None = None) -> None:
     """Make the native function or hook `name` an attribute of every home."""
-    declared[name] = None
+    declared[name] = operands or declared.get(name)
     for home in _homes:
         home.__dict__.setdefault(name, _Sought(home, name))
 
@@ -317,6 +330,7 @@ class _Loaded:
         self.module = module
         self.namespace = getattr(module, "namespace", None)
         self.array_types: tuple[type, ...] = tuple(getattr(module, "ARRAY_TYPES", ()))
+        self.promotes = bool(getattr(module, "PROMOTES", False))
         self.device_of: Callable[[Native], Any] = self.hook("device_of")
         self.backends: dict[Any, Backend] = {}
         """By native device, as they are met."""
@@ -446,6 +460,7 @@ class Backend:
         if name in _DEFAULT_HOOKS and name not in ("getitem", "setitem"):
             return loaded.hook(name)  # about an array, not a computation with it
         function = loaded.hook(name) if name in _DEFAULT_HOOKS else getattr(loaded.module, name, None)
+        is_own = callable(function)
         # The chapters first: NumPy's own `trace` and `diagonal` take the first two axes, those of its linalg the last.
         for chapter in ("linalg", "fft", ""):
             if not callable(function):
@@ -456,7 +471,12 @@ class Backend:
             if name not in composed.__all__:
                 raise _errors.unsupported(name, self)
             return functools.partial(getattr(composed, name), self.free)
-        return loaded.hook("scoped")(function, self.native_device)  # type: ignore[no-any-return]
+        scoped = loaded.hook("scoped")(function, self.native_device)
+        operands = None if is_own or loaded.promotes else declared.get(name)
+        if operands is None:
+            return scoped  # type: ignore[no-any-return]  # checked by the contract's test
+        promoting = importlib.import_module("anyarray.backends._promoting").promoting
+        return promoting(self.free, name, scoped, operands)  # type: ignore[no-any-return]  # as its annotation says
 
 
 def _name(library: Library, kind: str, index: int) -> str:

@@ -46,7 +46,7 @@ from anyarray import (
     _ownership,
     _transfer,
 )
-from anyarray._backend import POWERS, VARIABLES, Home, Native
+from anyarray._backend import POWERS, VARIABLES, Home, Native, Operands
 from anyarray._kept import LENDABLE
 from anyarray._transfer import UNWATCHED, watch
 
@@ -131,6 +131,21 @@ class Declaration:
             raise ValueError(f"@dispatch of {self.name}: there is no parameter {', '.join(words)}")
         _backend.declare(self.name)
 
+    def operands(self) -> Operands | None:
+        """Those arrays that promote: the first and all that have its words; None if there is none."""
+        arrays = [p for p in self.parameters if p.role in (ARRAY, WEAK, SEQUENCE) and not p.is_condition]
+        if not arrays or arrays[0].is_variadic:
+            return None  # they are bools, or each keeps its dtype
+        first = arrays[0]
+        places = [p.name if p.is_keyword else at for at, p in enumerate(self.parameters) if p in arrays]
+        agreeing = [at for at, p in zip(places, arrays, strict=True) if p.words == first.words]
+        return Operands(
+            tuple(agreeing),
+            first.role is SEQUENCE,
+            first.words in ("floating-point", "real floating-point"),
+            self._globals["__name__"].endswith(".elementwise"),
+        )
+
     def wrapped(self, native: Any, home: Home) -> Any:
         """The result of the native function as Arrays, in the form that was declared."""
         if self.result == "Array":
@@ -194,6 +209,7 @@ def dispatch(function: F | None = None, /, **words: str) -> F | Callable[[F], F]
 
     def decorated(function: F) -> F:
         declaration = Declaration(function, dict(words))
+        _backend.declare(declaration.name, declaration.operands())
         return _compiled(function, declaration, call, declaration.parameters)
 
     return decorated if function is None else decorated(function)

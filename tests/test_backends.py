@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import anyarray as xp
-from anyarray import _backend
+from anyarray import _backend, _dtypes
 
 
 def known() -> str:
@@ -235,11 +235,81 @@ def test_a_backend_of_another_distribution_runs(strict: str) -> None:
     assert float(y) == pytest.approx(2 * (1 + np.exp(0.5) + np.e) + 3)
 
 
-def test_a_backend_of_another_distribution_has_its_own_promotion(strict: str) -> None:
+DTYPES = list(_dtypes.STANDARD)
+
+
+@pytest.mark.parametrize("first", DTYPES)
+def test_a_backend_of_another_distribution_promotes_by_the_rule(first: str, strict: str) -> None:
+    values = np.asarray([1, 0, 1])
+    for second in DTYPES:
+        with xp.backend(strict):
+            x, y = (xp.asarray(values.astype(one)) for one in (first, second))
+            joined, chosen, same = xp.concat([x, y]), xp.where(x == y, x, y), xp.equal(x, y)
+        wanted = _dtypes.promoted(first, second)
+        assert (joined.dtype.name, chosen.dtype.name, same.tolist()) == (wanted, wanted, [True] * 3), second
+        assert joined.device.library == strict
+        if first != "bool" != second:
+            with xp.backend(strict):
+                total = x + y
+            assert (total.dtype.name, total.tolist()) == (wanted, [2, 0, 2]), second
+
+
+@pytest.mark.parametrize(
+    ("call", "dtype", "wanted", "value"),
+    [
+        (lambda x: xp.exp(x), "int64", "float64", 1.0),
+        (lambda x: xp.exp(x), "int16", "float32", 1.0),
+        (lambda x: xp.exp(x), "bool", "float32", 1.0),  # this library has no float16
+        (lambda x: xp.atan2(x, x), "uint8", "float32", 0.0),
+        (lambda x: xp.divide(x, x + 1), "int8", "float64", 0.0),
+        (lambda x: x + 0.5, "int32", "float64", 0.5),
+        (lambda x: xp.pow(x + 2, xp.asarray(0.5, dtype=xp.float32)), "int16", "float32", np.sqrt(2)),
+        (lambda x: xp.mean(x), "int8", "float64", 0.0),
+        (lambda x: xp.linalg.vector_norm(xp.reshape(x, (1,))), "bool", "float64", 0.0),
+        (lambda x: xp.fft.fft(xp.reshape(x, (1,)))[0], "int32", "complex128", 0.0),
+        (lambda x: xp.fft.irfft(xp.reshape(x, (1,)), n=1)[0], "float32", "float32", 0.0),
+        (lambda x: xp.sum(x), "int8", "int64", 0),
+        (lambda x: xp.sum(x), "uint16", "uint64", 0),
+        (lambda x: xp.sum(x), "bool", "int64", 0),
+        (lambda x: xp.cumulative_sum(xp.reshape(x, (1,)))[0], "bool", "int64", 0),
+        (lambda x: xp.sum(x, dtype=xp.float32), "int8", "float32", 0),
+        (lambda x: xp.sum(x), "float32", "float32", 0),
+        (lambda x: xp.clip(x, xp.asarray(0.5), None), "int64", "float64", 0.5),
+        (lambda x: xp.searchsorted(xp.asarray([0.5]), x), "int64", "int64", 0),
+    ],
+)  # fmt: skip
+def test_a_backend_of_another_distribution_takes_integers_for_floats(
+    call: Callable[[xp.Array], xp.Array], dtype: str, wanted: str, value: float, strict: str
+) -> None:
     with xp.backend(strict):
-        assert (xp.ones(2, dtype=xp.int8) + xp.ones(2, dtype=xp.uint8)).dtype is xp.int16
-        with pytest.raises(TypeError):
-            xp.arange(3) + xp.ones(3)
+        y = call(xp.asarray(np.zeros((), dtype)))
+    assert (y.device.library, y.dtype.name, y.item()) == (strict, wanted, pytest.approx(value, rel=1e-6))
+
+
+@pytest.mark.parametrize("compare", [xp.equal, xp.less, xp.less_equal])
+def test_a_backend_of_another_distribution_compares_integers_exactly(
+    compare: Callable[[xp.Array, xp.Array], xp.Array], strict: str
+) -> None:
+    signed = np.asarray([2**63 - 1, -1, 5])
+    natural = np.asarray([2**63, 2**64 - 1, 5], dtype=np.uint64)
+    expected = {"equal": [False, False, True], "less": [True, True, False], "less_equal": [True] * 3}
+    with xp.backend(strict):
+        x, y = xp.asarray(signed), xp.asarray(natural)
+        assert compare(x, y).tolist() == expected[compare.__name__]
+        assert compare(y, x).tolist() == {"equal": [False, False, True], "less": [False] * 3,
+                                          "less_equal": [False, False, True]}[compare.__name__]  # fmt: skip
+
+
+def test_a_backend_of_another_distribution_refuses_what_the_standard_does(strict: str) -> None:
+    with xp.backend(strict):
+        with pytest.raises(TypeError, match=r"^less: x1 must have a real numeric dtype, not complex128\."):
+            xp.less(xp.ones(1, dtype=xp.complex128), xp.ones(1))
+        with pytest.raises(TypeError, match=r"^dtype: strict-cpu has no bfloat16\."):
+            xp.ones(1, dtype=xp.bfloat16)
+
+
+def test_a_namespace_that_promotes_is_called_directly() -> None:
+    assert xp.device("numpy").function("tanh") is np.tanh
 
 
 def test_a_backend_of_another_distribution_is_indexed_and_written(strict: str) -> None:

@@ -22,6 +22,7 @@ Native = Any
 Axis = int | tuple[int, ...] | None
 
 ARRAY_TYPES: Final = (cupy.ndarray,)
+PROMOTES: Final = True
 
 
 @functools.cache

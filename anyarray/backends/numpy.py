@@ -20,6 +20,7 @@ Native = Any
 Axis = int | tuple[int, ...] | None
 
 namespace: Final = np
+PROMOTES: Final = True
 
 ARRAY_TYPES: Final = (np.ndarray, np.generic)
 

@@ -179,6 +179,7 @@ class _Namespace:
 
 
 namespace: Final = _Namespace()
+PROMOTES: Final = True
 
 
 def scoped(function: Callable[..., Any], device: int, /) -> Callable[..., Any]:

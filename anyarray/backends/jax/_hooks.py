@@ -18,6 +18,7 @@ from anyarray.backends.jax._kernel import NATIVE, Native
 __all__ = [
     "ARRAY_TYPES",
     "IS_IMMUTABLE",
+    "PROMOTES",
     "READS_BY_BUFFER",
     "EagerTensor",
     "adopt",
@@ -45,6 +46,7 @@ __all__ = [
 namespace = jnp
 ARRAY_TYPES: Final = (jax.Array, jax.core.Tracer)
 IS_IMMUTABLE: Final = True
+PROMOTES: Final = True
 READS_BY_BUFFER: Final = True
 
 

@@ -219,7 +219,7 @@ def is_out_of_memory(error: BaseException) -> bool:
     return isinstance(error, (MemoryError, tf.errors.ResourceExhaustedError))
 
 
-def refusal_of(error: BaseException) -> str | None:
+def refusal_of(error: Any) -> str | None:
     """What TensorFlow has against an argument, without its names of node and op; None for other errors than its own."""
     if not isinstance(error, _REFUSALS):
         return None
