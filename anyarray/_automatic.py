@@ -387,7 +387,7 @@ def decide(
 ) -> Decision:
     """Where a call with these free Arrays runs; on one of `candidates` if there are any.
 
-    `has_axis` says whether one of `_cost.BY_AXIS` goes along another axis than if none is named.
+    `has_axis` says whether a function whose class `is_by_axis` goes along another axis than if none is named.
     """
     known = state.model
     shapes = _shapes(arrays)

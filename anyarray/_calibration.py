@@ -272,7 +272,7 @@ class Cell:
     @property
     def function(self) -> Callable[..., Any]:
         """What is measured."""
-        return MEANT.get(self.kind) or _function(self.other or _cost.CLASSES[self.kind].functions[0])
+        return MEANT.get(self.kind) or _function(self.other or _cost.CLASSES[self.kind].first)
 
     def inputs(self) -> tuple[Any, ...]:
         """NumPy arrays, or a list of them."""
@@ -305,7 +305,7 @@ def _cells(largest: int) -> list[Cell]:
         Cell(kind, width, _sizes(kind)[COMPARED], name)
         for names in OTHERS.values()
         for name in names.split()
-        for kind in (_cost.CLASS_OF[name],)
+        for kind in (_cost.class_of[name],)
         for width in _cost.WIDTHS
     ]
     return cells + others

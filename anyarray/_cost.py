@@ -19,6 +19,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
+from anyarray import _errors
 from anyarray._dtypes import DType
 
 Shape = tuple[int, ...]
@@ -123,8 +124,8 @@ class FunctionClass(NamedTuple):
     """The most work of a call with arrays of n elements is about n to this power."""
     kinds: str
     """Kinds of dtypes that the measurements speak for; others run where they are."""
-    functions: tuple[str, ...]
-    """The first is measured at many sizes."""
+    first: str
+    """The function that is measured at many sizes."""
     slim: str = ""
     """The class of the same functions on matrices far from square."""
     lengths: Callable[[Sequence[Shape]], Shape] = lambda shapes: shapes[0][-2:]
@@ -133,12 +134,8 @@ class FunctionClass(NamedTuple):
     """Whether only an axis makes a call slim, another than if none is named."""
     least: str = ""
     """A class whose time it takes at least, and all of it if one of the lengths is 1."""
-
-
-def _row(
-    work: Callable[[Sequence[Shape]], Work], growth: float, kinds: str, functions: str, **others: Any
-) -> FunctionClass:
-    return FunctionClass(work, growth, kinds, tuple(functions.split()), **others)
+    is_elementwise: bool = False
+    """Whether an element of the result follows from those at its place alone."""
 
 
 SLIMMEST: Final = 256
@@ -148,65 +145,50 @@ LONG_ROW: Final = 2048
 
 
 CLASSES: Final[dict[str, FunctionClass]] = {
-    "arithmetic": _row(_elements, 1, "biufc", (
-        "add subtract multiply divide negative abs square sqrt reciprocal maximum minimum clip where sign signbit "
-        "copysign floor ceil trunc round isnan isinf isfinite equal not_equal less less_equal greater greater_equal "
-        "logical_and logical_or logical_xor logical_not bitwise_and bitwise_or bitwise_xor bitwise_invert "
-        "bitwise_left_shift bitwise_right_shift nextafter"
-    )),
-    "transcendental": _row(_elements, 1, "iuf", (
-        "exp log log2 log10 log1p expm1 sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh atan2 hypot "
-        "logaddexp pow remainder floor_divide"
-    )),
-    "sum": _row(
-        _reduced, 1, "biufc", "sum mean prod vector_norm",
-        slim="sum of short rows", lengths=_row_lengths, is_by_axis=True,
+    "arithmetic": FunctionClass(_elements, 1, "biufc", "add", is_elementwise=True),
+    "transcendental": FunctionClass(_elements, 1, "iuf", "exp", is_elementwise=True),
+    "sum": FunctionClass(
+        _reduced, 1, "biufc", "sum", slim="sum of short rows", lengths=_row_lengths, is_by_axis=True
     ),
-    "sum of short rows": _row(_reduced, 1, "biufc", "sum"),
-    "extremum": _row(
-        _reduced, 1, "biuf", "max min argmax argmin any all count_nonzero",
-        slim="extremum of short rows", lengths=_row_lengths, is_by_axis=True,
+    "sum of short rows": FunctionClass(_reduced, 1, "biufc", "sum"),
+    "extremum": FunctionClass(
+        _reduced, 1, "biuf", "max", slim="extremum of short rows", lengths=_row_lengths, is_by_axis=True
     ),
-    "extremum of short rows": _row(_reduced, 1, "biuf", "max"),
-    "variance": _row(
-        _reduced, 1, "iuf", "var std",
-        slim="variance of short rows", lengths=_row_lengths, is_by_axis=True,
+    "extremum of short rows": FunctionClass(_reduced, 1, "biuf", "max"),
+    "variance": FunctionClass(
+        _reduced, 1, "iuf", "var", slim="variance of short rows", lengths=_row_lengths, is_by_axis=True
     ),
-    "variance of short rows": _row(_reduced, 1, "iuf", "var"),
-    "cumulative": _row(_elements, 1, "iuf", "cumulative_sum cumulative_prod diff"),
-    "sort": _row(_ordered, 1, "iuf", "sort"),
-    "argsort": _row(_ordered, 1, "iuf", "argsort"),
-    "search": _row(_searched, 1, "iuf", "searchsorted"),
-    "unique": _row(_distinguished, 1, "iuf", "unique_values unique_counts unique_inverse unique_all"),
-    "matmul": _row(
+    "variance of short rows": FunctionClass(_reduced, 1, "iuf", "var"),
+    "cumulative": FunctionClass(_elements, 1, "iuf", "cumulative_sum"),
+    "sort": FunctionClass(_ordered, 1, "iuf", "sort"),
+    "argsort": FunctionClass(_ordered, 1, "iuf", "argsort"),
+    "search": FunctionClass(_searched, 1, "iuf", "searchsorted"),
+    "unique": FunctionClass(_distinguished, 1, "iuf", "unique_values"),
+    "matmul": FunctionClass(
         _product, 1.5, "fc", "matmul",
         slim="product of a slim matrix", lengths=_product_shape, least="product with a vector",
     ),
-    "product of a slim matrix": _row(_product, 1.5, "fc", "matmul"),
-    "product with a vector": _row(_read, 1, "fc", "matmul"),
-    "dot": _row(_elements, 1, "fc", "vecdot"),
-    "outer": _row(_outer, 2, "fc", "outer"),
-    "fft": _row(
-        _ordered, 1, "fc", "fft ifft rfft irfft hfft ihfft",
-        slim="fft of columns", lengths=lambda shapes: (SLIMMEST, 1), is_by_axis=True,
+    "product of a slim matrix": FunctionClass(_product, 1.5, "fc", "matmul"),
+    "product with a vector": FunctionClass(_read, 1, "fc", "matmul"),
+    "dot": FunctionClass(_elements, 1, "fc", "vecdot"),
+    "outer": FunctionClass(_outer, 2, "fc", "outer"),
+    "fft": FunctionClass(
+        _ordered, 1, "fc", "fft", slim="fft of columns", lengths=lambda shapes: (SLIMMEST, 1), is_by_axis=True
     ),
-    "fft of columns": _row(_ordered, 1, "fc", "fft"),
-    "fft of all axes": _row(_distinguished, 1, "fc", "fftn ifftn rfftn irfftn"),
-    "solve": _row(_factorised, 1.5, "f", "solve inv det slogdet"),
-    "cholesky": _row(_factorised, 1.5, "f", "cholesky"),
-    "qr": _row(_factorised, 1.5, "f", "qr", slim="qr of a slim matrix"),
-    "qr of a slim matrix": _row(_factorised, 1.5, "f", "qr"),
-    "svd": _row(_factorised, 1.5, "f", "svd svdvals pinv matrix_rank", slim="svd of a slim matrix"),
-    "svd of a slim matrix": _row(_factorised, 1.5, "f", "svd"),
-    "eigh": _row(_factorised, 1.5, "f", "eigh eigvalsh"),
-    "gather": _row(_gathered, 2, "biuf", "take take_along_axis"),
-    "join": _row(_joined, 1, "biufc", "concat stack"),
-    "creation": _row(_elements, 1, "biufc", "ones_like zeros_like full_like"),
+    "fft of columns": FunctionClass(_ordered, 1, "fc", "fft"),
+    "fft of all axes": FunctionClass(_distinguished, 1, "fc", "fftn"),
+    "solve": FunctionClass(_factorised, 1.5, "f", "solve"),
+    "cholesky": FunctionClass(_factorised, 1.5, "f", "cholesky"),
+    "qr": FunctionClass(_factorised, 1.5, "f", "qr", slim="qr of a slim matrix"),
+    "qr of a slim matrix": FunctionClass(_factorised, 1.5, "f", "qr"),
+    "svd": FunctionClass(_factorised, 1.5, "f", "svd", slim="svd of a slim matrix"),
+    "svd of a slim matrix": FunctionClass(_factorised, 1.5, "f", "svd"),
+    "eigh": FunctionClass(_factorised, 1.5, "f", "eigh"),
+    "gather": FunctionClass(_gathered, 2, "biuf", "take"),
+    "join": FunctionClass(_joined, 1, "biufc", "concat"),
+    "creation": FunctionClass(_elements, 1, "biufc", "ones_like"),
 }  # fmt: skip
-"""The classes by name."""
-
-CLASS_OF: Final = {function: name for name, row in reversed(CLASSES.items()) for function in row.functions}
-"""The class of a function; the first of those that have it."""
+"""The classes by name; what a declaration calls the cost of a function. Only a call is slim, no function."""
 
 
 def _contracted(shapes: Sequence[Shape]) -> Sequence[Shape]:
@@ -221,7 +203,7 @@ def _contracted(shapes: Sequence[Shape]) -> Sequence[Shape]:
 
 
 class Like(NamedTuple):
-    """A function that no class has, predicted as another."""
+    """The cost of a function that no class has: it is predicted as another."""
 
     function: str
     kinds: str
@@ -230,30 +212,34 @@ class Like(NamedTuple):
     """The shapes of the other's inputs."""
 
 
-LIKE: Final[Mapping[str, Like]] = {
-    "conj": Like("negative", "c"),
-    "matrix_power": Like("matmul", "fc", lambda shapes: (shapes[0], shapes[0])),  # at least one product
-    "tensordot": Like("matmul", "fc", _contracted),
+LIKES: Final[dict[str, Like]] = {
+    "complex negative": Like("negative", "c"),
+    "matmul at least": Like("matmul", "fc", lambda shapes: (shapes[0], shapes[0])),
+    "matmul of what is reshaped": Like("matmul", "fc", _contracted),
 }
-"""The functions that take at least as long as one of a class. They are not measured themselves."""
+"""Costs of functions that take at least as long as one of a class. They are not measured themselves."""
 
-STAYING: Final = frozenset(name for names in (
-    # Views, and what gives no more than numbers about an array.
-    "broadcast_arrays broadcast_shapes broadcast_to diagonal expand_dims flip imag matrix_transpose moveaxis",
-    "permute_dims positive real reshape squeeze unstack",
-    # Creation, for which NumPy is home.
-    "arange asarray empty empty_like eye fftfreq from_dlpack full linspace meshgrid ones rfftfreq zeros",
-    # Copies in another order and the like, which take about as long as bringing the data.
-    "cross fftshift ifftshift repeat roll tile trace tril triu",
-    # Hardly any accelerator has them.
-    "eig eigvals",
-    # What they compute depends on the values, or on more arguments than shapes.
-    "isin matrix_norm nonzero",
-) for name in names.split())  # fmt: skip
-"""The functions of which no time is predicted: they run where their inputs are."""
+class_of: Final[dict[str, str]] = {}
+"""The class of a function, as declared."""
+like: Final[dict[str, Like]] = {}
+"""What a function that no class has is predicted as, as declared."""
 
-BY_AXIS: Final = frozenset(function for row in CLASSES.values() if row.is_by_axis for function in row.functions)
-"""The functions for which it counts whether an axis is named."""
+
+def classify(function: str, cost: str) -> None:
+    """Let a function cost what a class of `CLASSES` does, or one of `LIKES`. Raises ValueError if `cost` is neither.
+
+    No time is predicted of a function without a cost: it runs where its inputs are. So do views, and what gives no more
+    than numbers about an array; creation, for which NumPy is home; copies in another order and the like, which take
+    about as long as bringing the data; what hardly any accelerator has; and what depends on values, or on more
+    arguments than shapes.
+    """
+    if cost in LIKES:
+        like[function] = LIKES[cost]
+    elif cost in CLASSES:
+        class_of[function] = cost
+    else:
+        raise _errors.unknown_word(function, "cost", cost, [*CLASSES, *LIKES])
+
 
 WIDTHS: Final = (4, 8)
 """Bytes of the real numbers that are measured, float32 and float64; each dtype counts as the nearer one."""
@@ -293,16 +279,16 @@ class Call(NamedTuple):
 
 def call(function: str, shapes: Sequence[Shape], dtypes: Sequence[DType], *, has_axis: bool = False) -> Call | None:
     """The call of a function with inputs of these shapes and dtypes; None if no measurement speaks for it."""
-    like = LIKE.get(function)
-    if like is not None:
-        if any(dtype.kind not in like.kinds for dtype in dtypes):
+    other = like.get(function)
+    if other is not None:
+        if any(dtype.kind not in other.kinds for dtype in dtypes):
             return None
         try:
-            shapes = like.shapes(shapes)
+            shapes = other.shapes(shapes)
         except ValueError:
             return None
-        return call(like.function, shapes, dtypes)
-    kind = CLASS_OF.get(function)
+        return call(other.function, shapes, dtypes)
+    kind = class_of.get(function)
     if kind is None:
         return None
     row = CLASSES[kind]
@@ -462,8 +448,8 @@ class Model:
 
     def never_below(self, function: str, widths: Sequence[int] = WIDTHS) -> float:
         """Elements of the inputs below which every call of a function with such dtypes is fastest in NumPy."""
-        function = LIKE[function].function if function in LIKE else function
-        kind = CLASS_OF.get(function)
+        function = like[function].function if function in like else function
+        kind = class_of.get(function)
         others = [name for name in self.backends if name != "numpy"]
         if kind is None or not others:
             return math.inf

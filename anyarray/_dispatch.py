@@ -121,7 +121,11 @@ class Declaration:
         self.parameters = [Parameter(p, words.pop(p.name, "any")) for p in signature.parameters.values()]
         self.result = str(signature.return_annotation)
         self._is_tuple = self.result.startswith("tuple[")
-        self.axis_at = list(signature.parameters).index("axis") if self.name in _cost.BY_AXIS else None
+        cost = words.pop("cost", "")
+        if cost:
+            _cost.classify(self.name, cost)
+        is_by_axis = cost in _cost.CLASSES and _cost.CLASSES[cost].is_by_axis
+        self.axis_at = list(signature.parameters).index("axis") if is_by_axis else None
         """The place of `axis`, if it counts for the time of a call."""
         self.usual_axis = signature.parameters["axis"].default if self.axis_at is not None else None
         operands = [p for p in self.parameters if p.role in (ARRAY, WEAK) and not p.is_condition]
@@ -204,13 +208,28 @@ def dispatch(**words: str) -> Callable[[F], F]: ...
 def dispatch(function: F | None = None, /, **words: str) -> F | Callable[[F], F]:
     """Give a declared function its body.
 
-    `words` say, for each array parameter, the dtypes that the standard allows: a key of `_diagnosis.ACCEPTED`.
+    `words` say, for each array parameter, the dtypes that the standard allows: a key of `_diagnosis.ACCEPTED`. Beside
+    them, `cost` says what a call costs (see `_cost.classify`).
     """
 
     def decorated(function: F) -> F:
         declaration = Declaration(function, dict(words))
         _backend.declare(declaration.name, declaration.operands())
         return _compiled(function, declaration, call, declaration.parameters)
+
+    return decorated if function is None else decorated(function)
+
+
+@overload
+def declare(function: F, /) -> F: ...
+@overload
+def declare(**words: str) -> Callable[[F], F]: ...
+def declare(function: F | None = None, /, **words: str) -> F | Callable[[F], F]:
+    """Say of a function that has a body of its own what `dispatch` says of the others."""
+
+    def decorated(function: F) -> F:
+        Declaration(function, dict(words))
+        return function
 
     return decorated if function is None else decorated(function)
 

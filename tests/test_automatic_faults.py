@@ -19,7 +19,7 @@ from typing import Any, Final
 import pytest
 
 import anyarray as xp
-from anyarray import _automatic, _calibration, _choice, _cost, testing
+from anyarray import _automatic, _choice, _cost, testing
 
 N: Final = 16
 SLOW: Final = _cost.Curve([(1, 1.0), (1e9, 1.0)])
@@ -170,12 +170,9 @@ def test_a_backend_that_is_unknown_here_is_left_out() -> None:
     assert _automatic.found_here("no_such_library-cpu") is None
 
 
-def test_every_declared_function_is_classified_or_stays() -> None:
-    public = {name for space in _calibration.SPACES for name in space.__all__}
-    known = _cost.CLASS_OF.keys() | _cost.LIKE.keys() | _cost.STAYING
-    assert known == public
-    assert not _cost.STAYING & (_cost.CLASS_OF.keys() | _cost.LIKE.keys())
-    assert not _cost.LIKE.keys() & _cost.CLASS_OF.keys()
+def test_a_cost_that_nobody_knows_is_an_error_which_names_the_known_ones() -> None:
+    with pytest.raises(ValueError, match=r"^exp: cost 'free' is unknown\. Known: arithmetic, transcendental, sum, "):
+        _cost.classify("exp", "free")
 
 
 def test_a_tensordot_is_the_product_that_its_shapes_tell() -> None:

@@ -289,9 +289,9 @@ def test_a_function_is_predicted_beside_the_first_of_its_class() -> None:
 def test_every_function_of_a_class_is_measured_or_like_one_that_is() -> None:
     measured = {name for names in _calibration.OTHERS.values() for name in names.split()}
     alike = {name for names in _calibration.ALIKE.values() for name in names.split()}
-    first = {row.functions[0] for row in _cost.CLASSES.values()}
+    first = {row.first for row in _cost.CLASSES.values()}
     like_the_first = {"subtract", "multiply", "divide", "min", "stack", "take_along_axis", "zeros_like", "full_like"}
-    assert measured | alike | first | like_the_first == set(_cost.CLASS_OF)
+    assert measured | alike | first | like_the_first == set(_cost.class_of)
     assert set(_calibration.ALIKE) <= measured
     for name in measured:
         _calibration._function(name)

@@ -16,7 +16,7 @@ import numpy as np
 from anyarray import _backend, _choice, _dispatch, _dtypes, _errors, _memory, _transfer
 from anyarray._array import AnyArray, Array, Shape
 from anyarray._backend import Backend, Home
-from anyarray._dispatch import dispatch, made
+from anyarray._dispatch import declare, dispatch, made
 from anyarray._dtypes import DType, DTypeLike
 from anyarray._transfer import UNWATCHED, watch
 
@@ -39,12 +39,6 @@ __all__ = [
     "zeros_like",
 ]
 
-for _name in (
-    "arange", "astype", "empty", "empty_like", "eye", "full", "full_like",
-    "linspace", "ones", "ones_like", "zeros", "zeros_like",
-):  # fmt: skip
-    _backend.declare(_name)
-
 _defaults: Final = _dtypes.defaults
 _FEW: Final = 1 << 31
 """Below which integers fit the usual default dtype."""
@@ -55,6 +49,7 @@ Device = Backend | str
 Number = bool | int | float | complex
 
 
+@declare
 def arange(
     start: float,
     /,
@@ -290,6 +285,7 @@ def _of_host(host: np.ndarray[Any, Any], wanted: DType | None, device: Device | 
     return made(_transfer.from_host(cast, home.backend), home)
 
 
+@declare
 def empty(shape: Shape, *, dtype: DTypeLike | None = None, device: Device | None = None) -> Array:
     """An Array of `shape` with arbitrary values, to be written.
 
@@ -303,6 +299,7 @@ def empty(shape: Shape, *, dtype: DTypeLike | None = None, device: Device | None
     return made(home.empty(_shape("empty", shape), dtype=kind, device=place), home)
 
 
+@declare
 def empty_like(x: AnyArray, /, *, dtype: DTypeLike | None = None, device: Device | None = None) -> Array:
     """An Array with the shape and, unless given, dtype and device of `x`, and arbitrary values.
 
@@ -315,6 +312,7 @@ def empty_like(x: AnyArray, /, *, dtype: DTypeLike | None = None, device: Device
     return _like("empty_like", x, dtype, device)
 
 
+@declare
 def eye(
     n_rows: int,
     n_cols: int | None = None,
@@ -362,6 +360,7 @@ def from_dlpack(x: object, /, *, device: Device | None = None, copy: bool | None
     return asarray(np.from_dlpack(x), device=device, copy=copy)  # pyright: ignore[reportArgumentType]  # it has __dlpack__
 
 
+@declare
 def full(
     shape: Shape, fill_value: Number | AnyArray, *, dtype: DTypeLike | None = None, device: Device | None = None
 ) -> Array:
@@ -395,6 +394,7 @@ def full(
     return made(home.full(shape, fill_value, dtype=wanted, device=place), home)
 
 
+@declare(cost="creation")
 def full_like(
     x: AnyArray, /, fill_value: Number | AnyArray, *, dtype: DTypeLike | None = None, device: Device | None = None
 ) -> Array:
@@ -414,6 +414,7 @@ def full_like(
     return _like("full_like", x, dtype, device, _fitted("full_like", fill_value, wanted))
 
 
+@declare
 def linspace(
     start: complex,
     stop: complex,
@@ -464,6 +465,7 @@ def meshgrid(*arrays: AnyArray, indexing: Literal["xy", "ij"] = "xy") -> tuple[A
     ...
 
 
+@declare
 def ones(shape: Shape, *, dtype: DTypeLike | None = None, device: Device | None = None) -> Array:
     """An Array of `shape` filled with ones.
 
@@ -477,6 +479,7 @@ def ones(shape: Shape, *, dtype: DTypeLike | None = None, device: Device | None 
     return made(home.ones(_shape("ones", shape), dtype=kind, device=place), home)
 
 
+@declare(cost="creation")
 def ones_like(x: AnyArray, /, *, dtype: DTypeLike | None = None, device: Device | None = None) -> Array:
     """An Array of ones with the shape and, unless given, dtype and device of `x`.
 
@@ -515,6 +518,7 @@ def triu(x: AnyArray, /, *, k: int = 0) -> Array:
     ...
 
 
+@declare
 def zeros(shape: Shape, *, dtype: DTypeLike | None = None, device: Device | None = None) -> Array:
     """An Array of `shape` filled with zeros.
 
@@ -528,6 +532,7 @@ def zeros(shape: Shape, *, dtype: DTypeLike | None = None, device: Device | None
     return made(home.zeros(_shape("zeros", shape), dtype=kind, device=place), home)
 
 
+@declare(cost="creation")
 def zeros_like(x: AnyArray, /, *, dtype: DTypeLike | None = None, device: Device | None = None) -> Array:
     """An Array of zeros with the shape and, unless given, dtype and device of `x`.
 

@@ -15,6 +15,7 @@ import numpy as np
 from anyarray import _backend, _diagnosis, _dispatch, _dtypes, _errors
 from anyarray._array import AnyArray, Array
 from anyarray._backend import Backend
+from anyarray._dispatch import declare
 from anyarray._dtypes import (
     DType,
     DTypeLike,
@@ -99,6 +100,7 @@ class IntegerInfo:
     """The dtype itself."""
 
 
+@declare
 def astype(x: AnyArray, dtype: DTypeLike, /, *, copy: Bool = True, device: Backend | str | None = None) -> Array:
     """`x` converted to `dtype`.
 

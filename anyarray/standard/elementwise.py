@@ -89,7 +89,7 @@ __all__ = [
 ]
 
 
-@dispatch(x="numeric")
+@dispatch(x="numeric", cost="arithmetic")
 def abs(x: AnyArray, /) -> Array:
     """Magnitude of each element.
 
@@ -105,7 +105,7 @@ def abs(x: AnyArray, /) -> Array:
     ...
 
 
-@dispatch(x="floating-point")
+@dispatch(x="floating-point", cost="transcendental")
 def acos(x: AnyArray, /) -> Array:
     """Angle in [0, π] radians whose cosine is the element.
 
@@ -120,7 +120,7 @@ def acos(x: AnyArray, /) -> Array:
     ...
 
 
-@dispatch(x="floating-point")
+@dispatch(x="floating-point", cost="transcendental")
 def acosh(x: AnyArray, /) -> Array:
     """Inverse hyperbolic cosine, the root that is not negative.
 
@@ -135,7 +135,7 @@ def acosh(x: AnyArray, /) -> Array:
     ...
 
 
-@dispatch(x1="numeric", x2="numeric")
+@dispatch(x1="numeric", x2="numeric", cost="arithmetic")
 def add(x1: AnyArray | complex, x2: AnyArray | complex, /) -> Array:
     """Sum of `x1` and `x2`.
 
@@ -150,7 +150,7 @@ def add(x1: AnyArray | complex, x2: AnyArray | complex, /) -> Array:
     ...
 
 
-@dispatch(x="floating-point")
+@dispatch(x="floating-point", cost="transcendental")
 def asin(x: AnyArray, /) -> Array:
     """Angle in [-π/2, π/2] radians whose sine is the element.
 
@@ -165,7 +165,7 @@ def asin(x: AnyArray, /) -> Array:
     ...
 
 
-@dispatch(x="floating-point")
+@dispatch(x="floating-point", cost="transcendental")
 def asinh(x: AnyArray, /) -> Array:
     """Inverse hyperbolic sine.
 
@@ -180,7 +180,7 @@ def asinh(x: AnyArray, /) -> Array:
     ...
 
 
-@dispatch(x="floating-point")
+@dispatch(x="floating-point", cost="transcendental")
 def atan(x: AnyArray, /) -> Array:
     """Angle in [-π/2, π/2] radians whose tangent is the element.
 
@@ -195,7 +195,7 @@ def atan(x: AnyArray, /) -> Array:
     ...
 
 
-@dispatch(x1="real floating-point", x2="real floating-point")
+@dispatch(x1="real floating-point", x2="real floating-point", cost="transcendental")
 def atan2(x1: AnyArray | float, x2: AnyArray | float, /) -> Array:
     """Angle in [-π, π] radians of the point (x2, x1).
 
@@ -210,7 +210,7 @@ def atan2(x1: AnyArray | float, x2: AnyArray | float, /) -> Array:
     ...
 
 
-@dispatch(x="floating-point")
+@dispatch(x="floating-point", cost="transcendental")
 def atanh(x: AnyArray, /) -> Array:
     """Inverse hyperbolic tangent.
 
@@ -225,7 +225,7 @@ def atanh(x: AnyArray, /) -> Array:
     ...
 
 
-@dispatch(x1="integer or boolean", x2="integer or boolean")
+@dispatch(x1="integer or boolean", x2="integer or boolean", cost="arithmetic")
 def bitwise_and(x1: AnyArray | int, x2: AnyArray | int, /) -> Array:
     """Bits that are set in both `x1` and `x2`.
 
@@ -240,7 +240,7 @@ def bitwise_and(x1: AnyArray | int, x2: AnyArray | int, /) -> Array:
     ...
 
 
-@dispatch(x="integer or boolean")
+@dispatch(x="integer or boolean", cost="arithmetic")
 def bitwise_invert(x: AnyArray, /) -> Array:
     """Every bit flipped.
 
@@ -255,7 +255,7 @@ def bitwise_invert(x: AnyArray, /) -> Array:
     ...
 
 
-@dispatch(x1="integer", x2="integer")
+@dispatch(x1="integer", x2="integer", cost="arithmetic")
 def bitwise_left_shift(x1: AnyArray | int, x2: AnyArray | int, /) -> Array:
     """Bits of `x1` moved to the left by `x2` places, zeros following.
 
@@ -270,7 +270,7 @@ def bitwise_left_shift(x1: AnyArray | int, x2: AnyArray | int, /) -> Array:
     ...
 
 
-@dispatch(x1="integer or boolean", x2="integer or boolean")
+@dispatch(x1="integer or boolean", x2="integer or boolean", cost="arithmetic")
 def bitwise_or(x1: AnyArray | int, x2: AnyArray | int, /) -> Array:
     """Bits that are set in `x1`, in `x2` or in both.
 
@@ -285,7 +285,7 @@ def bitwise_or(x1: AnyArray | int, x2: AnyArray | int, /) -> Array:
     ...
 
 
-@dispatch(x1="integer", x2="integer")
+@dispatch(x1="integer", x2="integer", cost="arithmetic")
 def bitwise_right_shift(x1: AnyArray | int, x2: AnyArray | int, /) -> Array:
     """Bits of `x1` moved to the right by `x2` places, the sign following.
 
@@ -301,7 +301,7 @@ def bitwise_right_shift(x1: AnyArray | int, x2: AnyArray | int, /) -> Array:
     ...
 
 
-@dispatch(x1="integer or boolean", x2="integer or boolean")
+@dispatch(x1="integer or boolean", x2="integer or boolean", cost="arithmetic")
 def bitwise_xor(x1: AnyArray | int, x2: AnyArray | int, /) -> Array:
     """Bits that are set in one of `x1` and `x2`, but not in both.
 
@@ -316,7 +316,7 @@ def bitwise_xor(x1: AnyArray | int, x2: AnyArray | int, /) -> Array:
     ...
 
 
-@dispatch(x="real numeric")
+@dispatch(x="real numeric", cost="arithmetic")
 def ceil(x: AnyArray, /) -> Array:
     """Lowest whole number that is not below the element, in the dtype of `x`.
 
@@ -331,7 +331,7 @@ def ceil(x: AnyArray, /) -> Array:
     ...
 
 
-@dispatch(x="real numeric", min="real numeric", max="real numeric")
+@dispatch(x="real numeric", min="real numeric", max="real numeric", cost="arithmetic")
 def clip(x: AnyArray, /, min: AnyArray | float | None = None, max: AnyArray | float | None = None) -> Array:
     """Elements of `x`, moved into the range from `min` to `max`.
 
@@ -347,7 +347,7 @@ def clip(x: AnyArray, /, min: AnyArray | float | None = None, max: AnyArray | fl
     ...
 
 
-@dispatch(x="numeric")
+@dispatch(x="numeric", cost="complex negative")
 def conj(x: AnyArray, /) -> Array:
     """Complex conjugate: the imaginary part with its sign changed.
 
@@ -362,7 +362,7 @@ def conj(x: AnyArray, /) -> Array:
     ...
 
 
-@dispatch(x1="real floating-point", x2="real floating-point")
+@dispatch(x1="real floating-point", x2="real floating-point", cost="arithmetic")
 def copysign(x1: AnyArray | float, x2: AnyArray | float, /) -> Array:
     """Magnitude of `x1` with the sign of `x2`.
 
@@ -377,7 +377,7 @@ def copysign(x1: AnyArray | float, x2: AnyArray | float, /) -> Array:
     ...
 
 
-@dispatch(x="floating-point")
+@dispatch(x="floating-point", cost="transcendental")
 def cos(x: AnyArray, /) -> Array:
     """Cosine of an angle in radians.
 
@@ -392,7 +392,7 @@ def cos(x: AnyArray, /) -> Array:
     ...
 
 
-@dispatch(x="floating-point")
+@dispatch(x="floating-point", cost="transcendental")
 def cosh(x: AnyArray, /) -> Array:
     """Hyperbolic cosine.
 
@@ -407,7 +407,7 @@ def cosh(x: AnyArray, /) -> Array:
     ...
 
 
-@dispatch(x1="numeric", x2="numeric")
+@dispatch(x1="numeric", x2="numeric", cost="arithmetic")
 def divide(x1: AnyArray | complex, x2: AnyArray | complex, /) -> Array:
     """Quotient of `x1` and `x2`, never rounded to a whole number.
 
@@ -423,7 +423,7 @@ def divide(x1: AnyArray | complex, x2: AnyArray | complex, /) -> Array:
     ...
 
 
-@dispatch
+@dispatch(cost="arithmetic")
 def equal(x1: AnyArray | complex, x2: AnyArray | complex, /) -> Array:
     """Whether `x1` equals `x2`: an array of bools.
 
@@ -438,7 +438,7 @@ def equal(x1: AnyArray | complex, x2: AnyArray | complex, /) -> Array:
     ...
 
 
-@dispatch(x="floating-point")
+@dispatch(x="floating-point", cost="transcendental")
 def exp(x: AnyArray, /) -> Array:
     """e to the power of the element.
 
@@ -453,7 +453,7 @@ def exp(x: AnyArray, /) -> Array:
     ...
 
 
-@dispatch(x="floating-point")
+@dispatch(x="floating-point", cost="transcendental")
 def expm1(x: AnyArray, /) -> Array:
     """e to the power of the element, minus 1, accurate near 0.
 
@@ -468,7 +468,7 @@ def expm1(x: AnyArray, /) -> Array:
     ...
 
 
-@dispatch(x="real numeric")
+@dispatch(x="real numeric", cost="arithmetic")
 def floor(x: AnyArray, /) -> Array:
     """Highest whole number that is not above the element, in the dtype of `x`.
 
@@ -483,7 +483,7 @@ def floor(x: AnyArray, /) -> Array:
     ...
 
 
-@dispatch(x1="real numeric", x2="real numeric")
+@dispatch(x1="real numeric", x2="real numeric", cost="transcendental")
 def floor_divide(x1: AnyArray | float, x2: AnyArray | float, /) -> Array:
     """Quotient of `x1` and `x2`, rounded down to a whole number.
 
@@ -499,7 +499,7 @@ def floor_divide(x1: AnyArray | float, x2: AnyArray | float, /) -> Array:
     ...
 
 
-@dispatch(x1="real numeric", x2="real numeric")
+@dispatch(x1="real numeric", x2="real numeric", cost="arithmetic")
 def greater(x1: AnyArray | float, x2: AnyArray | float, /) -> Array:
     """Whether `x1` is above `x2`: an array of bools.
 
@@ -514,7 +514,7 @@ def greater(x1: AnyArray | float, x2: AnyArray | float, /) -> Array:
     ...
 
 
-@dispatch(x1="real numeric", x2="real numeric")
+@dispatch(x1="real numeric", x2="real numeric", cost="arithmetic")
 def greater_equal(x1: AnyArray | float, x2: AnyArray | float, /) -> Array:
     """Whether `x1` is above or equal to `x2`: an array of bools.
 
@@ -529,7 +529,7 @@ def greater_equal(x1: AnyArray | float, x2: AnyArray | float, /) -> Array:
     ...
 
 
-@dispatch(x1="real floating-point", x2="real floating-point")
+@dispatch(x1="real floating-point", x2="real floating-point", cost="transcendental")
 def hypot(x1: AnyArray | float, x2: AnyArray | float, /) -> Array:
     """Length of the vector (x1, x2), without overflow on the way.
 
@@ -557,7 +557,7 @@ def imag(x: AnyArray, /) -> Array:
     ...
 
 
-@dispatch(x="numeric")
+@dispatch(x="numeric", cost="arithmetic")
 def isfinite(x: AnyArray, /) -> Array:
     """Whether the element is neither infinite nor NaN: an array of bools.
 
@@ -572,7 +572,7 @@ def isfinite(x: AnyArray, /) -> Array:
     ...
 
 
-@dispatch(x="numeric")
+@dispatch(x="numeric", cost="arithmetic")
 def isinf(x: AnyArray, /) -> Array:
     """Whether the element is infinite: an array of bools.
 
@@ -587,7 +587,7 @@ def isinf(x: AnyArray, /) -> Array:
     ...
 
 
-@dispatch(x="numeric")
+@dispatch(x="numeric", cost="arithmetic")
 def isnan(x: AnyArray, /) -> Array:
     """Whether the element is NaN: an array of bools.
 
@@ -602,7 +602,7 @@ def isnan(x: AnyArray, /) -> Array:
     ...
 
 
-@dispatch(x1="real numeric", x2="real numeric")
+@dispatch(x1="real numeric", x2="real numeric", cost="arithmetic")
 def less(x1: AnyArray | float, x2: AnyArray | float, /) -> Array:
     """Whether `x1` is below `x2`: an array of bools.
 
@@ -617,7 +617,7 @@ def less(x1: AnyArray | float, x2: AnyArray | float, /) -> Array:
     ...
 
 
-@dispatch(x1="real numeric", x2="real numeric")
+@dispatch(x1="real numeric", x2="real numeric", cost="arithmetic")
 def less_equal(x1: AnyArray | float, x2: AnyArray | float, /) -> Array:
     """Whether `x1` is below or equal to `x2`: an array of bools.
 
@@ -632,7 +632,7 @@ def less_equal(x1: AnyArray | float, x2: AnyArray | float, /) -> Array:
     ...
 
 
-@dispatch(x="floating-point")
+@dispatch(x="floating-point", cost="transcendental")
 def log(x: AnyArray, /) -> Array:
     """Natural logarithm.
 
@@ -647,7 +647,7 @@ def log(x: AnyArray, /) -> Array:
     ...
 
 
-@dispatch(x="floating-point")
+@dispatch(x="floating-point", cost="transcendental")
 def log1p(x: AnyArray, /) -> Array:
     """Natural logarithm of 1 + x, accurate near 0.
 
@@ -662,7 +662,7 @@ def log1p(x: AnyArray, /) -> Array:
     ...
 
 
-@dispatch(x="floating-point")
+@dispatch(x="floating-point", cost="transcendental")
 def log2(x: AnyArray, /) -> Array:
     """Logarithm to base 2.
 
@@ -677,7 +677,7 @@ def log2(x: AnyArray, /) -> Array:
     ...
 
 
-@dispatch(x="floating-point")
+@dispatch(x="floating-point", cost="transcendental")
 def log10(x: AnyArray, /) -> Array:
     """Logarithm to base 10.
 
@@ -692,7 +692,7 @@ def log10(x: AnyArray, /) -> Array:
     ...
 
 
-@dispatch(x1="real floating-point", x2="real floating-point")
+@dispatch(x1="real floating-point", x2="real floating-point", cost="transcendental")
 def logaddexp(x1: AnyArray | float, x2: AnyArray | float, /) -> Array:
     """Logarithm of exp(x1) + exp(x2), without overflow on the way.
 
@@ -707,7 +707,7 @@ def logaddexp(x1: AnyArray | float, x2: AnyArray | float, /) -> Array:
     ...
 
 
-@dispatch(x1="boolean", x2="boolean")
+@dispatch(x1="boolean", x2="boolean", cost="arithmetic")
 def logical_and(x1: AnyArray | bool, x2: AnyArray | bool, /) -> Array:
     """Whether both `x1` and `x2` are True.
 
@@ -720,7 +720,7 @@ def logical_and(x1: AnyArray | bool, x2: AnyArray | bool, /) -> Array:
     ...
 
 
-@dispatch(x="boolean")
+@dispatch(x="boolean", cost="arithmetic")
 def logical_not(x: AnyArray, /) -> Array:
     """Whether the element is False.
 
@@ -733,7 +733,7 @@ def logical_not(x: AnyArray, /) -> Array:
     ...
 
 
-@dispatch(x1="boolean", x2="boolean")
+@dispatch(x1="boolean", x2="boolean", cost="arithmetic")
 def logical_or(x1: AnyArray | bool, x2: AnyArray | bool, /) -> Array:
     """Whether at least one of `x1` and `x2` is True.
 
@@ -746,7 +746,7 @@ def logical_or(x1: AnyArray | bool, x2: AnyArray | bool, /) -> Array:
     ...
 
 
-@dispatch(x1="boolean", x2="boolean")
+@dispatch(x1="boolean", x2="boolean", cost="arithmetic")
 def logical_xor(x1: AnyArray | bool, x2: AnyArray | bool, /) -> Array:
     """Whether exactly one of `x1` and `x2` is True.
 
@@ -759,7 +759,7 @@ def logical_xor(x1: AnyArray | bool, x2: AnyArray | bool, /) -> Array:
     ...
 
 
-@dispatch(x1="real numeric", x2="real numeric")
+@dispatch(x1="real numeric", x2="real numeric", cost="arithmetic")
 def maximum(x1: AnyArray | float, x2: AnyArray | float, /) -> Array:
     """The higher one of `x1` and `x2`.
 
@@ -774,7 +774,7 @@ def maximum(x1: AnyArray | float, x2: AnyArray | float, /) -> Array:
     ...
 
 
-@dispatch(x1="real numeric", x2="real numeric")
+@dispatch(x1="real numeric", x2="real numeric", cost="arithmetic")
 def minimum(x1: AnyArray | float, x2: AnyArray | float, /) -> Array:
     """The lower one of `x1` and `x2`.
 
@@ -789,7 +789,7 @@ def minimum(x1: AnyArray | float, x2: AnyArray | float, /) -> Array:
     ...
 
 
-@dispatch(x1="numeric", x2="numeric")
+@dispatch(x1="numeric", x2="numeric", cost="arithmetic")
 def multiply(x1: AnyArray | complex, x2: AnyArray | complex, /) -> Array:
     """Product of `x1` and `x2`.
 
@@ -804,7 +804,7 @@ def multiply(x1: AnyArray | complex, x2: AnyArray | complex, /) -> Array:
     ...
 
 
-@dispatch(x="numeric")
+@dispatch(x="numeric", cost="arithmetic")
 def negative(x: AnyArray, /) -> Array:
     """The element with its sign changed.
 
@@ -819,7 +819,7 @@ def negative(x: AnyArray, /) -> Array:
     ...
 
 
-@dispatch(x1="real floating-point", x2="real floating-point")
+@dispatch(x1="real floating-point", x2="real floating-point", cost="arithmetic")
 def nextafter(x1: AnyArray | float, x2: AnyArray | float, /) -> Array:
     """The representable number next to `x1` in the direction of `x2`.
 
@@ -834,7 +834,7 @@ def nextafter(x1: AnyArray | float, x2: AnyArray | float, /) -> Array:
     ...
 
 
-@dispatch
+@dispatch(cost="arithmetic")
 def not_equal(x1: AnyArray | complex, x2: AnyArray | complex, /) -> Array:
     """Whether `x1` differs from `x2`: an array of bools.
 
@@ -862,7 +862,7 @@ def positive(x: AnyArray, /) -> Array:
     ...
 
 
-@dispatch(x1="numeric", x2="numeric")
+@dispatch(x1="numeric", x2="numeric", cost="transcendental")
 def pow(x1: AnyArray | complex, x2: AnyArray | complex, /) -> Array:
     """`x1` to the power of `x2`.
 
@@ -894,7 +894,7 @@ def real(x: AnyArray, /) -> Array:
     ...
 
 
-@dispatch(x="floating-point")
+@dispatch(x="floating-point", cost="arithmetic")
 def reciprocal(x: AnyArray, /) -> Array:
     """1 divided by the element, by the rules of `divide`.
 
@@ -907,7 +907,7 @@ def reciprocal(x: AnyArray, /) -> Array:
     ...
 
 
-@dispatch(x1="real numeric", x2="real numeric")
+@dispatch(x1="real numeric", x2="real numeric", cost="transcendental")
 def remainder(x1: AnyArray | float, x2: AnyArray | float, /) -> Array:
     """Remainder of the floor division of `x1` by `x2`, as Python's `%`.
 
@@ -922,7 +922,7 @@ def remainder(x1: AnyArray | float, x2: AnyArray | float, /) -> Array:
     ...
 
 
-@dispatch(x="numeric")
+@dispatch(x="numeric", cost="arithmetic")
 def round(x: AnyArray, /) -> Array:
     """Whole number nearest to the element, in the dtype of `x`.
 
@@ -938,7 +938,7 @@ def round(x: AnyArray, /) -> Array:
     ...
 
 
-@dispatch(x="numeric")
+@dispatch(x="numeric", cost="arithmetic")
 def sign(x: AnyArray, /) -> Array:
     """-1, 0 or 1: the sign of the element, in the dtype of `x`.
 
@@ -953,7 +953,7 @@ def sign(x: AnyArray, /) -> Array:
     ...
 
 
-@dispatch(x="real floating-point")
+@dispatch(x="real floating-point", cost="arithmetic")
 def signbit(x: AnyArray, /) -> Array:
     """Whether the sign bit is set: an array of bools.
 
@@ -968,7 +968,7 @@ def signbit(x: AnyArray, /) -> Array:
     ...
 
 
-@dispatch(x="floating-point")
+@dispatch(x="floating-point", cost="transcendental")
 def sin(x: AnyArray, /) -> Array:
     """Sine of an angle in radians.
 
@@ -983,7 +983,7 @@ def sin(x: AnyArray, /) -> Array:
     ...
 
 
-@dispatch(x="floating-point")
+@dispatch(x="floating-point", cost="transcendental")
 def sinh(x: AnyArray, /) -> Array:
     """Hyperbolic sine.
 
@@ -998,7 +998,7 @@ def sinh(x: AnyArray, /) -> Array:
     ...
 
 
-@dispatch(x="floating-point")
+@dispatch(x="floating-point", cost="arithmetic")
 def sqrt(x: AnyArray, /) -> Array:
     """Square root: the one whose real part is not negative.
 
@@ -1013,7 +1013,7 @@ def sqrt(x: AnyArray, /) -> Array:
     ...
 
 
-@dispatch(x="numeric")
+@dispatch(x="numeric", cost="arithmetic")
 def square(x: AnyArray, /) -> Array:
     """The element times itself.
 
@@ -1026,7 +1026,7 @@ def square(x: AnyArray, /) -> Array:
     ...
 
 
-@dispatch(x1="numeric", x2="numeric")
+@dispatch(x1="numeric", x2="numeric", cost="arithmetic")
 def subtract(x1: AnyArray | complex, x2: AnyArray | complex, /) -> Array:
     """Difference of `x1` and `x2`.
 
@@ -1041,7 +1041,7 @@ def subtract(x1: AnyArray | complex, x2: AnyArray | complex, /) -> Array:
     ...
 
 
-@dispatch(x="floating-point")
+@dispatch(x="floating-point", cost="transcendental")
 def tan(x: AnyArray, /) -> Array:
     """Tangent of an angle in radians.
 
@@ -1056,7 +1056,7 @@ def tan(x: AnyArray, /) -> Array:
     ...
 
 
-@dispatch(x="floating-point")
+@dispatch(x="floating-point", cost="transcendental")
 def tanh(x: AnyArray, /) -> Array:
     """Hyperbolic tangent.
 
@@ -1071,7 +1071,7 @@ def tanh(x: AnyArray, /) -> Array:
     ...
 
 
-@dispatch(x="real numeric")
+@dispatch(x="real numeric", cost="arithmetic")
 def trunc(x: AnyArray, /) -> Array:
     """The element without its fraction, in the dtype of `x`.
 

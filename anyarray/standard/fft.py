@@ -21,10 +21,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from anyarray import _backend, _dispatch, _dtypes, _errors
+from anyarray import _dispatch, _dtypes, _errors
 from anyarray._array import AnyArray, Array
 from anyarray._backend import Backend
-from anyarray._dispatch import dispatch
+from anyarray._dispatch import declare, dispatch
 from anyarray._dtypes import DTypeLike
 
 __all__ = [
@@ -45,7 +45,7 @@ __all__ = [
 ]
 
 
-@dispatch(x="floating-point")
+@dispatch(x="floating-point", cost="fft")
 def fft(
     x: AnyArray,
     /,
@@ -67,7 +67,7 @@ def fft(
     ...
 
 
-@dispatch(x="floating-point")
+@dispatch(x="floating-point", cost="fft of all axes")
 def fftn(
     x: AnyArray,
     /,
@@ -104,7 +104,7 @@ def fftshift(x: AnyArray, /, *, axes: int | Sequence[int] | None = None) -> Arra
     ...
 
 
-@dispatch(x="floating-point")
+@dispatch(x="floating-point", cost="fft")
 def hfft(
     x: AnyArray,
     /,
@@ -126,7 +126,7 @@ def hfft(
     ...
 
 
-@dispatch(x="floating-point")
+@dispatch(x="floating-point", cost="fft")
 def ifft(
     x: AnyArray,
     /,
@@ -148,7 +148,7 @@ def ifft(
     ...
 
 
-@dispatch(x="floating-point")
+@dispatch(x="floating-point", cost="fft of all axes")
 def ifftn(
     x: AnyArray,
     /,
@@ -185,7 +185,7 @@ def ifftshift(x: AnyArray, /, *, axes: int | Sequence[int] | None = None) -> Arr
     ...
 
 
-@dispatch(x="real floating-point")
+@dispatch(x="real floating-point", cost="fft")
 def ihfft(
     x: AnyArray,
     /,
@@ -208,7 +208,7 @@ def ihfft(
     ...
 
 
-@dispatch(x="floating-point")
+@dispatch(x="floating-point", cost="fft")
 def irfft(
     x: AnyArray,
     /,
@@ -230,7 +230,7 @@ def irfft(
     ...
 
 
-@dispatch(x="floating-point")
+@dispatch(x="floating-point", cost="fft of all axes")
 def irfftn(
     x: AnyArray,
     /,
@@ -252,7 +252,7 @@ def irfftn(
     ...
 
 
-@dispatch(x="real floating-point")
+@dispatch(x="real floating-point", cost="fft")
 def rfft(
     x: AnyArray,
     /,
@@ -274,7 +274,7 @@ def rfft(
     ...
 
 
-@dispatch(x="real floating-point")
+@dispatch(x="real floating-point", cost="fft of all axes")
 def rfftn(
     x: AnyArray,
     /,
@@ -297,10 +297,7 @@ def rfftn(
     ...
 
 
-for _name in ("fftfreq", "rfftfreq"):
-    _backend.declare(_name)
-
-
+@declare
 def fftfreq(n: int, /, *, d: float = 1.0, dtype: DTypeLike | None = None, device: Backend | str | None = None) -> Array:
     """Frequencies of the elements of a transform of length `n`, in cycles per unit of `d`.
 
@@ -316,6 +313,7 @@ def fftfreq(n: int, /, *, d: float = 1.0, dtype: DTypeLike | None = None, device
     return _frequencies("fftfreq", n, d, dtype, device)
 
 
+@declare
 def rfftfreq(
     n: int, /, *, d: float = 1.0, dtype: DTypeLike | None = None, device: Backend | str | None = None
 ) -> Array:

@@ -76,7 +76,7 @@ class SVD(NamedTuple):
     Vh: Array
 
 
-@dispatch(x="floating-point")
+@dispatch(x="floating-point", cost="cholesky")
 def cholesky(x: AnyArray, /, *, upper: bool = False) -> Array:
     """Triangular matrix L with L @ L^H = x; if `upper`, U with U^H @ U = x.
 
@@ -106,7 +106,7 @@ def cross(x1: AnyArray, x2: AnyArray, /, *, axis: int = -1) -> Array:
     ...
 
 
-@dispatch(x="floating-point")
+@dispatch(x="floating-point", cost="solve")
 def det(x: AnyArray, /) -> Array:
     """Determinant of square matrices.
 
@@ -153,7 +153,7 @@ def eig(x: AnyArray, /) -> Eigensystem:
     ...
 
 
-@dispatch(x="floating-point")
+@dispatch(x="floating-point", cost="eigh")
 def eigh(x: AnyArray, /) -> Eigensystem:
     """Eigenvalues and eigenvectors of Hermitian (symmetric if real) matrices.
 
@@ -185,7 +185,7 @@ def eigvals(x: AnyArray, /) -> Array:
     ...
 
 
-@dispatch(x="floating-point")
+@dispatch(x="floating-point", cost="eigh")
 def eigvalsh(x: AnyArray, /) -> Array:
     """Eigenvalues of Hermitian (symmetric if real) matrices.
 
@@ -200,7 +200,7 @@ def eigvalsh(x: AnyArray, /) -> Array:
     ...
 
 
-@dispatch(x="floating-point")
+@dispatch(x="floating-point", cost="solve")
 def inv(x: AnyArray, /) -> Array:
     """Inverse of square matrices.
 
@@ -242,7 +242,7 @@ def matrix_norm(
     ...
 
 
-@dispatch(x="floating-point")
+@dispatch(x="floating-point", cost="matmul at least")
 def matrix_power(x: AnyArray, n: int, /) -> Array:
     """Square matrices to the power of a whole number.
 
@@ -257,7 +257,7 @@ def matrix_power(x: AnyArray, n: int, /) -> Array:
     ...
 
 
-@dispatch(x="floating-point", rtol="real floating-point")
+@dispatch(x="floating-point", rtol="real floating-point", cost="svd")
 def matrix_rank(x: AnyArray, /, *, rtol: float | AnyArray | None = None) -> Array:
     """Number of singular values that are not small, as int64.
 
@@ -273,7 +273,7 @@ def matrix_rank(x: AnyArray, /, *, rtol: float | AnyArray | None = None) -> Arra
     ...
 
 
-@dispatch(x1="numeric", x2="numeric")
+@dispatch(x1="numeric", x2="numeric", cost="outer")
 def outer(x1: AnyArray, x2: AnyArray, /) -> Array:
     """Product of each element of a vector with each one of another.
 
@@ -288,7 +288,7 @@ def outer(x1: AnyArray, x2: AnyArray, /) -> Array:
     ...
 
 
-@dispatch(x="floating-point", rtol="real floating-point")
+@dispatch(x="floating-point", rtol="real floating-point", cost="svd")
 def pinv(x: AnyArray, /, *, rtol: float | AnyArray | None = None) -> Array:
     """Pseudo-inverse (Moore-Penrose) of matrices.
 
@@ -305,7 +305,7 @@ def pinv(x: AnyArray, /, *, rtol: float | AnyArray | None = None) -> Array:
     ...
 
 
-@dispatch(x="floating-point")
+@dispatch(x="floating-point", cost="qr")
 def qr(x: AnyArray, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QR:
     """Q with orthonormal columns and upper triangular R with Q @ R = x.
 
@@ -322,7 +322,7 @@ def qr(x: AnyArray, /, *, mode: Literal["reduced", "complete"] = "reduced") -> Q
     ...
 
 
-@dispatch(x="floating-point")
+@dispatch(x="floating-point", cost="solve")
 def slogdet(x: AnyArray, /) -> Slogdet:
     """Determinant of square matrices, as sign and logarithm of its magnitude.
 
@@ -339,7 +339,7 @@ def slogdet(x: AnyArray, /) -> Slogdet:
     ...
 
 
-@dispatch(x1="floating-point", x2="floating-point")
+@dispatch(x1="floating-point", x2="floating-point", cost="solve")
 def solve(x1: AnyArray, x2: AnyArray, /) -> Array:
     """Solution of the linear equations x1 @ result = x2.
 
@@ -355,7 +355,7 @@ def solve(x1: AnyArray, x2: AnyArray, /) -> Array:
     ...
 
 
-@dispatch(x="floating-point")
+@dispatch(x="floating-point", cost="svd")
 def svd(x: AnyArray, /, *, full_matrices: bool = True) -> SVD:
     """Singular values and vectors of matrices: U @ diag(S) @ Vh = x.
 
@@ -373,7 +373,7 @@ def svd(x: AnyArray, /, *, full_matrices: bool = True) -> SVD:
     ...
 
 
-@dispatch(x="floating-point")
+@dispatch(x="floating-point", cost="svd")
 def svdvals(x: AnyArray, /) -> Array:
     """Singular values of matrices.
 
@@ -404,7 +404,7 @@ def trace(x: AnyArray, /, *, offset: int = 0, dtype: DTypeLike | None = None) ->
     ...
 
 
-@dispatch(x="floating-point")
+@dispatch(x="floating-point", cost="sum")
 def vector_norm(
     x: AnyArray,
     /,

@@ -14,7 +14,7 @@ from anyarray._dispatch import dispatch
 __all__ = ["matmul", "matrix_transpose", "tensordot", "vecdot"]
 
 
-@dispatch(x1="numeric", x2="numeric")
+@dispatch(x1="numeric", x2="numeric", cost="matmul")
 def matmul(x1: AnyArray, x2: AnyArray, /) -> Array:
     """Matrix product, as the operator `@`.
 
@@ -46,7 +46,7 @@ def matrix_transpose(x: AnyArray, /) -> Array:
     ...
 
 
-@dispatch(x1="numeric", x2="numeric")
+@dispatch(x1="numeric", x2="numeric", cost="matmul of what is reshaped")
 def tensordot(
     x1: AnyArray,
     x2: AnyArray,
@@ -68,7 +68,7 @@ def tensordot(
     ...
 
 
-@dispatch(x1="numeric", x2="numeric")
+@dispatch(x1="numeric", x2="numeric", cost="dot")
 def vecdot(x1: AnyArray, x2: AnyArray, /, *, axis: int = -1) -> Array:
     """Scalar product of the vectors along `axis`.
 

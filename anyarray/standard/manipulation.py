@@ -90,7 +90,7 @@ def broadcast_to(x: AnyArray, /, shape: Shape) -> Array:
     ...
 
 
-@dispatch
+@dispatch(cost="join")
 def concat(arrays: Sequence[AnyArray], /, *, axis: int | None = 0) -> Array:
     """The arrays put one behind the other along `axis`.
 
@@ -233,7 +233,7 @@ def squeeze(x: AnyArray, /, axis: int | Sequence[int]) -> Array:
     ...
 
 
-@dispatch
+@dispatch(cost="join")
 def stack(arrays: Sequence[AnyArray], /, *, axis: int = 0) -> Array:
     """The arrays, all of one shape, put side by side along a new axis.
 

@@ -54,7 +54,7 @@ def isin(x1: AnyArray | int, x2: AnyArray | int, /, *, invert: bool = False) -> 
     ...
 
 
-@dispatch
+@dispatch(cost="unique")
 def unique_all(x: AnyArray, /) -> UniqueAll:
     """Distinct elements of `x`, where they are, and how often.
 
@@ -70,7 +70,7 @@ def unique_all(x: AnyArray, /) -> UniqueAll:
     ...
 
 
-@dispatch
+@dispatch(cost="unique")
 def unique_counts(x: AnyArray, /) -> UniqueCounts:
     """Distinct elements of `x`, and how often they occur.
 
@@ -85,7 +85,7 @@ def unique_counts(x: AnyArray, /) -> UniqueCounts:
     ...
 
 
-@dispatch
+@dispatch(cost="unique")
 def unique_inverse(x: AnyArray, /) -> UniqueInverse:
     """Distinct elements of `x`, and the positions in them that give back `x`.
 
@@ -101,7 +101,7 @@ def unique_inverse(x: AnyArray, /) -> UniqueInverse:
     ...
 
 
-@dispatch
+@dispatch(cost="unique")
 def unique_values(x: AnyArray, /) -> Array:
     """Distinct elements of `x`, as an array (k,) of its dtype.
 

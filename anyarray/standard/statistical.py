@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 
-@dispatch(x="numeric")
+@dispatch(x="numeric", cost="cumulative")
 def cumulative_prod(
     x: AnyArray,
     /,
@@ -56,7 +56,7 @@ def cumulative_prod(
     ...
 
 
-@dispatch(x="numeric")
+@dispatch(x="numeric", cost="cumulative")
 def cumulative_sum(
     x: AnyArray,
     /,
@@ -79,7 +79,7 @@ def cumulative_sum(
     ...
 
 
-@dispatch(x="real numeric")
+@dispatch(x="real numeric", cost="extremum")
 def max(x: AnyArray, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Array:
     """Highest element over `axis`, in the dtype of `x`.
 
@@ -95,7 +95,7 @@ def max(x: AnyArray, /, *, axis: int | Sequence[int] | None = None, keepdims: bo
     ...
 
 
-@dispatch(x="floating-point")
+@dispatch(x="floating-point", cost="sum")
 def mean(x: AnyArray, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Array:
     """Arithmetic mean over `axis`, in the dtype of `x`.
 
@@ -110,7 +110,7 @@ def mean(x: AnyArray, /, *, axis: int | Sequence[int] | None = None, keepdims: b
     ...
 
 
-@dispatch(x="real numeric")
+@dispatch(x="real numeric", cost="extremum")
 def min(x: AnyArray, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Array:
     """Lowest element over `axis`, in the dtype of `x`.
 
@@ -126,7 +126,7 @@ def min(x: AnyArray, /, *, axis: int | Sequence[int] | None = None, keepdims: bo
     ...
 
 
-@dispatch(x="numeric")
+@dispatch(x="numeric", cost="sum")
 def prod(
     x: AnyArray,
     /,
@@ -149,7 +149,7 @@ def prod(
     ...
 
 
-@dispatch(x="real floating-point")
+@dispatch(x="real floating-point", cost="variance")
 def std(
     x: AnyArray,
     /,
@@ -172,7 +172,7 @@ def std(
     ...
 
 
-@dispatch(x="numeric")
+@dispatch(x="numeric", cost="sum")
 def sum(
     x: AnyArray,
     /,
@@ -195,7 +195,7 @@ def sum(
     ...
 
 
-@dispatch(x="real floating-point")
+@dispatch(x="real floating-point", cost="variance")
 def var(
     x: AnyArray,
     /,
