@@ -11,8 +11,10 @@ authors find hidden transfers with it on any machine:
 >>> machine.operations, len(log)
 (2, 0)
 
-Installed, anyarray is a pytest plugin: a test with the parameter `xp` runs inside `with xp.backend(...)` for each
-installed backend that has a device, and on "sim".
+Installed, anyarray is a pytest plugin: a test with the parameter `xp` runs once for each installed backend that has a
+device, and once on "sim". `xp` is the namespace, and the test runs inside `with xp.backend(...)`. The names of the
+backends are the ids of the tests, so `pytest -k "numpy or sim"` picks some. A fixture of your own that is named `xp`
+takes the place of this one; `pytest -p no:anyarray` leaves the plugin out.
 """
 
 from __future__ import annotations

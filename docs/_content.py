@@ -13,10 +13,13 @@ from types import ModuleType
 from typing import Any, Final
 
 import anyarray as xp
-from anyarray import _backend, _dtypes, standard
+from anyarray import _backend, _dtypes, standard, testing
 
 FIRST: Final = ("array", "choice", "backend", "inventory", "interop")
 """Pages of the reference that stand before the others, which follow by name."""
+
+SPACES: Final = ("fft", "linalg", "testing")
+"""Modules whose names are not those of anyarray itself."""
 
 
 @dataclass(frozen=True)
@@ -35,10 +38,15 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
+def array_libraries() -> list[_backend.Library]:
+    """The libraries of the registry less the simulated accelerator, which `testing` adds and is none."""
+    return [library for library in _backend.LIBRARIES.values() if library.package != xp.__name__]
+
+
 def backends_table() -> str:
     """The registry: the names that each library answers to, and what installs it."""
     rows = []
-    for library in _backend.LIBRARIES.values():
+    for library in array_libraries():
         stems = [library.name, *(alias for alias, name in _backend.ALIASES.items() if name == library.name)]
         kinds = [f"{library.name}-{kind}" for kind in library.kinds] if len(library.kinds) > 1 else []
         names = ", ".join(f"`{name}`" for name in (*stems, *kinds))
@@ -68,7 +76,7 @@ TABLES: Final = {"backends": backends_table, "dtypes": dtypes_table, "promotion"
 
 
 def reference() -> list[Page]:
-    """The pages of the reference: one for each module that defines public names, and the list of them."""
+    """The reference: a page for each module that defines public names, and the list of them."""
     chapters = [
         importlib.import_module(f"{standard.__name__}.{m.name}") for m in pkgutil.iter_modules(standard.__path__)
     ]
@@ -78,6 +86,7 @@ def reference() -> list[Page]:
         one = getattr(xp, name)
         if name not in in_chapters and one not in chapters:
             names_of.setdefault(sys.modules[getattr(one, "__module__", xp.__name__)], []).append(name)
+    names_of[testing] = list(testing.__all__)
     pages = {stem_of(module): page(module, names) for module, names in names_of.items()}
     stems = [*FIRST, *sorted(pages.keys() - FIRST)]
     toctree = "\n".join(("```{toctree}", *stems, "```"))
@@ -92,7 +101,7 @@ def stem_of(module: ModuleType) -> str:
 def page(module: ModuleType, names: list[str]) -> Page:
     """The page of one module: its docstring, its constants as a table, then what has a docstring itself."""
     stem = stem_of(module)
-    space = f"{stem}." if stem in ("linalg", "fft") else ""
+    space = f"{stem}." if stem in SPACES else ""
     first_line, _, body = (module.__doc__ or "").partition("\n")
     documented = [name for name in names if is_documented(getattr(module, name))]
     values = [(f"`{space}{name}`", f"`{getattr(module, name)!r}`") for name in names if name not in documented]

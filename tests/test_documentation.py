@@ -15,10 +15,11 @@ from pathlib import Path
 from typing import Any, Final
 
 import _content  # docs/_content.py
+import numpy as np
 import pytest
 
 import anyarray as xp
-from anyarray import _backend
+from anyarray import testing
 
 ROOT: Final = Path(__file__).parents[1]
 PAGES: Final = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -28,7 +29,8 @@ BLOCK: Final = re.compile(
 )
 OTHER_BLOCK: Final = re.compile(r"^```(?!$|console$|toml$|\{|pycon|python)", re.M)
 DEVIATION: Final = re.compile(r"^\| `(.+?)` \| `(.+?)` \| `(.+?)` \| `(.+?)` \|$", re.M)
-SPACES: Final = {"": xp, "linalg.": xp.linalg, "fft.": xp.fft}
+TRANSLATION: Final = re.compile(r"^\| `([^`|]+)` \| `([^`|]+)` \|$", re.M)
+SPACES: Final = {"": xp, "linalg.": xp.linalg, "fft.": xp.fft, "testing.": testing}
 PUBLIC: Final = {
     prefix + name: getattr(space, name)
     for prefix, space in SPACES.items()
@@ -87,6 +89,29 @@ def test_a_deviation_is_as_documented(row: tuple[str, ...], backend: xp.Backend)
     assert found == documented
 
 
+@pytest.mark.parametrize("row", TRANSLATION.findall((ROOT / "docs" / "numpy.md").read_text()), ids=lambda row: row[0])
+def test_what_to_write_instead_gives_the_same(row: tuple[str, str], backend: xp.Backend) -> None:
+    theirs, ours = row
+    host = {"x": np.arange(9.0).reshape(3, 3), "v": np.asarray([0.0, 1.5, -2.0]), "w": np.asarray([1.0, 2.0, 3.0])}
+    expected = eval(theirs, {"np": np, **host})
+    found = eval(ours, {"xp": xp, **{name: xp.asarray(a) for name, a in host.items()}})
+    for one, wanted in zip(*[v if isinstance(v, (list, tuple)) else [v] for v in (found, expected)], strict=True):
+        assert np.shape(one) == np.shape(wanted)
+        assert np.allclose(np.asarray(one), wanted, rtol=1e-6)  # float32 is among them
+
+
+@pytest.mark.parametrize("space", SPACES)
+def test_the_examples_of_a_module_run(space: str, backend: xp.Backend) -> None:
+    run_examples(SPACES[space].__doc__ or "", space, {})
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_the_names_that_a_page_uses_exist(page: Path) -> None:
+    for name in set(re.findall(r"\bxp\.(\w+(?:\.\w+)?)", page.read_text())) - {"dot"}:  # which is told not to
+        space, _, member = name.partition(".")
+        assert hasattr(getattr(xp, space), member) if space in ("linalg", "fft") else hasattr(xp, space), name
+
+
 @pytest.mark.parametrize("public", sorted(PUBLIC))
 def test_the_examples_of_a_docstring_run(public: str, backend: xp.Backend) -> None:
     found = PUBLIC[public]
@@ -110,4 +135,4 @@ def test_every_public_name_stands_in_the_reference_once(public: str) -> None:
 
 def test_the_table_of_backends_has_a_row_for_each_library() -> None:
     rows = _content.backends_table().splitlines()[2:]
-    assert [row.split("`")[1] for row in rows] == [library.package for library in _backend.LIBRARIES.values()]
+    assert [row.split("`")[1] for row in rows] == [library.package for library in _content.array_libraries()]
