@@ -195,10 +195,10 @@ def test_the_inspection_api_s_capabilities() -> None:
 
 @pytest.fixture
 def strict(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """array-api-strict as a distribution that brings a backend: a module of two lines, and an entry point."""
-    (tmp_path / "strict_backend.py").write_text(
-        "import array_api_strict as namespace\nARRAY_TYPES = (type(namespace.ones(1)),)\n"
-    )
+    """array-api-strict as a distribution that brings a backend: the documented module, and an entry point."""
+    page = (Path(__file__).parents[1] / "docs" / "writing-a-backend.md").read_text()
+    module = page.partition("```python requires=array_api_strict\n")[2].partition("```")[0]
+    (tmp_path / "strict_backend.py").write_text(module)
     metadata = tmp_path / "strict_backend-0.7.dist-info"
     metadata.mkdir()
     (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: strict-backend\nVersion: 0.7\n")
