@@ -406,16 +406,16 @@ class Array(metaclass=_Unmade):
 
     __hash__ = None  # type: ignore[assignment]  # == is elementwise, so an Array is no key
 
-    @operator_of("abs", "numeric")
+    @operator_of("abs")
     def __abs__(self, /) -> Array: ...
 
-    @operator_of("negative", "numeric")
+    @operator_of("negative")
     def __neg__(self, /) -> Array: ...
 
-    @operator_of("positive", "numeric")
+    @operator_of("positive")
     def __pos__(self, /) -> Array: ...
 
-    @operator_of("bitwise_invert", "integer or boolean")
+    @operator_of("bitwise_invert")
     def __invert__(self, /) -> Array: ...
 
     @operator_of("equal")
@@ -424,67 +424,67 @@ class Array(metaclass=_Unmade):
     @operator_of("not_equal")
     def __ne__(self, other: AnyArray | complex, /) -> Array: ...  # type: ignore[override]  # elementwise
 
-    @operator_of("less", "real numeric")
+    @operator_of("less")
     def __lt__(self, other: AnyArray | float, /) -> Array: ...
 
-    @operator_of("less_equal", "real numeric")
+    @operator_of("less_equal")
     def __le__(self, other: AnyArray | float, /) -> Array: ...
 
-    @operator_of("greater", "real numeric")
+    @operator_of("greater")
     def __gt__(self, other: AnyArray | float, /) -> Array: ...
 
-    @operator_of("greater_equal", "real numeric")
+    @operator_of("greater_equal")
     def __ge__(self, other: AnyArray | float, /) -> Array: ...
 
-    @operator_of("add", "numeric")
+    @operator_of("add")
     def __add__(self, other: AnyArray | complex, /) -> Array: ...
 
-    @operator_of("add", "numeric", reflected=True)
+    @operator_of("add", reflected=True)
     def __radd__(self, other: AnyArray | complex, /) -> Array: ...
 
     def __iadd__(self, other: AnyArray | complex, /) -> Array:
         return self._rebind(self.__add__(other), "__iadd__")
 
-    @operator_of("subtract", "numeric")
+    @operator_of("subtract")
     def __sub__(self, other: AnyArray | complex, /) -> Array: ...
 
-    @operator_of("subtract", "numeric", reflected=True)
+    @operator_of("subtract", reflected=True)
     def __rsub__(self, other: AnyArray | complex, /) -> Array: ...
 
     def __isub__(self, other: AnyArray | complex, /) -> Array:
         return self._rebind(self.__sub__(other), "__isub__")
 
-    @operator_of("multiply", "numeric")
+    @operator_of("multiply")
     def __mul__(self, other: AnyArray | complex, /) -> Array: ...
 
-    @operator_of("multiply", "numeric", reflected=True)
+    @operator_of("multiply", reflected=True)
     def __rmul__(self, other: AnyArray | complex, /) -> Array: ...
 
     def __imul__(self, other: AnyArray | complex, /) -> Array:
         return self._rebind(self.__mul__(other), "__imul__")
 
-    @operator_of("divide", "floating-point")
+    @operator_of("divide")
     def __truediv__(self, other: AnyArray | complex, /) -> Array: ...
 
-    @operator_of("divide", "floating-point", reflected=True)
+    @operator_of("divide", reflected=True)
     def __rtruediv__(self, other: AnyArray | complex, /) -> Array: ...
 
     def __itruediv__(self, other: AnyArray | complex, /) -> Array:
         return self._rebind(self.__truediv__(other), "__itruediv__")
 
-    @operator_of("floor_divide", "real numeric")
+    @operator_of("floor_divide")
     def __floordiv__(self, other: AnyArray | float, /) -> Array: ...
 
-    @operator_of("floor_divide", "real numeric", reflected=True)
+    @operator_of("floor_divide", reflected=True)
     def __rfloordiv__(self, other: AnyArray | float, /) -> Array: ...
 
     def __ifloordiv__(self, other: AnyArray | float, /) -> Array:
         return self._rebind(self.__floordiv__(other), "__ifloordiv__")
 
-    @operator_of("remainder", "real numeric")
+    @operator_of("remainder")
     def __mod__(self, other: AnyArray | float, /) -> Array: ...
 
-    @operator_of("remainder", "real numeric", reflected=True)
+    @operator_of("remainder", reflected=True)
     def __rmod__(self, other: AnyArray | float, /) -> Array: ...
 
     def __imod__(self, other: AnyArray | float, /) -> Array:
@@ -496,64 +496,64 @@ class Array(metaclass=_Unmade):
     def __rdivmod__(self, other: AnyArray | float, /) -> tuple[Array, Array]:
         return self.__rfloordiv__(other), self.__rmod__(other)
 
-    @operator_of("pow", "numeric")
+    @operator_of("pow")
     def __pow__(self, other: AnyArray | complex, /) -> Array: ...
 
-    @operator_of("pow", "numeric", reflected=True)
+    @operator_of("pow", reflected=True)
     def __rpow__(self, other: AnyArray | complex, /) -> Array: ...
 
     def __ipow__(self, other: AnyArray | complex, /) -> Array:
         return self._rebind(self.__pow__(other), "__ipow__")
 
-    @operator_of("bitwise_and", "integer or boolean")
+    @operator_of("bitwise_and")
     def __and__(self, other: AnyArray | int, /) -> Array: ...
 
-    @operator_of("bitwise_and", "integer or boolean", reflected=True)
+    @operator_of("bitwise_and", reflected=True)
     def __rand__(self, other: AnyArray | int, /) -> Array: ...
 
     def __iand__(self, other: AnyArray | int, /) -> Array:
         return self._rebind(self.__and__(other), "__iand__")
 
-    @operator_of("bitwise_or", "integer or boolean")
+    @operator_of("bitwise_or")
     def __or__(self, other: AnyArray | int, /) -> Array: ...
 
-    @operator_of("bitwise_or", "integer or boolean", reflected=True)
+    @operator_of("bitwise_or", reflected=True)
     def __ror__(self, other: AnyArray | int, /) -> Array: ...
 
     def __ior__(self, other: AnyArray | int, /) -> Array:
         return self._rebind(self.__or__(other), "__ior__")
 
-    @operator_of("bitwise_xor", "integer or boolean")
+    @operator_of("bitwise_xor")
     def __xor__(self, other: AnyArray | int, /) -> Array: ...
 
-    @operator_of("bitwise_xor", "integer or boolean", reflected=True)
+    @operator_of("bitwise_xor", reflected=True)
     def __rxor__(self, other: AnyArray | int, /) -> Array: ...
 
     def __ixor__(self, other: AnyArray | int, /) -> Array:
         return self._rebind(self.__xor__(other), "__ixor__")
 
-    @operator_of("bitwise_left_shift", "integer")
+    @operator_of("bitwise_left_shift")
     def __lshift__(self, other: AnyArray | int, /) -> Array: ...
 
-    @operator_of("bitwise_left_shift", "integer", reflected=True)
+    @operator_of("bitwise_left_shift", reflected=True)
     def __rlshift__(self, other: AnyArray | int, /) -> Array: ...
 
     def __ilshift__(self, other: AnyArray | int, /) -> Array:
         return self._rebind(self.__lshift__(other), "__ilshift__")
 
-    @operator_of("bitwise_right_shift", "integer")
+    @operator_of("bitwise_right_shift")
     def __rshift__(self, other: AnyArray | int, /) -> Array: ...
 
-    @operator_of("bitwise_right_shift", "integer", reflected=True)
+    @operator_of("bitwise_right_shift", reflected=True)
     def __rrshift__(self, other: AnyArray | int, /) -> Array: ...
 
     def __irshift__(self, other: AnyArray | int, /) -> Array:
         return self._rebind(self.__rshift__(other), "__irshift__")
 
-    @operator_of("matmul", "numeric")
+    @operator_of("matmul")
     def __matmul__(self, other: AnyArray, /) -> Array: ...
 
-    @operator_of("matmul", "numeric", reflected=True)
+    @operator_of("matmul", reflected=True)
     def __rmatmul__(self, other: AnyArray, /) -> Array: ...
 
     def __imatmul__(self, other: AnyArray, /) -> Array:

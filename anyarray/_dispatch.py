@@ -215,6 +215,8 @@ def dispatch(function: F | None = None, /, **words: str) -> F | Callable[[F], F]
     def decorated(function: F) -> F:
         declaration = Declaration(function, dict(words))
         _backend.declare(declaration.name, declaration.operands())
+        for one in _waiting.pop(declaration.name, []):
+            setattr(scope["Array"], one.method.__name__, _operating(one, declaration))
         return _compiled(function, declaration, call, declaration.parameters)
 
     return decorated if function is None else decorated(function)
@@ -234,26 +236,43 @@ def declare(function: F | None = None, /, **words: str) -> F | Callable[[F], F]:
     return decorated if function is None else decorated(function)
 
 
-def operator_of(name: str, words: str = "any", *, reflected: bool = False) -> Callable[[F], F]:
-    """Give a declared operator of Array the body of the function `name`.
+class Operator(NamedTuple):
+    """A method of Array that stands for a function."""
+
+    method: Callable[..., Any]
+    is_reflected: bool
+
+
+_waiting: Final[dict[str, list[Operator]]] = {}
+"""Operators by the function of which they are; all that is said of it is said of them."""
+
+
+def operator_of(name: str, *, reflected: bool = False) -> Callable[[F], F]:
+    """Give a declared operator of Array the body of the function `name`, as soon as that is declared.
 
     Unlike a function it answers NotImplemented to operands that it does not know, so that Python asks the other side.
     """
 
     def decorated(method: F) -> F:
-        declaration = Declaration(method, {}, name)
-        for parameter in declaration.parameters:
-            parameter.words = words
-            if parameter.name == "self":
-                parameter.role = WEAK
-        declaration.broadcasts = name != "matmul" and len(declaration.parameters) == 2
-        written = declaration.parameters
-        if reflected:
-            # The native function gets the operands in the order in which they were written.
-            declaration.parameters = written[::-1]
-        return _compiled(method, declaration, operate, written)
+        _waiting.setdefault(name, []).append(Operator(method, reflected))
+        return method
 
     return decorated
+
+
+def _operating(one: Operator, function: Declaration) -> Callable[..., Any]:
+    """The body of an operator."""
+    declaration = Declaration(one.method, {}, function.name)
+    for parameter, its in zip(declaration.parameters, function.parameters, strict=True):
+        parameter.words = its.words
+        if parameter.name == "self":
+            parameter.role = WEAK
+    declaration.broadcasts = function.broadcasts
+    written = declaration.parameters
+    if one.is_reflected:
+        # The native function gets the operands in the order in which they were written.
+        declaration.parameters = written[::-1]
+    return _compiled(one.method, declaration, operate, written)
 
 
 def _compiled(function: F, declaration: Declaration, slow: Callable[..., Any], written: list[Parameter]) -> F:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import linecache
+import operator
 import re
 import traceback
 from typing import Any
@@ -12,7 +13,7 @@ import pytest
 from test_signatures import STANDARD, named
 
 import anyarray as xp
-from anyarray import _backend
+from anyarray import _backend, _dispatch
 
 FUNCTIONS = [name for name in STANDARD if inspect.isfunction(named(xp, name))]
 NATIVE = sorted(
@@ -72,3 +73,17 @@ def test_a_traceback_shows_the_generated_line() -> None:
     except ValueError as error:
         shown = "".join(traceback.format_exception(error))
     assert "native = add(" in shown
+
+
+def test_every_operator_has_got_the_body_of_its_function() -> None:
+    assert not _dispatch._waiting
+    assert xp.Array.__rsub__.__code__.co_filename == "<anyarray Array.__rsub__>"
+
+
+@pytest.mark.usefixtures("backend")
+def test_an_operator_takes_the_dtypes_of_its_function() -> None:
+    flags = xp.asarray([True, True])
+    assert (flags / flags).dtype == xp.divide(flags, flags).dtype == xp.float64
+    for divide in (operator.truediv, xp.divide):
+        with pytest.raises(ValueError, match=r"^divide: x1 of shape \(2,\) and x2 of shape \(3,\) do not broadcast$"):
+            divide(flags, xp.asarray([True, True, False]))
