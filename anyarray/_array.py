@@ -323,7 +323,7 @@ class Array(metaclass=_Unmade):
             home = _dispatch.home_of_arrays("getitem", [self])
         native = self._native if home is self._home else _dispatch.brought(self, home, "getitem")
         kind = type(key)
-        if kind is Array and key._home is home and home.dtype(key._native).kind in "biu":  # type: ignore[union-attr]
+        if kind is Array and key._home is home and home.dtype(key._native).kind in "biu":  # type: ignore[union-attr]  # as below
             key = key._native  # type: ignore[union-attr]  # `kind` says so
         elif kind is not int:
             key = _normalised(key, home)

@@ -236,7 +236,7 @@ ALIKE: Final[Mapping[str, str]] = {
 
 
 def _function(name: str) -> Callable[..., Any]:
-    return next(getattr(space, name) for space in SPACES if hasattr(space, name))  # type: ignore[no-any-return]
+    return next(getattr(space, name) for space in SPACES if hasattr(space, name))  # type: ignore[no-any-return]  # by name
 
 
 def _chain(x: Any) -> Any:

@@ -309,8 +309,8 @@ def common_default(kinds: Iterable[type[Any]]) -> DType:
 def default_dtypes(
     *,
     int: DType | None = None,  # noqa: A002 - the kinds are named for Python's classes
-    float: DType | None = None,  # noqa: A002
-    complex: DType | None = None,  # noqa: A002
+    float: DType | None = None,  # noqa: A002 - as above
+    complex: DType | None = None,  # noqa: A002 - as above
 ) -> Generator[None]:
     """Change the dtypes of creation functions and Python scalars inside a `with` block.
 

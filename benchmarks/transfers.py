@@ -80,7 +80,7 @@ def on_pair(source: str, target: str, nbytes: int, modules: dict[str, Any], seco
 
     def wide() -> AbstractContextManager[Any]:
         # JAX rounds to 32 bits, which is another task.
-        return modules["jax"].enable_x64(True) if target == "jax" else nullcontext()  # type: ignore[no-any-return]
+        return modules["jax"].enable_x64(True) if target == "jax" else nullcontext()  # type: ignore[no-any-return]  # JAX's
 
     for way in WAYS[source, target] + ((AUTORAY[target],) if "autoray" in modules else ()):
         entries[way] = Entry(way, names, wide, lambda count: [x._native for x in fresh(count)], most=most)

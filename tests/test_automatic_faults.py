@@ -115,7 +115,7 @@ def test_a_policy_refuses_what_is_no_list_of_names(candidates: Any) -> None:
 
 def test_a_policy_refuses_a_candidate_of_another_type() -> None:
     wanted = 'policy: candidates must be names of backends, such as ["numpy", "jax"], or devices, but one is int'
-    with pytest.raises(TypeError, match=f"^{re.escape(wanted)}$"), xp.policy(candidates=["numpy", 3]):  # type: ignore[list-item]
+    with pytest.raises(TypeError, match=f"^{re.escape(wanted)}$"), xp.policy(candidates=["numpy", 3]):  # type: ignore[list-item]  # on purpose
         pass
 
 

@@ -433,13 +433,13 @@ def test_a_pickled_device_comes_back_as_itself(name: str) -> None:
 
 def test_a_device_of_another_type_is_refused() -> None:
     with pytest.raises(TypeError) as caught:
-        xp.device(3)  # type: ignore[arg-type]
+        xp.device(3)  # type: ignore[arg-type]  # refused on purpose
     assert str(caught.value) == 'device: must be a device or its name, such as "numpy" or "jax-gpu:1", not int'
 
 
 def test_a_block_of_another_type_is_refused() -> None:
     with pytest.raises(TypeError) as caught:
-        xp.backend(3)  # type: ignore[arg-type]
+        xp.backend(3)  # type: ignore[arg-type]  # refused on purpose
     assert str(caught.value) == 'backend: must be a name, such as "jax", or a device, not int'
 
 

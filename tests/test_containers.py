@@ -97,7 +97,7 @@ def test_a_portable_method_of_a_dataclass_sees_all_its_attributes(name: str) -> 
         return self.weights * self.count + y
 
     assert_same(xp.asarray(xp.portable(scaled)(layer, x)), ROWS * 4)
-    assert layer.note == [3]  # type: ignore[attr-defined]
+    assert layer.note == [3]  # type: ignore[attr-defined]  # as above
     assert layer.weights is x
 
 

@@ -124,7 +124,7 @@ def test_a_tape_of_tensorflow_gives_gradients_by_nested_arrays(tf: ModuleType) -
 
 
 def test_an_unknown_length_goes_through_a_transform(tf: ModuleType) -> None:
-    @tf.function(input_signature=[tf.TensorSpec([None, 3], tf.float64)])  # type: ignore[untyped-decorator]
+    @tf.function(input_signature=[tf.TensorSpec([None, 3], tf.float64)])  # type: ignore[untyped-decorator]  # as above
     def graph(native: Any) -> Any:
         x = xp.from_native(native)
         slopes = xp.vmap(xp.grad(lambda row: xp.sum(row**2)))(x)

@@ -38,7 +38,7 @@ COMPLEX_BY_XLA: Final = {
 def own_compiler(library: str) -> Callable[..., Any]:
     """The library's own compiler of functions from Arrays to Arrays."""
     if library == "jax":
-        return pytest.importorskip("jax").jit  # type: ignore[no-any-return]
+        return pytest.importorskip("jax").jit  # type: ignore[no-any-return]  # JAX's
     tensorflow = pytest.importorskip("tensorflow")
     return lambda function: tensorflow.function(function, autograph=False)
 

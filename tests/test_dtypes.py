@@ -95,7 +95,7 @@ def test_repr_and_str_of_a_dtype() -> None:
 @pytest.mark.parametrize("dtype", [*STANDARD, "float16"])
 def test_wherever_a_dtype_is_wanted_numpy_s_will_do(dtype: str) -> None:
     for form in (numpys(dtype), numpys(dtype).type, dtype):
-        assert xp.zeros(2, dtype=form).dtype is ours(dtype)  # type: ignore[arg-type]
+        assert xp.zeros(2, dtype=form).dtype is ours(dtype)
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_a_python_class_is_the_default_dtype_of_its_kind(kind: Any, dtype: str) 
 
 
 def test_a_dtype_of_foreign_byte_order_is_the_native_one() -> None:
-    assert xp.zeros(2, dtype=np.dtype(">f4")).dtype is xp.float32  # type: ignore[arg-type]
+    assert xp.zeros(2, dtype=np.dtype(">f4")).dtype is xp.float32
 
 
 @pytest.mark.parametrize("wrong", [None, "no such", 5, object])
@@ -230,8 +230,8 @@ def test_a_float_that_no_integer_stands_for_does_not_become_one() -> None:
     for value, error in ((math.nan, ValueError), (math.inf, OverflowError), (-1e30, OverflowError)):
         for call in (
             lambda: x.__setitem__(0, value),  # noqa: B023 - called before the next turn
-            lambda: xp.full(2, value, dtype=xp.int32),  # noqa: B023
-            lambda: xp.asarray([0.0, value], dtype=xp.int32),  # noqa: B023
+            lambda: xp.full(2, value, dtype=xp.int32),  # noqa: B023 - called in this turn
+            lambda: xp.asarray([0.0, value], dtype=xp.int32),  # noqa: B023 - called in this turn
         ):
             with pytest.raises(error) as caught:
                 call()
@@ -252,7 +252,7 @@ def test_integers_beyond_all_dtypes_are_floats_or_an_overflow() -> None:
 @pytest.mark.parametrize("defaults", [{}, {"float": xp.float32}, {"int": xp.int32, "float": xp.float32}])
 @pytest.mark.usefixtures("backend")
 def test_result_type_is_that_of_the_operators(defaults: dict[str, xp.DType]) -> None:
-    with xp.default_dtypes(**defaults):  # type: ignore[arg-type]
+    with xp.default_dtypes(**defaults):
         for dtype in (xp.int8, xp.int64, xp.uint8, xp.float32, xp.float64, xp.complex64):
             x = xp.ones(2, dtype=dtype)
             for scalar in (1, 2.5, 2j):

@@ -129,7 +129,7 @@ def test_an_out_ndarray_is_filled() -> None:
 def test_an_out_array_of_ours_is_refused() -> None:
     out = xp.zeros(2)
     with pytest.raises(TypeError) as caught:
-        np.exp(np.zeros(2), out=out)  # type: ignore[call-overload]
+        np.exp(np.zeros(2), out=out)  # type: ignore[call-overload]  # refused on purpose
     assert str(caught.value) == "exp: out must be an ndarray, not Array. Assign to it: x[...] = ..."
 
 
@@ -217,4 +217,4 @@ def test_a_ufunc_takes_what_only_numpy_takes() -> None:
     assert type(both) is xp.Array
     assert both.tolist() == [True, False]
     with pytest.raises(TypeError, match="add: x2 must be an Array, not str"):
-        np.add(xp.asarray([1.0]), "a")  # type: ignore[arg-type]
+        np.add(xp.asarray([1.0]), "a")

@@ -303,4 +303,4 @@ def test_a_list_is_no_operand() -> None:
             call()
     assert (x == [2]) is False
     with pytest.raises(ValueError, match="Multiply by a scalar with"):
-        xp.ones(2) @ 2  # type: ignore[operator]
+        xp.ones(2) @ 2  # type: ignore[operator]  # refused on purpose

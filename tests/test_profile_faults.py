@@ -63,7 +63,7 @@ BROKEN: Final[dict[str, Callable[[Path], Any]]] = {
     "too large for a float": lambda file: changed(file, **measured(points=[[1, 10**400]])),
     "a string of points": lambda file: changed(file, **measured(points="x")),
     **{
-        f"{where} {number}": lambda file, number=number, part=part: changed(file, **part(number))  # type: ignore[misc]
+        f"{where} {number}": lambda file, number=number, part=part: changed(file, **part(number))  # type: ignore[misc]  # its defaults
         for number in (-1.0, float("nan"), float("inf"), 1e308)
         for where, part in {
             "seconds": lambda n: measured(points=[[1, n]]),
@@ -118,7 +118,7 @@ def test_a_backend_that_is_unknown_here_is_not_used(file: Path) -> None:
 LINES: Final[dict[str, Callable[[], Any]]] = {
     "a creation function": lambda: xp.ones(3),
     "a block": lambda: xp.policy(candidates=["jax"]).__enter__(),
-    "a function of a native array": lambda: xp.sin(np.ones(100_000)),  # type: ignore[arg-type]
+    "a function of a native array": lambda: xp.sin(np.ones(100_000)),
 }
 
 

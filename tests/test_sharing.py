@@ -243,7 +243,7 @@ def test_the_guard_knows_two_modes() -> None:
     with (
         pytest.raises(ValueError, match=r"""^no_transfers: mode must be "raise" or "warn", not 'off'$"""),
         xp.no_transfers("off"),
-    ):  # type: ignore[arg-type]
+    ):
         pass
 
 

@@ -532,7 +532,7 @@ def test_argnums_must_be_given_by_position(differentiating: xp.Backend) -> None:
 
 def test_jacobian_knows_two_modes() -> None:
     with pytest.raises(ValueError, match=r"^jacobian: mode must be \"reverse\" or \"forward\", not 'up'$"):
-        xp.jacobian(xp.exp, mode="up")  # type: ignore[arg-type]
+        xp.jacobian(xp.exp, mode="up")  # type: ignore[arg-type]  # refused on purpose
 
 
 def test_vmap_maps_the_first_axis(backend: xp.Backend) -> None:

@@ -31,7 +31,7 @@ class Bare:
 def bare(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     module = ModuleType("bare_backend")
     module.namespace = Bare()  # type: ignore[attr-defined]  # a backend's module
-    module.ARRAY_TYPES = (type(array_api_strict.asarray(0)),)  # type: ignore[attr-defined]
+    module.ARRAY_TYPES = (type(array_api_strict.asarray(0)),)  # type: ignore[attr-defined]  # a backend's module
     monkeypatch.setitem(sys.modules, "bare_backend", module)
     monkeypatch.setitem(_backend.LIBRARIES, NAME, _backend.Library(NAME, "bare_backend", "array_api_strict", ("cpu",)))
     with xp.backend(NAME):

@@ -127,7 +127,7 @@ def errors() -> None:
 
 
 def mistakes(x: xp.Array) -> None:
-    xp.exp("1")  # type: ignore[arg-type]
+    xp.exp("1")  # type: ignore[arg-type]  # so a checker must say
     xp.exp([1.0])  # type: ignore[arg-type]
-    xp.sum(x, keep=True)  # type: ignore[call-arg]
-    xp.expp(x)  # type: ignore[attr-defined]
+    xp.sum(x, keep=True)  # type: ignore[call-arg]  # so a checker must say
+    xp.expp(x)  # type: ignore[attr-defined]  # so a checker must say

@@ -68,5 +68,5 @@ def adopt(kind: type, unwrap: Callable[[Any], Any], wrap: Callable[[Any], Any]) 
         return _HolderType(unwrap(self).__tf_tracing_type__(context), unwrap, wrap)
 
     kind.__tf_flatten__ = flatten  # type: ignore[attr-defined]  # protocols of TensorFlow, looked up on the class
-    kind.__tf_unflatten__ = classmethod(unflatten)  # type: ignore[attr-defined]
-    kind.__tf_tracing_type__ = tracing_type  # type: ignore[attr-defined]
+    kind.__tf_unflatten__ = classmethod(unflatten)  # type: ignore[attr-defined]  # as above
+    kind.__tf_tracing_type__ = tracing_type  # type: ignore[attr-defined]  # as above

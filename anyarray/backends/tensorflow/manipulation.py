@@ -250,7 +250,7 @@ def flip(x: Tensor, /, *, axis: Ints | None = None) -> Tensor:
         return _reverse(x, constant(axes)) if axes else x
     sizes = sizes_of(x)
     for a in axes:
-        merged = (math.prod(shape[:a]), shape[a], math.prod(shape[a + 1 :]))  # type: ignore[arg-type]
+        merged = (math.prod(shape[:a]), shape[a], math.prod(shape[a + 1 :]))  # type: ignore[arg-type]  # no None
         x = _reverse(_reshape(x, constant(merged)), constant((1,)))
     return _reshape(x, sizes)
 

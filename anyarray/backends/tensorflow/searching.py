@@ -73,7 +73,7 @@ def _extreme(search: Callable[..., Tensor], keys: Tensor, axis: int | None, keep
         return _reshape(found, constant((1,) * rank)) if keepdims else found
     axis = axis_in(axis, rank)
     if rank > 3 and None not in shape:  # the kernels end at rank 7
-        merged = (math.prod(shape[:axis]), shape[axis], math.prod(shape[axis + 1 :]))  # type: ignore[arg-type]
+        merged = (math.prod(shape[:axis]), shape[axis], math.prod(shape[axis + 1 :]))  # type: ignore[arg-type]  # no None
         found = _reshape(
             search(_reshape(keys, constant(merged)), constant(1)), constant(shape[:axis] + shape[axis + 1 :])
         )
