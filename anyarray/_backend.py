@@ -14,6 +14,7 @@ import difflib
 import functools
 import importlib
 import importlib.util
+import math
 import operator
 import sys
 import threading
@@ -60,7 +61,7 @@ class Home:
         """Our dtype by the library's."""
         self.latest_dtype: tuple[Any, DType | None] = (None, None)
         """The library's dtype that was asked for last, and ours."""
-        self.constants: dict[tuple[Any, type, Any], Native] = _Constants(self)
+        self.constants = _Constants(self)
         """0-d native arrays by (Python scalar, its class, native dtype of the array beside it)."""
         self.powers: dict[tuple[Any, type, Any], str | None] = _Powers(self)
         """The function that stands for `pow`, if one does, by (exponent of `POWERS`, its class, native dtype)."""
@@ -170,14 +171,30 @@ class _Constants(dict[tuple[Any, type, Any], Native]):
     def __init__(self, home: Home) -> None:
         self._home = home
         self._by_dtype: dict[tuple[Any, ...], Native] = {}
+        self._zeros: dict[tuple[float, Any], Native] = {}
+        """Zeros of Python floats beside arrays of floats, by (one of their sign, native dtype)."""
 
     def __missing__(self, key: tuple[Any, type, Any]) -> Native:
         value, kind, native_dtype = key
+        is_zero = kind is float and value == 0
+        if is_zero:
+            constant = self._zeros.get((math.copysign(1.0, value), native_dtype))
+            if constant is not None:
+                return constant
         beside = self._home.dtypes[native_dtype].name
         name = _dtypes.weak(kind, beside)
         if _dtypes.promoted(name, beside) != name:
             raise ArrayMustBeCast
-        exact = (value, kind, name) if value else (repr(value), kind, name)
+        constant = self.named(value, name)
+        if name == beside and is_zero:
+            self._zeros[math.copysign(1.0, value), native_dtype] = constant
+        elif name == beside and (value or kind is int or kind is bool):
+            self[key] = constant
+        return constant
+
+    def named(self, value: Any, name: str) -> Native:
+        """The 0-d native array of a Python scalar in the dtype `name`. Raises OverflowError."""
+        exact = (value or repr(value), type(value), name)
         constant = self._by_dtype.get(exact)
         if constant is None:
             constant = self._home.constant(value, name)
@@ -185,8 +202,6 @@ class _Constants(dict[tuple[Any, type, Any], Native]):
                 self._by_dtype.clear()
                 self.clear()
             self._by_dtype[exact] = constant
-        if name == beside and (value or kind is int or kind is bool):
-            self[key] = constant
         return constant
 
 

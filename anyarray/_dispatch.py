@@ -109,7 +109,8 @@ class Declaration:
     """A declared function: its name, its parameters and what becomes of its result."""
 
     __slots__ = (
-        "_globals", "_is_tuple", "axis_at", "broadcasts", "is_power", "name", "parameters", "result", "usual_axis",
+        "_body", "_globals", "_is_reflected", "_is_tuple", "axis_at", "broadcasts", "is_power", "name", "parameters",
+        "result", "taken_at", "usual_axis",
     )  # fmt: skip
 
     def __init__(self, function: Callable[..., Any], words: dict[str, str], name: str | None = None) -> None:
@@ -134,6 +135,28 @@ class Declaration:
         if words:
             raise ValueError(f"@dispatch of {self.name}: there is no parameter {', '.join(words)}")
         _backend.declare(self.name)
+
+    def settle(self, body: Callable[..., Any], written: Sequence[Parameter]) -> None:
+        """Note the body, whose parameters are in the order in which they were written."""
+        self._body = body
+        self._is_reflected = written != self.parameters
+        self.taken_at = [at for at, p in enumerate(self.parameters) if p.role in (ARRAY, WEAK, SEQUENCE)]
+        """The places of parameters that are arrays."""
+
+    def called(self, values: Sequence[Any]) -> Any:
+        """What the body gives for values in the order of the parameters."""
+        if self._is_reflected:
+            return self._body(*values[::-1])
+        positional: list[Any] = []
+        keyword: dict[str, Any] = {}
+        for p, value in zip(self.parameters, values, strict=True):
+            if p.is_keyword:
+                keyword[p.name] = value
+            elif p.is_variadic:
+                positional += value
+            else:
+                positional.append(value)
+        return self._body(*positional, **keyword)
 
     def operands(self) -> Operands | None:
         """Those arrays that promote: the first and all that have its words; None if there is none."""
@@ -300,6 +323,7 @@ def _compiled(function: F, declaration: Declaration, slow: Callable[..., Any], w
     body.__annotations__ = function.__annotations__
     body.__defaults__ = function.__defaults__
     body.__kwdefaults__ = function.__kwdefaults__
+    declaration.settle(body, written)
     return body  # type: ignore[no-any-return]  # it has the signature of `function`
 
 
@@ -383,9 +407,14 @@ def _common_call(declaration: Declaration, arrays: list[Parameter], slow: str, v
             f"if kind is Array and {p.name}._home is home:",
             f"    {p.name}_ = {p.name}._native",
         ]
-        # A Python scalar takes the dtype of the first array, unless that is a condition.
-        if p.role is WEAK and not first.is_condition:
-            lines.append("elif kind in SCALARS:")
+        # A Python scalar takes the dtype of the first array; beside a condition, of the other one that is chosen from.
+        beside = next(other for other in arrays if not (other is p or other.is_condition))
+        if p.role is WEAK:
+            is_there, dtype = "", f"home.dtype_of({first.name}_)"
+            if beside is not first:
+                is_there = f" and type({beside.name}) is Array and {beside.name}._home is home"
+                dtype = f"home.dtype_of({beside.name}._native)"
+            lines.append(f"elif kind in SCALARS{is_there}:")
             if declaration.is_power and p is declaration.parameters[1]:
                 lines += [
                     f"    if {p.name} in POWERS:",
@@ -402,7 +431,7 @@ def _common_call(declaration: Declaration, arrays: list[Parameter], slow: str, v
                 ]
             lines += [
                 "    try:",
-                f"        {p.name}_ = home.constants[{p.name}, kind, home.dtype_of({first.name}_)]",
+                f"        {p.name}_ = home.constants[{p.name}, kind, {dtype}]",
                 "    except UNSUITED:",
                 f"        {slow}",
             ]
@@ -529,9 +558,71 @@ def _argument(p: Parameter) -> str:
 
 
 def call(declaration: Declaration, values: Sequence[Any]) -> Any:
-    """Call a declared function with any arguments: choose the home, bring the arrays there, call, wrap."""
+    """Call a declared function with any arguments.
+
+    Native arrays become Arrays, and so do Python scalars where the fast path wants one. It is then taken after all;
+    what it has nothing for comes back, with nothing left to be made an Array.
+    """
+    taken = list(values)
+    borrowed: list[Array] = []
+    scalars: list[int] = []
+    parameters = declaration.parameters
+    for at in declaration.taken_at:
+        value = values[at]
+        kind = type(value)
+        if kind in SCALARS:
+            scalars.append(at)
+        elif not is_array(value):
+            one = taken[at] = _taken(declaration.name, parameters[at], value)
+            if type(one) is list:
+                borrowed += [a for a, given in zip(one, value, strict=True) if a is not given]
+            elif is_array(one):
+                borrowed.append(one)
+    is_lacking = bool(scalars) and _fill(declaration, taken, scalars)
+    if not (borrowed or is_lacking):
+        return _call_anywhere(declaration, taken)
+    result = declaration.called(taken)
+    if borrowed:
+        natives = [one._native for one in borrowed]
+        for one in result if isinstance(result, tuple) else (result,):
+            one._native = unshared(one._native, natives, one._home)
+    return result
+
+
+def _fill(declaration: Declaration, taken: list[Any], scalars: Sequence[int]) -> bool:
+    """Put Arrays in place of Python scalars for which the fast path has nothing; False if it would not help."""
+    first = declaration.taken_at[0]
+    is_chosen_from = declaration.parameters[first].is_condition
+    if declaration.name in COMPARISONS or not (first in scalars or (is_chosen_from and len(scalars) == 2)):
+        return False
+    arrays = [one for one in taken if is_array(one)]
+    agreed = _agreed_dtype(declaration, taken) if arrays else None
+    if agreed is None or agreed.is_cast:
+        return False
+    home = arrays[0]._home
+    chosen = _choice.current().backend
+    if not (chosen is None or chosen is _choice.BY_COST or chosen is home.backend):
+        return False
+    weak = [at for at in scalars if declaration.parameters[at].role is WEAK]
+    try:
+        filled = [wrap(home.constants.named(taken[at], agreed.name), home) for at in weak]
+    except OverflowError:
+        return False  # whoever calls it anywhere says for which function
+    for at, one in zip(weak, filled, strict=True):
+        taken[at] = one
+    return True
+
+
+def unshared(native: Native, borrowed: Sequence[Native], home: Home) -> Native:
+    """A native result, copied where it may be a view of a native array that the user handed in and may write to."""
+    may_share = getattr(native, "base", None) is not None or any(native is given for given in borrowed)
+    return home.exported(native) if may_share and not home.backend.is_immutable else native
+
+
+def _call_anywhere(declaration: Declaration, values: Sequence[Any]) -> Any:
+    """Call a declared function with Arrays and scalars: choose the home, bring the arrays there, call, wrap."""
     prepared = [
-        read(declaration, at, value) if p.is_read else _taken(declaration.name, p, value)
+        read(declaration, at, value) if p.is_read else value
         for at, (p, value) in enumerate(zip(declaration.parameters, values, strict=True))
     ]
     arrays = [a for value in prepared for a in (value if isinstance(value, list) else [value]) if is_array(a)]
@@ -543,11 +634,11 @@ def call(declaration: Declaration, values: Sequence[Any]) -> Any:
     decision = _choice.decision(name, arrays, is_traced=traced is not None, has_axis=has_axis)
     if decision is None:
         home = _choice.home_of_call(name, [a._home for a in arrays], traced)
-        return _called(declaration, values, prepared, arrays, home)
+        return _called(declaration, prepared, home)
     started = time.perf_counter()
 
     def attempt() -> tuple[Any, list[Array]]:
-        result = _called(declaration, values, prepared, arrays, decision.home)
+        result = _called(declaration, prepared, decision.home)
         results = [one for one in (result if isinstance(result, tuple) else (result,)) if is_array(one)]
         if decision.must_wait(results):
             decision.home.backend.hook("synchronize")([one._native for one in results][-1])
@@ -566,9 +657,7 @@ def call(declaration: Declaration, values: Sequence[Any]) -> Any:
     return result
 
 
-def _called(
-    declaration: Declaration, values: Sequence[Any], prepared: Sequence[Any], arrays: Sequence[Array], home: Home
-) -> Any:
+def _called(declaration: Declaration, prepared: Sequence[Any], home: Home) -> Any:
     """The result of a call on `home`, to which the arrays are brought."""
     if declaration.name in COMPARISONS:
         prepared = _comparable(prepared)
@@ -603,18 +692,7 @@ def _called(
     except Exception as error:
         explain(error, declaration, home, prepared)
         raise
-    if not (home.backend.is_immutable or all(map(is_array, values))):
-        borrowed = [a._native for a in arrays if not any(a is value for value in values)]
-        return declaration.wrapped(unshared(result, borrowed, home), home)
     return declaration.wrapped(result, home)
-
-
-def unshared(result: Any, borrowed: Sequence[Native], home: Home) -> Any:
-    """A native result, copied where it may be a view of a native array that the user handed in and may write to."""
-    if isinstance(result, (tuple, list)):
-        return tuple(unshared(one, borrowed, home) for one in result)
-    may_share = borrowed and (getattr(result, "base", None) is not None or any(result is one for one in borrowed))
-    return home.exported(result) if may_share else result
 
 
 def operate(declaration: Declaration, values: Sequence[Any]) -> Any:
@@ -664,9 +742,7 @@ def is_array(value: Any) -> TypeGuard[Array]:
 
 
 def _taken(function: str, p: Parameter, value: Any) -> Any:
-    """An argument as Array, list of Arrays, Python scalar or None, whichever `p` allows; what is no array as it is."""
-    if is_array(value) or p.role in (PLAIN, DTYPE):
-        return value
+    """An argument that is no Array as Array, list of Arrays, Python scalar or None, whichever `p` allows."""
     if p.role is SEQUENCE:
         if not isinstance(value, Sequence) or isinstance(value, str):
             raise _errors.not_an_array(function, p.name, value)
@@ -694,6 +770,10 @@ def as_array(function: str, parameter: str, value: Any) -> Array:
     """
     if is_array(value):
         return value
+    if type(value) is np.ndarray and value.dtype.isnative:  # the most common, in a third of the time
+        home = scope["NUMPY"]
+        home.dtype(value)
+        return arrived(value, home)
     backend = _backend.backend_of_native(value)
     if backend is None:
         raise _errors.not_an_array(function, parameter, value)

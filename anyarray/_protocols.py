@@ -7,6 +7,7 @@ would have run, as SciPy's and Numba's ufuncs do their work elementwise too; a f
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable
 from types import ModuleType
@@ -154,12 +155,15 @@ _UNTOLD: Final = {
 """The parameters of functions in C, whose signatures NumPy 2.1 does not tell."""
 
 
+_signature: Final = functools.cache(inspect.signature)
+
+
 def _arguments(
     theirs: Any, ours: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[list[Any], dict[str, Any]] | None:
     """The arguments of NumPy's function as ours takes them; None if it has one that ours lacks."""
     try:
-        told = _UNTOLD[theirs] if theirs in _UNTOLD else inspect.signature(theirs)
+        told = _UNTOLD[theirs] if theirs in _UNTOLD else _signature(theirs)
         given = told.bind(*args, **kwargs).arguments
     except (TypeError, ValueError):
         return None
@@ -170,7 +174,7 @@ def _arguments(
         named |= {first: np.reshape(named[first], (-1,)), "axis": 0}
     positional: list[Any] = []
     keyword: dict[str, Any] = {}
-    parameters = inspect.signature(ours).parameters
+    parameters = _signature(ours).parameters
     for parameter in parameters.values():
         if parameter.kind is parameter.VAR_POSITIONAL:
             return None

@@ -930,7 +930,7 @@ def _at_once(function: Callable[..., list[Native]], xs: Sequence[Native], length
         batch.is_refused = True
     if batch.is_refused:
         return _one_by_one(function, xs, length, home)
-    return list(_dispatch.unshared(found, xs, home))  # a view of what was handed in, else
+    return [_dispatch.unshared(one, xs, home) for one in found]  # a view of what was handed in, else
 
 
 def _one_by_one(function: Callable[..., list[Native]], xs: Sequence[Native], length: int, home: Home) -> list[Native]:

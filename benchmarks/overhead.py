@@ -91,8 +91,8 @@ AUTOMATIC_BOUND: Final = 0.5e-6
 def on_numpy(seconds: float) -> None:
     """Microseconds over NumPy's own call."""
     host = host_arrays(8)
-    native: dict[str, Any] = {"xp": np} | host
-    arrays = ours(host, "numpy")
+    native: dict[str, Any] = {"xp": np, "h": host["x"]} | host
+    arrays = ours(host, "numpy") | {"h": host["x"]}
     strict, autoray = library("array_api_strict"), library("autoray")
     names = ["NumPy", "chosen", "automatic"] + ["strict"] * bool(strict) + ["autoray"] * bool(autoray)
     rows: list[list[str | Text]] = []

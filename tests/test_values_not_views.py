@@ -488,3 +488,27 @@ def test_a_write_to_a_view_whose_elements_share_memory_copies_it() -> None:
     y[0, 1] = 1
     assert x.tolist() == [1, 0, 0]
     assert y.tolist() == [[0, 1], [0, 0], [0, 0]]
+
+
+VIEWING: dict[str, Callable[[Any], xp.Array]] = {
+    "reshape": lambda a: xp.reshape(a, (6,)),
+    "permute_dims": lambda a: xp.permute_dims(a, (1, 0)),
+    "positive": xp.positive,
+    "real": xp.real,
+    "unstack": lambda a: xp.unstack(a)[0],
+    "broadcast_arrays": lambda a: xp.broadcast_arrays(a, xp.ones((2, 3)))[0],
+    "matrix_transpose": xp.matrix_transpose,
+    "squeeze": lambda a: xp.squeeze(a[None], axis=0),
+}
+
+
+@pytest.mark.parametrize("function", VIEWING)
+@pytest.mark.usefixtures("backend")
+def test_a_result_shares_no_memory_with_an_ndarray_that_was_given(function: str) -> None:
+    a = np.arange(6.0).reshape(2, 3)
+    result = VIEWING[function](a)
+    before = np.array(result)
+    a += 100
+    assert np.array_equal(np.asarray(result), before)
+    result[...] = -1
+    assert a.min() == 100

@@ -116,6 +116,12 @@ def asarray(
         if device is not None and copy is None and watch() is UNWATCHED:
             return obj.to_device(device)
     wanted = None if dtype is None else _dtypes.dtype(dtype)
+    if type(obj) is np.ndarray and dtype is None and device is None and copy is not False and obj.dtype.isnative:
+        # As below, for the most common, in a third of the time.
+        home = _choice.chosen_home()
+        if home.backend.library == "numpy":
+            home.dtype(obj)  # raises for dtypes that no Array has
+            return made(home.exported(obj), home)
     if isinstance(obj, (list, tuple)):
         kinds = _kinds(obj)
         if kinds <= _dispatch.SCALARS and copy is not False:
