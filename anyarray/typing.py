@@ -13,7 +13,7 @@ from __future__ import annotations
 from anyarray._array import AnyArray, Index, Shape
 from anyarray._dtypes import DTypeLike
 from anyarray.standard.data_types import FloatInfo, IntegerInfo
-from anyarray.standard.inspection import DefaultDTypes, Info
+from anyarray.standard.inspection import Capabilities, DefaultDTypes, Info
 from anyarray.standard.linalg import QR, SVD, Eigensystem, Slogdet
 from anyarray.standard.sets import UniqueAll, UniqueCounts, UniqueInverse
 
@@ -21,6 +21,7 @@ __all__ = [
     "QR",
     "SVD",
     "AnyArray",
+    "Capabilities",
     "DTypeLike",
     "DefaultDTypes",
     "Eigensystem",

@@ -6,19 +6,20 @@ import importlib
 import inspect
 import itertools
 import pkgutil
+import re
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from types import ModuleType
+from types import ModuleType, UnionType
 from typing import Any, Final
 
 import anyarray as xp
-from anyarray import _backend, _dtypes, standard, testing
+from anyarray import _backend, _dtypes, standard, testing, typing
 
 FIRST: Final = ("array", "choice", "backend", "inventory", "interop")
 """Pages of the reference that stand before the others, which follow by name."""
 
-SPACES: Final = ("fft", "linalg", "testing")
+SPACES: Final = ("fft", "linalg", "testing", "typing")
 """Modules whose names are not those of anyarray itself."""
 
 
@@ -86,7 +87,7 @@ def reference() -> list[Page]:
         one = getattr(xp, name)
         if name not in in_chapters and one not in chapters:
             names_of.setdefault(sys.modules[getattr(one, "__module__", xp.__name__)], []).append(name)
-    names_of[testing] = list(testing.__all__)
+    names_of.update({one: list(one.__all__) for one in (testing, typing)})
     pages = {stem_of(module): page(module, names) for module, names in names_of.items()}
     stems = [*FIRST, *sorted(pages.keys() - FIRST)]
     toctree = "\n".join(("```{toctree}", *stems, "```"))
@@ -104,12 +105,20 @@ def page(module: ModuleType, names: list[str]) -> Page:
     space = f"{stem}." if stem in SPACES else ""
     first_line, _, body = (module.__doc__ or "").partition("\n")
     documented = [name for name in names if is_documented(getattr(module, name))]
-    values = [(f"`{space}{name}`", f"`{getattr(module, name)!r}`") for name in names if name not in documented]
+    values = [(f"`{space}{name}`", value(getattr(module, name))) for name in names if name not in documented]
     parts = [f"# {stem.replace('_', ' ').capitalize()}", first_line, inspect.cleandoc(body)]
     if values:
         parts.append(table(("name", "value"), values))
     parts += [directive(f"anyarray.{space}{name}", getattr(module, name)) for name in documented]
     return Page(f"{stem}.md", "\n\n".join(parts) + "\n")
+
+
+def value(one: Any) -> str:
+    """A constant, or what a name for annotations stands for, in a table."""
+    text = one if isinstance(one, str) else repr(one)
+    if isinstance(one, UnionType):
+        text = re.sub(r"(\w+\.)+", "", text)  # the modules of the classes
+    return f"`{text}`".replace("|", r"\|")
 
 
 def is_documented(one: Any) -> bool:

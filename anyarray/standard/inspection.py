@@ -13,10 +13,12 @@ __all__ = ["__array_namespace_info__"]
 Capabilities = TypedDict(
     "Capabilities", {"boolean indexing": bool, "data-dependent shapes": bool, "max dimensions": int | None}
 )
+Capabilities.__doc__ = """What `Info.capabilities` gives, a dict."""
 DefaultDTypes = TypedDict(
     "DefaultDTypes",
     {"real floating": DType, "complex floating": DType, "integral": DType, "indexing": DType},
 )
+DefaultDTypes.__doc__ = """What `Info.default_dtypes` gives, a dict."""
 
 Device = Backend | str
 

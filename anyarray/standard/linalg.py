@@ -51,29 +51,38 @@ class Eigensystem(NamedTuple):
     """What `eig` and `eigh` return."""
 
     eigenvalues: Array
+    """Those of `eigh` are real and ascend."""
     eigenvectors: Array
+    """One in each column."""
 
 
 class QR(NamedTuple):
     """What `qr` returns."""
 
     Q: Array
+    """Its columns are orthonormal."""
     R: Array
+    """Upper triangular."""
 
 
 class Slogdet(NamedTuple):
     """What `slogdet` returns."""
 
     sign: Array
+    """0, or of absolute value 1."""
     logabsdet: Array
+    """The logarithm of the determinant's absolute value, real; -inf where that is 0."""
 
 
 class SVD(NamedTuple):
     """What `svd` returns."""
 
     U: Array
+    """Its columns are the left singular vectors."""
     S: Array
+    """The singular values, real; they descend."""
     Vh: Array
+    """Its rows are the right singular vectors, conjugated."""
 
 
 @dispatch(x="floating-point", cost="cholesky")

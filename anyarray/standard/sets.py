@@ -19,23 +19,31 @@ class UniqueAll(NamedTuple):
     """What `unique_all` returns."""
 
     values: Array
+    """(k,): the distinct elements."""
     indices: Array
+    """(k,): where each is first in the flattened array."""
     inverse_indices: Array
+    """Of the shape of the array: positions in `values` that give it back."""
     counts: Array
+    """(k,): how often each occurs."""
 
 
 class UniqueCounts(NamedTuple):
     """What `unique_counts` returns."""
 
     values: Array
+    """(k,): the distinct elements."""
     counts: Array
+    """(k,): how often each occurs."""
 
 
 class UniqueInverse(NamedTuple):
     """What `unique_inverse` returns."""
 
     values: Array
+    """(k,): the distinct elements."""
     inverse_indices: Array
+    """Of the shape of the array: positions in `values` that give it back."""
 
 
 @dispatch

@@ -1,0 +1,37 @@
+"""The classes of results can be imported for annotations, and `anyarray.typing` stands in the reference."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable
+from typing import Any, Final
+
+import _content  # docs/_content.py
+import pytest
+
+import anyarray as xp
+import anyarray.typing
+
+FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
+    f"{space.__name__}.{name}": getattr(space, name)
+    for space in (xp, xp.linalg, xp.fft)
+    for name in space.__all__
+    if inspect.isfunction(getattr(space, name))
+}
+PUBLIC: Final = {getattr(space, name) for space in (xp, xp.typing) for name in space.__all__ if name[0].isupper()}
+(PAGE,) = [page.text for page in _content.reference() if page.name == "typing.md"]
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_the_class_of_a_result_can_be_imported(function: str) -> None:
+    called = FUNCTIONS[function]
+    for word in re.findall(r"\w+", str(inspect.signature(called).return_annotation)):
+        one = called.__globals__.get(word)
+        if inspect.isclass(one) and one.__module__.startswith("anyarray."):
+            assert one in PUBLIC
+
+
+@pytest.mark.parametrize("member", xp.typing.__all__)
+def test_a_name_for_annotations_stands_in_the_reference(member: str) -> None:
+    assert len(re.findall(rf"^\.\. autoclass:: anyarray\.typing\.{member}$|^\| `typing\.{member}` \|", PAGE, re.M)) == 1
