@@ -583,9 +583,7 @@ def backend_of_native(native: Native) -> Backend | None:
     try:
         library = _library_by_class[kind]
     except KeyError:
-        library = _library_by_class[kind] = _library_of(kind)
-        if library is None and _is_of_variables(kind):
-            VARIABLES.add(kind)
+        library = _met(kind)
     if library is None:
         return backend_of_native(native.value) if kind in VARIABLES else None
     loaded = load(library)
@@ -599,6 +597,20 @@ def backend_of_native(native: Native) -> Backend | None:
 
 VARIABLES: Final[set[type]] = set()
 """Classes of variables of Keras, as they are met. Their `value` is a native array, or a variable that is one to us."""
+
+
+def is_of_framework(kind: type) -> bool:
+    """Whether a class is one of arrays or variables of a library, but NumPy."""
+    library = _library_by_class[kind] if kind in _library_by_class else _met(kind)
+    return kind in VARIABLES if library is None else library.name != "numpy"
+
+
+def _met(kind: type) -> Library | None:
+    """The library whose array class `kind` is, noted."""
+    library = _library_by_class[kind] = _library_of(kind)
+    if library is None and _is_of_variables(kind):
+        VARIABLES.add(kind)
+    return library
 
 
 def _is_of_variables(kind: type) -> bool:

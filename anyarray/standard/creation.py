@@ -135,7 +135,7 @@ def asarray(
                 found = _FOUND.get(host.dtype)
                 if found in kinds:  # else it is of no element's kind: of greater integers, say
                     return _of_host(host, wanted or _defaults()[found], device, is_new=True)
-        if Array in kinds:
+        if Array in kinds or any(map(_backend.is_of_framework, kinds - _dispatch.SCALARS)):
             return _stacked(obj, wanted, device)
     if isinstance(obj, (bool, int, float, complex)) and not isinstance(obj, np.generic):
         if copy is False:
@@ -234,7 +234,7 @@ def _are_natural(obj: Any) -> bool:
 
 
 def _stacked(obj: Any, wanted: DType | None, device: Device | None) -> Array:
-    """Nested sequences that hold Arrays: stacked where those live, so that traces and gradients go through."""
+    """Nested sequences that hold arrays: stacked where those live, so that traces and gradients go through."""
     parts = [_stacked(o, None, device) if isinstance(o, (list, tuple)) else asarray(o) for o in obj]
     home = _dispatch.home_of_arrays("asarray", parts) if device is None else _choice.chosen_home(device)
     native = home.stack([_dispatch.brought(p, home, "asarray", explicit=True) for p in parts], axis=0)
