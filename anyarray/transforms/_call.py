@@ -1,0 +1,143 @@
+"""A call of a transformed function: its arguments as native arrays on one home, and the structure of the rest."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, ParamSpec, TypeVar
+
+from anyarray import _backend, _batching, _choice, _diagnosis, _dispatch, _errors, _nested
+from anyarray._array import Array
+from anyarray._backend import Home, Native
+from anyarray._nested import Structure
+from anyarray.interop import check_is_function, is_async, name_of
+from anyarray.standard.creation import asarray
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def leaf(value: Any) -> Array | None:
+    """An Array of an array of any library; None for what is none."""
+    kind = type(value)
+    if kind is Array:
+        return value  # type: ignore[no-any-return]  # `kind` says so
+    if kind in _dispatch.SCALARS or kind is str or value is None:
+        return None
+    return _dispatch.as_array("transform", "argument", value) if _backend.backend_of_native(value) else None
+
+
+def leaf_of_argument(value: Any) -> Array | None:
+    """As `leaf`; what has a dtype that no Array can have, such as text, is a constant."""
+    try:
+        return leaf(value)
+    except _errors.ArgumentTypeError:
+        return None
+
+
+def leaf_or_number(value: Any) -> Array | None:
+    """As `leaf`; a Python number becomes an Array of its default dtype."""
+    return asarray(value) if type(value) in _dispatch.SCALARS else leaf(value)
+
+
+class Call:
+    """A call of `function`: its Arrays as native ones on one home, and the structure of the rest."""
+
+    def __init__(self, name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        self.name = name
+        self.function = function
+        arrays: list[Array] = []
+        self.structure = _nested.flattened((args, kwargs), arrays, leaf_of_argument)
+        self.home = home_of(name, arrays)
+        self.natives = [_dispatch.brought(one, self.home, name) for one in arrays]
+
+    def result(self, chosen: Sequence[int], xs: Sequence[Native]) -> Any:
+        """What the function gives with `xs` in place of the chosen arrays."""
+        natives = list(self.natives)
+        for position, x in zip(chosen, xs, strict=True):
+            natives[position] = x
+        return run_on(self.function, self.home, self.structure, natives)
+
+    def flat_result(self, chosen: Sequence[int], xs: Sequence[Native]) -> tuple[list[Native], Structure]:
+        """The same, numbers as Arrays: native arrays on the home, and the structure."""
+        arrays: list[Array] = []
+        structure = _nested.flattened(self.result(chosen, xs), arrays, leaf_or_number)
+        return [_dispatch.brought(one, self.home, self.name) for one in arrays], structure
+
+    def wrapped(self, structure: Structure, natives: Sequence[Native]) -> Any:
+        """A value of that structure made of native arrays of the home."""
+        return _nested.rebuilt(structure, wrapped_on(natives, self.home))
+
+    def labels(self) -> list[str]:
+        """How messages call the Arrays among the arguments."""
+        (_, _, args), keyword = self.structure[2]
+        names = positional_of(self.function)
+        names += [f"argument {i}" for i in range(len(names), len(args))]
+        labels = [label for name, arg in zip(names, args, strict=False) for label in _nested.labels(arg, name)]
+        _, words, values = keyword
+        return labels + [label for word, arg in zip(words, values, strict=True) for label in _nested.labels(arg, word)]
+
+
+def home_of(name: str, arrays: Sequence[Array]) -> Home:
+    return _dispatch.home_of_arrays(name, arrays) if arrays else _choice.chosen_home()
+
+
+def wrapped_on(natives: Sequence[Native], home: Home) -> Iterator[Array]:
+    return (_dispatch.wrap(x, x.home if type(x) is _batching.Batched else home) for x in natives)
+
+
+def run_on(function: Callable[..., Any], home: Home, structure: Structure, natives: Sequence[Native]) -> Any:
+    """What the function gives, called on the backend of `home` with these arguments."""
+    args, kwargs = _nested.rebuilt(structure, wrapped_on(natives, home))
+    with _choice.backend(home.backend):
+        return function(*args, **kwargs)
+
+
+def hook_of(name: str, home: Home, hook: str) -> Callable[..., Any]:
+    """The backend's transform, in its scope. Raises UnsupportedError if it has none."""
+    if not home.backend.has_hook(hook):
+        differentiating = [library.name for library in _backend.LIBRARIES.values() if library.has_derivatives]
+        cures = " or ".join(f'with xp.backend("{library}")' for library in differentiating)
+        raise _errors.UnsupportedError(f"{name}: {home.backend} has no derivatives. Choose a backend that has: {cures}")
+    return getattr(home, hook)  # type: ignore[no-any-return]  # a function, by the contract
+
+
+for _name in ("jacobian", "stop_gradient", "value_and_grad", "vmap"):
+    _backend.declare(_name)
+
+
+def positional_of(function: Callable[..., Any]) -> list[str]:
+    """Names of the parameters that can be given by position; none if the function does not tell."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):  # some functions written in C
+        return []
+    return [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+
+
+def check(name: str, function: Any) -> None:
+    """Raise TypeError for what no transform takes: what cannot be called, and what gives its results later."""
+    check_is_function(name, function)
+    if is_async(function):
+        raise _errors.ArgumentTypeError(
+            f"{name}: f must be a function that returns its result, not the async function {name_of(function)}. "
+            "Transform the function that it calls"
+        )
+
+
+def clear_about_leaks(name: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Raise TraceError where a library complains of an Array that outlived its trace."""
+
+    def decorated(function: Callable[P, R]) -> Callable[P, R]:
+        @functools.wraps(function)
+        def called(*args: P.args, **kwargs: P.kwargs) -> R:
+            try:
+                return function(*args, **kwargs)
+            except Exception as error:
+                _diagnosis.diagnose_leak(error, name)
+                raise
+
+        return called
+
+    return decorated

@@ -1,0 +1,387 @@
+"""Functions that are compiled: what they were compiled for, and where they run."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import linecache
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, overload
+
+from anyarray import _backend, _choice, _dispatch, _dtypes, _errors, _nested
+from anyarray._array import Array
+from anyarray._automatic import WholeFunction
+from anyarray._backend import Backend, Home, Native
+from anyarray._choice import Choice
+from anyarray._nested import LEAF, Static, Structure
+from anyarray.interop import name_of, standing_for
+from anyarray.transforms._call import (
+    P,
+    R,
+    check,
+    clear_about_leaks,
+    home_of,
+    leaf,
+    leaf_of_argument,
+    positional_of,
+    run_on,
+    wrapped_on,
+)
+from anyarray.transforms._entrance import (
+    RESERVED,
+    SCOPE,
+    USUAL,
+    entrance_text,
+    given_names,
+    keywords_of,
+    reset_choice,
+    set_choice,
+)
+
+
+@overload
+def jit(f: Callable[P, R], /, *, static_argnames: str | Sequence[str] = ()) -> Callable[P, R]: ...
+@overload
+def jit(*, static_argnames: str | Sequence[str] = ()) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
+def jit(f: Callable[..., Any] | None = None, /, *, static_argnames: str | Sequence[str] = ()) -> Any:
+    """`f`, compiled as a whole: by JAX, or by TensorFlow as a graph that XLA fuses if it can.
+
+    On backends that compile nothing (NumPy, CuPy) `f` itself runs. Elsewhere it runs once for each combination of
+    dtypes and shapes of its Arrays and of the values of everything else, which must be hashable; what it does besides
+    computing happens only then. Arguments named in `static_argnames` count by their value alone and are not
+    searched for Arrays. Results may hold constants.
+    Raises TypeError for a generator or async function and, where something is compiled, for an argument that is
+    neither made of Arrays nor hashable.
+
+    >>> import anyarray as xp
+    >>> @xp.jit
+    ... def normalised(x):
+    ...     return x / xp.sum(x)
+    >>> normalised(xp.asarray([1.0, 3.0])).tolist()
+    [0.25, 0.75]
+    >>> @xp.jit(static_argnames="n")
+    ... def power(x, n):
+    ...     return x**n
+    >>> power(xp.asarray([1.0, 3.0]), n=2).tolist()
+    [1.0, 9.0]
+    """
+    names = (static_argnames,) if isinstance(static_argnames, str) else tuple(static_argnames)
+    if f is None:
+        return functools.partial(jit, static_argnames=names)
+    check("jit", f)
+    return standing_for(f)(_Jit(f, names).entrance())
+
+
+class _Executable(NamedTuple):
+    """A compiled function of native arrays, which gives one, or a list if the result is not an Array."""
+
+    unscoped: Callable[..., Any]
+    native: Callable[..., Any]
+    """In the scope of the backend."""
+
+
+class _Compiled:
+    """A function compiled for one structure of arguments on one backend.
+
+    It is traced in any thread, at once in several. Whoever holds an executable that gave one array takes for one
+    whatever it gives. So the first trace settles whether the first executable gives one array; if it does, it raises
+    `_Varies` in place of anything else, for which there is a second executable then.
+    """
+
+    def __init__(self, function: Callable[..., Any], backend: Backend, structure: Structure) -> None:
+        self._function = function
+        self._home = backend.free
+        self._structure = structure
+        self._results: dict[Any, Structure] = {}
+        self._lock = threading.Lock()
+        """Held to write what follows."""
+        self._first_gives_one: bool | None = None
+        self._executable = self._made(self._traced_first)
+        self.giving_one: _Executable | None = None
+        """The executable, as long as all traces so far give an Array and nothing else."""
+
+    def _made(self, body: Callable[..., Any]) -> _Executable:
+        backend = self._home.backend
+        unscoped = backend.hook("jit")(body)
+        return _Executable(unscoped, backend.hook("scoped")(unscoped, backend.native_device))
+
+    def _traced_first(self, *natives: Native) -> Native | list[Native]:
+        """The body of the first executable."""
+        found, gives_one = self._traced(natives)
+        with self._lock:
+            if self._first_gives_one is None:
+                self._first_gives_one = gives_one
+                self.giving_one = self._executable if gives_one else None
+            varies = self._first_gives_one and not gives_one
+            if varies and self.giving_one is not None:
+                self.giving_one = None
+                self._executable = self._made(self._traced_second)
+        if varies:
+            raise _Varies
+        return found
+
+    def _traced_second(self, *natives: Native) -> Native | list[Native]:
+        return self._traced(natives)[0]
+
+    def _traced(self, natives: Sequence[Native]) -> tuple[Native | list[Native], bool]:
+        """What the function gives on what stands for native arrays in a trace, and whether that is one array."""
+        arrays: list[Array] = []
+        result = _nested.flattened(run_on(self._function, self._home, self._structure, natives), arrays, leaf)
+        self._results[self._signature(natives)] = result
+        found = [_dispatch.brought(one, self._home, "jit") for one in arrays]
+        return (found[0], True) if result is LEAF else (found, False)
+
+    def _signature(self, natives: Sequence[Native]) -> tuple[Any, ...]:
+        home = self._home
+        return tuple([(home.dtype_of(x), tuple(home.shape_of(x))) for x in natives])
+
+    def __call__(self, natives: Sequence[Native], home: Home) -> Any:
+        found = self._executable.native(*natives)
+        if self.giving_one is not None:
+            return _dispatch.wrap(found, home)
+        structure = self._results[self._signature(natives)]
+        return _nested.rebuilt(structure, wrapped_on([found] if structure is LEAF else found, home))
+
+
+def _is_hashable(structure: Structure) -> bool:
+    try:
+        hash(structure)
+    except TypeError:
+        return False
+    return True
+
+
+class _Varies(Exception):  # noqa: N818 - not an error: the call is made again
+    """A function gives an Array for some shapes and something else for others."""
+
+
+class _Jit:
+    """A function that is compiled, and what it was compiled for."""
+
+    def __init__(self, function: Callable[..., Any], static: tuple[str, ...]) -> None:
+        self._function = function
+        self._static = frozenset(static)
+        self._positional = positional_of(function)
+        unknown = self._static.difference(self._positional, keywords_of(function))
+        if unknown:
+            raise _errors.ArgumentValueError(
+                f"jit: static_argnames must name parameters of {name_of(function)}, not {min(unknown)!r}"
+            )
+        self._compiled: dict[Any, _Compiled] = {}
+        self._known: dict[tuple[Home, Structure], _Compiled] = {}
+        """The same by the home of the arguments, under the usual default dtypes."""
+        self._whole: dict[Any, WholeFunction] = {}
+        """What the automatic choice knows of the function, by structure, dtypes and shapes."""
+        self._fast: dict[Home, Callable[..., Native] | None] = {}
+        """Compiled functions of nothing but Arrays on one home that give an Array, under the usual default dtypes.
+
+        None on a home of `_bare`.
+        """
+        self._refusals: dict[Callable[..., Native], type[Exception]] = {}
+        """What those of them that look at their arguments themselves raise if the call is to be made the slow way."""
+        self._bare: dict[Home, Choice] = {}
+        """Homes of backends that compile nothing, as they are met, and what is chosen while the function runs there."""
+        self._opaque: set[type] = {*_dispatch.SCALARS, str, type(None)}
+        """Classes of arguments, as they are met there, that hold no Arrays."""
+        ours = {"fast_": self._fast, "refusals_": self._refusals, "bare_": self._bare, "first_": None}
+        self._scope = {**SCOPE, **ours, "slow_": self.call, "function_": function}
+        """The globals of the entrance. The first executable and its home stand there, too: a dict takes 30 ns."""
+
+    def entrance(self) -> Callable[..., Any]:
+        """The function that users call."""
+        names = self._positional
+        reserved = RESERVED.union(given_names(len(names)))
+        if not names or keywords_of(self._function) or self._static or not reserved.isdisjoint(names):
+            return lambda *args, **kwargs: self.call(args, kwargs)
+        source = entrance_text(self._function, names)
+        filename = f"<anyarray jit {getattr(self._function, '__qualname__', 'function')}>"
+        linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
+        made: dict[str, Any] = {}
+        exec(compile(source, filename, "exec"), self._scope, made)
+        entrance: Any = made["called"]
+        entrance.__defaults__ = tuple(
+            p.default for p in inspect.signature(self._function).parameters.values() if p.default is not p.empty
+        )
+        return entrance  # type: ignore[no-any-return]  # made just now
+
+    @clear_about_leaks("jit")
+    def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The result, compiled before if the arguments are of a new structure."""
+        if self._bare:
+            bare = self._bare_home(args, kwargs)
+            if bare is not None:
+                return self._as_it_is(bare, args, kwargs)
+        arrays: list[Array] = []
+        structure = _nested.flattened(self._with_static(args, kwargs), arrays, leaf_of_argument)
+        known = None if self._is_plain(args, kwargs) else self._known_for(structure, arrays)
+        if known is not None:
+            try:
+                return known([a._native for a in arrays], arrays[0]._home)
+            except _Varies:
+                pass
+        home = home_of("jit", arrays)
+        if not _choice.is_by_cost(arrays) or not _is_hashable(structure):
+            return self._call_on(home, args, kwargs, structure, arrays)
+        candidates = _choice.candidates()
+        key = (structure, candidates, *[(a.dtype, a.shape) for a in arrays])
+        whole = self._whole.setdefault(key, WholeFunction(candidates))
+        home = whole.home(home, arrays)
+        name = home.backend.name
+        started = time.perf_counter()
+        result = self._call_on(home, args, kwargs, structure, arrays)
+        if not whole.is_settled(name):
+            results: list[Array] = []
+            _nested.flattened(result, results, leaf)
+            for one in results:
+                one._home.synchronize(one._native)
+            whole.note(name, time.perf_counter() - started)
+        return result
+
+    @staticmethod
+    def _is_plain(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+        """Whether the arguments are Arrays and nothing else, for which the entrance has a faster path."""
+        return not kwargs and set(map(type, args)) == {Array}
+
+    def _known_for(self, structure: Structure, arrays: Sequence[Array]) -> _Compiled | None:
+        """The compiled function, if the arrays are on one home where the call runs, and it was called there before."""
+        if not arrays or _dtypes.defaults() is not USUAL:
+            return None
+        home = arrays[0]._home
+        chosen = _choice.current().backend
+        runs_here = chosen is home.backend or chosen is None
+        if not (runs_here or (chosen is _choice.BY_COST and not _choice.is_by_cost(arrays))):
+            return None
+        for one in arrays:
+            if one._home is not home:
+                return None
+        try:
+            return self._known.get((home, structure))
+        except TypeError:  # something is not hashable
+            return None
+
+    def _call_on(
+        self,
+        home: Home,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        structure: Structure,
+        arrays: Sequence[Array],
+    ) -> Any:
+        """The result on a home, to which the arrays are brought."""
+        natives = [_dispatch.brought(one, home, "jit") for one in arrays]
+        if not home.backend.has_hook("jit"):
+            self._note_bare(home, [*args, *kwargs.values()])
+            return run_on(self._function, home, structure, natives)
+        defaults = _dtypes.defaults()
+        key = (home.backend, structure, *defaults.values())
+        try:
+            compiled = self._compiled.get(key)
+        except TypeError as error:
+            raise self._unhashable(args, kwargs) from error
+        if compiled is None:
+            compiled = self._compiled.setdefault(key, _Compiled(self._function, home.backend, structure))
+        if defaults is USUAL:
+            self._known[home, structure] = compiled
+        is_common = not kwargs and defaults is USUAL and all(type(a) is Array and a._home is home for a in args)
+        one = compiled.giving_one
+        try:
+            if is_common and one is not None and not any(map(home.is_traced, natives)):
+                return self._prepared(home, one, natives)
+            if is_common and one is None:
+                self._forget(home)  # of when it gave one array
+            return compiled(natives, home)
+        except _Varies:
+            self._forget(home)
+            return compiled(natives, home)
+
+    def _forget(self, home: Home) -> None:
+        self._fast.pop(home, None)
+        if self._scope["first_"] is home:
+            self._scope["first_"] = None
+
+    def _note_bare(self, home: Home, arguments: Sequence[Any]) -> None:
+        """Call the function itself from now on for arguments like these, on a home that compiles nothing."""
+        backend = home.backend
+        if home is backend.free or home is backend.placed:  # not of a batch, which ends
+            self._fast[home] = None
+            self._bare[home] = Choice(backend)
+        for one in arguments:
+            is_container = type(one) is Array or _nested.opened(one) is not None
+            if not is_container and _backend.backend_of_native(one) is None:
+                self._opaque.add(type(one))
+
+    def _bare_home(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Home | None:
+        """The home of the Arrays among the arguments, if they are on one of `_bare` and nothing holds any others."""
+        home = None
+        for one in (*args, *kwargs.values()) if kwargs else args:
+            kind = type(one)
+            if kind is Array:
+                if home is None:
+                    home = one._home
+                elif one._home is not home:
+                    return None
+            elif kind not in self._opaque:
+                return None
+        if home not in self._bare:
+            return None
+        chosen = _choice.current().backend
+        return home if chosen is None or chosen is home.backend else None
+
+    def _as_it_is(self, home: Home, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """What the function gives on a home of `_bare`; it may write to its arguments as in a trace."""
+        wrap = _dispatch.wrap
+        args = tuple([wrap(one._native, home) if type(one) is Array else one for one in args])
+        if kwargs:
+            kwargs = {name: wrap(one._native, home) if type(one) is Array else one for name, one in kwargs.items()}
+        if _choice.current().backend is not None:
+            return self._function(*args, **kwargs)
+        token = set_choice(self._bare[home])
+        try:
+            return self._function(*args, **kwargs)
+        finally:
+            reset_choice(token)
+
+    def _prepared(self, home: Home, one: _Executable, natives: Sequence[Native]) -> Array:
+        """The result of a function that was called before, and from now on the fast path for calls like this one."""
+        backend, run = home.backend, None
+        if home in self._fast or not backend.has_hook("prepared"):
+            found = one.native(*natives)
+        else:
+            found, run = backend.hook("prepared")(one.unscoped, natives, backend.native_device)
+        # Who comes here with a fast path was refused by it: then arrays are not always alike.
+        if run is None:
+            self._refusals[one.native] = _Varies
+        self._fast[home] = one.native if run is None else run
+        if run is not None and self._scope["first_"] is None:
+            self._scope.update(executable_=run, at_=backend, first_=home)
+        elif run is None and self._scope["first_"] is home:
+            self._scope["first_"] = None
+        return _dispatch.wrap(found, home)
+
+    def _with_static(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments, those that count by value marked."""
+        static = self._static
+        if not static:
+            return args, kwargs
+        names = self._positional
+        return (
+            tuple([Static(one) if i < len(names) and names[i] in static else one for i, one in enumerate(args)]),
+            {name: Static(one) if name in static else one for name, one in kwargs.items()},
+        )
+
+    def _unhashable(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _errors.ArgumentTypeError:
+        names = [*self._positional, *[f"argument {i}" for i in range(len(self._positional), len(args))]]
+        name, value = "an argument", None
+        for name, value in [*zip(names, args, strict=False), *kwargs.items()]:
+            arrays: list[Array] = []
+            part = Static(value) if name in self._static else _nested.flattened(value, arrays, leaf)
+            try:
+                hash(part)
+            except TypeError:
+                break
+        return _errors.ArgumentTypeError(
+            f"jit: {name} of {name_of(self._function)} must be made of Arrays and hashable values, "
+            f"but holds {type(value).__name__}. Pass a tuple, or a frozen dataclass"
+        )

@@ -1,0 +1,135 @@
+"""Functions that run over an axis of their arguments, for all elements at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias, cast
+
+from anyarray import _batching, _dispatch, _errors, _nested
+from anyarray._backend import Home, Native
+from anyarray._nested import LEAF, Static, Structure
+from anyarray.interop import standing_for
+from anyarray.transforms._call import Call, P, R, check, clear_about_leaks
+
+Axes: TypeAlias = "int | Sequence[Axes] | dict[str, Axes] | None"
+"""An axis for all Arrays of a value, None for those that are not mapped, or the same for its parts."""
+
+
+def vmap(f: Callable[P, R], /, in_axes: Axes = 0, out_axes: Axes = 0) -> Callable[P, R]:
+    """`f`, applied to each element along an axis of its arguments at once; the results are stacked.
+
+    `in_axes` is the axis for all arguments, or one for each; None leaves an argument as it is, and so does not being
+    an array. A nested argument takes one axis for all of it, or the same nest of axes. Arguments by keyword are mapped
+    over axis 0. `out_axes` says likewise where the new axis of the results is. On NumPy and CuPy `f` runs once for all
+    elements, or once for each if it asks for values.
+    Raises ValueError if the axes have different lengths.
+
+    >>> import anyarray as xp
+    >>> x, y = xp.asarray([[1.0, 2.0], [3.0, 4.0]]), xp.asarray([1.0, 10.0])
+    >>> xp.vmap(xp.vecdot, in_axes=(0, None))(x, y).tolist()
+    [21.0, 43.0]
+    """
+    check("vmap", f)
+
+    @standing_for(f)
+    @clear_about_leaks("vmap")
+    def mapped(*args: P.args, **kwargs: P.kwargs) -> Any:
+        call = Call("vmap", f, args, kwargs)
+        has_own = call.home.backend.has_hook("vmap")
+        home = call.home if has_own else _batching.home_inside(call.home)
+        axes = _axes_of_arguments(call, in_axes)
+        chosen = [i for i, axis in enumerate(axes) if axis is not None]
+        length = _length(call, axes)
+        structure: Structure = None
+
+        def values(*xs: Native) -> list[Native]:
+            nonlocal structure
+            natives, structure = call.flat_result(chosen, xs)
+            return natives
+
+        xs = [_moved(call.natives[i], axes[i], 0, home) for i in chosen]
+        found = home.vmap(values, xs) if has_own else _at_once(values, xs, length or 0, home)
+        places = _axes("out_axes", out_axes, structure)
+        if None in places:
+            raise _errors.ArgumentValueError("vmap: out_axes must be made of integers, not None")
+        return call.wrapped(structure, [_moved(y, 0, place, home) for y, place in zip(found, places, strict=True)])
+
+    return mapped
+
+
+def _axes_of_arguments(call: Call, in_axes: Axes) -> list[int | None]:
+    """The axis of each of the arrays."""
+    args, kwargs = call.structure[2]
+    return _axes("in_axes", in_axes, args) + _axes("in_axes", 0, kwargs)
+
+
+def _axes(name: str, axes: Any, structure: Structure) -> list[int | None]:
+    """The axis of each leaf, if `axes` is one for all or has the parts of the structure."""
+    if axes is None or type(axes) is int:
+        return [axes] * len(_nested.labels(structure, ""))
+    content = _nested.opened(axes)
+    if type(structure) is Static and content is not None:
+        return []
+    if content is None or structure is LEAF:
+        wanted = "an integer or None" if structure is LEAF else "made of integers and None"
+        raise _errors.ArgumentTypeError(f"vmap: {name} must be {wanted} there, not {type(axes).__name__}")
+    keys, parts = content[0], list(content[1])
+    _, wanted_keys, wanted_parts = cast(tuple[Any, Any, Any], structure)
+    if (keys is None) != (wanted_keys is None) or len(parts) != len(wanted_parts):
+        raise _errors.ArgumentValueError(
+            f"vmap: {name} must have the structure of what it is for, {len(wanted_parts)} parts, not {len(parts)}"
+        )
+    if keys is not None:
+        by_key = dict(zip(keys, parts, strict=True))
+        parts = [by_key.get(key) for key in wanted_keys]
+    return [axis for part, one in zip(parts, wanted_parts, strict=True) for axis in _axes(name, part, one)]
+
+
+def _length(call: Call, axes: Sequence[int | None]) -> int | None:
+    """The length of the mapped axes; None if it is unknown under a trace."""
+    lengths: dict[str, int | None] = {}
+    for label, native, axis in zip(call.labels(), call.natives, axes, strict=True):
+        if axis is not None:
+            shape = call.home.shape_of(native)
+            if not -len(shape) <= axis < len(shape):
+                raise _errors.no_such_axis("vmap", axis, len(shape))
+            lengths[label] = shape[axis]
+    if not lengths:
+        raise _errors.ArgumentValueError("vmap: in_axes must map an axis of some Array, but there is none to map")
+    known = {label: length for label, length in lengths.items() if length is not None}
+    first = next(iter(known), None)
+    for label, length in known.items():
+        if first is not None and length != known[first]:
+            raise _errors.ArgumentValueError(
+                f"vmap: the mapped axes must have one length, but that of {first} is {known[first]} and that of "
+                f"{label} is {length}. Leave one as it is: in_axes=(0, None)"
+            )
+    return None if first is None else known[first]
+
+
+def _moved(x: Native, source: int | None, destination: int | None, home: Home) -> Native:
+    return x if source == destination else home.moveaxis(x, source, destination)
+
+
+def _at_once(function: Callable[..., list[Native]], xs: Sequence[Native], length: int, home: Home) -> list[Native]:
+    """What a library's own `vmap` would give: all elements in one batch if that goes, else one after the other."""
+    batch = _batching.Batch(home, length)
+    found: list[Native] = []
+    try:
+        with batch.open():
+            found += map(batch.stack_of, function(*[_batching.Batched(batch, x) for x in xs]))
+    except Exception:  # noqa: BLE001 - if it is not the batch's fault, an element raises it, and says it better
+        batch.is_refused = True
+    if batch.is_refused:
+        return _one_by_one(function, xs, length, home)
+    return [_dispatch.unshared(one, xs, home) for one in found]  # a view of what was handed in, else
+
+
+def _one_by_one(function: Callable[..., list[Native]], xs: Sequence[Native], length: int, home: Home) -> list[Native]:
+    rows = [function(*[home.getitem(x, i) for x in xs]) for i in range(length)]
+    if not rows:
+        # Zeros stand for the elements, to tell shapes and dtypes.
+        backend = home.backend
+        zeros = [home.zeros(home.shape_of(x)[1:], dtype=home.dtype_of(x), device=backend.native_device) for x in xs]
+        return [home.getitem(home.expand_dims(y, 0), slice(0, 0)) for y in function(*zeros)]
+    return [home.stack(list(column), axis=0) for column in zip(*rows, strict=True)]
