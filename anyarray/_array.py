@@ -454,10 +454,10 @@ class Array(metaclass=_Unmade):
     def __isub__(self, other: AnyArray | complex, /) -> Array:
         return self._rebind(self.__sub__(other), "__isub__")
 
-    @operator_of("multiply")
+    @operator_of("multiply", repeats_lists=True)
     def __mul__(self, other: AnyArray | complex, /) -> Array: ...
 
-    @operator_of("multiply", reflected=True)
+    @operator_of("multiply", reflected=True, repeats_lists=True)
     def __rmul__(self, other: AnyArray | complex, /) -> Array: ...
 
     def __imul__(self, other: AnyArray | complex, /) -> Array:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
@@ -54,23 +54,41 @@ class Input:
     shape: Shape
 
 
-def diagnose(
-    error: Exception, function: str, inputs: Sequence[Input], arguments: dict[str, Any], *, broadcasts: bool
-) -> None:
+Complaint = str | None
+
+AXES: Final = ("axis", "axes", "source", "destination")
+"""Parameters that name axes of the first array."""
+
+
+class Fit(NamedTuple):
+    """How shapes and axes must fit; only asked after a refusal, once dtypes are in order."""
+
+    complaint: Callable[[Sequence[Input], dict[str, Any]], Complaint] | None = None
+    """What is wrong with them, if something is; asked once the axes are in order."""
+    broadcasts: bool = False
+    """Whether the arrays broadcast."""
+    axes: tuple[str, ...] = AXES
+    """Parameters that name axes of the first array."""
+    new_axes: Callable[[list[Any]], int] | None = None
+    """How many axes more the result has, if the axes are those of the result."""
+    may_repeat: bool = False
+    """Whether an axis may be named twice."""
+
+
+def diagnose(error: Exception, function: str, inputs: Sequence[Input], arguments: dict[str, Any], fit: Fit) -> None:
     """Raise the error that the arguments call for, from the native `error`; return if they seem right."""
     inputs = _as_written(inputs)
     for one in inputs:
         if one.dtype.kind not in ACCEPTED[one.words]:
             raise _errors.dtype_not_allowed(function, one.label, one.words, one.dtype) from error
     if inputs:
-        _diagnose_axis(error, function, inputs, arguments)
-        if broadcasts:
+        _diagnose_axis(error, function, inputs, arguments, fit)
+        if fit.broadcasts:
             _diagnose_broadcasting(error, function, inputs)
-        elif function in _SHAPES:
-            complaint = _SHAPES[function](inputs, arguments)
-            if complaint:
-                raise _errors.ArgumentValueError(f"{function}: {complaint}") from error
-        if inputs[0].shape and function not in ("tensordot", "roll"):
+        complaint = fit.complaint(inputs, arguments) if fit.complaint else None
+        if complaint:
+            raise _errors.ArgumentValueError(f"{function}: {complaint}") from error
+        if inputs[0].shape and not fit.may_repeat:
             _diagnose_repetition(error, function, inputs, arguments)
     if isinstance(error, IndexError) and not isinstance(error, _errors.AnyarrayError):
         text = _backend.refusal_of(error) or str(error).partition("\n")[0]
@@ -80,7 +98,7 @@ def diagnose(
             text = f"{found.group()} for axis {axis} with size {inputs[0].shape[axis]}"
         raise _errors.ArgumentIndexError(f"{function}: {text}") from error
     refusal = _backend.refusal_of(error)
-    if refusal is None and isinstance(error, TypeError) and function in _SHAPES:
+    if refusal is None and isinstance(error, TypeError) and fit.complaint:
         refusal = str(error).partition("\n")[0]
     if refusal is not None:
         raise _errors.ArgumentValueError(f"{function}: {refusal}") from error
@@ -147,26 +165,20 @@ def _as_written(inputs: Sequence[Input]) -> list[Input]:
     return [Input(label, one.words, one.dtype, one.shape) for label, one in zip(labels, inputs, strict=True)]
 
 
-_NEW_AXES: Final[dict[str, Callable[[list[Any]], int]]] = {"expand_dims": len, "stack": lambda axes: 1}
-"""Functions whose axis counts axes of the result, and how many more of them it has."""
-
-
-_AXES: Final = ("axis", "axes", "source", "destination")
-"""Parameters that name axes of the first array."""
-
-
-def _diagnose_axis(error: Exception, function: str, inputs: Sequence[Input], arguments: dict[str, Any]) -> None:
-    given = [None if (name, function) == ("axes", "tensordot") else arguments.get(name) for name in _AXES]
+def _diagnose_axis(
+    error: Exception, function: str, inputs: Sequence[Input], arguments: dict[str, Any], fit: Fit
+) -> None:
+    given = [arguments.get(name) for name in fit.axes]
     axes = [one for some in given for one in (some if isinstance(some, (tuple, list)) else [some])]
     axes = [one for one in axes if one is not None]
-    ndim = len(inputs[0].shape) + (_NEW_AXES[function](axes) if function in _NEW_AXES else 0)
+    ndim = len(inputs[0].shape) + (fit.new_axes(axes) if fit.new_axes else 0)
     for one in axes:
         if isinstance(one, int) and not -ndim <= one < ndim:
             raise _errors.no_such_axis(function, one, ndim) from error
 
 
 def _diagnose_repetition(error: Exception, function: str, inputs: Sequence[Input], arguments: dict[str, Any]) -> None:
-    for name in _AXES:
+    for name in AXES:
         axes, ndim = arguments.get(name), len(inputs[0].shape)
         if isinstance(axes, tuple) and len({one % ndim if isinstance(one, int) else one for one in axes}) < len(axes):
             raise _errors.ArgumentValueError(f"{function}: {name} must not name an axis twice, as {axes}") from error
@@ -250,13 +262,14 @@ class UnknownIndex(NamedTuple):
     dtype: DType
 
 
-Complaint = str | None
+WITHOUT_AXES: Final = "x1 and x2 must have at least one axis. Multiply by a scalar with *"
+"""What is wrong with a product of which one is a scalar."""
 
 
 def _of_matmul(inputs: Sequence[Input], arguments: dict[str, Any]) -> Complaint:
     first, second = inputs
     if not first.shape or not second.shape:
-        return "x1 and x2 must have at least one axis. Multiply by a scalar with *"
+        return WITHOUT_AXES
     inner = second.shape[-2:][0]
     if first.shape[-1] != inner:
         return f"x1 of shape {first.shape} and x2 of shape {second.shape} do not fit: {first.shape[-1]} is not {inner}"
@@ -402,34 +415,33 @@ def _of_having_axes(inputs: Sequence[Input], arguments: dict[str, Any]) -> Compl
     return None if inputs[0].shape else "x must have at least one axis"
 
 
-def _table(rows: Iterable[tuple[str, Callable[[Sequence[Input], dict[str, Any]], Complaint]]]) -> dict[str, Any]:
-    return {name: rule for names, rule in rows for name in names.split()}
-
-
-_SHAPES: Final[dict[str, Callable[[Sequence[Input], dict[str, Any]], Complaint]]] = _table(
-    [
-        ("matmul", _of_matmul),
-        ("reshape", _of_reshape),
-        ("max min argmax argmin", _of_extremum),
-        ("cholesky det eig eigh eigvals eigvalsh inv matrix_power slogdet", _of_square),
-        ("diagonal matrix_rank matrix_transpose pinv qr svd svdvals trace tril triu", _of_matrix),
-        ("matrix_norm", _of_norm),
-        ("solve", _of_solve),
-        ("concat", _of_concat),
-        ("stack", _of_stack),
-        ("permute_dims", _of_permutation),
-        ("tensordot vecdot cross", _of_contraction),
-        ("broadcast_to", _of_broadcast),
-        ("squeeze", _of_squeezing),
-        ("moveaxis", _of_moving),
-        ("take cumulative_sum cumulative_prod", _of_axis_needed),
-        ("outer", _of_vectors),
-        ("searchsorted", _of_sorted_vector),
-        ("repeat tile", _of_counts),
-        ("take_along_axis", _of_same_rank),
-        ("nonzero", _of_having_axes),
-        ("fft ifft rfft irfft hfft ihfft fftn ifftn rfftn irfftn", _of_transform),
-        ("diff", _of_difference),
-    ]
-)
-"""What is wrong with shapes, by function; only asked after a refusal, once dtypes and axes are in order."""
+FITS: Final[dict[str, Fit]] = {
+    "any": Fit(),
+    "broadcast": Fit(broadcasts=True),
+    "broadcast to": Fit(_of_broadcast),
+    "as many elements": Fit(_of_reshape),
+    "some element": Fit(_of_extremum),
+    "some axis": Fit(_of_having_axes),
+    "one axis or a named one": Fit(_of_axis_needed),
+    "equal ranks": Fit(_of_same_rank),
+    "vectors": Fit(_of_vectors),
+    "vector first": Fit(_of_sorted_vector),
+    "matrices": Fit(_of_matrix),
+    "square matrices": Fit(_of_square),
+    "norm": Fit(_of_norm),
+    "product": Fit(_of_matmul),
+    "equations": Fit(_of_solve),
+    "contraction": Fit(_of_contraction),
+    "contraction of axes": Fit(_of_contraction, axes=(), may_repeat=True),
+    "joined": Fit(_of_concat),
+    "stacked": Fit(_of_stack, new_axes=lambda axes: 1),
+    "new axes": Fit(new_axes=len),
+    "length 1": Fit(_of_squeezing),
+    "permutation": Fit(_of_permutation),
+    "moved axes": Fit(_of_moving),
+    "axes that may repeat": Fit(may_repeat=True),
+    "counts": Fit(_of_counts),
+    "differences": Fit(_of_difference),
+    "transform": Fit(_of_transform),
+}
+"""How the shapes of a function fit, by the word in its declaration."""

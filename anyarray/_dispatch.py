@@ -109,7 +109,7 @@ class Declaration:
     """A declared function: its name, its parameters and what becomes of its result."""
 
     __slots__ = (
-        "_body", "_globals", "_is_reflected", "_is_tuple", "axis_at", "broadcasts", "is_power", "name", "parameters",
+        "_body", "_globals", "_is_reflected", "_is_tuple", "axis_at", "fit", "is_power", "name", "parameters",
         "result", "taken_at", "usual_axis",
     )  # fmt: skip
 
@@ -130,8 +130,15 @@ class Declaration:
         """The place of `axis`, if it counts for the time of a call."""
         self.usual_axis = signature.parameters["axis"].default if self.axis_at is not None else None
         operands = [p for p in self.parameters if p.role in (ARRAY, WEAK) and not p.is_condition]
-        # Where a scalar may stand for an array, shapes broadcast; not so in `searchsorted` and `isin`.
-        self.broadcasts = any(p.role is WEAK for p in operands) and self.name not in ("searchsorted", "isin")
+        # Unless it is said otherwise, shapes broadcast where a scalar may stand for an array.
+        fit = words.pop("fit", "broadcast" if any(p.role is WEAK for p in operands) else "any")
+        if fit not in _diagnosis.FITS:
+            raise _errors.unknown_word(self.name, "fit", fit, _diagnosis.FITS)
+        self.fit = _diagnosis.FITS[fit]
+        """How shapes and axes must fit."""
+        for p in self.parameters:
+            if p.words not in _diagnosis.ACCEPTED:
+                raise _errors.unknown_word(self.name, f"dtype of {p.name}", p.words, _diagnosis.ACCEPTED)
         if words:
             raise ValueError(f"@dispatch of {self.name}: there is no parameter {', '.join(words)}")
         _backend.declare(self.name)
@@ -232,7 +239,7 @@ def dispatch(function: F | None = None, /, **words: str) -> F | Callable[[F], F]
     """Give a declared function its body.
 
     `words` say, for each array parameter, the dtypes that the standard allows: a key of `_diagnosis.ACCEPTED`. Beside
-    them, `cost` says what a call costs (see `_cost.classify`).
+    them, `cost` says what a call costs (see `_cost.classify`), and `fit` how shapes must fit, one of `_diagnosis.FITS`.
     """
 
     def decorated(function: F) -> F:
@@ -264,20 +271,23 @@ class Operator(NamedTuple):
 
     method: Callable[..., Any]
     is_reflected: bool
+    slow: Callable[..., Any]
 
 
 _waiting: Final[dict[str, list[Operator]]] = {}
 """Operators by the function of which they are; all that is said of it is said of them."""
 
 
-def operator_of(name: str, *, reflected: bool = False) -> Callable[[F], F]:
+def operator_of(name: str, *, reflected: bool = False, repeats_lists: bool = False) -> Callable[[F], F]:
     """Give a declared operator of Array the body of the function `name`, as soon as that is declared.
 
-    Unlike a function it answers NotImplemented to operands that it does not know, so that Python asks the other side.
+    Unlike a function it answers NotImplemented to operands that it does not know, so that Python asks the other side;
+    but to lists, if that `repeats_lists`.
     """
+    slow = operate_on_no_list if repeats_lists else operate
 
     def decorated(method: F) -> F:
-        _waiting.setdefault(name, []).append(Operator(method, reflected))
+        _waiting.setdefault(name, []).append(Operator(method, reflected, slow))
         return method
 
     return decorated
@@ -290,12 +300,12 @@ def _operating(one: Operator, function: Declaration) -> Callable[..., Any]:
         parameter.words = its.words
         if parameter.name == "self":
             parameter.role = WEAK
-    declaration.broadcasts = function.broadcasts
+    declaration.fit = function.fit
     written = declaration.parameters
     if one.is_reflected:
         # The native function gets the operands in the order in which they were written.
         declaration.parameters = written[::-1]
-    return _compiled(one.method, declaration, operate, written)
+    return _compiled(one.method, declaration, one.slow, written)
 
 
 def _compiled(function: F, declaration: Declaration, slow: Callable[..., Any], written: list[Parameter]) -> F:
@@ -700,15 +710,18 @@ def operate(declaration: Declaration, values: Sequence[Any]) -> Any:
     for value in values:
         is_scalar = type(value) in SCALARS or isinstance(value, (int, float, complex))
         if not is_scalar and not is_array(value) and _backend.backend_of_native(value) is None:
-            # A list would repeat itself as often as an Array without axes says.
-            if type(value) in (list, tuple) and declaration.name == "multiply":
-                raise _errors.not_an_array(declaration.name, "the operand", value)
             return NotImplemented
-        if is_scalar and declaration.name == "matmul":
-            raise _errors.ArgumentValueError(
-                "matmul: x1 and x2 must have at least one axis. Multiply by a scalar with *"
-            )
+        if is_scalar and not declaration.fit.broadcasts:
+            raise _errors.ArgumentValueError(f"{declaration.name}: {_diagnosis.WITHOUT_AXES}")
     return call(declaration, values)
+
+
+def operate_on_no_list(declaration: Declaration, values: Sequence[Any]) -> Any:
+    """As `operate`, but of lists not even NotImplemented: one would repeat itself as often as a 0-d Array says."""
+    for value in values:
+        if type(value) in (list, tuple):
+            raise _errors.not_an_array(declaration.name, "the operand", value)
+    return operate(declaration, values)
 
 
 def created(name: str, device: Any, dtype: _dtypes.DType, *args: Any, **kwargs: Any) -> Array:
@@ -970,4 +983,4 @@ def explain(error: Exception, declaration: Declaration, home: Home, values: Sequ
                 arrays.append(_diagnosis.Input(label, p.words, its_home.dtype(one._native), shape))
             elif p.role is WEAK and type(one) in SCALARS:
                 arrays.append(_diagnosis.Input(label, p.words, _dtypes.default(type(one)), ()))
-    _diagnosis.diagnose(error, declaration.name, arrays, arguments, broadcasts=declaration.broadcasts)
+    _diagnosis.diagnose(error, declaration.name, arrays, arguments, declaration.fit)

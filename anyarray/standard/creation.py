@@ -498,7 +498,7 @@ def ones_like(x: AnyArray, /, *, dtype: DTypeLike | None = None, device: Device 
     return _like("ones_like", x, dtype, device)
 
 
-@dispatch
+@dispatch(fit="matrices")
 def tril(x: AnyArray, /, *, k: int = 0) -> Array:
     """The lower triangle of each matrix of `x` (..., m, n), zero above the diagonal `k`.
 
@@ -511,7 +511,7 @@ def tril(x: AnyArray, /, *, k: int = 0) -> Array:
     ...
 
 
-@dispatch
+@dispatch(fit="matrices")
 def triu(x: AnyArray, /, *, k: int = 0) -> Array:
     """The upper triangle of each matrix of `x` (..., m, n), zero below the diagonal `k`.
 

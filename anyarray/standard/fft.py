@@ -45,7 +45,7 @@ __all__ = [
 ]
 
 
-@dispatch(x="floating-point", cost="fft")
+@dispatch(x="floating-point", cost="fft", fit="transform")
 def fft(
     x: AnyArray,
     /,
@@ -67,7 +67,7 @@ def fft(
     ...
 
 
-@dispatch(x="floating-point", cost="fft of all axes")
+@dispatch(x="floating-point", cost="fft of all axes", fit="transform")
 def fftn(
     x: AnyArray,
     /,
@@ -104,7 +104,7 @@ def fftshift(x: AnyArray, /, *, axes: int | Sequence[int] | None = None) -> Arra
     ...
 
 
-@dispatch(x="floating-point", cost="fft")
+@dispatch(x="floating-point", cost="fft", fit="transform")
 def hfft(
     x: AnyArray,
     /,
@@ -126,7 +126,7 @@ def hfft(
     ...
 
 
-@dispatch(x="floating-point", cost="fft")
+@dispatch(x="floating-point", cost="fft", fit="transform")
 def ifft(
     x: AnyArray,
     /,
@@ -148,7 +148,7 @@ def ifft(
     ...
 
 
-@dispatch(x="floating-point", cost="fft of all axes")
+@dispatch(x="floating-point", cost="fft of all axes", fit="transform")
 def ifftn(
     x: AnyArray,
     /,
@@ -185,7 +185,7 @@ def ifftshift(x: AnyArray, /, *, axes: int | Sequence[int] | None = None) -> Arr
     ...
 
 
-@dispatch(x="real floating-point", cost="fft")
+@dispatch(x="real floating-point", cost="fft", fit="transform")
 def ihfft(
     x: AnyArray,
     /,
@@ -208,7 +208,7 @@ def ihfft(
     ...
 
 
-@dispatch(x="floating-point", cost="fft")
+@dispatch(x="floating-point", cost="fft", fit="transform")
 def irfft(
     x: AnyArray,
     /,
@@ -230,7 +230,7 @@ def irfft(
     ...
 
 
-@dispatch(x="floating-point", cost="fft of all axes")
+@dispatch(x="floating-point", cost="fft of all axes", fit="transform")
 def irfftn(
     x: AnyArray,
     /,
@@ -252,7 +252,7 @@ def irfftn(
     ...
 
 
-@dispatch(x="real floating-point", cost="fft")
+@dispatch(x="real floating-point", cost="fft", fit="transform")
 def rfft(
     x: AnyArray,
     /,
@@ -274,7 +274,7 @@ def rfft(
     ...
 
 
-@dispatch(x="real floating-point", cost="fft of all axes")
+@dispatch(x="real floating-point", cost="fft of all axes", fit="transform")
 def rfftn(
     x: AnyArray,
     /,

@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 
-@dispatch(x="numeric", cost="cumulative")
+@dispatch(x="numeric", cost="cumulative", fit="one axis or a named one")
 def cumulative_prod(
     x: AnyArray,
     /,
@@ -56,7 +56,7 @@ def cumulative_prod(
     ...
 
 
-@dispatch(x="numeric", cost="cumulative")
+@dispatch(x="numeric", cost="cumulative", fit="one axis or a named one")
 def cumulative_sum(
     x: AnyArray,
     /,
@@ -79,7 +79,7 @@ def cumulative_sum(
     ...
 
 
-@dispatch(x="real numeric", cost="extremum")
+@dispatch(x="real numeric", cost="extremum", fit="some element")
 def max(x: AnyArray, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Array:
     """Highest element over `axis`, in the dtype of `x`.
 
@@ -110,7 +110,7 @@ def mean(x: AnyArray, /, *, axis: int | Sequence[int] | None = None, keepdims: b
     ...
 
 
-@dispatch(x="real numeric", cost="extremum")
+@dispatch(x="real numeric", cost="extremum", fit="some element")
 def min(x: AnyArray, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Array:
     """Lowest element over `axis`, in the dtype of `x`.
 

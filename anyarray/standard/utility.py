@@ -42,7 +42,7 @@ def any(x: AnyArray, /, *, axis: int | Sequence[int] | None = None, keepdims: bo
     ...
 
 
-@dispatch(x="numeric", prepend="numeric", append="numeric", cost="cumulative")
+@dispatch(x="numeric", prepend="numeric", append="numeric", cost="cumulative", fit="differences")
 def diff(
     x: AnyArray,
     /,
