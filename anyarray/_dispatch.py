@@ -580,7 +580,7 @@ def call(declaration: Declaration, values: Sequence[Any]) -> Any:
     for at in declaration.taken_at:
         value = values[at]
         kind = type(value)
-        if kind in SCALARS:
+        if kind in SCALARS and parameters[at].role is WEAK:
             scalars.append(at)
         elif not is_array(value):
             one = taken[at] = _taken(declaration.name, parameters[at], value)
