@@ -19,7 +19,7 @@ from typing import Any, Final, NoReturn
 import numpy as np
 
 from anyarray import _errors
-from anyarray._backend import Home, Native
+from anyarray._backend import POWERS, Home, Native
 
 Axes = int | Sequence[int] | None
 
@@ -102,7 +102,7 @@ class Batch(Home):
 
     def found(self, name: str) -> Callable[..., Any]:
         below = getattr(self.below, name)
-        rule = _RULES.get(name)
+        rule = rule_of.get(name)
 
         def of_elements(*args: Any, **kwargs: Any) -> Any:
             if not any(map(self._is_within, (*args, *kwargs.values()))):
@@ -424,53 +424,50 @@ def _transformed(batch: Batch, f: Function, x: Native, *, axes: Axes = None, **o
     return f(batch.stack_of(x), axes=batch.axes_of(x, axes), **options)
 
 
-def _table(*rows: tuple[str, Callable[..., Any]]) -> dict[str, Callable[..., Any]]:
-    return {name: rule for names, rule in rows for name in names.split()}
+RULES: Final[dict[str, Function]] = {
+    "elementwise": _elementwise,
+    "conversion": _converted,
+    "reduction": _reduced,
+    "position": _extreme,
+    "along an axis": _along,
+    "differences": _differences,
+    "repetition": _repeated,
+    "roll": _rolled,
+    "product": _product,
+    "contraction": _contracted,
+    "outer product": _outer,
+    "matrices": _of_matrices,
+    "equations": _solved,
+    "moved axes": _moved,
+    "permutation": _permuted,
+    "reshape": _reshaped,
+    "new axes": _with_new_axes,
+    "squeeze": _squeezed,
+    "flip": _flipped,
+    "tiles": _tiled,
+    "broadcast": _broadcast,
+    "broadcast to": _repeated_over,
+    "join": _joined,
+    "stack": _stacked,
+    "gather": _looked_up,
+    "gather along an axis": _looked_up_along,
+    "search": _searched,
+    "membership": _found_in,
+    "transform of axes": _transformed,
+}
+"""The rules by the words of declarations."""
+
+rule_of: Final[dict[str, Function]] = {
+    **dict.fromkeys(("exported", "plain", "stop_gradient"), _converted),
+    **dict.fromkeys([name for name, _ in POWERS.values()], _elementwise),
+    "getitem": _read,
+    "setitem": _written,
+}
+"""The rule of each hook that has one, and of each function, as declared."""
 
 
-ELEMENTWISE: Final = """
-    abs acos acosh add asin asinh atan atan2 atanh bitwise_and bitwise_invert bitwise_left_shift bitwise_or
-    bitwise_right_shift bitwise_xor ceil clip conj copysign cos cosh cube divide equal exp expm1 floor floor_divide
-    greater greater_equal hypot imag isfinite isinf isnan less less_equal log log10 log1p log2 logaddexp logical_and
-    logical_not logical_or logical_xor maximum minimum multiply negative nextafter not_equal positive pow real
-    reciprocal remainder root round sign signbit sin sinh sqrt square subtract tan tanh trunc where
-"""
-OF_MATRICES: Final = """
-    cholesky det diagonal eig eigh eigvals eigvalsh inv matrix_norm matrix_power matrix_rank matrix_transpose pinv qr
-    slogdet svd svdvals trace tril triu
-"""
-
-_RULES: Final = _table(
-    (ELEMENTWISE, _elementwise),
-    ("astype empty_like exported full_like ones_like plain stop_gradient zeros_like", _converted),
-    ("all any count_nonzero max mean min prod std sum var vector_norm", _reduced),
-    ("argmax argmin", _extreme),
-    ("argsort cumulative_prod cumulative_sum fft hfft ifft ihfft irfft rfft sort unstack", _along),
-    ("diff", _differences),
-    ("repeat", _repeated),
-    ("roll", _rolled),
-    ("matmul", _product),
-    ("cross vecdot", _contracted),
-    ("outer", _outer),
-    (OF_MATRICES, _of_matrices),
-    ("solve", _solved),
-    ("moveaxis", _moved),
-    ("permute_dims", _permuted),
-    ("reshape", _reshaped),
-    ("expand_dims", _with_new_axes),
-    ("squeeze", _squeezed),
-    ("flip", _flipped),
-    ("tile", _tiled),
-    ("broadcast_to", _repeated_over),
-    ("broadcast_arrays", _broadcast),
-    ("concat", _joined),
-    ("stack", _stacked),
-    ("getitem", _read),
-    ("setitem", _written),
-    ("take", _looked_up),
-    ("take_along_axis", _looked_up_along),
-    ("searchsorted", _searched),
-    ("isin", _found_in),
-    ("fftn fftshift ifftn ifftshift irfftn rfftn", _transformed),
-)
-"""The rule of each function of the standard, and of the hooks, that has one."""
+def batch(function: str, rule: str) -> None:
+    """Let the rule of this name be that of a function. Raises ValueError if there is no such rule."""
+    if rule not in RULES:
+        raise _errors.unknown_word(function, "batch", rule, RULES)
+    rule_of[function] = RULES[rule]

@@ -36,6 +36,7 @@ import numpy as np
 from anyarray import (
     _automatic,
     _backend,
+    _batching,
     _choice,
     _cost,
     _diagnosis,
@@ -123,10 +124,8 @@ class Declaration:
         self.result = str(signature.return_annotation)
         self._is_tuple = self.result.startswith("tuple[")
         cost = words.pop("cost", "")
-        if cost:
-            _cost.classify(self.name, cost)
-        is_by_axis = cost in _cost.CLASSES and _cost.CLASSES[cost].is_by_axis
-        self.axis_at = list(signature.parameters).index("axis") if is_by_axis else None
+        row = _cost.CLASSES.get(cost)
+        self.axis_at = list(signature.parameters).index("axis") if row and row.is_by_axis else None
         """The place of `axis`, if it counts for the time of a call."""
         self.usual_axis = signature.parameters["axis"].default if self.axis_at is not None else None
         operands = [p for p in self.parameters if p.role in (ARRAY, WEAK) and not p.is_condition]
@@ -139,9 +138,16 @@ class Declaration:
         for p in self.parameters:
             if p.words not in _diagnosis.ACCEPTED:
                 raise _errors.unknown_word(self.name, f"dtype of {p.name}", p.words, _diagnosis.ACCEPTED)
+        # What is said of an operator was said of its function.
+        batch = words.pop("batch", "elementwise" if self.fit.broadcasts or (row and row.is_elementwise) else "")
         if words:
             raise ValueError(f"@dispatch of {self.name}: there is no parameter {', '.join(words)}")
-        _backend.declare(self.name)
+        if not name:
+            _backend.declare(self.name)
+            if cost:
+                _cost.classify(self.name, cost)
+            if batch:
+                _batching.batch(self.name, batch)
 
     def settle(self, body: Callable[..., Any], written: Sequence[Parameter]) -> None:
         """Note the body, whose parameters are in the order in which they were written."""
@@ -239,7 +245,8 @@ def dispatch(function: F | None = None, /, **words: str) -> F | Callable[[F], F]
     """Give a declared function its body.
 
     `words` say, for each array parameter, the dtypes that the standard allows: a key of `_diagnosis.ACCEPTED`. Beside
-    them, `cost` says what a call costs (see `_cost.classify`), and `fit` how shapes must fit, one of `_diagnosis.FITS`.
+    them, `cost` says what a call costs (see `_cost.classify`), `fit` how shapes must fit, one of `_diagnosis.FITS`, and
+    `batch` how it is called for all elements of a batch, one of `_batching.RULES`.
     """
 
     def decorated(function: F) -> F:

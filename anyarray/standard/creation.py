@@ -305,7 +305,7 @@ def empty(shape: Shape, *, dtype: DTypeLike | None = None, device: Device | None
     return made(home.empty(_shape("empty", shape), dtype=kind, device=place), home)
 
 
-@declare
+@declare(batch="conversion")
 def empty_like(x: AnyArray, /, *, dtype: DTypeLike | None = None, device: Device | None = None) -> Array:
     """An Array with the shape and, unless given, dtype and device of `x`, and arbitrary values.
 
@@ -400,7 +400,7 @@ def full(
     return made(home.full(shape, fill_value, dtype=wanted, device=place), home)
 
 
-@declare(cost="creation")
+@declare(cost="creation", batch="conversion")
 def full_like(
     x: AnyArray, /, fill_value: Number | AnyArray, *, dtype: DTypeLike | None = None, device: Device | None = None
 ) -> Array:
@@ -485,7 +485,7 @@ def ones(shape: Shape, *, dtype: DTypeLike | None = None, device: Device | None 
     return made(home.ones(_shape("ones", shape), dtype=kind, device=place), home)
 
 
-@declare(cost="creation")
+@declare(cost="creation", batch="conversion")
 def ones_like(x: AnyArray, /, *, dtype: DTypeLike | None = None, device: Device | None = None) -> Array:
     """An Array of ones with the shape and, unless given, dtype and device of `x`.
 
@@ -498,7 +498,7 @@ def ones_like(x: AnyArray, /, *, dtype: DTypeLike | None = None, device: Device 
     return _like("ones_like", x, dtype, device)
 
 
-@dispatch(fit="matrices")
+@dispatch(fit="matrices", batch="matrices")
 def tril(x: AnyArray, /, *, k: int = 0) -> Array:
     """The lower triangle of each matrix of `x` (..., m, n), zero above the diagonal `k`.
 
@@ -511,7 +511,7 @@ def tril(x: AnyArray, /, *, k: int = 0) -> Array:
     ...
 
 
-@dispatch(fit="matrices")
+@dispatch(fit="matrices", batch="matrices")
 def triu(x: AnyArray, /, *, k: int = 0) -> Array:
     """The upper triangle of each matrix of `x` (..., m, n), zero below the diagonal `k`.
 
@@ -538,7 +538,7 @@ def zeros(shape: Shape, *, dtype: DTypeLike | None = None, device: Device | None
     return made(home.zeros(_shape("zeros", shape), dtype=kind, device=place), home)
 
 
-@declare(cost="creation")
+@declare(cost="creation", batch="conversion")
 def zeros_like(x: AnyArray, /, *, dtype: DTypeLike | None = None, device: Device | None = None) -> Array:
     """An Array of zeros with the shape and, unless given, dtype and device of `x`.
 

@@ -100,7 +100,7 @@ class IntegerInfo:
     """The dtype itself."""
 
 
-@declare
+@declare(batch="conversion")
 def astype(x: AnyArray, dtype: DTypeLike, /, *, copy: Bool = True, device: Backend | str | None = None) -> Array:
     """`x` converted to `dtype`.
 

@@ -347,7 +347,7 @@ def clip(x: AnyArray, /, min: AnyArray | float | None = None, max: AnyArray | fl
     ...
 
 
-@dispatch(x="numeric", cost="complex negative")
+@dispatch(x="numeric", cost="complex negative", batch="elementwise")
 def conj(x: AnyArray, /) -> Array:
     """Complex conjugate: the imaginary part with its sign changed.
 
@@ -544,7 +544,7 @@ def hypot(x1: AnyArray | float, x2: AnyArray | float, /) -> Array:
     ...
 
 
-@dispatch(x="complex floating-point")
+@dispatch(x="complex floating-point", batch="elementwise")
 def imag(x: AnyArray, /) -> Array:
     """Imaginary part: float32 of complex64, float64 of complex128.
 
@@ -849,7 +849,7 @@ def not_equal(x1: AnyArray | complex, x2: AnyArray | complex, /) -> Array:
     ...
 
 
-@dispatch(x="numeric")
+@dispatch(x="numeric", batch="elementwise")
 def positive(x: AnyArray, /) -> Array:
     """The element, unchanged: the counterpart of `negative`.
 
@@ -879,7 +879,7 @@ def pow(x1: AnyArray | complex, x2: AnyArray | complex, /) -> Array:
     ...
 
 
-@dispatch(x="numeric")
+@dispatch(x="numeric", batch="elementwise")
 def real(x: AnyArray, /) -> Array:
     """Real part: float32 of complex64, float64 of complex128.
 

@@ -45,7 +45,7 @@ __all__ = [
 ]
 
 
-@dispatch(x="floating-point", cost="fft", fit="transform")
+@dispatch(x="floating-point", cost="fft", fit="transform", batch="along an axis")
 def fft(
     x: AnyArray,
     /,
@@ -67,7 +67,7 @@ def fft(
     ...
 
 
-@dispatch(x="floating-point", cost="fft of all axes", fit="transform")
+@dispatch(x="floating-point", cost="fft of all axes", fit="transform", batch="transform of axes")
 def fftn(
     x: AnyArray,
     /,
@@ -89,7 +89,7 @@ def fftn(
     ...
 
 
-@dispatch
+@dispatch(batch="transform of axes")
 def fftshift(x: AnyArray, /, *, axes: int | Sequence[int] | None = None) -> Array:
     """`x` with the frequency zero moved from the front to the middle.
 
@@ -104,7 +104,7 @@ def fftshift(x: AnyArray, /, *, axes: int | Sequence[int] | None = None) -> Arra
     ...
 
 
-@dispatch(x="floating-point", cost="fft", fit="transform")
+@dispatch(x="floating-point", cost="fft", fit="transform", batch="along an axis")
 def hfft(
     x: AnyArray,
     /,
@@ -126,7 +126,7 @@ def hfft(
     ...
 
 
-@dispatch(x="floating-point", cost="fft", fit="transform")
+@dispatch(x="floating-point", cost="fft", fit="transform", batch="along an axis")
 def ifft(
     x: AnyArray,
     /,
@@ -148,7 +148,7 @@ def ifft(
     ...
 
 
-@dispatch(x="floating-point", cost="fft of all axes", fit="transform")
+@dispatch(x="floating-point", cost="fft of all axes", fit="transform", batch="transform of axes")
 def ifftn(
     x: AnyArray,
     /,
@@ -170,7 +170,7 @@ def ifftn(
     ...
 
 
-@dispatch
+@dispatch(batch="transform of axes")
 def ifftshift(x: AnyArray, /, *, axes: int | Sequence[int] | None = None) -> Array:
     """Inverse of `fftshift`; they differ where a length is odd.
 
@@ -185,7 +185,7 @@ def ifftshift(x: AnyArray, /, *, axes: int | Sequence[int] | None = None) -> Arr
     ...
 
 
-@dispatch(x="real floating-point", cost="fft", fit="transform")
+@dispatch(x="real floating-point", cost="fft", fit="transform", batch="along an axis")
 def ihfft(
     x: AnyArray,
     /,
@@ -208,7 +208,7 @@ def ihfft(
     ...
 
 
-@dispatch(x="floating-point", cost="fft", fit="transform")
+@dispatch(x="floating-point", cost="fft", fit="transform", batch="along an axis")
 def irfft(
     x: AnyArray,
     /,
@@ -230,7 +230,7 @@ def irfft(
     ...
 
 
-@dispatch(x="floating-point", cost="fft of all axes", fit="transform")
+@dispatch(x="floating-point", cost="fft of all axes", fit="transform", batch="transform of axes")
 def irfftn(
     x: AnyArray,
     /,
@@ -252,7 +252,7 @@ def irfftn(
     ...
 
 
-@dispatch(x="real floating-point", cost="fft", fit="transform")
+@dispatch(x="real floating-point", cost="fft", fit="transform", batch="along an axis")
 def rfft(
     x: AnyArray,
     /,
@@ -274,7 +274,7 @@ def rfft(
     ...
 
 
-@dispatch(x="real floating-point", cost="fft of all axes", fit="transform")
+@dispatch(x="real floating-point", cost="fft of all axes", fit="transform", batch="transform of axes")
 def rfftn(
     x: AnyArray,
     /,

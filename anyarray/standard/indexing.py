@@ -13,7 +13,7 @@ from anyarray._dispatch import dispatch
 __all__ = ["take", "take_along_axis"]
 
 
-@dispatch(indices="integer", cost="gather", fit="one axis or a named one")
+@dispatch(indices="integer", cost="gather", fit="one axis or a named one", batch="gather")
 def take(x: AnyArray, indices: AnyArray, /, *, axis: int | None = None) -> Array:
     """Elements of `x` at `indices` along `axis`.
 
@@ -30,7 +30,7 @@ def take(x: AnyArray, indices: AnyArray, /, *, axis: int | None = None) -> Array
     ...
 
 
-@dispatch(indices="integer", cost="gather", fit="equal ranks")
+@dispatch(indices="integer", cost="gather", fit="equal ranks", batch="gather along an axis")
 def take_along_axis(x: AnyArray, indices: AnyArray, /, *, axis: int = -1) -> Array:
     """Elements of `x` at `indices` along `axis`, with indices for each line.
 

@@ -85,7 +85,7 @@ class SVD(NamedTuple):
     """Its rows are the right singular vectors, conjugated."""
 
 
-@dispatch(x="floating-point", cost="cholesky", fit="square matrices")
+@dispatch(x="floating-point", cost="cholesky", fit="square matrices", batch="matrices")
 def cholesky(x: AnyArray, /, *, upper: bool = False) -> Array:
     """Triangular matrix L with L @ L^H = x; if `upper`, U with U^H @ U = x.
 
@@ -100,7 +100,7 @@ def cholesky(x: AnyArray, /, *, upper: bool = False) -> Array:
     ...
 
 
-@dispatch(x1="numeric", x2="numeric", fit="contraction")
+@dispatch(x1="numeric", x2="numeric", fit="contraction", batch="contraction")
 def cross(x1: AnyArray, x2: AnyArray, /, *, axis: int = -1) -> Array:
     """Vector product of the vectors along `axis`.
 
@@ -115,7 +115,7 @@ def cross(x1: AnyArray, x2: AnyArray, /, *, axis: int = -1) -> Array:
     ...
 
 
-@dispatch(x="floating-point", cost="solve", fit="square matrices")
+@dispatch(x="floating-point", cost="solve", fit="square matrices", batch="matrices")
 def det(x: AnyArray, /) -> Array:
     """Determinant of square matrices.
 
@@ -130,7 +130,7 @@ def det(x: AnyArray, /) -> Array:
     ...
 
 
-@dispatch(fit="matrices")
+@dispatch(fit="matrices", batch="matrices")
 def diagonal(x: AnyArray, /, *, offset: int = 0) -> Array:
     """Elements on a diagonal of matrices.
 
@@ -145,7 +145,7 @@ def diagonal(x: AnyArray, /, *, offset: int = 0) -> Array:
     ...
 
 
-@dispatch(x="floating-point", fit="square matrices")
+@dispatch(x="floating-point", fit="square matrices", batch="matrices")
 def eig(x: AnyArray, /) -> Eigensystem:
     """Eigenvalues and eigenvectors of square matrices.
 
@@ -162,7 +162,7 @@ def eig(x: AnyArray, /) -> Eigensystem:
     ...
 
 
-@dispatch(x="floating-point", cost="eigh", fit="square matrices")
+@dispatch(x="floating-point", cost="eigh", fit="square matrices", batch="matrices")
 def eigh(x: AnyArray, /) -> Eigensystem:
     """Eigenvalues and eigenvectors of Hermitian (symmetric if real) matrices.
 
@@ -179,7 +179,7 @@ def eigh(x: AnyArray, /) -> Eigensystem:
     ...
 
 
-@dispatch(x="floating-point", fit="square matrices")
+@dispatch(x="floating-point", fit="square matrices", batch="matrices")
 def eigvals(x: AnyArray, /) -> Array:
     """Eigenvalues of square matrices.
 
@@ -194,7 +194,7 @@ def eigvals(x: AnyArray, /) -> Array:
     ...
 
 
-@dispatch(x="floating-point", cost="eigh", fit="square matrices")
+@dispatch(x="floating-point", cost="eigh", fit="square matrices", batch="matrices")
 def eigvalsh(x: AnyArray, /) -> Array:
     """Eigenvalues of Hermitian (symmetric if real) matrices.
 
@@ -209,7 +209,7 @@ def eigvalsh(x: AnyArray, /) -> Array:
     ...
 
 
-@dispatch(x="floating-point", cost="solve", fit="square matrices")
+@dispatch(x="floating-point", cost="solve", fit="square matrices", batch="matrices")
 def inv(x: AnyArray, /) -> Array:
     """Inverse of square matrices.
 
@@ -224,7 +224,7 @@ def inv(x: AnyArray, /) -> Array:
     ...
 
 
-@dispatch(x="floating-point", fit="norm")
+@dispatch(x="floating-point", fit="norm", batch="matrices")
 def matrix_norm(
     x: AnyArray,
     /,
@@ -251,7 +251,7 @@ def matrix_norm(
     ...
 
 
-@dispatch(x="floating-point", cost="matmul at least", fit="square matrices")
+@dispatch(x="floating-point", cost="matmul at least", fit="square matrices", batch="matrices")
 def matrix_power(x: AnyArray, n: int, /) -> Array:
     """Square matrices to the power of a whole number.
 
@@ -266,7 +266,7 @@ def matrix_power(x: AnyArray, n: int, /) -> Array:
     ...
 
 
-@dispatch(x="floating-point", rtol="real floating-point", cost="svd", fit="matrices")
+@dispatch(x="floating-point", rtol="real floating-point", cost="svd", fit="matrices", batch="matrices")
 def matrix_rank(x: AnyArray, /, *, rtol: float | AnyArray | None = None) -> Array:
     """Number of singular values that are not small, as int64.
 
@@ -282,7 +282,7 @@ def matrix_rank(x: AnyArray, /, *, rtol: float | AnyArray | None = None) -> Arra
     ...
 
 
-@dispatch(x1="numeric", x2="numeric", cost="outer", fit="vectors")
+@dispatch(x1="numeric", x2="numeric", cost="outer", fit="vectors", batch="outer product")
 def outer(x1: AnyArray, x2: AnyArray, /) -> Array:
     """Product of each element of a vector with each one of another.
 
@@ -297,7 +297,7 @@ def outer(x1: AnyArray, x2: AnyArray, /) -> Array:
     ...
 
 
-@dispatch(x="floating-point", rtol="real floating-point", cost="svd", fit="matrices")
+@dispatch(x="floating-point", rtol="real floating-point", cost="svd", fit="matrices", batch="matrices")
 def pinv(x: AnyArray, /, *, rtol: float | AnyArray | None = None) -> Array:
     """Pseudo-inverse (Moore-Penrose) of matrices.
 
@@ -314,7 +314,7 @@ def pinv(x: AnyArray, /, *, rtol: float | AnyArray | None = None) -> Array:
     ...
 
 
-@dispatch(x="floating-point", cost="qr", fit="matrices")
+@dispatch(x="floating-point", cost="qr", fit="matrices", batch="matrices")
 def qr(x: AnyArray, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QR:
     """Q with orthonormal columns and upper triangular R with Q @ R = x.
 
@@ -331,7 +331,7 @@ def qr(x: AnyArray, /, *, mode: Literal["reduced", "complete"] = "reduced") -> Q
     ...
 
 
-@dispatch(x="floating-point", cost="solve", fit="square matrices")
+@dispatch(x="floating-point", cost="solve", fit="square matrices", batch="matrices")
 def slogdet(x: AnyArray, /) -> Slogdet:
     """Determinant of square matrices, as sign and logarithm of its magnitude.
 
@@ -348,7 +348,7 @@ def slogdet(x: AnyArray, /) -> Slogdet:
     ...
 
 
-@dispatch(x1="floating-point", x2="floating-point", cost="solve", fit="equations")
+@dispatch(x1="floating-point", x2="floating-point", cost="solve", fit="equations", batch="equations")
 def solve(x1: AnyArray, x2: AnyArray, /) -> Array:
     """Solution of the linear equations x1 @ result = x2.
 
@@ -364,7 +364,7 @@ def solve(x1: AnyArray, x2: AnyArray, /) -> Array:
     ...
 
 
-@dispatch(x="floating-point", cost="svd", fit="matrices")
+@dispatch(x="floating-point", cost="svd", fit="matrices", batch="matrices")
 def svd(x: AnyArray, /, *, full_matrices: bool = True) -> SVD:
     """Singular values and vectors of matrices: U @ diag(S) @ Vh = x.
 
@@ -382,7 +382,7 @@ def svd(x: AnyArray, /, *, full_matrices: bool = True) -> SVD:
     ...
 
 
-@dispatch(x="floating-point", cost="svd", fit="matrices")
+@dispatch(x="floating-point", cost="svd", fit="matrices", batch="matrices")
 def svdvals(x: AnyArray, /) -> Array:
     """Singular values of matrices.
 
@@ -397,7 +397,7 @@ def svdvals(x: AnyArray, /) -> Array:
     ...
 
 
-@dispatch(x="numeric", fit="matrices")
+@dispatch(x="numeric", fit="matrices", batch="matrices")
 def trace(x: AnyArray, /, *, offset: int = 0, dtype: DTypeLike | None = None) -> Array:
     """Sum of a diagonal of matrices.
 
@@ -413,7 +413,7 @@ def trace(x: AnyArray, /, *, offset: int = 0, dtype: DTypeLike | None = None) ->
     ...
 
 
-@dispatch(x="floating-point", cost="sum")
+@dispatch(x="floating-point", cost="sum", batch="reduction")
 def vector_norm(
     x: AnyArray,
     /,

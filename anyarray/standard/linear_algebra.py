@@ -14,7 +14,7 @@ from anyarray._dispatch import dispatch
 __all__ = ["matmul", "matrix_transpose", "tensordot", "vecdot"]
 
 
-@dispatch(x1="numeric", x2="numeric", cost="matmul", fit="product")
+@dispatch(x1="numeric", x2="numeric", cost="matmul", fit="product", batch="product")
 def matmul(x1: AnyArray, x2: AnyArray, /) -> Array:
     """Matrix product, as the operator `@`.
 
@@ -31,7 +31,7 @@ def matmul(x1: AnyArray, x2: AnyArray, /) -> Array:
     ...
 
 
-@dispatch(fit="matrices")
+@dispatch(fit="matrices", batch="matrices")
 def matrix_transpose(x: AnyArray, /) -> Array:
     """The matrices of `x` with rows and columns exchanged.
 
@@ -68,7 +68,7 @@ def tensordot(
     ...
 
 
-@dispatch(x1="numeric", x2="numeric", cost="dot", fit="contraction")
+@dispatch(x1="numeric", x2="numeric", cost="dot", fit="contraction", batch="contraction")
 def vecdot(x1: AnyArray, x2: AnyArray, /, *, axis: int = -1) -> Array:
     """Scalar product of the vectors along `axis`.
 

@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 
-@dispatch
+@dispatch(batch="broadcast")
 def broadcast_arrays(*arrays: AnyArray) -> tuple[Array, ...]:
     """The arrays, each broadcast to the shape that fits all of them.
 
@@ -74,7 +74,7 @@ def broadcast_shapes(*shapes: tuple[int | None, ...]) -> tuple[int | None, ...]:
     return tuple(result)
 
 
-@dispatch(fit="broadcast to")
+@dispatch(fit="broadcast to", batch="broadcast to")
 def broadcast_to(x: AnyArray, /, shape: Shape) -> Array:
     """`x` in another shape, its elements repeated.
 
@@ -90,7 +90,7 @@ def broadcast_to(x: AnyArray, /, shape: Shape) -> Array:
     ...
 
 
-@dispatch(cost="join", fit="joined")
+@dispatch(cost="join", fit="joined", batch="join")
 def concat(arrays: Sequence[AnyArray], /, *, axis: int | None = 0) -> Array:
     """The arrays put one behind the other along `axis`.
 
@@ -107,7 +107,7 @@ def concat(arrays: Sequence[AnyArray], /, *, axis: int | None = 0) -> Array:
     ...
 
 
-@dispatch(fit="new axes")
+@dispatch(fit="new axes", batch="new axes")
 def expand_dims(x: AnyArray, /, axis: int | Sequence[int]) -> Array:
     """`x` with new axes of length 1.
 
@@ -123,7 +123,7 @@ def expand_dims(x: AnyArray, /, axis: int | Sequence[int]) -> Array:
     ...
 
 
-@dispatch
+@dispatch(batch="flip")
 def flip(x: AnyArray, /, *, axis: int | Sequence[int] | None = None) -> Array:
     """Elements of `x` in reverse order along `axis`; None means all axes.
 
@@ -136,7 +136,7 @@ def flip(x: AnyArray, /, *, axis: int | Sequence[int] | None = None) -> Array:
     ...
 
 
-@dispatch(fit="moved axes")
+@dispatch(fit="moved axes", batch="moved axes")
 def moveaxis(x: AnyArray, source: int | Sequence[int], destination: int | Sequence[int], /) -> Array:
     """`x` with the axes `source` at the places `destination`.
 
@@ -151,7 +151,7 @@ def moveaxis(x: AnyArray, source: int | Sequence[int], destination: int | Sequen
     ...
 
 
-@dispatch(fit="permutation")
+@dispatch(fit="permutation", batch="permutation")
 def permute_dims(x: AnyArray, /, axes: Sequence[int]) -> Array:
     """`x` with its axes in the order `axes`.
 
@@ -166,7 +166,7 @@ def permute_dims(x: AnyArray, /, axes: Sequence[int]) -> Array:
     ...
 
 
-@dispatch(repeats="integer", fit="counts")
+@dispatch(repeats="integer", fit="counts", batch="repetition")
 def repeat(x: AnyArray, repeats: int | AnyArray, /, *, axis: int | None = None) -> Array:
     """Elements of `x`, each as many times as `repeats` says, along `axis`.
 
@@ -185,7 +185,7 @@ def repeat(x: AnyArray, repeats: int | AnyArray, /, *, axis: int | None = None) 
     ...
 
 
-@dispatch(fit="as many elements")
+@dispatch(fit="as many elements", batch="reshape")
 def reshape(x: AnyArray, /, shape: Shape, *, copy: bool | None = None) -> Array:
     """Elements of `x`, in row-major order, in another shape.
 
@@ -202,7 +202,7 @@ def reshape(x: AnyArray, /, shape: Shape, *, copy: bool | None = None) -> Array:
     ...
 
 
-@dispatch(fit="axes that may repeat")
+@dispatch(fit="axes that may repeat", batch="roll")
 def roll(x: AnyArray, /, shift: int | Sequence[int], *, axis: int | Sequence[int] | None = None) -> Array:
     """Elements of `x`, moved on by `shift` places along `axis`.
 
@@ -218,7 +218,7 @@ def roll(x: AnyArray, /, shift: int | Sequence[int], *, axis: int | Sequence[int
     ...
 
 
-@dispatch(fit="length 1")
+@dispatch(fit="length 1", batch="squeeze")
 def squeeze(x: AnyArray, /, axis: int | Sequence[int]) -> Array:
     """`x` without the axes `axis`, which have length 1.
 
@@ -233,7 +233,7 @@ def squeeze(x: AnyArray, /, axis: int | Sequence[int]) -> Array:
     ...
 
 
-@dispatch(cost="join", fit="stacked")
+@dispatch(cost="join", fit="stacked", batch="stack")
 def stack(arrays: Sequence[AnyArray], /, *, axis: int = 0) -> Array:
     """The arrays, all of one shape, put side by side along a new axis.
 
@@ -249,7 +249,7 @@ def stack(arrays: Sequence[AnyArray], /, *, axis: int = 0) -> Array:
     ...
 
 
-@dispatch(fit="counts")
+@dispatch(fit="counts", batch="tiles")
 def tile(x: AnyArray, repetitions: Shape, /) -> Array:
     """Copies of `x` side by side: as many along each axis as `repetitions`.
 
@@ -264,7 +264,7 @@ def tile(x: AnyArray, repetitions: Shape, /) -> Array:
     ...
 
 
-@dispatch
+@dispatch(batch="along an axis")
 def unstack(x: AnyArray, /, *, axis: int = 0) -> tuple[Array, ...]:
     """The parts of `x` along `axis`, each without that axis.
 

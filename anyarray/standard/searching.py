@@ -15,7 +15,7 @@ from anyarray._dispatch import dispatch
 __all__ = ["argmax", "argmin", "count_nonzero", "nonzero", "searchsorted", "where"]
 
 
-@dispatch(x="real numeric", cost="extremum", fit="some element")
+@dispatch(x="real numeric", cost="extremum", fit="some element", batch="position")
 def argmax(x: AnyArray, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
     """Index of the highest element over `axis`, the first one of equals.
 
@@ -31,7 +31,7 @@ def argmax(x: AnyArray, /, *, axis: int | None = None, keepdims: bool = False) -
     ...
 
 
-@dispatch(x="real numeric", cost="extremum", fit="some element")
+@dispatch(x="real numeric", cost="extremum", fit="some element", batch="position")
 def argmin(x: AnyArray, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
     """Index of the lowest element over `axis`, the first one of equals.
 
@@ -47,7 +47,7 @@ def argmin(x: AnyArray, /, *, axis: int | None = None, keepdims: bool = False) -
     ...
 
 
-@dispatch(cost="extremum")
+@dispatch(cost="extremum", batch="reduction")
 def count_nonzero(x: AnyArray, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Array:
     """Number of elements over `axis` that are not zero.
 
@@ -79,7 +79,7 @@ def nonzero(x: AnyArray, /) -> tuple[Array, ...]:
     ...
 
 
-@dispatch(x1="real numeric", x2="real numeric", sorter="integer", cost="search", fit="vector first")
+@dispatch(x1="real numeric", x2="real numeric", sorter="integer", cost="search", fit="vector first", batch="search")
 def searchsorted(
     x1: AnyArray,
     x2: AnyArray | float,

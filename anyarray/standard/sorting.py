@@ -13,7 +13,7 @@ from anyarray._dispatch import dispatch
 __all__ = ["argsort", "sort"]
 
 
-@dispatch(x="real numeric", cost="argsort")
+@dispatch(x="real numeric", cost="argsort", batch="along an axis")
 def argsort(x: AnyArray, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
     """Indices that sort `x` along `axis`: an int64 array of the shape of `x`.
 
@@ -29,7 +29,7 @@ def argsort(x: AnyArray, /, *, axis: int = -1, descending: bool = False, stable:
     ...
 
 
-@dispatch(x="real numeric", cost="sort")
+@dispatch(x="real numeric", cost="sort", batch="along an axis")
 def sort(x: AnyArray, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
     """Elements of `x` in order along `axis`.
 

@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 
-@dispatch(x="numeric", cost="cumulative", fit="one axis or a named one")
+@dispatch(x="numeric", cost="cumulative", fit="one axis or a named one", batch="along an axis")
 def cumulative_prod(
     x: AnyArray,
     /,
@@ -56,7 +56,7 @@ def cumulative_prod(
     ...
 
 
-@dispatch(x="numeric", cost="cumulative", fit="one axis or a named one")
+@dispatch(x="numeric", cost="cumulative", fit="one axis or a named one", batch="along an axis")
 def cumulative_sum(
     x: AnyArray,
     /,
@@ -79,7 +79,7 @@ def cumulative_sum(
     ...
 
 
-@dispatch(x="real numeric", cost="extremum", fit="some element")
+@dispatch(x="real numeric", cost="extremum", fit="some element", batch="reduction")
 def max(x: AnyArray, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Array:
     """Highest element over `axis`, in the dtype of `x`.
 
@@ -95,7 +95,7 @@ def max(x: AnyArray, /, *, axis: int | Sequence[int] | None = None, keepdims: bo
     ...
 
 
-@dispatch(x="floating-point", cost="sum")
+@dispatch(x="floating-point", cost="sum", batch="reduction")
 def mean(x: AnyArray, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Array:
     """Arithmetic mean over `axis`, in the dtype of `x`.
 
@@ -110,7 +110,7 @@ def mean(x: AnyArray, /, *, axis: int | Sequence[int] | None = None, keepdims: b
     ...
 
 
-@dispatch(x="real numeric", cost="extremum", fit="some element")
+@dispatch(x="real numeric", cost="extremum", fit="some element", batch="reduction")
 def min(x: AnyArray, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Array:
     """Lowest element over `axis`, in the dtype of `x`.
 
@@ -126,7 +126,7 @@ def min(x: AnyArray, /, *, axis: int | Sequence[int] | None = None, keepdims: bo
     ...
 
 
-@dispatch(x="numeric", cost="sum")
+@dispatch(x="numeric", cost="sum", batch="reduction")
 def prod(
     x: AnyArray,
     /,
@@ -149,7 +149,7 @@ def prod(
     ...
 
 
-@dispatch(x="real floating-point", cost="variance")
+@dispatch(x="real floating-point", cost="variance", batch="reduction")
 def std(
     x: AnyArray,
     /,
@@ -172,7 +172,7 @@ def std(
     ...
 
 
-@dispatch(x="numeric", cost="sum")
+@dispatch(x="numeric", cost="sum", batch="reduction")
 def sum(
     x: AnyArray,
     /,
@@ -195,7 +195,7 @@ def sum(
     ...
 
 
-@dispatch(x="real floating-point", cost="variance")
+@dispatch(x="real floating-point", cost="variance", batch="reduction")
 def var(
     x: AnyArray,
     /,
