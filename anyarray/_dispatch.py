@@ -106,20 +106,28 @@ class Parameter:
         self.is_condition = self.role is ARRAY and (words == "boolean" or (words == "integer" and self.is_optional))
 
 
+TAKEN: Final = ("promoted", "compared", "exponent")
+"""What Python scalars may be to a function: they take a dtype as the standard says; also, integers beyond all values of
+that dtype count as infinity; or, other functions stand for it by some of them, which are `_backend.POWERS`.
+"""
+
+
 class Declaration:
     """A declared function: its name, its parameters and what becomes of its result."""
 
     __slots__ = (
-        "_body", "_globals", "_is_reflected", "_is_tuple", "axis_at", "fit", "is_power", "name", "parameters",
-        "result", "taken_at", "usual_axis",
+        "_body", "_globals", "_is_reflected", "_is_tuple", "axis_at", "fit", "is_comparison", "is_power", "name",
+        "parameters", "result", "taken_at", "usual_axis",
     )  # fmt: skip
 
     def __init__(self, function: Callable[..., Any], words: dict[str, str], name: str | None = None) -> None:
         signature = inspect.signature(function)
         self._globals = function.__globals__
         self.name = name or function.__name__
-        self.is_power = self.name == "pow"
-        """Whether other functions stand for it by some Python numbers: `_backend.POWERS`."""
+        scalars = words.pop("scalars", "promoted")
+        if scalars not in TAKEN:
+            raise _errors.unknown_word(self.name, "scalars", scalars, TAKEN)
+        self.is_comparison, self.is_power = scalars == "compared", scalars == "exponent"
         self.parameters = [Parameter(p, words.pop(p.name, "any")) for p in signature.parameters.values()]
         self.result = str(signature.return_annotation)
         self._is_tuple = self.result.startswith("tuple[")
@@ -246,7 +254,8 @@ def dispatch(function: F | None = None, /, **words: str) -> F | Callable[[F], F]
 
     `words` say, for each array parameter, the dtypes that the standard allows: a key of `_diagnosis.ACCEPTED`. Beside
     them, `cost` says what a call costs (see `_cost.classify`), `fit` how shapes must fit, one of `_diagnosis.FITS`, and
-    `batch` how it is called for all elements of a batch, one of `_batching.RULES`.
+    `batch` how it is called for all elements of a batch, one of `_batching.RULES`; `scalars` what Python scalars are to
+    it, one of `TAKEN`.
     """
 
     def decorated(function: F) -> F:
@@ -308,6 +317,7 @@ def _operating(one: Operator, function: Declaration) -> Callable[..., Any]:
         if parameter.name == "self":
             parameter.role = WEAK
     declaration.fit = function.fit
+    declaration.is_comparison, declaration.is_power = function.is_comparison, function.is_power
     written = declaration.parameters
     if one.is_reflected:
         # The native function gets the operands in the order in which they were written.
@@ -610,7 +620,7 @@ def _fill(declaration: Declaration, taken: list[Any], scalars: Sequence[int]) ->
     """Put Arrays in place of Python scalars for which the fast path has nothing; False if it would not help."""
     first = declaration.taken_at[0]
     is_chosen_from = declaration.parameters[first].is_condition
-    if declaration.name in COMPARISONS or not (first in scalars or (is_chosen_from and len(scalars) == 2)):
+    if declaration.is_comparison or not (first in scalars or (is_chosen_from and len(scalars) == 2)):
         return False
     arrays = [one for one in taken if is_array(one)]
     agreed = _agreed_dtype(declaration, taken) if arrays else None
@@ -676,7 +686,7 @@ def _call_anywhere(declaration: Declaration, values: Sequence[Any]) -> Any:
 
 def _called(declaration: Declaration, prepared: Sequence[Any], home: Home) -> Any:
     """The result of a call on `home`, to which the arrays are brought."""
-    if declaration.name in COMPARISONS:
+    if declaration.is_comparison:
         prepared = _comparable(prepared)
     agreed = _agreed_dtype(declaration, prepared)
     positional: list[Any] = []
@@ -915,9 +925,6 @@ scope.update(read=read)
 
 def _native_dtype(home: Home, wanted: Any) -> Any:
     return home.backend.native_dtype(_dtypes.dtype(wanted).name)
-
-
-COMPARISONS: Final = frozenset({"equal", "not_equal", "less", "less_equal", "greater", "greater_equal"})
 
 
 def _comparable(operands: Sequence[Any]) -> list[Any]:

@@ -423,7 +423,7 @@ def divide(x1: AnyArray | complex, x2: AnyArray | complex, /) -> Array:
     ...
 
 
-@dispatch(cost="arithmetic")
+@dispatch(cost="arithmetic", scalars="compared")
 def equal(x1: AnyArray | complex, x2: AnyArray | complex, /) -> Array:
     """Whether `x1` equals `x2`: an array of bools.
 
@@ -499,7 +499,7 @@ def floor_divide(x1: AnyArray | float, x2: AnyArray | float, /) -> Array:
     ...
 
 
-@dispatch(x1="real numeric", x2="real numeric", cost="arithmetic")
+@dispatch(x1="real numeric", x2="real numeric", cost="arithmetic", scalars="compared")
 def greater(x1: AnyArray | float, x2: AnyArray | float, /) -> Array:
     """Whether `x1` is above `x2`: an array of bools.
 
@@ -514,7 +514,7 @@ def greater(x1: AnyArray | float, x2: AnyArray | float, /) -> Array:
     ...
 
 
-@dispatch(x1="real numeric", x2="real numeric", cost="arithmetic")
+@dispatch(x1="real numeric", x2="real numeric", cost="arithmetic", scalars="compared")
 def greater_equal(x1: AnyArray | float, x2: AnyArray | float, /) -> Array:
     """Whether `x1` is above or equal to `x2`: an array of bools.
 
@@ -602,7 +602,7 @@ def isnan(x: AnyArray, /) -> Array:
     ...
 
 
-@dispatch(x1="real numeric", x2="real numeric", cost="arithmetic")
+@dispatch(x1="real numeric", x2="real numeric", cost="arithmetic", scalars="compared")
 def less(x1: AnyArray | float, x2: AnyArray | float, /) -> Array:
     """Whether `x1` is below `x2`: an array of bools.
 
@@ -617,7 +617,7 @@ def less(x1: AnyArray | float, x2: AnyArray | float, /) -> Array:
     ...
 
 
-@dispatch(x1="real numeric", x2="real numeric", cost="arithmetic")
+@dispatch(x1="real numeric", x2="real numeric", cost="arithmetic", scalars="compared")
 def less_equal(x1: AnyArray | float, x2: AnyArray | float, /) -> Array:
     """Whether `x1` is below or equal to `x2`: an array of bools.
 
@@ -834,7 +834,7 @@ def nextafter(x1: AnyArray | float, x2: AnyArray | float, /) -> Array:
     ...
 
 
-@dispatch(cost="arithmetic")
+@dispatch(cost="arithmetic", scalars="compared")
 def not_equal(x1: AnyArray | complex, x2: AnyArray | complex, /) -> Array:
     """Whether `x1` differs from `x2`: an array of bools.
 
@@ -862,7 +862,7 @@ def positive(x: AnyArray, /) -> Array:
     ...
 
 
-@dispatch(x1="numeric", x2="numeric", cost="transcendental")
+@dispatch(x1="numeric", x2="numeric", cost="transcendental", scalars="exponent")
 def pow(x1: AnyArray | complex, x2: AnyArray | complex, /) -> Array:
     """`x1` to the power of `x2`.
 
