@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 
 import anyarray as xp
-from anyarray import _errors
+from anyarray import _errors, _protocols
 
 
 def floats(*shape: int) -> xp.Array:
@@ -709,3 +710,8 @@ def test_a_name_of_numpy_leads_to_the_standard_s(habit: str, ours: str) -> None:
         getattr(xp, habit)
     assert str(caught.value) == f"module 'anyarray' has no attribute {habit!r}. The standard has xp.{ours}"
     assert not hasattr(xp, habit)
+
+
+def test_what_a_name_of_numpy_leads_to_exists() -> None:
+    for habit, cure in (_protocols.ALIASES | _protocols.HABITS).items():
+        assert operator.attrgetter(cure.partition("(")[0])(xp) is not None, habit
