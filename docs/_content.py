@@ -90,8 +90,10 @@ def reference() -> list[Page]:
     names_of.update({one: list(one.__all__) for one in (testing, typing)})
     pages = {stem_of(module): page(module, names) for module, names in names_of.items()}
     stems = [*FIRST, *sorted(pages.keys() - FIRST)]
-    toctree = "\n".join(("```{toctree}", *stems, "```"))
-    return [Page("index.md", f"# Reference\n\n{toctree}\n"), *(pages[stem] for stem in stems)]
+    toctree = "\n".join(("```{toctree}", ":hidden:", "", *stems, "```"))
+    meanings = {stem_of(module): (module.__doc__ or "").partition("\n")[0] for module in names_of}
+    listed = "\n".join(f"- [](./{stem}.md): {meanings[stem]}" for stem in stems)
+    return [Page("index.md", f"# Reference\n\n{listed}\n\n{toctree}\n"), *(pages[stem] for stem in stems)]
 
 
 def stem_of(module: ModuleType) -> str:
