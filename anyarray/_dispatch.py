@@ -808,7 +808,9 @@ def as_array(function: str, parameter: str, value: Any) -> Array:
     if backend is None:
         raise _errors.not_an_array(function, parameter, value)
     home = backend.free if backend.library == "numpy" else backend.placed
-    native = home.plain(value.value if type(value) in VARIABLES else value)
+    if type(value) in VARIABLES:
+        value = value.value  # pyright: ignore[reportAttributeAccessIssue]  # so it is no ndarray
+    native = home.plain(value)
     home.dtype(native)  # raises for dtypes that no Array has
     return wrap(native, home)
 
