@@ -105,10 +105,12 @@ def page(module: ModuleType, names: list[str]) -> Page:
     """The page of one module: its docstring, its constants as a table, then what has a docstring itself."""
     stem = stem_of(module)
     space = f"{stem}." if stem in SPACES else ""
-    first_line, _, body = (module.__doc__ or "").partition("\n")
+    first_line, _, body = inspect.cleandoc(module.__doc__ or "").partition("\n")
     documented = [name for name in names if is_documented(getattr(module, name))]
     values = [(f"`{space}{name}`", value(getattr(module, name))) for name in names if name not in documented]
-    parts = [f"# {stem.replace('_', ' ').capitalize()}", first_line, inspect.cleandoc(body)]
+    # As for all docstrings: reStructuredText, but for blocks that stand apart, which are literal without a "::".
+    literal = re.sub(r"\n\n(?= {4}\S)", "\n\n::\n\n", f"\n{body}").strip()
+    parts = [f"# {stem.replace('_', ' ').capitalize()}", first_line, *[rst(literal)] * bool(literal)]
     if values:
         parts.append(table(("name", "value"), values))
     parts += [directive(f"anyarray.{space}{name}", getattr(module, name)) for name in documented]
@@ -131,4 +133,9 @@ def is_documented(one: Any) -> bool:
 def directive(path: str, one: Any) -> str:
     """What makes Sphinx read the signature and the docstring."""
     lines = [f".. autoclass:: {path}", "   :members:"] if inspect.isclass(one) else [f".. autofunction:: {path}"]
-    return "\n".join(("```{eval-rst}", *lines, "```"))
+    return rst("\n".join(lines))
+
+
+def rst(text: str) -> str:
+    """reStructuredText within Markdown."""
+    return f"```{{eval-rst}}\n{text}\n```"
