@@ -10,7 +10,6 @@ none, and a run that is cut short has what it came to.
 
 from __future__ import annotations
 
-import functools
 import math
 import statistics
 import subprocess
@@ -23,30 +22,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from anyarray import _backend, _choice, _cost, _errors, _profile, _transfer
+from anyarray import _backend, _cells, _choice, _cost, _errors, _profile, _transfer
 from anyarray._backend import Backend
-from anyarray.standard import (
-    creation,
-    elementwise,
-    fft,
-    indexing,
-    linalg,
-    linear_algebra,
-    manipulation,
-    searching,
-    sets,
-    sorting,
-    statistical,
-    utility,
-)
-from anyarray.transforms import jit
+from anyarray._cells import FUSED, Cell
+from anyarray.standard import creation
 
-Host = np.ndarray[Any, Any]
-
-SPACES: Final = (
-    elementwise, statistical, sorting, searching, sets, linear_algebra, linalg, fft, indexing, manipulation, creation,
-    utility,
-)  # fmt: skip
 ROUND_SECONDS: Final = 5e-4
 """About the length of a round: shorter than the slice of time that a busy machine gives."""
 LONGEST: Final = 0.12
@@ -67,256 +47,6 @@ LARGEST_KEPT: Final = 31 << 20
 """Bytes of an array that the GNU C library keeps at most, to give them to the next one."""
 LARGEST_ON_CPU: Final = 1 << 24
 """Size beyond which only accelerators have something new to show."""
-
-
-def _vector(random: np.random.Generator, n: int, dtype: Any) -> tuple[Host, ...]:
-    return (_uniform(n, np.dtype(dtype)),)
-
-
-@functools.lru_cache(maxsize=len(_cost.WIDTHS))
-def _uniform(n: int, dtype: np.dtype[Any]) -> Host:
-    """The numbers that most classes are measured with, one after the other at a size."""
-    numbers = np.resize(np.random.default_rng(0).uniform(0.1, 1.0, min(n, 1 << 20)).astype(dtype), n)
-    numbers.flags.writeable = False
-    return numbers
-
-
-def _beyond_one(random: np.random.Generator, n: int, dtype: Any) -> tuple[Host, ...]:
-    return (1 / _vector(random, n, dtype)[0],)
-
-
-def _two_vectors(random: np.random.Generator, n: int, dtype: Any) -> tuple[Host, ...]:
-    return _vector(random, n, dtype) * 2
-
-
-def _complex_vector(random: np.random.Generator, n: int, dtype: Any) -> tuple[Host, ...]:
-    return (_vector(random, 2 * n, dtype)[0].view(np.result_type(dtype, np.complex64)),)
-
-
-def _half_complex_vector(random: np.random.Generator, n: int, dtype: Any) -> tuple[Host, ...]:
-    # What a real transform of an even length gives: the length of the result tells how fast it can be.
-    return (_complex_vector(random, n, dtype)[0][: n // 2 + 1],)
-
-
-def _sought(random: np.random.Generator, n: int, dtype: Any) -> tuple[Host, ...]:
-    return np.sort(_vector(random, n, dtype)[0]), *_vector(random, n, dtype)
-
-
-def _few_values(random: np.random.Generator, n: int, dtype: Any) -> tuple[Host, ...]:
-    return (random.integers(0, 1000, n).astype(dtype),)
-
-
-def _indices(random: np.random.Generator, n: int, dtype: Any) -> tuple[Host, ...]:
-    return *_vector(random, n, dtype), random.integers(0, n, n)
-
-
-def _numbers(random: np.random.Generator, n: int, dtype: Any) -> tuple[Host, ...]:
-    return (_few_values(random, n, dtype)[0].astype(f"i{np.dtype(dtype).itemsize}"),)
-
-
-def _two_numbers(random: np.random.Generator, n: int, dtype: Any) -> tuple[Host, ...]:
-    return _numbers(random, n, dtype) * 2
-
-
-def _shifted(random: np.random.Generator, n: int, dtype: Any) -> tuple[Host, ...]:
-    return *_numbers(random, n, dtype), _numbers(random, n, dtype)[0] % 8
-
-
-def _truths(random: np.random.Generator, n: int, dtype: Any) -> tuple[Host, ...]:
-    return (random.random(n) < 0.5,)
-
-
-def _two_truths(random: np.random.Generator, n: int, dtype: Any) -> tuple[Host, ...]:
-    return _truths(random, n, dtype) * 2
-
-
-def _chosen(random: np.random.Generator, n: int, dtype: Any) -> tuple[Host, ...]:
-    return *_truths(random, n, dtype), *_two_vectors(random, n, dtype)
-
-
-def _matrix(random: np.random.Generator, n: int, dtype: Any) -> tuple[Host, ...]:
-    return (random.standard_normal((round(n**0.5),) * 2).astype(dtype),)
-
-
-def _two_matrices(random: np.random.Generator, n: int, dtype: Any) -> tuple[Host, ...]:
-    return _matrix(random, n, dtype) * 2
-
-
-def _complex_matrix(random: np.random.Generator, n: int, dtype: Any) -> tuple[Host, ...]:
-    return (_matrix(random, n, dtype)[0].astype(np.result_type(dtype, np.complex64)),)
-
-
-def _short_rows(random: np.random.Generator, n: int, dtype: Any) -> tuple[Host, ...]:
-    length = _cost.LONG_ROW // _cost.SLIMMEST
-    return (_vector(random, n // length * length, dtype)[0].reshape(-1, length),)
-
-
-def _slim(random: np.random.Generator, n: int, dtype: Any) -> tuple[Host, ...]:
-    columns = round((n / _cost.SLIMMEST) ** 0.5)
-    return (random.standard_normal((_cost.SLIMMEST * columns, columns)).astype(dtype),)
-
-
-def _slim_and_square(random: np.random.Generator, n: int, dtype: Any) -> tuple[Host, ...]:
-    (a,) = _slim(random, n, dtype)
-    return a, a[: a.shape[1]]
-
-
-def _matrix_and_vector(random: np.random.Generator, n: int, dtype: Any) -> tuple[Host, ...]:
-    (a,) = _matrix(random, n, dtype)
-    return a, a[0]
-
-
-def _positive(random: np.random.Generator, n: int, dtype: Any) -> tuple[Host, ...]:
-    (a,) = _matrix(random, n, dtype)
-    return (a @ a.T + len(a) * np.eye(len(a), dtype=dtype),)
-
-
-def _list(random: np.random.Generator, n: int, dtype: Any) -> tuple[list[Host]]:
-    return (list(_two_vectors(random, n, dtype)),)
-
-
-_LONG: Final = (1 << 6, 1 << 14, 400_000, 2_500_000, 10_000_000, 1 << 26)
-"""The second last is beyond 32 MiB, from where on the C library gets new memory from the system for every array."""
-_SQUARE: Final = (4**2, 64**2, 192**2, 512**2, 1200**2, 4000**2)
-_SLIM: Final = tuple(_cost.SLIMMEST * columns**2 for columns in (2, 16, 32, 64, 200))
-INPUTS: Final[dict[str, tuple[Callable[..., Any], tuple[int, ...]]]] = {
-    "arithmetic": (_two_vectors, _LONG),
-    **dict.fromkeys(("sum of short rows", "extremum of short rows", "variance of short rows"), (_short_rows, _LONG)),
-    "search": (_sought, _LONG),
-    "unique": (_numbers, _LONG),
-    "matmul": (_two_matrices, _SQUARE),
-    "product of a slim matrix": (_slim_and_square, _SLIM),
-    "product with a vector": (_matrix_and_vector, _SQUARE),
-    "dot": (_two_vectors, _LONG),
-    "outer": (_two_vectors, (1 << 3, 1 << 7, 1 << 9, 1 << 10, 1 << 11)),
-    "fft": (_complex_vector, _LONG),
-    "fft of columns": (_complex_matrix, _LONG),
-    "fft of all axes": (_complex_matrix, _SQUARE),
-    "solve": (lambda random, n, dtype: _positive(random, n, dtype) * 2, _SQUARE),
-    "cholesky": (_positive, _SQUARE),
-    "qr": (_matrix, _SQUARE),
-    "qr of a slim matrix": (_slim, _SLIM),
-    "svd": (_matrix, _SQUARE),
-    "svd of a slim matrix": (_slim, _SLIM),
-    "eigh": (_positive, _SQUARE),
-    "gather": (_indices, _LONG),
-    "join": (_list, _LONG),
-}
-"""How the inputs of a class are made, and their sizes in elements of 4 bytes; one vector where a class is not named."""
-
-OTHERS: Final[Mapping[Callable[..., Any], str]] = {
-    _two_vectors: "copysign equal less maximum minimum nextafter atan2 hypot logaddexp pow remainder floor_divide",
-    _vector: (
-        "abs sqrt reciprocal square sign signbit floor round isnan isfinite log log2 log10 log1p expm1 sin cos tan "
-        "asin acos atan sinh cosh tanh asinh atanh mean prod vector_norm argmax std cumulative_prod diff rfft"
-    ),
-    _two_numbers: "bitwise_and",
-    _shifted: "bitwise_left_shift",
-    _two_truths: "logical_and",
-    _truths: "any count_nonzero",
-    _chosen: "where",
-    _beyond_one: "acosh",
-    _complex_vector: "ifft",
-    _half_complex_vector: "irfft",
-    _numbers: "unique_counts unique_inverse",
-    _complex_matrix: "ifftn",
-    _matrix: "svdvals pinv rfftn",
-    _positive: "inv det eigvalsh",
-}
-"""The functions that are measured at one size to compare them with the first of their class, by their inputs."""
-
-ALIKE: Final[Mapping[str, str]] = {
-    "abs": "negative", "equal": "not_equal", "less": "less_equal greater greater_equal", "floor": "ceil trunc",
-    "isnan": "isinf", "maximum": "clip", "bitwise_and": "bitwise_or bitwise_xor bitwise_invert",
-    "bitwise_left_shift": "bitwise_right_shift", "logical_and": "logical_or logical_xor logical_not",
-    "argmax": "argmin", "any": "all", "unique_counts": "unique_all", "rfft": "ihfft", "irfft": "hfft",
-    "ifftn": "irfftn", "svdvals": "matrix_rank", "det": "slogdet",
-}  # fmt: skip
-"""Functions that differ from one of the others in name only, as far as time goes."""
-
-
-def _function(name: str) -> Callable[..., Any]:
-    return next(getattr(space, name) for space in SPACES if hasattr(space, name))  # type: ignore[no-any-return]  # by name
-
-
-def _chain(x: Any) -> Any:
-    """Elementwise calls in a row: what compiling as a whole is for."""
-    y = 1 / (1 + elementwise.exp(-x))
-    return y * (1 - y) + elementwise.tanh(x) * 2 - x * x
-
-
-FUSED: Final = "fused"
-"""Beside the classes: the chain, compiled."""
-MEANT: Final[Mapping[str, Callable[..., Any]]] = {
-    FUSED: jit(_chain),
-    "sum of short rows": functools.partial(statistical.sum, axis=-1),
-    "extremum of short rows": functools.partial(statistical.max, axis=-1),
-    "variance of short rows": functools.partial(statistical.var, axis=-1),
-    "fft of columns": functools.partial(fft.fft, axis=0),
-    "svd of a slim matrix": functools.partial(linalg.svd, full_matrices=False),
-}
-"""Where a class is measured with more than its first function and nothing else."""
-
-
-@dataclass(frozen=True)
-class Cell:
-    """A class of functions at one width and one size, or one of its other functions."""
-
-    kind: str
-    width: int
-    size: int
-    """In elements of 4 bytes; of wider ones there are fewer."""
-    other: str = ""
-    """The function, if it is not the first of the class."""
-
-    @property
-    def function(self) -> Callable[..., Any]:
-        """What is measured."""
-        return MEANT.get(self.kind) or _function(self.other or _cost.CLASSES[self.kind].first)
-
-    def inputs(self) -> tuple[Any, ...]:
-        """NumPy arrays, or a list of them."""
-        makes = next((make for make, names in OTHERS.items() if self.other in names.split()), None)
-        make = makes or INPUTS.get(self.kind, (_vector, _LONG))[0]
-        elements = self.size * 4 // self.width
-        made: tuple[Any, ...] = make(np.random.default_rng(0), elements, np.dtype(f"f{self.width}"))
-        return made
-
-    def work(self, inputs: Sequence[Any]) -> float:
-        """In the unit of the class; elements for the chain."""
-        shapes = [a.shape for one in inputs for a in (one if isinstance(one, list) else [one])]
-        return float(shapes[0][0]) if self.kind == FUSED else _cost.CLASSES[self.kind].work(shapes).amount
-
-
-def _cells(largest: int) -> list[Cell]:
-    """All cells up to some size, small sizes of every class first, the other functions last.
-
-    A run that is cut short takes those for the first of their class; cut shorter, it lacks large sizes.
-    """
-    cells = [
-        Cell(kind, width, size)
-        for rank in range(len(_LONG))
-        for kind in (*_cost.CLASSES, FUSED)
-        for width in _cost.WIDTHS
-        for size in _sizes(kind)[rank : rank + 1]
-        if size <= largest
-    ]
-    others = [
-        Cell(kind, width, _sizes(kind)[COMPARED], name)
-        for names in OTHERS.values()
-        for name in names.split()
-        for kind in (_cost.class_of[name],)
-        for width in _cost.WIDTHS
-    ]
-    return cells + others
-
-
-def _sizes(kind: str) -> tuple[int, ...]:
-    return INPUTS[kind][1] if kind in INPUTS else _LONG
-
-
-COMPARED: Final = 2
-"""Which of the sizes of their class the other functions are measured at: about where calls are worth moving."""
 
 
 def keep_memory() -> None:
@@ -480,7 +210,7 @@ class Calibration:
             yield 1 - (end - time.perf_counter()) / seconds, f"{source} to {target}"
             self._measure_route(source, target, 0.02 * seconds / len(pairs) / len(_BYTES))
         has_accelerator = any(backend.kind != "cpu" for backend in self.backends)
-        cells = _cells(max(_LONG) if has_accelerator else LARGEST_ON_CPU)
+        cells = _cells.cells(max(_cells.LONG) if has_accelerator else LARGEST_ON_CPU)
         for cell in cells:
             left = end - time.perf_counter()
             if left <= 0:
@@ -515,7 +245,7 @@ class Calibration:
 
     def _in_proportion(self, cell: Cell) -> dict[str, float]:
         """Seconds of a call by backend, if they grew with the work from the size before."""
-        sizes = _sizes(cell.kind)
+        sizes = _cells.sizes(cell.kind)
         at = sizes.index(cell.size)
         before = Cell(cell.kind, cell.width, sizes[at - 1])
         if not at or cell.other or cell not in self._work or before not in self._work:
@@ -547,12 +277,12 @@ class Calibration:
 
     def _is_too_long(self, cell: Cell, backend: Backend) -> bool:
         """Whether a backend needs too long for a size, by what it took for the one before, or failed there."""
-        sizes = _sizes(cell.kind)
+        sizes = _cells.sizes(cell.kind)
         at = sizes.index(cell.size)
         if at == 0:
             return False
         before = self._least.get((Cell(cell.kind, cell.width, sizes[at - 1]), backend.name))
-        growth, longest = (1.0, LONGEST_VECTOR) if sizes is _LONG else (1.5, LONGEST)
+        growth, longest = (1.0, LONGEST_VECTOR) if sizes is _cells.LONG else (1.5, LONGEST)
         if before is None:
             return True
         return before > LAUNCHING and before * (cell.size / sizes[at - 1]) ** growth > longest
@@ -595,7 +325,7 @@ class Calibration:
         for (cell, name), seconds in self._least.items():
             if name == backend.name and cell.other:
                 beside = _beside(seconds, self._work[cell], classes[cell.kind][str(cell.width)])
-                for function in (cell.other, *ALIKE.get(cell.other, "").split()):
+                for function in (cell.other, *_cells.alike(cell.other)):
                     others.setdefault(function, {})[str(cell.width)] = beside
         first = {kind: float(np.median(found)) for kind, found in firsts.items()}
         return {

@@ -116,8 +116,8 @@ class Declaration:
     """A declared function: its name, its parameters and what becomes of its result."""
 
     __slots__ = (
-        "_body", "_globals", "_is_reflected", "_is_tuple", "axis_at", "fit", "is_comparison", "is_power", "name",
-        "parameters", "result", "taken_at", "usual_axis",
+        "_globals", "_is_reflected", "_is_tuple", "alike", "axis_at", "fit", "function", "is_comparison", "is_power",
+        "name", "parameters", "result", "taken_at", "timed", "usual_axis",
     )  # fmt: skip
 
     def __init__(self, function: Callable[..., Any], words: dict[str, str], name: str | None = None) -> None:
@@ -148,9 +148,15 @@ class Declaration:
                 raise _errors.unknown_word(self.name, f"dtype of {p.name}", p.words, _diagnosis.ACCEPTED)
         # What is said of an operator was said of its function.
         batch = words.pop("batch", "elementwise" if self.fit.broadcasts or (row and row.is_elementwise) else "")
+        self.alike, self.timed = words.pop("alike", ""), words.pop("timed", "")
+        if self.timed not in ("", *TIMED):
+            raise _errors.unknown_word(self.name, "timed", self.timed, TIMED)
         if words:
             raise ValueError(f"@dispatch of {self.name}: there is no parameter {', '.join(words)}")
+        self.function: Callable[..., Any] = function
+        """What users call."""
         if not name:
+            declarations[self.name] = self
             _backend.declare(self.name)
             if cost:
                 _cost.classify(self.name, cost)
@@ -159,7 +165,7 @@ class Declaration:
 
     def settle(self, body: Callable[..., Any], written: Sequence[Parameter]) -> None:
         """Note the body, whose parameters are in the order in which they were written."""
-        self._body = body
+        self.function = body
         self._is_reflected = written != self.parameters
         self.taken_at = [at for at, p in enumerate(self.parameters) if p.role in (ARRAY, WEAK, SEQUENCE)]
         """The places of parameters that are arrays."""
@@ -167,7 +173,7 @@ class Declaration:
     def called(self, values: Sequence[Any]) -> Any:
         """What the body gives for values in the order of the parameters."""
         if self._is_reflected:
-            return self._body(*values[::-1])
+            return self.function(*values[::-1])
         positional: list[Any] = []
         keyword: dict[str, Any] = {}
         for p, value in zip(self.parameters, values, strict=True):
@@ -177,7 +183,7 @@ class Declaration:
                 positional += value
             else:
                 positional.append(value)
-        return self._body(*positional, **keyword)
+        return self.function(*positional, **keyword)
 
     def operands(self) -> Operands | None:
         """Those arrays that promote: the first and all that have its words; None if there is none."""
@@ -200,6 +206,13 @@ class Declaration:
             return wrap(native, home)
         arrays = [wrap(one, home) for one in native]
         return tuple(arrays) if self._is_tuple else self._globals[self.result]._make(arrays)
+
+
+TIMED: Final = ("half a spectrum", "numbers beyond one", "shifts", "truths")
+"""Inputs with which a function is measured, where they do not follow from its declaration; `_cells` makes them."""
+
+declarations: Final[dict[str, Declaration]] = {}
+"""All functions that were declared, by name."""
 
 
 scope: Final[dict[str, Any]] = {
@@ -255,7 +268,8 @@ def dispatch(function: F | None = None, /, **words: str) -> F | Callable[[F], F]
     `words` say, for each array parameter, the dtypes that the standard allows: a key of `_diagnosis.ACCEPTED`. Beside
     them, `cost` says what a call costs (see `_cost.classify`), `fit` how shapes must fit, one of `_diagnosis.FITS`, and
     `batch` how it is called for all elements of a batch, one of `_batching.RULES`; `scalars` what Python scalars are to
-    it, one of `TAKEN`.
+    it, one of `TAKEN`; `alike` a function that takes as long, of the same cost, which then need not be measured apart;
+    `timed` the inputs with which it is measured, one of `TIMED`.
     """
 
     def decorated(function: F) -> F:

@@ -9,7 +9,7 @@ from typing import Any, Final
 import pytest
 
 import anyarray as xp
-from anyarray import _automatic, _backend, _calibration, _cost, _profile
+from anyarray import _automatic, _backend, _calibration, _cells, _cost, _dispatch, _profile
 from anyarray.__main__ import main
 
 MEASURED: Final[dict[str, Any]] = {
@@ -114,17 +114,15 @@ def test_the_usual_place_is_the_cache_of_the_user(monkeypatch: pytest.MonkeyPatc
 @pytest.fixture
 def little(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two classes and two sizes in place of all."""
-    kinds = ("arithmetic", "matmul", _calibration.FUSED)
+    kinds = ("arithmetic", "matmul", _cells.FUSED)
     sizes = (16, 256)
     monkeypatch.setattr(
-        _calibration,
-        "_cells",
-        lambda largest: [_calibration.Cell(k, w, n) for k in kinds for w in (4, 8) for n in sizes],
+        _cells,
+        "cells",
+        lambda largest: [_cells.Cell(k, w, n) for k in kinds for w in (4, 8) for n in sizes],
     )
-    monkeypatch.setattr(_calibration, "_LONG", sizes)
-    monkeypatch.setattr(_calibration, "_SQUARE", sizes)
-    inputs = {kind: (make, sizes) for kind, (make, _) in _calibration.INPUTS.items()}
-    monkeypatch.setattr(_calibration, "INPUTS", inputs)
+    monkeypatch.setattr(_cells, "LONG", sizes)
+    monkeypatch.setattr(_cells, "INPUTS", {kind: row._replace(sizes=sizes) for kind, row in _cells.INPUTS.items()})
 
 
 @pytest.mark.usefixtures("little")
@@ -143,7 +141,7 @@ def test_an_interrupted_calibration_keeps_what_it_has(file: Path, monkeypatch: p
     file.unlink()
     measure = _calibration.Calibration._measure
 
-    def interrupted(self: _calibration.Calibration, cell: _calibration.Cell, seconds: float) -> None:
+    def interrupted(self: _calibration.Calibration, cell: _cells.Cell, seconds: float) -> None:
         if cell.kind == "matmul":
             raise KeyboardInterrupt
         measure(self, cell, seconds)
@@ -156,7 +154,7 @@ def test_an_interrupted_calibration_keeps_what_it_has(file: Path, monkeypatch: p
 def test_a_calibration_interrupted_at_once_leaves_the_profile_alone(
     file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def interrupted(self: _calibration.Calibration, cell: _calibration.Cell, seconds: float) -> None:
+    def interrupted(self: _calibration.Calibration, cell: _cells.Cell, seconds: float) -> None:
         raise KeyboardInterrupt
 
     before = file.read_text()
@@ -183,7 +181,7 @@ def test_half_of_the_time_is_left_however_long_importing_took() -> None:
 
 def test_what_took_too_long_to_be_measured_is_in_no_doubt() -> None:
     calibration = _calibration.Calibration([xp.device("numpy")], {})
-    small, large = (_calibration.Cell("sort", 4, size) for size in _calibration._LONG[2:4])
+    small, large = (_cells.Cell("sort", 4, size) for size in _cells.LONG[2:4])
     assert calibration._doubt(large) == 0
     calibration._work[small], calibration._least[small, "numpy"] = 1e6, 0.1
     assert calibration._doubt(small) == pytest.approx(0.01)
@@ -194,9 +192,8 @@ def test_what_took_too_long_to_be_measured_is_in_no_doubt() -> None:
 
 def test_every_class_can_be_measured() -> None:
     numpy = xp.device("numpy")
-    for kind in (*_cost.CLASSES, _calibration.FUSED):
-        sizes = _calibration.INPUTS.get(kind, (None, _calibration._LONG))[1]
-        cell = _calibration.Cell(kind, 4, sizes[0])
+    for kind in (*_cost.CLASSES, _cells.FUSED):
+        cell = _cells.Cell(kind, 4, _cells.sizes(kind)[0])
         inputs = cell.inputs()
         run = _calibration._waiting(cell.function, inputs, numpy)
         assert set(_calibration.Turns().in_turns({"numpy": run}, 0.0)) == {"numpy"}, kind
@@ -286,12 +283,26 @@ def test_a_function_is_predicted_beside_the_first_of_its_class() -> None:
     assert seconds_of(model, "sqrt", (1,)) == pytest.approx(1e-6, rel=1e-2)
 
 
+def test_what_takes_as_long_as_another_is_of_its_class() -> None:
+    others = {name: row.alike for name, row in _dispatch.declarations.items() if row.alike}
+    assert others["less_equal"] == "less"
+    assert not [name for name, other in others.items() if _cost.class_of[name] != _cost.class_of[other]]
+    assert not [name for name, other in others.items() if other in others]
+
+
 def test_every_function_of_a_class_is_measured_or_like_one_that_is() -> None:
-    measured = {name for names in _calibration.OTHERS.values() for name in names.split()}
-    alike = {name for names in _calibration.ALIKE.values() for name in names.split()}
-    first = {row.first for row in _cost.CLASSES.values()}
-    like_the_first = {"subtract", "multiply", "divide", "min", "stack", "take_along_axis", "zeros_like", "full_like"}
-    assert measured | alike | first | like_the_first == set(_cost.class_of)
-    assert set(_calibration.ALIKE) <= measured
-    for name in measured:
-        _calibration._function(name)
+    measured = {cell.other for cell in _cells.cells(1)} | {row.first for row in _cost.CLASSES.values()}
+    assert measured | {other for name in measured for other in _cells.alike(name)} == set(_cost.class_of)
+
+
+def test_the_odd_inputs_are_those_that_a_declaration_may_name() -> None:
+    assert tuple(_cells.ODD) == _dispatch.TIMED
+
+
+@pytest.mark.parametrize("cell", [cell for cell in _cells.cells(1) if cell.other and cell.width == 4], ids=str)
+def test_every_other_function_takes_its_inputs(cell: _cells.Cell) -> None:
+    little = _cells.Cell(cell.kind, 4, 4, cell.other)
+    inputs = little.inputs()
+    run = _calibration._waiting(little.function, inputs, xp.device("numpy"))
+    run(1)
+    assert little.work(inputs) > 0

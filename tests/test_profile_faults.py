@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import anyarray as xp
-from anyarray import _automatic, _calibration, _profile, testing
+from anyarray import _automatic, _calibration, _cells, _profile, testing
 from anyarray.__main__ import main
 from anyarray._cli import bench, calibrate
 from anyarray._cli.experiments import EXPERIMENTS
@@ -299,11 +299,11 @@ def test_bench_prints_its_table_though_the_file_cannot_be_written(
 def test_an_interrupt_that_a_library_swallowed_ends_the_calibration(
     file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    seen: list[_calibration.Cell] = []
+    seen: list[_cells.Cell] = []
     measure = _calibration.Calibration._measure
     before = signal.getsignal(signal.SIGINT)
 
-    def swallowing(self: _calibration.Calibration, cell: _calibration.Cell, seconds: float) -> None:
+    def swallowing(self: _calibration.Calibration, cell: _cells.Cell, seconds: float) -> None:
         seen.append(cell)
         measure(self, cell, seconds)
         try:

@@ -400,7 +400,7 @@ def full(
     return made(home.full(shape, fill_value, dtype=wanted, device=place), home)
 
 
-@declare(cost="creation", batch="conversion")
+@declare(cost="creation", alike="ones_like", batch="conversion")
 def full_like(
     x: AnyArray, /, fill_value: Number | AnyArray, *, dtype: DTypeLike | None = None, device: Device | None = None
 ) -> Array:
@@ -538,7 +538,7 @@ def zeros(shape: Shape, *, dtype: DTypeLike | None = None, device: Device | None
     return made(home.zeros(_shape("zeros", shape), dtype=kind, device=place), home)
 
 
-@declare(cost="creation", batch="conversion")
+@declare(cost="creation", alike="ones_like", batch="conversion")
 def zeros_like(x: AnyArray, /, *, dtype: DTypeLike | None = None, device: Device | None = None) -> Array:
     """An Array of zeros with the shape and, unless given, dtype and device of `x`.
 

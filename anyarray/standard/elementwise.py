@@ -120,7 +120,7 @@ def acos(x: AnyArray, /) -> Array:
     ...
 
 
-@dispatch(x="floating-point", cost="transcendental")
+@dispatch(x="floating-point", cost="transcendental", timed="numbers beyond one")
 def acosh(x: AnyArray, /) -> Array:
     """Inverse hyperbolic cosine, the root that is not negative.
 
@@ -240,7 +240,7 @@ def bitwise_and(x1: AnyArray | int, x2: AnyArray | int, /) -> Array:
     ...
 
 
-@dispatch(x="integer or boolean", cost="arithmetic")
+@dispatch(x="integer or boolean", cost="arithmetic", alike="bitwise_and")
 def bitwise_invert(x: AnyArray, /) -> Array:
     """Every bit flipped.
 
@@ -255,7 +255,7 @@ def bitwise_invert(x: AnyArray, /) -> Array:
     ...
 
 
-@dispatch(x1="integer", x2="integer", cost="arithmetic")
+@dispatch(x1="integer", x2="integer", cost="arithmetic", timed="shifts")
 def bitwise_left_shift(x1: AnyArray | int, x2: AnyArray | int, /) -> Array:
     """Bits of `x1` moved to the left by `x2` places, zeros following.
 
@@ -270,7 +270,7 @@ def bitwise_left_shift(x1: AnyArray | int, x2: AnyArray | int, /) -> Array:
     ...
 
 
-@dispatch(x1="integer or boolean", x2="integer or boolean", cost="arithmetic")
+@dispatch(x1="integer or boolean", x2="integer or boolean", cost="arithmetic", alike="bitwise_and")
 def bitwise_or(x1: AnyArray | int, x2: AnyArray | int, /) -> Array:
     """Bits that are set in `x1`, in `x2` or in both.
 
@@ -285,7 +285,7 @@ def bitwise_or(x1: AnyArray | int, x2: AnyArray | int, /) -> Array:
     ...
 
 
-@dispatch(x1="integer", x2="integer", cost="arithmetic")
+@dispatch(x1="integer", x2="integer", cost="arithmetic", alike="bitwise_left_shift")
 def bitwise_right_shift(x1: AnyArray | int, x2: AnyArray | int, /) -> Array:
     """Bits of `x1` moved to the right by `x2` places, the sign following.
 
@@ -301,7 +301,7 @@ def bitwise_right_shift(x1: AnyArray | int, x2: AnyArray | int, /) -> Array:
     ...
 
 
-@dispatch(x1="integer or boolean", x2="integer or boolean", cost="arithmetic")
+@dispatch(x1="integer or boolean", x2="integer or boolean", cost="arithmetic", alike="bitwise_and")
 def bitwise_xor(x1: AnyArray | int, x2: AnyArray | int, /) -> Array:
     """Bits that are set in one of `x1` and `x2`, but not in both.
 
@@ -316,7 +316,7 @@ def bitwise_xor(x1: AnyArray | int, x2: AnyArray | int, /) -> Array:
     ...
 
 
-@dispatch(x="real numeric", cost="arithmetic")
+@dispatch(x="real numeric", cost="arithmetic", alike="floor")
 def ceil(x: AnyArray, /) -> Array:
     """Lowest whole number that is not below the element, in the dtype of `x`.
 
@@ -331,7 +331,7 @@ def ceil(x: AnyArray, /) -> Array:
     ...
 
 
-@dispatch(x="real numeric", min="real numeric", max="real numeric", cost="arithmetic")
+@dispatch(x="real numeric", min="real numeric", max="real numeric", cost="arithmetic", alike="maximum")
 def clip(x: AnyArray, /, min: AnyArray | float | None = None, max: AnyArray | float | None = None) -> Array:
     """Elements of `x`, moved into the range from `min` to `max`.
 
@@ -407,7 +407,7 @@ def cosh(x: AnyArray, /) -> Array:
     ...
 
 
-@dispatch(x1="floating-point", x2="floating-point", cost="arithmetic")
+@dispatch(x1="floating-point", x2="floating-point", cost="arithmetic", alike="add")
 def divide(x1: AnyArray | complex, x2: AnyArray | complex, /) -> Array:
     """Quotient of `x1` and `x2`, never rounded to a whole number.
 
@@ -499,7 +499,7 @@ def floor_divide(x1: AnyArray | float, x2: AnyArray | float, /) -> Array:
     ...
 
 
-@dispatch(x1="real numeric", x2="real numeric", cost="arithmetic", scalars="compared")
+@dispatch(x1="real numeric", x2="real numeric", cost="arithmetic", alike="less", scalars="compared")
 def greater(x1: AnyArray | float, x2: AnyArray | float, /) -> Array:
     """Whether `x1` is above `x2`: an array of bools.
 
@@ -514,7 +514,7 @@ def greater(x1: AnyArray | float, x2: AnyArray | float, /) -> Array:
     ...
 
 
-@dispatch(x1="real numeric", x2="real numeric", cost="arithmetic", scalars="compared")
+@dispatch(x1="real numeric", x2="real numeric", cost="arithmetic", alike="less", scalars="compared")
 def greater_equal(x1: AnyArray | float, x2: AnyArray | float, /) -> Array:
     """Whether `x1` is above or equal to `x2`: an array of bools.
 
@@ -572,7 +572,7 @@ def isfinite(x: AnyArray, /) -> Array:
     ...
 
 
-@dispatch(x="numeric", cost="arithmetic")
+@dispatch(x="numeric", cost="arithmetic", alike="isnan")
 def isinf(x: AnyArray, /) -> Array:
     """Whether the element is infinite: an array of bools.
 
@@ -617,7 +617,7 @@ def less(x1: AnyArray | float, x2: AnyArray | float, /) -> Array:
     ...
 
 
-@dispatch(x1="real numeric", x2="real numeric", cost="arithmetic", scalars="compared")
+@dispatch(x1="real numeric", x2="real numeric", cost="arithmetic", alike="less", scalars="compared")
 def less_equal(x1: AnyArray | float, x2: AnyArray | float, /) -> Array:
     """Whether `x1` is below or equal to `x2`: an array of bools.
 
@@ -720,7 +720,7 @@ def logical_and(x1: AnyArray | bool, x2: AnyArray | bool, /) -> Array:
     ...
 
 
-@dispatch(x="boolean", cost="arithmetic")
+@dispatch(x="boolean", cost="arithmetic", alike="logical_and")
 def logical_not(x: AnyArray, /) -> Array:
     """Whether the element is False.
 
@@ -733,7 +733,7 @@ def logical_not(x: AnyArray, /) -> Array:
     ...
 
 
-@dispatch(x1="boolean", x2="boolean", cost="arithmetic")
+@dispatch(x1="boolean", x2="boolean", cost="arithmetic", alike="logical_and")
 def logical_or(x1: AnyArray | bool, x2: AnyArray | bool, /) -> Array:
     """Whether at least one of `x1` and `x2` is True.
 
@@ -746,7 +746,7 @@ def logical_or(x1: AnyArray | bool, x2: AnyArray | bool, /) -> Array:
     ...
 
 
-@dispatch(x1="boolean", x2="boolean", cost="arithmetic")
+@dispatch(x1="boolean", x2="boolean", cost="arithmetic", alike="logical_and")
 def logical_xor(x1: AnyArray | bool, x2: AnyArray | bool, /) -> Array:
     """Whether exactly one of `x1` and `x2` is True.
 
@@ -789,7 +789,7 @@ def minimum(x1: AnyArray | float, x2: AnyArray | float, /) -> Array:
     ...
 
 
-@dispatch(x1="numeric", x2="numeric", cost="arithmetic")
+@dispatch(x1="numeric", x2="numeric", cost="arithmetic", alike="add")
 def multiply(x1: AnyArray | complex, x2: AnyArray | complex, /) -> Array:
     """Product of `x1` and `x2`.
 
@@ -804,7 +804,7 @@ def multiply(x1: AnyArray | complex, x2: AnyArray | complex, /) -> Array:
     ...
 
 
-@dispatch(x="numeric", cost="arithmetic")
+@dispatch(x="numeric", cost="arithmetic", alike="abs")
 def negative(x: AnyArray, /) -> Array:
     """The element with its sign changed.
 
@@ -834,7 +834,7 @@ def nextafter(x1: AnyArray | float, x2: AnyArray | float, /) -> Array:
     ...
 
 
-@dispatch(cost="arithmetic", scalars="compared")
+@dispatch(cost="arithmetic", alike="equal", scalars="compared")
 def not_equal(x1: AnyArray | complex, x2: AnyArray | complex, /) -> Array:
     """Whether `x1` differs from `x2`: an array of bools.
 
@@ -1026,7 +1026,7 @@ def square(x: AnyArray, /) -> Array:
     ...
 
 
-@dispatch(x1="numeric", x2="numeric", cost="arithmetic")
+@dispatch(x1="numeric", x2="numeric", cost="arithmetic", alike="add")
 def subtract(x1: AnyArray | complex, x2: AnyArray | complex, /) -> Array:
     """Difference of `x1` and `x2`.
 
@@ -1071,7 +1071,7 @@ def tanh(x: AnyArray, /) -> Array:
     ...
 
 
-@dispatch(x="real numeric", cost="arithmetic")
+@dispatch(x="real numeric", cost="arithmetic", alike="floor")
 def trunc(x: AnyArray, /) -> Array:
     """The element without its fraction, in the dtype of `x`.
 

@@ -104,7 +104,7 @@ def fftshift(x: AnyArray, /, *, axes: int | Sequence[int] | None = None) -> Arra
     ...
 
 
-@dispatch(x="floating-point", cost="fft", fit="transform", batch="along an axis")
+@dispatch(x="floating-point", cost="fft", alike="irfft", fit="transform", batch="along an axis")
 def hfft(
     x: AnyArray,
     /,
@@ -185,7 +185,7 @@ def ifftshift(x: AnyArray, /, *, axes: int | Sequence[int] | None = None) -> Arr
     ...
 
 
-@dispatch(x="real floating-point", cost="fft", fit="transform", batch="along an axis")
+@dispatch(x="real floating-point", cost="fft", alike="rfft", fit="transform", batch="along an axis")
 def ihfft(
     x: AnyArray,
     /,
@@ -208,7 +208,7 @@ def ihfft(
     ...
 
 
-@dispatch(x="floating-point", cost="fft", fit="transform", batch="along an axis")
+@dispatch(x="floating-point", cost="fft", timed="half a spectrum", fit="transform", batch="along an axis")
 def irfft(
     x: AnyArray,
     /,
@@ -230,7 +230,7 @@ def irfft(
     ...
 
 
-@dispatch(x="floating-point", cost="fft of all axes", fit="transform", batch="transform of axes")
+@dispatch(x="floating-point", cost="fft of all axes", alike="ifftn", fit="transform", batch="transform of axes")
 def irfftn(
     x: AnyArray,
     /,

@@ -266,7 +266,7 @@ def matrix_power(x: AnyArray, n: int, /) -> Array:
     ...
 
 
-@dispatch(x="floating-point", rtol="real floating-point", cost="svd", fit="matrices", batch="matrices")
+@dispatch(x="floating-point", rtol="real floating-point", cost="svd", alike="svdvals", fit="matrices", batch="matrices")
 def matrix_rank(x: AnyArray, /, *, rtol: float | AnyArray | None = None) -> Array:
     """Number of singular values that are not small, as int64.
 
@@ -331,7 +331,7 @@ def qr(x: AnyArray, /, *, mode: Literal["reduced", "complete"] = "reduced") -> Q
     ...
 
 
-@dispatch(x="floating-point", cost="solve", fit="square matrices", batch="matrices")
+@dispatch(x="floating-point", cost="solve", alike="det", fit="square matrices", batch="matrices")
 def slogdet(x: AnyArray, /) -> Slogdet:
     """Determinant of square matrices, as sign and logarithm of its magnitude.
 

@@ -233,7 +233,7 @@ def squeeze(x: AnyArray, /, axis: int | Sequence[int]) -> Array:
     ...
 
 
-@dispatch(cost="join", fit="stacked", batch="stack")
+@dispatch(cost="join", alike="concat", fit="stacked", batch="stack")
 def stack(arrays: Sequence[AnyArray], /, *, axis: int = 0) -> Array:
     """The arrays, all of one shape, put side by side along a new axis.
 

@@ -31,7 +31,7 @@ def argmax(x: AnyArray, /, *, axis: int | None = None, keepdims: bool = False) -
     ...
 
 
-@dispatch(x="real numeric", cost="extremum", fit="some element", batch="position")
+@dispatch(x="real numeric", cost="extremum", alike="argmax", fit="some element", batch="position")
 def argmin(x: AnyArray, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
     """Index of the lowest element over `axis`, the first one of equals.
 
@@ -47,7 +47,7 @@ def argmin(x: AnyArray, /, *, axis: int | None = None, keepdims: bool = False) -
     ...
 
 
-@dispatch(cost="extremum", batch="reduction")
+@dispatch(cost="extremum", timed="truths", batch="reduction")
 def count_nonzero(x: AnyArray, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Array:
     """Number of elements over `axis` that are not zero.
 

@@ -62,7 +62,7 @@ def isin(x1: AnyArray | int, x2: AnyArray | int, /, *, invert: bool = False) -> 
     ...
 
 
-@dispatch(cost="unique")
+@dispatch(cost="unique", alike="unique_counts")
 def unique_all(x: AnyArray, /) -> UniqueAll:
     """Distinct elements of `x`, where they are, and how often.
 

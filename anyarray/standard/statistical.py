@@ -110,7 +110,7 @@ def mean(x: AnyArray, /, *, axis: int | Sequence[int] | None = None, keepdims: b
     ...
 
 
-@dispatch(x="real numeric", cost="extremum", fit="some element", batch="reduction")
+@dispatch(x="real numeric", cost="extremum", alike="max", fit="some element", batch="reduction")
 def min(x: AnyArray, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Array:
     """Lowest element over `axis`, in the dtype of `x`.
 

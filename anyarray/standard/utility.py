@@ -10,7 +10,7 @@ from anyarray._dispatch import dispatch
 __all__ = ["all", "any", "diff"]
 
 
-@dispatch(cost="extremum", batch="reduction")
+@dispatch(cost="extremum", alike="any", batch="reduction")
 def all(x: AnyArray, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Array:
     """Whether all elements over `axis` are True: an array of bools.
 
@@ -26,7 +26,7 @@ def all(x: AnyArray, /, *, axis: int | Sequence[int] | None = None, keepdims: bo
     ...
 
 
-@dispatch(cost="extremum", batch="reduction")
+@dispatch(cost="extremum", timed="truths", batch="reduction")
 def any(x: AnyArray, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Array:
     """Whether any element over `axis` is True: an array of bools.
 
