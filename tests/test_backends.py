@@ -121,8 +121,8 @@ def test_a_library_that_is_not_installed_is_listed_so(fake_library: Callable[...
 
 def test_a_library_without_a_device_says_so(fake_library: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
     module = types.ModuleType("deviceless")
-    module.namespace = np  # type: ignore[attr-defined]
-    module.devices = lambda: {"gpu": []}  # type: ignore[attr-defined]
+    module.namespace = np  # type: ignore[attr-defined]  # a backend's module
+    module.devices = lambda: {"gpu": []}  # type: ignore[attr-defined]  # as above
     monkeypatch.setitem(sys.modules, "deviceless", module)
     fake_library(module="deviceless", package="deviceless")
     with pytest.raises(xp.DeviceNotFoundError) as caught, xp.backend("cupy"):
@@ -210,8 +210,8 @@ def strict(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     for registry, entries in zip(
         (_backend._backends, _backend._loaded, _backend._library_by_class), before, strict=True
     ):
-        registry.clear()  # type: ignore[attr-defined]
-        registry.update(entries)  # type: ignore[attr-defined]
+        registry.clear()  # type: ignore[attr-defined]  # dicts of several types, so an object
+        registry.update(entries)  # type: ignore[attr-defined]  # as above
     sys.modules.pop("strict_backend", None)
     _backend._registered.cache_clear()
 

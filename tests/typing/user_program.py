@@ -128,6 +128,6 @@ def errors() -> None:
 
 def mistakes(x: xp.Array) -> None:
     xp.exp("1")  # type: ignore[arg-type]  # so a checker must say
-    xp.exp([1.0])  # type: ignore[arg-type]
+    xp.exp([1.0])  # type: ignore[arg-type]  # so a checker must say
     xp.sum(x, keep=True)  # type: ignore[call-arg]  # so a checker must say
     xp.expp(x)  # type: ignore[attr-defined]  # so a checker must say
