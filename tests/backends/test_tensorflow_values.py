@@ -341,3 +341,27 @@ def test_inverse_real_transforms_take_unknown_lengths(inverse: str) -> None:
             lambda v: xp.to_native(function(xp.asarray(v))), input_signature=signature, autograph=False
         )
         np.testing.assert_allclose(traced(values), getattr(np.fft, inverse)(values), atol=1e-12)
+
+
+@pytest.mark.parametrize("way", WAYS[::2])
+@pytest.mark.parametrize(
+    ("shape", "of_mask"), [((3,), (0,)), ((3, 4), (0,)), ((3, 4), (0, 4)), ((3, 4), (3, 0)), ((2, 3, 4), (0, 0))]
+)
+def test_a_mask_may_have_a_length_of_zero_anywhere(
+    shape: tuple[int, ...], of_mask: tuple[int, ...], way: Function
+) -> None:
+    mask = np.zeros(of_mask, bool)
+
+    def written(x: xp.Array) -> xp.Array:
+        y = x + 0
+        y[xp.asarray(mask)] = 5.0
+        return y
+
+    x = np.ones(shape)
+    assert way(lambda x: x[xp.asarray(mask)], x).shape == x[mask].shape
+    np.testing.assert_array_equal(way(written, x), x)
+
+
+def test_a_mask_of_another_length_is_still_refused() -> None:
+    with pytest.raises(IndexError, match="does not fit"):
+        xp.ones((3, 4))[xp.asarray(np.zeros((2, 0), bool))]

@@ -8,6 +8,7 @@ import operator
 from collections.abc import Callable
 from typing import Any, Final
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
@@ -217,6 +218,18 @@ def _power(x1: Native, x2: Native) -> Native:
     return lax.while_loop(lambda state: jnp.any(state[2] != 0), squared, (one, base, exponent))[0]
 
 
+@jax.custom_jvp
+def _next_after(x1: Native, x2: Native) -> Native:
+    return jnp.nextafter(x1, x2)
+
+
+@_next_after.defjvp
+def _slope_of_next_after(primals: tuple[Native, Native], tangents: tuple[Native, Native]) -> tuple[Native, Native]:
+    """A step from `x1`, and the slope of `x1`; JAX knows none."""
+    y = _next_after(*primals)
+    return y, jnp.broadcast_to(tangents[0], y.shape)
+
+
 def _root(x: Native) -> Native:
     # Not by adding 0, as for XLA -0 plus 0 is -0; nor by the absolute value, whose derivative at 0 would make NaN.
     return lax.sqrt(jnp.where(jnp.signbit(x) & ((x == 0) | (x == -jnp.inf)), -x, x))
@@ -293,7 +306,7 @@ maximum = elementwise(jnp.maximum, "biuf")
 minimum = elementwise(jnp.minimum, "biuf")
 multiply = elementwise(jnp.multiply, "biufc")
 negative = elementwise(jnp.negative, "iufc")
-nextafter = floating(jnp.nextafter, "biuf")
+nextafter = floating(_next_after, "biuf")
 not_equal = _comparison(jnp.not_equal, "biufc")
 positive = _itself_unless("b", elementwise(jnp.positive, "iufc"))
 pow = elementwise(_power, "iufc")
@@ -418,7 +431,8 @@ def _acos(z: Native) -> Native:
 
 
 def _acosh(z: Native) -> Native:
-    w = _mirrored(lax.acosh, "conjugate")(z)
+    # Not lax.acosh, whose derivative has the wrong sign to the left of the imaginary axis.
+    w = _mirrored(lambda z: _turned(lax.acos(z)), "conjugate")(z)
     right = (lax.real(z) == 0) & jnp.isnan(lax.imag(z))
     return lax.complex(lax.real(w), jnp.where(right, math.pi / 2, lax.imag(w)))
 

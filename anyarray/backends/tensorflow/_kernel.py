@@ -57,9 +57,11 @@ _FLOAT32: Final = NATIVE["float32"]
 _FLOAT64: Final = NATIVE["float64"]
 _COMPLEX64: Final = NATIVE["complex64"]
 _COMPLEX128: Final = NATIVE["complex128"]
+_PART: Final = {_COMPLEX64: _FLOAT32, _COMPLEX128: _FLOAT64}
 
 _cast = op("Cast")
 _bitcast = op("Bitcast")
+_complex = op("Complex")
 _complex_abs = op("ComplexAbs")
 _imag = op("Imag")
 _is_inf = op("IsInf")
@@ -67,7 +69,16 @@ _is_nan = op("IsNan")
 _real = op("Real")
 _select = op("SelectV2")
 _sum = op("Sum")
+_zeros_like = op("ZerosLike")
 _is_for_xla = undocumented("tensorflow.python.ops.control_flow_util", "GraphOrParentsInXlaContext")
+
+could_record: Final = undocumented("tensorflow.python.eager.record", "could_possibly_record")
+"""Whether a tape or an accumulator may see what is computed now."""
+
+
+def may_be_differentiated(x: Tensor) -> bool:
+    """Whether derivatives may be taken of what is computed of `x` now: by a tape, or later of the graph."""
+    return not isinstance(x, EagerTensor) or could_record is None or bool(could_record())
 
 
 @functools.lru_cache(maxsize=1 << 14)
@@ -164,7 +175,14 @@ def is_common(native: Any) -> bool:
 def cast(x: Tensor, name: str) -> Tensor:
     """`x` in the dtype `name`; `x` itself if it has it."""
     native = NATIVE[name]
-    return x if x.dtype is native else _cast(x, native)
+    if x.dtype is native:
+        return x
+    part = _PART.get(native)
+    if part is not None and kind_of(x) == "f" and may_be_differentiated(x):
+        # The gradient of Cast drops an imaginary part, and logs a warning each time that it does.
+        x = cast(x, NAME[part])
+        return _complex(x, _zeros_like(x), native)
+    return _cast(x, native)
 
 
 def bitcast(x: Tensor, name: str) -> Tensor:

@@ -10,16 +10,18 @@ from contextvars import ContextVar
 from typing import Any, Final
 
 from anyarray._errors import UnsupportedError
-from anyarray.backends.tensorflow._kernel import REFUSALS, Tensor, op, shape_of, undocumented
+from anyarray.backends.tensorflow._derivatives import is_mapped
+from anyarray.backends.tensorflow._kernel import NATIVE, REFUSALS, Tensor, could_record, op, shape_of
 from anyarray.backends.tensorflow._loading import tf
 
 _ZERO: Final = tf.UnconnectedGradients.ZERO
 _identity = op("Identity")
 stop_gradient = op("StopGradient")
-_may_record = undocumented("tensorflow.python.eager.record", "could_possibly_record")
-"""Whether a tape or an accumulator may see what is computed now."""
 _NOT_FOR_XLA: Final = {"SelfAdjointEigV2", "Svd", "Where"}
 """Ops that XLA gets wrong: its iterations end at 1e-6, also of float64, and it finds True in a mask of one False."""
+_REAL_FOR_XLA: Final = {"ReciprocalGrad", "RsqrtGrad", "SqrtGrad"}
+"""Ops that XLA gets wrong for complex numbers, which it does not conjugate."""
+_COMPLEX: Final = {NATIVE["complex64"], NATIVE["complex128"]}
 _REFUSALS: Final = (*REFUSALS, tf.errors.InternalError)
 """What comes of a graph that XLA does not compile."""
 
@@ -40,7 +42,14 @@ def jit(function: Callable[..., Any]) -> Callable[..., Any]:
         found = graphs.get(key)
         if found is None:
             is_fused = graphs is fused
-            concrete = tf.function(function, autograph=False, jit_compile=is_fused).get_concrete_function(*xs)
+            try:
+                concrete = tf.function(function, autograph=False, jit_compile=is_fused).get_concrete_function(*xs)
+            except UnsupportedError:
+                # For XLA, TensorFlow differentiates by some ops that have no derivative themselves.
+                if not is_fused:
+                    raise
+                current = plain
+                return called(*xs)
             if is_fused and _goes_wrong(concrete.graph):
                 current = plain
                 return called(*xs)
@@ -66,8 +75,31 @@ def jit(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def _goes_wrong(graph: Any) -> bool:
     """Whether XLA would get an op of a graph, or of a function that it calls, wrong."""
-    names = {node.op for function in graph.as_graph_def().library.function for node in function.node_def}
-    return not _NOT_FOR_XLA.isdisjoint(names.union(one.type for one in graph.get_operations()))
+    definition = graph.as_graph_def()
+    nodes = [*definition.node, *(node for function in definition.library.function for node in function.node_def)]
+    return any(
+        node.op in _NOT_FOR_XLA or (node.op in _REAL_FOR_XLA and tf.as_dtype(node.attr["T"].type) in _COMPLEX)
+        for node in nodes
+    )
+
+
+def _is_complex(graph: Any) -> bool:
+    """Whether complex numbers are computed: derivatives of their derivatives have the ops that XLA gets wrong."""
+    return any(y.dtype in _COMPLEX for one in graph.get_operations() for y in one.outputs)
+
+
+def _has_gradient(function: Callable[[list[Tensor]], Any], xs: Sequence[Tensor]) -> bool:
+    """Whether XLA compiles the backward pass of `function`; a tape of the user's would ask it too late."""
+    with tf.GradientTape() as tape:
+        watched = _watched(tape, list(map(stop_gradient, xs)))
+        ys = function(watched)
+    try:
+        tape.gradient(ys, watched)
+    except tf.errors.OpError:
+        return False
+    except Exception:  # noqa: BLE001 - no matter of XLA's: who asks for the gradient is told
+        return True
+    return True
 
 
 class _IsFused(Exception):  # noqa: N818 - not an error: the call is made again
@@ -109,6 +141,10 @@ def _differentiated(forward: Callable[[], Any], backward: Callable[[Any], Any]) 
 def _runner(concrete: Any, is_fused: bool) -> Callable[[list[Tensor]], Any]:
     """A concrete function of TensorFlow, to be called on a list of tensors."""
     captured = concrete.captured_inputs
+    if is_fused and _is_complex(concrete.graph):
+        differentiable: bool | None = False
+    else:
+        differentiable = None if is_fused else True
     try:
         # What a call of the graph comes to. Before it comes 50 us of fitting the arguments to their names, which a
         # list of tensors need not take. It is not documented, hence the way below.
@@ -117,11 +153,17 @@ def _runner(concrete: Any, is_fused: bool) -> Callable[[list[Tensor]], Any]:
         return lambda tensors: concrete(*tensors)
 
     def seen_by_tapes(tensors: list[Tensor]) -> Any:
+        nonlocal differentiable
         derivative = _derivative.get() if is_fused else None
         if derivative is not None:
-            if not derivative.may_be_fused:
+            if differentiable is False or not derivative.may_be_fused:
                 raise _IsFused
             derivative.is_fused = True
+        elif could_record is None or could_record():  # a tape of the user's
+            if differentiable is None:
+                differentiable = _has_gradient(lambda xs: flat(xs, captured), tensors)
+            if not differentiable:
+                raise _IsFused
         return flat(tensors, captured)
 
     try:
@@ -130,12 +172,12 @@ def _runner(concrete: Any, is_fused: bool) -> Callable[[list[Tensor]], Any]:
         run, name, results = graph._bound_context.call_function, graph.name, len(graph.function_type.flat_outputs)
     except AttributeError:
         return seen_by_tapes
-    if _may_record is None:
+    if could_record is None:
         return seen_by_tapes
     gives_list = isinstance(concrete.structured_outputs, list)
 
     def called(tensors: list[Tensor]) -> Any:
-        if _may_record():
+        if could_record():
             return seen_by_tapes(tensors)
         found = run(name, tensors + captured, results) or []
         return found if gives_list else found[0]
@@ -161,7 +203,20 @@ def value_and_grad(function: Callable[..., Tensor], xs: Sequence[Tensor]) -> tup
 
 def vmap(function: Callable[..., list[Tensor]], xs: Sequence[Tensor]) -> list[Tensor]:
     # The identity makes a part of the graph of a result that depends on no slice.
-    return list(tf.vectorized_map(lambda slices: [_identity(y) for y in function(*slices)], tuple(xs)))
+    return _mapped(lambda slices: [_identity(y) for y in function(*slices)], tuple(xs))
+
+
+def _mapped(function: Callable[[Any], list[Tensor]], xs: Any) -> list[Tensor]:
+    """`tf.vectorized_map`, of which what is called inside can know."""
+
+    def of_slices(slices: Any) -> list[Tensor]:
+        token = is_mapped.set(True)
+        try:
+            return function(slices)
+        finally:
+            is_mapped.reset(token)
+
+    return list(tf.vectorized_map(of_slices, xs))
 
 
 def jacobian(function: Callable[..., list[Tensor]], xs: Sequence[Tensor], mode: str) -> list[list[Tensor]]:
@@ -207,7 +262,7 @@ def _pushed_forward(function: Callable[..., list[Tensor]], xs: Sequence[Tensor],
 
     directions = tf.reshape(tf.eye(size, dtype=x.dtype), [size, *shape])
     with _NoGradient("jacobian"):
-        derivatives = tf.vectorized_map(pushed, directions)
+        derivatives = _mapped(pushed, directions)
     return [
         tf.reshape(tf.transpose(one, [*range(1, one.shape.rank), 0]), [*one.shape.as_list()[1:], *shape])
         for one in derivatives

@@ -106,6 +106,7 @@ from anyarray.backends.tensorflow._kernel import (
     is_complex,
     keeping_nans,
     kind_of,
+    may_be_differentiated,
     name_of,
     op,
     promoted,
@@ -141,6 +142,7 @@ _floor_div = op("FloorDiv")
 _floor_mod = op("FloorMod")
 _imag = op("Imag")
 _invert = op("Invert")
+_is_finite = op("IsFinite")
 _is_inf = op("IsInf")
 _is_nan = op("IsNan")
 _left_shift = op("LeftShift")
@@ -342,8 +344,21 @@ _real_sign = _unless("u", _sign, lambda x: _minimum(x, constant(1, name_of(x))))
 def sign(x: Tensor, /) -> Tensor:
     if is_complex(x):
         # TensorFlow looks at the parts one by one: a NaN in one of them would leave a number in the other.
-        return where(_equal(x, x), _sign(x), constant(_NAN, name_of(x)))
+        y = where(_equal(x, x), _sign(x), constant(_NAN, name_of(x)))
+        return _sign_with_slope(x, y) if may_be_differentiated(x) else y
     return _real_sign(x)
+
+
+def _sign_with_slope(x: Tensor, y: Tensor) -> Tensor:
+    """`y`, the sign of complex numbers, with its derivative, which TensorFlow takes for 0 as that of real ones."""
+    part = _PART[x.dtype]
+    size = complex_abs(x, part)
+    is_common_size = _logical_and(_less(constant(0, NAME[part]), size), _is_finite(size))
+    # Not even where it is not taken may there be NaN, for the gradient's sake.
+    safe = where(is_common_size, x, constant(1, name_of(x)))
+    scale = complex_abs(safe, part)
+    quotient = _complex(_real_div(_real(safe, part), scale), _real_div(_imag(safe, part), scale), x.dtype)
+    return where(is_common_size, quotient, y)
 
 
 def _signbit(x: Tensor, /) -> Tensor:
@@ -403,7 +418,7 @@ def _test(raw: Unary, of_parts: Binary, of_exact: Binary) -> Unary:
     return function
 
 
-isfinite = sooner(np.isfinite, "fc", _test(op("IsFinite"), _logical_and, _equal))
+isfinite = sooner(np.isfinite, "fc", _test(_is_finite, _logical_and, _equal))
 isinf = sooner(np.isinf, "fc", _test(_is_inf, _logical_or, _not_equal))
 isnan = sooner(np.isnan, "fc", _test(_is_nan, _logical_or, _not_equal))
 

@@ -18,6 +18,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from anyarray.backends.tensorflow._derivatives import written, written_last
 from anyarray.backends.tensorflow._host import from_host, is_eager, is_on_host, on_host
 from anyarray.backends.tensorflow._kernel import (
     NATIVE,
@@ -26,6 +27,7 @@ from anyarray.backends.tensorflow._kernel import (
     cast,
     constant,
     kind_of,
+    may_be_differentiated,
     name_of,
     op,
     shape_of,
@@ -51,10 +53,8 @@ _pad = op("Pad")
 _range = op("Range")
 _reshape = op("Reshape")
 _reverse = op("ReverseV2")
-_scatter = op("TensorScatterUpdate")
 _select = op("SelectV2")
 _size = op("Size")
-_slice = op("Slice")
 _squeeze = op("Squeeze")
 _strided_slice = op("StridedSlice")
 _strided_update = op("TensorStridedSliceUpdate")
@@ -164,7 +164,8 @@ def _plan(form: _Form, shape: Shape) -> _Plan:
             count = len(item.shape) if item.is_mask else 1
             sizes = shape[axis : axis + count]
             for k, wanted in enumerate(item.shape):
-                if wanted != sizes[k] and None not in (wanted, sizes[k]):
+                # By the standard a mask may have a length of 0 anywhere: it chooses nothing.
+                if wanted not in (0, sizes[k], None) and sizes[k] is not None:
                     raise IndexError(f"the mask has the size {wanted} along axis {axis + k}, the array {sizes[k]}")
             cuts += [_WHOLE] * count
             spans.append(range(len(after), len(after) + count))
@@ -370,13 +371,25 @@ def setitem(x: Tensor, key: Any, value: Tensor, exclusive: bool) -> Tensor:
     if not arrays or plan.cuts or plan.spans[0].start or not _are_neighbours(plan.spans):
         # Indexing finds the places of a flat x that the key means.
         places = _range(constant(0, "int64"), _size(x, NATIVE["int64"]), constant(1, "int64"))
-        return _scattered(x, flattened(x), getitem(_reshape(places, sizes_of(x)), key), value)
+        index = getitem(_reshape(places, sizes_of(x)), key)
+        return _scattered(x, flattened(x), index, value, _may_repeat(arrays))
     tail = shape[plan.spans[-1].stop :]
-    if len(arrays) == 1 and arrays[0].dtype is _BOOL and len(shape) <= _RANK and _reach(value) <= len(tail):
+    if (
+        len(arrays) == 1
+        and arrays[0].dtype is _BOOL
+        and 0 not in shape_of(arrays[0])
+        and len(shape) <= _RANK
+        and _reach(value) <= len(tail)
+    ):
         mask = _reshape(arrays[0], shape_tensor([*lengths(arrays[0]), *(1 for _ in tail)])) if tail else arrays[0]
         return _select(mask, _fitted(value, tail), x)
     rows, sizes = _merged(x, plan)
-    return _scattered(x, rows, _index(arrays, sizes), value)
+    return _scattered(x, rows, _index(arrays, sizes), value, _may_repeat(arrays))
+
+
+def _may_repeat(arrays: Sequence[Tensor]) -> bool:
+    """Whether a key with these arrays may mean one place twice."""
+    return any(array.dtype is not _BOOL for array in arrays)
 
 
 def _updated_in_graph(x: Tensor, plan: _Plan, value: Tensor) -> Tensor:
@@ -421,11 +434,12 @@ def _spread(x: Tensor, axis: int, step: int) -> Tensor:
     rows = _pad(_reshape(x, constant((n_before, size, 1, n_after))), constant(((0, 0), (0, 0), (0, step - 1), (0, 0))))
     flat = _reshape(rows, constant((n_before, size * step, n_after)))
     length = (size - 1) * step + 1
-    kept = _slice(flat, constant((0, 0, 0)), constant((n_before, length, n_after)))
+    # Not by Slice: for XLA, its gradient has none itself.
+    kept = _strided_slice(flat, *map(constant, ((0, 0, 0), (n_before, length, n_after), (1, 1, 1))), 0, 0, 0, 0, 0)
     return _reshape(kept, constant((*before, length, *after)))
 
 
-def _scattered(x: Tensor, rows: Tensor, index: Tensor, value: Tensor) -> Tensor:
+def _scattered(x: Tensor, rows: Tensor, index: Tensor, value: Tensor, may_repeat: bool) -> Tensor:
     """`rows`, which is `x` in another shape, with `value` at `index` along its first axis, in the shape of `x`."""
     tail = lengths(rows)[1:]
     shape = shape_of(index) + shape_of(rows)[1:]
@@ -437,7 +451,9 @@ def _scattered(x: Tensor, rows: Tensor, index: Tensor, value: Tensor) -> Tensor:
     elif shape_of(value) != shape:
         value = broadcast_to(value, shape)  # type: ignore[arg-type]  # all ints here
     value = _reshape(value, shape_tensor([math.prod(lengths(index)), *tail]))
-    rows = _scatter(rows, _reshape(index, constant((-1, 1))), value)
+    index = flattened(index)
+    is_differentiated = may_repeat and kind_of(x) in "fc" and may_be_differentiated(x)
+    rows = (written_last if is_differentiated else written)(rows, index, value)
     return _reshape(rows, sizes_of(x))
 
 

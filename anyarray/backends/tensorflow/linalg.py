@@ -50,6 +50,7 @@ from anyarray.backends.tensorflow._kernel import (
     constant,
     is_complex,
     keeping_nans_along,
+    may_be_differentiated,
     name_of,
     number,
     op,
@@ -60,12 +61,14 @@ from anyarray.backends.tensorflow._shapes import axes_tensor, lengths, shape_ten
 from anyarray.backends.tensorflow.elementwise import multiply
 from anyarray.backends.tensorflow.linear_algebra import common_axis, matmul, matrix_transpose, require_equal_lengths
 from anyarray.backends.tensorflow.manipulation import common_lengths, stretched
+from anyarray.backends.tensorflow.statistical import alternate, with_axes_merged
 from anyarray.backends.tensorflow.statistical import min as least
 from anyarray.backends.tensorflow.statistical import sum as total
 
 _abs = op("Abs")
 _any = op("Any")
 _cholesky = op("Cholesky")
+_complex = op("Complex")
 _conj = op("Conj")
 _cross = op("Cross")
 _det = op("MatrixDeterminant")
@@ -74,10 +77,12 @@ _divide = op("RealDiv")
 _eig = op("Eig")
 _eigh = op("SelfAdjointEigV2")
 _euclidean_norm = op("EuclideanNorm")
+_exp = op("Exp")
 _expand_dims = op("ExpandDims")
 _fill = op("Fill")
 _gather = op("GatherV2")
 _greater = op("Greater")
+_imag = op("Imag")
 _inv = op("MatrixInverse")
 _log_det = op("LogMatrixDeterminant")
 _max = keeping_nans_along(op("Max"))
@@ -250,14 +255,23 @@ def svdvals(x: Tensor, /) -> Tensor:
 @_of_every_dtype
 def det(x: Tensor, /) -> Tensor:
     _require_square("det", x)
-    return _det(x)
+    if not (is_complex(x) and may_be_differentiated(x)):
+        return _det(x)
+    # The gradient of the op is not conjugated. That of the logarithm is right, and is one of the angle, too.
+    sign, logarithm = _log_det(x)
+    return _multiply(_stop_gradient(sign), _exp(logarithm))
 
 
 @_of_every_dtype
 def slogdet(x: Tensor, /) -> tuple[Tensor, Tensor]:
     _require_square("slogdet", x)
     sign, logarithm = _log_det(x)
-    return sign, _real_part(logarithm)
+    real = _real_part(logarithm)
+    if is_complex(x) and may_be_differentiated(x):
+        # TensorFlow takes the sign for a constant; but the logarithm has the gradient of one with an imaginary part.
+        angle = _imag(logarithm, real.dtype)
+        sign = _multiply(_stop_gradient(sign), _exp(_complex(_zeros_like(angle), angle, sign.dtype)))
+    return sign, real
 
 
 @_of_every_dtype
@@ -372,6 +386,8 @@ def matrix_norm(x: Tensor, /, *, keepdims: bool = False, ord: float | str | None
 
 @_of_every_dtype
 def vector_norm(x: Tensor, /, *, axis: Ints | None = None, keepdims: bool = False, ord: float = 2) -> Tensor:
+    if alternate(x, axis):
+        return with_axes_merged(lambda y: vector_norm(y, axis=-1, ord=ord), x, axis, keepdims)
     size = _modulus(x)
     if ord == 2:
         return _euclidean_norm(size, axes_tensor(x, axis), keepdims)

@@ -16,6 +16,8 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from anyarray import _dtypes, _errors
+from anyarray.backends.tensorflow._derivatives import product, running_product
+from anyarray.backends.tensorflow._host import is_on_host, on_host
 from anyarray.backends.tensorflow._kernel import (
     NATIVE,
     REFUSALS,
@@ -27,12 +29,14 @@ from anyarray.backends.tensorflow._kernel import (
     is_complex,
     keeping_nans_along,
     kind_of,
+    may_be_differentiated,
     name_of,
     number,
     op,
 )
 from anyarray.backends.tensorflow._loading import tf
 from anyarray.backends.tensorflow._shapes import axes_in, axes_tensor, axis_in, every_axis, lengths, shape_tensor, slab
+from anyarray.backends.tensorflow.manipulation import moveaxis
 
 _add_up = op("Sum")
 _cast = op("Cast")
@@ -44,9 +48,11 @@ _divide = op("RealDiv")
 _expand_dims = op("ExpandDims")
 _mean = op("Mean")
 _multiply = op("Mul")
+_product = op("Prod")
 _real = op("Real")
 _reshape = op("Reshape")
 _sqrt = op("Sqrt")
+_squeeze = op("Squeeze")
 _squared_difference = op("SquaredDifference")
 _subtract = op("Sub")
 _transpose = op("Transpose")
@@ -63,17 +69,56 @@ def _summand(x: Tensor, dtype: Any) -> Tensor:
     return x if wanted is native else _cast(x, wanted)
 
 
-def _accumulation(raw: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    def accumulated(x: Tensor, /, *, axis: Ints | None = None, dtype: Any = None, keepdims: bool = False) -> Tensor:
-        if dtype is not None or not is_common(x.dtype):
-            x = _summand(x, dtype)
-        return raw(x, every_axis(x.shape.rank) if axis is None else constant(axis), keepdims)
+def alternate(x: Tensor, axis: Ints | None) -> bool:
+    """Whether derivatives may be taken of a reduction of `x` over axes between which others may lie.
 
-    return accumulated
+    TensorFlow broadcasts five runs of axes, neither more nor back.
+    """
+    return isinstance(axis, tuple) and len(axis) > 2 and x.shape.rank > 5 and may_be_differentiated(x)
 
 
-sum = _accumulation(_add_up)
-prod = _accumulation(op("Prod"))
+def with_axes_merged(reduce: Callable[[Tensor], Tensor], x: Tensor, axis: Ints | None, keepdims: bool) -> Tensor:
+    """What `reduce` makes of `x` with the axes merged into the last one, which it takes away."""
+    shape = lengths(x)
+    axes = axes_in(axis, len(shape))
+    kept = tuple(a for a in range(len(shape)) if a not in axes)
+    merged = [*(shape[a] for a in kept), math.prod(shape[a] for a in axes)]
+    y = reduce(_reshape(_transpose(x, constant(kept + axes)), shape_tensor(merged)))
+    return _reshape(y, shape_tensor([1 if a in axes else n for a, n in enumerate(shape)])) if keepdims else y
+
+
+def _along_last(raw: Callable[..., Tensor]) -> Callable[[Tensor], Tensor]:
+    return lambda x: raw(x, constant(-1), False)
+
+
+def sum(x: Tensor, /, *, axis: Ints | None = None, dtype: Any = None, keepdims: bool = False) -> Tensor:
+    if dtype is not None or not is_common(x.dtype):
+        x = _summand(x, dtype)
+    if alternate(x, axis):
+        return with_axes_merged(_along_last(_add_up), x, axis, keepdims)
+    return _add_up(x, every_axis(x.shape.rank) if axis is None else constant(axis), keepdims)
+
+
+def prod(x: Tensor, /, *, axis: Ints | None = None, dtype: Any = None, keepdims: bool = False) -> Tensor:
+    if dtype is not None or not is_common(x.dtype):
+        x = _summand(x, dtype)
+    if _is_multiplied_apart(x):
+        return with_axes_merged(lambda y: _squeeze(product(y), [-1]), x, axis, keepdims)
+    if alternate(x, axis):
+        return with_axes_merged(_along_last(_product), x, axis, keepdims)
+    return _product(x, every_axis(x.shape.rank) if axis is None else constant(axis), keepdims)
+
+
+def _is_multiplied_apart(x: Tensor) -> bool:
+    """Whether derivatives may be taken of products for which TensorFlow's are wrong.
+
+    Those of running products, by which it differentiates products, too, divide by the elements, so that they are 0 for
+    one that is zero. Of complex numbers they are not conjugated.
+    """
+    if not may_be_differentiated(x):
+        return False
+    kind = kind_of(x)
+    return kind == "c" or (kind == "f" and not (is_on_host(x) and bool(on_host(x).all())))
 
 
 def _cumulative(
@@ -91,19 +136,29 @@ def _cumulative(
     if include:
         first = axis_in(axis, rank)
         x = _concat([slab(x, first, 1, initial), x], constant(first))
-    return accumulate(x, constant(axis), False, False)
+    return accumulate(x, axis_in(axis, rank))
+
+
+def _running_sum(x: Tensor, axis: int) -> Tensor:
+    return _cumsum(x, constant(axis), False, False)
+
+
+def _running_product(x: Tensor, axis: int) -> Tensor:
+    if not _is_multiplied_apart(x):
+        return _cumprod(x, constant(axis), False, False)
+    return moveaxis(running_product(moveaxis(x, axis, -1)), -1, axis)
 
 
 def cumulative_sum(
     x: Tensor, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False
 ) -> Tensor:
-    return _cumulative("cumulative_sum", _cumsum, 0, x, axis, dtype, include_initial)
+    return _cumulative("cumulative_sum", _running_sum, 0, x, axis, dtype, include_initial)
 
 
 def cumulative_prod(
     x: Tensor, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False
 ) -> Tensor:
-    return _cumulative("cumulative_prod", _cumprod, 1, x, axis, dtype, include_initial)
+    return _cumulative("cumulative_prod", _running_product, 1, x, axis, dtype, include_initial)
 
 
 def _require_elements(function: str, shape: list[int | None], axis: Ints | None) -> None:
@@ -120,6 +175,8 @@ def _extreme(function: str, raw: Callable[..., Tensor], of_bools: Callable[..., 
         shape = x.shape.as_list()
         if 0 in shape:
             _require_elements(function, shape, axis)
+        if alternate(x, axis):
+            return with_axes_merged(lambda y: extreme(y, axis=-1), x, axis, keepdims)
         axes = every_axis(len(shape)) if axis is None else constant(axis)
         try:
             return raw(x, axes, keepdims)
@@ -157,6 +214,8 @@ def _degrees(x: Tensor, axis: Ints | None, correction: float) -> float | Tensor:
 
 def mean(x: Tensor, /, *, axis: Ints | None = None, keepdims: bool = False) -> Tensor:
     native = x.dtype
+    if alternate(x, axis):
+        return with_axes_merged(lambda y: mean(y, axis=-1), x, axis, keepdims)
     if is_common(native):
         return _mean(x, every_axis(x.shape.rank) if axis is None else constant(axis), keepdims)
     wide = _AVERAGED[native]
@@ -172,22 +231,10 @@ def _narrowed(average: Tensor, x: Tensor) -> Tensor:
     return average if is_common(x.dtype) or kind_of(x) != "f" else cast(average, name_of(x))
 
 
-def _with_axes_merged(
-    reduce: Callable[..., Tensor], x: Tensor, axis: tuple[int, ...], correction: float, keepdims: bool
-) -> Tensor:
-    """`reduce` with `axis` as the one last axis: TensorFlow broadcasts five runs of axes, neither more nor back."""
-    shape = lengths(x)
-    axes = axes_in(axis, len(shape))
-    kept = tuple(a for a in range(len(shape)) if a not in axes)
-    merged = [*(shape[a] for a in kept), math.prod(shape[a] for a in axes)]
-    y = reduce(_reshape(_transpose(x, constant(kept + axes)), shape_tensor(merged)), -1, correction, False)
-    return _reshape(y, shape_tensor([1 if a in axes else n for a, n in enumerate(shape)])) if keepdims else y
-
-
 def _variance(x: Tensor, axis: Ints | None, correction: float, keepdims: bool) -> Tensor:
     """The variance, in the dtype in which the mean is computed; real for complex `x`."""
-    if isinstance(axis, tuple) and len(axis) > 2 and x.shape.rank > 5:
-        return _with_axes_merged(_variance, x, axis, correction, keepdims)
+    if isinstance(axis, tuple) and len(axis) > 2 and x.shape.rank > 5:  # without derivatives, too
+        return with_axes_merged(lambda y: _variance(y, -1, correction, False), x, axis, keepdims)
     native = x.dtype
     wide = native if is_common(native) else _AVERAGED[native]
     if wide is not native:

@@ -1,0 +1,243 @@
+"""Derivatives where a library's own are wrong, against differences of values that NumPy computes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import anyarray as xp
+
+Function = Callable[..., Any]
+NDArray = npt.NDArray[Any]
+
+STEP: Final = 1e-5
+"""Of the differences, whose relative error is its square, and the rounding of values divided by it."""
+
+
+@pytest.fixture
+def differentiating(framework: str) -> Iterator[None]:
+    """A backend with derivatives, chosen around the test."""
+    with xp.backend(framework) as entered:
+        assert entered is not None
+        if not entered.has_hook("value_and_grad"):
+            pytest.skip("the library has no derivatives")
+        yield
+
+
+def as_numbers(function: Function) -> Function:
+    """One real number of what `function` gives for complex numbers of these parts."""
+
+    def number(real: xp.Array, imag: xp.Array) -> xp.Array:
+        y = function(real + 1j * imag)
+        weights = 1 / (3 + xp.reshape(xp.arange(y.size, dtype=xp.float64), y.shape))
+        return xp.sum(xp.real(y) * weights) - 2 * xp.sum(xp.imag(y) * weights**2)
+
+    return number
+
+
+def differences(function: Function, *xs: NDArray) -> list[NDArray]:
+    found = [np.empty_like(x) for x in xs]
+    with xp.backend("numpy"):
+        for which, x in enumerate(xs):
+            for place in np.ndindex(x.shape):
+                values = []
+                for step in (STEP, -STEP):
+                    moved = [one.copy() for one in xs]
+                    moved[which][place] += step
+                    values.append(float(function(*map(xp.asarray, moved))))
+                found[which][place] = (values[0] - values[1]) / (2 * STEP)
+    return found
+
+
+def assert_same(gradients: Sequence[xp.Array], wanted: Sequence[NDArray]) -> None:
+    for found, one in zip(gradients, wanted, strict=True):
+        np.testing.assert_allclose(np.asarray(found), one, rtol=1e-6, atol=1e-8)
+
+
+def second(function: Function) -> Function:
+    """The derivative of the sum of the gradient."""
+
+    def along(*xs: xp.Array) -> xp.Array:
+        a, b = xp.grad(function, argnums=(0, 1))(*xs)
+        return xp.sum(a) - xp.sum(b**2)
+
+    return xp.grad(along, argnums=(0, 1))
+
+
+WAYS: Final[dict[str, Function]] = {
+    "grad": lambda f: xp.grad(f, argnums=(0, 1)),
+    "jit of grad": lambda f: xp.jit(xp.grad(f, argnums=(0, 1))),
+    "grad of jit": lambda f: xp.grad(xp.jit(f), argnums=(0, 1)),
+    "forward": lambda f: xp.jacobian(f, argnums=(0, 1), mode="forward"),
+    "vmap of grad": lambda f: (
+        lambda *xs: [one[0, ...] for one in xp.vmap(xp.grad(f, argnums=(0, 1)))(*[xp.stack([x, 2 * x]) for x in xs])]
+    ),
+    "grad of vmap": lambda f: xp.grad(lambda *xs: xp.vmap(f)(*[xp.stack([x, 2 * x]) for x in xs])[0], argnums=(0, 1)),
+}
+
+
+def matrix(z: Any) -> Any:
+    return xp.reshape(z[:4], (2, 2))
+
+
+OF_COMPLEX: Final[dict[str, Function]] = {
+    "acosh": xp.acosh,
+    "sign": xp.sign,
+    "prod": xp.prod,
+    "cumulative_prod": xp.cumulative_prod,
+    "cumulative_prod along an axis": lambda z: xp.cumulative_prod(xp.reshape(z, (2, 3)), axis=0, include_initial=True),
+    "cumulative_prod with a zero": lambda z: xp.cumulative_prod(z * xp.asarray([1, 0, 1, 0, 1, 1])),
+    "det": lambda z: xp.linalg.det(matrix(z)),
+    "sign of slogdet": lambda z: xp.linalg.slogdet(matrix(z))[0],
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("what", OF_COMPLEX)
+@pytest.mark.usefixtures("differentiating")
+def test_the_gradient_through_complex_numbers_is_that_of_differences(what: str, way: str) -> None:
+    xs = np.random.default_rng(1).normal(size=(2, 6))
+    function = as_numbers(OF_COMPLEX[what])
+    assert_same(WAYS[way](function)(*map(xp.asarray, xs)), differences(function, *xs))
+
+
+@pytest.mark.parametrize("is_compiled", [False, True])
+@pytest.mark.parametrize("what", [*OF_COMPLEX, "log"])
+def test_second_derivatives_through_complex_numbers_are_the_same_on_all_libraries(what: str, is_compiled: bool) -> None:
+    pytest.importorskip("jax", reason="two libraries are compared")
+    pytest.importorskip("tensorflow", reason="two libraries are compared")
+    xs = np.random.default_rng(2).normal(size=(2, 6))
+    function = second(as_numbers({**OF_COMPLEX, "log": xp.log}[what]))
+    found = {}
+    for name in ("jax", "tf"):
+        with xp.backend(name):
+            found[name] = [np.asarray(x) for x in (xp.jit(function) if is_compiled else function)(*map(xp.asarray, xs))]
+    np.testing.assert_allclose(found["tf"], found["jax"], rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("is_compiled", [False, True])
+@pytest.mark.usefixtures("differentiating")
+def test_products_with_zeros_have_derivatives(is_compiled: bool) -> None:
+    compiled = xp.jit if is_compiled else lambda f: f
+    x = xp.asarray([2.0, 0.0, 3.0, 0.0])
+    of_running = compiled(xp.grad(lambda x: xp.sum(xp.cumulative_prod(x))))(x)
+    # The products are x, xy, xyz, xyzw.
+    assert of_running.tolist() == [1, 8, 0, 0]
+    of_product = compiled(xp.jacobian(xp.grad(xp.prod)))(x)
+    assert of_product[1, :].tolist() == [0, 0, 0, 6]
+
+
+@pytest.mark.parametrize("shape", [(0,), (1,), (3,), (8,)])
+@pytest.mark.parametrize(
+    "function", [xp.prod, lambda x: xp.sum(xp.cumulative_prod(x))], ids=["prod", "cumulative_prod"]
+)
+def test_products_of_a_length_that_a_graph_does_not_know_have_derivatives(
+    function: Function, shape: tuple[int, ...]
+) -> None:
+    tf = pytest.importorskip("tensorflow", reason="only its graphs have such lengths")
+    x = np.arange(float(shape[0])) - 1
+
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.float64)], autograph=False)  # type: ignore[untyped-decorator]  # TensorFlow has no types
+    def gradient(tensor: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(tensor)
+            y = tf.convert_to_tensor(function(xp.asarray(tensor)))
+        return tape.gradient(y, tensor)
+
+    (wanted,) = differences(function, x)
+    np.testing.assert_allclose(gradient(tf.constant(x)), wanted, rtol=1e-6, atol=1e-8)
+
+
+def test_gradients_through_complex_numbers_say_nothing(capfd: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("tensorflow", reason="it is the one that warns")
+    with xp.backend("tf"):
+        xp.grad(lambda x: xp.abs(xp.sum(x * 1j)))(xp.asarray([1.0, 2.0]))
+        xp.grad(lambda x: xp.abs(xp.sum(x + xp.asarray([1j, 2j]))))(xp.asarray([1.0, 2.0]))
+    assert "discard the imaginary part" not in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("is_compiled", [False, True])
+@pytest.mark.parametrize(("axis", "keepdims"), [((0, 2, 4), False), ((-1, 1, 3), True)])
+@pytest.mark.parametrize("reduction", ["sum", "mean", "max", "min", "prod", "std", "var", "vector_norm"])
+@pytest.mark.usefixtures("differentiating")
+def test_reductions_over_axes_that_alternate_have_gradients(
+    reduction: str, axis: tuple[int, ...], keepdims: bool, is_compiled: bool
+) -> None:
+    reduce = getattr(xp, reduction, None) or getattr(xp.linalg, reduction)
+    x = np.random.default_rng(3).normal(size=(2,) * 6)
+
+    def function(x: xp.Array) -> xp.Array:
+        y = reduce(x, axis=axis, keepdims=keepdims)
+        return xp.sum(y * xp.reshape(xp.arange(8.0), y.shape))
+
+    gradient = xp.grad(function)
+    found = (xp.jit(gradient) if is_compiled else gradient)(xp.asarray(x))
+    np.testing.assert_allclose(np.asarray(found), *differences(function, x), rtol=1e-6, atol=1e-8)
+
+
+def written(key: Any, x: Any, v: Any) -> Any:
+    y = x + 0
+    y[key] = v
+    return xp.sum(y * xp.reshape(xp.arange(float(y.size)), y.shape) ** 2)
+
+
+KEYS: Final[dict[str, tuple[Any, tuple[int, ...]]]] = {
+    "rows": ([0, 2, 0], (3, 4)),
+    "from the end": ([0, -3], (2, 4)),
+    "one value": ([0, 0, 1], ()),
+    "two arrays": (([0, 2, 0], [1, 1, 1]), (3,)),
+    "behind a slice": ((slice(None), [1, 3, 1]), (3, 3)),
+    "no two alike": ([2, 0], (2, 4)),
+}
+
+
+@pytest.mark.parametrize("way", ["grad", "grad of jit", "grad of vmap"])
+@pytest.mark.parametrize("what", KEYS)
+@pytest.mark.usefixtures("differentiating")
+def test_of_values_for_one_place_the_last_has_the_gradient(what: str, way: str) -> None:
+    key, shape = KEYS[what]
+    rng = np.random.default_rng(4)
+    x, v = rng.normal(size=(3, 4)), rng.normal(size=shape)
+
+    def function(x: Any, v: Any) -> Any:
+        return written(key, x, v)
+
+    for found, wanted in zip(
+        WAYS[way](function)(xp.asarray(x), xp.asarray(v)), differences(function, x, v), strict=True
+    ):
+        np.testing.assert_allclose(np.asarray(found), wanted, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.usefixtures("differentiating")
+def test_of_values_for_one_place_that_a_trace_does_not_know_the_last_has_the_gradient(way: str) -> None:
+    def function(x: Any, v: Any) -> Any:
+        return written(xp.astype(xp.floor(xp.stop_gradient(v)), xp.int64), x, v * x[:3])
+
+    x, v = np.asarray([1.0, 2.0, 3.0, 4.0]), np.asarray([1.25, 0.5, 1.75])
+    # Doubled, as the second element is when it is mapped, the values are indices, too.
+    for found, wanted in zip(
+        WAYS[way](function)(xp.asarray(x), xp.asarray(v)), differences(function, x, v), strict=True
+    ):
+        np.testing.assert_allclose(np.asarray(found), wanted, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("inner", [xp.prod, xp.sum])
+def test_a_tape_around_a_compiled_function_whose_backward_pass_xla_lacks(inner: Function) -> None:
+    tf = pytest.importorskip("tensorflow", reason="these are its tapes")
+    x = tf.constant([1.0, 2.0], tf.float64)
+
+    def function(x: xp.Array) -> xp.Array:
+        # TensorFlow's own product: its gradient has running products of complex numbers, for which XLA has no kernel.
+        return xp.real(xp.asarray(tf.reduce_prod(xp.to_native(x + 1j * x * x)))) + 0 * inner(x)
+
+    compiled = xp.jit(function)
+    for _ in range(2):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = xp.to_native(compiled(xp.asarray(x)))
+        np.testing.assert_allclose(tape.gradient(y, x), [-6.0, -3.0], rtol=1e-12)
