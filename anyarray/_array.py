@@ -326,7 +326,12 @@ class Array(metaclass=_Unmade):
         if kind is Array and key._home is home and home.dtype(key._native).kind in "biu":  # type: ignore[union-attr]  # as below
             key = key._native  # type: ignore[union-attr]  # `kind` says so
         elif kind is not int:
-            key = _normalised(key, home)
+            try:
+                key = _normalised(key, home)
+            except _Elsewhere:
+                home = _dispatch.home_of_arrays("getitem", [self, *_arrays_of(key)])
+                native = _dispatch.brought(self, home, "getitem")
+                key = _normalised(key, home, is_settled=True)
         try:
             found = home.getitem(native, key)
         except Exception as error:
@@ -339,8 +344,15 @@ class Array(metaclass=_Unmade):
 
     def __setitem__(self, key: Key, value: AnyArray | Scalar, /) -> None:
         home = self._home
+        written = key
         if type(key) is not int:
-            key = _normalised(key, home)
+            try:
+                key = _normalised(key, home)
+            except _Elsewhere:
+                if self._follow([*_arrays_of(key), *_arrays_of(value)]):
+                    self[key] = value
+                    return
+                key = _normalised(key, home, is_settled=True)
         kind = type(value)
         here = home.dtype_of(self._native)
         if kind in _TAKEN and type(self._native) is np.ndarray and here.kind in _TAKEN[kind]:
@@ -360,7 +372,11 @@ class Array(metaclass=_Unmade):
                 new = home.constant(value, _dtypes.default(kind).name)
             came = home.dtype_of(new)
         else:
-            new = _dispatch.brought(_value_to_write(value), home, "setitem")
+            given = _value_to_write(value)
+            if _outweighs(given, home) and self._follow([given, *_arrays_of(written)]):
+                self[written] = given
+                return
+            new = _dispatch.brought(given, home, "setitem")
             came = home.dtype_of(new)
         if came is not here and home.dtype(new).kind == "c" and self.dtype.kind != "c":
             raise _errors.ArgumentTypeError(
@@ -385,6 +401,17 @@ class Array(metaclass=_Unmade):
                 _kept.drop(self)  # a thread has brought the old values elsewhere meanwhile
             if home.backend.is_immutable:
                 self._second = _kept.OWN
+
+    def _follow(self, others: list[Array]) -> bool:
+        """Move to where a call with these Arrays would run; False if that is here."""
+        home = _dispatch.home_of_arrays("setitem", [self, *others])
+        if home is self._home:
+            return False
+        native = _dispatch.brought(self, home, "setitem")
+        with _ownership.WRITES[id(self) >> 4 & 63]:
+            _kept.drop(self)
+            self._native, self._home = native, home
+        return True
 
     def _rebind(self, result: Any, function: str) -> Array:
         """`self` with the value of an in-place operation, which keeps shape and dtype."""
@@ -600,17 +627,41 @@ def _value_to_write(value: Any) -> Any:
     return _dispatch.as_array("setitem", "value", value)
 
 
-def _normalised(key: Any, home: Home) -> Any:
-    """A key in the form that the contract of backends asks for, its arrays on `home`."""
+class _Elsewhere(Exception):  # noqa: N818 - a signal within the module, no error
+    """An array in a key outweighs that which is indexed."""
+
+
+def _outweighs(other: Array, home: Home) -> bool:
+    """Whether an Array elsewhere has a say in where one on `home` is indexed, or written: it is placed, or traced."""
+    there = other._home
+    return there is not home and (there.placed or there.is_traced(other._native))
+
+
+def _arrays_of(key: Any) -> list[Array]:
+    """The Arrays, also of native arrays, in a key or a value to be written."""
+    found: list[Array] = []
+    for one in key if type(key) is tuple else (key,):
+        if type(one) is Array:
+            found.append(one)
+        elif _backend.backend_of_native(one) is not None:
+            found.append(_dispatch.as_array("index", "key", one))
+    return found
+
+
+def _normalised(key: Any, home: Home, *, is_settled: bool = False) -> Any:
+    """A key in the form that the contract of backends asks for, its arrays on `home`.
+
+    Raises _Elsewhere for an array by which another home might be meant, unless that is settled.
+    """
     kind = type(key)
     if kind is int or key is None or key is Ellipsis:
         return key
     if kind is tuple:
-        return tuple([k if type(k) is int else _normalised_one(k, home) for k in key])
-    return _normalised_one(key, home)
+        return tuple([k if type(k) is int else _normalised_one(k, home, is_settled) for k in key])
+    return _normalised_one(key, home, is_settled)
 
 
-def _normalised_one(key: Any, home: Home) -> Any:
+def _normalised_one(key: Any, home: Home, is_settled: bool) -> Any:
     """A key, or an entry of one, in that form."""
     kind = type(key)
     if key is None or key is Ellipsis:
@@ -625,7 +676,7 @@ def _normalised_one(key: Any, home: Home) -> Any:
             return key
         return slice(*[None if bound is None else _bound(bound) for bound in (start, stop, step)])
     if kind is Array:
-        return _key_of_array(key, home)
+        return _key_of_array(key, home, is_settled)
     if kind is bool or isinstance(key, (list, np.bool_)):
         key = np.asarray(key, dtype=np.intp if kind is list and not key else None)
     elif not isinstance(key, (Array, np.ndarray)) and hasattr(key, "__index__"):
@@ -638,11 +689,13 @@ def _normalised_one(key: Any, home: Home) -> Any:
         raise _errors.ArgumentTypeError(
             f"index: key must hold integers, slices, ..., None and arrays of integers or bool, not {type(key).__name__}"
         )
-    return _key_of_array(_dispatch.as_array("index", "key", key), home)
+    return _key_of_array(_dispatch.as_array("index", "key", key), home, is_settled)
 
 
-def _key_of_array(key: Array, home: Home) -> Native:
+def _key_of_array(key: Array, home: Home, is_settled: bool) -> Native:
     here = key._home
+    if not is_settled and _outweighs(key, home):
+        raise _Elsewhere
     if here.dtype(key._native).kind not in "biu":
         raise _errors.ArgumentIndexError(f"index: key must be of an integer dtype or bool, not {key.dtype}")
     return key._native if here is home else _dispatch.brought(key, home, "index")

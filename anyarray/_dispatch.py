@@ -873,9 +873,10 @@ def brought(array: Array, home: Home, cause: str, explicit: bool = False) -> Nat
         except _transfer.REFUSALS:
             del native  # so that the Array is alone with it
         else:
-            array._second = (target, arrived)
-            if array._native is not native:
-                array._second = None  # a thread has written meanwhile
+            if not home.is_traced(arrived):  # which has no value after its trace
+                array._second = (target, arrived)
+                if array._native is not native:
+                    array._second = None  # a thread has written meanwhile
             return arrived
     # What is kept must have the values of the array also if a thread writes meanwhile. Where the source may still be
     # computing, that is not asked under the lock: it may call Python, which may want the lock.

@@ -52,7 +52,9 @@ def get(array: Any, target: Backend) -> Native | None:
 
 
 def put(array: Any, target: Backend, native: Native, is_view: bool) -> None:
-    """Keep a copy or a view of an Array on `target`."""
+    """Keep a copy or a view of an Array on `target`; none of a trace, after which it has no value."""
+    if target.free.is_traced(native):
+        return
     if is_view:
         array._second = (target, native)
         return

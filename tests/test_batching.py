@@ -162,6 +162,8 @@ AT_ONCE: Final[dict[str, tuple[Callable[..., Any], tuple[Any, ...]]]] = {
     "linear algebra inside": (lambda a: xp.vmap(lambda x: linalg.outer(x, x) @ x)(a), (A,)),
     "compiled inside": (lambda b: xp.jit(lambda x: x * 2)(b), (B,)),
     "stopped": (lambda b: xp.stop_gradient(b) + 1, (B,)),
+    "writes into a constant": (lambda b: written(xp.zeros(3), 0, b[0]), (B,)),
+    "a constant at an own index": (lambda i: v()[i], (I,)),
 }
 
 ONE_BY_ONE: Final[dict[str, tuple[Callable[..., Any], tuple[Any, ...]]]] = {
@@ -170,8 +172,6 @@ ONE_BY_ONE: Final[dict[str, tuple[Callable[..., Any], tuple[Any, ...]]]] = {
     "a number": (lambda b: b * float(b[0]), (B,)),
     "an ndarray": (lambda b: b + np.asarray(b), (B,)),
     "tensordot": (lambda a, b: xp.tensordot(a, b, axes=1), (A, B)),
-    "writes into a constant": (lambda b: written(xp.zeros(3), 0, b[0]), (B,)),
-    "a constant at an own index": (lambda i: v()[i], (I,)),
     "meshgrid": (lambda b: xp.meshgrid(b, v())[0], (B,)),
     "integers beside an array": (lambda a: a[xp.asarray([0, 1]), 1], (A,)),
     "linspace": (lambda s: xp.linspace(0.0, s, 3), (S,)),

@@ -383,6 +383,40 @@ def test_numpy_data_follows_a_free_array_of_a_framework(framework: str) -> None:
     assert (xp.ones(2) + free(framework)).device is xp.device(framework)
 
 
+def test_a_free_array_follows_a_placed_index(framework: str) -> None:
+    x, index = xp.arange(3), xp.asarray([2], device=framework)
+    assert x[index].device is xp.device(framework)
+    assert x[None, index].device is xp.device(framework)
+    assert x[xp.to_native(index)].device is xp.device(framework)
+    assert x.device is xp.device("numpy")
+
+
+def test_a_free_array_that_is_written_follows_what_is_placed(framework: str) -> None:
+    index, one = xp.asarray([0], device=framework), xp.ones(1, device=framework)[0]
+    for key, value, there in (
+        (0, one, framework),
+        (index, 1.0, framework),
+        (0, xp.asarray(one, device="numpy"), "numpy"),
+    ):
+        x = xp.zeros(2)
+        x[key] = value
+        assert x.device is xp.device(there)
+        assert x.tolist() == [1.0, 0.0]
+
+
+def test_an_index_placed_elsewhere_is_an_error(framework: str) -> None:
+    x, index = xp.arange(3, device="numpy"), xp.asarray([0], device=framework)
+    with pytest.raises(xp.BackendMismatchError, match=r"getitem: one input is placed on numpy and another on "):
+        x[index]
+    with pytest.raises(xp.BackendMismatchError, match=r"setitem: one input is placed on numpy and another on "):
+        x[index] = 1
+    with pytest.raises(xp.BackendMismatchError, match=r"setitem: one input is placed on numpy and another on "):
+        x[0] = index[0]
+    with xp.backend("numpy"):
+        x[index] = index
+    assert x.tolist() == [0, 1, 2]
+
+
 def test_arrays_of_a_framework_are_taken_by_functions(framework: str) -> None:
     native = free(framework)._native
     assert xp.exp(native).device is xp.device(framework)

@@ -83,6 +83,55 @@ def test_assignment_works(key: Any, trace: Any) -> None:
     assert trace(write)(xp.arange(3.0)).tolist() == a.tolist()
 
 
+def test_an_array_made_inside_is_indexed_and_written_by_traced_ones(trace: Any) -> None:
+    def tabulated(i: xp.Array) -> xp.Array:
+        table = xp.asarray([10, 20, 30])
+        x = xp.zeros(4, dtype=xp.int64)
+        x[0] = i[0]
+        x[i[1]] += 1
+        x[2:] = table[i]
+        return x + table[i[0]]
+
+    assert trace(tabulated)(xp.asarray([2, 1])).tolist() == [32, 31, 60, 50]
+
+
+def test_gradients_go_through_writes_to_an_array_made_inside() -> None:
+    @xp.portable
+    def loss(w: Any) -> Any:
+        x = xp.zeros(3)
+        x[0] = w[0] * 2
+        x[1:] = w[1:] ** 2
+        return xp.sum(x)
+
+    v = tf.Variable([1.0, 2.0, 3.0], dtype=tf.float64)
+    with tf.GradientTape() as tape:
+        y = loss(v)
+    assert tape.gradient(y, v).numpy().tolist() == [2.0, 4.0, 6.0]
+    with jax.enable_x64(True):
+        assert jax.grad(loss)(jax.numpy.asarray([1.0, 2.0, 3.0])).tolist() == [2.0, 4.0, 6.0]
+
+
+@pytest.mark.parametrize("size", [1, 4, 100_000])
+def test_an_array_that_was_brought_into_a_trace_lives_on_after_it(size: int, trace: Any) -> None:
+    # Arrays whose memory is not aligned are not shared, so it is tried with several.
+    for a in [xp.zeros(size) + 1 for _ in range(8)]:
+        x = xp.ones(size)
+        assert trace(lambda x, a=a: (a + x) + a)(x)[0] == 3
+        assert trace(lambda x, a=a: (x - a) - a)(x)[0] == -1
+        assert (x.to_device(trace(lambda x: x)(x).device) + a)[0] == 2
+
+
+def test_an_array_made_inside_is_used_again_and_given_back(trace: Any) -> None:
+    def twice(x: xp.Array) -> tuple[xp.Array, xp.Array]:
+        w = xp.zeros(3) + 1
+        s = x @ w
+        w -= x
+        return s + w, w
+
+    for a in trace(twice)(xp.ones(3)):
+        assert a.shape == (3,)
+
+
 def test_assignment_by_a_mask_works(trace: Any) -> None:
     def write(x: xp.Array) -> xp.Array:
         x = +x
