@@ -357,7 +357,7 @@ WAITED: Final = 1 << 28
 """Bytes of a result on an accelerator from which it is waited for."""
 
 
-class OutOfMemoryWarning(ResourceWarning):
+class OutOfMemoryWarning(RuntimeWarning):
     """A device had no memory for a call that was moved to it; the call is repeated on the host."""
 
 

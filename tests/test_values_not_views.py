@@ -512,3 +512,9 @@ def test_a_result_shares_no_memory_with_an_ndarray_that_was_given(function: str)
     assert np.array_equal(np.asarray(result), before)
     result[...] = -1
     assert a.min() == 100
+
+
+@pytest.mark.parametrize("obj", [[1.0], (1,), range(3), [np.ones(2)], [xp.ones(2)]], ids=str)
+def test_a_sequence_cannot_become_an_array_without_a_copy(obj: Any) -> None:
+    with pytest.raises(ValueError, match=rf"asarray: a {type(obj).__name__} cannot become an Array without a copy"):
+        xp.asarray(obj, copy=False)

@@ -122,9 +122,11 @@ def asarray(
         if home.backend.library == "numpy":
             home.dtype(obj)  # raises for dtypes that no Array has
             return made(home.exported(obj), home)
+    if isinstance(obj, (list, tuple, range)) and copy is False:
+        raise _errors.ArgumentValueError(f"asarray: a {type(obj).__name__} cannot become an Array without a copy")
     if isinstance(obj, (list, tuple)):
         kinds = _kinds(obj)
-        if kinds <= _dispatch.SCALARS and copy is not False:
+        if kinds <= _dispatch.SCALARS:
             try:
                 host = np.array(obj)
             except ValueError:
@@ -148,10 +150,6 @@ def asarray(
     if type(obj) is not Array and _backend.backend_of_native(obj) is None:
         host = _host_array(obj)
         if isinstance(obj, (list, tuple, range)):
-            if copy is False:
-                raise _errors.ArgumentValueError(
-                    f"asarray: a {type(obj).__name__} cannot become an Array without a copy"
-                )
             return _of_host(host, wanted or _of_leaves(host, obj), device, is_new=True)
         if copy is False:
             return asarray(host, dtype=dtype, device=device, copy=False)
