@@ -464,10 +464,3 @@ rule_of: Final[dict[str, Function]] = {
     "setitem": _written,
 }
 """The rule of each hook that has one, and of each function, as declared."""
-
-
-def batch(function: str, rule: str) -> None:
-    """Let the rule of this name be that of a function. Raises ValueError if there is no such rule."""
-    if rule not in RULES:
-        raise _errors.unknown_word(function, "batch", rule, RULES)
-    rule_of[function] = RULES[rule]

@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from anyarray import _cost, _diagnosis
-from anyarray._dispatch import ARRAY, SEQUENCE, WEAK, Declaration, declarations
+from anyarray._declaration import ARRAY, SEQUENCE, WEAK, Declaration, declarations
 from anyarray.standard import elementwise, fft, linalg, statistical
 from anyarray.transforms import jit
 
@@ -58,8 +58,8 @@ def _complex_matrix(random: np.random.Generator, n: int, dtype: Any) -> Host:
 
 def _positive(random: np.random.Generator, n: int, dtype: Any) -> Host:
     a = _matrix(random, n, dtype)
-    product: Host = a @ a.T
-    return product + len(a) * np.eye(len(a), dtype=dtype)
+    found: Host = a @ a.T + len(a) * np.eye(len(a), dtype=dtype)
+    return found
 
 
 def _short_rows(random: np.random.Generator, n: int, dtype: Any) -> Host:

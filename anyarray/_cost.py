@@ -19,7 +19,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from anyarray import _errors
 from anyarray._dtypes import DType
 
 Shape = tuple[int, ...]
@@ -219,6 +218,9 @@ LIKES: Final[dict[str, Like]] = {
 }
 """Costs of functions that take at least as long as one of a class. They are not measured themselves."""
 
+COSTS: Final = (*CLASSES, *LIKES)
+"""What a declaration may say of the cost."""
+
 class_of: Final[dict[str, str]] = {}
 """The class of a function, as declared."""
 like: Final[dict[str, Like]] = {}
@@ -226,7 +228,7 @@ like: Final[dict[str, Like]] = {}
 
 
 def classify(function: str, cost: str) -> None:
-    """Let a function cost what a class of `CLASSES` does, or one of `LIKES`. Raises ValueError if `cost` is neither.
+    """Let a function cost what a class of `CLASSES` does, or one of `LIKES`.
 
     No time is predicted of a function without a cost: it runs where its inputs are. So do views, and what gives no more
     than numbers about an array; creation, for which NumPy is home; copies in another order and the like, which take
@@ -235,10 +237,8 @@ def classify(function: str, cost: str) -> None:
     """
     if cost in LIKES:
         like[function] = LIKES[cost]
-    elif cost in CLASSES:
-        class_of[function] = cost
     else:
-        raise _errors.unknown_word(function, "cost", cost, [*CLASSES, *LIKES])
+        class_of[function] = cost
 
 
 WIDTHS: Final = (4, 8)

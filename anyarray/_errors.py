@@ -22,8 +22,6 @@ The functions below make those messages that more than one place needs.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 __all__ = [
     "AnyarrayError",
     "ArgumentIndexError",
@@ -126,11 +124,6 @@ def no_such_axis(function: str, axis: int, ndim: int) -> AxisError:
     wanted = f"between {-ndim} and {ndim - 1}" if ndim else "left out"
     # Libraries test for these words, which are NumPy's.
     return AxisError(f"{function}: axis {axis} is out of bounds for array of dimension {ndim}, must be {wanted}")
-
-
-def unknown_word(function: str, what: str, word: str, known: Iterable[str]) -> ValueError:
-    """Error for a declaration that says of a function what nobody knows; it is ours, so the class is a built-in."""
-    return ValueError(f"{function}: {what} {word!r} is unknown. Known: {', '.join(known)}")
 
 
 def unsupported(function: str, backend: object) -> UnsupportedError:

@@ -9,7 +9,7 @@ from typing import Any, Final
 import pytest
 
 import anyarray as xp
-from anyarray import _automatic, _backend, _calibration, _cells, _cost, _dispatch, _profile
+from anyarray import _automatic, _backend, _calibration, _cells, _cost, _declaration, _profile
 from anyarray.__main__ import main
 
 MEASURED: Final[dict[str, Any]] = {
@@ -284,7 +284,7 @@ def test_a_function_is_predicted_beside_the_first_of_its_class() -> None:
 
 
 def test_what_takes_as_long_as_another_is_of_its_class() -> None:
-    others = {name: row.alike for name, row in _dispatch.declarations.items() if row.alike}
+    others = {name: row.alike for name, row in _declaration.declarations.items() if row.alike}
     assert others["less_equal"] == "less"
     assert not [name for name, other in others.items() if _cost.class_of[name] != _cost.class_of[other]]
     assert not [name for name, other in others.items() if other in others]
@@ -296,7 +296,7 @@ def test_every_function_of_a_class_is_measured_or_like_one_that_is() -> None:
 
 
 def test_the_odd_inputs_are_those_that_a_declaration_may_name() -> None:
-    assert tuple(_cells.ODD) == _dispatch.TIMED
+    assert tuple(_cells.ODD) == _declaration.TIMED
 
 
 @pytest.mark.parametrize("cell", [cell for cell in _cells.cells(1) if cell.other and cell.width == 4], ids=str)

@@ -16,7 +16,8 @@ import numpy as np
 from anyarray import _backend, _choice, _dispatch, _dtypes, _errors, _memory, _transfer
 from anyarray._array import AnyArray, Array, Shape
 from anyarray._backend import Backend, Home
-from anyarray._dispatch import declare, dispatch, made
+from anyarray._declaration import declare
+from anyarray._dispatch import dispatch, made
 from anyarray._dtypes import DType, DTypeLike
 from anyarray._transfer import UNWATCHED, watch
 

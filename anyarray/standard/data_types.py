@@ -15,7 +15,7 @@ import numpy as np
 from anyarray import _backend, _diagnosis, _dispatch, _dtypes, _errors
 from anyarray._array import AnyArray, Array
 from anyarray._backend import Backend
-from anyarray._dispatch import declare
+from anyarray._declaration import declare
 from anyarray._dtypes import (
     DType,
     DTypeLike,

@@ -24,7 +24,8 @@ from typing import Literal
 from anyarray import _dispatch, _dtypes, _errors
 from anyarray._array import AnyArray, Array
 from anyarray._backend import Backend
-from anyarray._dispatch import declare, dispatch
+from anyarray._declaration import declare
+from anyarray._dispatch import dispatch
 from anyarray._dtypes import DTypeLike
 
 __all__ = [

@@ -1,0 +1,237 @@
+"""The text of the bodies that `@dispatch` makes of declarations.
+
+The fast path is for the common call: Arrays that all live where the call runs. It unwraps, calls the native function,
+wraps. What it does not know goes to `slow`, which is `_dispatch.call` or, for an operator, `_dispatch.operate`. The
+globals of the text are `_dispatch.scope`.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from types import CodeType
+from typing import Any
+
+from anyarray import _cost
+from anyarray._declaration import ARRAY, DTYPE, SEQUENCE, SHAPE, WEAK, Declaration, Parameter
+
+FUNCTION, NATIVE = "FUNCTION", "NATIVE"
+"""What stands in a generated text for the names of the function and of the native one."""
+
+
+@functools.cache
+def code(form: str) -> CodeType:
+    """The compiled text. Functions that differ in their names alone share it: four of five, 20 ms at import."""
+    return compile(form, "<anyarray>", "exec")
+
+
+def source(declaration: Declaration) -> str:
+    """The text of the body, names left open: the fast path, then the slow one."""
+    values = "(" + "".join(f"{p.name}, " for p in declaration.parameters) + ")"
+    slow = f"return slow(declaration, {values})"
+    lines = [f"def {FUNCTION}{_parameters(declaration.function)}:"]
+    arrays = [p for p in declaration.written if p.role in (ARRAY, WEAK, SEQUENCE)]
+    is_joining = [p.role for p in arrays] == [SEQUENCE]
+    if not (is_joining or (arrays and all(p.role is not SEQUENCE for p in arrays))):
+        lines.append(f"    {slow}")
+    else:
+        first = arrays[0]
+        is_method = first.name == "self"
+        lines += _entrance_of_sequence(first.name) if is_joining else _entrance(first.name, is_method=is_method)
+        lines += ["            if backend is None or backend is home.backend:"]
+        lines += [f"                {line}" for line in _common_call(declaration, arrays, slow, values)]
+        if len(arrays) == 2:
+            lines += [f"            {line}" for line in _small_call(declaration, arrays, values)]
+        # After the call though it is asked before: whenever an op of TensorFlow runs, it counts the lines of every
+        # frame from the top down to where that is, which makes this condition cost 0.4 us if it stands above.
+        settled = _is_settled_for_joining(first) if is_joining else _is_settled(declaration, arrays)
+        lines += [
+            f"            if not ({settled}):",
+            "                break",
+            "            backend = None",
+            f"    {slow}",
+        ]
+    indented = "".join(f"    {line}\n" for line in lines)
+    return f"def make(declaration, slow, explain, native_dtype, limit, stays):\n{indented}    return {FUNCTION}\n"
+
+
+def _entrance(first: str, *, is_method: bool) -> list[str]:
+    """The lines that lead the common call of a function of arrays in. Python has asked what a method belongs to."""
+    home = f"        home = {first}._home"
+    if is_method:
+        lines = [
+            "    try:",
+            home,
+            "    except AttributeError:",
+            "        pass  # of something else, by name",
+            "    else:",
+        ]
+    else:
+        lines = [f"    if type({first}) is Array:", home]
+    return [*lines, "        backend = current().backend", "        while True:"]
+
+
+def _entrance_of_sequence(name: str) -> list[str]:
+    """The same for a function that joins arrays: as long as all they are together."""
+    return [
+        f"    if type({name}) in LISTS and {name} and type({name}[0]) is Array:",
+        f"        home = {name}[0]._home",
+        "        backend = current().backend",
+        f"        {name}_ = [one._native for one in {name} if type(one) is Array and one._home is home]",
+        f"        while len({name}_) == len({name}):",
+    ]
+
+
+def _common_call(declaration: Declaration, arrays: list[Parameter], slow: str, values: str) -> list[str]:
+    """The lines of the call itself, where the first array lives."""
+    first = arrays[0]
+    lines: list[str] = []
+    if first.role is not SEQUENCE:
+        # Not before: whoever holds the native array when it is brought elsewhere could write to it.
+        lines.append(f"{first.name}_ = {first.name}._native")
+    for p in arrays[1:]:
+        lines += [
+            f"kind = type({p.name})",
+            f"if kind is Array and {p.name}._home is home:",
+            f"    {p.name}_ = {p.name}._native",
+        ]
+        # A Python scalar takes the dtype of the first array; beside a condition, of the other one that is chosen from.
+        beside = next(other for other in arrays if not (other is p or other.is_condition))
+        if p.role is WEAK:
+            is_there, dtype = "", f"home.dtype_of({first.name}_)"
+            if beside is not first:
+                is_there = f" and type({beside.name}) is Array and {beside.name}._home is home"
+                dtype = f"home.dtype_of({beside.name}._native)"
+            lines.append(f"elif kind in SCALARS{is_there}:")
+            if declaration.is_power and p is declaration.parameters[1]:
+                lines += [
+                    f"    if {p.name} in POWERS:",
+                    f"        power = home.powers[{p.name}, kind, home.dtype_of({first.name}_)]",
+                    "        if power is not None:",
+                    "            result = new()",
+                    "            try:",
+                    f"                result._native = getattr(home, power)({first.name}_)",
+                    "            except Exception as error:",
+                    f"                explain(error, declaration, home, {values})",
+                    "                raise",
+                    "            result._home = home",
+                    "            return result",
+                ]
+            lines += [
+                "    try:",
+                f"        {p.name}_ = home.constants[{p.name}, kind, {dtype}]",
+                "    except UNSUITED:",
+                f"        {slow}",
+            ]
+        if p.takes_plain_scalar:
+            is_scalar = "kind is int" if p.annotation.startswith("int") else "kind in SCALARS"
+            lines += [f"elif {is_scalar}:", f"    {p.name}_ = {p.name}"]
+        if p.is_optional:
+            lines += [f"elif {p.name} is None:", f"    {p.name}_ = None"]
+        lines += ["else:", f"    {slow}"]
+    return lines + _native_call(declaration, values)
+
+
+def _small_call(declaration: Declaration, arrays: list[Parameter], values: str) -> list[str]:
+    """The lines of the call under the automatic choice if both arrays are NumPy's and small, a fifth faster."""
+    first, second = (p.name for p in arrays)
+    sizes = f"{first}_.size", f"{second}_.size"
+    is_small = f"(elements := {sizes[0]}) < limit.side and {sizes[1]} < limit.side"
+    is_even = f"elements == {sizes[1]} and ({first}_.ndim == 1 == {second}_.ndim or {first}_.shape == {second}_.shape)"
+    return [
+        f"if backend is BY_COST and home is NUMPY and type({second}) is Array and {second}._home is home:",
+        f"    {first}_ = {first}._native",
+        f"    {second}_ = {second}._native",
+        f"    if {is_small} or elements * {sizes[1]} < limit.elements or elements < limit.elements and {is_even}:",
+        *[f"        {line}" for line in _native_call(declaration, values)],
+        f"    del {first}_, {second}_  # whoever holds them when they are brought elsewhere could write to them",
+    ]
+
+
+def _native_call(declaration: Declaration, values: str) -> list[str]:
+    """The lines that call the native function and wrap what it gives."""
+    arguments = ", ".join(_argument(p) for p in declaration.parameters)
+    lines = [
+        # Not `home.NAME(...)`: Python 3.11 looks that up as a method, slowly.
+        f"{NATIVE} = home.{NATIVE}",
+        *(["result = new()"] if declaration.result == "Array" else []),
+        "try:",
+        *[f"    {_reading(p, at)}" for at, p in enumerate(declaration.parameters) if p.is_read],
+        f"    {'result._native' if declaration.result == 'Array' else 'native'} = {NATIVE}({arguments})",
+        "except Exception as error:",
+        f"    explain(error, declaration, home, {values})",
+        "    raise",
+    ]
+    if declaration.result != "Array":
+        return [*lines, "return wrapped(declaration, native, home)"]
+    return [*lines, "result._home = home", "return result"]
+
+
+def _reading(p: Parameter, at: int) -> str:
+    """The line that reads an integer or a word. Most are what they should be, so no function is called for them."""
+    usual = [f"{p.name} is None"] if p.is_optional else []
+    if p.annotation.startswith("int"):
+        usual.append(f"type({p.name}) is int")
+    if p.annotation == SHAPE or ("[int" in p.annotation and "[Sequence" not in p.annotation):
+        # A sum is an int where all are: 45 ns, a quarter of what looking at each takes.
+        usual.append(f"type({p.name}) is tuple and type(sum_of({p.name})) is int")
+    if p.choices:
+        usual.append(f"{p.name} in ({', '.join(p.choices)})")
+    return f"{p.name}_ = {p.name} if {' or '.join(usual)} else read(declaration, {at}, {p.name})"
+
+
+def _is_settled(declaration: Declaration, arrays: list[Parameter]) -> str:
+    """The condition under which the automatic choice has nothing to decide.
+
+    The first array is placed, or all are NumPy's, below the limit, or of a call that is known to stay.
+
+    Arrays of different shapes broadcast, or are multiplied, to no more than the product of their sizes.
+    """
+    first, *others = (p.name for p in arrays)
+    small = (
+        f"((elements := {first}._native.size) < limit.elements"
+        f" or elements < limit.narrow and {first}._native.itemsize <= {_cost.WIDTHS[0]})"
+    )
+    if len(others) == 1:
+        small += f" and type({others[0]}) is not Array"  # else see `_small_call`
+        others = []
+    for name in others:
+        small += (
+            f" and (type({name}) is not Array or {name}._home is home and"
+            f" (elements * {name}._native.size < limit.elements or {name}._native.shape == {first}._native.shape))"
+        )
+    has_axis = [] if declaration.axis_at is None else [f"has_axis=axis != {declaration.usual_axis}"]
+    numpys = f"home is NUMPY and ({small} or stays({', '.join([p.name for p in arrays] + has_axis)}))"
+    return f"backend is BY_COST and ({numpys} or home.placed)"
+
+
+def _is_settled_for_joining(joined: Parameter) -> str:
+    """The same for a function that joins arrays, or broadcasts any number of them."""
+    name, total = joined.name, "prod" if joined.is_variadic else "sum"
+    small = f"{total}(map(size_of, {name}_)) < limit.elements or stays(*{name})"
+    return f"backend is BY_COST and (home is NUMPY and ({small}) or home.placed)"
+
+
+def _parameters(function: Callable[..., Any]) -> str:
+    """The parameters of a function by name alone; their defaults are set on the made function."""
+    code = function.__code__  # a signature would take ten times as long, 2 ms at import
+    variables, least, most = code.co_varnames, code.co_argcount, code.co_argcount + code.co_kwonlyargcount
+    parameters, keywords = list(variables[:least]), variables[least:most]
+    if code.co_posonlyargcount:
+        parameters.insert(code.co_posonlyargcount, "/")
+    if code.co_flags & inspect.CO_VARARGS:
+        parameters.append(f"*{variables[most]}")
+    elif keywords:
+        parameters.append("*")
+    return f"({', '.join([*parameters, *keywords])})"
+
+
+def _argument(p: Parameter) -> str:
+    """How the generated body hands parameter `p` to the native function."""
+    value = f"{p.name}_" if p.role in (ARRAY, WEAK, SEQUENCE) or p.is_read else p.name
+    if p.is_variadic:
+        return f"*{value}"
+    if p.role is DTYPE:
+        value = f"None if {p.name} is None else native_dtype(home, {p.name})"
+    return f"{p.name}={value}" if p.is_keyword else value

@@ -1,0 +1,224 @@
+"""What a declaration says of a function: once, and in words whose rules stand elsewhere, once for each word.
+
+`@dispatch` reads the annotations of a function of the standard, and `@declare` those of one that has a body of its own:
+
+    AnyArray                  an array
+    AnyArray | complex        an array or a Python scalar, which takes its dtype from the arrays beside it
+    int | AnyArray            a Python scalar as it is, or an array
+    AnyArray | None           an array or None; `AnyArray | float | None` likewise
+    *arrays: AnyArray         any number of arrays
+    Sequence[AnyArray]        a list of arrays, or the like
+    DTypeLike | None          a dtype: becomes the library's
+    Shape                     a tuple of ints, also of one int
+    all others                passed on as they are
+
+Beside them they are told in words
+
+    NAME      for a parameter that is an array, the dtypes that the standard allows: `_diagnosis.ACCEPTED`; any
+    cost      what a call costs: `_cost.COSTS`; without one, calls stay where their inputs are, see `_cost.classify`
+    alike     the function of the same cost that takes as long, so that this one is not measured
+    timed     the inputs with which it is measured, if they do not follow from the parameters: `TIMED`
+    fit       how shapes must fit: `_diagnosis.FITS`; they broadcast if a Python scalar may be one of the arrays
+    batch     how it is called for all elements of a batch: `_batching.RULES`; elementwise if shapes broadcast, or if it
+              costs what such functions do, else not at all
+    scalars   what Python scalars are to it: `SCALARS_ARE`
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Collection, Sequence
+from typing import Any, Final, TypeVar, overload
+
+from anyarray import _backend, _batching, _cost, _diagnosis
+from anyarray._backend import Operands
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+ARRAY, WEAK, SEQUENCE, DTYPE, PLAIN = "array", "weak", "sequence", "dtype", "plain"
+SHAPE: Final = "Shape"
+
+SCALARS_ARE: Final = ("promoted", "compared", "exponent")
+"""What Python scalars may be to a function: they take a dtype as the standard says; also, integers beyond all values of
+that dtype count as infinity; or, other functions stand for it by some of them, which are `_backend.POWERS`.
+"""
+
+TIMED: Final = ("half a spectrum", "numbers beyond one", "shifts", "truths")
+"""Inputs with which a function is measured, where they do not follow from its declaration; `_cells` makes them."""
+
+
+_INTEGERS: Final = frozenset({SHAPE, *_diagnosis.INTEGERS})
+
+
+class Parameter:
+    """A parameter of a declared function, as dispatch sees it."""
+
+    __slots__ = (
+        "annotation",
+        "choices",
+        "is_condition",
+        "is_integral",
+        "is_keyword",
+        "is_optional",
+        "is_read",
+        "is_variadic",
+        "name",
+        "role",
+        "takes_plain_scalar",
+        "words",
+    )
+
+    def __init__(self, parameter: inspect.Parameter, words: str) -> None:
+        self.name = parameter.name
+        self.annotation = str(parameter.annotation)
+        union = [part.strip() for part in self.annotation.split("|")]
+        self.words = words
+        self.is_keyword = parameter.kind is parameter.KEYWORD_ONLY
+        self.is_variadic = parameter.kind is parameter.VAR_POSITIONAL
+        self.is_optional = "None" in union
+        self.takes_plain_scalar = "AnyArray" in union and union[0] in ("int", "float")
+        scalars = {"bool", "int", "float", "complex"}.intersection(union)
+        if "Sequence[AnyArray]" in union or (self.is_variadic and union == ["AnyArray"]):
+            self.role = SEQUENCE
+        elif "AnyArray" in union:
+            self.role = WEAK if scalars and not self.takes_plain_scalar else ARRAY
+        elif "DTypeLike" in union:
+            self.role = DTYPE
+        else:
+            self.role = PLAIN
+        self.is_integral = self.role is PLAIN and not _INTEGERS.isdisjoint(union)
+        """Whether it is an integer, or several."""
+        self.choices = _diagnosis.words(self.annotation) if self.annotation.startswith("Literal") else []
+        """The words that it may be, in quotes."""
+        self.is_read = self.is_integral or bool(self.choices)
+        # What `where` chooses by and what `searchsorted` sorts by: no dtype follows from them.
+        self.is_condition = self.role is ARRAY and (words == "boolean" or (words == "integer" and self.is_optional))
+
+
+class Declaration:
+    """A declared function, or an operator of Array that stands for one."""
+
+    __slots__ = (
+        "_is_reflected", "alike", "axis_at", "batch", "cost", "fit", "function", "globals", "is_comparison", "is_power",
+        "name", "parameters", "result", "taken_at", "timed", "usual_axis",
+    )  # fmt: skip
+
+    def __init__(self, function: Callable[..., Any], words: dict[str, str]) -> None:
+        self.function = function
+        """What users call."""
+        self.globals = function.__globals__
+        """The names that its annotations have."""
+        self._is_reflected = False
+        self.name = function.__name__
+        signature = inspect.signature(function)
+        self.result = str(signature.return_annotation)
+        words = dict(words)
+        self.parameters = [
+            Parameter(p, self._word(p.name, words, _diagnosis.ACCEPTED, "any")) for p in signature.parameters.values()
+        ]
+        self.cost = self._word("cost", words, _cost.COSTS)
+        row = _cost.CLASSES.get(self.cost)
+        self.axis_at = list(signature.parameters).index("axis") if row and row.is_by_axis else None
+        """The place of `axis`, if it counts for the time of a call."""
+        self.usual_axis = None if self.axis_at is None else signature.parameters["axis"].default
+        self.alike = words.pop("alike", "")
+        self.timed = self._word("timed", words, TIMED)
+        is_for_scalars = any(p.role is WEAK for p in self.parameters)
+        self.fit = _diagnosis.FITS[self._word("fit", words, _diagnosis.FITS, "broadcast" if is_for_scalars else "any")]
+        """How shapes and axes must fit."""
+        is_elementwise = self.fit.broadcasts or (row is not None and row.is_elementwise)
+        self.batch = self._word("batch", words, _batching.RULES, "elementwise" if is_elementwise else "")
+        scalars = self._word("scalars", words, SCALARS_ARE, "promoted")
+        self.is_comparison, self.is_power = scalars == "compared", scalars == "exponent"
+        if words:
+            raise ValueError(f"{self.name}: there is no parameter {', '.join(words)}")
+
+    def _word(self, what: str, words: dict[str, str], known: Collection[str], usual: str = "") -> str:
+        """The word for something. Raises ValueError for one that nobody knows."""
+        word = words.pop(what, usual)
+        if word and word not in known:
+            raise ValueError(f"{self.name}: {what} {word!r} is unknown. Known: {', '.join(known)}")
+        return word
+
+    def operator(self, method: Callable[..., Any], *, is_reflected: bool) -> Declaration:
+        """The same of a method of Array, but for its own name, types and order of operands."""
+        found = Declaration(method, {})
+        found.name, found.fit = self.name, self.fit
+        found.is_comparison, found.is_power = self.is_comparison, self.is_power
+        for parameter, its in zip(found.parameters, self.parameters, strict=True):
+            parameter.words = its.words
+            if parameter.name == "self":
+                parameter.role = WEAK
+        if is_reflected:
+            # The native function gets the operands in the order in which they were in the expression.
+            found.parameters.reverse()
+            found._is_reflected = True
+        return found
+
+    def spread(self, operands: Operands | None = None) -> None:
+        """Let all know the function who look for it by its name."""
+        declarations[self.name] = self
+        _backend.declare(self.name, operands)
+        if self.cost:
+            _cost.classify(self.name, self.cost)
+        if self.batch:
+            _batching.rule_of[self.name] = _batching.RULES[self.batch]
+
+    def settle(self, body: Callable[..., Any]) -> None:
+        """Note the body, once the parameters are what they will be."""
+        self.function = body
+        self.taken_at = [at for at, p in enumerate(self.parameters) if p.role in (ARRAY, WEAK, SEQUENCE)]
+        """The places of parameters that are arrays."""
+
+    @property
+    def written(self) -> list[Parameter]:
+        """The parameters in the order in which they were written."""
+        return self.parameters[::-1] if self._is_reflected else self.parameters
+
+    def called(self, values: Sequence[Any]) -> Any:
+        """What the body gives for values in the order of the parameters."""
+        if self._is_reflected:
+            return self.function(*values[::-1])
+        positional: list[Any] = []
+        keyword: dict[str, Any] = {}
+        for p, value in zip(self.parameters, values, strict=True):
+            if p.is_keyword:
+                keyword[p.name] = value
+            elif p.is_variadic:
+                positional += value
+            else:
+                positional.append(value)
+        return self.function(*positional, **keyword)
+
+    def operands(self) -> Operands | None:
+        """Those arrays that promote: the first and all that have its words; None if there is none."""
+        arrays = [p for p in self.parameters if p.role in (ARRAY, WEAK, SEQUENCE) and not p.is_condition]
+        if not arrays or arrays[0].is_variadic:
+            return None  # they are bools, or each keeps its dtype
+        first = arrays[0]
+        places = [p.name if p.is_keyword else at for at, p in enumerate(self.parameters) if p in arrays]
+        agreeing = [at for at, p in zip(places, arrays, strict=True) if p.words == first.words]
+        return Operands(
+            tuple(agreeing),
+            first.role is SEQUENCE,
+            first.words in ("floating-point", "real floating-point"),
+            self.batch == "elementwise",
+        )
+
+
+declarations: Final[dict[str, Declaration]] = {}
+"""All functions that were declared, by name."""
+
+
+@overload
+def declare(function: F, /) -> F: ...
+@overload
+def declare(**words: str) -> Callable[[F], F]: ...
+def declare(function: F | None = None, /, **words: str) -> F | Callable[[F], F]:
+    """Say of a function that has a body of its own what `@dispatch` says of the others."""
+
+    def decorated(function: F) -> F:
+        Declaration(function, words).spread()
+        return function
+
+    return decorated if function is None else decorated(function)
