@@ -7,13 +7,15 @@ import linecache
 import operator
 import re
 import traceback
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from test_signatures import STANDARD, named
 
 import anyarray as xp
-from anyarray import _backend, _dispatch
+from anyarray import _backend, _batching, _calibration, _cells, _cost, _declaration, _dispatch
+from anyarray._array import AnyArray, Array
 
 FUNCTIONS = [name for name in STANDARD if inspect.isfunction(named(xp, name))]
 NATIVE = sorted(
@@ -87,3 +89,73 @@ def test_an_operator_takes_the_dtypes_of_its_function() -> None:
     for divide in (operator.truediv, xp.divide):
         with pytest.raises(ValueError, match=r"^divide: x1 of shape \(2,\) and x2 of shape \(3,\) do not broadcast$"):
             divide(flags, xp.asarray([True, True, False]))
+
+
+@pytest.fixture
+def blended(backend: xp.Backend, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., xp.Array]]:
+    """A function that the standard lacks: one declaration, and a native function for the backend of the test."""
+    for table in (_backend.declared, _batching.rule_of, _cost.class_of, _declaration.declarations):
+        monkeypatch.setitem(table, "blended", None)  # so that it is not there after the test
+    library = _backend.load(_backend.LIBRARIES[backend.library])
+    monkeypatch.setattr(library.module, "blended", lambda x1, x2: (x1 + x2) / 2, raising=False)
+
+    @_dispatch.dispatch(x1="real numeric", x2="real numeric", cost="transcendental")
+    def blended(x1: AnyArray | float, x2: AnyArray | float, /) -> Array: ...
+
+    yield blended
+    for home in _backend._homes:
+        vars(home).pop("blended", None)
+
+
+def test_a_function_is_added_in_one_place(blended: Callable[..., xp.Array], backend: xp.Backend) -> None:
+    x = xp.asarray([1.0, 2.0])
+    assert blended(x, 3.0).tolist() == [2.0, 2.5]
+    assert blended(x, xp.asarray([[3.0], [5.0]])).device is backend
+
+
+@pytest.mark.usefixtures("backend")
+def test_a_function_that_is_added_has_the_errors_of_its_dtypes_and_shapes(blended: Callable[..., xp.Array]) -> None:
+    with pytest.raises(ValueError, match=r"^blended: x1 of shape \(2,\) and x2 of shape \(3,\) do not broadcast$"):
+        blended(xp.ones(2), xp.ones(3))
+    with pytest.raises(TypeError, match=r"^blended: x1 must have a real numeric dtype, not complex128\. "):
+        blended(xp.ones(2, dtype=xp.complex128), xp.ones(3))
+
+
+@pytest.mark.usefixtures("backend")
+def test_a_function_that_is_added_is_batched(blended: Callable[..., xp.Array]) -> None:
+    assert xp.vmap(blended)(xp.asarray([[1.0, 2.0]]), xp.asarray([3.0])).tolist() == [[2.0, 2.5]]
+    assert _batching.rule_of["blended"] is _batching.rule_of["atan2"]
+
+
+@pytest.mark.usefixtures("backend")
+def test_a_function_that_is_added_has_a_cost_and_is_measured(blended: Callable[..., xp.Array]) -> None:
+    shapes, dtypes = [(1000, 1), (1000,)], [xp.float64, xp.float64]
+    call, like_it = (_cost.call(name, shapes, dtypes) for name in ("blended", "atan2"))
+    assert call is not None and like_it is not None
+    assert call == like_it._replace(function="blended")
+    (cell,) = (one for one in _cells.cells(1) if (one.other, one.width) == ("blended", 8))
+    assert cell.function is blended
+    little = _cells.Cell(cell.kind, 8, 16, "blended")
+    assert [a.shape for a in little.inputs()] == [(8,), (8,)]
+    _calibration._waiting(little.function, little.inputs(), xp.device("numpy"))
+
+
+WRONG_WORDS = {
+    "cost": "thinking: cost 'free' is unknown. Known: arithmetic, transcendental, sum, ",
+    "fit": "thinking: fit 'free' is unknown. Known: any, broadcast, ",
+    "batch": "thinking: batch 'free' is unknown. Known: elementwise, conversion, ",
+    "scalars": "thinking: scalars 'free' is unknown. Known: promoted, compared, exponent",
+    "timed": "thinking: timed 'free' is unknown. Known: half a spectrum, numbers beyond one, shifts, truths",
+    "x": "thinking: x 'free' is unknown. Known: any, numeric, ",
+    "y": "thinking: there is no parameter y",
+}
+
+
+@pytest.mark.parametrize(("said", "sentence"), WRONG_WORDS.items(), ids=WRONG_WORDS)
+def test_a_word_that_nobody_knows_is_an_error_which_names_the_known_ones(said: str, sentence: str) -> None:
+    def thinking(x: AnyArray, /) -> Array: ...
+
+    before = [set(table) for table in (_backend.declared, _declaration.declarations)]
+    with pytest.raises(ValueError, match=f"^{re.escape(sentence)}"):
+        _dispatch.dispatch(**{said: "free"})(thinking)
+    assert before == [set(table) for table in (_backend.declared, _declaration.declarations)]
