@@ -261,29 +261,47 @@ _all: Callable[..., Native] = np.logical_and.reduce
 _any: Callable[..., Native] = np.logical_or.reduce
 
 
+def _require_axis(axis: int | tuple[int, ...]) -> None:
+    """Raise AxisError if any is named of an array that has none, for which NumPy takes 0 and -1."""
+    if axis != ():
+        raise np.exceptions.AxisError(axis[0] if isinstance(axis, tuple) else axis, 0)
+
+
 def sum(x: Native, /, *, axis: Axis = None, dtype: Any = None, keepdims: bool = False) -> Native:
+    if axis is not None and not x.ndim:
+        _require_axis(axis)
     return _summed(x, axis, dtype, None, keepdims)
 
 
 def prod(x: Native, /, *, axis: Axis = None, dtype: Any = None, keepdims: bool = False) -> Native:
+    if axis is not None and not x.ndim:
+        _require_axis(axis)
     return _multiplied(x, axis, dtype, None, keepdims)
 
 
 def max(x: Native, /, *, axis: Axis = None, keepdims: bool = False) -> Native:
+    if axis is not None and not x.ndim:
+        _require_axis(axis)
     refuse_complex(x)
     return _largest(x, axis, None, None, keepdims)
 
 
 def min(x: Native, /, *, axis: Axis = None, keepdims: bool = False) -> Native:
+    if axis is not None and not x.ndim:
+        _require_axis(axis)
     refuse_complex(x)
     return _smallest(x, axis, None, None, keepdims)
 
 
 def all(x: Native, /, *, axis: Axis = None, keepdims: bool = False) -> Native:
+    if axis is not None and not x.ndim:
+        _require_axis(axis)
     return _all(x, axis, None, None, keepdims)
 
 
 def any(x: Native, /, *, axis: Axis = None, keepdims: bool = False) -> Native:
+    if axis is not None and not x.ndim:
+        _require_axis(axis)
     return _any(x, axis, None, None, keepdims)
 
 
@@ -292,11 +310,15 @@ def mean(x: Native, /, *, axis: Axis = None, keepdims: bool = False) -> Native:
 
 
 def argmax(x: Native, /, *, axis: int | None = None, keepdims: bool = False) -> Native:
+    if axis is not None and not x.ndim:
+        _require_axis(axis)
     refuse_complex(x)
     return x.argmax(axis, keepdims=keepdims)
 
 
 def argmin(x: Native, /, *, axis: int | None = None, keepdims: bool = False) -> Native:
+    if axis is not None and not x.ndim:
+        _require_axis(axis)
     refuse_complex(x)
     return x.argmin(axis, keepdims=keepdims)
 
@@ -346,6 +368,8 @@ def take(x: Native, indices: Native, /, *, axis: int | None = None) -> Native:
 
 
 def count_nonzero(x: Native, /, *, axis: Axis = None, keepdims: bool = False) -> Native:
+    if axis is not None and not x.ndim:
+        _require_axis(axis)
     return np.asarray(np.count_nonzero(x, axis=axis, keepdims=keepdims))  # a Python int before NumPy 2.3
 
 
@@ -366,6 +390,8 @@ def _shows_order(x: Native) -> bool:
 
 def argsort(x: Native, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Native:
     """Descending by sorting the reversed array, so that equal elements keep their order."""
+    if not x.ndim:
+        _require_axis(axis)
     refuse_complex(x)
     if not descending:
         return np.argsort(x, axis=axis, stable=stable)
@@ -380,6 +406,8 @@ def searchsorted(
 
 
 def reshape(x: Native, /, shape: tuple[int, ...], *, copy: bool | None = None) -> Native:
+    if builtins.min(shape, default=0) < -1:  # which NumPy takes for -1
+        raise ValueError(f"no length of shape may be less than -1, as in {shape}")
     return np.reshape(x, shape, copy=copy)
 
 

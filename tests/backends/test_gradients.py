@@ -241,3 +241,46 @@ def test_a_tape_around_a_compiled_function_whose_backward_pass_xla_lacks(inner: 
             tape.watch(x)
             y = xp.to_native(compiled(xp.asarray(x)))
         np.testing.assert_allclose(tape.gradient(y, x), [-6.0, -3.0], rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("library", "function", "message"),
+    [
+        ("tf", lambda x: xp.linalg.qr(x, mode="complete")[1], "grad: TensorFlow has no such gradient: QrGrad not impl"),
+        ("tf", lambda x: xp.linalg.svd(x)[0], "grad: TensorFlow has no such gradient: svd gradient is not impl"),
+        ("jax", lambda x: xp.linalg.svd(x)[0], "grad: JAX has no such derivative: Singular value decomposition JVP"),
+        (
+            "jax",
+            lambda x: xp.abs(xp.linalg.eig(x[:2, :])[1]),
+            "grad: JAX has no such derivative: Derivatives of non-sy",
+        ),
+    ],
+)
+def test_a_derivative_that_a_library_lacks_is_refused_with_a_cure(
+    library: str, function: Function, message: str
+) -> None:
+    pytest.importorskip({"tf": "tensorflow"}.get(library, library), reason="each lacks others")
+    x = np.random.default_rng(5).normal(size=(5, 2))
+    with xp.backend(library), pytest.raises(xp.UnsupportedError, match=message + r".*xp\.stop_gradient"):
+        xp.grad(lambda x: xp.sum(function(x)))(xp.asarray(x))
+
+
+def test_the_gradient_of_det_at_a_singular_matrix_is_refused_by_tensorflow() -> None:
+    pytest.importorskip("tensorflow", reason="JAX has that gradient")
+    with xp.backend("tf"), pytest.raises(np.linalg.LinAlgError, match=r"grad: .* needs the inverse"):
+        xp.grad(xp.linalg.det)(xp.ones((2, 2)))
+
+
+def test_parts_along_a_length_that_a_graph_does_not_know_are_refused() -> None:
+    tf = pytest.importorskip("tensorflow", reason="only its graphs have such lengths")
+
+    @tf.function(input_signature=[tf.TensorSpec([None, 3], tf.float64)], autograph=False)  # type: ignore[untyped-decorator]  # TensorFlow has no types
+    def graph(tensor: Any) -> Any:
+        x = xp.asarray(tensor)
+        with pytest.raises(xp.TransferError, match=r"unstack: axis 0 of x .* input_signature"):
+            next(iter(x))
+        with pytest.raises(xp.TransferError, match=r"unstack: axis 0 of x .* input_signature"):
+            xp.unstack(x)
+        return tensor
+
+    graph(np.ones((2, 3)))

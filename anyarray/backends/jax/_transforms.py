@@ -8,6 +8,7 @@ from typing import Any
 import jax
 from jax import lax
 
+from anyarray._errors import UnsupportedError
 from anyarray.backends.jax._kernel import Native
 from anyarray.backends.jax._scope import scoped
 
@@ -39,7 +40,8 @@ def prepared(function: Any, xs: Sequence[Native], device: Any) -> tuple[Any, Cal
 def value_and_grad(function: Callable[..., Native], xs: Sequence[Native]) -> tuple[Native, Sequence[Native]]:
     if not xs:  # which JAX's own do not take
         return function(), []
-    return jax.value_and_grad(function, argnums=tuple(range(len(xs))))(*xs)
+    with _NoDerivative("grad"):
+        return jax.value_and_grad(function, argnums=tuple(range(len(xs))))(*xs)
 
 
 def vmap(function: Callable[..., list[Native]], xs: Sequence[Native]) -> list[Native]:
@@ -58,5 +60,23 @@ def jacobian(function: Callable[..., list[Native]], xs: Sequence[Native], mode: 
         is_empty = not ys
         return ys or [xs[0]]  # as `jax.jacrev` takes no function that gives nothing
 
-    rows: list[Sequence[Native]] = transform(checked, argnums=tuple(range(len(xs))))(*xs)
+    with _NoDerivative("jacobian"):
+        rows: list[Sequence[Native]] = transform(checked, argnums=tuple(range(len(xs))))(*xs)
     return [] if is_empty else rows
+
+
+class _NoDerivative:
+    """One clear error where JAX cannot differentiate."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if isinstance(error, NotImplementedError) and not isinstance(error, UnsupportedError):
+            reason = str(error).partition(". ")[0].rstrip(".")
+            raise UnsupportedError(
+                f"{self._name}: JAX has no such derivative: {reason}. "
+                "Keep it out of the derivative: xp.stop_gradient(x)"
+            ) from error

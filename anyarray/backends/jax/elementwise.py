@@ -157,7 +157,14 @@ def _dividend_and_divisor(x1: Native, x2: Native) -> tuple[Native, Native]:
 
 
 def _divide(x1: Native, x2: Native) -> Native:
-    return lax.div(*_dividend_and_divisor(*inexact(x1, x2)))
+    return _quotient(*_dividend_and_divisor(*inexact(x1, x2)))
+
+
+def _quotient(x1: Native, x2: Native) -> Native:
+    if kind_of(x2) != "c":
+        return lax.div(x1, x2)
+    # XLA makes 0 of what is divided by an infinity beside a NaN, which no other library does.
+    return jnp.where(jnp.isnan(x2), lax.full_like(x2, complex(math.nan, math.nan)), lax.div(x1, x2))
 
 
 def _divided(x1: Native, x2: Native) -> tuple[Native, Native]:
@@ -311,7 +318,7 @@ not_equal = _comparison(jnp.not_equal, "biufc")
 positive = _itself_unless("b", elementwise(jnp.positive, "iufc"))
 pow = elementwise(_power, "iufc")
 real = _itself_unless("c", elementwise(jnp.real, "c"))
-reciprocal = floating(jnp.reciprocal)
+reciprocal = floating(lambda x: _quotient(lax.full_like(x, 1), x))
 remainder = elementwise(_remainder, "iuf")
 root = elementwise(_root, "f")
 round = elementwise(_unless_integer(_by_parts(_round_to_even)), "biufc")

@@ -9,6 +9,8 @@ from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from typing import Any, Final
 
+import numpy as np
+
 from anyarray._errors import UnsupportedError
 from anyarray.backends.tensorflow._derivatives import is_mapped
 from anyarray.backends.tensorflow._kernel import NATIVE, REFUSALS, Tensor, could_record, op, shape_of
@@ -283,4 +285,15 @@ class _NoGradient:
             raise UnsupportedError(
                 f"{self._name}: TensorFlow has no gradient of its operation {operation}. "
                 "Keep it out of the derivative: xp.stop_gradient(x)"
+            ) from error
+        if isinstance(error, NotImplementedError) and not isinstance(error, UnsupportedError):
+            # Such as "QrGrad not implemented when ...", in a map below the lines of code that led there.
+            reason = str(error).rpartition("NotImplementedError: ")[2].partition(" Received")[0].partition("\n")[0]
+            raise UnsupportedError(
+                f"{self._name}: TensorFlow has no such gradient: {reason.rstrip('.')}. "
+                "Keep it out of the derivative: xp.stop_gradient(x)"
+            ) from error
+        if isinstance(error, tf.errors.InvalidArgumentError) and "not invertible" in error.message:
+            raise np.linalg.LinAlgError(
+                f"{self._name}: TensorFlow's gradient needs the inverse of a matrix that is singular"
             ) from error

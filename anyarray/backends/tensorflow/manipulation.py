@@ -15,6 +15,7 @@ from typing import Final
 
 import numpy as np
 
+from anyarray import _errors
 from anyarray.backends.tensorflow._host import from_host, is_on_host, on_host
 from anyarray.backends.tensorflow._kernel import (
     NATIVE,
@@ -192,7 +193,13 @@ def stack(arrays: Sequence[Tensor], /, *, axis: int = 0) -> Tensor:
 
 def unstack(x: Tensor, /, *, axis: int = 0) -> tuple[Tensor, ...]:
     shape = shape_of(x)
-    return tuple(_unpack(x, shape[axis_in(axis, len(shape))], axis))
+    length = shape[axis_in(axis, len(shape))]
+    if length is None:
+        raise _errors.TransferError(
+            f"unstack: axis {axis} of x has a length that its trace does not know, so that its parts cannot be told. "
+            "Give tf.function an input_signature with that length, or take the whole array at once"
+        )
+    return tuple(_unpack(x, length, axis))
 
 
 def expand_dims(x: Tensor, /, axis: Ints) -> Tensor:

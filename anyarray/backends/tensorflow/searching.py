@@ -52,6 +52,7 @@ _RANK: Final = 8
 def argmax(x: Tensor, /, *, axis: int | None = None, keepdims: bool = False) -> Tensor:
     refuse_complex(x, "argmax")
     if is_on_host(x):
+        _require_axes(x, axis)
         return from_host(np.argmax(on_host(x), axis, keepdims=keepdims), x)
     return _extreme(_arg_max, order_keys(x), axis, keepdims)
 
@@ -59,8 +60,15 @@ def argmax(x: Tensor, /, *, axis: int | None = None, keepdims: bool = False) -> 
 def argmin(x: Tensor, /, *, axis: int | None = None, keepdims: bool = False) -> Tensor:
     refuse_complex(x, "argmin")
     if is_on_host(x):
+        _require_axes(x, axis)
         return from_host(np.argmin(on_host(x), axis, keepdims=keepdims), x)
     return _extreme(_arg_min, order_keys(x, is_nan_last=False), axis, keepdims)
+
+
+def _require_axes(x: Tensor, axis: Ints | None) -> None:
+    """Raise AxisError if any is named of an array that has none, for which NumPy takes 0 and -1."""
+    if axis is not None and not x.shape.rank:
+        axes_in(axis, 0)
 
 
 def _extreme(search: Callable[..., Tensor], keys: Tensor, axis: int | None, keepdims: bool) -> Tensor:
@@ -88,6 +96,7 @@ def _is_nonzero(x: Tensor) -> Tensor:
 
 def count_nonzero(x: Tensor, /, *, axis: Ints | None = None, keepdims: bool = False) -> Tensor:
     if is_on_host(x):
+        _require_axes(x, axis)
         return from_host(np.asarray(np.count_nonzero(on_host(x), axis, keepdims=keepdims), np.int64), x)
     return _sum(cast(_is_nonzero(x), "int64"), constant(axes_in(axis, len(shape_of(x)))), keepdims)
 

@@ -66,6 +66,8 @@ def order_keys(x: Tensor, *, is_nan_last: bool = True) -> Tensor:
 def argsort(x: Tensor, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Tensor:
     refuse_complex(x, "argsort")
     if is_on_host(x):
+        if not x.shape.rank:
+            axis_in(axis, 0)  # of an array without axes NumPy takes 0 and -1
         return from_host(_order(on_host(x), axis, descending, stable), x)
     last = len(shape_of(x)) - 1
     axis = axis_in(axis, last + 1)
