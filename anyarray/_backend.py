@@ -117,10 +117,10 @@ class Operands(NamedTuple):
     """Where they are in a call of the native function: positions, and names of those that are keyword-only."""
     is_sequence: bool
     """Whether they are the elements of the first."""
-    is_floating: bool
-    """Whether the function computes with floats, whatever comes."""
-    is_elementwise: bool
-    """Whether it stands in that chapter, where narrow integers become narrow floats."""
+    promotion: str
+    """To what: a key of `_dtypes.PROMOTIONS`."""
+    is_comparison: bool
+    """Whether the function compares their values."""
 
 
 declared: Final[dict[str, Operands | None]] = {}
@@ -491,7 +491,7 @@ class Backend:
         if operands is None:
             return scoped  # type: ignore[no-any-return]  # checked by the contract's test
         promoting = importlib.import_module("anyarray.backends._promoting").promoting
-        return promoting(self.free, name, scoped, operands)  # type: ignore[no-any-return]  # as its annotation says
+        return promoting(self.free, scoped, operands)  # type: ignore[no-any-return]  # as its annotation says
 
 
 def _name(library: Library, kind: str, index: int) -> str:

@@ -21,6 +21,8 @@ Beside them they are told in words
     fit       how shapes must fit: `_diagnosis.FITS`; they broadcast if a Python scalar may be one of the arrays
     batch     how it is called for all elements of a batch: `_batching.RULES`; elementwise if shapes broadcast, or if it
               costs what such functions do, else not at all
+    promotion what its arrays become: `_dtypes.PROMOTIONS`; for floating-point functions floats, elementwise ones narrow
+              where the integers are, for others their common dtype
     scalars   what Python scalars are to it: `SCALARS_ARE`
 """
 
@@ -30,7 +32,7 @@ import inspect
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, Final, TypeVar, overload
 
-from anyarray import _backend, _batching, _cost, _diagnosis
+from anyarray import _backend, _batching, _cost, _diagnosis, _dtypes
 from anyarray._backend import Operands
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -100,7 +102,7 @@ class Declaration:
 
     __slots__ = (
         "_is_reflected", "alike", "axis_at", "batch", "cost", "fit", "function", "globals", "is_comparison", "is_power",
-        "name", "parameters", "result", "taken_at", "timed", "usual_axis",
+        "name", "parameters", "promotion", "result", "taken_at", "timed", "usual_axis",
     )  # fmt: skip
 
     def __init__(self, function: Callable[..., Any], words: dict[str, str]) -> None:
@@ -128,6 +130,10 @@ class Declaration:
         """How shapes and axes must fit."""
         is_elementwise = self.fit.broadcasts or (row is not None and row.is_elementwise)
         self.batch = self._word("batch", words, _batching.RULES, "elementwise" if is_elementwise else "")
+        operands = [p for p in self.parameters if p.role in (ARRAY, WEAK, SEQUENCE) and not p.is_condition]
+        is_floating = bool(operands) and operands[0].words in ("floating-point", "real floating-point")
+        usual = ("floats" if self.batch == "elementwise" else "wide floats") if is_floating else "common"
+        self.promotion = self._word("promotion", words, _dtypes.PROMOTIONS, usual)
         scalars = self._word("scalars", words, SCALARS_ARE, "promoted")
         self.is_comparison, self.is_power = scalars == "compared", scalars == "exponent"
         if words:
@@ -145,6 +151,7 @@ class Declaration:
         found = Declaration(method, {})
         found.name, found.fit = self.name, self.fit
         found.is_comparison, found.is_power = self.is_comparison, self.is_power
+        found.promotion = self.promotion
         for parameter, its in zip(found.parameters, self.parameters, strict=True):
             parameter.words = its.words
             if parameter.name == "self":
@@ -198,12 +205,7 @@ class Declaration:
         first = arrays[0]
         places = [p.name if p.is_keyword else at for at, p in enumerate(self.parameters) if p in arrays]
         agreeing = [at for at, p in zip(places, arrays, strict=True) if p.words == first.words]
-        return Operands(
-            tuple(agreeing),
-            first.role is SEQUENCE,
-            first.words in ("floating-point", "real floating-point"),
-            self.batch == "elementwise",
-        )
+        return Operands(tuple(agreeing), first.role is SEQUENCE, self.promotion, self.is_comparison)
 
 
 declarations: Final[dict[str, Declaration]] = {}

@@ -535,13 +535,11 @@ def _native_dtype(home: Home, wanted: Any) -> Any:
 
 def _comparable(operands: Sequence[Any]) -> list[Any]:
     """The operands of a comparison, with infinity for a Python integer that lies beyond all values of the array."""
-    comparable = list(operands)
-    for i, (one, other) in enumerate(zip(operands, reversed(operands), strict=True)):
-        if type(one) is int and is_array(other) and other.dtype.kind in "iu":
-            bounds = np.iinfo(other.dtype.dtype)
-            if not bounds.min <= one <= bounds.max:
-                comparable[i] = math.copysign(math.inf, one)
-    return comparable
+    dtypes = [one.dtype for one in operands if is_array(one) and one.dtype.kind in "iu"]
+    return [
+        math.copysign(math.inf, one) if type(one) is int and not all(_dtypes.holds(d, one) for d in dtypes) else one
+        for one in operands
+    ]
 
 
 class _Agreed(NamedTuple):
@@ -569,8 +567,12 @@ def _agreed_dtype(declaration: Declaration, prepared: Sequence[Any]) -> _Agreed 
     if not beside:
         return _Agreed(_dtypes.common_default(map(type, scalars)).name, is_cast=False)
     array = _dtypes.result_name(*beside)
+    dtype = _dtypes.KNOWN[array]
+    if dtype.kind in "iu" and any(type(one) is int and not _dtypes.holds(dtype, one) for one in scalars):
+        # As floats they may be what no integer of that dtype is.
+        array = _dtypes.PROMOTIONS[declaration.promotion](array)
     name = _dtypes.beside(array, map(type, scalars))
-    return _Agreed(name, is_cast=_dtypes.promoted(name, array) != name)
+    return _Agreed(name, is_cast=array != dtype.name or _dtypes.promoted(name, array) != name)
 
 
 def _refuse_no_arrays(declaration: Declaration, values: Sequence[Any]) -> None:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import builtins
 import functools
 import math
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Final, TypeAlias
@@ -240,6 +240,21 @@ def summed(name: str) -> str:
     return {"b": "int64", "i": "int64", "u": "uint64"}.get(kind, name)
 
 
+def _wide(name: str) -> str:
+    return name if KNOWN[name].kind in "fc" else "float64"
+
+
+PROMOTIONS: Final[dict[str, Callable[[str], str]]] = {
+    "common": lambda name: name,
+    "floats": floating,
+    "wide floats": _wide,
+    "sums": lambda name: "int64" if name == "bool" else name,
+    "complex": lambda name: promoted(_wide(name), "complex64"),
+}
+"""Name of the dtype in which a function takes arrays that promote to a dtype, by a word for what it does with them: it
+keeps that; integers become floats of about their width, or float64; bools are counted; all become complex.
+"""
+
 _CLASSES: Final = {"b": bool, "i": int, "u": int, "f": float, "c": complex}
 _RANK: Final = {bool: 0, int: 1, float: 2, complex: 3}
 
@@ -265,6 +280,12 @@ def beside(array: str, scalars: Iterable[type[Any]]) -> str:
     A default float may be narrower than what an integer array would make of it.
     """
     return weak(max(scalars, key=_RANK.__getitem__), array)
+
+
+def holds(dtype: DType, value: int) -> bool:
+    """Whether an integer is one of the values of a dtype of integers."""
+    bounds = np.iinfo(dtype.dtype)
+    return bool(bounds.min <= value <= bounds.max)
 
 
 def integer_within(function: str, value: float, wanted: DType) -> int:

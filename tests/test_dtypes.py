@@ -195,6 +195,20 @@ def test_where_of_two_scalars_has_the_default_dtype() -> None:
     assert xp.where(condition, 1, 2j).tolist() == [1, 2j]
 
 
+@pytest.mark.parametrize(("dtype", "scalar"), [("int8", 1000), ("uint8", 256), ("int16", -32769), ("uint32", 2**32)])
+@pytest.mark.usefixtures("backend")
+def test_a_floating_point_function_takes_an_integer_that_the_dtype_cannot_hold(dtype: str, scalar: int) -> None:
+    x, a = xp.asarray([1, 3], dtype=ours(dtype)), np.asarray([1, 3], dtype=dtype)
+    float_functions = [(xp.divide, np.divide), (xp.atan2, np.arctan2), (xp.hypot, np.hypot), (xp.copysign, np.copysign)]
+    for mine, numpys in float_functions:
+        for got, expected in ((mine(x, scalar), numpys(a, scalar)), (mine(scalar, x), numpys(scalar, a))):
+            assert got.dtype == expected.dtype
+            # To the last digit but two: trigonometry is each library's own.
+            np.testing.assert_allclose(np.asarray(got), expected, rtol=4 * float(np.finfo(expected.dtype).eps))
+    assert (x / scalar).tolist() == (a / scalar).tolist()
+    assert xp.isin(x, scalar).tolist() == [False, False]
+
+
 @pytest.mark.parametrize(
     ("dtype", "scalar"),
     [("int8", 128), ("int8", -129), ("uint8", 256), ("uint8", -1), ("int64", 2**63), ("uint64", 2**64)],

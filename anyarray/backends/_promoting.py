@@ -17,26 +17,21 @@ Native = Any
 Operands = Any
 """What `_backend.Operands` says of a function's arrays."""
 
-_SUMS: Final = frozenset({"sum", "prod", "cumulative_sum", "cumulative_prod", "trace"})
-_COMPLEX: Final = frozenset({"fft", "ifft", "fftn", "ifftn", "hfft", "irfft", "irfftn"})
-"""Transforms of complex numbers, to which real ones are some too."""
-_COMPARISONS: Final = frozenset({"equal", "not_equal", "less", "less_equal", "greater", "greater_equal"})
 
-
-def promoting(home: Home, name: str, function: Callable[..., Any], operands: Operands) -> Callable[..., Any]:
-    """The function `name` of a home, its operands cast to the dtype that they promote to."""
+def promoting(home: Home, function: Callable[..., Any], operands: Operands) -> Callable[..., Any]:
+    """A function of a home, its operands cast to the dtype that they promote to."""
 
     @functools.wraps(function)
     def promoted(*args: Any, **kwargs: Any) -> Any:
         given: dict[Any, Any] = {**dict(enumerate(args)), **kwargs}
         arrays = {at: given[at] for at in operands.places if given.get(at) is not None}
         if operands.is_sequence:
-            given[0] = cast(home, operands, name, given[0])
-        elif name in _COMPARISONS and _are_of_two_signs(home, *args):
+            given[0] = cast(home, operands, given[0])
+        elif operands.is_comparison and _are_of_two_signs(home, *args):
             return _compared(home, function, *args)
         else:
-            given.update(zip(arrays, cast(home, operands, name, arrays.values()), strict=True))
-        if name in _SUMS and given.get("dtype") is None:
+            given.update(zip(arrays, cast(home, operands, arrays.values()), strict=True))
+        if operands.promotion == "sums" and given.get("dtype") is None:
             came = home.dtype(args[0]).name
             given["dtype"] = None if came in _FLOATS else home.backend.native_dtype(_dtypes.summed(came))
         return function(*[given.pop(at) for at in range(len(args))], **given)
@@ -47,28 +42,16 @@ def promoting(home: Home, name: str, function: Callable[..., Any], operands: Ope
 _FLOATS: Final = frozenset(name for name, dtype in _dtypes.KNOWN.items() if dtype.kind in "fc")
 
 
-def cast(home: Home, operands: Operands, name: str, arrays: Any) -> list[Native]:
-    """Arrays of one call in the dtype in which the function `name` takes them."""
+def cast(home: Home, operands: Operands, arrays: Any) -> list[Native]:
+    """Arrays of one call in the dtype in which the function takes them."""
     names = [home.dtype(x).name for x in arrays]
-    wanted = _wanted(operands, name, _dtypes.result_name(*names))
+    wanted = _dtypes.PROMOTIONS[operands.promotion](_dtypes.result_name(*names))
     if _dtypes.KNOWN[wanted].kind == "f" and not home.backend.has_dtype(wanted):
         wanted = "float32"  # float16 is not in the standard
     return [
         x if came == wanted else home.astype(x, home.backend.native_dtype(wanted))
         for x, came in zip(arrays, names, strict=True)
     ]
-
-
-def _wanted(operands: Operands, name: str, promoted: str) -> str:
-    kind = _dtypes.KNOWN[promoted].kind
-    if kind in "biu":
-        if name == "divide" or (operands.is_floating and not operands.is_elementwise):
-            promoted = "float64"
-        elif operands.is_floating:
-            promoted = _dtypes.floating(promoted)
-        elif name in _SUMS and kind == "b":
-            promoted = "int64"
-    return _dtypes.promoted(promoted, "complex64") if name in _COMPLEX else promoted
 
 
 def _are_of_two_signs(home: Home, x1: Native, x2: Native) -> bool:

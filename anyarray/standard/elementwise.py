@@ -407,7 +407,7 @@ def cosh(x: AnyArray, /) -> Array:
     ...
 
 
-@dispatch(x1="floating-point", x2="floating-point", cost="arithmetic", alike="add")
+@dispatch(x1="floating-point", x2="floating-point", cost="arithmetic", alike="add", promotion="wide floats")
 def divide(x1: AnyArray | complex, x2: AnyArray | complex, /) -> Array:
     """Quotient of `x1` and `x2`, never rounded to a whole number.
 

@@ -46,7 +46,7 @@ __all__ = [
 ]
 
 
-@dispatch(x="floating-point", cost="fft", fit="transform", batch="along an axis")
+@dispatch(x="floating-point", cost="fft", fit="transform", batch="along an axis", promotion="complex")
 def fft(
     x: AnyArray,
     /,
@@ -68,7 +68,7 @@ def fft(
     ...
 
 
-@dispatch(x="floating-point", cost="fft of all axes", fit="transform", batch="transform of axes")
+@dispatch(x="floating-point", cost="fft of all axes", fit="transform", batch="transform of axes", promotion="complex")
 def fftn(
     x: AnyArray,
     /,
@@ -105,7 +105,7 @@ def fftshift(x: AnyArray, /, *, axes: int | Sequence[int] | None = None) -> Arra
     ...
 
 
-@dispatch(x="floating-point", cost="fft", alike="irfft", fit="transform", batch="along an axis")
+@dispatch(x="floating-point", cost="fft", alike="irfft", fit="transform", batch="along an axis", promotion="complex")
 def hfft(
     x: AnyArray,
     /,
@@ -127,7 +127,7 @@ def hfft(
     ...
 
 
-@dispatch(x="floating-point", cost="fft", fit="transform", batch="along an axis")
+@dispatch(x="floating-point", cost="fft", fit="transform", batch="along an axis", promotion="complex")
 def ifft(
     x: AnyArray,
     /,
@@ -149,7 +149,7 @@ def ifft(
     ...
 
 
-@dispatch(x="floating-point", cost="fft of all axes", fit="transform", batch="transform of axes")
+@dispatch(x="floating-point", cost="fft of all axes", fit="transform", batch="transform of axes", promotion="complex")
 def ifftn(
     x: AnyArray,
     /,
@@ -209,7 +209,9 @@ def ihfft(
     ...
 
 
-@dispatch(x="floating-point", cost="fft", timed="half a spectrum", fit="transform", batch="along an axis")
+@dispatch(
+    x="floating-point", cost="fft", timed="half a spectrum", fit="transform", batch="along an axis", promotion="complex"
+)
 def irfft(
     x: AnyArray,
     /,
@@ -231,7 +233,14 @@ def irfft(
     ...
 
 
-@dispatch(x="floating-point", cost="fft of all axes", alike="ifftn", fit="transform", batch="transform of axes")
+@dispatch(
+    x="floating-point",
+    cost="fft of all axes",
+    alike="ifftn",
+    fit="transform",
+    batch="transform of axes",
+    promotion="complex",
+)
 def irfftn(
     x: AnyArray,
     /,

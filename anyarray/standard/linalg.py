@@ -397,7 +397,7 @@ def svdvals(x: AnyArray, /) -> Array:
     ...
 
 
-@dispatch(x="numeric", fit="matrices", batch="matrices")
+@dispatch(x="numeric", fit="matrices", batch="matrices", promotion="sums")
 def trace(x: AnyArray, /, *, offset: int = 0, dtype: DTypeLike | None = None) -> Array:
     """Sum of a diagonal of matrices.
 

@@ -46,7 +46,7 @@ class UniqueInverse(NamedTuple):
     """Of the shape of the array: positions in `values` that give it back."""
 
 
-@dispatch(fit="any", batch="membership")
+@dispatch(fit="any", batch="membership", scalars="compared")
 def isin(x1: AnyArray | int, x2: AnyArray | int, /, *, invert: bool = False) -> Array:
     """Whether each element of `x1` is in `x2`.
 

@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 
-@dispatch(x="numeric", cost="cumulative", fit="one axis or a named one", batch="along an axis")
+@dispatch(x="numeric", cost="cumulative", fit="one axis or a named one", batch="along an axis", promotion="sums")
 def cumulative_prod(
     x: AnyArray,
     /,
@@ -56,7 +56,7 @@ def cumulative_prod(
     ...
 
 
-@dispatch(x="numeric", cost="cumulative", fit="one axis or a named one", batch="along an axis")
+@dispatch(x="numeric", cost="cumulative", fit="one axis or a named one", batch="along an axis", promotion="sums")
 def cumulative_sum(
     x: AnyArray,
     /,
@@ -126,7 +126,7 @@ def min(x: AnyArray, /, *, axis: int | Sequence[int] | None = None, keepdims: bo
     ...
 
 
-@dispatch(x="numeric", cost="sum", batch="reduction")
+@dispatch(x="numeric", cost="sum", batch="reduction", promotion="sums")
 def prod(
     x: AnyArray,
     /,
@@ -172,7 +172,7 @@ def std(
     ...
 
 
-@dispatch(x="numeric", cost="sum", batch="reduction")
+@dispatch(x="numeric", cost="sum", batch="reduction", promotion="sums")
 def sum(
     x: AnyArray,
     /,
