@@ -102,7 +102,7 @@ class Declaration:
 
     __slots__ = (
         "_is_reflected", "alike", "axis_at", "batch", "cost", "fit", "function", "globals", "is_comparison", "is_power",
-        "name", "parameters", "promotion", "result", "taken_at", "timed", "usual_axis",
+        "is_tuple", "name", "parameters", "promotion", "result", "taken_at", "timed", "usual_axis",
     )  # fmt: skip
 
     def __init__(self, function: Callable[..., Any], words: dict[str, str]) -> None:
@@ -114,6 +114,7 @@ class Declaration:
         self.name = function.__name__
         signature = inspect.signature(function)
         self.result = str(signature.return_annotation)
+        self.is_tuple = self.result.startswith("tuple[")
         words = dict(words)
         self.parameters = [
             Parameter(p, self._word(p.name, words, _diagnosis.ACCEPTED, "any")) for p in signature.parameters.values()

@@ -79,9 +79,7 @@ def wrapped(declaration: Declaration, native: Any, home: Home) -> Any:
     if declaration.result == "Array":
         return wrap(native, home)
     arrays = [wrap(one, home) for one in native]
-    if declaration.result.startswith("tuple["):
-        return tuple(arrays)
-    return declaration.globals[declaration.result]._make(arrays)
+    return tuple(arrays) if declaration.is_tuple else declaration.globals[declaration.result]._make(arrays)
 
 
 def made(native: Native, home: Home) -> Array:
