@@ -104,7 +104,7 @@ def on_numpy(seconds: float) -> None:
         }
         if strict:
             strictly = {name: strict.asarray(a) for name, a in host.items()}
-            entries["strict"] = Entry(call, {"xp": strict} | strictly)
+            entries["strict"] = Entry(call, {"xp": strict, "h": strictly["x"]} | strictly)
         if autoray and by_autoray:
             entries["autoray"] = Entry(by_autoray, {"do": autoray.do} | host)
         least = seconds_of(entries, seconds=seconds)

@@ -406,9 +406,10 @@ def searchsorted(
 
 
 def reshape(x: Native, /, shape: tuple[int, ...], *, copy: bool | None = None) -> Native:
-    if builtins.min(shape, default=0) < -1:  # which NumPy takes for -1
+    result = x.reshape(shape, copy=copy)
+    if result.shape != shape and builtins.min(shape) < -1:  # which NumPy takes for -1
         raise ValueError(f"no length of shape may be less than -1, as in {shape}")
-    return np.reshape(x, shape, copy=copy)
+    return result
 
 
 def permute_dims(x: Native, /, axes: tuple[int, ...]) -> Native:
