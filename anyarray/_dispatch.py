@@ -220,24 +220,28 @@ def call(declaration: Declaration, values: Sequence[Any]) -> Any:
 def _fill(declaration: Declaration, taken: list[Any], scalars: Sequence[int]) -> bool:
     """Put Arrays in place of Python scalars for which the fast path has nothing; False if it would not help."""
     first = declaration.taken_at[0]
-    is_chosen_from = declaration.parameters[first].is_condition
-    if declaration.is_comparison or not (first in scalars or (is_chosen_from and len(scalars) == 2)):
-        return False
+    is_chosen_from = declaration.parameters[first].is_condition and len(scalars) == 2
     arrays = [one for one in taken if is_array(one)]
-    agreed = _agreed_dtype(declaration, taken) if arrays else None
-    if agreed is None or agreed.is_cast:
+    if not (arrays and (first in scalars or is_chosen_from)):
         return False
     home = arrays[0]._home
     chosen = _choice.current().backend
     if not (chosen is None or chosen is _choice.BY_COST or chosen is home.backend):
         return False
-    weak = [at for at in scalars if declaration.parameters[at].role is WEAK]
+    values = [taken[at] for at in scalars]
     try:
-        filled = [wrap(home.constants.named(taken[at], agreed.name), home) for at in weak]
-    except OverflowError:
+        if len(arrays) == 1 and not is_chosen_from:
+            dtype = home.dtype_of(arrays[0]._native)
+            filled = [home.constants[one, type(one), dtype] for one in values]
+        else:
+            agreed = _agreed_dtype(declaration, taken)
+            if agreed is None or agreed.is_cast:
+                return False
+            filled = [home.constants.named(one, agreed.name) for one in values]
+    except (_backend.ArrayMustBeCast, OverflowError):
         return False  # whoever calls it anywhere says for which function
-    for at, one in zip(weak, filled, strict=True):
-        taken[at] = one
+    for at, one in zip(scalars, filled, strict=True):
+        taken[at] = wrap(one, home)
     return True
 
 
