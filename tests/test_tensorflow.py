@@ -196,7 +196,7 @@ def test_a_compiled_function_runs_without_what_tensorflow_does_not_document(
             return self._concrete(*tensors)
 
     if missing == "recording":
-        monkeypatch.setattr(_transforms, "_may_record", None)
+        monkeypatch.setattr(_transforms, "could_record", None)
     runner = _transforms._runner
     monkeypatch.setattr(_transforms, "_runner", lambda concrete, is_fused: runner(Less(concrete), is_fused))
     weights = on_tf([1.0, 2.0])
