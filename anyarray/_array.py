@@ -223,6 +223,11 @@ class Array(metaclass=_Unmade):
         shape = self.shape
         if not shape:
             raise _errors.ArgumentTypeError("len: x has no axes")
+        if shape[0] is None:
+            raise _errors.TransferError(
+                "len: axis 0 of x has a length that its trace does not know. "
+                "Give tf.function an input_signature with that length"
+            )
         return shape[0]
 
     def __iter__(self) -> Iterator[Array]:

@@ -281,6 +281,74 @@ def test_parts_along_a_length_that_a_graph_does_not_know_are_refused() -> None:
             next(iter(x))
         with pytest.raises(xp.TransferError, match=r"unstack: axis 0 of x .* input_signature"):
             xp.unstack(x)
+        with pytest.raises(xp.TransferError, match=r"len: axis 0 of x .* input_signature"):
+            len(x)
         return tensor
 
     graph(np.ones((2, 3)))
+
+
+AT_ZERO: Final[dict[str, tuple[Function, float]]] = {
+    "the larger": (lambda x: xp.maximum(x, 0), 0.5),
+    "the larger, turned round": (lambda x: xp.maximum(0, x), 0.5),
+    "the smaller": (lambda x: xp.minimum(x, 0), 0.5),
+    "the smaller, turned round": (lambda x: xp.minimum(0, x), 0.5),
+    "the larger of two alike": (lambda x: xp.maximum(x, 3 * x), 2),
+    "a bound": (lambda x: xp.clip(x, 0, 1), 0.5),
+    "an upper bound": (lambda x: xp.clip(x, -1, 0), 0.5),
+    "the absolute value": (xp.abs, 0),
+    "a sign that is taken over": (lambda x: xp.copysign(x, xp.asarray([-1.0, 2.0])), 0),
+    "the hypotenuse": (lambda x: xp.hypot(x, xp.zeros(2)), 0),
+    "the norm of absolute values": (lambda x: xp.linalg.vector_norm(x, ord=1), 0),
+    "the norm of the largest": (lambda x: xp.linalg.vector_norm(x, ord=np.inf), 0),
+    "the logistic loss": (lambda x: xp.maximum(x, 0) - x + xp.log1p(xp.exp(-xp.abs(x))), -0.5),
+    "logaddexp": (lambda x: xp.logaddexp(x, xp.zeros(2)), 0.5),
+    "a power of 0": (lambda x: x**0, 0),
+    "a power of 0.0": (lambda x: x**0.0, 0),
+    "powers": (lambda x: x[:, None] ** xp.arange(4), 1),
+    "powers with an exponent that depends": (lambda x: (x[:, None] ** xp.arange(4)) ** (1 + 0 * x[0]), 1),
+    "powers of complex numbers": (lambda x: xp.real((x + 0j)[:, None] ** xp.arange(4)), 1),
+    "the sign of a complex number": (lambda x: xp.real(xp.sign(x + 0j)), 0),
+    "the whole part of a quotient": (lambda x: x // 2.0, 0),
+}
+
+
+@pytest.mark.parametrize("way", ["grad", "jit of grad", "grad of jit", "forward", "vmap of grad", "grad of vmap"])
+@pytest.mark.parametrize("what", AT_ZERO)
+@pytest.mark.usefixtures("differentiating")
+def test_the_slope_at_zero_is_that_between_its_sides(what: str, way: str) -> None:
+    function, wanted = AT_ZERO[what]
+    found, _ = WAYS[way](lambda x, _: xp.sum(function(x)))(xp.zeros(2), xp.ones(2))
+    assert found.tolist() == [wanted, wanted]
+
+
+@pytest.mark.parametrize("is_compiled", [False, True])
+@pytest.mark.usefixtures("differentiating")
+def test_a_power_has_a_slope_by_an_exponent_that_is_zero(is_compiled: bool) -> None:
+    compiled = xp.jit if is_compiled else lambda f: f
+    x, y = xp.asarray([2.0, 3.0, 0.0]), xp.asarray([0.0, 2.0, 0.0])
+    by_x, by_y = compiled(xp.grad(lambda x, y: xp.sum(x**y), argnums=(0, 1)))(x, y)
+    np.testing.assert_allclose(np.asarray(by_x), [0, 6, 0], rtol=1e-12)  # products of a few numbers
+    np.testing.assert_allclose(np.asarray(by_y), [np.log(2), 9 * np.log(3), 0], rtol=1e-12)
+    second = compiled(xp.grad(lambda x: xp.sum(xp.grad(lambda x: xp.sum(x[:, None] ** xp.arange(4)))(x))))
+    assert second(xp.zeros(2)).tolist() == [2, 2]
+
+
+@pytest.mark.parametrize("shapes", [((2, 3), (3,)), ((3,), (2, 1)), ((), (2,)), ((2, 0), (1, 1))])
+@pytest.mark.usefixtures("differentiating")
+def test_ties_of_arrays_that_are_broadcast_share_the_slope(shapes: tuple[tuple[int, ...], ...]) -> None:
+    x, y = map(xp.ones, shapes)
+    for found in xp.grad(lambda x, y: xp.sum(xp.maximum(x, y)), argnums=(0, 1))(x, y):
+        size = np.prod(np.broadcast_shapes(*shapes)) / max(found.size, 1)
+        assert np.asarray(found).tolist() == np.full(found.shape, size / 2).tolist()
+
+
+@pytest.mark.parametrize("function", ["unique_values", "unique_counts", "unique_inverse", "unique_all"])
+@pytest.mark.usefixtures("differentiating")
+def test_unique_values_have_the_slope_of_those_they_are(function: str) -> None:
+    def weighted(x: xp.Array) -> xp.Array:
+        found = getattr(xp, function)(x)
+        values = found if function == "unique_values" else found[0]
+        return xp.sum(values * xp.asarray([1.0, 10.0]))
+
+    assert xp.grad(weighted)(xp.asarray([3.0, 1.0, 3.0])).tolist() == [10, 1, 0]

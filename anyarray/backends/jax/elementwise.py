@@ -12,6 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax.custom_derivatives import SymbolicZero
 
 from anyarray.backends.jax._kernel import (
     Native,
@@ -127,7 +128,19 @@ def _unless_integer(function: Callable[..., Native]) -> Callable[..., Native]:
 def _abs(x: Native) -> Native:
     if kind_of(x) == "c":  # XLA gives NaN for infinity beside NaN
         return jnp.where(lax.is_finite(lax.abs(x)) | ~_any_infinite(x), lax.abs(x), jnp.inf)
-    return jnp.abs(x)
+    return modulus(x) if kind_of(x) == "f" else jnp.abs(x)
+
+
+@jax.custom_jvp
+def modulus(x: Native) -> Native:
+    return lax.abs(x)
+
+
+@modulus.defjvp
+def _slope_ofmodulus(primals: tuple[Native], tangents: tuple[Native]) -> tuple[Native, Native]:
+    """At 0 the slope is 0, where JAX has 1: then smooth functions of it, such as log1p(exp(-abs(x))), have theirs."""
+    (x,), (tangent,) = primals, tangents
+    return modulus(x), tangent * lax.sign(x)
 
 
 def _any_infinite(x: Native) -> Native:
@@ -143,6 +156,8 @@ def _sign(x: Native) -> Native:
         jnp.where(infinite, jnp.where(jnp.isinf(part), jnp.sign(part), 0), part) for part in (lax.real(x), lax.imag(x))
     )
     undefined = jnp.isinf(lax.real(x)) & jnp.isinf(lax.imag(x))
+    # Not even where it is not taken may the size be 0, for the gradient's sake.
+    re = jnp.where(x == 0, 1, re)
     size = jnp.where(undefined, jnp.nan, lax.abs(lax.complex(re, im)))
     return jnp.where(x == 0, lax.full_like(x, 0), lax.complex(re / size, im / size))
 
@@ -205,9 +220,10 @@ def _remainder(x1: Native, x2: Native) -> Native:
 
 def _power(x1: Native, x2: Native) -> Native:
     if kind_of(x1) == "f":
-        return jnp.power(x1, x2)
+        return _real_power(x1, x2)
     if kind_of(x1) == "c":  # XLA takes the logarithm of zero
         of_zero = jnp.where(lax.real(x2) > 0, 0, jnp.nan).astype(x1.dtype)
+        of_zero = jnp.where(x2 == 1, x1, of_zero)  # which has a slope there
         power = jnp.power(jnp.where(x1 == 0, lax.full_like(x1, 1), x1), x2)
         return jnp.where(x2 == 0, lax.full_like(power, 1), jnp.where(x1 == 0, of_zero, power))
 
@@ -223,6 +239,46 @@ def _power(x1: Native, x2: Native) -> Native:
         base = jnp.where((exponent < 0) & ~is_unit, 0, base)
         exponent = jnp.where(is_unit, exponent & 1, exponent)
     return lax.while_loop(lambda state: jnp.any(state[2] != 0), squared, (one, base, exponent))[0]
+
+
+@jax.custom_jvp
+def _real_power(x1: Native, x2: Native) -> Native:
+    return jnp.power(x1, x2)
+
+
+def _slope_of_real_power(primals: tuple[Native, Native], tangents: tuple[Any, Any]) -> tuple[Native, Native]:
+    """JAX's slope, but 0 by `x1` where `x2` is 0: there it multiplies 0 by the power of -1, which is infinite at 0."""
+    x1, x2 = primals
+    y = _real_power(x1, x2)
+    slope = lax.full_like(y, 0)
+    if type(tangents[0]) is not SymbolicZero:
+        is_constant = x2 == 0
+        of_base = x2 * _real_power(x1, jnp.where(is_constant, 1, x2 - 1))
+        slope += tangents[0] * jnp.where(is_constant, 0, of_base)
+    if type(tangents[1]) is not SymbolicZero:
+        slope += tangents[1] * (y * lax.log(jnp.where(x1 == 0, 1, x1)))
+    return y, slope
+
+
+_real_power.defjvp(_slope_of_real_power, symbolic_zeros=True)
+
+
+@jax.custom_jvp
+def _hypotenuse(x1: Native, x2: Native) -> Native:
+    return jnp.hypot(x1, x2)
+
+
+@_hypotenuse.defjvp
+def _slope_of_hypotenuse(primals: tuple[Native, Native], tangents: tuple[Native, Native]) -> tuple[Native, Native]:
+    """At 0 the slope is 0, as that of the modulus."""
+    y = _hypotenuse(*primals)
+    size = jnp.where(y == 0, 1, y)
+    return y, tangents[0] * (primals[0] / size) + tangents[1] * (primals[1] / size)
+
+
+def _with_sign_of(x1: Native, x2: Native) -> Native:
+    size = modulus(x1)
+    return jnp.where(jnp.signbit(x2), -size, size)
 
 
 @jax.custom_jvp
@@ -288,8 +344,8 @@ bitwise_or = elementwise(jnp.bitwise_or, "biu")
 bitwise_right_shift = elementwise(jnp.right_shift, "iu")
 bitwise_xor = elementwise(jnp.bitwise_xor, "biu")
 ceil = elementwise(_unless_integer(lax.ceil), "biuf")
-conj = _itself_unless("c", elementwise(jnp.conj, "c"))
-copysign = floating(jnp.copysign, "biuf")
+conj = _itself_unless("bc", elementwise(jnp.conj, "c"))
+copysign = floating(_with_sign_of, "biuf")
 cube = elementwise(lambda x: x * x * x, "iuf")
 divide = compiled(_divide)
 equal = _comparison(jnp.equal, "biufc")
@@ -297,7 +353,7 @@ floor = elementwise(_unless_integer(lax.floor), "biuf")
 floor_divide = elementwise(_floor_divide, "iuf")
 greater = _comparison(jnp.greater, "biuf")
 greater_equal = _comparison(jnp.greater_equal, "biuf")
-hypot = floating(jnp.hypot, "biuf")
+hypot = floating(_hypotenuse, "biuf")
 imag = elementwise(jnp.imag, "c")
 isfinite = elementwise(jnp.isfinite, "biufc")
 isinf = elementwise(jnp.isinf, "biufc")
@@ -317,11 +373,11 @@ nextafter = floating(_next_after, "biuf")
 not_equal = _comparison(jnp.not_equal, "biufc")
 positive = _itself_unless("b", elementwise(jnp.positive, "iufc"))
 pow = elementwise(_power, "iufc")
-real = _itself_unless("c", elementwise(jnp.real, "c"))
+real = _itself_unless("bc", elementwise(jnp.real, "c"))
 reciprocal = floating(lambda x: _quotient(lax.full_like(x, 1), x))
 remainder = elementwise(_remainder, "iuf")
 root = elementwise(_root, "f")
-round = elementwise(_unless_integer(_by_parts(_round_to_even)), "biufc")
+round = elementwise(_unless_integer(_by_parts(_round_to_even)), "iufc")
 sign = elementwise(_sign, "iufc")
 signbit = floating(jnp.signbit, "biuf")
 square = elementwise(jnp.square, "iufc")

@@ -13,6 +13,7 @@ import numpy as np
 from jax import lax
 
 from anyarray.backends.jax._kernel import Axes, Native, compiled, inexact, kind_of, promoted
+from anyarray.backends.jax.elementwise import modulus
 from anyarray.backends.jax.statistical import total_dtype, with_nan
 
 __all__ = [
@@ -154,7 +155,7 @@ def _is_empty(x: Native) -> bool:
 def matrix_norm(x: Native, /, *, keepdims: bool = False, ord: Any = "fro") -> Native:
     if ord in (2, "nuc") and _is_empty(x):
         x = jnp.zeros((*x.shape[:-2], 1, 1), x.dtype)  # which has the same norm
-    norm = jnp.linalg.matrix_norm(x, keepdims=keepdims, ord=ord)
+    norm = jnp.linalg.matrix_norm(_sizes(x, ord in (1, -1, math.inf, -math.inf)), keepdims=keepdims, ord=ord)
     return with_nan(norm, x, (-2, -1), keepdims) if ord in (1, -1, math.inf, -math.inf) else norm
 
 
@@ -201,9 +202,14 @@ def svdvals(x: Native, /) -> Native:
     return jnp.linalg.svdvals(x)
 
 
+def _sizes(x: Native, are_enough: bool) -> Native:
+    """`x`; its absolute values, whose slope at 0 is 0, if the norm asks for them only."""
+    return modulus(x) if are_enough and kind_of(x) == "f" else x
+
+
 @_factoring
 def vector_norm(x: Native, /, *, axis: Axes = None, keepdims: bool = False, ord: float = 2) -> Native:
-    norm = jnp.linalg.vector_norm(x, axis=axis, keepdims=keepdims, ord=ord)
+    norm = jnp.linalg.vector_norm(_sizes(x, ord != 2), axis=axis, keepdims=keepdims, ord=ord)
     return with_nan(norm, x, axis, keepdims) if math.isinf(ord) else norm
 
 

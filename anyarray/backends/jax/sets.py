@@ -34,7 +34,27 @@ def _found(x1: Native, x2: Native, invert: bool) -> Native:
     return jnp.isin(x1, x2, invert=invert, method=method)
 
 
-unique_all = data_dependent("unique_all", jnp.unique_all, np.unique_all)
-unique_counts = data_dependent("unique_counts", jnp.unique_counts, np.unique_counts)
-unique_inverse = data_dependent("unique_inverse", jnp.unique_inverse, np.unique_inverse)
-unique_values = data_dependent("unique_values", jnp.unique_values, functools.partial(np.unique, equal_nan=False))
+def _all(x: Native) -> tuple[Native, ...]:
+    """The values taken from `x`, that they may have its derivatives; those that JAX gives have none."""
+    _, indices, inverse, counts = jnp.unique_all(x)
+    return x.reshape(-1)[indices], indices, inverse, counts
+
+
+def _counts(x: Native) -> tuple[Native, Native]:
+    values, _, _, counts = _all(x)
+    return values, counts
+
+
+def _inverse(x: Native) -> tuple[Native, Native]:
+    values, _, inverse, _ = _all(x)
+    return values, inverse
+
+
+def _values(x: Native) -> Native:
+    return _all(x)[0]
+
+
+unique_all = data_dependent("unique_all", _all, np.unique_all)
+unique_counts = data_dependent("unique_counts", _counts, np.unique_counts)
+unique_inverse = data_dependent("unique_inverse", _inverse, np.unique_inverse)
+unique_values = data_dependent("unique_values", _values, functools.partial(np.unique, equal_nan=False))

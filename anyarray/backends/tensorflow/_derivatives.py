@@ -7,22 +7,44 @@ less, but `tf.vectorized_map` drops it in silence: there is one where a function
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any, Final
 
 import numpy as np
 
 from anyarray.backends.tensorflow._host import is_on_host, on_host
-from anyarray.backends.tensorflow._kernel import NATIVE, Tensor, cast, constant, name_of, op
+from anyarray.backends.tensorflow._kernel import (
+    NATIVE,
+    EagerTensor,
+    Tensor,
+    cast,
+    constant,
+    is_complex,
+    is_lasting,
+    name_of,
+    op,
+)
 from anyarray.backends.tensorflow._loading import tf
 from anyarray.backends.tensorflow._shapes import Length, lengths, shape_tensor
 
+Binary = Callable[[Tensor, Tensor], Tensor]
+
+_add = op("AddV2")
+_broadcast_axes = op("BroadcastGradientArgs")
 _concat = op("ConcatV2")
 _equal = op("Equal")
+_exp = op("Exp")
 _fill = op("Fill")
 _gather = op("GatherV2")
+_less = op("Less")
+_log = op("Log")
+_logical_and = op("LogicalAnd")
+_logical_or = op("LogicalOr")
 _multiply = op("Mul")
+_not_equal = op("NotEqual")
 _pack = op("Pack")
+_pow = op("Pow")
 _range = op("Range")
 _reshape = op("Reshape")
 _scatter = op("TensorScatterUpdate")
@@ -30,11 +52,73 @@ _select = op("SelectV2")
 _size = op("Size")
 _stop_gradient = op("StopGradient")
 _strided_slice = op("StridedSlice")
+_sum = op("Sum")
 _unpack = op("Unpack")
 _zeros_like = op("ZerosLike")
 
 _LEVELS: Final = 31
 """How often a length that a trace does not know is halved."""
+
+
+def halved_at_ties(larger: Binary, is_larger: Binary) -> Binary:
+    """The larger or the smaller of two, where derivatives may be taken, with half the slope for each where both are.
+
+    TensorFlow gives all of it to the first, so that the slope of max(x, 0) is not that of max(0, x).
+    """
+
+    def composed(x1: Tensor, x2: Tensor) -> Tensor:
+        # The mean has half the slope of each. It stands for the first where it is the same, hence changes no value.
+        half = constant(0.5, name_of(x1))
+        mean = _add(_multiply(x1, half), _multiply(x2, half))
+        return larger(_select(_equal(mean, x1), mean, x1), x2)
+
+    @tf.custom_gradient
+    def differentiable(x1: Tensor, x2: Tensor) -> Any:
+        def gradient(slope: Tensor) -> list[Tensor]:
+            half, nothing = _multiply(slope, constant(0.5, name_of(slope))), _zeros_like(slope)
+            is_tie = _equal(x1, x2)
+            slopes = (
+                _select(is_tie, half, _select(is_larger(x1, x2), slope, nothing)),
+                _select(is_tie, half, _select(is_larger(x2, x1), slope, nothing)),
+            )
+            shapes = [shape_tensor(lengths(x)) for x in (x1, x2)]
+            axes = _broadcast_axes(*shapes)
+            return [_reshape(_sum(*one), shape) for *one, shape in zip(slopes, axes, shapes, strict=True)]
+
+        return larger(x1, x2), gradient
+
+    def of_two(x1: Tensor, x2: Tensor) -> Tensor:
+        if is_on_host(x1) and is_on_host(x2) and not np.any(on_host(x1) == on_host(x2)):
+            return larger(x1, x2)
+        function = composed if is_mapped.get() else differentiable
+        y: Tensor = function(x1, x2)
+        return y
+
+    return of_two
+
+
+def power(x1: Tensor, x2: Tensor) -> Tensor:
+    """`x1` to the power of `x2`, where derivatives may be taken, with a slope of 0 by `x1` where `x2` is 0.
+
+    TensorFlow multiplies 0 by the power of -1, which is infinite where `x1` is 0, too. Where `x2` is 1 it does so in
+    the second derivative, and of complex numbers in the first.
+    """
+    known = on_host(x2) if is_on_host(x2) else tf.get_static_value(x2)
+    if known is not None and not np.any((known == 0) | (known == 1)):
+        return _pow(x1, x2)
+    name = name_of(x2)
+    zero, one = constant(0, name), constant(1, name)
+    is_zero = _equal(x2, zero)
+    if known is None:  # such a slope backwards only, but at little cost if none is asked for
+        return _pow(_select(is_zero, _stop_gradient(x1), x1), x2)
+    is_origin = _logical_and(_equal(x1, zero), _equal(x2, one))
+    y = _select(is_origin, x1, _pow(_select(_logical_or(is_zero, is_origin), one, x1), x2))
+    if not isinstance(x2, EagerTensor) or is_lasting(x2):  # a constant, which needs no slope
+        return y
+    has_log = _logical_and(is_zero, _not_equal(x1, zero) if is_complex(x1) else _less(zero, x1))
+    log = _select(has_log, _log(_select(has_log, x1, one)), zero)
+    # The second factor is 1, and has the slope by `x2` that the first lacks.
+    return _multiply(y, _exp(_multiply(log, x2)))
 
 
 def product(x: Tensor) -> Tensor:

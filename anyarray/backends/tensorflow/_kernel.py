@@ -76,9 +76,14 @@ could_record: Final = undocumented("tensorflow.python.eager.record", "could_poss
 """Whether a tape or an accumulator may see what is computed now."""
 
 
-def may_be_differentiated(x: Tensor) -> bool:
-    """Whether derivatives may be taken of what is computed of `x` now: by a tape, or later of the graph."""
-    return not isinstance(x, EagerTensor) or could_record is None or bool(could_record())
+def may_be_differentiated(*xs: Tensor) -> bool:
+    """Whether derivatives may be taken of what is computed of `xs` now: by a tape, or later of the graph."""
+    if could_record is None or could_record():
+        return True
+    for x in xs:  # noqa: SIM110 - any() takes half a microsecond more
+        if not isinstance(x, EagerTensor):
+            return True
+    return False
 
 
 @functools.lru_cache(maxsize=1 << 14)
@@ -101,6 +106,11 @@ def lasting(values: npt.NDArray[Any], device: str) -> Tensor:
     # product but a power, and takes seven times as long.
     made.__tf_tensor__ = lambda dtype=None, name=None: tf.constant(values).__tf_tensor__(dtype, name)
     return made
+
+
+def is_lasting(x: Tensor) -> bool:
+    """Whether `lasting` made an eager tensor."""
+    return "__tf_tensor__" in vars(x)
 
 
 def keeping_nans(raw: Callable[..., Tensor]) -> Callable[..., Tensor]:

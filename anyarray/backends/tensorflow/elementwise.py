@@ -90,6 +90,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anyarray import _dtypes
+from anyarray.backends.tensorflow._derivatives import halved_at_ties, power
 from anyarray.backends.tensorflow._host import from_host, is_eager, is_on_host, on_host, sooner
 from anyarray.backends.tensorflow._kernel import (
     NAME,
@@ -129,6 +130,18 @@ _WIDTH: Final = {NATIVE[d.name]: 8 * d.itemsize for d in _dtypes.KNOWN.values() 
 _NAN: Final = complex(math.nan, math.nan)  # one object: the cache of constants would not know another again
 _HALVES: Final = frozenset({"float16", "bfloat16"})
 
+
+def with_slope(raw: Binary, where_differentiated: Binary) -> Binary:
+    """`raw`, but where derivatives may be taken of floating-point numbers another, as its own are not right."""
+
+    def of_two(x1: Tensor, x2: Tensor) -> Tensor:
+        if may_be_differentiated(x1, x2) and x1.dtype is x2.dtype and kind_of(x1) in "fc":
+            return where_differentiated(x1, x2)
+        return raw(x1, x2)
+
+    return of_two
+
+
 _abs = op("Abs")
 _add = op("AddV2")
 _angle = op("Angle")
@@ -150,19 +163,20 @@ _less = op("Less")
 _select = op("Select")
 _logical_and = op("LogicalAnd")
 _logical_or = op("LogicalOr")
-_maximum = keeping_nans(op("Maximum"))
-_minimum = keeping_nans(op("Minimum"))
+_maximum = with_slope(op("Maximum"), halved_at_ties(keeping_nans(op("Maximum")), op("Greater")))
+_minimum = with_slope(op("Minimum"), halved_at_ties(keeping_nans(op("Minimum")), op("Less")))
 _mul = op("Mul")
 _neg = op("Neg")
 _next_after = op("NextAfter")
 _not_equal = op("NotEqual")
-_pow = op("Pow")
+_pow = with_slope(op("Pow"), power)
 _real = op("Real")
 _real_div = op("RealDiv")
 _right_shift = op("RightShift")
 _round = op("Round")
 _sign = op("Sign")
 _square = op("Square")
+_stop_gradient = op("StopGradient")
 _sub = op("Sub")
 _truncate_div = op("TruncateDiv")
 
@@ -226,7 +240,9 @@ def _floated_pair(x1: Tensor, x2: Tensor) -> list[Tensor]:
     dtype = x1.dtype
     if dtype is x2.dtype and is_common(dtype):
         return [x1, x2]
-    return [floated(x) for x in promoted(x1, x2)]
+    y1, y2 = promoted(x1, x2)
+    # Of two integers each its own float, as in NumPy: of int8 and uint8 it is float16.
+    return [y1, y2] if kind_of(y1) in "fc" else promoted(floated(x1), floated(x2))
 
 
 def _itself(x: Tensor) -> Tensor:
@@ -344,9 +360,24 @@ _real_sign = _unless("u", _sign, lambda x: _minimum(x, constant(1, name_of(x))))
 def sign(x: Tensor, /) -> Tensor:
     if is_complex(x):
         # TensorFlow looks at the parts one by one: a NaN in one of them would leave a number in the other.
-        y = where(_equal(x, x), _sign(x), constant(_NAN, name_of(x)))
+        scaled = _outweighed(x)
+        y = where(_equal(scaled, scaled), _sign(scaled), constant(_NAN, name_of(x)))
         return _sign_with_slope(x, y) if may_be_differentiated(x) else y
     return _real_sign(x)
+
+
+def _outweighed(x: Tensor) -> Tensor:
+    """`x`, but 1 for an infinite part and 0 for a finite one beside it; NaN where both are infinite."""
+    part = _PART[x.dtype]
+    real, imag = _real(x, part), _imag(x, part)
+    is_real_infinite, is_imag_infinite = _is_inf(real), _is_inf(imag)
+    zero = constant(0, NAME[part])
+    scaled = _complex(
+        where(is_real_infinite, _sign(real), where(is_imag_infinite, zero, real)),
+        where(is_imag_infinite, _sign(imag), where(is_real_infinite, zero, imag)),
+        x.dtype,
+    )
+    return where(_logical_and(is_real_infinite, is_imag_infinite), constant(_NAN, name_of(x)), scaled)
 
 
 def _sign_with_slope(x: Tensor, y: Tensor) -> Tensor:
@@ -739,6 +770,8 @@ def _floor_divide_floats(x1: Tensor, x2: Tensor) -> Tensor:
     zero = constant(0, name)
     quotient = _real_div(x1, x2)
     rest = _floor_mod(x1, x2)
+    # No step has a slope, not even where it is the quotient itself.
+    quotient = _stop_gradient(quotient)
     # An infinite rest is a whole divisor: -1 // inf is -1, as in NumPy.
     part = where(_is_inf(rest), constant(1, name), _real_div(rest, x2))
     is_whole = _logical_or(_equal(rest, zero), _equal(x2, zero))
