@@ -359,6 +359,19 @@ def unique_values(x: Native, /) -> Native:
     return np.unique(x, equal_nan=False)
 
 
+def isin(x1: Native, x2: Native, /, *, invert: bool = False) -> Native:
+    """NumPy's, on one dtype: integers that are the same float only there it finds whether they are in `x2` or not."""
+    if x1.dtype == x2.dtype:
+        return np.isin(x1, x2, invert=invert)
+    dtype = np.dtype(_dtypes.result_name(x1.dtype.name, x2.dtype.name))
+    if dtype.kind != "f" or x1.dtype.kind not in "iu" or x2.dtype.kind not in "iu":
+        return np.isin(x1.astype(dtype), x2.astype(dtype), invert=invert)
+    # uint64 and signed integers: below 0 as int64 is what only one of the two can hold.
+    y1, y2 = (x.astype(np.int64) for x in (x1, x2))
+    found = np.isin(y1, y2) & (y1 >= 0)
+    return ~found if invert else found
+
+
 def take(x: Native, indices: Native, /, *, axis: int | None = None) -> Native:
     if axis is None and x.ndim != 1:
         raise ValueError("axis must be given for an array that does not have one axis")
@@ -422,7 +435,9 @@ matrix_transpose = np.matrix_transpose
 def diff(
     x: Native, /, *, axis: int = -1, n: int = 1, prepend: Native | None = None, append: Native | None = None
 ) -> Native:
-    """NumPy takes None for a value to join on."""
+    """NumPy takes None for a value to join on, and looks at the axis only if there is something to subtract."""
+    if not -x.ndim <= axis < x.ndim:
+        raise np.exceptions.AxisError(axis, x.ndim)
     ends = {name: value for name, value in (("prepend", prepend), ("append", append)) if value is not None}
     return np.diff(x, n, axis, **ends)
 
@@ -446,7 +461,7 @@ def matrix_power(x: Native, n: int, /) -> Native:
 
 
 def matrix_rank(x: Native, /, *, rtol: Any = None) -> Native:
-    return np.linalg.matrix_rank(_floating(x), rtol=rtol)
+    return np.linalg.matrix_rank(_floating(_matrices(x)), rtol=rtol)
 
 
 def pinv(x: Native, /, *, rtol: Any = None) -> Native:

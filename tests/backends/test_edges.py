@@ -40,3 +40,70 @@ def test_an_array_without_axes_has_no_axis_to_name(function: str, axis: int) -> 
 def test_no_axis_may_be_named(function: str) -> None:
     x = xp.asarray(True if function in ("all", "any") else 1.0)
     assert getattr(xp, function)(x, axis=()).shape == ()
+
+
+@pytest.mark.parametrize(("dtypes", "wanted"), [(("int8", "uint8"), "float16"), (("int8", "uint16"), "float32")])
+@pytest.mark.parametrize("function", ["atan2", "copysign", "hypot", "logaddexp", "nextafter"])
+@pytest.mark.usefixtures("backend")
+def test_two_integers_are_taken_as_the_floats_of_each(function: str, dtypes: tuple[str, str], wanted: str) -> None:
+    x1, x2 = (xp.ones(2, dtype=getattr(xp, name)) for name in dtypes)
+    assert str(getattr(xp, function)(x1, x2).dtype).removeprefix("anyarray.") == wanted
+
+
+@pytest.mark.usefixtures("backend")
+def test_integers_that_are_the_same_float_are_not_in_one_another() -> None:
+    x = xp.asarray([2**63 - 1, 2**63 - 2, 5])
+    assert xp.isin(x, xp.asarray([5.0, 0.5])).tolist() == [False, False, True]
+    big = xp.asarray([2**64 - 2, 2**64 - 1, 5], dtype=xp.uint64)
+    assert xp.isin(big, x).tolist() == [False, False, True]
+    assert xp.isin(big, xp.asarray([-2, -1, 5]), invert=True).tolist() == [True, True, False]
+
+
+@pytest.mark.usefixtures("backend")
+def test_an_infinite_part_outweighs_the_other_in_a_sign() -> None:
+    inf, nan = np.inf, np.nan
+    z = xp.asarray([complex(3, inf), complex(-inf, 3), complex(nan, -inf), complex(inf, inf), complex(0, nan)])
+    np.testing.assert_array_equal(np.asarray(xp.sign(z)), [1j, -1, -1j, complex(nan, nan), complex(nan, nan)])
+
+
+@pytest.mark.parametrize("function", ["conj", "real", "round"])
+def test_booleans_have_neither_parts_nor_digits(framework: str, function: str) -> None:
+    with xp.backend(framework), pytest.raises(TypeError, match=f"{function}: x must have a numeric dtype, not bool"):
+        getattr(xp, function)(xp.asarray([True]))
+
+
+@pytest.mark.parametrize("n", [0, 1])
+@pytest.mark.usefixtures("backend")
+def test_no_difference_is_taken_along_an_axis_that_is_not_there(n: int) -> None:
+    with pytest.raises(xp.AxisError, match="diff: axis"):
+        xp.diff(xp.asarray(1.0), n=n)
+    with pytest.raises(xp.AxisError, match="diff: axis 1 is out of bounds"):
+        xp.diff(xp.asarray([1.0]), axis=1, n=n)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize("rows", [[[-4, 0], [0, 1]], [[1, 2], [2, 1]], [[4, 0], [0, -1]]])
+@pytest.mark.usefixtures("backend")
+def test_a_matrix_that_is_not_positive_definite_has_no_root(rows: list[list[int]], dtype: str) -> None:
+    x = xp.asarray(np.asarray([np.eye(2), rows], dtype))
+    for cholesky in (xp.linalg.cholesky, xp.jit(xp.linalg.cholesky)):
+        try:
+            root = cholesky(x)
+        except np.linalg.LinAlgError:
+            continue
+        assert np.isnan(np.asarray(root)[1]).any(axis=-1).any()
+        np.testing.assert_array_equal(np.asarray(root)[0], np.eye(2))
+
+
+@pytest.mark.parametrize("function", ["irfft", "hfft"])
+@pytest.mark.usefixtures("backend")
+def test_no_real_signal_follows_from_one_number(function: str) -> None:
+    with pytest.raises(ValueError):
+        getattr(xp.fft, function)(xp.asarray([1 + 1j]))
+
+
+@pytest.mark.parametrize("shape", [(), (3,)])
+@pytest.mark.usefixtures("backend")
+def test_what_is_no_matrix_has_no_rank(shape: tuple[int, ...]) -> None:
+    with pytest.raises(ValueError, match=r"matrix_rank: x must be \(\.\.\., m, n\), not shape"):
+        xp.linalg.matrix_rank(xp.ones(shape))

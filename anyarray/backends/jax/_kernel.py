@@ -108,9 +108,13 @@ def floating(function: Callable[..., Native], kinds: str = "biufc") -> Any:
     """As `elementwise`; integers and bools are taken as floats of their width."""
 
     def body(*arrays: Native) -> Native:
+        names = [x.dtype.name for x in arrays]
         arrays = promoted(*arrays)
         require_kinds(kinds, arrays[0])
-        name = _dtypes.floating(arrays[0].dtype.name)
+        if kind_of(arrays[0]) in "biu":  # each its own float, as in NumPy: of int8 and uint8 it is float16
+            name = _dtypes.result_name(*map(_dtypes.floating, names))
+        else:
+            name = arrays[0].dtype.name
         return function(*(cast(x, name) for x in arrays))
 
     body.__name__ = function.__name__

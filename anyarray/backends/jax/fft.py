@@ -38,7 +38,10 @@ def _spectral(x: Native) -> Native:
 
 def _transform(function: Callable[..., Native]) -> Any:
     def body(x: Native, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Native:
-        if n is None and not x.shape[axis]:
+        length = x.shape[axis] if n is None else n
+        if n is None and function in (jnp.fft.irfft, jnp.fft.hfft):
+            length = 2 * (length - 1)
+        if length < 1:
             raise ValueError("there are no elements to transform")
         return function(_spectral(x), n=n, axis=axis, norm=norm)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import jax.numpy as jnp
+import numpy as np
 
 from anyarray.backends.jax._kernel import Axes, Native, compiled, promoted, truth
 
@@ -23,6 +24,8 @@ def any(x: Native, *, axis: Axes = None, keepdims: bool = False) -> Native:
 def _diff(x: Native, prepend: Native | None, append: Native | None, *, axis: int, n: int) -> Native:
     given = iter(promoted(x, *(end for end in (prepend, append) if end is not None)))
     x, prepend, append = (None if end is None else next(given) for end in (x, prepend, append))
+    if not -x.ndim <= axis < x.ndim:  # at which JAX does not look if there is nothing to subtract
+        raise np.exceptions.AxisError(axis, x.ndim)
     return jnp.diff(x, n=n, axis=axis, prepend=prepend, append=append)
 
 

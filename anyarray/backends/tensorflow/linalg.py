@@ -175,10 +175,15 @@ def cholesky(x: Tensor, /, *, upper: bool = False) -> Tensor:
     _require_square("cholesky", x)
     failure = "cholesky: x must be positive definite, but is not"
     factor = _run(_cholesky, failure, x)
-    # On a CPU the op does not fail: it puts NaN on the diagonal, and above it whatever the memory held.
+    # On a CPU the op does not fail: it puts NaN on the diagonal, of complex numbers 0, and above it whatever the memory
+    # held.
     if not is_on_host(factor):
         factor = _lower(factor, constant(-1), constant(0))
-    elif np.isnan(np.diagonal(on_host(factor), 0, -2, -1)).any():
+        if is_complex(factor):
+            roots = _stop_gradient(_diagonal(factor, constant(0), constant(0, name_of(factor))))
+            # Nothing but of 0, where it is NaN.
+            factor = _subtract(factor, _expand_dims(_divide(_subtract(roots, roots), roots), constant(-1)))
+    elif not (np.diagonal(on_host(factor), 0, -2, -1).real > 0).all():
         raise np.linalg.LinAlgError(failure)
     return _adjoint(factor) if upper else factor
 
