@@ -373,6 +373,8 @@ def isin(x1: Native, x2: Native, /, *, invert: bool = False) -> Native:
 
 
 def take(x: Native, indices: Native, /, *, axis: int | None = None) -> Native:
+    if axis is not None and not x.ndim:
+        _require_axis(axis)
     if axis is None and x.ndim != 1:
         raise ValueError("axis must be given for an array that does not have one axis")
     if indices.dtype.kind == "b":

@@ -23,6 +23,18 @@ def test_a_length_below_minus_one_is_refused() -> None:
         xp.reshape(xp.ones(6), (-2, 3))
 
 
+@pytest.mark.usefixtures("backend")
+def test_a_length_that_could_be_any_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"reshape: x of shape \(0,\) does not fit shape \(-1, 0\)"):
+        xp.reshape(xp.ones(0), (-1, 0))
+
+
+@pytest.mark.usefixtures("backend")
+def test_nothing_is_taken_along_an_axis_that_is_not_there() -> None:
+    with pytest.raises(xp.AxisError, match="take: axis 0 is out of bounds"):
+        xp.take(xp.asarray(1.0), xp.asarray([0]), axis=0)
+
+
 REDUCTIONS: Final = "sum prod mean max min all any std var argmax argmin count_nonzero sort argsort".split()
 
 

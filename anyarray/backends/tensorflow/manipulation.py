@@ -222,6 +222,8 @@ def squeeze(x: Tensor, /, axis: Ints) -> Tensor:
 
 def reshape(x: Tensor, /, shape: tuple[int, ...], *, copy: bool | None = None) -> Tensor:
     """`x` in `shape`. Tensors never change, so `copy` makes no difference."""
+    if 0 in shape and -1 in shape:
+        raise ValueError(f"any length would do in place of -1 in {shape}")
     return _reshape(x, known_shape(shape))
 
 
