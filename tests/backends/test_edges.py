@@ -119,3 +119,9 @@ def test_no_real_signal_follows_from_one_number(function: str) -> None:
 def test_what_is_no_matrix_has_no_rank(shape: tuple[int, ...]) -> None:
     with pytest.raises(ValueError, match=r"matrix_rank: x must be \(\.\.\., m, n\), not shape"):
         xp.linalg.matrix_rank(xp.ones(shape))
+
+
+@pytest.mark.parametrize("shift", [10**12, -(10**12), 10**30])
+@pytest.mark.usefixtures("backend")
+def test_a_long_shift_is_not_cut_off(shift: int) -> None:
+    assert xp.roll(xp.arange(7), shift).tolist() == np.roll(np.arange(7), shift % 7).tolist()

@@ -146,11 +146,14 @@ def roll(x: Native, /, shift: int | tuple[int, ...], *, axis: Axes = None) -> Na
         axis *= len(shifts)
     if axis is not None and len(axis) != len(shifts):
         raise ArgumentValueError(f"roll: shift and axis must be of one length, not {shift} and {axis}")
-    try:
-        return _roll(x, *shifts, axis=axis)
-    except OverflowError:  # of a shift that int64 does not hold
+    if max(shifts, default=0) > _FAR or min(shifts, default=0) < -_FAR:
         lengths = [x.size] if axis is None else [x.shape[one] for one in axis]
-        return _roll(x, *[n % (length or 1) for n, length in zip(shifts, lengths, strict=True)], axis=axis)
+        shifts = tuple(n % (length or 1) for n, length in zip(shifts, lengths, strict=True))
+    return _roll(x, *shifts, axis=axis)
+
+
+_FAR: Final = (1 << 31) - 1
+"""The longest shift that JAX takes as it is: of a longer one it loses bits."""
 
 
 @compiled(static=("repetitions",))
