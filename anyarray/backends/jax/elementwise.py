@@ -137,7 +137,7 @@ def modulus(x: Native) -> Native:
 
 
 @modulus.defjvp
-def _slope_ofmodulus(primals: tuple[Native], tangents: tuple[Native]) -> tuple[Native, Native]:
+def _slope_of_modulus(primals: tuple[Native], tangents: tuple[Native]) -> tuple[Native, Native]:
     """At 0 the slope is 0, where JAX has 1: then smooth functions of it, such as log1p(exp(-abs(x))), have theirs."""
     (x,), (tangent,) = primals, tangents
     return modulus(x), tangent * lax.sign(x)
