@@ -223,7 +223,7 @@ class Array(metaclass=_Unmade):
         shape = self.shape
         if not shape:
             raise _errors.ArgumentTypeError("len: x has no axes")
-        if shape[0] is None:
+        if shape[0] is None:  # pyright: ignore[reportUnnecessaryComparison]  # so it is in a graph, against the annotation
             raise _errors.TransferError(
                 "len: axis 0 of x has a length that its trace does not know. "
                 "Give tf.function an input_signature with that length"

@@ -293,7 +293,7 @@ class _NoGradient:
                 f"{self._name}: TensorFlow has no such gradient: {reason.rstrip('.')}. "
                 "Keep it out of the derivative: xp.stop_gradient(x)"
             ) from error
-        if isinstance(error, tf.errors.InvalidArgumentError) and "not invertible" in error.message:
+        if isinstance(error, tf.errors.InvalidArgumentError) and "not invertible" in str(error):
             raise np.linalg.LinAlgError(
                 f"{self._name}: TensorFlow's gradient needs the inverse of a matrix that is singular"
             ) from error

@@ -183,7 +183,7 @@ def cholesky(x: Tensor, /, *, upper: bool = False) -> Tensor:
             roots = _stop_gradient(_diagonal(factor, constant(0), constant(0, name_of(factor))))
             # Nothing but of 0, where it is NaN.
             factor = _subtract(factor, _expand_dims(_divide(_subtract(roots, roots), roots), constant(-1)))
-    elif not (np.diagonal(on_host(factor), 0, -2, -1).real > 0).all():
+    elif not (np.real(np.diagonal(on_host(factor), 0, -2, -1)) > 0).all():
         raise np.linalg.LinAlgError(failure)
     return _adjoint(factor) if upper else factor
 
