@@ -412,11 +412,14 @@ class Array(metaclass=_Unmade):
         home = _dispatch.home_of_arrays("setitem", [self, *others])
         if home is self._home:
             return False
-        native = _dispatch.brought(self, home, "setitem")
-        with _ownership.WRITES[id(self) >> 4 & 63]:
-            _kept.drop(self)
-            self._native, self._home = native, home
-        return True
+        while True:
+            here = self._native
+            native = _dispatch.brought(self, home, "setitem")
+            with _ownership.WRITES[id(self) >> 4 & 63]:
+                if self._native is here:  # else it was lent, or a thread has written meanwhile
+                    _kept.drop(self)
+                    self._native, self._home = native, home
+                    return True
 
     def _rebind(self, result: Any, function: str) -> Array:
         """`self` with the value of an in-place operation, which keeps shape and dtype."""

@@ -124,3 +124,13 @@ def run_python() -> Callable[..., str]:
         return done.stdout
 
     return run
+
+
+@pytest.fixture
+def differentiating(framework: str) -> Iterator[xp.Backend]:
+    """A backend with derivatives, chosen around the test."""
+    with xp.backend(framework) as entered:
+        assert entered is not None
+        if not entered.has_hook("value_and_grad"):
+            pytest.skip("the library has no derivatives")
+        yield entered

@@ -19,16 +19,6 @@ THREADS: Final = 6
 
 
 @pytest.fixture
-def differentiating(framework: str) -> Iterator[xp.Backend]:
-    """A backend with derivatives, chosen around the test."""
-    with xp.backend(framework) as entered:
-        assert entered is not None
-        if not entered.has_hook("value_and_grad"):
-            pytest.skip("the library has no derivatives")
-        yield entered
-
-
-@pytest.fixture
 def hasty() -> Iterator[None]:
     """Threads that take turns as often as they can."""
     before = sys.getswitchinterval()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextvars
 import inspect
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
@@ -38,16 +38,6 @@ class Layer:
 @dataclass(frozen=True)
 class Model:
     scale: int
-
-
-@pytest.fixture
-def differentiating(framework: str) -> Iterator[xp.Backend]:
-    """A backend with derivatives, chosen around the test."""
-    with xp.backend(framework) as entered:
-        assert entered is not None
-        if not entered.has_hook("value_and_grad"):
-            pytest.skip("the library has no derivatives")
-        yield entered
 
 
 def counted(function: Callable[..., Any]) -> tuple[Callable[..., Any], list[None]]:
