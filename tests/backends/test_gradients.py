@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -16,16 +16,6 @@ NDArray = npt.NDArray[Any]
 
 STEP: Final = 1e-5
 """Of the differences, whose relative error is its square, and the rounding of values divided by it."""
-
-
-@pytest.fixture
-def differentiating(framework: str) -> Iterator[None]:
-    """A backend with derivatives, chosen around the test."""
-    with xp.backend(framework) as entered:
-        assert entered is not None
-        if not entered.has_hook("value_and_grad"):
-            pytest.skip("the library has no derivatives")
-        yield
 
 
 def as_numbers(function: Function) -> Function:
