@@ -8,7 +8,7 @@ namespace, or whatever NumPy takes as one; left out, it is a default that `defau
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -116,45 +116,32 @@ def asarray(
             return obj
         if device is not None and copy is None and watch() is UNWATCHED:
             return obj.to_device(device)
-    wanted = None if dtype is None else _dtypes.dtype(dtype)
     if type(obj) is np.ndarray and dtype is None and device is None and copy is not False and obj.dtype.isnative:
-        # As below, for the most common, in a third of the time.
+        # As `_of_array`, for the most common, in a third of the time.
         home = _choice.chosen_home()
         if home.backend.library == "numpy":
             home.dtype(obj)  # raises for dtypes that no Array has
             return made(home.exported(obj), home)
-    if isinstance(obj, (list, tuple, range)) and copy is False:
-        raise _errors.ArgumentValueError(f"asarray: a {type(obj).__name__} cannot become an Array without a copy")
-    if isinstance(obj, (list, tuple)):
-        kinds = _kinds(obj)
-        if kinds <= _dispatch.SCALARS:
-            try:
-                host = np.array(obj)
-            except ValueError:
-                pass  # irregular, as is said below
-            else:
-                if host.dtype.kind == "O":  # integers that fit no dtype
-                    return _of_host(host, wanted or _dtypes.common_default(kinds), device, is_new=True)
-                found = _FOUND.get(host.dtype)
-                if found in kinds:  # else it is of no element's kind: of greater integers, say
-                    return _of_host(host, wanted or _defaults()[found], device, is_new=True)
-        if Array in kinds or any(map(_backend.is_of_framework, kinds - _dispatch.SCALARS)):
-            return _stacked(obj, wanted, device)
-    if isinstance(obj, (bool, int, float, complex)) and not isinstance(obj, np.generic):
-        if copy is False:
-            raise _errors.ArgumentValueError("asarray: a Python scalar cannot become an Array without a copy")
-        kind = type(obj)
-        if kind not in _dispatch.SCALARS:
-            kind = next(k for k in (bool, int, float, complex) if isinstance(obj, k))
-        host = np.array(obj)
-        return _of_host(host, wanted or _of_scalars(host.dtype, kind), device, is_new=True)
-    if type(obj) is not Array and _backend.backend_of_native(obj) is None:
-        host = _host_array(obj)
-        if isinstance(obj, (list, tuple, range)):
-            return _of_host(host, wanted or _of_leaves(host, obj), device, is_new=True)
-        if copy is False:
-            return asarray(host, dtype=dtype, device=device, copy=False)
-        return _of_host(host, wanted, device)
+    wanted = None if dtype is None else _dtypes.dtype(dtype)
+    kind = type(obj)
+    if kind is list or kind is tuple:
+        return _of_sequence(obj, wanted, device, copy)
+    if kind in _dispatch.SCALARS:
+        return _of_scalar(obj, kind, wanted, device, copy)
+    if kind is Array or _backend.backend_of_native(obj) is not None:
+        return _of_array(obj, wanted, device, copy)
+    if isinstance(obj, (list, tuple, range)):
+        return _of_sequence(obj, wanted, device, copy)
+    for scalar in (bool, int, float, complex):
+        # NumPy's float64 is a float by inheritance, but it has a dtype of its own.
+        if isinstance(obj, scalar) and not isinstance(obj, np.generic):
+            return _of_scalar(obj, scalar, wanted, device, copy)
+    host = _host_array(obj)
+    return _of_array(host, wanted, device, copy=False) if copy is False else _of_host(host, wanted, device)
+
+
+def _of_array(obj: Any, wanted: DType | None, device: Device | None, copy: bool | None) -> Array:
+    """An Array of an Array, or of a native one."""
     source = _dispatch.as_array("asarray", "obj", obj)
     is_ours = _dispatch.is_array(obj)
     home = _choice.chosen_home(device)
@@ -238,6 +225,37 @@ def _stacked(obj: Any, wanted: DType | None, device: Device | None) -> Array:
     home = _dispatch.home_of_arrays("asarray", parts) if device is None else _choice.chosen_home(device)
     native = home.stack([_dispatch.brought(p, home, "asarray", explicit=True) for p in parts], axis=0)
     return _converted(_dispatch.wrap(native, home), wanted, copy=None)
+
+
+def _of_sequence(obj: Sequence[Any], wanted: DType | None, device: Device | None, copy: bool | None) -> Array:
+    """An Array of nested sequences; of those that hold arrays where these live."""
+    if copy is False:
+        raise _errors.ArgumentValueError(f"asarray: a {type(obj).__name__} cannot become an Array without a copy")
+    if isinstance(obj, (list, tuple)):
+        kinds = _kinds(obj)
+        if kinds <= _dispatch.SCALARS:
+            try:
+                host = np.array(obj)
+            except ValueError:
+                pass  # irregular, as is said below
+            else:
+                if host.dtype.kind == "O":  # integers that fit no dtype
+                    return _of_host(host, wanted or _dtypes.common_default(kinds), device, is_new=True)
+                found = _FOUND.get(host.dtype)
+                if found in kinds:  # else it is of no element's kind: of greater integers, say
+                    return _of_host(host, wanted or _defaults()[found], device, is_new=True)
+        if Array in kinds or any(map(_backend.is_of_framework, kinds - _dispatch.SCALARS)):
+            return _stacked(obj, wanted, device)
+    host = _host_array(obj)
+    return _of_host(host, wanted or _of_leaves(host, obj), device, is_new=True)
+
+
+def _of_scalar(obj: Any, kind: type[Any], wanted: DType | None, device: Device | None, copy: bool | None) -> Array:
+    """An Array without axes of a Python scalar of one of the four classes, or derived from it."""
+    if copy is False:
+        raise _errors.ArgumentValueError("asarray: a Python scalar cannot become an Array without a copy")
+    host = np.array(obj)
+    return _of_host(host, wanted or _of_scalars(host.dtype, kind), device, is_new=True)
 
 
 def _host_array(obj: Any) -> np.ndarray[Any, Any]:
