@@ -100,7 +100,12 @@ def _named(name: str) -> Choice:
     return Choice(BY_COST if name == AUTO else name)
 
 
-process_default: Final = _named(os.environ.get(VARIABLE) or AUTO)
+def _asked_for() -> str:
+    """What the environment variable says; without the spaces that Windows leaves after `set NAME=value &&`."""
+    return os.environ.get(VARIABLE, "").strip()
+
+
+process_default: Final = _named(_asked_for() or AUTO)
 """The choice where no block is open; one object, which `set_default_backend` changes."""
 
 _current: ContextVar[Choice] = ContextVar("anyarray backend", default=process_default)
@@ -118,7 +123,7 @@ def chosen() -> Backend | None:
         try:
             choice.backend = _backend.backend_of_name(choice.backend)
         except _errors.BackendError as error:
-            if choice is process_default and choice.backend == os.environ.get(VARIABLE):
+            if choice is process_default and choice.backend == _asked_for():
                 error.args = (f"{error}. The environment variable {VARIABLE} asks for it",)
             raise
     return choice.backend

@@ -312,6 +312,10 @@ def test_an_empty_name_in_the_environment_is_the_automatic_choice(run_python: Ca
     assert run_python("import anyarray as xp; print(xp.ones(1).device)", ANYARRAY_BACKEND="") == "numpy\n"
 
 
+def test_spaces_around_a_name_in_the_environment_do_not_count(run_python: Callable[..., str]) -> None:
+    assert run_python("import anyarray as xp; print(xp.ones(1).device)", ANYARRAY_BACKEND=" numpy ") == "numpy\n"
+
+
 def placed(name: str) -> xp.Array:
     return xp.ones(2, device=name)
 
