@@ -15,7 +15,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m anyarray", description="The Array API standard on NumPy, TensorFlow, JAX and CuPy."
     )
-    commands = parser.add_subparsers(title="commands", metavar="")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     for command in (info, calibrate, bench):
         command.add_parser(commands)
     options = parser.parse_args(arguments)

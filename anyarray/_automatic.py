@@ -118,7 +118,7 @@ def _looked_up() -> _cost.Model | None:
     except _profile.UnusableError as error:
         warnings.warn(f"profile: {error}, so it is ignored. {CURE}", ProfileWarning, stacklevel=_outside())
         return None
-    state.is_silent = found is not None or _profile.path() is None
+    state.is_silent = found is not None or _profile.is_off()
     if found is None:
         return None
     if found.added:

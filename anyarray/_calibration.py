@@ -410,12 +410,12 @@ def _import_seconds(library: _backend.Library) -> float:
 def keep(measuring: Calibration) -> Path | None:
     """Write what was measured into the profile, and use it from now on; its path, or None if nothing was written.
 
-    A calibration that was interrupted before it had measured any call leaves the profile that there is.
+    A calibration that was interrupted before it had measured any call leaves the profile that there is. Raises
+    UnwritableError.
     """
     file = _profile.path()
     if file is None or not measuring.has_measured:
         return None
-    _profile.check(file)
     _profile.save(measuring.data(), {backend.library for backend in measuring.backends}, file)
     _choice.forget_profile()
     return file

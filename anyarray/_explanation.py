@@ -175,9 +175,7 @@ def calibrate(*, seconds: float = SECONDS, backends: Sequence[str | Backend] | N
     if not 0 < seconds < math.inf:
         raise _errors.ArgumentValueError(f"calibrate: seconds must be positive and finite, not {seconds}")
     wanted = None if backends is None else _choice.names_of("calibrate", "backends", backends)
-    file = _profile.path()
-    if file is not None:
-        _profile.check(file)
+    _profile.check()
     measuring = _calibration.prepared(wanted)
     try:
         for _ in measuring.steps(seconds):

@@ -340,3 +340,26 @@ def test_every_option_has_a_help_text() -> None:
         command.add_parser(commands)
     for command in commands.choices.values():
         assert all(action.help for action in command._actions)
+
+
+@pytest.mark.usefixtures("tiny")
+def test_bench_says_that_its_picture_cannot_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from anyarray._cli import plot
+
+    def full(results: Results, path: Path) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(plot, "save", full)
+    file = tmp_path / "bench.png"
+    assert main(["bench", "--quick", "--backends", "numpy", "--plot", str(file)]) == 1
+    printed = capsys.readouterr()
+    assert "tiny" in printed.out
+    assert printed.err.endswith(f"bench: {file} cannot be written (No space left on device)\n")
+
+
+def test_a_wrong_command_is_refused_by_name(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["calibrat"])
+    assert "argument COMMAND: invalid choice: 'calibrat'" in capsys.readouterr().err

@@ -327,3 +327,170 @@ def test_no_handler_is_left_behind() -> None:
     assert signal.getsignal(signal.SIGINT) is before
     with pytest.raises(KeyboardInterrupt):
         interrupts.check()
+
+
+NO_ROOM: Final = OSError(28, "No space left on device")
+
+
+def refuse_to_write(monkeypatch: pytest.MonkeyPatch, least: int) -> None:
+    """A disk that has no room for so many bytes."""
+    write = Path.write_bytes
+
+    def refusing(self: Path, content: bytes) -> int:
+        if len(content) < least:
+            return write(self, content)
+        write(self, content[:least])
+        raise NO_ROOM
+
+    monkeypatch.setattr(Path, "write_bytes", refusing)
+    monkeypatch.setattr(Path, "write_text", lambda self, text: refusing(self, text.encode()))
+
+
+@pytest.mark.usefixtures("unmeasured")
+def test_a_full_disk_is_told_before_anything_is_measured(
+    file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    refuse_to_write(monkeypatch, 1 << 16)
+    assert main(["calibrate"]) == 2
+    assert f"cannot be written to {file} (No space left on device). Name another file" in capsys.readouterr().err
+    assert list(file.parent.iterdir()) == [file]
+
+
+def test_a_disk_that_fills_up_meanwhile_leaves_the_old_profile_and_no_traceback(
+    file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = file.read_text()
+    monkeypatch.setattr(_profile, "USUAL", 0)
+    refuse_to_write(monkeypatch, 10)
+    assert main(["calibrate", "--backends", "numpy", "--seconds", "0.1"]) == 2
+    assert capsys.readouterr().err.endswith(
+        f"calibrate: the profile cannot be written to {file} (No space left on device). "
+        "Name another file by the environment variable ANYARRAY_PROFILE\n"
+    )
+    assert file.read_text() == before
+    assert list(file.parent.iterdir()) == [file]
+
+
+def test_a_link_stays_one(file: Path, tmp_path: Path) -> None:
+    link = tmp_path / "link.json"
+    link.symlink_to(file.name)
+    file.unlink()
+    _profile.save(measured(), ["numpy"], link)
+    assert link.is_symlink() and file.is_file()
+
+
+def test_others_may_read_a_profile(file: Path, tmp_path: Path) -> None:
+    plain = tmp_path / "plain"
+    plain.touch()
+    assert file.stat().st_mode == plain.stat().st_mode
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="There are no pipes with names on Windows")
+def test_a_pipe_is_neither_read_nor_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    monkeypatch.setenv("ANYARRAY_PROFILE", str(pipe))
+    _automatic.forget()
+    with pytest.warns(xp.ProfileWarning, match=r"pipe cannot be read \(Not a regular file\), so it is ignored"):
+        used()
+    assert main(["calibrate"]) == 2
+    assert f"cannot be written to {pipe} (Not a regular file)" in capsys.readouterr().err
+    assert pipe.is_fifo()
+
+
+def test_a_huge_file_is_not_read(file: Path) -> None:
+    with file.open("ab") as huge:
+        huge.truncate(1 << 40)
+    with pytest.warns(xp.ProfileWarning, match=r"cannot be read \(File too large\)"):
+        used()
+
+
+def test_a_user_without_a_home_has_no_profile(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def homeless(*arguments: Any) -> Path:
+        raise RuntimeError("could not determine the home directory for '~/.cache'")
+
+    monkeypatch.delenv("ANYARRAY_PROFILE")
+    monkeypatch.setattr("platformdirs.user_cache_path", homeless)
+    _automatic.forget()
+    used()
+    assert main(["calibrate", "--show"]) == 1
+    assert main(["calibrate"]) == 2
+    wanted = (
+        "calibrate: there is no home folder, where the profile would be kept. "
+        "Name a file by the environment variable ANYARRAY_PROFILE\n"
+    )
+    assert capsys.readouterr().err.endswith(wanted)
+
+
+def test_the_wave_of_a_shell_is_the_home_in_the_variable_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/home/somebody")
+    monkeypatch.setenv("USERPROFILE", "/home/somebody")  # which Windows has for it
+    monkeypatch.setenv("ANYARRAY_PROFILE", "~/profile.json")
+    assert _profile.path() == Path("/home/somebody/profile.json")
+
+
+@pytest.fixture
+def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
+    """Enter an environment of this machine with a folder of its own, and with such versions of JAX."""
+    monkeypatch.delenv("ANYARRAY_PROFILE")
+    monkeypatch.setattr("platformdirs.user_cache_path", lambda name: tmp_path)
+
+    def enter(prefix: str, **libraries: str) -> None:
+        monkeypatch.setattr("sys.prefix", prefix)
+        monkeypatch.setattr(_profile, "_installed", lambda: ["numpy", *libraries])
+        found = {"numpy": "2.0", **libraries}
+        monkeypatch.setattr(_profile, "versions", lambda names: {name: found.get(name) for name in names})
+        _automatic.forget()
+
+    yield enter
+    _automatic.use(None)
+
+
+def saved(*libraries: str) -> Path:
+    file = _profile.path()
+    assert file is not None
+    _profile.save(measured(), libraries, file)
+    return file
+
+
+def used_file() -> Path | None:
+    found = _profile.find()
+    return None if found is None else found[0]
+
+
+def test_environments_of_a_machine_have_a_profile_each(environment: Callable[..., None]) -> None:
+    environment("a", jax="1")
+    first = saved("numpy", "jax")
+    environment("b", jax="2")
+    assert used_file() is None  # and no warning: nothing of this environment is stale
+    second = saved("numpy", "jax")
+    assert used_file() == second != first
+    environment("a", jax="1")
+    assert used_file() == first
+
+
+def test_an_environment_with_one_more_library_takes_the_profile_that_fits(environment: Callable[..., None]) -> None:
+    environment("a", jax="1")
+    first = saved("numpy", "jax")
+    environment("b", jax="1", tf="1")
+    assert used_file() == first
+    model = _profile.load()
+    assert model is not None and model.added == ("tf",)
+
+
+def test_after_an_upgrade_the_old_profile_is_stale(environment: Callable[..., None]) -> None:
+    environment("a", jax="1")
+    saved("numpy", "jax")
+    environment("a", jax="2")
+    with pytest.warns(xp.ProfileWarning, match=r"is stale \(jax 1 is 2 now\), so it is ignored"):
+        used()
+
+
+def test_hiding_accelerators_where_there_are_none_changes_no_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "-1")
+    machine = _profile.machine.__wrapped__()
+    assert machine["hidden"] == ("-1" if machine["accelerators"] else None)

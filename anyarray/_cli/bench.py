@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import importlib.util
 import json
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
@@ -53,6 +55,7 @@ def run(options: argparse.Namespace) -> int:
         results.is_complete = True
     except KeyboardInterrupt:
         pass
+    status = 0
     text = json.dumps(results.as_json(), indent=2) + "\n" if options.json else ""
     if options.json == STANDARD_OUTPUT:
         sys.stdout.write(text)
@@ -62,15 +65,29 @@ def run(options: argparse.Namespace) -> int:
             try:
                 options.json.write_text(text)
             except OSError as error:
-                print(f"bench: {options.json} cannot be written ({error.strerror})", file=sys.stderr)
-                return 1
+                status = _refused("bench", options.json, error)
     if options.plot and results.measurements:
         # Imports matplotlib, which nobody needs who asks for no picture.
         from anyarray._cli import plot
 
-        plot.save(results, options.plot)
-        progress_console.print(f"Drawn: {options.plot}", highlight=False, markup=False)
-    return 0 if results.is_complete else 130
+        status = drawn("bench", functools.partial(plot.save, results), options.plot, progress_console) or status
+    return status if results.is_complete else 130
+
+
+def drawn(command: str, save: Callable[[Path], None], path: Path, console: Console) -> int:
+    """Save a picture and say so; 1 if it cannot be written."""
+    try:
+        save(path)
+    except OSError as error:
+        return _refused(command, path, error)
+    console.print(f"Drawn: {path}", highlight=False, markup=False, soft_wrap=True)
+    return 0
+
+
+def _refused(command: str, path: Path, error: OSError) -> int:
+    """Say that a file cannot be written, though what was measured is printed; 1."""
+    print(f"{command}: {path} cannot be written ({error.strerror})", file=sys.stderr)
+    return 1
 
 
 def _participants(names: str | None, console: Console) -> list[Backend]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import math
 import signal
 import sys
@@ -16,7 +17,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from anyarray import _automatic, _calibration, _cost, _explanation, _profile
-from anyarray._cli.bench import picture, split
+from anyarray._cli.bench import drawn, picture, split
 
 
 def add_parser(commands: Any) -> None:
@@ -42,34 +43,31 @@ def run(options: argparse.Namespace) -> int:
 
     130 after Ctrl-C, 1 without a profile, 2 if one could not be kept.
     """
-    file = _profile.path()
-    if options.show:
-        status = 0
-    elif file is None:
+    status = 0
+    if not options.show and _profile.is_off():
         wanted = "Unset it, or name a file by it"
         print(f'calibrate: ANYARRAY_PROFILE is "off", so no profile would be kept. {wanted}', file=sys.stderr)
         return 2
-    else:
-        try:
-            _profile.check(file)
-            status = _measure(options, Console(stderr=True))
-        except _profile.UnwritableError as error:
-            print(error, file=sys.stderr)
-            return 2
     try:
-        model = _profile.load()
+        if not options.show:
+            _profile.check()
+            status = _measure(options, Console(stderr=True))
+        found = _profile.find()
+    except _profile.UnwritableError as error:
+        print(error, file=sys.stderr)
+        return 2
     except _profile.UnusableError as error:
         print(f"profile: {error}. {_automatic.CURE}", file=sys.stderr)
         return status or 1
-    if model is None:
+    if found is None:
         print(f"There is no profile of this machine. {_automatic.CURE}", file=sys.stderr)
         return status or 1
+    used, model = found
     console = Console()
     show(model, console)
-    console.print(f"Profile: {file}", highlight=False, markup=False, soft_wrap=True)
+    console.print(f"Profile: {used}", highlight=False, markup=False, soft_wrap=True)
     if options.plot:
-        draw(model, options.plot)
-        console.print(f"Drawn: {options.plot}", highlight=False, markup=False, soft_wrap=True)
+        status = drawn("calibrate", functools.partial(draw, model), options.plot, console) or status
     return status
 
 
