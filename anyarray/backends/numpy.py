@@ -398,8 +398,8 @@ def sort(x: Native, /, *, axis: int = -1, descending: bool = False, stable: bool
 def _shows_order(x: Native) -> bool:
     """Whether sorted values show if the sort was stable: only zeros of two signs do.
 
-    NumPy's other sort is two to three times faster, but for the narrowest dtypes, which it sorts by radix, and for so few
-    elements that to look for zeros takes longer.
+    NumPy's other sort is two to three times faster, but for the narrowest dtypes, which it sorts by radix, and for
+    so few elements that looking for zeros takes longer.
     """
     return x.size <= 64 or x.itemsize < 4 or (x.dtype.kind == "f" and np.count_nonzero(x) < x.size)
 
