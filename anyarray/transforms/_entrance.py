@@ -8,28 +8,46 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from anyarray import _choice, _diagnosis, _dispatch, _dtypes
+from anyarray._backend import Backend, Home, Native
+from anyarray._choice import Choice
 
-set_choice: Final = _choice._current.set
-reset_choice: Final = _choice._current.reset
+AUTO: Final = _choice.BY_COST
+OTHERS: Final = (AttributeError, KeyError, TypeError)
 USUAL: Final = _dtypes._STANDARD_DEFAULTS
-SCOPE: Final[dict[str, Any]] = {
-    "AUTO_": _choice.BY_COST,
-    "OTHERS_": (AttributeError, KeyError, TypeError),
-    "changes_": _dtypes._changes,
-    "current_": _choice.current,
-    "defaults_": _dtypes.defaults,
-    "explain_": functools.partial(_diagnosis.diagnose_leak, function="jit"),
-    "new_": _dispatch.scope["new"],
-    "reset_": reset_choice,
-    "set_": set_choice,
-    "usual_": USUAL,
-}
-RESERVED: Final = {
-    *SCOPE,
-    *("fast_", "refusals_", "bare_", "slow_", "function_", "first_", "executable_", "at_"),
-    *("home_", "choice_", "chosen_", "run_", "result_", "error_", "token_"),
-}
+changes: Final = _dtypes._changes
+current: Final = _choice.current
+defaults: Final = _dtypes.defaults
+explain: Final = functools.partial(_diagnosis.diagnose_leak, function="jit")
+new: Final = _dispatch.scope["new"]
+reset_choice: Final = _choice._current.reset
+set_choice: Final = _choice._current.set
+RESERVED: Final = {"entrance_", "own_", "home_", "choice_", "chosen_", "run_", "result_", "error_", "token_"}
 """Names in the entrance, which no parameter may have, nor those of `given_names`."""
+
+
+class Own:
+    """What an entrance looks at besides this module; the two are its globals.
+
+    In slots, which take 2 ns each. Who pickles the entrance by value, as cloudpickle does, pickles this: it is made
+    anew, and nothing that is compiled goes along.
+    """
+
+    __slots__ = ("at", "bare", "executable", "fast", "first", "function", "made", "refusals", "slow")
+
+    made: tuple[Callable[..., Own], tuple[Any, ...]]
+    """A function that makes another such object, and its arguments."""
+    fast: dict[Home, Callable[..., Native] | None]
+    refusals: dict[Callable[..., Native], type[Exception]]
+    bare: dict[Home, Choice]
+    slow: Callable[..., Any]
+    function: Callable[..., Any]
+    first: Home | None
+    """The first home with an executable, which stands in the two below: a dict takes 30 ns."""
+    executable: Callable[..., Native]
+    at: Backend
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return self.made
 
 
 def given_names(count: int) -> list[str]:
@@ -47,23 +65,23 @@ def entrance_text(function: Callable[..., Any], names: Sequence[str]) -> str:
     """
     bare = [p.replace(annotation=p.empty, default=p.empty) for p in inspect.signature(function).parameters.values()]
     first, *others = names
-    run = "fast_[home_]"
+    run = "own_.fast[home_]"
     if others:
         run += f" if {' and '.join(f'{name}._home is home_' for name in others)} else None"
-    are_there = " and ".join(f"{name}._home is first_" for name in names)
+    are_there = " and ".join(f"{name}._home is own_.first" for name in names)
     natives = ", ".join(f"{name}._native" for name in names)
     is_there = "".join(f" and {name}._home is home_" for name in others)
     fresh = given_names(len(names))
     wrapping = "; ".join(
-        f"{new} = new_(); {new}._native = {name}._native; {new}._home = home_"
+        f"{new} = entrance_.new(); {new}._native = {name}._native; {new}._home = home_"
         for new, name in zip(fresh, names, strict=True)
     )
     return f"""\
 def called{inspect.Signature(bare)}:
     try:
-        if {are_there} and current_().backend is at_ and not changes_:
-            result_ = new_()
-            result_._native = executable_({natives})
+        if {are_there} and entrance_.current().backend is own_.at and not entrance_.changes:
+            result_ = entrance_.new()
+            result_._native = own_.executable({natives})
             result_._home = {first}._home
             return result_
     except RuntimeError:
@@ -73,40 +91,40 @@ def called{inspect.Signature(bare)}:
     try:
         home_ = {first}._home
         run_ = {run}
-    except OTHERS_:
+    except entrance_.OTHERS:
         run_ = home_ = None
-    if run_ is not None and (not changes_ or defaults_() is usual_):
-        choice_ = current_()
+    if run_ is not None and (not entrance_.changes or entrance_.defaults() is entrance_.USUAL):
+        choice_ = entrance_.current()
         chosen_ = choice_.backend
-        if chosen_ is home_.backend or chosen_ is None or (chosen_ is AUTO_ and choice_.candidates is None):
-            result_ = new_()
+        if chosen_ is home_.backend or chosen_ is None or (chosen_ is entrance_.AUTO and choice_.candidates is None):
+            result_ = entrance_.new()
             try:
                 result_._native = run_({natives})
             except RuntimeError as error_:
-                explain_(error_)
+                entrance_.explain(error_)
                 raise
-            except refusals_.get(run_, Exception):
+            except own_.refusals.get(run_, Exception):
                 pass
             except Exception as error_:
-                explain_(error_)
+                entrance_.explain(error_)
                 raise
             else:
                 result_._home = home_
                 return result_
-    elif home_ in bare_{is_there}:
-        chosen_ = current_().backend
+    elif home_ in own_.bare{is_there}:
+        chosen_ = entrance_.current().backend
         if chosen_ is None or chosen_ is home_.backend:
             {wrapping}
-            token_ = set_(bare_[home_]) if chosen_ is None else None
+            token_ = entrance_.set_choice(own_.bare[home_]) if chosen_ is None else None
             try:
-                return function_({", ".join(fresh)})
+                return own_.function({", ".join(fresh)})
             except Exception as error_:
-                explain_(error_)
+                entrance_.explain(error_)
                 raise
             finally:
                 if token_ is not None:
-                    reset_(token_)
-    return slow_(({", ".join(names)},), {{}})
+                    entrance_.reset_choice(token_)
+    return own_.slow(({", ".join(names)},), {{}})
 """
 
 
