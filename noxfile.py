@@ -112,6 +112,7 @@ def bench(session: nox.Session) -> None:
     install(session, "bench", "cpu,plot")
     session.run("python", "-m", "benchmarks.overhead", *session.posargs)
     session.run("python", "-m", "benchmarks.import_time")
+    session.run("python", "-m", "benchmarks.memory")
     session.run("python", "-m", "benchmarks.transfers")
     session.run("python", "-m", "benchmarks.transforms")
     profile = {"ANYARRAY_PROFILE": str(Path(session.create_tmp()) / "profile.json")}  # not the user's own

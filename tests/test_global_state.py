@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import platform
 from collections.abc import Callable
 
 import numpy as np
@@ -97,6 +98,42 @@ def test_use_leaves_numpy_s_settings() -> None:
     repr(1 / x)
     str(xp.zeros(2000))
     assert (np.geterr(), np.geterrcall(), np.get_printoptions()) == before
+
+
+CHAINS = """
+import resource
+import anyarray as xp
+
+x = xp.ones(100_000)
+
+def faults():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+
+def chain():
+    y = x + x
+    z = y * x
+    return x * (z - y)
+
+with xp.backend("numpy"):
+    for _ in range(10):
+        chain()
+    before = faults()
+    for _ in range(10):
+        chain()
+print((faults() - before) // 10)
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other allocators have rules of their own")
+def test_freed_memory_serves_the_next_array(run_python: Callable[..., str]) -> None:
+    pages_of_an_array = 800_000 // 4096
+    assert int(run_python(CHAINS)) < pages_of_an_array // 10
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="the variable is glibc's")
+def test_what_the_user_says_of_freed_memory_holds(run_python: Callable[..., str]) -> None:
+    pages_of_an_array = 800_000 // 4096
+    assert int(run_python(CHAINS, MALLOC_MMAP_THRESHOLD_="131072")) >= pages_of_an_array
 
 
 def test_the_user_s_error_state_holds_on_numpy() -> None:
