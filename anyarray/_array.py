@@ -12,7 +12,7 @@ import operator
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from types import EllipsisType, ModuleType
-from typing import Any, Final, Protocol, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
@@ -46,6 +46,7 @@ Shape: TypeAlias = int | Sequence[int]
 """What a shape may be written as; one int is that of one axis."""
 
 
+@runtime_checkable  # for beartype and the like, which check annotations
 class AnyArray(Protocol):
     """An Array, or an array of any library: np.ndarray, tf.Tensor, jax.Array, cupy.ndarray. For annotations."""
 

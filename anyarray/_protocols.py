@@ -130,6 +130,8 @@ def function(namespace: ModuleType, theirs: Any, args: tuple[Any, ...], kwargs: 
 
     What NumPy refuses, too, raises our error.
     """
+    if theirs in _ASKING:
+        return _ASKING[theirs](*args, **kwargs)
     their_name: str = theirs.__name__
     name = ALIASES.get(their_name, their_name)
     chapter = (theirs.__module__ or "").rpartition(".")[2]
@@ -144,6 +146,28 @@ def function(namespace: ModuleType, theirs: Any, args: tuple[Any, ...], kwargs: 
         if taken is not None:
             return _unless_refused(lambda: ours(*taken[0], **taken[1]), on_hosts)
     return on_hosts()
+
+
+def _without_values(theirs: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of NumPy, applied to ndarrays of the shapes and dtypes of Arrays that take no memory."""
+
+    def called(*args: Any, **kwargs: Any) -> Any:
+        return theirs(*map(_hollow, args), **kwargs)
+
+    return called
+
+
+def _hollow(value: Any) -> Any:
+    return np.broadcast_to(np.empty((), np.dtype(value.dtype)), value.shape) if _dispatch.is_array(value) else value
+
+
+_ASKING: Final[dict[Any, Callable[..., Any]]] = {
+    np.ndim: lambda a: a.ndim,
+    np.shape: lambda a: a.shape,
+    np.size: lambda a, axis=None: a.size if axis is None else np.size(_hollow(a), axis),
+    **{one: _without_values(one) for one in (np.common_type, np.iscomplexobj, np.isrealobj, np.result_type)},
+}
+"""Functions that ask for shapes and dtypes alone. They need no transfer, and traced Arrays answer them."""
 
 
 _FLATTENING: Final = ("argsort", "cumulative_prod", "cumulative_sum", "sort", "take")

@@ -93,6 +93,32 @@ def test_a_function_that_we_lack_is_computed_by_numpy(call: Callable[[Any], Any]
     np.testing.assert_allclose(np.asarray(call(xp.asarray(a))), call(a), rtol=1e-12)
 
 
+ASKING: dict[str, Callable[[Any], Any]] = {
+    "common_type": lambda x: np.common_type(x, np.zeros(2, np.float32)),
+    "iscomplexobj": np.iscomplexobj,
+    "isrealobj": np.isrealobj,
+    "ndim": np.ndim,
+    "result_type": lambda x: np.result_type(x, np.float64, x),
+    "shape": np.shape,
+    "size": np.size,
+    "size of an axis": lambda x: np.size(x, axis=1),
+}
+
+
+@pytest.mark.parametrize("call", ASKING.values(), ids=ASKING)
+def test_what_a_shape_and_a_dtype_answer_needs_no_values(call: Callable[[Any], Any], backend: xp.Backend) -> None:
+    expected = call(np.zeros((2, 3), np.float32))
+    found = []
+
+    def asked(x: xp.Array) -> xp.Array:
+        found.append(call(x))
+        return x
+
+    xp.jit(asked)(xp.zeros((2, 3), dtype=xp.float32))
+    asked(xp.zeros((2, 3), dtype=xp.float32))
+    assert found == [expected] * len(found)
+
+
 @pytest.mark.usefixtures("backend")
 def test_what_numpy_refuses_too_is_our_error() -> None:
     with pytest.raises(TypeError, match=re.escape("sort: axis must be an int, not 1.5")):

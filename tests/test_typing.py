@@ -35,3 +35,11 @@ def test_the_class_of_a_result_can_be_imported(function: str) -> None:
 @pytest.mark.parametrize("member", xp.typing.__all__)
 def test_a_name_for_annotations_stands_in_the_reference(member: str) -> None:
     assert len(re.findall(rf"^\.\. autoclass:: anyarray\.typing\.{member}$|^\| `typing\.{member}` \|", PAGE, re.M)) == 1
+
+
+def test_an_array_of_any_library_is_told_from_what_is_none_at_run_time(name: str) -> None:
+    with xp.backend(name):
+        x = xp.zeros(2)
+    for one in (x, xp.to_native(x)):
+        assert isinstance(one, xp.typing.AnyArray)
+    assert not isinstance([1.0], xp.typing.AnyArray)
