@@ -36,7 +36,8 @@ def _extreme(exceeds: Callable[[Native, Native], Native], worst: int) -> Any:
         wins = exceeds(a, b) | (is_nan[0] & ~is_nan[1])
         ties = (a == b) | (is_nan[0] & is_nan[1])
         is_one = wins | (ties & (i < j))
-        return jnp.where(is_one, a, b), jnp.where(is_one, i, j)
+        # Not by jnp.where, a call: XLA crashes on a reduction with calls of which nothing comes.
+        return lax.select(is_one, a, b), lax.select(is_one, i, j)
 
     def body(x: Native, *, axis: int | None = None, keepdims: bool = False) -> Native:
         require_kinds("biuf", x)
