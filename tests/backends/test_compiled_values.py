@@ -2,9 +2,46 @@
 
 from __future__ import annotations
 
+from typing import Final
+
+import numpy as np
 import pytest
 
 import anyarray as xp
+
+NAN: Final = float("nan")
+
+
+@pytest.mark.parametrize("function", ["maximum", "minimum", "clip", "logaddexp"])
+@pytest.mark.usefixtures("backend")
+def test_a_constant_that_is_nan_makes_nan_inside_jit(function: str) -> None:
+    x = xp.asarray([-1.0, 0.0, 2.0])
+    with np.errstate(invalid="ignore"):
+        assert xp.all(xp.isnan(xp.jit(lambda x: getattr(xp, function)(x, NAN))(x)))
+        if function != "clip":
+            assert xp.all(xp.isnan(xp.jit(lambda x: getattr(xp, function)(NAN, x))(x)))
+
+
+@pytest.mark.usefixtures("backend")
+def test_a_bool_counts_as_a_number_beside_nan_inside_jit() -> None:
+    mask = xp.asarray([True, False])
+    assert xp.all(xp.isnan(xp.jit(lambda mask: mask * NAN)(mask)))
+    assert xp.jit(lambda mask: xp.signbit(mask * -0.0))(mask).tolist() == [True, True]
+    assert xp.isnan(xp.jit(lambda mask: mask / NAN)(mask)).tolist() == [True, True]
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int32", "int64", "uint8", "uint16", "uint32", "uint64"])
+@pytest.mark.usefixtures("backend")
+def test_powers_of_integers_wrap_inside_jit_as_outside(dtype: str) -> None:
+    width = int(dtype.lstrip("uint"))
+    largest = 2 ** (width - dtype.startswith("i")) - 1
+    base, exponent = [0, 1, 2, 3, largest], [0, 1, 5, 63, 64, 65, 100, largest]
+    wanted = [[pow(a, n, 2**width) for n in exponent] for a in base]
+    x1, x2 = (xp.asarray(v, dtype=getattr(xp, dtype)) for v in (base, exponent))
+    unsigned = np.asarray(xp.jit(lambda x1, x2: x1[:, None] ** x2)(x1, x2)).view(f"uint{width}")
+    assert unsigned.tolist() == wanted
+    by_constant = np.asarray(xp.jit(lambda x1: x1**100)(x1)).view(f"uint{width}")
+    assert by_constant.tolist() == [row[6] for row in wanted]
 
 
 @pytest.mark.parametrize("function", ["argmax", "argmin"])

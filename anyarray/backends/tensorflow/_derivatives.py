@@ -31,6 +31,8 @@ from anyarray.backends.tensorflow._shapes import Length, lengths, shape_tensor
 Binary = Callable[[Tensor, Tensor], Tensor]
 
 _add = op("AddV2")
+_choose = op("Select")
+"""Of three tensors of one shape, for which it takes half the time of SelectV2."""
 _broadcast_axes = op("BroadcastGradientArgs")
 _concat = op("ConcatV2")
 _equal = op("Equal")
@@ -60,10 +62,11 @@ _LEVELS: Final = 31
 """How often a length that a trace does not know is halved."""
 
 
-def halved_at_ties(larger: Binary, is_larger: Binary) -> Binary:
+def halved_at_ties(larger: Binary, is_at_least: Binary) -> Binary:
     """The larger or the smaller of two, where derivatives may be taken, with half the slope for each where both are.
 
-    TensorFlow gives all of it to the first, so that the slope of max(x, 0) is not that of max(0, x).
+    `is_at_least` tells whether the first is one of those. TensorFlow gives all of it to the first, so that the slope of
+    max(x, 0) is not that of max(0, x).
     """
 
     def composed(x1: Tensor, x2: Tensor) -> Tensor:
@@ -74,16 +77,19 @@ def halved_at_ties(larger: Binary, is_larger: Binary) -> Binary:
 
     @tf.custom_gradient
     def differentiable(x1: Tensor, x2: Tensor) -> Any:
-        def gradient(slope: Tensor) -> list[Tensor]:
-            half, nothing = _multiply(slope, constant(0.5, name_of(slope))), _zeros_like(slope)
-            is_tie = _equal(x1, x2)
-            slopes = (
-                _select(is_tie, half, _select(is_larger(x1, x2), slope, nothing)),
-                _select(is_tie, half, _select(is_larger(x2, x1), slope, nothing)),
-            )
+        def gradient(slope: Tensor) -> list[Tensor | None]:
+            nothing = _zeros_like(slope)
+            shared = _choose(_equal(x1, x2), _multiply(slope, constant(0.5, name_of(slope))), slope)
             shapes = [shape_tensor(lengths(x)) for x in (x1, x2)]
             axes = _broadcast_axes(*shapes)
-            return [_reshape(_sum(*one), shape) for *one, shape in zip(slopes, axes, shapes, strict=True)]
+
+            def slope_of(x: Tensor, other: Tensor, position: int) -> Tensor | None:
+                if is_lasting(x):  # a number, which needs none
+                    return None
+                of_all = _choose(is_at_least(x, other), shared, nothing)
+                return _reshape(_sum(of_all, axes[position]), shapes[position])
+
+            return [slope_of(x1, x2, 0), slope_of(x2, x1, 1)]
 
         return larger(x1, x2), gradient
 

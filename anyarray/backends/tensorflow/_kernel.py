@@ -53,6 +53,8 @@ NAME: Final[dict[Any, str]] = {native: name for name, native in NATIVE.items()}
 """The standard's name by TensorFlow's dtype."""
 
 _KIND: Final = {native: _dtypes.KNOWN[name].kind for name, native in NATIVE.items()}
+_BOOL: Final = NATIVE["bool"]
+_UINT8: Final = NATIVE["uint8"]
 _FLOAT32: Final = NATIVE["float32"]
 _FLOAT64: Final = NATIVE["float64"]
 _COMPLEX64: Final = NATIVE["complex64"]
@@ -66,6 +68,7 @@ _complex_abs = op("ComplexAbs")
 _imag = op("Imag")
 _is_inf = op("IsInf")
 _is_nan = op("IsNan")
+_logical_or = op("LogicalOr")
 _real = op("Real")
 _select = op("SelectV2")
 _sum = op("Sum")
@@ -113,15 +116,18 @@ def is_lasting(x: Tensor) -> bool:
     return "__tf_tensor__" in vars(x)
 
 
-def keeping_nans(raw: Callable[..., Tensor]) -> Callable[..., Tensor]:
+def keeping_nans(raw: Callable[..., Tensor], is_at_least: Callable[..., Tensor]) -> Callable[..., Tensor]:
     """The op Maximum or Minimum that gives NaN for NaN also where XLA compiles it.
 
-    XLA on a CPU, as TensorFlow sets it up, takes the first of two numbers of which the second is NaN.
+    XLA on a CPU, as TensorFlow sets it up, takes the first of two numbers of which the second is NaN, and which is the
+    second it decides: of a constant and another number, the constant.
     """
 
     def of_two(x1: Tensor, x2: Tensor) -> Tensor:
         y = raw(x1, x2)
-        return y if isinstance(y, EagerTensor) or not _loses_nans(y) else _select(_is_nan(x2), x2, y)
+        if isinstance(y, EagerTensor) or not _loses_nans(y):
+            return y
+        return _select(_logical_or(_is_nan(x1), is_at_least(x1, x2)), x1, x2)
 
     return of_two
 
@@ -151,8 +157,13 @@ def complex_abs(x: Tensor, part: Any) -> Tensor:
 
 
 def _loses_nans(y: Tensor) -> bool:
-    """Whether XLA may compile the graph of `y`, which may be NaN; if TensorFlow does not tell, it may."""
-    return kind_of(y) == "f" and (_is_for_xla is None or _is_for_xla(tf.compat.v1.get_default_graph()))
+    """Whether XLA may compile the graph of `y`, which may be NaN."""
+    return kind_of(y) == "f" and may_be_fused()
+
+
+def may_be_fused() -> bool:
+    """Whether XLA may compile the graph that is being made; if TensorFlow does not tell, it may."""
+    return _is_for_xla is None or bool(_is_for_xla(tf.compat.v1.get_default_graph()))
 
 
 def number(value: complex | Tensor, native: Any) -> Tensor:
@@ -187,6 +198,10 @@ def cast(x: Tensor, name: str) -> Tensor:
     native = NATIVE[name]
     if x.dtype is native:
         return x
+    if x.dtype is _BOOL and _KIND[native] in "fc" and not isinstance(x, EagerTensor) and may_be_fused():
+        # Of a bool as a float, times another float, XLA makes a selection, which drops the other's NaN, infinities and
+        # -0. Through an integer it does not see that.
+        x = _cast(x, _UINT8)
     part = _PART.get(native)
     if part is not None and kind_of(x) == "f" and may_be_differentiated(x):
         # The gradient of Cast drops an imaginary part, and logs a warning each time that it does.

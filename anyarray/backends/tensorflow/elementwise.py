@@ -108,10 +108,12 @@ from anyarray.backends.tensorflow._kernel import (
     keeping_nans,
     kind_of,
     may_be_differentiated,
+    may_be_fused,
     name_of,
     op,
     promoted,
 )
+from anyarray.backends.tensorflow._loading import tf
 from anyarray.backends.tensorflow.manipulation import at_every_rank, unrefused
 from anyarray.backends.tensorflow.searching import where
 
@@ -142,6 +144,34 @@ def with_slope(raw: Binary, where_differentiated: Binary) -> Binary:
     return of_two
 
 
+def _of_every_bit(raw: Binary) -> Binary:
+    """The op Pow that looks at all bits of an exponent also where XLA compiles it, which looks at six."""
+
+    def power_of(x1: Tensor, x2: Tensor) -> Tensor:
+        y = raw(x1, x2)
+        if isinstance(y, EagerTensor) or kind_of(y) != "i" or not may_be_fused():
+            return y
+        name = name_of(y)
+        known = tf.get_static_value(x2)
+        bits = _WIDTH[y.dtype] if known is None else int(np.max(known, initial=0)).bit_length()
+        more, lowest = constant(6, name), constant(63, name)
+        rest = _larger(x2, constant(0, name))
+        for _ in range(6, bits, 6):
+            for _ in range(6):
+                x1 = _mul(x1, x1)
+            rest = _right_shift(rest, more)
+            y = _mul(y, raw(x1, _bitwise_and(rest, lowest)))
+        return y
+
+    return power_of
+
+
+def _ends(name: str, comparison: str) -> Binary:
+    """The op Maximum or Minimum where derivatives may be taken."""
+    is_at_least = op(comparison)
+    return halved_at_ties(keeping_nans(op(name), is_at_least), is_at_least)
+
+
 _abs = op("Abs")
 _add = op("AddV2")
 _angle = op("Angle")
@@ -158,18 +188,19 @@ _invert = op("Invert")
 _is_finite = op("IsFinite")
 _is_inf = op("IsInf")
 _is_nan = op("IsNan")
+_larger = op("Maximum")
 _left_shift = op("LeftShift")
 _less = op("Less")
 _select = op("Select")
 _logical_and = op("LogicalAnd")
 _logical_or = op("LogicalOr")
-_maximum = with_slope(op("Maximum"), halved_at_ties(keeping_nans(op("Maximum")), op("Greater")))
-_minimum = with_slope(op("Minimum"), halved_at_ties(keeping_nans(op("Minimum")), op("Less")))
+_maximum = with_slope(op("Maximum"), _ends("Maximum", "GreaterEqual"))
+_minimum = with_slope(op("Minimum"), _ends("Minimum", "LessEqual"))
 _mul = op("Mul")
 _neg = op("Neg")
 _next_after = op("NextAfter")
 _not_equal = op("NotEqual")
-_pow = with_slope(op("Pow"), power)
+_pow = with_slope(_of_every_bit(op("Pow")), power)
 _real = op("Real")
 _real_div = op("RealDiv")
 _right_shift = op("RightShift")
