@@ -50,3 +50,28 @@ def test_a_compiler_may_drop_what_comes_of_a_position(function: str) -> None:
     # XLA crashed, and with it the process.
     x = xp.asarray([3, 1, 2], dtype=xp.int8)
     assert not xp.jit(lambda x: xp.isnan(getattr(xp, function)(x)))(x)
+
+
+class Unlucky(Exception):  # noqa: N818 - no error of ours
+    """An exception that cannot be made of a message."""
+
+    def __init__(self, first: int, second: int) -> None:
+        super().__init__(first + second)
+
+
+@pytest.mark.usefixtures("backend")
+def test_what_a_mapped_function_raises_comes_out_of_vmap_as_it_is() -> None:
+    def raises(x: xp.Array) -> xp.Array:
+        raise Unlucky(1, 2)
+
+    with pytest.raises(Unlucky, match=r"^3"):
+        xp.vmap(raises)(xp.ones(2))
+    with pytest.raises(xp.AxisError, match=r"^sum: axis 4 is out of bounds"):
+        xp.vmap(xp.vmap(lambda x: xp.sum(x, axis=4)))(xp.ones((2, 2, 2)))
+    with pytest.raises(TypeError, match=r"^bitwise_invert: x must have an integer or boolean dtype"):
+        xp.vmap(xp.bitwise_invert)(xp.ones(2))
+
+
+def test_a_condition_on_a_value_is_refused_inside_vmap(framework: str) -> None:
+    with xp.backend(framework), pytest.raises(xp.TransferError):
+        xp.vmap(lambda x: x if x > 0 else -x)(xp.asarray([1.0, -2.0]))

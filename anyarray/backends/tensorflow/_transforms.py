@@ -210,15 +210,26 @@ def vmap(function: Callable[..., list[Tensor]], xs: Sequence[Tensor]) -> list[Te
 
 def _mapped(function: Callable[[Any], list[Tensor]], xs: Any) -> list[Tensor]:
     """`tf.vectorized_map`, of which what is called inside can know."""
+    raised: list[Exception] = []
 
     def of_slices(slices: Any) -> list[Tensor]:
         token = is_mapped.set(True)
         try:
             return function(slices)
+        except Exception as error:
+            raised.append(error)
+            raise
         finally:
             is_mapped.reset(token)
 
-    return list(tf.vectorized_map(of_slices, xs))
+    of_slices.autograph_info__ = None  # type: ignore[attr-defined]  # pyright: ignore[reportFunctionMemberAccess]
+    try:
+        return list(tf.vectorized_map(of_slices, xs))
+    except Exception as error:
+        # AutoGraph, which TensorFlow puts around it, raises something else in place of what the function raised.
+        if not raised or error is raised[-1]:
+            raise
+    raise raised[-1]
 
 
 def jacobian(function: Callable[..., list[Tensor]], xs: Sequence[Tensor], mode: str) -> list[list[Tensor]]:
