@@ -61,8 +61,9 @@ def jit(function: Callable[..., Any]) -> Callable[..., Any]:
         except _IsFused:
             current = plain
             return called(*xs)
-        except _REFUSALS:
+        except _REFUSALS as error:
             if graphs is plain:
+                _raise_for_matrix(error)
                 raise
         # XLA lacks some kernels and all shapes that depend on values. If the cause is another, this raises, too.
         current = plain
@@ -73,6 +74,15 @@ def jit(function: Callable[..., Any]) -> Callable[..., Any]:
             raise
 
     return called
+
+
+def _raise_for_matrix(error: Exception) -> None:
+    """Raise LinAlgError if what a graph raises is that: outside a graph, the functions themselves tell."""
+    message = str(error)
+    if "not invertible" in message:
+        raise np.linalg.LinAlgError("jit: the function inverts a matrix that is singular") from error
+    if "decomposition was not successful" in message:
+        raise np.linalg.LinAlgError("jit: the eigenvalues of a matrix do not converge") from error
 
 
 def _goes_wrong(graph: Any) -> bool:
