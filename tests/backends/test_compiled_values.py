@@ -28,6 +28,14 @@ def test_a_bool_counts_as_a_number_beside_nan_inside_jit() -> None:
     assert xp.all(xp.isnan(xp.jit(lambda mask: mask * NAN)(mask)))
     assert xp.jit(lambda mask: xp.signbit(mask * -0.0))(mask).tolist() == [True, True]
     assert xp.isnan(xp.jit(lambda mask: mask / NAN)(mask)).tolist() == [True, True]
+    assert xp.isnan(xp.jit(lambda mask: xp.asarray(False) * NAN + mask)(mask)).tolist() == [True, True]
+
+
+@pytest.mark.parametrize("function", ["bitwise_and", "bitwise_or", "bitwise_xor"])
+@pytest.mark.usefixtures("backend")
+def test_a_bool_meets_an_integer_that_is_made_inside_jit(function: str) -> None:
+    f = xp.jit(lambda x: getattr(xp, function)(x > 1, xp.asarray(3)))
+    assert f(xp.asarray([1, 2])).tolist() == {"and": [0, 1], "or": [3, 3], "xor": [3, 2]}[function[8:]]
 
 
 @pytest.mark.parametrize("dtype", ["int8", "int32", "int64", "uint8", "uint16", "uint32", "uint64"])
@@ -75,3 +83,18 @@ def test_what_a_mapped_function_raises_comes_out_of_vmap_as_it_is() -> None:
 def test_a_condition_on_a_value_is_refused_inside_vmap(framework: str) -> None:
     with xp.backend(framework), pytest.raises(xp.TransferError):
         xp.vmap(lambda x: x if x > 0 else -x)(xp.asarray([1.0, -2.0]))
+
+
+def test_a_matrix_that_has_no_answer_is_named_inside_jit() -> None:
+    pytest.importorskip("tensorflow")
+    singular, lost = [[1.0, 2.0], [2.0, 4.0]], [[1.0, NAN], [NAN, 1.0]]
+    with xp.backend("tf"):
+        with pytest.raises(np.linalg.LinAlgError, match=r"^jit: the function inverts a matrix that is singular$"):
+            xp.jit(xp.grad(xp.linalg.det))(xp.asarray(singular))
+        slopes = xp.jit(xp.grad(xp.linalg.det))
+        assert np.allclose(slopes(xp.asarray([[1.0, 2.0], [3.0, 4.0]])), [[4, -3], [-2, 1]])
+        with pytest.raises(np.linalg.LinAlgError, match="singular"):
+            slopes(xp.asarray(singular))
+        for function in (lambda x: xp.linalg.eigh(x)[0], xp.linalg.eigvals):
+            with pytest.raises(np.linalg.LinAlgError, match=r"^jit: the eigenvalues of a matrix do not converge$"):
+                xp.jit(function)(xp.asarray(lost))

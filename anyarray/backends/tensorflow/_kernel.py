@@ -198,7 +198,7 @@ def cast(x: Tensor, name: str) -> Tensor:
     native = NATIVE[name]
     if x.dtype is native:
         return x
-    if x.dtype is _BOOL and _KIND[native] in "fc" and not isinstance(x, EagerTensor) and may_be_fused():
+    if x.dtype is _BOOL and _KIND[native] in "fc" and not tf.executing_eagerly() and may_be_fused():
         # Of a bool as a float, times another float, XLA makes a selection, which drops the other's NaN, infinities and
         # -0. Through an integer it does not see that.
         x = _cast(x, _UINT8)

@@ -834,7 +834,8 @@ remainder = _division("remainder", _floor_mod, _remainder_of_floats)
 
 def _bitwise(of_integers: Binary, of_bools: Binary) -> Binary:
     def function(x1: Tensor, x2: Tensor, /) -> Tensor:
-        return of_bools(x1, x2) if x1.dtype is _BOOL else of_integers(x1, x2)
+        # Both: in a graph, of a bool and an eager integer, TensorFlow fails an assertion of its own.
+        return of_bools(x1, x2) if x1.dtype is _BOOL and x2.dtype is _BOOL else of_integers(x1, x2)
 
     return _binary(function, promoted)
 
