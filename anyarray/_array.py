@@ -17,6 +17,7 @@ from typing import Any, Final, Protocol, TypeAlias, runtime_checkable
 import numpy as np
 
 from anyarray import (
+    _automatic,
     _backend,
     _choice,
     _diagnosis,
@@ -177,7 +178,10 @@ class Array(metaclass=_Unmade):
         return self._host("tolist").tolist()
 
     def _host(self, cause: str, *, explicit: bool = False) -> np.ndarray[Any, Any]:
-        return _transfer.to_host(self._native, self._home.backend, cause, explicit=explicit)
+        host = _transfer.to_host(self._native, self._home.backend, cause, explicit=explicit)
+        if self._home.backend.kind != "cpu":
+            _automatic.note_reading(self)
+        return host
 
     def _python(self, function: str, kinds: str) -> Any:
         dtype, shape = self.dtype, self.shape
@@ -284,7 +288,7 @@ class Array(metaclass=_Unmade):
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         """The values for NumPy: a read-only view where memory can be shared, else a copy."""
-        host = _transfer.to_host(self._native, self._home.backend, "__array__")
+        host = self._host("__array__")
         if dtype is not None and np.dtype(dtype) != host.dtype:
             if copy is False:
                 raise ValueError(f"asarray: a copy is needed to convert {host.dtype} to {np.dtype(dtype)}")
@@ -346,6 +350,9 @@ class Array(metaclass=_Unmade):
         result = _new()
         result._native = found
         result._home = home
+        account = None if type(found) is np.ndarray else getattr(self, "_account", None)
+        if account is not None:  # NumPy's views are known by their memory
+            result._account = account.inherited()
         return result
 
     def __setitem__(self, key: Key, value: AnyArray | Scalar, /) -> None:
@@ -618,7 +625,7 @@ def namespace() -> ModuleType:
 
 def _permuted(x: Array, axes: tuple[int, ...]) -> Array:
     try:
-        return _wrap(x._home.permute_dims(x._native, axes), x._home)
+        return _automatic.inherited(_wrap(x._home.permute_dims(x._native, axes), x._home), x)
     except Exception as error:
         _diagnosis.diagnose_leak(error, "permute_dims")
         raise

@@ -24,20 +24,23 @@ import math
 import os
 import sys
 import warnings
+import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 from anyarray import _backend, _cost, _errors, _kept, _memory, _ownership, _transfer
 from anyarray._backend import Backend, Home
 from anyarray._dtypes import DType
 
 NUMPY: Final = "numpy"
+_NUMPY: Final = _backend.backend_of_name(NUMPY).free
 TWICE: Final = 2.0
 """Times the price that missed savings must reach before data leaves NumPy."""
 Shape = tuple[int, ...]
+A = TypeVar("A")
 Seconds = dict[str, float]
 """Seconds that were missed by not being on a backend, by its name."""
 
@@ -49,6 +52,55 @@ class Account(NamedTuple):
     """Shared by all that was computed from the same arrays, so that no saving pays for two moves."""
     own: Seconds
     """On the way to this array alone: what other results missed does not make moving this one pay."""
+
+    def inherited(self) -> Account:
+        """The account of a result."""
+        return Account(self.pool, self.own.copy())
+
+
+RETURNED: Final = "returned"
+"""Stands in an array's own account beside the backends: whether it went home to NumPy; not 0 if so."""
+READING: Final = "reading"
+"""Stands in a pool beside the backends: what the host's reading took more than the work there won."""
+_by_memory: Final[dict[int, tuple[weakref.ref[Any], Account]]] = {}
+"""The accounts of Arrays by the id of their memory, weakly, for Arrays of NumPy that are views of it.
+
+Views are made where nothing is decided, which must not take the time to hand on an account.
+"""
+
+
+def account_of(array: Any) -> Account | None:
+    """What was missed for an Array, or for one with the same memory; None if nothing was."""
+    found: Account | None = getattr(array, "_account", None)
+    if found is None and _by_memory and array._home.backend.library == NUMPY:
+        memory = _memory_of(array._native)
+        entry = _by_memory.get(id(memory))
+        if entry is not None and entry[0]() is memory:
+            found = array._account = entry[1].inherited()
+    return found
+
+
+def _memory_of(native: Any) -> Any:
+    """What all views of an ndarray hold."""
+    return native if native.base is None else native.base
+
+
+def _give(array: Any, account: Account) -> None:
+    """Let an Array have an account, and views of its memory inherit it."""
+    array._account = account
+    if array._home.backend.library == NUMPY:
+        memory = _memory_of(array._native)
+        key = id(memory)
+        with contextlib.suppress(TypeError):  # some memory of others takes no weak references
+            _by_memory[key] = (weakref.ref(memory, lambda _: _by_memory.pop(key, None)), account)
+
+
+def inherited(result: A, source: Any) -> A:
+    """An Array that is made of another without a decision; it inherits the account."""
+    found = account_of(source)
+    if found is not None:
+        _give(result, found.inherited())
+    return result
 
 
 CURE: Final = "Run: python -m anyarray calibrate"
@@ -241,6 +293,7 @@ def _clear() -> None:
     _missed.clear()
     _compiled.clear()
     _unable.clear()
+    _by_memory.clear()
     for calls in _numpys.values():
         calls.clear()
 
@@ -304,6 +357,8 @@ class Decision:
     transferred: float = 0.0
     """Predicted seconds of bringing the inputs, part of `predicted`."""
     account: Account | None = None
+    is_return: bool = False
+    """Whether the inputs go home to NumPy with the call, where those that follow find them."""
     seconds: float | None = None
     """What the call took, waited for; inside `explain` only."""
 
@@ -316,7 +371,7 @@ class Decision:
         """Let results inherit the account."""
         if self.account is not None:
             for one in results:
-                one._account = Account(self.account.pool, self.account.own.copy())
+                _give(one, self.account.inherited())
 
     def must_wait(self, results: Sequence[Any]) -> bool:
         """Whether an error may come late that would be met by making the call again.
@@ -366,6 +421,16 @@ def settled(function: str, arrays: Sequence[Any], home: Home, reason: str) -> De
     return Decision(function, _shapes(arrays), home, home, reason)
 
 
+def note_reading(array: Any) -> None:
+    """Count that the host reads an Array of a device, which in NumPy would take nothing."""
+    account = getattr(array, "_account", None)
+    if account is not None and state.model is not None:
+        home = array._home
+        nbytes = math.prod(home.shape_of(array._native)) * home.dtype(array._native).itemsize
+        took = state.model.bringing(home.backend.name, NUMPY, nbytes)
+        account.pool[READING] = account.pool.get(READING, 0.0) + took
+
+
 def _shapes(arrays: Sequence[Any]) -> tuple[Shape, ...]:
     return tuple([tuple(a._home.shape_of(a._native)) for a in arrays])
 
@@ -409,6 +474,7 @@ def decide(
     decision = Decision(function, shapes, stay, stay)
     here, seconds, call = stay.backend.name, prospect.seconds, prospect.call
     if call is None or here not in seconds:
+        decision.account = next((found for found in map(account_of, arrays) if found is not None), None)
         if candidates is not None and here not in candidates:
             # Where nothing is predicted: where one of the inputs is, else the first.
             predicted = seconds or {a._home.backend.name: 0.0 for a in arrays}
@@ -428,10 +494,12 @@ def decide(
     for name, working in allowed.items():
         if name == here or (name, function) in _unable:
             continue
+        # What reading took is saved from now on, if the results of calls to come are read likewise.
+        reading = sum([pool.get(READING, 0.0) for pool in pools]) if name == NUMPY else 0.0
         saving = staying - working
         deciding = _cost.DECIDING if here == NUMPY else 0.0
         if (
-            saving + here_first <= 0 or working + deciding > _cost.GAIN * (staying + here_first)
+            saving + reading + here_first <= 0 or working + deciding > _cost.GAIN * (staying + reading + here_first)
         ) and candidates is None:
             decision.predicted[name] = working
             continue
@@ -445,8 +513,8 @@ def decide(
         pays_alone = saving + here_first >= moving + once
         missed = min(account.own.get(name, 0.0), sum([pool.get(name, 0.0) for pool in pools]))
         pays = pays_alone or (
-            saving > 0
-            and (saving >= moving or missed + saving >= multiple * moving)
+            saving + reading > 0
+            and (saving >= moving or missed + reading + saving >= multiple * moving)
             and (not once or like_it.get(name, 0.0) + saving >= multiple * (moving + once))
         )
         if pays and total < least and _has_dtypes(name, dtypes):
@@ -454,6 +522,10 @@ def decide(
             payer = "this call alone pays for it" if pays_alone else "missed savings paid for it"
             decision.reason = f"moves from {here}: {payer}"
             decision.transferred = arriving
+    decision.is_return = best == NUMPY != here
+    if best != here:
+        for found in filter(None, map(account_of, arrays)):
+            found.own[RETURNED] = float(decision.is_return)
     if candidates is not None and best not in candidates:
         best = _narrowed(function, decision.predicted, candidates, dtypes).name
         decision.reason = LEFT_OUT.format(here)
@@ -463,13 +535,15 @@ def decide(
     else:
         decision.home = _backend.backend_of_name(best).free
         for missed_here in (*pools, account.own, like_it):
-            missed_here[best] = missed_here[here] = 0.0
+            missed_here[best] = missed_here[here] = missed_here[READING] = 0.0
         # Infinite where a policy chose what was not measured: then nothing is known to be missed.
         staying = seconds.get(best, math.inf)
     for name, working in seconds.items():
         if name != best and staying < math.inf:
             for missed_here in (account.pool, account.own, like_it):
                 missed_here[name] = max(0.0, missed_here.get(name, 0.0) + staying - working)
+    if staying < seconds.get(NUMPY, 0.0) and account.pool.get(READING):
+        account.pool[READING] = max(0.0, account.pool[READING] + staying - seconds[NUMPY])
     if len(_compiled) > MOST_COMPILED:
         _compiled.clear()
     _compiled.add((best, prospect.key))
@@ -488,17 +562,25 @@ def _staying(here: str, seconds: Mapping[str, float], *, is_more_gained: bool) -
 
 def _is_plain(array: Any) -> bool:
     """Whether an Array is in NumPy, and nothing was missed for it."""
-    return array._home.backend.library == NUMPY and getattr(array, "_account", None) is None
+    return array._home.backend.library == NUMPY and account_of(array) is None
 
 
 def _place(arrays: Sequence[Any], sizes: Sequence[int], known: _cost.Model) -> Home:
     """The home to which it takes least to bring the others; NumPy if that is as good."""
-    homes = list(dict.fromkeys([a._home for a in arrays]))
+    homes = list(dict.fromkeys([_at(a) for a in arrays]))
     if len(homes) == 1:
-        return homes[0]  # type: ignore[no-any-return]  # an Array's home
-    return min(  # type: ignore[no-any-return]  # an Array's home
+        return homes[0]
+    return min(
         homes, key=lambda h: (_bringing(arrays, sizes, h.backend.name, known), h.backend.name != NUMPY, h.backend.name)
     )
+
+
+def _at(array: Any) -> Home:
+    """Where an Array counts as living: in NumPy after it went home, as long as its copy is kept there."""
+    account = getattr(array, "_account", None)
+    if account is not None and account.own.get(RETURNED) and _kept.get(array, _NUMPY.backend) is not None:
+        return _NUMPY
+    return array._home  # type: ignore[no-any-return]  # an Array's home
 
 
 def _bringing(arrays: Sequence[Any], sizes: Sequence[int], target: str, known: _cost.Model) -> float:
@@ -569,12 +651,13 @@ def _narrowed(
 def _account(arrays: Sequence[Any]) -> Account:
     """The account that this call's missed savings go to: that of one of its inputs, else they open one."""
     for array in arrays:
-        found: Account | None = getattr(array, "_account", None)
+        found = account_of(array)
         if found is not None:
+            _give(array, found)  # anew, as it may have other memory since
             return found
     opened = Account({}, {})
     for array in arrays:
-        array._account = opened
+        _give(array, opened)
     return opened
 
 
@@ -582,7 +665,7 @@ def _pools(arrays: Sequence[Any]) -> list[Seconds]:
     """The pools of the inputs, each once."""
     pools: dict[int, Seconds] = {}
     for array in arrays:
-        account: Account | None = getattr(array, "_account", None)
+        account = account_of(array)
         if account is not None:
             pools[id(account.pool)] = account.pool
     return list(pools.values())

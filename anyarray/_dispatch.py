@@ -177,7 +177,7 @@ def _staying(function: str) -> Callable[..., bool]:
         key: list[Any] = [has_axis]
         for one in arguments:
             if is_array(one):
-                if one._home is not scope["NUMPY"] or getattr(one, "_account", None) is not None:
+                if one._home is not scope["NUMPY"] or _automatic.account_of(one) is not None:
                     return False
                 key += [one._native.shape, one._native.dtype]
         return tuple(key) in calls
@@ -268,6 +268,9 @@ def _call_anywhere(declaration: Declaration, values: Sequence[Any]) -> Any:
         home = _choice.home_of_call(name, [a._home for a in arrays], traced)
         return _called(declaration, prepared, home)
     started = time.perf_counter()
+    if decision.is_return:
+        for one in arrays:
+            _keep(one, decision.home, name)
 
     def attempt() -> tuple[Any, list[Array]]:
         result = _called(declaration, prepared, decision.home)
@@ -287,6 +290,16 @@ def _call_anywhere(declaration: Declaration, values: Sequence[Any]) -> Any:
         decision.home.backend.hook("synchronize")([one._native for one in results][-1])
         decision.seconds = time.perf_counter() - started
     return result
+
+
+def _keep(array: Array, home: Home, cause: str) -> None:
+    """Bring an Array to NumPy for the calls that follow, too; it stays where it is, as other threads may read it."""
+    here = array._native
+    native = brought(array, home, cause)
+    if array._home is not home and _kept.get(array, home.backend) is None:
+        with _ownership.WRITES[id(array) >> 4 & 63]:
+            if array._native is here:  # else a thread has written meanwhile
+                _kept.put(array, home.backend, native, False)
 
 
 def _called(declaration: Declaration, prepared: Sequence[Any], home: Home) -> Any:

@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any, Final, ParamSpec, TypeVar, cast
 
-from anyarray import _backend, _dispatch, _errors, _kept, _nested, _transfer
+from anyarray import _backend, _dispatch, _errors, _kept, _nested
 from anyarray._array import Array
 from anyarray._backend import Backend, Home, Native
 
@@ -67,7 +67,7 @@ def _backend_like(like: Any) -> Backend:
 def _handed_out(x: Array, backend: Backend) -> Native:
     """The native array of `x` on `backend`, in a form in which nobody can write to the Array."""
     if backend.library == "numpy":
-        return _transfer.to_host(x._native, x._home.backend, "to_native", explicit=True)
+        return x._host("to_native", explicit=True)
     native = _dispatch.brought(x, backend.free, "to_native", explicit=True)
     if backend.is_immutable:
         _kept.hand_out(x)

@@ -316,6 +316,76 @@ def test_what_other_results_missed_does_not_move_an_array() -> None:
     assert here.machine.transfers == 0
 
 
+VIEWS: Final[dict[str, Callable[[xp.Array], xp.Array]]] = {
+    "none": lambda x: x,
+    "slice": lambda x: x[:],
+    "transpose": lambda x: x.T,
+    "reshape": lambda x: xp.reshape(x, (4, 4)),
+    "flip": lambda x: xp.flip(x),
+    "copy": lambda x: xp.asarray(x, copy=True),
+    "astype": lambda x: xp.astype(x, xp.float64),
+}
+
+
+@pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)
+def test_a_view_between_calls_keeps_what_was_missed(view: Callable[[xp.Array], xp.Array]) -> None:
+    def last(numpy: Factors, sim: Factors) -> str:
+        with world(numpy, sim, latency=5e-3) as here:
+            x = here.call("sin", xp.ones((4, 4)))
+            for _ in range(20):
+                x = here.call("tanh", view(x))
+        return x.device.library
+
+    # 4 ms are missed by each call, and moving there and back takes 10.
+    assert last({**EVEN, "tanh": 5.0}, EVEN) == "sim"
+    assert last({**EVEN, "sin": 100.0}, {**EVEN, "tanh": 5.0}) == "numpy"
+
+
+def test_what_a_view_missed_is_forgotten_with_its_memory() -> None:
+    with world(EVEN, {**EVEN, "sin": 0.1}, latency=5e-3) as here:
+        for _ in range(10):
+            x = here.call("sin", xp.ones(N))
+        assert len(_automatic._by_memory) == 1
+        del x
+        assert not _automatic._by_memory
+
+
+@pytest.mark.parametrize("read_only", [False, True])
+def test_data_that_every_turn_starts_from_goes_home_with_the_call_that_pays(read_only: bool) -> None:
+    with world({**EVEN, "sin": 100.0}, {**EVEN, "tanh": 5.0}, latency=2e-2, read_only=read_only) as here:
+        x = here.call("sin", xp.ones(N))
+        places = [here.call("tanh", x).device.library for _ in range(100)]
+        here.assert_bounds()
+        assert places.count("numpy") == places[::-1].index("sim")  # once there it stays
+        x[0] = 2
+        assert float(read(here.call("tanh", x))[0]) == math.tanh(2)
+
+
+def test_a_policy_moves_no_data_home() -> None:
+    with world({**EVEN, "sin": 100.0}, EVEN, latency=1e-3):
+        x = xp.sin(xp.ones(N))
+        with xp.policy(candidates=["numpy"]):
+            assert xp.tanh(x).device.library == "numpy"
+        assert xp.tanh(x).device.library == "sim"
+
+
+def test_a_program_that_reads_each_result_stays_within_the_bound_of_numpy() -> None:
+    with world({**EVEN, "sin": 100.0}, {**EVEN, "negative": 0.6}, latency=2e-2) as here:
+        x = here.call("sin", xp.ones(N))
+        for _ in range(200):
+            read(here.call("negative", x))
+        assert here.seconds <= 2 * here.on_numpy * (1 + 1e-6)
+
+
+def test_reading_a_little_of_much_that_is_won_moves_nothing_home() -> None:
+    with world({**EVEN, "sin": 100.0, "tanh": 5.0}, EVEN, latency=2e-3) as here:
+        x = here.call("sin", xp.ones(N))
+        for _ in range(100):
+            x = here.call("tanh", x)
+            read(x)
+        assert x.device.library == "sim"
+
+
 def test_a_device_without_memory_hands_the_call_back() -> None:
     with world({**EVEN, "sin": 100.0}, EVEN, latency=1e-6, memory=8.0):
         x = xp.ones(N)

@@ -13,7 +13,7 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from anyarray import _backend, _choice, _dispatch, _dtypes, _errors, _memory, _transfer
+from anyarray import _automatic, _backend, _choice, _dispatch, _dtypes, _errors, _memory, _transfer
 from anyarray._array import AnyArray, Array, Shape
 from anyarray._backend import Backend, Home
 from anyarray._declaration import declare
@@ -157,7 +157,7 @@ def _of_array(obj: Any, wanted: DType | None, device: Device | None, copy: bool 
         native = source._native  # a write copies first
     else:
         return _converted(made(home.exported(source._native), home), wanted, copy)
-    return _converted(_dispatch.arrived(native, home), wanted, copy)
+    return _automatic.inherited(_converted(_dispatch.arrived(native, home), wanted, copy), source)
 
 
 def _shared(source: Array, home: Home) -> Any:

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from anyarray import _backend, _diagnosis, _dispatch, _dtypes, _errors
+from anyarray import _automatic, _backend, _diagnosis, _dispatch, _dtypes, _errors
 from anyarray._array import AnyArray, Array
 from anyarray._backend import Backend
 from anyarray._declaration import declare
@@ -120,7 +120,7 @@ def astype(x: AnyArray, dtype: DTypeLike, /, *, copy: Bool = True, device: Backe
     home = _dispatch.home_of_array("astype", x) if device is None else _backend.as_backend(device).placed
     came = x.dtype
     if came is wanted and home is x._home:
-        return _dispatch.copied(x) if copy else x
+        return _automatic.inherited(_dispatch.copied(x), x) if copy else x
     if came.kind == "c" and wanted.kind not in "cb":
         raise _errors.ArgumentTypeError(
             f"astype: x is {came} and cannot become {wanted}. Take its real part: xp.real(x)"
@@ -134,7 +134,7 @@ def astype(x: AnyArray, dtype: DTypeLike, /, *, copy: Bool = True, device: Backe
         except Exception as error:
             _diagnosis.diagnose_leak(error, "astype")
             raise
-    return _dispatch.wrap(native, home)
+    return _automatic.inherited(_dispatch.wrap(native, home), x)
 
 
 def can_cast(from_: DTypeLike | AnyArray, to: DTypeLike, /) -> Bool:
