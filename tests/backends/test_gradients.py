@@ -342,3 +342,11 @@ def test_unique_values_have_the_slope_of_those_they_are(function: str) -> None:
         return xp.sum(values * xp.asarray([1.0, 10.0]))
 
     assert xp.grad(weighted)(xp.asarray([3.0, 1.0, 3.0])).tolist() == [10, 1, 0]
+
+
+@pytest.mark.parametrize("is_compiled", [False, True])
+@pytest.mark.usefixtures("differentiating")
+def test_a_quotient_rounded_down_has_no_slope_also_by_a_divisor_of_zero(is_compiled: bool) -> None:
+    slopes = xp.grad(lambda x, y: xp.sum(x // y), argnums=(0, 1))
+    found = (xp.jit(slopes) if is_compiled else slopes)(xp.asarray([3.0, -1.0, 0.0]), xp.asarray([2.0, 0.0, 0.0]))
+    assert [one.tolist() for one in found] == [[0, 0, 0]] * 2

@@ -211,7 +211,8 @@ def _divided(x1: Native, x2: Native) -> tuple[Native, Native]:
 
 
 def _floor_divide(x1: Native, x2: Native) -> Native:
-    return _divided(x1, x2)[0]
+    # No step has a slope, not even where it is the quotient itself, whose slope by a divisor of 0 is infinite.
+    return _divided(lax.stop_gradient(x1), lax.stop_gradient(x2))[0]
 
 
 def _remainder(x1: Native, x2: Native) -> Native:
