@@ -98,3 +98,11 @@ def test_a_matrix_that_has_no_answer_is_named_inside_jit() -> None:
         for function in (lambda x: xp.linalg.eigh(x)[0], xp.linalg.eigvals):
             with pytest.raises(np.linalg.LinAlgError, match=r"^jit: the eigenvalues of a matrix do not converge$"):
                 xp.jit(function)(xp.asarray(lost))
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint8", "uint16", "uint32", "uint64", "float16", "complex64"])
+@pytest.mark.usefixtures("backend")
+def test_a_result_of_vmap_that_depends_on_no_element_has_any_dtype(dtype: str) -> None:
+    constant, mapped = xp.vmap(lambda x: (xp.ones_like(x), x))(xp.ones((3, 2), dtype=getattr(xp, dtype)))
+    assert constant.dtype == mapped.dtype == dtype
+    assert constant.tolist() == mapped.tolist() == [[1, 1]] * 3

@@ -13,7 +13,7 @@ import numpy as np
 
 from anyarray._errors import UnsupportedError
 from anyarray.backends.tensorflow._derivatives import is_mapped
-from anyarray.backends.tensorflow._kernel import NATIVE, REFUSALS, Tensor, could_record, op, shape_of
+from anyarray.backends.tensorflow._kernel import NATIVE, REFUSALS, Tensor, cast, could_record, op, shape_of
 from anyarray.backends.tensorflow._loading import tf
 
 _ZERO: Final = tf.UnconnectedGradients.ZERO
@@ -23,6 +23,7 @@ _NOT_FOR_XLA: Final = {"SelfAdjointEigV2", "Svd", "Where"}
 """Ops that XLA gets wrong: its iterations end at 1e-6, also of float64, and it finds True in a mask of one False."""
 _REAL_FOR_XLA: Final = {"ReciprocalGrad", "RsqrtGrad", "SqrtGrad"}
 """Ops that XLA gets wrong for complex numbers, which it does not conjugate."""
+_UINT16: Final = NATIVE["uint16"]
 _COMPLEX: Final = {NATIVE["complex64"], NATIVE["complex128"]}
 _REFUSALS: Final = (*REFUSALS, tf.errors.InternalError)
 """What comes of a graph that XLA does not compile."""
@@ -214,8 +215,17 @@ def value_and_grad(function: Callable[..., Tensor], xs: Sequence[Tensor]) -> tup
 
 
 def vmap(function: Callable[..., list[Tensor]], xs: Sequence[Tensor]) -> list[Tensor]:
-    # The identity makes a part of the graph of a result that depends on no slice.
-    return _mapped(lambda slices: [_identity(y) for y in function(*slices)], tuple(xs))
+    has_16_bits: list[bool] = []
+
+    def of_slices(slices: Any) -> list[Tensor]:
+        ys = function(*slices)
+        # Of a result that depends on no slice TensorFlow makes tiles, for which it lacks a kernel of this dtype.
+        has_16_bits[:] = [y.dtype is _UINT16 for y in ys]
+        # The identity makes a part of the graph of such a result.
+        return [cast(y, "int32") if y.dtype is _UINT16 else _identity(y) for y in ys]
+
+    found = _mapped(of_slices, tuple(xs))
+    return [cast(y, "uint16") if is_narrow else y for y, is_narrow in zip(found, has_16_bits, strict=True)]
 
 
 def _mapped(function: Callable[[Any], list[Tensor]], xs: Any) -> list[Tensor]:
