@@ -51,6 +51,12 @@ def test_what_is_saved_is_loaded(file: Path) -> None:
     assert model.bringing("numpy", "jax-cpu", 1e6) == pytest.approx(1e-4)
 
 
+def test_a_program_that_begins_with_explain_uses_the_profile(file: Path) -> None:
+    with xp.explain() as why:
+        xp.exp(xp.ones(3))
+    assert [one.reason for one in why.decisions] == ["stays on numpy: the fastest"]
+
+
 def test_nothing_else_is_left_in_the_folder(file: Path) -> None:
     _profile.save(MEASURED, ["numpy"], file)
     assert list(file.parent.iterdir()) == [file]
