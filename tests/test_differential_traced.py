@@ -46,7 +46,7 @@ def own_compiler(library: str) -> Callable[..., Any]:
 def is_beyond_xla(function: str, call: Call) -> bool:
     """Whether XLA answers otherwise than NumPy, as the page on deviations says."""
     kinds = {a.dtype.kind for a in call.args if isinstance(a, np.ndarray)}
-    return (function in COMPLEX_BY_XLA and "c" in kinds) or (function == "pow" and kinds <= {"i", "u"})
+    return function in COMPLEX_BY_XLA and "c" in kinds
 
 
 def traced(call: Call, function: str, library: str, compiler: Callable[..., Any]) -> Any:
