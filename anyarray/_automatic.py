@@ -397,11 +397,7 @@ class Decision:
             self.home = self.stay
         elif _backend.is_out_of_memory(error) and there.name != NUMPY:
             self.home = self.stay if self.has_moved else _backend.backend_of_name(NUMPY).free
-            warnings.warn(
-                f"{self.function}: {there} is out of memory, so the call is repeated on {self.home.backend}",
-                OutOfMemoryWarning,
-                stacklevel=_outside(),
-            )
+            _warn_of_memory(self.function, there, self.home.backend)
         else:
             return False
         self.reason = f"repeated, as {there} could not: {type(error).__name__}"
@@ -414,6 +410,14 @@ WAITED: Final = 1 << 28
 
 class OutOfMemoryWarning(RuntimeWarning):
     """A device had no memory for a call that was moved to it; the call is repeated on the host."""
+
+
+def _warn_of_memory(function: str, there: Backend, instead: Backend) -> None:
+    warnings.warn(
+        f"{function}: {there} is out of memory, so the call is repeated on {instead}",
+        OutOfMemoryWarning,
+        stacklevel=_outside(),
+    )
 
 
 def settled(function: str, arrays: Sequence[Any], home: Home, reason: str) -> Decision:
@@ -687,6 +691,7 @@ class WholeFunction:
     It starts where its arguments are, and that is timed. What a backend would take is predicted from the measured
     chain, compiled there, until the backend was tried; then it is what was measured. A backend is tried, once, when the
     savings missed so far are twice its price (compiling, importing, bringing the arguments), and kept if it is faster.
+    Where the function fails there, as it may where it is traced, it is called where its arguments are, from then on.
     If a policy leaves out the one where the arguments are, the best of those that it leaves in is taken.
     """
 
@@ -698,6 +703,18 @@ class WholeFunction:
         self.measured: dict[str, list[float]] = {}
         """Seconds of the calls on each backend, those that compiled left out."""
         self.missed: Seconds = {}
+        self._unable: set[str] = set()
+        """Backends on which it failed."""
+
+    def may_run_on(self, home: Home) -> bool:
+        """Whether a policy leaves this in."""
+        return self._candidates is None or home.backend.name in self._candidates
+
+    def give_up(self, there: Home, home: Home, failure: Exception) -> None:
+        """Try a backend no more on which a call failed that succeeded at home."""
+        self._unable.add(there.backend.name)
+        if _backend.is_out_of_memory(failure):
+            _warn_of_memory("jit", there.backend, home.backend)
 
     def seconds(self, name: str) -> float | None:
         """The least time of a call that was measured on a backend; None before that."""
@@ -755,7 +772,7 @@ class WholeFunction:
         best, least = here, staying
         for name, costs in known.backends.items():
             curve, was = costs.fused.get(width), self.seconds(name)
-            if name == here or curve is None or ours is None:
+            if name == here or name in self._unable or curve is None or ours is None:
                 continue
             if self._candidates is not None and name not in self._candidates:
                 continue

@@ -602,6 +602,69 @@ def test_a_whole_function_goes_back_if_it_turns_out_slower() -> None:
     assert places == ["numpy", "sim", "sim", "numpy", "numpy", "numpy", "numpy", "numpy"]
 
 
+def test_a_whole_function_that_fails_elsewhere_runs_where_its_arguments_are() -> None:
+    with testing.simulated() as machine, xp.backend("auto"):
+        xp.device("sim")
+        _automatic.use(fused_model(compiling=0.0))
+
+        @xp.jit
+        def refusing(x: xp.Array) -> xp.Array:
+            for _ in range(2000):
+                x = x * 0.5 + 1
+            if x.device.library == "sim":
+                raise xp.UnsupportedError("no kernel")
+            return x
+
+        assert [refusing(xp.ones(N)).device.library for _ in range(4)] == ["numpy"] * 4
+        done = machine.operations
+        refusing(xp.ones(N))
+        assert 0 < done == machine.operations
+
+
+def test_a_whole_function_without_memory_elsewhere_is_handed_back() -> None:
+    with testing.simulated(memory=8.0), xp.backend("auto"):
+        xp.device("sim")
+        _automatic.use(fused_model(compiling=0.0))
+
+        @xp.jit
+        def slow(x: xp.Array) -> xp.Array:
+            for _ in range(2000):
+                x = x * 0.5 + 1
+            return x
+
+        x = xp.ones(N)
+        slow(x)
+        with pytest.warns(
+            xp.OutOfMemoryWarning, match=r"^jit: sim is out of memory, so the call is repeated on numpy$"
+        ):
+            assert slow(x).device.library == "numpy"
+        assert slow(x).device.library == "numpy"
+
+
+def test_what_a_whole_function_raises_itself_is_raised_once() -> None:
+    with testing.simulated(), xp.backend("auto"):
+        xp.device("sim")
+        _automatic.use(fused_model(compiling=0.0))
+        is_wrong = False
+
+        @xp.jit
+        def slow(x: xp.Array) -> xp.Array:
+            for _ in range(2000):
+                x = x * 0.5 + 1
+            if is_wrong:
+                raise ValueError("wrong")
+            return x
+
+        x = xp.ones(N)
+        slow(x)
+        is_wrong = True
+        with pytest.raises(ValueError, match=r"^wrong$") as caught:
+            slow(x)
+        assert caught.value.__context__ is None
+        is_wrong = False
+        assert slow(x).device.library == "sim"  # where it did not fail by itself
+
+
 def test_jit_runs_a_whole_function_elsewhere() -> None:
     with testing.simulated(), xp.backend("auto"):
         xp.device("sim")

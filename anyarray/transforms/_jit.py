@@ -232,16 +232,29 @@ class _Jit:
         candidates = _choice.candidates()
         key = (structure, candidates, *[(a.dtype, a.shape) for a in arrays])
         whole = self._whole.setdefault(key, WholeFunction(candidates))
-        home = whole.home(home, arrays)
-        name = home.backend.name
-        started = time.perf_counter()
-        result = self._call_on(home, args, kwargs, structure, arrays)
-        if not whole.is_settled(name):
-            results: list[Array] = []
-            _nested.flattened(result, results, leaf)
-            for one in results:
-                one._home.synchronize(one._native)
-            whole.note(name, time.perf_counter() - started)
+
+        def attempt(there: Home) -> Any:
+            name = there.backend.name
+            started = time.perf_counter()
+            result = self._call_on(there, args, kwargs, structure, arrays)
+            if not whole.is_settled(name):
+                results: list[Array] = []
+                _nested.flattened(result, results, leaf)
+                for one in results:
+                    one._home.synchronize(one._native)
+                whole.note(name, time.perf_counter() - started)
+            return result
+
+        there = whole.home(home, arrays)
+        try:
+            return attempt(there)
+        except Exception as error:
+            if there is home or not whole.may_run_on(home):
+                raise
+            failure = error
+        # What the function itself raises, it raises here, too.
+        result = attempt(home)
+        whole.give_up(there, home, failure)
         return result
 
     @staticmethod
