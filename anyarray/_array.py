@@ -350,9 +350,8 @@ class Array(metaclass=_Unmade):
         result = _new()
         result._native = found
         result._home = home
-        account = None if type(found) is np.ndarray else getattr(self, "_account", None)
-        if account is not None:  # NumPy's views are known by their memory
-            result._account = account.inherited()
+        if chosen is not None and chosen is not home.backend and type(native) is not np.ndarray:
+            _automatic.inherited(result, self)  # NumPy's views are known by their memory
         return result
 
     def __setitem__(self, key: Key, value: AnyArray | Scalar, /) -> None:

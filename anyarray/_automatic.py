@@ -97,7 +97,8 @@ def _give(array: Any, account: Account) -> None:
 
 def inherited(result: A, source: Any) -> A:
     """An Array that is made of another without a decision; it inherits the account."""
-    found = account_of(source)
+    # To look for what is not set takes 0.3 us.
+    found = None if state.model is None else account_of(source)
     if found is not None:
         _give(result, found.inherited())
     return result
