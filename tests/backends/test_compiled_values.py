@@ -106,3 +106,12 @@ def test_a_result_of_vmap_that_depends_on_no_element_has_any_dtype(dtype: str) -
     constant, mapped = xp.vmap(lambda x: (xp.ones_like(x), x))(xp.ones((3, 2), dtype=getattr(xp, dtype)))
     assert constant.dtype == mapped.dtype == dtype
     assert constant.tolist() == mapped.tolist() == [[1, 1]] * 3
+
+
+@pytest.mark.parametrize("function", ["acos", "acosh", "asin", "asinh", "atan", "atanh"])
+@pytest.mark.usefixtures("backend")
+def test_inverse_functions_keep_to_their_branches_inside_jit(function: str) -> None:
+    z = np.asarray([-2 + 0.3j, complex(0.5, -0.0), complex(0.5, 0.0), 2 - 1j])
+    wanted = getattr(np, f"arc{function[1:]}")(z)
+    # Elementary functions differ in the last digits.
+    np.testing.assert_allclose(np.asarray(xp.jit(getattr(xp, function))(xp.asarray(z))), wanted, rtol=1e-12, atol=1e-15)

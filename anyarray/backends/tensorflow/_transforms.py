@@ -21,8 +21,11 @@ _identity = op("Identity")
 stop_gradient = op("StopGradient")
 _NOT_FOR_XLA: Final = {"SelfAdjointEigV2", "Svd", "Where"}
 """Ops that XLA gets wrong: its iterations end at 1e-6, also of float64, and it finds True in a mask of one False."""
-_REAL_FOR_XLA: Final = {"ReciprocalGrad", "RsqrtGrad", "SqrtGrad"}
-"""Ops that XLA gets wrong for complex numbers, which it does not conjugate."""
+_REAL_FOR_XLA: Final = {
+    *("Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh"),
+    *("ReciprocalGrad", "RsqrtGrad", "SqrtGrad"),
+}
+"""Ops that XLA gets wrong for complex numbers: by their branches, and by derivatives that it does not conjugate."""
 _UINT16: Final = NATIVE["uint16"]
 _COMPLEX: Final = {NATIVE["complex64"], NATIVE["complex128"]}
 _REFUSALS: Final = (*REFUSALS, tf.errors.InternalError)
