@@ -1,4 +1,4 @@
-"""The contract of a backend: functions over native arrays, named as in the standard.
+"""The contract of a backend: the standard's functions over native arrays.
 
 A backend is one module (TensorFlow: one package) that knows nothing of `anyarray.Array`. Only
 `anyarray._backend` imports it, by name. A function of the standard is looked up as: the

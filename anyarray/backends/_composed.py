@@ -1,4 +1,4 @@
-"""Functions written with other standard functions, for a library that lacks them.
+"""Standard functions written with others, for a library that lacks them.
 
 The first argument is the table of native functions of the backend, `home.exp(x)`; the rest is as in the contract.
 Here stand functions that came late to the standard, so that an older namespace will do for a backend.

@@ -1,4 +1,4 @@
-"""Functions of a namespace that keeps to the letter of the standard, given arrays of the dtypes that our rule says.
+"""Our promotion for a namespace that keeps to the letter of the standard.
 
 The standard leaves open what int64 with float32 gives, and refuses integers for `exp`; on a backend of ours both have
 an answer. A namespace that does not promote so gets its arrays cast before each call.
@@ -19,7 +19,7 @@ Operands = Any
 
 
 def promoting(home: Home, function: Callable[..., Any], operands: Operands) -> Callable[..., Any]:
-    """A function of a home, its operands cast to the dtype that they promote to."""
+    """A function of a home, with its operands cast to their common dtype."""
 
     @functools.wraps(function)
     def promoted(*args: Any, **kwargs: Any) -> Any:
@@ -60,7 +60,10 @@ def _are_of_two_signs(home: Home, x1: Native, x2: Native) -> bool:
 
 
 def _compared(home: Home, function: Callable[..., Native], x1: Native, x2: Native) -> Native:
-    """A comparison of uint64 with signed integers. They promote to float64, which would take neighbours for equal."""
+    """A comparison of uint64 with signed integers, exact for every value.
+
+    They promote to float64, which would take neighbours for equal.
+    """
 
     def natural(x: Native) -> Native:
         return home.astype(x, home.backend.native_dtype("uint64"))

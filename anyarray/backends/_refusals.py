@@ -1,4 +1,7 @@
-"""Guards for libraries that take dtypes which the standard forbids and give them a meaning of their own."""
+"""Guards for libraries that take dtypes which the standard forbids.
+
+Such a library gives these dtypes a meaning of its own.
+"""
 
 from __future__ import annotations
 

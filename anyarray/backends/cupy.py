@@ -1,4 +1,4 @@
-"""CuPy by way of array-api-compat, and what the standard or value semantics ask beyond it.
+"""CuPy by array-api-compat, plus what the standard or value semantics ask.
 
 Memory of CuPy is mutable, so an Array is copied on write unless it alone holds its ndarray. A CuPy function
 runs on the current CUDA device; with more than one, each call enters its own.
@@ -88,7 +88,10 @@ def scalar(value: complex, dtype: np.dtype[Any], device: int, /) -> Native:
 
 
 def exported(x: Native, /) -> Native:
-    """A copy, as the consumer of a capsule could write to `x` and CuPy does not count it as a holder."""
+    """A copy of `x`, as the consumer of a capsule could write to it.
+
+    CuPy does not count the consumer as a holder of `x`.
+    """
     return x.copy()
 
 
@@ -109,7 +112,10 @@ _OWN_MEMORY: Final = (_memory.PooledMemory, _memory.Memory, _memory.ManagedMemor
 
 
 def setitem(x: Native, key: Any, value: Native, exclusive: bool, /) -> Native:
-    """Copy on write: a view, a buffer that somebody else holds and memory of another library are copied first."""
+    """`x` with `value` at `key`; in place only in memory it alone holds.
+
+    A view, a buffer that somebody else holds and memory of another library are copied first.
+    """
     if not (exclusive and type(x.data.mem) in _OWN_MEMORY):
         x = x.copy()
     x[key] = value
@@ -166,7 +172,7 @@ def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: int | None
 
 
 def eig(x: Native, /) -> tuple[Native, Native]:
-    """Complex also where all eigenvalues are real, as dtypes must not depend on values."""
+    """CuPy's, but always complex, as dtypes must not depend on values."""
     values, vectors = cupy.linalg.eig(x)
     return _as_complex(values), _as_complex(vectors)
 

@@ -49,7 +49,10 @@ def to_numpy(x: Native, /) -> np.ndarray[Any, Any]:
 
 
 def plain(x: Native, /) -> Native:
-    """An ndarray proper, of the machine's byte order. Raises TypeError for a masked array: it would lose its mask."""
+    """`x` as an ndarray proper, of the machine's byte order.
+
+    Raises TypeError for a masked array: it would lose its mask.
+    """
     if isinstance(x, np.ma.MaskedArray):
         raise TypeError("a masked array would lose its mask. Fill it first: a.filled(...)")
     if type(x) is not np.ndarray and isinstance(x, np.ndarray):
@@ -93,12 +96,12 @@ _product, _empty, _zeros, _SMALL = math.prod, np.empty, np.zeros, _memory.SMALL
 
 
 def aligned(x: Native) -> Native:
-    """`x`, C-contiguous and aligned if it is not small; itself if it is so already."""
+    """`x` itself if small or C-contiguous and aligned; else such a copy."""
     return x if x.nbytes < _memory.SMALL or _memory.is_fit(x) else _memory.copied(x)
 
 
 def copied(x: Native) -> Native:
-    """A copy, C-contiguous and in the machine's byte order; aligned if it is not small."""
+    """A C-contiguous copy in machine byte order, aligned unless small."""
     return np.array(x, order="C") if x.nbytes < _memory.SMALL and x.dtype.isnative else _memory.copied(x)
 
 
@@ -182,7 +185,10 @@ def _matrices(x: Native) -> Native:
 
 
 def broadcast_arrays(*arrays: Native) -> tuple[Native, ...]:
-    """Read-only views, which are copied before a write; NumPy's own are writeable, and all of a row at once."""
+    """The arrays as read-only views of one shape, copied before a write.
+
+    NumPy's own are writeable, and a write changes all of a row at once.
+    """
     shape = np.broadcast_shapes(*[x.shape for x in arrays])
     return tuple([np.broadcast_to(x, shape) for x in arrays])
 
@@ -191,7 +197,10 @@ getitem = operator.getitem
 
 
 def setitem(x: Native, key: Any, value: Native, exclusive: bool, /) -> Native:
-    """Copy on write: memory that somebody else holds too and a NumPy scalar are copied first."""
+    """`x` with `value` at `key`; in place only in memory it alone holds.
+
+    Memory that somebody else holds too and a NumPy scalar are copied first.
+    """
     if not exclusive or type(x) is not np.ndarray or not x.flags.writeable:
         x = copied(x)
     if isinstance(value, np.generic):  # which NumPy takes for a Python number: it is cast as an array without axes is
@@ -242,7 +251,7 @@ def clip(x: Native, /, min: Native | None = None, max: Native | None = None) -> 
 
 
 def reciprocal(x: Native, /) -> Native:
-    """NumPy's, but floating for integers too, of which it gives the integer part."""
+    """NumPy's, but floating for integers too, where that truncates."""
     return np.reciprocal(x, dtype=_dtypes.floating(x.dtype.name)) if x.dtype.kind in "biu" else np.reciprocal(x)
 
 
@@ -262,7 +271,10 @@ _any: Callable[..., Native] = np.logical_or.reduce
 
 
 def _require_axis(axis: int | tuple[int, ...]) -> None:
-    """Raise AxisError if any is named of an array that has none, for which NumPy takes 0 and -1."""
+    """Raise AxisError if `axis` names any of an array that has none.
+
+    NumPy takes 0 and -1 there.
+    """
     if axis != ():
         raise np.exceptions.AxisError(axis[0] if isinstance(axis, tuple) else axis, 0)
 
@@ -324,7 +336,10 @@ def argmin(x: Native, /, *, axis: int | None = None, keepdims: bool = False) -> 
 
 
 def var(x: Native, /, *, axis: Axis = None, correction: float = 0.0, keepdims: bool = False) -> Native:
-    """NaN where `correction` leaves no degree of freedom; NumPy divides by zero there."""
+    """NumPy's, but NaN where `correction` leaves no degree of freedom.
+
+    NumPy divides by zero there.
+    """
     result = x.var(axis, None, None, _count(correction), keepdims=keepdims)
     return result if _counted(x, axis) > correction else np.full_like(result, np.nan)
 
@@ -340,7 +355,7 @@ def _count(correction: float) -> float:
 
 
 def _counted(x: Native, axis: Axis) -> int:
-    """The number of elements that a reduction over valid axes takes together."""
+    """How many elements a reduction over valid axes takes together."""
     if axis is None:
         return x.size
     if type(axis) is int:
@@ -360,7 +375,10 @@ def unique_values(x: Native, /) -> Native:
 
 
 def isin(x1: Native, x2: Native, /, *, invert: bool = False) -> Native:
-    """NumPy's, on one dtype: integers that are the same float only there it finds whether they are in `x2` or not."""
+    """NumPy's on one dtype, exact for uint64 among signed integers, too.
+
+    In their common dtype, float64, NumPy would find integers that only round to the same float.
+    """
     if x1.dtype == x2.dtype:
         return np.isin(x1, x2, invert=invert)
     dtype = np.dtype(_dtypes.result_name(x1.dtype.name, x2.dtype.name))
@@ -396,16 +414,19 @@ def sort(x: Native, /, *, axis: int = -1, descending: bool = False, stable: bool
 
 
 def _shows_order(x: Native) -> bool:
-    """Whether sorted values show if the sort was stable: only zeros of two signs do.
+    """Whether sorted values show if the sort was stable.
 
-    NumPy's other sort is two to three times faster, but for the narrowest dtypes, which it sorts by radix, and for
-    so few elements that looking for zeros takes longer.
+    Only zeros of two signs do. NumPy's other sort is two to three times faster, but for the narrowest dtypes, which it
+    sorts by radix, and for so few elements that looking for zeros takes longer.
     """
     return x.size <= 64 or x.itemsize < 4 or (x.dtype.kind == "f" and np.count_nonzero(x) < x.size)
 
 
 def argsort(x: Native, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Native:
-    """Descending by sorting the reversed array, so that equal elements keep their order."""
+    """NumPy's; if descending, by sorting the reversed array.
+
+    So equal elements keep their order.
+    """
     if not x.ndim:
         _require_axis(axis)
     refuse_complex(x)
@@ -438,7 +459,10 @@ matrix_transpose = np.matrix_transpose
 def diff(
     x: Native, /, *, axis: int = -1, n: int = 1, prepend: Native | None = None, append: Native | None = None
 ) -> Native:
-    """NumPy takes None for a value to join on, and looks at the axis only if there is something to subtract."""
+    """NumPy's, of an axis that exists and with no end that is None.
+
+    NumPy takes None for a value to join on, and looks at the axis only if there is something to subtract.
+    """
     if not -x.ndim <= axis < x.ndim:
         raise np.exceptions.AxisError(axis, x.ndim)
     ends = {name: value for name, value in (("prepend", prepend), ("append", append)) if value is not None}
@@ -472,12 +496,12 @@ def pinv(x: Native, /, *, rtol: Any = None) -> Native:
 
 
 def _floating(x: Native) -> Native:
-    """Integers as float64, in which NumPy's other functions of linear algebra take them."""
+    """Integers as float64, as NumPy's other linear algebra takes them."""
     return x.astype(np.float64) if x.dtype.kind in "biu" else x
 
 
 def eig(x: Native, /) -> tuple[Native, Native]:
-    """Complex also where all eigenvalues are real, as dtypes must not depend on values."""
+    """NumPy's, but always complex, as dtypes must not depend on values."""
     values, vectors = np.linalg.eig(x)
     return _as_complex(values), _as_complex(vectors)
 

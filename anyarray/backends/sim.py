@@ -1,4 +1,4 @@
-"""A simulated accelerator: computes with NumPy, behaves like a device of its own memory.
+"""A simulated accelerator: computes with NumPy, but has a memory of its own.
 
 Its arrays cannot be read by the host except by a transfer, and each operation and transfer takes time on a virtual
 clock, by the figures of a `Machine`. So rules about transfers and choices are tested without a GPU, with the
@@ -183,7 +183,7 @@ PROMOTES: Final = True
 
 
 def scoped(function: Callable[..., Any], device: int, /) -> Callable[..., Any]:
-    """`function` of ndarrays as one of arrays in the memory of `device`; the clock runs."""
+    """`function` of ndarrays, as one of arrays on `device`; the clock runs."""
 
     @functools.wraps(function)
     def simulated(*args: Any, **kwargs: Any) -> Any:

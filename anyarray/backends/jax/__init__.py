@@ -1,4 +1,6 @@
-"""JAX as a backend: functions over `jax.Array`, each compiled by itself; one file per chapter of the standard.
+"""JAX as a backend: functions over `jax.Array`, each compiled by itself.
+
+There is one file per chapter of the standard.
 
 How the functions here are made, and why:
 

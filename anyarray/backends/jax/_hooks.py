@@ -1,4 +1,4 @@
-"""What the contract of backends asks beside the standard, but for transforms and indexing."""
+"""What the contract asks beside the standard, but transforms and indexing."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def devices() -> dict[str, list[Any]]:
 
 
 def device_of(x: Native) -> Any:
-    """The device of `x`; the first of a sharded array, JAX's default for a tracer."""
+    """Device of `x`: the first of a sharded one, JAX's default of a tracer."""
     if isinstance(x, jax.core.Tracer):
         return _default_device()
     found = x.devices()
@@ -85,7 +85,7 @@ def dtype_of(x: Native) -> Any:
 
 
 def shape_of(x: Native) -> tuple[int | None, ...]:
-    """The shape of `x`; None for an axis of symbolic length, as `jax.export` makes."""
+    """Shape of `x`; None for axes of symbolic length, as by `jax.export`."""
     shape: tuple[Any, ...] = x.shape
     for length in shape:
         if type(length) is not int:
@@ -122,7 +122,10 @@ _SMALL: Final = 1 << 16
 
 
 def plain(x: Native) -> Native:
-    """`x`, but for a tracer of 64-bit NumPy values which JAX, outside our scope, has promised to take as 32 bits."""
+    """`x`, but copied if it is a tracer of NumPy values of 64 bits.
+
+    Outside our scope JAX has promised to take such values as 32 bits; the copy keeps that promise.
+    """
     if isinstance(x, jax.core.Tracer) and not isinstance(x, DynamicJaxprTracer) and not jax.config.jax_enable_x64:
         return jnp.copy(x)  # which keeps the promise
     return x
@@ -135,7 +138,7 @@ def duplicate(x: Native) -> Native:
 
 
 def is_deleted(x: Native) -> bool:
-    """Whether the memory of `x` was given away, as by a call that donates it."""
+    """Whether the memory of `x` was given away, as by donation to a call."""
     return bool(x.is_deleted())
 
 
@@ -145,14 +148,14 @@ def exported(x: Native) -> Native:
 
 
 def from_dlpack(x: Any, device: Any) -> Native:
-    """An array in the memory of `x`. In our scope, as JAX rounds to 32 bits here, too."""
+    """An array in the memory of `x`; outside our scope JAX would round it."""
     return jax.dlpack.from_dlpack(EagerTensor(x) if type(x) is np.ndarray else x, copy=False)
 
 
 class EagerTensor:
-    """An ndarray under the name by which `jax.dlpack.from_dlpack` knows TensorFlow's tensors.
+    """An ndarray under the name by which JAX knows TensorFlow's tensors.
 
-    All others it asks for a stream. On a CPU that raises, within JAX, and takes 10 of 24 us.
+    `jax.dlpack.from_dlpack` asks all others for a stream. On a CPU that raises, within JAX, and takes 10 of 24 us.
     """
 
     __module__ = "tensorflow.python.framework.ops"
@@ -178,7 +181,7 @@ def to_device(x: Native, device: Any) -> Native:
 
 
 def placed(x: Native, device: Any) -> Native:
-    """`x`, which was just made on the default device of the scope, bound to `device`."""
+    """`x`, just made on the default device of the scope, bound to `device`."""
     # Arrays on JAX's own default device stay uncommitted, as `jnp` makes them: committing takes 30 us and would
     # forbid the user to mix them with arrays elsewhere. In a trace the device is the trace's business.
     if device is None or device == _default_device() or isinstance(x, jax.core.Tracer):
@@ -204,12 +207,15 @@ def is_leak(error: BaseException) -> bool:
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Whether a device had no memory; JAX has one class for all that XLA reports, and the message begins with which."""
+    """Whether a device had no memory.
+
+    JAX has one class for all that XLA reports, and the message begins with which.
+    """
     return isinstance(error, jax.errors.JaxRuntimeError) and "RESOURCE_EXHAUSTED" in str(error)
 
 
 def adopt(kind: type, unwrap: Callable[[Any], Native], wrap: Callable[[Native], Any]) -> None:
-    """Make `kind` a pytree of one leaf, with nothing beside it that a trace would have to compare."""
+    """Make `kind` a pytree of one leaf, and nothing for a trace to compare."""
     key = jax.tree_util.GetAttrKey("native")
     jax.tree_util.register_pytree_with_keys(
         kind,

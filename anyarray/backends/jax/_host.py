@@ -1,4 +1,4 @@
-"""Functions whose shapes depend on values, by NumPy where it can read the memory."""
+"""Functions whose shapes depend on values, by NumPy where it can read them."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ def _touch(x: Native) -> Native:
 
 
 def data_dependent(name: str, function: Callable[..., Any], on_host: Callable[..., Any]) -> Callable[..., Any]:
-    """`function`, whose shape depends on values: `on_host` of NumPy in its place where that takes no transfer.
+    """`function`, whose shape depends on values; by NumPy where that is free.
 
-    XLA compiles anew for every shape: tens of milliseconds where NumPy takes microseconds.
+    `on_host` of NumPy stands in its place where that takes no transfer. XLA compiles anew for every shape: tens of
+    milliseconds where NumPy takes microseconds.
     """
 
     def chosen(*args: Any, **options: Any) -> Any:
@@ -41,7 +42,7 @@ def data_dependent(name: str, function: Callable[..., Any], on_host: Callable[..
 
 
 def in_host_memory(args: Sequence[Any]) -> bool:
-    """Whether all arrays among `args` have values, in memory that NumPy can read in place."""
+    """Whether all arrays in `args` have values that NumPy reads in place."""
     arrays = [x for x in args if isinstance(x, jax.Array)]
     if any(map(is_traced, arrays)):
         return False

@@ -1,4 +1,4 @@
-"""How functions are made: compiled one by one, promoted and checked while they are traced."""
+"""How functions are made: compiled singly, promoted and checked as traced."""
 
 from __future__ import annotations
 
@@ -33,7 +33,10 @@ made_of: Final[dict[Callable[..., Any], Compiled]] = {}
 
 
 def compiled(function: Callable[..., Any] | None = None, *, static: tuple[str, ...] = ()) -> Any:
-    """`function` as a `jax.jit` function; its keyword-only parameters and those named in `static` are static."""
+    """`function` by `jax.jit`, with its keyword-only parameters static.
+
+    So are those named in `static`.
+    """
     if function is None:
         return functools.partial(compiled, static=static)
     parameters = inspect.signature(function).parameters.values()
@@ -55,7 +58,10 @@ def kind_of(x: Native) -> str:
 
 
 def require_kinds(kinds: str, *arrays: Native) -> None:
-    """Raise TypeError unless the dtypes of `arrays` are of these kinds; runs when traced, thus once."""
+    """Raise TypeError unless the dtypes of `arrays` are of these kinds.
+
+    It runs when traced, thus once.
+    """
     for x in arrays:
         if kind_of(x) not in kinds:
             raise TypeError(f"dtype {x.dtype.name} is not one of the kinds {kinds!r}")
@@ -76,7 +82,7 @@ def cast(x: Native, name: str) -> Native:
 
 
 def truth(x: Native) -> Native:
-    """Whether each element is not zero; a conversion to bool would drop imaginary parts."""
+    """Whether each element is not zero; a cast would drop imaginary parts."""
     return x if x.dtype == bool else lax.ne(x, lax.full_like(x, 0))
 
 
@@ -87,13 +93,16 @@ def promoted(*arrays: Native) -> tuple[Native, ...]:
 
 
 def inexact(*arrays: Native) -> tuple[Native, ...]:
-    """`arrays` in the floating dtype that they promote to; integers count as float64, as in NumPy's reductions."""
+    """`arrays` in the floating dtype that they promote to.
+
+    Integers count as float64, as in NumPy's reductions.
+    """
     arrays = promoted(*arrays)
     return arrays if kind_of(arrays[0]) in "fc" else tuple(cast(x, "float64") for x in arrays)
 
 
 def elementwise(function: Callable[..., Native], kinds: str) -> Any:
-    """`function` of arrays in the dtype that they promote to, if it is of one of the `kinds`."""
+    """`function` of arrays in their common dtype, one of these `kinds`."""
 
     def body(*arrays: Native) -> Native:
         arrays = promoted(*arrays)
@@ -105,7 +114,7 @@ def elementwise(function: Callable[..., Native], kinds: str) -> Any:
 
 
 def floating(function: Callable[..., Native], kinds: str = "biufc") -> Any:
-    """As `elementwise`; integers and bools are taken as floats of their width."""
+    """As `elementwise`, with integers and bools as floats of their width."""
 
     def body(*arrays: Native) -> Native:
         names = [x.dtype.name for x in arrays]

@@ -16,7 +16,10 @@ __all__ = ["scoped"]
 
 
 def scoped(function: Callable[..., Any], device: Any) -> Callable[..., Any]:
-    """`function` with 64 bits enabled and `device` the default while it runs, in this thread only."""
+    """`function`, run with 64 bits enabled and `device` as the default.
+
+    Both hold in this thread only.
+    """
     try:
         # What `with jax.enable_x64(True)` does in Python, for a quarter of its time: these swap a thread-local
         # value in C++. They are not documented, hence the way below.
@@ -53,10 +56,11 @@ def scoped(function: Callable[..., Any], device: Any) -> Callable[..., Any]:
 
 
 def _bare(function: Callable[..., Any], in_scope: Callable[..., Any]) -> Callable[..., Any]:
-    """A compiled function without a scope, its static parameters looked up here: a fifth less time for a call.
+    """A compiled function without a scope, static parameters looked up here.
 
-    Its body enables 64 bits itself, and `jax.jit` keeps the dtypes of arrays. The rules by which JAX differentiates and
-    batches do not keep them, so tracers are still met within the scope.
+    So a call takes a fifth less time. The body of the function enables 64 bits itself, and `jax.jit` keeps the dtypes
+    of arrays. The rules by which JAX differentiates and batches do not keep them, so tracers are still met within the
+    scope.
     """
     parameters = inspect.signature(function).parameters
     static = made_of[function].static
@@ -87,7 +91,10 @@ def bare{inspect.Signature(plain)}:
 
 
 class _Variants(dict[tuple[Any, ...], Callable[..., Any]]):
-    """A compiled function by its static parameters, which takes less than `jax.jit` takes to look at them."""
+    """A compiled function for each choice of its static parameters.
+
+    Its look-up takes less than `jax.jit` takes to look at them.
+    """
 
     MOST: Final = 1024
     """Entries kept, as a program may ask for any number of shapes."""
@@ -106,5 +113,5 @@ class _Variants(dict[tuple[Any, ...], Callable[..., Any]]):
 
 @functools.cache
 def _is_only_device() -> bool:
-    """Whether there is no other device that a default of the user's could name."""
+    """Whether a default of the user's could name no other device."""
     return sum(map(len, devices().values())) == 1

@@ -35,7 +35,7 @@ __all__ = [
 
 
 def creation(function: Callable[..., Native]) -> Callable[..., Native]:
-    """`function` made on the default device of the scope, then bound to `device`."""
+    """`function` on the default device, with its result bound to `device`."""
 
     @functools.wraps(function)
     def on_device(*args: Any, device: Any = None, **kwargs: Any) -> Native:

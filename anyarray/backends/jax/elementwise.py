@@ -138,7 +138,10 @@ def modulus(x: Native) -> Native:
 
 @modulus.defjvp
 def _slope_of_modulus(primals: tuple[Native], tangents: tuple[Native]) -> tuple[Native, Native]:
-    """At 0 the slope is 0, where JAX has 1: then smooth functions of it, such as log1p(exp(-abs(x))), have theirs."""
+    """The modulus and its slope, which is 0 at 0, where JAX has 1.
+
+    So smooth functions of it, such as log1p(exp(-abs(x))), have the right slope there.
+    """
     (x,), (tangent,) = primals, tangents
     return modulus(x), tangent * lax.sign(x)
 
@@ -163,9 +166,10 @@ def _sign(x: Native) -> Native:
 
 
 def _dividend_and_divisor(x1: Native, x2: Native) -> tuple[Native, Native]:
-    """`x1` and `x2` in one shape. Behind the barrier XLA does not see that the divisor repeats itself.
+    """`x1` and `x2` in one shape, the divisor behind a barrier.
 
-    It would multiply by reciprocals, which are rounded, and zero for the largest numbers.
+    There XLA does not see that the divisor repeats itself. It would multiply by reciprocals, which are rounded, and
+    zero for the largest numbers.
     """
     wide1, wide2 = jnp.broadcast_arrays(x1, x2)
     return wide1, wide2 if wide2.shape == x2.shape else lax.optimization_barrier(wide2)
@@ -183,7 +187,10 @@ def _quotient(x1: Native, x2: Native) -> Native:
 
 
 def _divided(x1: Native, x2: Native) -> tuple[Native, Native]:
-    """Quotient rounded down and remainder, as NumPy has them: signs of zeros, zero divisors and infinities too."""
+    """Quotient rounded down and remainder, as NumPy has them.
+
+    That includes the signs of zeros, zero divisors and infinities.
+    """
     x1, x2 = _dividend_and_divisor(x1, x2)
     zero = lax.full_like(x1, 0)
     if kind_of(x1) in "iu":
@@ -248,7 +255,10 @@ def _real_power(x1: Native, x2: Native) -> Native:
 
 
 def _slope_of_real_power(primals: tuple[Native, Native], tangents: tuple[Any, Any]) -> tuple[Native, Native]:
-    """JAX's slope, but 0 by `x1` where `x2` is 0: there it multiplies 0 by the power of -1, which is infinite at 0."""
+    """The power and JAX's slope of it, but 0 by `x1` where `x2` is 0.
+
+    There JAX multiplies 0 by the power of -1, which is infinite at 0.
+    """
     x1, x2 = primals
     y = _real_power(x1, x2)
     slope = lax.full_like(y, 0)
@@ -317,7 +327,10 @@ def _comparison(function: Callable[[Native, Native], Native], kinds: str) -> Any
 
 
 def _itself_unless(kinds: str, function: Callable[[Native], Native]) -> Callable[[Native], Native]:
-    """The array itself, as nobody can write to it; `function` of one whose dtype is of these kinds."""
+    """`function` of arrays of these kinds; any other as it is.
+
+    The result may be the array itself, as nobody can write to it.
+    """
 
     def kept(x: Native) -> Native:
         return function(x) if x.dtype.kind in kinds else x
@@ -389,9 +402,10 @@ trunc = elementwise(_unless_integer(jnp.trunc), "biuf")
 # XLA's complex functions lose the sign of zero, hence the side of a branch cut, and most NaN and infinities of C99.
 # The functions below mend that from outside, so that accuracy and derivatives stay XLA's.
 def _mirrored(function: Callable[[Native], Native], symmetry: str) -> Callable[[Native], Native]:
-    """A function of complex numbers evaluated where no part that the symmetry covers is negative.
+    """A function of complex numbers, evaluated where no part is negative.
 
-    `symmetry` is "conjugate" for f(conj z) = conj f(z), "odd" if f(-z) = -f(z) holds too.
+    That is no part that the symmetry covers: `symmetry` is "conjugate" for f(conj z) = conj f(z), "odd" if
+    f(-z) = -f(z) holds too.
     """
 
     def mirrored(z: Native) -> Native:
@@ -405,7 +419,10 @@ def _mirrored(function: Callable[[Native], Native], symmetry: str) -> Callable[[
 
 
 def _product(a: Native, b: Native) -> Native:
-    """The product, where zero times infinity or NaN is zero: what C99 wants of the parts of complex functions."""
+    """The product, where zero times infinity or NaN is zero.
+
+    C99 wants that of the parts of complex functions.
+    """
     signs = (jnp.where(jnp.isnan(v), 1, lax.clamp(lax.full_like(v, -1), v, lax.full_like(v, 1))) for v in (a, b))
     return jnp.where((a == 0) | (b == 0), operator.mul(*signs), a * b)
 
@@ -510,7 +527,7 @@ def _by_kind(real: Callable[[Native], Native], complex: Callable[[Native], Nativ
 
 
 def _rotated(function: Callable[[Native], Native]) -> Callable[[Native], Native]:
-    """The function -i f(i z): sin from sinh, tan from tanh, and their inverses."""
+    """The function -i f(i z): sin from sinh, tan from tanh, and inverses."""
     return lambda z: _turned_back(function(_turned(z)))
 
 

@@ -50,7 +50,10 @@ def _transform(function: Callable[..., Native]) -> Any:
 
 
 def _transform_n(function: Callable[..., Native], other: Callable[..., Native], last: Callable[..., Native]) -> Any:
-    """`function`; along axes that repeat themselves `last` for the last one and `other` for the others."""
+    """`function`; one axis after the other where axes repeat themselves.
+
+    Then `last` transforms along the last one, `other` along the others.
+    """
 
     def one_by_one(x: Native, s: tuple[int, ...] | None, axes: tuple[int, ...], norm: str) -> Native:
         if s is None:

@@ -25,7 +25,10 @@ __all__ = ["getitem", "setitem", "take", "take_along_axis"]
 
 
 def _wide(indices: Native) -> Native:
-    """`indices` as int64, so that adding the length of a long axis does not wrap; none becomes negative."""
+    """`indices` as int64, of which none becomes negative.
+
+    So adding the length of a long axis does not wrap.
+    """
     if indices.dtype == jnp.uint64:
         indices = lax.min(indices, lax.full_like(indices, np.iinfo(np.int64).max))
     return lax.convert_element_type(indices, jnp.int64)
@@ -59,7 +62,10 @@ def take_along_axis(x: Native, indices: Native, /, *, axis: int = -1) -> Native:
 
 
 def extremes(indices: Native) -> tuple[int, ...]:
-    """The least and the greatest of `indices`; nothing if they would have to be waited for, or if there are none."""
+    """The least and the greatest of `indices`, if known without waiting.
+
+    Nothing if they would have to be waited for, or if there are none.
+    """
     if isinstance(indices, jax.core.Tracer):
         return ()
     if isinstance(indices, jax.Array):
@@ -72,14 +78,20 @@ def extremes(indices: Native) -> tuple[int, ...]:
 
 
 def _check_bounds(indices: Native, length: int, axis: int) -> None:
-    """Raise IndexError if an index is out of range, unless that would mean to wait for a device or an operation."""
+    """Raise IndexError if an index is known to be out of range.
+
+    It is not checked where that would mean to wait for a device or an operation.
+    """
     for index in extremes(indices):
         if not -length <= index < length:
             raise IndexError(f"index {index} is out of bounds for axis {axis} with size {length}")
 
 
 class _Region(NamedTuple):
-    """What a key of ints, slices, None and Ellipsis selects, but for where it starts along each axis."""
+    """What a key without arrays selects, but for where it starts.
+
+    Such a key is of ints, slices, None and Ellipsis; there is a start along each axis.
+    """
 
     extents: tuple[int, ...]
     """Length of the block that holds the region, along each axis of x."""
@@ -113,7 +125,7 @@ class _Region(NamedTuple):
 
 
 def _basic(shape: tuple[int, ...], key: tuple[Any, ...]) -> tuple[_Region, list[int]]:
-    """The region that `key` selects from an array of `shape`, and the starts along its moving axes."""
+    """The region that `key` selects, and the starts along its moving axes."""
     taken = sum(entry is not None and entry is not Ellipsis for entry in key)
     ellipses = sum(entry is Ellipsis for entry in key)
     if ellipses > 1:
@@ -169,7 +181,7 @@ def _read(region: _Region, x: Native, *starts: Native) -> Native:
 
 @compiled
 def row(x: Native, index: Native) -> Native:
-    """`x[index]`, as `_read` would give it; loops over an array do nothing else."""
+    """`x[index]` as `_read` would give it; loops over arrays only do this."""
     return lax.dynamic_index_in_dim(x, index, keepdims=False)
 
 
@@ -189,7 +201,10 @@ def _written(region: _Region, x: Native, value: Native, *starts: Native) -> Nati
 
 
 def _fitted(value: Native, x: Native, shape: tuple[int, ...]) -> Native:
-    """`value` in the dtype of `x`, broadcast to `shape`; leading axes of length 1 may be too many, as in NumPy."""
+    """`value` in the dtype of `x`, broadcast to `shape`.
+
+    Leading axes of length 1 may be too many, as in NumPy.
+    """
     if kind_of(value) == "c" and kind_of(x) not in "cb":
         raise TypeError(f"cannot assign {value.dtype.name} to an array of dtype {x.dtype.name}")
     extra = max(value.ndim - len(shape), 0)
@@ -199,7 +214,7 @@ def _fitted(value: Native, x: Native, shape: tuple[int, ...]) -> Native:
 
 
 class _Slot(NamedTuple):
-    """An entry of a key without its values, as compiled functions are told of it."""
+    """An entry of a key without its values, as told to compiled functions."""
 
     kind: str
     """"array" for an argument, "slice", "none" or "ellipsis"."""
@@ -207,7 +222,10 @@ class _Slot(NamedTuple):
 
 
 def _advanced(shape: tuple[int, ...], key: tuple[Any, ...]) -> tuple[tuple[_Slot, ...], tuple[int, ...], list[Native]]:
-    """The slots of a key that holds arrays, the axes to add to x for 0-d masks, and its integer arrays."""
+    """The slots of a key that holds arrays, axes to add, and index arrays.
+
+    The axes are to be added to x for 0-d masks; the arrays are of integers.
+    """
     slots: list[_Slot] = []
     added: list[int] = []
     arrays: list[Native] = []
@@ -290,7 +308,10 @@ def _masked(before: int, x: Native, mask: Native, value: Native) -> Native:
 
 
 class _Update(NamedTuple):
-    """A function that returns a changed x, compiled twice: leaving x as it is, and taking over its memory."""
+    """A function that returns a changed x, compiled in two ways.
+
+    One leaves x as it is, the other takes over its memory.
+    """
 
     keeping: Any
     reusing: Any
@@ -341,7 +362,7 @@ def getitem(x: Native, key: Any) -> Native:
 
 
 def setitem(x: Native, key: Any, value: Native, exclusive: bool) -> Native:
-    """`x` with `value` at `key`; takes over the memory of `x` if `exclusive`."""
+    """`x` with `value` at `key`; in the memory of `x` if `exclusive`."""
     # A thread that takes x up meanwhile would find it deleted.
     exclusive = (
         exclusive
@@ -377,7 +398,10 @@ def _on_host(entries: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _only_mask(shape: tuple[int, ...], key: tuple[Any, ...]) -> tuple[Native | None, int]:
-    """The mask of a key that holds nothing else but whole slices, and its first axis; else None."""
+    """The mask of a key that else holds whole slices, and its first axis.
+
+    None in its place if the key holds anything else.
+    """
     masks = [entry for entry in key if _is_array(entry)]
     if len(masks) != 1 or masks[0].dtype != bool:
         return None, 0

@@ -65,7 +65,7 @@ def trace(x: Native, *, offset: int = 0, dtype: Any = None) -> Native:
 
 
 def _factoring(function: Callable[..., Any]) -> Any:
-    """`function` of `jnp.linalg` on floating arrays; its parameters but arrays are keyword-only."""
+    """`function` of `jnp.linalg` on floating arrays; options by keyword."""
 
     @functools.wraps(function)
     def body(*arrays: Native, **options: Any) -> Any:
@@ -90,10 +90,11 @@ def det(x: Native, /) -> Native:
 
 
 def _scaled(x: Native) -> tuple[Native, Native]:
-    """Each matrix divided by a power of two, and these powers as (..., 1): 1 for nearly all.
+    """Each matrix divided by a power of two, and these powers as (..., 1).
 
-    A matrix whose largest element is beyond certain limits is scaled by LAPACK, which then does not scale its
-    eigenvalues back. It is brought just within them, as LAPACK would, so that its small elements last.
+    The power is 1 for nearly all. A matrix whose largest element is beyond certain limits is scaled by LAPACK, which
+    then does not scale its eigenvalues back. It is brought just within them, as LAPACK would, so that its small
+    elements last.
     """
     parts = [lax.real(x), lax.imag(x)] if kind_of(x) == "c" else [x]
     sizes = [jnp.max(lax.abs(lax.stop_gradient(part)), (-2, -1), keepdims=True, initial=0) for part in parts]
@@ -109,7 +110,7 @@ def _scaled(x: Native) -> tuple[Native, Native]:
 
 
 def _times(x: Native, factor: Native) -> Native:
-    """`x` times a real factor, which leaves infinite parts of complex numbers as they are."""
+    """`x` times a real factor; infinite parts of complex numbers stay."""
     return lax.complex(lax.real(x) * factor, lax.imag(x) * factor) if kind_of(x) == "c" else x * factor
 
 
@@ -142,12 +143,15 @@ def inv(x: Native, /) -> Native:
 
 
 def _eye(x: Native, n_rows: int, n_cols: int) -> Native:
-    """An identity, or the first rows or columns of one, for each matrix of `x`."""
+    """An identity, or its first rows or columns, for each matrix of `x`."""
     return jnp.broadcast_to(jnp.eye(n_rows, n_cols, dtype=x.dtype), (*x.shape[:-2], n_rows, n_cols))
 
 
 def _is_empty(x: Native) -> bool:
-    """Whether the matrices of `x` have no elements: JAX 0.10 makes float32 of their factors, and then refuses them."""
+    """Whether the matrices of `x` have no elements.
+
+    JAX 0.10 makes float32 of their factors, and then refuses them.
+    """
     return x.ndim > 1 and 0 in x.shape[-2:]
 
 
@@ -203,7 +207,7 @@ def svdvals(x: Native, /) -> Native:
 
 
 def _sizes(x: Native, are_enough: bool) -> Native:
-    """`x`; its absolute values, whose slope at 0 is 0, if the norm asks for them only."""
+    """`x`, or its moduli, of slope 0 at 0, if the norm asks only for them."""
     return modulus(x) if are_enough and kind_of(x) == "f" else x
 
 

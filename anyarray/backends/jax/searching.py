@@ -1,4 +1,4 @@
-"""Searching: positions and counts. The position of the first of equal values wins."""
+"""Searching: positions and counts. Of equal values the first one wins."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def count_nonzero(x: Native, *, axis: Axes = None, keepdims: bool = False) -> Na
 
 
 def _extreme(exceeds: Callable[[Native, Native], Native], worst: int) -> Any:
-    """The position of the first element that exceeds all others, or is NaN; `worst` is an index of `_range`.
+    """Position of the first element that exceeds all others, or is NaN.
 
-    Not by `lax.argmax`, which JAX lowers after the scope of this call has ended: in the user's own jit, with 32 bits,
-    that raises.
+    `worst` is an index of `_range`. Not by `lax.argmax`, which JAX lowers after the scope of this call has ended: in
+    the user's own jit, with 32 bits, that raises.
     """
 
     def first(one: tuple[Native, Native], other: tuple[Native, Native]) -> tuple[Native, Native]:

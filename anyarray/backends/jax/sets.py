@@ -35,7 +35,10 @@ def _found(x1: Native, x2: Native, invert: bool) -> Native:
 
 
 def _all(x: Native) -> tuple[Native, ...]:
-    """The values taken from `x`, that they may have its derivatives; those that JAX gives have none."""
+    """JAX's, but with the values taken from `x`, to have its derivatives.
+
+    Those that JAX gives have none.
+    """
     _, indices, inverse, counts = jnp.unique_all(x)
     return x.reshape(-1)[indices], indices, inverse, counts
 

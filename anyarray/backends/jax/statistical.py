@@ -1,4 +1,4 @@
-"""Reductions and running sums. Sums of integers are of 64 bits, and NaN wins."""
+"""Reductions and running sums. Integers sum in 64 bits, and NaN wins."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def prod(x: Native, *, axis: Axes = None, dtype: Any = None, keepdims: bool = Fa
 
 
 def with_nan(found: Native, x: Native, axis: Axes, keepdims: bool) -> Native:
-    """`found`, the largest or smallest of what is made of `x`, with NaN where there is one among these.
+    """`found`, the largest or smallest of values made of `x`, or their NaN.
 
     XLA's reductions on the CPU drop NaN from 4096 elements and more, in jaxlib 0.10: those of YNNPACK, which
     `xla_cpu_experimental_ynn_fusion_type=""` turns off. May go when jnp.max finds a NaN among so many.

@@ -33,7 +33,10 @@ _PACKAGE: Final = __name__.partition(".")[0]
 
 
 def _leave_to_python(one: Any) -> None:
-    """Keep AutoGraph from rewriting a function of ours, or the methods of a class: it would, from their source."""
+    """Keep AutoGraph from rewriting a function, or the methods of a class.
+
+    It would rewrite ours from their source.
+    """
     if isinstance(one, FunctionType) and one.__module__.startswith(_PACKAGE):
         one.autograph_info__ = None  # type: ignore[attr-defined]  # what AutoGraph looks for
     elif isinstance(one, type) and one.__module__.startswith(_PACKAGE):

@@ -1,4 +1,4 @@
-"""A class of somebody else's, known to TensorFlow as the tensor that its instances hold.
+"""A foreign class, known to TensorFlow as the tensor that an instance holds.
 
 By public protocols alone, without a base class: `__tf_flatten__` for nests (`tf.nest`, gradient tapes, `tf.data`),
 `__tf_tracing_type__` for arguments of `tf.function`, which without it would get the bare tensor.

@@ -1,7 +1,8 @@
-"""Functions whose gradient TensorFlow gets wrong, composed of ops whose derivatives of all orders are right.
+"""Functions whose gradient TensorFlow gets wrong, composed of other ops.
 
-They take several times as long, so they are called only where a derivative may be taken. A custom gradient would cost
-less, but `tf.vectorized_map` drops it in silence: there is one where a function is known not to be mapped.
+The derivatives of these ops, of all orders, are right. The functions take several times as long, so they are called
+only where a derivative may be taken. A custom gradient would cost less, but `tf.vectorized_map` drops it in silence:
+there is one where a function is known not to be mapped.
 """
 
 from __future__ import annotations
@@ -63,9 +64,10 @@ _LEVELS: Final = 31
 
 
 def halved_at_ties(larger: Binary, is_at_least: Binary) -> Binary:
-    """The larger or the smaller of two, where derivatives may be taken, with half the slope for each where both are.
+    """The larger or the smaller of two, each with half the slope at a tie.
 
-    `is_at_least` tells whether the first is one of those. TensorFlow gives all of it to the first, so that the slope of
+    It is called where derivatives may be taken. `is_at_least` tells whether the first is the result, alone or together
+    with the second. TensorFlow gives all of the slope to the first, so that the slope of
     max(x, 0) is not that of max(0, x).
     """
 
@@ -104,10 +106,10 @@ def halved_at_ties(larger: Binary, is_at_least: Binary) -> Binary:
 
 
 def power(x1: Tensor, x2: Tensor) -> Tensor:
-    """`x1` to the power of `x2`, where derivatives may be taken, with a slope of 0 by `x1` where `x2` is 0.
+    """`x1` to the power of `x2`, with a slope of 0 by `x1` where `x2` is 0.
 
-    TensorFlow multiplies 0 by the power of -1, which is infinite where `x1` is 0, too. Where `x2` is 1 it does so in
-    the second derivative, and of complex numbers in the first.
+    It is called where derivatives may be taken. TensorFlow multiplies 0 by the power of -1, which is infinite where
+    `x1` is 0, too. Where `x2` is 1 it does so in the second derivative, and of complex numbers in the first.
     """
     known = on_host(x2) if is_on_host(x2) else tf.get_static_value(x2)
     if known is not None and not np.any((known == 0) | (known == 1)):
@@ -175,7 +177,10 @@ def _levels(n: Length) -> int:
 
 
 def _neighbours(x: Tensor, rows: Length, n: Length) -> tuple[Tensor, Tensor, Length]:
-    """The elements of each row at even and at odd places, 1 standing for one that lacks; how many of each."""
+    """Elements of each row at even and at odd places; how many of each.
+
+    1 stands for one that lacks.
+    """
     odd_one = n % 2
     if not isinstance(n, int) or odd_one:
         # Not by PadV2, for which `tf.vectorized_map` puts zeros.
@@ -190,14 +195,17 @@ is_mapped: Final[ContextVar[bool]] = ContextVar("anyarray mapped", default=False
 
 
 def written(rows: Tensor, index: Tensor, value: Tensor) -> Tensor:
-    """`rows` with those of `value` at the places `index`, at one that comes twice the last."""
+    """`rows` with those of `value` at `index`, the last where one repeats."""
     if is_mapped.get():
         index = cast(index, "int32")  # with which alone `tf.vectorized_map` joins its own
     return _scatter(rows, _reshape(index, constant((-1, 1))), value)
 
 
 def written_last(rows: Tensor, index: Tensor, value: Tensor) -> Tensor:
-    """The same, where derivatives may be taken: TensorFlow's are of all that is written to a place, lost or not."""
+    """As `written`, with derivatives only of what is not written over.
+
+    It is called where derivatives may be taken: TensorFlow's are of all that is written to a place, lost or not.
+    """
     known = index if is_on_host(index) else tf.get_static_value(index)
     if known is not None:
         places = np.asarray(on_host(index) if known is index else known)
@@ -222,7 +230,7 @@ def written_last(rows: Tensor, index: Tensor, value: Tensor) -> Tensor:
 
 
 def _stays(rows: Tensor, index: Tensor) -> Tensor:
-    """Whether what is written at each of the places `index` is the last that is."""
+    """Whether what is written at each place of `index` is the last there."""
     order = _range(constant(0, "int64"), _size(index, NATIVE["int64"]), constant(1, "int64"))
     last = written(_fill(shape_tensor(lengths(rows)[:1]), constant(-1, "int64")), index, order)
     return _equal(_gather(last, index, constant(0)), order)

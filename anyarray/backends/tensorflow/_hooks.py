@@ -70,15 +70,15 @@ def devices() -> dict[str, list[str]]:
 
 @functools.cache
 def _default_device() -> str:
-    """Where TensorFlow runs an eager op that no `tf.device` places, wherever its inputs live."""
+    """Where eager ops outside `tf.device` run, wherever their inputs live."""
     return (devices()["gpu"] or devices()["cpu"])[0]
 
 
 def device_of(x: Tensor) -> str | None:
-    """Name of the device whose memory holds `x`; None for a tensor that is bound to none.
+    """Name of the device whose memory holds `x`; None if bound to none.
 
-    That is a symbolic tensor, and an int32 tensor beside a GPU: TensorFlow keeps int32 in host
-    memory for the kernels of every device.
+    A symbolic tensor is bound to none, nor is an int32 tensor beside a GPU: TensorFlow keeps int32 in host memory for
+    the kernels of every device.
     """
     if not isinstance(x, EagerTensor):
         return x.device.removeprefix(_HERE) or None if isinstance(x, tf.Variable) else None
@@ -104,7 +104,7 @@ def is_traced(x: Tensor) -> bool:
 
 
 def plain(x: Tensor) -> Tensor:
-    """The tensor in a variable, which is no array but holds one; a tensor itself."""
+    """The tensor in a variable, which is no array; any other as it is."""
     return x if isinstance(x, EagerTensor) or not isinstance(x, tf.Variable) else x.read_value()
 
 
@@ -132,7 +132,7 @@ _READ_IN_PLACE: Final = frozenset([np.dtype(name).num for name in NATIVE if name
 
 
 def from_numpy(a: npt.NDArray[Any], device: str) -> Tensor:
-    """Tensor of the values of any ndarray of a dtype that an Array can have."""
+    """Tensor of the values of an ndarray of any dtype that an Array has."""
     if a.dtype.names is not None or a.dtype.name not in NATIVE:
         raise TypeError(f"from_numpy: a must have one of the dtypes {', '.join(NATIVE)}, not {a.dtype}")
     if device == _HOST and a.dtype.num in _READ_IN_PLACE:
@@ -154,7 +154,10 @@ def exported(x: Tensor, /) -> Any:
 
 
 class _ForAnyStream:
-    """A tensor on a GPU, whose own `__dlpack__` refuses every stream, also the default one; or one that has none."""
+    """A tensor on a GPU, exported for any stream.
+
+    Its own `__dlpack__`, if it has one, refuses every stream, also the default one.
+    """
 
     def __init__(self, x: Tensor) -> None:
         self._x = x
@@ -169,7 +172,10 @@ class _ForAnyStream:
 
 
 def from_dlpack(x: Any, device: str) -> Tensor:
-    """Tensor in the memory of `x`, which must be aligned: TensorFlow does not check, and its next op would abort."""
+    """Tensor in the memory of `x`, which must be aligned.
+
+    TensorFlow does not check, and its next op would abort.
+    """
     return _from_dlpack(x.__dlpack__())
 
 
@@ -210,7 +216,10 @@ def synchronize(x: Tensor) -> None:
 
 
 def is_leak(error: BaseException) -> bool:
-    """Whether TensorFlow complains of a symbolic tensor that outlived its graph; it has several classes for that."""
+    """Whether TensorFlow complains of a tensor that outlived its graph.
+
+    Such a tensor is symbolic; TensorFlow has several classes for that.
+    """
     return "is out of scope and cannot be used here" in str(error)
 
 
@@ -220,7 +229,10 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 
 def refusal_of(error: Any) -> str | None:
-    """What TensorFlow has against an argument, without its names of node and op; None for other errors than its own."""
+    """What TensorFlow has against an argument; None for errors of others.
+
+    Its names of node and op are left out.
+    """
     if not isinstance(error, _REFUSALS):
         return None
     return _NAMES.sub("", str(error.message).partition("\n")[0])

@@ -37,7 +37,7 @@ def is_eager(x: Tensor) -> bool:
 
 
 def is_on_host(x: Tensor) -> bool:
-    """Whether NumPy can read `x` without a copy: neither traced nor on an accelerator."""
+    """Whether NumPy reads `x` in place: not traced nor on an accelerator."""
     return isinstance(x, EagerTensor) and "CPU" in x.backing_device
 
 
@@ -52,16 +52,16 @@ def on_host(x: Tensor) -> npt.NDArray[Any]:
 
 
 def tensor(values: npt.NDArray[Any], device: str | None = None) -> Tensor:
-    """Eager tensor on `device`; it may take over the memory of `values`, to which nobody writes again.
+    """Eager tensor on `device`, perhaps in the memory of `values`.
 
-    `tf.constant` copies first and then asks where the call runs: 8 us in place of 1.6, or of 1.2 where None means the
-    first CPU.
+    Nobody may write to `values` again. `tf.constant` copies first and then asks where the call runs: 8 us in place of
+    1.6, or of 1.2 where None means the first CPU.
     """
     return EagerTensor(values, device, None)
 
 
 def from_host(values: Any, x: Tensor) -> Tensor:
-    """Tensor of what NumPy found in the values of `x`: a new array, or a scalar."""
+    """Tensor of the array or scalar that NumPy made of the values of `x`."""
     device = x.backing_device
     if device == _FIRST_CPU and type(values) is np.ndarray and not _has_gpu():
         return EagerTensor(values, None, None)  # most calls: nothing more is asked
@@ -73,7 +73,10 @@ def from_host(values: Any, x: Tensor) -> Tensor:
 
 
 def sooner(ufunc: np.ufunc, kinds: str, otherwise: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """A function that has no gradient: `ufunc` for few elements of one dtype of these kinds, else `otherwise`."""
+    """A function without gradient: `ufunc` of few elements, else `otherwise`.
+
+    The few elements are of one dtype of these kinds.
+    """
 
     def of_one(x: Tensor, /) -> Tensor:
         if isinstance(x, EagerTensor) and "CPU" in x.backing_device:

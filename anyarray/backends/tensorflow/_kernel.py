@@ -1,4 +1,4 @@
-"""What every chapter of the TensorFlow backend stands on: raw ops, cached constants, casts, promotion.
+"""What every chapter stands on: raw ops, cached constants, casts, promotion.
 
 Raw ops are the generated functions behind `tf.raw_ops`, taken positionally: the fastest public way into
 TensorFlow that keeps gradients and works inside `tf.function`. Constants are made once, outside any graph:
@@ -39,7 +39,7 @@ def op(name: str) -> Callable[..., Any]:
 
 
 def undocumented(module: str, name: str) -> Any:
-    """What TensorFlow has of that name beside its documented interface; None if this version has none."""
+    """What TensorFlow has of an undocumented name; None if it has nothing."""
     try:
         return getattr(importlib.import_module(module), name, None)
     except ImportError:
@@ -80,7 +80,10 @@ could_record: Final = undocumented("tensorflow.python.eager.record", "could_poss
 
 
 def may_be_differentiated(*xs: Tensor) -> bool:
-    """Whether derivatives may be taken of what is computed of `xs` now: by a tape, or later of the graph."""
+    """Whether derivatives may be taken of what is computed of `xs` now.
+
+    A tape may take them, or somebody later of the graph.
+    """
     if could_record is None or could_record():
         return True
     for x in xs:  # noqa: SIM110 - any() takes half a microsecond more
@@ -91,15 +94,16 @@ def may_be_differentiated(*xs: Tensor) -> bool:
 
 @functools.lru_cache(maxsize=1 << 14)
 def constant(values: Any, name: str = "int32") -> Tensor:
-    """Tensor of a number (not -0.0), a bool or (nested) tuples of them, made once; valid eagerly and in every graph.
+    """Tensor of a number (not -0.0), a bool or nested tuples, made once.
 
-    It lives in the memory of the CPU, where shapes and axes are read, whatever the device of the call.
+    It is valid eagerly and in every graph. It lives in the memory of the CPU, where shapes and axes are read, whatever
+    the device of the call.
     """
     return lasting(np.asarray(values, _dtypes.KNOWN[name].dtype), "/device:CPU:0")
 
 
 def lasting(values: npt.NDArray[Any], device: str) -> Tensor:
-    """Eager tensor of an array that is never written to; in a graph, a constant of that.
+    """Eager tensor of an array never written to; in a graph, a constant.
 
     An array, not a number: TensorFlow's cache of eager scalars takes 0.0 and -0.0 for one.
     """
@@ -117,7 +121,7 @@ def is_lasting(x: Tensor) -> bool:
 
 
 def keeping_nans(raw: Callable[..., Tensor], is_at_least: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """The op Maximum or Minimum that gives NaN for NaN also where XLA compiles it.
+    """The op Maximum or Minimum, giving NaN for NaN also if XLA compiles it.
 
     XLA on a CPU, as TensorFlow sets it up, takes the first of two numbers of which the second is NaN, and which is the
     second it decides: of a constant and another number, the constant.
@@ -146,7 +150,10 @@ def keeping_nans_along(raw: Callable[..., Tensor]) -> Callable[..., Tensor]:
 
 
 def complex_abs(x: Tensor, part: Any) -> Tensor:
-    """The modulus of a complex tensor, of the dtype `part`; by XLA, too, infinite if a part is, else NaN if one is."""
+    """The modulus of a complex tensor, of the dtype `part`.
+
+    It is infinite if a part is, else NaN if one is, also where XLA compiles it.
+    """
     y = _complex_abs(x, part)
     if isinstance(y, EagerTensor) or not _loses_nans(y):
         return y
@@ -162,7 +169,10 @@ def _loses_nans(y: Tensor) -> bool:
 
 
 def may_be_fused() -> bool:
-    """Whether XLA may compile the graph that is being made; if TensorFlow does not tell, it may."""
+    """Whether XLA may compile the graph that is being made.
+
+    If TensorFlow does not tell, it may.
+    """
     return _is_for_xla is None or bool(_is_for_xla(tf.compat.v1.get_default_graph()))
 
 
@@ -211,7 +221,7 @@ def cast(x: Tensor, name: str) -> Tensor:
 
 
 def bitcast(x: Tensor, name: str) -> Tensor:
-    """The bits of `x` taken as the dtype `name` of the same size. Has no gradient."""
+    """The bits of `x` as the dtype `name` of the same size; no gradient."""
     return _bitcast(x, NATIVE[name])
 
 

@@ -41,9 +41,10 @@ _may_hush = _is_first and _level != "0" and _stderr_is_open()
 
 @contextmanager
 def chatter_held_back() -> Generator[None]:
-    """Lets through what is written to stderr in the block, at its end, less TensorFlow's greetings.
+    """A block whose output to stderr goes without TensorFlow's greetings.
 
-    They come from C++ before its log has a level, so no setting of TensorFlow reaches them.
+    What is written to stderr in the block is let through at its end. The greetings come from C++ before its log has a
+    level, so no setting of TensorFlow reaches them.
     """
     if not _may_hush:
         yield

@@ -20,14 +20,17 @@ _unpack = op("Unpack")
 
 
 def axis_in(axis: int, rank: int) -> int:
-    """`axis` counted from the front; AxisError (a ValueError and an IndexError) if there is none."""
+    """`axis` counted from the front; AxisError if there is none.
+
+    That is a ValueError and an IndexError.
+    """
     if -rank <= axis < rank:
         return axis % rank
     raise np.exceptions.AxisError(axis, rank)
 
 
 def axes_in(axis: Ints | None, rank: int) -> tuple[int, ...]:
-    """The axes that `axis` means, counted from the front: all of them if None. They must differ."""
+    """The distinct axes that `axis` means, from the front; all for None."""
     if axis is None:
         return tuple(range(rank))
     axes = tuple(axis_in(a, rank) for a in ((axis,) if isinstance(axis, int) else axis))
@@ -58,7 +61,10 @@ def lengths(x: Tensor) -> list[Length]:
 
 @functools.lru_cache(maxsize=1 << 12)
 def known_shape(shape: tuple[int, ...]) -> Tensor:
-    """What an op takes as `shape`: of int32, which every kernel reads, or of int64 if a length asks for it."""
+    """`shape` as an op takes it: int32, or int64 if a length asks for it.
+
+    Every kernel reads int32.
+    """
     try:
         return constant(shape)
     except OverflowError:
@@ -73,13 +79,13 @@ def shape_tensor(shape: Sequence[Length]) -> Tensor:
 
 
 def sizes_of(x: Tensor) -> Tensor:
-    """Shape of `x` as a tensor: a constant where it is known, else read when the graph runs."""
+    """Shape of `x`: a constant where known, else read when the graph runs."""
     shape = shape_of(x)
     return _shape(x) if None in shape else known_shape(shape)
 
 
 def slab(x: Tensor, axis: int, length: Length, value: int) -> Tensor:
-    """Tensor of `value` with the dtype and shape of `x`, but of `length` along `axis`."""
+    """Tensor of `value`, like `x` but for the `length` along `axis`."""
     shape = lengths(x)
     shape[axis] = length
     return _fill(shape_tensor(shape), constant(value, name_of(x)))

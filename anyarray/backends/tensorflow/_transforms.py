@@ -1,4 +1,4 @@
-"""Transforms of functions of tensors: `tf.function`, gradient tapes, `tf.vectorized_map`."""
+"""Transforms by `tf.function`, gradient tapes and `tf.vectorized_map`."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _REFUSALS: Final = (*REFUSALS, tf.errors.InternalError)
 
 
 def jit(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`function` as a graph: fused by XLA if it compiles the first time, else without."""
+    """`function` as a graph, fused by XLA if it compiles the first time."""
     fused: dict[Any, Callable[[list[Tensor]], Any]] = {}
     plain: dict[Any, Callable[[list[Tensor]], Any]] = {}
     current = fused
@@ -90,7 +90,7 @@ def _raise_for_matrix(error: Exception) -> None:
 
 
 def _goes_wrong(graph: Any) -> bool:
-    """Whether XLA would get an op of a graph, or of a function that it calls, wrong."""
+    """Whether XLA gets an op of a graph, or of a function it calls, wrong."""
     definition = graph.as_graph_def()
     nodes = [*definition.node, *(node for function in definition.library.function for node in function.node_def)]
     return any(
@@ -100,12 +100,18 @@ def _goes_wrong(graph: Any) -> bool:
 
 
 def _is_complex(graph: Any) -> bool:
-    """Whether complex numbers are computed: derivatives of their derivatives have the ops that XLA gets wrong."""
+    """Whether complex numbers are computed in `graph`.
+
+    Derivatives of their derivatives have the ops that XLA gets wrong.
+    """
     return any(y.dtype in _COMPLEX for one in graph.get_operations() for y in one.outputs)
 
 
 def _has_gradient(function: Callable[[list[Tensor]], Any], xs: Sequence[Tensor]) -> bool:
-    """Whether XLA compiles the backward pass of `function`; a tape of the user's would ask it too late."""
+    """Whether XLA compiles the backward pass of `function`.
+
+    A tape of the user's would ask it too late.
+    """
     with tf.GradientTape() as tape:
         watched = _watched(tape, list(map(stop_gradient, xs)))
         ys = function(watched)
@@ -134,7 +140,10 @@ _derivative: ContextVar[_Derivative | None] = ContextVar("anyarray derivative", 
 
 
 def _differentiated(forward: Callable[[], Any], backward: Callable[[Any], Any]) -> Any:
-    """`backward` of what `forward` gives, whose functions go without XLA if it compiles them but not their backward."""
+    """`backward` of what `forward` gives, without XLA if it must be.
+
+    The functions of `forward` go without XLA if it compiles them but not their backward pass.
+    """
     outer = _derivative.get()
     derivative = _Derivative()
     derivative.may_be_fused = outer is None or outer.may_be_fused
@@ -285,7 +294,7 @@ def _watched(tape: Any, xs: Sequence[Tensor]) -> list[Tensor]:
 
 
 def _pushed_forward(function: Callable[..., list[Tensor]], xs: Sequence[Tensor], position: int) -> list[Tensor]:
-    """Derivatives of each result by one of `xs`, one direction of it after the other, all at once."""
+    """Derivatives of each result by one of `xs`, in all directions at once."""
     xs = list(map(_identity, xs))  # as in `_watched`
     x = xs[position]
     shape = x.shape.as_list()

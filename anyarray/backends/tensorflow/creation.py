@@ -59,7 +59,10 @@ def _value(number: complex, dtype: Any) -> Tensor:
 
 
 def _is_small(shape: tuple[int, ...]) -> bool:
-    """Whether NumPy makes an array of `shape` sooner; not for a graph, which would hold all its elements."""
+    """Whether NumPy makes an array of `shape` sooner.
+
+    Never for a graph, which would hold all its elements.
+    """
     return math.prod(shape) <= _SMALL and tf.executing_eagerly()
 
 
@@ -115,7 +118,7 @@ def eye(n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Any, de
 
 
 def _made(values: npt.NDArray[Any], device: str | None) -> Tensor:
-    """Tensor of a small new array; in a graph a constant, which TensorFlow may fold."""
+    """Tensor of a small new array; in a graph, a constant open to folding."""
     return tensor(values, device) if tf.executing_eagerly() else tf.constant(values)
 
 
@@ -181,7 +184,7 @@ def meshgrid(*arrays: Tensor, indexing: Literal["xy", "ij"] = "xy") -> tuple[Ten
 
 
 def _reach(x: Tensor, axis: int, k: int) -> Tensor:
-    """`k`, but no more than the length of `axis`, where the kernel of MatrixBandPart ends."""
+    """`k`, but at most the length of `axis`, where MatrixBandPart ends."""
     shape = shape_of(x)
     if len(shape) < 2:
         raise ValueError(f"tril, triu: x must have two axes or more, not {len(shape)}")

@@ -16,7 +16,10 @@ _not_equal = op("NotEqual")
 
 
 def astype(x: Tensor, dtype: Any, /, *, copy: bool = True) -> Tensor:
-    """`x` itself if it has `dtype`: tensors do not change, so a copy could not be told from it."""
+    """`x` in `dtype`: `x` itself if it has that, whatever `copy` says.
+
+    Tensors do not change, so a copy could not be told from it.
+    """
     name = NAME[dtype]
     if is_complex(x):
         kind = _dtypes.KNOWN[name].kind

@@ -134,7 +134,10 @@ _HALVES: Final = frozenset({"float16", "bfloat16"})
 
 
 def with_slope(raw: Binary, where_differentiated: Binary) -> Binary:
-    """`raw`, but where derivatives may be taken of floating-point numbers another, as its own are not right."""
+    """`raw`, but `where_differentiated` where derivatives may be taken.
+
+    That is of floating-point numbers, for which those of `raw` are not right.
+    """
 
     def of_two(x1: Tensor, x2: Tensor) -> Tensor:
         if may_be_differentiated(x1, x2) and x1.dtype is x2.dtype and kind_of(x1) in "fc":
@@ -217,7 +220,7 @@ def _refuse(function: str, wanted: str, *xs: Tensor) -> TypeError:
 
 
 def _unary(name: str, otherwise: Unary) -> Unary:
-    """The raw op `name`; of the dtypes that it refuses, `otherwise` makes others."""
+    """The raw op `name`; `otherwise` makes others of dtypes it refuses."""
     raw = op(name)
 
     def function(x: Tensor, /) -> Tensor:
@@ -233,7 +236,7 @@ def _unary(name: str, otherwise: Unary) -> Unary:
 
 
 def _unless(kinds: str, raw: Unary, otherwise: Unary) -> Unary:
-    """`raw`; of the dtypes of `kinds`, which it refuses, `otherwise` gives the result."""
+    """`raw`; the result of `otherwise` for `kinds`, which it refuses."""
 
     def function(x: Tensor, /) -> Tensor:
         try:
@@ -352,7 +355,7 @@ greater_equal = sooner(np.greater_equal, "biuf", _comparison("GreaterEqual"))
 
 
 def _sign_bit(x: Tensor) -> Tensor:
-    """Whether the sign bit of each element of a floating `x` is set, NaN's and that of -0 too."""
+    """Whether the sign bit of each float is set, also of NaN and -0."""
     return _is_negative(bitcast(x, _BITS[x.dtype]))
 
 
@@ -398,7 +401,10 @@ def sign(x: Tensor, /) -> Tensor:
 
 
 def _outweighed(x: Tensor) -> Tensor:
-    """`x`, but 1 for an infinite part and 0 for a finite one beside it; NaN where both are infinite."""
+    """`x`, but 1 with its sign for an infinite part, 0 for one beside it.
+
+    NaN where both parts are infinite.
+    """
     part = _PART[x.dtype]
     real, imag = _real(x, part), _imag(x, part)
     is_real_infinite, is_imag_infinite = _is_inf(real), _is_inf(imag)
@@ -412,7 +418,10 @@ def _outweighed(x: Tensor) -> Tensor:
 
 
 def _sign_with_slope(x: Tensor, y: Tensor) -> Tensor:
-    """`y`, the sign of complex numbers, with its derivative, which TensorFlow takes for 0 as that of real ones."""
+    """`y`, the sign of complex numbers `x`, with its derivative.
+
+    TensorFlow takes that for 0, as it is for real ones.
+    """
     part = _PART[x.dtype]
     size = complex_abs(x, part)
     is_common_size = _logical_and(_less(constant(0, NAME[part]), size), _is_finite(size))
@@ -466,7 +475,10 @@ trunc = sooner(np.trunc, "f", _truncated)
 
 
 def _test(raw: Unary, of_parts: Binary, of_exact: Binary) -> Unary:
-    """The function that tells numbers by `raw`; complex ones by their parts, exact ones all alike."""
+    """A function that tells numbers by `raw`.
+
+    It tells complex ones by their parts, exact ones all alike.
+    """
 
     def function(x: Tensor, /) -> Tensor:
         if is_complex(x):
@@ -502,7 +514,7 @@ def sqrt(x: Tensor, /) -> Tensor:
 
 
 def _upper_root(x: Tensor) -> Tensor:
-    """Square root above the real axis, by parts unless TensorFlow's own is sure to be right.
+    """Square root above the real axis, by parts if TensorFlow's may be wrong.
 
     That overflows and underflows half way; compiled by XLA, its gradient is conjugated and NaN may become 0.
     """
@@ -644,7 +656,10 @@ def root(x: Tensor, /) -> Tensor:
 
 @at_every_rank
 def _unsigned_pow(x1: Tensor, x2: Tensor) -> Tensor:
-    """`pow` where TensorFlow has no kernel, in signed integers, whose products wrap to the same bits."""
+    """`pow` of unsigned integers, for which TensorFlow has no kernel.
+
+    It goes by signed integers, whose products wrap to the same bits.
+    """
     name = name_of(x1)
     if name != "uint64":
         wider = "int64" if name == "uint32" else "int32"
@@ -658,7 +673,7 @@ def _unsigned_pow(x1: Tensor, x2: Tensor) -> Tensor:
 
 
 def _in_float32_or_wider(function: Binary) -> Binary:
-    """`function`, which knows float32 and float64 only, for every pair of dtypes."""
+    """`function`, which knows float32 and float64, for any pair of dtypes."""
     widely = at_every_rank(function)
 
     def widened(x1: Tensor, x2: Tensor, /) -> Tensor:
@@ -735,9 +750,10 @@ _real_quotient = at_every_rank(_real_div)
 
 @at_every_rank
 def _complex_quotient(x1: Tensor, x2: Tensor) -> Tensor:
-    """Smith's quotient, as NumPy has it, but 0 also where the divisor is infinite in both parts.
+    """Smith's quotient as NumPy has it, but for one more divisor.
 
-    TensorFlow makes NaN of zero and infinite divisors, for several numbers in another way than for one.
+    It is 0 also where the divisor is infinite in both parts. TensorFlow makes NaN of zero and infinite divisors, for
+    several numbers in another way than for one.
     """
     if is_on_host(x1) and is_on_host(x2):
         y = _real_div(x1, x2)
@@ -767,7 +783,10 @@ def _complex_quotient(x1: Tensor, x2: Tensor) -> Tensor:
 
 
 def _integer_division(raw: Binary, x1: Tensor, x2: Tensor) -> Tensor:
-    """`raw`, but 0 where the divisor is; TensorFlow raises, or on a GPU returns anything."""
+    """`raw`, but 0 where the divisor is.
+
+    TensorFlow raises there, or on a GPU returns anything.
+    """
     if is_on_host(x2) and on_host(x2).all():
         return raw(x1, x2)
     name = name_of(x2)
@@ -810,7 +829,10 @@ def _floor_divide_floats(x1: Tensor, x2: Tensor) -> Tensor:
 
 
 def _floor_quotient(x1: npt.NDArray[Any], x2: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """The same by NumPy, whose slow way is gone only where the quotient may have been rounded up to an integer."""
+    """The floor of the quotient by NumPy, sooner than by its `floor_divide`.
+
+    Its slow way is gone only where the quotient may have been rounded up to an integer.
+    """
     with np.errstate(all="ignore"):
         quotient = np.divide(x1, x2)
         floor = np.asarray(np.floor(quotient))
@@ -851,9 +873,10 @@ bitwise_xor = sooner(np.bitwise_xor, "biu", _bitwise(op("BitwiseXor"), _not_equa
 
 
 def _shift(function: str, raw: Binary, out_of_range: Callable[[Tensor, Tensor, Tensor], Tensor]) -> Binary:
-    """The shift `raw`, where the count is less than the width of the dtype; else what `out_of_range` makes of it.
+    """The shift `raw`, but `out_of_range` of counts beyond the dtype's width.
 
-    TensorFlow takes a greater count for the greatest sensible one and a negative one for zero.
+    It is `raw` where the count is less than the width. TensorFlow takes a greater count for the greatest sensible one
+    and a negative one for zero.
     """
 
     @at_every_rank

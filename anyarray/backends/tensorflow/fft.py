@@ -51,7 +51,10 @@ _EXPONENT: Final = {"backward": 0.0, "ortho": -0.5, "forward": -1.0}
 
 
 def _exponent(function: str, norm: str) -> float:
-    """Power of n by which a plain forward transform is multiplied; the op for the inverse brings n ** -1."""
+    """Power of n by which a plain forward transform is multiplied.
+
+    The op for the inverse brings n ** -1.
+    """
     if norm not in _EXPONENT:
         raise _errors.ArgumentValueError(f"{function}: norm must be one of {', '.join(_EXPONENT)}, not {norm!r}")
     return _EXPONENT[norm]
@@ -96,7 +99,10 @@ def _along(
     *,
     is_half: bool = False,
 ) -> Tensor:
-    """`transform` of `x` along `axis`, times n ** `exponent`; `is_half`: `x` is one half of a spectrum of length n."""
+    """`transform` of `x` along `axis`, times n ** `exponent`.
+
+    `is_half` says that `x` is one half of a spectrum of length n.
+    """
     if axis != -1:
         last = x.shape.rank - 1
         order = [*range(last + 1)]
@@ -162,7 +168,10 @@ def ihfft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: str = "ba
 def _plan(
     function: str, x: Tensor, s: Sequence[int] | None, axes: Sequence[int] | None
 ) -> list[tuple[int, Length | None]]:
-    """The axes to transform, each with its n; as NumPy, the last len(s) axes if only `s` is given."""
+    """The axes to transform, each with its n.
+
+    As in NumPy, they are the last len(s) axes if only `s` is given.
+    """
     if axes is None:
         axes = range(x.shape.rank) if s is None else range(-len(s), 0)
     if s is None:

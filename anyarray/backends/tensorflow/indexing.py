@@ -76,7 +76,10 @@ _PLANS: Final = 4096
 
 
 class _Array(NamedTuple):
-    """What a plan must know of an array in a key; of an integer array only that it is there."""
+    """What a plan must know of an array in a key.
+
+    Of an integer array that is only that it is there.
+    """
 
     is_mask: bool
     shape: Shape = ()
@@ -118,7 +121,7 @@ class _Plan(NamedTuple):
 
 
 def _form_of(key: Any) -> tuple[_Form, list[Tensor]]:
-    """`key` with a hashable description in place of its slices and arrays; and the arrays."""
+    """A hashable form of `key`, slices and arrays described; its arrays."""
     form: list[Any] = []
     arrays: list[Tensor] = []
     for item in key if isinstance(key, tuple) else (key,):
@@ -139,7 +142,10 @@ def _form_of(key: Any) -> tuple[_Form, list[Tensor]]:
 
 @functools.lru_cache(_PLANS)
 def _plan(form: _Form, shape: Shape) -> _Plan:
-    """The plan of keys of one form for arrays of one shape. IndexError if they do not fit."""
+    """The plan of keys of one form for arrays of one shape.
+
+    Raises IndexError if they do not fit.
+    """
     cuts: list[_Cut] = []
     after: list[int | None] = []
     spans: list[range] = []
@@ -184,7 +190,10 @@ def _plan(form: _Form, shape: Shape) -> _Plan:
 
 
 def _expanded(form: _Form, rank: int) -> list[Any]:
-    """The items of `form`, one or more for each axis: with slices in place of the Ellipsis, or at the end."""
+    """The items of `form` for all axes of an array.
+
+    They have slices in place of the Ellipsis, or at the end.
+    """
     count = sum(
         len(item.shape) if isinstance(item, _Array) and item.is_mask else item is not None and item is not Ellipsis
         for item in form
@@ -264,7 +273,10 @@ def _cut(x: Tensor, plan: _Plan) -> Tensor:
 
 
 def _merged(x: Tensor, plan: _Plan) -> tuple[Tensor, list[Length]]:
-    """`x` with the axes of all arrays merged into one, `plan.axis`; and how many places each array chooses from."""
+    """`x` with the axes of all arrays merged, and each array's places.
+
+    The axes become one, `plan.axis`; an array's places are how many it chooses from.
+    """
     axes = [axis for span in plan.spans for axis in span]
     if not _are_neighbours(plan.spans):
         x = _transpose(x, constant((*axes, *(axis for axis in range(len(plan.shape)) if axis not in axes))))
@@ -277,7 +289,10 @@ def _merged(x: Tensor, plan: _Plan) -> tuple[Tensor, list[Length]]:
 
 
 def _index(arrays: Sequence[Tensor], sizes: Sequence[Length]) -> Tensor:
-    """One linear index for arrays that are masks of or integers into axes of `sizes`; all count from the front."""
+    """One linear index for masks of, or integers into, axes of `sizes`.
+
+    All count from the front.
+    """
     if len(arrays) == 1 and _is_index(arrays[0], sizes[0]):
         return arrays[0]
     if all(isinstance(size, int) and is_on_host(array) for array, size in zip(arrays, sizes, strict=True)):
@@ -296,7 +311,10 @@ def _index(arrays: Sequence[Tensor], sizes: Sequence[Length]) -> Tensor:
 
 
 def _is_index(array: Tensor, size: Length) -> bool:
-    """Whether every kernel takes `array` as an index as it is; IndexError if an element is known to be out of range."""
+    """Whether every kernel takes `array` as an index as it is.
+
+    Raises IndexError if an element is known to be out of range.
+    """
     dtype = array.dtype
     return (
         (dtype is _INT64 or dtype is _INT32)
@@ -307,7 +325,7 @@ def _is_index(array: Tensor, size: Length) -> bool:
 
 
 def _index_on_host(arrays: Sequence[Tensor], sizes: Sequence[int]) -> Tensor:
-    """The same by NumPy, which can tell without waiting what is out of range."""
+    """The same by NumPy, which tells without waiting what is out of range."""
     index, *others = (_positions(on_host(array), size) for array, size in zip(arrays, sizes, strict=True))
     for positions, size in zip(others, sizes[1:], strict=True):
         try:
@@ -318,7 +336,10 @@ def _index_on_host(arrays: Sequence[Tensor], sizes: Sequence[int]) -> Tensor:
 
 
 def _is_from_front(values: npt.NDArray[Any], size: int) -> bool:
-    """Whether integers that index an axis of `size` have none negative; IndexError if one is out of range."""
+    """Whether no integer that indexes an axis of `size` is negative.
+
+    Raises IndexError if one is out of range.
+    """
     if not values.size:
         return True
     lowest, highest = values.min(), values.max()
@@ -354,7 +375,10 @@ def getitem(x: Tensor, key: Any) -> Tensor:
 
 
 def setitem(x: Tensor, key: Any, value: Tensor, exclusive: bool) -> Tensor:
-    """A tensor like `x` with `value` at `key`. Tensors never change, so `exclusive` makes no difference."""
+    """A tensor like `x` with `value` at `key`.
+
+    Tensors never change, so `exclusive` makes no difference.
+    """
     if value.dtype is not x.dtype:
         value = cast(value, name_of(x))
     form, arrays = _form_of(key)
@@ -440,7 +464,10 @@ def _spread(x: Tensor, axis: int, step: int) -> Tensor:
 
 
 def _scattered(x: Tensor, rows: Tensor, index: Tensor, value: Tensor, may_repeat: bool) -> Tensor:
-    """`rows`, which is `x` in another shape, with `value` at `index` along its first axis, in the shape of `x`."""
+    """`x` with `value` at `index` along the first axis of its `rows`.
+
+    `rows` is `x` in another shape; the result has the shape of `x`.
+    """
     tail = lengths(rows)[1:]
     shape = shape_of(index) + shape_of(rows)[1:]
     value = _fitted(value, shape)
@@ -464,7 +491,10 @@ def _reach(value: Tensor) -> int:
 
 
 def _fitted(value: Tensor, shape: Shape) -> Tensor:
-    """`value` without the leading axes that `shape` lacks. ValueError if it does not broadcast to `shape`."""
+    """`value` without the leading axes that `shape` lacks.
+
+    Raises ValueError if it does not broadcast to `shape`.
+    """
     given = shape_of(value)
     if not given:
         return value
@@ -502,7 +532,10 @@ def take_along_axis(x: Tensor, indices: Tensor, /, *, axis: int = -1) -> Tensor:
 
 
 def gathered(x: Tensor, index: Tensor, axis: int) -> Tensor:
-    """Elements of `x` along `axis` at `index`, which has as many axes and counts from the front."""
+    """Elements of `x` along `axis` at `index`, which has as many axes.
+
+    It counts from the front.
+    """
     last = len(x.shape) - 1
     if axis != last:
         x, index = moveaxis(x, axis, last), moveaxis(index, axis, last)

@@ -1,8 +1,8 @@
-"""Linear algebra: decompositions, norms, solutions; products are in `linear_algebra`.
+"""Linear algebra: decompositions, norms, solutions.
 
-Integers and bools are taken as float64, as NumPy does. TensorFlow has no kernels here for 16 bits: float16 and
-bfloat16 go through float32 and back. What NumPy refuses (a singular or non-square matrix) is NumPy's `LinAlgError`, as
-far as TensorFlow tells; inside `tf.function` its own error comes when the graph runs.
+Products are in `linear_algebra`. Integers and bools are taken as float64, as NumPy does. TensorFlow has no kernels here
+for 16 bits: float16 and bfloat16 go through float32 and back. What NumPy refuses (a singular or non-square matrix) is
+NumPy's `LinAlgError`, as far as TensorFlow tells; inside `tf.function` its own error comes when the graph runs.
 """
 
 from __future__ import annotations
@@ -114,7 +114,10 @@ def _inexact(x: Tensor) -> Tensor:
 
 
 def _of_every_dtype(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`function` of an array, for every dtype: what it makes of 16 bits as float32 becomes 16 bits again."""
+    """`function` of an array, for every dtype.
+
+    What it makes of 16 bits as float32 becomes 16 bits again.
+    """
 
     @functools.wraps(function)
     def of_every_dtype(x: Tensor, /, **options: Any) -> Any:
@@ -132,12 +135,12 @@ def _of_every_dtype(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _narrowed(x: Tensor, name: str) -> Tensor:
-    """`x` as `name` if it is float32; the complex eigenvalues of 16 bits stay complex64."""
+    """`x` as `name` if it is float32; complex eigenvalues stay complex64."""
     return cast(x, name) if x.dtype is tf.float32 else x
 
 
 def _run(kernel: Callable[..., Any], failure: str, *arguments: Any) -> Any:
-    """Result of `kernel`; LinAlgError with the message `failure` if it gives up."""
+    """Result of `kernel`; LinAlgError that says `failure` if it gives up."""
     try:
         return kernel(*arguments)
     except tf.errors.InvalidArgumentError as error:
@@ -203,9 +206,10 @@ def eigvalsh(x: Tensor, /) -> Tensor:
 
 
 def _scaled(x: Tensor) -> tuple[Tensor, Tensor]:
-    """`x` divided by the largest modulus in each matrix, and that as (..., 1, 1) of the dtype of `x`.
+    """`x` over the largest modulus in each matrix, and that as (..., 1, 1).
 
-    CPU kernels square elements as they are: the squares of very large and small ones are infinite and zero.
+    Both have the dtype of `x`. CPU kernels square elements as they are: the squares of very large and small ones are
+    infinite and zero.
     """
     size = _modulus(x)
     name = name_of(size)
@@ -286,7 +290,10 @@ def inv(x: Tensor, /) -> Tensor:
 
 
 def _inverted(failure: str, kernel: Callable[..., Tensor], x: Tensor, *others: Tensor) -> Tensor:
-    """Result of `kernel`, which inverts `x`: NaN for matrices that hold NaN, which it takes for singular ones."""
+    """Result of `kernel`, which inverts `x`; NaN for matrices with NaN.
+
+    The kernel takes matrices that hold NaN for singular ones.
+    """
     try:
         return kernel(x, *others, False)
     except tf.errors.InvalidArgumentError as error:
@@ -316,7 +323,7 @@ def solve(x1: Tensor, x2: Tensor, /) -> Tensor:
 
 
 def _in_equal_stacks(x1: Tensor, x2: Tensor) -> tuple[Tensor, Tensor]:
-    """Both stacks of matrices, repeated so that all but the last two axes agree."""
+    """Both stacks of matrices, repeated so that their leading axes agree."""
     shape1, shape2 = x1.shape.as_list()[:-2], x2.shape.as_list()[:-2]
     if shape1 == shape2 and None not in shape1:
         return x1, x2
@@ -341,7 +348,10 @@ def matrix_power(x: Tensor, n: int, /) -> Tensor:
 
 
 def _cutoff(x: Tensor, s: Tensor, rtol: float | Tensor | None) -> Tensor:
-    """Singular values `s` of `x` up to this one count as zero; its last axis has length 1."""
+    """The size up to which singular values `s` of `x` count as zero.
+
+    Its last axis has length 1.
+    """
     if rtol is None:
         m, n = lengths(x)[-2:]
         longest = max(m, n) if isinstance(m, int) and isinstance(n, int) else tf.maximum(m, n)

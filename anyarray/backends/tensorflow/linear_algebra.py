@@ -44,7 +44,7 @@ _transpose = op("Transpose")
 
 
 def reshaped(x: Tensor, shape: list[Length]) -> Tensor:
-    """`x` in the shape of these lengths; `x` itself if it is known to have it."""
+    """`x` in the shape of these lengths; itself if known to have it."""
     is_known = all(isinstance(n, int) for n in shape)
     return x if is_known and shape == x.shape.as_list() else _reshape(x, shape_tensor(shape))
 
@@ -55,7 +55,7 @@ def permuted(x: Tensor, axes: tuple[int, ...]) -> Tensor:
 
 
 def require_equal_lengths(function: str, x1: Tensor, x2: Tensor, axis: int) -> None:
-    """Raise ValueError if `axis` is known to have another length in `x1` than in `x2`."""
+    """Raise ValueError if lengths along `axis` are known to differ."""
     n1, n2 = x1.shape[axis], x2.shape[axis]
     if n1 != n2 and None not in (n1, n2):
         raise _errors.ArgumentValueError(
@@ -64,7 +64,10 @@ def require_equal_lengths(function: str, x1: Tensor, x2: Tensor, axis: int) -> N
 
 
 def common_axis(function: str, x1: Tensor, x2: Tensor, axis: int) -> int:
-    """`axis` counted from the end; ValueError unless it is one axis of the same length in both."""
+    """`axis` counted from the end, where both arrays have it.
+
+    Raises ValueError unless it is one axis of the same length in both.
+    """
     rank = min(x1.shape.rank, x2.shape.rank)
     if axis >= 0 and x1.shape.rank == x2.shape.rank:
         axis -= rank
@@ -76,7 +79,10 @@ def common_axis(function: str, x1: Tensor, x2: Tensor, axis: int) -> int:
 
 @functools.cache
 def _knows_tf32() -> bool:
-    """Whether some GPU of this process multiplies in TF32; those of compute capability 8.0 and later do."""
+    """Whether some GPU of this process multiplies in TF32.
+
+    Those of compute capability 8.0 and later do.
+    """
     details = map(tf.config.experimental.get_device_details, tf.config.list_physical_devices("GPU"))
     return any(detail.get("compute_capability", (0, 0)) >= (8, 0) for detail in details)
 
@@ -91,7 +97,7 @@ def _through(name: str) -> Callable[[Tensor, Tensor], Tensor]:
 
 
 def _as_signed(name: str) -> Callable[[Tensor, Tensor], Tensor]:
-    """Product of the same bits as signed integers: the same, modulo a power of two."""
+    """Product of the bits as signed integers: equal modulo a power of two."""
 
     def product(x1: Tensor, x2: Tensor) -> Tensor:
         return bitcast(_matmul(bitcast(x1, name), bitcast(x2, name), False, False), name_of(x1))

@@ -106,7 +106,10 @@ def stretched(x: Tensor, shape: Sequence[Length]) -> Tensor:
 
 
 def _count_runs(shape1: Sequence[Length | None], shape2: Sequence[Length | None]) -> int:
-    """Into how many runs of axes that broadcast alike two shapes fall, at most; a length that is no int is unknown."""
+    """How many runs of axes that broadcast alike two shapes have, at most.
+
+    A length that is no int is unknown.
+    """
     runs: list[tuple[bool, bool] | None] = []
     for n1, n2 in itertools.zip_longest(reversed(shape1), reversed(shape2), fillvalue=1):
         are_ones = isinstance(n1, int) and n1 == 1, isinstance(n2, int) and n2 == 1
@@ -119,7 +122,10 @@ def _count_runs(shape1: Sequence[Length | None], shape2: Sequence[Length | None]
 
 
 def at_every_rank(raw: Callable[[Tensor, Tensor], Tensor]) -> Callable[[Tensor, Tensor], Tensor]:
-    """The elementwise function `raw` of two, given what is broadcast already where its kernels end."""
+    """The elementwise function `raw` of two, at every rank.
+
+    Where its kernels end it is given what is broadcast already.
+    """
 
     def of_two(x1: Tensor, x2: Tensor, /) -> Tensor:
         try:
@@ -134,7 +140,10 @@ def at_every_rank(raw: Callable[[Tensor, Tensor], Tensor]) -> Callable[[Tensor, 
 
 
 def unrefused(y: Tensor, raw: Callable[[Tensor, Tensor], Tensor], x1: Tensor, x2: Tensor) -> Tensor:
-    """`y`, which `raw` made of two, unless that is of a graph that would refuse when it runs."""
+    """`y`, which `raw` made of two, unless a graph would refuse it later.
+
+    A graph refuses when it runs; then `raw` gets what is broadcast already.
+    """
     if isinstance(y, EagerTensor) or is_broadcast_by_kernels(x1, x2):
         return y
     return raw(*broadcast_arrays(x1, x2))

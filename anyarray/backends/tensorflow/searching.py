@@ -1,4 +1,4 @@
-"""Searching: positions of extremes, of what is not zero, and of where values belong.
+"""Searching: positions of extremes, of non-zeros, of where values belong.
 
 Positions and counts have no gradient, so NumPy finds them for eager tensors on the CPU. Under a trace and on
 accelerators they are composed of TensorFlow's ops, whose own searches do not know NaN.
@@ -66,7 +66,10 @@ def argmin(x: Tensor, /, *, axis: int | None = None, keepdims: bool = False) -> 
 
 
 def _require_axes(x: Tensor, axis: Ints | None) -> None:
-    """Raise AxisError if any is named of an array that has none, for which NumPy takes 0 and -1."""
+    """Raise AxisError if `axis` names any of an array that has none.
+
+    NumPy takes 0 and -1 there.
+    """
     if axis is not None and not x.shape.rank:
         axes_in(axis, 0)
 

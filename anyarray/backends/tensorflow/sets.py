@@ -1,4 +1,7 @@
-"""Sets: the distinct values of a tensor, in ascending order, each NaN for itself, 0.0 and -0.0 as one."""
+"""Sets: the distinct values of a tensor, in ascending order.
+
+Each NaN stands for itself, 0.0 and -0.0 are one.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +54,10 @@ _sum = op("Sum")
 
 
 def unique_all(x: Tensor, /) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """The distinct values, where each is first, which of them every element is, and how often each occurs."""
+    """The distinct values, with indices, inverse indices and counts.
+
+    That is where each is first, which of them every element is, and how often each occurs.
+    """
     flat = flattened(x)
     indices, inverse, counts = _groups(flat, "index", "inverse", "counts")
     return _gather(flat, indices, constant(0)), indices, _reshape(inverse, sizes_of(x)), counts
@@ -99,7 +105,10 @@ def isin(x1: Tensor, x2: Tensor, /, *, invert: bool = False) -> Tensor:
 
 
 def _groups(flat: Tensor, *wanted: Literal["index", "inverse", "counts"]) -> list[Tensor]:
-    """Groups of equal elements of `flat`, by value: where each is first, the group of every element, their sizes."""
+    """Groups of equal elements of `flat`, in the order of their values.
+
+    As `wanted`, these are where each is first, the group of every element, their sizes.
+    """
     if is_on_host(flat):
         options: dict[str, Any] = {f"return_{name}": True for name in wanted}
         _, *places = np.unique(on_host(flat), equal_nan=False, **options)
@@ -126,7 +135,10 @@ def _groups(flat: Tensor, *wanted: Literal["index", "inverse", "counts"]) -> lis
 
 
 def _order(flat: Tensor) -> Tensor:
-    """Stable argsort, of complex numbers too: by real parts, then imaginary ones; those with a NaN come last."""
+    """Stable argsort, of complex numbers too.
+
+    Those are ordered by real parts, then by imaginary ones; those with a NaN come last.
+    """
     if not is_complex(flat):
         return argsort(flat)
     real, imag = _real(flat, flat.dtype.real_dtype), _imag(flat, flat.dtype.real_dtype)

@@ -1,4 +1,4 @@
-"""Sorting: NumPy's order, in which NaN comes last and equal values keep their places.
+"""Sorting in NumPy's order: NaN comes last, equal values keep their places.
 
 `sort` gathers floats by `argsort`, which lets the gradient through.
 """
@@ -46,7 +46,10 @@ def refuse_complex(x: Tensor, function: str) -> None:
 
 
 def order_keys(x: Tensor, *, is_nan_last: bool = True) -> Tensor:
-    """Integers in the order of the real `x`, equal where its values are; NaN is the last of all, or the first."""
+    """Integers in the order of the real `x`, equal where its values are.
+
+    NaN is the last of all, or the first.
+    """
     name = name_of(x)
     dtype = _dtypes.KNOWN[name]
     if dtype.kind == "b":

@@ -70,15 +70,18 @@ def _summand(x: Tensor, dtype: Any) -> Tensor:
 
 
 def alternate(x: Tensor, axis: Ints | None) -> bool:
-    """Whether derivatives may be taken of a reduction of `x` over axes between which others may lie.
+    """Whether `x` is reduced over scattered axes and may be differentiated.
 
-    TensorFlow broadcasts five runs of axes, neither more nor back.
+    Scattered are axes between which others may lie. TensorFlow broadcasts five runs of axes, neither more nor back.
     """
     return isinstance(axis, tuple) and len(axis) > 2 and x.shape.rank > 5 and may_be_differentiated(x)
 
 
 def with_axes_merged(reduce: Callable[[Tensor], Tensor], x: Tensor, axis: Ints | None, keepdims: bool) -> Tensor:
-    """What `reduce` makes of `x` with the axes merged into the last one, which it takes away."""
+    """What `reduce` makes of `x` with the axes merged into the last one.
+
+    `reduce` takes that away.
+    """
     shape = lengths(x)
     axes = axes_in(axis, len(shape))
     kept = tuple(a for a in range(len(shape)) if a not in axes)
@@ -110,7 +113,7 @@ def prod(x: Tensor, /, *, axis: Ints | None = None, dtype: Any = None, keepdims:
 
 
 def _is_multiplied_apart(x: Tensor) -> bool:
-    """Whether derivatives may be taken of products for which TensorFlow's are wrong.
+    """Whether derivatives of products may be taken that TensorFlow gets wrong.
 
     Those of running products, by which it differentiates products, too, divide by the elements, so that they are 0 for
     one that is zero. Of complex numbers they are not conjugated.
@@ -124,7 +127,7 @@ def _is_multiplied_apart(x: Tensor) -> bool:
 def _cumulative(
     name: str, accumulate: Callable[..., Tensor], initial: int, x: Tensor, axis: int | None, dtype: Any, include: bool
 ) -> Tensor:
-    """Running sums or products; `include` puts the neutral element `initial` first."""
+    """Running sums or products; `include` puts the neutral `initial` first."""
     x = _summand(x, dtype)
     if x.shape.rank == 0:
         x = _expand_dims(x, constant(0))  # as NumPy does
@@ -162,7 +165,10 @@ def cumulative_prod(
 
 
 def _require_elements(function: str, shape: list[int | None], axis: Ints | None) -> None:
-    """Raise ValueError if an axis to be reduced is empty: TensorFlow would give an infinity."""
+    """Raise ValueError if an axis to be reduced is empty.
+
+    TensorFlow would give an infinity.
+    """
     reduced = range(len(shape)) if axis is None else (axis,) if isinstance(axis, int) else axis
     if builtins.any(shape[i] == 0 for i in reduced):
         raise _errors.ArgumentValueError(
@@ -204,7 +210,10 @@ Sums of 16 bits overflow, integers are averaged as float64, and the op says that
 
 
 def _degrees(x: Tensor, axis: Ints | None, correction: float) -> float | Tensor:
-    """How many elements are averaged, less `correction`: a number, or a float64 tensor under a trace."""
+    """How many elements are averaged, less `correction`.
+
+    It is a number, or a float64 tensor under a trace that does not know the lengths.
+    """
     shape = lengths(x)
     count = math.prod(shape if axis is None else [shape[i] for i in (axis if isinstance(axis, tuple) else (axis,))])
     if isinstance(correction, numbers.Real | decimal.Decimal) and not isinstance(correction, int | float):
@@ -232,7 +241,7 @@ def _narrowed(average: Tensor, x: Tensor) -> Tensor:
 
 
 def _variance(x: Tensor, axis: Ints | None, correction: float, keepdims: bool) -> Tensor:
-    """The variance, in the dtype in which the mean is computed; real for complex `x`."""
+    """Variance, in the dtype that computes the mean; real for complex `x`."""
     if isinstance(axis, tuple) and len(axis) > 2 and x.shape.rank > 5:  # without derivatives, too
         return with_axes_merged(lambda y: _variance(y, -1, correction, False), x, axis, keepdims)
     native = x.dtype

@@ -43,7 +43,10 @@ def diff(
     prepend: Tensor | None = None,
     append: Tensor | None = None,
 ) -> Tensor:
-    """Bools differ where they are not equal, as in NumPy; a 0-d `prepend` or `append` is one element everywhere."""
+    """Differences of neighbours along `axis`, taken `n` times.
+
+    Bools differ where they are not equal, as in NumPy; a 0-d `prepend` or `append` is one element everywhere.
+    """
     if n < 0:
         raise _errors.ArgumentValueError(f"diff: n must not be negative, but is {n}")
     rank = x.shape.rank
