@@ -1,1 +1,4 @@
-"""Benchmarks for developers, all as ratios within one run; run by `nox -s bench`. None of them is a test."""
+"""Benchmarks for developers, run by `nox -s bench`; none of them is a test.
+
+All figures are ratios within one run.
+"""

@@ -1,7 +1,7 @@
-"""Rows that nobody writes by hand: the functions of the standard that TensorFlow's other namespaces have too.
+"""Rows that nobody writes by hand, for functions that others have too.
 
-A function is called with the arguments that its parameters ask for, in another namespace with the very same
-ones. It makes a row there if that gives the same values.
+They are functions of the standard that TensorFlow's other namespaces have. Each is called with the arguments that its
+parameters ask for, in another namespace with the very same ones. It makes a row there if that gives the same values.
 """
 
 from __future__ import annotations
@@ -84,9 +84,10 @@ TENSORFLOW: Final = {
 
 
 def alike(ours: Mapping[str, Any], native: Mapping[str, Any], written: tuple[Case, ...]) -> list[Case]:
-    """A case for each function that no case was `written` for and that some namespace in `native` has too.
+    """A case for each function of ours that some namespace in `native` has.
 
-    `ours` and `native` are the names that the arguments mean, as Arrays and as tensors.
+    Those that a case was `written` for are left out. `ours` and `native` are the names that the arguments mean, as
+    Arrays and as tensors.
     """
     cases: list[Case] = []
     for name in xp.__all__:
@@ -116,7 +117,10 @@ def alike(ours: Mapping[str, Any], native: Mapping[str, Any], written: tuple[Cas
 
 
 def arguments_of(name: str, ours: Mapping[str, Any]) -> str | None:
-    """The arguments with which a function is called; None if it is no function of the standard that gives arrays."""
+    """The arguments with which a function of the standard is called.
+
+    None for what is no function of the standard that gives arrays.
+    """
     function = getattr(xp, name)
     if not (inspect.isfunction(function) and function.__module__.startswith("anyarray.standard")):
         return None
@@ -152,7 +156,7 @@ def values(call: str, names: Mapping[str, Any]) -> list[np.ndarray[Any, Any]] | 
 
 
 def is_same(found: list[np.ndarray[Any, Any]] | None, wanted: list[np.ndarray[Any, Any]] | None) -> bool:
-    """Whether two libraries gave the same shapes and values; dtypes may differ."""
+    """Whether two libraries gave equal shapes and values, of any dtypes."""
     if found is None or wanted is None:
         return False
     return [a.shape for a in found] == [a.shape for a in wanted] and all(

@@ -1,10 +1,12 @@
-"""The automatic choice beside every fixed backend: `python -m benchmarks.automatic [--plot FILE.png]`.
+"""The automatic choice beside every fixed backend, on a mixed workload.
 
-A mixed workload: the experiments of `bench` at all their sizes, and a few programs. Inputs start in NumPy. Times are of
+Run it by `python -m benchmarks.automatic [--plot FILE.png]`.
+
+The workload is the experiments of `bench` at all their sizes, and a few programs. Inputs start in NumPy. Times are of
 the steady state, every call waited for: medians of rounds in turns, which are taken in another order each time, each
-when the threads of the last have come to rest. Both matters, as a thread that spins takes one of few cores from
-whoever comes next, and as the least of a few rounds is luck where a call takes longer every other time. As for
-`calibrate`, the C library keeps memory from the start, so that no row depends on how large the arrays before it were.
+when the threads of the last have come to rest. Both matters, as a thread that spins takes one of few cores from whoever
+comes next, and as the least of a few rounds is luck where a call takes longer every other time. As for `calibrate`, the
+C library keeps memory from the start, so that no row depends on how large the arrays before it were.
 
 "Hindsight" is, row by row, the fastest fixed backend. Were its time the least of the backends' times it would be too
 low, by what chance favoured one of those that are equally fast; so one half of the turns tells which it is, and the
@@ -78,12 +80,18 @@ class Row:
 
     @property
     def ratio(self) -> float:
-        """Of auto to NumPy: of neighbours in time, as a spell in which the machine is slow hits both."""
+        """The ratio of auto to NumPy, of neighbours in time.
+
+        A spell in which the machine is slow hits both.
+        """
         return statistics.median(a / n for a, n in zip(self.turns[AUTO], self.turns["numpy"], strict=True))
 
     @property
     def hindsight(self) -> float:
-        """Seconds on the fixed backend that is fastest in the other half of the turns; of both halves, the mean."""
+        """Seconds on the fixed backend that the other half of the turns names.
+
+        It is the fastest there; of both halves, the mean.
+        """
         halves = [
             {name: statistics.median(turns[start::2]) for name, turns in self.turns.items() if name != AUTO}
             for start in (0, 1)

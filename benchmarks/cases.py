@@ -1,4 +1,4 @@
-"""What the benchmark of overhead calls: a function in the words of each library, a row each.
+"""What the benchmark of overhead calls: a row each, in each library's words.
 
 The names in the expressions: x, y are vectors of positive float64, m, k matrices, b a bool vector, i indices.
 `zero`, `axis`, `axes` ... are constants that TensorFlow's raw ops get ready-made.
@@ -14,7 +14,10 @@ ELEMENTWISE, REDUCTION, MATMUL, OTHER = "elementwise", "reduction", "matmul", "o
 
 @dataclass(frozen=True)
 class Case:
-    """A call: as the standard writes it, with `xp` for the namespace, and in TensorFlow's ways, if it has them."""
+    """A call as the standard writes it, and in TensorFlow's ways, if any.
+
+    The standard's has `xp` for the namespace.
+    """
 
     group: str
     standard: str
@@ -25,7 +28,7 @@ class Case:
 
 
 def unary(name: str, raw: str, tf: str | None = None) -> Case:
-    """A function of x that is called the same everywhere but in the raw ops."""
+    """A function of x that is called alike everywhere but in the raw ops."""
     return Case(
         ELEMENTWISE, f"xp.{name}(x)", f"raw.{raw}(x=x)", f"tf.{tf or name}(x)", f"tnp.{name}(x)", f"ops.{name}(x)"
     )

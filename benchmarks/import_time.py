@@ -1,7 +1,7 @@
-"""What `import anyarray` takes beyond `import numpy`: `python -m benchmarks.import_time`.
+"""What `import anyarray` takes beyond `import numpy`.
 
-Fresh processes take turns, with bytecode at hand, as for an installed package. Counted is the time that the
-main thread computes, which other processes on the machine hardly lengthen.
+Run it by `python -m benchmarks.import_time`. Fresh processes take turns, with bytecode at hand, as for an installed
+package. Counted is the time that the main thread computes, which other processes on the machine hardly lengthen.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ print(time.thread_time() - start, *({heavy!r} & sys.modules.keys()))
 
 
 def imported(module: str, bytecode: str) -> tuple[float, list[str]]:
-    """Seconds that an import takes in a fresh process, and which heavy modules it brought.
+    """Seconds of an import in a fresh process, and heavy modules it brought.
 
     `bytecode` is a folder for the compiled modules.
     """

@@ -1,7 +1,8 @@
-"""What a call costs beside the native one: `python -m benchmarks.overhead [numpy] [jax] [tf]`.
+"""What a call costs beside the native one.
 
-On 8 float64 elements the layer is all that there is to see; TensorFlow is also timed on 10,000. Every figure is
-a ratio or a difference within one run, beside the target of the design.
+Run it by `python -m benchmarks.overhead [numpy] [jax] [tf]`. On 8 float64 elements the layer is all that there is to
+see; TensorFlow is also timed on 10,000. Every figure is a ratio or a difference within one run, beside the target of
+the design.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ def ours(host: Mapping[str, Any], backend: str) -> dict[str, Any]:
 
 
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str | Text]]) -> None:
-    """Print a table whose first column is text and whose others are numbers."""
+    """Print a table whose first column is text and the others numbers."""
     table = Table(title=title, box=SIMPLE_HEAD, title_justify="left", title_style="bold", pad_edge=False)
     table.add_column(columns[0], no_wrap=True)
     for column in columns[1:]:
@@ -128,7 +129,10 @@ JAX_ITEM_BOUND: Final = 1 / 5
 
 
 def on_jax(seconds: float) -> None:
-    """Times the same call of jax.numpy under 64 bits; not waited for, as the way into the library is what differs."""
+    """Times the same call of jax.numpy under 64 bits, and ours.
+
+    They are not waited for, as the way into the library is what differs.
+    """
     jax = library("jax")
     if jax is None:
         return
@@ -160,7 +164,10 @@ TF_BOUND: Final = 1.0
 
 
 def on_tensorflow(seconds: float) -> None:
-    """Times the raw op with ready-made constants, tf.*, tf.experimental.numpy and keras.ops."""
+    """Times the raw op with ready-made constants, and other namespaces.
+
+    These are tf.*, tf.experimental.numpy and keras.ops.
+    """
     if importlib.util.find_spec("tensorflow") is None:
         console.print("Left out: tensorflow is not installed.", highlight=False)
         return

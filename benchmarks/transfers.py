@@ -1,4 +1,6 @@
-"""What bringing an array to another library takes: `python -m benchmarks.transfers`.
+"""What bringing an array to another library takes.
+
+Run it by `python -m benchmarks.transfers`.
 
 Every pair of what is installed of NumPy, JAX and TensorFlow, on the CPU, beside the libraries' own ways, of which some
 copy, and autoray's; all in turns, within one run. The memory is ours: nobody else can write to it, and it is aligned,

@@ -1,4 +1,6 @@
-"""What transforms gain and cost: `python -m benchmarks.transforms [SECTION ...]`.
+"""What transforms gain and cost.
+
+Run it by `python -m benchmarks.transforms [SECTION ...]`.
 
 `jit` beside the library's own compiler on native arrays, and `nested` arguments beside plain ones; a fused `sigmoid`
 beside NumPy's; the gradients of a small `model`, compiled beside eager and all examples at once beside one after the
@@ -25,7 +27,10 @@ FRAMEWORKS: Final = {"jax": "jax", "tf": "tensorflow"}
 
 
 def installed() -> dict[str, Any]:
-    """The modules of the frameworks by the names of their backends; ours load them, as that quiets them."""
+    """The modules of the frameworks by the names of their backends.
+
+    Our backends load them, as that quiets them.
+    """
     found: dict[str, Any] = {}
     for name, module in FRAMEWORKS.items():
         try:
@@ -57,7 +62,7 @@ def of_jit(seconds: float) -> None:
 
 
 def jit_entries(name: str, module: Any, size: int) -> dict[str, Entry]:
-    """The compiled sigmoid of a framework on its own arrays, and ours on Arrays."""
+    """The compiled sigmoid of a framework on its arrays, ours on Arrays."""
     with xp.backend(name):
         x = xp.linspace(-3, 3, size)
     if name == "jax":
@@ -78,7 +83,7 @@ def jit_entries(name: str, module: Any, size: int) -> dict[str, Entry]:
 
 
 def of_nested(seconds: float) -> None:
-    """Times a compiled function of a dict of two arrays, and of the two arrays."""
+    """Times a compiled function of a dict of two arrays, and of the two."""
     rows: list[list[str | Text]] = []
     for name in installed():
         with xp.backend(name):
@@ -132,7 +137,10 @@ def loss(weights: tuple[xp.Array, xp.Array], x: xp.Array, y: xp.Array) -> xp.Arr
 
 
 def of_model(seconds: float) -> None:
-    """Gradients of the loss, compiled and eager; of each example, at once and in a loop."""
+    """Times gradients of the loss, compiled and eager.
+
+    Those of each example are taken at once and in a loop.
+    """
     random = np.random.default_rng(0)
     rows: list[list[str | Text]] = []
     for name in installed():
@@ -173,7 +181,7 @@ def of_model(seconds: float) -> None:
 
 
 def of_batch(seconds: float) -> None:
-    """Times `vmap` on NumPy, and the same function in a loop over the examples."""
+    """Times `vmap` on NumPy, and the function in a loop over the examples."""
     random = np.random.default_rng(0)
     x, w = xp.asarray(random.normal(size=(BATCH, 16))), xp.asarray(random.normal(size=(16, 32)))
 
@@ -194,7 +202,7 @@ PORTABLE_BOUND: Final = 5.0
 
 
 def of_portable(seconds: float) -> None:
-    """Times a portable function of two native arrays, and its body alone on two Arrays."""
+    """Times a portable function of native arrays, and its body on Arrays."""
     rows: list[list[str | Text]] = []
 
     def first(x: xp.Array, y: xp.Array) -> xp.Array:

@@ -1,6 +1,7 @@
-"""Timing in turns: the entries of a row take short rounds one after the other, and the least round of each counts.
+"""Timing in turns: of each entry the least of its short rounds counts.
 
-A slow spell of a busy machine so hits all entries alike, and some round of each is left alone.
+The entries of a row take these rounds one after the other. A slow spell of a busy machine so hits all entries alike,
+and some round of each is left alone.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ ROUND_SECONDS: Final = 5e-4
 
 @dataclass(frozen=True)
 class Entry:
-    """An expression, the names in it, and the block that is open around its rounds."""
+    """An expression, the names in it, and the block around its rounds."""
 
     expression: str
     names: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -42,7 +43,10 @@ class Entry:
 
 
 def seconds_of(entries: Mapping[str, Entry], *, seconds: float) -> dict[str, float]:
-    """Seconds that each expression takes, by the names of the entries, which share `seconds` for each of them."""
+    """Seconds that each expression takes, by the names of the entries.
+
+    They share the time: `seconds` for each entry.
+    """
     runs: dict[str, int] = {}
     least: dict[str, float] = {}
     for name, entry in entries.items():
