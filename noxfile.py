@@ -1,4 +1,7 @@
-"""The checks of the project: `nox -s tests`, `nox -s lint` ... Arguments after `--` go to the tool."""
+"""The checks of the project: `nox -s tests`, `nox -s lint` ...
+
+Arguments after `--` go to the tool.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ XFAILS = Path(__file__).parent / "tests" / "conformance" / "xfails.txt"
 
 
 def install(session: nox.Session, group: str, extras: str = "") -> None:
-    """Install the package, editable, with its `extras`, and a dependency group of pyproject.toml."""
+    """Install the package, editable, with `extras`, and a dependency group."""
     package = f".[{extras}]" if extras else "."
     session.install("-e", package, *nox.project.dependency_groups(PYPROJECT, group))
 
@@ -33,7 +36,7 @@ def lint(session: nox.Session) -> None:
 
 @nox.session
 def types(session: nox.Session) -> None:
-    """The strict checks of mypy and pyright, on the package and on a user's program."""
+    """Strict mypy and pyright, on the package and on a user's program."""
     install(session, "types", "plot")
     session.run("mypy", *session.posargs)
     session.run("pyright", *session.posargs)
@@ -48,7 +51,10 @@ def tests(session: nox.Session) -> None:
 
 @nox.session
 def conformance(session: nox.Session) -> None:
-    """The official suite, array-api-tests, on each installed backend or on those named first."""
+    """The official suite on each installed backend or on those named first.
+
+    The suite is array-api-tests.
+    """
     folder = Path(os.environ.get("ARRAY_API_TESTS", ""))
     if not (folder / "array_api_tests").is_dir():
         session.error(
@@ -88,7 +94,10 @@ def conformance(session: nox.Session) -> None:
 
 
 def known_failures(backend: str) -> tuple[str, str]:
-    """The test ids in the list that fail on a backend, and those that fail or pass with the draw; one a line."""
+    """The test ids that fail on a backend, and those that fail or pass.
+
+    The latter depend on the draw. All are from the list, one a line.
+    """
     failing, drawn = [], []
     for line in XFAILS.read_text().splitlines():
         where, _, test = line.partition(" | ")
@@ -99,7 +108,7 @@ def known_failures(backend: str) -> tuple[str, str]:
 
 @nox.session
 def docs(session: nox.Session) -> None:
-    """The site, into docs/_build/; needs no network, and warnings are errors."""
+    """The site, into docs/_build/; no network needed, warnings are errors."""
     install(session, "docs")
     session.run(
         "sphinx-build", "-M", "html", "docs", "docs/_build", "--fail-on-warning", "--keep-going", *session.posargs
@@ -108,7 +117,11 @@ def docs(session: nox.Session) -> None:
 
 @nox.session
 def bench(session: nox.Session) -> None:
-    """What a call and the import cost beside NumPy, array-api-strict, autoray and jax.numpy; then the quick bench."""
+    """Benchmarks: calls, import, transfers, transforms, the choice.
+
+    Calls and the import are timed beside NumPy, array-api-strict, autoray and jax.numpy; the choice needs a
+    calibration, and the quick bench comes last.
+    """
     install(session, "bench", "cpu,plot")
     session.run("python", "-m", "benchmarks.overhead", *session.posargs)
     session.run("python", "-m", "benchmarks.import_time")

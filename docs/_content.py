@@ -1,4 +1,7 @@
-"""What the site shows of the code: tables of backends, dtypes and promotion, and the pages of the reference."""
+"""What the site shows of the code: tables, and the pages of the reference.
+
+The tables are of backends, dtypes and promotion.
+"""
 
 from __future__ import annotations
 
@@ -40,12 +43,15 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def array_libraries() -> list[_backend.Library]:
-    """The libraries of the registry less the simulated accelerator, which `testing` adds and is none."""
+    """The libraries of the registry, less the simulated accelerator.
+
+    `testing` adds that; it is no array library.
+    """
     return [library for library in _backend.LIBRARIES.values() if library.package != xp.__name__]
 
 
 def backends_table() -> str:
-    """The registry: the names that each library answers to, and what installs it."""
+    """The registry: the names of each library, and what installs it."""
     rows = []
     for library in array_libraries():
         stems = [library.name, *(alias for alias, name in _backend.ALIASES.items() if name == library.name)]
@@ -77,7 +83,7 @@ TABLES: Final = {"backends": backends_table, "dtypes": dtypes_table, "promotion"
 
 
 def reference() -> list[Page]:
-    """The reference: a page for each module that defines public names, and the list of them."""
+    """The reference: a page for each module with public names, and a list."""
     chapters = [
         importlib.import_module(f"{standard.__name__}.{m.name}") for m in pkgutil.iter_modules(standard.__path__)
     ]
@@ -102,7 +108,10 @@ def stem_of(module: ModuleType) -> str:
 
 
 def page(module: ModuleType, names: list[str]) -> Page:
-    """The page of one module: its docstring, its constants as a table, then what has a docstring itself."""
+    """The page of one module, made of docstrings and constants.
+
+    It has the module's docstring, its constants as a table, then what has a docstring itself.
+    """
     stem = stem_of(module)
     space = f"{stem}." if stem in SPACES else ""
     first_line, _, body = inspect.cleandoc(module.__doc__ or "").partition("\n")

@@ -1,4 +1,4 @@
-"""Configuration of Sphinx. `nox -s docs` builds the site; nothing is fetched from the network."""
+"""Configuration of Sphinx; `nox -s docs` builds the site without a network."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def write_reference(app: Any) -> None:
 
 
 def put_tables(app: Any, docname: str, source: list[str]) -> None:
-    """Put the tables in place, and take the words for the tests out of blocks of code."""
+    """Put the tables in place, and take words for tests out of code blocks."""
     text = re.sub(r"^```(python|pycon)( \w+=\w+)+$", r"```\1", source[0], flags=re.M)
     source[0] = re.sub(r"^<!-- table: (\w+) -->$", lambda found: _content.TABLES[found[1]](), text, flags=re.M)
 
