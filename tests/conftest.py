@@ -92,7 +92,10 @@ def backend(name: str) -> Iterator[xp.Backend]:
 
 @pytest.fixture(autouse=True)
 def no_choice_is_left_behind() -> Iterator[None]:
-    """Start each test with the automatic choice, whatever ANYARRAY_BACKEND says, and end it so."""
+    """Start each test with the automatic choice, and end it so.
+
+    ANYARRAY_BACKEND makes no difference.
+    """
     before = _choice.process_default.backend
     xp.set_default_backend("auto")
     _automatic.use(None)
@@ -108,7 +111,10 @@ _OURS = {"ANYARRAY_BACKEND", "TF_FORCE_GPU_ALLOW_GROWTH", "XLA_PYTHON_CLIENT_PRE
 
 @pytest.fixture(scope="session")
 def run_python() -> Callable[..., str]:
-    """Run a program in a new interpreter with the given environment variables; what it printed."""
+    """Run a program in a new interpreter, and get what it printed.
+
+    Keyword arguments are environment variables of it.
+    """
 
     def run(program: str, **variables: str) -> str:
         inherited = {key: value for key, value in os.environ.items() if key not in _OURS}

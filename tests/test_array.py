@@ -1,4 +1,4 @@
-"""Attributes of Array, and what Python and the standard library make of one."""
+"""Attributes of Array, and what Python's built-ins and modules make of one."""
 
 from __future__ import annotations
 

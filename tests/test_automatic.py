@@ -1,7 +1,8 @@
-"""The automatic choice on a simulated accelerator: its bounds, what it moves and when, and what it says about it.
+"""The automatic choice on a simulated accelerator.
 
-The model is made of the simulated machine's own figures, so predictions are exact, and the clock of NumPy's side is
-what the model says. So the bounds are those of the rule, not of measurements.
+Tested are its bounds, what it moves and when, and what it says about it. The model is made of the simulated machine's
+own figures, so predictions are exact, and the clock of NumPy's side is what the model says. So the bounds are those of
+the rule, not of measurements.
 """
 
 from __future__ import annotations
@@ -51,14 +52,20 @@ def model_of(numpy: Factors, sim: Factors, latency: float, bandwidth: float = 1e
 
 @pytest.fixture(autouse=True, scope="module")
 def every_gain_counts() -> Iterator[None]:
-    """Calls take next to nothing here; what a decision takes is no part of the rule."""
+    """Let a decision take no time, as calls take next to nothing here.
+
+    What a decision takes is no part of the rule.
+    """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_cost, "DECIDING", 0.0)
         yield
 
 
 class World:
-    """A simulated machine and its model; counts what a program takes, NumPy's calls too."""
+    """A simulated machine and its model; counts what a program takes.
+
+    NumPy's calls count too.
+    """
 
     def __init__(self, numpy: Factors, sim: Factors, latency: float, machine: testing.Machine) -> None:
         self.numpy = numpy
@@ -567,7 +574,10 @@ def test_nothing_is_mentioned_where_a_backend_is_chosen_or_no_profile_wanted(
 
 
 def fused_model(compiling: float) -> _cost.Model:
-    """A model where compiling takes so long, and the compiled chain a tenth of NumPy's time."""
+    """A model where a compiled chain takes a tenth of NumPy's time.
+
+    Compiling takes `compiling` seconds.
+    """
     fused = {width: _cost.Curve([(1, 1.0), (1e9, 1.0)]) for width in _cost.WIDTHS}
     faster = {width: _cost.Curve([(1, 0.1), (1e9, 0.1)]) for width in _cost.WIDTHS}
     route = _cost.Route(_cost.Curve([(1, 1e-6), (1e9, 1e-6)]))

@@ -1,4 +1,7 @@
-"""Where a call runs if its backend was not measured, is not there, or is left out; and blocks that are shared."""
+"""Where a call runs if its backend is unmeasured, missing or left out.
+
+Blocks that are shared are tested, too.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,10 @@ def costs(curve: _cost.Curve, *kinds: str) -> _cost.Costs:
 
 
 def model_of(**others: _cost.Costs) -> _cost.Model:
-    """A machine on which NumPy takes a second for each call; a name's first underscore stands for a colon."""
+    """A machine on which NumPy takes a second for each call.
+
+    An underscore in the name of another backend stands for a colon.
+    """
     numpy = costs(SLOW, *_cost.CLASSES)
     backends = {"numpy": numpy, **{name.replace("_", ":"): one for name, one in others.items()}}
     return _cost.Model(backends, {(a, b): ROUTE for a in backends for b in backends if a != b})

@@ -1,4 +1,4 @@
-"""The registry: names, what is installed, what has a device, and backends of other distributions."""
+"""The registry: names, what is installed, devices, and others' backends."""
 
 from __future__ import annotations
 
@@ -195,7 +195,10 @@ def test_the_inspection_api_s_capabilities() -> None:
 
 @pytest.fixture
 def strict(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """array-api-strict as a distribution that brings a backend: the documented module, and an entry point."""
+    """array-api-strict as a distribution that brings a backend.
+
+    It has the documented module, and an entry point.
+    """
     page = (Path(__file__).parents[1] / "docs" / "writing-a-backend.md").read_text()
     module = page.partition("```python requires=array_api_strict\n")[2].partition("```")[0]
     (tmp_path / "strict_backend.py").write_text(module)

@@ -1,4 +1,7 @@
-"""`vmap` where the library has none: the function runs once, for all elements, and gives what a loop gives."""
+"""`vmap` where the library has none gives what a loop gives, in one run.
+
+The function runs once, for all elements.
+"""
 
 from __future__ import annotations
 
@@ -211,7 +214,7 @@ def counted(function: Callable[..., Any]) -> tuple[Callable[..., Any], list[None
 
 
 def assert_as_in_a_loop(function: Callable[..., Any], hosts: tuple[Any, ...]) -> int:
-    """Compare with the function of each element; how often the mapped one ran."""
+    """Compare with a loop over the elements; how often the mapped one ran."""
     body, runs = counted(function)
     found = leaves(xp.vmap(body)(*map(xp.asarray, hosts)))
     count = len(runs)

@@ -1,4 +1,4 @@
-"""Which backend a call runs on: blocks, decorators, defaults, placed and free Arrays."""
+"""Where a call runs: blocks, decorators, defaults, placed and free Arrays."""
 
 from __future__ import annotations
 

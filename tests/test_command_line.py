@@ -1,4 +1,7 @@
-"""The command line: what `info` and `bench` print, what they refuse, and what follows from measurements."""
+"""The command line: what `info` and `bench` print, and what they refuse.
+
+What follows from measurements is tested, too.
+"""
 
 from __future__ import annotations
 

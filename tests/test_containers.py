@@ -1,4 +1,7 @@
-"""Containers of arrays as arguments and results of transforms and of portable functions, and what is no array."""
+"""Containers of arrays in transforms and in portable functions.
+
+They are arguments and results; what is no array is tested, too.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Arrays in what JAX and TensorFlow run themselves: loops, branches, maps, replicas, shards."""
+"""Arrays in loops, branches, maps, replicas and shards of the frameworks.
+
+JAX and TensorFlow run these themselves.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every declared function has its documentation, and a native function on every backend."""
+"""Every declared function is documented, and native on every backend."""
 
 from __future__ import annotations
 
@@ -93,7 +93,10 @@ def test_an_operator_takes_the_dtypes_of_its_function() -> None:
 
 @pytest.fixture
 def blended(backend: xp.Backend, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., xp.Array]]:
-    """A function that the standard lacks: one declaration, and a native function for the backend of the test."""
+    """A function that the standard lacks, on the backend of the test.
+
+    It is one declaration, and a native function for that backend.
+    """
     for table in (_backend.declared, _batching.rule_of, _cost.class_of, _declaration.declarations):
         monkeypatch.setitem(table, "blended", None)  # so that it is not there after the test
     library = _backend.load(_backend.LIBRARIES[backend.library])

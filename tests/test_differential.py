@@ -1,7 +1,8 @@
-"""Every function of the standard, on every backend, on the same inputs as array-api-strict: values, dtype, shape.
+"""Every function of the standard on every backend, against array-api-strict.
 
-One row of `CASES` for each function says how its arguments are drawn and how its results are compared; a test asserts
-that no function is missing. Arguments hold ndarrays and NumPy's dtypes, which each side gets as its own.
+The inputs are the same; compared are values, dtype and shape. One row of `CASES` for each function says how its
+arguments are drawn and how its results are compared; a test asserts that no function is missing. Arguments hold
+ndarrays and NumPy's dtypes, which each side gets as its own.
 
 What is not drawn, and why:
 
@@ -124,7 +125,7 @@ def special(dtype: str) -> list[Any]:
 
 
 def moderate(dtype: str) -> list[Any]:
-    """Values of a dtype that can be added and multiplied exactly, NaN and infinities among them."""
+    """Values that add and multiply exactly, NaN and infinities among them."""
     kind = np.dtype(dtype).kind
     if kind == "f":
         return [*MODERATE, np.nan, np.inf, -np.inf]
@@ -189,7 +190,10 @@ def exactly_unless_real(got: Any, expected: Any, call: Call) -> None:
 
 
 def scaled(got: Any, expected: Any, call: Call) -> None:
-    """Equal but for rounding, relative to the largest element; 100 times looser, for the many steps of an algorithm."""
+    """Equal but for rounding, relative to the largest element.
+
+    It is 100 times looser, for the many steps of an algorithm.
+    """
     if isinstance(expected, tuple):
         for one, other in zip(got, expected, strict=True):
             scaled(one, other, call)
@@ -222,13 +226,13 @@ def matrix(got: Any) -> np.ndarray[Any, Any]:
 
 
 def assert_product(product: np.ndarray[Any, Any], call: Call) -> None:
-    """Assert that factors give back the argument, to the precision of its dtype."""
+    """Assert that factors give the argument, to the precision of its dtype."""
     x = call.args[0]
     np.testing.assert_allclose(product, x, atol=coarse(x) * max(1, np.abs(x).max(initial=0)))
 
 
 def coarse(x: np.ndarray[Any, Any]) -> float:
-    """What an algorithm of many operations may lose, relative to its numbers."""
+    """What an algorithm of many steps may lose, relative to its numbers."""
     return 1e-4 if x.dtype.name in ("float32", "complex64") else 1e-10
 
 
@@ -237,7 +241,7 @@ def conjugate_transpose(a: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 def by_svd(got: Any, expected: Any, call: Call) -> None:
-    """Singular vectors are known but for a sign: compare the values, and multiply."""
+    """Singular vectors are open in sign: compare the values, and multiply."""
     for one, other in zip(got, expected, strict=True):
         alike(one, other)
     scaled(got.S, expected.S, call)
@@ -247,7 +251,7 @@ def by_svd(got: Any, expected: Any, call: Call) -> None:
 
 
 def by_qr(got: Any, expected: Any, call: Call) -> None:
-    """Signs are open: R is triangular, Q unitary, and their product is the argument."""
+    """Signs are open: R is triangular, Q unitary, and Q R the argument."""
     for one, other in zip(got, expected, strict=True):
         alike(one, other)
     q, r = matrix(got.Q), matrix(got.R)
@@ -259,7 +263,7 @@ def by_qr(got: Any, expected: Any, call: Call) -> None:
 
 
 def by_eigenvectors(got: Any, expected: Any, call: Call) -> None:
-    """Eigenvectors are known but for a factor: compare the values, and multiply."""
+    """Eigenvectors are open in a factor: compare the values, and multiply."""
     values, vectors = matrix(got[0]), matrix(got[1])
     alike(got[0], expected[0])
     alike(got[1], expected[1])
@@ -298,12 +302,18 @@ MIXED: Final = [
 
 
 def promoting(dtypes: list[str]) -> list[tuple[str, str]]:
-    """Pairs of dtypes that the standard promotes: equal ones, and some of different width or sign."""
+    """Pairs of dtypes that the standard promotes.
+
+    They are equal, or, in some pairs, of different width or sign.
+    """
     return [(dtype, dtype) for dtype in dtypes] + [pair for pair in MIXED if set(pair) <= set(dtypes)]
 
 
 def beside_complex(pool: Pool) -> Pool:
-    """The pool for the real side of a complex operation: finite, and without zero if the complex side has none."""
+    """The pool for the real side of a complex operation.
+
+    It is finite, and without zero if the complex side has none.
+    """
     has_zero = 0 in pool("complex64")
     return lambda dtype: pool(dtype) if np.dtype(dtype).kind == "c" else [v for v in MODERATE if v or has_zero]
 
@@ -319,13 +329,16 @@ def binary(draw: st.DrawFn, dtypes: list[str], first_pool: Pool = special, secon
 
 
 def exponents(dtype: str) -> list[Any]:
-    """Values of a dtype to raise to or to shift by: no negative integer, no complex zero."""
+    """Exponents and shifts of a dtype: no negative integer or complex zero."""
     return [value for value in divisors(dtype) if np.dtype(dtype).kind not in "iu" or 0 <= value <= 100]
 
 
 @dataclass(frozen=True)
 class Elementwise:
-    """A function of one or two arrays, element by element: dtypes, comparison, and the values that are drawn."""
+    """A function of one or two arrays, element by element.
+
+    It has dtypes, a comparison, and pools of the values that are drawn.
+    """
 
     arity: int
     dtypes: list[str]
@@ -695,7 +708,10 @@ RECTANGULAR: Final = [(2, 3), (3, 2), (3, 3), (2, 2, 3), (0, 2, 3)]
 def square_matrices(
     draw: st.DrawFn, kind: str, dtypes: list[str] = FLOATING, shapes: list[Any] = MATRICES
 ) -> np.ndarray[Any, Any]:
-    """Well-conditioned matrices: small integers and a strong diagonal; hermitian or positive definite if asked for."""
+    """Well-conditioned matrices: small integers and a strong diagonal.
+
+    They are hermitian or positive definite if asked for.
+    """
     dtype, shape = draw(st.sampled_from(dtypes)), draw(st.sampled_from(shapes))
     elements = small if np.dtype(dtype).kind == "f" else st.builds(complex, small, small)
     x = draw(hnp.arrays(dtype, shape, elements=elements, fill=st.nothing()))
@@ -916,7 +932,7 @@ NOT_COMPARED: Final = {"__array_namespace_info__": "the inspection API tells of 
 
 
 def reference(function: str, call: Call) -> Any:
-    """What array-api-strict gives; NumPy where it has no function yet or a wrong one."""
+    """What array-api-strict gives; NumPy where it has none or a wrong one."""
     if function in NEWER:
         found = named(np, function)(*call.args, **call.kwargs)
         wide = [

@@ -1,6 +1,7 @@
-"""Every function of the standard inside `xp.jit` and the user's own `jax.jit` and `tf.function`, 64 bits off in JAX.
+"""Every function of the standard inside `xp.jit` and the user's compilers.
 
-The inputs and the comparison are those of `test_differential`, on fewer examples, as each is compiled.
+Those are `jax.jit`, with 64 bits off, and `tf.function`. The inputs and the comparison are those of
+`test_differential`, on fewer examples, as each is compiled.
 """
 
 from __future__ import annotations
@@ -44,13 +45,16 @@ def own_compiler(library: str) -> Callable[..., Any]:
 
 
 def is_beyond_xla(function: str, call: Call) -> bool:
-    """Whether XLA answers otherwise than NumPy, as the page on deviations says."""
+    """Whether XLA differs from NumPy, as the page on deviations says."""
     kinds = {a.dtype.kind for a in call.args if isinstance(a, np.ndarray)}
     return function in COMPLEX_BY_XLA and "c" in kinds
 
 
 def traced(call: Call, function: str, library: str, compiler: Callable[..., Any]) -> Any:
-    """What the function gives with the arrays of `call` as the arguments of a compiled function."""
+    """What the function gives if compiled, for the arrays of `call`.
+
+    They are the arguments of a compiled function.
+    """
     arrays: list[np.ndarray[Any, Any]] = []
 
     def found(value: Any) -> None:

@@ -1,4 +1,7 @@
-"""DLPack: Arrays go out to NumPy, JAX and TensorFlow and come in from them, with every argument of the protocol."""
+"""DLPack: Arrays go out to NumPy, JAX and TensorFlow and come in from them.
+
+Every argument of the protocol is used.
+"""
 
 from __future__ import annotations
 
@@ -85,7 +88,10 @@ def test_a_consumer_that_writes_does_not_reach_the_array() -> None:
 @pytest.mark.usefixtures("backend")
 def test_a_consumer_of_an_old_capsule_that_writes_does_not_reach_the_array() -> None:
     class Old:
-        """Before DLPack 1.0 there was no argument, and no word for read-only memory."""
+        """An Array with the protocol from before DLPack 1.0.
+
+        There was no argument but `stream`, and no word for read-only memory.
+        """
 
         def __init__(self, x: xp.Array) -> None:
             self.x = x

@@ -1,4 +1,6 @@
-"""Every example in README, docs and docstrings runs, on every backend; the reference leaves out no public name.
+"""Every example in README, docs and docstrings runs, on every backend.
+
+The reference leaves out no public name.
 
 The blocks ```python of a page run in order in one namespace; the blocks ```pycon are compared with what they print.
 Words after that say more: `requires=jax`, that a block is left out where that library is not installed, and
@@ -42,7 +44,7 @@ FUNCTIONS: Final = sorted(name for name, one in PUBLIC.items() if inspect.isfunc
 
 
 def run_examples(text: str, name: str, namespace: dict[str, Any]) -> None:
-    """Fail with doctest's report if an example in `text` prints something else."""
+    """Fail with doctest's report if an example prints something else."""
     test = doctest.DocTestParser().get_doctest(text, namespace, name, name, 0)
     report: list[str] = []
     runner = doctest.DocTestRunner(verbose=False, optionflags=doctest.ELLIPSIS)

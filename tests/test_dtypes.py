@@ -1,4 +1,4 @@
-"""dtypes: one set for all backends, equal to NumPy's; one promotion rule; weak Python scalars; defaults."""
+"""dtypes: one set equal to NumPy's, one promotion, weak scalars, defaults."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def numpys(name: str) -> np.dtype[Any]:
 
 
 def promoted(first: str, second: str) -> str:
-    """The standard's promotion of two dtypes; NumPy's where the standard has none."""
+    """The standard's promotion of two dtypes; NumPy's where that has none."""
     try:
         found = array_api_strict.result_type(getattr(array_api_strict, first), getattr(array_api_strict, second))
     except TypeError:

@@ -1,4 +1,7 @@
-"""Bad input: one sentence that names function, parameter, what was wanted and what came; the same on every backend."""
+"""Bad input: one sentence, the same on every backend.
+
+It names function, parameter, what was wanted and what came.
+"""
 
 from __future__ import annotations
 
@@ -103,7 +106,7 @@ def test_no_arrays_at_all_is_refused() -> None:
 
 
 def wrong_dtype(function: str, parameter: str, wanted: str, came: str) -> str:
-    """The sentence of the conventions, with the standard's word for the dtypes."""
+    """The conventions' sentence, with the standard's word for the dtypes."""
     article = "an" if wanted[0] == "i" else "a"
     cure = "Take a part of it: xp.real(...)" if "complex" in came else "Convert it: xp.astype(...)"
     return f"{function}: {parameter} must have {article} {wanted} dtype, not {came}. {cure}"

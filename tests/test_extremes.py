@@ -1,4 +1,7 @@
-"""The largest and the smallest: NaN counts, among few elements and among many, which libraries reduce in other ways."""
+"""The largest and the smallest: NaN counts, among few elements and many.
+
+Libraries reduce many elements in other ways than few.
+"""
 
 from __future__ import annotations
 

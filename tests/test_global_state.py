@@ -1,4 +1,4 @@
-"""Nothing of NumPy, JAX, TensorFlow or the process is changed by import or by use."""
+"""Import and use change nothing of NumPy, JAX, TensorFlow or the process."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ def state():
 
 @pytest.fixture(scope="module")
 def jax_changes(run_python: Callable[..., str]) -> dict[str, list[str]]:
-    """Which of JAX's settings differ from what they were, after each kind of use."""
+    """Which of JAX's settings have changed, after each kind of use."""
     program = (
         JAX_STATE
         + USE

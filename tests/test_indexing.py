@@ -1,4 +1,7 @@
-"""Indexing: the standard's keys and NumPy's beyond them, read and written, compared with NumPy on random keys."""
+"""Indexing: the standard's keys and NumPy's beyond them.
+
+Random keys read and write what they do in NumPy.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,10 @@ def basic_keys(draw: st.DrawFn) -> tuple[tuple[int, ...], Any]:
 
 @st.composite
 def array_keys(draw: st.DrawFn) -> tuple[tuple[int, ...], Any]:
-    """A shape and a key with integer arrays among ints, slices and None; NumPy's rules for where the new axes go."""
+    """A shape and a key with integer arrays among ints and slices.
+
+    None or Ellipsis may be among them, too. NumPy's rules say where the new axes go.
+    """
     shape = draw(SHAPES.filter(lambda s: 0 not in s))
     common = draw(st.sampled_from([(), (2,), (3, 1), (0,)]))
     key: list[Any] = []
@@ -44,7 +50,7 @@ def array_keys(draw: st.DrawFn) -> tuple[tuple[int, ...], Any]:
 
 @st.composite
 def mask_keys(draw: st.DrawFn) -> tuple[tuple[int, ...], Any]:
-    """A shape and a key with a mask over some axes, alone or before slices and ints."""
+    """A shape and a key with a mask over some axes, alone or among slices."""
     shape = draw(SHAPES)
     first = draw(st.integers(0, len(shape) - 1))
     last = draw(st.integers(first + 1, len(shape)))

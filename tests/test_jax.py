@@ -1,4 +1,7 @@
-"""What JAX's users do with Arrays: transforms, trees, devices; and what of JAX must not be seen."""
+"""What JAX's users do with Arrays: transforms, trees, devices.
+
+Also, what of JAX must not be seen.
+"""
 
 from __future__ import annotations
 

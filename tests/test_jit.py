@@ -1,4 +1,7 @@
-"""Arrays under the user's own `jax.jit` and `tf.function`: dtypes, writes, one clear error where values are needed."""
+"""Arrays under the user's own `jax.jit` and `tf.function`.
+
+Tested are dtypes, writes, and one clear error where values are needed.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Variables of Keras 3: taken as what they hold, a tf.Variable or an array, and gradients go through them."""
+"""Variables of Keras 3: taken as what they hold, gradients go through them.
+
+They hold a tf.Variable or an array.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""NumPy's functions on Arrays: they stay on their backend where our namespace has them, else NumPy computes."""
+"""NumPy's functions on Arrays stay on their backend if our namespace can.
+
+Where it lacks them, NumPy computes.
+"""
 
 from __future__ import annotations
 

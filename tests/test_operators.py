@@ -1,4 +1,7 @@
-"""Operators: each is its function, on both sides and in place, with Arrays, Python scalars and ndarrays."""
+"""Operators: each is its function, on both sides and in place.
+
+The other operand is an Array, a Python scalar or an ndarray.
+"""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def density(points: Any, where: Any, width: float = 0.5) -> Any:
 
 @xp.portable
 def k_means_step(points: Any, centres: Any) -> tuple[Any, Any]:
-    """New centres, and the number of the old one that is nearest to each point."""
+    """New centres, and the number of the old one nearest to each point."""
     nearest = xp.argmin(xp.sum((points[:, None, :] - centres) ** 2, axis=-1), axis=1)
     belongs = xp.astype(nearest[:, None] == xp.arange(centres.shape[0]), points.dtype)
     return belongs.mT @ points / xp.sum(belongs, axis=0)[:, None], nearest

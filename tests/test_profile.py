@@ -1,4 +1,7 @@
-"""The profile of a machine: what is kept of it, what is refused; measuring, on little; the command."""
+"""The profile of a machine: what is kept of it, and what is refused.
+
+Measuring, on little, and the command are tested, too.
+"""
 
 from __future__ import annotations
 
@@ -226,7 +229,7 @@ def test_plot_draws_a_picture(file: Path, tmp_path: Path) -> None:
 
 
 def proportional(*kinds: str, each: float = 1e-9, launch: float = 1e-6) -> dict[tuple[str, int], _cost.Curve]:
-    """Curves of classes where launching takes so long, and each unit of work."""
+    """Curves of classes with these seconds for a launch and a unit of work."""
     points = [(10**i, launch + each * 10**i) for i in range(13)]
     return {(kind, width): _cost.Curve(points) for kind in kinds for width in _cost.WIDTHS}
 

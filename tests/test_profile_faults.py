@@ -1,4 +1,7 @@
-"""Profiles that are broken or tell too little; calibrations that cannot begin, or are interrupted."""
+"""Profiles that are broken or tell too little, calibrations that fail.
+
+Those cannot begin, or are interrupted.
+"""
 
 from __future__ import annotations
 

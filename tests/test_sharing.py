@@ -1,4 +1,4 @@
-"""Memory is shared where that is safe, and nobody ever sees somebody else's write."""
+"""Memory is shared where that is safe, and nobody sees others' writes."""
 
 from __future__ import annotations
 
@@ -116,7 +116,10 @@ def test_what_counts_as_fit_to_be_lent_is_fit(make: Any) -> None:
 
 
 def unfit(n: int) -> xp.Array:
-    """0, 1, 2 ... in memory of one Array alone that nobody can take as it is, as most results of NumPy."""
+    """0, 1, 2 ... in memory that nobody can take as it is.
+
+    One Array alone holds it. Most results of NumPy are such.
+    """
     return xp.from_native(_memory.copied(np.arange(-1.0, n))[1:])
 
 
@@ -280,7 +283,7 @@ DTYPES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32
 
 @st.composite
 def odd_arrays(draw: st.DrawFn) -> npt.NDArray[Any]:
-    """ndarrays of every dtype, order, stride, alignment, byte order and writability."""
+    """ndarrays of every dtype, layout, alignment, byte order, writability."""
     dtype = np.dtype(draw(st.sampled_from(DTYPES)))
     shape = draw(st.lists(st.integers(0, 5), max_size=3))
     count = int(np.prod([2 * n for n in shape], dtype=int))

@@ -1,4 +1,4 @@
-"""The namespace is the standard's: every name, and every signature as array-api-strict has it."""
+"""Every name of the standard, every signature as array-api-strict has it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The simulated accelerator behaves like a device, and its clock runs as it is told."""
+"""The simulated accelerator is like a device, and its clock runs as told."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A model of dense layer, relu and projection: one text, the same numbers on every backend with derivatives."""
+"""A small model: one text, the same numbers on every backend.
+
+It is a dense layer, relu and projection; the backends are those with derivatives.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Order and distinct values, where shortcuts are taken for data that has them: zeros of two signs, NaN, sorted data."""
+"""Order and distinct values, where shortcuts are taken for some data.
+
+Such data has zeros of two signs or NaN, or is sorted.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What TensorFlow's users do with Arrays: tensors, layers, data sets, gradients, devices."""
+"""Arrays for TensorFlow's users: tensors, layers, data, gradients, devices."""
 
 from __future__ import annotations
 
@@ -142,7 +142,10 @@ def test_arrays_of_one_shape_trace_once() -> None:
 
 
 def test_numbers_are_constants_of_the_graph() -> None:
-    """As arguments of it, which is what TensorFlow makes of tensors from outside, no compiler could fold them."""
+    """No compiler could fold them if they were arguments of the graph.
+
+    Arguments are what TensorFlow makes of tensors from outside.
+    """
 
     @tf.function(autograph=False)
     def f(x: xp.Array) -> xp.Array:
@@ -335,7 +338,7 @@ DIFFERENTIABLE: dict[str, Callable[[xp.Array], xp.Array]] = {
 
 
 def slope(function: Callable[[xp.Array], xp.Array]) -> np.ndarray[Any, Any]:
-    """The gradient of the sum of `function` at `SQUARE`, by central differences on NumPy."""
+    """Gradient of the sum of `function` at `SQUARE`: central differences."""
     step = 1e-6
     found = np.zeros_like(SQUARE)
     for place in np.ndindex(*SQUARE.shape):
@@ -381,7 +384,7 @@ def test_a_tape_watches_an_array() -> None:
 
 @pytest.fixture(scope="module")
 def two_devices(run_python: Callable[..., str]) -> dict[str, Any]:
-    """What happens on a machine with two CPUs, which TensorFlow makes of one."""
+    """What happens with two CPUs, which TensorFlow makes of one."""
     program = """
         import json
         import numpy as np

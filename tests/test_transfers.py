@@ -1,4 +1,7 @@
-"""Bringing arrays from one backend to another: right values from any buffer, and no memory shared by accident."""
+"""Bringing arrays to another backend: right values from any buffer.
+
+No memory is shared by accident.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Which functions transforms take, and how they are called: threads, closures, results that vary, arguments by name."""
+"""Which functions transforms take, and how these are called.
+
+Tested are threads, closures, results that vary and arguments by name.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,7 @@ def hasty() -> Iterator[None]:
 
 
 def at_once(work: Callable[[int], None]) -> None:
-    """Do `work(1)`, `work(2)` ... in a thread each, and raise what any of them raises."""
+    """Do `work(1)`, `work(2)` ... in a thread each; raise what any raises."""
     barrier = threading.Barrier(THREADS)
     raised: list[BaseException] = []
 
@@ -239,7 +242,7 @@ def test_argnums_name_no_argument_that_came_by_name(backend: xp.Backend) -> None
 
 
 def called_often(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """What the third call gives, when every way of a compiled function was looked for."""
+    """What the third call gives, when every way to call was looked for."""
     for _ in range(2):
         function(*args, **kwargs)
     return function(*args, **kwargs)

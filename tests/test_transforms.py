@@ -1,4 +1,7 @@
-"""`jit`, `grad`, `value_and_grad`, `jacobian`, `vmap` and `stop_gradient`: the same on every backend that has them."""
+"""Transforms: the same on every backend that has them.
+
+They are `jit`, `grad`, `value_and_grad`, `jacobian`, `vmap` and `stop_gradient`.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +44,7 @@ class Model:
 
 
 def counted(function: Callable[..., Any]) -> tuple[Callable[..., Any], list[None]]:
-    """A function, and a list that grows by one each time that its body runs."""
+    """A function, and a list that grows by one whenever its body runs."""
     runs: list[None] = []
 
     def body(*args: Any, **kwargs: Any) -> Any:

@@ -1,4 +1,7 @@
-"""The classes of results can be imported for annotations, and `anyarray.typing` stands in the reference."""
+"""The classes of results can be imported for annotations.
+
+Also, `anyarray.typing` stands in the reference.
+"""
 
 from __future__ import annotations
 

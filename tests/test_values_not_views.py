@@ -1,4 +1,7 @@
-"""An Array is a value: no write to one is visible in another, nor in a native array that the user holds."""
+"""An Array is a value: no write to one is visible in another.
+
+Nor is it in a native array that the user holds.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Derivatives where a library's own are wrong, against differences of values that NumPy computes."""
+"""Derivatives where a library's own are wrong, against NumPy's differences."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ STEP: Final = 1e-5
 
 
 def as_numbers(function: Function) -> Function:
-    """One real number of what `function` gives for complex numbers of these parts."""
+    """`function` of complex numbers as one real number of their parts."""
 
     def number(real: xp.Array, imag: xp.Array) -> xp.Array:
         y = function(real + 1j * imag)

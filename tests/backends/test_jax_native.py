@@ -1,4 +1,7 @@
-"""What only the JAX backend can get wrong: its scope, donation, devices and traces, on native arrays."""
+"""What only the JAX backend can get wrong, on native arrays.
+
+That is its scope, donation, devices and traces.
+"""
 
 from __future__ import annotations
 

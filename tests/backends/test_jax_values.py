@@ -1,4 +1,7 @@
-"""Values that XLA, LAPACK or `jax.numpy` get wrong: eager, in our jit, and in the user's own, which has 32 bits."""
+"""Values that XLA, LAPACK or `jax.numpy` get wrong.
+
+They are computed eagerly, in our jit, and in the user's own, which has 32 bits.
+"""
 
 from __future__ import annotations
 
@@ -146,7 +149,7 @@ def test_the_gradient_of_a_product_with_bools_is_the_bools(on_jax: None) -> None
 
 
 def of_size(exponent: int, dtype: str) -> np.ndarray[Any, Any]:
-    """A matrix of eigenvalues 2 and 5 times 2**exponent; 2j and 5j if complex."""
+    """A matrix of eigenvalues 2 and 5, or 2j and 5j, times 2**exponent."""
     turn = 1j if dtype.startswith("complex") else 1
     return (np.array([[3.0, 2.0], [1.0, 4.0]]) * 2.0**exponent * turn).astype(dtype)
 

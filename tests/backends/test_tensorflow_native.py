@@ -1,4 +1,7 @@
-"""What only the TensorFlow backend can get wrong: that NumPy and TensorFlow's kernels agree where either may work."""
+"""What only the TensorFlow backend can get wrong.
+
+That is whether NumPy and TensorFlow's kernels agree where either may work.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Values that TensorFlow's kernels refuse or miss: eagerly, in a graph of unknown lengths and compiled by XLA."""
+"""Values that TensorFlow's kernels refuse or miss.
+
+They are computed eagerly, in a graph of unknown lengths and compiled by XLA.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Libraries of others that take any array of the standard: they are called with Arrays of each backend."""
+"""Libraries of others that take any array of the standard.
+
+They are called with Arrays of each backend.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""scikit-learn, with `array_api_dispatch=True`: estimators and metrics on Arrays, with NumPy's values."""
+"""scikit-learn's estimators and metrics on Arrays, with NumPy's values.
+
+It is called with `array_api_dispatch=True`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""SciPy, with SCIPY_ARRAY_API=1: Arrays in, Arrays on the same backend out, with NumPy's values."""
+"""SciPy on Arrays: results on the same backend, with NumPy's values.
+
+It is called with SCIPY_ARRAY_API=1.
+"""
 
 from __future__ import annotations
 

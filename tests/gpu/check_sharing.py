@@ -1,4 +1,4 @@
-"""On a machine with an NVIDIA GPU: what CuPy and JAX share, whether it is right, and how long it takes.
+"""What CuPy and JAX share on an NVIDIA GPU, whether rightly, and how fast.
 
 Run it by hand, `python tests/gpu/check_sharing.py`: no test run has a GPU. It ends with an error if a check fails.
 """
@@ -25,7 +25,7 @@ def microseconds(call: Callable[[], object]) -> float:
 
 
 def check_jax_to_cupy() -> None:
-    """An immutable array of JAX is shared with CuPy, whose Array copies before it writes."""
+    """CuPy shares an immutable array of JAX, and copies before it writes."""
     x = xp.ones(1_000_000, device="jax-gpu")
     with xp.transfers() as log:
         y = x.to_device("cupy")
@@ -38,7 +38,10 @@ def check_jax_to_cupy() -> None:
 
 
 def check_cupy_to_jax() -> None:
-    """CuPy memory can be written, so JAX gets a copy made on the device, never by way of the host."""
+    """JAX gets a copy of CuPy's memory, as that can be written.
+
+    The copy is made on the device, never by way of the host.
+    """
     x = xp.ones(1_000_000, device="cupy")
     with xp.transfers() as log:
         y = x.to_device("jax-gpu")
