@@ -1,9 +1,10 @@
-"""Functions made of functions: compiled, differentiated, mapped over an axis. One name each, whatever the backend.
+"""Functions made of functions: compiled, differentiated, mapped over an axis.
 
-A transform runs where a call of the standard would: on the backend of the Arrays among the arguments, which are
-brought there, or on the one that is chosen. Arrays may be nested in tuples, lists, dicts, named tuples and dataclasses,
-also in results. Everything that is not an array, such as a Python number, is a constant of the transformed function.
-64 bits, promotion and errors are the same inside as outside. Transforms compose in any order: `jit(vmap(grad(f)))`.
+Each has one name, whatever the backend. A transform runs where a call of the standard would: on the backend of the
+Arrays among the arguments, which are brought there, or on the one that is chosen. Arrays may be nested in tuples,
+lists, dicts, named tuples and dataclasses, also in results. Everything that is not an array, such as a Python number,
+is a constant of the transformed function. 64 bits, promotion and errors are the same inside as outside. Transforms
+compose in any order: `jit(vmap(grad(f)))`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A call of a transformed function: its arguments as native arrays on one home, and the structure of the rest."""
+"""Calls of transformed functions, and what every transform needs of them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,10 @@ def leaf(value: Any) -> Array | None:
 
 
 def leaf_of_argument(value: Any) -> Array | None:
-    """As `leaf`; what has a dtype that no Array can have, such as text, is a constant."""
+    """As `leaf`, but what has a dtype that no Array can have is a constant.
+
+    Text is, for one.
+    """
     try:
         return leaf(value)
     except _errors.ArgumentTypeError:
@@ -42,7 +45,10 @@ def leaf_or_number(value: Any) -> Array | None:
 
 
 class Call:
-    """A call of `function`: its Arrays as native ones on one home, and the structure of the rest."""
+    """A call of `function`: its Arrays as native ones, all on one home.
+
+    `structure` holds the rest of the arguments.
+    """
 
     def __init__(self, name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         self.name = name
@@ -60,7 +66,7 @@ class Call:
         return run_on(self.function, self.home, self.structure, natives)
 
     def flat_result(self, chosen: Sequence[int], xs: Sequence[Native]) -> tuple[list[Native], Structure]:
-        """The same, numbers as Arrays: native arrays on the home, and the structure."""
+        """The same, numbers as Arrays: native arrays, and the structure."""
         arrays: list[Array] = []
         structure = _nested.flattened(self.result(chosen, xs), arrays, leaf_or_number)
         return [_dispatch.brought(one, self.home, self.name) for one in arrays], structure
@@ -88,14 +94,17 @@ def wrapped_on(natives: Sequence[Native], home: Home) -> Iterator[Array]:
 
 
 def run_on(function: Callable[..., Any], home: Home, structure: Structure, natives: Sequence[Native]) -> Any:
-    """What the function gives, called on the backend of `home` with these arguments."""
+    """What the function gives on the backend of `home` for these arguments."""
     args, kwargs = _nested.rebuilt(structure, wrapped_on(natives, home))
     with _choice.backend(home.backend):
         return function(*args, **kwargs)
 
 
 def hook_of(name: str, home: Home, hook: str) -> Callable[..., Any]:
-    """The backend's transform, in its scope. Raises UnsupportedError if it has none."""
+    """The backend's transform, in its scope.
+
+    Raises UnsupportedError if it has none.
+    """
     if not home.backend.has_hook(hook):
         differentiating = [library.name for library in _backend.LIBRARIES.values() if library.has_derivatives]
         cures = " or ".join(f'with xp.backend("{library}")' for library in differentiating)
@@ -108,7 +117,10 @@ for _name in ("jacobian", "stop_gradient", "value_and_grad", "vmap"):
 
 
 def positional_of(function: Callable[..., Any]) -> list[str]:
-    """Names of the parameters that can be given by position; none if the function does not tell."""
+    """Names of the parameters that can be given by position.
+
+    There are none if the function does not tell.
+    """
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):  # some functions written in C
@@ -117,7 +129,10 @@ def positional_of(function: Callable[..., Any]) -> list[str]:
 
 
 def check(name: str, function: Any) -> None:
-    """Raise TypeError for what no transform takes: what cannot be called, and what gives its results later."""
+    """Raise TypeError for what no transform takes.
+
+    That is what cannot be called, and what gives its results later.
+    """
     check_is_function(name, function)
     if is_async(function):
         raise _errors.ArgumentTypeError(
@@ -127,7 +142,7 @@ def check(name: str, function: Any) -> None:
 
 
 def clear_about_leaks(name: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Raise TraceError where a library complains of an Array that outlived its trace."""
+    """Raise TraceError if a library complains of an Array of a past trace."""
 
     def decorated(function: Callable[P, R]) -> Callable[P, R]:
         @functools.wraps(function)

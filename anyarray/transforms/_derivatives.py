@@ -51,7 +51,9 @@ def grad(f: Callable[P, Any], /, argnums: int | Sequence[int] = 0) -> Callable[P
 
 
 def value_and_grad(f: Callable[P, R], /, argnums: int | Sequence[int] = 0) -> Callable[P, tuple[R, Any]]:
-    """The value of a function that gives one real number, and its gradient; see `grad`.
+    """The value of a function that gives one real number, and its gradient.
+
+    The rest is as in `grad`.
 
     >>> import anyarray as xp
     >>> both = xp.value_and_grad(lambda x: xp.sum(x**2))
@@ -102,7 +104,7 @@ def _value_and_grad(
 def jacobian(
     f: Callable[P, Any], /, argnums: int | Sequence[int] = 0, mode: Literal["reverse", "forward"] = "reverse"
 ) -> Callable[P, Any]:
-    """The derivatives of every element of a function's results by every element of an argument.
+    """The derivatives of all elements of a result by those of an argument.
 
     An Array with the axes of the result, then those of the argument; nested, the structure of the result with that of
     the argument in place of each Array. `argnums` is as in `grad`. The cost grows with the size of the
@@ -177,14 +179,20 @@ class _Differentiated(Call):
             raise _errors.dtype_not_allowed(self.name, label, "real floating-point", x.dtype)
 
     def by_argument(self, derivatives: Sequence[Native]) -> Any:
-        """Derivatives, one for each of `xs`, in the structure of the argument, of several in a tuple."""
+        """Derivatives, one for each of `xs`, in the argument's structure.
+
+        Those of several arguments are in a tuple.
+        """
         arrays = wrapped_on(derivatives, self.home)
         found = [_nested.rebuilt(structure, arrays) for structure in self._structures]
         return found[0] if self._is_one else tuple(found)
 
 
 def _check_argnums(name: str, argnums: Any) -> None:
-    """Raise TypeError unless `argnums` is an integer or several, ValueError if one of them comes twice."""
+    """Raise TypeError unless `argnums` is an integer or several.
+
+    Raises ValueError if one of them comes twice.
+    """
     numbers = list(argnums) if isinstance(argnums, (tuple, list, range)) else [argnums]
     for one in numbers:
         if not isinstance(one, int) or isinstance(one, bool):

@@ -1,4 +1,4 @@
-"""The function that stands for a compiled one: the fast path for Arrays on one home; the rest is slow."""
+"""The function that stands for a compiled one; its text is generated."""
 
 from __future__ import annotations
 
@@ -51,17 +51,20 @@ class Own:
 
 
 def given_names(count: int) -> list[str]:
-    """Names of the Arrays that a function which is not compiled may write to, as inside a trace."""
+    """Names of the Arrays to which a function that is not compiled may write.
+
+    They are its own, so it may write to them as inside a trace.
+    """
     return [f"given{i}_" for i in range(count)]
 
 
 def entrance_text(function: Callable[..., Any], names: Sequence[str]) -> str:
-    """The text of the entrance: the fast path for Arrays on one home, as in `_dispatch`; the rest is slow.
+    """The text of the entrance: the fast path for Arrays on one home.
 
-    Between two computations each look at something takes several times what it takes in a loop, so it looks at little:
-    what has no home is no Array. Least of all where an executable looks at everything else, and refuses. If it raises
-    RuntimeError it was running, and is not run again. Where nothing is compiled the function itself is called, with
-    Arrays of its own.
+    It is as in `_dispatch`; the rest is slow. Between two computations each look at something takes several times what
+    it takes in a loop, so it looks at little: what has no home is no Array. Least of all where an executable looks at
+    everything else, and refuses. If it raises RuntimeError it was running, and is not run again. Where nothing is
+    compiled the function itself is called, with Arrays of its own.
     """
     bare = [p.replace(annotation=p.empty, default=p.empty) for p in inspect.signature(function).parameters.values()]
     first, *others = names
@@ -129,7 +132,10 @@ def called{inspect.Signature(bare)}:
 
 
 def keywords_of(function: Callable[..., Any]) -> list[str]:
-    """Names of the parameters that cannot be given by position, variadic ones included."""
+    """Names of the parameters that cannot be given by position.
+
+    Variadic ones are among them.
+    """
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):  # some functions written in C

@@ -1,4 +1,4 @@
-"""Functions that are compiled: what they were compiled for, and where they run."""
+"""Compiled functions: what they were compiled for, and where they run."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ def jit(f: Callable[P, R], /, *, static_argnames: str | Sequence[str] = ()) -> C
 @overload
 def jit(*, static_argnames: str | Sequence[str] = ()) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
 def jit(f: Callable[..., Any] | None = None, /, *, static_argnames: str | Sequence[str] = ()) -> Any:
-    """`f`, compiled as a whole: by JAX, or by TensorFlow as a graph that XLA fuses if it can.
+    """`f`, compiled as a whole by JAX or TensorFlow.
 
-    On backends that compile nothing (NumPy, CuPy) `f` itself runs. Elsewhere it runs once for each combination of
-    dtypes and shapes of its Arrays and of the values of everything else, which must be hashable; what it does besides
-    computing happens only then. Arguments named in `static_argnames` count by their value alone and are not
-    searched for Arrays. Results may hold constants.
+    TensorFlow makes a graph of it, which XLA fuses if it can. On backends that compile nothing (NumPy, CuPy) `f` itself
+    runs. Elsewhere it runs once for each combination of dtypes and shapes of its Arrays and of the values of everything
+    else, which must be hashable; what it does besides computing happens only then. Arguments named in `static_argnames`
+    count by their value alone and are not searched for Arrays. Results may hold constants.
     Raises TypeError for a generator or async function and, where something is compiled, for an argument that is
     neither made of Arrays nor hashable.
 
@@ -76,7 +76,10 @@ def jit(f: Callable[..., Any] | None = None, /, *, static_argnames: str | Sequen
 
 
 class _Executable(NamedTuple):
-    """A compiled function of native arrays, which gives one, or a list if the result is not an Array."""
+    """A compiled function of native arrays.
+
+    It gives one, or a list if the result is not an Array.
+    """
 
     unscoped: Callable[..., Any]
     native: Callable[..., Any]
@@ -127,7 +130,10 @@ class _Compiled:
         return self._traced(natives)[0]
 
     def _traced(self, natives: Sequence[Native]) -> tuple[Native | list[Native], bool]:
-        """What the function gives on what stands for native arrays in a trace, and whether that is one array."""
+        """What the function gives in a trace, and whether that is one array.
+
+        `natives` are what stands for native arrays there.
+        """
         arrays: list[Array] = []
         result = _nested.flattened(run_on(self._function, self._home, self._structure, natives), arrays, leaf)
         self._results[self._signature(natives)] = result
@@ -155,7 +161,7 @@ def _is_hashable(structure: Structure) -> bool:
 
 
 class _Varies(Exception):  # noqa: N818 - not an error: the call is made again
-    """A function gives an Array for some shapes and something else for others."""
+    """A function gives an Array for some shapes, something else for others."""
 
 
 class _Jit:
@@ -213,7 +219,7 @@ class _Jit:
 
     @clear_about_leaks("jit")
     def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """The result, compiled before if the arguments are of a new structure."""
+        """The result; a new structure of arguments is compiled first."""
         if self._bare:
             bare = self._bare_home(args, kwargs)
             if bare is not None:
@@ -259,11 +265,17 @@ class _Jit:
 
     @staticmethod
     def _is_plain(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-        """Whether the arguments are Arrays and nothing else, for which the entrance has a faster path."""
+        """Whether the arguments are Arrays and nothing else.
+
+        For those the entrance has a faster path.
+        """
         return not kwargs and set(map(type, args)) == {Array}
 
     def _known_for(self, structure: Structure, arrays: Sequence[Array]) -> _Compiled | None:
-        """The compiled function, if the arrays are on one home where the call runs, and it was called there before."""
+        """The compiled function, if it was called before where this call runs.
+
+        None unless the arrays are all on that home.
+        """
         if not arrays or _dtypes.defaults() is not USUAL:
             return None
         home = arrays[0]._home
@@ -320,7 +332,10 @@ class _Jit:
             self.own.first = None
 
     def _note_bare(self, home: Home, arguments: Sequence[Any]) -> None:
-        """Call the function itself from now on for arguments like these, on a home that compiles nothing."""
+        """Call the function itself from now on for arguments like these.
+
+        The home is one that compiles nothing.
+        """
         backend = home.backend
         if home is backend.free or home is backend.placed:  # not of a batch, which ends
             self._fast[home] = None
@@ -331,7 +346,10 @@ class _Jit:
                 self._opaque.add(type(one))
 
     def _bare_home(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Home | None:
-        """The home of the Arrays among the arguments, if they are on one of `_bare` and nothing holds any others."""
+        """The home of the Arrays among the arguments, if it is one of `_bare`.
+
+        None if they are on several, or if anything else may hold Arrays.
+        """
         home = None
         for one in (*args, *kwargs.values()) if kwargs else args:
             kind = type(one)
@@ -348,7 +366,10 @@ class _Jit:
         return home if chosen is None or chosen is home.backend else None
 
     def _as_it_is(self, home: Home, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """What the function gives on a home of `_bare`; it may write to its arguments as in a trace."""
+        """What the function gives on a home of `_bare`.
+
+        It may write to its arguments as in a trace.
+        """
         wrap = _dispatch.wrap
         args = tuple([wrap(one._native, home) if type(one) is Array else one for one in args])
         if kwargs:
@@ -362,7 +383,10 @@ class _Jit:
             reset_choice(token)
 
     def _prepared(self, home: Home, one: _Executable, natives: Sequence[Native]) -> Array:
-        """The result of a function that was called before, and from now on the fast path for calls like this one."""
+        """The result of a function that was called before.
+
+        From now on calls like this one have the fast path.
+        """
         backend, run = home.backend, None
         if home in self._fast or not backend.has_hook("prepared"):
             found = one.native(*natives)

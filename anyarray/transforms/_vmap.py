@@ -1,4 +1,4 @@
-"""Functions that run over an axis of their arguments, for all elements at once."""
+"""Functions that run over an axis of their arguments, all elements at once."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ Axes: TypeAlias = "int | Sequence[Axes] | dict[str, Axes] | None"
 
 
 def vmap(f: Callable[P, R], /, in_axes: Axes = 0, out_axes: Axes = 0) -> Callable[P, R]:
-    """`f`, applied to each element along an axis of its arguments at once; the results are stacked.
+    """`f`, applied at once to all elements along an axis of its arguments.
 
-    `in_axes` is the axis for all arguments, or one for each; None leaves an argument as it is, and so does not being
-    an array. A nested argument takes one axis for all of it, or the same nest of axes. Arguments by keyword are mapped
-    over axis 0. `out_axes` says likewise where the new axis of the results is. On NumPy and CuPy `f` runs once for all
-    elements, or once for each if it asks for values.
+    The results are stacked. `in_axes` is the axis for all arguments, or one for each; None leaves an argument as it is,
+    and so does not being an array. A nested argument takes one axis for all of it, or the same nest of axes. Arguments
+    by keyword are mapped over axis 0. `out_axes` says likewise where the new axis of the results is. On NumPy and CuPy
+    `f` runs once for all elements, or once for each if it asks for values.
     Raises ValueError if the axes have different lengths.
 
     >>> import anyarray as xp
@@ -64,7 +64,10 @@ def _axes_of_arguments(call: Call, in_axes: Axes) -> list[int | None]:
 
 
 def _axes(name: str, axes: Any, structure: Structure) -> list[int | None]:
-    """The axis of each leaf, if `axes` is one for all or has the parts of the structure."""
+    """The axis of each leaf of a structure.
+
+    `axes` is one for all, or has the parts of the structure.
+    """
     if axes is None or type(axes) is int:
         return [axes] * len(_nested.labels(structure, ""))
     content = _nested.opened(axes)
@@ -112,7 +115,10 @@ def _moved(x: Native, source: int | None, destination: int | None, home: Home) -
 
 
 def _at_once(function: Callable[..., list[Native]], xs: Sequence[Native], length: int, home: Home) -> list[Native]:
-    """What a library's own `vmap` would give: all elements in one batch if that goes, else one after the other."""
+    """What a library's own `vmap` would give.
+
+    It takes all elements in one batch if that goes, else one after the other.
+    """
     batch = _batching.Batch(home, length)
     found: list[Native] = []
     try:
