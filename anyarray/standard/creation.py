@@ -60,11 +60,11 @@ def arange(
     dtype: DTypeLike | None = None,
     device: Device | None = None,
 ) -> Array:
-    """Evenly spaced values from `start` (0 if `stop` is left out) up to, without, `stop`.
+    """Evenly spaced values from `start` up to, without, `stop`.
 
-    The result is (ceil((stop - start) / step),), empty if that is negative; its dtype is the default integer if
-    all three are integers, else the default float. Raises ValueError if `step` is 0, OverflowError for integers
-    that the dtype cannot hold.
+    With `stop` left out they go from 0 up to `start`. The result is (ceil((stop - start) / step),), empty if that is
+    negative; its dtype is the default integer if all three are integers, else the default float. Raises ValueError if
+    `step` is 0, OverflowError for integers that the dtype cannot hold.
 
     >>> import anyarray as xp
     >>> xp.arange(1, 10, 3).tolist()
@@ -98,7 +98,7 @@ def arange(
 def asarray(
     obj: Any, /, *, dtype: DTypeLike | None = None, device: Device | None = None, copy: bool | None = None
 ) -> Array:
-    """An Array of a scalar, of nested sequences, of an array of any library, or of a buffer.
+    """An Array of nested sequences, any library's array, a scalar or a buffer.
 
     Values of a sequence get the default dtype of their kind unless they have one. `copy=True` always copies,
     `copy=False` shares memory or raises ValueError, `copy=None` copies what somebody else could write to. An Array that
@@ -161,7 +161,10 @@ def _of_array(obj: Any, wanted: DType | None, device: Device | None, copy: bool 
 
 
 def _shared(source: Array, home: Home) -> Any:
-    """The memory of an Array as a native array on another backend, because the user said so."""
+    """The memory of an Array as a native array of another backend.
+
+    It is shared because the user said so. Raises ValueError if it cannot be.
+    """
     backend = source._home.backend
     native = _transfer.shared(source._native, backend, home.backend)
     if native is None:
@@ -215,12 +218,15 @@ _FOUND: Final[dict[np.dtype[Any], type[Any]]] = {
 
 
 def _are_natural(obj: Any) -> bool:
-    """Whether all elements of nested lists and tuples are Python integers that are not negative."""
+    """Whether nested lists and tuples hold only Python integers from 0 up."""
     return all(type(one) is int and one >= 0 for one in _leaves(obj))
 
 
 def _stacked(obj: Any, wanted: DType | None, device: Device | None) -> Array:
-    """Nested sequences that hold arrays: stacked where those live, so that traces and gradients go through."""
+    """An Array of nested sequences that hold arrays.
+
+    They are stacked where those live, so that traces and gradients go through.
+    """
     parts = [_stacked(o, None, device) if isinstance(o, (list, tuple)) else asarray(o) for o in obj]
     home = _dispatch.home_of_arrays("asarray", parts) if device is None else _choice.chosen_home(device)
     native = home.stack([_dispatch.brought(p, home, "asarray", explicit=True) for p in parts], axis=0)
@@ -275,7 +281,10 @@ def _host_array(obj: Any) -> np.ndarray[Any, Any]:
 
 
 def _of_leaves(host: np.ndarray[Any, Any], obj: Any) -> DType | None:
-    """The default dtype of a sequence of Python scalars; None if its elements have dtypes of their own."""
+    """The default dtype of a sequence of Python scalars.
+
+    None if its elements have dtypes of their own, or need uint64.
+    """
     leaf = next(iter(_leaves(obj)), 0.0) if isinstance(obj, (list, tuple)) else None
     if type(leaf) in _dispatch.SCALARS or leaf is None:
         kind = {"b": bool, "i": int, "u": int, "f": float, "c": complex}[host.dtype.kind]
@@ -284,12 +293,15 @@ def _of_leaves(host: np.ndarray[Any, Any], obj: Any) -> DType | None:
 
 
 def _of_scalars(found: np.dtype[Any], kind: type[Any]) -> DType | None:
-    """The default dtype of a kind; uint64 for integers that only it can hold."""
+    """The default dtype of a kind; None for what only uint64 can hold."""
     return None if found.kind == "u" else _dtypes.default(kind)
 
 
 def _of_host(host: np.ndarray[Any, Any], wanted: DType | None, device: Device | None, *, is_new: bool = False) -> Array:
-    """A new Array of an ndarray, on the chosen home; nobody else has the memory of one that `is_new`."""
+    """A new Array of an ndarray, on the chosen home.
+
+    Nobody else has the memory of one that `is_new`.
+    """
     if wanted is None:
         wanted = _dtypes.dtype(host.dtype)
     if host.dtype.kind == "c" and wanted.kind != "c":
@@ -324,7 +336,9 @@ def empty(shape: Shape, *, dtype: DTypeLike | None = None, device: Device | None
 
 @declare(batch="conversion")
 def empty_like(x: AnyArray, /, *, dtype: DTypeLike | None = None, device: Device | None = None) -> Array:
-    """An Array with the shape and, unless given, dtype and device of `x`, and arbitrary values.
+    """An Array of arbitrary values with the shape of `x`.
+
+    Dtype and device are those of `x`, too, unless given.
 
     >>> import anyarray as xp
     >>> xp.empty_like(xp.ones((2, 3))).shape
@@ -345,9 +359,9 @@ def eye(
     dtype: DTypeLike | None = None,
     device: Device | None = None,
 ) -> Array:
-    """A (`n_rows`, `n_cols`) matrix with ones on the diagonal `k` and zeros elsewhere.
+    """A matrix with ones on the diagonal `k` and zeros elsewhere.
 
-    `n_cols` is `n_rows` unless given; a positive `k` is above the main diagonal.
+    It is (`n_rows`, `n_cols`). `n_cols` is `n_rows` unless given; a positive `k` is above the main diagonal.
 
     >>> import anyarray as xp
     >>> xp.eye(2, 3, k=1, dtype=xp.int64).tolist()
@@ -387,9 +401,10 @@ def from_dlpack(x: object, /, *, device: Device | None = None, copy: bool | None
 def full(
     shape: Shape, fill_value: Number | AnyArray, *, dtype: DTypeLike | None = None, device: Device | None = None
 ) -> Array:
-    """An Array of `shape` filled with `fill_value`, a Python scalar or an Array without axes.
+    """An Array of `shape` filled with `fill_value`.
 
-    The dtype is the default one of the scalar's kind, or that of the Array.
+    That is a Python scalar or an Array without axes. The dtype is the default one of the scalar's kind, or that of the
+    Array.
 
     >>> import anyarray as xp
     >>> xp.full((2, 2), 7).tolist()
@@ -421,7 +436,9 @@ def full(
 def full_like(
     x: AnyArray, /, fill_value: Number | AnyArray, *, dtype: DTypeLike | None = None, device: Device | None = None
 ) -> Array:
-    """An Array filled with `fill_value`, with the shape and, unless given, dtype and device of `x`.
+    """An Array filled with `fill_value`, with the shape of `x`.
+
+    Dtype and device are those of `x`, too, unless given.
 
     >>> import anyarray as xp
     >>> xp.full_like(xp.zeros(3, dtype=xp.int64), 7).tolist()
@@ -448,10 +465,10 @@ def linspace(
     device: Device | None = None,
     endpoint: bool = True,
 ) -> Array:
-    """`num` evenly spaced values from `start` to `stop`, without `stop` if not `endpoint`.
+    """`num` evenly spaced values from `start` to `stop`.
 
-    The result is (num,); its dtype is the default complex if `start` or `stop` is complex, else the default float.
-    Raises ValueError if `num` is negative.
+    `stop` itself is left out if not `endpoint`. The result is (num,); its dtype is the default complex if `start` or
+    `stop` is complex, else the default float. Raises ValueError if `num` is negative.
 
     >>> import anyarray as xp
     >>> xp.linspace(0, 1, 5).tolist()
@@ -504,7 +521,9 @@ def ones(shape: Shape, *, dtype: DTypeLike | None = None, device: Device | None 
 
 @declare(cost="creation", batch="conversion")
 def ones_like(x: AnyArray, /, *, dtype: DTypeLike | None = None, device: Device | None = None) -> Array:
-    """An Array of ones with the shape and, unless given, dtype and device of `x`.
+    """An Array of ones with the shape of `x`.
+
+    Dtype and device are those of `x`, too, unless given.
 
     >>> import anyarray as xp
     >>> xp.ones_like(xp.asarray([5, 6])).tolist()
@@ -517,7 +536,9 @@ def ones_like(x: AnyArray, /, *, dtype: DTypeLike | None = None, device: Device 
 
 @dispatch(fit="matrices", batch="matrices")
 def tril(x: AnyArray, /, *, k: int = 0) -> Array:
-    """The lower triangle of each matrix of `x` (..., m, n), zero above the diagonal `k`.
+    """The lower triangle of each matrix of `x`, zero above the diagonal `k`.
+
+    `x` is (..., m, n).
 
     >>> import anyarray as xp
     >>> xp.tril(xp.asarray([[1, 2], [3, 4]])).tolist()
@@ -530,7 +551,9 @@ def tril(x: AnyArray, /, *, k: int = 0) -> Array:
 
 @dispatch(fit="matrices", batch="matrices")
 def triu(x: AnyArray, /, *, k: int = 0) -> Array:
-    """The upper triangle of each matrix of `x` (..., m, n), zero below the diagonal `k`.
+    """The upper triangle of each matrix of `x`, zero below the diagonal `k`.
+
+    `x` is (..., m, n).
 
     >>> import anyarray as xp
     >>> xp.triu(xp.asarray([[1, 2], [3, 4]])).tolist()
@@ -557,7 +580,9 @@ def zeros(shape: Shape, *, dtype: DTypeLike | None = None, device: Device | None
 
 @declare(cost="creation", alike="ones_like", batch="conversion")
 def zeros_like(x: AnyArray, /, *, dtype: DTypeLike | None = None, device: Device | None = None) -> Array:
-    """An Array of zeros with the shape and, unless given, dtype and device of `x`.
+    """An Array of zeros with the shape of `x`.
+
+    Dtype and device are those of `x`, too, unless given.
 
     >>> import anyarray as xp
     >>> xp.zeros_like(xp.asarray([5, 6])).tolist()
@@ -590,7 +615,10 @@ def _like(name: str, x: AnyArray, dtype: DTypeLike | None, device: Device | None
 
 
 def _check_range(start: Any, stop: Any, step: Any, dtype: DTypeLike | None) -> None:
-    """Raise OverflowError unless the first and the last integer of a range fit its dtype: they would wrap around."""
+    """Raise OverflowError unless the integers of a range fit its dtype.
+
+    Its first and its last would wrap around.
+    """
     if dtype is None and -_FEW < start < _FEW and -_FEW < stop < _FEW:
         return
     wanted = _defaults()[int] if dtype is None else _dtypes.dtype(dtype)
@@ -608,7 +636,10 @@ def _check_range(start: Any, stop: Any, step: Any, dtype: DTypeLike | None) -> N
 
 
 def _fitted(function: str, value: Any, wanted: DType) -> Any:
-    """A Python scalar to fill an Array of the dtype `wanted` with. Raises for what the dtype cannot hold."""
+    """A Python scalar to fill an Array of the dtype `wanted` with.
+
+    Raises TypeError, ValueError or OverflowError for what the dtype cannot hold.
+    """
     if wanted.kind == "c":
         return value
     if isinstance(value, complex):
@@ -617,7 +648,10 @@ def _fitted(function: str, value: Any, wanted: DType) -> Any:
 
 
 def _place(device: Device | None, given: DTypeLike | None, kind: type[Any]) -> tuple[Home, Any, Any]:
-    """Where an Array is made, the native dtype (the default of a kind, unless given) and the native device."""
+    """Where an Array is made, its native dtype, and the native device.
+
+    The dtype is the default of `kind` unless given.
+    """
     home = _choice.chosen_home(device)
     backend = home.backend
     dtype = _defaults()[kind] if given is None else _dtypes.dtype(given)

@@ -138,7 +138,9 @@ def astype(x: AnyArray, dtype: DTypeLike, /, *, copy: Bool = True, device: Backe
 
 
 def can_cast(from_: DTypeLike | AnyArray, to: DTypeLike, /) -> Bool:
-    """Whether the promotion rule leads from one dtype (or that of an Array) to another.
+    """Whether the promotion rule leads from one dtype to another.
+
+    An Array stands for its dtype.
 
     >>> import anyarray as xp
     >>> xp.can_cast(xp.int16, xp.int32), xp.can_cast(xp.float64, xp.float32)
@@ -186,7 +188,9 @@ def _limits(real: DType) -> FloatInfo:
 
 
 def iinfo(type: DTypeLike | AnyArray, /) -> IntegerInfo:
-    """Limits of an integer dtype, or of that of an Array. Raises TypeError for other dtypes.
+    """Limits of an integer dtype, or of that of an Array.
+
+    Raises TypeError for other dtypes.
 
     >>> import anyarray as xp
     >>> xp.iinfo(xp.int8).max
@@ -202,10 +206,10 @@ def iinfo(type: DTypeLike | AnyArray, /) -> IntegerInfo:
 
 
 def isdtype(dtype: DTypeLike, kind: DTypeLike | str | tuple[DTypeLike | str, ...]) -> Bool:
-    """Whether `dtype` is of a kind: a dtype, the name of a kind, or a tuple of those.
+    """Whether `dtype` is of a kind, or of one of several.
 
-    The names are bool, signed integer, unsigned integer, integral, real floating, complex floating, numeric.
-    Raises ValueError for another name.
+    `kind` is a dtype, the name of a kind, or a tuple of those. The names are bool, signed integer, unsigned integer,
+    integral, real floating, complex floating, numeric. Raises ValueError for another name.
 
     >>> import anyarray as xp
     >>> xp.isdtype(xp.float32, ("integral", "real floating"))

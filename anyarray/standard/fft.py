@@ -309,7 +309,7 @@ def rfftn(
 
 @declare
 def fftfreq(n: int, /, *, d: float = 1.0, dtype: DTypeLike | None = None, device: Backend | str | None = None) -> Array:
-    """Frequencies of the elements of a transform of length `n`, in cycles per unit of `d`.
+    """Frequencies of a transform of length `n`, in cycles per unit of `d`.
 
     The result is (n,): [0, 1, ..., (n - 1) // 2, -(n // 2), ..., -1] / (d * n), of the default float unless `dtype`
     is given. `d` is the spacing of the samples. Raises ValueError if `n` is less than 1.
@@ -327,7 +327,7 @@ def fftfreq(n: int, /, *, d: float = 1.0, dtype: DTypeLike | None = None, device
 def rfftfreq(
     n: int, /, *, d: float = 1.0, dtype: DTypeLike | None = None, device: Backend | str | None = None
 ) -> Array:
-    """Frequencies of the elements of `rfft` of length `n`, in cycles per unit of `d`.
+    """Frequencies of an `rfft` of length `n`, in cycles per unit of `d`.
 
     The result is (n // 2 + 1,): [0, 1, ..., n // 2] / (d * n), of the default float unless `dtype` is given.
     `d` is the spacing of the samples. Raises ValueError if `n` is less than 1.

@@ -1,4 +1,4 @@
-"""The inspection API: what the namespace can do, on which devices, with which dtypes."""
+"""The inspection API: what the namespace can do, where, in what dtypes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Info:
     """
 
     def capabilities(self) -> Capabilities:
-        """What optional parts of the standard are there; the same on every backend.
+        """What optional parts of the standard are there, on every backend.
 
         Under a trace of JAX, boolean indexing and data-dependent shapes raise an error.
         """
@@ -41,7 +41,7 @@ class Info:
         return _choice.chosen_home().backend
 
     def default_dtypes(self, *, device: Device | None = None) -> DefaultDTypes:
-        """The dtypes of creation functions here and now; see `xp.default_dtypes`."""
+        """The dtypes of creation functions here; see `xp.default_dtypes`."""
         if device is not None:
             _backend.as_backend(device)
         return {
@@ -52,7 +52,10 @@ class Info:
         }
 
     def dtypes(self, *, device: Device | None = None, kind: str | tuple[str, ...] | None = None) -> dict[str, DType]:
-        """The standard's dtypes on a device, by name, all or those of a kind (see `xp.isdtype`)."""
+        """The standard's dtypes on a device, by name.
+
+        They are all, or those of a kind; see `xp.isdtype`.
+        """
         backend = self.default_device() if device is None else _backend.as_backend(device)
         kinds: Any = ("bool", "numeric") if kind is None else kind if isinstance(kind, tuple) else (kind,)
         unknown = [one for one in kinds if one not in _dtypes.KINDS]
@@ -64,7 +67,10 @@ class Info:
         return {n: d for n, d in _dtypes.STANDARD.items() if d.kind in letters and backend.has_dtype(n)}
 
     def devices(self) -> tuple[Backend, ...]:
-        """The devices of the libraries that are in use; `xp.backends()` tells of those that could be."""
+        """The devices of the libraries that are in use.
+
+        `xp.backends()` tells of those that could be.
+        """
         return tuple(_backend.loaded_backends())
 
 
