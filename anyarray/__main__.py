@@ -1,4 +1,7 @@
-"""`python -m anyarray`: what is installed (`info`), how fast it is (`bench`), what auto knows (`calibrate`)."""
+"""The command line, `python -m anyarray`: `info`, `bench` and `calibrate`.
+
+They say what is installed and how fast it is, and measure what the automatic choice knows.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,10 @@ from anyarray._cli import bench, calibrate, info
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command line; the exit status. 2 for a wrong command line, 130 after Ctrl-C, as shells have it."""
+    """Run a command line; gives the exit status.
+
+    It is 2 for a wrong command line and 130 after Ctrl-C, as shells have it.
+    """
     parser = argparse.ArgumentParser(
         prog="python -m anyarray", description="The Array API standard on NumPy, TensorFlow, JAX and CuPy."
     )

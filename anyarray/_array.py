@@ -1,4 +1,4 @@
-"""`Array`, the one array class: attributes, operators, indexing, conversion to Python.
+"""`Array`, the one array class: operators, indexing, conversion to Python.
 
 An Array is a native array and the home it lives on. It is a value: no write to one Array is ever visible in
 another, nor in a native array that the user handed in. Writing replaces the native array by one with
@@ -49,7 +49,10 @@ Shape: TypeAlias = int | Sequence[int]
 
 @runtime_checkable  # for beartype and the like, which check annotations
 class AnyArray(Protocol):
-    """An Array, or an array of any library: np.ndarray, tf.Tensor, jax.Array, cupy.ndarray. For annotations."""
+    """An Array, or an array of any library, for annotations.
+
+    Those of libraries are np.ndarray, tf.Tensor, jax.Array and cupy.ndarray.
+    """
 
     @property
     def shape(self) -> Any:
@@ -61,7 +64,10 @@ class AnyArray(Protocol):
 
 
 class _Unmade(type):
-    """The class of Array, which users do not call. An `__init__` that raises would cost each call 40 ns."""
+    """The class of Array, which users do not call.
+
+    An `__init__` of Array that raises would cost each call 40 ns.
+    """
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         raise _errors.ArgumentTypeError("Array: is not made by its class. Make one: xp.asarray(...)")
@@ -105,7 +111,7 @@ class Array(metaclass=_Unmade):
 
     @property
     def size(self) -> int:
-        """Number of elements; None if the length of an axis is unknown under a trace."""
+        """Number of elements; None if a length is unknown under a trace."""
         size = 1
         for n in self._home.shape_of(self._native):
             if n is None:
@@ -115,23 +121,30 @@ class Array(metaclass=_Unmade):
 
     @property
     def T(self) -> Array:  # noqa: N802 - the standard's name
-        """The transpose of a matrix. Raises ValueError unless it has two axes."""
+        """The transpose of a matrix.
+
+        Raises ValueError unless it has two axes.
+        """
         if self.ndim != 2:
             raise _errors.ArgumentValueError(f"T: x must have 2 axes, not {self.ndim}. Use xp.permute_dims or x.mT")
         return _permuted(self, (1, 0))
 
     @property
     def mT(self) -> Array:  # noqa: N802 - the standard's name
-        """The transpose of each matrix of a stack. Raises ValueError if it has fewer than two axes."""
+        """The transpose of each matrix of a stack.
+
+        Raises ValueError if it has fewer than two axes.
+        """
         ndim = self.ndim
         if ndim < 2:
             raise _errors.ArgumentValueError(f"mT: x must have at least 2 axes, not {ndim}")
         return _permuted(self, (*range(ndim - 2), ndim - 1, ndim - 2))
 
     def to_device(self, device: Backend | str, /, *, stream: Any = None) -> Array:
-        """The same values on another backend, placed there; `self` if it is placed there already.
+        """The same values on another backend, placed there.
 
-        `device` is a device or its name. `stream` is accepted for the standard's sake, as transfers keep their order.
+        Gives `self` if it is placed there already. `device` is a device or its name. `stream` is accepted for the
+        standard's sake, as transfers keep their order.
         """
         here = self._home
         try:
@@ -170,11 +183,14 @@ class Array(metaclass=_Unmade):
         return result
 
     def item(self) -> Any:
-        """The only element as a Python scalar. Raises ValueError unless there is exactly one."""
+        """The only element as a Python scalar.
+
+        Raises ValueError unless there is exactly one.
+        """
         return self._host("item").item()
 
     def tolist(self) -> Any:
-        """The elements as nested lists of Python scalars; a scalar if it has no axes."""
+        """Nested lists of Python scalars; one scalar if there are no axes."""
         return self._host("tolist").tolist()
 
     def _host(self, cause: str, *, explicit: bool = False) -> np.ndarray[Any, Any]:
@@ -279,7 +295,10 @@ class Array(metaclass=_Unmade):
         return _unpickled, (np.array(self._host("pickle", explicit=True)), home.backend.name, home.placed)
 
     def __array_namespace__(self, /, *, api_version: str | None = None) -> ModuleType:
-        """The namespace of the standard: anyarray itself. Raises ValueError for a version that it does not know."""
+        """The namespace of the standard: anyarray itself.
+
+        Raises ValueError for a version that it does not know.
+        """
         if api_version is not None and api_version not in API_VERSIONS:
             raise _errors.ArgumentValueError(
                 f"__array_namespace__: api_version must be one of {', '.join(API_VERSIONS)}, not {api_version!r}"
@@ -287,7 +306,10 @@ class Array(metaclass=_Unmade):
         return namespace()
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
-        """The values for NumPy: a read-only view where memory can be shared, else a copy."""
+        """The values for NumPy: a read-only view, or a copy.
+
+        It is a view where memory can be shared, and neither another dtype nor a copy is asked for.
+        """
         host = self._host("__array__")
         if dtype is not None and np.dtype(dtype) != host.dtype:
             if copy is False:
@@ -310,7 +332,10 @@ class Array(metaclass=_Unmade):
         dl_device: tuple[Any, int] | None = None,
         copy: bool | None = None,
     ) -> Any:
-        """A DLPack capsule. The memory is shared read-only, or copied if the consumer cannot promise that."""
+        """A DLPack capsule, of shared memory or of a copy.
+
+        The memory is shared read-only, or copied if the consumer cannot promise that.
+        """
         if copy is False:
             _kept.drop(self)  # from now on somebody may write to the memory
         return _protocols.dlpack(self._native, self._home, stream, max_version, dl_device, copy)
@@ -415,7 +440,7 @@ class Array(metaclass=_Unmade):
                 self._second = _kept.OWN
 
     def _follow(self, others: list[Array]) -> bool:
-        """Move to where a call with these Arrays would run; False if that is here."""
+        """Move to where a call with `others` would run; False if here."""
         home = _dispatch.home_of_arrays("setitem", [self, *others])
         if home is self._home:
             return False
@@ -429,7 +454,10 @@ class Array(metaclass=_Unmade):
                     return True
 
     def _rebind(self, result: Any, function: str) -> Array:
-        """`self` with the value of an in-place operation, which keeps shape and dtype."""
+        """`self` with the value of an in-place operation.
+
+        Shape and dtype stay. Raises ValueError or TypeError if the result has others.
+        """
         if result is NotImplemented:
             return NotImplemented  # type: ignore[no-any-return]  # Python's protocol for operators
         if result.shape != self.shape:
@@ -618,7 +646,10 @@ _wrap: Final = _dispatch.wrap
 
 
 def namespace() -> ModuleType:
-    """The namespace of the standard; looked up late, as it stands on a higher floor."""
+    """The namespace of the standard.
+
+    It is looked up late, as it stands on a higher floor.
+    """
     return sys.modules["anyarray"]
 
 
@@ -636,7 +667,10 @@ def _unpickled(host: np.ndarray[Any, Any], name: str, placed: bool) -> Array:
 
 
 def _value_to_write(value: Any) -> Any:
-    """The right-hand side of an assignment as an Array; lists and tuples as NumPy takes them."""
+    """The right-hand side of an assignment as an Array.
+
+    Lists and tuples are taken as NumPy takes them.
+    """
     if isinstance(value, (list, tuple, int, float, complex)):
         value = np.asarray(value)
     return _dispatch.as_array("setitem", "value", value)
@@ -647,7 +681,10 @@ class _Elsewhere(Exception):  # noqa: N818 - a signal within the module, no erro
 
 
 def _outweighs(other: Array, home: Home) -> bool:
-    """Whether an Array elsewhere has a say in where one on `home` is indexed, or written: it is placed, or traced."""
+    """Whether another Array has a say in where one on `home` is indexed.
+
+    So it has in where that is written. It has it if it lives elsewhere, and is placed or traced.
+    """
     there = other._home
     return there is not home and (there.placed or there.is_traced(other._native))
 
@@ -664,9 +701,10 @@ def _arrays_of(key: Any) -> list[Array]:
 
 
 def _normalised(key: Any, home: Home, *, is_settled: bool = False) -> Any:
-    """A key in the form that the contract of backends asks for, its arrays on `home`.
+    """A key in the form that backends take, its arrays on `home`.
 
-    Raises _Elsewhere for an array by which another home might be meant, unless that is settled.
+    The form is that of the contract of backends. Raises _Elsewhere for an array by which another home might be meant,
+    unless that is settled.
     """
     kind = type(key)
     if kind is int or key is None or key is Ellipsis:
@@ -728,7 +766,10 @@ def _bound(bound: Any) -> int:
 def _explain_index(
     error: Exception, key: Any, native: Native, home: Home, value: tuple[int, ...] | None = None
 ) -> None:
-    """Raise the error that a normalised key, or a value to be written, calls for; return if they seem right."""
+    """Raise the error that a normalised key, or a value for it, calls for.
+
+    Returns if both seem right.
+    """
     parts: list[Any] = []
     for one in key if type(key) is tuple else (key,):
         if one is None or one is Ellipsis or type(one) in (int, slice):

@@ -1,4 +1,4 @@
-"""The automatic choice: where a call of free inputs runs, on a machine that was measured.
+"""The automatic choice: where calls of free inputs run on a measured machine.
 
 A call *stays* where most of its inputs are. Another backend *saves* what the call takes less there, and has a *price*:
 bringing the inputs over and the result back; and, bought once, importing its library and compiling for new shapes. The
@@ -108,7 +108,7 @@ CURE: Final = "Run: python -m anyarray calibrate"
 
 
 class ProfileWarning(UserWarning):
-    """A profile that cannot be used; the automatic choice stays where the inputs are."""
+    """A profile that cannot be used, so calls stay where their inputs are."""
 
 
 class _State:
@@ -122,7 +122,10 @@ class _State:
 
 
 class Limit:
-    """Elements below which a function needs no decision: it runs in NumPy, where its inputs are."""
+    """Elements below which a function needs no decision.
+
+    It runs in NumPy then, where its inputs are.
+    """
 
     __slots__ = ("elements", "narrow", "side")
 
@@ -150,12 +153,15 @@ _limits: Final[dict[str, Limit]] = {}
 
 
 def limit_of(function: str) -> Limit:
-    """The limit of a function; one object, which changes when a model is there."""
+    """The limit of a function: one object, changed when a model is there."""
     return _limits.setdefault(function, Limit())
 
 
 def model() -> _cost.Model | None:
-    """The model of this machine, from its profile; None without one. Reads the file at the first call."""
+    """The model of this machine, from its profile; None without one.
+
+    Reads the file at the first call.
+    """
     if not state.is_known:
         use(None)  # whatever happens now, it happens once
         use(_looked_up())
@@ -185,7 +191,10 @@ _OURS: Final = (str(Path(__file__).parent) + os.sep, "<anyarray", contextlib.__f
 
 
 def _outside() -> int:
-    """The `stacklevel` at which the caller's warning names the user's line, however many calls of ours lead here."""
+    """The `stacklevel` at which a warning of the caller names the user's line.
+
+    It does so however many calls of ours lead here.
+    """
     # `skip_file_prefixes` of `warnings.warn` does it from Python 3.12 on.
     frame, level = sys._getframe(1), 1
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_OURS):
@@ -257,7 +266,10 @@ if hasattr(os, "register_at_fork"):  # not on Windows
 
 
 def may_be_here(name: str) -> bool:
-    """Whether a backend can be used, as far as is known without importing its library."""
+    """Whether a backend can be used, as far as is known.
+
+    Does not import its library to find out.
+    """
     try:
         library = _backend.parse(name)[0]
         if library.is_loaded():
@@ -268,7 +280,10 @@ def may_be_here(name: str) -> bool:
 
 
 def found_here(name: str) -> Backend | None:
-    """The backend of a name, its library imported; None, from now on left out, if it cannot be used here."""
+    """The backend of a name, its library imported; None if unusable here.
+
+    One that cannot be used is left out of the choice from now on.
+    """
     known = _backend._backends.get(name)
     if known is not None and known.library not in _before_fork:
         return known
@@ -304,7 +319,10 @@ MOST_CALLS: Final = 4096
 
 
 def calls_of_numpy(function: str) -> set[Any]:
-    """Calls that stay in NumPy, by having an axis, shapes and dtypes; one object, which changes as they are found."""
+    """Calls of a function that stay in NumPy; the set grows as they are found.
+
+    A call is whether it has an axis, then the shape and the dtype of each array. One object, which is emptied in place.
+    """
     return _numpys.setdefault(function, set())
 
 
@@ -375,7 +393,7 @@ class Decision:
                 _give(one, self.account.inherited())
 
     def must_wait(self, results: Sequence[Any]) -> bool:
-        """Whether an error may come late that would be met by making the call again.
+        """Whether a late error may come that repeating the call would mend.
 
         Libraries that work in the background say only when a result is waited for that there was no memory. So results
         are waited for whose inputs were brought to an accelerator just now, and large ones, which it does not slow
@@ -389,7 +407,10 @@ class Decision:
         )
 
     def retreat(self, error: Exception) -> bool:
-        """Whether the call can be made again elsewhere: where its inputs are, or on the host if there is no memory."""
+        """Turn to where the call may succeed; False if there is no such place.
+
+        It is where the inputs are or, if the call was not moved and memory ran out, the host. Warns if memory ran out.
+        """
         if self.home.placed:
             return False
         there = self.home.backend
@@ -410,7 +431,10 @@ WAITED: Final = 1 << 28
 
 
 class OutOfMemoryWarning(RuntimeWarning):
-    """A device had no memory for a call that was moved to it; the call is repeated on the host."""
+    """A device had no memory for a call, which is repeated elsewhere.
+
+    It is repeated where its inputs are if it was moved from there, else on the host.
+    """
 
 
 def _warn_of_memory(function: str, there: Backend, instead: Backend) -> None:
@@ -443,7 +467,10 @@ def _shapes(arrays: Sequence[Any]) -> tuple[Shape, ...]:
 def _unmeasured(
     function: str, arrays: Sequence[Any], shapes: tuple[Shape, ...], candidates: tuple[str, ...] | None
 ) -> Decision:
-    """Without a model: where the inputs are, or on the first backend that a policy names."""
+    """The decision without a model of this machine.
+
+    The call stays where its inputs are, or goes to the first backend that a policy names.
+    """
     homes = [a._home for a in arrays]
     stay = next((home for home in homes if home.backend.name != NUMPY), homes[0])
     if candidates is None or stay.backend.name in candidates:
@@ -455,9 +482,10 @@ def _unmeasured(
 def decide(
     function: str, arrays: Sequence[Any], candidates: tuple[str, ...] | None = None, *, has_axis: bool = False
 ) -> Decision:
-    """Where a call with these free Arrays runs; on one of `candidates` if there are any.
+    """Where a call with these free Arrays runs, and why.
 
-    `has_axis` says whether a function whose class `is_by_axis` goes along another axis than if none is named.
+    It runs on one of `candidates` if there are any. `has_axis` says whether a function whose class `is_by_axis` goes
+    along another axis than if none is named.
     """
     known = model()  # where each call is recorded, nobody else has looked
     shapes = _shapes(arrays)
@@ -559,7 +587,10 @@ LEFT_OUT: Final = "moves from {}: the policy leaves it out"
 
 
 def _staying(here: str, seconds: Mapping[str, float], *, is_more_gained: bool) -> str:
-    """Why a call stays, by the seconds it takes on each backend; `is_more_gained` elsewhere than error may feign."""
+    """Why a call stays, by the seconds that it takes on each backend.
+
+    `is_more_gained` says that elsewhere more is gained than error may feign.
+    """
     if seconds[here] <= min(seconds.values()):
         return f"stays on {here}: the fastest"
     return f"stays on {here}: " + ("moving has not paid yet" if is_more_gained else "elsewhere too little is gained")
@@ -571,7 +602,7 @@ def _is_plain(array: Any) -> bool:
 
 
 def _place(arrays: Sequence[Any], sizes: Sequence[int], known: _cost.Model) -> Home:
-    """The home to which it takes least to bring the others; NumPy if that is as good."""
+    """The home to which bringing the others takes least; NumPy on a tie."""
     homes = list(dict.fromkeys([_at(a) for a in arrays]))
     if len(homes) == 1:
         return homes[0]
@@ -603,23 +634,23 @@ def _bringing(arrays: Sequence[Any], sizes: Sequence[int], target: str, known: _
 
 
 def _is_view(array: Any, source: Backend, target: Backend) -> bool:
-    """Whether bringing the Array would share its memory, as `_transfer.moved` does."""
+    """Whether bringing it would share memory, as `_transfer.moved` does."""
     way = _transfer.route(source, target)
     return way.is_always_safe or (way.needs_fit and _ownership.is_unwritten(array) and _memory.is_fit(array._native))
 
 
 def _loaded(name: str) -> Backend | None:
-    """The backend of a name, if its library is imported, and has the device."""
+    """The backend of a name, if its library is imported and has the device."""
     return found_here(name) if _backend.parse(name)[0].is_loaded() else None
 
 
 def _importing(name: str, known: _cost.Model) -> float:
-    """Seconds that importing its library takes; 0 if that was done, by the program itself say."""
+    """Seconds that importing its library takes; 0 if it is imported."""
     return 0.0 if _backend.parse(name)[0].package in sys.modules else known.backends[name].importing
 
 
 def _first(name: str, call: _cost.Call, prospect: Prospect, known: _cost.Model) -> float:
-    """Seconds that the first call with these shapes takes longer; 0 for others."""
+    """Seconds that the first call with these shapes adds; 0 for others."""
     return 0.0 if (name, prospect.key) in _compiled else known.first(name, call)
 
 
@@ -632,9 +663,9 @@ def _has_dtypes(name: str, dtypes: Iterable[DType]) -> bool:
 def _narrowed(
     function: str, predicted: Mapping[str, float], candidates: Sequence[str], dtypes: Sequence[DType]
 ) -> Backend:
-    """The best of the backends that a policy leaves, whatever it costs; it has the dtypes and the function if any has.
+    """The best of the backends that a policy leaves, whatever it costs.
 
-    Raises BackendError if none can be used.
+    It has the dtypes and the function if any of them has. Raises BackendError if none can be used.
     """
     names = sorted(candidates, key=lambda name: ((name, function) in _unable, predicted.get(name, math.inf)))
     # The best of a library, if none of its devices that were measured is seen by this process.
@@ -654,7 +685,10 @@ def _narrowed(
 
 
 def _account(arrays: Sequence[Any]) -> Account:
-    """The account that this call's missed savings go to: that of one of its inputs, else they open one."""
+    """The account that this call's missed savings go to.
+
+    It is that of one of its inputs; if none has one, they open it together.
+    """
     for array in arrays:
         found = account_of(array)
         if found is not None:
@@ -687,13 +721,14 @@ def _missed_by(key: Any) -> Seconds:
 
 
 class WholeFunction:
-    """Where a compiled function runs, for one structure and one set of shapes of its arguments.
+    """Where a compiled function runs, for one kind of arguments.
 
-    It starts where its arguments are, and that is timed. What a backend would take is predicted from the measured
-    chain, compiled there, until the backend was tried; then it is what was measured. A backend is tried, once, when the
-    savings missed so far are twice its price (compiling, importing, bringing the arguments), and kept if it is faster.
-    Where the function fails there, as it may where it is traced, it is called where its arguments are, from then on.
-    If a policy leaves out the one where the arguments are, the best of those that it leaves in is taken.
+    That is one structure and one set of shapes. It starts where its arguments are, and that is timed. What a backend
+    would take is predicted from the measured chain, compiled there, until the backend was tried; then it is what was
+    measured. A backend is tried, once, when the savings missed so far are twice its price (compiling, importing,
+    bringing the arguments), and kept if it is faster. Where the function fails there, as it may where it is traced, it
+    is called where its arguments are, from then on. If a policy leaves out the one where the arguments are, the best of
+    those that it leaves in is taken.
     """
 
     MOST: Final = 3
@@ -718,12 +753,12 @@ class WholeFunction:
             _warn_of_memory("jit", there.backend, home.backend)
 
     def seconds(self, name: str) -> float | None:
-        """The least time of a call that was measured on a backend; None before that."""
+        """The least time of a measured call on a backend; None without one."""
         times = self.measured.get(name, [])
         return min(times, default=None)
 
     def note(self, name: str, seconds: float) -> None:
-        """Count a call; of a backend that compiles the first is not measured."""
+        """Count a call, but not the time of the first where it compiles."""
         if name in self.measured or name == NUMPY:
             self.measured.setdefault(name, []).append(seconds)
         else:
@@ -734,7 +769,10 @@ class WholeFunction:
         return len(self.measured.get(name, [])) >= self.MOST
 
     def home(self, here: Home, arrays: Sequence[Any]) -> Home:
-        """Where the next call runs; its arguments are `here`, or are brought there."""
+        """Where the next call runs.
+
+        Its arguments are `here`, or are brought there.
+        """
         sizes = [math.prod(a._home.shape_of(a._native)) for a in arrays]
         itemsizes = [a._home.dtype(a._native).itemsize for a in arrays]
         nbytes = [size * itemsize for size, itemsize in zip(sizes, itemsizes, strict=True)]
@@ -755,7 +793,10 @@ class WholeFunction:
         return _backend.backend_of_name(best).free
 
     def _total(self, name: str, elements: int, width: int, moving: Callable[[str], float]) -> float:
-        """Seconds of a call elsewhere with all that it takes to get there; infinity if nothing is known."""
+        """Seconds of a call elsewhere, with all that it takes to get there.
+
+        Infinity if nothing is known.
+        """
         known = state.model
         costs = None if known is None else known.backends.get(name)
         if known is None or costs is None or width not in costs.fused:

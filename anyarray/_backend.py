@@ -1,4 +1,4 @@
-"""Backends: a library on a device, by name; the registry, and how a native function is found.
+"""Backends, which are libraries on devices: names, registry, native functions.
 
 A name is `LIBRARY`, `LIBRARY-KIND` or `LIBRARY-KIND:INDEX`: "jax" (JAX's best device), "jax-gpu",
 "jax-gpu:1". A library that has one kind of device leaves the kind out: "numpy", "cupy:1". One backend is
@@ -81,7 +81,10 @@ class Home:
         return ours
 
     def constant(self, value: Any, name: str, function: str = "asarray") -> Native:
-        """0-d native array of a Python scalar in the dtype `name`, for `function`; made anew. Raises OverflowError."""
+        """A new 0-d native array of a Python scalar in the dtype `name`.
+
+        Raises ValueError and OverflowError for `function`, as `_dtypes.integer_within` does.
+        """
         backend = self.backend
         dtype = _dtypes.KNOWN[name]
         if type(value) is int and dtype.kind in "iu":
@@ -97,7 +100,10 @@ class Home:
 
 
 class _Sought:
-    """A native function or hook of a home until its first call: then it is found, and takes this one's place."""
+    """A native function or hook of a home until its first call.
+
+    Then it is found, and takes this one's place.
+    """
 
     __slots__ = ("_home", "_name")
 
@@ -111,7 +117,7 @@ class _Sought:
 
 
 class Operands(NamedTuple):
-    """The array parameters of a declared function whose dtypes are to agree."""
+    """The array parameters of a declared function whose dtypes must agree."""
 
     places: tuple[int | str, ...]
     """Where they are in a call of the native function: positions, and names of those that are keyword-only."""
@@ -155,7 +161,10 @@ class _NativeDtypes(dict[Any, DType]):
 
 
 class ArrayMustBeCast(LookupError):  # noqa: N818 - a signal within the package, no error
-    """A Python scalar counts as a default dtype that the array beside it would promote away: cast the array first."""
+    """The array beside a Python scalar must be cast before both can meet.
+
+    The scalar counts as a default dtype that the array would promote away.
+    """
 
 
 class _Constants(dict[tuple[Any, type, Any], Native]):
@@ -193,7 +202,10 @@ class _Constants(dict[tuple[Any, type, Any], Native]):
         return constant
 
     def named(self, value: Any, name: str) -> Native:
-        """The 0-d native array of a Python scalar in the dtype `name`. Raises OverflowError."""
+        """The 0-d native array of a Python scalar in the dtype `name`.
+
+        It is made once, and kept. Raises OverflowError for an integer that the dtype cannot hold.
+        """
         exact = (value or repr(value), type(value), name)
         constant = self._by_dtype.get(exact)
         if constant is None:
@@ -218,7 +230,10 @@ They take a half to a hundredth of the time of `pow` on large arrays, and round 
 
 
 class _Powers(dict[tuple[Any, type, Any], "str | None"]):
-    """Functions for powers by Python numbers, so that `x ** 2` looks for its square once."""
+    """Functions for powers by Python numbers.
+
+    They are kept, so that `x ** 2` looks for its square once.
+    """
 
     def __init__(self, home: Home) -> None:
         self._home = home
@@ -240,7 +255,7 @@ class _Powers(dict[tuple[Any, type, Any], "str | None"]):
 
 @dataclass(frozen=True)
 class Library:
-    """A row of the registry: what is known of a library without importing it."""
+    """A row of the registry: what is known of a library before its import."""
 
     name: str
     module: str
@@ -316,7 +331,7 @@ _library_by_class: dict[type, Library | None] = {}
 
 @functools.cache
 def _registered() -> dict[str, Library]:
-    """Libraries of other distributions, by the entry-point group; imports none of them."""
+    """Libraries that other distributions register; imports none of them."""
     from importlib import metadata  # 20 ms, which `import anyarray` need not take
 
     found = {}
@@ -338,7 +353,7 @@ def libraries() -> dict[str, Library]:
 
 
 class _Loaded:
-    """A library whose backend module is imported: its functions and its devices."""
+    """A library with its backend module imported: functions and devices."""
 
     def __init__(self, library: Library, module: ModuleType) -> None:
         self.library = library
@@ -352,7 +367,10 @@ class _Loaded:
         self.devices: dict[str, list[Any]] = {k: list(v) for k, v in self.hook("devices")().items() if v}
 
     def hook(self, name: str) -> Callable[..., Any]:
-        """A hook of the contract: the module's own, else the default that only needs the namespace."""
+        """A hook of the contract: the module's own, else the default.
+
+        The default needs the namespace only.
+        """
         own = getattr(self.module, name, None)
         if own is not None:
             return own  # type: ignore[no-any-return]  # checked by the contract's test
@@ -363,7 +381,10 @@ _adopted: list[tuple[type, Callable[..., Native], Callable[..., Any]]] = []
 
 
 def adopt_everywhere(kind: type, unwrap: Callable[[Any, str], Native], wrap: Callable[[Native, str], Any]) -> None:
-    """Let instances of a class go in and out of the transforms of every library, by the contract's hook `adopt`."""
+    """Let instances of a class go in and out of every library's transforms.
+
+    Libraries take them by the contract's hook `adopt`, when they are loaded.
+    """
     _adopted.append((kind, unwrap, wrap))
 
 
@@ -500,9 +521,9 @@ def _name(library: Library, kind: str, index: int) -> str:
 
 
 def parse(name: str) -> tuple[Library, str | None, int]:
-    """Library, kind (None: the best) and index that a name means; imports nothing.
+    """Library, kind and index that a name means; imports nothing.
 
-    Raises BackendNotFoundError, which says what is near and what is known.
+    The kind is None for the best device. Raises BackendNotFoundError, which says what is near and what is known.
     """
     known = LIBRARIES
     stem, _, index = name.partition(":")
@@ -518,7 +539,10 @@ def parse(name: str) -> tuple[Library, str | None, int]:
 
 
 def _splits(stem: str) -> Iterable[tuple[str, str | None]]:
-    """Ways to read a name as library and kind; a library's name may hold a hyphen."""
+    """Ways to read a name as library and kind.
+
+    There are several, as a library's name may hold a hyphen.
+    """
     yield stem, None
     library, hyphen, kind = stem.rpartition("-")
     if hyphen:
@@ -578,7 +602,10 @@ def loaded_backends() -> list[Backend]:
 
 
 def backend_of_native(native: Native) -> Backend | None:
-    """The backend on which a native array lives, or what a variable holds; None if no backend knows its class."""
+    """The backend on which a native array lives, or what a variable holds.
+
+    None if no backend knows its class.
+    """
     kind = type(native)
     try:
         library = _library_by_class[kind]
@@ -600,7 +627,7 @@ VARIABLES: Final[set[type]] = set()
 
 
 def is_of_framework(kind: type) -> bool:
-    """Whether a class is one of arrays or variables of a library, but NumPy."""
+    """Whether a class is one of arrays or variables of a library but NumPy."""
     library = _library_by_class[kind] if kind in _library_by_class else _met(kind)
     return kind in VARIABLES if library is None else library.name != "numpy"
 
@@ -620,7 +647,10 @@ def _is_of_variables(kind: type) -> bool:
 
 
 def _backend_on(loaded: _Loaded, device: Any) -> Backend:
-    """The backend of one of a library's devices; None is for an array that is bound to none, and means the best."""
+    """The backend of one of a library's devices.
+
+    None is for an array that is bound to no device, and means the best.
+    """
     for kind, row in loaded.devices.items():
         if device is None or device in row:
             return backend_of_name(_name(loaded.library, kind, 0 if device is None else row.index(device)))
@@ -628,7 +658,10 @@ def _backend_on(loaded: _Loaded, device: Any) -> Backend:
 
 
 def _library_of(kind: type) -> Library | None:
-    """The library whose array class `kind` is; imports only what has made an array already."""
+    """The library whose array class `kind` is.
+
+    Imports only what has made an array already.
+    """
     root = kind.__module__.partition(".")[0]
     for library in LIBRARIES.values():
         if root in library.roots:
@@ -653,7 +686,10 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 
 def refusal_of(error: BaseException) -> str | None:
-    """What a library has against an argument, told by an error of its own; None for any other error."""
+    """What a library has against an argument, told by an error of its own.
+
+    None for any other error.
+    """
     return next((text for one in list(_loaded.values()) if (text := one.hook("refusal_of")(error))), None)
 
 
@@ -666,7 +702,10 @@ def _to_numpy(x: Native) -> np.ndarray[Any, Any]:
 
 
 def _complete(x: Native, key: Any) -> Any:
-    """A key that says how it ends: the standard leaves open what a key with fewer entries than axes means."""
+    """The key, with `...` after fewer slices and integers than `x` has axes.
+
+    The standard leaves open what such a key means without it.
+    """
     entries = key if type(key) is tuple else (key,)
     is_basic = all(type(one) in (int, slice) or one is None for one in entries)
     return (*entries, Ellipsis) if is_basic and sum(one is not None for one in entries) < len(x.shape) else key

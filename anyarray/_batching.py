@@ -1,4 +1,4 @@
-"""A function over the elements of an axis, all at once, on a library that has no `vmap` of its own.
+"""A function over all elements of an axis at once, without a library's `vmap`.
 
 A `Batch` is a home whose arrays have one axis more than they show. Who calls a function of the standard on them sees an
 element; the rule of that function does the same to all elements by one call on the home below, which may be a batch
@@ -28,7 +28,10 @@ _innermost: ContextVar[Batch | None] = ContextVar("anyarray batch", default=None
 
 
 def home_inside(home: Home) -> Home:
-    """Where arrays of `home` meet those of the batches that are open here: the innermost, if it is above `home`."""
+    """Where arrays of `home` meet those of the batches that are open here.
+
+    They meet on the innermost batch if that is above `home`, else on `home`.
+    """
     batch = _innermost.get()
     return home if batch is None or batch.backend is not home.backend else batch
 
@@ -38,7 +41,10 @@ class NotBatchedError(_errors.UnsupportedError):
 
 
 class Batched:
-    """A native array of a batch: one of the home below, whose first axis is that of the elements."""
+    """A native array of a batch: one value for each element.
+
+    Its `stack` is an array of the home below, whose first axis is that of the elements.
+    """
 
     __slots__ = ("__weakref__", "home", "stack")
 
@@ -59,7 +65,7 @@ class Batched:
 
 
 class Batch(Home):
-    """The home of the elements of an axis of length `length`, above another home."""
+    """The home, above another, of the elements of an axis of `length`."""
 
     def __init__(self, below: Home, length: int) -> None:
         # Not as Home's: dtypes and 0-d arrays of scalars are those of the home below.
@@ -149,7 +155,7 @@ class Batch(Home):
         return x.stack if self.holds(x) else self.below.broadcast_to(x, (self.length, *self.shape_of(x)))
 
     def aligned(self, x: Native, ndim: int) -> Native:
-        """All elements with as many axes as will broadcast with elements of `ndim` axes."""
+        """All elements, so that they broadcast with others of `ndim` axes."""
         if not self.holds(x):
             return x
         missing = ndim - self.ndim_of(x)
@@ -347,7 +353,10 @@ def _is_array(entry: Any) -> bool:
 
 
 def _key(batch: Batch, key: Any) -> tuple[tuple[Any, ...], int | None]:
-    """A key for the stack, if it is the same for all elements; and how many axes its only array has."""
+    """A key for the stack, and how many axes its only array has, if any.
+
+    It is refused unless it is the same for all elements.
+    """
     entries = key if type(key) is tuple else (key,)
     arrays = [one for one in entries if _is_array(one)]
     if arrays and (len(arrays) > 1 or int in map(type, entries) or batch.holds(arrays[0])):

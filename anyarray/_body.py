@@ -22,12 +22,15 @@ FUNCTION, NATIVE = "FUNCTION", "NATIVE"
 
 @functools.cache
 def code(form: str) -> CodeType:
-    """The compiled text. Functions that differ in their names alone share it: four of five, 20 ms at import."""
+    """The compiled text, shared by functions that differ in their names alone.
+
+    Four of five do, which saves 20 ms at import.
+    """
     return compile(form, "<anyarray>", "exec")
 
 
 def source(declaration: Declaration) -> str:
-    """The text of the body, names left open: the fast path, then the slow one."""
+    """The text of the body, names left open: the fast path, then the slow."""
     values = "(" + "".join(f"{p.name}, " for p in declaration.parameters) + ")"
     slow = f"return slow(declaration, {values})"
     lines = [f"def {FUNCTION}{_parameters(declaration.function)}:"]
@@ -57,7 +60,10 @@ def source(declaration: Declaration) -> str:
 
 
 def _entrance(first: str, *, is_method: bool) -> list[str]:
-    """The lines that lead the common call of a function of arrays in. Python has asked what a method belongs to."""
+    """The lines that lead into the common call of a function of arrays.
+
+    For a method nothing looks at the class of its first array: Python has asked what it belongs to.
+    """
     home = f"        home = {first}._home"
     if is_method:
         lines = [
@@ -73,7 +79,7 @@ def _entrance(first: str, *, is_method: bool) -> list[str]:
 
 
 def _entrance_of_sequence(name: str) -> list[str]:
-    """The same for a function that joins arrays: as long as all they are together."""
+    """The same for a function that joins arrays, while all are together."""
     return [
         f"    if type({name}) in LISTS and {name} and type({name}[0]) is Array:",
         f"        home = {name}[0]._home",
@@ -134,7 +140,10 @@ def _common_call(declaration: Declaration, arrays: list[Parameter], slow: str, v
 
 
 def _small_call(declaration: Declaration, arrays: list[Parameter], values: str) -> list[str]:
-    """The lines of the call under the automatic choice if both arrays are NumPy's and small, a fifth faster."""
+    """The lines of the call under the automatic choice for two small arrays.
+
+    Both are NumPy's; it is a fifth faster than by the general way.
+    """
     first, second = (p.name for p in arrays)
     sizes = f"{first}_.size", f"{second}_.size"
     is_small = f"(elements := {sizes[0]}) < limit.side and {sizes[1]} < limit.side"
@@ -169,7 +178,10 @@ def _native_call(declaration: Declaration, values: str) -> list[str]:
 
 
 def _reading(p: Parameter, at: int) -> str:
-    """The line that reads an integer or a word. Most are what they should be, so no function is called for them."""
+    """The line that reads an integer or a word.
+
+    Most are what they should be, so no function is called for them.
+    """
     usual = [f"{p.name} is None"] if p.is_optional else []
     if p.annotation.startswith("int"):
         usual.append(f"type({p.name}) is int")
@@ -207,14 +219,17 @@ def _is_settled(declaration: Declaration, arrays: list[Parameter]) -> str:
 
 
 def _is_settled_for_joining(joined: Parameter) -> str:
-    """The same for a function that joins arrays, or broadcasts any number of them."""
+    """The same for a function that joins or broadcasts a number of arrays."""
     name, total = joined.name, "prod" if joined.is_variadic else "sum"
     small = f"{total}(map(size_of, {name}_)) < limit.elements or stays(*{name})"
     return f"backend is BY_COST and (home is NUMPY and ({small}) or home.placed)"
 
 
 def _parameters(function: Callable[..., Any]) -> str:
-    """The parameters of a function by name alone; their defaults are set on the made function."""
+    """The parameters of a function by name alone.
+
+    Their defaults are set on the made function.
+    """
     code = function.__code__  # a signature would take ten times as long, 2 ms at import
     variables, least, most = code.co_varnames, code.co_argcount, code.co_argcount + code.co_kwonlyargcount
     parameters, keywords = list(variables[:least]), variables[least:most]

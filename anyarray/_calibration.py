@@ -1,4 +1,4 @@
-"""What `calibrate` measures: launching and working, class by class; bringing arrays over; importing; compiling.
+"""What `calibrate` measures: calls by class, transfers, imports, compiling.
 
 The backends take turns in short rounds, and the median of each one's counts: the least would say how fast a library can
 be, which is far from what it usually is where threads share the work, and near it where one does it all. Each has the
@@ -50,7 +50,10 @@ LARGEST_ON_CPU: Final = 1 << 24
 
 
 def keep_memory() -> None:
-    """Let the C library keep memory from now on, as in any program that had a large array."""
+    """Let the C library keep memory from now on.
+
+    It does so in any program that had a large array.
+    """
     np.empty(LARGEST_KEPT, dtype=np.uint8)
 
 
@@ -66,7 +69,7 @@ SPINNING: Final = 0.3
 
 
 def rest() -> bool:
-    """Wait until no thread of this process works; False if that does not happen.
+    """Wait until no thread of this process works; False if they go on.
 
     The threads of some libraries spin after a call, in wait for more, and take a core from the next library's.
     """
@@ -80,7 +83,7 @@ def rest() -> bool:
 
 
 class Turns:
-    """Rounds of calls by several backends, which have the cores to themselves."""
+    """Rounds of calls by several backends, each with the cores to itself."""
 
     def __init__(self) -> None:
         self._last = ""
@@ -90,14 +93,17 @@ class Turns:
         """Processor seconds of all other threads at the last rest."""
 
     def turn(self, name: str, run: Run, loops: int, rounds: int) -> list[float]:
-        """Seconds of a call in each of some rounds of a backend; each makes it `loops` times."""
+        """Seconds of a call, for each of some rounds of `loops` calls."""
         if name != self._last:
             self._rest()
         self._last = name
         return [_timed(run, loops) for _ in range(rounds)]
 
     def _rest(self) -> None:
-        """Let the threads of the last backend come to rest, if they have worked at all: to look takes 5 ms."""
+        """Let the threads of the last backend rest, if they worked at all.
+
+        To look takes 5 ms.
+        """
         others = time.process_time() - time.thread_time()
         if self._comes_to_rest and others - self._others > IDLE:
             self._comes_to_rest = rest()
@@ -107,10 +113,10 @@ class Turns:
     def in_turns(
         self, runs: Mapping[str, Run], seconds: float, expected: Mapping[str, float] = NOTHING
     ) -> dict[str, tuple[float, float]]:
-        """What each call usually takes, and what its first took longer; who fails is left out.
+        """What each call usually takes, and what its first took longer.
 
-        A long call that takes longer than `expected` is made some times more: threads that were woken on one core take
-        their time to find the other.
+        Who fails is left out. A long call that takes longer than `expected` is made some times more: threads that were
+        woken on one core take their time to find the other.
         """
         times: dict[str, list[float]] = {}
         loops: dict[str, int] = {}
@@ -136,7 +142,10 @@ class Turns:
         return {name: (its, first[name] - its) for name, its in usual.items()}
 
     def _there_and_back(self, names: list[str]) -> list[str]:
-        """The names, the last one first: its threads may spin, they are its own."""
+        """The names, reversed if the one that was timed last comes last.
+
+        Its threads may spin: they are its own.
+        """
         return names[::-1] if names[-1] == self._last else names
 
     def _unfinished(self, times: Mapping[str, Sequence[float]], spent: float, seconds: float) -> list[str]:
@@ -147,7 +156,10 @@ class Turns:
 
 
 def _usual(times: Sequence[float]) -> float:
-    """What a call usually takes: the median, but of long calls the least, as few of them are made."""
+    """What a call usually takes: the median, or of long calls the least.
+
+    Few of those are made.
+    """
     least = min(times)
     return statistics.median(times) if least < BRIEF else least
 
@@ -159,7 +171,7 @@ def _timed(run: Run, loops: int) -> float:
 
 
 def _waiting(function: Callable[..., Any], inputs: Sequence[Any], backend: Backend) -> Run:
-    """The call on a backend, inputs there already; it returns when the result is computed."""
+    """The call on a backend, its inputs there; it waits for the result."""
     synchronize = backend.hook("synchronize")
     with _choice.backend(backend):
         arrays = [
@@ -188,7 +200,10 @@ def _repeated(bring: Callable[[Any], Any], native: Any, target: Backend) -> Run:
 
 @dataclass
 class Calibration:
-    """What is measured of some backends; `steps` goes on with it, `data` is what there is so far."""
+    """What is measured of some backends.
+
+    `steps` goes on with it, `data` is what there is so far.
+    """
 
     backends: Sequence[Backend]
     importing: Mapping[str, float]
@@ -202,7 +217,10 @@ class Calibration:
     _routes: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
 
     def steps(self, seconds: float) -> Iterator[tuple[float, str]]:
-        """Measure until that long after the start, but for half of it at least; yields the part done and what comes."""
+        """Measure, yielding the part that is done and what comes next.
+
+        Ends `seconds` after the start, but lasts at least half of that.
+        """
         end = max(self.started + seconds, time.perf_counter() + seconds / 2)
         keep_memory()
         pairs = [(a, b) for a in self.backends for b in self.backends if a is not b]
@@ -244,7 +262,10 @@ class Calibration:
         return max(doubts)
 
     def _in_proportion(self, cell: Cell) -> dict[str, float]:
-        """Seconds of a call by backend, if they grew with the work from the size before."""
+        """Seconds of a call by backend, as expected from the size before.
+
+        That is what they are if they grow in proportion to the work.
+        """
         sizes = _cells.sizes(cell.kind)
         at = sizes.index(cell.size)
         before = Cell(cell.kind, cell.width, sizes[at - 1])
@@ -276,7 +297,10 @@ class Calibration:
         self._first.setdefault((cell, name), max(first, 0.0))
 
     def _is_too_long(self, cell: Cell, backend: Backend) -> bool:
-        """Whether a backend needs too long for a size, by what it took for the one before, or failed there."""
+        """Whether a backend needs too long for a size.
+
+        What it took for the size before tells, or that it failed there.
+        """
         sizes = _cells.sizes(cell.kind)
         at = sizes.index(cell.size)
         if at == 0:
@@ -351,7 +375,10 @@ def _beside(seconds: float, work: float, points: Sequence[tuple[float, float]]) 
 
 
 def _plausible(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Without the points that a busy machine spoiled: more work takes no less, nor far more than in proportion."""
+    """The points, without those that a busy machine spoiled.
+
+    More work takes no less, nor far more than in proportion.
+    """
     kept: list[tuple[float, float]] = []
     least = math.inf
     for work, seconds in sorted(points, reverse=True):
@@ -375,9 +402,10 @@ _BYTES: Final = (1 << 8, 1 << 16, 1 << 20, 1 << 23)
 
 
 def prepared(names: Sequence[str] | None = None) -> Calibration:
-    """A calibration of these backends, or of every device kind of every library that works here; imports them.
+    """A calibration of these backends, or of each library's best.
 
-    Raises BackendError for a name that was given and cannot be used.
+    Imports them; libraries that do not work here are left out. Raises BackendError for a name that was given and cannot
+    be used.
     """
     started = time.perf_counter()
     importing: dict[str, float] = {}
@@ -397,7 +425,10 @@ def prepared(names: Sequence[str] | None = None) -> Calibration:
 
 
 def _import_seconds(library: _backend.Library) -> float:
-    """Seconds that loading a library takes; in another process if it is loaded here, as by another that uses it."""
+    """Seconds that loading a library takes.
+
+    It is loaded in another process if it is loaded here, as by another library that uses it.
+    """
     started = time.perf_counter()
     if library.package in sys.modules:
         program = f"from anyarray import _backend; _backend.load(_backend.LIBRARIES[{library.name!r}])"
@@ -408,10 +439,10 @@ def _import_seconds(library: _backend.Library) -> float:
 
 
 def keep(measuring: Calibration) -> Path | None:
-    """Write what was measured into the profile, and use it from now on; its path, or None if nothing was written.
+    """Write what was measured into the profile, and use it from now on.
 
-    A calibration that was interrupted before it had measured any call leaves the profile that there is. Raises
-    UnwritableError.
+    Gives its path, or None if nothing was written. A calibration that was interrupted before it had measured any call
+    leaves the profile that there is. Raises UnwritableError.
     """
     file = _profile.path()
     if file is None or not measuring.has_measured:

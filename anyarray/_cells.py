@@ -1,4 +1,4 @@
-"""The cells of a calibration: which functions are measured, at which sizes, with which inputs.
+"""The cells of a calibration: the functions measured, their sizes and inputs.
 
 A class is measured by its first function at many sizes, and each other function at one of them, unless its declaration
 says that it takes as long as another. The inputs are of the kind that is written here for the class, as many as the
@@ -30,7 +30,10 @@ def _vector(random: np.random.Generator, n: int, dtype: Any) -> Host:
 
 @functools.lru_cache(maxsize=len(_cost.WIDTHS))
 def _uniform(n: int, dtype: np.dtype[Any]) -> Host:
-    """The numbers that most classes are measured with, one after the other at a size."""
+    """The numbers that most classes are measured with.
+
+    They are kept, as classes are measured one after the other at a size.
+    """
     numbers = np.resize(np.random.default_rng(0).uniform(0.1, 1.0, min(n, 1 << 20)).astype(dtype), n)
     numbers.flags.writeable = False
     return numbers
@@ -156,14 +159,20 @@ _REAL: Final[dict[Maker, Maker]] = {_complex_vector: _vector, _complex_matrix: _
 
 
 def _of_kinds(make: Maker, kinds: str) -> Maker:
-    """What makes arrays of kinds that a function takes, as close to those of its class as may be."""
+    """What makes arrays of kinds that a function takes.
+
+    They are as close to those of its class as may be.
+    """
     if "f" in kinds:
         return make if "c" in kinds else _REAL.get(make, make)
     return _truths if kinds == "b" else _complex_vector if kinds == "c" else _numbers
 
 
 def _needed(declaration: Declaration, each: Maker, random: np.random.Generator, n: int, dtype: Any) -> tuple[Any, ...]:
-    """All that a function needs, lists of arrays included; one array for all of the same kinds."""
+    """All that a function needs, lists of arrays included.
+
+    One array stands for all of the same kinds.
+    """
     made: dict[Maker, Host] = {}
     inputs: list[Any] = []
     for p in declaration.parameters:
@@ -196,7 +205,7 @@ MEANT: Final[Mapping[str, Callable[..., Any]]] = {
 
 @dataclass(frozen=True)
 class Cell:
-    """A class of functions at one width and one size, or one of its other functions."""
+    """A class, or one of its other functions, at one width and one size."""
 
     kind: str
     width: int
@@ -234,9 +243,10 @@ class Cell:
 
 
 def cells(largest: int) -> list[Cell]:
-    """All cells up to some size, small sizes of every class first, the other functions last.
+    """All cells up to some size, in the order in which they are measured.
 
-    A run that is cut short takes those for the first of their class; cut shorter, it lacks large sizes.
+    Small sizes of every class come first, the other functions last. A run that is cut short takes those for the first
+    of their class; cut shorter, it lacks large sizes.
     """
     firsts = [
         Cell(kind, width, size)
@@ -256,7 +266,7 @@ def cells(largest: int) -> list[Cell]:
 
 
 def alike(function: str) -> list[str]:
-    """The functions that take as long as a measured one, as their declarations say."""
+    """The functions that are declared to take as long as a measured one."""
     return [name for name, declaration in declarations.items() if declaration.alike == function]
 
 

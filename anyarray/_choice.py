@@ -1,4 +1,4 @@
-"""Which backend a call runs on: `backend(...)`, the default of the process, and the rule.
+"""Which backend a call runs on: `backend(...)`, the default, and the rule.
 
 1. Inside `with backend(NAME)`: on NAME. The innermost block wins; each thread and asyncio task has its own.
 2. With none chosen, or `backend("auto")`: if an input is placed, on its home; two different placed homes are an
@@ -35,7 +35,7 @@ _STATE: Final = _automatic.state
 
 
 class Automatic:
-    """The automatic choice while there is a model to ask, or nobody looked for one yet."""
+    """The automatic choice while there is a model, or none was looked for."""
 
     def __repr__(self) -> str:
         return AUTO
@@ -48,9 +48,10 @@ OBSERVED: Final = Automatic()
 
 
 class Choice:
-    """What is chosen: a backend, a name whose library is not imported yet, or the automatic choice.
+    """What is chosen: a backend, the name of one, or the automatic choice.
 
-    The latter is None where calls run where their inputs are, which costs nothing.
+    A name stands until its library is imported. The automatic choice is None where calls run where their inputs are,
+    which costs nothing.
     """
 
     __slots__ = ("backend", "block", "candidates", "outer", "records")
@@ -78,13 +79,19 @@ class Choice:
 def _automatically(
     candidates: tuple[str, ...] | None, records: tuple[list[Decision], ...], block: object, outer: Choice
 ) -> Choice:
-    """The automatic choice; only if small calls may stay in NumPy unseen are they not asked about."""
+    """The automatic choice, asked about small calls only where it must be.
+
+    It need not be where they may stay in NumPy unseen.
+    """
     is_seen = records or (candidates is not None and _automatic.NUMPY not in candidates)
     return Choice(OBSERVED if is_seen else BY_COST, candidates, records, block, outer)
 
 
 def _without(choice: Choice, block: object) -> Choice:
-    """What is chosen when a block is closed; it need not be the innermost, nor open, as generators end when they do."""
+    """What is chosen when a block is closed.
+
+    It need not be the innermost, nor open, as generators end when they do.
+    """
     if choice.outer is None:
         return choice
     if choice.block is block:
@@ -115,7 +122,10 @@ current: Final = _current.get
 
 
 def chosen() -> Backend | None:
-    """The backend that is chosen here, its library imported; None for the automatic choice."""
+    """The backend that is chosen here; None for the automatic choice.
+
+    Imports its library.
+    """
     choice = current()
     if isinstance(choice.backend, Automatic):
         return None
@@ -130,7 +140,7 @@ def chosen() -> Backend | None:
 
 
 class backend:  # noqa: N801 - used as a function
-    """Run everything inside a `with` block, or a decorated function, on one backend.
+    """Run a `with` block, or a decorated function, on one backend.
 
     `name` is a name such as "numpy", "jax", "tf-gpu:1", a device, or "auto". Inputs that live elsewhere are
     brought over. The innermost block wins; each thread and asyncio task has its own. What was chosen before is
@@ -206,7 +216,7 @@ def _called(function: Callable[..., Any]) -> str:
 
 
 def set_default_backend(name: str | Backend, /) -> None:
-    """Choose the backend of the whole process, where no `with backend(...)` block is open.
+    """Choose the backend of the process where no `with backend(...)` is open.
 
     "auto" is the default. The environment variable ANYARRAY_BACKEND sets it from outside. The library is
     imported at the first call, not here. Raises BackendNotFoundError for a name that is unknown.
@@ -220,7 +230,10 @@ def set_default_backend(name: str | Backend, /) -> None:
 
 
 def names_of(function: str, parameter: str, given: Iterable[str | Backend]) -> list[str]:
-    """The names of the backends among which `function` chooses, given by name or as devices; at least one."""
+    """The names of the backends among which `function` chooses.
+
+    They are given by name or as devices. Raises ValueError without any.
+    """
     names = [] if isinstance(given, (str, Backend)) or not isinstance(given, Iterable) else list(given)
     if not names:
         raise _errors.ArgumentValueError(
@@ -241,7 +254,9 @@ def names_of(function: str, parameter: str, given: Iterable[str | Backend]) -> l
 
 
 def device(name: str | Backend, /) -> Backend:
-    """The device object of a name such as "jax-gpu:0"; equal names give the same object.
+    """The device object of a name such as "jax-gpu:0".
+
+    Equal names give the same object.
 
     >>> import anyarray as xp
     >>> xp.device("numpy") is xp.asarray(1, device="numpy").device
@@ -251,7 +266,10 @@ def device(name: str | Backend, /) -> Backend:
 
 
 def chosen_home(given: Any = None) -> Home:
-    """Where a creation function runs: the device it was given, else what is chosen, else NumPy."""
+    """Where a creation function runs.
+
+    It runs on the device it was given, else on what is chosen, else on NumPy.
+    """
     if given is not None:
         return _backend.as_backend(given).placed
     choice = current()
@@ -268,20 +286,26 @@ def chosen_home(given: Any = None) -> Home:
 
 
 def mention(elements: int) -> None:
-    """Say once what would let the automatic choice choose, if it holds here and so many elements are many."""
+    """Say once what would let the automatic choice choose.
+
+    It says so if that holds here, and so many elements are many.
+    """
     if elements >= _automatic.LARGE and chosen() is None:
         _automatic.mention()
 
 
 def _settle(choice: Choice) -> bool:
-    """Whether there is nothing to decide by: then calls run where their inputs are, and are not asked about."""
+    """Whether there is nothing to decide by.
+
+    Then calls run where their inputs are, and are not asked about.
+    """
     if choice.backend is BY_COST and choice.candidates is None and _automatic.model() is None:
         choice.backend = None
     return choice.backend is None
 
 
 def home_of_call(function: str, homes: Iterable[Home], traced: Home | None = None) -> Home:
-    """Where a call of `function` with inputs on `homes` runs, by the rule above.
+    """Where a call of `function` with inputs on `homes` runs, by the rule.
 
     Raises BackendMismatchError if no block is open and inputs are placed on two backends.
     """
@@ -303,7 +327,10 @@ def home_of_call(function: str, homes: Iterable[Home], traced: Home | None = Non
 
 
 def decision(function: str, arrays: Sequence[Any], *, is_traced: bool, has_axis: bool) -> Decision | None:
-    """The decision about a call with these Arrays; None if there is nothing to decide, or nobody to decide it."""
+    """The decision about a call with these Arrays.
+
+    None if there is nothing to decide, or nobody to decide it.
+    """
     choice = current()
     if is_traced or not (choice.backend is None or isinstance(choice.backend, Automatic)):
         return None
@@ -323,7 +350,7 @@ def decision(function: str, arrays: Sequence[Any], *, is_traced: bool, has_axis:
 
 
 def is_by_cost(arrays: Sequence[Any]) -> bool:
-    """Whether a whole function of these Arrays may run wherever it takes least."""
+    """Whether a whole function of these Arrays may run where it is fastest."""
     return (
         isinstance(current().backend, Automatic)
         and (current().candidates is not None or _automatic.model() is not None)
@@ -375,5 +402,5 @@ def recorded(record: list[Decision]) -> Generator[None]:
 
 
 def automatic_home(homes: Iterable[Home]) -> Home:
-    """Where free inputs meet: where the first of them is that has left NumPy, else NumPy."""
+    """Where free inputs meet: the first home that is not NumPy, else NumPy."""
     return next((home for home in homes if home is not _NUMPY), _NUMPY)

@@ -1,4 +1,4 @@
-"""Predicted seconds of a call on each backend: arithmetic over what was measured, no input or output.
+"""Predicted seconds of a call on each backend: pure arithmetic over a profile.
 
 A function belongs to a *class* of functions whose time grows alike; one of each class is measured at many sizes, the
 others at one, which tells how many times longer they work. The size of a call is its *work*, in the unit that time
@@ -91,9 +91,9 @@ def _outer(shapes: Sequence[Shape]) -> Work:
 
 
 def _row_lengths(shapes: Sequence[Shape]) -> Shape:
-    """Of a reduction along an axis: what a row need not be longer than, and how long it is.
+    """Of a reduction along an axis: `LONG_ROW`, and a row's length up to it.
 
-    Along whichever axis: NumPy goes over memory row by row, that of the last axis.
+    A row need not be longer than that. Along whichever axis: NumPy goes over memory row by row, that of the last axis.
     """
     return LONG_ROW, min(shapes[0][-1], LONG_ROW)
 
@@ -109,7 +109,10 @@ def _gathered(shapes: Sequence[Shape]) -> Work:
 
 
 def _broadcast(shapes: Sequence[Shape]) -> Shape:
-    """The shape that shapes broadcast to; the call itself refuses those that do not."""
+    """The shape that shapes broadcast to.
+
+    The call itself refuses those that do not.
+    """
     ndim = max(map(len, shapes), default=0)
     padded = [(1,) * (ndim - len(shape)) + tuple(shape) for shape in shapes]
     return tuple([0 if 0 in lengths else max(lengths) for lengths in zip(*padded, strict=True)])
@@ -278,7 +281,10 @@ class Call(NamedTuple):
 
 
 def call(function: str, shapes: Sequence[Shape], dtypes: Sequence[DType], *, has_axis: bool = False) -> Call | None:
-    """The call of a function with inputs of these shapes and dtypes; None if no measurement speaks for it."""
+    """The call of a function with inputs of these shapes and dtypes.
+
+    None if no measurement speaks for it.
+    """
     other = like.get(function)
     if other is not None:
         if any(dtype.kind not in other.kinds for dtype in dtypes):
@@ -390,7 +396,7 @@ class Model:
     """Libraries that were installed since it was measured."""
 
     def seconds(self, backend: str, what: Call) -> float | None:
-        """Seconds of a call, all inputs at hand; None if that was not measured there.
+        """Seconds of a call, all inputs at hand; None if not measured there.
 
         A backend that was too slow to be measured on sizes on which NumPy was is not trusted with them either, unless
         they are near.
@@ -412,7 +418,7 @@ class Model:
         return seconds
 
     def _worked(self, backend: str, function: str, kind: str, width: int, amount: float) -> float:
-        """Seconds of so much work of a function of a class, which was measured."""
+        """Seconds of so much work of a function, whose class was measured."""
         costs = self.backends[backend]
         curve = costs.curves[kind, width]
         launching = curve.points[0][1]
@@ -424,7 +430,10 @@ class Model:
         return self.backends[backend].first.get(what.kind, 0.0)
 
     def bringing(self, source: str, target: str, nbytes: float, *, is_view: bool = False) -> float:
-        """Seconds of bringing an array; by NumPy where there is no measured route."""
+        """Seconds of bringing an array.
+
+        It goes by NumPy where there is no measured route.
+        """
         if source == target:
             return 0.0
         route = self.routes.get((source, target))
@@ -434,9 +443,10 @@ class Model:
         return route.view if is_view and route.view is not None else route.copy(nbytes)
 
     def crossover(self, kind: str, width: int, backend: str, function: str = "") -> float:
-        """The work from which a backend clearly beats NumPy, its inputs at hand; infinity if never.
+        """The work from which a backend clearly beats NumPy, if ever.
 
-        Of the first function of a class unless another is named.
+        It is infinity if never. Inputs are at hand. The work is that of the first function of a class unless another is
+        named.
         """
         numpys, ours = (self.backends[name].curves.get((kind, width)) for name in ("numpy", backend))
         if numpys is None or ours is None:
@@ -447,7 +457,10 @@ class Model:
         return next((x for x in [*finer, *marks[-1:]] if its(x) + DECIDING < GAIN * theirs(x)), math.inf)
 
     def never_below(self, function: str, widths: Sequence[int] = WIDTHS) -> float:
-        """Elements of the inputs below which every call of a function with such dtypes is fastest in NumPy."""
+        """Elements of inputs below which all calls are fastest in NumPy.
+
+        They are calls of a function with dtypes of these widths.
+        """
         function = like[function].function if function in like else function
         kind = class_of.get(function)
         others = [name for name in self.backends if name != "numpy"]
@@ -476,7 +489,10 @@ BEYOND: Final = 1e30
 
 
 def _number(given: Any) -> float:
-    """A number of a profile. Raises ValueError unless it is finite and not negative."""
+    """A number of a profile.
+
+    Raises ValueError unless it is finite and not negative.
+    """
     number = float(given)
     if not 0 <= number < BEYOND:
         raise ValueError(f"{number} is neither a time nor a size")

@@ -1,4 +1,6 @@
-"""What a declaration says of a function: once, and in words whose rules stand elsewhere, once for each word.
+"""What a declaration says of a function, in words whose rules stand elsewhere.
+
+It says each fact once, and the rules of each word stand in one place.
 
 `@dispatch` reads the annotations of a function of the standard, and `@declare` those of one that has a body of its own:
 
@@ -141,14 +143,20 @@ class Declaration:
             raise ValueError(f"{self.name}: there is no parameter {', '.join(words)}")
 
     def _word(self, what: str, words: dict[str, str], known: Collection[str], usual: str = "") -> str:
-        """The word for something. Raises ValueError for one that nobody knows."""
+        """The word for something.
+
+        Raises ValueError for one that nobody knows.
+        """
         word = words.pop(what, usual)
         if word and word not in known:
             raise ValueError(f"{self.name}: {what} {word!r} is unknown. Known: {', '.join(known)}")
         return word
 
     def operator(self, method: Callable[..., Any], *, is_reflected: bool) -> Declaration:
-        """The same of a method of Array, but for its own name, types and order of operands."""
+        """The same of a method of Array that stands for the function.
+
+        Its own are the names and types of its parameters, and the order of operands.
+        """
         found = Declaration(method, {})
         found.name, found.fit = self.name, self.fit
         found.is_comparison, found.is_power = self.is_comparison, self.is_power
@@ -199,7 +207,7 @@ class Declaration:
         return self.function(*positional, **keyword)
 
     def operands(self) -> Operands | None:
-        """Those arrays that promote: the first and all that have its words; None if there is none."""
+        """Arrays that promote, if any: the first and those of its words."""
         arrays = [p for p in self.parameters if p.role in (ARRAY, WEAK, SEQUENCE) and not p.is_condition]
         if not arrays or arrays[0].is_variadic:
             return None  # they are bools, or each keeps its dtype
@@ -218,7 +226,7 @@ def declare(function: F, /) -> F: ...
 @overload
 def declare(**words: str) -> Callable[[F], F]: ...
 def declare(function: F | None = None, /, **words: str) -> F | Callable[[F], F]:
-    """Say of a function that has a body of its own what `@dispatch` says of the others."""
+    """Say of a function with its own body what `@dispatch` says of others."""
 
     def decorated(function: F) -> F:
         Declaration(function, words).spread()

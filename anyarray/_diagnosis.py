@@ -1,4 +1,4 @@
-"""Why a native function refused: the clear error for what is wrong with the arguments.
+"""Why a native function refused: the clear error for wrong arguments.
 
 Calls are made without looking at the arguments, as looking costs more than the call itself at small sizes. Only after a
 refusal are they examined, by the rules of the standard and so with the same error on every backend.
@@ -61,7 +61,10 @@ AXES: Final = ("axis", "axes", "source", "destination")
 
 
 class Fit(NamedTuple):
-    """How shapes and axes must fit; only asked after a refusal, once dtypes are in order."""
+    """How shapes and axes must fit.
+
+    It is only asked after a refusal, once dtypes are in order.
+    """
 
     complaint: Callable[[Sequence[Input], dict[str, Any]], Complaint] | None = None
     """What is wrong with them, if something is; asked once the axes are in order."""
@@ -76,7 +79,10 @@ class Fit(NamedTuple):
 
 
 def diagnose(error: Exception, function: str, inputs: Sequence[Input], arguments: dict[str, Any], fit: Fit) -> None:
-    """Raise the error that the arguments call for, from the native `error`; return if they seem right."""
+    """Raise the error that the arguments call for, from the native `error`.
+
+    Returns if they seem right.
+    """
     inputs = _as_written(inputs)
     for one in inputs:
         if one.dtype.kind not in ACCEPTED[one.words]:
@@ -105,15 +111,15 @@ def diagnose(error: Exception, function: str, inputs: Sequence[Input], arguments
 
 
 def diagnose_leak(error: Exception, function: str) -> None:
-    """Raise TraceError if a library complains of an array that outlived its trace."""
+    """Raise TraceError if a library complains of an array of a past trace."""
     if _backend.is_leak(error):
         raise _errors.leaked(function) from error
 
 
 def require_plain(function: str, parameter: str, annotation: str, given: Any) -> None:
-    """Raise the error for a parameter that is no array, if `given` is nothing that its annotation allows.
+    """Raise the error for a parameter that is no array, if `given` is wrong.
 
-    Sequences of integers are tuples.
+    Wrong is what its annotation does not allow. Sequences of integers are tuples.
     """
     if INTEGERS.keys() & annotation.split(" | "):
         error = _wrong_integers(annotation, given)
@@ -141,7 +147,10 @@ def _wrong_integers(annotation: str, given: Any) -> type[_errors.AnyarrayError] 
 
 
 def _is_no_integer(value: Any) -> bool:
-    """Whether it is certainly none. What a trace knows of a length may be of any class."""
+    """Whether it certainly is no integer.
+
+    What a trace knows of a length may be of any class.
+    """
     return any(map(_is_no_integer, value)) if isinstance(value, tuple) else isinstance(value, _NO_INTEGERS)
 
 
@@ -158,7 +167,7 @@ def _wrong_choice(annotation: str, given: Any) -> type[_errors.AnyarrayError] | 
 
 
 def _as_written(inputs: Sequence[Input]) -> list[Input]:
-    """The operands of an operator under the names of its function's parameters."""
+    """The operands of an operator, named as its function's parameters."""
     if not any(one.label == "self" for one in inputs):
         return list(inputs)
     labels = ["x"] if len(inputs) == 1 else ["x1", "x2"]
@@ -193,9 +202,10 @@ def _diagnose_broadcasting(error: Exception, function: str, inputs: Sequence[Inp
 
 
 def diagnose_index(error: Exception, shape: Shape, key: Any, value: Shape | None = None) -> None:
-    """Raise the error for a key that does not fit an array of `shape`, or a value of shape `value` to be written there.
+    """Raise the error for a key, or a value to be written, that does not fit.
 
-    Returns if they seem right. `key` is a tuple; for its arrays it holds ndarrays, or an `UnknownIndex`.
+    The array is of `shape`, the value of shape `value`. Returns if they seem right. `key` is a tuple; for its arrays it
+    holds ndarrays, or an `UnknownIndex`.
     """
     diagnose_leak(error, "index")
     wanted = sum(map(_axes_of, key))
@@ -246,7 +256,10 @@ def _axes_of(entry: Any) -> int:
 
 
 def _fits(value: Shape, selected: Shape) -> bool:
-    """Whether a value can be written there. Leading axes of length 1 may be too many."""
+    """Whether a value can be written there.
+
+    Leading axes of length 1 may be too many.
+    """
     extra = len(value) - len(selected)
     if extra > 0:
         if value[:extra] != (1,) * extra:
@@ -256,7 +269,7 @@ def _fits(value: Shape, selected: Shape) -> bool:
 
 
 class UnknownIndex(NamedTuple):
-    """An index array in a key that is examined, if its values are not known."""
+    """An index array, in a key that is examined, of unknown values."""
 
     shape: Shape
     dtype: DType

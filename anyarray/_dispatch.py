@@ -75,7 +75,7 @@ def arrived(native: Native, home: Home) -> Array:
 
 
 def wrapped(declaration: Declaration, native: Any, home: Home) -> Any:
-    """The result of a native function as Arrays, in the form that was declared."""
+    """The result of a native function as Arrays, in its declared form."""
     if declaration.result == "Array":
         return wrap(native, home)
     arrays = [wrap(one, home) for one in native]
@@ -83,7 +83,7 @@ def wrapped(declaration: Declaration, native: Any, home: Home) -> Any:
 
 
 def made(native: Native, home: Home) -> Array:
-    """An Array of a native array that was made for it, of which nobody else knows."""
+    """An Array of a native array made for it, of which nobody else knows."""
     array: Array = scope["new"]()
     array._native = native
     array._home = home
@@ -100,7 +100,10 @@ def dispatch(function: F, /) -> F: ...
 @overload
 def dispatch(**words: str) -> Callable[[F], F]: ...
 def dispatch(function: F | None = None, /, **words: str) -> F | Callable[[F], F]:
-    """Give a declared function its body. `words` say of it what `_declaration` lists."""
+    """Give a declared function its body.
+
+    `words` say of it what `_declaration` lists.
+    """
 
     def decorated(function: F) -> F:
         declaration = Declaration(function, words)
@@ -126,10 +129,10 @@ _waiting: Final[dict[str, list[Operator]]] = {}
 
 
 def operator_of(name: str, *, reflected: bool = False, repeats_lists: bool = False) -> Callable[[F], F]:
-    """Give a declared operator of Array the body of the function `name`, as soon as that is declared.
+    """Give a declared operator of Array the body of the function `name`.
 
-    Unlike a function it answers NotImplemented to operands that it does not know, so that Python asks the other side;
-    but to lists, if that `repeats_lists`.
+    It gets it as soon as that is declared. Unlike a function it answers NotImplemented to operands that it does not
+    know, so that Python asks the other side; but to lists, if that `repeats_lists`.
     """
     slow = operate_on_no_list if repeats_lists else operate
 
@@ -170,7 +173,10 @@ def _compiled(function: F, declaration: Declaration, slow: Callable[..., Any]) -
 
 
 def _staying(function: str) -> Callable[..., bool]:
-    """Whether a call of NumPy's arrays, and scalars, was found to be fastest there."""
+    """What tells whether NumPy was found fastest for a call of its arrays.
+
+    Scalars beside them do not count.
+    """
     calls = _automatic.calls_of_numpy(function)
 
     def stays(*arguments: Any, has_axis: bool = False) -> bool:
@@ -218,7 +224,10 @@ def call(declaration: Declaration, values: Sequence[Any]) -> Any:
 
 
 def _fill(declaration: Declaration, taken: list[Any], scalars: Sequence[int]) -> bool:
-    """Put Arrays in place of Python scalars for which the fast path has nothing; False if it would not help."""
+    """Put Arrays in place of scalars for which the fast path has nothing.
+
+    False if it would not help.
+    """
     first = declaration.taken_at[0]
     is_chosen_from = declaration.parameters[first].is_condition and len(scalars) == 2
     arrays = [one for one in taken if is_array(one)]
@@ -246,13 +255,19 @@ def _fill(declaration: Declaration, taken: list[Any], scalars: Sequence[int]) ->
 
 
 def unshared(native: Native, borrowed: Sequence[Native], home: Home) -> Native:
-    """A native result, copied where it may be a view of a native array that the user handed in and may write to."""
+    """A native result, copied where the user may write to its memory.
+
+    It may be a view of a native array that the user handed in.
+    """
     may_share = getattr(native, "base", None) is not None or any(native is given for given in borrowed)
     return home.exported(native) if may_share and not home.backend.is_immutable else native
 
 
 def _call_anywhere(declaration: Declaration, values: Sequence[Any]) -> Any:
-    """Call a declared function with Arrays and scalars: choose the home, bring the arrays there, call, wrap."""
+    """Call a declared function with Arrays and scalars, wherever it runs.
+
+    It chooses the home, brings the arrays there, calls and wraps.
+    """
     prepared = [
         read(declaration, at, value) if p.is_read else value
         for at, (p, value) in enumerate(zip(declaration.parameters, values, strict=True))
@@ -341,7 +356,7 @@ def _called(declaration: Declaration, prepared: Sequence[Any], home: Home) -> An
 
 
 def operate(declaration: Declaration, values: Sequence[Any]) -> Any:
-    """As `call`, for an operator: NotImplemented if an operand is nothing that it knows."""
+    """As `call`, for an operator: NotImplemented for unknown operands."""
     for value in values:
         is_scalar = type(value) in SCALARS or isinstance(value, (int, float, complex))
         if not is_scalar and not is_array(value) and _backend.backend_of_native(value) is None:
@@ -352,7 +367,10 @@ def operate(declaration: Declaration, values: Sequence[Any]) -> Any:
 
 
 def operate_on_no_list(declaration: Declaration, values: Sequence[Any]) -> Any:
-    """As `operate`, but of lists not even NotImplemented: one would repeat itself as often as a 0-d Array says."""
+    """As `operate`, but of lists not even NotImplemented.
+
+    After NotImplemented a list would repeat itself as often as a 0-d Array says.
+    """
     for value in values:
         if type(value) in (list, tuple):
             raise _errors.not_an_array(declaration.name, "the operand", value)
@@ -360,7 +378,10 @@ def operate_on_no_list(declaration: Declaration, values: Sequence[Any]) -> Any:
 
 
 def created(name: str, device: Any, dtype: _dtypes.DType, *args: Any, **kwargs: Any) -> Array:
-    """The Array that the native creation function `name` makes on `device`, or where creation runs."""
+    """The Array that the native creation function `name` makes.
+
+    It is made on `device`, or where creation runs.
+    """
     home = _choice.chosen_home(device)
     backend = home.backend
     kind = backend.native_dtype(dtype.name)
@@ -368,7 +389,7 @@ def created(name: str, device: Any, dtype: _dtypes.DType, *args: Any, **kwargs: 
 
 
 def copied(array: Array) -> Array:
-    """An Array of the same values which nothing reaches that is done to the native array of the first.
+    """An Array of the same values, out of reach of what is done to the first.
 
     Memory that only Arrays can write to is shared, as they copy it first.
     """
@@ -390,7 +411,10 @@ def is_array(value: Any) -> TypeGuard[Array]:
 
 
 def _taken(function: str, p: Parameter, value: Any) -> Any:
-    """An argument that is no Array as Array, list of Arrays, Python scalar or None, whichever `p` allows."""
+    """An argument that is no Array, as parameter `p` takes it.
+
+    That is an Array, a list of Arrays, a Python scalar or None, whichever it allows.
+    """
     if p.role is SEQUENCE:
         if not isinstance(value, Sequence) or isinstance(value, str):
             raise _errors.not_an_array(function, p.name, value)
@@ -411,10 +435,10 @@ def _taken(function: str, p: Parameter, value: Any) -> Any:
 
 
 def as_array(function: str, parameter: str, value: Any) -> Array:
-    """An Array of an Array, a native array or a variable, without a copy; only for the time of a call.
+    """An Array of an Array, a native array or a variable, without a copy.
 
-    NumPy's arrays are free, those of a framework placed where they are.
-    Raises TypeError for anything else.
+    It is only for the time of a call. NumPy's arrays are free, those of a framework placed where they are. Raises
+    TypeError for anything else.
     """
     if is_array(value):
         return value
@@ -434,7 +458,7 @@ def as_array(function: str, parameter: str, value: Any) -> Array:
 
 
 def home_of_array(function: str, x: Array) -> Home:
-    """Where a call of `function` on this Array runs, if no cost is looked at."""
+    """Where a call of `function` on this Array runs, whatever it costs."""
     here = _choice.current().backend
     # The automatic choice is an object too, but one array stays under it.
     is_chosen = type(here) is _backend.Backend or type(here) is str
@@ -442,12 +466,12 @@ def home_of_array(function: str, x: Array) -> Home:
 
 
 def home_of_arrays(function: str, arrays: Sequence[Array]) -> Home:
-    """Where a call of `function` on these Arrays runs, if no cost is looked at."""
+    """Where a call of `function` on these Arrays runs, whatever it costs."""
     return _choice.home_of_call(function, [a._home for a in arrays], _traced_home(arrays))
 
 
 def _traced_home(arrays: Sequence[Array]) -> Home | None:
-    """The home of the traced ones among the Arrays; the innermost of several."""
+    """The home of the traced Arrays among these; the innermost of several."""
     traced = [a._home for a in arrays if a._home.is_traced(a._native)]
     return max(traced, key=operator.attrgetter("depth")) if traced else None
 
@@ -503,9 +527,10 @@ def brought(array: Array, home: Home, cause: str, explicit: bool = False) -> Nat
 
 
 def read(declaration: Declaration, at: int, value: Any) -> Any:
-    """What was given for parameter `at`, which is no array: integers as Python's own, which all libraries take.
+    """What was given for parameter `at`, which is no array.
 
-    Raises TypeError or ValueError for what the parameter cannot be.
+    Integers become Python's own, which all libraries take. Raises TypeError or ValueError for what the parameter cannot
+    be.
     """
     p = declaration.parameters[at]
     if p.annotation == SHAPE:
@@ -516,7 +541,10 @@ def read(declaration: Declaration, at: int, value: Any) -> Any:
 
 
 def lengths(function: str, parameter: str, shape: Any) -> Any:
-    """A shape as a tuple of Python's own integers; one integer will do. Raises TypeError."""
+    """A shape as a tuple of Python's own integers; one integer will do.
+
+    Raises TypeError for what is neither.
+    """
     given = _plain(shape)
     if isinstance(given, Iterable) and not isinstance(given, (tuple, str)):
         given = _plain(tuple(given))
@@ -533,7 +561,7 @@ def integer(function: str, parameter: str, value: Any) -> int:
 
 
 def _plain(value: Any) -> Any:
-    """Integers, alone, in sequences or in an array, as Python's own; else what came."""
+    """Integers, alone, in sequences or arrays, as Python's; else what came."""
     if isinstance(value, (np.integer, np.ndarray)) or is_array(value):
         value = value.tolist()
     if isinstance(value, (list, tuple)):  # einops and SciPy pass lists
@@ -549,7 +577,10 @@ def _native_dtype(home: Home, wanted: Any) -> Any:
 
 
 def _comparable(operands: Sequence[Any]) -> list[Any]:
-    """The operands of a comparison, with infinity for a Python integer that lies beyond all values of the array."""
+    """The operands of a comparison, with infinity in place of some integers.
+
+    Those are Python integers that lie beyond all values of the array.
+    """
     dtypes = [one.dtype for one in operands if is_array(one) and one.dtype.kind in "iu"]
     return [
         math.copysign(math.inf, one) if type(one) is int and not all(_dtypes.holds(d, one) for d in dtypes) else one
@@ -558,16 +589,20 @@ def _comparable(operands: Sequence[Any]) -> list[Any]:
 
 
 class _Agreed(NamedTuple):
-    """The dtype of the Python scalars of a call, and whether the arrays beside them are cast to it."""
+    """What the Python scalars of a call agree on.
+
+    It is a dtype, and whether the arrays beside them are cast to it.
+    """
 
     name: str
     is_cast: bool
 
 
 def _agreed_dtype(declaration: Declaration, prepared: Sequence[Any]) -> _Agreed | None:
-    """The dtype that Python scalars take from the arrays beside them; None if the call has no scalars.
+    """The dtype that Python scalars take from the arrays beside them.
 
-    A condition is not beside them. Without an array, as in `where(condition, 1, 2.5)`, they agree on a default.
+    None if the call has no scalars. A condition is not beside them. Without an array, as in `where(condition, 1, 2.5)`,
+    they agree on a default.
     """
     scalars: list[Any] = []
     beside: list[str] = []
@@ -599,7 +634,7 @@ def _refuse_no_arrays(declaration: Declaration, values: Sequence[Any]) -> None:
 
 
 def explain(error: Exception, declaration: Declaration, home: Home, values: Sequence[Any]) -> None:
-    """Raise a clear error from a native one, if the arguments show its cause; else return."""
+    """Raise a clear error from a native one if the arguments explain it."""
     if isinstance(error, _errors.AnyarrayError) and not isinstance(error, (TypeError, ValueError)):
         return
     _diagnosis.diagnose_leak(error, declaration.name)

@@ -27,7 +27,7 @@ Scalar = bool | int | float | complex
 
 
 class DType:
-    """A dtype of the standard: one object for all backends, equal to NumPy's."""
+    """A dtype of the standard: one object everywhere, equal to NumPy's."""
 
     __slots__ = ("__weakref__", "_hash", "dtype", "itemsize", "kind", "name")
 
@@ -166,7 +166,7 @@ _by_object: dict[Any, DType] = {}
 
 
 def dtype(wanted: Any, /) -> DType:
-    """The dtype that `wanted` means: a dtype of ours, of NumPy, a name or a Python class.
+    """The dtype that `wanted` means: ours, NumPy's, a name or a Python class.
 
     Raises TypeError for what is no dtype of an Array (object, string, datetime ...).
     """
@@ -214,13 +214,13 @@ def promoted(first: str, second: str) -> str:
 
 @functools.cache
 def result_name(*names: str) -> str:
-    """Name of the dtype that all of `names` promote to, at least one of them."""
+    """Name of the dtype that all of `names`, one at least, promote to."""
     return functools.reduce(promoted, names)
 
 
 @functools.cache
 def floating(name: str) -> str:
-    """Name of the dtype in which a floating-point function takes an array of dtype `name`.
+    """Name of the dtype in which a floating-point function takes `name`.
 
     A floating dtype stays; bool and integers follow NumPy's elementwise functions: 8 bits and
     bool become float16, 16 bits float32, wider ones float64.
@@ -260,7 +260,7 @@ _RANK: Final = {bool: 0, int: 1, float: 2, complex: 3}
 
 
 def weak(scalar: type[Any], beside: str) -> str:
-    """Name of the dtype of a Python scalar of class `scalar` beside an array of dtype `beside`."""
+    """Name of a Python scalar's dtype beside an array of dtype `beside`."""
     kind = _CLASSES[KNOWN[beside].kind]
     if _RANK[scalar] <= _RANK[kind]:
         return beside
@@ -275,9 +275,10 @@ def weak(scalar: type[Any], beside: str) -> str:
 
 
 def beside(array: str, scalars: Iterable[type[Any]]) -> str:
-    """Name of the dtype of what is made of an array of dtype `array` and Python scalars, at least one.
+    """Name of the dtype that an array and Python scalars make together.
 
-    A default float may be narrower than what an integer array would make of it.
+    The array is of dtype `array`; the scalars, one at least, are given by their classes. A default float may be
+    narrower than what an integer array would make of it.
     """
     return weak(max(scalars, key=_RANK.__getitem__), array)
 
@@ -289,7 +290,7 @@ def holds(dtype: DType, value: int) -> bool:
 
 
 def integer_within(function: str, value: float, wanted: DType) -> int:
-    """A real Python number as an integer of the dtype `wanted`, without its fraction.
+    """A real Python number as an integer of `wanted`, without its fraction.
 
     Raises, for `function`, ValueError for NaN and OverflowError for what the dtype cannot hold.
     """
@@ -317,12 +318,15 @@ defaults: Final = _defaults.get
 
 
 def default(kind: type[Any]) -> DType:
-    """The dtype of a Python scalar of class `kind` that has no array beside it."""
+    """The dtype of a Python scalar of class `kind` with no array beside it."""
     return defaults()[kind]
 
 
 def common_default(kinds: Iterable[type[Any]]) -> DType:
-    """The dtype of several Python scalars that have no array beside them: that of the greatest of their classes."""
+    """The dtype of several Python scalars with no array beside them.
+
+    It is that of the greatest of their classes.
+    """
     return default(max(kinds, key=_RANK.__getitem__))
 
 
@@ -333,7 +337,7 @@ def default_dtypes(
     float: DType | None = None,  # noqa: A002 - as above
     complex: DType | None = None,  # noqa: A002 - as above
 ) -> Generator[None]:
-    """Change the dtypes of creation functions and Python scalars inside a `with` block.
+    """Change the dtypes of creation functions and scalars in a `with` block.
 
     `float=xp.float32` is for float32-first work: creation functions, Python floats beside
     integer arrays and, unless given, complex (complex64) follow. Each thread and asyncio task has its own.

@@ -112,7 +112,7 @@ def not_an_array(function: str, parameter: str, came: object) -> ArgumentTypeErr
 
 
 def dtype_not_allowed(function: str, parameter: str, wanted: str, came: object) -> ArgumentTypeError:
-    """Error for an array of a dtype that the standard forbids for this function."""
+    """Error for an array whose dtype the standard forbids for a function."""
     article = "an" if wanted[0] in "aeiou" else "a"
     # No conversion leads from complex numbers to real ones.
     cure = "Take a part of it: xp.real(...)" if str(came).startswith("complex") else "Convert it: xp.astype(...)"

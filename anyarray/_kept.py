@@ -52,7 +52,10 @@ def get(array: Any, target: Backend) -> Native | None:
 
 
 def put(array: Any, target: Backend, native: Native, is_view: bool) -> None:
-    """Keep a copy or a view of an Array on `target`; none of a trace, after which it has no value."""
+    """Keep a copy or a view of an Array on `target`.
+
+    What is of a trace is not kept, as it has no value after it.
+    """
     if target.free.is_traced(native):
         return
     if is_view:

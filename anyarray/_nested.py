@@ -1,4 +1,4 @@
-"""Values that hold other values: tuples, lists, dicts, named tuples and dataclasses.
+"""Values that hold others: tuples, lists, dicts, named tuples, dataclasses.
 
 Opened, they are their parts; flattened, their Arrays and a structure. A structure is hashable, and equal structures
 hold equal things besides the Arrays, so that a compiled function can be kept by it. The proxies by which `tf.Module`
@@ -25,7 +25,10 @@ LEAF: Final = "leaf"
 
 
 class Static:
-    """A value that is no Array, as a part of a structure; equal to another if class and value are."""
+    """A value that is no Array, as a part of a structure.
+
+    It is equal to another if class and value are.
+    """
 
     __slots__ = ("_key", "value")
 
@@ -43,9 +46,10 @@ class Static:
 
 
 def opened(value: Any) -> tuple[tuple[Any, ...] | None, Iterable[Any]] | None:
-    """The keys of a container, None if they are 0, 1, 2 ..., and its parts; None for anything else.
+    """The keys and the parts of a container; None for anything else.
 
-    Those of a dataclass are its fields that are set, then the other attributes of the instance.
+    The keys are None if they are 0, 1, 2 ... Those of a dataclass are its fields that are set, then the other
+    attributes of the instance.
     """
     if isinstance(value, (tuple, list)):
         return None, value
@@ -79,9 +83,10 @@ def closed(kind: Any, keys: tuple[Any, ...] | None, parts: Iterable[Any]) -> Any
 
 
 def mapped(value: Any, change: Callable[[Any], Any]) -> Any:
-    """A container with `change` applied to its parts; anything else, and what that leaves as it was, itself.
+    """A container with `change` applied to its parts; anything else itself.
 
-    Those of a dataclass are its fields here: its other attributes stay as they are.
+    So is a container that `change` leaves as it was. The parts of a dataclass are its fields here: its other attributes
+    stay as they are.
     """
     if _is_instance_of_dataclass(value):
         fields = _fields(value)
@@ -127,9 +132,9 @@ def _kind(value: Any) -> Any:
 
 
 def flattened(value: Any, leaves: list[Any], taken: Callable[[Any], Any | None]) -> Structure:
-    """The structure of `value`; its leaves, in order, are appended to `leaves`.
+    """The structure of `value`, whose leaves are appended to `leaves`.
 
-    `taken` makes a leaf of what is one and None of the rest. A `Static` is not looked into.
+    They come in order. `taken` makes a leaf of what is one and None of the rest. A `Static` is not looked into.
     """
     kind: Any = type(value)
     keys: tuple[Any, ...] | None
@@ -164,7 +169,10 @@ def rebuilt(structure: Structure, leaves: Iterator[Any]) -> Any:
 
 
 def labels(structure: Structure, name: str) -> list[str]:
-    """How a message calls the leaves of a value called `name`, in order: `pair[0]`, `params["w"]`, `model.weights`."""
+    """How a message calls the leaves of a value called `name`, in order.
+
+    Examples are `pair[0]`, `params["w"]` and `model.weights`.
+    """
     if structure is LEAF:
         return [name]
     if type(structure) is Static:

@@ -1,4 +1,4 @@
-"""How other libraries see an Array: NumPy's ufuncs and functions, DLPack, JAX, TensorFlow.
+"""How others see an Array: NumPy's protocols, DLPack, JAX, TensorFlow.
 
 `np.exp(x)`, `ndarray + x` and `np.sum(x)` are calls of our own functions of those names, so they run on x's backend and
 give Arrays. What our namespace lacks is computed by NumPy: a ufunc's result goes to the backend where a call of ours
@@ -86,7 +86,10 @@ HABITS: Final = {
 def ufunc(
     namespace: ModuleType, function: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    """A ufunc of NumPy applied to Arrays; `out` may be an ndarray, which is filled."""
+    """A ufunc of NumPy applied to Arrays.
+
+    `out` may be an ndarray, which is filled.
+    """
     name = function.__name__
     out = [one for one in kwargs.get("out", ()) if one is not None]
     if any(_dispatch.is_array(one) for one in out):
@@ -115,7 +118,10 @@ def ufunc(
 
 
 def _unless_refused(ours: Callable[[], Any], theirs: Callable[[], Any]) -> Any:
-    """What our function gives; NumPy's if ours refuses the arguments. What both refuse raises our error."""
+    """What our function gives; NumPy's if ours refuses the arguments.
+
+    What both refuse raises our error.
+    """
     try:
         return ours()
     except (_errors.ArgumentTypeError, _errors.ArgumentValueError) as refusal:
@@ -126,9 +132,10 @@ def _unless_refused(ours: Callable[[], Any], theirs: Callable[[], Any]) -> Any:
 
 
 def function(namespace: ModuleType, theirs: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """A function of NumPy applied to Arrays: ours of that name if it takes the arguments, else NumPy's on ndarrays.
+    """A function of NumPy applied to Arrays.
 
-    What NumPy refuses, too, raises our error.
+    It is ours of that name if that takes the arguments, else NumPy's on ndarrays. What NumPy refuses, too, raises our
+    error.
     """
     if theirs in _ASKING:
         return _ASKING[theirs](*args, **kwargs)
@@ -201,7 +208,10 @@ _signature: Final = functools.cache(inspect.signature)
 def _arguments(
     theirs: Any, ours: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[list[Any], dict[str, Any]] | None:
-    """The arguments of NumPy's function as ours takes them; None if it has one that ours lacks."""
+    """The arguments of NumPy's function as ours takes them.
+
+    None if it has one that ours lacks.
+    """
     try:
         told = _UNTOLD[theirs] if theirs in _UNTOLD else _signature(theirs)
         given = told.bind(*args, **kwargs).arguments
@@ -277,7 +287,10 @@ def dlpack(
     dl_device: tuple[Any, int] | None,
     copy: bool | None,
 ) -> Any:
-    """A DLPack capsule of a native array; on the host by way of NumPy, as its exporter knows every version."""
+    """A DLPack capsule of a native array.
+
+    One on the host comes by way of NumPy, as its exporter knows every version.
+    """
     wanted = None if dl_device is None else (int(dl_device[0]), int(dl_device[1]))
     if wanted in (None, dlpack_device(native, home)) and home.backend.kind != "cpu":
         return (native if copy is False else home.exported(native)).__dlpack__(stream=stream)
@@ -297,7 +310,10 @@ def dlpack(
 
 
 def of_library(x: Any, library: str) -> Native:
-    """The values of an Array as a native array of a library; the Array's own if it lives there."""
+    """The values of an Array as a native array of a library.
+
+    It is the Array's own if that lives there.
+    """
     home = x._home
     if home.backend.library == library:
         _kept.hand_out(x)
@@ -306,7 +322,10 @@ def of_library(x: Any, library: str) -> Native:
 
 
 def adopted(native: Native, library: str) -> Any:
-    """An Array of what a library's transform hands back: a native array, or a stand-in of its own."""
+    """An Array of what a library's transform hands back.
+
+    That is a native array, or a stand-in of the library's own.
+    """
     backend = _backend.backend_of_native(native)
     return _dispatch.wrap(native, (backend or _backend.backend_of_name(library)).free)
 

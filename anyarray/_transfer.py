@@ -1,4 +1,4 @@
-"""Bringing an array to another backend: the routes, when memory may be shared, the ledger and the guard.
+"""Bringing an array to another backend: routes, sharing, ledger and guard.
 
 Routes
     Within one library the library moves the array. Between two libraries on one device memory is shared by
@@ -178,7 +178,7 @@ class Route:
     """Whether `take` is for ndarrays, which may be unfit."""
 
     def share(self, native: Native) -> Native | None:
-        """The same memory as an array of the target; None if that cannot take it."""
+        """The same memory as an array of the target; None if impossible."""
         if self.take is None or (self.needs_fit and not _memory.is_fit(native)):
             return None
         try:
@@ -261,7 +261,7 @@ class Moved(NamedTuple):
 def moved(
     native: Native, source: Backend, target: Backend, cause: str, *, explicit: bool = False, is_safe: bool = False
 ) -> Moved:
-    """The values of `native`, which lives on `source`, as a native array of `target`.
+    """The values of `native`, on `source`, as a native array of `target`.
 
     `cause` is the function that needs it. `is_safe` says that nobody can write to the memory, as `_ownership` tells.
     Raises TransferError if the array is traced and would have to leave its library, or if a guard forbids the copy.
@@ -292,12 +292,15 @@ def moved(
 
 
 def shared(native: Native, source: Backend, target: Backend) -> Native | None:
-    """A native array of `target` in the same memory; None if that is impossible. The caller knows if it is safe."""
+    """A native array of `target` in the same memory; None if impossible.
+
+    The caller knows if it is safe.
+    """
     return route(source, target).share(native)
 
 
 def to_host(native: Native, source: Backend, cause: str, *, explicit: bool = False) -> np.ndarray[Any, Any]:
-    """The values of `native` as an ndarray: read-only if it shares memory with it.
+    """The values as an ndarray, read-only if it shares memory with `native`.
 
     Raises TransferError if the array is traced, or if a guard forbids the copy off a device.
     """
@@ -320,7 +323,10 @@ def to_host(native: Native, source: Backend, cause: str, *, explicit: bool = Fal
 
 
 def _refuse_traced(native: Native, source: Backend, cause: str, refusal: Exception | None) -> None:
-    """Raise TransferError if an array that is to be read is traced, from what the library itself says to that."""
+    """Raise TransferError if an array that is to be read is traced.
+
+    It is raised from what the library itself says to that.
+    """
     if not source.free.is_traced(native):
         return
     _refuse_leak(native, source, cause)
@@ -334,12 +340,15 @@ def _refuse_traced(native: Native, source: Backend, cause: str, refusal: Excepti
 
 
 def from_host(a: np.ndarray[Any, Any], target: Backend) -> Native:
-    """A native array of `target` with the values of the ndarray `a`; shares no memory with it."""
+    """A native array of `target` with a copy of the values of `a`."""
     return target.free.from_numpy(a, target.native_device)
 
 
 def _refuse_leak(native: Native, source: Backend, cause: str) -> None:
-    """Raise TraceError if the transform in which a traced array was made is over, which an operation on it tells."""
+    """Raise TraceError if the transform that made a traced array is over.
+
+    An operation on it tells.
+    """
     try:
         source.free.expand_dims(native, 0)
     except Exception as error:
@@ -353,7 +362,7 @@ def _traced(source: Backend, purpose: str, cure: str) -> _errors.TransferError:
 
 
 def _guard(native: Native, source: Backend, target: str, cause: str, explicit: bool) -> None:
-    """Raise or warn if a guard is on and the user did not ask for the copy that comes."""
+    """Raise or warn if a guard is on and nobody asked for the coming copy."""
     mode = watch().guard
     if explicit or mode == "off":
         return
@@ -413,7 +422,10 @@ _PACKAGE: Final = os.path.dirname(__file__) + os.sep
 
 
 def _user_frame() -> FrameType:
-    """The innermost frame that is not ours, nor the libraries' machinery between two of ours."""
+    """The innermost frame that is neither ours nor machinery between ours.
+
+    Machinery is what libraries run between two frames of ours.
+    """
     frame: FrameType | None = sys._getframe(1)
     last = sys._getframe(1)
     while frame is not None:

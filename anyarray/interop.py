@@ -1,4 +1,4 @@
-"""Between anyarray and the libraries' own arrays: `from_native`, `to_native`, `portable`."""
+"""Between Arrays and native arrays: `from_native`, `to_native`, `portable`."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ R = TypeVar("R")
 
 
 def from_native(a: Native, /) -> Array:
-    """An Array of a native array (np.ndarray, tf.Tensor, jax.Array, cupy.ndarray) or a variable, without a copy.
+    """An Array of a native array or a variable, without a copy.
 
-    Variables are those of TensorFlow and of Keras; the Array has the value that they have now.
+    A native array is an np.ndarray, tf.Tensor, jax.Array or cupy.ndarray. Variables are those of TensorFlow and of
+    Keras; the Array has the value that they have now.
     It lives where `a` lives and is *placed* there, unless `a` is NumPy's. It shares memory with `a`: a write to the
     Array copies first, but who writes to `a` later changes the Array; `xp.asarray(a)` copies instead.
     Raises TypeError for anything else.
@@ -65,7 +66,7 @@ def _backend_like(like: Any) -> Backend:
 
 
 def _handed_out(x: Array, backend: Backend) -> Native:
-    """The native array of `x` on `backend`, in a form in which nobody can write to the Array."""
+    """The native array of `x` on `backend`; nobody can write to `x` by it."""
     if backend.library == "numpy":
         return x._host("to_native", explicit=True)
     native = _dispatch.brought(x, backend.free, "to_native", explicit=True)
@@ -76,7 +77,7 @@ def _handed_out(x: Array, backend: Backend) -> Native:
 
 
 def standing_for(function: Callable[..., Any]) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Give a function the name, the signature and the docstring of the one that it wraps."""
+    """Give a wrapper the name, signature and docstring of `function`."""
 
     def named(made: Callable[P, R]) -> Callable[P, R]:
         functools.update_wrapper(made, function)
@@ -88,7 +89,7 @@ def standing_for(function: Callable[..., Any]) -> Callable[[Callable[P, R]], Cal
 
 
 def check_is_function(name: str, function: Any) -> None:
-    """Raise TypeError unless `function` can be called, and is no generator function."""
+    """Raise TypeError unless `function` can be called and is no generator."""
     if not callable(function):
         raise _errors.ArgumentTypeError(f"{name}: f must be a function, not {type(function).__name__}")
     if _is_any_of(function, inspect.isgeneratorfunction, inspect.isasyncgenfunction):
@@ -161,7 +162,7 @@ def portable(function: Callable[P, R], /) -> Callable[P, R]:
 
 
 def _kind(function: str, kinds: list[Home | None]) -> Backend:
-    """The backend that results go to: the only framework among the inputs, else NumPy."""
+    """The backend of results: the inputs' only framework, else NumPy."""
     backends = list(dict.fromkeys([home.backend for home in kinds if home is not None]))
     frameworks = [one for one in backends if one.library != "numpy"]
     if len(frameworks) > 1:
@@ -179,7 +180,10 @@ _are_arrays: Final[dict[type, bool]] = {}
 
 
 def _entered(value: Any, kinds: list[Home | None]) -> Any:
-    """`value` with its native arrays wrapped; notes what kinds it met, None for an Array."""
+    """`value` with its native arrays wrapped; notes the kinds that it met.
+
+    The kind of an Array is None.
+    """
     kind = type(value)
     if not _are_arrays.get(kind):
         if kind is Array:

@@ -1,4 +1,4 @@
-"""Names for annotations: what functions take, and the classes of what they return.
+"""Names for annotations: what functions take, and classes of what they give.
 
     from anyarray.typing import AnyArray
 
