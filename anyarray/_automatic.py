@@ -70,7 +70,7 @@ Views are made where nothing is decided, which must not take the time to hand on
 
 
 def account_of(array: Any) -> Account | None:
-    """What was missed for an Array, or for one with the same memory; None if nothing was."""
+    """What was missed for an Array or one with its memory, if anything."""
     found: Account | None = getattr(array, "_account", None)
     if found is None and _by_memory and array._home.backend.library == NUMPY:
         memory = _memory_of(array._native)
@@ -96,7 +96,7 @@ def _give(array: Any, account: Account) -> None:
 
 
 def inherited(result: A, source: Any) -> A:
-    """An Array that is made of another without a decision; it inherits the account."""
+    """An Array made of another without a decision, with its account."""
     # To look for what is not set takes 0.3 us.
     found = None if state.model is None else account_of(source)
     if found is not None:
@@ -451,7 +451,10 @@ def settled(function: str, arrays: Sequence[Any], home: Home, reason: str) -> De
 
 
 def note_reading(array: Any) -> None:
-    """Count that the host reads an Array of a device, which in NumPy would take nothing."""
+    """Count that the host reads a device's Array.
+
+    In NumPy that would take nothing.
+    """
     account = getattr(array, "_account", None)
     if account is not None and state.model is not None:
         home = array._home
@@ -612,7 +615,10 @@ def _place(arrays: Sequence[Any], sizes: Sequence[int], known: _cost.Model) -> H
 
 
 def _at(array: Any) -> Home:
-    """Where an Array counts as living: in NumPy after it went home, as long as its copy is kept there."""
+    """Where an Array counts as living.
+
+    In NumPy after it went home, as long as its copy is kept there.
+    """
     account = getattr(array, "_account", None)
     if account is not None and account.own.get(RETURNED) and _kept.get(array, _NUMPY.backend) is not None:
         return _NUMPY
@@ -747,7 +753,7 @@ class WholeFunction:
         return self._candidates is None or home.backend.name in self._candidates
 
     def give_up(self, there: Home, home: Home, failure: Exception) -> None:
-        """Try a backend no more on which a call failed that succeeded at home."""
+        """Try a backend no more, on which failed what succeeded at home."""
         self._unable.add(there.backend.name)
         if _backend.is_out_of_memory(failure):
             _warn_of_memory("jit", there.backend, home.backend)

@@ -108,7 +108,10 @@ def _named(name: str) -> Choice:
 
 
 def _asked_for() -> str:
-    """What the environment variable says; without the spaces that Windows leaves after `set NAME=value &&`."""
+    """What the environment variable says, without the spaces around it.
+
+    Windows leaves one after `set NAME=value &&`.
+    """
     return os.environ.get(VARIABLE, "").strip()
 
 

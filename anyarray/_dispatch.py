@@ -308,7 +308,10 @@ def _call_anywhere(declaration: Declaration, values: Sequence[Any]) -> Any:
 
 
 def _keep(array: Array, home: Home, cause: str) -> None:
-    """Bring an Array to NumPy for the calls that follow, too; it stays where it is, as other threads may read it."""
+    """Bring an Array to NumPy for the calls that follow, too.
+
+    It stays where it is, as other threads may read it.
+    """
     here = array._native
     native = brought(array, home, cause)
     if array._home is not home and _kept.get(array, home.backend) is None:

@@ -63,7 +63,7 @@ _LEARNT: Final = (32 << 20) - 8192
 
 
 def keep_what_is_freed() -> None:
-    """Let glibc's allocator keep freed memory, up to 64 MiB, for the next array.
+    """Let glibc keep freed memory, up to 64 MiB, for the next array.
 
     It gives memory back to the system from twice the greatest block on that was freed so far, 256 KiB at first, and
     takes it anew page by page: chains of arrays of 0.1 to 10 MB took 6 to 13 times as long. So a block of the greatest

@@ -46,7 +46,9 @@ def is_off() -> bool:
 
 
 def path() -> Path | None:
-    """Where the profile of this machine and environment is or would be; None if none is wanted.
+    """Where the profile is or would be; None if none is wanted.
+
+    It is that of this machine and environment.
 
     Raises UnwritableError if there is no place for one.
     """
@@ -138,7 +140,9 @@ def save(measured: Mapping[str, Any], libraries: Iterable[str], to: Path) -> Non
 
 
 def check() -> None:
-    """Try to write where a profile is to be, if one is wanted; raises UnwritableError.
+    """Try to write where a profile is to be, if one is wanted.
+
+    Raises UnwritableError.
 
     Makes the folder if there is none.
     """
@@ -150,7 +154,9 @@ def check() -> None:
 
 @contextlib.contextmanager
 def _beside(to: Path) -> Generator[tuple[Path, Path]]:
-    """A name for a file beside a profile to be, removed in the end, and the profile's own, links followed.
+    """A name for a new file, removed in the end, and the profile's own.
+
+    The first is beside the second, whose links are followed.
 
     Raises UnwritableError for what the system refuses in the block.
     """
@@ -226,7 +232,10 @@ def find() -> tuple[Path, _cost.Model] | None:
 
 
 def _others(file: Path) -> list[Path]:
-    """The profiles of this machine's other environments, and those of this one before an upgrade; the newest first."""
+    """This machine's other profiles, the newest first.
+
+    They are those of other environments, and of this one before an upgrade.
+    """
     ages: list[tuple[float, Path]] = []
     for other in file.parent.glob(f"{_of_machine()}*.json"):
         with contextlib.suppress(OSError):  # another process replaces it just now
@@ -235,7 +244,10 @@ def _others(file: Path) -> list[Path]:
 
 
 def _content(file: Path) -> dict[str, Any] | None:
-    """What is in a file; None if there is none. Raises UnusableError for what no profile can be."""
+    """What is in a file; None if there is none.
+
+    Raises UnusableError for what no profile can be.
+    """
     try:
         status = file.stat()
         if not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):

@@ -156,7 +156,10 @@ def function(namespace: ModuleType, theirs: Any, args: tuple[Any, ...], kwargs: 
 
 
 def _without_values(theirs: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of NumPy, applied to ndarrays of the shapes and dtypes of Arrays that take no memory."""
+    """A function of NumPy, applied to ndarrays in place of Arrays.
+
+    They have the shapes and dtypes of those, and take no memory.
+    """
 
     def called(*args: Any, **kwargs: Any) -> Any:
         return theirs(*map(_hollow, args), **kwargs)

@@ -1,7 +1,7 @@
-"""What chains of NumPy take before `import anyarray`, and after it: `python -m benchmarks.memory`.
+"""Chains of NumPy before and after the import: `python -m benchmarks.memory`.
 
-The import lets the C library keep freed memory, so that temporaries need no new pages. Fresh processes take turns, as
-what was freed before decides what is kept.
+`import anyarray` lets the C library keep freed memory, so that temporaries need no new pages. Fresh processes take
+turns, as what was freed before decides what is kept.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ print(least)
 
 
 def seconds(size: int, before: str) -> float:
-    """The least time of a chain of four operations on `size` float64 elements in a fresh process."""
+    """The least time of a chain of four operations in a fresh process."""
     program = PROGRAM.format(size=size, before=before)
     return float(subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout)
 

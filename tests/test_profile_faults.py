@@ -438,7 +438,7 @@ def test_the_wave_of_a_shell_is_the_home_in_the_variable_too(monkeypatch: pytest
 
 @pytest.fixture
 def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
-    """Enter an environment of this machine with a folder of its own, and with such versions of JAX."""
+    """Enter an environment with a folder and a version of JAX of its own."""
     monkeypatch.delenv("ANYARRAY_PROFILE")
     monkeypatch.setattr("platformdirs.user_cache_path", lambda name: tmp_path)
 

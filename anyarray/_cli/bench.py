@@ -85,7 +85,7 @@ def drawn(command: str, save: Callable[[Path], None], path: Path, console: Conso
 
 
 def _refused(command: str, path: Path, error: OSError) -> int:
-    """Say that a file cannot be written, though what was measured is printed; 1."""
+    """Say that a file cannot be written; 1. What was measured is printed."""
     print(f"{command}: {path} cannot be written ({error.strerror})", file=sys.stderr)
     return 1
 

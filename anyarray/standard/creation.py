@@ -234,7 +234,7 @@ def _stacked(obj: Any, wanted: DType | None, device: Device | None) -> Array:
 
 
 def _of_sequence(obj: Sequence[Any], wanted: DType | None, device: Device | None, copy: bool | None) -> Array:
-    """An Array of nested sequences; of those that hold arrays where these live."""
+    """An Array of nested sequences; if they hold arrays, where these live."""
     if copy is False:
         raise _errors.ArgumentValueError(f"asarray: a {type(obj).__name__} cannot become an Array without a copy")
     if isinstance(obj, (list, tuple)):
@@ -257,7 +257,7 @@ def _of_sequence(obj: Sequence[Any], wanted: DType | None, device: Device | None
 
 
 def _of_scalar(obj: Any, kind: type[Any], wanted: DType | None, device: Device | None, copy: bool | None) -> Array:
-    """An Array without axes of a Python scalar of one of the four classes, or derived from it."""
+    """An Array without axes of a Python scalar of the class `kind`."""
     if copy is False:
         raise _errors.ArgumentValueError("asarray: a Python scalar cannot become an Array without a copy")
     host = np.array(obj)

@@ -1,4 +1,7 @@
-"""Values inside `xp.jit` and `xp.vmap` where an optimiser, or what maps a function, would take another path."""
+"""Values inside `xp.jit` and `xp.vmap`.
+
+They are those for which an optimiser, or what maps a function, would take another path.
+"""
 
 from __future__ import annotations
 

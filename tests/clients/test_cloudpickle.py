@@ -1,4 +1,7 @@
-"""Functions that are pickled by value, as cloudpickle, joblib and Dask do with those that no module has by name."""
+"""Functions that are pickled by value.
+
+So cloudpickle, joblib and Dask do with those that no module has by name.
+"""
 
 from __future__ import annotations
 

@@ -81,7 +81,10 @@ def jit(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _raise_for_matrix(error: Exception) -> None:
-    """Raise LinAlgError if what a graph raises is that: outside a graph, the functions themselves tell."""
+    """Raise LinAlgError if what a graph raises is that.
+
+    Outside a graph, the functions themselves tell.
+    """
     message = str(error)
     if "not invertible" in message:
         raise np.linalg.LinAlgError("jit: the function inverts a matrix that is singular") from error

@@ -148,7 +148,10 @@ def with_slope(raw: Binary, where_differentiated: Binary) -> Binary:
 
 
 def _of_every_bit(raw: Binary) -> Binary:
-    """The op Pow that looks at all bits of an exponent also where XLA compiles it, which looks at six."""
+    """The op Pow, looking at all bits of an exponent also if XLA compiles it.
+
+    XLA looks at six.
+    """
 
     def power_of(x1: Tensor, x2: Tensor) -> Tensor:
         y = raw(x1, x2)
