@@ -6,7 +6,7 @@ library. The whole standard v2025.12 stands here, `xp.linalg` and `xp.fft` inclu
 
 from typing import TYPE_CHECKING, NoReturn
 
-from anyarray import _errors, _protocols
+from anyarray import _errors, _protocols, fft, linalg
 
 # Before the function `backends`, which is to be what that name means, whatever is imported later.
 from anyarray import backends as _contract  # noqa: F401  # pyright: ignore[reportUnusedImport]
@@ -23,7 +23,6 @@ from anyarray.standard import constants as _constants
 from anyarray.standard import creation as _creation
 from anyarray.standard import data_types as _data_types
 from anyarray.standard import elementwise as _elementwise
-from anyarray.standard import fft, linalg
 from anyarray.standard import indexing as _indexing
 from anyarray.standard import inspection as _inspection
 from anyarray.standard import linear_algebra as _linear_algebra
@@ -51,9 +50,7 @@ from anyarray.transforms import grad, jacobian, jit, stop_gradient, value_and_gr
 if not TYPE_CHECKING:  # to which every name would be one of ours
 
     def __getattr__(name: str) -> NoReturn:
-        cure = _protocols.HABITS.get(name, _protocols.ALIASES.get(name))
-        text = f"module 'anyarray' has no attribute {name!r}" + (f". The standard has xp.{cure}" if cure else "")
-        raise AttributeError(text, name=name)
+        raise _protocols.absent("", name)
 
 
 __version__ = "0.1.0"

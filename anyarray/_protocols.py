@@ -61,6 +61,10 @@ HABITS: Final = {
     "dot": "matmul",
     "dstack": "concat",
     "fabs": "abs",
+    "fft.fft2": "fft.fftn(x, axes=(-2, -1))",
+    "fft.ifft2": "fft.ifftn(x, axes=(-2, -1))",
+    "fft.irfft2": "fft.irfftn(x, axes=(-2, -1))",
+    "fft.rfft2": "fft.rfftn(x, axes=(-2, -1))",
     "fix": "trunc",
     "flatnonzero": "nonzero",
     "float_power": "pow",
@@ -68,6 +72,9 @@ HABITS: Final = {
     "identity": "eye",
     "in1d": "isin",
     "inner": "vecdot",
+    "linalg.lstsq": "linalg.pinv(x) @ y",
+    "linalg.multi_dot": "matmul",
+    "linalg.norm": "linalg.vector_norm and xp.linalg.matrix_norm",
     "nan_to_num": "where",
     "outer": "linalg.outer",
     "ptp": "max(x) - xp.min(x)",
@@ -81,6 +88,18 @@ HABITS: Final = {
     "vstack": "concat",
 }
 """What does nearly the same as a function of NumPy that the standard lacks."""
+
+
+def absent(chapter: str, name: str) -> AttributeError:
+    """What to raise for a name that the namespace or a chapter of it lacks.
+
+    It says what the standard has in its place, if that is known. `chapter` is "linalg", "fft" or "".
+    """
+    path = ".".join(filter(None, (chapter, name)))
+    cure = HABITS.get(path, ALIASES.get(path))
+    module = ".".join(filter(None, ("anyarray", chapter)))
+    text = f"module '{module}' has no attribute {name!r}" + (f". The standard has xp.{cure}" if cure else "")
+    return AttributeError(text, name=name)
 
 
 def ufunc(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import inspect
 import linecache
 import operator
@@ -25,6 +26,13 @@ FUNCTIONS = [name for name in STANDARD if inspect.isfunction(named(xp, name))]
 NATIVE = sorted(
     {*_backend._DEFAULT_HOOKS, *(name.rpartition(".")[2] for name in FUNCTIONS)}.intersection(_backend.declared)
 )
+
+
+@pytest.mark.parametrize("chapter", ["fft", "linalg"])
+def test_an_extension_is_a_module_that_can_be_imported(chapter: str) -> None:
+    module = importlib.import_module(f"anyarray.{chapter}")
+    assert module is getattr(xp, chapter)
+    assert {f"{chapter}.{name}" for name in module.__all__} == {n for n in STANDARD if n.startswith(f"{chapter}.")}
 
 
 def test_a_docstring_starts_with_one_short_line() -> None:

@@ -8,7 +8,7 @@ namespace, or whatever NumPy takes as one; left out, it is a default that `defau
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -233,7 +233,7 @@ def _stacked(obj: Any, wanted: DType | None, device: Device | None) -> Array:
     return _converted(_dispatch.wrap(native, home), wanted, copy=None)
 
 
-def _of_sequence(obj: Sequence[Any], wanted: DType | None, device: Device | None, copy: bool | None) -> Array:
+def _of_sequence(obj: Any, wanted: DType | None, device: Device | None, copy: bool | None) -> Array:
     """An Array of nested sequences; if they hold arrays, where these live."""
     if copy is False:
         raise _errors.ArgumentValueError(f"asarray: a {type(obj).__name__} cannot become an Array without a copy")
