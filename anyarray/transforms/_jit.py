@@ -17,7 +17,6 @@ from anyarray._backend import Backend, Home, Native
 from anyarray._choice import Choice
 from anyarray._nested import LEAF, Static, Structure
 from anyarray.interop import name_of, standing_for
-from anyarray.transforms import _entrance
 from anyarray.transforms._call import (
     P,
     R,
@@ -195,7 +194,7 @@ class _Jit:
         own = self.own = Own()
         own.made = (_own_of, (function, static))
         own.fast, own.refusals, own.bare = self._fast, self._refusals, self._bare
-        own.slow, own.function, own.first = self.call, function, None
+        own.slow, own.function = self.call, function
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _Jit, (self._function, tuple(self._static))
@@ -210,7 +209,7 @@ class _Jit:
         filename = f"<anyarray jit {getattr(self._function, '__qualname__', 'function')}>"
         linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
         made: dict[str, Any] = {}
-        exec(compile(source, filename, "exec"), {"entrance_": _entrance, "own_": self.own}, made)
+        exec(compile(source, filename, "exec"), {"own_": self.own, "__builtins__": self.own.nearest}, made)
         entrance: Any = made["called"]
         entrance.__defaults__ = tuple(
             p.default for p in inspect.signature(self._function).parameters.values() if p.default is not p.empty
@@ -328,8 +327,7 @@ class _Jit:
 
     def _forget(self, home: Home) -> None:
         self._fast.pop(home, None)
-        if self.own.first is home:
-            self.own.first = None
+        self.own.lead_no_more(home)
 
     def _note_bare(self, home: Home, arguments: Sequence[Any]) -> None:
         """Call the function itself from now on for arguments like these.
@@ -395,12 +393,11 @@ class _Jit:
         # Who comes here with a fast path was refused by it: then arrays are not always alike.
         if run is None:
             self._refusals[one.native] = _Varies
-        self._fast[home] = one.native if run is None else run
-        own = self.own
-        if run is not None and own.first is None:
-            own.executable, own.at, own.first = run, backend, home
-        elif run is None and own.first is home:
-            own.first = None
+            self._fast[home] = one.native
+            self.own.lead_no_more(home)
+        else:
+            self._fast[home] = run
+            self.own.lead(home, run)
         return _dispatch.wrap(found, home)
 
     def _with_static(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
