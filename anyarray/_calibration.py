@@ -43,18 +43,8 @@ LONGEST_CELL: Final = 0.15
 """Seconds that the turns of a cell go on at most for the sake of a better median."""
 BRIEF: Final = 0.01
 """Seconds of a call up to which it counts that threads wake up for it, and several more are made at once."""
-LARGEST_KEPT: Final = 31 << 20
-"""Bytes of an array that the GNU C library keeps at most, to give them to the next one."""
 LARGEST_ON_CPU: Final = 1 << 24
 """Size beyond which only accelerators have something new to show."""
-
-
-def keep_memory() -> None:
-    """Let the C library keep memory from now on.
-
-    It does so in any program that had a large array.
-    """
-    np.empty(LARGEST_KEPT, dtype=np.uint8)
 
 
 Run = Callable[[int], None]
@@ -222,7 +212,6 @@ class Calibration:
         Ends `seconds` after the start, but lasts at least half of that.
         """
         end = max(self.started + seconds, time.perf_counter() + seconds / 2)
-        keep_memory()
         pairs = [(a, b) for a in self.backends for b in self.backends if a is not b]
         for source, target in pairs:
             yield 1 - (end - time.perf_counter()) / seconds, f"{source} to {target}"

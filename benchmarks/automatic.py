@@ -232,7 +232,6 @@ def main() -> None:
     if model is None:
         sys.exit(f"There is no profile of this machine. {_automatic.CURE}")
     backends = list(model.backends)
-    _calibration.keep_memory()
     measured = rows()
     with np.errstate(all="ignore"):
         for row in track(measured, "automatic", console=progress, transient=True):
