@@ -28,7 +28,6 @@ import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
 
 from anyarray import _backend, _cost, _errors, _kept, _memory, _ownership, _transfer
@@ -186,18 +185,14 @@ def _looked_up() -> _cost.Model | None:
     return _without(found, [name for name in found.backends if not may_be_here(name)])
 
 
-_OURS: Final = (str(Path(__file__).parent) + os.sep, "<anyarray", contextlib.__file__)
-"""How the names of the files begin of which a user knows nothing: ours, generated ones, that of `with`."""
-
-
 def _outside() -> int:
     """The `stacklevel` at which a warning of the caller names the user's line.
 
     It does so however many calls of ours lead here.
     """
     # `skip_file_prefixes` of `warnings.warn` does it from Python 3.12 on.
-    frame, level = sys._getframe(1), 1
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_OURS):
+    the_user_s, frame, level = _transfer.user_frame(), sys._getframe(1), 1
+    while frame is not the_user_s and frame.f_back is not None:
         frame, level = frame.f_back, level + 1
     return level
 

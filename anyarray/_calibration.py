@@ -420,7 +420,7 @@ def _import_seconds(library: _backend.Library) -> float:
     """
     started = time.perf_counter()
     if library.package in sys.modules:
-        program = f"from anyarray import _backend; _backend.load(_backend.LIBRARIES[{library.name!r}])"
+        program = f"from anyarray import _backend; _backend.load(_backend.libraries()[{library.name!r}])"
         subprocess.run([sys.executable, "-c", program], check=False, capture_output=True)
     else:
         _backend.load(library)

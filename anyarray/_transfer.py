@@ -18,12 +18,12 @@ Ledger and guard
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import time
 import warnings
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from types import FrameType
@@ -113,7 +113,7 @@ watch: Final = _watch.get
 """What is asked for here: `watch() is UNWATCHED` if neither a ledger nor a guard is open."""
 
 
-@contextmanager
+@contextlib.contextmanager
 def _watching(watch: _Watch) -> Generator[None]:
     token = _watch.set(watch)
     try:
@@ -122,7 +122,7 @@ def _watching(watch: _Watch) -> Generator[None]:
         _watch.reset(token)
 
 
-@contextmanager
+@contextlib.contextmanager
 def transfers() -> Generator[TransferLog]:
     """Record every transfer inside a `with` block.
 
@@ -141,7 +141,7 @@ def transfers() -> Generator[TransferLog]:
         yield log
 
 
-@contextmanager
+@contextlib.contextmanager
 def no_transfers(mode: Literal["raise", "warn"] = "raise", /) -> Generator[None]:
     """Forbid implicit copies between backends inside a `with` block.
 
@@ -366,7 +366,7 @@ def _guard(native: Native, source: Backend, target: str, cause: str, explicit: b
     mode = watch().guard
     if explicit or mode == "off":
         return
-    frame = _user_frame()
+    frame = user_frame()
     message = (
         f"{cause}: would copy {_nbytes(native, source):,} bytes from {source} to {target} in "
         f"{frame.f_code.co_filename}:{frame.f_lineno}. "
@@ -395,7 +395,7 @@ def _note(
     if not logs:
         return
     seconds = time.perf_counter() - started
-    code = _user_frame()
+    code = user_frame()
     row = Transfer(
         source.name,
         target,
@@ -418,19 +418,13 @@ def _nbytes(native: Native, backend: Backend) -> int:
     return size * backend.free.dtype(native).itemsize
 
 
-_PACKAGE: Final = os.path.dirname(__file__) + os.sep
+_OURS: Final = (os.path.dirname(__file__) + os.sep, "<anyarray", "<frozen ", contextlib.__file__)
+"""How the names of the files begin of which a user knows nothing: ours, generated ones, Python's, that of `with`."""
 
 
-def _user_frame() -> FrameType:
-    """The innermost frame that is neither ours nor machinery between ours.
-
-    Machinery is what libraries run between two frames of ours.
-    """
-    frame: FrameType | None = sys._getframe(1)
-    last = sys._getframe(1)
-    while frame is not None:
-        name = frame.f_code.co_filename
-        if not (name.startswith((_PACKAGE, "<anyarray ", "<frozen ")) or name.endswith("contextlib.py")):
-            return frame
-        last, frame = frame, frame.f_back
-    return last
+def user_frame() -> FrameType:
+    """The innermost frame that is neither ours nor what runs between ours."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_OURS):
+        frame = frame.f_back
+    return frame

@@ -179,7 +179,7 @@ def test_what_another_library_imported_is_timed_in_another_process(monkeypatch: 
     # `json` is imported, the backend is not.
     library = _backend.Library("idle", "idle_backend", "json", ("cpu",))
     assert _calibration._import_seconds(library) >= 0
-    assert programs == ["from anyarray import _backend; _backend.load(_backend.LIBRARIES['idle'])"]
+    assert programs == ["from anyarray import _backend; _backend.load(_backend.libraries()['idle'])"]
 
 
 def test_half_of_the_time_is_left_however_long_importing_took() -> None:

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import anyarray as xp
-from anyarray import _automatic, _calibration, _cells, _profile, testing
+from anyarray import _automatic, _calibration, _cells, _profile, _transfer, testing
 from anyarray.__main__ import main
 from anyarray._cli import bench, calibrate
 from anyarray._cli.experiments import EXPERIMENTS
@@ -128,7 +128,7 @@ LINES: Final[dict[str, Callable[[], Any]]] = {
 @pytest.mark.parametrize("call", LINES.values(), ids=LINES)
 def test_the_warning_names_the_line_of_the_user(file: Path, call: Callable[[], Any]) -> None:
     file.write_text("nothing")
-    outside = _automatic._OURS
+    outside = _transfer._OURS
     with pytest.warns(xp.ProfileWarning) as caught:
         call()
     assert caught[0].filename == __file__

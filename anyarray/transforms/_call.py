@@ -101,7 +101,7 @@ def run_on(function: Callable[..., Any], home: Home, structure: Structure, nativ
 
 
 def hook_of(name: str, home: Home, hook: str) -> Callable[..., Any]:
-    """The backend's transform, in its scope.
+    """The backend's derivative of that name, in its scope.
 
     Raises UnsupportedError if it has none.
     """

@@ -158,7 +158,7 @@ class _Differentiated(Call):
                 raise _no_such_argument(name, function, position, len(args), kwargs)
         positions = [position % len(args) for position in wanted]
         if len(set(positions)) < len(positions):
-            raise _errors.ArgumentValueError(f"{name}: argnums must name each argument once, not {tuple(wanted)}")
+            raise _named_twice(name, wanted)
         numbers_too = [_with_arrays(one) if i in positions else one for i, one in enumerate(args)]
         super().__init__(name, function, tuple(numbers_too), kwargs)
         structures = self.structure[2][0][2]
@@ -200,7 +200,11 @@ def _check_argnums(name: str, argnums: Any) -> None:
                 f"{name}: argnums must be an int or a sequence of ints, not {argnums!r}. It counts arguments from 0"
             )
     if len(set(numbers)) < len(numbers):
-        raise _errors.ArgumentValueError(f"{name}: argnums must name each argument once, not {tuple(numbers)}")
+        raise _named_twice(name, numbers)
+
+
+def _named_twice(name: str, argnums: Sequence[int]) -> _errors.ArgumentValueError:
+    return _errors.ArgumentValueError(f"{name}: argnums must name each argument once, not {tuple(argnums)}")
 
 
 def _no_such_argument(
