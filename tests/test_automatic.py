@@ -631,17 +631,18 @@ def test_a_whole_function_that_fails_elsewhere_runs_where_its_arguments_are() ->
         assert 0 < done == machine.operations
 
 
+def long_chain(x: xp.Array) -> xp.Array:
+    for _ in range(2000):
+        x = x * 0.5 + 1
+    return x
+
+
 def test_a_whole_function_without_memory_elsewhere_is_handed_back() -> None:
     with testing.simulated(memory=8.0), xp.backend("auto"):
         xp.device("sim")
         _automatic.use(fused_model(compiling=0.0))
 
-        @xp.jit
-        def slow(x: xp.Array) -> xp.Array:
-            for _ in range(2000):
-                x = x * 0.5 + 1
-            return x
-
+        slow = xp.jit(long_chain)
         x = xp.ones(N)
         slow(x)
         with pytest.warns(
@@ -659,8 +660,7 @@ def test_what_a_whole_function_raises_itself_is_raised_once() -> None:
 
         @xp.jit
         def slow(x: xp.Array) -> xp.Array:
-            for _ in range(2000):
-                x = x * 0.5 + 1
+            x = long_chain(x)
             if is_wrong:
                 raise ValueError("wrong")
             return x
@@ -680,12 +680,7 @@ def test_jit_runs_a_whole_function_elsewhere() -> None:
         xp.device("sim")
         _automatic.use(fused_model(compiling=0.0))
 
-        @xp.jit
-        def slow(x: xp.Array) -> xp.Array:
-            for _ in range(2000):
-                x = x * 0.5 + 1
-            return x
-
+        slow = xp.jit(long_chain)
         x = xp.ones(N)
         assert [slow(x).device.library for _ in range(2)] == ["numpy", "sim"]
         assert slow(xp.ones(N, device="numpy")).device is xp.device("numpy")
