@@ -370,6 +370,8 @@ class Decision:
     """Predicted seconds of the call alone, inputs at hand, on each backend that was measured."""
     transferred: float = 0.0
     """Predicted seconds of bringing the inputs, part of `predicted`."""
+    bought: float = 0.0
+    """Predicted seconds of importing the library and compiling for these shapes, part of `predicted` too."""
     account: Account | None = None
     is_return: bool = False
     """Whether the inputs go home to NumPy with the call, where those that follow find them."""
@@ -520,7 +522,7 @@ def decide(
     staying = seconds[here] + bringing
     here_first = _first(here, call, prospect, known)
     decision.predicted[here] = staying + here_first
-    decision.transferred = bringing
+    on_top = {here: (bringing, here_first)}
     best, least = here, math.inf
     for name, working in allowed.items():
         if name == here or (name, function) in _unable:
@@ -540,6 +542,7 @@ def decide(
         moving = arriving + known.bringing(name, here, call.work.results * call.itemsize, is_view=is_view)
         once = _first(name, call, prospect, known) + _importing(name, known)
         decision.predicted[name] = total = working + moving + once
+        on_top[name] = arriving, once
         multiple = 1.0 if name == NUMPY else TWICE
         pays_alone = saving + here_first >= moving + once
         missed = min(account.own.get(name, 0.0), sum([pool.get(name, 0.0) for pool in pools]))
@@ -552,7 +555,6 @@ def decide(
             best, least = name, total
             payer = "this call alone pays for it" if pays_alone else "missed savings paid for it"
             decision.reason = f"moves from {here}: {payer}"
-            decision.transferred = arriving
     decision.is_return = best == NUMPY != here
     if best != here:
         for found in filter(None, map(account_of, arrays)):
@@ -560,6 +562,7 @@ def decide(
     if candidates is not None and best not in candidates:
         best = _narrowed(function, decision.predicted, candidates, dtypes).name
         decision.reason = LEFT_OUT.format(here)
+    decision.transferred, decision.bought = on_top.get(best, (0.0, 0.0))
     if best == here:
         is_more_gained = min(allowed.values()) <= _cost.GAIN * seconds[here]
         decision.reason = _staying(here, allowed, is_more_gained=is_more_gained)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
@@ -17,11 +18,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-@dataclass
+@dataclass(repr=False)
 class Explanation:
     """The decisions in order, as `explain()` gives them; prints as a table.
 
-    Calls that were decided alike share a line of the table, with the mean of their times.
+    Calls that were decided alike share a row of the table, with the mean of their times. It is as wide as the terminal
+    at most, or 80 columns where there is none.
     """
 
     decisions: list[Decision] = field(default_factory=list[Decision])
@@ -37,11 +39,11 @@ class Explanation:
 
     @property
     def predicted_seconds(self) -> float:
-        """Predicted seconds of the calls where they ran, transfers included.
+        """Predicted seconds of the calls where they ran, with what moved and what was bought for them.
 
-        Of those that were decided by cost.
+        Of those that were decided by cost. The way back, which is part of the price of a move, counts when it is gone.
         """
-        return sum(one.predicted[one.home.backend.name] for one in self._by_cost())
+        return sum(one.alone[one.home.backend.name] + one.transferred + one.bought for one in self._by_cost())
 
     @property
     def predicted_on_numpy(self) -> float:
@@ -49,46 +51,90 @@ class Explanation:
 
         Nothing would have been moved then.
         """
-        return sum(one.alone.get(_automatic.NUMPY, 0.0) for one in self._by_cost())
+        return sum(one.alone[_automatic.NUMPY] for one in self._by_cost())
 
     def _by_cost(self) -> list[Decision]:
-        return [one for one in self.decisions if one.home.backend.name in one.predicted]
+        return [one for one in self.decisions if {one.home.backend.name, _automatic.NUMPY} <= one.alone.keys()]
 
     def __len__(self) -> int:
         return len(self.decisions)
 
     def __str__(self) -> str:
+        if not self.decisions:
+            return "No call was decided."
+        import shutil  # with `textwrap` a few milliseconds, which `import anyarray` need not take
+
+        width = shutil.get_terminal_size().columns
+        return "\n".join([*self._table(width), *self._totals()])
+
+    __repr__ = __str__
+
+    def _table(self, width: int) -> list[str]:
+        """The rows, with heads above and reasons below.
+
+        A call has a line of its own above its numbers if they do not fit beside it.
+        """
+        import textwrap
+
         alike: dict[tuple[object, ...], list[Decision]] = {}
         for one in self.decisions:
             alike.setdefault((one.function, one.shapes, one.home, one.reason), []).append(one)
         names = list(dict.fromkeys([name for one in self.decisions for name in one.predicted]))
-        predicted = [f"predicted: {name}" if name == names[0] else name for name in names]
-        function, shape, place, reason = TEXTS
-        lines = [[function, shape, place, "calls", "took", *predicted, "of it moving", reason]]
-        for calls in alike.values():
-            one, took = calls[0], _mean([call.seconds for call in calls])
-            on_each = [_mean([call.predicted.get(name) for call in calls]) for name in names]
-            shapes = " ".join(str(shape).replace(" ", "") for shape in one.shapes)
-            moving = _mean([call.transferred or None for call in calls])
-            lines.append(
-                [one.function, shapes, str(one.home.backend), str(len(calls)), took, *on_each, moving, one.reason]
-            )
-        columns = [_aligned(column, is_text=column[0] in TEXTS) for column in zip(*lines, strict=True)]
-        table = ["  ".join(line).rstrip() for line in zip(*columns, strict=True)]
-        totals = [f"{name}: {duration(seconds)}" for name, seconds in self.seconds.items()]
-        if self._by_cost():
+        reasons = list(dict.fromkeys([one.reason for one in self.decisions]))
+        calls, rows = [], [["ran on", "calls", "took", *names, "moving", "why"]]
+        for found in alike.values():
+            one = found[0]
+            calls.append(_call(one))
+            took, moving = _mean([call.seconds for call in found]), _mean([call.transferred or None for call in found])
+            on_each = [_mean([call.predicted.get(name) for call in found]) for name in names]
+            why = str(1 + reasons.index(one.reason))
+            rows.append([str(one.home.backend), str(len(found)), took, *on_each, moving, why])
+        columns = [_aligned(column) for column in zip(*rows, strict=True)]
+        if names:  # above the first of them
+            at = sum(len(column[0]) + len(GAP) for column in columns[:3])
+            over = [" " * at + "predicted:"]
+        else:
+            over = []
+        heads, *numbers = [GAP.join(row).rstrip() for row in zip(*columns, strict=True)]
+        beside = max(map(len, ["call", *calls]))
+        if beside + len(GAP) + max(map(len, [*over, heads, *numbers])) <= width:
+            lines = [call.ljust(beside) + GAP + row for call, row in zip(calls, numbers, strict=True)]
+            top = [" " * beside + GAP + line for line in over] + ["call".ljust(beside) + GAP + heads]
+        else:
+            lines = [
+                line
+                for call, row in zip(calls, numbers, strict=True)
+                for line in [*textwrap.wrap(call, width, subsequent_indent=2 * GAP, break_long_words=False), GAP + row]
+            ]
+            top = [GAP + line for line in [*over, heads]]
+        return [*top, *lines, *[f"{i}: {reason}" for i, reason in enumerate(reasons, 1)]]
+
+    def _totals(self) -> list[str]:
+        totals = ["took: " + ", ".join([f"{name} {duration(seconds)}" for name, seconds in self.seconds.items()])]
+        known = len(self._by_cost())
+        if known:
+            which = "" if known == len(self) else f", of {known} of {len(self)} calls"
             ran, numpys = duration(self.predicted_seconds), duration(self.predicted_on_numpy)
-            totals.append(f"predicted: {ran}, all in NumPy: {numpys}")
-        return "\n".join([*table, *totals])
+            totals.append(f"predicted: {ran}, all in NumPy: {numpys}{which}")
+        return totals
 
 
-TEXTS: Final = ("function", "shapes", "ran on", "reason")
-"""The columns of the table that hold no numbers."""
+GAP: Final = "  "
+"""Between the columns of the table."""
+TEXTS: Final = ("ran on", "why")
+"""The columns that hold no quantities."""
 
 
-def _aligned(cells: Sequence[str], *, is_text: bool) -> list[str]:
+def _call(one: Decision) -> str:
+    """The function and the shapes of its arrays, as add 2*(3,4)."""
+    shapes = [(shape, len(list(alike))) for shape, alike in itertools.groupby(one.shapes)]
+    texts = [(f"{n}*" if n > 1 else "") + str(shape).replace(" ", "") for shape, n in shapes]
+    return " ".join([one.function, *texts])
+
+
+def _aligned(cells: Sequence[str]) -> list[str]:
     width = max(map(len, cells))
-    return [cell.ljust(width) if is_text else cell.rjust(width) for cell in cells]
+    return [cell.ljust(width) if cells[0] in TEXTS else cell.rjust(width) for cell in cells]
 
 
 def _mean(seconds: Sequence[float | None]) -> str:

@@ -447,17 +447,64 @@ def test_explain_says_where_and_why() -> None:
     assert "sin" in str(why) and "all in NumPy: 101 ms" in str(why)
 
 
-def test_an_explanation_has_a_line_for_calls_that_were_decided_alike() -> None:
+def test_an_explanation_has_a_row_for_calls_that_were_decided_alike() -> None:
     with world({**EVEN, "sin": 3.0}, EVEN, latency=100 * UNIT), xp.explain() as why:
         x = xp.ones(N)
         for _ in range(5):
             xp.tanh(x)
         xp.sin(x)
-    heads, tanh, sin, *totals = str(why).splitlines()
-    assert heads.split() == "function shapes ran on calls took predicted: numpy sim of it moving reason".split()
-    assert tanh.split()[:4] == ["tanh", f"({N},)", "numpy", "5"]
-    assert sin.split()[3] == "1" and sin.endswith("stays on numpy: moving has not paid yet")
-    assert totals[0].startswith("numpy: ") and len(why) == 6
+    over, heads, tanh, sin, fastest, waits, took, predicted = str(why).splitlines()
+    assert over.strip() == "predicted:"
+    assert heads.split() == "call ran on calls took numpy sim moving why".split()
+    assert tanh.split()[:4] == ["tanh", f"({N},)", "numpy", "5"] and tanh.endswith("  1")
+    assert sin.split()[3] == "1" and sin.endswith("  2")
+    assert fastest == "1: stays on numpy: the fastest"
+    assert waits == "2: stays on numpy: moving has not paid yet"
+    assert took.startswith("took: numpy ") and len(why) == 6
+    assert predicted == "predicted: 8.00 ms, all in NumPy: 8.00 ms"
+
+
+@pytest.mark.parametrize("columns", [80, 100, 120])
+def test_an_explanation_is_as_wide_as_the_terminal(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    home, names = xp.asarray(1)._home, ("numpy", "tf-gpu", "jax-gpu", "cupy")
+    seconds = dict.fromkeys(names, 0.123456)
+    decisions = [
+        xp.Decision(function, shapes, home, home, "reason", seconds, seconds, transferred=0.0123, seconds=0.0123)
+        for function, shapes in (
+            ("concat", ((1_000_000,),) * 30 + ((3, 4, 5), (2,)) * 9),
+            ("subtract", ((1000, 1000, 1), (1, 1000))),
+        )
+    ]
+    printed = str(xp.Explanation(decisions))
+    assert max(map(len, printed.splitlines())) <= columns
+    assert printed.count("123 ms") == 2 * len(names) and printed.count("12.3 ms") >= 2 * 2
+    assert "30*(1000000,) (3,4,5) (2,)" in printed and "subtract (1000,1000,1) (1,1000)" in printed
+    assert repr(xp.Explanation(decisions)) == printed
+
+
+def test_an_explanation_of_nothing_says_so() -> None:
+    with xp.explain() as why:
+        pass
+    assert str(why) == "No call was decided."
+
+
+def test_an_explanation_adds_up_what_was_spent_and_not_what_moves_were_weighed_at() -> None:
+    with world({**EVEN, "sin": 100.0}, EVEN, latency=5e-3) as here, xp.explain() as why:
+        x = here.call("sin", xp.ones(N))
+        x = here.call("tanh", x)
+        xp.roll(x, 1)
+    assert why.decisions[0].predicted["sim"] == pytest.approx(11 * UNIT)
+    assert why.predicted_seconds == pytest.approx(7 * UNIT)
+    assert why.predicted_on_numpy == pytest.approx(101 * UNIT)
+    assert str(why).splitlines()[-1] == "predicted: 7.00 ms, all in NumPy: 101 ms, of 2 of 3 calls"
+
+
+def test_what_a_policy_moves_counts_in_an_explanation() -> None:
+    with world(EVEN, EVEN, latency=5e-3), xp.policy(candidates=["sim"]), xp.explain() as why:
+        xp.tanh(xp.ones(N))
+    assert why.predicted_seconds == pytest.approx(6 * UNIT)
+    assert why.predicted_on_numpy == pytest.approx(UNIT)
 
 
 def test_explain_without_a_profile_says_so() -> None:
