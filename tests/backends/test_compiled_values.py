@@ -91,11 +91,15 @@ def test_a_condition_on_a_value_is_refused_inside_vmap(framework: str) -> None:
 def test_a_matrix_that_has_no_answer_is_named_inside_jit() -> None:
     pytest.importorskip("tensorflow")
     singular, lost = [[1.0, 2.0], [2.0, 4.0]], [[1.0, NAN], [NAN, 1.0]]
+
+    def log(x: xp.Array) -> xp.Array:
+        return xp.linalg.slogdet(x).logabsdet
+
     with xp.backend("tf"):
         with pytest.raises(np.linalg.LinAlgError, match=r"^jit: the function inverts a matrix that is singular$"):
-            xp.jit(xp.grad(xp.linalg.det))(xp.asarray(singular))
-        slopes = xp.jit(xp.grad(xp.linalg.det))
-        assert np.allclose(slopes(xp.asarray([[1.0, 2.0], [3.0, 4.0]])), [[4, -3], [-2, 1]])
+            xp.jit(xp.grad(log))(xp.asarray(singular))
+        slopes = xp.jit(xp.grad(log))
+        assert np.allclose(slopes(xp.asarray([[1.0, 2.0], [3.0, 4.0]])), [[-2, 1.5], [1, -0.5]])
         with pytest.raises(np.linalg.LinAlgError, match="singular"):
             slopes(xp.asarray(singular))
         for function in (lambda x: xp.linalg.eigh(x)[0], xp.linalg.eigvals):

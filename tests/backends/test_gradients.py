@@ -82,6 +82,7 @@ OF_COMPLEX: Final[dict[str, Function]] = {
     "cumulative_prod along an axis": lambda z: xp.cumulative_prod(xp.reshape(z, (2, 3)), axis=0, include_initial=True),
     "cumulative_prod with a zero": lambda z: xp.cumulative_prod(z * xp.asarray([1, 0, 1, 0, 1, 1])),
     "det": lambda z: xp.linalg.det(matrix(z)),
+    "slogdet": lambda z: (1 + 0j) * xp.linalg.slogdet(matrix(z))[1],
     "sign of slogdet": lambda z: xp.linalg.slogdet(matrix(z))[0],
 }
 
@@ -255,10 +256,33 @@ def test_a_derivative_that_a_library_lacks_is_refused_with_a_cure(
         xp.grad(lambda x: xp.sum(function(x)))(xp.asarray(x))
 
 
-def test_the_gradient_of_det_at_a_singular_matrix_is_refused_by_tensorflow() -> None:
-    pytest.importorskip("tensorflow", reason="JAX has that gradient")
+@pytest.mark.parametrize("is_compiled", [False, True])
+@pytest.mark.usefixtures("differentiating")
+def test_the_gradient_of_det_is_the_cofactors_also_of_singular_matrices(is_compiled: bool) -> None:
+    gradient = xp.grad(lambda x: xp.sum(xp.linalg.det(x)))
+    x = xp.asarray([[[1.0, 1.0], [1.0, 1.0]], [[1.0, 2.0], [3.0, 4.0]], [[0.0, 2.0], [0.0, 0.0]]])
+    found = (xp.jit(gradient) if is_compiled else gradient)(x)
+    wanted = [[[1, -1], [-1, 1]], [[4, -3], [-2, 1]], [[0, 0], [-2, 0]]]
+    np.testing.assert_allclose(np.asarray(found), wanted, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("is_compiled", [False, True])
+@pytest.mark.parametrize("function", ["det", "slogdet"])
+@pytest.mark.usefixtures("differentiating")
+def test_second_derivatives_of_det_are_right_where_singular_values_are_equal(function: str, is_compiled: bool) -> None:
+    of_matrix: Function = {"det": xp.linalg.det, "slogdet": lambda x: xp.linalg.slogdet(x).logabsdet}[function]
+    hessian = xp.jacobian(xp.grad(of_matrix))
+    found = np.asarray((xp.jit(hessian) if is_compiled else hessian)(xp.eye(3)))
+    one = np.eye(3)
+    exchanged = np.einsum("il,jk->ijkl", one, one)
+    wanted = -exchanged if function == "slogdet" else np.einsum("ij,kl->ijkl", one, one) - exchanged
+    np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-12)
+
+
+def test_the_gradient_of_a_logarithm_of_zero_is_refused_by_tensorflow() -> None:
+    pytest.importorskip("tensorflow", reason="JAX has NaN there")
     with xp.backend("tf"), pytest.raises(np.linalg.LinAlgError, match=r"grad: .* needs the inverse"):
-        xp.grad(xp.linalg.det)(xp.ones((2, 2)))
+        xp.grad(lambda x: xp.linalg.slogdet(x).logabsdet)(xp.ones((2, 2)))
 
 
 def test_parts_along_a_length_that_a_graph_does_not_know_are_refused() -> None:

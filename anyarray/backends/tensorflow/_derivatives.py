@@ -2,7 +2,7 @@
 
 The derivatives of these ops, of all orders, are right. The functions take several times as long, so they are called
 only where a derivative may be taken. A custom gradient would cost less, but `tf.vectorized_map` drops it in silence:
-there is one where a function is known not to be mapped.
+there is one where a function is known not to be mapped, or where what remains is right, if not all that is wanted.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from anyarray.backends.tensorflow._kernel import (
     is_complex,
     is_lasting,
     name_of,
+    number,
     op,
 )
 from anyarray.backends.tensorflow._loading import tf
@@ -32,18 +33,27 @@ from anyarray.backends.tensorflow._shapes import Length, lengths, shape_tensor
 Binary = Callable[[Tensor, Tensor], Tensor]
 
 _add = op("AddV2")
+_any = op("Any")
 _choose = op("Select")
 """Of three tensors of one shape, for which it takes half the time of SelectV2."""
 _broadcast_axes = op("BroadcastGradientArgs")
 _concat = op("ConcatV2")
+_conj = op("Conj")
+_cumulative_product = op("Cumprod")
+_det = op("MatrixDeterminant")
+_diagonal = op("MatrixDiagPartV3")
 _equal = op("Equal")
 _exp = op("Exp")
+_expand_dims = op("ExpandDims")
 _fill = op("Fill")
 _gather = op("GatherV2")
+_inverse = op("MatrixInverse")
 _less = op("Less")
 _log = op("Log")
+_log_det = op("LogMatrixDeterminant")
 _logical_and = op("LogicalAnd")
 _logical_or = op("LogicalOr")
+_matmul = op("BatchMatMulV2")
 _multiply = op("Mul")
 _not_equal = op("NotEqual")
 _pack = op("Pack")
@@ -52,10 +62,12 @@ _range = op("Range")
 _reshape = op("Reshape")
 _scatter = op("TensorScatterUpdate")
 _select = op("SelectV2")
+_set_diagonal = op("MatrixSetDiagV3")
 _size = op("Size")
 _stop_gradient = op("StopGradient")
 _strided_slice = op("StridedSlice")
 _sum = op("Sum")
+_svd = op("Svd")
 _unpack = op("Unpack")
 _zeros_like = op("ZerosLike")
 
@@ -243,3 +255,88 @@ def _constant_unless(stays: Tensor, value: Tensor) -> Tensor:
 
 def _like_rows(stays: Tensor, value: Tensor) -> Tensor:
     return _reshape(stays, shape_tensor([*lengths(value)[:1], *[1] * (value.shape.rank - 1)]))
+
+
+def determinant(x: Tensor) -> Tensor:
+    """Determinants of square matrices, with derivatives at singular ones, too.
+
+    It is called where derivatives may be taken. TensorFlow's need the inverse. From 2.22 on they are those of singular
+    values, whose own are wrong where two are equal; and of complex numbers they are not conjugated.
+    """
+
+    @tf.custom_gradient
+    def differentiable(x: Tensor) -> Any:
+        return _determinant(x), lambda slope: _multiply(_as_matrices(slope), _cofactors(x))
+
+    y: Tensor = differentiable(x)
+    return y
+
+
+def _determinant(x: Tensor) -> Tensor:
+    """Determinants whose first derivatives at regular matrices are right."""
+    if not is_complex(x):
+        return _det(x)
+    sign, logarithm = _log_det(x)
+    return _multiply(_stop_gradient(sign), _exp(logarithm))
+
+
+def _cofactors(x: Tensor) -> Tensor:
+    """Derivatives of the determinant of `x` by its elements, conjugated."""
+    is_singular = _as_matrices(_equal(_stop_gradient(_det(x)), constant(0, name_of(x))))
+    is_any = _any(is_singular, _range(0, tf.rank(is_singular), 1), False)
+    y = _as_matrices(determinant(x))
+    regular = x if is_on_host(is_any) and not on_host(is_any) else _select(is_singular, _identity_like(x), x)
+    cofactors = _multiply(_conj(y) if is_complex(y) else y, _inverse(regular, True))
+    if regular is x:
+        return cofactors
+    # No derivative goes into the condition: TensorFlow would make graphs of its derivatives without end.
+    constant_x = _stop_gradient(x)
+    of_singular = tf.cond(is_any, lambda: _cofactors_of_singular(constant_x), lambda: _zeros_like(constant_x))
+    return _select(is_singular, _add(of_singular, _lost(x)), cofactors)
+
+
+def _cofactors_of_singular(x: Tensor) -> Tensor:
+    """As `_cofactors`, by singular values."""
+    s, u, v = _svd(x, True, True)
+    before, after = (_cumulative_product(s, constant(-1), True, is_reversed) for is_reversed in (False, True))
+    sign = _multiply(_conj(_det(u)) if is_complex(u) else _det(u), _det(v))
+    weights = _multiply(_multiply(before, after), _expand_dims(sign, constant(-1)))
+    weighted = _multiply(u, _expand_dims(weights, constant(-2)))
+    return _matmul(weighted, v, False, True)
+
+
+@tf.custom_gradient
+def _lost(x: Tensor) -> Any:
+    """Zeros for each matrix of `x`, with the derivative NaN."""
+
+    def gradient(slope: Tensor) -> Tensor:
+        zero = constant(0, name_of(slope))
+        is_asked = _any(_not_equal(slope, zero), constant((-2, -1)), True)
+        return _add(_zeros_like(slope), _select(is_asked, number(math.nan, slope.dtype), zero))
+
+    return _zeros_like(x), gradient
+
+
+def log_determinant(x: Tensor) -> tuple[Tensor, Tensor]:
+    """Signs and logarithms of determinants of square matrices.
+
+    It is called where derivatives may be taken; TensorFlow's are as of `determinant`.
+    """
+
+    @tf.custom_gradient
+    def differentiable(x: Tensor) -> Any:
+        return _log_det(x), lambda _, slope: _multiply(_as_matrices(slope), _inverse(x, True))
+
+    sign, logarithm = differentiable(x)
+    return sign, logarithm
+
+
+def _as_matrices(x: Tensor) -> Tensor:
+    return _expand_dims(_expand_dims(x, constant(-1)), constant(-1))
+
+
+def _identity_like(x: Tensor) -> Tensor:
+    zeros = _zeros_like(x)
+    return _set_diagonal(
+        zeros, _add(_diagonal(zeros, constant(0), constant(0, name_of(x))), constant(1, name_of(x))), constant(0)
+    )

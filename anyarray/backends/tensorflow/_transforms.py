@@ -19,7 +19,7 @@ from anyarray.backends.tensorflow._loading import tf
 _ZERO: Final = tf.UnconnectedGradients.ZERO
 _identity = op("Identity")
 stop_gradient = op("StopGradient")
-_NOT_FOR_XLA: Final = {"SelfAdjointEigV2", "Svd", "Where"}
+_NOT_FOR_XLA: Final = {"LogMatrixDeterminant", "MatrixDeterminant", "SelfAdjointEigV2", "Svd", "Where"}
 """Ops that XLA gets wrong: its iterations end at 1e-6, also of float64, and it finds True in a mask of one False."""
 _REAL_FOR_XLA: Final = {
     *("Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh"),

@@ -40,6 +40,7 @@ import ml_dtypes
 import numpy as np
 
 from anyarray import _dtypes, _errors
+from anyarray.backends.tensorflow._derivatives import determinant, log_determinant
 from anyarray.backends.tensorflow._host import is_on_host, on_host
 from anyarray.backends.tensorflow._kernel import (
     NATIVE,
@@ -264,19 +265,16 @@ def svdvals(x: Tensor, /) -> Tensor:
 @_of_every_dtype
 def det(x: Tensor, /) -> Tensor:
     _require_square("det", x)
-    if not (is_complex(x) and may_be_differentiated(x)):
-        return _det(x)
-    # The gradient of the op is not conjugated. That of the logarithm is right, and is one of the angle, too.
-    sign, logarithm = _log_det(x)
-    return _multiply(_stop_gradient(sign), _exp(logarithm))
+    return determinant(x) if may_be_differentiated(x) else _det(x)
 
 
 @_of_every_dtype
 def slogdet(x: Tensor, /) -> tuple[Tensor, Tensor]:
     _require_square("slogdet", x)
-    sign, logarithm = _log_det(x)
+    is_differentiated = may_be_differentiated(x)
+    sign, logarithm = log_determinant(x) if is_differentiated else _log_det(x)
     real = _real_part(logarithm)
-    if is_complex(x) and may_be_differentiated(x):
+    if is_complex(x) and is_differentiated:
         # TensorFlow takes the sign for a constant; but the logarithm has the gradient of one with an imaginary part.
         angle = _imag(logarithm, real.dtype)
         sign = _multiply(_stop_gradient(sign), _exp(_complex(_zeros_like(angle), angle, sign.dtype)))
