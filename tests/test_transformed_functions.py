@@ -6,6 +6,7 @@ Tested are threads, closures, results that vary and arguments by name.
 from __future__ import annotations
 
 import asyncio
+import inspect
 import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -195,7 +196,7 @@ def test_what_is_no_function_is_refused_when_decorated(transform: str) -> None:
 def test_async_functions_are_portable(name: str) -> None:
     x = xp.to_native(xp.asarray(ROWS, device=name))
     function = xp.portable(awaited)
-    assert asyncio.iscoroutinefunction(function)
+    assert inspect.iscoroutinefunction(function)
     found = asyncio.run(function(x))
     assert type(found) is type(x)
     assert_same(xp.asarray(found), ROWS * 2)

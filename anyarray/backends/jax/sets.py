@@ -29,8 +29,9 @@ def isin(x1: Native, x2: Native, *, invert: bool = False) -> Native:
 
 
 def _found(x1: Native, x2: Native, invert: bool) -> Native:
-    # The default compares everything with everything, in memory of the size of the product.
-    method = "compare_all" if kind_of(x1) == "c" or x1.size * x2.size <= _COMPARED else "sort"
+    # The default compares everything with everything. To sort both arrays together takes 6 to 30 times as long as to
+    # sort the second and to seek the elements of the first there.
+    method = "compare_all" if kind_of(x1) == "c" or x1.size * x2.size <= _COMPARED else "binary_search"
     return jnp.isin(x1, x2, invert=invert, method=method)
 
 
