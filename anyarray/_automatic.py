@@ -181,7 +181,7 @@ def _looked_up() -> _cost.Model | None:
         return None
     if found.added:
         # No warning either: what is measured is right.
-        _log(f"anyarray: no call is moved to {', '.join(found.added)}, installed after the profile was made. {CURE}")
+        log(f"anyarray: no call is moved to {', '.join(found.added)}, installed after the profile was made. {CURE}")
     return _without(found, [name for name in found.backends if not may_be_here(name)])
 
 
@@ -207,10 +207,10 @@ def mention() -> None:
         return
     state.is_silent = True
     if any(library.is_installed for library in _backend.libraries().values() if library.name != NUMPY):
-        _log(f"anyarray: calls run where their arrays are, as this machine is not measured. {CURE}")
+        log(f"anyarray: calls run where their arrays are, as this machine is not measured. {CURE}")
 
 
-def _log(line: str) -> None:
+def log(line: str) -> None:
     import logging  # 5 ms, which `import anyarray` need not take
 
     logging.getLogger("anyarray").warning(line)

@@ -2,20 +2,30 @@
 
 The backends take turns in short rounds, and the median of each one's counts: the least would say how fast a library can
 be, which is far from what it usually is where threads share the work, and near it where one does it all. Each has the
-cores to itself: before the next one's turn the threads of the last come to rest. A short pass over all cells (a class
-of functions at one size and width) compiles; what time is left goes to those that take longer than the next smaller
-one lets expect. Of several visits the fastest counts, as noise only ever adds: so a slow minute of the machine spoils
-none, and a run that is cut short has what it came to.
+cores to itself: before the next one's turn the threads of the last come to rest.
+
+All calls of a visit to a cell (a class of functions at one size and width) may meet a spell in which other programs
+take a core, and so slow down one backend a hundred times and another not at all. So a cell is visited in spells that
+are far apart, and of its visits the fastest counts, as noise only ever adds. Next comes the cell that is most in doubt:
+few visits agree with the fastest, or it is slower than the other sizes and the other width let expect, or there is none
+where the smaller size says that there could be. What is far too slow comes before what was not visited yet, what one
+visit tells that seems right after it. A run that is cut short has what it came to.
 """
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
+import errno
+import getpass
 import math
+import os
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -45,6 +55,26 @@ BRIEF: Final = 0.01
 """Seconds of a call up to which it counts that threads wake up for it, and several more are made at once."""
 LARGEST_ON_CPU: Final = 1 << 24
 """Size beyond which only accelerators have something new to show."""
+APART: Final = 0.06
+"""Part of the time that passes at least between two visits to a cell: five seconds, longer than most spells."""
+AGREEING: Final = 1.2
+"""Times the fastest visit that another one takes at most if it confirms it."""
+MISSING: Final = 5.0
+"""The doubt where nothing was measured that could be."""
+UNCONFIRMED: Final = 0.3
+"""The doubt in what one visit alone says, beside the logarithm of how many times slower than expected it is."""
+UNVISITED: Final = 2.0
+"""The doubt in a cell that was not visited: so much as if it were five times as slow as expected."""
+NEVER_WON: Final = _cost.DECIDING / 2
+"""Seconds in NumPy up to which a cell decides nothing, as next to nothing can be won."""
+STEEP: Final = 1.5
+"""How many times more than in proportion to its work a size usually takes at most."""
+WIDER: Final = 3.0
+"""How many times longer than numbers of the other width those of as many bytes usually take at most."""
+ROUNDS_OF_ROUTES: Final = 3
+"""So often transfers are measured, spread over the time."""
+PATIENCE: Final = 3
+"""Times in a row that threads do not come to rest before they are waited for no more."""
 
 
 Run = Callable[[int], None]
@@ -77,8 +107,8 @@ class Turns:
 
     def __init__(self) -> None:
         self._last = ""
-        self._comes_to_rest = True
-        """False where some thread of the process always works."""
+        self._restless = 0
+        """How many times in a row threads did not come to rest; some thread of the process may always work."""
         self._others = 0.0
         """Processor seconds of all other threads at the last rest."""
 
@@ -95,8 +125,8 @@ class Turns:
         To look takes 5 ms.
         """
         others = time.process_time() - time.thread_time()
-        if self._comes_to_rest and others - self._others > IDLE:
-            self._comes_to_rest = rest()
+        if self._restless < PATIENCE and others - self._others > IDLE:
+            self._restless = 0 if rest() else self._restless + 1
             others = time.process_time() - time.thread_time()
         self._others = others
 
@@ -114,19 +144,22 @@ class Turns:
         started = time.perf_counter()
         for name in self._there_and_back(list(runs)):
             try:
-                first[name], *times[name] = self.turn(name, runs[name], 1, 3)
+                found = self.turn(name, runs[name], 1, 2)
+                if found[1] < BRIEF:
+                    found += self.turn(name, runs[name], 1, 1)
             except Exception:  # noqa: BLE001 - whatever a library raises, it cannot do this: so it is no candidate
                 continue
+            first[name], *times[name] = found
             least = min(times[name])
             loops[name] = max(1, round(ROUND_SECONDS / least))
             if loops[name] > 1:
                 times[name] = self.turn(name, runs[name], loops[name], ROUNDS)
             elif least < BRIEF:
-                times[name] += self.turn(name, runs[name], 1, ROUNDS)
+                times[name] += self.turn(name, runs[name], 1, ROUNDS - 1)
             while min(times[name]) > max(BRIEF, 1.5 * expected.get(name, math.inf)) and sum(times[name]) < LONGEST_CELL:
                 times[name] += self.turn(name, runs[name], 1, 1)
-        while left := self._unfinished(times, time.perf_counter() - started, seconds):
-            for name in self._there_and_back(left):
+        while times and time.perf_counter() - started < seconds:
+            for name in self._there_and_back(list(times)):
                 times[name] += self.turn(name, runs[name], loops[name], ROUNDS if loops[name] > 1 else 2)
         usual = {name: _usual(of_one) for name, of_one in times.items()}
         return {name: (its, first[name] - its) for name, its in usual.items()}
@@ -137,12 +170,6 @@ class Turns:
         Its threads may spin: they are its own.
         """
         return names[::-1] if names[-1] == self._last else names
-
-    def _unfinished(self, times: Mapping[str, Sequence[float]], spent: float, seconds: float) -> list[str]:
-        """Who is timed again."""
-        if spent < seconds:
-            return list(times)
-        return [name for name, of_one in times.items() if len(of_one) < ROUNDS and spent < LONGEST_CELL]
 
 
 def _usual(times: Sequence[float]) -> float:
@@ -201,10 +228,20 @@ class Calibration:
     started: float = field(default_factory=time.perf_counter)
     """When, by `time.perf_counter`, importing them began."""
     _turns: Turns = field(default_factory=Turns)
-    _least: dict[tuple[Cell, str], float] = field(default_factory=dict[tuple[Cell, str], float])
+    _visits: dict[tuple[Cell, str], list[float]] = field(default_factory=dict[tuple[Cell, str], list[float]])
+    """Seconds of a call at each visit."""
+    _unable: set[tuple[Cell, str]] = field(default_factory=set[tuple[Cell, str]])
+    """Cells that a backend cannot do."""
     _work: dict[Cell, float] = field(default_factory=dict[Cell, float])
     _first: dict[tuple[Cell, str], float] = field(default_factory=dict[tuple[Cell, str], float])
-    _routes: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    _last: dict[Cell, tuple[float, float]] = field(default_factory=dict[Cell, tuple[float, float]])
+    """When the last visit ended, and how long it took."""
+    _doubts: dict[Cell, float] = field(default_factory=dict[Cell, float])
+    """As of the last visits to the cells and to those beside them; to look at all of them takes too long."""
+    _copies: dict[tuple[str, str], dict[int, float]] = field(default_factory=dict[tuple[str, str], dict[int, float]])
+    """Seconds of a transfer by its ends and by bytes."""
+    _views: dict[tuple[str, str], dict[int, float]] = field(default_factory=dict[tuple[str, str], dict[int, float]])
+    """The same where memory is shared."""
 
     def steps(self, seconds: float) -> Iterator[tuple[float, str]]:
         """Measure, yielding the part that is done and what comes next.
@@ -212,57 +249,114 @@ class Calibration:
         Ends `seconds` after the start, but lasts at least half of that.
         """
         end = max(self.started + seconds, time.perf_counter() + seconds / 2)
+
+        def done() -> float:
+            return 1 - (end - time.perf_counter()) / seconds
+
         pairs = [(a, b) for a in self.backends for b in self.backends if a is not b]
-        for source, target in pairs:
-            yield 1 - (end - time.perf_counter()) / seconds, f"{source} to {target}"
-            self._measure_route(source, target, 0.02 * seconds / len(pairs) / len(_BYTES))
+        each = 0.02 * seconds / max(ROUNDS_OF_ROUTES * len(pairs) * len(_BYTES), 1)
+
+        def routes() -> Iterator[tuple[float, str]]:
+            for source, target in pairs:
+                yield done(), f"{source} to {target}"
+                self._measure_route(source, target, each)
+
         has_accelerator = any(backend.kind != "cpu" for backend in self.backends)
         cells = _cells.cells(max(_cells.LONG) if has_accelerator else LARGEST_ON_CPU)
-        for cell in cells:
-            left = end - time.perf_counter()
-            if left <= 0:
+        began = time.perf_counter()
+        marks = [began + (end - began) * i / ROUNDS_OF_ROUTES for i in range(ROUNDS_OF_ROUTES)]
+        while (now := time.perf_counter()) < end:
+            if marks and now >= marks[0]:
+                del marks[0]
+                yield from routes()
+            cell = self._next(cells, APART * seconds, end - now)
+            if cell is None:
                 return
-            yield 1 - left / seconds, f"{cell.kind} {cell.size}"
-            self._measure(cell, SHORTEST)
-        # Where there is most to be mended, again and again.
-        visits = dict.fromkeys(cells, 1)
-        while (left := end - time.perf_counter()) > 0:
-            cell = max(cells, key=lambda one: self._doubt(one) / visits[one])
-            visits[cell] += 1
-            yield 1 - left / seconds, f"{cell.kind} {cell.size}, again"
-            self._measure(cell, SHORTEST)
+            again = ", again" if cell in self._last else ""
+            yield done(), f"{cell.kind} {cell.size}{again}"
+            self._visit(cell)
+
+    def _visit(self, cell: Cell) -> None:
+        began = time.perf_counter()
+        self._measure(cell, SHORTEST)
+        ended = time.perf_counter()
+        self._last[cell] = ended, ended - began
+        for one in (cell, _neighbour(cell, -1), _neighbour(cell, 1), *_of_other_width(cell)):
+            if one is not None:
+                self._doubts[one] = self._doubt(one)
+
+    def _next(self, cells: Sequence[Cell], apart: float, left: float) -> Cell | None:
+        """The cell in most doubt that was not visited just now.
+
+        None if no cell is in doubt whose visit is short enough for the time that is left.
+        """
+        now, never = time.perf_counter(), (-math.inf, 0.0)
+        doubtful = [(self._doubts.get(cell, UNVISITED), *self._last.get(cell, never), cell) for cell in cells]
+        short = [one for one in doubtful if one[0] and one[2] <= left]
+        ripe = [one for one in short if now - one[1] >= apart]
+        if ripe:
+            return max(ripe, key=lambda one: one[0])[-1]
+        return min(short, key=lambda one: one[1])[-1] if short else None
 
     @property
     def has_measured(self) -> bool:
         """Whether any call was."""
-        return bool(self._least)
+        return bool(self._visits)
+
+    def _least(self, cell: Cell, name: str) -> float | None:
+        """Seconds of a call: the fastest visit's; None without one."""
+        return min(self._visits.get((cell, name), ()), default=None)
 
     def _doubt(self, cell: Cell) -> float:
-        """Seconds that noise may have added to a call, at most.
+        """How doubtful the times of a cell are: of its most doubtful backend.
 
-        All by which it takes longer than in proportion to that of the size before, else some part of it.
+        It is 0 where nothing can be won, or nothing be measured.
         """
-        expected = self._in_proportion(cell)
-        doubts = [0.0]
-        for backend in self.backends:
-            seconds = self._least.get((cell, backend.name), math.inf)
-            if seconds < math.inf:
-                doubts.append(max(0.1 * seconds, seconds - expected.get(backend.name, seconds)))
-        return max(doubts)
+        if cell not in self._last:
+            return UNVISITED
+        numpys = self._least(cell, "numpy")
+        if numpys is not None and numpys < NEVER_WON and cell.size != _cells.sizes(cell.kind)[0]:
+            return 0.0
+        return max([self._doubt_of(cell, backend) for backend in self.backends], default=0.0)
+
+    def _doubt_of(self, cell: Cell, backend: Backend) -> float:
+        visits = self._visits.get((cell, backend.name))
+        if visits is None:
+            return 0.0 if (cell, backend.name) in self._unable or self._is_too_long(cell, backend) else MISSING
+        least = min(visits)
+        agreeing = sum(one <= AGREEING * least for one in visits)
+        return (UNCONFIRMED + math.log(max(1.0, least / self._most(cell, backend.name)))) / agreeing**2
+
+    def _most(self, cell: Cell, name: str) -> float:
+        """Seconds that a call is expected to take at most.
+
+        That follows from what was measured of the sizes and the width beside it. Infinite if nothing was.
+        """
+        smaller, larger = _neighbour(cell, -1), _neighbour(cell, 1)
+        limits = [(one, WIDER) for one in _of_other_width(cell)]
+        if smaller is not None and smaller in self._work:
+            limits.append((smaller, STEEP * max(1.0, self._work[cell] / self._work[smaller])))
+        if larger is not None:
+            limits.append((larger, 1.0))
+        found = [(self._least(one, name), times) for one, times in limits]
+        return min([least * times for least, times in found if least is not None], default=math.inf)
+
+    def _believed(self, cell: Cell, name: str) -> float:
+        """Seconds of a call: what was measured, unless the other width tells that all visits were slowed down."""
+        found = [self._least(one, name) for one in _of_other_width(cell)]
+        return min([min(self._visits[cell, name]), *[WIDER * least for least in found if least is not None]])
 
     def _in_proportion(self, cell: Cell) -> dict[str, float]:
         """Seconds of a call by backend, as expected from the size before.
 
         That is what they are if they grow in proportion to the work.
         """
-        sizes = _cells.sizes(cell.kind)
-        at = sizes.index(cell.size)
-        before = Cell(cell.kind, cell.width, sizes[at - 1])
-        if not at or cell.other or cell not in self._work or before not in self._work:
+        before = _neighbour(cell, -1)
+        if before is None or cell not in self._work or before not in self._work:
             return {}
         growth = self._work[cell] / self._work[before]
-        found = {backend.name: self._least.get((before, backend.name), math.inf) for backend in self.backends}
-        return {name: seconds * growth for name, seconds in found.items()}
+        found = {backend.name: self._least(before, backend.name) for backend in self.backends}
+        return {name: seconds * growth for name, seconds in found.items() if seconds is not None}
 
     def _measure(self, cell: Cell, seconds: float) -> None:
         names = [backend for backend in self.backends if not self._is_too_long(cell, backend)]
@@ -278,33 +372,29 @@ class Calibration:
                 continue
         with np.errstate(all="ignore"):  # a determinant may be beyond all numbers
             found = self._turns.in_turns(runs, seconds, self._in_proportion(cell))
-        for name, (least, first) in found.items():
-            self._note(cell, name, least, first)
-
-    def _note(self, cell: Cell, name: str, least: float, first: float) -> None:
-        self._least[cell, name] = min(least, self._least.get((cell, name), least))
-        self._first.setdefault((cell, name), max(first, 0.0))
+        self._unable.update([(cell, backend.name) for backend in names if backend.name not in found])
+        for name, (seconds, first) in found.items():
+            self._visits.setdefault((cell, name), []).append(seconds)
+            self._first.setdefault((cell, name), max(first, 0.0))
 
     def _is_too_long(self, cell: Cell, backend: Backend) -> bool:
         """Whether a backend needs too long for a size.
 
         What it took for the size before tells, or that it failed there.
         """
-        sizes = _cells.sizes(cell.kind)
-        at = sizes.index(cell.size)
-        if at == 0:
+        smaller = _neighbour(dataclasses.replace(cell, other=""), -1)
+        if smaller is None:
             return False
-        before = self._least.get((Cell(cell.kind, cell.width, sizes[at - 1]), backend.name))
-        growth, longest = (1.0, LONGEST_VECTOR) if sizes is _cells.LONG else (1.5, LONGEST)
+        before = self._least(smaller, backend.name)
+        growth, longest = (1.0, LONGEST_VECTOR) if _cells.sizes(cell.kind) is _cells.LONG else (1.5, LONGEST)
         if before is None:
             return True
-        return before > LAUNCHING and before * (cell.size / sizes[at - 1]) ** growth > longest
+        return before > LAUNCHING and before * (cell.size / smaller.size) ** growth > longest
 
     def _measure_route(self, source: Backend, target: Backend, seconds: float) -> None:
         way = _transfer.route(source, target)
         numpy = _backend.backend_of_name("numpy")
-        points: list[tuple[int, float]] = []
-        view: float | None = None
+        ends = source.name, target.name
         for nbytes in _BYTES:
             # Aligned, and held by nobody else: memory that can be shared if any can.
             host = numpy.free.exported(np.zeros(nbytes // 4, dtype=np.float32))
@@ -313,31 +403,39 @@ class Calibration:
             if way.share(native) is not None:
                 runs["view"] = _repeated(way.share, native, target)
             found = self._turns.in_turns(runs, seconds)
-            if "copy" in found:
-                points.append((nbytes, found["copy"][0]))
-            if "view" in found:
-                view = max(view or 0.0, found["view"][0])
-        self._routes.append({"source": source.name, "target": target.name, "copy": points, "view": view})
+            for what, times in (("copy", self._copies), ("view", self._views)):
+                if what in found:
+                    least = times.setdefault(ends, {})
+                    least[nbytes] = min(found[what][0], least.get(nbytes, math.inf))
 
     def data(self) -> dict[str, Any]:
         """What the profile holds, as JSON knows it."""
         return {
             "backends": {backend.name: self._costs(backend) for backend in self.backends},
-            "routes": self._routes,
+            "routes": [
+                {
+                    "source": ends[0],
+                    "target": ends[1],
+                    "copy": list(copies.items()),
+                    "view": max(self._views.get(ends, {}).values(), default=None),
+                }
+                for ends, copies in self._copies.items()
+            ],
         }
 
     def _costs(self, backend: Backend) -> dict[str, Any]:
         classes: dict[str, dict[str, list[tuple[float, float]]]] = {}
         firsts: dict[str, list[float]] = {}
-        for (cell, name), seconds in self._least.items():
+        for cell, name in self._visits:
             if name == backend.name and not cell.other:
-                classes.setdefault(cell.kind, {}).setdefault(str(cell.width), []).append((self._work[cell], seconds))
+                point = self._work[cell], self._believed(cell, name)
+                classes.setdefault(cell.kind, {}).setdefault(str(cell.width), []).append(point)
                 firsts.setdefault(cell.kind, []).append(self._first[cell, name])
         classes = {k: {w: _plausible(points) for w, points in by_width.items()} for k, by_width in classes.items()}
         others: dict[str, dict[str, _cost.Beside]] = {}
-        for (cell, name), seconds in self._least.items():
+        for cell, name in self._visits:
             if name == backend.name and cell.other:
-                beside = _beside(seconds, self._work[cell], classes[cell.kind][str(cell.width)])
+                beside = _beside(self._believed(cell, name), self._work[cell], classes[cell.kind][str(cell.width)])
                 for function in (cell.other, *_cells.alike(cell.other)):
                     others.setdefault(function, {})[str(cell.width)] = beside
         first = {kind: float(np.median(found)) for kind, found in firsts.items()}
@@ -349,6 +447,21 @@ class Calibration:
             "classes": classes,
             "others": others,
         }
+
+
+def _of_other_width(cell: Cell) -> list[Cell]:
+    """The cells that differ by the width alone; their arrays have as many bytes."""
+    return [dataclasses.replace(cell, width=width) for width in _cost.WIDTHS if width != cell.width]
+
+
+def _neighbour(cell: Cell, step: int) -> Cell | None:
+    """The cell that is so many sizes larger; None if there is none.
+
+    Functions that are not the first of their class are measured at one size.
+    """
+    sizes = _cells.sizes(cell.kind)
+    at = sizes.index(cell.size) + step
+    return None if cell.other or not 0 <= at < len(sizes) else dataclasses.replace(cell, size=sizes[at])
 
 
 def _beside(seconds: float, work: float, points: Sequence[tuple[float, float]]) -> _cost.Beside:
@@ -388,6 +501,48 @@ STEEPEST: Final = 10.0
 Beyond a cache it does, and most where each array is new memory, of which the system makes one page after the other.
 """
 _BYTES: Final = (1 << 8, 1 << 16, 1 << 20, 1 << 23)
+
+
+WAITING: Final = "calibrate: another process measures this machine, so it waits until that has ended"
+LOOK: Final = 0.2
+"""Seconds between two looks if it has ended."""
+
+
+@contextlib.contextmanager
+def alone(tell: Callable[[str], None]) -> Generator[None]:
+    """Let one calibration of this user on this machine measure at a time; others wait, and tell.
+
+    They would take the cores from each other, and none would notice. The lock ends with the process, however it ends.
+    """
+    with contextlib.ExitStack() as stack:
+        try:
+            who = getpass.getuser()
+            lock = stack.enter_context(open(Path(tempfile.gettempdir(), f"anyarray-calibrating-{who}"), "ab"))
+        except (OSError, KeyError):
+            pass  # no such folder, or no name: nobody is kept out
+        else:
+            if not _is_locked(lock.fileno()):
+                tell(WAITING)
+                while not _is_locked(lock.fileno()):
+                    time.sleep(LOOK)
+        yield
+
+
+def _is_locked(descriptor: int) -> bool:
+    """Whether this process has the lock of a file now, or nobody can have one there."""
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            os.lseek(descriptor, 0, os.SEEK_SET)
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        return error.errno not in (errno.EWOULDBLOCK, errno.EACCES, errno.EDEADLK)
+    return True
 
 
 def prepared(names: Sequence[str] | None = None) -> Calibration:

@@ -246,21 +246,22 @@ def cells(largest: int) -> list[Cell]:
     """All cells up to some size, in the order in which they are measured.
 
     Small sizes of every class come first, the other functions last. A run that is cut short takes those for the first
-    of their class; cut shorter, it lacks large sizes.
+    of their class; cut shorter, it lacks large sizes. What tells of each other, sizes and widths of a class, lies
+    seconds apart.
     """
     firsts = [
         Cell(kind, width, size)
         for rank in range(len(LONG))
-        for kind in (*_cost.CLASSES, FUSED)
         for width in _cost.WIDTHS
+        for kind in (*_cost.CLASSES, FUSED)
         for size in sizes(kind)[rank : rank + 1]
         if size <= largest
     ]
     others = [
         Cell(kind, width, sizes(kind)[COMPARED], name)
+        for width in _cost.WIDTHS
         for name, kind in _cost.class_of.items()
         if name != _cost.CLASSES[kind].first and not declarations[name].alike
-        for width in _cost.WIDTHS
     ]
     return firsts + others
 

@@ -209,7 +209,8 @@ def calibrate(*, seconds: float = SECONDS, backends: Sequence[str | Backend] | N
     such as ["numpy", "jax"], or devices; left out, all that work here. The profile is used at once, and by every later
     program of this user. Interrupted by Ctrl-C it keeps what is measured. None, and nothing is written, if
     ANYARRAY_PROFILE is "off". The same at the command line: `python -m anyarray calibrate`. Raises BackendError for a
-    name that cannot be used, OSError before anything is measured if the profile cannot be written.
+    name that cannot be used, OSError before anything is measured if the profile cannot be written. If another process
+    of this user calibrates, it waits until that has ended, and the logger says so.
 
     >>> import anyarray as xp
     >>> xp.calibrate(seconds=0.1, backends=["numpy"])  # doctest: +SKIP
@@ -222,12 +223,13 @@ def calibrate(*, seconds: float = SECONDS, backends: Sequence[str | Backend] | N
         raise _errors.ArgumentValueError(f"calibrate: seconds must be positive and finite, not {seconds}")
     wanted = None if backends is None else _choice.names_of("calibrate", "backends", backends)
     _profile.check()
-    measuring = _calibration.prepared(wanted)
-    try:
-        for _ in measuring.steps(seconds):
-            pass
-    finally:
-        written = _calibration.keep(measuring)
+    with _calibration.alone(lambda text: _automatic.log(f"anyarray: {text}")):
+        measuring = _calibration.prepared(wanted)
+        try:
+            for _ in measuring.steps(seconds):
+                pass
+        finally:
+            written = _calibration.keep(measuring)
     return written
 
 

@@ -6,6 +6,9 @@ Measuring, on little, and the command are tested, too.
 from __future__ import annotations
 
 import json
+import math
+import threading
+import time
 from pathlib import Path
 from typing import Any, Final
 
@@ -188,15 +191,129 @@ def test_half_of_the_time_is_left_however_long_importing_took() -> None:
     assert done == pytest.approx(0.5, abs=0.1)
 
 
-def test_what_took_too_long_to_be_measured_is_in_no_doubt() -> None:
-    calibration = _calibration.Calibration([xp.device("numpy")], {})
-    small, large = (_cells.Cell("sort", 4, size) for size in _cells.LONG[2:4])
+@pytest.mark.usefixtures("little", "file")
+def test_a_calibration_waits_until_another_one_has_ended(caplog: pytest.LogCaptureFixture) -> None:
+    calibrating = threading.Thread(target=xp.calibrate, kwargs={"seconds": 0.1, "backends": ["numpy"]})
+    with _calibration.alone(pytest.fail):
+        calibrating.start()
+        calibrating.join(3 * _calibration.LOOK)
+        assert calibrating.is_alive()
+    calibrating.join()
+    assert caplog.messages == [f"anyarray: {_calibration.WAITING}"]
+
+
+@pytest.mark.usefixtures("little", "file")
+def test_the_command_says_that_it_waits(capsys: pytest.CaptureFixture[str]) -> None:
+    def release() -> None:
+        with _calibration.alone(pytest.fail):
+            held.set()
+            time.sleep(2 * _calibration.LOOK)
+
+    held = threading.Event()
+    other = threading.Thread(target=release)
+    other.start()
+    held.wait()
+    assert main(["calibrate", "--backends", "numpy", "--seconds", "0.1"]) == 0
+    other.join()
+    assert _calibration.WAITING in capsys.readouterr().err
+
+
+def test_who_can_lock_nothing_measures_all_the_same(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(_calibration.tempfile, "gettempdir", lambda: str(tmp_path / "absent"))
+    with _calibration.alone(pytest.fail), _calibration.alone(pytest.fail):
+        pass
+
+
+@pytest.fixture
+def calibration() -> _calibration.Calibration:
+    """Of NumPy, which visited nothing yet."""
+    return _calibration.Calibration([xp.device("numpy")], {})
+
+
+def visited(calibration: _calibration.Calibration, cell: _cells.Cell, *seconds: float, ended: float = 0.0) -> None:
+    """Let a cell have been visited, and the calls have taken so long."""
+    calibration._work[cell] = float(cell.size)
+    calibration._last[cell] = ended, 0.01
+    calibration._first[cell, "numpy"] = 0.0
+    calibration._visits.setdefault((cell, "numpy"), []).extend(seconds)
+    calibration._doubts[cell] = calibration._doubt(cell) if seconds else 0.0
+
+
+SIZES: Final = [_cells.Cell("sort", 4, size) for size in _cells.LONG]
+
+
+def test_a_cell_is_doubted_less_with_each_visit_that_agrees(calibration: _calibration.Calibration) -> None:
+    cell = SIZES[2]
+    assert calibration._doubt(cell) == _calibration.UNVISITED
+    doubts = []
+    for seconds in (0.030, 0.010, 0.011, 0.031, 0.010):
+        visited(calibration, cell, seconds)
+        doubts.append(calibration._doubt(cell) / _calibration.UNCONFIRMED)
+    assert doubts == pytest.approx([1, 1, 1 / 4, 1 / 4, 1 / 9])
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [(SIZES[1], 0.01 * SIZES[1].size / SIZES[2].size), (SIZES[3], 0.01), (_cells.Cell("sort", 8, SIZES[2].size), 0.01)],
+    ids=["smaller", "larger", "of the other width"],
+)
+def test_a_cell_is_doubted_that_is_slower_than_those_beside_it_let_expect(
+    beside: tuple[_cells.Cell, float], calibration: _calibration.Calibration
+) -> None:
+    visited(calibration, *beside)
+    visited(calibration, SIZES[2], 0.01)
+    assert calibration._doubt(SIZES[2]) == _calibration.UNCONFIRMED
+    calibration._visits.clear()
+    visited(calibration, *beside)
+    visited(calibration, SIZES[2], 1.0)
+    assert calibration._doubt(SIZES[2]) > _calibration.UNCONFIRMED + math.log(10)
+
+
+def test_what_could_be_measured_now_is_doubted_most(calibration: _calibration.Calibration) -> None:
+    small, large = SIZES[2:4]
+    visited(calibration, small, 1.0)
+    visited(calibration, large)
+    calibration._visits.pop((large, "numpy"))
+    assert calibration._doubt(large) == 0  # as the smaller one takes so long
+    visited(calibration, small, 0.001)
+    assert calibration._doubt(large) == _calibration.MISSING
+    calibration._unable.add((large, "numpy"))
     assert calibration._doubt(large) == 0
-    calibration._work[small], calibration._least[small, "numpy"] = 1e6, 0.1
-    assert calibration._doubt(small) == pytest.approx(0.01)
-    assert calibration._doubt(large) == 0
-    calibration._work[large], calibration._least[large, "numpy"] = 4e6, 2.0
-    assert calibration._doubt(large) == pytest.approx(1.6)
+
+
+def test_what_decides_nothing_is_in_no_doubt(calibration: _calibration.Calibration) -> None:
+    visited(calibration, SIZES[1], 1e-5)
+    assert calibration._doubt(SIZES[1]) == 0
+    visited(calibration, SIZES[0], 1e-5)
+    assert calibration._doubt(SIZES[0]) > 0  # what launching takes
+
+
+def test_visits_to_a_cell_lie_apart(calibration: _calibration.Calibration) -> None:
+    now = time.perf_counter()
+    visited(calibration, SIZES[2], 0.1, ended=now)
+    visited(calibration, SIZES[3], 0.1, ended=now - 10)
+    assert calibration._next(SIZES[2:4], apart=5.0, left=1.0) == SIZES[3]
+    assert calibration._next(SIZES[2:4], apart=20.0, left=1.0) == SIZES[3]
+    assert calibration._next(SIZES[2:5], apart=5.0, left=1.0) == SIZES[4]
+    assert calibration._next(SIZES[2:4], apart=5.0, left=1e-3) is None
+
+
+def test_a_time_that_the_other_width_refutes_is_not_believed(calibration: _calibration.Calibration) -> None:
+    visited(calibration, SIZES[2], 1.0, 0.9)
+    visited(calibration, _cells.Cell("sort", 8, SIZES[2].size), 0.01)
+    classes = calibration.data()["backends"]["numpy"]["classes"]["sort"]
+    assert [seconds for _, seconds in classes["4"]] == pytest.approx([0.01 * _calibration.WIDER])
+    assert [seconds for _, seconds in classes["8"]] == pytest.approx([0.01])
+
+
+def test_threads_that_do_not_rest_once_are_waited_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    rests = iter([False, False, True, *[False] * _calibration.PATIENCE])
+    monkeypatch.setattr(_calibration, "rest", lambda: next(rests))
+    monkeypatch.setattr(_calibration, "IDLE", -math.inf)
+    turns = _calibration.Turns()
+    for i in range(3 + _calibration.PATIENCE + 5):
+        turns.turn(str(i), lambda loops: None, 1, 1)
+    assert next(rests, None) is None
 
 
 def test_every_class_can_be_measured() -> None:

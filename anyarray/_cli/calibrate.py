@@ -119,7 +119,7 @@ def _measure(options: argparse.Namespace, console: Console) -> int:
         console=console, transient=True, disable=not console.is_terminal,
     )  # fmt: skip
     status = 0
-    with _Interrupts() as interrupts:
+    with _Interrupts() as interrupts, _calibration.alone(lambda text: console.print(text, soft_wrap=True)):
         with console.status("importing the libraries"):
             measuring = _calibration.prepared(names)
         with bar as progress:
@@ -131,7 +131,7 @@ def _measure(options: argparse.Namespace, console: Console) -> int:
                 interrupts.check()
             except KeyboardInterrupt:
                 status = 130
-    written = _calibration.keep(measuring)
+        written = _calibration.keep(measuring)
     if status:
         kept = "the profile has what was measured so far" if written else "nothing was measured yet, nothing is changed"
         console.print(f"Interrupted: {kept}.", highlight=False)
