@@ -4,7 +4,7 @@ Write `import anyarray as xp`. Calls run where their arrays are; `with xp.backen
 library. The whole standard v2025.12 stands here, `xp.linalg` and `xp.fft` included.
 """
 
-from typing import TYPE_CHECKING, NoReturn
+import typing as _typing
 
 from anyarray import _errors, _protocols, fft, linalg
 
@@ -47,10 +47,15 @@ from anyarray.standard.statistical import *
 from anyarray.standard.utility import *
 from anyarray.transforms import grad, jacobian, jit, stop_gradient, value_and_grad, vmap
 
-if not TYPE_CHECKING:  # to which every name would be one of ours
+if not _typing.TYPE_CHECKING:  # to which every name would be one of ours
 
-    def __getattr__(name: str) -> NoReturn:
+    def __getattr__(name: str) -> _typing.NoReturn:
         raise _protocols.absent("", name)
+
+
+def __dir__() -> list[str]:
+    """The public names, for completion."""
+    return __all__
 
 
 __version__ = "0.1.0"

@@ -72,6 +72,10 @@ class _Unmade(type):
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         raise _errors.ArgumentTypeError("Array: is not made by its class. Make one: xp.asarray(...)")
 
+    def __dir__(cls) -> list[str]:
+        """The attributes that there are."""
+        return [name for name in super().__dir__() if not isinstance(cls.__dict__.get(name), _protocols.Absent)]
+
 
 class Array(metaclass=_Unmade):
     """An array of the standard, on any backend.
@@ -283,6 +287,9 @@ class Array(metaclass=_Unmade):
 
     def __str__(self) -> str:
         return _printing.values_of(self)
+
+    def __dir__(self) -> list[str]:
+        return dir(type(self))
 
     def __copy__(self) -> Array:
         return _dispatch.copied(self)
@@ -641,6 +648,8 @@ _brought: Final = _dispatch.brought
 _new: Final[Callable[[], Array]] = type.__call__.__get__(Array)
 _current: Final = _choice.current
 _dispatch.scope.update(Array=Array, new=_new)
+for _absent in _protocols.absent_of(Array):
+    setattr(Array, _absent.name, _absent)
 _backend.adopt_everywhere(Array, _protocols.of_library, _protocols.adopted)
 _wrap: Final = _dispatch.wrap
 

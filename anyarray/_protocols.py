@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 import numpy as np
 
@@ -79,6 +80,7 @@ HABITS: Final = {
     "outer": "linalg.outer",
     "ptp": "max(x) - xp.min(x)",
     "ravel": "reshape(x, (-1,))",
+    "row_stack": "concat",
     "select": "where",
     "split": "unstack",
     "swapaxes": "permute_dims",
@@ -89,17 +91,102 @@ HABITS: Final = {
 }
 """What does nearly the same as a function of NumPy that the standard lacks."""
 
+OUTSIDE: Final = {
+    "allclose": "xp.all(xp.abs(x - y) <= 1e-8 + 1e-5 * xp.abs(y))",
+    "array_equal": "xp.all(x == y)",
+    "complex": "xp.complex128",
+    "diag": "xp.eye(n) * v, or xp.linalg.diagonal of a matrix",
+    "double": "xp.float64",
+    "dtype": "xp.float32 and the like, or xp.DType in annotations",
+    "einsum": "np.einsum, which computes in NumPy, or @ and xp.tensordot",
+    "float": "xp.float64",
+    "half": "xp.float16",
+    "int": "xp.int64",
+    "int_": "xp.int64",
+    "intp": "xp.int64",
+    "ndarray": "xp.Array",
+    "ndim": "x.ndim",
+    "random": "a generator of NumPy: xp.asarray(np.random.default_rng(seed).normal(size=3))",
+    "shape": "x.shape",
+    "single": "xp.float32",
+    "size": "x.size",
+    "testing": "it after import anyarray.testing",
+    "typing": "it after import anyarray.typing",
+    "vectorize": "xp.vmap",
+}
+"""What to write for a name that the standard has nothing for, where it is not NumPy's function of that name."""
+
+OF_ARRAY: Final = {
+    "at": "x[...] = ...",
+    "block_until_ready": "xp.to_native(x).block_until_ready()",
+    "copy": "xp.asarray(x, copy=True)",
+    "fill": "x[...] = ...",
+    "flatten": "xp.reshape(x, (-1,))",
+    "itemsize": "x.dtype.itemsize",
+    "nbytes": "x.size * x.dtype.itemsize",
+    "numpy": "np.asarray(x)",
+    "ravel": "xp.reshape(x, (-1,))",
+    "resize": "xp.reshape(x, ...)",
+    "sort": "x[...] = xp.sort(x)",
+    "view": "xp.astype(x, ...), or np.asarray(x).view(...)",
+}
+"""What to write for a method or an attribute that arrays of a library have, and an Array has not."""
+
 
 def absent(chapter: str, name: str) -> AttributeError:
     """What to raise for a name that the namespace or a chapter of it lacks.
 
-    It says what the standard has in its place, if that is known. `chapter` is "linalg", "fft" or "".
+    It says what to write in its place, if that is known. `chapter` is "linalg", "fft" or "".
     """
     path = ".".join(filter(None, (chapter, name)))
-    cure = HABITS.get(path, ALIASES.get(path))
     module = ".".join(filter(None, ("anyarray", chapter)))
-    text = f"module '{module}' has no attribute {name!r}" + (f". The standard has xp.{cure}" if cure else "")
+    text = f"module {module!r} has no attribute {name!r}"
+    ours = HABITS.get(path, ALIASES.get(path))
+    theirs = getattr(np, chapter) if chapter else np
+    if ours is not None:
+        text += f". The standard has xp.{ours}"
+    elif path in OUTSIDE:
+        text += f". Use {OUTSIDE[path]}"
+    elif name in theirs.__all__ and not _is_dtype(getattr(theirs, name)):
+        text += f". Use np.{path}" + (", which takes Arrays" if inspect.isroutine(getattr(theirs, name)) else "")
+    else:  # told of the module, Python looks for a name that is spelt alike
+        return AttributeError(text, name=name, obj=sys.modules[module])
     return AttributeError(text, name=name)
+
+
+def _is_dtype(theirs: Any) -> bool:
+    return isinstance(theirs, type) and issubclass(theirs, np.generic)
+
+
+class Absent:
+    """An attribute that an Array has not, which says what to write instead.
+
+    `__getattr__` could say it, too, but Python reads all attributes of a class that has one more slowly.
+    """
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, array: Any, owner: type) -> NoReturn:
+        name = self.name
+        ours = HABITS.get(name, ALIASES.get(name, name))
+        if name in OF_ARRAY:
+            cure = OF_ARRAY[name]
+        elif ours is not name:
+            cure = f"xp.{ours}"
+        elif name in sys.modules["anyarray"].__all__:
+            cure = f"xp.{name}(x, ...)"
+        else:
+            cure = f"np.asarray(x).{name}"
+        raise AttributeError(f"'Array' object has no attribute {name!r}. Use {cure}", name=name)
+
+
+def absent_of(array_class: type) -> list[Absent]:
+    """What stands for what arrays of a library have and the class lacks."""
+    names = OF_ARRAY.keys() | vars(np.ndarray).keys()
+    return [Absent(name) for name in sorted(names) if not (name.startswith("_") or hasattr(array_class, name))]
 
 
 def ufunc(

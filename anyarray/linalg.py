@@ -1,6 +1,6 @@
 """The `linalg` extension of the standard, by the path that users import."""
 
-from typing import TYPE_CHECKING, NoReturn
+import typing as _typing
 
 from anyarray import _protocols
 from anyarray.standard import linalg as _chapter
@@ -9,7 +9,12 @@ from anyarray.standard.linalg import *
 __all__: list[str] = []
 __all__ += _chapter.__all__
 
-if not TYPE_CHECKING:  # to which every name would be one of ours
+if not _typing.TYPE_CHECKING:  # to which every name would be one of ours
 
-    def __getattr__(name: str) -> NoReturn:
+    def __getattr__(name: str) -> _typing.NoReturn:
         raise _protocols.absent("linalg", name)
+
+
+def __dir__() -> list[str]:
+    """The public names, for completion."""
+    return __all__

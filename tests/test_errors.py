@@ -725,6 +725,63 @@ def test_a_name_of_numpy_leads_to_the_standard_s(habit: str, ours: str) -> None:
     assert not hasattr(space, name)
 
 
+@pytest.mark.parametrize(
+    ("habit", "cure"),
+    [
+        ("float", "xp.float64"),
+        ("ndarray", "xp.Array"),
+        ("random", "a generator of NumPy: xp.asarray(np.random.default_rng(seed).normal(size=3))"),
+        ("einsum", "np.einsum, which computes in NumPy, or @ and xp.tensordot"),
+        ("median", "np.median, which takes Arrays"),
+        ("linalg.cond", "np.linalg.cond, which takes Arrays"),
+        ("errstate", "np.errstate"),
+    ],
+)
+def test_a_name_that_the_standard_has_nothing_for_leads_elsewhere(habit: str, cure: str) -> None:
+    chapter, _, last = habit.rpartition(".")
+    module = f"anyarray.{chapter}" if chapter else "anyarray"
+    with pytest.raises(AttributeError) as caught:
+        operator.attrgetter(habit)(xp)
+    assert str(caught.value) == f"module '{module}' has no attribute {last!r}. Use {cure}"
+
+
+def test_no_name_of_numpy_is_left_without_a_cure_but_dtypes() -> None:
+    for name in set(np.__all__) - vars(xp).keys():  # `testing` is among these once it is imported
+        theirs = getattr(np, name)
+        if not (isinstance(theirs, type) and issubclass(theirs, np.generic)):
+            with pytest.raises(AttributeError, match=r"\. (Use|The standard has) \w"):
+                getattr(xp, name)
+
+
+@pytest.mark.parametrize(
+    ("habit", "cure"),
+    [
+        ("sum", "xp.sum(x, ...)"),
+        ("copy", "xp.asarray(x, copy=True)"),
+        ("cumsum", "xp.cumulative_sum"),
+        ("trace", "xp.linalg.trace"),
+        ("nbytes", "x.size * x.dtype.itemsize"),
+        ("tobytes", "np.asarray(x).tobytes"),
+        ("numpy", "np.asarray(x)"),
+    ],
+)
+def test_a_method_of_ndarrays_leads_to_a_function(backend: xp.Backend, habit: str, cure: str) -> None:
+    x = xp.ones(3)
+    assert not hasattr(x, habit)
+    assert habit not in dir(x)
+    assert habit not in dir(xp.Array)
+    with pytest.raises(AttributeError) as caught:
+        getattr(x, habit)
+    assert str(caught.value) == f"'Array' object has no attribute {habit!r}. Use {cure}"
+
+
+def test_dir_of_a_module_lists_what_is_public() -> None:
+    for module in (xp, xp.linalg, xp.fft):
+        assert dir(module) == sorted(module.__all__)
+        assert not hasattr(module, "TYPE_CHECKING")
+    assert {"shape", "to_device", "T", "__dlpack__"} < set(dir(xp.ones(1)))
+
+
 def test_what_a_name_of_numpy_leads_to_exists() -> None:
     for habit, cure in (_protocols.ALIASES | _protocols.HABITS).items():
         assert operator.attrgetter(re.split("[( ]", cure)[0])(xp) is not None, habit
