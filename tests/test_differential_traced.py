@@ -1,7 +1,7 @@
 """Every function of the standard inside `xp.jit` and the user's compilers.
 
-Those are `jax.jit`, with 64 bits off, and `tf.function`. The inputs and the comparison are those of
-`test_differential`, on fewer examples, as each is compiled.
+Those are `jax.jit`, with 64 bits off, and `tf.function`, also where its signature leaves all lengths open. The inputs
+and the comparison are those of `test_differential`, on fewer examples, as each is compiled.
 """
 
 from __future__ import annotations
@@ -42,6 +42,19 @@ def own_compiler(library: str) -> Callable[..., Any]:
         return pytest.importorskip("jax").jit  # type: ignore[no-any-return]  # JAX's
     tensorflow = pytest.importorskip("tensorflow")
     return lambda function: tensorflow.function(function, autograph=False)
+
+
+def of_any_length(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function as a graph of TensorFlow that knows no length."""
+    tf = pytest.importorskip("tensorflow")
+
+    def compiled(*xs: xp.Array) -> Any:
+        natives = [xp.to_native(x) for x in xs]
+        signature = [tf.TensorSpec([None] * len(x.shape), x.dtype) for x in natives]
+        graph = tf.function(xp.portable(function), input_signature=signature, autograph=False)
+        return tf.nest.map_structure(xp.from_native, graph(*natives))
+
+    return compiled
 
 
 def is_beyond_xla(function: str, call: Call) -> bool:
@@ -98,3 +111,28 @@ def test_a_function_gives_the_same_inside_a_trace(
         assert function in UNKNOWN_SHAPE or (function == "repeat" and isinstance(call.args[1], np.ndarray))
         return
     compare(result, reference(function, call), call)
+
+
+@pytest.mark.parametrize("function", sorted(CASES.keys() - NO_ARRAYS - {"unstack"}))
+@hypothesis.settings(max_examples=3)
+@given(data=st.data())
+def test_a_function_gives_the_same_of_arrays_whose_lengths_a_trace_does_not_know(
+    function: str, data: st.DataObject
+) -> None:
+    strategy, compare = CASES[function]
+    call = data.draw(strategy)
+    compare(traced(call, function, "tf", of_any_length), reference(function, call), call)
+
+
+def test_an_array_whose_rank_a_trace_does_not_know_is_refused_with_a_cure() -> None:
+    tf = pytest.importorskip("tensorflow")
+
+    @tf.function(input_signature=[tf.TensorSpec(None, tf.float32)], autograph=False)  # type: ignore[untyped-decorator]  # TensorFlow has no types
+    def graph(tensor: Any) -> Any:
+        x = xp.from_native(tensor)
+        for read in (lambda: x.shape, lambda: xp.sum(x), lambda: x[0]):
+            with pytest.raises(xp.TransferError, match=r"shape: .* how many axes .* input_signature .*set_shape"):
+                read()
+        return xp.reshape(x, (-1,))
+
+    assert graph(tf.ones((2, 3))).shape == (6,)

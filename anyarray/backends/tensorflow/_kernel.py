@@ -16,7 +16,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from anyarray import _dtypes
+from anyarray import _dtypes, _errors
 from anyarray.backends.tensorflow._loading import tf
 
 Tensor = Any
@@ -238,4 +238,10 @@ def floated(x: Tensor) -> Tensor:
 
 def shape_of(x: Tensor) -> tuple[int | None, ...]:
     """Shape as a tuple, None for an axis that is unknown under a trace."""
-    return tuple(x.shape.as_list())
+    try:
+        return tuple(x.shape.as_list())
+    except ValueError as error:
+        raise _errors.TransferError(
+            "shape: a trace of TensorFlow does not know how many axes this array has. Give tf.function an "
+            "input_signature with them, as tf.TensorSpec([None, None], dtype), or tell it first: tensor.set_shape(...)"
+        ) from error

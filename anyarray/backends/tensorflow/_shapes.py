@@ -16,6 +16,7 @@ Length = Any
 _fill = op("Fill")
 _pack = op("Pack")
 _shape = op("Shape")
+_strided_slice = op("StridedSlice")
 _unpack = op("Unpack")
 
 
@@ -52,9 +53,9 @@ def axes_tensor(x: Tensor, axis: Ints | None) -> Tensor:
 
 def lengths(x: Tensor) -> list[Length]:
     """The length of every axis, as a tensor where a trace does not know it."""
-    known: list[int | None] = x.shape.as_list()
+    known = shape_of(x)
     if None not in known:
-        return known
+        return list(known)
     read = _unpack(_shape(x, NATIVE["int64"]), len(known), 0)
     return [read[axis] if n is None else n for axis, n in enumerate(known)]
 
@@ -89,3 +90,17 @@ def slab(x: Tensor, axis: int, length: Length, value: int) -> Tensor:
     shape = lengths(x)
     shape[axis] = length
     return _fill(shape_tensor(shape), constant(value, name_of(x)))
+
+
+def cut(x: Tensor, axis: int, first: int, last: int | None = None) -> Tensor:
+    """As `x[first:last]` along `axis`, whatever its length.
+
+    It costs more than to split `x`, which must have as many elements.
+    """
+    axis %= x.shape.rank
+    begin, end, every = ([0] * x.shape.rank for _ in range(3))
+    begin[axis], end[axis] = first, 0 if last is None else last
+    others = (1 << len(every)) - 1 - (1 << axis)
+    masks = others, others if last is not None else others | 1 << axis
+    strides = constant((1,) * len(every))
+    return _strided_slice(x, constant(tuple(begin)), constant(tuple(end)), strides, *masks, 0, 0, 0)

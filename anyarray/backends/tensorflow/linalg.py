@@ -58,7 +58,7 @@ from anyarray.backends.tensorflow._kernel import (
     promoted,
 )
 from anyarray.backends.tensorflow._loading import tf
-from anyarray.backends.tensorflow._shapes import axes_tensor, lengths, shape_tensor, sizes_of
+from anyarray.backends.tensorflow._shapes import axes_tensor, cut, lengths, shape_tensor, sizes_of
 from anyarray.backends.tensorflow.elementwise import multiply
 from anyarray.backends.tensorflow.linear_algebra import common_axis, matmul, matrix_transpose, require_equal_lengths
 from anyarray.backends.tensorflow.manipulation import common_lengths, stretched
@@ -423,6 +423,8 @@ def diagonal(x: Tensor, /, *, offset: int = 0) -> Tensor:
     is_beside = (isinstance(n, int) and offset >= n) or (isinstance(m, int) and -offset >= m)
     if is_beside and offset:
         return _fill(shape_tensor([*stack, 0]), constant(0, name_of(x)))
+    if offset and not (isinstance(m, int) and isinstance(n, int)):  # it may lie beside the matrix, which the op refuses
+        x, offset = cut(x, -1 if offset > 0 else -2, abs(offset)), 0
     return _diagonal(x, constant(offset), constant(0, name_of(x)))
 
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from anyarray import _errors
 from anyarray.backends.tensorflow._kernel import NATIVE, Ints, Tensor, constant, name_of, op, promoted
-from anyarray.backends.tensorflow._shapes import axes_tensor, axis_in, lengths, shape_tensor
+from anyarray.backends.tensorflow._shapes import axes_tensor, axis_in, cut, lengths, shape_tensor
 
 _all = op("All")
 _any = op("Any")
@@ -64,5 +64,8 @@ def diff(
     for _ in range(n):
         if x.shape[axis] == 0:
             break  # there is no first element to split off
+        if x.shape[axis] is None:
+            x = change(cut(x, axis, 1), cut(x, axis, 0, -1))
+            continue
         x = change(_split(x, but_first, along, 2)[1], _split(x, but_last, along, 2)[0])
     return x
