@@ -217,12 +217,11 @@ class Array(metaclass=_Unmade):
     def __bool__(self) -> bool:
         if isinstance(self._native, np.generic):
             return bool(self._native)
-        shape = self.shape
-        if shape != ():
+        if self.size != 1:  # one element has a truth in any shape, as in NumPy, TensorFlow and JAX
             raise _errors.ArgumentValueError(
-                f"bool: the truth of an Array of shape {shape} is ambiguous. Use xp.any(x) or xp.all(x)"
+                f"bool: the truth of an Array of shape {self.shape} is ambiguous. Use xp.any(x) or xp.all(x)"
             )
-        return bool(self._python("bool", "biufc"))
+        return bool(self._host("bool").item())
 
     def __int__(self) -> int:
         return int(self._native if isinstance(self._native, _REAL) else self._python("int", "biuf"))

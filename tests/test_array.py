@@ -110,6 +110,13 @@ def test_a_nan_is_true() -> None:
     assert bool(xp.asarray(xp.nan))
 
 
+@pytest.mark.parametrize("shape", [(1,), (1, 1, 1)])
+@pytest.mark.usefixtures("backend")
+def test_one_element_has_a_truth_whatever_the_shape(shape: tuple[int, ...]) -> None:
+    assert bool(xp.ones(shape))
+    assert not xp.zeros(shape)
+
+
 @pytest.mark.usefixtures("backend")
 def test_an_integer_array_is_an_index() -> None:
     assert "abc"[xp.asarray(1)] == "b"

@@ -370,6 +370,7 @@ WRONG_SHAPES: list[tuple[Callable[[], object], str]] = [
     (lambda: floats(2).T, "T: x must have 2 axes, not 1. Use xp.permute_dims or x.mT"),
     (lambda: floats(2).mT, "mT: x must have at least 2 axes, not 1"),
     (lambda: bool(floats(2)), "bool: the truth of an Array of shape (2,) is ambiguous. Use xp.any(x) or xp.all(x)"),
+    (lambda: bool(floats(0)), "bool: the truth of an Array of shape (0,) is ambiguous. Use xp.any(x) or xp.all(x)"),
 ]
 
 
