@@ -222,7 +222,9 @@ def use(found: _cost.Model | None) -> None:
     for function, limit in _limits.items():
         limit.set(
             *[
-                MOST if found is None else math.ceil(min(MOST, found.never_below(function, widths)))
+                MOST
+                if found is None
+                else math.ceil(min(MOST, found.never_below(function, widths), found.worth_a_look(function, widths)))
                 for widths in (_cost.WIDTHS, _cost.WIDTHS[:1])
             ]
         )

@@ -259,6 +259,10 @@ GAIN: Final = 2 / 3
 Less of a gain is within the error: a call takes half as long again where the threads of a library were asleep, or where
 its result is not given the memory of the one before.
 """
+LOOKED: Final = 1.5
+"""Times `DECIDING` that a call takes NumPy from which it is looked at for the sake of what was missed before it."""
+STEP: Final = 1.5
+"""How near a work that is searched for is found."""
 FAR: Final = 16.0
 """How many times more work than was measured a backend is trusted with where NumPy was measured."""
 
@@ -473,6 +477,36 @@ class Model:
             for width in widths
             for name in others
         )
+
+    def worth_a_look(self, function: str, widths: Sequence[int] = WIDTHS) -> float:
+        """Elements of inputs from which a call may take NumPy so long that a decision adds little, about.
+
+        From there on what was missed for its inputs is kept, though nobody is faster at this function.
+        """
+        function = like[function].function if function in like else function
+        kind = class_of.get(function)
+        if kind is None or len(self.backends) < 2:
+            return math.inf
+        return min(
+            self._elements_of(one, self._work_in_numpy(one, width, function, LOOKED * DECIDING))
+            for one in (kind, CLASSES[kind].slim, CLASSES[kind].least)
+            if one
+            for width in widths
+        )
+
+    def _work_in_numpy(self, kind: str, width: int, function: str, seconds: float) -> float:
+        """The work that takes NumPy so many seconds, from above; infinite if the class was not measured."""
+        curve = self.backends["numpy"].curves.get((kind, width))
+        if curve is None:
+            return math.inf
+        worked = functools.partial(self._worked, "numpy", function, kind, width)
+        low, high = 1.0, max(curve.reach, 1.0)
+        if worked(high) < seconds:
+            return high * seconds / worked(high)
+        while high > STEP * low:
+            middle = math.sqrt(low * high)
+            low, high = (low, middle) if worked(middle) >= seconds else (middle, high)
+        return high if worked(low) < seconds else low
 
     def _elements_of(self, kind: str, work: float) -> float:
         """The least elements of inputs with which a class has so much work."""

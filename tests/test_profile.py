@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -31,6 +32,12 @@ MEASURED: Final[dict[str, Any]] = {
         for source, target in (("numpy", "jax-cpu"), ("jax-cpu", "numpy"))
     ],
 }  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def own_lock(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wait for no calibration but those of the test."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path_factory.mktemp("lock")))
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ import json
 import os
 import re
 import signal
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -32,6 +33,12 @@ def measured(points: Any = POINTS, **entries: Any) -> dict[str, Any]:
     other = {**row, "classes": {"transcendental": {"8": POINTS}}}
     route = {"source": "numpy", "target": "jax-cpu", "copy": POINTS, "view": None}
     return {"backends": {"numpy": {**row, "classes": classes} | entries, "jax-cpu": other}, "routes": [route]}
+
+
+@pytest.fixture(autouse=True)
+def own_lock(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wait for no calibration but those of the test."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path_factory.mktemp("lock")))
 
 
 @pytest.fixture
