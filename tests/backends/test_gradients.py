@@ -256,27 +256,49 @@ def test_a_derivative_that_a_library_lacks_is_refused_with_a_cure(
         xp.grad(lambda x: xp.sum(function(x)))(xp.asarray(x))
 
 
+def cofactors(matrix: NDArray) -> NDArray:
+    found = np.empty_like(matrix)
+    for i, j in np.ndindex(matrix.shape):
+        minor = np.delete(np.delete(matrix, i, 0), j, 1)
+        found[i, j] = (-1) ** (i + j) * np.linalg.det(minor)
+    return found
+
+
 @pytest.mark.parametrize("is_compiled", [False, True])
+@pytest.mark.parametrize("size", [1, 2, 3, 4, 5])
 @pytest.mark.usefixtures("differentiating")
-def test_the_gradient_of_det_is_the_cofactors_also_of_singular_matrices(is_compiled: bool) -> None:
+def test_the_gradient_of_det_is_the_cofactors_also_of_singular_matrices(size: int, is_compiled: bool) -> None:
+    matrices = np.random.default_rng(size).normal(size=(5, size, size))
+    matrices[1, :, 0] = 0
+    matrices[2, -1] = 0
+    matrices[3] = np.triu(matrices[3], 1)
+    matrices[4] = 0
     gradient = xp.grad(lambda x: xp.sum(xp.linalg.det(x)))
-    x = xp.asarray([[[1.0, 1.0], [1.0, 1.0]], [[1.0, 2.0], [3.0, 4.0]], [[0.0, 2.0], [0.0, 0.0]]])
-    found = (xp.jit(gradient) if is_compiled else gradient)(x)
-    wanted = [[[1, -1], [-1, 1]], [[4, -3], [-2, 1]], [[0, 0], [-2, 0]]]
-    np.testing.assert_allclose(np.asarray(found), wanted, rtol=1e-12, atol=1e-12)
+    found = (xp.jit(gradient) if is_compiled else gradient)(xp.asarray(matrices))
+    np.testing.assert_allclose(np.asarray(found), list(map(cofactors, matrices)), rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("is_compiled", [False, True])
-@pytest.mark.parametrize("function", ["det", "slogdet"])
+@pytest.mark.parametrize(("function", "size"), [("det", 2), ("det", 3), ("det", 4), ("slogdet", 3)])
 @pytest.mark.usefixtures("differentiating")
-def test_second_derivatives_of_det_are_right_where_singular_values_are_equal(function: str, is_compiled: bool) -> None:
+def test_second_derivatives_of_det_are_right_where_singular_values_are_equal(
+    function: str, size: int, is_compiled: bool
+) -> None:
     of_matrix: Function = {"det": xp.linalg.det, "slogdet": lambda x: xp.linalg.slogdet(x).logabsdet}[function]
     hessian = xp.jacobian(xp.grad(of_matrix))
-    found = np.asarray((xp.jit(hessian) if is_compiled else hessian)(xp.eye(3)))
-    one = np.eye(3)
+    found = np.asarray((xp.jit(hessian) if is_compiled else hessian)(xp.eye(size)))
+    one = np.eye(size)
     exchanged = np.einsum("il,jk->ijkl", one, one)
     wanted = -exchanged if function == "slogdet" else np.einsum("ij,kl->ijkl", one, one) - exchanged
     np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-12)
+
+
+@pytest.mark.usefixtures("differentiating")
+def test_second_derivatives_of_det_at_larger_singular_matrices_are_nan_not_wrong() -> None:
+    hessian = xp.jacobian(xp.grad(lambda x: xp.sum(xp.linalg.det(x))))
+    found = np.asarray(hessian(xp.stack([xp.eye(4), xp.ones((4, 4))])))
+    assert np.isnan(found[1, :, :, 1]).any()
+    assert not np.isnan(found[0, :, :, 0]).any()
 
 
 def test_the_gradient_of_a_logarithm_of_zero_is_refused_by_tensorflow() -> None:

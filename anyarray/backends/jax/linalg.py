@@ -82,11 +82,59 @@ def cholesky(x: Native, /, *, upper: bool = False) -> Native:
     return jnp.linalg.cholesky(x, upper=upper)
 
 
+@jax.custom_jvp
+def _determinant(x: Native) -> Native:
+    return jnp.linalg.det(x)
+
+
+@_determinant.defjvp
+def _slope_of_determinant(primals: tuple[Native], tangents: tuple[Native]) -> tuple[Native, Native]:
+    """JAX's is 0 at singular matrices that have another, as one with a column of zeros."""
+    (x,), (tangent,) = primals, tangents
+    return _determinant(x), jnp.sum(_cofactors(x) * tangent, (-2, -1))
+
+
+def _cofactors(x: Native) -> Native:
+    """The slopes of the determinant by each element."""
+    if x.shape[-1] == 1:
+        return jnp.ones_like(x)
+    if x.shape[-1] == 2:
+        return jnp.flip(x, (-2, -1)) * np.asarray([[1, -1], [-1, 1]], x.dtype)
+    if x.shape[-1] == 3:
+        return jnp.cross(jnp.roll(x, -1, -2), jnp.roll(x, -2, -2))
+    y = _determinant(x)[..., None, None]
+    is_singular = y == 0
+    inverse = jnp.linalg.inv(jnp.where(is_singular, jnp.eye(x.shape[-1], dtype=x.dtype), x))
+    constant = lax.stop_gradient(x)
+    of_singular = lax.cond(jnp.any(is_singular), _cofactors_of_singular, jnp.zeros_like, constant)
+    return jnp.where(is_singular, of_singular + _lost(x, is_singular), y * jnp.matrix_transpose(inverse))
+
+
+def _cofactors_of_singular(x: Native) -> Native:
+    u, s, vh = jnp.linalg.svd(x)
+    ones = jnp.ones_like(s[..., :1])
+    before = jnp.cumulative_prod(jnp.concat([ones, s[..., :-1]], axis=-1), axis=-1)
+    after = jnp.flip(jnp.cumulative_prod(jnp.concat([ones, jnp.flip(s[..., 1:], -1)], axis=-1), axis=-1), -1)
+    sign = (jnp.linalg.det(u) * jnp.linalg.det(vh))[..., None, None]
+    return sign * jnp.conj(u * (before * after)[..., None, :] @ vh)
+
+
+@jax.custom_jvp
+def _lost(x: Native, is_lost: Native) -> Native:
+    """Zeros, with the slope NaN where it is lost."""
+    return jnp.zeros_like(x)
+
+
+@_lost.defjvp
+def _slope_of_lost(primals: tuple[Native, Native], tangents: tuple[Native, Any]) -> tuple[Native, Native]:
+    return _lost(*primals), tangents[0] * jnp.where(primals[1], np.nan, 0).astype(tangents[0].dtype)
+
+
 @_factoring
 def det(x: Native, /) -> Native:
     if x.shape[-2:] == (0, 0):  # of which JAX has the value, but not the derivative
         return jnp.ones(x.shape[:-2], x.dtype)
-    return jnp.linalg.det(x)
+    return _determinant(x)
 
 
 def _scaled(x: Native) -> tuple[Native, Native]:

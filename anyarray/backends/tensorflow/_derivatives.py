@@ -39,6 +39,7 @@ _choose = op("Select")
 _broadcast_axes = op("BroadcastGradientArgs")
 _concat = op("ConcatV2")
 _conj = op("Conj")
+_cross = op("Cross")
 _cumulative_product = op("Cumprod")
 _det = op("MatrixDeterminant")
 _diagonal = op("MatrixDiagPartV3")
@@ -55,6 +56,7 @@ _logical_and = op("LogicalAnd")
 _logical_or = op("LogicalOr")
 _matmul = op("BatchMatMulV2")
 _multiply = op("Mul")
+_negative = op("Neg")
 _not_equal = op("NotEqual")
 _pack = op("Pack")
 _pow = op("Pow")
@@ -282,6 +284,9 @@ def _determinant(x: Tensor) -> Tensor:
 
 def _cofactors(x: Tensor) -> Tensor:
     """Derivatives of the determinant of `x` by its elements, conjugated."""
+    if x.shape[-1] in (2, 3):
+        cofactors = _cofactors_of_few(x)
+        return _conj(cofactors) if is_complex(x) else cofactors
     is_singular = _as_matrices(_equal(_stop_gradient(_det(x)), constant(0, name_of(x))))
     is_any = _any(is_singular, _range(0, tf.rank(is_singular), 1), False)
     y = _as_matrices(determinant(x))
@@ -293,6 +298,15 @@ def _cofactors(x: Tensor) -> Tensor:
     constant_x = _stop_gradient(x)
     of_singular = tf.cond(is_any, lambda: _cofactors_of_singular(constant_x), lambda: _zeros_like(constant_x))
     return _select(is_singular, _add(of_singular, _lost(x)), cofactors)
+
+
+def _cofactors_of_few(x: Tensor) -> Tensor:
+    """Derivatives of the determinants of matrices of two or three rows."""
+    if x.shape[-1] == 2:
+        (a, b), (c, d) = (_unpack(row, 2, -1) for row in _unpack(x, 2, -2))
+        return _pack([_pack([d, _negative(c)], -1), _pack([_negative(b), a], -1)], -2)
+    one, two, three = _unpack(x, 3, -2)
+    return _pack([_cross(two, three), _cross(three, one), _cross(one, two)], -2)
 
 
 def _cofactors_of_singular(x: Tensor) -> Tensor:
