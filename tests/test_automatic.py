@@ -13,6 +13,7 @@ import os
 import subprocess
 import sys
 import warnings
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,6 +27,7 @@ from hypothesis import strategies as st
 import anyarray as xp
 from anyarray import _automatic, _choice, _cost, _explanation, testing
 from anyarray.backends import sim
+from anyarray.transforms import _jit
 
 UNIT: Final = 1e-3
 """Seconds of a call with the factor 1."""
@@ -731,6 +733,24 @@ def test_what_a_whole_function_raises_itself_is_raised_once() -> None:
         assert caught.value.__context__ is None
         is_wrong = False
         assert slow(x).device.library == "sim"  # where it did not fail by itself
+
+
+def test_ever_new_values_leave_no_more_behind_than_some(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_jit, "MOST_KNOWN", 8)
+    made: list[_automatic.WholeFunction] = []
+    monkeypatch.setattr(_jit, "WholeFunction", lambda candidates: made.append(whole := WHOLE(candidates)) or whole)
+    with testing.simulated(), xp.backend("auto"):
+        xp.device("sim")
+        _automatic.use(fused_model(compiling=1e9))
+        scaled = xp.jit(lambda x, by: x * by)
+        for i in range(100):
+            assert scaled(xp.ones(N), i)[0] == i
+    alive = [weakref.ref(one) for one in made]
+    made.clear()
+    assert len(alive) == 100 and sum(one() is not None for one in alive) <= 8
+
+
+WHOLE: Final = _automatic.WholeFunction
 
 
 def test_jit_runs_a_whole_function_elsewhere() -> None:

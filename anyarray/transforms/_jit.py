@@ -8,7 +8,7 @@ import linecache
 import threading
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, overload
+from typing import Any, Final, NamedTuple, overload
 
 from anyarray import _backend, _choice, _dispatch, _dtypes, _errors, _nested
 from anyarray._array import Array
@@ -72,6 +72,10 @@ def jit(f: Callable[..., Any] | None = None, /, *, static_argnames: str | Sequen
         return functools.partial(jit, static_argnames=names)
     check("jit", f)
     return standing_for(f)(_Jit(f, names).entrance())
+
+
+MOST_KNOWN: Final = 1024
+"""Combinations of arguments of a function of which the automatic choice keeps what it knows."""
 
 
 class _Executable(NamedTuple):
@@ -236,7 +240,11 @@ class _Jit:
             return self._call_on(home, args, kwargs, structure, arrays)
         candidates = _choice.candidates()
         key = (structure, candidates, *[(a.dtype, a.shape) for a in arrays])
-        whole = self._whole.setdefault(key, WholeFunction(candidates))
+        whole = self._whole.get(key)
+        if whole is None:
+            if len(self._whole) >= MOST_KNOWN:  # of ever new shapes or values
+                self._whole.clear()
+            whole = self._whole[key] = WholeFunction(candidates)
 
         def attempt(there: Home) -> Any:
             name = there.backend.name
