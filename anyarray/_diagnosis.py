@@ -198,7 +198,7 @@ def _diagnose_broadcasting(error: Exception, function: str, inputs: Sequence[Inp
         np.broadcast_shapes(*[tuple(1 if n is None else n for n in one.shape) for one in inputs])
     except ValueError:
         shapes = " and ".join(f"{one.label} of shape {one.shape}" for one in inputs)
-        raise _errors.ArgumentValueError(f"{function}: {shapes} do not broadcast") from error
+        raise _errors.ArgumentValueError(f"{function}: {shapes} cannot be broadcast") from error
 
 
 def diagnose_index(error: Exception, shape: Shape, key: Any, value: Shape | None = None) -> None:
@@ -235,7 +235,7 @@ def diagnose_index(error: Exception, shape: Shape, key: Any, value: Shape | None
         np.broadcast_shapes(*[one.shape for one in arrays])
     except ValueError:
         shapes = " and ".join(str(one.shape) for one in arrays)
-        raise _errors.ArgumentIndexError(f"index: arrays of shapes {shapes} do not broadcast") from error
+        raise _errors.ArgumentIndexError(f"index: arrays of shapes {shapes} cannot be broadcast") from error
     refusal = _backend.refusal_of(error)
     if refusal is not None and value is None:
         raise _errors.ArgumentIndexError(f"index: {refusal}") from error
@@ -286,7 +286,7 @@ def _of_matmul(inputs: Sequence[Input], arguments: dict[str, Any]) -> Complaint:
     inner = second.shape[-2:][0]
     if first.shape[-1] != inner:
         return f"x1 of shape {first.shape} and x2 of shape {second.shape} do not fit: {first.shape[-1]} is not {inner}"
-    return f"x1 of shape {first.shape} and x2 of shape {second.shape} do not broadcast"
+    return f"x1 of shape {first.shape} and x2 of shape {second.shape} cannot be broadcast"
 
 
 def _of_reshape(inputs: Sequence[Input], arguments: dict[str, Any]) -> Complaint:
@@ -396,6 +396,12 @@ def _of_counts(inputs: Sequence[Input], arguments: dict[str, Any]) -> Complaint:
         counts = arguments.get(name)
         if any(isinstance(n, int) and n < 0 for n in (counts if isinstance(counts, tuple) else (counts,))):
             return f"{name} must not be negative, not {counts}"
+    shape, axis = inputs[0].shape, arguments.get("axis")
+    lengths = [n for n in (shape if axis is None else (shape[axis],)) if n is not None]
+    count = math.prod(lengths)
+    for one in [] if None in shape else inputs[1:]:
+        if one.shape not in ((), (1,), (count,)):
+            return f"{one.label} must have the shape ({count},) or (1,) to fit x, not {one.shape}"
     return None
 
 
@@ -419,9 +425,14 @@ def _of_difference(inputs: Sequence[Input], arguments: dict[str, Any]) -> Compla
 
 def _of_same_rank(inputs: Sequence[Input], arguments: dict[str, Any]) -> Complaint:
     first, second = inputs
-    if len(first.shape) == len(second.shape):
-        return None
-    return f"x of shape {first.shape} and indices of shape {second.shape} must have as many axes as each other"
+    shapes = f"x of shape {first.shape} and indices of shape {second.shape}"
+    if len(first.shape) != len(second.shape):
+        return f"{shapes} must have as many axes as each other"
+    lengths = list(zip(first.shape, second.shape, strict=True))
+    del lengths[arguments["axis"]]
+    if any(n != m and not {1, None}.intersection((n, m)) for n, m in lengths):
+        return f"{shapes} cannot be broadcast beside axis {arguments['axis']}"
+    return None
 
 
 def _of_having_axes(inputs: Sequence[Input], arguments: dict[str, Any]) -> Complaint:

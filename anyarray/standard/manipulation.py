@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 
-@dispatch(batch="broadcast")
+@dispatch(fit="broadcast", batch="broadcast")
 def broadcast_arrays(*arrays: AnyArray) -> tuple[Array, ...]:
     """The arrays, each broadcast to the shape that fits all of them.
 
