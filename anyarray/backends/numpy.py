@@ -232,6 +232,9 @@ def cube(x: Native, /) -> Native:
     return product
 
 
+root = np.sqrt  # as NumPy's own `x**0.5`; its `pow` takes two to four times as long
+
+
 less, less_equal = real_valued(np.less), real_valued(np.less_equal)
 greater, greater_equal = real_valued(np.greater), real_valued(np.greater_equal)
 maximum, minimum = real_valued(np.maximum), real_valued(np.minimum)
@@ -241,8 +244,14 @@ logical_and, logical_or = boolean(np.logical_and), boolean(np.logical_or)
 logical_xor, logical_not = boolean(np.logical_xor), boolean(np.logical_not)
 
 
+_LONG: Final = 1 << 12
+"""Elements from which NumPy's own clip is the faster one."""
+
+
 def clip(x: Native, /, min: Native | None = None, max: Native | None = None) -> Native:
     """Lower bound first, so that `max` wins where the bounds cross."""
+    if x.size >= _LONG and x.dtype.kind in "iuf" and {getattr(one, "dtype", None) for one in (min, max)} == {x.dtype}:
+        return np.clip(x, min, max)  # in one pass, but it takes 1 us more to begin, and has no bfloat16
     if min is not None:
         x = maximum(x, min)
     if max is not None:

@@ -125,3 +125,31 @@ def test_what_is_no_matrix_has_no_rank(shape: tuple[int, ...]) -> None:
 @pytest.mark.usefixtures("backend")
 def test_a_long_shift_is_not_cut_off(shift: int) -> None:
     assert xp.roll(xp.arange(7), shift).tolist() == np.roll(np.arange(7), shift % 7).tolist()
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint64", "float32", "float64", "bfloat16"])
+@pytest.mark.usefixtures("backend")
+def test_many_elements_are_clipped_as_few_are(dtype: str) -> None:
+    few = xp.astype(xp.asarray([0.0, 1.0, 2.0, 5.0]), getattr(xp, dtype))
+    low, high = (xp.asarray(bound, dtype=few.dtype) for bound in (1, 2))
+    for bounds in ((low, high), (high, low), (low, None), (None, high)):
+        assert xp.clip(xp.tile(few, (2000,)), *bounds).tolist() == xp.clip(few, *bounds).tolist() * 2000
+
+
+@pytest.mark.parametrize("bound", [1j, 2.5])
+@pytest.mark.usefixtures("backend")
+def test_many_elements_and_a_bound_of_another_kind_are_clipped_as_few_are(bound: complex) -> None:
+    few, many = (xp.ones(n, dtype=xp.int32) for n in (2, 5000))
+    if bound == 1j:
+        with pytest.raises(xp.ArgumentTypeError, match="clip: min must have a real numeric dtype, not complex128"):
+            xp.clip(many, bound, 3)
+    else:
+        assert xp.clip(many, bound, 3).dtype == xp.clip(few, bound, 3).dtype == xp.float64
+        assert bool(xp.all(xp.clip(many, bound, 3) == 2.5))
+
+
+def test_on_numpy_a_square_root_is_that_of_numpy() -> None:
+    host = np.asarray([4.0, -0.0, -np.inf, 2.0, np.nan, 0.1])
+    with xp.backend("numpy"), np.errstate(invalid="ignore"):
+        np.testing.assert_array_equal(np.asarray(xp.asarray(host) ** 0.5), host**0.5)
+        assert bool(xp.signbit((xp.asarray(host) ** 0.5)[1]))

@@ -346,3 +346,22 @@ def test_transforms_over_whole_and_repeated_axes(function: str, s: Any, axes: An
 def test_transforms_refuse_other_lengths(s: tuple[int], on_jax: None) -> None:
     with pytest.raises(ValueError, match="s must be positive"):
         xp.fft.fftn(xp.zeros((3, 4)), s=s, axes=(1,))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: xp.zeros((10**10, 10**10)),
+        lambda: xp.ones((2**40, 2**40, 0)),
+        lambda: xp.full((2**62, 4), 1.0),
+        lambda: xp.eye(10**10),
+        lambda: xp.broadcast_to(xp.ones(1), (10**10, 10**10)),
+        lambda: xp.tile(xp.ones(2), (10**10, 10**10)),
+        lambda: xp.repeat(xp.ones(2), 10**18),
+        lambda: xp.fft.fft(xp.ones(2), n=10**18),
+    ],
+    ids="zeros ones full eye broadcast_to tile repeat fft".split(),
+)
+def test_an_array_that_no_memory_holds_is_refused_and_does_not_end_the_process(call: Callable[[], xp.Array]) -> None:
+    with xp.backend("jax"), pytest.raises(ValueError, match=r"no memory holds|broadcast"):
+        call()

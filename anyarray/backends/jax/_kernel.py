@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import math
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
@@ -45,11 +46,24 @@ def compiled(function: Callable[..., Any] | None = None, *, static: tuple[str, .
     @functools.wraps(function)
     def body(*args: Any, **options: Any) -> Any:
         with jax.enable_x64(True):
-            return function(*args, **options)
+            result = function(*args, **options)
+            _require_memory(result)
+            return result
 
     made = jax.jit(body, inline=True, static_argnames=names)
     made_of[made] = Compiled(body, names)
     return made
+
+
+def _require_memory(result: Any) -> None:
+    """Raise ValueError for arrays of more bytes than can be counted.
+
+    XLA would end the process. It runs when traced, thus once.
+    """
+    for x in jax.tree.leaves(result):
+        lengths = [n for n in x.shape if type(n) is int and n]
+        if math.prod(lengths) * x.dtype.itemsize >= 1 << 63:
+            raise ValueError(f"no memory holds an array of shape {x.shape}")
 
 
 def kind_of(x: Native) -> str:
