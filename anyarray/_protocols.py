@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from types import ModuleType
 from typing import Any, Final, NoReturn
 
@@ -198,8 +198,7 @@ def ufunc(
     """
     name = function.__name__
     out = [one for one in kwargs.get("out", ()) if one is not None]
-    if any(_dispatch.is_array(one) for one in out):
-        raise _errors.ArgumentTypeError(f"{name}: out must be an ndarray, not Array. Assign to it: x[...] = ...")
+    _refuse_to_write(name, out)
     if method == "at" and _dispatch.is_array(inputs[0]):
         raise _errors.ArgumentTypeError(f"{name}.at: writes to its first input. Use x[indices] += ...")
 
@@ -221,6 +220,12 @@ def ufunc(
         return result
     np.copyto(out[0], np.asarray(result), casting="same_kind")
     return out[0]
+
+
+def _refuse_to_write(name: str, out: Iterable[Any]) -> None:
+    """Raise TypeError for an `out` of NumPy's function that is an Array."""
+    if any(_dispatch.is_array(one) for one in out):
+        raise _errors.ArgumentTypeError(f"{name}: out must be an ndarray, not Array. Assign to it: x[...] = ...")
 
 
 def _unless_refused(ours: Callable[[], Any], theirs: Callable[[], Any]) -> Any:
@@ -246,6 +251,7 @@ def function(namespace: ModuleType, theirs: Any, args: tuple[Any, ...], kwargs: 
     if theirs in _ASKING:
         return _ASKING[theirs](*args, **kwargs)
     their_name: str = theirs.__name__
+    _refuse_to_write(their_name, [kwargs.get("out")])
     name = ALIASES.get(their_name, their_name)
     chapter = (theirs.__module__ or "").rpartition(".")[2]
 

@@ -160,6 +160,9 @@ def test_an_out_array_of_ours_is_refused() -> None:
     with pytest.raises(TypeError) as caught:
         np.exp(np.zeros(2), out=out)  # type: ignore[call-overload]  # refused on purpose
     assert str(caught.value) == "exp: out must be an ndarray, not Array. Assign to it: x[...] = ..."
+    with pytest.raises(TypeError) as caught:
+        np.sum(out, out=out)
+    assert str(caught.value) == "sum: out must be an ndarray, not Array. Assign to it: x[...] = ..."
 
 
 @pytest.mark.usefixtures("backend")
