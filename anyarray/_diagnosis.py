@@ -198,7 +198,7 @@ def _diagnose_broadcasting(error: Exception, function: str, inputs: Sequence[Inp
         np.broadcast_shapes(*[tuple(1 if n is None else n for n in one.shape) for one in inputs])
     except ValueError:
         shapes = " and ".join(f"{one.label} of shape {one.shape}" for one in inputs)
-        raise _errors.ArgumentValueError(f"{function}: {shapes} cannot be broadcast") from error
+        raise _errors.ArgumentValueError(f"{function}: {shapes} cannot be broadcast together") from error
 
 
 def diagnose_index(error: Exception, shape: Shape, key: Any, value: Shape | None = None) -> None:
@@ -235,7 +235,7 @@ def diagnose_index(error: Exception, shape: Shape, key: Any, value: Shape | None
         np.broadcast_shapes(*[one.shape for one in arrays])
     except ValueError:
         shapes = " and ".join(str(one.shape) for one in arrays)
-        raise _errors.ArgumentIndexError(f"index: arrays of shapes {shapes} cannot be broadcast") from error
+        raise _errors.ArgumentIndexError(f"index: arrays of shapes {shapes} cannot be broadcast together") from error
     refusal = _backend.refusal_of(error)
     if refusal is not None and value is None:
         raise _errors.ArgumentIndexError(f"index: {refusal}") from error
@@ -286,7 +286,7 @@ def _of_matmul(inputs: Sequence[Input], arguments: dict[str, Any]) -> Complaint:
     inner = second.shape[-2:][0]
     if first.shape[-1] != inner:
         return f"x1 of shape {first.shape} and x2 of shape {second.shape} do not fit: {first.shape[-1]} is not {inner}"
-    return f"x1 of shape {first.shape} and x2 of shape {second.shape} cannot be broadcast"
+    return f"x1 of shape {first.shape} and x2 of shape {second.shape} cannot be broadcast together"
 
 
 def _of_reshape(inputs: Sequence[Input], arguments: dict[str, Any]) -> Complaint:

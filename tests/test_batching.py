@@ -261,7 +261,9 @@ def test_an_empty_axis_gives_the_shapes_and_dtypes_of_a_full_one(what: str, loop
 
 
 def test_an_error_of_the_function_is_that_of_an_element(looping: str) -> None:
-    with pytest.raises(ValueError, match=r"^add: x1 of shape \(3,\) and x2 of shape \(2,\) cannot be broadcast$"):
+    with pytest.raises(
+        ValueError, match=r"^add: x1 of shape \(3,\) and x2 of shape \(2,\) cannot be broadcast together$"
+    ):
         xp.vmap(lambda b: b + xp.ones(2))(xp.asarray(B))
     with pytest.raises(
         IndexError, match=r"^sum: axis 1 is out of bounds for array of dimension 1, must be between -1 and 0$"

@@ -257,7 +257,7 @@ WRONG_SHAPES: list[tuple[Callable[[], object], str]] = [
     *[
         (
             lambda f=f: getattr(xp, f)(floats(2), floats(3)),
-            f"{f}: x1 of shape (2,) and x2 of shape (3,) cannot be broadcast",
+            f"{f}: x1 of shape (2,) and x2 of shape (3,) cannot be broadcast together",
         )
         for f in (
             "add atan2 copysign divide equal floor_divide greater greater_equal hypot less less_equal logaddexp "
@@ -267,32 +267,32 @@ WRONG_SHAPES: list[tuple[Callable[[], object], str]] = [
     *[
         (
             lambda f=f: getattr(xp, f)(ints(2), ints(3)),
-            f"{f}: x1 of shape (2,) and x2 of shape (3,) cannot be broadcast",
+            f"{f}: x1 of shape (2,) and x2 of shape (3,) cannot be broadcast together",
         )
         for f in f"{BITWISE} {SHIFTS}".split()
     ],
     *[
         (
             lambda f=f: getattr(xp, f)(bools(2), bools(3)),
-            f"{f}: x1 of shape (2,) and x2 of shape (3,) cannot be broadcast",
+            f"{f}: x1 of shape (2,) and x2 of shape (3,) cannot be broadcast together",
         )
         for f in "logical_and logical_or logical_xor".split()
     ],
-    (lambda: floats(2) + floats(3), "add: x1 of shape (2,) and x2 of shape (3,) cannot be broadcast"),
-    (lambda: floats(2, 3) == floats(2), "equal: x1 of shape (2, 3) and x2 of shape (2,) cannot be broadcast"),
-    (lambda: floats(2) + ints(3), "add: x1 of shape (2,) and x2 of shape (3,) cannot be broadcast"),
+    (lambda: floats(2) + floats(3), "add: x1 of shape (2,) and x2 of shape (3,) cannot be broadcast together"),
+    (lambda: floats(2, 3) == floats(2), "equal: x1 of shape (2, 3) and x2 of shape (2,) cannot be broadcast together"),
+    (lambda: floats(2) + ints(3), "add: x1 of shape (2,) and x2 of shape (3,) cannot be broadcast together"),
     (
         lambda: xp.where(bools(2), floats(3), floats(3)),
-        "where: condition of shape (2,) and x1 of shape (3,) and x2 of shape (3,) cannot be broadcast",
+        "where: condition of shape (2,) and x1 of shape (3,) and x2 of shape (3,) cannot be broadcast together",
     ),
     (
         lambda: xp.where(bools(2), floats(3), 1.0),
-        "where: condition of shape (2,) and x1 of shape (3,) and x2 of shape () cannot be broadcast",
+        "where: condition of shape (2,) and x1 of shape (3,) and x2 of shape () cannot be broadcast together",
     ),
-    (lambda: xp.clip(floats(2), floats(3)), "clip: x of shape (2,) and min of shape (3,) cannot be broadcast"),
+    (lambda: xp.clip(floats(2), floats(3)), "clip: x of shape (2,) and min of shape (3,) cannot be broadcast together"),
     (
         lambda: xp.broadcast_arrays(floats(2), floats(3)),
-        "broadcast_arrays: arrays[0] of shape (2,) and arrays[1] of shape (3,) cannot be broadcast",
+        "broadcast_arrays: arrays[0] of shape (2,) and arrays[1] of shape (3,) cannot be broadcast together",
     ),
     (
         lambda: xp.repeat(floats(3), ints(2)),
@@ -345,7 +345,7 @@ WRONG_SHAPES: list[tuple[Callable[[], object], str]] = [
     ),
     (
         lambda: floats(2, 3, 3) @ floats(4, 3, 3),
-        "matmul: x1 of shape (2, 3, 3) and x2 of shape (4, 3, 3) cannot be broadcast",
+        "matmul: x1 of shape (2, 3, 3) and x2 of shape (4, 3, 3) cannot be broadcast together",
     ),
     (
         lambda: xp.matmul(floats(), floats(2)),
@@ -675,7 +675,7 @@ MISFITS: list[tuple[Callable[[], object], type[Exception], str]] = [
     (lambda: floats(2, 3)[None, 2], IndexError, "index: index 2 is out of bounds for axis 0 with size 2"),
     (lambda: floats(3)[xp.asarray([0, 7])], IndexError, "index: index 7 is out of bounds for axis 0 with size 3"),
     (lambda: floats(2, 3)[xp.asarray([0, 1]), xp.asarray([0, 1, 2])], IndexError,
-     "index: arrays of shapes (2,) and (3,) cannot be broadcast"),
+     "index: arrays of shapes (2,) and (3,) cannot be broadcast together"),
     (lambda: floats(2, 3)[0, 0, 0], IndexError, "index: too many indices, 3 for an array of 2 axes"),
     (lambda: floats(3)[xp.asarray([True])], IndexError, "index: a mask of shape (1,) does not fit axes of shape (3,)"),
     (lambda: written(floats(3), 5, 1.0), IndexError, "index: index 5 is out of bounds for axis 0 with size 3"),
