@@ -342,7 +342,10 @@ class Calibration:
         return min([least * times for least, times in found if least is not None], default=math.inf)
 
     def _believed(self, cell: Cell, name: str) -> float:
-        """Seconds of a call: what was measured, unless the other width tells that all visits were slowed down."""
+        """Seconds of a call: what was measured, if that can be.
+
+        It cannot if the other width tells that all visits were slowed down.
+        """
         found = [self._least(one, name) for one in _of_other_width(cell)]
         return min([min(self._visits[cell, name]), *[WIDER * least for least in found if least is not None]])
 
@@ -450,7 +453,10 @@ class Calibration:
 
 
 def _of_other_width(cell: Cell) -> list[Cell]:
-    """The cells that differ by the width alone; their arrays have as many bytes."""
+    """The cells that differ by the width alone.
+
+    Their arrays have as many bytes.
+    """
     return [dataclasses.replace(cell, width=width) for width in _cost.WIDTHS if width != cell.width]
 
 
@@ -510,9 +516,10 @@ LOOK: Final = 0.2
 
 @contextlib.contextmanager
 def alone(tell: Callable[[str], None]) -> Generator[None]:
-    """Let one calibration of this user on this machine measure at a time; others wait, and tell.
+    """Let one calibration of this user measure at a time on this machine.
 
-    They would take the cores from each other, and none would notice. The lock ends with the process, however it ends.
+    Others wait, and tell. They would take the cores from each other, and none would notice. The lock ends with the
+    process, however it ends.
     """
     with contextlib.ExitStack() as stack:
         try:
@@ -529,7 +536,10 @@ def alone(tell: Callable[[str], None]) -> Generator[None]:
 
 
 def _is_locked(descriptor: int) -> bool:
-    """Whether this process has the lock of a file now, or nobody can have one there."""
+    """Whether this process has the lock of a file now.
+
+    True, too, where nobody can have one.
+    """
     try:
         if sys.platform == "win32":
             import msvcrt

@@ -479,9 +479,10 @@ class Model:
         )
 
     def worth_a_look(self, function: str, widths: Sequence[int] = WIDTHS) -> float:
-        """Elements of inputs from which a call may take NumPy so long that a decision adds little, about.
+        """Elements of inputs from which a decision adds little, about.
 
-        From there on what was missed for its inputs is kept, though nobody is faster at this function.
+        So long may the call take NumPy. From there on what was missed for its inputs is kept, though nobody is faster
+        at this function.
         """
         function = like[function].function if function in like else function
         kind = class_of.get(function)
@@ -495,7 +496,10 @@ class Model:
         )
 
     def _work_in_numpy(self, kind: str, width: int, function: str, seconds: float) -> float:
-        """The work that takes NumPy so many seconds, from above; infinite if the class was not measured."""
+        """The work that takes NumPy so many seconds, from above.
+
+        It is infinite if the class was not measured.
+        """
         curve = self.backends["numpy"].curves.get((kind, width))
         if curve is None:
             return math.inf

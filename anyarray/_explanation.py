@@ -39,9 +39,10 @@ class Explanation:
 
     @property
     def predicted_seconds(self) -> float:
-        """Predicted seconds of the calls where they ran, with what moved and what was bought for them.
+        """Predicted seconds of the calls where they ran.
 
-        Of those that were decided by cost. The way back, which is part of the price of a move, counts when it is gone.
+        Of those that were decided by cost, with what moved and what was bought for them. The way back, which is part of
+        the price of a move, counts when it is gone.
         """
         return sum(one.alone[one.home.backend.name] + one.transferred + one.bought for one in self._by_cost())
 

@@ -89,7 +89,10 @@ def _determinant(x: Native) -> Native:
 
 @_determinant.defjvp
 def _slope_of_determinant(primals: tuple[Native], tangents: tuple[Native]) -> tuple[Native, Native]:
-    """JAX's is 0 at singular matrices that have another, as one with a column of zeros."""
+    """The determinant and its slope.
+
+    JAX's is 0 at singular matrices that have another, as one with a column of zeros.
+    """
     (x,), (tangent,) = primals, tangents
     return _determinant(x), jnp.sum(_cofactors(x) * tangent, (-2, -1))
 
