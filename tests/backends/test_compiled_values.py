@@ -102,6 +102,8 @@ def test_a_matrix_that_has_no_answer_is_named_inside_jit() -> None:
         assert np.allclose(slopes(xp.asarray([[1.0, 2.0], [3.0, 4.0]])), [[-2, 1.5], [1, -0.5]])
         with pytest.raises(np.linalg.LinAlgError, match="singular"):
             slopes(xp.asarray(singular))
+        with pytest.raises(np.linalg.LinAlgError, match=r"^vmap: the function inverts a matrix that is singular$"):
+            xp.vmap(xp.linalg.inv)(xp.asarray([singular]))
         for function in (lambda x: xp.linalg.eigh(x)[0], xp.linalg.eigvals):
             with pytest.raises(np.linalg.LinAlgError, match=r"^jit: the eigenvalues of a matrix do not converge$"):
                 xp.jit(function)(xp.asarray(lost))

@@ -80,16 +80,16 @@ def jit(function: Callable[..., Any]) -> Callable[..., Any]:
     return called
 
 
-def _raise_for_matrix(error: Exception) -> None:
+def _raise_for_matrix(error: Exception, transform: str = "jit") -> None:
     """Raise LinAlgError if what a graph raises is that.
 
     Outside a graph, the functions themselves tell.
     """
     message = str(error)
     if "not invertible" in message:
-        raise np.linalg.LinAlgError("jit: the function inverts a matrix that is singular") from error
+        raise np.linalg.LinAlgError(f"{transform}: the function inverts a matrix that is singular") from error
     if "decomposition was not successful" in message:
-        raise np.linalg.LinAlgError("jit: the eigenvalues of a matrix do not converge") from error
+        raise np.linalg.LinAlgError(f"{transform}: the eigenvalues of a matrix do not converge") from error
 
 
 def _goes_wrong(graph: Any) -> bool:
@@ -239,7 +239,11 @@ def vmap(function: Callable[..., list[Tensor]], xs: Sequence[Tensor]) -> list[Te
         # The identity makes a part of the graph of such a result.
         return [cast(y, "int32") if y.dtype is _UINT16 else _identity(y) for y in ys]
 
-    found = _mapped(of_slices, tuple(xs))
+    try:
+        found = _mapped(of_slices, tuple(xs))
+    except tf.errors.InvalidArgumentError as error:
+        _raise_for_matrix(error, "vmap")
+        raise
     return [cast(y, "uint16") if is_narrow else y for y, is_narrow in zip(found, has_16_bits, strict=True)]
 
 
