@@ -11,7 +11,7 @@ import math
 import operator
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from types import EllipsisType, ModuleType
+from types import EllipsisType, ModuleType, NoneType
 from typing import Any, Final, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
@@ -129,8 +129,9 @@ class Array(metaclass=_Unmade):
 
         Raises ValueError unless it has two axes.
         """
-        if self.ndim != 2:
-            raise _errors.ArgumentValueError(f"T: x must have 2 axes, not {self.ndim}. Use xp.permute_dims or x.mT")
+        ndim = len(self._home.shape_of(self._native))
+        if ndim != 2:
+            raise _errors.ArgumentValueError(f"T: x must have 2 axes, not {ndim}. Use xp.permute_dims or x.mT")
         return _permuted(self, (1, 0))
 
     @property
@@ -366,7 +367,10 @@ class Array(metaclass=_Unmade):
         kind = type(key)
         if kind is Array and key._home is home and home.dtype(key._native).kind in "biu":  # type: ignore[union-attr]  # as below
             key = key._native  # type: ignore[union-attr]  # `kind` says so
-        elif kind is not int:
+        elif kind is not int and not (
+            # As `_is_plain`, for the most common, without a call.
+            kind is slice and type(key.start) in _BOUNDS and type(key.stop) in _BOUNDS and type(key.step) in _BOUNDS  # type: ignore[union-attr]  # as above
+        ):
             try:
                 key = _normalised(key, home)
             except _Elsewhere:
@@ -425,8 +429,9 @@ class Array(metaclass=_Unmade):
             raise _errors.ArgumentTypeError(
                 f"setitem: value must not be complex for an Array of dtype {self.dtype}. Take xp.real(value)"
             )
+        is_immutable = home.backend.is_immutable
         with _ownership.WRITES[id(self) >> 4 & 63]:
-            is_own = not home.backend.is_immutable or getattr(self, "_second", None) is _kept.OWN
+            is_own = not is_immutable or getattr(self, "_second", None) is _kept.OWN
             _kept.drop(self)
             is_alone = is_own and _ownership.is_alone(self)  # not below, where the call holds the native array, too
             try:
@@ -437,12 +442,12 @@ class Array(metaclass=_Unmade):
                 shape = () if kind in _dispatch.SCALARS else tuple(home.shape_of(new))
                 _explain_index(error, key, self._native, home, shape)
                 raise
-            if is_alone and not home.backend.is_immutable and not _ownership.is_alone(self):
+            if is_alone and not is_immutable and not _ownership.is_alone(self):
                 # A thread has taken the memory up meanwhile. That it was written is seen by what stands in its place.
                 self._native = home.setitem(self._native, key, new, False)
             if self._second is not None:
                 _kept.drop(self)  # a thread has brought the old values elsewhere meanwhile
-            if home.backend.is_immutable:
+            if is_immutable:
                 self._second = _kept.OWN
 
     def _follow(self, others: list[Array]) -> bool:
@@ -466,17 +471,18 @@ class Array(metaclass=_Unmade):
         """
         if result is NotImplemented:
             return NotImplemented  # type: ignore[no-any-return]  # Python's protocol for operators
-        if result.shape != self.shape:
+        home, native = result._home, result._native
+        if home.shape_of(native) != self._home.shape_of(self._native):
             raise _errors.ArgumentValueError(
                 f"{function}: the result of shape {result.shape} does not fit in place of {self.shape}"
             )
-        if result.dtype is not self.dtype:
+        if home.dtype(native) is not self._home.dtype(self._native):
             raise _errors.ArgumentTypeError(
                 f"{function}: the result of dtype {result.dtype} does not fit in place of {self.dtype}. "
                 "Write x = x + ..., or convert the operand: xp.astype(...)"
             )
-        self._native = result._native
-        self._home = result._home
+        self._native = native
+        self._home = home
         _kept.drop(self)
         return self
 
@@ -715,11 +721,23 @@ def _normalised(key: Any, home: Home, *, is_settled: bool = False) -> Any:
     unless that is settled.
     """
     kind = type(key)
-    if kind is int or key is None or key is Ellipsis:
+    if kind is int or key is None or key is Ellipsis or (kind is slice and _is_plain(key)):
         return key
     if kind is tuple:
-        return tuple([k if type(k) is int else _normalised_one(k, home, is_settled) for k in key])
+        for k in key:
+            kind = type(k)
+            if not (kind is int or (kind is slice and _is_plain(k)) or k is None or k is Ellipsis):
+                return tuple([k if type(k) is int else _normalised_one(k, home, is_settled) for k in key])
+        return key
     return _normalised_one(key, home, is_settled)
+
+
+def _is_plain(key: slice) -> bool:
+    """Whether the bounds of a slice are Python's own integers or None."""
+    return type(key.start) in _BOUNDS and type(key.stop) in _BOUNDS and type(key.step) in _BOUNDS
+
+
+_BOUNDS: Final = frozenset({int, NoneType})
 
 
 def _normalised_one(key: Any, home: Home, is_settled: bool) -> Any:
@@ -728,14 +746,9 @@ def _normalised_one(key: Any, home: Home, is_settled: bool) -> Any:
     if key is None or key is Ellipsis:
         return key
     if kind is slice:
-        start, stop, step = key.start, key.stop, key.step
-        if (
-            (start is None or type(start) is int)
-            and (stop is None or type(stop) is int)
-            and (step is None or type(step) is int)
-        ):
+        if _is_plain(key):
             return key
-        return slice(*[None if bound is None else _bound(bound) for bound in (start, stop, step)])
+        return slice(*[None if bound is None else _bound(bound) for bound in (key.start, key.stop, key.step)])
     if kind is Array:
         return _key_of_array(key, home, is_settled)
     if kind is bool or isinstance(key, (list, np.bool_)):

@@ -103,8 +103,9 @@ class Declaration:
     """A declared function, or an operator of Array that stands for one."""
 
     __slots__ = (
-        "_is_reflected", "alike", "axis_at", "batch", "cost", "fit", "function", "globals", "is_comparison", "is_power",
-        "is_tuple", "name", "parameters", "promotion", "result", "taken_at", "timed", "usual_axis",
+        "_is_reflected", "alike", "axis_at", "batch", "cost", "fit", "function", "globals", "is_comparison",
+        "is_positional", "is_power", "is_tuple", "name", "parameters", "promotion", "result", "taken_at", "timed",
+        "usual_axis",
     )  # fmt: skip
 
     def __init__(self, function: Callable[..., Any], words: dict[str, str]) -> None:
@@ -185,6 +186,8 @@ class Declaration:
         self.function = body
         self.taken_at = [at for at, p in enumerate(self.parameters) if p.role in (ARRAY, WEAK, SEQUENCE)]
         """The places of parameters that are arrays."""
+        self.is_positional = not any(p.is_keyword or p.is_variadic for p in self.parameters)
+        """Whether values in the order of the parameters can be handed on as they are."""
 
     @property
     def written(self) -> list[Parameter]:
@@ -195,6 +198,8 @@ class Declaration:
         """What the body gives for values in the order of the parameters."""
         if self._is_reflected:
             return self.function(*values[::-1])
+        if self.is_positional:
+            return self.function(*values)
         positional: list[Any] = []
         keyword: dict[str, Any] = {}
         for p, value in zip(self.parameters, values, strict=True):

@@ -200,17 +200,23 @@ def call(declaration: Declaration, values: Sequence[Any]) -> Any:
     taken = list(values)
     borrowed: list[Array] = []
     scalars: list[int] = []
-    parameters = declaration.parameters
+    name, parameters, ours = declaration.name, declaration.parameters, scope["Array"]
     for at in declaration.taken_at:
         value = values[at]
         kind = type(value)
-        if kind in SCALARS and parameters[at].role is WEAK:
+        if kind is ours:
+            continue
+        p = parameters[at]
+        if kind in SCALARS and p.role is WEAK:
             scalars.append(at)
-        elif not is_array(value):
-            one = taken[at] = _taken(declaration.name, parameters[at], value)
+        elif kind is np.ndarray and p.role is not SEQUENCE:
+            one = taken[at] = as_array(name, p.name, value)
+            borrowed.append(one)
+        else:
+            one = taken[at] = _taken(name, p, value)
             if type(one) is list:
                 borrowed += [a for a, given in zip(one, value, strict=True) if a is not given]
-            elif is_array(one):
+            elif type(one) is ours:
                 borrowed.append(one)
     is_lacking = bool(scalars) and _fill(declaration, taken, scalars)
     if not (borrowed or is_lacking):
@@ -230,23 +236,24 @@ def _fill(declaration: Declaration, taken: list[Any], scalars: Sequence[int]) ->
     """
     first = declaration.taken_at[0]
     is_chosen_from = declaration.parameters[first].is_condition and len(scalars) == 2
+    if first not in scalars and not is_chosen_from:
+        return False
     arrays = [one for one in taken if is_array(one)]
-    if not (arrays and (first in scalars or is_chosen_from)):
+    if not arrays:
         return False
     home = arrays[0]._home
     chosen = _choice.current().backend
     if not (chosen is None or chosen is _choice.BY_COST or chosen is home.backend):
         return False
-    values = [taken[at] for at in scalars]
     try:
         if len(arrays) == 1 and not is_chosen_from:
-            dtype = home.dtype_of(arrays[0]._native)
-            filled = [home.constants[one, type(one), dtype] for one in values]
+            constants, dtype = home.constants, home.dtype_of(arrays[0]._native)
+            filled = [constants[taken[at], type(taken[at]), dtype] for at in scalars]
         else:
             agreed = _agreed_dtype(declaration, taken)
             if agreed is None or agreed.is_cast:
                 return False
-            filled = [home.constants.named(one, agreed.name) for one in values]
+            filled = [home.constants.named(taken[at], agreed.name) for at in scalars]
     except (_backend.ArrayMustBeCast, OverflowError):
         return False  # whoever calls it anywhere says for which function
     for at, one in zip(scalars, filled, strict=True):
@@ -259,8 +266,15 @@ def unshared(native: Native, borrowed: Sequence[Native], home: Home) -> Native:
 
     It may be a view of a native array that the user handed in.
     """
-    may_share = getattr(native, "base", None) is not None or any(native is given for given in borrowed)
-    return home.exported(native) if may_share and not home.backend.is_immutable else native
+    if home.backend.is_immutable:
+        return native
+    if getattr(native, "base", None) is None:
+        for given in borrowed:
+            if native is given:
+                break
+        else:
+            return native
+    return home.exported(native)
 
 
 def _call_anywhere(declaration: Declaration, values: Sequence[Any]) -> Any:
@@ -360,9 +374,13 @@ def _called(declaration: Declaration, prepared: Sequence[Any], home: Home) -> An
 
 def operate(declaration: Declaration, values: Sequence[Any]) -> Any:
     """As `call`, for an operator: NotImplemented for unknown operands."""
+    ours = scope["Array"]
     for value in values:
-        is_scalar = type(value) in SCALARS or isinstance(value, (int, float, complex))
-        if not is_scalar and not is_array(value) and _backend.backend_of_native(value) is None:
+        kind = type(value)
+        if kind is ours or kind is np.ndarray:
+            continue
+        is_scalar = kind in SCALARS or isinstance(value, (int, float, complex))
+        if not is_scalar and _backend.backend_of_native(value) is None:
             return NotImplemented
         if is_scalar and not declaration.fit.broadcasts:
             raise _errors.ArgumentValueError(f"{declaration.name}: {_diagnosis.WITHOUT_AXES}")

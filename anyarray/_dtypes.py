@@ -29,7 +29,7 @@ Scalar = bool | int | float | complex
 class DType:
     """A dtype of the standard: one object everywhere, equal to NumPy's."""
 
-    __slots__ = ("__weakref__", "_hash", "dtype", "itemsize", "kind", "name")
+    __slots__ = ("__weakref__", "_hash", "bounds", "dtype", "itemsize", "kind", "name")
 
     name: str
     """The standard's name, as `"float32"`."""
@@ -39,6 +39,8 @@ class DType:
     """Bytes of one element."""
     dtype: np.dtype[Any]
     """NumPy's dtype; NumPy, JAX and TensorFlow ask for this attribute."""
+    bounds: tuple[int, int]
+    """The least and the greatest value; only integers have them."""
 
     def __init__(self, name: str, kind: str, itemsize: int) -> None:
         self.name = name
@@ -47,6 +49,9 @@ class DType:
         self._hash: int | None = None
         if name != "bfloat16":
             self.dtype = np.dtype(name)
+        if kind in "iu":
+            values = 1 << 8 * itemsize
+            self.bounds = (0, values - 1) if kind == "u" else (-values // 2, values // 2 - 1)
 
     def __getattr__(self, name: builtins.str) -> Any:
         # bfloat16 lives in ml_dtypes, which comes with JAX and TensorFlow; NumPy alone need not have it, so its dtype
@@ -285,8 +290,8 @@ def beside(array: str, scalars: Iterable[type[Any]]) -> str:
 
 def holds(dtype: DType, value: int) -> bool:
     """Whether an integer is one of the values of a dtype of integers."""
-    bounds = np.iinfo(dtype.dtype)
-    return bool(bounds.min <= value <= bounds.max)
+    least, greatest = dtype.bounds
+    return least <= value <= greatest
 
 
 def integer_within(function: str, value: float, wanted: DType) -> int:
@@ -296,8 +301,8 @@ def integer_within(function: str, value: float, wanted: DType) -> int:
     """
     if value != value:
         raise ArgumentValueError(f"{function}: cannot convert float NaN to integer, which {wanted} is")
-    bounds = np.iinfo(wanted.dtype)
-    if abs(value) == math.inf or not bounds.min <= (whole := int(value)) <= bounds.max:
+    least, greatest = wanted.bounds
+    if abs(value) == math.inf or not least <= (whole := int(value)) <= greatest:
         # In NumPy's words, by which libraries know the error.
         raise ArgumentOverflowError(
             f"{function}: Python {'float' if isinstance(value, float) else 'integer'} {value} out of bounds for "

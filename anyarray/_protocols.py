@@ -197,8 +197,10 @@ def ufunc(
     `out` may be an ndarray, which is filled.
     """
     name = function.__name__
-    out = [one for one in kwargs.get("out", ()) if one is not None]
-    _refuse_to_write(name, out)
+    out: list[Any] = []
+    if "out" in kwargs:
+        out = [one for one in kwargs["out"] if one is not None]
+        _refuse_to_write(name, out)
     if method == "at" and _dispatch.is_array(inputs[0]):
         raise _errors.ArgumentTypeError(f"{name}.at: writes to its first input. Use x[indices] += ...")
 
