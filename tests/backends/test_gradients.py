@@ -96,6 +96,55 @@ def test_the_gradient_through_complex_numbers_is_that_of_differences(what: str, 
     assert_same(WAYS[way](function)(*map(xp.asarray, xs)), differences(function, *xs))
 
 
+ON_THE_AXES: Final = np.asarray([[1.5, -2.0, 0.5, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0, -2.0, 0.5]])
+"""Real and imaginary parts of numbers of which one is 0."""
+
+
+@pytest.mark.parametrize("way", ["grad", "jit of grad", "forward", "grad of vmap"])
+@pytest.mark.parametrize("what", ["exp", "expm1", "sin", "cos", "tan", "sinh", "cosh", "tanh", "square"])
+@pytest.mark.usefixtures("differentiating")
+def test_the_gradient_through_complex_numbers_on_the_axes_is_that_of_differences(what: str, way: str) -> None:
+    function = as_numbers(getattr(xp, what))
+    assert_same(WAYS[way](function)(*map(xp.asarray, ON_THE_AXES)), differences(function, *ON_THE_AXES))
+
+
+@pytest.mark.parametrize("is_compiled", [False, True])
+@pytest.mark.usefixtures("differentiating")
+def test_inverse_functions_of_complex_numbers_have_the_slope_of_their_branch(is_compiled: bool) -> None:
+    def slopes(function: Function) -> Any:
+        gradient = xp.grad(as_numbers(function), argnums=(0, 1))
+        return (xp.jit(gradient) if is_compiled else gradient)(xp.asarray([2.0, 3.0]), xp.zeros(2))
+
+    wanted = differences(as_numbers(xp.acosh), np.asarray([2.0, 3.0]), np.zeros(2))
+    assert_same(slopes(xp.acosh), wanted)
+    # On the cut the arc cosine is that of above, and i times it is the hyperbolic one.
+    assert_same(slopes(lambda z: 1j * xp.acos(z)), wanted)
+
+
+def test_a_square_of_complex_zero_has_a_second_derivative() -> None:
+    pytest.importorskip("jax", reason="TensorFlow has NaN there")
+
+    def square(x: xp.Array) -> xp.Array:
+        return xp.sum(xp.real((x + 0j) ** xp.asarray([2.0, 2.0])))
+
+    with xp.backend("jax"):
+        assert xp.jacobian(xp.grad(square))(xp.zeros(2)).tolist() == [[2, 0], [0, 2]]
+
+
+@pytest.mark.parametrize("is_compiled", [False, True])
+@pytest.mark.usefixtures("differentiating")
+def test_logaddexp_of_infinities_has_the_slope_of_the_larger(is_compiled: bool) -> None:
+    slopes = xp.grad(lambda x, y: xp.sum(xp.logaddexp(x, y)), argnums=(0, 1))
+    x, y = xp.asarray([1.0, np.inf, -np.inf, -np.inf]), xp.asarray([np.inf, 1.0, -np.inf, 0.0])
+    found = (xp.jit(slopes) if is_compiled else slopes)(x, y)
+    assert [one.tolist() for one in found] == [[0, 1, 0.5, 0], [1, 0, 0.5, 1]]
+
+
+@pytest.mark.usefixtures("differentiating")
+def test_a_square_root_by_a_power_has_no_negative_slope_at_negative_zero() -> None:
+    assert xp.grad(lambda x: xp.sum(x**0.5))(xp.asarray([-0.0, 0.0])).tolist() == [np.inf, np.inf]
+
+
 @pytest.mark.parametrize("is_compiled", [False, True])
 @pytest.mark.parametrize("what", [*OF_COMPLEX, "log"])
 def test_second_derivatives_through_complex_numbers_are_the_same_on_all_libraries(what: str, is_compiled: bool) -> None:

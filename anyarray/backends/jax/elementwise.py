@@ -229,11 +229,8 @@ def _remainder(x1: Native, x2: Native) -> Native:
 def _power(x1: Native, x2: Native) -> Native:
     if kind_of(x1) == "f":
         return _real_power(x1, x2)
-    if kind_of(x1) == "c":  # XLA takes the logarithm of zero
-        of_zero = jnp.where(lax.real(x2) > 0, 0, jnp.nan).astype(x1.dtype)
-        of_zero = jnp.where(x2 == 1, x1, of_zero)  # which has a slope there
-        power = jnp.power(jnp.where(x1 == 0, lax.full_like(x1, 1), x1), x2)
-        return jnp.where(x2 == 0, lax.full_like(power, 1), jnp.where(x1 == 0, of_zero, power))
+    if kind_of(x1) == "c":
+        return _complex_power(x1, x2)
 
     # jnp.power looks at six bits of an exponent. A negative one gives the integer part of the exact result.
     def squared(state: tuple[Native, Native, Native]) -> tuple[Native, Native, Native]:
@@ -254,24 +251,37 @@ def _real_power(x1: Native, x2: Native) -> Native:
     return jnp.power(x1, x2)
 
 
-def _slope_of_real_power(primals: tuple[Native, Native], tangents: tuple[Any, Any]) -> tuple[Native, Native]:
-    """The power and JAX's slope of it, but 0 by `x1` where `x2` is 0.
+@jax.custom_jvp
+def _complex_power(x1: Native, x2: Native) -> Native:
+    # XLA takes the logarithm of zero.
+    of_zero = jnp.where(lax.real(x2) > 0, 0, jnp.nan).astype(x1.dtype)
+    power = jnp.power(jnp.where(x1 == 0, lax.full_like(x1, 1), x1), x2)
+    return jnp.where(x2 == 0, lax.full_like(power, 1), jnp.where(x1 == 0, of_zero, power))
+
+
+def _with_slope_of_power(power: Any) -> None:
+    """Give `power` JAX's slope of it, but 0 by `x1` where `x2` is 0.
 
     There JAX multiplies 0 by the power of -1, which is infinite at 0.
     """
-    x1, x2 = primals
-    y = _real_power(x1, x2)
-    slope = lax.full_like(y, 0)
-    if type(tangents[0]) is not SymbolicZero:
-        is_constant = x2 == 0
-        of_base = x2 * _real_power(x1, jnp.where(is_constant, 1, x2 - 1))
-        slope += tangents[0] * jnp.where(is_constant, 0, of_base)
-    if type(tangents[1]) is not SymbolicZero:
-        slope += tangents[1] * (y * lax.log(jnp.where(x1 == 0, 1, x1)))
-    return y, slope
+
+    def slope_of_power(primals: tuple[Native, Native], tangents: tuple[Any, Any]) -> tuple[Native, Native]:
+        x1, x2 = primals
+        y = power(x1, x2)
+        slope = lax.full_like(y, 0)
+        if type(tangents[0]) is not SymbolicZero:
+            is_constant = x2 == 0
+            of_base = x2 * power(x1, jnp.where(is_constant, 1, x2 - 1))
+            slope += tangents[0] * jnp.where(is_constant, 0, of_base)
+        if type(tangents[1]) is not SymbolicZero:
+            slope += tangents[1] * (y * lax.log(jnp.where(x1 == 0, 1, x1)))
+        return y, slope
+
+    power.defjvp(slope_of_power, symbolic_zeros=True)
 
 
-_real_power.defjvp(_slope_of_real_power, symbolic_zeros=True)
+_with_slope_of_power(_real_power)
+_with_slope_of_power(_complex_power)
 
 
 @jax.custom_jvp
@@ -304,9 +314,35 @@ def _slope_of_next_after(primals: tuple[Native, Native], tangents: tuple[Native,
     return y, jnp.broadcast_to(tangents[0], y.shape)
 
 
+@jax.custom_jvp
+def _log_of_sum(x1: Native, x2: Native) -> Native:
+    return jnp.logaddexp(x1, x2)
+
+
+@_log_of_sum.defjvp
+def _slope_of_log_of_sum(primals: tuple[Native, Native], tangents: tuple[Native, Native]) -> tuple[Native, Native]:
+    """The slopes are the parts that the two have in the sum.
+
+    JAX takes infinities for 0.
+    """
+    x1, x2 = primals
+    difference = jnp.where((x1 == x2) & jnp.isinf(x1), 0, x1 - x2)
+    return _log_of_sum(x1, x2), tangents[0] * lax.logistic(difference) + tangents[1] * lax.logistic(-difference)
+
+
+@jax.custom_jvp
+def _without_sign_of_zero(x: Native) -> Native:
+    # Not by adding 0, as for XLA -0 plus 0 is -0.
+    return jnp.where(x == 0, 0, x)
+
+
+@_without_sign_of_zero.defjvp
+def _slope_of_without_sign_of_zero(primals: tuple[Native], tangents: tuple[Native]) -> tuple[Native, Native]:
+    return _without_sign_of_zero(*primals), tangents[0]
+
+
 def _root(x: Native) -> Native:
-    # Not by adding 0, as for XLA -0 plus 0 is -0; nor by the absolute value, whose derivative at 0 would make NaN.
-    return lax.sqrt(jnp.where(jnp.signbit(x) & ((x == 0) | (x == -jnp.inf)), -x, x))
+    return lax.sqrt(_without_sign_of_zero(jnp.where(x == -jnp.inf, jnp.inf, x)))
 
 
 def _comparison(function: Callable[[Native, Native], Native], kinds: str) -> Any:
@@ -374,7 +410,7 @@ isinf = elementwise(jnp.isinf, "biufc")
 isnan = elementwise(jnp.isnan, "biufc")
 less = _comparison(jnp.less, "biuf")
 less_equal = _comparison(jnp.less_equal, "biuf")
-logaddexp = floating(jnp.logaddexp, "biuf")
+logaddexp = floating(_log_of_sum, "biuf")
 logical_and = elementwise(jnp.logical_and, "b")
 logical_not = elementwise(jnp.logical_not, "b")
 logical_or = elementwise(jnp.logical_or, "b")
@@ -400,7 +436,8 @@ trunc = elementwise(_unless_integer(jnp.trunc), "biuf")
 
 
 # XLA's complex functions lose the sign of zero, hence the side of a branch cut, and most NaN and infinities of C99.
-# The functions below mend that from outside, so that accuracy and derivatives stay XLA's.
+# The functions below mend that from outside, so that accuracy stays XLA's. Where what is chosen has no slope, or XLA's
+# loses its sign, the derivative is given by functions that have theirs.
 def _mirrored(function: Callable[[Native], Native], symmetry: str) -> Callable[[Native], Native]:
     """A function of complex numbers, evaluated where no part is negative.
 
@@ -437,6 +474,27 @@ def _turned_back(z: Native) -> Native:
     return lax.complex(lax.imag(z), -lax.real(z))
 
 
+Derivative = Callable[[Native, Native], Native]
+"""Of a function at its argument, which comes first, and its value."""
+
+
+def _with_derivative(derivative: Derivative) -> Callable[[Callable[[Native], Native]], Callable[[Native], Native]]:
+    """Differentiate a function of complex numbers by its derivative."""
+
+    def decorated(function: Callable[[Native], Native]) -> Callable[[Native], Native]:
+        differentiated = jax.custom_jvp(function)
+
+        @differentiated.defjvp
+        def slope(primals: tuple[Native], tangents: tuple[Native]) -> tuple[Native, Native]:
+            y = differentiated(*primals)
+            return y, tangents[0] * derivative(*primals, y)
+
+        return differentiated
+
+    return decorated
+
+
+@_with_derivative(lambda z, w: w)
 def _exp(z: Native) -> Native:
     re, im = lax.real(z), lax.imag(z)
     half = lax.exp(re / 2)  # exp(re) may overflow where its product with a small cosine does not
@@ -445,18 +503,21 @@ def _exp(z: Native) -> Native:
     return lax.complex(jnp.where((re == jnp.inf) & ~lax.is_finite(im), re, u), v)
 
 
+@_with_derivative(lambda z, w: _sinh(z))
 def _cosh(z: Native) -> Native:
     re, im = lax.real(z), lax.imag(z)
     u = jnp.where(jnp.isinf(re) & ~lax.is_finite(im), lax.abs(re), _product(lax.cosh(re), lax.cos(im)))
     return lax.complex(u, _product(lax.sinh(re), lax.sin(im)))
 
 
+@_with_derivative(lambda z, w: _cosh(z))
 def _sinh(z: Native) -> Native:
     re, im = lax.real(z), lax.imag(z)
     u = jnp.where(jnp.isinf(re) & ~lax.is_finite(im), re, _product(lax.sinh(re), lax.cos(im)))
     return lax.complex(u, _product(lax.cosh(re), lax.sin(im)))
 
 
+@_with_derivative(lambda z, w: (1 + w) * (1 - w))
 def _tanh(z: Native) -> Native:
     w = _mirrored(lax.tanh, "odd")(z)
     re, im = lax.real(z), lax.imag(z)
@@ -505,15 +566,26 @@ def _atanh(z: Native) -> Native:
     return lax.complex(u, jnp.where(unknown, jnp.nan, lax.imag(w)))
 
 
+@jax.custom_jvp
+def _arc_cosine(z: Native) -> Native:
+    return lax.acos(z)
+
+
+@_arc_cosine.defjvp
+def _slope_of_arc_cosine(primals: tuple[Native], tangents: tuple[Native]) -> tuple[Native, Native]:
+    """That of the arc sine, turned round; XLA's own loses its sign at 2."""
+    return _arc_cosine(*primals), -jax.jvp(_rotated(_asinh), primals, tangents)[1]
+
+
 def _acos(z: Native) -> Native:
-    w = _mirrored(lax.acos, "conjugate")(z)
+    w = _mirrored(_arc_cosine, "conjugate")(z)
     right = (lax.real(z) == 0) & jnp.isnan(lax.imag(z))
     return lax.complex(jnp.where(right, math.pi / 2, lax.real(w)), lax.imag(w))
 
 
 def _acosh(z: Native) -> Native:
     # Not lax.acosh, whose derivative has the wrong sign to the left of the imaginary axis.
-    w = _mirrored(lambda z: _turned(lax.acos(z)), "conjugate")(z)
+    w = _mirrored(lambda z: _turned(_arc_cosine(z)), "conjugate")(z)
     right = (lax.real(z) == 0) & jnp.isnan(lax.imag(z))
     return lax.complex(lax.real(w), jnp.where(right, math.pi / 2, lax.imag(w)))
 
