@@ -140,7 +140,7 @@ class Array(metaclass=_Unmade):
 
         Raises ValueError if it has fewer than two axes.
         """
-        ndim = self.ndim
+        ndim = len(self._home.shape_of(self._native))
         if ndim < 2:
             raise _errors.ArgumentValueError(f"mT: x must have at least 2 axes, not {ndim}")
         return _permuted(self, (*range(ndim - 2), ndim - 1, ndim - 2))
@@ -192,11 +192,18 @@ class Array(metaclass=_Unmade):
 
         Raises ValueError unless there is exactly one.
         """
-        return self._host("item").item()
+        native = self._native
+        host = native if isinstance(native, _NUMPYS) else self._host("item")
+        if host.size != 1:
+            raise _errors.ArgumentValueError(
+                f"item: x must hold exactly one element, not shape {self.shape}. Take one: x[0], or all: x.tolist()"
+            )
+        return host.item()
 
     def tolist(self) -> Any:
         """Nested lists of Python scalars; one scalar if there are no axes."""
-        return self._host("tolist").tolist()
+        native = self._native
+        return native.tolist() if isinstance(native, _NUMPYS) else self._host("tolist").tolist()
 
     def _host(self, cause: str, *, explicit: bool = False) -> np.ndarray[Any, Any]:
         host = _transfer.to_host(self._native, self._home.backend, cause, explicit=explicit)
@@ -368,8 +375,7 @@ class Array(metaclass=_Unmade):
         if kind is Array and key._home is home and home.dtype(key._native).kind in "biu":  # type: ignore[union-attr]  # as below
             key = key._native  # type: ignore[union-attr]  # `kind` says so
         elif kind is not int and not (
-            # As `_is_plain`, for the most common, without a call.
-            kind is slice and type(key.start) in _BOUNDS and type(key.stop) in _BOUNDS and type(key.step) in _BOUNDS  # type: ignore[union-attr]  # as above
+            type(native) is _ndarray and (kind in _BASIC or (kind is tuple and _are_basic(map(type, key))))  # type: ignore[arg-type]  # as above
         ):
             try:
                 key = _normalised(key, home)
@@ -391,8 +397,12 @@ class Array(metaclass=_Unmade):
 
     def __setitem__(self, key: Key, value: AnyArray | Scalar, /) -> None:
         home = self._home
-        written = key
-        if type(key) is not int:
+        written, form = key, type(key)
+        if form is Array and key._home is home and home.dtype(key._native).kind in "biu":  # type: ignore[union-attr]  # as below
+            key = key._native  # type: ignore[union-attr]  # `form` says so
+        elif form is not int and not (
+            type(self._native) is _ndarray and (form in _BASIC or (form is tuple and _are_basic(map(type, key))))  # type: ignore[arg-type]  # as above
+        ):
             try:
                 key = _normalised(key, home)
             except _Elsewhere:
@@ -402,7 +412,7 @@ class Array(metaclass=_Unmade):
                 key = _normalised(key, home, is_settled=True)
         kind = type(value)
         here = home.dtype_of(self._native)
-        if kind in _TAKEN and type(self._native) is np.ndarray and here.kind in _TAKEN[kind]:
+        if kind in _TAKEN and type(self._native) is _ndarray and here.kind in _TAKEN[kind]:
             new, came = value, here  # as it is: a loop may write any number of values, and none is kept as a constant
         elif kind is Array and value._home is home:  # type: ignore[union-attr]  # `kind` says so
             new = value._native  # type: ignore[union-attr]
@@ -642,6 +652,7 @@ class Array(metaclass=_Unmade):
         return self._rebind(self.__matmul__(other), "__imatmul__")
 
 
+_NUMPYS: Final = (np.ndarray, np.generic)
 _REAL: Final = (np.floating, np.integer, np.bool)
 """Classes of NumPy's scalars that are real numbers, as Python sees them."""
 
@@ -649,6 +660,7 @@ _TAKEN: Final[dict[Any, str]] = {bool: "biufc", int: "iufc", float: "fc", comple
 """Kinds of dtypes to which NumPy itself writes a Python scalar with its value."""
 
 _asarray: Final = np.asarray
+_ndarray: Final = np.ndarray
 _brought: Final = _dispatch.brought
 _new: Final[Callable[[], Array]] = type.__call__.__get__(Array)
 _current: Final = _choice.current
@@ -721,23 +733,16 @@ def _normalised(key: Any, home: Home, *, is_settled: bool = False) -> Any:
     unless that is settled.
     """
     kind = type(key)
-    if kind is int or key is None or key is Ellipsis or (kind is slice and _is_plain(key)):
+    if kind is int or key is None or key is Ellipsis:
         return key
     if kind is tuple:
-        for k in key:
-            kind = type(k)
-            if not (kind is int or (kind is slice and _is_plain(k)) or k is None or k is Ellipsis):
-                return tuple([k if type(k) is int else _normalised_one(k, home, is_settled) for k in key])
-        return key
+        return tuple([k if type(k) is int else _normalised_one(k, home, is_settled) for k in key])
     return _normalised_one(key, home, is_settled)
 
 
-def _is_plain(key: slice) -> bool:
-    """Whether the bounds of a slice are Python's own integers or None."""
-    return type(key.start) in _BOUNDS and type(key.stop) in _BOUNDS and type(key.step) in _BOUNDS
-
-
-_BOUNDS: Final = frozenset({int, NoneType})
+_BASIC: Final = frozenset({int, slice, NoneType, EllipsisType})
+"""Classes of keys that hold no array, so that NumPy takes them as they are, or refuses the bounds of a slice."""
+_are_basic: Final = _BASIC.issuperset
 
 
 def _normalised_one(key: Any, home: Home, is_settled: bool) -> Any:
@@ -746,9 +751,14 @@ def _normalised_one(key: Any, home: Home, is_settled: bool) -> Any:
     if key is None or key is Ellipsis:
         return key
     if kind is slice:
-        if _is_plain(key):
+        start, stop, step = key.start, key.stop, key.step
+        if (
+            (start is None or type(start) is int)
+            and (stop is None or type(stop) is int)
+            and (step is None or type(step) is int)
+        ):
             return key
-        return slice(*[None if bound is None else _bound(bound) for bound in (key.start, key.stop, key.step)])
+        return slice(*[None if bound is None else _bound(bound) for bound in (start, stop, step)])
     if kind is Array:
         return _key_of_array(key, home, is_settled)
     if kind is bool or isinstance(key, (list, np.bool_)):
@@ -787,10 +797,12 @@ def _bound(bound: Any) -> int:
 def _explain_index(
     error: Exception, key: Any, native: Native, home: Home, value: tuple[int, ...] | None = None
 ) -> None:
-    """Raise the error that a normalised key, or a value for it, calls for.
+    """Raise the error that a key, or a value for it, calls for.
 
-    Returns if both seem right.
+    The key is normalised, or basic. Returns if both seem right.
     """
+    if home.backend.library == "numpy":
+        key = _normalised(key, home, is_settled=True)
     parts: list[Any] = []
     for one in key if type(key) is tuple else (key,):
         if one is None or one is Ellipsis or type(one) in (int, slice):

@@ -208,6 +208,12 @@ def diagnose_index(error: Exception, shape: Shape, key: Any, value: Shape | None
     holds ndarrays, or an `UnknownIndex`.
     """
     diagnose_leak(error, "index")
+    # These two in NumPy's words, by which libraries know them.
+    if sum(one is Ellipsis for one in key) > 1:
+        text = "index: an index can only have a single ellipsis ('...'). Write : for each axis"
+        raise _errors.ArgumentIndexError(text) from error
+    if any(isinstance(one, slice) and one.step == 0 for one in key):
+        raise _errors.ArgumentValueError("index: slice step cannot be zero. Leave it out for 1") from error
     wanted = sum(map(_axes_of, key))
     if wanted > len(shape):
         text = f"index: too many indices, {wanted} for an array of {len(shape)} axes"

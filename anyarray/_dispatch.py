@@ -249,6 +249,9 @@ def _fill(declaration: Declaration, taken: list[Any], scalars: Sequence[int]) ->
         if len(arrays) == 1 and not is_chosen_from:
             constants, dtype = home.constants, home.dtype_of(arrays[0]._native)
             filled = [constants[taken[at], type(taken[at]), dtype] for at in scalars]
+        elif len(arrays) == 1:
+            name = _dtypes.common_default([type(taken[at]) for at in scalars]).name
+            filled = [home.constants.named(taken[at], name) for at in scalars]
         else:
             agreed = _agreed_dtype(declaration, taken)
             if agreed is None or agreed.is_cast:

@@ -121,9 +121,9 @@ def dtype_not_allowed(function: str, parameter: str, wanted: str, came: object) 
 
 def no_such_axis(function: str, axis: int, ndim: int) -> AxisError:
     """Error for an axis that an array of `ndim` axes does not have."""
-    wanted = f"between {-ndim} and {ndim - 1}" if ndim else "left out"
+    why = f"must be between {-ndim} and {ndim - 1}" if ndim else "which has no axes"
     # Libraries test for these words, which are NumPy's.
-    return AxisError(f"{function}: axis {axis} is out of bounds for array of dimension {ndim}, must be {wanted}")
+    return AxisError(f"{function}: axis {axis} is out of bounds for array of dimension {ndim}, {why}")
 
 
 def unsupported(function: str, backend: object) -> UnsupportedError:

@@ -205,8 +205,8 @@ def test_what_is_no_dtype_of_an_array_is_refused(wanted: Any, shown: str) -> Non
 
 
 def no_such_axis(function: str, axis: int, ndim: int) -> str:
-    wanted = f"between {-ndim} and {ndim - 1}" if ndim else "left out"
-    return f"{function}: axis {axis} is out of bounds for array of dimension {ndim}, must be {wanted}"
+    why = f"must be between {-ndim} and {ndim - 1}" if ndim else "which has no axes"
+    return f"{function}: axis {axis} is out of bounds for array of dimension {ndim}, {why}"
 
 
 WRONG_AXES: list[tuple[Callable[[], object], str]] = [
@@ -677,6 +677,14 @@ MISFITS: list[tuple[Callable[[], object], type[Exception], str]] = [
     (lambda: floats(2, 3)[xp.asarray([0, 1]), xp.asarray([0, 1, 2])], IndexError,
      "index: arrays of shapes (2,) and (3,) cannot be broadcast together"),
     (lambda: floats(2, 3)[0, 0, 0], IndexError, "index: too many indices, 3 for an array of 2 axes"),
+    (lambda: floats(2, 3)[..., ...], IndexError,
+     "index: an index can only have a single ellipsis ('...'). Write : for each axis"),
+    (lambda: floats(3)[1:2:0], ValueError, "index: slice step cannot be zero. Leave it out for 1"),
+    (lambda: floats(2, 3)[0, ::0], ValueError, "index: slice step cannot be zero. Leave it out for 1"),
+    (lambda: written(floats(3), slice(None, None, 0), 1.0), ValueError,
+     "index: slice step cannot be zero. Leave it out for 1"),
+    (lambda: floats(2, 3).item(), ValueError,
+     "item: x must hold exactly one element, not shape (2, 3). Take one: x[0], or all: x.tolist()"),
     (lambda: floats(3)[xp.asarray([True])], IndexError, "index: a mask of shape (1,) does not fit axes of shape (3,)"),
     (lambda: written(floats(3), 5, 1.0), IndexError, "index: index 5 is out of bounds for axis 0 with size 3"),
     (lambda: written(floats(3), slice(None), floats(2)), ValueError,

@@ -228,12 +228,6 @@ def test_a_key_that_does_not_fit_is_an_index_error(key: Any, sentence: str) -> N
     assert str(caught.value) == sentence
 
 
-@pytest.mark.usefixtures("backend")
-def test_two_ellipses_are_an_index_error() -> None:
-    with pytest.raises(IndexError):
-        xp.zeros((2, 3))[..., ...]
-
-
 @pytest.mark.parametrize(
     ("key", "sentence"),
     [

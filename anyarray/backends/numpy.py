@@ -189,8 +189,11 @@ def broadcast_arrays(*arrays: Native) -> tuple[Native, ...]:
 
     NumPy's own are writeable, and a write changes all of a row at once.
     """
-    shape = np.broadcast_shapes(*[x.shape for x in arrays])
-    return tuple([np.broadcast_to(x, shape) for x in arrays])
+    found = np.broadcast_arrays(*arrays)
+    for one, given in zip(found, arrays, strict=True):
+        if one is not given:  # as each is if all have one shape
+            one.flags.writeable = False
+    return tuple(found)
 
 
 getitem = operator.getitem
@@ -456,6 +459,12 @@ def reshape(x: Native, /, shape: tuple[int, ...], *, copy: bool | None = None) -
     if result.shape != shape and builtins.min(shape) < -1:  # which NumPy takes for -1
         raise ValueError(f"no length of shape may be less than -1, as in {shape}")
     return result
+
+
+def unstack(x: Native, /, *, axis: int = 0) -> tuple[Native, ...]:
+    if not x.ndim:
+        _require_axis(axis)
+    return tuple(np.moveaxis(x, axis, 0) if axis else x)
 
 
 def permute_dims(x: Native, /, axes: tuple[int, ...]) -> Native:
