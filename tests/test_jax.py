@@ -56,6 +56,32 @@ FEW, MANY = 3, 20_000
 """Elements; from some thousands on an assignment takes over the memory of an array that is alone."""
 
 
+def test_bringing_values_over_compiles_nothing(run_python: Callable[..., str]) -> None:
+    program = """
+        import jax, numpy as np
+        import anyarray as xp
+
+        x = xp.asarray(np.arange(6.0), device="jax")
+        mask = x > 0
+        compiled = []
+        jax.monitoring.register_event_duration_secs_listener(
+            lambda event, *rest, **names: compiled.append(event) if event.endswith("backend_compile_duration") else None
+        )
+        y = xp.asarray(np.ones((3, 7)), device="jax")
+        z = xp.asarray(np.ones(100_000), device="jax")
+        selected = x[mask]
+        print(len(compiled), selected.tolist(), float(y[0, 0]))
+        compiled.clear()
+        for _ in range(2000):
+            y = xp.asarray(np.ones((3, 7)), device="jax")  # from some hundred times on, compiling pays
+        print(len(compiled), y.shape, [xp.to_native(one).committed for one in (x, y, z)])
+    """
+    assert run_python(program).splitlines() == [
+        "0 [1.0, 2.0, 3.0, 4.0, 5.0] 1.0",
+        "1 (3, 7) [False, False, False]",
+    ]
+
+
 @pytest.mark.parametrize("size", [FEW, MANY])
 def test_the_other_elements_of_an_assignment_keep_64_bits(size: int) -> None:
     x = on_jax([0.1] * size)

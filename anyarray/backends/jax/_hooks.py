@@ -112,13 +112,30 @@ def from_numpy(a: np.ndarray[Any, Any], device: Any) -> Native:
 def lent(a: np.ndarray[Any, Any], device: Any) -> Native:
     """`a` on `device`; nobody may write to `a` any more."""
     with jax.enable_x64(True), jax.default_device(device):
-        if a.nbytes > _SMALL:
-            return jax.device_put(a, device)
-        return placed(jnp.asarray(a), device)
+        if a.nbytes <= _SMALL and _is_frequent((a.shape, a.dtype)):
+            return placed(jnp.asarray(a), device)
+        # Bound to a device only where it must be, see `placed`: functions are compiled anew for what is bound.
+        return jax.device_put(a, None if device == _default_device() else device)
 
 
 _SMALL: Final = 1 << 16
 """Bytes up to which `jnp.asarray` (17 us) is faster than `jax.device_put` (30 us); it copies once more."""
+_FREQUENT: Final = 512
+"""Calls that save as much as it takes `jnp.asarray` to compile itself for a shape and dtype (some 8 ms)."""
+_KEPT: Final = 1024
+"""Shapes and dtypes counted at once, as a program may ask for any number of them."""
+_calls: Final[dict[tuple[tuple[int, ...], Any], int]] = {}
+
+
+def _is_frequent(key: tuple[tuple[int, ...], Any]) -> bool:
+    """Whether so many arrays of a shape and dtype came that compiling pays."""
+    count = _calls.get(key, 0)
+    if count >= _FREQUENT:
+        return True
+    if len(_calls) >= _KEPT:
+        _calls.clear()
+    _calls[key] = count + 1
+    return False
 
 
 def plain(x: Native) -> Native:
