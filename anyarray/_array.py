@@ -423,7 +423,7 @@ class Array(metaclass=_Unmade):
                 value = _dtypes.integer_within("setitem", value, dtype)  # type: ignore[arg-type]  # `kind` says so
                 kind = int
             try:
-                new = home.constants[value, kind, here]
+                new = home.constants[value or _backend.zero(value), kind, here]  # type: ignore[arg-type]  # `kind` says so
             except _backend.ArrayMustBeCast:
                 # The value is cast to the array here, not the array to the value.
                 new = home.constant(value, _dtypes.default(kind).name)

@@ -14,7 +14,6 @@ import difflib
 import functools
 import importlib
 import importlib.util
-import math
 import operator
 import sys
 import threading
@@ -62,7 +61,7 @@ class Home:
         self.latest_dtype: tuple[Any, DType | None] = (None, None)
         """The library's dtype that was asked for last, and ours."""
         self.constants = _Constants(self)
-        """0-d native arrays by (Python scalar, its class, native dtype of the array beside it)."""
+        """0-d native arrays by (Python scalar or `zero` of it, its class, native dtype of the array beside it)."""
         self.powers: dict[tuple[Any, type, Any], str | None] = _Powers(self)
         """The function that stands for `pow`, if one does, by (exponent of `POWERS`, its class, native dtype)."""
         self.ways: dict[Any, Way] = {}
@@ -167,10 +166,19 @@ class ArrayMustBeCast(LookupError):  # noqa: N818 - a signal within the package,
     """
 
 
+zero: Final[Callable[[complex], str]] = repr
+"""What stands for a zero in a key, as 0.0 == -0.0."""
+
+
+def _has_zero(value: complex) -> bool:
+    """Whether a part of a complex number is zero, whose sign counts, too."""
+    return not (value.real and value.imag)
+
+
 class _Constants(dict[tuple[Any, type, Any], Native]):
     """0-d native arrays of Python scalars, so that `x + 1` makes its 1 once.
 
-    The key holds the class, as True == 1 == 1.0. Zeros of floats are kept apart by their sign. A scalar
+    The key holds the class, as True == 1 == 1.0, and of a zero what it is written as. A scalar
     that takes a default dtype is looked up by that dtype, as defaults differ by context.
     """
 
@@ -180,24 +188,17 @@ class _Constants(dict[tuple[Any, type, Any], Native]):
     def __init__(self, home: Home) -> None:
         self._home = home
         self._by_dtype: dict[tuple[Any, ...], Native] = {}
-        self._zeros: dict[tuple[float, Any], Native] = {}
-        """Zeros of Python floats beside arrays of floats, by (one of their sign, native dtype)."""
 
     def __missing__(self, key: tuple[Any, type, Any]) -> Native:
         value, kind, native_dtype = key
-        is_zero = kind is float and value == 0
-        if is_zero:
-            constant = self._zeros.get((math.copysign(1.0, value), native_dtype))
-            if constant is not None:
-                return constant
+        if type(value) is str:
+            value = kind(value) if kind is not bool else False
         beside = self._home.dtypes[native_dtype].name
         name = _dtypes.weak(kind, beside)
         if _dtypes.promoted(name, beside) != name:
             raise ArrayMustBeCast
         constant = self.named(value, name)
-        if name == beside and is_zero:
-            self._zeros[math.copysign(1.0, value), native_dtype] = constant
-        elif name == beside and (value or kind is int or kind is bool):
+        if name == beside and not (kind is complex and _has_zero(value)):
             self[key] = constant
         return constant
 
@@ -206,7 +207,8 @@ class _Constants(dict[tuple[Any, type, Any], Native]):
 
         It is made once, and kept. Raises OverflowError for an integer that the dtype cannot hold.
         """
-        exact = (value or repr(value), type(value), name)
+        is_plain = value and not (type(value) is complex and _has_zero(value))
+        exact = (value if is_plain else zero(value), type(value), name)
         constant = self._by_dtype.get(exact)
         if constant is None:
             constant = self._home.constant(value, name)

@@ -126,7 +126,7 @@ def _common_call(declaration: Declaration, arrays: list[Parameter], slow: str, v
                 ]
             lines += [
                 "    try:",
-                f"        {p.name}_ = home.constants[{p.name}, kind, {dtype}]",
+                f"        {p.name}_ = home.constants[{p.name} or zero({p.name}), kind, {dtype}]",
                 "    except UNSUITED:",
                 f"        {slow}",
             ]

@@ -49,6 +49,7 @@ scope: Final[dict[str, Any]] = {
     "NUMPY": _backend.backend_of_name("numpy").free,
     "current": _choice.current,
     "SCALARS": SCALARS,
+    "zero": _backend.zero,
     "LISTS": (list, tuple),
     "POWERS": POWERS,
     "prod": math.prod,
@@ -248,7 +249,7 @@ def _fill(declaration: Declaration, taken: list[Any], scalars: Sequence[int]) ->
     try:
         if len(arrays) == 1 and not is_chosen_from:
             constants, dtype = home.constants, home.dtype_of(arrays[0]._native)
-            filled = [constants[taken[at], type(taken[at]), dtype] for at in scalars]
+            filled = [constants[one or _backend.zero(one), type(one), dtype] for one in map(taken.__getitem__, scalars)]
         elif len(arrays) == 1:
             name = _dtypes.common_default([type(taken[at]) for at in scalars]).name
             filled = [home.constants.named(taken[at], name) for at in scalars]

@@ -288,9 +288,10 @@ def test_equal_scalars_of_different_classes_are_not_confused() -> None:
 @pytest.mark.usefixtures("backend")
 def test_the_sign_of_a_complex_scalar_s_zero_is_kept() -> None:
     x = xp.asarray([1 + 1j])
-    for value in (complex(0.0, 0.0), complex(0.0, -0.0), complex(0.0, 0.0)):
+    for value in (0j, complex(0.0, -0.0), 0j, 1 + 0j, complex(1, -0.0), 1 + 0j, 2j, complex(-0.0, 2), 2j):
         got = xp.where(xp.asarray([True]), value, x)
         assert xp.signbit(xp.imag(got)).tolist() == [bool(np.signbit(value.imag))]
+        assert xp.signbit(xp.real(got)).tolist() == [bool(np.signbit(value.real))]
 
 
 @pytest.mark.usefixtures("backend")
