@@ -668,6 +668,8 @@ def _library_of(kind: type) -> Library | None:
     for library in LIBRARIES.values():
         if root in library.roots:
             return library if issubclass(kind, load(library).array_types) else None
+    if issubclass(kind, np.ndarray) and kind.__array_ufunc__ is not np.ndarray.__array_ufunc__:
+        return None  # it means more than its numbers, such as a unit, which would be lost
     for loaded in list(_loaded.values()):
         if issubclass(kind, loaded.array_types):
             return loaded.library

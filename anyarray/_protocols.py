@@ -194,7 +194,8 @@ def ufunc(
 ) -> Any:
     """A ufunc of NumPy applied to Arrays.
 
-    `out` may be an ndarray, which is filled.
+    `out` may be an ndarray, which is filled. An operand with ufuncs of its own is asked first, and gets ndarrays if it
+    takes no Arrays.
     """
     name = function.__name__
     out: list[Any] = []
@@ -203,6 +204,12 @@ def ufunc(
         _refuse_to_write(name, out)
     if method == "at" and _dispatch.is_array(inputs[0]):
         raise _errors.ArgumentTypeError(f"{name}.at: writes to its first input. Use x[indices] += ...")
+
+    others = [one for one in (*inputs, *out) if _answers_for_itself(type(one))]
+    for other in others:
+        result = other.__array_ufunc__(function, method, *inputs, **kwargs)
+        if result is not NotImplemented:
+            return result
 
     def on_hosts() -> Any:
         theirs = getattr(function, method)
@@ -214,6 +221,8 @@ def ufunc(
         arrays = tuple(_brought_back(one, home, name) for one in results)
         return arrays if isinstance(result, tuple) else arrays[0]
 
+    if others:
+        return on_hosts()
     ours = getattr(namespace, ALIASES.get(name, name), None)
     if method != "__call__" or ours is None or not kwargs.keys() <= {"out"} or len(out) > 1:
         return on_hosts()
@@ -222,6 +231,16 @@ def ufunc(
         return result
     np.copyto(out[0], np.asarray(result), casting="same_kind")
     return out[0]
+
+
+def _answers_for_itself(kind: type) -> bool:
+    """Whether a class neither ours nor a library's has ufuncs of its own.
+
+    So have arrays with units or labels, and sparse ones.
+    """
+    asked = getattr(kind, "__array_ufunc__", np.ndarray.__array_ufunc__)
+    is_another = asked is not np.ndarray.__array_ufunc__ and kind is not _dispatch.scope["Array"]
+    return is_another and not _backend.is_of_framework(kind)
 
 
 def _refuse_to_write(name: str, out: Iterable[Any]) -> None:
@@ -380,6 +399,9 @@ def _hosts(value: Any) -> Any:
 
 
 def _brought_back(host: Any, home: Home, cause: str) -> Any:
+    """An Array of what NumPy computed; what is another's stays as it is."""
+    if not isinstance(host, (np.ndarray, np.generic)) or _answers_for_itself(type(host)):
+        return host
     array = _dispatch.wrap(host, _backend.backend_of_name("numpy").free)
     return _dispatch.wrap(_dispatch.brought(array, home, cause), home)
 

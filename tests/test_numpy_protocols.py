@@ -5,6 +5,7 @@ Where it lacks them, NumPy computes.
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Callable
 from typing import Any
@@ -250,3 +251,91 @@ def test_a_ufunc_takes_what_only_numpy_takes() -> None:
     assert both.tolist() == [True, False]
     with pytest.raises(TypeError, match="add: x2 must be an Array, not str"):
         np.add(xp.asarray([1.0]), "a")
+
+
+class Metres(np.ndarray[Any, Any]):
+    """An ndarray with a unit, as those of astropy and unyt.
+
+    It has ufuncs of its own and takes no other such.
+    """
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: Any, *inputs: Any, **kwargs: Any) -> Any:
+        if any(isinstance(one, xp.Array) for one in inputs):
+            return NotImplemented
+        bare = [one.view(np.ndarray) if isinstance(one, Metres) else one for one in inputs]
+        result = getattr(ufunc, method)(*bare, **kwargs)
+        return result.view(Metres) if ufunc in (np.add, np.multiply) else result
+
+
+class Labelled:
+    """An array that is no ndarray, as those of pint, xarray and pandas.
+
+    It takes any other one inside.
+    """
+
+    def __init__(self, values: Any) -> None:
+        self.values = values
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: Any, *inputs: Any, **kwargs: Any) -> Any:
+        bare = [one.values if isinstance(one, Labelled) else one for one in inputs]
+        return Labelled(getattr(ufunc, method)(*bare, **kwargs))
+
+
+PRODUCTS: dict[str, Callable[[Any, Any], Any]] = {
+    "x * y": lambda x, y: x * y,
+    "y * x": lambda x, y: y * x,
+    "x *= y": operator.imul,
+    "np.multiply": np.multiply,
+    "np.multiply, on the right": lambda x, y: np.multiply(y, x),
+}
+
+
+@pytest.mark.parametrize("how", PRODUCTS)
+def test_a_subclass_with_ufuncs_of_its_own_keeps_what_it_means(how: str, backend: xp.Backend) -> None:
+    x = xp.asarray([1.0, 2.0])
+    product = PRODUCTS[how](x, np.asarray([2.0, 3.0]).view(Metres))
+    assert type(product) is Metres
+    assert product.tolist() == [2.0, 6.0]
+    is_less = x < np.asarray([2.0, 1.0]).view(Metres)
+    assert type(is_less) is xp.Array
+    assert is_less.device is backend
+    assert is_less.tolist() == [True, False]
+
+
+@pytest.mark.usefixtures("backend")
+def test_a_subclass_with_ufuncs_of_its_own_is_not_taken_for_bare_numbers() -> None:
+    x, metres = xp.zeros(2), np.ones(2).view(Metres)
+    calls: list[Callable[[], Any]] = [
+        lambda: xp.add(x, metres),
+        lambda: xp.sum(metres),
+        lambda: xp.stack([x, metres]),
+        lambda: x.__setitem__(0, metres[0:1]),
+    ]
+    for call in calls:
+        with pytest.raises(TypeError, match=r"must be an Array, not Metres. Wrap it: xp.asarray"):
+            call()
+    bare = xp.asarray(metres)
+    metres[0] = 5
+    assert bare.tolist() == [1.0, 1.0]
+
+
+def test_an_operand_with_ufuncs_of_its_own_is_asked_first(backend: xp.Backend) -> None:
+    x = xp.asarray([8.0, 27.0])
+    for product in (np.multiply(x, Labelled(x)), np.multiply(Labelled(x), x), np.cbrt(Labelled(x))):
+        assert type(product) is Labelled
+        assert type(product.values) is xp.Array
+        assert product.values.device is backend
+    assert np.multiply(x, Labelled(x)).values.tolist() == [64.0, 729.0]
+
+
+@pytest.mark.usefixtures("backend")
+def test_what_another_makes_of_ndarrays_is_its_own() -> None:
+    class Sparse(Labelled):
+        def __array_ufunc__(self, ufunc: np.ufunc, method: Any, *inputs: Any, **kwargs: Any) -> Any:
+            if any(isinstance(one, xp.Array) for one in inputs):
+                return NotImplemented
+            return super().__array_ufunc__(ufunc, method, *inputs, **kwargs)
+
+    for ufunc in (np.add, np.arctan2, np.heaviside):  # of which we lack one
+        assert type(ufunc(xp.ones(2), Sparse(np.ones(2)))) is Labelled
+        assert type(ufunc(Sparse(np.ones(2)), xp.ones(2)).values) is np.ndarray
