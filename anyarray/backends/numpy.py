@@ -467,6 +467,16 @@ def unstack(x: Native, /, *, axis: int = 0) -> tuple[Native, ...]:
     return tuple(np.moveaxis(x, axis, 0) if axis else x)
 
 
+def stack(arrays: list[Native], /, *, axis: int = 0) -> Native:
+    return np.concatenate([x[None] for x in arrays]) if axis == 0 else np.stack(arrays, axis)  # in a third of the time
+
+
+def expand_dims(x: Native, /, axis: int | tuple[int, ...] = 0) -> Native:
+    if axis == 0:
+        return x[None]  # in a tenth of the time, as the next
+    return x[..., None] if axis == -1 else np.expand_dims(x, axis)
+
+
 def permute_dims(x: Native, /, axes: tuple[int, ...]) -> Native:
     return x.transpose(axes)
 
