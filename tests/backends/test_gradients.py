@@ -386,6 +386,13 @@ AT_ZERO: Final[dict[str, tuple[Function, float]]] = {
     "the hypotenuse": (lambda x: xp.hypot(x, xp.zeros(2)), 0),
     "the norm of absolute values": (lambda x: xp.linalg.vector_norm(x, ord=1), 0),
     "the norm of the largest": (lambda x: xp.linalg.vector_norm(x, ord=np.inf), 0),
+    "the Euclidean norm": (xp.linalg.vector_norm, 0),
+    "the norm of order 3": (lambda x: xp.linalg.vector_norm(x, ord=3), 0),
+    "the norm of order a half": (lambda x: xp.linalg.vector_norm(x, ord=0.5), 0),
+    "the norm of complex numbers": (lambda x: xp.linalg.vector_norm(x + 1j * x), 0),
+    "the Frobenius norm": (lambda x: xp.linalg.matrix_norm(xp.reshape(x, (2, 1))), 0),
+    "norms of which one is zero": (lambda x: xp.linalg.vector_norm(xp.stack([x, x + 1]), axis=1, ord=1.0), 1),
+    "the standard deviation": (xp.std, 0),
     "the logistic loss": (lambda x: xp.maximum(x, 0) - x + xp.log1p(xp.exp(-xp.abs(x))), -0.5),
     "logaddexp": (lambda x: xp.logaddexp(x, xp.zeros(2)), 0.5),
     "a power of 0": (lambda x: x**0, 0),
@@ -417,6 +424,71 @@ def test_a_power_has_a_slope_by_an_exponent_that_is_zero(is_compiled: bool) -> N
     np.testing.assert_allclose(np.asarray(by_y), [np.log(2), 9 * np.log(3), 0], rtol=1e-12)
     second = compiled(xp.grad(lambda x: xp.sum(xp.grad(lambda x: xp.sum(x[:, None] ** xp.arange(4)))(x))))
     assert second(xp.zeros(2)).tolist() == [2, 2]
+
+
+@pytest.mark.parametrize("order", [-1, 0.5, 1.5, 2, 3])
+@pytest.mark.usefixtures("differentiating")
+def test_norms_beside_one_that_is_zero_keep_their_slopes(order: float) -> None:
+    x = np.asarray([[0.0, 0.0], [3.0, 4.0]])
+    found = np.asarray(xp.grad(lambda x: xp.sum(xp.linalg.vector_norm(x, axis=1, ord=order)))(xp.asarray(x)))
+    (wanted,) = differences(lambda x: xp.linalg.vector_norm(x, ord=order), x[1])
+    np.testing.assert_allclose(found, [[0, 0], wanted], rtol=1e-6)
+
+
+TIED: Final = {
+    "identity": np.eye(3),
+    "two alike": np.diag([1.0, 2.0, 2.0]),
+    "rotation": np.asarray([[0.0, 1.0], [-1.0, 0.0]]),
+    "tall": np.eye(4)[:, :2],
+    "wide": np.eye(2, 3),
+}
+
+
+@pytest.mark.parametrize("way", ["grad", "jit of grad", "grad of jit", "vmap of grad"])
+@pytest.mark.parametrize("what", TIED)
+@pytest.mark.usefixtures("differentiating")
+def test_the_gradient_of_pinv_is_right_where_singular_values_are_equal(what: str, way: str) -> None:
+    x = TIED[what]
+    weights = np.random.default_rng(6).normal(size=x.T.shape)
+
+    def function(x: Any, y: Any) -> Any:
+        return xp.sum(xp.linalg.pinv(x) * xp.asarray(weights)) * y
+
+    assert_same(WAYS[way](function)(xp.asarray(x), xp.asarray(1.0)), differences(function, x, np.asarray(1.0)))
+
+
+@pytest.mark.usefixtures("differentiating")
+def test_second_derivatives_of_pinv_are_those_of_the_inverse() -> None:
+    def hessian(inverse: Function) -> Any:
+        return np.asarray(xp.jacobian(xp.grad(lambda x: xp.sum(inverse(x) ** 2)))(xp.eye(2) * xp.asarray([1.0, 3.0])))
+
+    np.testing.assert_allclose(hessian(xp.linalg.pinv), hessian(xp.linalg.inv), rtol=1e-9, atol=1e-9)
+
+
+REBUILT: Final[dict[str, Function]] = {
+    "eigenvectors": lambda x: (lambda w, v: xp.sum((v * w) @ v.mT))(*xp.linalg.eigh(x)),
+    "singular vectors": lambda x: (lambda u, s, vh: xp.sum((u * s) @ vh))(*xp.linalg.svd(x, full_matrices=False)),
+}
+
+
+@pytest.mark.parametrize("way", ["grad", "jit of grad", "grad of jit", "forward", "vmap of grad", "grad of vmap"])
+@pytest.mark.parametrize("what", REBUILT)
+@pytest.mark.usefixtures("differentiating")
+def test_vectors_of_equal_values_have_no_derivative(what: str, way: str) -> None:
+    gradient = WAYS[way](lambda x, y: REBUILT[what](x) * y)
+    tied, zero, plain = xp.eye(2), xp.zeros((2, 2)), xp.asarray([[2.0, 0.0], [0.0, 1.0]])
+    for x in (tied, zero):
+        found = np.asarray(gradient(x, xp.asarray(1.0))[0])
+        assert not np.isfinite(found[1]).any(), "the row that lies in the lower triangle"
+    np.testing.assert_allclose(float(xp.sum(gradient(plain, xp.asarray(1.0))[0])), 4, rtol=1e-9)
+
+
+@pytest.mark.parametrize("way", ["grad", "jit of grad", "forward", "grad of vmap"])
+@pytest.mark.usefixtures("differentiating")
+def test_equal_values_themselves_have_a_derivative(way: str) -> None:
+    for of_values in (lambda x: xp.sum(xp.linalg.eigh(x)[0]), lambda x: xp.sum(xp.linalg.svd(x)[1])):
+        found, _ = WAYS[way](lambda x, y, f=of_values: f(x) * y)(xp.eye(2), xp.asarray(1.0))
+        np.testing.assert_allclose(np.asarray(found), np.eye(2), atol=1e-12)
 
 
 @pytest.mark.parametrize("shapes", [((2, 3), (3,)), ((3,), (2, 1)), ((), (2,)), ((2, 0), (1, 1))])

@@ -14,7 +14,7 @@ from jax import lax
 
 from anyarray.backends.jax._kernel import Axes, Native, compiled, inexact, kind_of, promoted
 from anyarray.backends.jax.elementwise import modulus
-from anyarray.backends.jax.statistical import total_dtype, with_nan
+from anyarray.backends.jax.statistical import root_of_sum, total_dtype, with_nan
 
 __all__ = [
     "cholesky",
@@ -210,6 +210,8 @@ def _is_empty(x: Native) -> bool:
 def matrix_norm(x: Native, /, *, keepdims: bool = False, ord: Any = "fro") -> Native:
     if ord in (2, "nuc") and _is_empty(x):
         x = jnp.zeros((*x.shape[:-2], 1, 1), x.dtype)  # which has the same norm
+    if ord == "fro" and x.ndim > 1:
+        return _euclidean_norm(x, (-2, -1), keepdims)
     norm = jnp.linalg.matrix_norm(_sizes(x, ord in (1, -1, math.inf, -math.inf)), keepdims=keepdims, ord=ord)
     return with_nan(norm, x, (-2, -1), keepdims) if ord in (1, -1, math.inf, -math.inf) else norm
 
@@ -264,8 +266,23 @@ def _sizes(x: Native, are_enough: bool) -> Native:
 
 @_factoring
 def vector_norm(x: Native, /, *, axis: Axes = None, keepdims: bool = False, ord: float = 2) -> Native:
-    norm = jnp.linalg.vector_norm(_sizes(x, ord != 2), axis=axis, keepdims=keepdims, ord=ord)
-    return with_nan(norm, x, axis, keepdims) if math.isinf(ord) else norm
+    if ord == 2:
+        return _euclidean_norm(x, axis, keepdims)
+    if ord in (0, 1) or math.isinf(ord):
+        norm = jnp.linalg.vector_norm(_sizes(x, True), axis=axis, keepdims=keepdims, ord=ord)
+        return with_nan(norm, x, axis, keepdims) if math.isinf(ord) else norm
+    # Where it bends, the slope is the mean of those on all sides. JAX's is NaN.
+    size = jnp.abs(x)
+    size = jnp.where(size == 0, 0, size)
+    powers = jnp.sum(size ** jnp.asarray(ord, size.dtype), axis=axis, keepdims=keepdims)
+    is_zero = powers == (0 if ord > 0 else jnp.inf)
+    norm = jnp.power(jnp.where(is_zero, 1, powers), jnp.asarray(1 / ord, size.dtype))
+    return jnp.where(is_zero, 0, norm)
+
+
+def _euclidean_norm(x: Native, axis: Axes, keepdims: bool) -> Native:
+    squares = lax.real(x * lax.conj(x)) if kind_of(x) == "c" else x * x
+    return root_of_sum(jnp.sum(squares, axis=axis, keepdims=keepdims))
 
 
 def _tolerance(x: Native, rtol: Native | float | None) -> Native:

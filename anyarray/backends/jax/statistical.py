@@ -87,7 +87,16 @@ def var(x: Native, *, axis: Axes = None, correction: float = 0.0, keepdims: bool
 
 @compiled
 def std(x: Native, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Native:
-    return lax.sqrt(_variance(x, axis, correction, keepdims))
+    return root_of_sum(_variance(x, axis, correction, keepdims))
+
+
+def root_of_sum(x: Native) -> Native:
+    """The square root of a sum of squares, with the slope 0 where it is 0.
+
+    That is the mean of those on all sides. JAX's is NaN.
+    """
+    zero = lax.full_like(x, 0)
+    return jnp.where(x == 0, zero, lax.sqrt(jnp.where(x == 0, 1, x)))
 
 
 def _running(function: Callable[..., Native]) -> Any:

@@ -58,9 +58,11 @@ _matmul = op("BatchMatMulV2")
 _multiply = op("Mul")
 _negative = op("Neg")
 _not_equal = op("NotEqual")
+_ones_like = op("OnesLike")
 _pack = op("Pack")
 _pow = op("Pow")
 _range = op("Range")
+_real = op("Real")
 _reshape = op("Reshape")
 _scatter = op("TensorScatterUpdate")
 _select = op("SelectV2")
@@ -68,8 +70,10 @@ _set_diagonal = op("MatrixSetDiagV3")
 _size = op("Size")
 _stop_gradient = op("StopGradient")
 _strided_slice = op("StridedSlice")
+_subtract = op("Sub")
 _sum = op("Sum")
 _svd = op("Svd")
+_transpose = op("Transpose")
 _unpack = op("Unpack")
 _zeros_like = op("ZerosLike")
 
@@ -343,6 +347,72 @@ def log_determinant(x: Tensor) -> tuple[Tensor, Tensor]:
 
     sign, logarithm = differentiable(x)
     return sign, logarithm
+
+
+def lost_at_ties(vectors: Tensor, values: Tensor) -> Tensor:
+    """Eigenvectors or singular vectors, which have no derivative at ties.
+
+    It is called where derivatives may be taken. If two of the real `values` are equal, any two vectors in their plane
+    would do, and one of zero may be any vector across the others. There TensorFlow takes 0 for infinite terms, so that
+    what such vectors are put together to, which may well have a derivative, gets a wrong one. Here it gets NaN.
+    """
+    if vectors.shape[-1] != values.shape[-1]:  # full ones, most of whose derivatives TensorFlow refuses
+        return vectors
+    values = _stop_gradient(values)
+    is_equal = _equal(_expand_dims(values, constant(-1)), _expand_dims(values, constant(-2)))
+    is_lost = _less(constant(1), _sum(cast(is_equal, "int32"), constant(-2), True))
+    if vectors.shape[-2] != vectors.shape[-1]:
+        is_lost = _logical_or(is_lost, _expand_dims(_equal(values, constant(0, name_of(values))), constant(-2)))
+    if is_on_host(is_lost) and not on_host(is_lost).any():
+        return vectors
+
+    @tf.custom_gradient
+    def differentiable(x: Tensor) -> Any:
+        return x, lambda slope: _select(is_lost, number(math.nan, slope.dtype), slope)
+
+    y: Tensor = differentiable(vectors)
+    if not is_mapped.get():
+        return y
+    # A root of 0, which has no finite slope, as `tf.vectorized_map` drops the custom one.
+    part = _real(vectors, values.dtype) if is_complex(vectors) else vectors
+    zeros, ones = _subtract(part, _stop_gradient(part)), _ones_like(part)
+    root = _pow(_select(is_lost, zeros, ones), constant(0.5, name_of(part)))
+    return _add(y, cast(_select(is_lost, root, _zeros_like(part)), name_of(y)))
+
+
+def inverse_with_slope(x: Tensor, inverse: Callable[[Tensor], Tensor]) -> Tensor:
+    """Pseudo-inverses by `inverse`, with derivatives that divide by nothing.
+
+    It is called where derivatives may be taken. Those of singular vectors are lost where two values are equal, as those
+    of the identity are. Source: Golub and Pereyra, SIAM J. Numer. Anal. 10 (1973) 413.
+    """
+
+    @tf.custom_gradient
+    def differentiable(x: Tensor) -> Any:
+        def gradient(slope: Tensor) -> Tensor:
+            y = inverse_with_slope(x, inverse)
+            y_adjoint, slope_adjoint = _adjoint(y), _adjoint(slope)
+            inner = _negative(_product(_product(y_adjoint, slope), y_adjoint))
+            left = _product(slope_adjoint, _product(y, y_adjoint))
+            right = _product(_product(y_adjoint, y), slope_adjoint)
+            left = _add(left, _negative(_product(x, _product(y, left))))
+            right = _add(right, _negative(_product(_product(right, y), x)))
+            return _add(inner, _add(left, right))
+
+        return inverse(x), gradient
+
+    y: Tensor = differentiable(x)
+    return y
+
+
+def _product(x1: Tensor, x2: Tensor) -> Tensor:
+    return _matmul(x1, x2, False, False)
+
+
+def _adjoint(x: Tensor) -> Tensor:
+    rank = x.shape.rank
+    y = _transpose(x, constant((*range(rank - 2), rank - 1, rank - 2)))
+    return _conj(y) if is_complex(x) else y
 
 
 def _as_matrices(x: Tensor) -> Tensor:

@@ -40,7 +40,7 @@ import ml_dtypes
 import numpy as np
 
 from anyarray import _dtypes, _errors
-from anyarray.backends.tensorflow._derivatives import determinant, log_determinant
+from anyarray.backends.tensorflow._derivatives import determinant, inverse_with_slope, log_determinant, lost_at_ties
 from anyarray.backends.tensorflow._host import is_on_host, on_host
 from anyarray.backends.tensorflow._kernel import (
     NATIVE,
@@ -62,7 +62,8 @@ from anyarray.backends.tensorflow._shapes import axes_tensor, cut, lengths, shap
 from anyarray.backends.tensorflow.elementwise import multiply
 from anyarray.backends.tensorflow.linear_algebra import common_axis, matmul, matrix_transpose, require_equal_lengths
 from anyarray.backends.tensorflow.manipulation import common_lengths, stretched
-from anyarray.backends.tensorflow.statistical import alternate, with_axes_merged
+from anyarray.backends.tensorflow.searching import where
+from anyarray.backends.tensorflow.statistical import alternate, with_axes_merged, with_slope_at_zero
 from anyarray.backends.tensorflow.statistical import min as least
 from anyarray.backends.tensorflow.statistical import sum as total
 
@@ -75,6 +76,7 @@ _cross = op("Cross")
 _det = op("MatrixDeterminant")
 _diagonal = op("MatrixDiagPartV3")
 _divide = op("RealDiv")
+_equal = op("Equal")
 _eig = op("Eig")
 _eigh = op("SelfAdjointEigV2")
 _euclidean_norm = op("EuclideanNorm")
@@ -196,7 +198,8 @@ def cholesky(x: Tensor, /, *, upper: bool = False) -> Tensor:
 def eigh(x: Tensor, /) -> tuple[Tensor, Tensor]:
     _require_square("eigh", x)
     values, vectors = _run(_eigh, "eigh: the eigenvalues of x do not converge", x, True)
-    return _real_part(values), vectors
+    values = _real_part(values)
+    return values, lost_at_ties(vectors, values) if may_be_differentiated(x) else vectors
 
 
 @_of_every_dtype
@@ -252,7 +255,10 @@ def qr(x: Tensor, /, *, mode: str = "reduced") -> tuple[Tensor, Tensor]:
 def svd(x: Tensor, /, *, full_matrices: bool = True) -> tuple[Tensor, Tensor, Tensor]:
     _require_matrix("svd", x)
     s, u, v = _svd(x, True, full_matrices)
-    return u, _real_part(s), _adjoint(v)
+    s = _real_part(s)
+    if may_be_differentiated(x):
+        u, v = lost_at_ties(u, s), lost_at_ties(v, s)
+    return u, s, _adjoint(v)
 
 
 @_of_every_dtype
@@ -368,6 +374,12 @@ def matrix_rank(x: Tensor, /, *, rtol: float | Tensor | None = None) -> Tensor:
 
 
 def pinv(x: Tensor, /, *, rtol: float | Tensor | None = None) -> Tensor:
+    if may_be_differentiated(x) and name_of(x) in _KERNELS:
+        return inverse_with_slope(x, lambda x: _pseudo_inverse(x, rtol))
+    return _pseudo_inverse(x, rtol)
+
+
+def _pseudo_inverse(x: Tensor, rtol: float | Tensor | None) -> Tensor:
     u, s, vh = svd(x, full_matrices=False)
     is_zero = tf.logical_not(_greater(s, _cutoff(x, s, rtol)))
     # Twice, so that neither the values nor their gradients divide by zero.
@@ -403,7 +415,7 @@ def vector_norm(x: Tensor, /, *, axis: Ints | None = None, keepdims: bool = Fals
         return with_axes_merged(lambda y: vector_norm(y, axis=-1, ord=ord), x, axis, keepdims)
     size = _modulus(x)
     if ord == 2:
-        return _euclidean_norm(size, axes_tensor(x, axis), keepdims)
+        return with_slope_at_zero(lambda y, k: _euclidean_norm(y, axes_tensor(y, axis), k), size, keepdims)
     if ord == math.inf:
         return _largest(size, axis=axis, keepdims=keepdims)
     if ord == -math.inf:
@@ -413,6 +425,13 @@ def vector_norm(x: Tensor, /, *, axis: Ints | None = None, keepdims: bool = Fals
     if ord == 0:
         is_counted = _not_equal(size, constant(0, name_of(size)))
         return total(cast(is_counted, name_of(size)), axis=axis, keepdims=keepdims)
+    if may_be_differentiated(size):  # with no slope where an element bends
+        zero = constant(0, name_of(size))
+        size = where(_equal(size, zero), zero, size)
+    return with_slope_at_zero(lambda y, k: _norm_of_order(ord, y, axis, k), size, keepdims)
+
+
+def _norm_of_order(ord: float, size: Tensor, axis: Ints | None, keepdims: bool) -> Tensor:
     powers = total(_pow(size, number(ord, size.dtype)), axis=axis, keepdims=keepdims)
     return _pow(powers, number(1 / ord, size.dtype))
 

@@ -37,6 +37,7 @@ from anyarray.backends.tensorflow._kernel import (
 from anyarray.backends.tensorflow._loading import tf
 from anyarray.backends.tensorflow._shapes import axes_in, axes_tensor, axis_in, every_axis, lengths, shape_tensor, slab
 from anyarray.backends.tensorflow.manipulation import moveaxis
+from anyarray.backends.tensorflow.searching import where
 
 _add_up = op("Sum")
 _cast = op("Cast")
@@ -45,6 +46,7 @@ _conj = op("Conj")
 _cumprod = op("Cumprod")
 _cumsum = op("Cumsum")
 _divide = op("RealDiv")
+_equal = op("Equal")
 _expand_dims = op("ExpandDims")
 _mean = op("Mean")
 _multiply = op("Mul")
@@ -54,6 +56,7 @@ _reshape = op("Reshape")
 _sqrt = op("Sqrt")
 _squeeze = op("Squeeze")
 _squared_difference = op("SquaredDifference")
+_stop_gradient = op("StopGradient")
 _subtract = op("Sub")
 _transpose = op("Transpose")
 
@@ -271,5 +274,18 @@ def var(x: Tensor, /, *, axis: Ints | None = None, correction: float = 0.0, keep
 
 
 def std(x: Tensor, /, *, axis: Ints | None = None, correction: float = 0.0, keepdims: bool = False) -> Tensor:
-    deviation = _sqrt(_variance(x, axis, correction, keepdims))
-    return _narrowed(deviation, x)
+    variance = _variance(x, axis, correction, keepdims)
+    return _narrowed(with_slope_at_zero(lambda y, _: _sqrt(y), variance, keepdims), x)
+
+
+def with_slope_at_zero(norm: Callable[[Tensor, bool], Tensor], x: Tensor, keepdims: bool) -> Tensor:
+    """A norm of `x`, which takes `keepdims`, with the slope 0 where it is 0.
+
+    That is the mean of those on all sides. TensorFlow's is NaN.
+    """
+    y = norm(x, keepdims)
+    if not may_be_differentiated(x) or (is_on_host(y) and bool(on_host(y).all())):
+        return y
+    zero, one = constant(0, name_of(y)), constant(1, name_of(y))
+    others = norm(where(_equal(norm(_stop_gradient(x), True), zero), one, x), keepdims)
+    return where(_equal(_stop_gradient(y), zero), zero, others)
