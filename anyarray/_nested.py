@@ -35,8 +35,13 @@ class Static:
     def __init__(self, value: Any) -> None:
         self.value = value
         kind = type(value)
-        # By their text 0.0 and -0.0 differ and NaN is NaN.
-        self._key = (kind, repr(value) if kind is float or kind is complex else value)
+        if kind is float or kind is complex:  # by their text 0.0 and -0.0 differ and NaN is NaN
+            key: Any = repr(value)
+        elif isinstance(value, tuple):  # equal ones may hold 1, True and 1.0
+            key = tuple(map(Static, value))
+        else:
+            key = frozenset(map(Static, value)) if kind is frozenset else value
+        self._key = (kind, key)
 
     def __eq__(self, other: object) -> bool:
         return type(other) is Static and self._key == other._key

@@ -185,6 +185,19 @@ def test_static_argnames_count_by_their_value(backend: xp.Backend) -> None:
     assert_same(total(x, 0, model=Model(3)), ROWS.sum(0) * 3)
 
 
+@pytest.mark.parametrize("kind", [tuple, frozenset, lambda values: Pair(None, tuple(values))])
+def test_static_arguments_that_hold_numbers_count_by_their_kind(
+    kind: Callable[[Any], Any], backend: xp.Backend
+) -> None:
+    @xp.jit(static_argnames="numbers")
+    def kinds(x: xp.Array, numbers: Any) -> tuple[xp.Array, str]:
+        return x + 1, repr(numbers)
+
+    for number in (1, True, 1.0, 0.0, -0.0, 1):
+        numbers = kind([number])
+        assert kinds(xp.ones(2), numbers)[1] == repr(numbers)
+
+
 def test_jit_refuses_what_is_neither_array_nor_hashable(framework: str) -> None:
     def function(x: Any, config: Any) -> Any:
         return x
@@ -561,6 +574,11 @@ def test_vmap_nests(backend: xp.Backend) -> None:
     x, y = xp.asarray(ROWS[0]), xp.asarray(ROWS[1])
     outer = xp.vmap(xp.vmap(lambda a, b: a * b, in_axes=(None, 0)), in_axes=(0, None))
     assert_same(outer(x, y), np.outer(ROWS[0], ROWS[1]))
+
+
+def test_vmap_looks_for_members_of_each_element(backend: xp.Backend) -> None:
+    x, values = xp.asarray([[1, 2, 3], [1, 2, 3]]), xp.asarray([[1], [3]])
+    assert xp.vmap(xp.isin)(x, values).tolist() == [[True, False, False], [False, False, True]]
 
 
 def test_vmap_refuses_axes_of_two_lengths(backend: xp.Backend) -> None:

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from anyarray.backends.tensorflow._derivatives import written
 from anyarray.backends.tensorflow._host import from_host, is_on_host, on_host
 from anyarray.backends.tensorflow._kernel import (
     Tensor,
@@ -44,7 +45,6 @@ _not_equal = op("NotEqual")
 _ones_like = op("OnesLike")
 _real = op("Real")
 _reshape = op("Reshape")
-_scatter = op("TensorScatterUpdate")
 _segment_max = op("UnsortedSegmentMax")
 _segment_sum = op("UnsortedSegmentSum")
 _size = op("Size")
@@ -120,7 +120,7 @@ def _groups(flat: Tensor, *wanted: Literal["index", "inverse", "counts"]) -> lis
     starts = _concat([_ones_like(getitem(order, slice(None, 1))), cast(is_new, "int64")], constant(0))
     groups = _sub(_cumsum(starts, constant(0)), constant(1, "int64"))
     if wanted == ("inverse",):
-        return [_scatter(groups, _reshape(order, constant((-1, 1))), groups)]
+        return [written(groups, order, groups)]
     # As if there were as many groups as elements, then without the empty ones: XLA crashes on a number of segments that
     # depends on values.
     counts = _segment_sum(_ones_like(groups), groups, _size(groups))
@@ -128,7 +128,7 @@ def _groups(flat: Tensor, *wanted: Literal["index", "inverse", "counts"]) -> lis
     is_group = _greater(counts, constant(0, "int64"))
     found = {
         "index": _gather(order, getitem(first, is_group), constant(0)),
-        "inverse": _scatter(groups, _reshape(order, constant((-1, 1))), groups),
+        "inverse": written(groups, order, groups),
         "counts": getitem(counts, is_group),
     }
     return [found[name] for name in wanted]
