@@ -56,6 +56,18 @@ FEW, MANY = 3, 20_000
 """Elements; from some thousands on an assignment takes over the memory of an array that is alone."""
 
 
+def test_jax_knows_arrays_of_numpy_once_anyarray_has_loaded_it(run_python: Callable[..., str]) -> None:
+    program = """
+        import jax
+        import anyarray as xp
+
+        x = xp.ones(2, dtype=xp.float32)
+        xp.device("jax")
+        print(jax.numpy.negative(x).tolist(), jax.jit(lambda a: a * 2)(x).tolist(), len(jax.tree.leaves({"a": x})))
+    """
+    assert run_python(program).split("\n")[0] == "[-1.0, -1.0] [2.0, 2.0] 1"
+
+
 def test_bringing_values_over_compiles_nothing(run_python: Callable[..., str]) -> None:
     program = """
         import jax, numpy as np
