@@ -14,6 +14,7 @@ from test_differential import ELEMENTWISE, Call, reference
 import anyarray as xp
 
 tf = pytest.importorskip("tensorflow", reason="these tests are about TensorFlow")
+manipulation = pytest.importorskip("anyarray.backends.tensorflow.manipulation")
 
 MANY = 40_000
 """So many elements are left to TensorFlow's kernels."""
@@ -81,3 +82,34 @@ def test_indices_that_a_graph_holds_count_from_the_end() -> None:
     x, indices = xp.asarray([1.0, 2.0, 3.0]), xp.asarray([-1, 0])
     taken = tf.function(lambda: xp.to_native(xp.take(x, indices)))()
     assert taken.numpy().tolist() == xp.take(x, indices).tolist() == [3.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("shape", "axis"), [((64,), 0), ((65,), 0), ((64**2 + 3,), 0), ((2, 130, 3), -2), ((2, 3, 200), 2), ((70, 0), 0)]
+)
+def test_many_parts_are_taken_by_kernels_for_few(
+    shape: tuple[int, ...], axis: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A kernel for each number of parts takes 0.1 ms to make for each part: 0.3 s to iterate over 2000 rows once.
+    asked = []
+    unpack = manipulation._unpack
+
+    def counting(x: Any, parts: int, along: int) -> Any:
+        asked.append(parts)
+        return unpack(x, parts, along)
+
+    monkeypatch.setattr(manipulation, "_unpack", counting)
+    a = np.arange(np.prod(shape)).reshape(shape)
+    found = xp.unstack(xp.asarray(a), axis=axis)
+    assert max(asked) <= 64
+    np.testing.assert_array_equal(np.asarray(xp.stack(found, axis=axis)), a)
+
+
+def test_slopes_go_through_many_parts() -> None:
+    slopes = xp.grad(lambda x: sum((i * part for i, part in enumerate(xp.unstack(x))), start=xp.asarray(0.0)))
+    assert slopes(xp.ones(200)).tolist() == list(range(200))
+    with tf.GradientTape() as tape:
+        x = tf.ones(200)
+        tape.watch(x)
+        total = sum((i * part for i, part in enumerate(xp.from_native(x))), start=xp.asarray(0.0, dtype=xp.float32))
+    assert tape.gradient(xp.to_native(total), x).numpy().tolist() == list(range(200))

@@ -31,7 +31,16 @@ from anyarray.backends.tensorflow._kernel import (
     promoted,
     shape_of,
 )
-from anyarray.backends.tensorflow._shapes import Length, axes_in, axis_in, known_shape, lengths, shape_tensor, sizes_of
+from anyarray.backends.tensorflow._shapes import (
+    Length,
+    axes_in,
+    axis_in,
+    cut,
+    known_shape,
+    lengths,
+    shape_tensor,
+    sizes_of,
+)
 
 __all__ = [
     "broadcast_arrays",
@@ -73,6 +82,10 @@ _upper_bound = op("UpperBound")
 
 _KEPT: Final = 1 << 10
 """How many orders of axes are kept of each function that makes them."""
+_PARTS: Final = 64
+"""Tensors that Unpack gives at once, outside graphs: its kernel takes 0.1 ms to make for each, for each number anew."""
+_SLICED: Final = 5
+"""Most axes of what is cut into parts. StridedSlice takes eight, and each 64 times of the length add one."""
 
 _REVERSE_RANK: Final = 8
 """The largest rank of the kernel of ReverseV2."""
@@ -208,7 +221,21 @@ def unstack(x: Tensor, /, *, axis: int = 0) -> tuple[Tensor, ...]:
             f"unstack: axis {axis} of x has a length that its trace does not know, so that its parts cannot be told. "
             "Give tf.function an input_signature with that length, or take the whole array at once"
         )
-    return tuple(_unpack(x, length, axis))
+    if len(shape) > _SLICED or not isinstance(x, EagerTensor):
+        return tuple(_unpack(x, length, axis))
+    return tuple(_parts(x, length, axis % len(shape)))
+
+
+def _parts(x: Tensor, length: int, axis: int) -> list[Tensor]:
+    """What Unpack gives of an eager tensor, by kernels for few parts each."""
+    if length <= _PARTS:
+        return list(_unpack(x, length, axis))
+    rows, rest = divmod(length, _PARTS)
+    shape = lengths(x)
+    shape[axis : axis + 1] = rows, _PARTS
+    table = _reshape(cut(x, axis, 0, length - rest) if rest else x, shape_tensor(shape))
+    parts = [part for row in _parts(table, rows, axis) for part in _unpack(row, _PARTS, axis)]
+    return parts + list(_unpack(cut(x, axis, length - rest), rest, axis)) if rest else parts
 
 
 def expand_dims(x: Tensor, /, axis: Ints) -> Tensor:
