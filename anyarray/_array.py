@@ -460,6 +460,9 @@ class Array(metaclass=_Unmade):
             if is_immutable:
                 self._second = _kept.OWN
 
+    def __delitem__(self, key: Any, /) -> None:
+        raise _errors.ArgumentTypeError("del: elements of x cannot be deleted. Take the others: x[mask]")
+
     def _follow(self, others: list[Array]) -> bool:
         """Move to where a call with `others` would run; False if here."""
         home = _dispatch.home_of_arrays("setitem", [self, *others])
@@ -546,10 +549,10 @@ class Array(metaclass=_Unmade):
     def __isub__(self, other: AnyArray | complex, /) -> Array:
         return self._rebind(self.__sub__(other), "__isub__")
 
-    @operator_of("multiply", repeats_lists=True)
+    @operator_of("multiply")
     def __mul__(self, other: AnyArray | complex, /) -> Array: ...
 
-    @operator_of("multiply", reflected=True, repeats_lists=True)
+    @operator_of("multiply", reflected=True)
     def __rmul__(self, other: AnyArray | complex, /) -> Array: ...
 
     def __imul__(self, other: AnyArray | complex, /) -> Array:

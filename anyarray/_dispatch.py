@@ -129,13 +129,13 @@ _waiting: Final[dict[str, list[Operator]]] = {}
 """Operators by the function of which they are; all that is said of it is said of them."""
 
 
-def operator_of(name: str, *, reflected: bool = False, repeats_lists: bool = False) -> Callable[[F], F]:
+def operator_of(name: str, *, reflected: bool = False) -> Callable[[F], F]:
     """Give a declared operator of Array the body of the function `name`.
 
     It gets it as soon as that is declared. Unlike a function it answers NotImplemented to operands that it does not
-    know, so that Python asks the other side; but to lists, if that `repeats_lists`.
+    know, so that Python asks the other side, but for what `_MISLED` says.
     """
-    slow = operate_on_no_list if repeats_lists else operate
+    slow = _MISLED.get(name, operate)
 
     def decorated(method: F) -> F:
         _waiting.setdefault(name, []).append(Operator(method, reflected, slow))
@@ -400,6 +400,26 @@ def operate_on_no_list(declaration: Declaration, values: Sequence[Any]) -> Any:
         if type(value) in (list, tuple):
             raise _errors.not_an_array(declaration.name, "the operand", value)
     return operate(declaration, values)
+
+
+def compare(declaration: Declaration, values: Sequence[Any]) -> Any:
+    """As `operate`, but what holds elements is not unequal as a whole.
+
+    After NotImplemented from both sides Python says whether they are one object.
+    """
+    result = operate(declaration, values)
+    other = values[1]
+    if result is NotImplemented and (
+        isinstance(other, (list, tuple)) or hasattr(type(other), "__dlpack__") or hasattr(type(other), "__array__")
+    ):
+        result = getattr(type(other), declaration.function.__name__)(other, values[0])
+        if result is NotImplemented:
+            raise _errors.not_an_array(declaration.name, "the operand", other)
+    return result
+
+
+_MISLED: Final = {"multiply": operate_on_no_list, "equal": compare, "not_equal": compare}
+"""What to call for operators for which Python has an answer of its own after NotImplemented."""
 
 
 def created(name: str, device: Any, dtype: _dtypes.DType, *args: Any, **kwargs: Any) -> Array:

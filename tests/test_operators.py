@@ -270,6 +270,45 @@ def test_an_operand_that_knows_arrays_is_asked() -> None:
     assert xp.ones(2) + Unit() == "Array with a unit"
 
 
+@pytest.mark.parametrize("compare", [operator.eq, operator.ne])
+@pytest.mark.parametrize("other", [[1, 2], (1, 2), memoryview(b"ab"), object(), None, "ab"], ids=str)
+@pytest.mark.usefixtures("backend")
+def test_what_holds_elements_is_not_unequal_as_a_whole(compare: Callable[[Any, Any], Any], other: Any) -> None:
+    x = xp.asarray([1, 2])
+    if isinstance(other, (list, tuple)):
+        for operands in ((x, other), (other, x)):
+            with pytest.raises(TypeError, match=r"equal: the operand must be an Array, not (list|tuple)\."):
+                compare(*operands)
+    else:
+        assert compare(x, other) is (compare is operator.ne)
+
+
+@pytest.mark.usefixtures("backend")
+def test_a_foreign_array_compares_itself_or_is_refused() -> None:
+    class Mute:
+        def __array__(self) -> np.ndarray[Any, Any]:
+            return np.ones(2)
+
+    class Speaking(Mute):
+        def __eq__(self, other: object) -> Any:
+            return f"equal to {type(other).__name__}"
+
+        __hash__ = None  # type: ignore[assignment]  # as usual
+
+    x = xp.ones(2)
+    assert (x == Speaking()) == "equal to Array"
+    for compare in (operator.eq, operator.ne):
+        with pytest.raises(TypeError, match=r"equal: the operand must be an Array, not Mute\."):
+            compare(x, Mute())
+
+
+@pytest.mark.usefixtures("backend")
+def test_elements_cannot_be_deleted() -> None:
+    x = xp.ones(2)
+    with pytest.raises(TypeError, match=r"del: elements of x cannot be deleted. Take the others: x\[mask\]"):
+        del x[0]
+
+
 @pytest.mark.parametrize("scalar", [0.0, -0.0])
 @pytest.mark.usefixtures("backend")
 def test_the_sign_of_a_scalar_zero_is_kept(scalar: float) -> None:
