@@ -344,6 +344,5 @@ def test_a_list_is_no_operand() -> None:
     for call in (lambda: x * [1, 2], lambda: [1, 2] * x):
         with pytest.raises(TypeError, match=r"must be an Array, not (list|tuple)\. Wrap it: xp\.asarray"):
             call()
-    assert (x == [2]) is False
     with pytest.raises(ValueError, match="Multiply by a scalar with"):
         xp.ones(2) @ 2  # type: ignore[operator]  # refused on purpose
