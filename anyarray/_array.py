@@ -265,13 +265,21 @@ class Array(metaclass=_Unmade):
     def __iter__(self) -> Iterator[Array]:
         if not self.ndim:
             raise _errors.ArgumentTypeError("iter: x has no axes")
+        return self._elements()
+
+    def _elements(self) -> Iterator[Array]:
+        """The elements, unstacked when the first is asked for.
+
+        Many a program asks for the iterator alone, as `np.iterable` does.
+        """
         home = self._home
         try:
             natives = home.unstack(self._native, axis=0)
         except Exception as error:
             _diagnosis.diagnose_leak(error, "iter")
             raise
-        return (_wrap(native, home) for native in natives)
+        for native in natives:
+            yield _wrap(native, home)
 
     def __contains__(self, value: Any) -> bool:
         equal = self == value

@@ -166,6 +166,17 @@ def test_len_is_the_length_of_the_first_axis() -> None:
 
 
 @pytest.mark.usefixtures("backend")
+def test_who_asks_for_an_iterator_alone_unstacks_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = xp.asarray([1, 2])
+    monkeypatch.delitem(vars(x._home), "unstack")
+    assert np.iterable(x)
+    with pytest.raises(TypeError, match="iter: x has no axes"):
+        iter(x[0])
+    monkeypatch.undo()
+    assert [int(one) for one in x] == [1, 2]
+
+
+@pytest.mark.usefixtures("backend")
 def test_iteration_gives_arrays_along_the_first_axis() -> None:
     rows = list(xp.asarray([[1, 2], [3, 4]]))
     assert [row.tolist() for row in rows] == [[1, 2], [3, 4]]

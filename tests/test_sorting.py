@@ -14,9 +14,15 @@ NAN = float("nan")
 pytestmark = pytest.mark.usefixtures("backend")
 
 
-def test_a_stable_sort_keeps_the_order_of_zeros() -> None:
-    ascending = xp.sort(xp.asarray([0.0, 1.0, -0.0, 0.0, -0.0]))
-    assert xp.signbit(ascending).tolist() == [False, True, False, True, False]
+@pytest.mark.parametrize("many", [1, 50])
+def test_a_stable_sort_keeps_the_order_of_zeros(many: int) -> None:
+    zeros = [0.0, -0.0, -0.0] * many
+    ascending = xp.sort(xp.asarray([*zeros, 1.0]))
+    assert xp.signbit(ascending).tolist() == [False, True, True] * many + [False]
+    descending = xp.sort(xp.asarray([*zeros, 1.0]), descending=True)
+    assert xp.signbit(descending).tolist() == [False] + [False, True, True] * many
+    columns = xp.sort(xp.asarray([[zero, zero] for zero in [*zeros, 1.0]]), axis=0, descending=True)
+    assert xp.signbit(columns[:, 1]).tolist() == [False] + [False, True, True] * many
 
 
 @pytest.mark.parametrize("values", [[1.0, 1.0, 2.0, NAN, NAN], [NAN, 2.0, 1.0, NAN, 1.0]], ids=["sorted", "unsorted"])

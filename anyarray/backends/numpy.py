@@ -420,8 +420,10 @@ def count_nonzero(x: Native, /, *, axis: Axis = None, keepdims: bool = False) ->
 
 def sort(x: Native, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Native:
     refuse_complex(x)
-    ascending = x.copy("K")
-    ascending.sort(axis, stable=stable and _shows_order(x))
+    must_keep = stable and _shows_order(x)
+    # Turned around twice, equal elements keep their places.
+    ascending = np.flip(x, axis).copy() if descending and must_keep else x.copy("K")
+    ascending.sort(axis, stable=must_keep)
     return np.flip(ascending, axis) if descending else ascending
 
 

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 
-from anyarray.backends.jax._kernel import Native, compiled, require_kinds
+from anyarray.backends.jax._kernel import Native, compiled, kind_of, require_kinds
 
 __all__ = ["argsort", "sort"]
 
 
 @compiled
 def sort(x: Native, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Native:
+    """JAX's, but zeros of two signs keep their places if descending, too.
+
+    So do the slopes of equal elements.
+    """
     require_kinds("biuf", x)
+    if descending and stable and x.ndim and kind_of(x) == "f":
+        return jnp.flip(jnp.sort(jnp.flip(x, axis), axis=axis, stable=True), axis)
     return jnp.sort(x, axis=axis, descending=descending, stable=stable)
 
 
