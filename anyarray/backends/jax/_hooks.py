@@ -121,7 +121,7 @@ def lent(a: np.ndarray[Any, Any], device: Any) -> Native:
 _SMALL: Final = 1 << 16
 """Bytes up to which `jnp.asarray` (17 us) is faster than `jax.device_put` (30 us); it copies once more."""
 _FREQUENT: Final = 512
-"""Calls that save as much as it takes `jnp.asarray` to compile itself for a shape and dtype (some 8 ms)."""
+"""Calls that save as much as it takes `jnp.asarray` to compile itself for a shape and dtype (some 10 ms)."""
 _KEPT: Final = 1024
 """Shapes and dtypes counted at once, as a program may ask for any number of them."""
 _calls: Final[dict[tuple[tuple[int, ...], Any], int]] = {}
