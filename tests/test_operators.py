@@ -271,7 +271,9 @@ def test_an_operand_that_knows_arrays_is_asked() -> None:
 
 
 @pytest.mark.parametrize("compare", [operator.eq, operator.ne])
-@pytest.mark.parametrize("other", [[1, 2], (1, 2), memoryview(b"ab"), object(), None, "ab"], ids=lambda one: type(one).__name__)
+@pytest.mark.parametrize(
+    "other", [[1, 2], (1, 2), memoryview(b"ab"), object(), None, "ab"], ids=lambda one: type(one).__name__
+)
 @pytest.mark.usefixtures("backend")
 def test_what_holds_elements_is_not_unequal_as_a_whole(compare: Callable[[Any, Any], Any], other: Any) -> None:
     x = xp.asarray([1, 2])
