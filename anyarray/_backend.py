@@ -10,6 +10,7 @@ in `anyarray.backends`. Others register theirs by the entry-point group "anyarra
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import functools
 import importlib
@@ -274,6 +275,8 @@ class Library:
     """Our extra that installs it."""
     has_derivatives: bool = False
     """Whether errors name it to who wants derivatives."""
+    registers_classes: bool = False
+    """Whether its own functions take only classes that were registered with it."""
 
     @property
     def is_installed(self) -> bool:
@@ -313,7 +316,7 @@ LIBRARIES: Final[dict[str, Library]] = {
         ),
         Library(
             "jax", "anyarray.backends.jax", "jax", ("cpu", "gpu", "tpu"),
-            ("jax",), ("jax", "jaxlib"), "jax", has_derivatives=True,
+            ("jax",), ("jax", "jaxlib"), "jax", has_derivatives=True, registers_classes=True,
         ),
         Library(
             "cupy", "anyarray.backends.cupy", "cupy", ("gpu",),
@@ -385,9 +388,43 @@ _adopted: list[tuple[type, Callable[..., Native], Callable[..., Any]]] = []
 def adopt_everywhere(kind: type, unwrap: Callable[[Any, str], Native], wrap: Callable[[Native, str], Any]) -> None:
     """Let instances of a class go in and out of every library's transforms.
 
-    Libraries take them by the contract's hook `adopt`, when they are loaded.
+    Libraries take them by the contract's hook `adopt`, when they are loaded, or by `adopt_in_imported`.
     """
     _adopted.append((kind, unwrap, wrap))
+
+
+unadopted: Final[dict[str, Library]] = {row.package: row for row in LIBRARIES.values() if row.registers_classes}
+"""Libraries that register classes and have none of ours yet, by package."""
+are_absent: Final[Callable[[Iterable[str]], bool]] = sys.modules.keys().isdisjoint
+"""Whether none of some packages was imported."""
+
+
+def adopt_in_imported() -> None:
+    """Let libraries that were imported know our classes, before any is loaded.
+
+    Their devices stay as they are.
+    """
+    for package, library in list(unadopted.items()):
+        module = sys.modules.get(package)
+        if module is not None and not getattr(module.__spec__, "_initializing", False):
+            unadopted.pop(package, None)
+            with contextlib.suppress(Exception):  # one that does not work says so when it is loaded
+                _adopt_in(library, importlib.import_module(library.module))
+
+
+def _adopt_in(library: Library, module: ModuleType) -> None:
+    """Hand our classes to a library's hook, once."""
+    adopt = getattr(module, "adopt", None)
+    with _loading:
+        if adopt is not None and library.name not in _adopting:
+            _adopting.add(library.name)
+            for kind, unwrap, wrap in _adopted:
+                name = library.name
+                adopt(kind, functools.partial(unwrap, library=name), functools.partial(wrap, library=name))
+
+
+_adopting: Final[set[str]] = set()
+"""Names of the libraries that have our classes."""
 
 
 def load(library: Library) -> _Loaded:
@@ -405,11 +442,8 @@ def load(library: Library) -> _Loaded:
     with _loading:
         if library.name not in _loaded:
             loaded = _Loaded(library, importlib.import_module(library.module))
-            adopt = getattr(loaded.module, "adopt", None)
-            if adopt is not None:
-                for kind, unwrap, wrap in _adopted:
-                    name = library.name
-                    adopt(kind, functools.partial(unwrap, library=name), functools.partial(wrap, library=name))
+            _adopt_in(library, loaded.module)
+            unadopted.pop(library.package, None)
             _loaded[library.name] = loaded
         return _loaded[library.name]
 

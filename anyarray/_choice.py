@@ -32,6 +32,8 @@ VARIABLE: Final = "ANYARRAY_BACKEND"
 
 _NUMPY: Final = _backend.backend_of_name("numpy").free
 _STATE: Final = _automatic.state
+_UNADOPTED: Final = _backend.unadopted
+_are_absent: Final = _backend.are_absent
 
 
 class Automatic:
@@ -273,6 +275,8 @@ def chosen_home(given: Any = None) -> Home:
 
     It runs on the device it was given, else on what is chosen, else on NumPy.
     """
+    if _UNADOPTED and not _are_absent(_UNADOPTED):
+        _backend.adopt_in_imported()  # before the user hands the Array to a library that was imported meanwhile
     if given is not None:
         return _backend.as_backend(given).placed
     choice = current()

@@ -56,16 +56,33 @@ FEW, MANY = 3, 20_000
 """Elements; from some thousands on an assignment takes over the memory of an array that is alone."""
 
 
-def test_jax_knows_arrays_of_numpy_once_anyarray_has_loaded_it(run_python: Callable[..., str]) -> None:
+@pytest.mark.parametrize("imports", ["import anyarray as xp\nimport jax", "import jax\nimport anyarray as xp"])
+def test_jax_knows_the_arrays_of_numpy_that_are_made_when_it_is_imported(
+    run_python: Callable[..., str], imports: str
+) -> None:
+    program = f"""
+{imports}
+from jax._src import xla_bridge
+x = xp.ones(2, dtype=xp.float32)
+print(list(xla_bridge._backends), x.device)
+print(jax.numpy.negative(x).tolist(), jax.jit(lambda a: a * 2)(x).tolist(), len(jax.tree.leaves(dict(a=x))))
+    """
+    assert run_python(program).splitlines() == ["[] numpy", "[-1.0, -1.0] [2.0, 2.0] 1"]
+
+
+def test_a_jax_that_does_not_work_is_no_hindrance(run_python: Callable[..., str]) -> None:
     program = """
-        import jax
+        import sys, types
         import anyarray as xp
 
-        x = xp.ones(2, dtype=xp.float32)
-        xp.device("jax")
-        print(jax.numpy.negative(x).tolist(), jax.jit(lambda a: a * 2)(x).tolist(), len(jax.tree.leaves({"a": x})))
+        sys.modules["jax"] = types.ModuleType("jax")
+        x = xp.ones(2)
+        try:
+            xp.device("jax")
+        except Exception:
+            print("refused", x.tolist(), xp.zeros(1).tolist())
     """
-    assert run_python(program).split("\n")[0] == "[-1.0, -1.0] [2.0, 2.0] 1"
+    assert run_python(program).split("\n")[0] == "refused [1.0, 1.0] [0.0]"
 
 
 def test_bringing_values_over_compiles_nothing(run_python: Callable[..., str]) -> None:
