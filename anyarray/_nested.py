@@ -168,7 +168,8 @@ def rebuilt(structure: Structure, leaves: Iterator[Any]) -> Any:
     if structure is LEAF:
         return next(leaves)
     if type(structure) is Static:
-        return structure.value
+        value = structure.value
+        return set(value) if type(value) is set else value  # each time another, as who gets it may write to it
     kind, keys, parts = structure
     return closed(kind, keys, [rebuilt(part, leaves) for part in parts])
 

@@ -205,7 +205,7 @@ def ufunc(
     if method == "at" and _dispatch.is_array(inputs[0]):
         raise _errors.ArgumentTypeError(f"{name}.at: writes to its first input. Use x[indices] += ...")
 
-    others = [one for one in (*inputs, *out) if _answers_for_itself(type(one))]
+    others = [one for one in (*inputs, *out) if type(one) not in _MUTE and _answers_for_itself(type(one))]
     for other in others:
         result = other.__array_ufunc__(function, method, *inputs, **kwargs)
         if result is not NotImplemented:
@@ -233,14 +233,19 @@ def ufunc(
     return out[0]
 
 
+_MUTE: Final = frozenset({np.ndarray, *_dispatch.SCALARS})
+"""Classes that most operands have, and that have no ufuncs of their own."""
+
+
 def _answers_for_itself(kind: type) -> bool:
     """Whether a class neither ours nor a library's has ufuncs of its own.
 
     So have arrays with units or labels, and sparse ones.
     """
+    if kind is _dispatch.scope["Array"]:
+        return False
     asked = getattr(kind, "__array_ufunc__", np.ndarray.__array_ufunc__)
-    is_another = asked is not np.ndarray.__array_ufunc__ and kind is not _dispatch.scope["Array"]
-    return is_another and not _backend.is_of_framework(kind)
+    return asked is not np.ndarray.__array_ufunc__ and not _backend.is_of_framework(kind)
 
 
 def _refuse_to_write(name: str, out: Iterable[Any]) -> None:

@@ -146,6 +146,12 @@ def test_jit_takes_and_gives_nested_arrays_and_constants(backend: xp.Backend) ->
     assert_same(named["q"], ROWS)
 
 
+def test_a_set_that_jit_gives_belongs_to_the_caller(backend: xp.Backend) -> None:
+    function = xp.jit(lambda x: (x, {1, 2}))
+    function(xp.ones(2))[1].add(3)
+    assert function(xp.ones(2))[1] == {1, 2}
+
+
 def test_jit_keeps_the_order_and_the_class_of_dicts(backend: xp.Backend) -> None:
     x = xp.asarray(ROWS)
     found = xp.jit(lambda d: OrderedDict(z=d["b"], a=d["a"]))({"b": x, "a": x + 1})
