@@ -265,21 +265,7 @@ class Array(metaclass=_Unmade):
     def __iter__(self) -> Iterator[Array]:
         if not self.ndim:
             raise _errors.ArgumentTypeError("iter: x has no axes")
-        return self._elements()
-
-    def _elements(self) -> Iterator[Array]:
-        """The elements, unstacked when the first is asked for.
-
-        Many a program asks for the iterator alone, as `np.iterable` does.
-        """
-        home = self._home
-        try:
-            natives = home.unstack(self._native, axis=0)
-        except Exception as error:
-            _diagnosis.diagnose_leak(error, "iter")
-            raise
-        for native in natives:
-            yield _wrap(native, home)
+        return _elements(self._native, self._home)
 
     def __contains__(self, value: Any) -> bool:
         equal = self == value
@@ -688,6 +674,21 @@ def namespace() -> ModuleType:
     It is looked up late, as it stands on a higher floor.
     """
     return sys.modules["anyarray"]
+
+
+def _elements(whole: Native, home: Home) -> Iterator[Array]:
+    """The elements along the first axis, unstacked when the first is asked for.
+
+    Many a program asks for the iterator alone, as `np.iterable` does.
+    """
+    try:
+        natives = home.unstack(whole, axis=0)
+    except Exception as error:
+        _diagnosis.diagnose_leak(error, "iter")
+        raise
+    del whole  # so that a write need not copy it
+    for native in natives:
+        yield _wrap(native, home)
 
 
 def _permuted(x: Array, axes: tuple[int, ...]) -> Array:
