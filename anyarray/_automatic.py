@@ -18,7 +18,6 @@ results missed does not count, as it says nothing of what comes of this one.
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import functools
 import math
 import os
@@ -236,7 +235,7 @@ def _without(found: _cost.Model, names: Sequence[str]) -> _cost.Model:
     if not names:
         return found
     left = {name: costs for name, costs in found.backends.items() if name not in names}
-    return dataclasses.replace(found, backends=left)
+    return found._replace(backends=left)
 
 
 def _leave_out(names: Sequence[str]) -> None:

@@ -11,7 +11,6 @@ in `anyarray.backends`. Others register theirs by the entry-point group "anyarra
 from __future__ import annotations
 
 import contextlib
-import difflib
 import functools
 import importlib
 import importlib.util
@@ -569,6 +568,8 @@ def parse(name: str) -> tuple[Library, str | None, int]:
         row = known.get(ALIASES.get(library, library))
         if row is not None and (kind is None or kind in row.kinds) and (not index or index.isdecimal()):
             return row, kind, int(index or 0)
+    import difflib  # 2 ms, which `import anyarray` need not take
+
     near = difflib.get_close_matches(name, _names(known), n=1)
     hint = f' Did you mean "{near[0]}"?' if near else ""
     raise _errors.BackendNotFoundError(f'backend "{name}" is unknown.{hint} Known: {", ".join(known)}')

@@ -379,8 +379,7 @@ class Costs:
 _SAME: Final = Beside()
 
 
-@dataclass(frozen=True)
-class Route:
+class Route(NamedTuple):
     """What bringing arrays from one backend to another takes."""
 
     copy: Curve
@@ -389,8 +388,7 @@ class Route:
     """Seconds where memory is shared; None where it cannot be."""
 
 
-@dataclass(frozen=True)
-class Model:
+class Model(NamedTuple):
     """What is known of a machine."""
 
     backends: Mapping[str, Costs]

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -43,8 +42,7 @@ TYPES: Final = {**INTEGERS, "float": "a number", "bool": "True or False", "None"
 """The same of all parameters that are no arrays, but for those that are one of several words."""
 
 
-@dataclass(frozen=True)
-class Input:
+class Input(NamedTuple):
     """An array argument, as far as an error can be about it."""
 
     label: str

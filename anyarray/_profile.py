@@ -10,7 +10,6 @@ a library was added.
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import errno
 import functools
 import hashlib
@@ -273,7 +272,7 @@ def _model_of(file: Path, data: Mapping[str, Any]) -> _cost.Model:
     try:
         fault = _fault(data)
         if fault is None:
-            return dataclasses.replace(_cost.model_of(data), added=_added(data))
+            return _cost.model_of(data)._replace(added=_added(data))
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         raise _broken(file, error) from error
     raise UnusableError(f"{file} {fault}")

@@ -99,8 +99,7 @@ class TransferLog:
         return "\n".join([*table, total])
 
 
-@dataclass(frozen=True)
-class _Watch:
+class _Watch(NamedTuple):
     """What is asked for in a context."""
 
     logs: tuple[TransferLog, ...] = ()
@@ -159,8 +158,7 @@ def no_transfers(mode: Literal["raise", "warn"] = "raise", /) -> Generator[None]
         yield
 
 
-@dataclass(frozen=True, slots=True)
-class Route:
+class Route(NamedTuple):
     """How arrays go from one backend to another."""
 
     copy: Callable[[Native], Native]

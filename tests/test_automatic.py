@@ -7,7 +7,6 @@ the rule, not of measurements.
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import os
 import subprocess
@@ -240,7 +239,7 @@ def test_importing_is_part_of_the_price(monkeypatch: pytest.MonkeyPatch) -> None
 def test_what_the_program_imported_itself_has_no_price(monkeypatch: pytest.MonkeyPatch) -> None:
     with world({**EVEN, "sin": 100.0}, EVEN, latency=1e-6) as here:
         model = model_of(here.numpy, here.sim, here.latency)
-        known = dataclasses.replace(model, backends={"jax-cpu": _cost.Costs({}, importing=3.0)})
+        known = model._replace(backends={"jax-cpu": _cost.Costs({}, importing=3.0)})
         monkeypatch.setitem(sys.modules, "jax", None)
         assert _automatic._importing("jax-cpu", known) == 0.0
         monkeypatch.delitem(sys.modules, "jax")
