@@ -31,7 +31,7 @@ Beside them they are told in words
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, Final, TypeVar, overload
 
 from anyarray import _backend, _batching, _cost, _diagnosis, _dtypes
@@ -72,13 +72,13 @@ class Parameter:
         "words",
     )
 
-    def __init__(self, parameter: inspect.Parameter, words: str) -> None:
-        self.name = parameter.name
-        self.annotation = str(parameter.annotation)
+    def __init__(self, name: str, annotation: str, words: str, *, is_keyword: bool, is_variadic: bool) -> None:
+        self.name = name
+        self.annotation = annotation
         union = [part.strip() for part in self.annotation.split("|")]
         self.words = words
-        self.is_keyword = parameter.kind is parameter.KEYWORD_ONLY
-        self.is_variadic = parameter.kind is parameter.VAR_POSITIONAL
+        self.is_keyword = is_keyword
+        self.is_variadic = is_variadic
         self.is_optional = "None" in union
         self.takes_plain_scalar = "AnyArray" in union and union[0] in ("int", "float")
         scalars = {"bool", "int", "float", "complex"}.intersection(union)
@@ -115,18 +115,25 @@ class Declaration:
         """The names that its annotations have."""
         self._is_reflected = False
         self.name = function.__name__
-        signature = inspect.signature(function)
-        self.result = str(signature.return_annotation)
+        annotations = function.__annotations__
+        self.result = str(annotations.get("return", ""))
         self.is_tuple = self.result.startswith("tuple[")
         words = dict(words)
         self.parameters = [
-            Parameter(p, self._word(p.name, words, _diagnosis.ACCEPTED, "any")) for p in signature.parameters.values()
+            Parameter(
+                name,
+                str(annotations.get(name, "")),
+                self._word(name, words, _diagnosis.ACCEPTED, "any"),
+                is_keyword=is_keyword,
+                is_variadic=is_variadic,
+            )
+            for name, is_keyword, is_variadic in _names_of(function)
         ]
         self.cost = self._word("cost", words, _cost.COSTS)
         row = _cost.CLASSES.get(self.cost)
-        self.axis_at = list(signature.parameters).index("axis") if row and row.is_by_axis else None
+        self.axis_at = [p.name for p in self.parameters].index("axis") if row and row.is_by_axis else None
         """The place of `axis`, if it counts for the time of a call."""
-        self.usual_axis = None if self.axis_at is None else signature.parameters["axis"].default
+        self.usual_axis = None if self.axis_at is None else inspect.signature(function).parameters["axis"].default
         self.alike = words.pop("alike", "")
         self.timed = self._word("timed", words, TIMED)
         is_for_scalars = any(p.role is WEAK for p in self.parameters)
@@ -220,6 +227,21 @@ class Declaration:
         places = [p.name if p.is_keyword else at for at, p in enumerate(self.parameters) if p in arrays]
         agreeing = [at for at, p in zip(places, arrays, strict=True) if p.words == first.words]
         return Operands(tuple(agreeing), first.role is SEQUENCE, self.promotion, self.is_comparison)
+
+
+def _names_of(function: Callable[..., Any]) -> Iterator[tuple[str, bool, bool]]:
+    """Names of parameters in order; whether they are keyword-only, variadic.
+
+    A signature would take 5 ms more at import.
+    """
+    code = function.__code__
+    names, least, most = code.co_varnames, code.co_argcount, code.co_argcount + code.co_kwonlyargcount
+    for name in names[:least]:
+        yield name, False, False
+    if code.co_flags & inspect.CO_VARARGS:
+        yield names[most], False, True
+    for name in names[least:most]:
+        yield name, True, False
 
 
 declarations: Final[dict[str, Declaration]] = {}
