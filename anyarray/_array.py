@@ -677,7 +677,7 @@ def namespace() -> ModuleType:
 
 
 def _elements(whole: Native, home: Home) -> Iterator[Array]:
-    """The elements along the first axis, unstacked when the first is asked for.
+    """The elements along the first axis, unstacked when the first is wanted.
 
     Many a program asks for the iterator alone, as `np.iterable` does.
     """
