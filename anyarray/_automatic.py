@@ -532,8 +532,9 @@ def decide(
         reading = sum([pool.get(READING, 0.0) for pool in pools]) if name == NUMPY else 0.0
         saving = staying - working
         deciding = _cost.DECIDING if here == NUMPY else 0.0
+        gain = _gain(name)
         if (
-            saving + reading + here_first <= 0 or working + deciding > _cost.GAIN * (staying + reading + here_first)
+            saving + reading + here_first <= 0 or working + deciding > gain * (staying + reading + here_first)
         ) and candidates is None:
             decision.predicted[name] = working
             continue
@@ -565,7 +566,7 @@ def decide(
         decision.reason = LEFT_OUT.format(here)
     decision.transferred, decision.bought = on_top.get(best, (0.0, 0.0))
     if best == here:
-        is_more_gained = min(allowed.values()) <= _cost.GAIN * seconds[here]
+        is_more_gained = any(working <= _gain(name) * seconds[here] for name, working in allowed.items())
         decision.reason = _staying(here, allowed, is_more_gained=is_more_gained)
     else:
         decision.home = _backend.backend_of_name(best).free
@@ -583,6 +584,11 @@ def decide(
         _compiled.clear()
     _compiled.add((best, prospect.key))
     return decision
+
+
+def _gain(name: str) -> float:
+    """Part of the time here that a call may take on a backend at most."""
+    return _cost.GAIN_AT_HOME if name == NUMPY else _cost.GAIN
 
 
 LEFT_OUT: Final = "moves from {}: the policy leaves it out"

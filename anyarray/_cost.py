@@ -259,6 +259,11 @@ GAIN: Final = 2 / 3
 Less of a gain is within the error: a call takes half as long again where the threads of a library were asleep, or where
 its result is not given the memory of the one before.
 """
+GAIN_AT_HOME: Final = 0.9
+"""The same of a call that goes home to NumPy, from where its data went for the sake of another call.
+
+There it cannot take longer than in NumPy alone, however wrong the prediction.
+"""
 LOOKED: Final = 1.5
 """Times `DECIDING` that a call takes NumPy from which it is looked at for the sake of what was missed before it."""
 STEP: Final = 1.5

@@ -380,6 +380,14 @@ def test_data_that_every_turn_starts_from_goes_home_with_the_call_that_pays(read
         assert float(read(here.call("tanh", x))[0]) == math.tanh(2)
 
 
+@pytest.mark.parametrize(("host", "device", "place"), [(0.8, 1.0, "numpy"), (0.95, 1.0, "sim")])
+def test_less_gain_leads_home_than_away(host: float, device: float, place: str) -> None:
+    with world({**EVEN, "sin": 100.0, "tanh": host}, {**EVEN, "tanh": device}, latency=1e-6) as here:
+        assert here.call("tanh", here.call("sin", xp.ones(N))).device.library == place
+    with world({**EVEN, "tanh": device}, {**EVEN, "tanh": host}, latency=1e-6) as here:
+        assert here.call("tanh", xp.ones(N)).device.library == "numpy"
+
+
 def test_a_policy_moves_no_data_home() -> None:
     with world({**EVEN, "sin": 100.0}, EVEN, latency=1e-3):
         x = xp.sin(xp.ones(N))
