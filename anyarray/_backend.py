@@ -405,7 +405,7 @@ def adopt_in_imported() -> None:
     """
     for package, library in list(unadopted.items()):
         module = sys.modules.get(package)
-        if module is not None and not getattr(module.__spec__, "_initializing", False):
+        if module is not None and not getattr(getattr(module, "__spec__", None), "_initializing", False):
             unadopted.pop(package, None)
             with contextlib.suppress(Exception):  # one that does not work says so when it is loaded
                 _adopt_in(library, importlib.import_module(library.module))
