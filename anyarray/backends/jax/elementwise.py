@@ -510,7 +510,7 @@ def _cosh(z: Native) -> Native:
     return lax.complex(u, _product(lax.sinh(re), lax.sin(im)))
 
 
-@_with_derivative(lambda z, w: _cosh(z))
+@_with_derivative(lambda z, w: _cosh(z))  # pyright: ignore[reportGeneralTypeIssues]  # each is the other's derivative
 def _sinh(z: Native) -> Native:
     re, im = lax.real(z), lax.imag(z)
     u = jnp.where(jnp.isinf(re) & ~lax.is_finite(im), re, _product(lax.sinh(re), lax.cos(im)))
