@@ -570,7 +570,7 @@ def parse(name: str) -> tuple[Library, str | None, int]:
             return row, kind, int(index or 0)
     import difflib  # 2 ms, which `import anyarray` need not take
 
-    near = difflib.get_close_matches(name, _names(known), n=1)
+    near = difflib.get_close_matches(name.lower(), _names(known), n=1)
     hint = f' Did you mean "{near[0]}"?' if near else ""
     raise _errors.BackendNotFoundError(f'backend "{name}" is unknown.{hint} Known: {", ".join(known)}')
 

@@ -38,6 +38,7 @@ def test_a_name_means_one_backend(written: str, canonical: str) -> None:
         ("jax-gpuu", "jax-gpu"),
         ("tf_cpu", "tf-cpu"),
         ("Auto", "auto"),
+        ("JAX", "jax"),
         ("cupyy", "cupy"),
     ],
 )
