@@ -249,7 +249,8 @@ def svd(x: Native, /, *, full_matrices: bool = True) -> tuple[Native, Native, Na
     if _is_empty(x):
         m, n = x.shape[-2:]
         return _eye(x, m, m if full_matrices else 0), svdvals(x), _eye(x, n if full_matrices else 0, n)
-    return jnp.linalg.svd(x, full_matrices=full_matrices)
+    # Those of square matrices are full anyway; older versions have no derivative of what is asked to be.
+    return jnp.linalg.svd(x, full_matrices=full_matrices and x.shape[-2] != x.shape[-1])
 
 
 @_factoring
