@@ -129,9 +129,8 @@ class Array(metaclass=_Unmade):
 
         Raises ValueError unless it has two axes.
         """
-        ndim = len(self._home.shape_of(self._native))
-        if ndim != 2:
-            raise _errors.ArgumentValueError(f"T: x must have 2 axes, not {ndim}. Use xp.permute_dims or x.mT")
+        if self.ndim != 2:
+            raise _errors.ArgumentValueError(f"T: x must have 2 axes, not {self.ndim}. Use xp.permute_dims or x.mT")
         return _permuted(self, (1, 0))
 
     @property
@@ -140,7 +139,7 @@ class Array(metaclass=_Unmade):
 
         Raises ValueError if it has fewer than two axes.
         """
-        ndim = len(self._home.shape_of(self._native))
+        ndim = self.ndim
         if ndim < 2:
             raise _errors.ArgumentValueError(f"mT: x must have at least 2 axes, not {ndim}")
         return _permuted(self, (*range(ndim - 2), ndim - 1, ndim - 2))
@@ -650,6 +649,7 @@ class Array(metaclass=_Unmade):
 
 
 _NUMPYS: Final = (np.ndarray, np.generic)
+"""Classes of NumPy's native arrays, which give their values without a transfer."""
 _REAL: Final = (np.floating, np.integer, np.bool)
 """Classes of NumPy's scalars that are real numbers, as Python sees them."""
 

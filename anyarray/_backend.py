@@ -192,7 +192,7 @@ class _Constants(dict[tuple[Any, type, Any], Native]):
     def __missing__(self, key: tuple[Any, type, Any]) -> Native:
         value, kind, native_dtype = key
         if type(value) is str:
-            value = kind(value) if kind is not bool else False
+            value = kind(value) if kind is not bool else False  # `zero` of it, read back
         beside = self._home.dtypes[native_dtype].name
         name = _dtypes.weak(kind, beside)
         if _dtypes.promoted(name, beside) != name:
