@@ -129,8 +129,9 @@ class Array(metaclass=_Unmade):
 
         Raises ValueError unless it has two axes.
         """
-        if self.ndim != 2:
-            raise _errors.ArgumentValueError(f"T: x must have 2 axes, not {self.ndim}. Use xp.permute_dims or x.mT")
+        ndim = len(self._home.shape_of(self._native))
+        if ndim != 2:
+            raise _errors.ArgumentValueError(f"T: x must have 2 axes, not {ndim}. Use xp.permute_dims or x.mT")
         return _permuted(self, (1, 0))
 
     @property
@@ -139,10 +140,10 @@ class Array(metaclass=_Unmade):
 
         Raises ValueError if it has fewer than two axes.
         """
-        ndim = self.ndim
+        ndim = len(self._home.shape_of(self._native))
         if ndim < 2:
             raise _errors.ArgumentValueError(f"mT: x must have at least 2 axes, not {ndim}")
-        return _permuted(self, (*range(ndim - 2), ndim - 1, ndim - 2))
+        return _permuted(self, (1, 0) if ndim == 2 else (*range(ndim - 2), ndim - 1, ndim - 2))
 
     def to_device(self, device: Backend | str, /, *, stream: Any = None) -> Array:
         """The same values on another backend, placed there.
@@ -656,6 +657,7 @@ _REAL: Final = (np.floating, np.integer, np.bool)
 _TAKEN: Final[dict[Any, str]] = {bool: "biufc", int: "iufc", float: "fc", complex: "c"}
 """Kinds of dtypes to which NumPy itself writes a Python scalar with its value."""
 
+_NUMPY: Final = _backend.backend_of_name("numpy").free
 _asarray: Final = np.asarray
 _ndarray: Final = np.ndarray
 _brought: Final = _dispatch.brought
@@ -692,11 +694,15 @@ def _elements(whole: Native, home: Home) -> Iterator[Array]:
 
 
 def _permuted(x: Array, axes: tuple[int, ...]) -> Array:
+    home = x._home
+    result = _new()
     try:
-        return _automatic.inherited(_wrap(x._home.permute_dims(x._native, axes), x._home), x)
+        result._native = home.permute_dims(x._native, axes)
     except Exception as error:
         _diagnosis.diagnose_leak(error, "permute_dims")
         raise
+    result._home = home
+    return result if home is _NUMPY else _automatic.inherited(result, x)  # NumPy's views are known by their memory
 
 
 def _unpickled(host: np.ndarray[Any, Any], name: str, placed: bool) -> Array:

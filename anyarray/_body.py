@@ -33,7 +33,10 @@ def source(declaration: Declaration) -> str:
     """The text of the body, names left open: the fast path, then the slow."""
     values = "(" + "".join(f"{p.name}, " for p in declaration.parameters) + ")"
     slow = f"return slow(declaration, {values})"
-    lines = [f"def {FUNCTION}{_parameters(declaration.function)}:"]
+    parameters = _parameters(declaration.function)
+    if declaration.is_reflected:
+        parameters = f"({', '.join(p.name for p in declaration.written)}, /)"
+    lines = [f"def {FUNCTION}{parameters}:"]
     arrays = [p for p in declaration.written if p.role in (ARRAY, WEAK, SEQUENCE)]
     is_joining = [p.role for p in arrays] == [SEQUENCE]
     if not (is_joining or (arrays and all(p.role is not SEQUENCE for p in arrays))):
@@ -53,8 +56,14 @@ def source(declaration: Declaration) -> str:
             f"            if not ({settled}):",
             "                break",
             "            backend = None",
-            f"    {slow}",
         ]
+        if declaration.has_mirror and not declaration.is_reflected:
+            left, right = (p.name for p in arrays)
+            lines += [
+                f"    elif type({left}) in SCALARS and type({right}) is Array:",
+                f"        return declaration.mirror({right}, {left})",
+            ]
+        lines.append(f"    {slow}")
     indented = "".join(f"    {line}\n" for line in lines)
     return f"def make(declaration, slow, explain, native_dtype, limit, stays):\n{indented}    return {FUNCTION}\n"
 

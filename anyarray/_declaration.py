@@ -30,6 +30,7 @@ Beside them they are told in words
 
 from __future__ import annotations
 
+import copy
 import inspect
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, Final, TypeVar, overload
@@ -103,21 +104,22 @@ class Declaration:
     """A declared function, or an operator of Array that stands for one."""
 
     __slots__ = (
-        "_is_reflected", "alike", "axis_at", "batch", "cost", "fit", "function", "globals", "is_comparison",
-        "is_positional", "is_power", "is_tuple", "name", "parameters", "promotion", "result", "taken_at", "timed",
+        "alike", "axis_at", "batch", "cost", "fit", "function", "is_comparison", "is_positional", "is_power",
+        "is_reflected", "mirror", "name", "parameters", "promotion", "result", "result_class", "taken_at", "timed",
         "usual_axis",
     )  # fmt: skip
 
     def __init__(self, function: Callable[..., Any], words: dict[str, str]) -> None:
         self.function = function
         """What users call."""
-        self.globals = function.__globals__
-        """The names that its annotations have."""
-        self._is_reflected = False
+        self.is_reflected = False
+        """Whether its operands are written in the other order than the native function takes them."""
+        self.mirror: Callable[..., Any]
+        """The body that takes the right operand first, if it has one."""
         self.name = function.__name__
         annotations = function.__annotations__
         self.result = str(annotations.get("return", ""))
-        self.is_tuple = self.result.startswith("tuple[")
+        self.result_class: Any = tuple if self.result.startswith("tuple[") else function.__globals__.get(self.result)
         words = dict(words)
         self.parameters = [
             Parameter(
@@ -176,7 +178,21 @@ class Declaration:
         if is_reflected:
             # The native function gets the operands in the order in which they were in the expression.
             found.parameters.reverse()
-            found._is_reflected = True
+            found.is_reflected = True
+        return found
+
+    @property
+    def has_mirror(self) -> bool:
+        """Whether it is a function, of two operands, and either may be a scalar.
+
+        For a Python scalar on the left, `mirror` stands for it, with its operands the other way round.
+        """
+        return [p.role for p in self.parameters] == [WEAK, WEAK] and all(p.name != "self" for p in self.parameters)
+
+    def mirrored(self) -> Declaration:
+        """The same with its operands written the other way round."""
+        found = copy.copy(self)
+        found.is_reflected = True
         return found
 
     def spread(self, operands: Operands | None = None) -> None:
@@ -199,11 +215,11 @@ class Declaration:
     @property
     def written(self) -> list[Parameter]:
         """The parameters in the order in which they were written."""
-        return self.parameters[::-1] if self._is_reflected else self.parameters
+        return self.parameters[::-1] if self.is_reflected else self.parameters
 
     def called(self, values: Sequence[Any]) -> Any:
         """What the body gives for values in the order of the parameters."""
-        if self._is_reflected:
+        if self.is_reflected:
             return self.function(*values[::-1])
         if self.is_positional:
             return self.function(*values)

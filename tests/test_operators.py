@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import anyarray as xp
+from anyarray import _dispatch
 
 Binary = Callable[[Any, Any], Any]
 
@@ -348,3 +349,31 @@ def test_a_list_is_no_operand() -> None:
             call()
     with pytest.raises(ValueError, match="Multiply by a scalar with"):
         xp.ones(2) @ 2  # type: ignore[operator]  # refused on purpose
+
+
+ASYMMETRIC = [*ALL_BINARY, "atan2", "copysign", "nextafter"]
+
+
+@pytest.mark.parametrize("function", ASYMMETRIC)
+@pytest.mark.usefixtures("backend")
+def test_a_scalar_on_the_left_of_a_function_takes_the_short_way(function: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    dtype = ARITHMETIC[function][2] if function in ARITHMETIC else "float64"
+    x, seven = np.asarray([2, 3, 1], dtype=dtype), 7 if dtype == "int64" else 7.0
+    expected = getattr(xp, function)(xp.asarray(np.asarray([seven] * 3, dtype=dtype)), xp.asarray(x))
+    monkeypatch.setattr(_dispatch, "_call_anywhere", None)
+    for _ in range(2):  # the first call makes the body
+        got = getattr(xp, function)(seven, xp.asarray(x))
+        assert got.dtype == expected.dtype
+        assert got.tolist() == expected.tolist()
+
+
+def test_a_scalar_on_the_left_is_named_in_errors() -> None:
+    x = xp.asarray([1.0])
+    with pytest.raises(TypeError, match=r"^bitwise_and: x1 must "):
+        xp.bitwise_and(1.5, xp.asarray([1]))  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"^bitwise_and: x2 must "):
+        xp.bitwise_and(1, x)
+    with pytest.raises(TypeError, match=r"^maximum: x1 must "):
+        xp.maximum(1j, x)  # type: ignore[arg-type]
+    with pytest.raises(OverflowError, match=r"^add: "):
+        xp.add(300, xp.asarray([1], dtype="int8"))
