@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
+_references: Final = sys.getrefcount
 _gil_is_enabled: Final[bool] = getattr(sys, "_is_gil_enabled", lambda: True)()
 
 
@@ -26,13 +27,13 @@ before. Many locks, so that writes to other Arrays rarely wait."""
 
 def _holders(holder: Any) -> int:
     """References to the native array of an Array, inside a call like this."""
-    return sys.getrefcount(holder._native)
+    return _references(holder._native)
 
 
 def _holders_of_base(holder: Any) -> int:
     """References to the ndarray that an Array's native array is a view of."""
     base = holder._native.base
-    return sys.getrefcount(base)
+    return _references(base)
 
 
 class _Probe:
@@ -51,7 +52,7 @@ def is_alone(array: Any) -> bool:
 
     Callers must not hold its native array in a variable of their own. Without a GIL nobody can tell: False.
     """
-    if sys.getrefcount(array._native) > _ALONE or not _gil_is_enabled:  # as `_holders` does
+    if _references(array._native) > _ALONE or not _gil_is_enabled:  # as `_holders` does
         return False
     base = getattr(array._native, "base", None)
     if base is None:

@@ -204,19 +204,24 @@ def setitem(x: Native, key: Any, value: Native, exclusive: bool, /) -> Native:
 
     Memory that somebody else holds too and a NumPy scalar are copied first.
     """
-    if not exclusive or type(x) is not np.ndarray or not x.flags.writeable:
+    if not exclusive or type(x) is not _ndarray:
         x = copied(x)
-    if isinstance(value, np.generic):  # which NumPy takes for a Python number: it is cast as an array without axes is
+    if isinstance(value, _generic):  # which NumPy takes for a Python number: it is cast as an array without axes is
         value = np.asarray(value)
     try:
         x[key] = value
     except (TypeError, ValueError):
+        if not x.flags.writeable:  # not asked before, as it takes as long as the write
+            return setitem(x, key, value, False)
         # In some places NumPy wants a value without the leading axes of length 1 that it takes elsewhere.
         shape = np.shape(value)
         if shape[:1] != (1,):
             raise
         x[key] = value[(0,) * next((i for i, n in enumerate(shape) if n != 1), len(shape))]
     return x
+
+
+_ndarray, _generic = np.ndarray, np.generic
 
 
 # NumPy's own ufuncs, as array-api-compat's wrappers cost more than the functions at small sizes.
