@@ -420,8 +420,12 @@ class Decision:
             _warn_of_memory(self.function, there, self.home.backend)
         else:
             return False
-        self.reason = f"repeated, as {there} could not: {type(error).__name__}"
+        self.repeated(there, error)
         return True
+
+    def repeated(self, there: Backend, error: Exception) -> None:
+        """Note that the call is made again, as a backend could not make it."""
+        self.reason = f"repeated, as {there} could not: {type(error).__name__}"
 
 
 WAITED: Final = 1 << 28
@@ -555,8 +559,7 @@ def decide(
         )
         if pays and total < least and _has_dtypes(name, dtypes):
             best, least = name, total
-            payer = "this call alone pays for it" if pays_alone else "missed savings paid for it"
-            decision.reason = f"moves from {here}: {payer}"
+            decision.reason = _moving(here, pays_alone=pays_alone)
     decision.is_return = best == NUMPY != here
     if best != here:
         for found in filter(None, map(account_of, arrays)):
@@ -592,6 +595,12 @@ def _gain(name: str) -> float:
 
 
 LEFT_OUT: Final = "moves from {}: the policy leaves it out"
+
+
+def _moving(here: str, *, pays_alone: bool) -> str:
+    """Why a call moves."""
+    payer = "this call alone pays for it" if pays_alone else "missed savings paid for it"
+    return f"moves from {here}: {payer}"
 
 
 def _staying(here: str, seconds: Mapping[str, float], *, is_more_gained: bool) -> str:
@@ -779,64 +788,98 @@ class WholeFunction:
         """Whether a call on this backend need not be timed any more."""
         return len(self.measured.get(name, [])) >= self.MOST
 
-    def home(self, here: Home, arrays: Sequence[Any]) -> Home:
-        """Where the next call runs.
+    def decide(self, function: str, here: Home, arrays: Sequence[Any]) -> Decision:
+        """Where the next call runs, and why.
 
         Its arguments are `here`, or are brought there.
         """
-        sizes = [math.prod(a._home.shape_of(a._native)) for a in arrays]
+        shapes = _shapes(arrays)
         itemsizes = [a._home.dtype(a._native).itemsize for a in arrays]
+        sizes = [math.prod(shape) for shape in shapes]
         nbytes = [size * itemsize for size, itemsize in zip(sizes, itemsizes, strict=True)]
-        name, known = here.backend.name, state.model
-
-        def moving(target: str) -> float:
-            assert known is not None
-            return _bringing(arrays, nbytes, target, known) + known.bringing(target, name, max(nbytes))
-
-        width = _cost.WIDTHS[0] if max(itemsizes) <= _cost.WIDTHS[0] else _cost.WIDTHS[1]
         dtypes = [a._home.dtype(a._native) for a in arrays]
+        width = _cost.WIDTHS[0] if max(itemsizes) <= _cost.WIDTHS[0] else _cost.WIDTHS[1]
+        name, known = here.backend.name, state.model
+        decision = Decision(function, shapes, here, here)
+
+        def price(target: str) -> _Price:
+            assert known is not None
+            bringing = _bringing(arrays, nbytes, target, known)
+            once = 0.0 if target in self.measured else known.backends[target].compiling + _importing(target, known)
+            return _Price(bringing, bringing + known.bringing(target, name, max(nbytes)), once)
+
         if self._candidates is not None and name not in self._candidates:
-            totals = {one: self._total(one, max(sizes), width, moving) for one in self._candidates}
-            return _narrowed("jit", totals, self._candidates, dtypes).free
-        best = self._choose(name, max(sizes), width, moving)
-        if best == name or not _has_dtypes(best, dtypes):
-            return here
-        return _backend.backend_of_name(best).free
+            for one in self._candidates:
+                self._predict(decision, one, max(sizes), width, price)
+            decision.home = _narrowed(function, decision.predicted, self._candidates, dtypes).free
+            decision.reason = LEFT_OUT.format(name)
+            return decision
+        best = self._choose(decision, max(sizes), width, price)
+        if best != name:
+            if _has_dtypes(best, dtypes):
+                decision.home = _backend.backend_of_name(best).free
+            else:
+                decision.transferred = decision.bought = 0.0
+                decision.reason = f"stays on {name}: {best} has not all its dtypes"
+        return decision
 
-    def _total(self, name: str, elements: int, width: int, moving: Callable[[str], float]) -> float:
-        """Seconds of a call elsewhere, with all that it takes to get there.
+    def _predict(
+        self, decision: Decision, name: str, elements: int, width: int, price: Callable[[str], _Price]
+    ) -> None:
+        """Add what a call takes elsewhere, with what it takes to get there.
 
-        Infinity if nothing is known.
+        Nothing if nothing is known.
         """
-        known = state.model
-        costs = None if known is None else known.backends.get(name)
-        if known is None or costs is None or width not in costs.fused:
-            return math.inf
-        was = self.seconds(name)
-        once = 0.0 if name in self.measured else costs.compiling + _importing(name, known)
-        return (costs.fused[width](elements) if was is None else was) + moving(name) + once
+        costs = None if state.model is None else state.model.backends.get(name)
+        if costs is not None and width in costs.fused:
+            was, its = self.seconds(name), price(name)
+            working = costs.fused[width](elements) if was is None else was
+            decision.predicted[name] = working + its.moving + its.once
 
-    def _choose(self, here: str, elements: int, width: int, moving: Callable[[str], float]) -> str:
-        known = state.model
+    def _choose(self, decision: Decision, elements: int, width: int, price: Callable[[str], _Price]) -> str:
+        """The best backend; the decision gets what speaks for it."""
+        known, here = state.model, decision.home.backend.name
         staying = self.seconds(here)
-        if known is None or staying is None or here not in known.backends:
+        if known is None or here not in known.backends:
+            decision.reason = f"stays on {here}, which is not measured"
+            return here
+        if staying is None:
+            decision.reason = f"stays on {here}: not timed there yet"
             return here
         ours = known.backends[here].fused.get(width)
+        alone = {here: staying}
         best, least = here, staying
+        decision.predicted[here] = staying
         for name, costs in known.backends.items():
             curve, was = costs.fused.get(width), self.seconds(name)
             if name == here or name in self._unable or curve is None or ours is None:
                 continue
             if self._candidates is not None and name not in self._candidates:
                 continue
-            working = staying * curve(elements) / ours(elements) if was is None else was
-            price = moving(name)
-            if name not in self.measured:
-                price += costs.compiling + _importing(name, known)
+            working = alone[name] = staying * curve(elements) / ours(elements) if was is None else was
+            its = price(name)
+            decision.predicted[name] = working + its.moving + its.once
             saving = staying - working
             if was is None:
                 self.missed[name] = self.missed.get(name, 0.0) + saving
-            pays = saving >= price or (was is None and self.missed[name] >= TWICE * price)
+            pays_alone = saving >= its.moving + its.once
+            pays = pays_alone or (was is None and self.missed[name] >= TWICE * (its.moving + its.once))
             if saving > 0 and pays and working < least:
                 best, least = name, working
+                decision.transferred, decision.bought = its.bringing, its.once
+                decision.reason = _moving(here, pays_alone=pays_alone)
+        decision.alone = alone
+        if best == here:
+            decision.reason = _staying(here, alone, is_more_gained=True)
         return best
+
+
+class _Price(NamedTuple):
+    """Seconds that a function takes elsewhere beside its own."""
+
+    bringing: float
+    """Of its arguments."""
+    moving: float
+    """The same, and the result back."""
+    once: float
+    """Importing and compiling, where it did not run yet."""

@@ -20,7 +20,7 @@ from types import TracebackType
 from typing import Any, Final, ParamSpec, TypeVar, cast
 
 from anyarray import _automatic, _backend, _errors
-from anyarray._automatic import Decision
+from anyarray._automatic import Decision, WholeFunction
 from anyarray._backend import Backend, Home
 
 P = ParamSpec("P")
@@ -351,6 +351,34 @@ def decision(function: str, arrays: Sequence[Any], *, is_traced: bool, has_axis:
         found = _automatic.settled(function, arrays, home, f"an input is placed on {home.backend}")
     else:
         found = _automatic.decide(function, arrays, choice.candidates, has_axis=has_axis)
+    for record in choice.records:
+        record.append(found)
+    return found
+
+
+def decision_about_function(
+    function: str, arrays: Sequence[Any], home: Home, whole: WholeFunction | None
+) -> Decision | None:
+    """The decision about a call of a whole function with these Arrays.
+
+    `home` is where it runs if nothing moves; `whole` is what is known of it, None if it stays there. None if there is
+    nothing to decide and nobody to tell.
+    """
+    choice = current()
+    if whole is not None:
+        found = whole.decide(function, home, arrays)
+    elif choice.records and isinstance(choice.backend, Automatic) and arrays:
+        if any(a._home.is_traced(a._native) for a in arrays):
+            return None
+        if any(a._home.placed for a in arrays):
+            reason = f"an input is placed on {home.backend}"
+        elif choice.candidates is None and _automatic.model() is None:
+            reason = "stays: no profile of this machine"
+        else:
+            reason = f"stays on {home.backend}: its arguments are not all hashable"
+        found = _automatic.settled(function, arrays, home, reason)
+    else:
+        return None
     for record in choice.records:
         record.append(found)
     return found

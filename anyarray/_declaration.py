@@ -183,7 +183,7 @@ class Declaration:
 
     @property
     def has_mirror(self) -> bool:
-        """Whether it is a function, of two operands, and either may be a scalar.
+        """Whether it is a function of two operands that may be scalars.
 
         For a Python scalar on the left, `mirror` stands for it, with its operands the other way round.
         """

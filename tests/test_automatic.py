@@ -660,7 +660,7 @@ def places_of(whole: _automatic.WholeFunction, calls: int, seconds: dict[str, fl
     found = []
     for _ in range(calls):
         x = xp.ones(N)
-        name = whole.home(x._home, [x]).backend.name
+        name = whole.decide("f", x._home, [x]).home.backend.name
         whole.note(name, seconds[name])
         found.append(name)
     return found
@@ -769,3 +769,63 @@ def test_jit_runs_a_whole_function_elsewhere() -> None:
         x = xp.ones(N)
         assert [slow(x).device.library for _ in range(2)] == ["numpy", "sim"]
         assert slow(xp.ones(N, device="numpy")).device is xp.device("numpy")
+
+
+def test_explain_records_whole_functions() -> None:
+    with testing.simulated(), xp.backend("auto"), xp.explain() as why:
+        xp.device("sim")
+        _automatic.use(fused_model(compiling=0.0))
+        slow = xp.jit(long_chain)
+        x = xp.ones(N)
+        for _ in range(2):
+            slow(x)
+        slow(xp.ones(3, device="sim"))
+    first, second, placed = why.decisions  # and none of what the function calls
+    assert {one.function for one in why.decisions} == {"jit(long_chain)"}
+    assert [one.shapes for one in why.decisions] == [((N,),), ((N,),), ((3,),)]
+    assert [str(one.home.backend) for one in why.decisions] == ["numpy", "sim", "sim"]
+    assert first.reason == "stays on numpy: not timed there yet"
+    assert second.reason == "moves from numpy: this call alone pays for it"
+    assert placed.reason == "an input is placed on sim"
+    # What NumPy took was measured, a tenth of it is predicted, and two transfers of a microsecond.
+    assert second.predicted["sim"] == pytest.approx(second.predicted["numpy"] / 10 + 2e-6)
+    assert second.transferred == pytest.approx(1e-6)
+    assert all(one.seconds for one in why.decisions)
+    assert "jit(long_chain)" in str(why)
+
+
+def test_explain_says_that_a_whole_function_was_repeated() -> None:
+    with testing.simulated(memory=8.0), xp.backend("auto"), xp.explain() as why:
+        xp.device("sim")
+        _automatic.use(fused_model(compiling=0.0))
+        slow = xp.jit(long_chain)
+        x = xp.ones(N)
+        slow(x)
+        with pytest.warns(xp.OutOfMemoryWarning):
+            slow(x)
+    assert why.decisions[1].home.backend.name == "numpy"
+    assert why.decisions[1].reason.startswith("repeated, as sim could not: ")
+
+
+def test_explain_tells_why_nothing_is_known_of_a_whole_function() -> None:
+    _automatic.use(fused_model(compiling=0.0))
+    with xp.backend("auto"), xp.explain() as why:
+        doubled = xp.jit(lambda x, n: x * 2)
+        doubled(xp.ones(N), bytearray(2))
+        _automatic.use(None)
+        doubled(xp.ones(N), 2)
+    assert [one.reason for one in why.decisions] == [
+        "stays on numpy: its arguments are not all hashable",
+        "stays: no profile of this machine",
+    ]
+
+
+def test_a_policy_that_leaves_out_where_the_arguments_are_is_named_for_whole_functions() -> None:
+    with testing.simulated(), xp.policy(candidates=["sim"]), xp.explain() as why:
+        _automatic.use(fused_model(compiling=2.0))
+        xp.jit(lambda x: x * 2)(xp.ones(N, device="numpy"))
+        xp.jit(lambda x: x * 2)(xp.ones(N))
+    placed, free = why.decisions
+    assert placed.reason == "an input is placed on numpy"
+    assert free.reason == "moves from numpy: the policy leaves it out"
+    assert free.predicted == {"sim": pytest.approx(0.1 + 2e-6 + 2.0)}

@@ -148,7 +148,7 @@ def test_a_whole_function_leaves_out_a_device_that_is_not_here() -> None:
     places = []
     for _ in range(4):
         x = xp.ones(N)
-        places.append(whole.home(x._home, [x]).backend.name)
+        places.append(whole.decide("f", x._home, [x]).home.backend.name)
         whole.note(places[-1], 1.0 if places[-1] == "numpy" else 1e-2)
     assert places[-1] == "sim"
 

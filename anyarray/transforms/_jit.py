@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple, overload
 
 from anyarray import _backend, _choice, _dispatch, _dtypes, _errors, _nested
 from anyarray._array import Array
-from anyarray._automatic import WholeFunction
+from anyarray._automatic import Decision, WholeFunction
 from anyarray._backend import Backend, Home, Native
 from anyarray._choice import Choice
 from anyarray._nested import LEAF, Static, Structure
@@ -236,8 +236,36 @@ class _Jit:
             except _Varies:
                 pass
         home = home_of("jit", arrays)
-        if not _choice.is_by_cost(arrays) or not _is_hashable(structure):
+        whole = self._whole_for(structure, arrays)
+        decision = _choice.decision_about_function(f"jit({name_of(self._function)})", arrays, home, whole)
+        if decision is None:
             return self._call_on(home, args, kwargs, structure, arrays)
+        started = time.perf_counter()
+        there = decision.home
+        try:
+            result = self._timed_on(there, whole, args, kwargs, structure, arrays)
+        except Exception as error:
+            if whole is None or there is home or not whole.may_run_on(home):
+                raise
+            failure = error
+        else:
+            self._note_time(decision, started)
+            return result
+        # What the function itself raises, it raises here, too.
+        result = self._timed_on(home, whole, args, kwargs, structure, arrays)
+        whole.give_up(there, home, failure)
+        decision.home = home
+        decision.repeated(there.backend, failure)
+        self._note_time(decision, started)
+        return result
+
+    def _whole_for(self, structure: Structure, arrays: Sequence[Array]) -> WholeFunction | None:
+        """What the automatic choice knows of the function for such arguments.
+
+        None if it does not choose.
+        """
+        if not _choice.is_by_cost(arrays) or not _is_hashable(structure):
+            return None
         candidates = _choice.candidates()
         key = (structure, candidates, *[(a.dtype, a.shape) for a in arrays])
         whole = self._whole.get(key)
@@ -245,30 +273,7 @@ class _Jit:
             if len(self._whole) >= MOST_KNOWN:  # of ever new shapes or values
                 self._whole.clear()
             whole = self._whole[key] = WholeFunction(candidates)
-
-        def attempt(there: Home) -> Any:
-            name = there.backend.name
-            started = time.perf_counter()
-            result = self._call_on(there, args, kwargs, structure, arrays)
-            if not whole.is_settled(name):
-                results: list[Array] = []
-                _nested.flattened(result, results, leaf)
-                for one in results:
-                    one._home.synchronize(one._native)
-                whole.note(name, time.perf_counter() - started)
-            return result
-
-        there = whole.home(home, arrays)
-        try:
-            return attempt(there)
-        except Exception as error:
-            if there is home or not whole.may_run_on(home):
-                raise
-            failure = error
-        # What the function itself raises, it raises here, too.
-        result = attempt(home)
-        whole.give_up(there, home, failure)
-        return result
+        return whole
 
     @staticmethod
     def _is_plain(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
@@ -332,6 +337,37 @@ class _Jit:
         except _Varies:
             self._forget(home)
             return compiled(natives, home)
+
+    def _timed_on(
+        self,
+        there: Home,
+        whole: WholeFunction | None,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        structure: Structure,
+        arrays: Sequence[Array],
+    ) -> Any:
+        """The same, and what it took is noted as long as that is not known.
+
+        In `explain` it is waited for in any case.
+        """
+        name = there.backend.name
+        started = time.perf_counter()
+        result = self._call_on(there, args, kwargs, structure, arrays)
+        is_timed = whole is not None and not whole.is_settled(name)
+        if is_timed or _choice.is_recorded():
+            results: list[Array] = []
+            _nested.flattened(result, results, leaf)
+            for one in results:
+                one._home.synchronize(one._native)
+        if whole is not None and is_timed:
+            whole.note(name, time.perf_counter() - started)
+        return result
+
+    @staticmethod
+    def _note_time(decision: Decision, started: float) -> None:
+        if _choice.is_recorded():
+            decision.seconds = time.perf_counter() - started
 
     def _forget(self, home: Home) -> None:
         self._fast.pop(home, None)
