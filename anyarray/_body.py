@@ -139,6 +139,14 @@ def _common_call(declaration: Declaration, arrays: list[Parameter], slow: str, v
                 "    except UNSUITED:",
                 f"        {slow}",
             ]
+            if beside is not first:
+                lines += [
+                    f"elif kind in SCALARS and type({beside.name}) in SCALARS:",
+                    "    try:",
+                    f"        {p.name}_ = scalar_beside(home, {p.name}, {beside.name})",
+                    "    except OverflowError:",
+                    f"        {slow}",
+                ]
         if p.takes_plain_scalar:
             is_scalar = "kind is int" if p.annotation.startswith("int") else "kind in SCALARS"
             lines += [f"elif {is_scalar}:", f"    {p.name}_ = {p.name}"]

@@ -219,12 +219,11 @@ def _staying(function: str) -> Callable[..., bool]:
 def call(declaration: Declaration, values: Sequence[Any]) -> Any:
     """Call a declared function with any arguments.
 
-    Native arrays become Arrays, and so do the two Python scalars that a condition chooses from. The fast path is then
-    taken after all; what it has nothing for comes back, with nothing left to be made an Array.
+    Native arrays become Arrays. The fast path is then taken after all; what it has nothing for comes back, with nothing
+    left to be made an Array.
     """
     taken = list(values)
     borrowed: list[Native] = []
-    scalars: list[int] = []
     name, parameters, ours = declaration.name, declaration.parameters, scope["Array"]
     for at in declaration.taken_at:
         value = values[at]
@@ -233,8 +232,8 @@ def call(declaration: Declaration, values: Sequence[Any]) -> Any:
             continue
         p = parameters[at]
         if kind in SCALARS and p.role is WEAK:
-            scalars.append(at)
-        elif kind is _ndarray and p.role is not SEQUENCE:
+            continue
+        if kind is _ndarray and p.role is not SEQUENCE:
             taken[at] = one = as_array(name, p.name, value)
             borrowed.append(one._native)
         else:
@@ -243,36 +242,12 @@ def call(declaration: Declaration, values: Sequence[Any]) -> Any:
                 borrowed += [a._native for a, given in zip(one, value, strict=True) if a is not given]
             elif type(one) is ours:
                 borrowed.append(one._native)
-    is_filled = len(scalars) == 2 and parameters[declaration.taken_at[0]].is_condition and _fill(taken, scalars)
-    if not (borrowed or is_filled):
+    if not borrowed:
         return _call_anywhere(declaration, taken)
     result = declaration.called(taken)
-    if borrowed:
-        for one in (result,) if type(result) is ours else result:
-            one._native = unshared(one._native, borrowed, one._home)
+    for one in (result,) if type(result) is ours else result:
+        one._native = unshared(one._native, borrowed, one._home)
     return result
-
-
-def _fill(taken: list[Any], scalars: Sequence[int]) -> bool:
-    """Put Arrays in place of the two scalars that a condition chooses from.
-
-    False if it would not help.
-    """
-    arrays = [one for one in taken if is_array(one)]
-    if len(arrays) != 1:
-        return False
-    home = arrays[0]._home
-    chosen = _choice.current().backend
-    if not (chosen is None or chosen is _choice.BY_COST or chosen is home.backend):
-        return False
-    name = _dtypes.common_default([type(taken[at]) for at in scalars]).name
-    try:
-        filled = [home.constants.named(taken[at], name) for at in scalars]
-    except OverflowError:
-        return False  # whoever calls it anywhere says for which function
-    for at, one in zip(scalars, filled, strict=True):
-        taken[at] = wrap(one, home)
-    return True
 
 
 def unshared(native: Native, borrowed: Sequence[Native], home: Home) -> Native:
@@ -627,11 +602,19 @@ def _plain(value: Any) -> Any:
     return value
 
 
-scope.update(read=read, wrapped=wrapped)
+def _scalar_beside(home: Home, value: Any, other: Any) -> Native:
+    """The 0-d native array of a Python scalar that is alone with another.
+
+    Both take the default dtype of the greater one. Raises OverflowError for an integer that this cannot hold.
+    """
+    return home.constants.named(value, _dtypes.common_default((type(value), type(other))).name)
 
 
 def _native_dtype(home: Home, wanted: Any) -> Any:
     return home.backend.native_dtype(_dtypes.dtype(wanted).name)
+
+
+scope.update(read=read, wrapped=wrapped, scalar_beside=_scalar_beside)
 
 
 def _comparable(operands: Sequence[Any]) -> list[Any]:
