@@ -746,7 +746,8 @@ class WholeFunction:
     That is one structure and one set of shapes. It starts where its arguments are, and that is timed. What a backend
     would take is predicted from the measured chain, compiled there, until the backend was tried; then it is what was
     measured. A backend is tried, once, when the savings missed so far are twice its price (compiling, importing,
-    bringing the arguments), and kept if it is faster. Where the function fails there, as it may where it is traced, it
+    bringing the arguments), and kept if it is faster. What compiling takes is what it took for other arguments, if it
+    did, else what it took for the measured chain. Where the function fails there, as it may where it is traced, it
     is called where its arguments are, from then on. If a policy leaves out the one where the arguments are, the best of
     those that it leaves in is taken.
     """
@@ -754,8 +755,10 @@ class WholeFunction:
     MOST: Final = 3
     """Calls of each backend that are timed, the compiling one aside; the least of them counts."""
 
-    def __init__(self, candidates: tuple[str, ...] | None = None) -> None:
+    def __init__(self, candidates: tuple[str, ...] | None = None, compiling: Seconds | None = None) -> None:
         self._candidates = candidates
+        self._compiling: Seconds = {} if compiling is None else compiling
+        """The least time of a call that compiled the function, for whatever arguments, by backend."""
         self.measured: dict[str, list[float]] = {}
         """Seconds of the calls on each backend, those that compiled left out."""
         self.missed: Seconds = {}
@@ -778,11 +781,12 @@ class WholeFunction:
         return min(times, default=None)
 
     def note(self, name: str, seconds: float) -> None:
-        """Count a call, but not the time of the first where it compiles."""
+        """Count a call; the first where it compiles tells what that takes."""
         if name in self.measured or name == NUMPY:
             self.measured.setdefault(name, []).append(seconds)
         else:
             self.measured[name] = []
+            self._compiling[name] = min(seconds, self._compiling.get(name, seconds))
 
     def is_settled(self, name: str) -> bool:
         """Whether a call on this backend need not be timed any more."""
@@ -805,7 +809,9 @@ class WholeFunction:
         def price(target: str) -> _Price:
             assert known is not None
             bringing = _bringing(arrays, nbytes, target, known)
-            once = 0.0 if target in self.measured else known.backends[target].compiling + _importing(target, known)
+            once = 0.0
+            if target not in self.measured:
+                once = self._compiling.get(target, known.backends[target].compiling) + _importing(target, known)
             return _Price(bringing, bringing + known.bringing(target, name, max(nbytes)), once)
 
         if self._candidates is not None and name not in self._candidates:

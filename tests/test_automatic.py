@@ -673,6 +673,17 @@ def test_a_whole_function_is_compiled_when_that_has_paid() -> None:
     assert places == ["numpy"] * 7 + ["sim"] * 5
 
 
+def test_what_compiling_took_counts_for_other_arguments() -> None:
+    _automatic.use(fused_model(compiling=0.0))
+    compiling: dict[str, float] = {}
+    first, second = (_automatic.WholeFunction(None, compiling) for _ in range(2))
+    assert places_of(first, 2, {"numpy": 1.0, "sim": 3.0}) == ["numpy", "sim"]
+    assert compiling == {"sim": 3.0}
+    # As where a profile says so: twice three seconds are missed before it is compiled anew.
+    assert places_of(second, 9, {"numpy": 1.0, "sim": 0.1}) == ["numpy"] * 7 + ["sim"] * 2
+    assert compiling == {"sim": 0.1}
+
+
 def test_a_whole_function_goes_back_if_it_turns_out_slower() -> None:
     _automatic.use(fused_model(compiling=0.0))
     places = places_of(_automatic.WholeFunction(), 8, {"numpy": 1.0, "sim": 5.0})
@@ -745,7 +756,7 @@ def test_what_a_whole_function_raises_itself_is_raised_once() -> None:
 def test_ever_new_values_leave_no_more_behind_than_some(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_jit, "MOST_KNOWN", 8)
     made: list[_automatic.WholeFunction] = []
-    monkeypatch.setattr(_jit, "WholeFunction", lambda candidates: made.append(whole := WHOLE(candidates)) or whole)
+    monkeypatch.setattr(_jit, "WholeFunction", lambda *args: made.append(whole := WHOLE(*args)) or whole)
     with testing.simulated(), xp.backend("auto"):
         xp.device("sim")
         _automatic.use(fused_model(compiling=1e9))

@@ -184,6 +184,8 @@ class _Jit:
         """The same by the home of the arguments, under the usual default dtypes."""
         self._whole: dict[Any, WholeFunction] = {}
         """What the automatic choice knows of the function, by structure, dtypes and shapes."""
+        self._compiling: dict[str, float] = {}
+        """The least time of a call that compiled it there, for all of these, by backend."""
         self._fast: dict[Home, Callable[..., Native] | None] = {}
         """Compiled functions of nothing but Arrays on one home that give an Array, under the usual default dtypes.
 
@@ -272,7 +274,7 @@ class _Jit:
         if whole is None:
             if len(self._whole) >= MOST_KNOWN:  # of ever new shapes or values
                 self._whole.clear()
-            whole = self._whole[key] = WholeFunction(candidates)
+            whole = self._whole[key] = WholeFunction(candidates, self._compiling)
         return whole
 
     @staticmethod
