@@ -85,6 +85,8 @@ def diagnose(error: Exception, function: str, inputs: Sequence[Input], arguments
     for one in inputs:
         if one.dtype.kind not in ACCEPTED[one.words]:
             raise _errors.dtype_not_allowed(function, one.label, one.words, one.dtype) from error
+    _diagnose_narrow_floats(error, function, inputs)
+    _diagnose_no_common_integer(error, function, inputs)
     if inputs:
         _diagnose_axis(error, function, inputs, arguments, fit)
         if fit.broadcasts:
@@ -94,6 +96,10 @@ def diagnose(error: Exception, function: str, inputs: Sequence[Input], arguments
             raise _errors.ArgumentValueError(f"{function}: {complaint}") from error
         if inputs[0].shape and not fit.may_repeat:
             _diagnose_repetition(error, function, inputs, arguments)
+        if arguments.get("ord") is not None and 0 in inputs[0].shape and type(error) is not np.linalg.LinAlgError:
+            raise _errors.ArgumentValueError(f"{function}: {_of_extremum(inputs, arguments)}") from error
+    if isinstance(error, (OverflowError, TypeError, ValueError)):
+        _diagnose_size(error, function, arguments)
     if isinstance(error, IndexError) and not isinstance(error, _errors.AnyarrayError):
         text = _backend.refusal_of(error) or str(error).partition("\n")[0]
         found = re.match(r"index -?\d+ is out of bounds", text)
@@ -120,7 +126,7 @@ def require_plain(function: str, parameter: str, annotation: str, given: Any) ->
     Wrong is what its annotation does not allow. Sequences of integers are tuples.
     """
     if INTEGERS.keys() & annotation.split(" | "):
-        error = _wrong_integers(annotation, given)
+        error = _wrong_integers(annotation, given, may_be_bool=parameter not in AXES)
     else:
         error = _wrong_choice(annotation, given)
     if error:
@@ -134,9 +140,15 @@ def words(annotation: str) -> list[str]:
     return re.findall(r"'\w+'", annotation)
 
 
-def _wrong_integers(annotation: str, given: Any) -> type[_errors.AnyarrayError] | None:
+def _wrong_integers(annotation: str, given: Any, *, may_be_bool: bool) -> type[_errors.AnyarrayError] | None:
+    if not may_be_bool and any(type(one) is bool for one in (given if isinstance(given, tuple) else (given,))):
+        return _errors.ArgumentTypeError
     if isinstance(given, tuple):
-        is_wrong = "Sequence" not in annotation or any(map(_is_no_integer, given))
+        may_nest = "[Sequence" in annotation
+        is_wrong = "Sequence" not in annotation or any(
+            (not may_nest or any(map(_is_no_integer, one))) if isinstance(one, tuple) else _is_no_integer(one)
+            for one in given
+        )
     elif given is None:
         is_wrong = "None" not in annotation
     else:
@@ -147,20 +159,22 @@ def _wrong_integers(annotation: str, given: Any) -> type[_errors.AnyarrayError] 
 def _is_no_integer(value: Any) -> bool:
     """Whether it certainly is no integer.
 
-    What a trace knows of a length may be of any class.
+    What a trace knows of a length may be of any class, but can be calculated with.
     """
-    return any(map(_is_no_integer, value)) if isinstance(value, tuple) else isinstance(value, _NO_INTEGERS)
+    kind = type(value)
+    return isinstance(value, _NO_INTEGERS) or not (hasattr(kind, "__index__") or hasattr(kind, "__floordiv__"))
 
 
-_NO_INTEGERS: Final = (str, float, complex, np.inexact)
+_NO_INTEGERS: Final = (str, float, complex, np.inexact, np.bool_)
 
 
 def _wrong_choice(annotation: str, given: Any) -> type[_errors.AnyarrayError] | None:
-    """For a flag, a number or one of several words. Numbers do as flags."""
+    """For a flag, a number or one of several words. Integers do as flags."""
     allowed, parts = words(annotation), annotation.split(" | ")
     if isinstance(given, str) and allowed:
         return None if repr(given) in allowed else _errors.ArgumentValueError
-    is_number = isinstance(given, (bool, int, float, np.generic)) and not {"float", "bool"}.isdisjoint(parts)
+    numbers = (int, np.integer, np.bool_) if "float" not in parts else (int, float, np.number, np.bool_)
+    is_number = isinstance(given, numbers) and not {"float", "bool"}.isdisjoint(parts)
     return None if is_number or (given is None and "None" in parts) else _errors.ArgumentTypeError
 
 
@@ -170,6 +184,36 @@ def _as_written(inputs: Sequence[Input]) -> list[Input]:
         return list(inputs)
     labels = ["x"] if len(inputs) == 1 else ["x1", "x2"]
     return [Input(label, one.words, one.dtype, one.shape) for label, one in zip(labels, inputs, strict=True)]
+
+
+def _diagnose_narrow_floats(error: Exception, function: str, inputs: Sequence[Input]) -> None:
+    """Of 16 bits in linear algebra, which libraries refuse in many ways."""
+    if isinstance(error, (TypeError, NotImplementedError)) and re.search("[Uu]nsupported", str(error)):
+        for one in inputs:
+            if one.dtype.name in ("float16", "bfloat16"):
+                text = f"{function}: {one.label} must not have the dtype {one.dtype} on this backend"
+                raise _errors.ArgumentTypeError(f"{text}. Convert it: xp.astype(...)") from error
+
+
+def _diagnose_no_common_integer(error: Exception, function: str, inputs: Sequence[Input]) -> None:
+    if len(inputs) == 2 and {one.words for one in inputs} <= {"integer", "integer or boolean"}:
+        first, second = inputs
+        if np.result_type(first.dtype.dtype, second.dtype.dtype).kind == "f":
+            raise _errors.ArgumentTypeError(
+                f"{function}: {first.label} of dtype {first.dtype} and {second.label} of dtype {second.dtype} have no "
+                "integer dtype in common. Convert one: xp.astype(...)"
+            ) from error
+
+
+def _diagnose_size(error: Exception, function: str, arguments: dict[str, Any]) -> None:
+    """Of integers that a library cannot count with.
+
+    It decides how many bits these have.
+    """
+    for name, given in arguments.items():
+        for one in given if isinstance(given, tuple) else (given,):
+            if isinstance(one, int) and one >= 1 << 31:
+                raise _errors.ArgumentValueError(f"{function}: {name} is too large, {one}") from error
 
 
 def _diagnose_axis(
@@ -416,9 +460,15 @@ def _of_transform(inputs: Sequence[Input], arguments: dict[str, Any]) -> Complai
     if any(isinstance(n, int) and n < 1 for n in sizes):
         return f"{'n' if 'n' in arguments else 's'} must be positive, not {sizes if 's' in arguments else sizes[0]}"
     axes = arguments.get("axes")
+    if axes == () or not shape:
+        return "x must be transformed along at least one axis"
     if "s" in arguments and sizes != (None,) and len(sizes) != len(shape if axes is None else axes):
         return f"s must have as many lengths as there are axes, {len(shape if axes is None else axes)}, not {sizes}"
-    return f"x of shape {shape} has no elements to transform" if 0 in shape else None
+    if 0 in shape:
+        return f"x of shape {shape} has no elements to transform"
+    last = arguments.get("axis", -1) if not axes else axes[-1]
+    is_alone = sizes == (None,) and isinstance(last, int) and shape[last] == 1
+    return "x has one element along the axis, from which no length follows. Give it" if is_alone else None
 
 
 def _of_difference(inputs: Sequence[Input], arguments: dict[str, Any]) -> Complaint:

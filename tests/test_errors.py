@@ -450,6 +450,15 @@ NO_INTEGERS: list[tuple[Callable[[Any, Any], object], str]] = [
     (lambda xp, x: xp.mean(x, axis="0"), f"mean: axis must be {INT_OR_INTS}, not '0'"),
     (lambda xp, x: xp.max(x, axis=(0.0, 1)), f"max: axis must be {INT_OR_INTS}, not (0.0, 1)"),
     (lambda xp, x: xp.any(x, axis=xp.asarray(1.0)), f"any: axis must be {INT_OR_INTS}, not 1.0"),
+    (lambda xp, x: xp.sum(x, axis=True), f"sum: axis must be {INT_OR_INTS}, not True"),
+    (lambda xp, x: xp.argmax(x, axis=False), "argmax: axis must be an int or None, not False"),
+    (lambda xp, x: xp.sum(x, axis=np.True_), f"sum: axis must be {INT_OR_INTS}, not np.True_"),
+    (lambda xp, x: xp.sum(x, axis=b"a"), f"sum: axis must be {INT_OR_INTS}, not b'a'"),
+    (lambda xp, x: xp.flip(x, axis={0}), f"flip: axis must be {INT_OR_INTS}, not {{0}}"),
+    (lambda xp, x: xp.mean(x, axis=((0,),)), f"mean: axis must be {INT_OR_INTS}, not ((0,),)"),
+    (lambda xp, x: xp.roll(x, 1, axis=(None, 0)), f"roll: axis must be {INT_OR_INTS}, not (None, 0)"),
+    (lambda xp, x: xp.concat([x, x], axis=...), "concat: axis must be an int or None, not Ellipsis"),
+    (lambda xp, x: xp.broadcast_to(x, ((2,), 3)), f"broadcast_to: shape must be {SHAPE}, not ((2,), 3)"),
     (lambda xp, x: xp.sort(x, axis=(0,)), "sort: axis must be an int, not (0,)"),
     (lambda xp, x: xp.sort(x, axis=None), "sort: axis must be an int, not None"),
     (lambda xp, x: xp.argmax(x, axis=(0, 1)), "argmax: axis must be an int or None, not (0, 1)"),
@@ -708,6 +717,25 @@ MISFITS: list[tuple[Callable[[], object], type[Exception], str]] = [
      "fftn: s must have as many lengths as there are axes, 2, not (1, 2, 3)"),
     (lambda: xp.fft.hfft(floats(0)), ValueError, "hfft: x of shape (0,) has no elements to transform"),
     (lambda: xp.arange(0, 1e30), ValueError, "arange: no array holds 1e+30 elements"),
+    (lambda: xp.fft.rfftn(floats(2), axes=()), ValueError, "rfftn: x must be transformed along at least one axis"),
+    (lambda: xp.fft.irfftn(floats()), ValueError, "irfftn: x must be transformed along at least one axis"),
+    (lambda: xp.fft.irfft(floats(1)), ValueError,
+     "irfft: x has one element along the axis, from which no length follows. Give it"),
+    (lambda: xp.fft.irfftn(floats(2, 1)), ValueError,
+     "irfftn: x has one element along the axis, from which no length follows. Give it"),
+    (lambda: xp.fft.fft(floats(2), n=2**70), ValueError, f"fft: n is too large, {2**70}"),
+    (lambda: xp.repeat(floats(2), 2**63), ValueError, f"repeat: repeats is too large, {2**63}"),
+    (lambda: xp.tile(floats(2), 2**70), ValueError, f"tile: repetitions is too large, {2**70}"),
+    (lambda: xp.linalg.vector_norm(floats(0), ord=-np.inf), ValueError,
+     "vector_norm: x of shape (0,) has no elements along the axis, and no value stands for none"),
+    (lambda: xp.linalg.matrix_norm(floats(0, 3), ord=-2), ValueError,
+     "matrix_norm: x of shape (0, 3) has no elements along the axis, and no value stands for none"),
+    (lambda: xp.bitwise_and(xp.ones(2, dtype=xp.uint64), ints(2)), TypeError,
+     ("bitwise_and: x1 of dtype uint64 and x2 of dtype int64 have no integer dtype in common. "
+     "Convert one: xp.astype(...)")),
+    (lambda: ints(2) << xp.ones(2, dtype=xp.uint64), TypeError,
+     ("bitwise_left_shift: x1 of dtype int64 and x2 of dtype uint64 have no integer dtype in common. "
+     "Convert one: xp.astype(...)")),
 ]  # fmt: skip
 """Calls about which each library complains in words, and with classes, of its own."""
 
@@ -816,3 +844,13 @@ def test_dir_of_a_module_lists_what_is_public() -> None:
 def test_what_a_name_of_numpy_leads_to_exists() -> None:
     for habit, cure in (_protocols.ALIASES | _protocols.HABITS).items():
         assert operator.attrgetter(re.split("[( ]", cure)[0])(xp) is not None, habit
+
+
+@pytest.mark.parametrize("library", ["numpy", "jax"])
+def test_linear_algebra_of_16_bits_is_refused_in_the_same_words(library: str) -> None:
+    pytest.importorskip(library)
+    with xp.backend(library), pytest.raises(TypeError) as caught:
+        xp.linalg.cholesky(xp.ones((1, 1), dtype="float16"))
+    assert str(caught.value) == (
+        "cholesky: x must not have the dtype float16 on this backend. Convert it: xp.astype(...)"
+    )

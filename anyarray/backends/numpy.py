@@ -170,11 +170,24 @@ def zeros_like(x: Native, /, *, dtype: np.dtype[Any], device: str | None = None)
 
 
 def tril(x: Native, /, *, k: int = 0) -> Native:
-    return np.tril(_matrices(x), k)
+    return np.tril(_matrices(x), _diagonal(x, k))
 
 
 def triu(x: Native, /, *, k: int = 0) -> Native:
-    return np.triu(_matrices(x), k)
+    return np.triu(_matrices(x), _diagonal(x, k))
+
+
+def _diagonal(x: Native, k: int) -> int:
+    """`k`, or the nearest diagonal that is as empty: NumPy wants few bits."""
+    return builtins.max(-x.shape[-2], builtins.min(k, x.shape[-1]))
+
+
+def diagonal(x: Native, /, *, offset: int = 0) -> Native:
+    return np.linalg.diagonal(_matrices(x), offset=_diagonal(x, offset))
+
+
+def trace(x: Native, /, *, offset: int = 0, dtype: Any = None) -> Native:
+    return np.linalg.trace(_matrices(x), offset=_diagonal(x, offset), dtype=dtype)
 
 
 def _matrices(x: Native) -> Native:
@@ -412,8 +425,8 @@ def take(x: Native, indices: Native, /, *, axis: int | None = None) -> Native:
         _require_axis(axis)
     if axis is None and x.ndim != 1:
         raise ValueError("axis must be given for an array that does not have one axis")
-    if indices.dtype.kind == "b":
-        raise TypeError("NumPy would take booleans as the indices 0 and 1")
+    if indices.dtype.kind not in "iu":
+        raise TypeError("NumPy would take booleans as the indices 0 and 1, and some floats")
     return np.take(x, indices, axis=axis)
 
 
@@ -484,6 +497,20 @@ def expand_dims(x: Native, /, axis: int | tuple[int, ...] = 0) -> Native:
     return x[..., None] if axis == -1 else np.expand_dims(x, axis)
 
 
+def squeeze(x: Native, /, axis: int | tuple[int, ...]) -> Native:
+    if not x.ndim:
+        _require_axis(axis)
+    return np.squeeze(x, axis)
+
+
+def repeat(x: Native, repeats: Any, /, *, axis: int | None = None) -> Native:
+    if axis is not None and not x.ndim:
+        _require_axis(axis)
+    if not isinstance(repeats, int) and repeats.dtype.kind not in "iu":
+        raise TypeError("NumPy would take a float")
+    return np.repeat(x, repeats, axis)
+
+
 def permute_dims(x: Native, /, axes: tuple[int, ...]) -> Native:
     return x.transpose(axes)
 
@@ -501,6 +528,8 @@ def diff(
     if not -x.ndim <= axis < x.ndim:
         raise np.exceptions.AxisError(axis, x.ndim)
     ends = {name: value for name, value in (("prepend", prepend), ("append", append)) if value is not None}
+    if n > x.shape[axis]:  # after so many nothing is left, which NumPy would go on to subtract
+        n = builtins.min(n, x.shape[axis] + builtins.sum(one.shape[axis] if one.ndim else 1 for one in ends.values()))
     return np.diff(x, n, axis, **ends)
 
 
@@ -510,6 +539,12 @@ def cross(x1: Native, x2: Native, /, *, axis: int = -1) -> Native:
             f"axis {axis} must have the length 3 in both arrays, not {x1.shape[axis]} and {x2.shape[axis]}"
         )
     return np.cross(x1, x2, axis=axis)
+
+
+def tensordot(x1: Native, x2: Native, /, *, axes: Any = 2) -> Native:
+    if isinstance(axes, int) and axes < 0:  # which NumPy takes for something else
+        raise ValueError(f"axes must not be negative, not {axes}")
+    return np.tensordot(x1, x2, axes)
 
 
 def outer(x1: Native, x2: Native, /) -> Native:
@@ -547,6 +582,77 @@ def eigvals(x: Native, /) -> Native:
 
 def _as_complex(x: Native) -> Native:
     return x.astype(np.result_type(x.dtype, np.complex64), copy=False)
+
+
+def _transform(function: Callable[..., Native], *, is_half: bool = False) -> Callable[..., Native]:
+    """NumPy's Fourier transform, of 16 bits as of 32.
+
+    By itself it brings n in and out as 16 bits, and gives 16 bits where all of the others give 32. `is_half` says that
+    it takes one half of a spectrum, in which of no elements NumPy gives what the memory holds.
+    """
+
+    def transform(x: Native, /, *, n: int | None = None, axis: int = -1, norm: Any = "backward") -> Native:
+        if is_half and n is not None and 0 in x.shape and not x.shape[axis]:
+            x = _with_one(x, axis)
+        return function(_of_32_bits(x), n, axis, norm)
+
+    return transform
+
+
+def _transform_n(
+    function: Callable[..., Native], *, is_half: bool = False, is_complex: bool = True
+) -> Callable[..., Native]:
+    """The same for several axes; complex also of none, if it `is_complex`."""
+
+    def transform(
+        x: Native,
+        /,
+        *,
+        s: tuple[int, ...] | None = None,
+        axes: tuple[int, ...] | None = None,
+        norm: Any = "backward",
+    ) -> Native:
+        if axes is None and s is not None:
+            axes = tuple(range(-len(s), 0))  # NumPy warns that it will not mean this any more
+        if is_half and s is not None and axes and 0 in x.shape and not x.shape[axes[-1]] and s[-1] != -1:
+            x = _with_one(x, axes[-1])
+        result = function(_of_32_bits(x), s, axes, norm)
+        if is_complex and result.dtype.kind != "c":
+            result = _as_complex(_floating(result))
+        return result
+
+    return transform
+
+
+def _of_32_bits(x: Native) -> Native:
+    return x.astype(np.float32) if x.dtype.char == "e" else x
+
+
+def _with_one(x: Native, axis: int) -> Native:
+    """Zeros in the shape of `x`, with one element along the empty `axis`."""
+    return np.zeros([1 if i == axis % x.ndim else n for i, n in enumerate(x.shape)], x.dtype)
+
+
+fft, ifft = _transform(np.fft.fft), _transform(np.fft.ifft)
+rfft, ihfft = _transform(np.fft.rfft), _transform(np.fft.ihfft)
+irfft, hfft = _transform(np.fft.irfft, is_half=True), _transform(np.fft.hfft, is_half=True)
+fftn, ifftn, rfftn = _transform_n(np.fft.fftn), _transform_n(np.fft.ifftn), _transform_n(np.fft.rfftn)
+irfftn = _transform_n(np.fft.irfftn, is_half=True, is_complex=False)
+
+
+def fftshift(x: Native, /, *, axes: Axis = None) -> Native:
+    return np.fft.fftshift(x, axes) if x.ndim else _unmoved(x, axes)
+
+
+def ifftshift(x: Native, /, *, axes: Axis = None) -> Native:
+    return np.fft.ifftshift(x, axes) if x.ndim else _unmoved(x, axes)
+
+
+def _unmoved(x: Native, axes: Axis) -> Native:
+    """A copy of an array without axes, which NumPy cannot shift."""
+    if axes is not None:
+        _require_axis(axes)
+    return x.copy()
 
 
 def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: str | None = None) -> Native:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 import numpy as np
@@ -153,3 +154,117 @@ def test_on_numpy_a_square_root_is_that_of_numpy() -> None:
     with xp.backend("numpy"), np.errstate(invalid="ignore"):
         np.testing.assert_array_equal(np.asarray(xp.asarray(host) ** 0.5), host**0.5)
         assert bool(xp.signbit((xp.asarray(host) ** 0.5)[1]))
+
+
+@pytest.mark.parametrize("function", ["irfft", "hfft"])
+@pytest.mark.parametrize("shape", [(0,), (2, 0)])
+@pytest.mark.usefixtures("backend")
+def test_of_no_spectrum_comes_a_signal_of_zeros(function: str, shape: tuple[int, ...]) -> None:
+    transform = getattr(xp.fft, function)
+    for n in (2, 5):
+        np.full((*shape[:-1], n), 7e300)  # what stands in the memory that is taken next
+        assert transform(xp.ones(shape), n=n).tolist() == np.zeros((*shape[:-1], n)).tolist()
+
+
+@pytest.mark.usefixtures("backend")
+def test_of_no_spectrum_comes_a_signal_of_zeros_along_several_axes() -> None:
+    found = xp.fft.irfftn(xp.ones((3, 0)), s=(2, 4), axes=(0, 1))
+    assert found.tolist() == np.zeros((2, 4)).tolist()
+
+
+@pytest.mark.parametrize("function", ["fftn", "ifftn"])
+@pytest.mark.parametrize("dtype", ["int8", "float32", "float64"])
+@pytest.mark.usefixtures("backend")
+def test_a_transform_of_no_axes_is_complex(function: str, dtype: str) -> None:
+    wanted = xp.complex64 if dtype == "float32" else xp.complex128
+    transform = getattr(xp.fft, function)
+    for x in (transform(xp.ones(2, dtype=dtype), axes=()), transform(xp.asarray(1, dtype=dtype))):
+        assert x.dtype == wanted and xp.all(x == 1)
+
+
+@pytest.mark.parametrize("function", ["fftshift", "ifftshift"])
+@pytest.mark.usefixtures("backend")
+def test_an_array_without_axes_is_not_shifted(function: str) -> None:
+    assert getattr(xp.fft, function)(xp.asarray(2.0)).tolist() == 2.0
+    with pytest.raises(xp.AxisError):
+        getattr(xp.fft, function)(xp.asarray(2.0), axes=0)
+
+
+@pytest.mark.parametrize(("function", "dtype"), [("fft", "complex64"), ("rfft", "complex64"), ("irfft", "float32")])
+@pytest.mark.usefixtures("backend")
+def test_16_bits_are_transformed_as_32(function: str, dtype: str) -> None:
+    a = np.asarray([0.7, 3.75, -1.0], np.float16)
+    found = getattr(xp.fft, function)(xp.asarray(a))
+    assert found.dtype == getattr(xp, dtype)
+    wanted = getattr(np.fft, function)(a.astype(np.float32))
+    np.testing.assert_allclose(np.asarray(found), wanted, rtol=1e-6, atol=1e-6)  # 16 bits are good for 1e-3
+
+
+@pytest.mark.parametrize("far", [2**40, -(2**40), 2**70, -(2**70)])
+@pytest.mark.usefixtures("backend")
+def test_a_diagonal_may_be_as_far_away_as_one_likes(far: int) -> None:
+    x = xp.ones((2, 3))
+    assert float(xp.linalg.trace(x, offset=far)) == 0.0
+    assert xp.linalg.diagonal(x, offset=far).shape == (0,)
+    assert float(xp.sum(xp.tril(x, k=far))) == (6.0 if far > 0 else 0.0)
+    assert float(xp.sum(xp.triu(x, k=far))) == (0.0 if far > 0 else 6.0)
+
+
+@pytest.mark.usefixtures("backend")
+def test_differences_end_when_nothing_is_left() -> None:
+    assert xp.diff(xp.ones((3, 1)), axis=0, n=2**62).shape == (0, 1)
+    assert xp.diff(xp.ones(2), prepend=xp.ones(2), append=xp.ones(1), n=2**62).shape == (0,)
+    assert xp.diff(xp.ones(3), prepend=xp.asarray([1.0, 2.0]), n=4).tolist() == [-4.0]
+
+
+@pytest.mark.usefixtures("backend")
+def test_one_axis_of_each_may_be_contracted_as_in_numpy() -> None:
+    x = xp.reshape(xp.arange(6.0), (2, 3))
+    assert xp.tensordot(x, x, axes=(0, -2)).tolist() == np.tensordot(np.asarray(x), np.asarray(x), (0, 0)).tolist()
+    with pytest.raises(ValueError, match=r"tensordot: .* do not fit with axes=-1"):
+        xp.tensordot(x, x, axes=-1)
+
+
+@pytest.mark.parametrize("function", ["squeeze", "repeat"])
+@pytest.mark.usefixtures("backend")
+def test_what_has_no_axes_has_none_to_repeat_or_to_take_away(function: str) -> None:
+    arguments = () if function == "squeeze" else (2,)
+    for axis in (0, -1):
+        with pytest.raises(xp.AxisError, match=f"{function}: axis {axis} is out of bounds"):
+            getattr(xp, function)(xp.asarray(1.0), *arguments, axis=axis)
+
+
+FLAGGED: Final = "sum prod mean max min std var all any count_nonzero argmax argmin".split()
+
+
+@pytest.mark.parametrize("function", FLAGGED)
+@pytest.mark.usefixtures("backend")
+def test_a_flag_may_be_0_or_1(function: str) -> None:
+    x = xp.ones((2, 3), dtype=xp.bool if function in ("all", "any") else xp.float64)
+    assert getattr(xp, function)(x, axis=0, keepdims=1).shape == (1, 3)
+    assert getattr(xp, function)(x, axis=0, keepdims=0).shape == (3,)
+
+
+@pytest.mark.usefixtures("backend")
+def test_a_flag_of_linear_algebra_may_be_0_or_1() -> None:
+    x = xp.ones((2, 3))
+    for order in (2, 1, 3, np.inf, -np.inf, 0):
+        assert xp.linalg.vector_norm(x, axis=0, keepdims=1, ord=order).shape == (1, 3)
+    assert xp.linalg.matrix_norm(x, keepdims=1, ord=1).shape == (1, 1)
+    assert xp.linalg.svd(x, full_matrices=0)[2].shape == (2, 3)
+
+
+@pytest.mark.parametrize("program", ["xp.arange(0, 2**40, 2)", "xp.linspace(0, 1, 2**40)", "xp.eye(2**40, 3)"])
+def test_an_array_for_which_there_is_no_memory_does_not_end_the_process(
+    run_python: Callable[..., str], program: str
+) -> None:
+    pytest.importorskip("jax")
+    found = run_python(f"""
+        import anyarray as xp, numpy as np
+        with xp.backend("jax"):
+            try:
+                np.asarray({program})
+            except Exception as error:
+                print("refused", "ut of memory" in str(error))
+    """)
+    assert found.split() == ["refused", "True"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import jax
 import jax.numpy as jnp
@@ -13,7 +13,7 @@ import numpy as np
 from jax import lax
 
 from anyarray import _dtypes
-from anyarray.backends.jax._hooks import placed
+from anyarray.backends.jax._hooks import placed, synchronize
 from anyarray.backends.jax._kernel import Native, compiled, in_dtype
 
 __all__ = [
@@ -34,12 +34,22 @@ __all__ = [
 ]
 
 
+_LARGE: Final = 1 << 27
+"""Elements from which on waiting for an array takes no time beside making it."""
+
+
 def creation(function: Callable[..., Native]) -> Callable[..., Native]:
-    """`function` on the default device, with its result bound to `device`."""
+    """`function` on the default device, with its result bound to `device`.
+
+    A large one is waited for: where there was no memory, whoever reads the buffer of the result ends the process.
+    """
 
     @functools.wraps(function)
     def on_device(*args: Any, device: Any = None, **kwargs: Any) -> Native:
-        return placed(function(*args, **kwargs), device)
+        x = function(*args, **kwargs)
+        if x.size > _LARGE:
+            synchronize(x)
+        return placed(x, device)
 
     return on_device
 
@@ -144,12 +154,19 @@ def eye(n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Any) ->
 
 @compiled
 def tril(x: Native, *, k: int = 0) -> Native:
-    return jnp.tril(x, k)
+    return jnp.tril(x, near(x, k))
 
 
 @compiled
 def triu(x: Native, *, k: int = 0) -> Native:
-    return jnp.triu(x, k)
+    return jnp.triu(x, near(x, k))
+
+
+def near(x: Native, k: int) -> int:
+    """`k`, or the nearest diagonal that is as empty: JAX wants few bits."""
+    if x.ndim < 2 or abs(k) < 1 << 31:
+        return k
+    return max(-x.shape[-2], min(k, x.shape[-1]))
 
 
 @compiled

@@ -67,6 +67,10 @@ def _transform_n(function: Callable[..., Native], other: Callable[..., Native], 
 
     def body(x: Native, *, s: tuple[int, ...] | None, axes: tuple[int, ...] | None, norm: str) -> Native:
         x = _spectral(x)
+        if last is not other:
+            named = tuple(range(x.ndim)) if axes is None else axes
+            if not named or (last is jnp.fft.irfft and s is None and x.shape[named[-1]] < 2):
+                raise ValueError("there are no elements to transform")
         if s is not None and -1 in s:
             along = range(-len(s), 0) if axes is None else axes
             s = tuple(x.shape[axis] if n == -1 else n for n, axis in zip(s, along, strict=True))

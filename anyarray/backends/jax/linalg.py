@@ -13,6 +13,7 @@ import numpy as np
 from jax import lax
 
 from anyarray.backends.jax._kernel import Axes, Native, compiled, inexact, kind_of, promoted
+from anyarray.backends.jax.creation import near
 from anyarray.backends.jax.elementwise import modulus
 from anyarray.backends.jax.statistical import root_of_sum, total_dtype, with_nan
 
@@ -56,12 +57,12 @@ def cross(x1: Native, x2: Native, *, axis: int = -1) -> Native:
 
 @compiled
 def diagonal(x: Native, *, offset: int = 0) -> Native:
-    return jnp.linalg.diagonal(x, offset=offset)
+    return jnp.linalg.diagonal(x, offset=near(x, offset))
 
 
 @compiled
 def trace(x: Native, *, offset: int = 0, dtype: Any = None) -> Native:
-    return jnp.sum(jnp.linalg.diagonal(x, offset=offset), axis=-1, dtype=total_dtype(x, dtype))
+    return jnp.sum(jnp.linalg.diagonal(x, offset=near(x, offset)), axis=-1, dtype=total_dtype(x, dtype))
 
 
 def _factoring(function: Callable[..., Any]) -> Any:

@@ -23,11 +23,15 @@ def matmul(x1: Native, x2: Native) -> Native:
 
 @compiled
 def _tensordot(x1: Native, x2: Native, *, axes: int | tuple[tuple[int, ...], tuple[int, ...]]) -> Native:
+    if isinstance(axes, int) and axes < 0:  # which JAX takes for something else
+        raise ValueError(f"axes must not be negative, not {axes}")
     return jnp.tensordot(*promoted(x1, x2), axes=axes, precision=HIGHEST)
 
 
 def tensordot(x1: Native, x2: Native, /, *, axes: int | tuple[Sequence[int], Sequence[int]] = 2) -> Native:
-    return _tensordot(x1, x2, axes=axes if isinstance(axes, int) else tuple(tuple(pair) for pair in axes))
+    if not isinstance(axes, int):
+        axes = tuple(one if isinstance(one, int) else tuple(one) for one in axes)  # type: ignore[assignment]  # as in NumPy
+    return _tensordot(x1, x2, axes=axes)
 
 
 @compiled

@@ -126,6 +126,8 @@ _repeat_each: Final = data_dependent("repeat", jnp.repeat, np.repeat)
 
 
 def repeat(x: Native, repeats: int | Native, /, *, axis: int | None = None) -> Native:
+    if axis is not None and not x.ndim:  # JAX takes 0 and -1
+        raise np.exceptions.AxisError(axis, 0)
     return (_repeat if isinstance(repeats, int) else _repeat_each)(x, repeats, axis=axis)
 
 

@@ -26,6 +26,10 @@ def _diff(x: Native, prepend: Native | None, append: Native | None, *, axis: int
     x, prepend, append = (None if end is None else next(given) for end in (x, prepend, append))
     if not -x.ndim <= axis < x.ndim:  # at which JAX does not look if there is nothing to subtract
         raise np.exceptions.AxisError(axis, x.ndim)
+    ends = (end for end in (prepend, append) if end is not None)
+    length = sum(end.shape[axis] if end.ndim else 1 for end in (x, *ends))
+    if isinstance(length, int):  # after so many nothing is left, which JAX would go on to subtract
+        n = min(n, length)
     return jnp.diff(x, n=n, axis=axis, prepend=prepend, append=append)
 
 

@@ -174,6 +174,8 @@ def _plan(
     """
     if axes is None:
         axes = range(x.shape.rank) if s is None else range(-len(s), 0)
+    if not axes and function in ("rfftn", "irfftn"):
+        raise ValueError("there are no elements to transform")
     if s is None:
         return [(axis, None) for axis in axes]
     if len(s) != len(axes):
@@ -233,6 +235,8 @@ def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None
 
 def _shifted(x: Tensor, axes: int | Sequence[int] | None, sign: int) -> Tensor:
     positions = axes_in(axes if axes is None or isinstance(axes, int) else tuple(axes), x.shape.rank)
+    if not positions:
+        return x
     shape = lengths(x)
     return _roll(x, shape_tensor([sign * (shape[axis] // 2) for axis in positions]), constant(positions))
 

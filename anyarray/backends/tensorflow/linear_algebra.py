@@ -190,7 +190,8 @@ def tensordot(x1: Tensor, x2: Tensor, /, *, axes: int | tuple[Sequence[int], Seq
                 f"tensordot: axes must be between 0 and {min(rank1, rank2)}, which both arrays have, not {axes}"
             )
         axes = range(rank1 - axes, rank1), range(axes)
-    axes1, axes2 = axes_in(tuple(axes[0]), rank1), axes_in(tuple(axes[1]), rank2)
+    first, second = (one if isinstance(one, int) else tuple(one) for one in axes)
+    axes1, axes2 = axes_in(first, rank1), axes_in(second, rank2)
     lengths1, lengths2 = lengths(x1), lengths(x2)
     pairs = [(lengths1[axis1], lengths2[axis2]) for axis1, axis2 in zip(axes1, axes2, strict=False)]
     if len(axes1) != len(axes2) or any(isinstance(n1, int) and isinstance(n2, int) and n1 != n2 for n1, n2 in pairs):
