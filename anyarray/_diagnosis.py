@@ -278,11 +278,12 @@ def diagnose_index(error: Exception, shape: Shape, key: Any, value: Shape | None
                 # In NumPy's words, by which libraries know the error.
                 text = f"index: index {wrong.flat[0]} is out of bounds for axis {axis - 1} with size {here[0]}"
                 raise _errors.ArgumentIndexError(text) from error
-    arrays = [one for one in key if isinstance(one, np.ndarray) and one.dtype.kind != "b"]
+    arrays = [one for one in key if isinstance(one, np.ndarray)]
+    given = [one.shape if one.dtype.kind != "b" else (int(np.count_nonzero(one)),) for one in arrays]
     try:
-        np.broadcast_shapes(*[one.shape for one in arrays])
+        np.broadcast_shapes(*given)
     except ValueError:
-        shapes = " and ".join(str(one.shape) for one in arrays)
+        shapes = " and ".join(map(str, given))
         raise _errors.ArgumentIndexError(f"index: arrays of shapes {shapes} cannot be broadcast together") from error
     refusal = _backend.refusal_of(error)
     if refusal is not None and value is None:
