@@ -245,6 +245,14 @@ def test_a_flag_may_be_0_or_1(function: str) -> None:
     assert getattr(xp, function)(x, axis=0, keepdims=0).shape == (3,)
 
 
+@pytest.mark.parametrize("flag", [0, 1, 2])
+@pytest.mark.usefixtures("backend")
+def test_a_flag_of_sorting_may_be_an_int(flag: int) -> None:
+    x = xp.asarray([2.0, 3.0, 1.0])
+    assert xp.sort(x, stable=flag, descending=flag).tolist() == sorted([1.0, 2.0, 3.0], reverse=bool(flag))
+    assert xp.argsort(x, stable=flag).tolist() == [2, 0, 1]
+
+
 @pytest.mark.usefixtures("backend")
 def test_a_flag_of_linear_algebra_may_be_0_or_1() -> None:
     x = xp.ones((2, 3))
