@@ -153,15 +153,15 @@ class Array(metaclass=_Unmade):
         """
         here = self._home
         try:
-            is_read, lend, place, home = here.ways[device]
+            read, lend, place, home = here.ways[device]
         except (KeyError, TypeError):
-            is_read, lend, place, home = _transfer.way_to(here, device)
+            read, lend, place, home = _transfer.way_to(here, device)
         native: Any
         result = _new()
-        if is_read and watch() is UNWATCHED:
+        if read is not None and watch() is UNWATCHED:
             # Nobody can write to the memory, and NumPy reads it in half a microsecond: nothing else is asked.
             try:
-                native = _asarray(self._native)
+                native = read(self._native)
                 result._native = native
                 if type(native.base) is memoryview:
                     result._home = home
@@ -658,7 +658,6 @@ _TAKEN: Final[dict[Any, str]] = {bool: "biufc", int: "iufc", float: "fc", comple
 """Kinds of dtypes to which NumPy itself writes a Python scalar with its value."""
 
 _NUMPY: Final = _backend.backend_of_name("numpy").free
-_asarray: Final = np.asarray
 _ndarray: Final = np.ndarray
 _brought: Final = _dispatch.brought
 _new: Final[Callable[[], Array]] = type.__call__.__get__(Array)
@@ -779,8 +778,8 @@ def _normalised_one(key: Any, home: Home, is_settled: bool) -> Any:
         return slice(*[None if bound is None else _bound(bound) for bound in (start, stop, step)])
     if kind is Array:
         return _key_of_array(key, home, is_settled)
-    if kind is bool or isinstance(key, (list, np.bool_)):
-        key = np.asarray(key, dtype=np.intp if kind is list and not key else None)
+    if kind is bool or isinstance(key, (list, tuple, np.bool_)):  # NumPy takes a tuple within a key for a list
+        key = np.asarray(key, dtype=np.intp if kind in (list, tuple) and not key else None)
     elif not isinstance(key, (Array, np.ndarray)) and hasattr(key, "__index__"):
         try:
             return operator.index(key)

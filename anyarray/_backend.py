@@ -30,9 +30,9 @@ from anyarray._dtypes import DType
 Native = Any
 """A native array: np.ndarray, tf.Tensor, jax.Array, cupy.ndarray ..."""
 
-Way: TypeAlias = "tuple[bool, Callable[[Native, Any], Native] | None, Any, Home]"
-"""How arrays of a home come to a device: whether NumPy merely reads their memory; what lends it, if it is fit and
-nobody else holds it, to the native device that follows; the home they get there."""
+Way: TypeAlias = "tuple[Callable[[Native], Native] | None, Callable[[Native, Any], Native] | None, Any, Home]"
+"""How arrays of a home come to a device: what reads their memory in place, if NumPy is to; what lends it, if it is fit
+and nobody else holds it, to the native device that follows; the home they get there."""
 
 
 class Home:
@@ -275,7 +275,7 @@ class Library:
     has_derivatives: bool = False
     """Whether errors name it to who wants derivatives."""
     registers_classes: bool = False
-    """Whether its own functions take only classes that were registered with it."""
+    """Whether its own functions know a class only from when it was registered with it."""
 
     @property
     def is_installed(self) -> bool:
@@ -311,7 +311,7 @@ LIBRARIES: Final[dict[str, Library]] = {
         Library(
             "tf", "anyarray.backends.tensorflow", "tensorflow", ("cpu", "gpu", "tpu"),
             ("tensorflow", "tensorflow-cpu", "tf-nightly"), ("tensorflow", "tf_keras"), "tensorflow",
-            has_derivatives=True,
+            has_derivatives=True, registers_classes=True,
         ),
         Library(
             "jax", "anyarray.backends.jax", "jax", ("cpu", "gpu", "tpu"),
@@ -459,7 +459,7 @@ class Backend:
 
     __slots__ = (
         "__weakref__", "_loaded", "_native_dtype", "free", "index", "is_deleted", "is_immutable", "kind", "library",
-        "name", "native_device", "placed", "reads_by_buffer", "routes",
+        "name", "native_device", "placed", "read_in_place", "routes",
     )  # fmt: skip
 
     def __init__(self, loaded: _Loaded, kind: str, index: int) -> None:
@@ -477,8 +477,8 @@ class Backend:
         """Whether nobody can write to the library's arrays."""
         self.is_deleted: Callable[[Native], bool] | None = getattr(loaded.module, "is_deleted", None)
         """Tells whether the memory of an array was given away; None if that cannot happen."""
-        self.reads_by_buffer = bool(getattr(loaded.module, "READS_BY_BUFFER", False))
-        """Whether an ndarray of a buffer is what the library's `to_numpy` gives."""
+        self.read_in_place: Callable[[Native], Any] | None = getattr(loaded.module, "read_in_place", None)
+        """What gives an ndarray of a buffer in less time than `to_numpy`; None without such."""
         self._native_dtype = loaded.hook("native_dtype")
         self.routes: dict[Backend, Any] = {}
         """How arrays go to other backends, as `_transfer` has found."""

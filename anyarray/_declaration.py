@@ -62,6 +62,7 @@ class Parameter:
         "annotation",
         "choices",
         "is_condition",
+        "is_flag",
         "is_integral",
         "is_keyword",
         "is_optional",
@@ -93,9 +94,11 @@ class Parameter:
             self.role = PLAIN
         self.is_integral = self.role is PLAIN and not _INTEGERS.isdisjoint(union)
         """Whether it is an integer, or several."""
+        self.is_flag = self.role is PLAIN and "bool" in union
+        """Whether it is a bool, for which an integer will do."""
         self.choices = _diagnosis.words(self.annotation) if self.annotation.startswith("Literal") else []
         """The words that it may be, in quotes."""
-        self.is_read = self.is_integral or bool(self.choices)
+        self.is_read = self.is_integral or self.is_flag or bool(self.choices)
         # What `where` chooses by and what `searchsorted` sorts by: no dtype follows from them.
         self.is_condition = self.role is ARRAY and (words == "boolean" or (words == "integer" and self.is_optional))
 

@@ -79,8 +79,10 @@ class Fit(NamedTuple):
 def diagnose(error: Exception, function: str, inputs: Sequence[Input], arguments: dict[str, Any], fit: Fit) -> None:
     """Raise the error that the arguments call for, from the native `error`.
 
-    Returns if they seem right.
+    Returns if they seem right, or if memory ran out, of which they tell nothing.
     """
+    if _backend.is_out_of_memory(error):
+        return
     inputs = _as_written(inputs)
     for one in inputs:
         if one.dtype.kind not in ACCEPTED[one.words]:

@@ -485,7 +485,10 @@ def as_array(function: str, parameter: str, value: Any) -> Array:
     home = backend.free if backend.library == "numpy" else backend.placed
     if type(value) in VARIABLES:
         value = value.value  # pyright: ignore[reportAttributeAccessIssue]  # so it is no ndarray
-    native = home.plain(value)
+    try:
+        native = home.plain(value)
+    except TypeError as error:
+        raise _errors.ArgumentTypeError(f"{function}: {parameter} cannot be an Array: {error}") from error
     home.dtype(native)  # raises for dtypes that no Array has
     return wrap(native, home)
 
@@ -562,15 +565,15 @@ def brought(array: Array, home: Home, cause: str, explicit: bool = False) -> Nat
 def read(declaration: Declaration, at: int, value: Any) -> Any:
     """What was given for parameter `at`, which is no array.
 
-    Integers become Python's own, which all libraries take. Raises TypeError or ValueError for what the parameter cannot
-    be.
+    Integers and flags become Python's own, which all libraries take. Raises TypeError or ValueError for what the
+    parameter cannot be.
     """
     p = declaration.parameters[at]
     if p.annotation == SHAPE:
         return lengths(declaration.name, p.name, value)
     given = _plain(value) if p.is_integral else value
     _diagnosis.require_plain(declaration.name, p.name, p.annotation, given)
-    return given
+    return bool(given) if p.is_flag and given is not None else given
 
 
 def lengths(function: str, parameter: str, shape: Any) -> Any:
@@ -597,7 +600,7 @@ def _plain(value: Any) -> Any:
     """Integers, alone, in sequences or arrays, as Python's; else what came."""
     if isinstance(value, (np.integer, np.ndarray)) or is_array(value):
         value = value.tolist()
-    if isinstance(value, (list, tuple)):  # einops and SciPy pass lists
+    if isinstance(value, (list, tuple, range)):  # einops and SciPy pass lists
         return tuple([one if type(one) is int else _plain(one) for one in value])
     return value
 

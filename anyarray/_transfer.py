@@ -227,9 +227,9 @@ def way_to(home: Home, device: Any) -> Way:
     """The way from `home` to a device, or to what has its name."""
     source, target = home.backend, as_backend(device)
     way = route(source, target)
-    is_read = way.is_always_safe and target.library == "numpy" and source.reads_by_buffer
+    read = source.read_in_place if way.is_always_safe and target.library == "numpy" else None
     lend = way.take if way.needs_fit else None
-    known: Way = (False, None, None, target.placed) if home.depth else (is_read, lend, way.device, target.placed)
+    known: Way = (None, None, None, target.placed) if home.depth else (read, lend, way.device, target.placed)
     home.ways[device] = known
     return known
 

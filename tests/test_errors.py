@@ -5,6 +5,7 @@ It names function, parameter, what was wanted and what came.
 
 from __future__ import annotations
 
+import math
 import operator
 import re
 from collections.abc import Callable
@@ -858,3 +859,52 @@ def test_linear_algebra_of_16_bits_is_refused_in_the_same_words(library: str) ->
     assert str(caught.value) == (
         "cholesky: x must not have the dtype float16 on this backend. Convert it: xp.astype(...)"
     )
+
+
+@pytest.mark.parametrize(
+    "create",
+    [
+        lambda: xp.zeros((2**40, 2**40)),
+        lambda: xp.ones(2**62),
+        lambda: xp.empty((0, 2**62, 2**62)),
+        lambda: xp.full(2**60, 1, dtype="uint8"),
+        lambda: xp.eye(2**40),
+        lambda: xp.linspace(0, 1, 2**60),
+        lambda: xp.linspace(0, 1, 10**400),
+        lambda: xp.arange(10**18),
+        lambda: xp.arange(0, math.inf),
+    ],
+)
+@pytest.mark.usefixtures("backend")
+def test_more_elements_than_any_array_has_are_refused(create: Callable[[], xp.Array]) -> None:
+    with pytest.raises(xp.ArgumentValueError, match=r"^[a-z]+: no array holds .* elements$"):
+        create()
+
+
+@pytest.mark.parametrize("flag", ["no", 1.5, [True], None], ids=repr)
+@pytest.mark.usefixtures("backend")
+def test_a_flag_is_true_or_false(flag: Any) -> None:
+    x = xp.ones((2, 2))
+    for call in (
+        lambda: xp.sum(x, keepdims=flag),
+        lambda: xp.sort(x, descending=flag),
+        lambda: xp.linalg.svd(x, full_matrices=flag),
+        lambda: xp.isin(x, x, invert=flag),
+        lambda: xp.linspace(0, 1, 3, endpoint=flag),
+    ):
+        with pytest.raises(xp.ArgumentTypeError, match=r"^[a-z]+: [a-z_]+ must be True or False, not "):
+            call()
+
+
+@pytest.mark.parametrize("flag", [1, np.True_, np.int8(1)], ids=repr)
+@pytest.mark.usefixtures("backend")
+def test_an_integer_and_a_bool_of_numpy_are_flags(flag: Any) -> None:
+    x = xp.asarray([[1.0, 2.0]])
+    assert xp.sum(x, keepdims=flag).shape == (1, 1)
+    assert xp.sort(x, descending=flag).tolist() == [[2.0, 1.0]]
+    assert xp.linalg.svd(x, full_matrices=flag).Vh.shape == (2, 2)
+
+
+def test_a_masked_array_is_refused_by_the_function() -> None:
+    with pytest.raises(TypeError, match=r"^sum: x cannot be an Array: a masked array would lose its mask\."):
+        xp.sum(np.ma.array([1.0, 2.0], mask=[False, True]))

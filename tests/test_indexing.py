@@ -124,6 +124,8 @@ READ: dict[str, Any] = {
     "empty list": [],
     "list of bools": [True, False],
     "two lists": ([0, 1], [2, 0]),
+    "two tuples": ((0, 1), (2, 0)),
+    "empty tuple and slice": ((), slice(None)),
     "list and slice": (slice(None), [2, 0]),
     "True": True,
     "False": False,

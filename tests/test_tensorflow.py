@@ -486,3 +486,21 @@ def test_the_log_level_that_the_user_set_holds(run_python: Callable[..., str]) -
         print(os.environ["TF_CPP_MIN_LOG_LEVEL"])
     """
     assert run_python(program, TF_CPP_MIN_LOG_LEVEL="0").splitlines()[-1] == "0"
+
+
+@pytest.mark.parametrize(
+    "imports", ["import anyarray as xp\nimport tensorflow as tf", "import tensorflow as tf\nimport anyarray as xp"]
+)
+def test_tensorflow_knows_the_arrays_of_numpy_that_are_made_when_it_is_imported(
+    run_python: Callable[..., str], imports: str
+) -> None:
+    program = f"""
+{imports}
+from anyarray import _backend
+x = xp.ones(2)
+print([str(one) for one in _backend.loaded_backends()], x.device)
+tf.config.set_visible_devices([], "GPU")  # which TensorFlow refuses once it has looked at its devices
+twice = tf.function(lambda v: v * 2)
+print(type(twice(x)).__name__, type(twice(x)).__name__, type(tf.nest.flatten([x])[0]).__name__)
+    """
+    assert run_python(program).splitlines() == ["['numpy'] numpy", "Array Array EagerTensor"]

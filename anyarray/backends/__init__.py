@@ -70,8 +70,9 @@ What an array is
 From and to elsewhere
     `to_numpy(x)`
         an ndarray of the same values; read-only if it shares memory with x
-    `READS_BY_BUFFER`
-        True if `np.asarray(x)`, where it is of a buffer, is what `to_numpy` gives
+    `read_in_place(x)`
+        the same in less time where it is of a buffer, else anything. No default: then
+        nothing takes less
     `from_numpy(a, device)`
         a native array; shares no memory with the ndarray `a`, ever
     `to_device(x, device)`

@@ -13,7 +13,7 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from anyarray import _automatic, _backend, _choice, _dispatch, _dtypes, _errors, _memory, _transfer
+from anyarray import _automatic, _backend, _choice, _diagnosis, _dispatch, _dtypes, _errors, _memory, _transfer
 from anyarray._array import AnyArray, Array, Shape
 from anyarray._backend import Backend, Home
 from anyarray._declaration import declare
@@ -45,6 +45,8 @@ _FEW: Final = 1 << 31
 """Below which integers fit the usual default dtype."""
 _MOST: Final = 1 << 48
 """Elements that no array has: as many bytes as processors can address."""
+_MOST_AXES: Final = 32
+"""Axes that arrays of every library may have."""
 
 Device = Backend | str
 Number = bool | int | float | complex
@@ -88,9 +90,7 @@ def arange(
     try:
         native = home.arange(start, stop, step, dtype=kind, device=place)
     except Exception as error:
-        elements: Any = (stop - start) / step  # pyright: ignore[reportOperatorIssue]  # numbers, as was read above
-        if not elements < _MOST:
-            raise _errors.ArgumentValueError(f"arange: no array holds {elements:.3g} elements") from error
+        _explain_size("arange", ((stop - start) // step,), error)  # pyright: ignore[reportOperatorIssue]  # they are real
         raise
     return made(native, home)
 
@@ -330,8 +330,7 @@ def empty(shape: Shape, *, dtype: DTypeLike | None = None, device: Device | None
 
     Source: array API 2025.12, creation_functions.empty.
     """
-    home, kind, place = _place(device, dtype, float)
-    return made(home.empty(_shape("empty", shape), dtype=kind, device=place), home)
+    return _of_shape("empty", shape, dtype, device)
 
 
 @declare(batch="conversion")
@@ -372,9 +371,14 @@ def eye(
     rows = _dispatch.integer("eye", "n_rows", n_rows)
     columns = rows if n_cols is None else _dispatch.integer("eye", "n_cols", n_cols)
     k = _dispatch.integer("eye", "k", k)
-    _shape("eye", (rows, columns))
+    shape = _shape("eye", (rows, columns))
     home, kind, place = _place(device, dtype, float)
-    return made(home.eye(rows, columns, k=k, dtype=kind, device=place), home)
+    try:
+        native = home.eye(rows, columns, k=k, dtype=kind, device=place)
+    except Exception as error:
+        _explain_size("eye", shape, error)
+        raise
+    return made(native, home)
 
 
 def from_dlpack(x: object, /, *, device: Device | None = None, copy: bool | None = None) -> Array:
@@ -429,7 +433,12 @@ def full(
         return _dispatch.wrap(home.broadcast_to(_dispatch.brought(value, home, "full"), shape), home)
     fill_value = _fitted("full", fill_value, _defaults()[kind] if dtype is None else _dtypes.dtype(dtype))
     home, wanted, place = _place(device, dtype, kind)
-    return made(home.full(shape, fill_value, dtype=wanted, device=place), home)
+    try:
+        native = home.full(shape, fill_value, dtype=wanted, device=place)
+    except Exception as error:
+        _explain_size("full", shape, error)
+        raise
+    return made(native, home)
 
 
 @declare(cost="creation", alike="ones_like", batch="conversion")
@@ -485,8 +494,14 @@ def linspace(
         raise _errors.ArgumentTypeError(
             f"linspace: start and stop must not be complex for dtype {_dtypes.dtype(dtype)}. Leave dtype out"
         )
+    _diagnosis.require_plain("linspace", "endpoint", "bool", endpoint)
     home, kind, place = _place(device, dtype, complex if is_complex else float)
-    return made(home.linspace(start, stop, num, endpoint=bool(endpoint), dtype=kind, device=place), home)
+    try:
+        native = home.linspace(start, stop, num, endpoint=bool(endpoint), dtype=kind, device=place)
+    except Exception as error:
+        _explain_size("linspace", (num,), error)
+        raise
+    return made(native, home)
 
 
 @dispatch
@@ -515,8 +530,7 @@ def ones(shape: Shape, *, dtype: DTypeLike | None = None, device: Device | None 
 
     Source: array API 2025.12, creation_functions.ones.
     """
-    home, kind, place = _place(device, dtype, float)
-    return made(home.ones(_shape("ones", shape), dtype=kind, device=place), home)
+    return _of_shape("ones", shape, dtype, device)
 
 
 @declare(cost="creation", batch="conversion")
@@ -574,8 +588,7 @@ def zeros(shape: Shape, *, dtype: DTypeLike | None = None, device: Device | None
 
     Source: array API 2025.12, creation_functions.zeros.
     """
-    home, kind, place = _place(device, dtype, float)
-    return made(home.zeros(_shape("zeros", shape), dtype=kind, device=place), home)
+    return _of_shape("zeros", shape, dtype, device)
 
 
 @declare(cost="creation", alike="ones_like", batch="conversion")
@@ -591,6 +604,33 @@ def zeros_like(x: AnyArray, /, *, dtype: DTypeLike | None = None, device: Device
     Source: array API 2025.12, creation_functions.zeros_like.
     """
     return _like("zeros_like", x, dtype, device)
+
+
+def _of_shape(name: str, shape: Shape, dtype: DTypeLike | None, device: Device | None) -> Array:
+    """What the native function `name` gives for a shape."""
+    home, kind, place = _place(device, dtype, float)
+    lengths = (shape,) if type(shape) is int and shape >= 0 else _shape(name, shape)
+    try:
+        native = getattr(home, name)(lengths, dtype=kind, device=place)
+    except Exception as error:
+        _explain_size(name, lengths, error)
+        raise
+    return made(native, home)
+
+
+def _explain_size(function: str, shape: tuple[float, ...], error: Exception) -> None:
+    """Raise ValueError if no array has that shape."""
+    _refuse_size(function, shape, error)
+    if len(shape) > _MOST_AXES and not _backend.is_out_of_memory(error):
+        raise _errors.ArgumentValueError(f"{function}: shape has too many axes, {len(shape)}") from error
+
+
+def _refuse_size(function: str, shape: tuple[float, ...], error: Exception | None = None) -> None:
+    """Raise ValueError for more elements than any array holds."""
+    elements = math.prod([n for n in shape if n])  # libraries count no axis of length 0 either
+    if not elements < _MOST:
+        count = f"{elements:.3g}" if elements < 1e300 else "that many"
+        raise _errors.ArgumentValueError(f"{function}: no array holds {count} elements") from error
 
 
 def _like(name: str, x: AnyArray, dtype: DTypeLike | None, device: Device | None, *args: Any) -> Array:
@@ -622,7 +662,7 @@ def _check_range(start: Any, stop: Any, step: Any, dtype: DTypeLike | None) -> N
     if dtype is None and -_FEW < start < _FEW and -_FEW < stop < _FEW:
         return
     wanted = _defaults()[int] if dtype is None else _dtypes.dtype(dtype)
-    if wanted.kind not in "iu" or not all(map(math.isfinite, (start, stop, step))):
+    if wanted.kind not in "iu" or any(one - one for one in (start, stop, step)):  # as of what is not finite
         return
     if isinstance(start, int) and isinstance(stop, int) and isinstance(step, int):
         length = -((start - stop) // step)
@@ -633,6 +673,7 @@ def _check_range(start: Any, stop: Any, step: Any, dtype: DTypeLike | None) -> N
     if length > 0:
         for value in (start, start + (length - 1) * step):
             _dtypes.integer_within("arange", value, wanted)
+        _refuse_size("arange", (length,))
 
 
 def _fitted(function: str, value: Any, wanted: DType) -> Any:
@@ -684,5 +725,7 @@ def _number(function: str, value: Any) -> Any:
     if isinstance(value, (bool, int, float, complex)) and not isinstance(value, np.generic):
         return value
     if hasattr(value, "item") and not getattr(value, "shape", ()):
-        return value.item()
+        item = value.item()
+        if isinstance(item, (bool, int, float, complex)):
+            return item
     raise _errors.ArgumentTypeError(f"{function}: bounds must be numbers, not {type(value).__name__}")

@@ -363,5 +363,5 @@ def test_transforms_refuse_other_lengths(s: tuple[int], on_jax: None) -> None:
     ids="zeros ones full eye broadcast_to tile repeat fft".split(),
 )
 def test_an_array_that_no_memory_holds_is_refused_and_does_not_end_the_process(call: Callable[[], xp.Array]) -> None:
-    with xp.backend("jax"), pytest.raises(ValueError, match=r"no memory holds|broadcast|is too large"):
+    with xp.backend("jax"), pytest.raises(ValueError, match=r"no (memory|array) holds|broadcast|is too large"):
         call()

@@ -19,7 +19,6 @@ __all__ = [
     "ARRAY_TYPES",
     "IS_IMMUTABLE",
     "PROMOTES",
-    "READS_BY_BUFFER",
     "EagerTensor",
     "adopt",
     "device_of",
@@ -36,6 +35,7 @@ __all__ = [
     "namespace",
     "native_dtype",
     "plain",
+    "read_in_place",
     "scalar",
     "shape_of",
     "synchronize",
@@ -47,7 +47,6 @@ namespace = jnp
 ARRAY_TYPES: Final = (jax.Array, jax.core.Tracer)
 IS_IMMUTABLE: Final = True
 PROMOTES: Final = True
-READS_BY_BUFFER: Final = True
 
 
 def devices() -> dict[str, list[Any]]:
@@ -98,8 +97,20 @@ def is_traced(x: Native) -> bool:
     return isinstance(x, jax.core.Tracer)
 
 
-# A read-only view on the CPU, else a read-only copy.
-to_numpy: Final[Callable[[Native], np.ndarray[Any, Any]]] = np.asarray
+def to_numpy(x: Native) -> np.ndarray[Any, Any]:
+    """The values of `x`, read-only: a view on the CPU, else a copy."""
+    if x.size > _LARGE:
+        synchronize(x)
+    return np.asarray(x)
+
+
+read_in_place: Final = to_numpy
+
+_LARGE: Final = 1 << 16
+"""Elements from which on an array is waited for before its memory is read.
+
+If there was no memory for it, waiting raises. Who reads it right away ends the process.
+"""
 
 
 def from_numpy(a: np.ndarray[Any, Any], device: Any) -> Native:
@@ -161,6 +172,8 @@ def is_deleted(x: Native) -> bool:
 
 def exported(x: Native) -> Native:
     """`x` itself: its capsule says that it is not to be written."""
+    if x.size > _LARGE:
+        synchronize(x)
     return x
 
 
@@ -228,7 +241,9 @@ def is_out_of_memory(error: BaseException) -> bool:
 
     JAX has one class for all that XLA reports, and the message begins with which.
     """
-    return isinstance(error, jax.errors.JaxRuntimeError) and "RESOURCE_EXHAUSTED" in str(error)
+    return isinstance(error, jax.errors.JaxRuntimeError) and (
+        "RESOURCE_EXHAUSTED" in str(error) or "Out of memory" in str(error)  # the latter on a CPU
+    )
 
 
 def adopt(kind: type, unwrap: Callable[[Any], Native], wrap: Callable[[Native], Any]) -> None:

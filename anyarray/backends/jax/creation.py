@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -13,7 +13,7 @@ import numpy as np
 from jax import lax
 
 from anyarray import _dtypes
-from anyarray.backends.jax._hooks import placed, synchronize
+from anyarray.backends.jax._hooks import placed
 from anyarray.backends.jax._kernel import Native, compiled, in_dtype
 
 __all__ = [
@@ -34,22 +34,12 @@ __all__ = [
 ]
 
 
-_LARGE: Final = 1 << 27
-"""Elements from which on waiting for an array takes no time beside making it."""
-
-
 def creation(function: Callable[..., Native]) -> Callable[..., Native]:
-    """`function` on the default device, with its result bound to `device`.
-
-    A large one is waited for: where there was no memory, whoever reads the buffer of the result ends the process.
-    """
+    """`function` on the default device, with its result bound to `device`."""
 
     @functools.wraps(function)
     def on_device(*args: Any, device: Any = None, **kwargs: Any) -> Native:
-        x = function(*args, **kwargs)
-        if x.size > _LARGE:
-            synchronize(x)
-        return placed(x, device)
+        return placed(function(*args, **kwargs), device)
 
     return on_device
 

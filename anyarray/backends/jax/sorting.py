@@ -18,7 +18,7 @@ def sort(x: Native, *, axis: int = -1, descending: bool = False, stable: bool = 
     require_kinds("biuf", x)
     if descending and stable and x.ndim and kind_of(x) == "f":
         return jnp.flip(jnp.sort(jnp.flip(x, axis), axis=axis, stable=True), axis)
-    return jnp.sort(x, axis=axis, descending=bool(descending), stable=bool(stable))
+    return jnp.sort(x, axis=axis, descending=descending, stable=stable)
 
 
 @compiled
@@ -26,4 +26,4 @@ def argsort(x: Native, *, axis: int = -1, descending: bool = False, stable: bool
     require_kinds("biuf", x)
     if not x.ndim:
         raise ValueError("argsort: x must have at least one axis")
-    return jnp.argsort(x, axis=axis, descending=bool(descending), stable=bool(stable))
+    return jnp.argsort(x, axis=axis, descending=descending, stable=stable)

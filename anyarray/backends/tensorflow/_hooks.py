@@ -5,7 +5,6 @@ from __future__ import annotations
 __all__ = [
     "ARRAY_TYPES",
     "IS_IMMUTABLE",
-    "READS_BY_BUFFER",
     "device_of",
     "devices",
     "dtype_of",
@@ -18,6 +17,7 @@ __all__ = [
     "is_traced",
     "native_dtype",
     "plain",
+    "read_in_place",
     "refusal_of",
     "scalar",
     "scoped",
@@ -41,7 +41,6 @@ from anyarray.backends.tensorflow._loading import chatter_held_back, tf
 
 ARRAY_TYPES: Final = (tf.Tensor, tf.Variable)
 IS_IMMUTABLE: Final = True
-READS_BY_BUFFER: Final = True
 
 _HERE: Final = "/job:localhost/replica:0/task:0"
 """What TensorFlow puts before the name of a device of this process, at some places and not at others."""
@@ -126,7 +125,7 @@ def to_numpy(x: Tensor) -> npt.NDArray[Any]:
     return np.asarray(bitcast(x, "int16")).view(dtype.as_numpy_dtype)
 
 
-_asarray: Final = np.asarray
+read_in_place = _asarray = np.asarray
 _READ_IN_PLACE: Final = frozenset([np.dtype(name).num for name in NATIVE if name != "bfloat16"])
 """NumPy's numbers of dtypes. Asked of the ndarray, as TensorFlow takes four times as long to tell its dtype."""
 

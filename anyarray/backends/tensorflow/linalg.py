@@ -254,7 +254,7 @@ def qr(x: Tensor, /, *, mode: str = "reduced") -> tuple[Tensor, Tensor]:
 @_of_every_dtype
 def svd(x: Tensor, /, *, full_matrices: bool = True) -> tuple[Tensor, Tensor, Tensor]:
     _require_matrix("svd", x)
-    s, u, v = _svd(x, True, bool(full_matrices))
+    s, u, v = _svd(x, True, full_matrices)
     s = _real_part(s)
     if may_be_differentiated(x):
         u, v = lost_at_ties(u, s), lost_at_ties(v, s)
@@ -389,7 +389,7 @@ def _pseudo_inverse(x: Tensor, rtol: float | Tensor | None) -> Tensor:
 
 def _largest(x: Tensor, *, axis: Ints | None, keepdims: bool) -> Tensor:
     """The largest of elements that are not negative; 0 if there are none."""
-    return _maximum(_max(x, axes_tensor(x, axis), bool(keepdims)), constant(0, name_of(x)))
+    return _maximum(_max(x, axes_tensor(x, axis), keepdims), constant(0, name_of(x)))
 
 
 @_of_every_dtype
@@ -415,7 +415,7 @@ def vector_norm(x: Tensor, /, *, axis: Ints | None = None, keepdims: bool = Fals
         return with_axes_merged(lambda y: vector_norm(y, axis=-1, ord=ord), x, axis, keepdims)
     size = _modulus(x)
     if ord == 2:
-        return with_slope_at_zero(lambda y, k: _euclidean_norm(y, axes_tensor(y, axis), k), size, bool(keepdims))
+        return with_slope_at_zero(lambda y, k: _euclidean_norm(y, axes_tensor(y, axis), k), size, keepdims)
     if ord == math.inf:
         return _largest(size, axis=axis, keepdims=keepdims)
     if ord == -math.inf:

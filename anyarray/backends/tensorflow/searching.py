@@ -101,7 +101,7 @@ def count_nonzero(x: Tensor, /, *, axis: Ints | None = None, keepdims: bool = Fa
     if is_on_host(x):
         _require_axes(x, axis)
         return from_host(np.asarray(np.count_nonzero(on_host(x), axis, keepdims=keepdims), np.int64), x)
-    return _sum(cast(_is_nonzero(x), "int64"), constant(axes_in(axis, len(shape_of(x)))), bool(keepdims))
+    return _sum(cast(_is_nonzero(x), "int64"), constant(axes_in(axis, len(shape_of(x)))), keepdims)
 
 
 def nonzero(x: Tensor, /) -> tuple[Tensor, ...]:

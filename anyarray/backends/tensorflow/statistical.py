@@ -102,7 +102,7 @@ def sum(x: Tensor, /, *, axis: Ints | None = None, dtype: Any = None, keepdims: 
         x = _summand(x, dtype)
     if alternate(x, axis):
         return with_axes_merged(_along_last(_add_up), x, axis, keepdims)
-    return _add_up(x, every_axis(x.shape.rank) if axis is None else constant(axis), bool(keepdims))
+    return _add_up(x, every_axis(x.shape.rank) if axis is None else constant(axis), keepdims)
 
 
 def prod(x: Tensor, /, *, axis: Ints | None = None, dtype: Any = None, keepdims: bool = False) -> Tensor:
@@ -112,7 +112,7 @@ def prod(x: Tensor, /, *, axis: Ints | None = None, dtype: Any = None, keepdims:
         return with_axes_merged(lambda y: _squeeze(product(y), [-1]), x, axis, keepdims)
     if alternate(x, axis):
         return with_axes_merged(_along_last(_product), x, axis, keepdims)
-    return _product(x, every_axis(x.shape.rank) if axis is None else constant(axis), bool(keepdims))
+    return _product(x, every_axis(x.shape.rank) if axis is None else constant(axis), keepdims)
 
 
 def _is_multiplied_apart(x: Tensor) -> bool:
@@ -188,11 +188,11 @@ def _extreme(function: str, raw: Callable[..., Tensor], of_bools: Callable[..., 
             return with_axes_merged(lambda y: extreme(y, axis=-1), x, axis, keepdims)
         axes = every_axis(len(shape)) if axis is None else constant(axis)
         try:
-            return raw(x, axes, bool(keepdims))
+            return raw(x, axes, keepdims)
         except REFUSALS:
             if x.dtype is not _BOOL:
                 raise
-        return of_bools(x, axes, bool(keepdims))
+        return of_bools(x, axes, keepdims)
 
     return extreme
 
@@ -229,12 +229,12 @@ def mean(x: Tensor, /, *, axis: Ints | None = None, keepdims: bool = False) -> T
     if alternate(x, axis):
         return with_axes_merged(lambda y: mean(y, axis=-1), x, axis, keepdims)
     if is_common(native):
-        return _mean(x, every_axis(x.shape.rank) if axis is None else constant(axis), bool(keepdims))
+        return _mean(x, every_axis(x.shape.rank) if axis is None else constant(axis), keepdims)
     wide = _AVERAGED[native]
     if wide is native:
-        total = _add_up(x, axes_tensor(x, axis), bool(keepdims))
+        total = _add_up(x, axes_tensor(x, axis), keepdims)
         return _divide(total, number(_degrees(x, axis, 0), native))
-    average = _mean(_cast(x, wide), axes_tensor(x, axis), bool(keepdims))
+    average = _mean(_cast(x, wide), axes_tensor(x, axis), keepdims)
     return _narrowed(average, x)
 
 
@@ -258,8 +258,8 @@ def _variance(x: Tensor, axis: Ints | None, correction: float, keepdims: bool) -
     else:
         squares = _squared_difference(x, _mean(x, axes, True))
     if correction == 0:
-        return _mean(squares, axes, bool(keepdims))
-    total = _add_up(squares, axes, bool(keepdims))
+        return _mean(squares, axes, keepdims)
+    total = _add_up(squares, axes, keepdims)
     degrees = _degrees(x, axis, correction)
     if isinstance(degrees, int | float):
         degrees = degrees if degrees > 0 else math.nan

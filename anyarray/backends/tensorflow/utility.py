@@ -27,11 +27,11 @@ def _truth(x: Tensor) -> Tensor:
 
 
 def all(x: Tensor, /, *, axis: Ints | None = None, keepdims: bool = False) -> Tensor:
-    return _all(_truth(x), axes_tensor(x, axis), bool(keepdims))
+    return _all(_truth(x), axes_tensor(x, axis), keepdims)
 
 
 def any(x: Tensor, /, *, axis: Ints | None = None, keepdims: bool = False) -> Tensor:
-    return _any(_truth(x), axes_tensor(x, axis), bool(keepdims))
+    return _any(_truth(x), axes_tensor(x, axis), keepdims)
 
 
 def diff(
