@@ -592,9 +592,11 @@ def _transform(function: Callable[..., Native], *, is_half: bool = False) -> Cal
     """
 
     def transform(x: Native, /, *, n: int | None = None, axis: int = -1, norm: Any = "backward") -> Native:
-        if is_half and n is not None and 0 in x.shape and not x.shape[axis]:
+        if x.dtype.char == "e":
+            x = x.astype(np.float32)
+        if is_half and n is not None and not x.size and not x.shape[axis]:
             x = _with_one(x, axis)
-        return function(_of_32_bits(x), n, axis, norm)
+        return function(x, n, axis, norm)
 
     return transform
 
@@ -612,20 +614,18 @@ def _transform_n(
         axes: tuple[int, ...] | None = None,
         norm: Any = "backward",
     ) -> Native:
+        if x.dtype.char == "e":
+            x = x.astype(np.float32)
         if axes is None and s is not None:
             axes = tuple(range(-len(s), 0))  # NumPy warns that it will not mean this any more
-        if is_half and s is not None and axes and 0 in x.shape and not x.shape[axes[-1]] and s[-1] != -1:
+        if is_half and s is not None and axes and not x.size and not x.shape[axes[-1]] and s[-1] != -1:
             x = _with_one(x, axes[-1])
-        result = function(_of_32_bits(x), s, axes, norm)
+        result = function(x, s, axes, norm)
         if is_complex and result.dtype.kind != "c":
             result = _as_complex(_floating(result))
         return result
 
     return transform
-
-
-def _of_32_bits(x: Native) -> Native:
-    return x.astype(np.float32) if x.dtype.char == "e" else x
 
 
 def _with_one(x: Native, axis: int) -> Native:
