@@ -477,9 +477,9 @@ def _beside(seconds: float, work: float, points: Sequence[tuple[float, float]]) 
     """
     first, launching = _cost.Curve(points)(work), points[0][1]
     if seconds > first:
-        return _cost.Beside(more=(seconds - first) / work)
+        return _cost.Beside(more=(seconds - first) / work, at=work)
     working, its = (max(one - launching, 0.2 * first) for one in (first, seconds))
-    return _cost.Beside(part=its / working)
+    return _cost.Beside(part=its / working, at=work)
 
 
 def _plausible(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:

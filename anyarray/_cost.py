@@ -354,13 +354,16 @@ class Curve:
 class Beside(NamedTuple):
     """A function beside the first of its class.
 
-    One that takes longer computes more, however fast memory is; one that takes less reads or writes less.
+    One that takes longer computes more, however fast memory is; one that takes less computes, reads or writes less.
+    What takes more than in proportion, as new pages of memory do, takes both the same.
     """
 
     part: float = 1.0
     """Of the other's time, launching aside."""
     more: float = 0.0
     """Seconds on top, by work."""
+    at: float = math.inf
+    """The work at which they were compared."""
 
 
 @dataclass(frozen=True)
@@ -429,8 +432,10 @@ class Model(NamedTuple):
         costs = self.backends[backend]
         curve = costs.curves[kind, width]
         launching = curve.points[0][1]
-        part, more = costs.others.get((function, width), _SAME)
-        return launching + part * (curve(amount) - launching) + more * amount
+        part, more, at = costs.others.get((function, width), _SAME)
+        working = curve(amount) - launching
+        in_proportion = working if amount <= at else min(working, (curve(at) - launching) * amount / at)
+        return launching + part * in_proportion + (working - in_proportion) + more * amount
 
     def first(self, backend: str, what: Call) -> float:
         """Seconds that its first call with new shapes takes longer."""
@@ -561,9 +566,9 @@ def model_of(data: Mapping[str, Any]) -> Model:
                 if points
             },
             {
-                (function, int(width)): Beside(_number(part), _number(more))
+                (function, int(width)): Beside(_number(part), _number(more), _number(at))
                 for function, by_width in row["others"].items()
-                for width, (part, more) in by_width.items()
+                for width, (part, more, at) in by_width.items()
             },
             {kind: _number(seconds) for kind, seconds in row["first"].items()},
             {int(width): _curve(points) for width, points in row["fused"].items() if points},

@@ -27,7 +27,7 @@ import platformdirs
 
 from anyarray import _backend, _cost
 
-FORMAT: Final = 2
+FORMAT: Final = 3
 """Of the file; another number is another meaning."""
 
 

@@ -22,7 +22,7 @@ from anyarray.__main__ import main
 MEASURED: Final[dict[str, Any]] = {
     "backends": {
         name: {
-            "importing": 0.0, "compiling": 0.0, "first": {}, "fused": {}, "others": {"log1p": {"8": [0.5, 1e-8]}},
+            "importing": 0.0, "compiling": 0.0, "first": {}, "fused": {}, "others": {"log1p": {"8": [0.5, 1e-8, 1e5]}},
             "classes": {"transcendental": {"8": [[1, launch], [1e6, launch + 1e6 * each]]}},
         }
         for name, launch, each in (("numpy", 1e-6, 1e-8), ("jax-cpu", 1e-5, 1e-9))
@@ -86,7 +86,7 @@ def test_a_save_that_fails_leaves_the_old_profile(file: Path) -> None:
 @pytest.mark.parametrize(
     ("entries", "fault"),
     [
-        ({"format": 0}, "is of format 0, not 2"),
+        ({"format": 0}, f"is of format 0, not {_profile.FORMAT}"),
         ({"machine": {"processor": "Z80"}}, "is of another machine"),
         ({"versions": {"numpy": "0.1"}}, r"is stale \(numpy 0\.1 is .+ now\)"),
         ({"backends": {}}, r"is broken \(ValueError: numpy is missing\)"),
@@ -414,6 +414,16 @@ def test_a_function_is_predicted_beside_the_first_of_its_class() -> None:
     assert seconds_of(model, "sqrt", (10**7,)) == pytest.approx(4e-2, rel=1e-2)
     assert seconds_of(model, "negative", (10**7,)) == pytest.approx(5e-3, rel=1e-2)
     assert seconds_of(model, "sqrt", (1,)) == pytest.approx(1e-6, rel=1e-2)
+
+
+def test_what_memory_takes_more_than_in_proportion_is_the_same_beside_the_first() -> None:
+    points = [(1, 1e-6), (1e5, 1e-4 + 1e-6), (1e6, 1e-3 + 1e-6), (1e7, 5e-2 + 1e-6)]  # 4e-2 s more for new pages
+    curves = {("transcendental", 8): _cost.Curve(points)}
+    others = {("tanh", 8): _cost.Beside(part=0.5, at=1e5)}
+    model = _cost.Model({"numpy": _cost.Costs(curves, others)}, {})
+    assert seconds_of(model, "tanh", (10**5,)) == pytest.approx(0.5e-4, rel=3e-2)
+    assert seconds_of(model, "tanh", (10**6,)) == pytest.approx(0.5e-3, rel=3e-2)
+    assert seconds_of(model, "tanh", (10**7,)) == pytest.approx(4e-2 + 0.5e-2, rel=3e-2)
 
 
 def test_what_takes_as_long_as_another_is_of_its_class() -> None:

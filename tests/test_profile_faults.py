@@ -105,7 +105,7 @@ def test_a_broken_profile_is_ignored_with_one_warning(file: Path, broken: Callab
 @pytest.mark.parametrize(("given", "shown"), [("2", "'2'"), (None, "None"), ("x" * 1000, "'" + "x" * 99)])
 def test_the_format_is_quoted_as_it_is(file: Path, given: Any, shown: str) -> None:
     changed(file, format=given)
-    with pytest.warns(xp.ProfileWarning, match=f"is of format {shown}, not 2, so"):
+    with pytest.warns(xp.ProfileWarning, match=f"is of format {shown}, not {_profile.FORMAT}, so"):
         used()
 
 
