@@ -471,7 +471,8 @@ def _of_transform(inputs: Sequence[Input], arguments: dict[str, Any]) -> Complai
         return f"x of shape {shape} has no elements to transform"
     last = arguments.get("axis", -1) if not axes else axes[-1]
     is_alone = sizes == (None,) and isinstance(last, int) and shape[last] == 1
-    return "x has one element along the axis, from which no length follows. Give it" if is_alone else None
+    cure = f"Give {'n' if 'n' in arguments else 's'}"
+    return f"x has one element along axis {last}, from which no length follows. {cure}" if is_alone else None
 
 
 def _of_difference(inputs: Sequence[Input], arguments: dict[str, Any]) -> Complaint:

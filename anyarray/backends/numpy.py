@@ -170,11 +170,11 @@ def zeros_like(x: Native, /, *, dtype: np.dtype[Any], device: str | None = None)
 
 
 def tril(x: Native, /, *, k: int = 0) -> Native:
-    return np.tril(_matrices(x), _diagonal(x, k))
+    return np.tril(_matrices(x), k and _diagonal(x, k))
 
 
 def triu(x: Native, /, *, k: int = 0) -> Native:
-    return np.triu(_matrices(x), _diagonal(x, k))
+    return np.triu(_matrices(x), k and _diagonal(x, k))
 
 
 def _diagonal(x: Native, k: int) -> int:
@@ -183,11 +183,11 @@ def _diagonal(x: Native, k: int) -> int:
 
 
 def diagonal(x: Native, /, *, offset: int = 0) -> Native:
-    return np.linalg.diagonal(_matrices(x), offset=_diagonal(x, offset))
+    return np.linalg.diagonal(_matrices(x), offset=offset and _diagonal(x, offset))
 
 
 def trace(x: Native, /, *, offset: int = 0, dtype: Any = None) -> Native:
-    return np.linalg.trace(_matrices(x), offset=_diagonal(x, offset), dtype=dtype)
+    return np.linalg.trace(_matrices(x), offset=offset and _diagonal(x, offset), dtype=dtype)
 
 
 def _matrices(x: Native) -> Native:
