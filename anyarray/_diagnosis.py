@@ -190,7 +190,7 @@ def _as_written(inputs: Sequence[Input]) -> list[Input]:
 
 def _diagnose_narrow_floats(error: Exception, function: str, inputs: Sequence[Input]) -> None:
     """Of 16 bits in linear algebra, which libraries refuse in many ways."""
-    if isinstance(error, (TypeError, NotImplementedError)) and re.search("[Uu]nsupported", str(error)):
+    if isinstance(error, (TypeError, NotImplementedError)) and re.search("[Uu]nsupported|not accept dtype", str(error)):
         for one in inputs:
             if one.dtype.name in ("float16", "bfloat16"):
                 text = f"{function}: {one.label} must not have the dtype {one.dtype} on this backend"
