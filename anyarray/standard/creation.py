@@ -494,7 +494,8 @@ def linspace(
         raise _errors.ArgumentTypeError(
             f"linspace: start and stop must not be complex for dtype {_dtypes.dtype(dtype)}. Leave dtype out"
         )
-    _diagnosis.require_plain("linspace", "endpoint", "bool", endpoint)
+    if type(endpoint) is not bool:
+        _diagnosis.require_plain("linspace", "endpoint", "bool", endpoint)
     home, kind, place = _place(device, dtype, complex if is_complex else float)
     try:
         native = home.linspace(start, stop, num, endpoint=bool(endpoint), dtype=kind, device=place)
