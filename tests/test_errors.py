@@ -881,6 +881,25 @@ def test_more_elements_than_any_array_has_are_refused(create: Callable[[], xp.Ar
         create()
 
 
+@pytest.mark.usefixtures("backend")
+def test_more_axes_than_any_array_has_are_refused() -> None:
+    with pytest.raises(xp.ArgumentValueError, match=r"^zeros: shape must have at most 64 axes, not 65$"):
+        xp.zeros((1,) * 65)
+
+
+@pytest.mark.parametrize(("given", "wanted"), [((1,), (-1,)), ((1, 1, 3), (3,)), ((3,), (2,))])
+@pytest.mark.usefixtures("backend")
+def test_what_does_not_broadcast_to_a_shape_says_so(given: tuple[int, ...], wanted: tuple[int, ...]) -> None:
+    sentence = f"broadcast_to: x of shape {given} does not broadcast to {wanted}"
+    with pytest.raises(xp.ArgumentValueError, match=f"^{re.escape(sentence)}$"):
+        xp.broadcast_to(xp.ones(given), wanted)
+
+
+@pytest.mark.usefixtures("backend")
+def test_an_array_of_no_elements_may_be_long() -> None:
+    assert xp.zeros((0, 2**50)).shape == (0, 2**50)
+
+
 @pytest.mark.parametrize("flag", ["no", 1.5, [True], None], ids=repr)
 @pytest.mark.usefixtures("backend")
 def test_a_flag_is_true_or_false(flag: Any) -> None:

@@ -45,8 +45,10 @@ _FEW: Final = 1 << 31
 """Below which integers fit the usual default dtype."""
 _MOST: Final = 1 << 48
 """Elements that no array has: as many bytes as processors can address."""
-_MOST_AXES: Final = 32
-"""Axes that arrays of every library may have."""
+_COUNTABLE: Final = 1 << 60
+"""Elements of 8 bytes whose bytes libraries cannot count."""
+_MOST_AXES: Final = 64
+"""Axes that an array of NumPy may have."""
 
 Device = Backend | str
 Number = bool | int | float | complex
@@ -90,7 +92,7 @@ def arange(
     try:
         native = home.arange(start, stop, step, dtype=kind, device=place)
     except Exception as error:
-        _explain_size("arange", ((stop - start) // step,), error)  # pyright: ignore[reportOperatorIssue]  # they are real
+        _refuse_size("arange", ((stop - start) // step,), error)  # pyright: ignore[reportOperatorIssue]  # they are real
         raise
     return made(native, home)
 
@@ -330,7 +332,8 @@ def empty(shape: Shape, *, dtype: DTypeLike | None = None, device: Device | None
 
     Source: array API 2025.12, creation_functions.empty.
     """
-    return _of_shape("empty", shape, dtype, device)
+    home, kind, place = _place(device, dtype, float)
+    return made(home.empty(_shape("empty", shape), dtype=kind, device=place), home)
 
 
 @declare(batch="conversion")
@@ -371,14 +374,9 @@ def eye(
     rows = _dispatch.integer("eye", "n_rows", n_rows)
     columns = rows if n_cols is None else _dispatch.integer("eye", "n_cols", n_cols)
     k = _dispatch.integer("eye", "k", k)
-    shape = _shape("eye", (rows, columns))
+    _shape("eye", (rows, columns))
     home, kind, place = _place(device, dtype, float)
-    try:
-        native = home.eye(rows, columns, k=k, dtype=kind, device=place)
-    except Exception as error:
-        _explain_size("eye", shape, error)
-        raise
-    return made(native, home)
+    return made(home.eye(rows, columns, k=k, dtype=kind, device=place), home)
 
 
 def from_dlpack(x: object, /, *, device: Device | None = None, copy: bool | None = None) -> Array:
@@ -433,12 +431,7 @@ def full(
         return _dispatch.wrap(home.broadcast_to(_dispatch.brought(value, home, "full"), shape), home)
     fill_value = _fitted("full", fill_value, _defaults()[kind] if dtype is None else _dtypes.dtype(dtype))
     home, wanted, place = _place(device, dtype, kind)
-    try:
-        native = home.full(shape, fill_value, dtype=wanted, device=place)
-    except Exception as error:
-        _explain_size("full", shape, error)
-        raise
-    return made(native, home)
+    return made(home.full(shape, fill_value, dtype=wanted, device=place), home)
 
 
 @declare(cost="creation", alike="ones_like", batch="conversion")
@@ -489,6 +482,8 @@ def linspace(
     num = _dispatch.integer("linspace", "num", num)
     if num < 0:
         raise _errors.ArgumentValueError(f"linspace: num must not be negative, not {num}")
+    if num >= _MOST:
+        _refuse_size("linspace", (num,))
     is_complex = isinstance(start, complex) or isinstance(stop, complex)
     if is_complex and dtype is not None and _dtypes.dtype(dtype).kind != "c":
         raise _errors.ArgumentTypeError(
@@ -497,12 +492,7 @@ def linspace(
     if type(endpoint) is not bool:
         _diagnosis.require_plain("linspace", "endpoint", "bool", endpoint)
     home, kind, place = _place(device, dtype, complex if is_complex else float)
-    try:
-        native = home.linspace(start, stop, num, endpoint=bool(endpoint), dtype=kind, device=place)
-    except Exception as error:
-        _explain_size("linspace", (num,), error)
-        raise
-    return made(native, home)
+    return made(home.linspace(start, stop, num, endpoint=bool(endpoint), dtype=kind, device=place), home)
 
 
 @dispatch
@@ -531,7 +521,8 @@ def ones(shape: Shape, *, dtype: DTypeLike | None = None, device: Device | None 
 
     Source: array API 2025.12, creation_functions.ones.
     """
-    return _of_shape("ones", shape, dtype, device)
+    home, kind, place = _place(device, dtype, float)
+    return made(home.ones(_shape("ones", shape), dtype=kind, device=place), home)
 
 
 @declare(cost="creation", batch="conversion")
@@ -589,7 +580,8 @@ def zeros(shape: Shape, *, dtype: DTypeLike | None = None, device: Device | None
 
     Source: array API 2025.12, creation_functions.zeros.
     """
-    return _of_shape("zeros", shape, dtype, device)
+    home, kind, place = _place(device, dtype, float)
+    return made(home.zeros(_shape("zeros", shape), dtype=kind, device=place), home)
 
 
 @declare(cost="creation", alike="ones_like", batch="conversion")
@@ -607,29 +599,10 @@ def zeros_like(x: AnyArray, /, *, dtype: DTypeLike | None = None, device: Device
     return _like("zeros_like", x, dtype, device)
 
 
-def _of_shape(name: str, shape: Shape, dtype: DTypeLike | None, device: Device | None) -> Array:
-    """What the native function `name` gives for a shape."""
-    home, kind, place = _place(device, dtype, float)
-    lengths = (shape,) if type(shape) is int and shape >= 0 else _shape(name, shape)
-    try:
-        native = getattr(home, name)(lengths, dtype=kind, device=place)
-    except Exception as error:
-        _explain_size(name, lengths, error)
-        raise
-    return made(native, home)
-
-
-def _explain_size(function: str, shape: tuple[float, ...], error: Exception) -> None:
-    """Raise ValueError if no array has that shape."""
-    _refuse_size(function, shape, error)
-    if len(shape) > _MOST_AXES and not _backend.is_out_of_memory(error):
-        raise _errors.ArgumentValueError(f"{function}: shape has too many axes, {len(shape)}") from error
-
-
 def _refuse_size(function: str, shape: tuple[float, ...], error: Exception | None = None) -> None:
     """Raise ValueError for more elements than any array holds."""
-    elements = math.prod([n for n in shape if n])  # libraries count no axis of length 0 either
-    if not elements < _MOST:
+    elements = math.prod([n for n in shape if n])  # which libraries count where another length is 0, too
+    if not elements < (_COUNTABLE if 0 in shape else _MOST):
         count = f"{elements:.3g}" if elements < 1e300 else "that many"
         raise _errors.ArgumentValueError(f"{function}: no array holds {count} elements") from error
 
@@ -704,18 +677,24 @@ def _place(device: Device | None, given: DTypeLike | None, kind: type[Any]) -> t
 
 def _shape(function: str, shape: Shape) -> tuple[int, ...]:
     """A shape as a tuple of ints."""
-    if type(shape) is int and shape >= 0:
+    if type(shape) is int and 0 <= shape < _MOST:
         return (shape,)
-    if type(shape) is tuple:
+    if type(shape) is tuple and len(shape) <= _MOST_AXES:
+        elements = 1
         for n in shape:
             if type(n) is not int or n < 0:
                 break
+            elements *= n or 1
         else:
-            return shape
+            if elements < _MOST:
+                return shape
     given = _dispatch.lengths(function, "shape", shape)
     lengths = tuple([_dispatch.integer(function, f"shape[{i}]", n) for i, n in enumerate(given)])
     if any(n < 0 for n in lengths):
         raise _errors.ArgumentValueError(f"{function}: shape must not be negative, not {lengths}")
+    if len(lengths) > _MOST_AXES:
+        raise _errors.ArgumentValueError(f"{function}: shape must have at most {_MOST_AXES} axes, not {len(lengths)}")
+    _refuse_size(function, lengths)
     return lengths
 
 

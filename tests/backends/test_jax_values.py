@@ -349,19 +349,21 @@ def test_transforms_refuse_other_lengths(s: tuple[int], on_jax: None) -> None:
 
 
 @pytest.mark.parametrize(
-    "call",
+    ("call", "sentence"),
     [
-        lambda: xp.zeros((10**10, 10**10)),
-        lambda: xp.ones((2**40, 2**40, 0)),
-        lambda: xp.full((2**62, 4), 1.0),
-        lambda: xp.eye(10**10),
-        lambda: xp.broadcast_to(xp.ones(1), (10**10, 10**10)),
-        lambda: xp.tile(xp.ones(2), (10**10, 10**10)),
-        lambda: xp.repeat(xp.ones(2), 10**18),
-        lambda: xp.fft.fft(xp.ones(2), n=10**18),
+        (lambda: xp.zeros((10**10, 10**10)), r"^zeros: no array holds 1e\+20 elements$"),
+        (lambda: xp.ones((2**40, 2**40, 0)), r"^ones: no array holds 1\.21e\+24 elements$"),
+        (lambda: xp.full((2**62, 4), 1.0), r"^full: no array holds 1\.84e\+19 elements$"),
+        (lambda: xp.eye(10**10), r"^eye: no array holds 1e\+20 elements$"),
+        (lambda: xp.broadcast_to(xp.ones(1), (10**10, 10**10)), "^broadcast_to: shape is too large, 10000000000$"),
+        (lambda: xp.tile(xp.ones(2), (10**10, 10**10)), "^tile: repetitions is too large, 10000000000$"),
+        (lambda: xp.repeat(xp.ones(2), 10**18), "^repeat: repeats is too large, 1000000000000000000$"),
+        (lambda: xp.fft.fft(xp.ones(2), n=10**18), "^fft: n is too large, 1000000000000000000$"),
     ],
     ids="zeros ones full eye broadcast_to tile repeat fft".split(),
 )
-def test_an_array_that_no_memory_holds_is_refused_and_does_not_end_the_process(call: Callable[[], xp.Array]) -> None:
-    with xp.backend("jax"), pytest.raises(ValueError, match=r"no (memory|array) holds|broadcast|is too large"):
+def test_an_array_that_no_memory_holds_is_refused_and_does_not_end_the_process(
+    call: Callable[[], xp.Array], sentence: str
+) -> None:
+    with xp.backend("jax"), pytest.raises(ValueError, match=sentence):
         call()
