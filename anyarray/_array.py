@@ -478,12 +478,13 @@ class Array(metaclass=_Unmade):
         """
         if result is NotImplemented:
             return NotImplemented  # type: ignore[no-any-return]  # Python's protocol for operators
-        home, native = result._home, result._native
-        if home.shape_of(native) != self._home.shape_of(self._native):
+        home, native, before = result._home, result._native, self._native
+        if home.shape_of(native) != self._home.shape_of(before):
             raise _errors.ArgumentValueError(
                 f"{function}: the result of shape {result.shape} does not fit in place of {self.shape}"
             )
-        if home.dtype(native) is not self._home.dtype(self._native):
+        has_same = home is self._home and home.dtype_of(native) is home.dtype_of(before)  # most often, and soon said
+        if not has_same and home.dtype(native) is not self._home.dtype(before):
             raise _errors.ArgumentTypeError(
                 f"{function}: the result of dtype {result.dtype} does not fit in place of {self.dtype}. "
                 "Write x = x + ..., or convert the operand: xp.astype(...)"

@@ -195,7 +195,7 @@ def _native_call(declaration: Declaration, values: str) -> list[str]:
 
 
 def _reading(p: Parameter, at: int) -> str:
-    """The line that reads an integer, a flag or a word.
+    """The line that reads an integer, a flag, a number or a word.
 
     Most are what they should be, so no function is called for them.
     """
@@ -207,6 +207,8 @@ def _reading(p: Parameter, at: int) -> str:
         usual.append(f"type({p.name}) is tuple and type(sum_of({p.name})) is int")
     if p.is_flag:
         usual.append(f"type({p.name}) is bool")
+    if p.is_number:
+        usual.append(f"type({p.name}) in REAL")
     if p.choices:
         usual.append(f"{p.name} in ({', '.join(p.choices)})")
     return f"{p.name}_ = {p.name} if {' or '.join(usual)} else read(declaration, {at}, {p.name})"

@@ -65,6 +65,7 @@ class Parameter:
         "is_flag",
         "is_integral",
         "is_keyword",
+        "is_number",
         "is_optional",
         "is_read",
         "is_variadic",
@@ -96,9 +97,11 @@ class Parameter:
         """Whether it is an integer, or several."""
         self.is_flag = self.role is PLAIN and "bool" in union
         """Whether it is a bool, for which an integer will do."""
+        self.is_number = self.role is PLAIN and union == ["float"]
+        """Whether it is a number, for which NumPy's and an Array without axes will do."""
         self.choices = _diagnosis.words(self.annotation) if self.annotation.startswith("Literal") else []
         """The words that it may be, in quotes."""
-        self.is_read = self.is_integral or self.is_flag or bool(self.choices)
+        self.is_read = self.is_integral or self.is_flag or self.is_number or bool(self.choices)
         # What `where` chooses by and what `searchsorted` sorts by: no dtype follows from them.
         self.is_condition = self.role is ARRAY and (words == "boolean" or (words == "integer" and self.is_optional))
 

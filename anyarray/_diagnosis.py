@@ -42,6 +42,16 @@ TYPES: Final = {**INTEGERS, "float": "a number", "bool": "True or False", "None"
 """The same of all parameters that are no arrays, but for those that are one of several words."""
 
 
+_FAILURES: Final = {
+    "Array must not contain infs or NaNs": "{0} must not hold NaN or infinity. Find them: xp.isfinite({0})",
+    "Eigenvalues did not converge": "the eigenvalues of {0} do not converge. It may hold NaN: xp.isnan({0})",
+    "Matrix is not positive definite": "{0} must be positive definite, but is not",
+    "SVD did not converge": "the singular values of {0} do not converge. It may hold NaN: xp.isnan({0})",
+    "Singular matrix": "{0} must be invertible, but is singular. Use its pseudoinverse: xp.linalg.pinv({0})",
+}
+"""What to say for NumPy's words about a matrix."""
+
+
 class Input(NamedTuple):
     """An array argument, as far as an error can be about it."""
 
@@ -100,11 +110,14 @@ def diagnose(error: Exception, function: str, inputs: Sequence[Input], arguments
             _diagnose_repetition(error, function, inputs, arguments)
         if arguments.get("ord") is not None and 0 in inputs[0].shape and type(error) is not np.linalg.LinAlgError:
             raise _errors.ArgumentValueError(f"{function}: {_of_extremum(inputs, arguments)}") from error
+        if isinstance(error, np.linalg.LinAlgError) and str(error) in _FAILURES:
+            raise _errors.LinAlgError(f"{function}: {_FAILURES[str(error)].format(inputs[0].label)}") from error
     if isinstance(error, (OverflowError, TypeError, ValueError)):
         _diagnose_size(error, function, arguments)
     if isinstance(error, IndexError) and not isinstance(error, _errors.AnyarrayError):
         text = _backend.refusal_of(error) or str(error).partition("\n")[0]
-        found = re.match(r"index -?\d+ is out of bounds", text)
+        text = text.replace("cannot do a non-empty take from an empty axes.", "indices are out of bounds")
+        found = re.match(r"(index -?\d+ is|indices are) out of bounds", text)
         if found and inputs and inputs[0].shape:
             axis = (arguments.get("axis") or 0) % len(inputs[0].shape)
             text = f"{found.group()} for axis {axis} with size {inputs[0].shape[axis]}"

@@ -52,6 +52,7 @@ scope: Final[dict[str, Any]] = {
     "NUMPY": _backend.backend_of_name("numpy").free,
     "current": _choice.current,
     "SCALARS": SCALARS,
+    "REAL": frozenset({int, float}),
     "zero": _backend.zero,
     "LISTS": (list, tuple),
     "POWERS": POWERS,
@@ -565,13 +566,15 @@ def brought(array: Array, home: Home, cause: str, explicit: bool = False) -> Nat
 def read(declaration: Declaration, at: int, value: Any) -> Any:
     """What was given for parameter `at`, which is no array.
 
-    Integers and flags become Python's own, which all libraries take. Raises TypeError or ValueError for what the
-    parameter cannot be.
+    Integers, numbers and flags become Python's own, which all libraries take. Raises TypeError or ValueError for what
+    the parameter cannot be.
     """
     p = declaration.parameters[at]
     if p.annotation == SHAPE:
         return lengths(declaration.name, p.name, value)
-    given = _plain(value) if p.is_integral else value
+    given = value.item() if p.is_number and isinstance(value, np.generic) else value
+    if p.is_integral or p.is_number:
+        given = _plain(given)
     _diagnosis.require_plain(declaration.name, p.name, p.annotation, given)
     return bool(given) if p.is_flag and given is not None else given
 

@@ -13,6 +13,7 @@
     │   │   └── AxisError (IndexError)                 an axis that the array does not have
     │   ├── ArgumentIndexError (IndexError)            an index that the array does not have
     │   ├── ArgumentOverflowError (OverflowError)      a number that the dtype cannot hold
+    │   ├── LinAlgError (np.linalg.LinAlgError)        a matrix that has no inverse, root ...
     │   ├── TransferError (RuntimeError)               a transfer that was forbidden
     │   └── TraceError (RuntimeError)                  an Array that outlived its trace
 
@@ -21,6 +22,10 @@ The functions below make those messages that more than one place needs.
 """
 
 from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
 
 __all__ = [
     "AnyarrayError",
@@ -34,6 +39,7 @@ __all__ = [
     "BackendNotFoundError",
     "BackendNotInstalledError",
     "DeviceNotFoundError",
+    "LinAlgError",
     "TraceError",
     "TransferError",
     "UnsupportedError",
@@ -88,6 +94,10 @@ class ArgumentOverflowError(AnyarrayError, OverflowError):
     """A Python number that the dtype cannot hold."""
 
 
+class LinAlgError(AnyarrayError, np.linalg.LinAlgError):
+    """A matrix without inverse or root, or whose values do not converge."""
+
+
 class TransferError(AnyarrayError, RuntimeError):
     """Data would have been copied between backends where that is forbidden."""
 
@@ -106,9 +116,24 @@ def leaked(function: str) -> TraceError:
 
 def not_an_array(function: str, parameter: str, came: object) -> ArgumentTypeError:
     """Error for an argument that no backend knows as an array."""
-    return ArgumentTypeError(
-        f"{function}: {parameter} must be an Array, not {type(came).__name__}. Wrap it: xp.asarray(...)"
-    )
+    dense = as_dense(came)
+    cure = f"Make it dense: {dense}" if dense else "Wrap it: xp.asarray(...)"
+    return ArgumentTypeError(f"{function}: {parameter} must be an Array, not {type(came).__name__}. {cure}")
+
+
+_DENSE: Final = {"SparseTensor": "tf.sparse.to_dense(...)", "IndexedSlices": "tf.convert_to_tensor(...)"}
+"""What makes TensorFlow's sparse values tensors, by their classes."""
+
+
+def as_dense(came: object) -> str | None:
+    """What makes a sparse or ragged array of a library a dense one.
+
+    None for anything else.
+    """
+    for method in ("toarray", "todense", "to_dense", "to_tensor"):
+        if callable(getattr(type(came), method, None)):
+            return f"x.{method}()"
+    return _DENSE.get(type(came).__name__)
 
 
 def dtype_not_allowed(function: str, parameter: str, wanted: str, came: object) -> ArgumentTypeError:

@@ -662,6 +662,7 @@ BUILT_INS = {
     "BackendNotFoundError": ValueError,
     "BackendNotInstalledError": ImportError,
     "DeviceNotFoundError": RuntimeError,
+    "LinAlgError": np.linalg.LinAlgError,
     "TraceError": RuntimeError,
     "TransferError": RuntimeError,
     "UnsupportedError": NotImplementedError,
@@ -927,3 +928,70 @@ def test_an_integer_and_a_bool_of_numpy_are_flags(flag: Any) -> None:
 def test_a_masked_array_is_refused_by_the_function() -> None:
     with pytest.raises(TypeError, match=r"^sum: x cannot be an Array: a masked array would lose its mask\."):
         xp.sum(np.ma.array([1.0, 2.0], mask=[False, True]))
+
+
+@pytest.mark.parametrize("method", ["toarray", "todense", "to_dense", "to_tensor"])
+@pytest.mark.usefixtures("backend")
+def test_a_sparse_array_is_refused_with_what_makes_it_dense(method: str) -> None:
+    sparse = type("Sparse", (), {method: lambda self: np.eye(2)})()
+    with pytest.raises(xp.ArgumentTypeError) as caught:
+        xp.sum(sparse)
+    assert str(caught.value) == f"sum: x must be an Array, not Sparse. Make it dense: x.{method}()"
+    with pytest.raises(xp.ArgumentTypeError, match=rf"^asarray: obj .* Make it dense: x\.{method}\(\)$"):
+        xp.asarray(sparse)
+
+
+@pytest.mark.parametrize("number", [1, True, np.True_, np.float32(1), np.int8(1), xp.asarray(1)], ids=repr)
+@pytest.mark.usefixtures("backend")
+def test_a_number_of_numpy_and_an_array_without_axes_do_as_numbers(number: Any) -> None:
+    x = xp.asarray([1.0, 2.0, 4.0])
+    assert xp.var(x, correction=number).item() == pytest.approx(7 / 3)
+    assert xp.linalg.vector_norm(x, ord=number).item() == 7
+
+
+@pytest.mark.parametrize("number", [None, "2", 1j], ids=repr)
+@pytest.mark.usefixtures("backend")
+def test_what_is_no_number_is_refused_as_one(number: Any) -> None:
+    x = xp.ones(3)
+    for call, sentence in (
+        (lambda: xp.linalg.vector_norm(x, ord=number), f"vector_norm: ord must be a number, not {number!r}"),
+        (lambda: xp.std(x, correction=number), f"std: correction must be a number, not {number!r}"),
+    ):
+        with pytest.raises(xp.ArgumentTypeError) as caught:
+            call()
+        assert str(caught.value) == sentence
+
+
+WITHOUT_INVERSE = "must be invertible, but is singular. Use its pseudoinverse: xp.linalg.pinv"
+SINGULAR: list[tuple[str, Callable[[Any], object], str]] = [
+    ("inv", xp.linalg.inv, f"inv: x {WITHOUT_INVERSE}(x)"),
+    ("solve", lambda x: xp.linalg.solve(x, x), f"solve: x1 {WITHOUT_INVERSE}(x1)"),
+    ("matrix_power", lambda x: xp.linalg.matrix_power(x, -1), f"matrix_power: x {WITHOUT_INVERSE}(x)"),
+    ("cholesky", lambda x: xp.linalg.cholesky(x - 2), "cholesky: x must be positive definite, but is not"),
+    ("svd", lambda x: xp.linalg.svd(x + xp.nan), "svd: the singular values of x do not converge. It may hold NaN: "),
+    ("eigvals", lambda x: xp.linalg.eigvals(x + xp.nan), "eigvals: "),
+]
+
+
+@pytest.mark.parametrize(("function", "call", "sentence"), SINGULAR, ids=[name for name, _, _ in SINGULAR])
+def test_a_matrix_that_will_not_do_is_refused_by_function_or_gives_what_is_not_finite(
+    function: str, call: Callable[[Any], Any], sentence: str, backend: xp.Backend
+) -> None:
+    """As the deviations say: JAX refuses none, TensorFlow no SVD."""
+    x = xp.asarray([[1.0, 2.0], [2.0, 4.0]])
+    try:
+        found = call(x)
+    except xp.LinAlgError as error:
+        assert str(error).startswith(sentence)
+        assert isinstance(error, np.linalg.LinAlgError)
+    else:
+        assert backend.library == "jax" or (backend.library == "tf" and function == "svd")
+        assert not xp.all(xp.isfinite(found[1] if isinstance(found, tuple) else found))
+
+
+@pytest.mark.parametrize("shape", [(0,), (0, 3), (2, 0)])
+@pytest.mark.usefixtures("backend")
+def test_an_index_out_of_range_is_refused_where_there_are_no_elements(shape: tuple[int, ...]) -> None:
+    x = xp.zeros(shape)
+    with pytest.raises(IndexError, match=rf"^take: ind.* out of bounds for axis 0 with size {shape[0]}$"):
+        xp.take(x, xp.asarray([5]), axis=0)

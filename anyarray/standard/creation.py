@@ -276,8 +276,10 @@ def _host_array(obj: Any) -> np.ndarray[Any, Any]:
         # NumPy makes floats of integers on both sides of the greatest int64, which rounds them.
         host = np.asarray(obj, dtype=np.uint64)
     if host.dtype.kind not in "biufcV" or host.dtype.fields:
+        dense = _errors.as_dense(obj)
         raise _errors.ArgumentTypeError(
             f"asarray: obj must hold numbers or booleans, not {type(obj).__name__} of {host.dtype}"
+            + (f". Make it dense: {dense}" if dense else "")
         )
     return host
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from anyarray._array import AnyArray, Array, Shape
 from anyarray._dispatch import dispatch, lengths
 from anyarray._errors import ArgumentValueError
@@ -59,6 +61,10 @@ def broadcast_shapes(*shapes: tuple[int | None, ...]) -> tuple[int | None, ...]:
 
     Source: array API 2025.12, manipulation_functions.broadcast_shapes.
     """
+    try:
+        return np.broadcast_shapes(*shapes)  # type: ignore[arg-type]  # None is what it refuses
+    except (TypeError, ValueError):
+        pass  # for an unknown length, or for an error that says more
     given = [lengths("broadcast_shapes", f"shapes[{i}]", shape) for i, shape in enumerate(shapes)]
     ndim = max(map(len, given), default=0)
     padded = [(1,) * (ndim - len(shape)) + shape for shape in given]

@@ -9,9 +9,7 @@ from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from typing import Any, Final
 
-import numpy as np
-
-from anyarray._errors import UnsupportedError
+from anyarray._errors import LinAlgError, UnsupportedError
 from anyarray.backends.tensorflow._derivatives import is_mapped
 from anyarray.backends.tensorflow._kernel import NATIVE, REFUSALS, Tensor, cast, could_record, op, shape_of
 from anyarray.backends.tensorflow._loading import tf
@@ -87,9 +85,9 @@ def _raise_for_matrix(error: Exception, transform: str = "jit") -> None:
     """
     message = str(error)
     if "not invertible" in message:
-        raise np.linalg.LinAlgError(f"{transform}: the function inverts a matrix that is singular") from error
+        raise LinAlgError(f"{transform}: the function inverts a matrix that is singular") from error
     if "decomposition was not successful" in message:
-        raise np.linalg.LinAlgError(f"{transform}: the eigenvalues of a matrix do not converge") from error
+        raise LinAlgError(f"{transform}: the eigenvalues of a matrix do not converge") from error
 
 
 def _goes_wrong(graph: Any) -> bool:
@@ -344,6 +342,6 @@ class _NoGradient:
                 "Keep it out of the derivative: xp.stop_gradient(x)"
             ) from error
         if isinstance(error, tf.errors.InvalidArgumentError) and "not invertible" in str(error):
-            raise np.linalg.LinAlgError(
+            raise LinAlgError(
                 f"{self._name}: TensorFlow's gradient needs the inverse of a matrix that is singular"
             ) from error

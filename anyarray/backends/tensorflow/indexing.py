@@ -507,13 +507,14 @@ def _fitted(value: Tensor, shape: Shape) -> Tensor:
 
 
 def take(x: Tensor, indices: Tensor, /, *, axis: int | None = None) -> Tensor:
-    rank = len(x.shape)
+    shape = shape_of(x)
+    rank = len(shape)
     if axis is None:
         if rank != 1:
             raise ValueError(f"take: axis must be given for an array with {rank} axes")
         axis = 0
     axis = axis_in(axis, rank)
-    if is_on_host(indices):
+    if is_on_host(indices) and 0 not in shape:
         try:
             taken = _gather(x, indices, constant(axis))
             if is_on_host(taken):

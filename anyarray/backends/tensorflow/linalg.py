@@ -2,7 +2,8 @@
 
 Products are in `linear_algebra`. Integers and bools are taken as float64, as NumPy does. TensorFlow has no kernels here
 for 16 bits: float16 and bfloat16 go through float32 and back. What NumPy refuses (a singular or non-square matrix) is
-NumPy's `LinAlgError`, as far as TensorFlow tells; inside `tf.function` its own error comes when the graph runs.
+NumPy's `LinAlgError`, in its words, as far as TensorFlow tells; inside `tf.function` its own error comes when the graph
+runs.
 """
 
 from __future__ import annotations
@@ -179,7 +180,7 @@ def _modulus(x: Tensor) -> Tensor:
 @_of_every_dtype
 def cholesky(x: Tensor, /, *, upper: bool = False) -> Tensor:
     _require_square("cholesky", x)
-    failure = "cholesky: x must be positive definite, but is not"
+    failure = "Matrix is not positive definite"
     factor = _run(_cholesky, failure, x)
     # On a CPU the op does not fail: it puts NaN on the diagonal, of complex numbers 0, and above it whatever the memory
     # held.
@@ -197,7 +198,7 @@ def cholesky(x: Tensor, /, *, upper: bool = False) -> Tensor:
 @_of_every_dtype
 def eigh(x: Tensor, /) -> tuple[Tensor, Tensor]:
     _require_square("eigh", x)
-    values, vectors = _run(_eigh, "eigh: the eigenvalues of x do not converge", x, True)
+    values, vectors = _run(_eigh, "Eigenvalues did not converge", x, True)
     values = _real_part(values)
     return values, lost_at_ties(vectors, values) if may_be_differentiated(x) else vectors
 
@@ -205,7 +206,7 @@ def eigh(x: Tensor, /) -> tuple[Tensor, Tensor]:
 @_of_every_dtype
 def eigvalsh(x: Tensor, /) -> Tensor:
     _require_square("eigvalsh", x)
-    values, _ = _run(_eigh, "eigvalsh: the eigenvalues of x do not converge", x, False)
+    values, _ = _run(_eigh, "Eigenvalues did not converge", x, False)
     return _real_part(values)
 
 
@@ -227,7 +228,7 @@ def _eigen(function: str, x: Tensor, has_vectors: bool) -> tuple[Tensor, Tensor]
     _require_square(function, x)
     native = NATIVE[_dtypes.promoted(name_of(x), "complex64")]
     x, scale = _scaled(x)
-    values, vectors = _run(_eig, f"{function}: the eigenvalues of x do not converge", x, native, has_vectors)
+    values, vectors = _run(_eig, "Eigenvalues did not converge", x, native, has_vectors)
     return _multiply(values, cast(_squeeze(scale, [-1]), name_of(values))), vectors
 
 
@@ -290,10 +291,10 @@ def slogdet(x: Tensor, /) -> tuple[Tensor, Tensor]:
 @_of_every_dtype
 def inv(x: Tensor, /) -> Tensor:
     _require_square("inv", x)
-    return _inverted("inv: x must be invertible, but is singular", _inv, x)
+    return _inverted(_inv, x)
 
 
-def _inverted(failure: str, kernel: Callable[..., Tensor], x: Tensor, *others: Tensor) -> Tensor:
+def _inverted(kernel: Callable[..., Tensor], x: Tensor, *others: Tensor) -> Tensor:
     """Result of `kernel`, which inverts `x`; NaN for matrices with NaN.
 
     The kernel takes matrices that hold NaN for singular ones.
@@ -303,8 +304,8 @@ def _inverted(failure: str, kernel: Callable[..., Tensor], x: Tensor, *others: T
     except tf.errors.InvalidArgumentError as error:
         is_lost = _any(_not_equal(x, x), constant(_MATRIX), True)
         if not _any(is_lost, axes_tensor(x, None), False):
-            raise np.linalg.LinAlgError(failure) from error
-    inverted = _run(kernel, failure, _where(is_lost, matrix_power(x, 0), x), *others, False)
+            raise np.linalg.LinAlgError("Singular matrix") from error
+    inverted = _run(kernel, "Singular matrix", _where(is_lost, matrix_power(x, 0), x), *others, False)
     return _where(is_lost, number(math.nan, x.dtype), inverted)
 
 
@@ -322,7 +323,7 @@ def solve(x1: Tensor, x2: Tensor, /) -> Tensor:
     _require_matrix("solve", x2, "x2")
     require_equal_lengths("solve", x1, x2, -2)
     x1, x2 = _in_equal_stacks(x1, x2)
-    solution = _inverted("solve: x1 must be invertible, but is singular", _solve, x1, x2)
+    solution = _inverted(_solve, x1, x2)
     return _squeeze(solution, [-1]) if is_vector else solution
 
 
