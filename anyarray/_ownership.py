@@ -15,7 +15,6 @@ from typing import Any, Final
 import numpy as np
 
 _references: Final = sys.getrefcount
-_gil_is_enabled: Final[bool] = getattr(sys, "_is_gil_enabled", lambda: True)()
 
 
 WRITES: Final = tuple([threading.RLock() for _ in range(64)])
@@ -39,20 +38,23 @@ def _holders_of_base(holder: Any) -> int:
 class _Probe:
     """Stands for an Array while the counts are measured."""
 
+    __slots__ = ("_native",)
+
     def __init__(self, native: Any) -> None:
         self._native = native
 
 
-_ALONE: Final = _holders(_Probe(np.empty(1)))
-_BASE_ALONE: Final = _holders_of_base(_Probe(np.empty(2)[:1]))
+# The least of many, as an interpreter that has run the code often enough to know it may hold fewer.
+_ALONE: Final = min([_holders(one) for one in [_Probe(np.empty(1))] * 100])
+_BASE_ALONE: Final = min([_holders_of_base(one) for one in [_Probe(np.empty(2)[:1])] * 100])
 
 
 def is_alone(array: Any) -> bool:
     """Whether `array`, an Array, alone holds its memory, to write to.
 
-    Callers must not hold its native array in a variable of their own. Without a GIL nobody can tell: False.
+    Callers must not hold its native array in a variable of their own.
     """
-    if _references(array._native) > _ALONE or not _gil_is_enabled:  # as `_holders` does
+    if _references(array._native) > _ALONE:  # as `_holders` does
         return False
     base = getattr(array._native, "base", None)
     if base is None:
