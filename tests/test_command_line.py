@@ -182,6 +182,7 @@ def test_bench_writes_json_beside_the_table(tmp_path: Path, capsys: pytest.Captu
 
 @pytest.mark.usefixtures("tiny")
 def test_bench_draws_a_picture(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
     file = tmp_path / "bench.png"
     assert main(["bench", "--quick", "--backends", "numpy", "--plot", str(file)]) == 0
     assert file.read_bytes().startswith(b"\x89PNG")
@@ -349,6 +350,7 @@ def test_every_option_has_a_help_text() -> None:
 def test_bench_says_that_its_picture_cannot_be_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    pytest.importorskip("matplotlib")
     from anyarray._cli import plot
 
     def full(results: Results, path: Path) -> None:

@@ -59,8 +59,7 @@ def test_a_nan_is_in_the_norm_of_a_matrix(shape: tuple[int, ...], order: float) 
     np.testing.assert_allclose(np.asarray(found), np.linalg.matrix_norm(a, ord=order), rtol=1e-12)  # sums of 5000
 
 
-@pytest.mark.parametrize("library", ["jax", "tf"])
-def test_the_derivative_of_the_largest_of_many_is_one_at_it(library: str) -> None:
-    with xp.backend(library):
+def test_the_derivative_of_the_largest_of_many_is_one_at_it(framework: str) -> None:
+    with xp.backend(framework):
         found = xp.grad(lambda x: xp.max(x))(xp.asarray(np.linspace(0, 1, 5000)))
     assert found.tolist() == [0.0] * 4999 + [1.0]

@@ -259,6 +259,7 @@ def test_tasks_that_interleave_keep_64_bits_in_ours_and_32_in_the_user_s() -> No
 @pytest.fixture(scope="module")
 def tensorflow_changes(run_python: Callable[..., str]) -> list[str]:
     """Which of TensorFlow's settings and habits differ after use."""
+    pytest.importorskip("tensorflow")
     program = (
         """
 import json, os
@@ -311,6 +312,7 @@ def test_tensorflow_s_settings_and_tensors_are_as_before(tensorflow_changes: lis
 
 
 def test_the_log_level_of_the_environment_is_as_before(run_python: Callable[..., str]) -> None:
+    pytest.importorskip("tensorflow")
     program = """
         import os
         import anyarray as xp
