@@ -124,3 +124,78 @@ def test_inverse_functions_keep_to_their_branches_inside_jit(function: str) -> N
     wanted = getattr(np, f"arc{function[1:]}")(z)
     # Elementary functions differ in the last digits.
     np.testing.assert_allclose(np.asarray(xp.jit(getattr(xp, function))(xp.asarray(z))), wanted, rtol=1e-12, atol=1e-15)
+
+
+OUTSIDE: Final = [7, 1, -1, -9]
+"""Indices of which the first and the last are out of range."""
+READS: Final = {
+    "take": lambda m, i, rows: xp.take(m, i, axis=1)[1, :],
+    "one axis": lambda m, i, rows: m[:, i][1, :],
+    "two axes": lambda m, i, rows: m[rows, i],
+    "two axes, one constant": lambda m, i, rows: m[xp.asarray([1, 1, 1, 1]), i],
+    "along an axis": lambda m, i, rows: xp.take_along_axis(m, xp.stack([i, i]), axis=1)[1, :],
+    "one at a time": lambda m, i, rows: xp.stack([m[1, i[k]] for k in range(4)]),
+}
+
+
+@pytest.mark.parametrize("way", READS)
+@pytest.mark.parametrize(
+    "dtype", ["bool", "int8", "int64", "uint8", "uint64", "float16", "float32", "float64", "complex64", "complex128"]
+)
+def test_what_is_out_of_range_reads_no_other_element_inside_jit(way: str, dtype: str, framework: str) -> None:
+    with xp.backend(framework):
+        m = xp.astype(xp.asarray([[0, 0, 0], [0, 1, 1]]), getattr(xp, dtype))
+        found = xp.jit(READS[way])(m, xp.asarray(OUTSIDE), xp.asarray([1, 1, 1, 1]))
+    if m.dtype.kind in "iu":
+        limits = xp.iinfo(m.dtype)
+        nothing = limits.min if m.dtype.kind == "i" else limits.max
+        assert found.tolist() == [nothing, 1, 1, nothing]
+    elif m.dtype.kind == "b":
+        assert found.tolist() == [True] * 4
+    else:
+        assert xp.isnan(found).tolist() == [True, False, False, True]
+        assert found[1:3].tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("key", ["one axis", "two axes"])
+def test_what_is_out_of_range_writes_nothing_inside_jit(key: str, framework: str) -> None:
+    def written(m: xp.Array, i: xp.Array, rows: xp.Array, value: xp.Array) -> xp.Array:
+        m = xp.asarray(m, copy=True)
+        if key == "one axis":
+            m[:, i] = value
+        else:
+            m[rows, i] = value
+        return m
+
+    with xp.backend(framework):
+        arguments = xp.zeros((2, 3)), xp.asarray(OUTSIDE), xp.asarray([1, 1, 1, 1]), xp.asarray([5.0, 6.0, 7.0, 8.0])
+        found = xp.jit(written)(*arguments)
+    assert found.tolist() == [[0, 6, 7] if key == "one axis" else [0, 0, 0], [0, 6, 7]]
+
+
+def test_derivatives_leave_out_what_is_out_of_range(framework: str) -> None:
+    def loss(x: xp.Array, i: xp.Array) -> xp.Array:
+        taken = x[i]
+        return xp.sum(xp.where(xp.isnan(taken), 0.0, taken**2))
+
+    with xp.backend(framework):
+        slopes = xp.jit(xp.grad(loss))(xp.asarray([1.0, 2.0, 3.0]), xp.asarray(OUTSIDE))
+    assert slopes.tolist() == [0, 4, 6]
+
+
+@pytest.mark.parametrize("key", ["one axis", "two axes"])
+def test_an_index_out_of_range_is_an_error_where_a_kernel_reads_it(key: str) -> None:
+    pytest.importorskip("tensorflow")
+
+    def found(m: xp.Array, i: xp.Array, rows: xp.Array) -> tuple[xp.Array, xp.Array]:
+        return xp.unique_values(m), m[:, i] if key == "one axis" else m[
+            rows, i
+        ]  # XLA has no shapes that depend on values
+
+    with xp.backend("tf"), pytest.raises(IndexError, match=r"^jit: an index in the function is out of bounds: "):
+        xp.jit(found)(xp.zeros((2, 3)), xp.asarray([1, 4]), xp.asarray([0, 0]))
+
+
+def test_an_axis_that_is_named_twice_is_an_error_inside_jit(framework: str) -> None:
+    with xp.backend(framework), pytest.raises(ValueError, match=r"^\w+: .* axis twice"):
+        xp.jit(lambda x: xp.mean(x, axis=(0, -2)))(xp.ones((2, 3)))

@@ -211,6 +211,9 @@ def _neighbours(x: Tensor, rows: Length, n: Length) -> tuple[Tensor, Tensor, Len
 is_mapped: Final[ContextVar[bool]] = ContextVar("anyarray mapped", default=False)
 """Whether `tf.vectorized_map` makes another graph of the one that is made now."""
 
+is_for_xla: Final[ContextVar[bool]] = ContextVar("anyarray for XLA", default=False)
+"""Whether XLA will compile the graph that is made now."""
+
 
 def written(rows: Tensor, index: Tensor, value: Tensor) -> Tensor:
     """`rows` with those of `value` at `index`, the last where one repeats."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 __all__ = ["jacobian", "jit", "stop_gradient", "value_and_grad", "vmap"]
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from typing import Any, Final
 
-from anyarray._errors import LinAlgError, UnsupportedError
-from anyarray.backends.tensorflow._derivatives import is_mapped
+from anyarray._errors import ArgumentIndexError, ArgumentValueError, LinAlgError, UnsupportedError
+from anyarray.backends.tensorflow._derivatives import is_for_xla, is_mapped
 from anyarray.backends.tensorflow._kernel import NATIVE, REFUSALS, Tensor, cast, could_record, op, shape_of
 from anyarray.backends.tensorflow._loading import tf
 
@@ -47,7 +48,7 @@ def jit(function: Callable[..., Any]) -> Callable[..., Any]:
         if found is None:
             is_fused = graphs is fused
             try:
-                concrete = tf.function(function, autograph=False, jit_compile=is_fused).get_concrete_function(*xs)
+                concrete = _graph(function, xs, is_fused)
             except UnsupportedError:
                 # For XLA, TensorFlow differentiates by some ops that have no derivative themselves.
                 if not is_fused:
@@ -65,7 +66,7 @@ def jit(function: Callable[..., Any]) -> Callable[..., Any]:
             return called(*xs)
         except _REFUSALS as error:
             if graphs is plain:
-                _raise_for_matrix(error)
+                _raise_as_outside(error)
                 raise
         # XLA lacks some kernels and all shapes that depend on values. If the cause is another, this raises, too.
         current = plain
@@ -78,12 +79,28 @@ def jit(function: Callable[..., Any]) -> Callable[..., Any]:
     return called
 
 
-def _raise_for_matrix(error: Exception, transform: str = "jit") -> None:
-    """Raise LinAlgError if what a graph raises is that.
+def _graph(function: Callable[..., Any], xs: Sequence[Tensor], is_fused: bool) -> Any:
+    """The concrete function of TensorFlow for arguments like `xs`."""
+    token = is_for_xla.set(is_fused)
+    try:
+        return tf.function(function, autograph=False, jit_compile=is_fused).get_concrete_function(*xs)
+    finally:
+        is_for_xla.reset(token)
 
-    Outside a graph, the functions themselves tell.
+
+def _raise_as_outside(error: Exception, transform: str = "jit") -> None:
+    """Raise what a function would raise itself outside the graph that fails.
+
+    That is for matrices, indices and axes.
     """
     message = str(error)
+    found = re.search(r"= (-?\d+) is not in \[0, (\d+)\)", message)
+    if found:
+        raise ArgumentIndexError(
+            f"{transform}: an index in the function is out of bounds: {found[1]} for an axis with size {found[2]}"
+        ) from error
+    if "duplicate dimension" in message:
+        raise ArgumentValueError(f"{transform}: the function names an axis twice") from error
     if "not invertible" in message:
         raise LinAlgError(f"{transform}: the function inverts a matrix that is singular") from error
     if "decomposition was not successful" in message:
@@ -240,7 +257,7 @@ def vmap(function: Callable[..., list[Tensor]], xs: Sequence[Tensor]) -> list[Te
     try:
         found = _mapped(of_slices, tuple(xs))
     except tf.errors.InvalidArgumentError as error:
-        _raise_for_matrix(error, "vmap")
+        _raise_as_outside(error, "vmap")
         raise
     return [cast(y, "uint16") if is_narrow else y for y, is_narrow in zip(found, has_16_bits, strict=True)]
 

@@ -12,13 +12,14 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from anyarray.backends.tensorflow._derivatives import written, written_last
+from anyarray import _dtypes
+from anyarray.backends.tensorflow._derivatives import is_for_xla, written, written_last
 from anyarray.backends.tensorflow._host import from_host, is_eager, is_on_host, on_host
 from anyarray.backends.tensorflow._kernel import (
     NATIVE,
@@ -49,6 +50,8 @@ _gather = op("GatherV2")
 _less = op("Less")
 _mod = op("FloorMod")
 _mul = op("Mul")
+_not = op("LogicalNot")
+_or = op("LogicalOr")
 _pad = op("Pad")
 _range = op("Range")
 _reshape = op("Reshape")
@@ -291,13 +294,13 @@ def _merged(x: Tensor, plan: _Plan) -> tuple[Tensor, list[Length]]:
 def _index(arrays: Sequence[Tensor], sizes: Sequence[Length]) -> Tensor:
     """One linear index for masks of, or integers into, axes of `sizes`.
 
-    All count from the front.
+    All count from the front. What is out of range and only seen when a graph runs is out of range here, too.
     """
     if len(arrays) == 1 and _is_index(arrays[0], sizes[0]):
         return arrays[0]
     if all(isinstance(size, int) and is_on_host(array) for array, size in zip(arrays, sizes, strict=True)):
         return _index_on_host(arrays, sizes)
-    index = None
+    index = is_lost = None
     for array, size in zip(arrays, sizes, strict=True):
         count = constant(size, "int64") if isinstance(size, int) else size
         if array.dtype is _BOOL:
@@ -306,8 +309,45 @@ def _index(arrays: Sequence[Tensor], sizes: Sequence[Length]) -> Tensor:
             positions = cast(array, "int64")
             is_from_end = cast(_less(positions, constant(0, "int64")), "int64")
             positions = _add(positions, _mul(is_from_end, count))
+            if len(arrays) > 1:
+                is_out = _is_outside(positions, count)
+                is_lost = is_out if is_lost is None else _or(is_lost, is_out)
         index = positions if index is None else _add(_mul(index, count), positions)
-    return index
+    if is_lost is None:
+        return index
+    total = math.prod(sizes)
+    return _select(is_lost, constant(total, "int64") if isinstance(total, int) else total, index)
+
+
+def _is_outside(positions: Tensor, count: Tensor) -> Tensor:
+    """Whether positions are none of an axis that has so many."""
+    return _or(_less(positions, constant(0, "int64")), _not(_less(positions, count)))
+
+
+def _chosen(x: Tensor, index: Tensor, axis: int, batched: int = 0) -> Tensor:
+    """Elements of `x` along `axis` at `index`, of as many first axes.
+
+    TensorFlow's kernels look whether it is in range. XLA reads what is nearest: then it is NaN, as on JAX.
+    """
+    taken = _gather(x, index, constant(axis), batched)
+    if not is_for_xla.get() or is_eager(index):
+        return taken
+    size = lengths(x)[axis]
+    is_lost = _is_outside(cast(index, "int64"), constant(size, "int64") if isinstance(size, int) else size)
+    if len(shape_of(taken)) > len(shape_of(index)):
+        after = len(shape_of(x)) - axis - 1
+        is_lost = _reshape(is_lost, shape_tensor([*lengths(index), *[1] * after]))
+    return _select(is_lost, constant(_nothing(name_of(x)), name_of(x)), taken)
+
+
+@functools.cache
+def _nothing(name: str) -> Any:
+    """What stands for an element that there is not, as on JAX."""
+    kind = _dtypes.KNOWN[name].kind
+    if kind in "iu":
+        limits = np.iinfo(name)
+        return limits.min if kind == "i" else limits.max
+    return True if kind == "b" else math.nan
 
 
 def _is_index(array: Tensor, size: Length) -> bool:
@@ -367,7 +407,7 @@ def getitem(x: Tensor, key: Any) -> Tensor:
         return x
     x, sizes = _merged(x, plan)
     index = _index(arrays, sizes)
-    x = _gather(x, index, constant(plan.axis))
+    x = _chosen(x, index, plan.axis)
     if not plan.is_moved:
         return x
     begin, end = plan.axis, plan.axis + len(index.shape)
@@ -521,7 +561,7 @@ def take(x: Tensor, indices: Tensor, /, *, axis: int | None = None) -> Tensor:
                 return taken  # only this kernel looks whether each index counts from the front and is in range
         except REFUSALS:
             pass
-    return _gather(x, _index((_integers(indices),), (lengths(x)[axis],)), constant(axis))
+    return _chosen(x, _index((_integers(indices),), (lengths(x)[axis],)), axis)
 
 
 def take_along_axis(x: Tensor, indices: Tensor, /, *, axis: int = -1) -> Tensor:
@@ -529,13 +569,15 @@ def take_along_axis(x: Tensor, indices: Tensor, /, *, axis: int = -1) -> Tensor:
     if len(indices.shape) != last + 1:
         raise ValueError(f"take_along_axis: x has {last + 1} axes, but indices {len(indices.shape)}")
     axis = axis_in(axis, last + 1)
-    return gathered(x, _index((_integers(indices),), (lengths(x)[axis],)), axis)
+    return gathered(x, _index((_integers(indices),), (lengths(x)[axis],)), axis, _chosen)
 
 
-def gathered(x: Tensor, index: Tensor, axis: int) -> Tensor:
+def gathered(
+    x: Tensor, index: Tensor, axis: int, gather: Callable[[Tensor, Tensor, int, int], Tensor] | None = None
+) -> Tensor:
     """Elements of `x` along `axis` at `index`, which has as many axes.
 
-    It counts from the front.
+    It counts from the front, and is in range unless `gather` looks after that.
     """
     last = len(x.shape) - 1
     if axis != last:
@@ -546,7 +588,7 @@ def gathered(x: Tensor, index: Tensor, axis: int) -> Tensor:
     if shape[:-1] != wanted[:-1] and None not in shape + wanted:
         common = np.broadcast_shapes(shape[:-1], wanted[:-1])
         x, index = broadcast_to(x, (*common, shape[-1])), broadcast_to(index, (*common, wanted[-1]))
-    x = _gather(x, index, constant(last), last)
+    x = _gather(x, index, constant(last), last) if gather is None else gather(x, index, last, last)
     return x if axis == last else moveaxis(x, last, axis)
 
 
