@@ -199,3 +199,38 @@ def test_an_index_out_of_range_is_an_error_where_a_kernel_reads_it(key: str) -> 
 def test_an_axis_that_is_named_twice_is_an_error_inside_jit(framework: str) -> None:
     with xp.backend(framework), pytest.raises(ValueError, match=r"^\w+: .* axis twice"):
         xp.jit(lambda x: xp.mean(x, axis=(0, -2)))(xp.ones((2, 3)))
+
+
+def test_a_search_among_many_compares_no_pairs_inside_jit(framework: str) -> None:
+    """XLA on its own would want memory for all of them, 300 GB."""
+    n = 200_000
+    with xp.backend(framework):
+        x = xp.arange(n, dtype=xp.float32)
+        assert xp.all(xp.jit(xp.searchsorted)(x, x) == xp.arange(n))
+        assert xp.all(xp.jit(xp.isin)(x, xp.flip(x)))
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint64", "float16", "float32", "float64"])
+@pytest.mark.usefixtures("backend")
+def test_what_is_in_an_array_is_the_same_inside_jit(dtype: str) -> None:
+    special = [0.0, -0.0, np.nan, np.inf, -np.inf, 2.5, 1] if dtype.startswith("f") else [0, 1, 5, 100]
+    a = np.asarray([*special, 3, 1], dtype)
+    for b in (a[1::2], a[:1], a[:0], np.asarray([[1, 3], [3, 1]], dtype)):
+        for invert in (False, True):
+            found = xp.jit(lambda x, y, invert=invert: xp.isin(x, y, invert=invert))(xp.asarray(a), xp.asarray(b))
+            assert found.tolist() == np.isin(a, b, invert=invert).tolist()
+
+
+def test_what_xla_does_by_loops_is_left_to_tensorflow_inside_jit() -> None:
+    pytest.importorskip("tensorflow")
+    rng = np.random.default_rng(0)
+    a = rng.random((64, 64))
+    definite = a @ a.T + np.eye(64)
+    with xp.backend("tf"):
+        root = xp.jit(xp.linalg.cholesky)(xp.asarray(definite))
+        np.testing.assert_allclose(np.asarray(root), np.linalg.cholesky(definite), rtol=1e-12, atol=1e-12)
+        inverse = xp.jit(xp.linalg.inv)(xp.asarray(definite))
+        np.testing.assert_allclose(np.asarray(inverse), np.linalg.inv(definite), rtol=1e-10, atol=1e-10)
+        # TensorFlow's kernel says that a matrix is singular, XLA's loops do not.
+        with pytest.raises(xp.LinAlgError, match=r"^jit: the function inverts a matrix that is singular$"):
+            xp.jit(xp.linalg.inv)(xp.zeros((64, 64)))

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from anyarray._errors import ArgumentIndexError, ArgumentValueError, LinAlgError, UnsupportedError
 from anyarray.backends.tensorflow._derivatives import is_for_xla, is_mapped
+from anyarray.backends.tensorflow._host import is_on_host
 from anyarray.backends.tensorflow._kernel import NATIVE, REFUSALS, Tensor, cast, could_record, op, shape_of
 from anyarray.backends.tensorflow._loading import tf
 
@@ -25,6 +26,14 @@ _REAL_FOR_XLA: Final = {
     *("ReciprocalGrad", "RsqrtGrad", "SqrtGrad"),
 }
 """Ops that XLA gets wrong for complex numbers: by their branches, and by derivatives that it does not conjugate."""
+_SOLVERS: Final = {"Cholesky", "MatrixInverse", "MatrixSolve", "MatrixTriangularSolve", "Qr"}
+"""Ops that XLA does by loops on a CPU, where TensorFlow has Eigen's: 15 to 90 times slower at 300 rows."""
+_SEARCHES: Final = {"LowerBound", "UpperBound"}
+"""Ops for which XLA compares everything with everything, in as much memory."""
+_LOOP, _SORT, _SEARCH = 2.5, 7.0, 0.4
+"""Nanoseconds more that XLA takes, for a multiplication of a solver, a comparison of a sort, one of a search."""
+_PASS, _CALL = 0.5, 20_000.0
+"""Nanoseconds less, for an element that it need not write and read again, and for a call. Measured on two cores."""
 _UINT16: Final = NATIVE["uint16"]
 _COMPLEX: Final = {NATIVE["complex64"], NATIVE["complex128"]}
 _REFUSALS: Final = (*REFUSALS, tf.errors.InternalError)
@@ -58,6 +67,8 @@ def jit(function: Callable[..., Any]) -> Callable[..., Any]:
             if is_fused and _goes_wrong(concrete.graph):
                 current = plain
                 return called(*xs)
+            if is_fused and _is_slower(concrete.graph, xs):
+                concrete, is_fused = _graph(function, xs, False), False
             found = graphs[key] = _runner(concrete, is_fused)
         try:
             return found(list(xs))
@@ -115,6 +126,32 @@ def _goes_wrong(graph: Any) -> bool:
         node.op in _NOT_FOR_XLA or (node.op in _REAL_FOR_XLA and tf.as_dtype(node.attr["T"].type) in _COMPLEX)
         for node in nodes
     )
+
+
+def _is_slower(graph: Any, xs: Sequence[Tensor]) -> bool:
+    """Whether XLA takes longer for a graph than TensorFlow's kernels do.
+
+    That is so if most of its work is to search or, on a CPU, to solve or to sort.
+    """
+    is_on_cpu = all(map(is_on_host, xs))
+    more, less = 0.0, _CALL
+    for one in graph.get_operations():
+        less += _PASS * sum(map(_elements, one.outputs))
+        if one.type in _SEARCHES:
+            more += _SEARCH * _elements(one.inputs[1]) * (one.inputs[0].shape[-1] or 0)
+        elif is_on_cpu and one.type == "TopKV2":
+            length = one.inputs[0].shape[-1] or 1
+            more += _SORT * _elements(one.inputs[0]) * math.log2(max(length, 1))
+        elif is_on_cpu and one.type in _SOLVERS:
+            rows = max(n or 0 for n in one.inputs[0].shape[-2:])
+            if rows > 2:
+                more += _LOOP * rows * _elements(one.inputs[one.type == "MatrixTriangularSolve"])
+    return more > less
+
+
+def _elements(x: Any) -> int:
+    """How many elements a tensor of a graph has; 0 if that is not known."""
+    return x.shape.num_elements() or 0
 
 
 def _is_complex(graph: Any) -> bool:

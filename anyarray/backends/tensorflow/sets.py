@@ -12,6 +12,7 @@ import numpy as np
 from anyarray.backends.tensorflow._derivatives import written
 from anyarray.backends.tensorflow._host import from_host, is_on_host, on_host
 from anyarray.backends.tensorflow._kernel import (
+    NATIVE,
     Tensor,
     bitcast,
     cast,
@@ -25,19 +26,22 @@ from anyarray.backends.tensorflow._kernel import (
 from anyarray.backends.tensorflow._shapes import sizes_of
 from anyarray.backends.tensorflow.indexing import getitem
 from anyarray.backends.tensorflow.manipulation import flattened
-from anyarray.backends.tensorflow.sorting import argsort
+from anyarray.backends.tensorflow.searching import searchsorted
+from anyarray.backends.tensorflow.sorting import argsort, sort
 
 __all__ = ["isin", "unique_all", "unique_counts", "unique_inverse", "unique_values"]
 
 _add = op("AddV2")
 _concat = op("ConcatV2")
 _cumsum = op("Cumsum")
+_equal = op("Equal")
 _fill = op("Fill")
 _gather = op("GatherV2")
 _greater = op("Greater")
 _greater_equal = op("GreaterEqual")
 _imag = op("Imag")
 _is_nan = op("IsNan")
+_less = op("Less")
 _logical_and = op("LogicalAnd")
 _logical_not = op("LogicalNot")
 _mul = op("Mul")
@@ -94,6 +98,13 @@ def isin(x1: Tensor, x2: Tensor, /, *, invert: bool = False) -> Tensor:
     if is_on_host(x1) and is_on_host(x2):
         return from_host(np.isin(on_host(x1), on_host(x2), invert=invert), x1)
     ours, theirs = flattened(x1), flattened(x2)
+    if kind_of(x1) in "iuf":
+        ascending = sort(theirs)
+        place = searchsorted(ascending, ours)
+        padded = _concat([ascending, _fill(constant((1,)), constant(0, name_of(x1)))], constant(0))
+        is_there = _less(place, _size(ascending, NATIVE["int64"]))
+        found = _reshape(_logical_and(is_there, _equal(_gather(padded, place, constant(0)), ours)), sizes_of(x1))
+        return _logical_not(found) if invert else found
     both = _concat([ours, theirs], constant(0))
     (inverse,) = _groups(both, "inverse")
     # An element is in x2 if the elements equal to it include one that came from there.
