@@ -572,9 +572,13 @@ def read(declaration: Declaration, at: int, value: Any) -> Any:
     p = declaration.parameters[at]
     if p.annotation == SHAPE:
         return lengths(declaration.name, p.name, value)
-    given = value.item() if p.is_number and isinstance(value, np.generic) else value
-    if p.is_integral or p.is_number:
-        given = _plain(given)
+    given = value
+    if p.is_number:
+        given = value.item() if isinstance(value, np.generic) else _plain(value)
+        if hasattr(type(given), "as_integer_ratio") and not isinstance(given, (int, float)):
+            given = float(given)  # a fraction or a decimal number
+    elif p.is_integral:
+        given = _plain(value)
     _diagnosis.require_plain(declaration.name, p.name, p.annotation, given)
     return bool(given) if p.is_flag and given is not None else given
 

@@ -5,6 +5,8 @@ It names function, parameter, what was wanted and what came.
 
 from __future__ import annotations
 
+import decimal
+import fractions
 import math
 import operator
 import re
@@ -941,7 +943,11 @@ def test_a_sparse_array_is_refused_with_what_makes_it_dense(method: str) -> None
         xp.asarray(sparse)
 
 
-@pytest.mark.parametrize("number", [1, True, np.True_, np.float32(1), np.int8(1), xp.asarray(1)], ids=repr)
+@pytest.mark.parametrize(
+    "number",
+    [1, True, np.True_, np.float32(1), np.int8(1), xp.asarray(1), fractions.Fraction(1), decimal.Decimal(1)],
+    ids=repr,
+)
 @pytest.mark.usefixtures("backend")
 def test_a_number_of_numpy_and_an_array_without_axes_do_as_numbers(number: Any) -> None:
     x = xp.asarray([1.0, 2.0, 4.0])

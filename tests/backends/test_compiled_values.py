@@ -234,3 +234,13 @@ def test_what_xla_does_by_loops_is_left_to_tensorflow_inside_jit() -> None:
         # TensorFlow's kernel says that a matrix is singular, XLA's loops do not.
         with pytest.raises(xp.LinAlgError, match=r"^jit: the function inverts a matrix that is singular$"):
             xp.jit(xp.linalg.inv)(xp.zeros((64, 64)))
+
+
+def test_an_error_of_a_large_call_changes_nothing_for_small_ones() -> None:
+    pytest.importorskip("tensorflow")
+    with xp.backend("tf"):
+        found = xp.jit(lambda x, i: xp.sort(x)[i])
+        with pytest.raises(IndexError):
+            found(xp.arange(5000.0), xp.asarray([9999]))  # TensorFlow's kernels sort, and look at the index
+        assert xp.isnan(found(xp.arange(5.0), xp.asarray([9])))
+        assert found(xp.arange(5000.0), xp.asarray([4999])).tolist() == [4999]

@@ -83,7 +83,7 @@ def jit(function: Callable[..., Any]) -> Callable[..., Any]:
         current = plain
         try:
             return called(*xs)
-        except REFUSALS:
+        except Exception:
             current = fused
             raise
 

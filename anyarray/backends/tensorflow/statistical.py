@@ -9,9 +9,7 @@ from __future__ import annotations
 __all__ = ["cumulative_prod", "cumulative_sum", "max", "mean", "min", "prod", "std", "sum", "var"]
 
 import builtins
-import decimal
 import math
-import numbers
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -219,8 +217,6 @@ def _degrees(x: Tensor, axis: Ints | None, correction: float) -> float | Tensor:
     """
     shape = lengths(x)
     count = math.prod(shape if axis is None else [shape[i] for i in (axis if isinstance(axis, tuple) else (axis,))])
-    if isinstance(correction, numbers.Real | decimal.Decimal) and not isinstance(correction, int | float):
-        correction = float(correction)
     return (count if isinstance(count, int) else cast(count, "float64")) - correction
 
 
