@@ -6,6 +6,7 @@ import asyncio
 import contextvars
 import pickle
 import re
+import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 
@@ -191,6 +192,16 @@ def test_a_block_of_one_thread_is_not_seen_by_another(framework: str) -> None:
     finally:
         done.set()
         thread.join()
+
+
+def test_a_thread_begins_without_the_block_that_started_it_unless_python_hands_it_on(framework: str) -> None:
+    seen: list[str] = []
+    with xp.backend(framework):
+        thread = threading.Thread(target=lambda: seen.append(here()))
+        thread.start()
+        thread.join()
+    is_handed_on = getattr(sys.flags, "thread_inherit_context", 0)  # from Python 3.14 on without a GIL
+    assert seen == [framework if is_handed_on else "numpy"]
 
 
 def test_two_threads_choose_for_themselves(framework: str) -> None:

@@ -527,7 +527,7 @@ def diff(
     """
     if not -x.ndim <= axis < x.ndim:
         raise np.exceptions.AxisError(axis, x.ndim)
-    if n == 1 and prepend is None and append is None:  # in half NumPy's time
+    if n == 1 and prepend is None and append is None:  # without what NumPy does first, in three quarters of its time
         before = (slice(None),) * (axis % x.ndim)
         subtracted = np.not_equal if x.dtype.kind == "b" else np.subtract
         return subtracted(x[(*before, slice(1, None))], x[(*before, slice(None, -1))])

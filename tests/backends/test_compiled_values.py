@@ -192,7 +192,10 @@ def test_an_index_out_of_range_is_an_error_where_a_kernel_reads_it(key: str) -> 
             rows, i
         ]  # XLA has no shapes that depend on values
 
-    with xp.backend("tf"), pytest.raises(IndexError, match=r"^jit: an index in the function is out of bounds: "):
+    with (
+        xp.backend("tf"),
+        pytest.raises(IndexError, match=r"^jit: an index in the function is out of bounds\. Call it without jit "),
+    ):
         xp.jit(found)(xp.zeros((2, 3)), xp.asarray([1, 4]), xp.asarray([0, 0]))
 
 

@@ -76,7 +76,12 @@ def shape_tensor(shape: Sequence[Length]) -> Tensor:
     """What an op takes as a shape of these lengths."""
     if all(isinstance(n, int) for n in shape):
         return known_shape(tuple(shape))
-    return _pack([constant(n, "int64") if isinstance(n, int) else n for n in shape])
+    return _pack([length_tensor(n) for n in shape])
+
+
+def length_tensor(n: Length) -> Tensor:
+    """A length as a tensor of int64, whether it is known or not."""
+    return constant(n, "int64") if isinstance(n, int) else n
 
 
 def sizes_of(x: Tensor) -> Tensor:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -33,7 +33,7 @@ from anyarray.backends.tensorflow._kernel import (
     op,
     shape_of,
 )
-from anyarray.backends.tensorflow._shapes import Length, axis_in, lengths, shape_tensor, sizes_of
+from anyarray.backends.tensorflow._shapes import Length, axis_in, length_tensor, lengths, shape_tensor, sizes_of
 from anyarray.backends.tensorflow.manipulation import broadcast_to, flattened, moveaxis, stretched
 
 __all__ = ["getitem", "setitem", "take", "take_along_axis"]
@@ -302,7 +302,7 @@ def _index(arrays: Sequence[Tensor], sizes: Sequence[Length]) -> Tensor:
         return _index_on_host(arrays, sizes)
     index = is_lost = None
     for array, size in zip(arrays, sizes, strict=True):
-        count = constant(size, "int64") if isinstance(size, int) else size
+        count = length_tensor(size)
         if array.dtype is _BOOL:
             positions = flattened(_where(flattened(array)))
         else:
@@ -313,10 +313,7 @@ def _index(arrays: Sequence[Tensor], sizes: Sequence[Length]) -> Tensor:
                 is_out = _is_outside(positions, count)
                 is_lost = is_out if is_lost is None else _or(is_lost, is_out)
         index = positions if index is None else _add(_mul(index, count), positions)
-    if is_lost is None:
-        return index
-    total = math.prod(sizes)
-    return _select(is_lost, constant(total, "int64") if isinstance(total, int) else total, index)
+    return index if is_lost is None else _select(is_lost, length_tensor(math.prod(sizes)), index)
 
 
 def _is_outside(positions: Tensor, count: Tensor) -> Tensor:
@@ -332,8 +329,7 @@ def _chosen(x: Tensor, index: Tensor, axis: int, batched: int = 0) -> Tensor:
     taken = _gather(x, index, constant(axis), batched)
     if not is_for_xla.get() or is_eager(index):
         return taken
-    size = lengths(x)[axis]
-    is_lost = _is_outside(cast(index, "int64"), constant(size, "int64") if isinstance(size, int) else size)
+    is_lost = _is_outside(cast(index, "int64"), length_tensor(lengths(x)[axis]))
     if len(shape_of(taken)) > len(shape_of(index)):
         after = len(shape_of(x)) - axis - 1
         is_lost = _reshape(is_lost, shape_tensor([*lengths(index), *[1] * after]))
@@ -569,15 +565,13 @@ def take_along_axis(x: Tensor, indices: Tensor, /, *, axis: int = -1) -> Tensor:
     if len(indices.shape) != last + 1:
         raise ValueError(f"take_along_axis: x has {last + 1} axes, but indices {len(indices.shape)}")
     axis = axis_in(axis, last + 1)
-    return gathered(x, _index((_integers(indices),), (lengths(x)[axis],)), axis, _chosen)
+    return gathered(x, _index((_integers(indices),), (lengths(x)[axis],)), axis)
 
 
-def gathered(
-    x: Tensor, index: Tensor, axis: int, gather: Callable[[Tensor, Tensor, int, int], Tensor] | None = None
-) -> Tensor:
+def gathered(x: Tensor, index: Tensor, axis: int) -> Tensor:
     """Elements of `x` along `axis` at `index`, which has as many axes.
 
-    It counts from the front, and is in range unless `gather` looks after that.
+    It counts from the front.
     """
     last = len(x.shape) - 1
     if axis != last:
@@ -588,7 +582,7 @@ def gathered(
     if shape[:-1] != wanted[:-1] and None not in shape + wanted:
         common = np.broadcast_shapes(shape[:-1], wanted[:-1])
         x, index = broadcast_to(x, (*common, shape[-1])), broadcast_to(index, (*common, wanted[-1]))
-    x = _gather(x, index, constant(last), last) if gather is None else gather(x, index, last, last)
+    x = _chosen(x, index, last, last)
     return x if axis == last else moveaxis(x, last, axis)
 
 
