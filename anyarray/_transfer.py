@@ -104,6 +104,28 @@ class _Watch(NamedTuple):
 
     logs: tuple[TransferLog, ...] = ()
     guard: Literal["off", "warn", "raise"] = "off"
+    own: TransferLog | Literal["warn", "raise"] | None = None
+    """What the innermost block asks for."""
+    block: object = None
+    """What opened it."""
+    outer: _Watch | None = None
+    """What is asked for again when that is closed."""
+
+    def inner(self, own: TransferLog | Literal["warn", "raise"] | None, block: object) -> _Watch:
+        """What is asked for in a block inside."""
+        if isinstance(own, TransferLog):
+            return _Watch((*self.logs, own), self.guard, own, block, self)
+        return _Watch(self.logs, own or self.guard, own, block, self)
+
+    def without(self, block: object) -> _Watch:
+        """What is asked for when a block is closed.
+
+        It need not be the innermost, nor open, as generators end when they do.
+        """
+        if self.outer is None or self.block is block:
+            return self.outer or self
+        outer = self.outer.without(block)
+        return self if outer is self.outer else outer.inner(self.own, self.block)
 
 
 UNWATCHED: Final = _Watch()
@@ -113,12 +135,14 @@ watch: Final = _watch.get
 
 
 @contextlib.contextmanager
-def _watching(watch: _Watch) -> Generator[None]:
-    token = _watch.set(watch)
+def _watching(own: TransferLog | Literal["warn", "raise"]) -> Generator[None]:
+    block = object()
+    _watch.set(watch().inner(own, block))
     try:
         yield
     finally:
-        _watch.reset(token)
+        # No token: a generator may end in another context than it began in, as asyncio ends them.
+        _watch.set(watch().without(block))
 
 
 @contextlib.contextmanager
@@ -135,8 +159,7 @@ def transfers() -> Generator[TransferLog]:
     0
     """
     log = TransferLog()
-    here = watch()
-    with _watching(_Watch((*here.logs, log), here.guard)):
+    with _watching(log):
         yield log
 
 
@@ -154,7 +177,7 @@ def no_transfers(mode: Literal["raise", "warn"] = "raise", /) -> Generator[None]
     """
     if mode not in ("raise", "warn"):
         raise _errors.ArgumentValueError(f'no_transfers: mode must be "raise" or "warn", not {mode!r}')
-    with _watching(_Watch(watch().logs, mode)):
+    with _watching(mode):
         yield
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import resource
 import subprocess
 import sys
 import textwrap
+from collections.abc import AsyncGenerator, Generator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -17,7 +19,7 @@ import pytest
 from hypothesis import strategies as st
 
 import anyarray as xp
-from anyarray import _kept, _memory
+from anyarray import _kept, _memory, _transfer
 
 CPU = [b for b in ("numpy", "jax", "tf") if any(row.name == b and row.is_installed for row in xp.backends())]
 PAIRS = [(a, b) for a in CPU for b in CPU if a != b]
@@ -240,6 +242,38 @@ def test_the_guard_forbids_implicit_copies_alone() -> None:
         xp.from_native(a) + 1
     with xp.backend(receiver):
         xp.from_native(a) + 1
+
+
+def test_watches_that_end_in_another_order_leave_nothing_behind() -> None:
+    def suspended() -> Generator[None]:
+        with xp.transfers(), xp.no_transfers("warn"):
+            yield
+
+    generator = suspended()
+    next(generator)
+    with xp.no_transfers(), xp.transfers() as log:
+        next(generator, None)
+        assert (_transfer.watch().logs, _transfer.watch().guard) == ((log,), "raise")
+    assert _transfer.watch() is _transfer.UNWATCHED
+
+
+def test_a_watch_that_ends_in_another_context_leaves_that_alone() -> None:
+    async def suspended() -> AsyncGenerator[None]:
+        with xp.transfers(), xp.no_transfers():
+            yield
+
+    async def main() -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda _, context: failures.append(context["message"]))
+        async for _ in suspended():
+            break
+        gc.collect()  # ends it in a task of its own
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        gc.collect()
+
+    failures: list[str] = []
+    asyncio.run(main())
+    assert failures == []
 
 
 def test_the_guard_knows_two_modes() -> None:
