@@ -8,13 +8,15 @@ from types import ModuleType
 import pytest
 
 
+@pytest.hookimpl(trylast=True)
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Run a test that uses this fixture `xp` once for each backend.
 
-    Another fixture of that name is left alone.
+    Another fixture of that name is left alone, and so is a test that has its own values for it.
     """
     fixtures = metafunc.definition._fixtureinfo.name2fixturedefs.get("xp")
-    if fixtures and fixtures[-1].func.__module__ == __name__:
+    is_given = any("xp" in call.params for call in metafunc._calls)
+    if fixtures and fixtures[-1].func.__module__ == __name__ and not is_given:
         metafunc.parametrize("xp", _names(), indirect=True)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import math
+from typing import Final
 
 import numpy as np
 import pytest
@@ -12,6 +13,8 @@ import anyarray as xp
 from anyarray import testing
 
 pytest_plugins = ["pytester"]
+IS_INSTALLED: Final = bool(importlib.metadata.entry_points(group="pytest11", name="anyarray"))
+PLUGIN: Final = () if IS_INSTALLED else ("-p", "anyarray._pytest_plugin")
 
 
 def test_the_host_cannot_read_it() -> None:
@@ -66,7 +69,27 @@ def test_the_fixture_runs_a_test_on_each_backend(pytester: pytest.Pytester) -> N
             assert int(xp.sum(xp.arange(4))) == 6
         """
     )
-    is_installed = bool(importlib.metadata.entry_points(group="pytest11", name="anyarray"))
-    named = () if is_installed else ("-p", "anyarray._pytest_plugin")
-    result = pytester.runpytest_subprocess(*named, "-v")
+    result = pytester.runpytest_subprocess(*PLUGIN, "-v")
     result.stdout.fnmatch_lines(["*test_sum?numpy?*PASSED*", "*test_sum?sim?*PASSED*"])
+
+
+def test_a_test_with_its_own_values_for_the_fixture_has_those(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        """
+        import numpy as np
+        import pytest
+
+        @pytest.fixture
+        def ones(xp):
+            return xp.ones(3)
+
+        @pytest.mark.parametrize("xp", [np])
+        def test_direct(xp, ones):
+            assert isinstance(ones, np.ndarray)
+
+        @pytest.mark.parametrize(("n", "xp"), [(1, "numpy")], indirect=["xp"])
+        def test_indirect(n, xp):
+            assert xp.ones(n).device == xp.device("numpy")
+        """
+    )
+    pytester.runpytest_subprocess(*PLUGIN).assert_outcomes(passed=2)
