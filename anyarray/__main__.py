@@ -6,6 +6,7 @@ They say what is installed and how fast it is, and measure what the automatic ch
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 
@@ -16,7 +17,7 @@ from anyarray._cli import bench, calibrate, info
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command line; gives the exit status.
 
-    It is 2 for a wrong command line and 130 after Ctrl-C, as shells have it.
+    It is 2 for a wrong command line, 130 after Ctrl-C, as shells have it, and 1 if nobody reads the output to its end.
     """
     parser = argparse.ArgumentParser(
         prog="python -m anyarray", description="The Array API standard on NumPy, TensorFlow, JAX and CuPy."
@@ -29,12 +30,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.print_help()
         return 0
     try:
-        return int(options.run(options))
+        status = int(options.run(options))
+        if sys.stdout is not None:  # as where it was closed before
+            sys.stdout.flush()
+        return status
     except _errors.BackendError as error:
         print(f"{parser.prog}: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         return 130
+    except BrokenPipeError:
+        # What is left of the output is written at the end of the interpreter, which would complain.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
 
 
 if __name__ == "__main__":

@@ -9,6 +9,8 @@ import argparse
 import importlib.util
 import io
 import json
+import os
+import subprocess
 import sys
 import types
 from collections.abc import Callable, Iterator, Sequence
@@ -362,6 +364,17 @@ def test_bench_says_that_its_picture_cannot_be_written(
     printed = capsys.readouterr()
     assert "tiny" in printed.out
     assert printed.err.endswith(f"bench: {file} cannot be written (No space left on device)\n")
+
+
+def test_who_reads_only_the_head_sees_no_traceback() -> None:
+    for options in (["info"], ["info", "--json"]):
+        reader, writer = os.pipe()
+        os.close(reader)
+        done = subprocess.run(
+            [sys.executable, "-m", "anyarray", *options], stdout=writer, stderr=subprocess.PIPE, check=False
+        )
+        os.close(writer)
+        assert (done.returncode, done.stderr) == (1, b"")
 
 
 def test_a_wrong_command_is_refused_by_name(capsys: pytest.CaptureFixture[str]) -> None:
