@@ -22,6 +22,7 @@ import functools
 import math
 import os
 import sys
+import threading
 import warnings
 import weakref
 from collections import OrderedDict
@@ -117,6 +118,9 @@ class _State:
         self.model: _cost.Model | None = None
         self.is_silent = True
         """Whether there is nothing to say about a missing profile, or it was said."""
+        self.is_looking = False
+        self.looking = threading.RLock()
+        """Held while the profile is looked for: who needs it meanwhile waits."""
 
 
 class Limit:
@@ -161,8 +165,17 @@ def model() -> _cost.Model | None:
     Reads the file at the first call.
     """
     if not state.is_known:
-        use(None)  # whatever happens now, it happens once
-        use(_looked_up())
+        with state.looking:
+            # It may look for itself, as where a program's own handler of warnings or logs computes.
+            if not (state.is_known or state.is_looking):
+                state.is_looking = True
+                try:
+                    use(_looked_up())
+                except Exception:
+                    use(None)  # a warning that is an error comes once; after Ctrl-C it is looked for again
+                    raise
+                finally:
+                    state.is_looking = False
     return state.model
 
 
@@ -250,7 +263,9 @@ _before_fork: Final[set[str]] = set()
 
 
 def _forked() -> None:
-    # The child has none of the threads that work for those libraries, so a call of theirs would wait for ever.
+    # The child has none of the other threads, so what they hold would never be given back.
+    state.looking, state.is_looking = threading.RLock(), False
+    # Nor those that work for those libraries: a call of theirs would wait for ever.
     rows = _backend.LIBRARIES.values()
     _before_fork.update([row.name for row in rows if row.name != NUMPY and row.package in sys.modules])
     if state.model is not None:
@@ -286,7 +301,7 @@ def found_here(name: str) -> Backend | None:
     if may_be_here(name):
         try:
             return _backend.backend_of_name(name)
-        except (_errors.BackendError, ImportError, OSError):  # the latter two: a broken installation
+        except Exception:  # noqa: BLE001 - a broken installation may raise anything
             pass
     _leave_out([name])
     return None
@@ -457,11 +472,11 @@ def note_reading(array: Any) -> None:
 
     In NumPy that would take nothing.
     """
-    account = getattr(array, "_account", None)
-    if account is not None and state.model is not None:
+    account, known = getattr(array, "_account", None), state.model
+    if account is not None and known is not None:
         home = array._home
         nbytes = math.prod(home.shape_of(array._native)) * home.dtype(array._native).itemsize
-        took = state.model.bringing(home.backend.name, NUMPY, nbytes)
+        took = known.bringing(home.backend.name, NUMPY, nbytes)
         account.pool[READING] = account.pool.get(READING, 0.0) + took
 
 

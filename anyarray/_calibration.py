@@ -32,7 +32,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from anyarray import _backend, _cells, _choice, _cost, _errors, _profile, _transfer
+from anyarray import _backend, _cells, _choice, _cost, _profile, _transfer
 from anyarray._backend import Backend
 from anyarray._cells import FUSED, Cell
 from anyarray.standard import creation
@@ -525,8 +525,8 @@ def alone(tell: Callable[[str], None]) -> Generator[None]:
         try:
             who = getpass.getuser()
             lock = stack.enter_context(open(Path(tempfile.gettempdir(), f"anyarray-calibrating-{who}"), "ab"))
-        except (OSError, KeyError):
-            pass  # no such folder, or no name: nobody is kept out
+        except (OSError, KeyError, ImportError):
+            pass  # no such folder, or no name, which Windows may have to import: nobody is kept out
         else:
             if not _is_locked(lock.fileno()):
                 tell(WAITING)
@@ -571,7 +571,7 @@ def prepared(names: Sequence[str] | None = None) -> Calibration:
             if library.name not in importing and library.name != "numpy":
                 importing[library.name] = _import_seconds(library)
             found[name] = _backend.backend_of_name(name)
-        except (_errors.BackendError, ImportError, OSError):  # the latter two: a broken installation
+        except Exception:  # a broken installation may raise anything
             if names:
                 raise
     backends = [_backend.backend_of_name("numpy"), *[found[name] for name in wanted if name in found]]

@@ -306,7 +306,7 @@ def _settle(choice: Choice) -> bool:
 
     Then calls run where their inputs are, and are not asked about.
     """
-    if choice.backend is BY_COST and choice.candidates is None and _automatic.model() is None:
+    if choice.backend is BY_COST and choice.candidates is None and _automatic.model() is None and _STATE.is_known:
         choice.backend = None
     return choice.backend is None
 
@@ -407,8 +407,11 @@ def is_recorded() -> bool:
 def forget_profile() -> None:
     """Look for the profile again at the next large call."""
     _automatic.forget()
-    if process_default.backend is None:
-        process_default.backend = BY_COST
+    choice: Choice | None = current()
+    while choice is not None:  # that of the process is the last
+        if choice.backend is None:
+            choice.backend = BY_COST
+        choice = choice.outer
 
 
 @contextmanager

@@ -324,7 +324,7 @@ def call(function: str, shapes: Sequence[Shape], dtypes: Sequence[DType], *, has
     least = (row.least, CLASSES[row.least].work(shapes).amount) if row.least else None
     if least is not None and min(lengths) <= 1:
         return Call(function, least[0], width, Work(least[1], work.results), widest)
-    ratio = max(lengths) / max(min(lengths), 1)
+    ratio = max(*lengths, 1) / max(min(lengths), 1)
     return Call(function, kind, width, work, widest, min(1.0, math.log(ratio) / math.log(SLIMMEST)), least)
 
 

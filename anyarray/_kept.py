@@ -9,6 +9,7 @@ An Array of NumPy's has one only if nobody but Arrays can write to its memory, w
 
 from __future__ import annotations
 
+import os
 import threading
 import weakref
 from collections import OrderedDict
@@ -40,9 +41,19 @@ def hand_out(array: Any) -> None:
         array._second = None
 
 
-_lock: Final = threading.Lock()
-_sizes: Final[OrderedDict[int, tuple[weakref.ref[Any], int]]] = OrderedDict()
+_lock = threading.Lock()
+sizes: Final[OrderedDict[int, tuple[weakref.ref[Any], int]]] = OrderedDict()
 """Each Array by its id, weakly, with its second copy's bytes; oldest first."""
+
+
+def _forked() -> None:
+    # The child has none of the other threads, so what they hold would never be given back.
+    global _lock
+    _lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows
+    os.register_at_fork(after_in_child=_forked)
 
 
 def get(array: Any, target: Backend) -> Native | None:
@@ -72,11 +83,11 @@ def put(array: Any, target: Backend, native: Native, is_view: bool) -> None:
     key = id(array)
     with _lock:
         array._second = (target, native)
-        _sizes[key] = (weakref.ref(array, lambda _: _sizes.pop(key, None)), size)
-        _sizes.move_to_end(key)
-        total = sum(one for _, one in list(_sizes.values()))
+        sizes[key] = (weakref.ref(array, lambda _: sizes.pop(key, None)), size)
+        sizes.move_to_end(key)
+        total = sum(one for _, one in list(sizes.values()))
         while total > MOST_BYTES:
-            _, (oldest, freed) = _sizes.popitem(last=False)
+            _, (oldest, freed) = sizes.popitem(last=False)
             total -= freed
             dying = oldest()
             if dying is not None:
@@ -86,5 +97,5 @@ def put(array: Any, target: Backend, native: Native, is_view: bool) -> None:
 def drop(array: Any) -> None:
     """Forget the copy of an Array, which is about to be written."""
     array._second = None
-    if _sizes:
-        _sizes.pop(id(array), None)
+    if sizes:
+        sizes.pop(id(array), None)

@@ -8,6 +8,7 @@ differ in how many references a call holds.
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 from typing import Any, Final
@@ -17,11 +18,20 @@ import numpy as np
 _references: Final = sys.getrefcount
 
 
-WRITES: Final = tuple([threading.RLock() for _ in range(64)])
+WRITES: Final = [threading.RLock() for _ in range(64)]
 """Locks: who replaces an Array's native array takes one, by its id.
 
 Threads that write to parts of one Array would lose each other's parts, as each makes a new native array of the one
 before. Many locks, so that writes to other Arrays rarely wait."""
+
+
+def _forked() -> None:
+    # The child has none of the other threads, so what they hold would never be given back.
+    WRITES[:] = [threading.RLock() for _ in WRITES]
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows
+    os.register_at_fork(after_in_child=_forked)
 
 
 def _holders(holder: Any) -> int:
@@ -45,7 +55,7 @@ class _Probe:
 
 
 # The least of many, as an interpreter that has run the code often enough to know it may hold fewer.
-_ALONE: Final = min([_holders(one) for one in [_Probe(np.empty(1))] * 100])
+ALONE: Final = min([_holders(one) for one in [_Probe(np.empty(1))] * 100])
 _BASE_ALONE: Final = min([_holders_of_base(one) for one in [_Probe(np.empty(2)[:1])] * 100])
 
 
@@ -54,13 +64,18 @@ def is_alone(array: Any) -> bool:
 
     Callers must not hold its native array in a variable of their own.
     """
-    if _references(array._native) > _ALONE:  # as `_holders` does
+    if _references(array._native) > ALONE:  # as `_holders` does
         return False
     base = getattr(array._native, "base", None)
     if base is None:
         return True
-    del base
-    return _is_ours(array._native.base) and _holders_of_base(array) <= _BASE_ALONE and not _may_overlap(array._native)
+    return (
+        type(base) is np.ndarray
+        and _references(base) <= _BASE_ALONE  # as `_holders_of_base` does
+        and base.base is None  # so it is no view of a buffer or file
+        and base.flags.owndata
+        and not _may_overlap(array._native)
+    )
 
 
 def is_unwritten(array: Any) -> bool:
@@ -86,8 +101,3 @@ def _may_overlap(view: Any) -> bool:
                 return True
             extent = stride * length
     return False
-
-
-def _is_ours(base: Any) -> bool:
-    """Whether memory is an ndarray's own, not of a buffer or file behind."""
-    return type(base) is np.ndarray and base.base is None and bool(base.flags.owndata)

@@ -39,9 +39,17 @@ class UnwritableError(OSError):
     """A profile cannot be kept; says why."""
 
 
+def _asked_for() -> str:
+    """What the environment variable says, without the spaces around it.
+
+    Windows leaves one after `set NAME=value &&`.
+    """
+    return os.environ.get("ANYARRAY_PROFILE", "").strip()
+
+
 def is_off() -> bool:
     """Whether no profile is wanted."""
-    return os.environ.get("ANYARRAY_PROFILE") == "off"
+    return _asked_for() == "off"
 
 
 def path() -> Path | None:
@@ -53,7 +61,7 @@ def path() -> Path | None:
     """
     if is_off():
         return None
-    named = os.environ.get("ANYARRAY_PROFILE")
+    named = _asked_for()
     if named:
         return Path(os.path.expanduser(named))
     try:
@@ -207,12 +215,12 @@ def find() -> tuple[Path, _cost.Model] | None:
         file = path()
     except UnwritableError:
         return None
-    if file is None:
-        return None
+    if file is None or not (_asked_for() or os.access(file.parent, os.X_OK)):
+        return None  # the latter: no such folder, or in the home of another user, as in some containers
     data = _content(file)
     if data is not None:
         return file, _model_of(file, data)
-    if os.environ.get("ANYARRAY_PROFILE"):
+    if _asked_for():
         return None
     stale: UnusableError | None = None
     for other in _others(file):

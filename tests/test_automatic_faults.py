@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import gc
+import importlib
 import os
 import pickle
 import re
@@ -20,9 +21,11 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from rich.console import Console
 
 import anyarray as xp
-from anyarray import _automatic, _choice, _cost, testing
+from anyarray import _automatic, _backend, _calibration, _choice, _cost, testing
+from anyarray._cli import bench, info
 
 N: Final = 16
 SLOW: Final = _cost.Curve([(1, 1.0), (1e9, 1.0)])
@@ -174,6 +177,34 @@ def test_a_policy_that_turns_out_to_leave_nothing_is_an_error(monkeypatch: pytes
 def test_a_backend_that_is_unknown_here_is_left_out() -> None:
     assert not _automatic.may_be_here("no_such_library-cpu")
     assert _automatic.found_here("no_such_library-cpu") is None
+
+
+@pytest.fixture
+def broken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A library whose import fails, as that of a version that does not fit."""
+    module = "from nothing import it"
+    monkeypatch.setitem(_backend.LIBRARIES, "broken", _backend.Library("broken", module, "json", ("cpu",)))
+
+    def imported(name: str) -> Any:
+        if name == module:
+            raise TypeError("Descriptors cannot be created directly")
+        return found(name)
+
+    found = importlib.import_module
+    monkeypatch.setattr(importlib, "import_module", imported)
+
+
+@pytest.mark.usefixtures("broken")
+def test_a_library_that_is_broken_is_left_out(capsys: pytest.CaptureFixture[str]) -> None:
+    _automatic.use(model_of(broken=costs(FAST, *_cost.CLASSES)))
+    assert xp.sin(xp.ones(100_000)).device == xp.device("numpy")
+    assert _automatic.state.model is not None and "broken" not in _automatic.state.model.backends
+    assert "broken" not in {one.library for one in _calibration.prepared().backends}
+    problem = "TypeError: Descriptors cannot be created directly"
+    rows = {row.name: row for row in info.backend_rows(look_for_devices=True)}
+    assert rows["broken"].problem == problem
+    assert "broken" not in {one.library for one in bench._participants(None, Console(stderr=True))}
+    assert f"Left out: broken, {problem}\n" in capsys.readouterr().err
 
 
 def test_a_tensordot_is_the_product_that_its_shapes_tell() -> None:
@@ -352,3 +383,33 @@ def test_a_fork_leaves_out_what_was_imported_before_it() -> None:
     assert "jax-cpu" in parent
     error = 'policy: none of the candidates can be used here: jax. Add one that can: "numpy"'
     assert child == [*["numpy"] * 4, "numpy", error]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_a_child_can_write_what_another_thread_wrote_at_the_fork(run_python: Callable[..., str]) -> None:
+    program = """
+        import os, signal, threading
+        import anyarray as xp
+        from anyarray import _automatic, _kept, _ownership
+
+        x, held, done = xp.zeros(3), threading.Event(), threading.Event()
+
+        def hold():
+            with _kept._lock, _automatic.state.looking:
+                for lock in _ownership.WRITES:
+                    lock.acquire()
+                held.set()
+                done.wait()
+
+        threading.Thread(target=hold).start()
+        held.wait()
+        child = os.fork()
+        if not child:
+            signal.alarm(30)
+            x[0] = 1
+            with _kept._lock, _automatic.state.looking:
+                os._exit(0)
+        print(os.waitpid(child, 0)[1], flush=True)
+        done.set()
+        """
+    assert run_python(program) == "0\n"

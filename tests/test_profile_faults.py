@@ -10,6 +10,9 @@ import os
 import re
 import signal
 import tempfile
+import threading
+import time
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -18,7 +21,7 @@ import numpy as np
 import pytest
 
 import anyarray as xp
-from anyarray import _automatic, _calibration, _cells, _profile, _transfer, testing
+from anyarray import _automatic, _calibration, _cells, _choice, _cost, _profile, _transfer, testing
 from anyarray.__main__ import main
 from anyarray._cli import bench, calibrate
 from anyarray._cli.experiments import EXPERIMENTS
@@ -149,6 +152,65 @@ def test_a_lack_of_memory_names_the_line_of_the_user(call: Callable[[xp.Array], 
         with xp.policy(candidates=["sim"]), pytest.warns(xp.OutOfMemoryWarning) as caught:
             call(xp.ones(1000))
     assert caught[0].filename == __file__
+
+
+def test_threads_that_look_for_the_profile_at_once_all_use_it(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def slowly() -> Any:
+        looking.set()
+        time.sleep(0.2)
+        return found()
+
+    found, looking = _automatic._looked_up, threading.Event()
+    monkeypatch.setattr(_automatic, "_looked_up", slowly)
+    first = threading.Thread(target=lambda: xp.sin(xp.ones(100_000)))
+    first.start()
+    looking.wait()
+    xp.sin(xp.ones(100_000))
+    first.join()
+    assert _automatic.state.model is not None
+    assert _choice.process_default.backend is _choice.BY_COST
+
+
+def test_a_profile_is_looked_for_again_after_ctrl_c(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted() -> None:
+        raise KeyboardInterrupt
+
+    found = _automatic._looked_up
+    monkeypatch.setattr(_automatic, "_looked_up", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        xp.ones(1)
+    monkeypatch.setattr(_automatic, "_looked_up", found)
+    xp.sin(xp.ones(100_000))
+    assert _automatic.state.model is not None
+
+
+def test_who_computes_in_a_warning_finds_no_profile_yet(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def shown(*args: Any) -> None:
+        shapes.append(xp.sin(xp.ones(100_000)).shape)
+
+    shapes: list[Any] = []
+    file.write_text("{")
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        monkeypatch.setattr(warnings, "showwarning", shown)
+        xp.sin(xp.ones(100_000))
+    assert shapes == [(100_000,)]
+
+
+def test_a_profile_is_used_at_once_in_blocks_that_are_open(file: Path) -> None:
+    file.rename(file.with_suffix(".other"))
+    with xp.backend("auto"):
+        xp.sin(xp.ones(100_000))
+        file.with_suffix(".other").rename(file)
+        _choice.forget_profile()
+        xp.sin(xp.ones(100_000))
+        assert _automatic.state.model is not None
+
+
+@pytest.mark.parametrize("function", ["qr", "svd"])
+def test_an_empty_matrix_is_square(function: str) -> None:
+    call = _cost.call(function, [(2, 0, 0)], [xp.float64])
+    assert call is not None and call.slimness == 0
 
 
 def test_a_library_that_came_later_is_told_once(file: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -285,6 +347,13 @@ def test_bench_refuses_a_file_that_cannot_be_written(
         main(["bench", option, str(folder)])
     assert caught.value.code == 2
     assert f"argument {option}: {folder}: cannot be written (Is a directory)\n" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("unmeasured")
+def test_bench_refuses_a_name_that_is_too_long(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["bench", "--json", "x" * 1000])
+    assert "x: cannot be written (File name too long)\n" in capsys.readouterr().err
 
 
 def test_to_look_if_a_file_can_be_written_leaves_it_as_it_is(tmp_path: Path) -> None:
@@ -441,6 +510,32 @@ def test_the_wave_of_a_shell_is_the_home_in_the_variable_too(monkeypatch: pytest
     monkeypatch.setenv("USERPROFILE", "/home/somebody")  # which Windows has for it
     monkeypatch.setenv("ANYARRAY_PROFILE", "~/profile.json")
     assert _profile.path() == Path("/home/somebody/profile.json")
+
+
+@pytest.mark.parametrize("home", ["/dev/null", "/absent/home"])
+def test_who_has_no_folder_for_a_profile_is_not_warned(home: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ANYARRAY_PROFILE")
+    monkeypatch.setattr("platformdirs.user_cache_path", lambda name: Path(home, name))
+    _automatic.forget()
+    used()
+    assert _automatic.state.model is None
+
+
+def test_a_folder_of_another_user_holds_no_profile(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ANYARRAY_PROFILE")
+    monkeypatch.setattr("platformdirs.user_cache_path", lambda name: file.parent)
+    usual = _profile.path()
+    assert usual is not None
+    usual.write_text("")
+    monkeypatch.setattr(os, "access", lambda *args: False)  # nobody keeps root out
+    assert _profile.find() is None
+
+
+def test_spaces_around_the_variable_do_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANYARRAY_PROFILE", "off ")
+    assert _profile.is_off() and _profile.path() is None
+    monkeypatch.setenv("ANYARRAY_PROFILE", " /a profile.json ")
+    assert _profile.path() == Path("/a profile.json")
 
 
 @pytest.fixture

@@ -107,11 +107,17 @@ def _participants(names: str | None, console: Console) -> list[Backend]:
         with console.status(f"importing {name}"):
             try:
                 found.append(_backend.backend_of_name(name))
-            except (_errors.BackendError, ImportError, OSError) as error:  # the latter two: a broken installation
+            except Exception as error:  # a broken installation may raise anything
                 if names:
                     raise
-                console.print(f"Left out: {error}", style="dim", highlight=False, markup=False, soft_wrap=True)
+                reason = str(error) if isinstance(error, _errors.BackendError) else f"{name}, {problem(error)}"
+                console.print(f"Left out: {reason}", style="dim", highlight=False, markup=False, soft_wrap=True)
     return list(dict.fromkeys(found))
+
+
+def problem(error: Exception) -> str:
+    """The first line of what a broken installation says."""
+    return f"{type(error).__name__}: {error}".partition("\n")[0]
 
 
 def _measure(results: Results, backends: list[Backend], console: Console) -> None:
@@ -152,16 +158,16 @@ def _writable(text: str) -> Path:
     That it cannot is better told now than after the measurements.
     """
     path = Path(text)
-    if not path.parent.is_dir():
-        raise argparse.ArgumentTypeError(f"{text}: there is no folder {path.parent}")
-    if path.is_dir() or not path.exists() or path.is_file():  # to open a pipe could end it
-        is_new = not os.path.lexists(path)
-        try:
+    try:
+        if not path.parent.is_dir():
+            raise argparse.ArgumentTypeError(f"{text}: there is no folder {path.parent}")
+        if path.is_dir() or not path.exists() or path.is_file():  # to open a pipe could end it
+            is_new = not os.path.lexists(path)
             path.open("a").close()
             if is_new:
                 path.unlink()
-        except OSError as error:
-            raise argparse.ArgumentTypeError(f"{text}: cannot be written ({error.strerror})") from error
+    except OSError as error:
+        raise argparse.ArgumentTypeError(f"{text}: cannot be written ({error.strerror})") from error
     return path
 
 

@@ -16,6 +16,7 @@ from rich.text import Text
 
 import anyarray
 from anyarray import _backend, _choice, _dtypes, _errors, _inventory
+from anyarray._cli.bench import problem
 
 
 @dataclass(frozen=True)
@@ -71,8 +72,8 @@ def backend_rows(*, look_for_devices: bool) -> list[Row]:
             if library.is_installed:
                 try:
                     _backend.load(library)
-                except (ImportError, OSError, RuntimeError) as error:  # a broken installation is a row, not the end
-                    problems[name] = f"{type(error).__name__}: {error}".partition("\n")[0]
+                except Exception as error:  # noqa: BLE001 - a broken installation is a row, not the end
+                    problems[name] = problem(error)
     return [
         Row(
             name=one.name,
