@@ -56,7 +56,7 @@ class Choice:
     which costs nothing.
     """
 
-    __slots__ = ("backend", "block", "candidates", "outer", "records")
+    __slots__ = ("backend", "block", "candidates", "outer", "records", "watches")
 
     def __init__(
         self,
@@ -76,6 +76,8 @@ class Choice:
         """What opened it."""
         self.outer = outer
         """What is chosen again when that is closed."""
+        self.watches = False
+        """Whether the block only records: the backend is that of the outer one."""
 
 
 def _automatically(
@@ -89,6 +91,17 @@ def _automatically(
     return Choice(OBSERVED if is_seen else BY_COST, candidates, records, block, outer)
 
 
+def _watching(
+    candidates: tuple[str, ...] | None, records: tuple[list[Decision], ...], block: object, outer: Choice
+) -> Choice:
+    """What is chosen outside, recorded."""
+    found = _automatically(candidates, records, block, outer)
+    found.watches = True
+    if not (outer.backend is None or isinstance(outer.backend, Automatic)):
+        found.backend = outer.backend
+    return found
+
+
 def _without(choice: Choice, block: object) -> Choice:
     """What is chosen when a block is closed.
 
@@ -98,11 +111,17 @@ def _without(choice: Choice, block: object) -> Choice:
         return choice
     if choice.block is block:
         return choice.outer
-    outer = _without(choice.outer, block)
-    if outer is choice.outer:
+    was, outer = choice.outer, _without(choice.outer, block)
+    if outer is was:
         return choice
-    # A copy, as other contexts may have the choice, too.
-    return Choice(choice.backend, choice.candidates, choice.records, choice.block, outer)
+    # A copy, as other contexts may have the choice, too; what it has of the closed block goes with that.
+    candidates = outer.candidates if choice.candidates is was.candidates else choice.candidates
+    records = (*outer.records, *choice.records[len(was.records) :])
+    if choice.watches:
+        return _watching(candidates, records, choice.block, outer)
+    if choice.backend is None or isinstance(choice.backend, Automatic):
+        return _automatically(candidates, records, choice.block, outer)
+    return Choice(choice.backend, candidates, records, choice.block, outer)
 
 
 def _named(name: str) -> Choice:
@@ -159,10 +178,7 @@ class backend:  # noqa: N801 - used as a function
     """
 
     def __init__(self, name: str | Backend = AUTO, /) -> None:
-        if not isinstance(name, (str, Backend)):
-            raise _errors.ArgumentTypeError(
-                f'backend: must be a name, such as "jax", or a device, not {type(name).__name__}'
-            )
+        _check_name("backend", name)
         if isinstance(name, str) and name != AUTO:
             _backend.parse(name)
         self._name = name
@@ -215,6 +231,14 @@ class backend:  # noqa: N801 - used as a function
         return f'backend("{self._name}")'
 
 
+def _check_name(function: str, name: object) -> None:
+    """Raise TypeError for what is neither a name nor a device."""
+    if not isinstance(name, (str, Backend)):
+        raise _errors.ArgumentTypeError(
+            f'{function}: must be a name, such as "jax", or a device, not {type(name).__name__}'
+        )
+
+
 def _called(function: Callable[..., Any]) -> str:
     """What to call a function in an error; a partial one has no name."""
     return getattr(function, "__qualname__", None) or repr(function)
@@ -224,11 +248,13 @@ def set_default_backend(name: str | Backend, /) -> None:
     """Choose the backend of the process where no `with backend(...)` is open.
 
     "auto" is the default. The environment variable ANYARRAY_BACKEND sets it from outside. The library is
-    imported at the first call, not here. Raises BackendNotFoundError for a name that is unknown.
+    imported at the first call, not here. Raises BackendNotFoundError for a name that is unknown, TypeError for what is
+    no name.
 
     >>> import anyarray as xp
     >>> xp.set_default_backend("auto")
     """
+    _check_name("set_default_backend", name)
     if str(name) != AUTO:
         _backend.parse(str(name))
     process_default.backend = _named(str(name)).backend
@@ -429,10 +455,7 @@ def narrowed(candidates: tuple[str, ...]) -> Generator[None]:
 def recorded(record: list[Decision]) -> Generator[None]:
     """Record the decisions made in a `with` block."""
     outer, block = current(), object()
-    here = _automatically(outer.candidates, (*outer.records, record), block, outer)
-    if not (outer.backend is None or isinstance(outer.backend, Automatic)):
-        here.backend = outer.backend
-    _current.set(here)
+    _current.set(_watching(outer.candidates, (*outer.records, record), block, outer))
     try:
         yield
     finally:

@@ -294,6 +294,32 @@ def test_blocks_that_end_in_another_order_leave_nothing_behind(framework: str) -
     assert _choice.current() is outside
 
 
+def test_what_a_block_recorded_and_left_in_ends_with_it(framework: str) -> None:
+    explanations: list[xp.Explanation] = []
+
+    def suspended() -> Generator[None]:
+        with xp.policy(candidates=[framework]), xp.explain() as why, xp.backend(framework):
+            explanations.append(why)
+            yield
+
+    x = xp.ones(3, device="numpy")
+    generator = suspended()
+    next(generator)
+    with xp.explain() as inner:
+        assert here() == framework
+        next(generator, None)
+        assert here() == "numpy"
+        with xp.explain() as innermost:
+            xp.exp(x)
+    assert [len(one) for one in (*explanations, inner, innermost)] == [0, 1, 1]
+
+    generator = suspended()
+    next(generator)
+    with xp.backend("auto"):
+        next(generator, None)
+        assert _choice.current().records == () and _choice.candidates() is None
+
+
 def test_a_block_that_ends_in_another_context_leaves_that_alone(framework: str) -> None:
     def suspended() -> Generator[None]:
         with xp.backend(framework):

@@ -492,6 +492,12 @@ def test_a_block_of_another_type_is_refused() -> None:
     assert str(caught.value) == 'backend: must be a name, such as "jax", or a device, not int'
 
 
+def test_a_default_of_another_type_is_refused() -> None:
+    with pytest.raises(TypeError) as caught:
+        xp.set_default_backend(None)  # type: ignore[arg-type]  # refused on purpose
+    assert str(caught.value) == 'set_default_backend: must be a name, such as "jax", or a device, not NoneType'
+
+
 def test_to_device_gives_the_same_values(name: str) -> None:
     moved = xp.asarray([1.5, -0.0]).to_device(name)
     assert moved.device is xp.device(name)
