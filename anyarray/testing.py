@@ -14,7 +14,7 @@ authors find hidden transfers with it on any machine:
 Installed, anyarray is a pytest plugin: a test with the parameter `xp` runs once for each installed backend that has a
 device, and once on "sim". `xp` is the namespace, and the test runs inside `with xp.backend(...)`. The names of the
 backends are the ids of the tests, so `pytest -k "numpy or sim"` picks some. A fixture of your own that is named `xp`
-takes the place of this one; `pytest -p no:anyarray` leaves the plugin out.
+takes the place of this one, and so do values that you give it; `pytest -p no:anyarray` leaves the plugin out.
 """
 
 from __future__ import annotations
