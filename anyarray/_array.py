@@ -390,6 +390,43 @@ class Array(metaclass=_Unmade):
         return result
 
     def __setitem__(self, key: Key, value: AnyArray | Scalar, /) -> None:
+        form, kind = type(key), type(value)
+        is_array = form is Array and key._home is self._home and key is not self  # type: ignore[union-attr]  # `form` says so
+        if (
+            type(self._native) is _ndarray
+            and (is_array or form is int or form in _BASIC or (form is tuple and _are_basic(map(type, key))))  # type: ignore[arg-type]  # as above
+            and (
+                self._native.dtype.kind in _TAKEN[kind]
+                if kind in _TAKEN
+                else kind is Array and type(value._native) is _ndarray and value._native.dtype is self._native.dtype  # type: ignore[union-attr]  # as above
+            )
+            and not (is_array and key._native.dtype.kind not in "biu")  # type: ignore[union-attr]  # as above
+        ):
+            # The way of most, to NumPy's memory that nobody else holds, in half the time.
+            with _WRITES[id(self) >> 4 & 63]:
+                self._second = None
+                if _KEPT:
+                    _kept.drop(self)
+                if _references(self._native) <= _ALONE and (self._native.base is None or _is_alone(self)):
+                    try:
+                        self._native[key._native if is_array else key] = value._native if kind is Array else value  # type: ignore[union-attr, index]  # as above
+                    except Exception:  # noqa: BLE001 - what is wrong is said there
+                        pass
+                    else:
+                        if (
+                            self._second is not None
+                            or _references(self._native) > _ALONE
+                            or (self._native.base is not None and _references(self._native.base) > _ALONE)
+                        ):
+                            # A thread has taken the memory up meanwhile. That it was written is seen by what stands in
+                            # its place.
+                            _kept.drop(self)
+                            self._native = self._home.duplicate(self._native)
+                        return
+        self._write(key, value)
+
+    def _write(self, key: Key, value: AnyArray | Scalar) -> None:
+        """Write a value at a key, wherever both live."""
         home = self._home
         written, form = key, type(key)
         if form is Array and key._home is home and home.dtype(key._native).kind in "biu":  # type: ignore[union-attr]  # as below
@@ -660,6 +697,8 @@ _TAKEN: Final[dict[Any, str]] = {bool: "biufc", int: "iufc", float: "fc", comple
 
 _NUMPY: Final = _backend.backend_of_name("numpy").free
 _ndarray: Final = np.ndarray
+_KEPT: Final = _kept.sizes
+_references, _is_alone, _ALONE, _WRITES = sys.getrefcount, _ownership.is_alone, _ownership.ALONE, _ownership.WRITES
 _brought: Final = _dispatch.brought
 _new: Final[Callable[[], Array]] = type.__call__.__get__(Array)
 _current: Final = _choice.current

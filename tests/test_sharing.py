@@ -205,7 +205,7 @@ def test_kept_copies_are_bounded_and_die_with_their_array(monkeypatch: pytest.Mo
     assert [_kept.get(x, xp.device(CPU[-1])) is not None for x in arrays] == [False, False, False, True, True]
     del arrays, x
     gc.collect()
-    assert not _kept._sizes
+    assert not _kept.sizes
 
 
 def test_the_ledger_names_what_happened_and_where() -> None:
