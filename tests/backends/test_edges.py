@@ -156,6 +156,57 @@ def test_on_numpy_a_square_root_is_that_of_numpy() -> None:
         assert bool(xp.signbit((xp.asarray(host) ** 0.5)[1]))
 
 
+def test_on_numpy_a_copy_lies_in_memory_as_the_array_does() -> None:
+    host = np.arange(6000.0).reshape(10, 20, 30)
+    with xp.backend("numpy"):
+        for few_or_many in (host[:2, :2, :2], host):
+            for order in ((0, 1, 2), (2, 1, 0), (1, 2, 0)):
+                source = few_or_many.transpose(order)[::-1]
+                copy = xp.asarray(source)
+                np.testing.assert_array_equal(np.asarray(copy), source)
+                assert np.asarray(copy).strides == source.copy("K").strides
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint8", "int64", "uint64"])
+@pytest.mark.usefixtures("backend")
+def test_equal_integers_keep_their_order_when_they_descend(dtype: str) -> None:
+    ends = (False, True) if dtype == "bool" else (xp.iinfo(dtype).min, xp.iinfo(dtype).max)
+    x = xp.asarray([[ends[0], ends[1], 1, 0], [ends[1], ends[0], 1, 1], [1, 0, 0, 1]], dtype=dtype)
+    for axis, rows in ((1, x.tolist()), (0, x.T.tolist())):
+        wanted = [sorted(range(len(row)), key=row.__getitem__, reverse=True) for row in rows]
+        found = xp.argsort(x, axis=axis, descending=True)
+        assert (found if axis else found.T).tolist() == wanted
+
+
+@pytest.mark.parametrize("n", [2, 32, 33, 3000])
+@pytest.mark.usefixtures("backend")
+def test_few_elements_are_sought_as_many_are(n: int) -> None:
+    x, sought = np.arange(-5, 4000) / 2, np.arange(n) * 3
+    np.testing.assert_array_equal(np.asarray(xp.isin(xp.asarray(x), xp.asarray(sought))), np.isin(x, sought))
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int64", "uint64"])
+@pytest.mark.usefixtures("backend")
+def test_powers_of_integers_are_exact_whatever_the_exponent(dtype: str) -> None:
+    kind = xp.iinfo(dtype)
+    bases = [0, 1, 2, 3, kind.max] + ([-1, -2, kind.min] if kind.min else [])
+    for exponents in ([0, 1, 5, 63], [64, 65, 127, 0], [127, 64, 2, 1]):
+        found = xp.asarray(bases, dtype=dtype)[:, None] ** xp.asarray(exponents, dtype=dtype)
+        modulus = 1 << kind.bits
+        wanted = [[(base**exponent - kind.min) % modulus + kind.min for exponent in exponents] for base in bases]
+        assert found.tolist() == wanted
+        assert (xp.asarray(bases, dtype=dtype) ** exponents[0]).tolist() == [row[0] for row in wanted]
+
+
+@pytest.mark.parametrize("shape", [(3000,), (30, 100), (30, 0), (3, 5, 7)])
+@pytest.mark.usefixtures("backend")
+def test_a_mask_selects_what_it_selects_in_numpy(shape: tuple[int, ...]) -> None:
+    x = np.random.default_rng(0).random(shape)
+    for mask in (x < 0.5, x.reshape(len(x), -1).sum(-1) < x.size / len(x) / 2, x < 0, x < 2):
+        for source in (x, np.asfortranarray(x)):
+            np.testing.assert_array_equal(np.asarray(xp.asarray(source)[xp.asarray(mask)]), x[mask])
+
+
 @pytest.mark.parametrize("function", ["irfft", "hfft"])
 @pytest.mark.parametrize("shape", [(0,), (2, 0)])
 @pytest.mark.usefixtures("backend")

@@ -167,6 +167,17 @@ def test_getitem_refuses_an_int_out_of_range(key: Any) -> None:
         call("getitem", native([1.0, 2.0, 3.0, 4.0]), key)
 
 
+@pytest.mark.parametrize("key", [..., (), slice(None), (slice(0, 2), slice(None, 9)), (..., slice(None))])
+def test_the_whole_of_an_array_is_no_copy(key: Any) -> None:
+    x = native(np.ones((2, 3)))
+    assert indexing.getitem(x, key) is x
+    assert call("reshape", x, (2, 3)) is x
+
+
+def test_an_array_from_its_end_is_not_the_whole() -> None:
+    assert indexing.getitem(native([1.0, 2.0]), slice(None, None, -1)).tolist() == [2.0, 1.0]
+
+
 def test_getitem_refuses_an_index_array_out_of_range() -> None:
     with pytest.raises(IndexError, match="index 9 is out of bounds for axis 0 with size 4"):
         call("getitem", native([1.0, 2.0, 3.0, 4.0]), native([0, 9]))

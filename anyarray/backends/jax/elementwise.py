@@ -172,7 +172,8 @@ def _dividend_and_divisor(x1: Native, x2: Native) -> tuple[Native, Native]:
     zero for the largest numbers.
     """
     wide1, wide2 = jnp.broadcast_arrays(x1, x2)
-    return wide1, wide2 if wide2.shape == x2.shape else lax.optimization_barrier(wide2)
+    is_safe = wide2.shape == x2.shape or kind_of(x2) in "iu"
+    return wide1, wide2 if is_safe else lax.optimization_barrier(wide2)
 
 
 def _divide(x1: Native, x2: Native) -> Native:
@@ -196,7 +197,8 @@ def _divided(x1: Native, x2: Native) -> tuple[Native, Native]:
     if kind_of(x1) in "iu":
         none = x2 == 0
         safe = jnp.where(none, lax.full_like(x2, 1), x2)
-        quotient, rest = lax.div(x1, safe), lax.rem(x1, safe)
+        quotient = lax.div(x1, safe)
+        rest = x1 - quotient * safe
         if kind_of(x1) == "i":
             down = (rest != 0) & ((rest < 0) != (x2 < 0))
             quotient, rest = quotient - cast(down, x1.dtype.name), jnp.where(down, rest + x2, rest)
@@ -232,10 +234,23 @@ def _power(x1: Native, x2: Native) -> Native:
     if kind_of(x1) == "c":
         return _complex_power(x1, x2)
 
-    # jnp.power looks at six bits of an exponent. A negative one gives the integer part of the exact result.
+    # jnp.power looks at six bits of an exponent, in one pass over the arrays. Greater ones take a pass for every six.
+    is_great = jnp.any((x2 < 0) | (x2 >= 1 << 6))
+    return lax.cond(is_great, _power_of_integers, functools.partial(_power_of_integers, is_one_pass=True), x1, x2)
+
+
+def _power_of_integers(x1: Native, x2: Native, *, is_one_pass: bool = False) -> Native:
+    """By squaring, in one pass or as many as it takes.
+
+    A negative exponent gives the integer part of the exact result.
+    """
+
     def squared(state: tuple[Native, Native, Native]) -> tuple[Native, Native, Native]:
         result, base, exponent = state
-        return jnp.where(exponent & 1 == 1, result * base, result), base * base, lax.shift_right_logical(exponent, one)
+        for _ in range(6):
+            result = jnp.where(exponent & 1 == 1, result * base, result)
+            base, exponent = base * base, lax.shift_right_logical(exponent, one)
+        return result, base, exponent
 
     base, exponent = jnp.broadcast_arrays(x1, x2)
     one = lax.full_like(base, 1)
@@ -243,7 +258,10 @@ def _power(x1: Native, x2: Native) -> Native:
         is_unit = (base == 1) | (base == -1)
         base = jnp.where((exponent < 0) & ~is_unit, 0, base)
         exponent = jnp.where(is_unit, exponent & 1, exponent)
-    return lax.while_loop(lambda state: jnp.any(state[2] != 0), squared, (one, base, exponent))[0]
+    state = one, base, exponent
+    if is_one_pass:
+        return squared(state)[0]
+    return lax.while_loop(lambda state: jnp.any(state[2] != 0), squared, state)[0]
 
 
 @jax.custom_jvp

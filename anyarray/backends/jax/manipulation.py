@@ -114,7 +114,7 @@ def _reshape(x: Native, shape: tuple[int, ...]) -> Native:
 
 
 def reshape(x: Native, /, shape: tuple[int, ...], *, copy: bool | None = None) -> Native:
-    return _reshape(x, shape)
+    return x if x.shape == shape else _reshape(x, shape)  # itself, as nobody can write to it
 
 
 @compiled(static=("repeats",))

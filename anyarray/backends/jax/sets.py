@@ -15,6 +15,8 @@ __all__ = ["isin", "unique_all", "unique_counts", "unique_inverse", "unique_valu
 
 _COMPARED: Final = 1 << 16
 """Pairs up to which all are compared."""
+_FEW: Final = 32
+"""Elements sought for up to which XLA compares all pairs in one loop, in a tenth of the time of any other method."""
 
 
 @compiled
@@ -31,7 +33,8 @@ def isin(x1: Native, x2: Native, *, invert: bool = False) -> Native:
 def _found(x1: Native, x2: Native, invert: bool) -> Native:
     # The default compares everything with everything. To sort both arrays together takes 6 to 30 times as long as to
     # sort the second and to seek the elements of the first there.
-    method = "compare_all" if kind_of(x1) == "c" or x1.size * x2.size <= _COMPARED else "binary_search"
+    is_short = x2.size <= _FEW or x1.size * x2.size <= _COMPARED
+    method = "compare_all" if kind_of(x1) == "c" or is_short else "binary_search"
     return jnp.isin(x1, x2, invert=invert, method=method)
 
 
