@@ -545,11 +545,16 @@ def _number(given: Any) -> float:
     return number
 
 
-def _curve(points: Sequence[Sequence[float]]) -> Curve:
-    found = [(_number(x), _number(seconds)) for x, seconds in points]
-    if not all(x and seconds for x, seconds in found):
+def _size(given: Any) -> float:
+    """A number of a profile that is not 0 either, as are sizes and their times."""
+    number = _number(given)
+    if not number:
         raise ValueError("a size or its time is 0")
-    return Curve(found)
+    return number
+
+
+def _curve(points: Sequence[Sequence[float]]) -> Curve:
+    return Curve([(_size(x), _size(seconds)) for x, seconds in points])
 
 
 def model_of(data: Mapping[str, Any]) -> Model:
@@ -566,7 +571,7 @@ def model_of(data: Mapping[str, Any]) -> Model:
                 if points
             },
             {
-                (function, int(width)): Beside(_number(part), _number(more), _number(at))
+                (function, int(width)): Beside(_number(part), _number(more), _size(at))
                 for function, by_width in row["others"].items()
                 for width, (part, more, at) in by_width.items()
             },

@@ -92,6 +92,7 @@ BROKEN: Final[dict[str, Callable[[Path], Any]]] = {
     },
     "no seconds": lambda file: changed(file, **measured(points=[[1, 0]])),
     "no work": lambda file: changed(file, **measured(points=[[0, 1]])),
+    "compared at no work": lambda file: changed(file, **measured(others={"sin": {"8": [0.5, 0.0, 0]}})),
 }
 
 
