@@ -221,6 +221,57 @@ def test_the_gradient_of_a_complex_quotient() -> None:
     np.testing.assert_allclose(of_x2, [0.2 + 0.4j, 0], rtol=1e-15)
 
 
+@pytest.mark.parametrize("function", ["maximum", "minimum", "clip", "logaddexp"])
+def test_nan_among_constants_makes_nan_inside_jit(function: str) -> None:
+    a, b = xp.asarray([1.0, np.nan, 2.0]), xp.asarray([np.nan, 1.0, 2.0])
+
+    def among_constants(x: xp.Array) -> xp.Array:
+        return getattr(xp, function)(a, b) + x
+
+    assert xp.isnan(xp.jit(among_constants)(xp.zeros(3))).tolist() == [True, True, False]
+
+
+def test_complex_constants_are_divided_inside_jit() -> None:
+    a, b = xp.asarray([1 + 2j, 4j]), xp.asarray([1j, 2])
+    found = xp.jit(lambda x: (a / b + x, xp.reciprocal(b) + x))(xp.zeros(2))
+    assert [one.tolist() for one in found] == [[2 - 1j, 2j], [-1j, 0.5]]
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_the_sign_of_negative_zero_is_zero(dtype: str, way: Function) -> None:
+    found = way(xp.sign, np.asarray([-0.0, 0.0, -2.0, np.nan], dtype))
+    np.testing.assert_array_equal(found, [0, 0, -1, np.nan])
+    assert not np.signbit(found[:2]).any()
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_a_complex_power_of_zero_is_zero(dtype: str, way: Function) -> None:
+    x1, x2 = np.asarray([0, 0, 0, 1, 2], dtype), np.asarray([1 + 1j, 2 - 0.5j, 0, 1j, 2], dtype)
+    np.testing.assert_allclose(way(xp.pow, x1, x2), [0, 0, 1, 1, 4])
+
+
+@pytest.mark.parametrize("way", ["eagerly", "inside jit", "differentiated"])
+def test_powers_beside_one_of_zero_may_be_infinite(way: str) -> None:
+    x, exponents = np.asarray([2.0, np.inf, 0.5])[:, None], np.asarray([0.0, 1.0, np.inf])
+    base, n = xp.asarray(x), xp.asarray(exponents)
+    if way == "eagerly":
+        found = base**n
+    elif way == "inside jit":
+        found = xp.jit(lambda base: base**n)(base)
+    else:
+        kept: list[xp.Array] = []
+
+        def loss(n: xp.Array) -> xp.Array:
+            kept.append(xp.stop_gradient(base**n))
+            return xp.sum(n)
+
+        xp.grad(loss)(n)
+        found = kept[0]
+    np.testing.assert_array_equal(np.asarray(found), [[1, 2, np.inf], [1, np.inf, np.inf], [1, 0.5, 0]])
+
+
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("dtype", ["complex64", "complex128"])
 def test_complex_roots_are_numpy_s(dtype: str, way: Function) -> None:

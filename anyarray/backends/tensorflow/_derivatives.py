@@ -49,6 +49,7 @@ _expand_dims = op("ExpandDims")
 _fill = op("Fill")
 _gather = op("GatherV2")
 _inverse = op("MatrixInverse")
+_is_finite = op("IsFinite")
 _less = op("Less")
 _log = op("Log")
 _log_det = op("LogMatrixDeterminant")
@@ -141,10 +142,11 @@ def power(x1: Tensor, x2: Tensor) -> Tensor:
     y = _select(is_origin, x1, _pow(_select(_logical_or(is_zero, is_origin), one, x1), x2))
     if not isinstance(x2, EagerTensor) or is_lasting(x2):  # a constant, which needs no slope
         return y
-    has_log = _logical_and(is_zero, _not_equal(x1, zero) if is_complex(x1) else _less(zero, x1))
+    is_base = _not_equal(x1, zero) if is_complex(x1) else _logical_and(_less(zero, x1), _is_finite(x1))
+    has_log = _logical_and(is_zero, is_base)
     log = _select(has_log, _log(_select(has_log, x1, one)), zero)
     # The second factor is 1, and has the slope by `x2` that the first lacks.
-    return _multiply(y, _exp(_multiply(log, x2)))
+    return _multiply(y, _exp(_multiply(log, _select(is_zero, x2, zero))))
 
 
 def product(x: Tensor) -> Tensor:

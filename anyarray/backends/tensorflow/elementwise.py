@@ -172,10 +172,11 @@ def _of_every_bit(raw: Binary) -> Binary:
     return power_of
 
 
-def _ends(name: str, comparison: str) -> Binary:
-    """The op Maximum or Minimum where derivatives may be taken."""
+def _end(name: str, comparison: str) -> Binary:
+    """The op Maximum or Minimum."""
     is_at_least = op(comparison)
-    return halved_at_ties(keeping_nans(op(name), is_at_least), is_at_least)
+    raw = keeping_nans(op(name), is_at_least)
+    return with_slope(raw, halved_at_ties(raw, is_at_least))
 
 
 _abs = op("Abs")
@@ -200,8 +201,8 @@ _less = op("Less")
 _select = op("Select")
 _logical_and = op("LogicalAnd")
 _logical_or = op("LogicalOr")
-_maximum = with_slope(op("Maximum"), _ends("Maximum", "GreaterEqual"))
-_minimum = with_slope(op("Minimum"), _ends("Minimum", "LessEqual"))
+_maximum = _end("Maximum", "GreaterEqual")
+_minimum = _end("Minimum", "LessEqual")
 _mul = op("Mul")
 _neg = op("Neg")
 _next_after = op("NextAfter")
@@ -400,7 +401,11 @@ def sign(x: Tensor, /) -> Tensor:
         scaled = _outweighed(x)
         y = where(_equal(scaled, scaled), _sign(scaled), constant(_NAN, name_of(x)))
         return _sign_with_slope(x, y) if may_be_differentiated(x) else y
-    return _real_sign(x)
+    y = _real_sign(x)
+    if isinstance(y, EagerTensor) or kind_of(y) != "f" or not may_be_fused():
+        return y
+    zero = constant(0, name_of(y))
+    return where(_equal(x, zero), zero, y)  # XLA's sign of -0 is -0
 
 
 def _outweighed(x: Tensor) -> Tensor:
@@ -632,7 +637,12 @@ def pow(x1: Tensor, x2: Tensor, /) -> Tensor:
         y = y if isinstance(y, EagerTensor) else unrefused(y, _pow, x1, x2)
     if is_complex(x2):
         # TensorFlow takes the logarithm of the base, which zero has not.
-        return where(_equal(x2, constant(0, name_of(x2))), constant(1, name_of(x2)), y)
+        zero, one = constant(0, name_of(x2)), constant(1, name_of(x2))
+        if not isinstance(y, EagerTensor) and may_be_fused():  # XLA takes it always
+            part = _PART[x2.dtype]
+            is_zero = _logical_and(_equal(x1, zero), _less(constant(0, NAME[part]), _real(x2, part)))
+            y = where(is_zero, zero, y)
+        return where(_equal(x2, zero), one, y)
     return y
 
 
@@ -760,7 +770,7 @@ def _complex_quotient(x1: Tensor, x2: Tensor) -> Tensor:
     """
     if is_on_host(x1) and is_on_host(x2):
         y = _real_div(x1, x2)
-        if np.isfinite(on_host(y)).all() and np.isfinite(on_host(x2)).all():
+        if is_on_host(y) and np.isfinite(on_host(y)).all() and np.isfinite(on_host(x2)).all():
             return y
     native = x1.dtype if is_complex(x1) else x2.dtype
     part = _PART[native]
