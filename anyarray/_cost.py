@@ -546,7 +546,7 @@ def _number(given: Any) -> float:
 
 
 def _size(given: Any) -> float:
-    """A number of a profile that is not 0 either, as are sizes and their times."""
+    """A number of a profile that is not 0 either: a size or its time."""
     number = _number(given)
     if not number:
         raise ValueError("a size or its time is 0")
