@@ -161,6 +161,15 @@ def test_indices_do_not_compile_anew() -> None:
     assert indexing._read._cache_size() == before
 
 
+def test_what_is_written_by_a_mask_does_not_compile_anew() -> None:
+    x = native(np.zeros(9))
+    before = indexing.converted._cache_size()
+    for n in range(1, 9):
+        x = indexing.setitem(x, native(np.arange(9) < n), native(np.full(n, float(n))), False)
+    assert x.tolist() == [8.0] * 8 + [0.0]
+    assert indexing.converted._cache_size() == before
+
+
 @pytest.mark.parametrize("key", [4, -5, (0, 0)])
 def test_getitem_refuses_an_int_out_of_range(key: Any) -> None:
     with pytest.raises(IndexError):

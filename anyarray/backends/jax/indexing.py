@@ -382,7 +382,8 @@ def setitem(x: Native, key: Any, value: Native, exclusive: bool) -> Native:
             return _fill(exclusive, before, x, mask, value)
         if in_host_memory((x, value, *entries)):
             changed = np.array(x)
-            written = np.asarray(converted(value, x.dtype))
+            # To convert is to compile anew for every shape, of which a mask makes many.
+            written = np.asarray(value if value.dtype == x.dtype else converted(value, x.dtype))
             while written.ndim > 1 and written.shape[0] == 1:  # which NumPy refuses beside a mask and nothing else
                 written = written[0]
             changed[_on_host(entries)] = written
