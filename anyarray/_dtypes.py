@@ -14,6 +14,7 @@ from __future__ import annotations
 import builtins
 import functools
 import math
+import operator
 from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -313,6 +314,8 @@ def integer_within(function: str, value: float, wanted: DType) -> int:
 
 _STANDARD_DEFAULTS: Final = {bool: bool_, int: int64, float: float64, complex: complex128}
 _defaults: ContextVar[dict[type[Any], DType]] = ContextVar("anyarray default dtypes", default=_STANDARD_DEFAULTS)
+_blocks: ContextVar[list[dict[type[Any], DType]]] = ContextVar("anyarray blocks of default dtypes", default=[])  # noqa: B039 - never written
+"""What each open block of `default_dtypes` changes."""
 
 _changes: Final[list[None]] = []
 """Empty until the first `default_dtypes`: till then the defaults are the standard's in every context."""
@@ -353,7 +356,7 @@ def default_dtypes(
     ...     print(xp.linspace(0, 1, 3).dtype, (xp.arange(3) * 0.5).dtype)
     float32 float32
     """
-    chosen = dict(_defaults.get())
+    own: dict[type[Any], DType] = {}
     names = {"int": int, "float": float, "complex": complex}
     classes: dict[str, type[Any]] = {"int": _CLASSES["i"], "float": _CLASSES["f"], "complex": _CLASSES["c"]}
     if float is not None and complex is None:
@@ -364,11 +367,18 @@ def default_dtypes(
         found = dtype(wanted)
         if found.kind not in {"int": "iu", "float": "f", "complex": "c"}[name]:
             raise ArgumentTypeError(f"default_dtypes: {name} must be a dtype of that kind, not {found}")
-        chosen[classes[name]] = found
+        own[classes[name]] = found
     if not _changes:
         _changes.append(None)
-    token = _defaults.set(chosen)
+    _set_blocks([*_blocks.get(), own])
     try:
         yield
     finally:
-        _defaults.reset(token)
+        # It need not be the innermost, and no token: generators end when they do, and in another context with asyncio.
+        _set_blocks([one for one in _blocks.get() if one is not own])
+
+
+def _set_blocks(blocks: list[dict[type[Any], DType]]) -> None:
+    """Let the defaults be what these blocks, the innermost last, make of them."""
+    _blocks.set(blocks)
+    _defaults.set(functools.reduce(operator.or_, blocks, _STANDARD_DEFAULTS))

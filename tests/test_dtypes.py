@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import math
 import pickle
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from typing import Any
 
 import array_api_strict
@@ -485,6 +486,30 @@ def test_default_dtypes_nest_and_restore() -> None:
         with xp.default_dtypes(int=xp.int32):
             assert (xp.asarray(0.5).dtype, xp.asarray(1).dtype) == (xp.float32, xp.int32)
         assert xp.asarray(1).dtype is xp.int64
+    assert xp.asarray(0.5).dtype is xp.float64
+
+
+def test_default_dtypes_that_end_in_another_order_leave_nothing_behind() -> None:
+    def suspended() -> Generator[None]:
+        with xp.default_dtypes(float=xp.float32):
+            yield
+
+    generator = suspended()
+    next(generator)
+    with xp.default_dtypes(int=xp.int32):
+        next(generator, None)
+        assert (xp.asarray(0.5).dtype, xp.asarray(1).dtype) == (xp.float64, xp.int32)
+    assert (xp.asarray(0.5).dtype, xp.asarray(1).dtype) == (xp.float64, xp.int64)
+
+
+def test_default_dtypes_that_end_in_another_context_leave_that_alone() -> None:
+    def suspended() -> Generator[None]:
+        with xp.default_dtypes(float=xp.float32):
+            yield
+
+    generator = suspended()
+    contextvars.copy_context().run(next, generator)
+    generator.close()
     assert xp.asarray(0.5).dtype is xp.float64
 
 
