@@ -379,6 +379,6 @@ def default_dtypes(
 
 
 def _set_blocks(blocks: list[dict[type[Any], DType]]) -> None:
-    """Let the defaults be what these blocks, the innermost last, make of them."""
+    """Let these blocks, the innermost last, make the defaults."""
     _blocks.set(blocks)
     _defaults.set(functools.reduce(operator.or_, blocks, _STANDARD_DEFAULTS))
