@@ -325,6 +325,13 @@ class Array(metaclass=_Unmade):
             return host.astype(dtype)
         return np.array(host) if copy else host
 
+    def to_numpy(self) -> np.ndarray[Any, Any]:
+        """For Matplotlib, which asks for this: what `np.asarray(x)` gives.
+
+        Without it, it goes through all elements of a matrix, and takes the rows for data sets, not the columns.
+        """
+        return self.__array__()
+
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         return _protocols.ufunc(namespace(), ufunc, method, inputs, kwargs)
 
@@ -717,19 +724,30 @@ def namespace() -> ModuleType:
     return sys.modules["anyarray"]
 
 
-def _elements(whole: Native, home: Home) -> Iterator[Array]:
-    """The elements along the first axis, unstacked when the first is wanted.
+_FEW: Final = 32
+_PART: Final = 4096
+"""Elements that an iterator unstacks at once: so few, or, of more, so many after the first."""
 
-    Many a program asks for the iterator alone, as `np.iterable` does.
+
+def _elements(whole: Native, home: Home) -> Iterator[Array]:
+    """The elements along the first axis, unstacked when they are wanted.
+
+    Many a program asks for the iterator alone, as `np.iterable` does, or for the first element, as Matplotlib does.
     """
     try:
-        natives = home.unstack(whole, axis=0)
+        length = home.shape_of(whole)[0]
+        if length is None or length <= _FEW:
+            for native in home.unstack(whole, axis=0):
+                yield _wrap(native, home)
+            return
+        yield _wrap(home.getitem(whole, 0), home)
+        for start in range(0, length, _PART):
+            part = whole if length <= _PART else home.getitem(whole, slice(start, min(start + _PART, length)))
+            for native in home.unstack(part, axis=0)[0 if start else 1 :]:
+                yield _wrap(native, home)
     except Exception as error:
         _diagnosis.diagnose_leak(error, "iter")
         raise
-    del whole  # so that a write need not copy it
-    for native in natives:
-        yield _wrap(native, home)
 
 
 def _permuted(x: Array, axes: tuple[int, ...]) -> Array:

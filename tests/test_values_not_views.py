@@ -141,6 +141,18 @@ def test_iteration_goes_over_the_values_at_its_start() -> None:
 
 
 @pytest.mark.usefixtures("backend")
+@pytest.mark.parametrize("length", [0, 1, 33, 4096, 9000])
+def test_iteration_goes_over_every_element_once(length: int) -> None:
+    x = xp.arange(length)
+    values = iter(x)
+    if length:
+        assert int(next(values)) == 0
+        x[...] = -1  # is seen neither in what was unstacked nor in what is left
+    assert np.array_equal([int(v) for v in values], np.arange(length)[1:])
+    assert [row.shape for row in xp.zeros((length, 2))] == [(2,)] * length
+
+
+@pytest.mark.usefixtures("backend")
 def test_writing_again_and_again_keeps_the_last_value() -> None:
     x = xp.zeros(3)
     for i in range(10):
