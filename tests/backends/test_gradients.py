@@ -121,14 +121,19 @@ def test_inverse_functions_of_complex_numbers_have_the_slope_of_their_branch(is_
     assert_same(slopes(lambda z: 1j * xp.acos(z)), wanted)
 
 
+def square_of_complex(x: xp.Array) -> xp.Array:
+    return xp.sum(xp.real((x + 0j) ** xp.asarray([2.0, 2.0])))
+
+
 def test_a_square_of_complex_zero_has_a_second_derivative() -> None:
     pytest.importorskip("jax", reason="TensorFlow has NaN there")
-
-    def square(x: xp.Array) -> xp.Array:
-        return xp.sum(xp.real((x + 0j) ** xp.asarray([2.0, 2.0])))
-
     with xp.backend("jax"):
-        assert xp.jacobian(xp.grad(square))(xp.zeros(2)).tolist() == [[2, 0], [0, 2]]
+        assert xp.jacobian(xp.grad(square_of_complex))(xp.zeros(2)).tolist() == [[2, 0], [0, 2]]
+
+
+@pytest.mark.usefixtures("differentiating")
+def test_a_square_of_complex_zero_has_a_second_derivative_inside_jit() -> None:
+    assert xp.jit(xp.jacobian(xp.grad(square_of_complex)))(xp.zeros(2)).tolist() == [[2, 0], [0, 2]]
 
 
 @pytest.mark.parametrize("is_compiled", [False, True])

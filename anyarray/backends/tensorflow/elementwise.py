@@ -638,10 +638,12 @@ def pow(x1: Tensor, x2: Tensor, /) -> Tensor:
     if is_complex(x2):
         # TensorFlow takes the logarithm of the base, which zero has not.
         zero, one = constant(0, name_of(x2)), constant(1, name_of(x2))
-        if not isinstance(y, EagerTensor) and may_be_fused():  # XLA takes it always
+        if not isinstance(y, EagerTensor) and may_be_fused():
+            # XLA takes it if the exponent is not real. Where that is, the power has slopes that shall stay.
             part = _PART[x2.dtype]
-            is_zero = _logical_and(_equal(x1, zero), _less(constant(0, NAME[part]), _real(x2, part)))
-            y = where(is_zero, zero, y)
+            none = constant(0, NAME[part])
+            is_slopeless = _logical_and(_less(none, _real(x2, part)), _not_equal(_imag(x2, part), none))
+            y = where(_logical_and(_equal(x1, zero), is_slopeless), zero, y)
         return where(_equal(x2, zero), one, y)
     return y
 
