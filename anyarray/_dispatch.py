@@ -47,6 +47,9 @@ SCALARS: Final = frozenset({bool, int, float, complex})
 
 _ndarray: Final = np.ndarray
 
+UNSUITED: Final = (_backend.ArrayMustBeCast, OverflowError)
+"""What a home's constants raise for a scalar that does not take the dtype of the array beside it."""
+
 scope: Final[dict[str, Any]] = {
     "BY_COST": _choice.BY_COST,
     "NUMPY": _backend.backend_of_name("numpy").free,
@@ -59,7 +62,7 @@ scope: Final[dict[str, Any]] = {
     "prod": math.prod,
     "sum_of": sum,
     "size_of": operator.attrgetter("size"),
-    "UNSUITED": (_backend.ArrayMustBeCast, OverflowError),
+    "UNSUITED": UNSUITED,
 }
 """The globals of the generated bodies; `_array` adds the class Array."""
 
@@ -215,6 +218,14 @@ def _staying(function: str) -> Callable[..., bool]:
         return tuple(key) in calls
 
     return stays
+
+
+def is_settled_in_numpy(function: str, array: Array, other: Any) -> bool:
+    """Whether the automatic choice has nothing to decide about these.
+
+    As the bodies ask, in more time.
+    """
+    return array.size < _automatic.limit_of(function).elements or _staying(function)(array, other)
 
 
 def call(declaration: Declaration, values: Sequence[Any]) -> Any:

@@ -533,3 +533,64 @@ def test_a_result_shares_no_memory_with_an_ndarray_that_was_given(function: str)
 def test_a_sequence_cannot_become_an_array_without_a_copy(obj: Any) -> None:
     with pytest.raises(ValueError, match=rf"asarray: a {type(obj).__name__} cannot become an Array without a copy"):
         xp.asarray(obj, copy=False)
+
+
+LARGE = 1 << 15
+"""Elements from which on arithmetic in place looks for memory of its own."""
+
+
+@pytest.mark.usefixtures("backend")
+@pytest.mark.parametrize("dtype", ["int64", "float32", "complex128"])
+def test_arithmetic_in_place_is_seen_in_no_other_array(dtype: str) -> None:
+    x = xp.ones(LARGE, dtype=dtype)
+    others = {"copy": xp.asarray(x, copy=True), "part": x[1:], "reversed": x[::-1], "view": np.asarray(x)}
+    x += 2
+    x *= x
+    x -= xp.full(LARGE, 4, dtype=dtype)
+    assert xp.all(x == 5)
+    for name, other in others.items():
+        assert np.all(np.asarray(other) == 1), name
+
+
+@pytest.mark.usefixtures("backend")
+def test_arithmetic_in_place_with_parts_of_itself_takes_the_values_before() -> None:
+    x = xp.arange(float(LARGE))
+    x += x[::-1]
+    assert xp.all(x == LARGE - 1)
+
+
+def test_arithmetic_in_place_on_numpy_takes_no_memory() -> None:
+    x, y = xp.ones(LARGE, device="numpy"), xp.ones(LARGE, device="numpy")
+    x = (x + y - y) * 1 / 1  # so that the functions are there
+    address = np.asarray(x).ctypes.data
+    x += y
+    x *= 3
+    x /= 2.0
+    x -= xp.asarray(1.0, device="numpy")
+    assert np.asarray(x).ctypes.data == address
+    assert xp.all(x == 2)
+
+
+@pytest.mark.usefixtures("backend")
+def test_arithmetic_in_place_that_does_not_fit_changes_nothing() -> None:
+    x = xp.ones(LARGE, dtype=xp.int32)
+    for other, error in (
+        (0.5, TypeError),
+        (2**40, OverflowError),
+        (xp.ones(LARGE), TypeError),
+        (xp.ones((2, 1), dtype=xp.int32), ValueError),
+    ):
+        with pytest.raises(error):
+            x += other
+    with pytest.raises(TypeError):
+        x /= 2
+    assert x.dtype is xp.int32
+    assert xp.all(x == 1)
+
+
+def test_arithmetic_in_place_on_memory_of_the_user_copies_it() -> None:
+    host = np.ones(LARGE)
+    x = xp.from_native(host)
+    x += 1
+    assert np.all(host == 1)
+    assert xp.all(x == 2)
