@@ -551,9 +551,9 @@ class Array(metaclass=_Unmade):
         return True
 
     def _part(self) -> None:
-        """Go to other memory, as a thread has taken up this while it was written.
+        """Leave memory that a thread has taken up while it was written.
 
-        That it was written is seen by what stands in its place.
+        That it was written is seen by what stands in its place now.
         """
         _kept.drop(self)
         self._native = self._home.duplicate(self._native)
