@@ -320,6 +320,53 @@ def test_arange_fills_the_range_of_its_dtype(start: int, stop: int, step: int, d
     assert xp.arange(start, stop, step, dtype=getattr(xp, dtype)).tolist() == list(range(start, stop, step))
 
 
+@pytest.mark.parametrize(
+    ("start", "stop", "num", "endpoint", "dtype"),
+    [
+        (4, 54, 55, True, "int64"),  # 29 at place 27
+        (-1.0, 1.0, 21, True, "float64"),  # 0 at place 10
+        (59, -73, 3000, False, "int32"),
+        (-0.3, 0.9, 3000, True, "float64"),
+        (-0.3, 0.9, 3000, False, "float32"),
+        (0.1 - 2j, -0.7 + 0.3j, 3000, True, "complex128"),
+        (-0.0, -1.0, 3, True, "float64"),
+        (1e-300, 3e-300, 8, True, "float64"),
+        (1e308, -1e308, 5, True, "float64"),
+        (0.0, INF, 3, True, "float64"),
+        (1.0, INF, 1, True, "float64"),
+        (NAN, 1.0, 2, True, "float64"),
+        (1 + 1j, INF, 3, True, "complex128"),
+        (1.0, 2.0, 0, True, "float64"),
+        (1.0, 2.0, 1, False, "float64"),
+    ],
+)
+def test_a_line_rounds_its_products(
+    start: complex, stop: complex, num: int, endpoint: bool, dtype: str, mode: Mode
+) -> None:
+    line = mode(lambda: xp.linspace(start, stop, num, endpoint=endpoint, dtype=getattr(xp, dtype)))()
+    with np.errstate(all="ignore"):
+        same(line, np.linspace(start, stop, num, endpoint=endpoint, dtype=dtype))
+
+
+@pytest.mark.parametrize(
+    ("start", "stop", "step"),
+    [
+        (-1.0, 1.0, 0.1),
+        (-0.7, 49.3, 0.01),
+        (49.3, -0.7, -0.01),
+        (1e10, 1e10 + 1, 0.1),  # by 0.0999985
+        (3, 40, 0.0123),
+        (1e308, 1.7e308, 1e308),
+        (0.0, 5.0, INF),
+        (0.0, 1e-300, 1e300),
+        (0.0, -5.0, INF),
+        (5.0, 5.0, 0.1),
+    ],
+)
+def test_a_ramp_steps_by_the_difference_of_its_first_two(start: float, stop: float, step: float, mode: Mode) -> None:
+    same(mode(lambda: xp.arange(start, stop, step))(), np.arange(start, stop, step))
+
+
 @pytest.mark.parametrize("function", ["fftn", "ifftn", "rfftn", "irfftn"])
 @pytest.mark.parametrize(
     ("s", "axes"),

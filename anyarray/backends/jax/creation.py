@@ -14,7 +14,7 @@ from jax import lax
 
 from anyarray import _dtypes
 from anyarray.backends.jax._hooks import placed
-from anyarray.backends.jax._kernel import Native, compiled, in_dtype
+from anyarray.backends.jax._kernel import Native, compiled, in_dtype, kind_of
 
 __all__ = [
     "arange",
@@ -85,10 +85,37 @@ def full_like(x: Native, /, fill_value: Any, *, dtype: Any = None, device: Any =
 empty_like = zeros_like
 
 
+def _multiples(step: Native, length: int) -> Native:
+    """`step` times 0, 1, 2, ..., each product rounded before it is added.
+
+    It is of 64 bits, or complex128.
+    XLA's code for CPUs rounds a product and its sum in one, so that -1 + 10 * 0.1 were not 0. It does so through
+    `optimization_barrier` and `reduce_precision` as well. But the products of both halves of the digits are exact.
+    """
+    if kind_of(step) == "u":
+        return lax.iota(step.dtype, length) * step
+    high, low = _halves(step)
+    steps = lax.iota(jnp.float64, length)
+    return steps * high + steps * low
+
+
+def _halves(x: Native) -> tuple[Native, Native]:
+    """Two numbers of half the digits, of one sign, whose sum is `x`.
+
+    Infinities, NaN and numbers whose lower half were subnormal come whole, beside 0.
+    """
+    if kind_of(x) == "c":
+        (re, small_re), (im, small_im) = _halves(lax.real(x)), _halves(lax.imag(x))
+        return lax.complex(re, im), lax.complex(small_re, small_im)
+    size = lax.abs(x)
+    bits = lax.bitcast_convert_type(x, jnp.int64) & -(1 << 27)
+    high = jnp.where((size > 1e-280) & (size < jnp.inf), lax.bitcast_convert_type(bits, jnp.float64), x)
+    return high, jnp.copysign(jnp.where(high == x, 0, x - high), x)
+
+
 @compiled
 def _ramp(start: Native, step: Native, *, length: int, dtype: Any) -> Native:
-    steps = lax.iota(start.dtype, length)
-    return lax.convert_element_type(start + steps * step, dtype)
+    return lax.convert_element_type(start + _multiples(step, length), dtype)
 
 
 @creation
@@ -103,21 +130,23 @@ def arange(start: float, /, stop: float | None = None, step: float = 1, *, dtype
         length = -((start - stop) // step) if isinstance(stop, int) else math.ceil((stop - start) / step)
         first, by = np.uint64(start % 2**64), np.uint64(step % 2**64)
     else:
-        length = math.ceil((stop - start) / step)
-        first, by = np.float64(start), np.float64(step)
-        if dtype.kind in "iu":  # NumPy steps by the difference of the first two, each rounded toward zero
-            start, step = int(start), int(start + step) - int(start)
-            first, by = np.float64(start), np.float64(step)
+        quotient = (stop - start) / step
+        length = math.ceil(quotient)
+        if quotient == 0 and stop != start:  # of two of one sign it is not zero, but too small for a float
+            length = int((stop > start) == (step > 0))
+        # NumPy steps by the difference of the first two; of integers, each is rounded toward zero.
+        number = int if dtype.kind in "iu" else float
+        second = start + step
+        first = np.float64(number(start))
+        by = np.float64(number(second) - number(start) if length > 1 else 0)
     return _ramp(first, by, length=max(length, 0), dtype=dtype)
 
 
 @compiled
-def _line(start: Native, stop: Native, *, num: int, endpoint: bool, dtype: Any) -> Native:
-    steps = lax.iota(jnp.float64, num)
-    intervals = num - 1 if endpoint else num
-    line = start + steps * ((stop - start) / (intervals if intervals > 0 else 1))
+def _line(start: Native, stop: Native, step: Native, *, num: int, endpoint: bool, dtype: Any) -> Native:
+    line = start + _multiples(step, num)
     if endpoint and num > 1:
-        line = jnp.where(steps == num - 1, stop, line)
+        line = jnp.where(lax.iota(jnp.int64, num) == num - 1, stop, line)
     if _dtypes.KNOWN[dtype.name].kind in "iu":
         line = lax.floor(line)
     return lax.convert_element_type(line, dtype)
@@ -127,8 +156,16 @@ def _line(start: Native, stop: Native, *, num: int, endpoint: bool, dtype: Any) 
 def linspace(start: complex, stop: complex, /, num: int, *, dtype: Any, endpoint: bool = True) -> Native:
     if num < 0:
         raise ValueError(f"linspace: num must not be negative, not {num}")
-    wide: Any = np.complex128 if isinstance(start, complex) or isinstance(stop, complex) else np.float64
-    return _line(wide(start), wide(stop), num=num, endpoint=endpoint, dtype=dtype)
+    intervals = max(num - 1 if endpoint else num, 1)
+    # Divided here, as XLA multiplies by reciprocals: floats in Python, which warns of nothing and takes less time.
+    if isinstance(start, complex) or isinstance(stop, complex):
+        first, last = np.complex128(start), np.complex128(stop)
+        with np.errstate(all="ignore"):
+            step = (last - first) / intervals
+    else:
+        first, last = np.float64(start), np.float64(stop)
+        step = np.float64((float(last) - float(first)) / intervals)
+    return _line(first, last, step, num=num, endpoint=endpoint, dtype=dtype)
 
 
 @compiled(static=("n_rows", "n_cols"))
