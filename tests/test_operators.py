@@ -238,6 +238,18 @@ def test_a_power_of_a_special_value_is_that_of_the_standard(
     np.testing.assert_array_equal(np.signbit(found[numbers]), np.signbit(wanted[numbers]))
 
 
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+@pytest.mark.parametrize("exponent", [3, -1, 0.5, -1.0])
+@pytest.mark.parametrize("count", [1, 1000], ids=["few", "many"])
+@pytest.mark.usefixtures("backend")
+def test_a_power_of_a_complex_number_is_good_to_a_few_units(dtype: str, exponent: float, count: int) -> None:
+    host = np.tile(np.asarray([1 + 2j, -3 + 1e-3j, complex(-4, -0.0), -1, 1j, 2], dtype), count)
+    wanted = host.astype(np.complex128) ** exponent
+    found = xp.asarray(host) ** exponent
+    assert found.dtype == dtype
+    np.testing.assert_allclose(np.asarray(found), wanted, rtol=4 * float(np.finfo(dtype).eps))
+
+
 @pytest.mark.parametrize("count", [1, 1000], ids=["few", "many"])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.usefixtures("backend")

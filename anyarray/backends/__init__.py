@@ -26,8 +26,9 @@ What a function does
 
     Several results are a tuple in the standard's order. Values are the standard's; where it leaves them
     open, NumPy's. A function never writes to its inputs, and works under the library's own transforms.
-    Beside those of the standard, a module may have `cube(x)`, `x**3` of real numbers, and `root(x)`, `x**0.5` of floats
-    with the standard's values for -0 and -inf, if they are faster than `pow`, which is called where they are missing.
+    Beside those of the standard, a module may have `cube(x)`, `x**3`, and `root(x)`, `x**0.5` of floats and complex
+    numbers with the standard's values for -0 and -inf, if they are faster than `pow`, which stands in where they are
+    missing.
 
 What a key is
     `getitem` and `setitem` get an int, slice, None, Ellipsis, native array, or a tuple of these. Bounds of slices are

@@ -657,10 +657,12 @@ def _is_short(x: Tensor) -> bool:
 
 
 def cube(x: Tensor, /) -> Tensor:
-    return pow(x, constant(3, name_of(x))) if _is_short(x) else multiply(square(x), x)
+    return pow(x, constant(3, name_of(x))) if _is_short(x) and not is_complex(x) else multiply(square(x), x)
 
 
 def root(x: Tensor, /) -> Tensor:
+    if is_complex(x):
+        return sqrt(x)
     name = name_of(x)
     if _is_short(x):
         return pow(x, constant(0.5, name))
