@@ -84,6 +84,10 @@ OF_COMPLEX: Final[dict[str, Function]] = {
     "det": lambda z: xp.linalg.det(matrix(z)),
     "slogdet": lambda z: (1 + 0j) * xp.linalg.slogdet(matrix(z))[1],
     "sign of slogdet": lambda z: xp.linalg.slogdet(matrix(z))[0],
+    "fftn": lambda z: xp.fft.fftn(xp.reshape(z, (2, 3))),
+    "ifftn of three axes": lambda z: xp.fft.ifftn(xp.reshape(z, (3, 1, 2)), norm="ortho"),
+    "rfftn": lambda z: xp.fft.rfftn(xp.reshape(xp.real(z), (2, 3)), norm="forward"),
+    "irfftn": lambda z: xp.fft.irfftn(xp.reshape(z, (2, 3))) + 0j,
 }
 
 

@@ -397,6 +397,29 @@ def test_inverse_real_transforms_take_unknown_lengths(inverse: str) -> None:
         np.testing.assert_allclose(traced(values), getattr(np.fft, inverse)(values), atol=1e-12)
 
 
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("norm", ["backward", "ortho", "forward"])
+@pytest.mark.parametrize(
+    ("shape", "axes"),
+    [
+        ((4, 5), None),
+        ((4, 5), (1, 0)),
+        ((3, 4, 5), None),
+        ((3, 4, 5), (-2, -1)),
+        ((3, 4, 5), (0, 2)),
+        ((2, 1, 3, 4), None),
+    ],
+)
+@pytest.mark.parametrize("function", ["fftn", "ifftn", "rfftn", "irfftn"])
+def test_axes_are_transformed_together_as_one_by_one(
+    function: str, shape: tuple[int, ...], axes: tuple[int, ...] | None, norm: str, way: Function
+) -> None:
+    parts = np.random.default_rng(0).normal(size=(2, *shape))
+    values = parts[0] if function == "rfftn" else parts[0] + 1j * parts[1]
+    found = way(lambda x: getattr(xp.fft, function)(x, axes=axes, norm=norm), values)
+    np.testing.assert_allclose(found, getattr(np.fft, function)(values, axes=axes, norm=norm), atol=1e-12)
+
+
 @pytest.mark.parametrize("way", WAYS[::2])
 @pytest.mark.parametrize(
     ("shape", "of_mask"), [((3,), (0,)), ((3, 4), (0,)), ((3, 4), (0, 4)), ((3, 4), (3, 0)), ((2, 3, 4), (0, 0))]

@@ -1,8 +1,8 @@
 """Fourier transforms.
 
-The ops transform the last axis and want complex numbers; other axes are brought there and back. Several axes
-are transformed one after the other, because the op for n axes has no kernel on a CPU. float32 and narrower give
-complex64, integers complex128.
+The ops transform the last axes and want complex numbers; other axes are brought there and back. There are ops for
+one, two and three axes; the one for n has no kernel on a CPU. What they do not know as a whole is transformed along one
+axis after the other. float32 and narrower give complex64, integers complex128.
 """
 
 from __future__ import annotations
@@ -24,13 +24,25 @@ __all__ = [
     "rfftn",
 ]
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import numpy as np
 
 from anyarray import _dtypes, _errors
-from anyarray.backends.tensorflow._kernel import NATIVE, Tensor, cast, constant, is_complex, name_of, number, op
+from anyarray.backends.tensorflow._host import is_on_host
+from anyarray.backends.tensorflow._kernel import (
+    NATIVE,
+    Tensor,
+    cast,
+    constant,
+    is_complex,
+    may_be_differentiated,
+    name_of,
+    number,
+    op,
+)
 from anyarray.backends.tensorflow._loading import tf
 from anyarray.backends.tensorflow._shapes import Length, axes_in, axis_in, lengths, shape_tensor, slab
 from anyarray.backends.tensorflow.linear_algebra import permuted
@@ -45,6 +57,12 @@ _multiply = op("Mul")
 _rfft = op("RFFT")
 _roll = op("Roll")
 _split = op("SplitV")
+
+_FORWARD: Final = {2: op("FFT2D"), 3: op("FFT3D")}
+_INVERSE: Final = {2: op("IFFT2D"), 3: op("IFFT3D")}
+_FORWARD_REAL: Final = {2: op("RFFT2D"), 3: op("RFFT3D")}
+_INVERSE_REAL: Final = {2: op("IRFFT2D"), 3: op("IRFFT3D")}
+"""Ops by how many of the last axes they transform."""
 
 _REAL: Final = {NATIVE["complex64"]: "float32", NATIVE["complex128"]: "float64"}
 _EXPONENT: Final = {"backward": 0.0, "ortho": -0.5, "forward": -1.0}
@@ -183,11 +201,33 @@ def _plan(
     return [(axis, lengths(x)[axis] if n == -1 else n) for axis, n in zip(axes, s, strict=True)]
 
 
+def _last_lengths(x: Tensor, plan: list[tuple[int, Length | None]]) -> tuple[int, ...] | None:
+    """The lengths of the axes of `plan` in their order if one op knows them.
+
+    That is the last two or three, whole and of lengths that are known.
+    """
+    count, rank = len(plan), x.shape.rank
+    if count not in _FORWARD or count > rank or any(n is not None for _, n in plan):
+        return None
+    if {axis_in(axis, rank) for axis, _ in plan} != set(range(rank - count, rank)):
+        return None
+    shape = tuple(x.shape.as_list()[-count:])
+    return shape if all(shape) else None
+
+
+def _scaled(y: Tensor, shape: tuple[int, ...], exponent: float) -> Tensor:
+    return _multiply(y, number(math.prod(shape) ** exponent, y.dtype)) if exponent else y
+
+
 def fftn(
     x: Tensor, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: str = "backward"
 ) -> Tensor:
     y = _as_complex(x)
-    for axis, n in reversed(_plan("fftn", x, s, axes)):
+    plan = _plan("fftn", x, s, axes)
+    shape = _last_lengths(x, plan)
+    if shape is not None:
+        return _scaled(_FORWARD[len(shape)](y), shape, _exponent("fft", norm))
+    for axis, n in reversed(plan):
         y = fft(y, n=n, axis=axis, norm=norm)
     return y
 
@@ -196,15 +236,37 @@ def ifftn(
     x: Tensor, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: str = "backward"
 ) -> Tensor:
     y = _as_complex(x)
-    for axis, n in reversed(_plan("ifftn", x, s, axes)):
+    plan = _plan("ifftn", x, s, axes)
+    shape = _last_lengths(x, plan)
+    if shape is not None:
+        return _scaled(_INVERSE[len(shape)](y), shape, -_exponent("ifft", norm))
+    for axis, n in reversed(plan):
         y = ifft(y, n=n, axis=axis, norm=norm)
     return y
+
+
+def _real_lengths(x: Tensor, plan: list[tuple[int, Length | None]]) -> tuple[int, ...] | None:
+    """The same for a transform whose one side is real.
+
+    Those ops want the last axis of `plan` last; not all have a gradient, and other devices' take for granted that a
+    spectrum is one of real numbers.
+    """
+    if not is_on_host(x) or may_be_differentiated(x) or plan[-1][0] not in (-1, x.shape.rank - 1):
+        return None
+    return _last_lengths(x, plan)
 
 
 def rfftn(
     x: Tensor, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: str = "backward"
 ) -> Tensor:
-    *others, (axis, n) = _plan("rfftn", x, s, axes)
+    plan = _plan("rfftn", x, s, axes)
+    shape = _real_lengths(x, plan)
+    if shape is not None:
+        y = _as_real("rfft", x)
+        return _scaled(
+            _FORWARD_REAL[len(shape)](y, constant(shape), _COMPLEX[y.dtype]), shape, _exponent("rfft", norm)
+        )
+    *others, (axis, n) = plan
     y = rfft(x, n=n, axis=axis, norm=norm)
     for axis, n in reversed(others):
         y = fft(y, n=n, axis=axis, norm=norm)
@@ -214,7 +276,13 @@ def rfftn(
 def irfftn(
     x: Tensor, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: str = "backward"
 ) -> Tensor:
-    *others, (axis, n) = _plan("irfftn", x, s, axes)
+    plan = _plan("irfftn", x, s, axes)
+    shape = _real_lengths(x, plan)
+    if shape is not None and shape[-1] > 1:
+        y, shape = _as_complex(x), (*shape[:-1], 2 * (shape[-1] - 1))
+        y = _INVERSE_REAL[len(shape)](y, constant(shape), NATIVE[_REAL[y.dtype]])
+        return _scaled(y, shape, -_exponent("irfft", norm))
+    *others, (axis, n) = plan
     for other, n_other in others:
         x = ifft(x, n=n_other, axis=other, norm=norm)
     return irfft(x, n=n, axis=axis, norm=norm)
