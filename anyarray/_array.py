@@ -302,6 +302,10 @@ class Array(metaclass=_Unmade):
         home = self._home
         return _unpickled, (np.array(self._host("pickle", explicit=True)), home.backend.name, home.placed)
 
+    def __sizeof__(self) -> int:
+        """Bytes with those of the elements, for `sys.getsizeof` and Dask."""
+        return object.__sizeof__(self) + (self.size or 0) * self.dtype.itemsize
+
     def __array_namespace__(self, /, *, api_version: str | None = None) -> ModuleType:
         """The namespace of the standard: anyarray itself.
 

@@ -7,6 +7,7 @@ import math
 import operator
 import pickle
 import re
+import sys
 from typing import Any
 
 import numpy as np
@@ -330,3 +331,9 @@ def test_an_array_can_be_weakly_referenced() -> None:
 
     x = xp.ones(2)
     assert weakref.ref(x)() is x
+
+
+@pytest.mark.usefixtures("backend")
+def test_the_size_of_an_object_counts_its_elements() -> None:
+    few, many = (sys.getsizeof(xp.zeros(n, dtype=xp.float32)) for n in (10, 1010))
+    assert many - few == 4000
