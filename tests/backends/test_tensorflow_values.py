@@ -5,6 +5,7 @@ They are computed eagerly, in a graph of unknown lengths and compiled by XLA.
 
 from __future__ import annotations
 
+import contextlib
 import fractions
 from collections.abc import Callable
 from typing import Any, Final
@@ -418,6 +419,53 @@ def test_axes_are_transformed_together_as_one_by_one(
     values = parts[0] if function == "rfftn" else parts[0] + 1j * parts[1]
     found = way(lambda x: getattr(xp.fft, function)(x, axes=axes, norm=norm), values)
     np.testing.assert_allclose(found, getattr(np.fft, function)(values, axes=axes, norm=norm), atol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int64", "float16", "float32", "float64", "complex64"])
+@pytest.mark.parametrize("shape", [(0,), (1,), (300, 50), (2, 0, 3)])
+@pytest.mark.parametrize("is_recorded", [False, True])
+def test_unique_elements_are_the_first_of_their_kind(is_recorded: bool, shape: tuple[int, ...], dtype: str) -> None:
+    rng = np.random.default_rng(0)
+    values = rng.integers(0, 9, shape).astype(dtype)
+    if values.dtype.kind in "fc":
+        values[rng.random(shape) < 0.1] = -0.0  # the zero that comes first stands for both
+    wanted = np.unique(values, return_index=True, return_inverse=True, return_counts=True)
+    with tf.GradientTape() if is_recorded else contextlib.nullcontext():
+        x = xp.asarray(values)
+        of_all = xp.unique_all(x)
+        others = {
+            (0, 2): xp.unique_inverse(x),
+            (0, 3): xp.unique_counts(x),
+            (0,): (xp.unique_values(x),),
+        }
+    for positions, found in [((0, 1, 2, 3), of_all), *others.items()]:
+        for position, one in zip(positions, found, strict=True):
+            np.testing.assert_array_equal(np.asarray(one), wanted[position].reshape(one.shape), strict=True)
+    if values.dtype.kind == "f":
+        for found in (of_all.values, others[0, 2][0], others[0, 3][0], others[0,][0]):
+            np.testing.assert_array_equal(xp.signbit(found), np.signbit(wanted[0]))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_each_nan_is_unique_among_many_numbers(dtype: str) -> None:
+    rng = np.random.default_rng(0)
+    values = np.where(rng.random(20000) < 0.1, np.nan, rng.integers(-3, 4, 20000)).astype(dtype)
+    numbers, counts = np.unique(values[~np.isnan(values)].astype("int64"), return_counts=True)
+    nans = np.isnan(values).sum()
+    found = xp.unique_counts(xp.asarray(values))
+    np.testing.assert_array_equal(found.values, [*numbers, *[np.nan] * nans])
+    np.testing.assert_array_equal(found.counts, [*counts, *[1] * nans])
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "float16", "float64", "complex128"])
+@pytest.mark.parametrize("shape", [(9,), (4, 5), (3, 4, 5), (2, 0, 3), (1, 2, 3, 1, 2, 1, 1, 2, 1)])
+def test_positions_of_nonzeros_are_numpy_s(shape: tuple[int, ...], dtype: str) -> None:
+    values = np.random.default_rng(0).integers(0, 2, shape).astype(dtype)
+    if dtype == "float64":
+        values[values == 1] = np.nan
+        values[values == 0] = -0.0
+    for found, wanted in zip(xp.nonzero(xp.asarray(values)), np.nonzero(values), strict=True):
+        np.testing.assert_array_equal(np.asarray(found), wanted, strict=True)
 
 
 @pytest.mark.parametrize("way", WAYS[::2])

@@ -263,9 +263,7 @@ def rfftn(
     shape = _real_lengths(x, plan)
     if shape is not None:
         y = _as_real("rfft", x)
-        return _scaled(
-            _FORWARD_REAL[len(shape)](y, constant(shape), _COMPLEX[y.dtype]), shape, _exponent("rfft", norm)
-        )
+        return _scaled(_FORWARD_REAL[len(shape)](y, constant(shape), _COMPLEX[y.dtype]), shape, _exponent("rfft", norm))
     *others, (axis, n) = plan
     y = rfft(x, n=n, axis=axis, norm=norm)
     for axis, n in reversed(others):

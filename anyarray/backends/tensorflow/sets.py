@@ -5,9 +5,11 @@ Each NaN stands for itself, 0.0 and -0.0 are one.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from anyarray.backends.tensorflow._derivatives import written
 from anyarray.backends.tensorflow._host import from_host, is_on_host, on_host
@@ -17,8 +19,10 @@ from anyarray.backends.tensorflow._kernel import (
     bitcast,
     cast,
     constant,
+    is_common,
     is_complex,
     kind_of,
+    may_be_differentiated,
     name_of,
     op,
     promoted,
@@ -69,6 +73,10 @@ def unique_all(x: Tensor, /) -> tuple[Tensor, Tensor, Tensor, Tensor]:
 
 def unique_counts(x: Tensor, /) -> tuple[Tensor, Tensor]:
     flat = flattened(x)
+    if _is_sorted_on_host(flat):
+        ascending, starts = _sorted_groups(on_host(flat))
+        counts = np.diff(starts, append=ascending.size)
+        return from_host(ascending[starts], x), from_host(counts, x)
     indices, counts = _groups(flat, "index", "counts")
     return _gather(flat, indices, constant(0)), counts
 
@@ -81,6 +89,9 @@ def unique_inverse(x: Tensor, /) -> tuple[Tensor, Tensor]:
 
 def unique_values(x: Tensor, /) -> Tensor:
     flat = flattened(x)
+    if _is_sorted_on_host(flat):
+        ascending, starts = _sorted_groups(on_host(flat))
+        return from_host(ascending[starts], x)
     (indices,) = _groups(flat, "index")
     return _gather(flat, indices, constant(0))
 
@@ -121,9 +132,7 @@ def _groups(flat: Tensor, *wanted: Literal["index", "inverse", "counts"]) -> lis
     As `wanted`, these are where each is first, the group of every element, their sizes.
     """
     if is_on_host(flat):
-        options: dict[str, Any] = {f"return_{name}": True for name in wanted}
-        _, *places = np.unique(on_host(flat), equal_nan=False, **options)
-        return [from_host(place, flat) for place in places]
+        return [from_host(places, flat) for places in _groups_on_host(on_host(flat), wanted)]
     order = _order(flat)
     ascending = _gather(flat, order, constant(0))
     is_new = _not_equal(getitem(ascending, slice(1, None)), getitem(ascending, slice(None, -1)))
@@ -143,6 +152,54 @@ def _groups(flat: Tensor, *wanted: Literal["index", "inverse", "counts"]) -> lis
         "counts": getitem(counts, is_group),
     }
     return [found[name] for name in wanted]
+
+
+def _groups_on_host(values: npt.NDArray[Any], wanted: Sequence[str]) -> Iterator[npt.NDArray[np.int64]]:
+    """The same, sooner than by NumPy's `unique`, whose sort is stable.
+
+    That takes six times as long. The first of equal elements is the least of their places, in whatever order they are.
+    """
+    order = np.argsort(values)
+    is_first = _starts(values[order])
+    starts = np.flatnonzero(is_first)
+    for name in wanted:
+        if name == "index":
+            yield np.minimum.reduceat(order, starts) if starts.size else starts
+        elif name == "counts":
+            yield np.diff(starts, append=order.size)
+        else:
+            inverse = np.empty_like(order)
+            inverse[order] = np.cumsum(is_first) - 1
+            yield inverse
+
+
+def _is_sorted_on_host(flat: Tensor) -> bool:
+    """Whether a plain sort by NumPy does: what is sorted has no gradient."""
+    if not is_on_host(flat):
+        return False
+    # Not of float16, which NumPy's sort leaves out of order if there are NaN among them (2.4.6, with AVX512).
+    return kind_of(flat) in "biu" or (is_common(flat.dtype) and not may_be_differentiated(flat))
+
+
+def _sorted_groups(values: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
+    """`values` in ascending order and where each group of equal ones starts.
+
+    There is the first of the group.
+    """
+    ascending = np.sort(values)
+    starts = np.flatnonzero(_starts(ascending))
+    if values.dtype.kind == "f":  # zeros may differ by their signs
+        zero = np.searchsorted(ascending, 0)
+        if zero < ascending.size and ascending[zero] == 0:
+            ascending[zero] = values[np.argmax(values == 0)]
+    return ascending, starts
+
+
+def _starts(ascending: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    """Whether each element differs from the one before."""
+    is_first = np.ones(ascending.shape, bool)
+    np.not_equal(ascending[1:], ascending[:-1], out=is_first[1:])
+    return is_first
 
 
 def _order(flat: Tensor) -> Tensor:
