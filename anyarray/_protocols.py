@@ -58,7 +58,6 @@ HABITS: Final = {
     "bool_": "bool",
     "column_stack": "stack(..., axis=1)",
     "copy": "asarray(x, copy=True)",
-    "diagonal": "linalg.diagonal",
     "dot": "matmul",
     "dstack": "concat",
     "fabs": "abs",
@@ -77,14 +76,12 @@ HABITS: Final = {
     "linalg.multi_dot": "matmul",
     "linalg.norm": "linalg.vector_norm and xp.linalg.matrix_norm",
     "nan_to_num": "where",
-    "outer": "linalg.outer",
     "ptp": "max(x) - xp.min(x)",
     "ravel": "reshape(x, (-1,))",
     "row_stack": "concat",
     "select": "where",
     "split": "unstack",
     "swapaxes": "permute_dims",
-    "trace": "linalg.trace",
     "unique": "unique_values",
     "vdot": "vecdot",
     "vstack": "concat",
@@ -120,14 +117,18 @@ OF_ARRAY: Final = {
     "at": "x[...] = ...",
     "block_until_ready": "xp.to_native(x).block_until_ready()",
     "copy": "xp.asarray(x, copy=True)",
+    "cpu": 'x.to_device("numpy")',
+    "detach": "xp.stop_gradient(x)",
     "fill": "x[...] = ...",
     "flatten": "xp.reshape(x, (-1,))",
+    "get": "np.asarray(x)",
     "itemsize": "x.dtype.itemsize",
     "nbytes": "x.size * x.dtype.itemsize",
     "numpy": "np.asarray(x)",
     "ravel": "xp.reshape(x, (-1,))",
     "resize": "xp.reshape(x, ...)",
     "sort": "x[...] = xp.sort(x)",
+    "to": "x.to_device(...), or xp.astype(x, ...)",
     "view": "xp.astype(x, ...), or np.asarray(x).view(...)",
 }
 """What to write for a method or an attribute that arrays of a library have, and an Array has not."""
@@ -141,7 +142,7 @@ def absent(chapter: str, name: str) -> AttributeError:
     path = ".".join(filter(None, (chapter, name)))
     module = ".".join(filter(None, ("anyarray", chapter)))
     text = f"module {module!r} has no attribute {name!r}"
-    ours = HABITS.get(path, ALIASES.get(path))
+    ours = HABITS.get(path, ALIASES.get(path, _in_chapter(path)))
     theirs = getattr(np, chapter) if chapter else np
     if ours is not None:
         text += f". The standard has xp.{ours}"
@@ -152,6 +153,14 @@ def absent(chapter: str, name: str) -> AttributeError:
     else:  # told of the module, Python looks for a name that is spelt alike
         return AttributeError(text, name=name, obj=sys.modules[module])
     return AttributeError(text, name=name)
+
+
+def _in_chapter(name: str) -> str | None:
+    """The function of that name in a chapter; None if there is none."""
+    for chapter in ("linalg", "fft"):
+        if name in sys.modules[f"anyarray.{chapter}"].__all__:
+            return f"{chapter}.{name}"
+    return None
 
 
 def _is_dtype(theirs: Any) -> bool:
@@ -171,7 +180,7 @@ class Absent:
 
     def __get__(self, array: Any, owner: type) -> NoReturn:
         name = self.name
-        ours = HABITS.get(name, ALIASES.get(name, name))
+        ours = HABITS.get(name, ALIASES.get(name, _in_chapter(name) or name))
         if name in OF_ARRAY:
             cure = OF_ARRAY[name]
         elif ours is not name:

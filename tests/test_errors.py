@@ -779,6 +779,9 @@ def test_a_clear_error_keeps_the_library_s_own_as_its_cause() -> None:
         ("anyarray.array", "asarray"),
         ("anyarray.concatenate", "concat"),
         ("anyarray.unique", "unique_values"),
+        ("anyarray.cross", "linalg.cross"),
+        ("anyarray.inv", "linalg.inv"),
+        ("anyarray.rfft", "fft.rfft"),
         ("anyarray.fft.fft2", "fft.fftn(x, axes=(-2, -1))"),
         ("anyarray.linalg.norm", "linalg.vector_norm and xp.linalg.matrix_norm"),
     ],
@@ -830,6 +833,7 @@ def test_no_name_of_numpy_is_left_without_a_cure_but_dtypes() -> None:
         ("nbytes", "x.size * x.dtype.itemsize"),
         ("tobytes", "np.asarray(x).tobytes"),
         ("numpy", "np.asarray(x)"),
+        ("cpu", 'x.to_device("numpy")'),
     ],
 )
 def test_a_method_of_ndarrays_leads_to_a_function(backend: xp.Backend, habit: str, cure: str) -> None:
