@@ -239,6 +239,18 @@ def test_some_degrees_of_freedom_give_a_variance(mode: Mode) -> None:
     assert float(mode(lambda x: xp.var(x, correction=2.5))(xp.asarray([1.0, 2.0, 3.0]))) == 4.0
 
 
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "complex64"])
+@pytest.mark.parametrize("shape", [(49,), (3, 41), (41, 2), (0, 3), (3, 0)])
+def test_a_mean_is_divided_by_the_number(shape: tuple[int, ...], dtype: str, mode: Mode) -> None:
+    x = xp.ones(shape, dtype=getattr(xp, dtype))
+    for axis in (0, -1):
+        expected = np.ones(np.ones(shape).sum(axis).shape, dtype) * (1 if shape[axis] else NAN)
+        np.testing.assert_array_equal(np.asarray(mode(lambda x, axis=axis: xp.mean(x, axis=axis))(x)), expected)
+    if x.size:
+        assert complex(mode(xp.mean)(x)) == 1
+        assert float(mode(xp.var)(x)) == 0
+
+
 @pytest.mark.parametrize(
     ("times", "dtype", "invert"),
     [(1, "int64", False), (1, "int64", True), (1, "int8", False), (200, "int64", False)],  # so many are sorted

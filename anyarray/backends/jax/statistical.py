@@ -64,7 +64,23 @@ def min(x: Native, *, axis: Axes = None, keepdims: bool = False) -> Native:
 @compiled
 def mean(x: Native, *, axis: Axes = None, keepdims: bool = False) -> Native:
     (x,) = inexact(x)
-    return jnp.mean(x, axis=axis, keepdims=keepdims)
+    if x.dtype.itemsize == 2:  # whose sum may be beyond its range
+        return cast(_mean(cast(x, "float32"), axis, keepdims), x.dtype.name)
+    return _mean(x, axis, keepdims)
+
+
+def _mean(x: Native, axis: Axes, keepdims: bool) -> Native:
+    total = jnp.sum(x, axis=axis, keepdims=keepdims)
+    return _shared(total, x.size // total.size if total.size else math.nan)
+
+
+def _shared(total: Native, count: float) -> Native:
+    """`total` divided by `count`, behind a barrier.
+
+    There XLA does not see that it is one number. It would multiply by the reciprocal, so that the mean of 49 ones were
+    not 1.
+    """
+    return total / lax.optimization_barrier(lax.full_like(total, count))
 
 
 def _variance(x: Native, axis: Axes, correction: float, keepdims: bool) -> Native:
@@ -72,11 +88,11 @@ def _variance(x: Native, axis: Axes, correction: float, keepdims: bool) -> Nativ
     name = x.dtype.name
     if x.dtype.itemsize == 2:
         x = cast(x, "float32")
-    centred = x - jnp.mean(x, axis=axis, keepdims=True)
+    centred = x - _mean(x, axis, keepdims=True)
     squares = lax.real(centred * lax.conj(centred)) if kind_of(x) == "c" else centred * centred
     total = jnp.sum(squares, axis=axis, keepdims=keepdims)
     count = x.size // math.prod(total.shape) if total.size else 0
-    variance = total / (count - correction if count > correction else math.nan)
+    variance = _shared(total, count - correction if count > correction else math.nan)
     return cast(variance, name) if name in ("float16", "bfloat16") else variance
 
 
