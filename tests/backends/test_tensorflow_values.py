@@ -421,6 +421,24 @@ def test_axes_are_transformed_together_as_one_by_one(
     np.testing.assert_allclose(found, getattr(np.fft, function)(values, axes=axes, norm=norm), atol=1e-12)
 
 
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+@pytest.mark.parametrize("function", ["expm1", "log", "log1p", "log10", "sign", "sqrt"])
+def test_ordinary_complex_numbers_have_the_same_values_beside_others(function: str, dtype: str) -> None:
+    parts = np.random.default_rng(0).normal(size=(2, 100))
+    ordinary = (parts[0] + 1j * parts[1]).astype(dtype)
+    others = np.asarray([0, -1 - 0j, 1e-30, 1e30j, 50, complex(np.inf, 1), complex(1, np.nan)], dtype)
+    together, of_ordinary, of_others = (
+        eagerly(getattr(xp, function), x) for x in (np.concatenate([ordinary, others]), ordinary, others)
+    )
+    # TensorFlow's kernels compute several numbers in another way than the last few.
+    rounding = 4 * np.finfo(dtype).eps
+    np.testing.assert_allclose(together, np.concatenate([of_ordinary, of_others]), rtol=rounding)
+    wanted = ordinary / np.abs(ordinary) if function == "sign" else getattr(np, function)(ordinary)
+    np.testing.assert_allclose(of_ordinary, wanted, rtol=8 * rounding)
+    assert eagerly(getattr(xp, function), ordinary[:0]).shape == (0,)
+    assert eagerly(getattr(xp, function), ordinary[0]).shape == ()
+
+
 @pytest.mark.parametrize("dtype", ["bool", "uint8", "int64", "float16", "float32", "float64", "complex64"])
 @pytest.mark.parametrize("shape", [(0,), (1,), (300, 50), (2, 0, 3)])
 @pytest.mark.parametrize("is_recorded", [False, True])
