@@ -5,6 +5,7 @@ Libraries reduce many elements in other ways than few.
 
 from __future__ import annotations
 
+import math
 from typing import Final
 
 import numpy as np
@@ -63,3 +64,22 @@ def test_the_derivative_of_the_largest_of_many_is_one_at_it(framework: str) -> N
     with xp.backend(framework):
         found = xp.grad(lambda x: xp.max(x))(xp.asarray(np.linspace(0, 1, 5000)))
     assert found.tolist() == [0.0] * 4999 + [1.0]
+
+
+@pytest.mark.usefixtures("backend")
+def test_narrow_ramps_do_not_drift() -> None:
+    x = xp.arange(1000.0, 1001.0, 0.001, dtype=xp.float32)
+    assert np.array_equal(np.asarray(x), np.arange(1000.0, 1001.0, 0.001).astype(np.float32))
+
+
+@pytest.mark.usefixtures("backend")
+@pytest.mark.parametrize(
+    ("start", "stop", "num"),
+    [(4, 54, 55), (-1.0, 1.0, 21), (1.0, math.inf, 1), (1.7e308, -1.7e308, 1), (-7 + 3j, 11 - 49j, 1000)],
+)
+def test_linspace_has_the_values_of_numpy(start: complex, stop: complex, num: int) -> None:
+    dtype = "int64" if isinstance(start, int) else None
+    with np.errstate(all="ignore"):
+        wanted = np.linspace(start, stop, num, dtype=dtype)
+        found = np.asarray(xp.linspace(start, stop, num, dtype=dtype))
+    np.testing.assert_array_equal(found, wanted)

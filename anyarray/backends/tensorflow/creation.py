@@ -155,12 +155,14 @@ def linspace(
     kind = _dtypes.KNOWN[name].kind
     if kind not in "fc":
         return _made(np.linspace(start, stop, num, endpoint=endpoint, dtype=dtype.as_numpy_dtype), device)
-    number: Any = float if kind == "f" else complex
+    number: Any = np.float64 if kind == "f" else np.complex128  # which divide complex numbers as NumPy's linspace
     first, last = number(start), number(stop)
     intervals = num - 1 if endpoint else num
-    step = (last - first) / intervals if intervals else number()
+    with np.errstate(all="ignore"):
+        step = (last - first) / (intervals or 1)
     if num <= _SMALL:
-        ramp = np.arange(num) * step + first
+        with np.errstate(all="ignore"):
+            ramp = np.arange(num) * step + first
         if endpoint and num > 1:
             ramp[-1] = last  # which rounding may miss
         return _made(ramp.astype(dtype.as_numpy_dtype, copy=False), device)
