@@ -5,6 +5,9 @@ Such data has zeros of two signs or NaN, or is sorted.
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
 import pytest
 
 import anyarray as xp
@@ -46,3 +49,31 @@ def test_unique_values_are_no_view_of_a_sorted_array() -> None:
     found = xp.unique_values(x)
     x[0] = 9.0
     assert found.tolist() == [1.0, 2.0, 3.0]
+
+
+@pytest.mark.parametrize("count", [10, 20_000])
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_narrow_floats_are_sorted_around_nan(backend: xp.Backend, dtype: str, count: int) -> None:
+    if not backend.has_dtype(dtype):
+        pytest.skip(f"no {dtype} here")
+    random = np.random.default_rng(0)
+    values = np.where(random.random(count) < 0.1, np.nan, random.integers(-3, 4, count).astype(float))
+    x, wanted = xp.astype(xp.asarray(values), getattr(xp, dtype)), np.sort(values)
+
+    def host(x: xp.Array) -> Any:
+        assert x.dtype == dtype
+        return np.asarray(xp.astype(x, xp.float64))
+
+    for stable in (True, False):
+        np.testing.assert_array_equal(host(xp.sort(x, stable=stable)), wanted)
+        np.testing.assert_array_equal(host(xp.take(x, xp.argsort(x, stable=stable))), wanted)
+    np.testing.assert_array_equal(host(xp.sort(x, descending=True)), wanted[::-1])
+    np.testing.assert_array_equal(np.asarray(xp.searchsorted(xp.sort(x), x)), np.searchsorted(wanted, values))
+    unique, places, inverse, counts = np.unique_all(values)
+    found = xp.unique_all(x)
+    np.testing.assert_array_equal(host(found.values), unique)
+    np.testing.assert_array_equal(host(xp.unique_values(x)), unique)
+    np.testing.assert_array_equal(host(xp.unique_inverse(x).values), unique)
+    np.testing.assert_array_equal(np.asarray(found.indices), places)
+    np.testing.assert_array_equal(np.asarray(found.inverse_indices), inverse)
+    np.testing.assert_array_equal(np.asarray(xp.unique_counts(x).counts), counts)

@@ -411,7 +411,9 @@ def unique_values(x: Native, /) -> Native:
     It neither sees that the elements ascend already, as those do that `sort` gave; then it takes ten times as long.
     Of many distinct integers it makes a hash table, in up to a hundred times as long as it takes to sort them.
     """
-    flat = x.reshape(-1)
+    flat = _dtypes.sortable(x.reshape(-1))
+    if flat.dtype is not x.dtype:
+        return unique_values(flat).astype(x.dtype)
     if flat.size > 1000 and flat.dtype.kind != "c":
         ascends = np.all(flat[:-1] <= flat[1:])
         if not ascends and flat.dtype.kind in "iu" and flat.itemsize >= 4:
@@ -419,6 +421,21 @@ def unique_values(x: Native, /) -> Native:
         if ascends:
             return flat[np.concatenate(([True], flat[1:] != flat[:-1]))]
     return np.unique(x, equal_nan=False)
+
+
+def unique_all(x: Native, /) -> tuple[Native, ...]:
+    values, *places = np.unique_all(_dtypes.sortable(x))
+    return values.astype(x.dtype, copy=False), *places
+
+
+def unique_counts(x: Native, /) -> tuple[Native, ...]:
+    values, counts = np.unique_counts(_dtypes.sortable(x))
+    return values.astype(x.dtype, copy=False), counts
+
+
+def unique_inverse(x: Native, /) -> tuple[Native, ...]:
+    values, inverse = np.unique_inverse(_dtypes.sortable(x))
+    return values.astype(x.dtype, copy=False), inverse
 
 
 def isin(x1: Native, x2: Native, /, *, invert: bool = False) -> Native:
@@ -455,6 +472,9 @@ def count_nonzero(x: Native, /, *, axis: Axis = None, keepdims: bool = False) ->
 
 def sort(x: Native, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Native:
     refuse_complex(x)
+    wide = _dtypes.sortable(x)
+    if wide is not x:
+        return sort(wide, axis=axis, descending=descending, stable=stable).astype(x.dtype)
     must_keep = stable and _shows_order(x)
     # Turned around twice, equal elements keep their places.
     ascending = np.flip(x, axis).copy() if descending and must_keep else x.copy("K")
@@ -479,6 +499,7 @@ def argsort(x: Native, /, *, axis: int = -1, descending: bool = False, stable: b
     if not x.ndim:
         _require_axis(axis)
     refuse_complex(x)
+    x = _dtypes.sortable(x)
     if not descending:
         return np.argsort(x, axis=axis, stable=stable)
     if x.dtype.kind in "biu":
@@ -490,7 +511,7 @@ def searchsorted(
     x1: Native, x2: Native, /, *, side: Literal["left", "right"] = "left", sorter: Native | None = None
 ) -> Native:
     refuse_complex(x1, x2)
-    return x1.searchsorted(x2, side, sorter)
+    return _dtypes.sortable(x1).searchsorted(_dtypes.sortable(x2), side, sorter)
 
 
 def reshape(x: Native, /, shape: tuple[int, ...], *, copy: bool | None = None) -> Native:

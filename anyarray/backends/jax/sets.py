@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import functools
-from typing import Final
+from collections.abc import Callable
+from typing import Any, Final
 
 import jax.numpy as jnp
 import numpy as np
 
+from anyarray import _dtypes
 from anyarray.backends.jax._host import data_dependent
 from anyarray.backends.jax._kernel import Native, cast, compiled, kind_of, promoted
 
@@ -61,7 +62,21 @@ def _values(x: Native) -> Native:
     return _all(x)[0]
 
 
-unique_all = data_dependent("unique_all", _all, np.unique_all)
-unique_counts = data_dependent("unique_counts", _counts, np.unique_counts)
-unique_inverse = data_dependent("unique_inverse", _inverse, np.unique_inverse)
-unique_values = data_dependent("unique_values", _values, functools.partial(np.unique, equal_nan=False))
+def _on_host(function: Callable[[Any], tuple[Any, ...]]) -> Callable[[Any], tuple[Any, ...]]:
+    """A function of NumPy for dtypes that it cannot sort, too."""
+
+    def body(x: Any) -> tuple[Any, ...]:
+        values, *others = function(_dtypes.sortable(x))
+        return values.astype(x.dtype, copy=False), *others
+
+    return body
+
+
+def _values_on_host(x: Any) -> Any:
+    return np.unique(_dtypes.sortable(x), equal_nan=False).astype(x.dtype, copy=False)
+
+
+unique_all = data_dependent("unique_all", _all, _on_host(np.unique_all))
+unique_counts = data_dependent("unique_counts", _counts, _on_host(np.unique_counts))
+unique_inverse = data_dependent("unique_inverse", _inverse, _on_host(np.unique_inverse))
+unique_values = data_dependent("unique_values", _values, _values_on_host)

@@ -159,7 +159,10 @@ def _groups_on_host(values: npt.NDArray[Any], wanted: Sequence[str]) -> Iterator
 
     That takes six times as long. The first of equal elements is the least of their places, in whatever order they are.
     """
-    order = np.argsort(values)
+    order = np.argsort(values, stable=values.dtype.kind == "c")
+    nans = np.count_nonzero(values != values)
+    if nans and values.dtype.kind != "c":
+        order[-nans:].sort()  # each is a group of its own
     is_first = _starts(values[order])
     starts = np.flatnonzero(is_first)
     for name in wanted:
