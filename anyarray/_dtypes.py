@@ -116,7 +116,7 @@ class DType:
 
 
 def sortable(a: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """The same values in a dtype that NumPy sorts: float32 for floats of 16 bits.
+    """The same in a dtype that NumPy sorts: float32 for floats of 16 bits.
 
     Among bfloat16 it takes NaN for equal to all, among float16 (2.4, with AVX512) it loses the order of what is no NaN.
     """
