@@ -426,3 +426,12 @@ def test_an_array_that_no_memory_holds_is_refused_and_does_not_end_the_process(
 ) -> None:
     with xp.backend("jax"), pytest.raises(ValueError, match=sentence):
         call()
+
+
+@pytest.mark.parametrize(("dtype", "divisor"), [("float16", 300.0), ("float32", 1e20), ("float64", 1e200)])
+def test_the_slope_by_a_divisor_is_right_where_its_square_overflows(dtype: str, divisor: float, on_jax: None) -> None:
+    x, dividend = xp.asarray(divisor, dtype=dtype), divisor**1.5
+    for slope in (xp.grad(lambda x: dividend / x), xp.jit(xp.grad(lambda x: dividend / x))):
+        np.testing.assert_allclose(float(slope(x)), -dividend / divisor / divisor, rtol=2e-3)
+    share = xp.grad(lambda x: x / (1 + x))
+    np.testing.assert_allclose(float(share(x)), 1 / divisor / divisor, rtol=0.05, atol=1e-38)

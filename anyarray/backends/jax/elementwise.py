@@ -182,9 +182,31 @@ def _divide(x1: Native, x2: Native) -> Native:
 
 def _quotient(x1: Native, x2: Native) -> Native:
     if kind_of(x2) != "c":
-        return lax.div(x1, x2)
+        return _ratio(x1, x2)
     # XLA makes 0 of what is divided by an infinity beside a NaN, which no other library does.
     return jnp.where(jnp.isnan(x2), lax.full_like(x2, complex(math.nan, math.nan)), lax.div(x1, x2))
+
+
+@jax.custom_jvp
+def _ratio(x1: Native, x2: Native) -> Native:
+    return lax.div(x1, x2)
+
+
+def _slope_of_ratio(primals: tuple[Native, Native], tangents: tuple[Any, Any]) -> tuple[Native, Native]:
+    """By way of the quotient: JAX squares the divisor.
+
+    That overflows, of float16 from 256 on.
+    """
+    _, x2 = primals
+    t1, t2 = tangents
+    y = _ratio(*primals)
+    slopes = [] if type(t1) is SymbolicZero else [lax.div(t1, x2)]
+    if type(t2) is not SymbolicZero:
+        slopes.append(lax.div(-t2 * y, x2))
+    return y, functools.reduce(lax.add, slopes) if slopes else lax.full_like(y, 0)
+
+
+_ratio.defjvp(_slope_of_ratio, symbolic_zeros=True)
 
 
 def _divided(x1: Native, x2: Native) -> tuple[Native, Native]:
