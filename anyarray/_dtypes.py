@@ -123,6 +123,21 @@ def sortable(a: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return a.astype(np.float32) if a.itemsize == 2 and a.dtype.kind not in "iu" else a
 
 
+def sorting(function: Callable[[Any], tuple[Any, ...]]) -> Callable[[Any], tuple[Any, ...]]:
+    """A function of NumPy that sorts, for what NumPy cannot sort, too.
+
+    It gives values and others.
+    """
+
+    def body(a: np.ndarray[Any, Any], /) -> tuple[Any, ...]:
+        if a.itemsize != 2:
+            return function(a)
+        values, *others = function(sortable(a))
+        return values.astype(a.dtype, copy=False), *others
+
+    return body
+
+
 def _bfloat16() -> np.dtype[Any]:
     try:
         import ml_dtypes

@@ -423,19 +423,8 @@ def unique_values(x: Native, /) -> Native:
     return np.unique(x, equal_nan=False)
 
 
-def unique_all(x: Native, /) -> tuple[Native, ...]:
-    values, *places = np.unique_all(_dtypes.sortable(x))
-    return values.astype(x.dtype, copy=False), *places
-
-
-def unique_counts(x: Native, /) -> tuple[Native, ...]:
-    values, counts = np.unique_counts(_dtypes.sortable(x))
-    return values.astype(x.dtype, copy=False), counts
-
-
-def unique_inverse(x: Native, /) -> tuple[Native, ...]:
-    values, inverse = np.unique_inverse(_dtypes.sortable(x))
-    return values.astype(x.dtype, copy=False), inverse
+unique_all, unique_counts = _dtypes.sorting(np.unique_all), _dtypes.sorting(np.unique_counts)
+unique_inverse = _dtypes.sorting(np.unique_inverse)
 
 
 def isin(x1: Native, x2: Native, /, *, invert: bool = False) -> Native:
@@ -472,8 +461,7 @@ def count_nonzero(x: Native, /, *, axis: Axis = None, keepdims: bool = False) ->
 
 def sort(x: Native, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Native:
     refuse_complex(x)
-    wide = _dtypes.sortable(x)
-    if wide is not x:
+    if x.itemsize == 2 and (wide := _dtypes.sortable(x)) is not x:
         return sort(wide, axis=axis, descending=descending, stable=stable).astype(x.dtype)
     must_keep = stable and _shows_order(x)
     # Turned around twice, equal elements keep their places.
@@ -499,7 +487,8 @@ def argsort(x: Native, /, *, axis: int = -1, descending: bool = False, stable: b
     if not x.ndim:
         _require_axis(axis)
     refuse_complex(x)
-    x = _dtypes.sortable(x)
+    if x.itemsize == 2:
+        x = _dtypes.sortable(x)
     if not descending:
         return np.argsort(x, axis=axis, stable=stable)
     if x.dtype.kind in "biu":
@@ -511,7 +500,9 @@ def searchsorted(
     x1: Native, x2: Native, /, *, side: Literal["left", "right"] = "left", sorter: Native | None = None
 ) -> Native:
     refuse_complex(x1, x2)
-    return _dtypes.sortable(x1).searchsorted(_dtypes.sortable(x2), side, sorter)
+    if x1.itemsize == 2 or x2.itemsize == 2:
+        x1, x2 = _dtypes.sortable(x1), _dtypes.sortable(x2)
+    return x1.searchsorted(x2, side, sorter)
 
 
 def reshape(x: Native, /, shape: tuple[int, ...], *, copy: bool | None = None) -> Native:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Final
 
 import jax.numpy as jnp
@@ -62,21 +61,11 @@ def _values(x: Native) -> Native:
     return _all(x)[0]
 
 
-def _on_host(function: Callable[[Any], tuple[Any, ...]]) -> Callable[[Any], tuple[Any, ...]]:
-    """A function of NumPy for dtypes that it cannot sort, too."""
-
-    def body(x: Any) -> tuple[Any, ...]:
-        values, *others = function(_dtypes.sortable(x))
-        return values.astype(x.dtype, copy=False), *others
-
-    return body
-
-
 def _values_on_host(x: Any) -> Any:
     return np.unique(_dtypes.sortable(x), equal_nan=False).astype(x.dtype, copy=False)
 
 
-unique_all = data_dependent("unique_all", _all, _on_host(np.unique_all))
-unique_counts = data_dependent("unique_counts", _counts, _on_host(np.unique_counts))
-unique_inverse = data_dependent("unique_inverse", _inverse, _on_host(np.unique_inverse))
+unique_all = data_dependent("unique_all", _all, _dtypes.sorting(np.unique_all))
+unique_counts = data_dependent("unique_counts", _counts, _dtypes.sorting(np.unique_counts))
+unique_inverse = data_dependent("unique_inverse", _inverse, _dtypes.sorting(np.unique_inverse))
 unique_values = data_dependent("unique_values", _values, _values_on_host)
