@@ -115,29 +115,6 @@ class DType:
         return dtype, (self.name,)
 
 
-def sortable(a: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """The same in a dtype that NumPy sorts: float32 for floats of 16 bits.
-
-    Among bfloat16 it takes NaN for equal to all, among float16 (2.4, with AVX512) it loses the order of what is no NaN.
-    """
-    return a.astype(np.float32) if a.itemsize == 2 and a.dtype.kind not in "iu" else a
-
-
-def sorting(function: Callable[[Any], tuple[Any, ...]]) -> Callable[[Any], tuple[Any, ...]]:
-    """A function of NumPy that sorts, for what NumPy cannot sort, too.
-
-    It gives values and others.
-    """
-
-    def body(a: np.ndarray[Any, Any], /) -> tuple[Any, ...]:
-        if a.itemsize != 2:
-            return function(a)
-        values, *others = function(sortable(a))
-        return values.astype(a.dtype, copy=False), *others
-
-    return body
-
-
 def _bfloat16() -> np.dtype[Any]:
     try:
         import ml_dtypes

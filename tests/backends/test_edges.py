@@ -178,9 +178,9 @@ def test_equal_integers_keep_their_order_when_they_descend(dtype: str) -> None:
         assert (found if axis else found.T).tolist() == wanted
 
 
-@pytest.mark.parametrize("dtype", ["int8", "int32", "uint64"])
+@pytest.mark.parametrize("dtype", ["int8", "int32", "uint64", "complex64"])
 @pytest.mark.usefixtures("backend")
-def test_many_integers_are_made_unique_as_few_are(dtype: str) -> None:
+def test_many_elements_are_made_unique_as_few_are(dtype: str) -> None:
     few = [7, 0, 3, 7, 1, 0]
     x = xp.asarray(few * 500, dtype=dtype)
     assert xp.unique_values(x).tolist() == [0, 1, 3, 7]

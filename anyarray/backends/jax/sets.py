@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import jax.numpy as jnp
 import numpy as np
 
-from anyarray import _dtypes
+from anyarray.backends import numpy as on_numpy
 from anyarray.backends.jax._host import data_dependent
 from anyarray.backends.jax._kernel import Native, cast, compiled, kind_of, promoted
 
@@ -61,11 +61,7 @@ def _values(x: Native) -> Native:
     return _all(x)[0]
 
 
-def _values_on_host(x: Any) -> Any:
-    return np.unique(_dtypes.sortable(x), equal_nan=False).astype(x.dtype, copy=False)
-
-
-unique_all = data_dependent("unique_all", _all, _dtypes.sorting(np.unique_all))
-unique_counts = data_dependent("unique_counts", _counts, _dtypes.sorting(np.unique_counts))
-unique_inverse = data_dependent("unique_inverse", _inverse, _dtypes.sorting(np.unique_inverse))
-unique_values = data_dependent("unique_values", _values, _values_on_host)
+unique_all = data_dependent("unique_all", _all, on_numpy.unique_all)
+unique_counts = data_dependent("unique_counts", _counts, on_numpy.unique_counts)
+unique_inverse = data_dependent("unique_inverse", _inverse, on_numpy.unique_inverse)
+unique_values = data_dependent("unique_values", _values, on_numpy.unique_values)
