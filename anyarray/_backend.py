@@ -503,6 +503,10 @@ class Backend:
         """Whether the library's module defines a hook that has no default."""
         return hasattr(self._loaded.module, name)
 
+    def dtype_for(self, wanted: DType) -> Any:
+        """The library's dtype for one of ours; NumPy's is at hand."""
+        return wanted.dtype if self.library == "numpy" else self.native_dtype(wanted.name)
+
     def native_dtype(self, name: str) -> Any:
         """The library's dtype of a name of `_dtypes.KNOWN`.
 

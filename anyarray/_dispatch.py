@@ -100,17 +100,26 @@ _tuple: Final = tuple.__new__
 """Makes a tuple, or one with names in a third of the time that its class takes."""
 
 
-def made(native: Native, home: Home) -> Array:
-    """An Array of a native array made for it, of which nobody else knows."""
+def created(native: Native, home: Home) -> Array:
+    """An Array of what a creation function of `home` gave.
+
+    Nobody else knows of it, and in NumPy it is fit unless small; see `_memory`.
+    """
     array: Array = scope["new"]()
     array._native = native
     array._home = home
     if home.backend.library == "numpy" and native.nbytes >= _memory.SMALL:
         if home is scope["NUMPY"]:
             _choice.mention(native.size)
-        if _memory.is_fit(native):
-            array._second = LENDABLE
+        array._second = LENDABLE
     return array
+
+
+def made(native: Native, home: Home) -> Array:
+    """An Array of a native array made for it, of which nobody else knows."""
+    if home.backend.library == "numpy" and native.nbytes >= _memory.SMALL and not _memory.is_fit(native):
+        return arrived(native, home)
+    return created(native, home)
 
 
 @overload
@@ -415,17 +424,6 @@ def compare(declaration: Declaration, values: Sequence[Any]) -> Any:
 
 _MISLED: Final = {"multiply": operate_on_no_list, "equal": compare, "not_equal": compare}
 """What to call for operators for which Python has an answer of its own after NotImplemented."""
-
-
-def created(name: str, device: Any, dtype: _dtypes.DType, *args: Any, **kwargs: Any) -> Array:
-    """The Array that the native creation function `name` makes.
-
-    It is made on `device`, or where creation runs.
-    """
-    home = _choice.chosen_home(device)
-    backend = home.backend
-    kind = backend.native_dtype(dtype.name)
-    return made(getattr(home, name)(*args, dtype=kind, device=backend.native_device, **kwargs), home)
 
 
 def copied(array: Array) -> Array:

@@ -21,6 +21,8 @@ SMALL: Final = 1000
 So alignment, which takes 0.5 us, is not worth its time.
 """
 
+# By names of their own, which are found faster.
+_product, _ndarray, _address, _BYTE = math.prod, np.ndarray, ctypes.addressof, np.dtype(np.uint8)
 # Takes a fifth of the time of `a.__array_interface__`; raises for what is no contiguous, writable, non-empty buffer.
 _first_byte: Final[Callable[[Any], ctypes.c_char]] = ctypes.c_char.from_buffer
 
@@ -31,20 +33,20 @@ def is_fit(a: Any) -> bool:
     False for anything else than an ndarray.
     """
     try:
-        return ctypes.addressof(_first_byte(a)) % ALIGNMENT == 0 and isinstance(a, np.ndarray)
+        return _address(_first_byte(a)) % ALIGNMENT == 0 and isinstance(a, np.ndarray)
     except (TypeError, ValueError, BufferError):
         return False
 
 
 def allocated(
-    allocate: Callable[[int, type[np.uint8]], Any], shape: tuple[int, ...], dtype: np.dtype[Any]
+    allocate: Callable[[int, np.dtype[np.uint8]], Any], shape: tuple[int, ...], dtype: np.dtype[Any]
 ) -> np.ndarray[Any, Any]:
     """An ndarray that `is_fit`, unless it is empty.
 
     Its memory is from `allocate`, which is `np.empty` or `np.zeros`.
     """
-    memory = allocate(math.prod(shape) * dtype.itemsize + ALIGNMENT, np.uint8)
-    return np.ndarray(shape, dtype, memory, -ctypes.addressof(_first_byte(memory)) % ALIGNMENT)
+    memory = allocate(_product(shape) * dtype.itemsize + ALIGNMENT, _BYTE)
+    return _ndarray(shape, dtype, memory, -_address(_first_byte(memory)) % ALIGNMENT)
 
 
 def copied(a: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

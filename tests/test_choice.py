@@ -347,6 +347,13 @@ def is_placed(x: xp.Array) -> bool:
     return False
 
 
+def test_an_array_made_like_another_in_a_block_is_not_placed(framework: str) -> None:
+    x = xp.asarray([1.0, 2.0])
+    with xp.backend(framework):
+        made = [xp.empty_like(x), xp.zeros_like(x), xp.ones_like(x), xp.full_like(x, 3.0)]
+    assert not any(map(is_placed, made))
+
+
 def test_an_array_made_with_a_device_is_placed(framework: str) -> None:
     assert is_placed(placed(framework))
 

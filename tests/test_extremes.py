@@ -83,3 +83,16 @@ def test_linspace_has_the_values_of_numpy(start: complex, stop: complex, num: in
         wanted = np.linspace(start, stop, num, dtype=dtype)
         found = np.asarray(xp.linspace(start, stop, num, dtype=dtype))
     np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("endpoint", [True, False])
+@pytest.mark.parametrize("num", [0, 1, 2, 3, 7, 500])
+@pytest.mark.parametrize(
+    ("start", "stop"), [(2.5, 2.5), (0, 5e-324), (1e308, -1e308), (0.0, math.inf), (math.nan, 1.0), (2**53 + 1, -0.0)]
+)
+def test_linspace_of_extreme_widths_on_numpy_is_that_of_numpy(
+    start: float, stop: float, num: int, endpoint: bool
+) -> None:
+    with np.errstate(all="ignore"), xp.backend("numpy"):
+        wanted, found = (np.linspace(start, stop, num, endpoint), xp.linspace(start, stop, num, endpoint=endpoint))
+    np.testing.assert_array_equal(np.asarray(found), wanted)

@@ -144,8 +144,27 @@ def linspace(
     endpoint: bool = True,
 ) -> Native:
     if dtype is _FLOAT64 and isinstance(start, (int, float)) and isinstance(stop, (int, float)):
-        return aligned(np.linspace(float(start), float(stop), num, endpoint))  # without a dtype a microsecond less
+        return _ramp(float(start), float(stop), num, endpoint)
     return aligned(np.linspace(start, stop, num, endpoint, dtype=dtype))
+
+
+def _ramp(start: float, stop: float, num: int, endpoint: bool) -> Native:
+    """As `np.linspace` of floats, into aligned memory.
+
+    Of few elements in half the time.
+    """
+    steps = num - 1 if endpoint else num
+    width = stop - start
+    x = empty((num,), dtype=_FLOAT64)
+    step = width / steps if steps > 0 else width
+    if step:
+        np.multiply(np.arange(num), step, x)
+    else:  # of no width, or one that is lost when divided
+        np.multiply(np.arange(num) / (steps or 1), width, x)
+    x += start
+    if endpoint and num > 1:
+        x[-1] = stop
+    return x
 
 
 _FLOAT64: Final = np.dtype(np.float64)
@@ -715,8 +734,8 @@ def _unmoved(x: Native, axes: Axis) -> Native:
 
 
 def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: str | None = None) -> Native:
-    return np.fft.fftfreq(n, d).astype(dtype, copy=False)
+    return aligned(np.fft.fftfreq(n, d).astype(dtype, copy=False))
 
 
 def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: str | None = None) -> Native:
-    return np.fft.rfftfreq(n, d).astype(dtype, copy=False)
+    return aligned(np.fft.rfftfreq(n, d).astype(dtype, copy=False))

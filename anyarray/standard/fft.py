@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from anyarray import _dispatch, _dtypes, _errors
+from anyarray import _choice, _dispatch, _dtypes, _errors
 from anyarray._array import AnyArray, Array
 from anyarray._backend import Backend
 from anyarray._declaration import declare
@@ -348,5 +348,6 @@ def _frequencies(name: str, n: int, d: float, dtype: DTypeLike | None, device: B
     wanted = _dtypes.default(float) if dtype is None else _dtypes.dtype(dtype)
     if wanted.kind != "f":
         raise _errors.dtype_not_allowed(name, "dtype", "real floating-point", wanted)
-    created: Array = _dispatch.created(name, device, wanted, n, d=d)
-    return created
+    home = _choice.chosen_home(device)
+    place = home.backend.native_device
+    return _dispatch.created(getattr(home, name)(n, d=d, dtype=home.backend.dtype_for(wanted), device=place), home)
