@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Sequence
 
+import anyarray
 from anyarray import _errors
 from anyarray._cli import bench, calibrate, info
 
@@ -22,6 +23,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m anyarray", description="The Array API standard on NumPy, TensorFlow, JAX and CuPy."
     )
+    parser.add_argument("--version", action="version", version=f"anyarray {anyarray.__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     for command in (info, calibrate, bench):
         command.add_parser(commands)

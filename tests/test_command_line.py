@@ -80,6 +80,13 @@ def shown(made: Results, width: int) -> str:
     return text.getvalue()
 
 
+def test_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["--version"])
+    assert caught.value.code == 0
+    assert capsys.readouterr().out == f"anyarray {xp.__version__}\n"
+
+
 def test_info_lists_every_known_backend_and_the_defaults(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["info"]) == 0
     out = capsys.readouterr().out
