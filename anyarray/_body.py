@@ -60,7 +60,7 @@ def source(declaration: Declaration) -> str:
         if declaration.has_mirror and not declaration.is_reflected:
             left, right = (p.name for p in arrays)
             lines += [
-                f"    elif type({left}) in SCALARS and type({right}) is Array:",
+                f"    elif type({right}) is Array and (type({left}) in SCALARS or type({left}) is ndarray):",
                 f"        return declaration.mirror({right}, {left})",
             ]
         lines.append(f"    {slow}")
@@ -111,6 +111,12 @@ def _common_call(declaration: Declaration, arrays: list[Parameter], slow: str, v
             f"if kind is Array and {p.name}._home is home:",
             f"    {p.name}_ = {p.name}._native",
         ]
+        if p.role is WEAK and len(arrays) == 2 and declaration.fit.broadcasts:
+            # What it computes is new memory, never a view of the user's.
+            lines += [
+                f"elif kind is ndarray and home is NUMPY and {p.name}.dtype in home.dtypes:",
+                f"    {p.name}_ = {p.name}",
+            ]
         # A Python scalar takes the dtype of the first array; beside a condition, of the other one that is chosen from.
         beside = next(other for other in arrays if not (other is p or other.is_condition))
         if p.role is WEAK:
@@ -227,7 +233,11 @@ def _is_settled(declaration: Declaration, arrays: list[Parameter]) -> str:
         f" or elements < limit.narrow and {first}._native.itemsize <= {_cost.WIDTHS[0]})"
     )
     if len(others) == 1:
-        small += f" and type({others[0]}) is not Array"  # else see `_small_call`
+        second = others[0]
+        small += (
+            f" and type({second}) is not Array"  # else see `_small_call`
+            f" and (type({second}) is not ndarray or elements * {second}.size < limit.elements)"
+        )
         others = []
     for name in others:
         small += (

@@ -191,7 +191,7 @@ class Declaration:
     def has_mirror(self) -> bool:
         """Whether it is a function of two operands that may be scalars.
 
-        For a Python scalar on the left, `mirror` stands for it, with its operands the other way round.
+        With an Array on the right alone, `mirror` stands for it, with its operands the other way round.
         """
         return [p.role for p in self.parameters] == [WEAK, WEAK] and all(p.name != "self" for p in self.parameters)
 

@@ -58,6 +58,7 @@ scope: Final[dict[str, Any]] = {
     "REAL": frozenset({int, float}),
     "zero": _backend.zero,
     "LISTS": (list, tuple),
+    "ndarray": _ndarray,
     "POWERS": POWERS,
     "prod": math.prod,
     "sum_of": sum,
@@ -145,7 +146,7 @@ def dispatch(function: F | None = None, /, **words: str) -> F | Callable[[F], F]
 
 
 def _mirror(declaration: Declaration, *operands: Any) -> Any:
-    """Call a function for a Python scalar on the left.
+    """Call a function for a Python scalar or an ndarray on the left.
 
     From then on a body stands in for it that takes the Array first, as that of `x.__radd__(1)` does.
     """
@@ -185,7 +186,7 @@ def _compiled(function: F, declaration: Declaration, slow: Callable[..., Any]) -
     form = _body.source(declaration)
     source = form.replace(FUNCTION, name).replace(NATIVE, declaration.name)
     is_mirror = declaration.has_mirror and declaration.is_reflected
-    filename = f"<anyarray {function.__qualname__}{' of a scalar' if is_mirror else ''}>"
+    filename = f"<anyarray {function.__qualname__}{' mirrored' if is_mirror else ''}>"
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
     made: dict[str, Any] = {}
     exec(_body.code(form), scope, made)  # our own text, from a declared signature
@@ -224,6 +225,8 @@ def _staying(function: str) -> Callable[..., bool]:
                 if one._home is not scope["NUMPY"] or _automatic.account_of(one) is not None:
                     return False
                 key += [one._native.shape, one._native.dtype]
+            elif type(one) is _ndarray:
+                return False
         return tuple(key) in calls
 
     return stays
@@ -709,6 +712,8 @@ def explain(error: Exception, declaration: Declaration, home: Home, values: Sequ
                 raise clear from None if isinstance(error, _errors.AnyarrayError) else error
         parts = {f"{p.name}[{i}]": one for i, one in enumerate(value)} if p.role is SEQUENCE else {p.name: value}
         for label, one in parts.items():
+            if type(one) is _ndarray:
+                one = as_array(declaration.name, label, one)
             if is_array(one):
                 its_home = one._home
                 shape = tuple(its_home.shape_of(one._native))

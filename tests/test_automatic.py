@@ -269,6 +269,9 @@ def test_a_broadcast_of_small_arrays_is_not_small() -> None:
         x, y = xp.ones((3000, 1)), xp.ones((1, 3000))
         assert (x + y).device.library == "sim"
         assert (x + x).device.library == "numpy"
+        column, row = np.ones((3000, 1)), np.ones((1, 3000))
+        assert {(x + row).device.library, (row + x).device.library, xp.add(column, y).device.library} == {"sim"}
+        assert {(x + column).device.library, (column + x).device.library} == {"numpy"}
 
 
 def test_the_reason_tells_the_fastest_from_what_gains_too_little_and_from_what_is_not_known() -> None:

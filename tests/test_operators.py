@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import operator
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -377,6 +378,30 @@ def test_a_scalar_on_the_left_of_a_function_takes_the_short_way(function: str, m
         got = getattr(xp, function)(seven, xp.asarray(x))
         assert got.dtype == expected.dtype
         assert got.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("function", ASYMMETRIC)
+@pytest.mark.parametrize("order", ["=", ">"])
+def test_an_ndarray_may_be_an_operand_of_a_function(function: str, order: str, backend: xp.Backend) -> None:
+    dtype = ARITHMETIC[function][2] if function in ARITHMETIC else "float64"
+    a, b = (np.asarray(one, dtype=dtype) for one in ([[2, 3, 1]], [[7], [5]]))
+    expected = getattr(xp, function)(xp.asarray(a), xp.asarray(b))
+    theirs_a, theirs_b = (one.astype(one.dtype.newbyteorder(order)) for one in (a, b))
+    for got in (getattr(xp, function)(theirs_a, xp.asarray(b)), getattr(xp, function)(xp.asarray(a), theirs_b)):
+        theirs_a[...] = theirs_b[...] = 0
+        assert got.device is backend
+        assert got.dtype == expected.dtype
+        assert got.tolist() == expected.tolist()
+        theirs_a[...], theirs_b[...] = a, b
+
+
+def test_an_ndarray_is_named_in_errors() -> None:
+    x, a = xp.asarray([1.0, 2.0]), np.ones(3)
+    for left, right, shapes in ((x, a, "(2,) and x2 of shape (3,)"), (a, x, "(3,) and x2 of shape (2,)")):
+        with pytest.raises(ValueError, match=f"^{re.escape(f'add: x1 of shape {shapes} cannot be broadcast')}"):
+            xp.add(left, right)
+    with pytest.raises(TypeError, match=r"^less: x1 must have a real numeric dtype, not complex128"):
+        xp.less(np.ones(2, complex), x)
 
 
 def test_a_scalar_on_the_left_is_named_in_errors() -> None:
