@@ -642,7 +642,7 @@ def _like(name: str, x: AnyArray, dtype: DTypeLike | None, device: Device | None
     kind = home.dtype_of(native) if dtype is None else backend.native_dtype(_dtypes.dtype(dtype).name)
     function = getattr(home, f"{name}_like")
     result = function(native, *([value] if name == "full" else []), dtype=kind, device=backend.native_device)
-    return created(result, home)
+    return wrap(result, home)
 
 
 def _filled(name: str, shape: Shape, dtype: DTypeLike | None, home: Home, value: Number | None = None) -> Array:
