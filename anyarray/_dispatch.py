@@ -629,7 +629,9 @@ def _scalar_beside(home: Home, value: Any, other: Any) -> Native:
 
     Both take the default dtype of the greater one. Raises OverflowError for an integer that this cannot hold.
     """
-    return home.constants.named(value, _dtypes.common_default((type(value), type(other))).name)
+    kind = type(value)
+    dtype = _dtypes.default(kind) if kind is type(other) else _dtypes.common_default((kind, type(other)))
+    return home.constants.named(value, dtype.name)
 
 
 def _native_dtype(home: Home, wanted: Any) -> Any:
