@@ -195,8 +195,9 @@ class Array(metaclass=_Unmade):
         native = self._native
         host = native if isinstance(native, _NUMPYS) else self._host("item")
         if host.size != 1:
+            one = f"Take one: {_first_of(self.shape)}, or all" if host.size else "Take what there is"
             raise _errors.ArgumentValueError(
-                f"item: x must hold exactly one element, not shape {self.shape}. Take one: x[0], or all: x.tolist()"
+                f"item: x must hold exactly one element, not shape {self.shape}. {one}: x.tolist()"
             )
         return host.item()
 
@@ -214,9 +215,8 @@ class Array(metaclass=_Unmade):
     def _python(self, function: str, kinds: str) -> Any:
         dtype, shape = self.dtype, self.shape
         if shape != ():
-            raise _errors.ArgumentTypeError(
-                f"{function}: x must have no axes, not shape {shape}. Take an element: x[0]"
-            )
+            cure = "" if 0 in shape else f". Take an element: {_first_of(shape)}"
+            raise _errors.ArgumentTypeError(f"{function}: x must have no axes, not shape {shape}{cure}")
         if dtype.kind not in kinds:
             raise _errors.ArgumentTypeError(f"{function}: x must not have the dtype {dtype}")
         return self._host(function).item()
@@ -578,7 +578,7 @@ class Array(metaclass=_Unmade):
         if not has_same and home.dtype(native) is not self._home.dtype(before):
             raise _errors.ArgumentTypeError(
                 f"{function}: the result of dtype {result.dtype} does not fit in place of {self.dtype}. "
-                "Write x = x + ..., or convert the operand: xp.astype(...)"
+                f"Write x = x {_SIGNS[function]} ..., or convert the operand: xp.astype(...)"
             )
         self._native = native
         self._home = home
@@ -764,6 +764,19 @@ _MANY: Final = 1 << 15
 """Elements from which on arithmetic in place pays for looking whether it may be."""
 _references, _is_alone, _ALONE, _WRITES = sys.getrefcount, _ownership.is_alone, _ownership.ALONE, _ownership.WRITES
 _brought: Final = _dispatch.brought
+_SIGNS: Final = {
+    "__iadd__": "+", "__isub__": "-", "__imul__": "*", "__itruediv__": "/", "__ifloordiv__": "//", "__imod__": "%",
+    "__ipow__": "**", "__iand__": "&", "__ior__": "|", "__ixor__": "^", "__ilshift__": "<<", "__irshift__": ">>",
+    "__imatmul__": "@",
+}  # fmt: skip
+"""What the operators of in-place operations are written as."""
+
+
+def _first_of(shape: tuple[int, ...]) -> str:
+    """How the first element of an Array is written."""
+    return f"x[{', '.join(['0'] * len(shape))}]"
+
+
 _new: Final[Callable[[], Array]] = type.__call__.__get__(Array)
 _current: Final = _choice.current
 _dispatch.scope.update(Array=Array, new=_new)

@@ -125,6 +125,8 @@ def diagnose(error: Exception, function: str, inputs: Sequence[Input], arguments
     refusal = _backend.refusal_of(error)
     if refusal is None and isinstance(error, TypeError) and fit.complaint:
         refusal = str(error).partition("\n")[0]
+    if refusal is None and type(error) is ValueError:  # of a class of their own, libraries say more
+        refusal = str(error).partition("\n")[0].removeprefix(f"{function}: ").removesuffix(".")
     if refusal is not None:
         raise _errors.ArgumentValueError(f"{function}: {refusal}") from error
 
@@ -456,7 +458,19 @@ def _of_vectors(inputs: Sequence[Input], arguments: dict[str, Any]) -> Complaint
 
 
 def _of_sorted_vector(inputs: Sequence[Input], arguments: dict[str, Any]) -> Complaint:
-    return _of_vectors(inputs[:1], arguments)
+    complaint = _of_vectors(inputs[:1], arguments)
+    if complaint or len(inputs) < 3:
+        return complaint
+    shape, sorter = inputs[0].shape, inputs[2]
+    if sorter.shape != shape:
+        return f"{sorter.label} must have the shape of x1, {shape}, not {sorter.shape}"
+    return f"{sorter.label} must hold indices of x1, from 0 to {shape[0] - 1}" if shape[0] else None
+
+
+def _of_shifts(inputs: Sequence[Input], arguments: dict[str, Any]) -> Complaint:
+    shift, axis = arguments.get("shift"), arguments.get("axis")
+    lengths = {len(one) if isinstance(one, tuple) else 1 for one in (shift, axis)} - {1}
+    return f"shift and axis must be of one length, not {shift} and {axis}" if len(lengths) > 1 else None
 
 
 def _of_counts(inputs: Sequence[Input], arguments: dict[str, Any]) -> Complaint:
@@ -470,6 +484,8 @@ def _of_counts(inputs: Sequence[Input], arguments: dict[str, Any]) -> Complaint:
     for one in [] if None in shape else inputs[1:]:
         if one.shape not in ((), (1,), (count,)):
             return f"{one.label} must have the shape ({count},) or (1,) to fit x, not {one.shape}"
+    if inputs[1:]:
+        return f"{inputs[1].label} must hold no negative number"
     return None
 
 
@@ -538,7 +554,7 @@ FITS: Final[dict[str, Fit]] = {
     "length 1": Fit(_of_squeezing),
     "permutation": Fit(_of_permutation),
     "moved axes": Fit(_of_moving),
-    "axes that may repeat": Fit(may_repeat=True),
+    "axes that may repeat": Fit(_of_shifts, may_repeat=True),
     "counts": Fit(_of_counts),
     "differences": Fit(_of_difference),
     "transform": Fit(_of_transform),

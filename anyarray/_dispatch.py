@@ -484,7 +484,8 @@ def as_array(function: str, parameter: str, value: Any) -> Array:
     kind = type(value)
     if kind is _ndarray and value.dtype.isnative:  # the most common, in a third of the time
         home = scope["NUMPY"]
-        home.dtype(value)
+        if value.dtype not in home.dtypes:
+            require_dtype(function, parameter, home, value)
         _choice.mention(value.size)
         array: Array = scope["new"]()
         array._native = value
@@ -502,8 +503,18 @@ def as_array(function: str, parameter: str, value: Any) -> Array:
         native = home.plain(value)
     except TypeError as error:
         raise _errors.ArgumentTypeError(f"{function}: {parameter} cannot be an Array: {error}") from error
-    home.dtype(native)  # raises for dtypes that no Array has
+    require_dtype(function, parameter, home, native)
     return wrap(native, home)
+
+
+def require_dtype(function: str, parameter: str, home: Home, native: Native) -> None:
+    """Raise TypeError for a native array of a dtype that no Array has."""
+    try:
+        home.dtype(native)
+    except _errors.ArgumentTypeError as error:
+        raise _errors.ArgumentTypeError(
+            f"{function}: {parameter} has the dtype {home.dtype_of(native)}, which no Array can have"
+        ) from error
 
 
 def home_of_array(function: str, x: Array) -> Home:

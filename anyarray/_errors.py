@@ -117,8 +117,15 @@ def leaked(function: str) -> TraceError:
 def not_an_array(function: str, parameter: str, came: object) -> ArgumentTypeError:
     """Error for an argument that no backend knows as an array."""
     dense = as_dense(came)
-    cure = f"Make it dense: {dense}" if dense else "Wrap it: xp.asarray(...)"
-    return ArgumentTypeError(f"{function}: {parameter} must be an Array, not {type(came).__name__}. {cure}")
+    cure = f". Make it dense: {dense}" if dense else ". Wrap it: xp.asarray(...)" if _holds_numbers(came) else ""
+    return ArgumentTypeError(f"{function}: {parameter} must be an Array, not {type(came).__name__}{cure}")
+
+
+def _holds_numbers(came: object) -> bool:
+    """Whether `asarray` may take it."""
+    if isinstance(came, (bool, int, float, complex, list, tuple, range, bytes, bytearray, memoryview)):
+        return True
+    return any(hasattr(came, name) for name in ("__array__", "__dlpack__", "__buffer__", "__array_interface__"))
 
 
 _DENSE: Final = {"SparseTensor": "tf.sparse.to_dense(...)", "IndexedSlices": "tf.convert_to_tensor(...)"}
@@ -139,8 +146,11 @@ def as_dense(came: object) -> str | None:
 def dtype_not_allowed(function: str, parameter: str, wanted: str, came: object) -> ArgumentTypeError:
     """Error for an array whose dtype the standard forbids for a function."""
     article = "an" if wanted[0] in "aeiou" else "a"
-    # No conversion leads from complex numbers to real ones.
-    cure = "Take a part of it: xp.real(...)" if str(came).startswith("complex") else "Convert it: xp.astype(...)"
+    cure = "Convert it: xp.astype(...)"
+    if str(came).startswith("complex"):  # no conversion leads from complex numbers to real ones
+        part = "xp.real(...)"
+        takes_floats = any(word in wanted for word in ("numeric", "float", "real"))
+        cure = f"Take a part of it: {part}" if takes_floats else f"Convert a part of it: xp.astype({part}, ...)"
     return ArgumentTypeError(f"{function}: {parameter} must have {article} {wanted} dtype, not {came}. {cure}")
 
 

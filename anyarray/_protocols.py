@@ -92,10 +92,12 @@ OUTSIDE: Final = {
     "allclose": "xp.all(xp.abs(x - y) <= 1e-8 + 1e-5 * xp.abs(y))",
     "array_equal": "xp.all(x == y)",
     "complex": "xp.complex128",
+    "copyto": "x[...] = ...",
     "diag": "xp.eye(n) * v, or xp.linalg.diagonal of a matrix",
     "double": "xp.float64",
     "dtype": "xp.float32 and the like, or xp.DType in annotations",
     "einsum": "np.einsum, which computes in NumPy, or @ and xp.tensordot",
+    "fill_diagonal": "xp.where(xp.eye(n, dtype=xp.bool), value, x)",
     "float": "xp.float64",
     "half": "xp.float16",
     "int": "xp.int64",
@@ -103,6 +105,10 @@ OUTSIDE: Final = {
     "intp": "xp.int64",
     "ndarray": "xp.Array",
     "ndim": "x.ndim",
+    "place": "x[mask] = values",
+    "put": "x[indices] = ...",
+    "put_along_axis": "x[...] = ... with an index for each axis",
+    "putmask": "x[mask] = values",
     "random": "a generator of NumPy: xp.asarray(np.random.default_rng(seed).normal(size=3))",
     "shape": "x.shape",
     "single": "xp.float32",
@@ -125,8 +131,11 @@ OF_ARRAY: Final = {
     "itemsize": "x.dtype.itemsize",
     "nbytes": "x.size * x.dtype.itemsize",
     "numpy": "np.asarray(x)",
+    "partition": "x[...] = xp.sort(x)",
+    "put": "x[indices] = ...",
     "ravel": "xp.reshape(x, (-1,))",
-    "resize": "xp.reshape(x, ...)",
+    "resize": "np.resize(x, shape)",
+    "setfield": "x[...] = ...",
     "sort": "x[...] = xp.sort(x)",
     "to": "x.to_device(...), or xp.astype(x, ...)",
     "view": "xp.astype(x, ...), or np.asarray(x).view(...)",
@@ -149,7 +158,8 @@ def absent(chapter: str, name: str) -> AttributeError:
     elif path in OUTSIDE:
         text += f". Use {OUTSIDE[path]}"
     elif name in theirs.__all__ and not _is_dtype(getattr(theirs, name)):
-        text += f". Use np.{path}" + (", which takes Arrays" if inspect.isroutine(getattr(theirs, name)) else "")
+        takes = inspect.isroutine(getattr(theirs, name)) and not name.startswith(("from", "load", "mem"))
+        text += f". Use np.{path}" + (", which takes Arrays" if takes else "")
     else:  # told of the module, Python looks for a name that is spelt alike
         return AttributeError(text, name=name, obj=sys.modules[module])
     return AttributeError(text, name=name)

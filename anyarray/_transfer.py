@@ -391,7 +391,7 @@ def _guard(native: Native, source: Backend, target: str, cause: str, explicit: b
     message = (
         f"{cause}: would copy {_nbytes(native, source):,} bytes from {source} to {target} in "
         f"{frame.f_code.co_filename}:{frame.f_lineno}. "
-        + ("Ask for it: xp.to_native(x)" if target == "host" else f'Ask for it: x.to_device("{target}")')
+        f'Ask for it: x.to_device("{"numpy" if target == "host" else target}")'
     )
     if mode == "raise":
         raise _errors.TransferError(message)

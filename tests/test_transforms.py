@@ -204,7 +204,8 @@ def test_static_arguments_that_hold_numbers_count_by_their_kind(
         assert kinds(xp.ones(2), numbers)[1] == repr(numbers)
 
 
-def test_jit_refuses_what_is_neither_array_nor_hashable(framework: str) -> None:
+@pytest.mark.parametrize("config", [{1, 2}, ({1, 2},), [3, [{1, 2}]], {"a": (4, {1, 2})}])
+def test_jit_refuses_what_is_neither_array_nor_hashable(config: Any, framework: str) -> None:
     def function(x: Any, config: Any) -> Any:
         return x
 
@@ -216,7 +217,7 @@ def test_jit_refuses_what_is_neither_array_nor_hashable(framework: str) -> None:
             r"Pass a tuple, or a frozen dataclass$",
         ) as raised,
     ):
-        xp.jit(function)(xp.ones(2), {1, 2})
+        xp.jit(function)(xp.ones(2), config)
     assert isinstance(raised.value.__cause__, TypeError)
 
 

@@ -133,7 +133,8 @@ def asarray(
         # As `_of_array`, for the most common, in a third of the time.
         home = _choice.chosen_home()
         if home is _NUMPY or home.backend.library == "numpy":
-            home.dtypes[obj.dtype]  # raises for dtypes that no Array has
+            if obj.dtype not in home.dtypes:
+                _dispatch.require_dtype("asarray", "obj", home, obj)
             return wrap(obj.copy("K"), home) if obj.nbytes < _SMALL else made(home.exported(obj), home)
     wanted = None if dtype is None else _dtypes.dtype(dtype)
     kind = type(obj)

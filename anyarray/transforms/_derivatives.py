@@ -85,7 +85,7 @@ def _value_and_grad(
             if type(value) is not Array:
                 raise _errors.ArgumentTypeError(
                     f"{name}: {name_of(function)} must give an Array, not {type(value).__name__}. "
-                    "Take xp.sum(...), which gives an Array without axes"
+                    "Return what functions of Arrays give, such as xp.sum(...)"
                 )
             if value.ndim:
                 raise _errors.ArgumentValueError(

@@ -461,16 +461,24 @@ class _Jit:
         names = [*self._positional, *[f"argument {i}" for i in range(len(self._positional), len(args))]]
         name, value = "an argument", None
         for name, value in [*zip(names, args, strict=False), *kwargs.items()]:
-            arrays: list[Array] = []
-            part = Static(value) if name in self._static else _nested.flattened(value, arrays, leaf)
-            try:
-                hash(part)
-            except TypeError:
+            if name in self._static:
+                if not _is_hashable(Static(value)):
+                    break
+            elif not _is_hashable(_nested.flattened(value, [], leaf)):
+                value = _unhashable_part(value)
                 break
         return _errors.ArgumentTypeError(
             f"jit: {name} of {name_of(self._function)} must be made of Arrays and hashable values, "
             f"but holds {type(value).__name__}. Pass a tuple, or a frozen dataclass"
         )
+
+
+def _unhashable_part(value: Any) -> Any:
+    """The innermost part of `value` for which its structure cannot be hashed."""
+    for part in (_nested.opened(value) or (None, ()))[1]:
+        if not _is_hashable(_nested.flattened(part, [], leaf)):
+            return _unhashable_part(part)
+    return value
 
 
 def _own_of(function: Callable[..., Any], static: tuple[str, ...]) -> Own:

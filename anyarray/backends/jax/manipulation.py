@@ -147,7 +147,7 @@ def roll(x: Native, /, shift: int | tuple[int, ...], *, axis: Axes = None) -> Na
     elif len(axis) == 1:
         axis *= len(shifts)
     if axis is not None and len(axis) != len(shifts):
-        raise ArgumentValueError(f"roll: shift and axis must be of one length, not {shift} and {axis}")
+        raise ValueError("shift and axis must be of one length")
     if max(shifts, default=0) > _FAR or min(shifts, default=0) < -_FAR:
         lengths = [x.size] if axis is None else [x.shape[one] for one in axis]
         shifts = tuple(n % (length or 1) for n, length in zip(shifts, lengths, strict=True))

@@ -10,7 +10,6 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from anyarray._errors import ArgumentValueError
 from anyarray.backends.jax._host import data_dependent
 from anyarray.backends.jax._kernel import Axes, Native, cast, compiled, kind_of, promoted, require_kinds, truth
 from anyarray.backends.jax.indexing import extremes
@@ -86,14 +85,9 @@ def _searchsorted(x1: Native, x2: Native, sorter: Native | None, *, side: str) -
 
 
 def searchsorted(x1: Native, x2: Native, /, *, side: str = "left", sorter: Native | None = None) -> Native:
-    if sorter is not None:
-        if sorter.shape != x1.shape:
-            raise ArgumentValueError(f"searchsorted: sorter must have the shape of x1, {x1.shape}, not {sorter.shape}")
-        for index in extremes(sorter):
-            if not 0 <= index < x1.size:
-                raise ArgumentValueError(
-                    f"searchsorted: sorter must hold indices of x1, from 0 to {x1.size - 1}, not {index}"
-                )
+    # Which jnp does not ask. The sentence is that of `_diagnosis`.
+    if sorter is not None and (sorter.shape != x1.shape or any(not 0 <= index < x1.size for index in extremes(sorter))):
+        raise ValueError("sorter does not fit")
     return _searchsorted(x1, x2, sorter, side=side)
 
 

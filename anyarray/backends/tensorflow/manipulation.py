@@ -312,7 +312,7 @@ def roll(x: Tensor, /, shift: Ints, *, axis: Ints | None = None) -> Tensor:
     if len(axes) == 1:
         shifts = (sum(shifts),)
     if len(shifts) != len(axes):
-        raise ValueError(f"roll: {len(shifts)} shifts do not fit {len(axes)} axes")
+        raise ValueError("shift and axis must be of one length")
     # A shift may be any int, but the op takes machine integers.
     shifts = tuple(s if (n := shape[a]) is None else s % max(n, 1) for s, a in zip(shifts, axes, strict=True))
     return _roll(x, constant(shifts), constant(axes)) if axes else x
