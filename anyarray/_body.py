@@ -1,8 +1,8 @@
 """The text of the bodies that `@dispatch` makes of declarations.
 
 The fast path is for the common call: Arrays that all live where the call runs. It unwraps, calls the native function,
-wraps. What it does not know goes to `slow`, which is `_dispatch.call` or, for an operator, `_dispatch.operate`. The
-globals of the text are `_dispatch.scope`.
+wraps. What it does not know goes to `slow`, which is `_dispatch.call` or, for an operator, `_dispatch.operate` or what
+`_dispatch._MISLED` has for it. The globals of the text are `_dispatch.scope`.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ def _common_call(declaration: Declaration, arrays: list[Parameter], slow: str, v
                     "            try:",
                     f"                result._native = getattr(home, power)({first.name}_)",
                     "            except Exception as error:",
-                    f"                explain(error, declaration, home, {values})",
+                    f"                explain(error, declaration, {values})",
                     "                raise",
                     "            result._home = home",
                     "            return result",
@@ -192,7 +192,7 @@ def _native_call(declaration: Declaration, values: str) -> list[str]:
         *[f"    {_reading(p, at)}" for at, p in enumerate(declaration.parameters) if p.is_read],
         f"    {'result._native' if declaration.result == 'Array' else 'native'} = {NATIVE}({arguments})",
         "except Exception as error:",
-        f"    explain(error, declaration, home, {values})",
+        f"    explain(error, declaration, {values})",
         "    raise",
     ]
     if declaration.result != "Array":

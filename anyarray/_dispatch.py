@@ -378,7 +378,7 @@ def _called(declaration: Declaration, prepared: Sequence[Any], home: Home) -> An
     try:
         result = getattr(home, name)(*positional, **keyword)
     except Exception as error:
-        explain(error, declaration, home, prepared)
+        explain(error, declaration, prepared)
         raise
     return wrapped(declaration, result, home)
 
@@ -709,7 +709,7 @@ def _refuse_no_arrays(declaration: Declaration, values: Sequence[Any]) -> None:
             raise _errors.not_an_array(declaration.name, p.name, value)
 
 
-def explain(error: Exception, declaration: Declaration, home: Home, values: Sequence[Any]) -> None:
+def explain(error: Exception, declaration: Declaration, values: Sequence[Any]) -> None:
     """Raise a clear error from a native one if the arguments explain it."""
     if isinstance(error, _errors.AnyarrayError) and not isinstance(error, (TypeError, ValueError)):
         return

@@ -24,8 +24,6 @@ import numpy as np
 
 from anyarray._errors import ArgumentOverflowError, ArgumentTypeError, ArgumentValueError
 
-Scalar = bool | int | float | complex
-
 
 class DType:
     """A dtype of the standard: one object everywhere, equal to NumPy's."""

@@ -87,15 +87,19 @@ def _digest(of: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(of, sort_keys=True).encode()).hexdigest()[:16]
 
 
+def cores() -> int | None:
+    """How many processor cores this process may use; None if unknown."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+
+
 @functools.cache
 def machine() -> dict[str, Any]:
     """What tells this machine from others; imports no library."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     accelerators = sorted(f"{one} {_model(one)}".strip() for one in Path("/proc/driver/nvidia/gpus").glob("*"))
     return {
         "system": platform.system(),
         "processor": _processor(),
-        "cores": cores,
+        "cores": cores(),
         "accelerators": accelerators,
         # Often set to keep a library from looking for accelerators where there are none.
         "hidden": os.environ.get("CUDA_VISIBLE_DEVICES") if accelerators else None,

@@ -56,7 +56,7 @@ class Transfer:
     seconds: float
     """Time that the call spent on it."""
     explicit: bool
-    """Whether the user asked for it: `to_device`, `asarray`, `to_native`."""
+    """Whether the user asked for it: `to_device`, `asarray`, `to_native`, printing, pickling."""
 
 
 @dataclass
@@ -169,7 +169,7 @@ def no_transfers(mode: Literal["raise", "warn"] = "raise", /) -> Generator[None]
 
     A call that would copy an array to another backend, or off a device to the host, raises TransferError, which names
     the line and the cure; with "warn" it warns. Views pass, and so does what is asked for: `to_device`, `asarray`,
-    `to_native`.
+    `to_native`, printing and pickling.
 
     >>> import anyarray as xp
     >>> with xp.no_transfers():

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import os
 import platform
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
 import anyarray
+from anyarray import _profile
 from anyarray._cli.experiments import Experiment
 from anyarray._cli.timing import ITSELF, Failure, Measurement
 
@@ -135,5 +135,4 @@ class Results:
 
 def machine() -> str:
     """This machine in a few words."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return f"{platform.system()} {platform.machine()}, {cores} cores, Python {platform.python_version()}"
+    return f"{platform.system()} {platform.machine()}, {_profile.cores()} cores, Python {platform.python_version()}"

@@ -1,6 +1,6 @@
 """The contract of a backend: the standard's functions over native arrays.
 
-A backend is one module (TensorFlow: one package) that knows nothing of `anyarray.Array`. Only
+A backend is one module (JAX and TensorFlow: one package) that knows nothing of `anyarray.Array`.
 `anyarray._backend` imports it, by name. A function of the standard is looked up as: the
 module's own function of that name, else its `namespace`'s, else the one in `_composed`, else
 the user gets `UnsupportedError: NAME is not implemented on BACKEND`. Names of `linalg` and `fft`
@@ -128,10 +128,11 @@ Transforms
         floating dtype; zeros where it does not depend on one. No default
     `vmap(function, xs)`
         what `function`, which gives a list of arrays, gives for the elements of `xs` along
-        their first axes, stacked along first axes. No default: without it a loop does that
+        their first axes, stacked along first axes. No default: without it the function runs once on
+        all elements where each of its calls can, else in a loop
     `jacobian(function, xs, mode)`
         for each array in the list that `function` gives, the derivatives by each of `xs`, of
         the shape of the result and then that of x; `mode` is "reverse" or "forward"
     `stop_gradient(x)`
-        x, as a constant for derivatives. No default: without it nothing is differentiated
+        x, as a constant for derivatives. No default: without it `x` is given as it is
 """

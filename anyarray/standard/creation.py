@@ -86,7 +86,9 @@ def arange(
     kind: type[Any] = int
     are_ints = type(low) is type(high) is type(gap) is int
     if not (are_ints and gap and dtype is None and -_FEW < low < _FEW and -_FEW < high < _FEW):
-        low, high, gap = _number("arange", low), _number("arange", high), _number("arange", gap)
+        low = _number("arange", "start", low)
+        high = _number("arange", "start" if stop is None else "stop", high)
+        gap = _number("arange", "step", gap)
         if gap == 0:
             raise _errors.ArgumentValueError("arange: step must not be 0")
         kind = int if isinstance(low, int) and isinstance(high, int) and isinstance(gap, int) else float
@@ -501,7 +503,7 @@ def linspace(
 
     Source: array API 2025.12, creation_functions.linspace.
     """
-    start, stop = _number("linspace", start), _number("linspace", stop)
+    start, stop = _number("linspace", "start", start), _number("linspace", "stop", stop)
     num = _dispatch.integer("linspace", "num", num)
     if num < 0:
         raise _errors.ArgumentValueError(f"linspace: num must not be negative, not {num}")
@@ -745,7 +747,7 @@ def _shape(function: str, shape: Shape) -> tuple[int, ...]:
     return lengths
 
 
-def _number(function: str, value: Any) -> Any:
+def _number(function: str, parameter: str, value: Any) -> Any:
     """A Python number of a number or an Array without axes."""
     if type(value) in _dispatch.SCALARS:
         return value
@@ -755,4 +757,4 @@ def _number(function: str, value: Any) -> Any:
         item = value.item()
         if isinstance(item, (bool, int, float, complex)):
             return item
-    raise _errors.ArgumentTypeError(f"{function}: bounds must be numbers, not {type(value).__name__}")
+    raise _errors.ArgumentTypeError(f"{function}: {parameter} must be a number, not {type(value).__name__}")

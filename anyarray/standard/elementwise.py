@@ -898,6 +898,8 @@ def real(x: AnyArray, /) -> Array:
 def reciprocal(x: AnyArray, /) -> Array:
     """1 divided by the element, by the rules of `divide`.
 
+    Bools and integers give floats of about their width.
+
     >>> import anyarray as xp
     >>> xp.reciprocal(xp.asarray([4.0, -xp.inf])).tolist()
     [0.25, -0.0]

@@ -3,7 +3,7 @@
 Sizes
     `n` is the length of the transform along `axis`: `x` is cut off there, or filled up with zeros. None means the whole
     axis. The transforms over several axes have `s`, one length for each of `axes`, of which -1 means the whole axis;
-    None means all axes. `s` needs `axes`.
+    None means all axes. Without `axes` the lengths are those of the last axes.
 Factors
     `norm` says which of a transform and its inverse divides by n, the product of the lengths: "backward" the inverse,
     "forward" the other one, "ortho" both by the square root of n.

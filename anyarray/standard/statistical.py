@@ -206,7 +206,7 @@ def var(
 ) -> Array:
     """Variance over `axis`, in the dtype of `x`.
 
-    This is the mean of the squared distances from the mean.     Bools and integers give float64. `correction`
+    This is the mean of the squared distances from the mean. Bools and integers give float64. `correction`
     is subtracted from the number of elements by which the sum is divided: 0 is for a whole population, 1 for a
     sample of it. NaN if that leaves no positive number.
 

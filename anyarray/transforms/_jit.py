@@ -474,7 +474,7 @@ class _Jit:
 
 
 def _unhashable_part(value: Any) -> Any:
-    """The innermost part of `value` for which its structure cannot be hashed."""
+    """The innermost part of `value` whose structure cannot be hashed."""
     for part in (_nested.opened(value) or (None, ()))[1]:
         if not _is_hashable(_nested.flattened(part, [], leaf)):
             return _unhashable_part(part)

@@ -19,7 +19,6 @@ __all__ = [
     "ARRAY_TYPES",
     "IS_IMMUTABLE",
     "PROMOTES",
-    "EagerTensor",
     "adopt",
     "device_of",
     "devices",

@@ -58,7 +58,6 @@ _segment_sum = op("UnsortedSegmentSum")
 _size = op("Size")
 _slice = op("Slice")
 _sub = op("Sub")
-_sum = op("Sum")
 
 
 def unique_all(x: Tensor, /) -> tuple[Tensor, Tensor, Tensor, Tensor]:
