@@ -435,3 +435,37 @@ def test_the_slope_by_a_divisor_is_right_where_its_square_overflows(dtype: str, 
         np.testing.assert_allclose(float(slope(x)), -dividend / divisor / divisor, rtol=2e-3)
     share = xp.grad(lambda x: x / (1 + x))
     np.testing.assert_allclose(float(share(x)), 1 / divisor / divisor, rtol=0.05, atol=1e-38)
+
+
+ENDLESS: Final = complex(-INF, NAN)  # whose absolute value is infinity
+
+
+@pytest.mark.parametrize(
+    ("order", "expected"), [(0, 2.0), (1, INF), (3, INF), (0.5, INF), (INF, INF), (-1, 1.0), (-2, 1.0), (-INF, 1.0)]
+)
+def test_the_norm_of_a_vector_with_an_infinite_part_is_that_of_its_sizes(
+    order: float, expected: float, mode: Mode
+) -> None:
+    norm = mode(lambda z: xp.linalg.vector_norm(z, ord=order))
+    same(norm(xp.asarray([ENDLESS, 1])), expected)
+    same(xp.vmap(norm)(xp.asarray([[ENDLESS, 1], [1, ENDLESS]])), [expected, expected])
+    if order:
+        same(norm(xp.asarray([ENDLESS, complex(NAN, 1)])), NAN)
+
+
+@pytest.mark.parametrize(("order", "expected"), [(1, INF), (INF, INF), (-1, 3.0), (-INF, 3.0)])
+def test_the_norm_of_a_matrix_with_an_infinite_part_is_that_of_its_sizes(
+    order: Any, expected: float, mode: Mode
+) -> None:
+    norm = mode(lambda z: xp.linalg.matrix_norm(z, ord=order))
+    same(norm(xp.asarray([[ENDLESS, 1], [1, 2]])), expected)
+    same(norm(xp.asarray([[ENDLESS, 1], [1, NAN]])), NAN)
+
+
+@pytest.mark.parametrize(("order", "expected"), [(1, [0.6, 0.0, 1.0]), (3, [0.6, 0.0, 0.0]), (INF, [0.6, 0.0, 0.0])])
+def test_the_slope_of_a_complex_norm_is_that_of_its_sizes(order: float, expected: list[float], on_jax: None) -> None:
+    def norm(x: xp.Array) -> xp.Array:
+        return xp.linalg.vector_norm(x * xp.asarray([1, 1, 1j]) + xp.asarray([4e9j, 0, 0]), ord=order)
+
+    for slope in (xp.grad(norm), xp.jit(xp.grad(norm))):
+        np.testing.assert_allclose(np.asarray(slope(xp.asarray([3e9, 0.0, 1.0]))), expected, atol=1e-15)

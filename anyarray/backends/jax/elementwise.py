@@ -125,7 +125,8 @@ def _unless_integer(function: Callable[..., Native]) -> Callable[..., Native]:
     return kept
 
 
-def _abs(x: Native) -> Native:
+def absolute(x: Native) -> Native:
+    """The absolute values of `x`; of slope 0 at 0."""
     if kind_of(x) == "c":  # XLA gives NaN for infinity beside NaN
         return jnp.where(lax.is_finite(lax.abs(x)) | ~_any_infinite(x), lax.abs(x), jnp.inf)
     return modulus(x) if kind_of(x) == "f" else jnp.abs(x)
@@ -424,7 +425,7 @@ def clip(x: Native, min: Native | None = None, max: Native | None = None) -> Nat
     return x if high is None else jnp.minimum(x, high)
 
 
-abs = elementwise(_abs, "biufc")
+abs = elementwise(absolute, "biufc")
 add = elementwise(jnp.add, "biufc")
 atan2 = floating(jnp.arctan2, "biuf")
 bitwise_and = elementwise(jnp.bitwise_and, "biu")

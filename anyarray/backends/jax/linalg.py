@@ -14,7 +14,7 @@ from jax import lax
 
 from anyarray.backends.jax._kernel import Axes, Native, compiled, inexact, kind_of, promoted
 from anyarray.backends.jax.creation import near
-from anyarray.backends.jax.elementwise import modulus
+from anyarray.backends.jax.elementwise import absolute
 from anyarray.backends.jax.statistical import root_of_sum, total_dtype, with_nan
 
 __all__ = [
@@ -213,8 +213,10 @@ def matrix_norm(x: Native, /, *, keepdims: bool = False, ord: Any = "fro") -> Na
         x = jnp.zeros((*x.shape[:-2], 1, 1), x.dtype)  # which has the same norm
     if ord == "fro" and x.ndim > 1:
         return _euclidean_norm(x, (-2, -1), keepdims)
-    norm = jnp.linalg.matrix_norm(_sizes(x, ord in (1, -1, math.inf, -math.inf)), keepdims=keepdims, ord=ord)
-    return with_nan(norm, x, (-2, -1), keepdims) if ord in (1, -1, math.inf, -math.inf) else norm
+    if ord not in (1, -1, math.inf, -math.inf):
+        return jnp.linalg.matrix_norm(x, keepdims=keepdims, ord=ord)
+    sizes = absolute(x)
+    return with_nan(jnp.linalg.matrix_norm(sizes, keepdims=keepdims, ord=ord), sizes, (-2, -1), keepdims)
 
 
 @_factoring
@@ -261,24 +263,21 @@ def svdvals(x: Native, /) -> Native:
     return jnp.linalg.svdvals(x)
 
 
-def _sizes(x: Native, are_enough: bool) -> Native:
-    """`x`, or its moduli, of slope 0 at 0, if the norm asks only for them."""
-    return modulus(x) if are_enough and kind_of(x) == "f" else x
-
-
 @_factoring
 def vector_norm(x: Native, /, *, axis: Axes = None, keepdims: bool = False, ord: float = 2) -> Native:
     if ord == 2:
         return _euclidean_norm(x, axis, keepdims)
-    if ord in (0, 1) or math.isinf(ord):
-        norm = jnp.linalg.vector_norm(_sizes(x, True), axis=axis, keepdims=keepdims, ord=ord)
-        return with_nan(norm, x, axis, keepdims) if math.isinf(ord) else norm
+    if ord == 0:
+        return jnp.linalg.vector_norm(x, axis=axis, keepdims=keepdims, ord=ord)
+    sizes = absolute(x)
+    if ord == 1 or math.isinf(ord):
+        norm = jnp.linalg.vector_norm(sizes, axis=axis, keepdims=keepdims, ord=ord)
+        return with_nan(norm, sizes, axis, keepdims) if math.isinf(ord) else norm
     # Where it bends, the slope is the mean of those on all sides. JAX's is NaN.
-    size = jnp.abs(x)
-    size = jnp.where(size == 0, 0, size)
-    powers = jnp.sum(size ** jnp.asarray(ord, size.dtype), axis=axis, keepdims=keepdims)
+    sizes = jnp.where(sizes == 0, 0, sizes)
+    powers = jnp.sum(sizes ** jnp.asarray(ord, sizes.dtype), axis=axis, keepdims=keepdims)
     is_zero = powers == (0 if ord > 0 else jnp.inf)
-    norm = jnp.power(jnp.where(is_zero, 1, powers), jnp.asarray(1 / ord, size.dtype))
+    norm = jnp.power(jnp.where(is_zero, 1, powers), jnp.asarray(1 / ord, sizes.dtype))
     return jnp.where(is_zero, 0, norm)
 
 
