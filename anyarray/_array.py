@@ -374,10 +374,10 @@ class Array(metaclass=_Unmade):
         home = self._home
         chosen = _current().backend
         if chosen is not None and chosen is not home.backend and chosen is not _choice.BY_COST:
-            home = _dispatch.home_of_arrays("getitem", [self])
-        native = self._native if home is self._home else _dispatch.brought(self, home, "getitem")
+            home = _dispatch.home_of_arrays("index", [self])
+        native = self._native if home is self._home else _dispatch.brought(self, home, "index")
         kind = type(key)
-        if kind is Array and key._home is home and home.dtype(key._native).kind in "biu":  # type: ignore[union-attr]  # as below
+        if kind is Array and key._home is home and home.dtype(key._native).kind in "bi":  # type: ignore[union-attr]  # as below
             key = key._native  # type: ignore[union-attr]  # `kind` says so
         elif kind is not int and not (
             type(native) is _ndarray and (kind in _BASIC or (kind is tuple and _are_basic(map(type, key))))  # type: ignore[arg-type]  # as above
@@ -385,8 +385,8 @@ class Array(metaclass=_Unmade):
             try:
                 key = _normalised(key, home)
             except _Elsewhere:
-                home = _dispatch.home_of_arrays("getitem", [self, *_arrays_of(key)])
-                native = _dispatch.brought(self, home, "getitem")
+                home = _dispatch.home_of_arrays("index", [self, *_arrays_of(key)])
+                native = _dispatch.brought(self, home, "index")
                 key = _normalised(key, home, is_settled=True)
         try:
             found = home.getitem(native, key)
@@ -411,7 +411,7 @@ class Array(metaclass=_Unmade):
                 if kind in _TAKEN
                 else kind is Array and type(value._native) is _ndarray and value._native.dtype is self._native.dtype  # type: ignore[union-attr]  # as above
             )
-            and not (is_array and key._native.dtype.kind not in "biu")  # type: ignore[union-attr]  # as above
+            and not (is_array and key._native.dtype.kind not in "bi")  # type: ignore[union-attr]  # as above
         ):
             # The way of most, to NumPy's memory that nobody else holds, in half the time.
             with _WRITES[id(self) >> 4 & 63]:
@@ -437,7 +437,7 @@ class Array(metaclass=_Unmade):
         """Write a value at a key, wherever both live."""
         home = self._home
         written, form = key, type(key)
-        if form is Array and key._home is home and home.dtype(key._native).kind in "biu":  # type: ignore[union-attr]  # as below
+        if form is Array and key._home is home and home.dtype(key._native).kind in "bi":  # type: ignore[union-attr]  # as below
             key = key._native  # type: ignore[union-attr]  # `form` says so
         elif form is not int and not (
             type(self._native) is _ndarray and (form in _BASIC or (form is tuple and _are_basic(map(type, key))))  # type: ignore[arg-type]  # as above
@@ -927,7 +927,9 @@ def _key_of_array(key: Array, home: Home, is_settled: bool) -> Native:
         raise _Elsewhere
     if here.dtype(key._native).kind not in "biu":
         raise _errors.ArgumentIndexError(f"index: key must be of an integer dtype or bool, not {key.dtype}")
-    return key._native if here is home else _dispatch.brought(key, home, "index")
+    native = key._native if here is home else _dispatch.brought(key, home, "index")
+    # NumPy would take the upper half of uint64 for negative indices.
+    return _dtypes.signed(native) if type(native) is _ndarray else native
 
 
 def _bound(bound: Any) -> int:

@@ -357,6 +357,8 @@ def _of_matmul(inputs: Sequence[Input], arguments: dict[str, Any]) -> Complaint:
 
 def _of_reshape(inputs: Sequence[Input], arguments: dict[str, Any]) -> Complaint:
     shape = arguments.get("shape")
+    if isinstance(shape, tuple) and shape.count(-1) > 1:
+        return f"shape must hold -1 once at most, not {shape}"
     return f"x of shape {inputs[0].shape} does not fit shape {shape}"
 
 
@@ -385,11 +387,14 @@ def _of_matrix(inputs: Sequence[Input], arguments: dict[str, Any]) -> Complaint:
 
 def _of_solve(inputs: Sequence[Input], arguments: dict[str, Any]) -> Complaint:
     first, second = inputs
-    return _of_square(inputs, arguments) or (
-        f"x1 of shape {first.shape} and x2 of shape {second.shape} do not fit"
-        if second.shape[-2 if len(second.shape) > 1 else -1 :][:1] != first.shape[-1:]
-        else None
-    )
+    complaint = _of_square(inputs, arguments)
+    if complaint:
+        return complaint
+    is_stack = len(second.shape) > 1
+    fits = second.shape[-2 if is_stack else -1 :][:1] == first.shape[-1:]
+    if fits and is_stack:
+        fits = all(n == m or 1 in (n, m) for n, m in zip(first.shape[-3::-1], second.shape[-3::-1], strict=False))
+    return None if fits else f"x1 of shape {first.shape} and x2 of shape {second.shape} do not fit"
 
 
 def _of_concat(inputs: Sequence[Input], arguments: dict[str, Any]) -> Complaint:

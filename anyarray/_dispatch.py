@@ -458,7 +458,9 @@ def _taken(function: str, p: Parameter, value: Any) -> Any:
     """
     if p.role is SEQUENCE:
         if not isinstance(value, Sequence) or isinstance(value, str):
-            raise _errors.not_an_array(function, p.name, value)
+            raise _errors.ArgumentTypeError(
+                f"{function}: {p.name} must be a list or a tuple of Arrays, not {type(value).__name__}"
+            )
         return [as_array(function, f"{p.name}[{i}]", one) for i, one in enumerate(value)]
     if value is None and p.is_optional:
         return None

@@ -113,6 +113,17 @@ class DType:
         return dtype, (self.name,)
 
 
+def signed(indices: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Indices or counts of uint64 as int64; others as they are.
+
+    What int64 cannot hold becomes its greatest. NumPy takes it for negative, or takes no uint64 at all.
+    """
+    if indices.dtype.kind != "u" or indices.itemsize != 8:
+        return indices
+    cut: np.ndarray[Any, Any] = np.minimum(indices, np.uint64(np.iinfo(np.int64).max)).astype(np.int64)
+    return cut
+
+
 def _bfloat16() -> np.dtype[Any]:
     try:
         import ml_dtypes
@@ -303,9 +314,10 @@ def integer_within(function: str, value: float, wanted: DType) -> int:
     least, greatest = wanted.bounds
     if abs(value) == math.inf or not least <= (whole := int(value)) <= greatest:
         # In NumPy's words, by which libraries know the error.
+        holds_it = next((one for one in (int64, uint64) if one.bounds[0] <= value <= one.bounds[1]), "a floating one")
         raise ArgumentOverflowError(
             f"{function}: Python {'float' if isinstance(value, float) else 'integer'} {value} out of bounds for "
-            f"{wanted}. Choose a wider dtype: xp.astype(...)"
+            f"{wanted}. Choose a dtype that holds it: {holds_it}"
         )
     return whole
 

@@ -100,9 +100,12 @@ OUTSIDE: Final = {
     "fill_diagonal": "xp.where(xp.eye(n, dtype=xp.bool), value, x)",
     "float": "xp.float64",
     "half": "xp.float16",
+    "hessian": "xp.jacobian(xp.grad(f))",
     "int": "xp.int64",
     "int_": "xp.int64",
     "intp": "xp.int64",
+    "jacfwd": 'xp.jacobian(f, mode="forward")',
+    "jacrev": "xp.jacobian",
     "ndarray": "xp.Array",
     "ndim": "x.ndim",
     "place": "x[mask] = values",
@@ -120,6 +123,7 @@ OUTSIDE: Final = {
 """What to write for a name that the standard has nothing for, where it is not NumPy's function of that name."""
 
 OF_ARRAY: Final = {
+    "H": "xp.conj(x).mT",
     "at": "x[...] = ...",
     "block_until_ready": "xp.to_native(x).block_until_ready()",
     "copy": "xp.asarray(x, copy=True)",
@@ -233,7 +237,9 @@ def ufunc(
         out = [one for one in kwargs["out"] if one is not None]
         _refuse_to_write(name, out)
     if method == "at" and _dispatch.is_array(inputs[0]):
-        raise _errors.ArgumentTypeError(f"{name}.at: writes to its first input. Use x[indices] += ...")
+        raise _errors.ArgumentTypeError(
+            f"{name}.at: writes to its first input. Use x[indices] += ... if no index comes twice, else an ndarray"
+        )
 
     others = [one for one in (*inputs, *out) if type(one) not in _MUTE and _answers_for_itself(type(one))]
     for other in others:

@@ -57,7 +57,7 @@ NOT_ARRAYS: list[tuple[Callable[[], object], str]] = [
     (lambda: xp.where([True], 1, 2), "where: condition must be an Array, not list. Wrap it: xp.asarray(...)"),
     (lambda: xp.clip(floats(2), [0.0]), "clip: min must be an Array, not list. Wrap it: xp.asarray(...)"),
     (lambda: xp.take(floats(2), [0]), "take: indices must be an Array, not list. Wrap it: xp.asarray(...)"),
-    (lambda: xp.concat(3), "concat: arrays must be an Array, not int. Wrap it: xp.asarray(...)"),
+    (lambda: xp.concat(3), "concat: arrays must be a list or a tuple of Arrays, not int"),
     (lambda: xp.concat([floats(2), [1.0]]), "concat: arrays[1] must be an Array, not list. Wrap it: xp.asarray(...)"),
     (lambda: xp.stack([floats(2), 1.0]), "stack: arrays[1] must be an Array, not float. Wrap it: xp.asarray(...)"),
     (
@@ -316,7 +316,7 @@ WRONG_SHAPES: list[tuple[Callable[[], object], str]] = [
     (lambda: xp.broadcast_to(floats(2, 2), (2,)), "broadcast_to: x of shape (2, 2) does not broadcast to (2,)"),
     (lambda: xp.reshape(floats(2, 3), (4,)), "reshape: x of shape (2, 3) does not fit shape (4,)"),
     (lambda: xp.reshape(floats(2, 3), (-1, 4)), "reshape: x of shape (2, 3) does not fit shape (-1, 4)"),
-    (lambda: xp.reshape(floats(2, 3), (-1, -1)), "reshape: x of shape (2, 3) does not fit shape (-1, -1)"),
+    (lambda: xp.reshape(floats(2, 3), (-1, -1)), "reshape: shape must hold -1 once at most, not (-1, -1)"),
     (
         lambda: xp.squeeze(floats(2, 1), 0),
         "squeeze: axis 0 of x of shape (2, 1) must have the length 1, not 2",
@@ -701,6 +701,14 @@ MISFITS: list[tuple[Callable[[], object], type[Exception], str]] = [
     (lambda: xp.roll(floats(2, 2), (1, 2, 3), axis=(0, 1)), ValueError,
      "roll: shift and axis must be of one length, not (1, 2, 3) and (0, 1)"),
     (lambda: xp.repeat(floats(2), ints(2) - 2), ValueError, "repeat: repeats must hold no negative number"),
+    (lambda: xp.repeat(floats(0), -1), ValueError, "repeat: repeats must not be negative, not -1"),
+    (lambda: xp.reshape(floats(4), (-1, -1)), ValueError, "reshape: shape must hold -1 once at most, not (-1, -1)"),
+    (lambda: xp.take(floats(0, 3), ints(1) * 7, axis=1), IndexError,
+     "take: index 7 is out of bounds for axis 1 with size 3"),
+    (lambda: xp.linalg.solve(floats(2, 2, 2), floats(3, 2, 2)), ValueError,
+     "solve: x1 of shape (2, 2, 2) and x2 of shape (3, 2, 2) do not fit"),
+    (lambda: xp.fft.fftfreq(2, d=0.0), ValueError, "fftfreq: d must not be 0"),
+    (lambda: xp.arange(2, dtype=bool), TypeError, "arange: dtype must be numeric, not bool"),
     (lambda: floats(3)[9], IndexError, "index: index 9 is out of bounds for axis 0 with size 3"),
     (lambda: floats(2, 3)[..., -4], IndexError, "index: index -4 is out of bounds for axis 1 with size 3"),
     (lambda: floats(2, 3)[None, 2], IndexError, "index: index 2 is out of bounds for axis 0 with size 2"),
@@ -825,6 +833,7 @@ def test_a_name_of_numpy_leads_to_the_standard_s(habit: str, ours: str) -> None:
         ("errstate", "np.errstate"),
         ("load", "np.load"),
         ("putmask", "x[mask] = values"),
+        ("hessian", "xp.jacobian(xp.grad(f))"),
     ],
 )
 def test_a_name_that_the_standard_has_nothing_for_leads_elsewhere(habit: str, cure: str) -> None:
@@ -855,6 +864,7 @@ def test_no_name_of_numpy_is_left_without_a_cure_but_dtypes() -> None:
         ("numpy", "np.asarray(x)"),
         ("cpu", 'x.to_device("numpy")'),
         ("put", "x[indices] = ..."),
+        ("H", "xp.conj(x).mT"),
         ("resize", "np.resize(x, shape)"),
     ],
 )

@@ -493,7 +493,13 @@ def take(x: Native, indices: Native, /, *, axis: int | None = None) -> Native:
         raise ValueError("axis must be given for an array that does not have one axis")
     if indices.dtype.kind not in "iu":
         raise TypeError("NumPy would take booleans as the indices 0 and 1, and some floats")
-    return np.take(x, indices, axis=axis)
+    if not x.size:  # NumPy looks at the indices only if it has elements to copy
+        return x[(*(slice(None),) * ((axis or 0) % x.ndim), _dtypes.signed(indices))]
+    return np.take(x, _dtypes.signed(indices), axis=axis)
+
+
+def take_along_axis(x: Native, indices: Native, /, *, axis: int = -1) -> Native:
+    return np.take_along_axis(x, _dtypes.signed(indices), axis)
 
 
 def count_nonzero(x: Native, /, *, axis: Axis = None, keepdims: bool = False) -> Native:
@@ -545,7 +551,7 @@ def searchsorted(
     refuse_complex(x1, x2)
     if x1.itemsize == 2 or x2.itemsize == 2:
         x1, x2 = _sortable(x1), _sortable(x2)
-    return x1.searchsorted(x2, side, sorter)
+    return x1.searchsorted(x2, side, None if sorter is None else _dtypes.signed(sorter))
 
 
 def reshape(x: Native, /, shape: tuple[int, ...], *, copy: bool | None = None) -> Native:
@@ -582,7 +588,9 @@ def repeat(x: Native, repeats: Any, /, *, axis: int | None = None) -> Native:
         _require_axis(axis)
     if not isinstance(repeats, int) and repeats.dtype.kind not in "iu":
         raise TypeError("NumPy would take a float")
-    return np.repeat(x, repeats, axis)
+    if isinstance(repeats, int) and repeats < 0:
+        raise ValueError("repeats must not be negative")  # which NumPy lets pass where there is nothing to repeat
+    return np.repeat(x, repeats if isinstance(repeats, int) else _dtypes.signed(repeats), axis)
 
 
 def permute_dims(x: Native, /, axes: tuple[int, ...]) -> Native:
@@ -608,7 +616,8 @@ def diff(
     ends = {name: value for name, value in (("prepend", prepend), ("append", append)) if value is not None}
     if n > x.shape[axis]:  # after so many nothing is left, which NumPy would go on to subtract
         n = builtins.min(n, x.shape[axis] + builtins.sum(one.shape[axis] if one.ndim else 1 for one in ends.values()))
-    return np.diff(x, n, axis, **ends)
+    result = np.diff(x, n, axis, **ends)
+    return result if n else result.astype(np.result_type(x, *ends.values()), copy=False)
 
 
 def cross(x1: Native, x2: Native, /, *, axis: int = -1) -> Native:

@@ -100,6 +100,8 @@ def arange(
             _check_range(low, high, gap, dtype)
     home = _choice.chosen_home(device)
     wanted = _defaults()[kind] if dtype is None else _dtypes.dtype(dtype)
+    if wanted.kind == "b":
+        raise _errors.ArgumentTypeError("arange: dtype must be numeric, not bool")
     if home is _NUMPY and wanted.itemsize == 8 and abs(high - low) * 8 < abs(gap) * _SMALL:
         return wrap(_arange(low, high, gap, wanted.dtype), home)  # so little memory need not be aligned
     try:

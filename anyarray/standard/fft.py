@@ -345,6 +345,8 @@ def _frequencies(name: str, n: int, d: float, dtype: DTypeLike | None, device: B
     n = _dispatch.integer(name, "n", n)
     if n < 1:
         raise _errors.ArgumentValueError(f"{name}: n must be at least 1, not {n}")
+    if type(d) is float and not d:
+        raise _errors.ArgumentValueError(f"{name}: d must not be 0")
     wanted = _dtypes.default(float) if dtype is None else _dtypes.dtype(dtype)
     if wanted.kind != "f":
         raise _errors.dtype_not_allowed(name, "dtype", "real floating-point", wanted)

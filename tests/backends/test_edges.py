@@ -345,3 +345,20 @@ def test_an_array_for_which_there_is_no_memory_does_not_end_the_process(
                 print("refused", "ut of memory" in str(error))
     """)
     assert found.split() == ["refused", "True"]
+
+
+@pytest.mark.usefixtures("backend")
+def test_indices_of_uint64_are_not_negative() -> None:
+    x, far, order = xp.asarray([3, 1]), xp.asarray([2**64 - 1], dtype="uint64"), xp.asarray([1, 0], dtype="uint64")
+    for read in (lambda i: x[i], lambda i: xp.take(x, i), lambda i: xp.take_along_axis(x, i)):
+        assert read(order).tolist() == [1, 3]
+        with pytest.raises(IndexError):
+            read(far)
+    with pytest.raises(IndexError):
+        x[far] = 9
+    assert x.tolist() == [3, 1]
+
+
+@pytest.mark.usefixtures("backend")
+def test_differences_of_nothing_have_the_dtype_of_all() -> None:
+    assert xp.diff(xp.zeros(0, dtype="uint16"), prepend=xp.zeros(0, dtype="complex64")).dtype == xp.complex64
