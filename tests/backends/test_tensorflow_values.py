@@ -508,3 +508,31 @@ def test_a_mask_may_have_a_length_of_zero_anywhere(
 def test_a_mask_of_another_length_is_still_refused() -> None:
     with pytest.raises(IndexError, match="does not fit"):
         xp.ones((3, 4))[xp.asarray(np.zeros((2, 0), bool))]
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("dtype", ["float64", "complex64", "complex128"])
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+@pytest.mark.parametrize("full", [False, True])
+def test_singular_values_of_what_is_not_finite_are_nan(full: bool, value: float, dtype: str, way: Function) -> None:
+    x = np.asarray([[[value, 1.0, 0.0], [1.0, 2.0, 0.0]], [[3.0, 0.0, 0.0], [0.0, 4.0, 0.0]]]).astype(dtype)
+    wanted = [True, False]
+    for place in range(3):
+        found = way(lambda x, place=place: xp.linalg.svd(x, full_matrices=full)[place], x)
+        assert np.isnan(found).any(axis=tuple(range(1, found.ndim))).tolist() == wanted
+    np.testing.assert_allclose(way(xp.linalg.svdvals, x), [[np.nan] * 2, [4, 3]], rtol=1e-6)  # also of 32 bits
+    assert np.isnan(way(xp.linalg.pinv, x)).all(axis=(1, 2)).tolist() == wanted
+    for order, norm in ((2, 4), (-2, 3), ("nuc", 7)):
+        found = way(lambda x, order=order: xp.linalg.matrix_norm(x, ord=order), x)
+        np.testing.assert_allclose(found, [np.nan, norm], rtol=1e-6)
+
+
+@pytest.mark.parametrize("function", ["svdvals", "pinv"])
+def test_complex_matrices_beside_one_with_nan_keep_their_slopes(function: str) -> None:
+    def norm(x: xp.Array) -> xp.Array:
+        return xp.sum(xp.abs(getattr(xp.linalg, function)(x + xp.asarray([[1j, 0.0], [2.0, 1.0]]))) ** 2)
+
+    x = xp.asarray([[[1.0, 2.0], [3.0, 4.0]], [[np.nan, 0.0], [0.0, 1.0]]])
+    alone = np.asarray(xp.grad(norm)(x[0]))
+    for slopes in (xp.vmap(xp.grad(norm)), xp.jit(xp.vmap(xp.grad(norm))), xp.grad(lambda x: xp.sum(xp.vmap(norm)(x)))):
+        np.testing.assert_allclose(np.asarray(slopes(x))[0], alone, rtol=1e-9)  # of the same few operations

@@ -69,6 +69,7 @@ from anyarray.backends.tensorflow.statistical import min as least
 from anyarray.backends.tensorflow.statistical import sum as total
 
 _abs = op("Abs")
+_all = op("All")
 _any = op("Any")
 _cholesky = op("Cholesky")
 _complex = op("Complex")
@@ -88,7 +89,9 @@ _gather = op("GatherV2")
 _greater = op("Greater")
 _imag = op("Imag")
 _inv = op("MatrixInverse")
+_is_finite = op("IsFinite")
 _log_det = op("LogMatrixDeterminant")
+_logical_and = op("LogicalAnd")
 _max = keeping_nans_along(op("Max"))
 _lower = op("MatrixBandPart")
 _maximum = op("Maximum")
@@ -252,11 +255,30 @@ def qr(x: Tensor, /, *, mode: str = "reduced") -> tuple[Tensor, Tensor]:
     return q, _multiply(r, scale)
 
 
+def _all_nan_unless_finite(x: Tensor, *parts: Tensor) -> tuple[Tensor, ...]:
+    """`parts` of complex matrices `x`, NaN for what is not finite.
+
+    Of that the kernel makes zeros if it is complex, and NaN if it is real.
+    """
+    if is_on_host(x) and np.isfinite(on_host(x)).all():
+        return parts
+    native = x.dtype.real_dtype
+    is_kept = _logical_and(_is_finite(_real(x, native)), _is_finite(_imag(x, native)))
+    is_kept = _all(is_kept, constant(_MATRIX), True)
+    of_values = _squeeze(is_kept, [-1])
+    rank = x.shape.rank
+    return tuple(
+        where(is_kept if part.shape.rank == rank else of_values, part, number(math.nan, part.dtype)) for part in parts
+    )
+
+
 @_of_every_dtype
 def svd(x: Tensor, /, *, full_matrices: bool = True) -> tuple[Tensor, Tensor, Tensor]:
     _require_matrix("svd", x)
     s, u, v = _svd(x, True, full_matrices)
     s = _real_part(s)
+    if is_complex(x):
+        s, u, v = _all_nan_unless_finite(x, s, u, v)
     if may_be_differentiated(x):
         u, v = lost_at_ties(u, s), lost_at_ties(v, s)
     return u, s, _adjoint(v)
@@ -266,7 +288,8 @@ def svd(x: Tensor, /, *, full_matrices: bool = True) -> tuple[Tensor, Tensor, Te
 def svdvals(x: Tensor, /) -> Tensor:
     _require_matrix("svdvals", x)
     s, _, _ = _svd(x, False, False)
-    return _real_part(s)
+    s = _real_part(s)
+    return _all_nan_unless_finite(x, s)[0] if is_complex(x) else s
 
 
 @_of_every_dtype
