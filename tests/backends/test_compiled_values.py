@@ -5,6 +5,7 @@ They are those for which an optimiser, or what maps a function, would take anoth
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 import numpy as np
@@ -247,3 +248,36 @@ def test_an_error_of_a_large_call_changes_nothing_for_small_ones() -> None:
             found(xp.arange(5000.0), xp.asarray([9999]))  # TensorFlow's kernels sort, and look at the index
         assert xp.isnan(found(xp.arange(5.0), xp.asarray([9])))
         assert found(xp.arange(5000.0), xp.asarray([4999])).tolist() == [4999]
+
+
+AS_BOOL: Final[dict[str, Callable[[xp.Array], xp.Array]]] = {
+    "sum": lambda x: xp.sum(x, axis=0, dtype=xp.bool),
+    "prod": lambda x: xp.prod(x, axis=1, dtype=xp.bool, keepdims=True),
+    "cumulative_sum": lambda x: xp.cumulative_sum(x, axis=1, dtype=xp.bool, include_initial=True),
+    "cumulative_prod": lambda x: xp.cumulative_prod(x, axis=1, dtype=xp.bool, include_initial=True),
+    "trace": lambda x: xp.linalg.trace(x, offset=1, dtype=xp.bool),
+}
+"""Sums and products of (2, 3) that are bools."""
+
+OF_BOOLS: Final = {
+    "sum": [True, True, True],
+    "prod": [[True], [False]],
+    "cumulative_sum": [[False, True, True, True], [False, False, True, True]],
+    "cumulative_prod": [[True, True, True, True], [True, False, False, False]],
+    "trace": True,
+}
+"""The same of [[True, True, True], [False, True, False]]."""
+
+
+@pytest.mark.parametrize("dtype", ["int64", "uint8", "float64"])
+@pytest.mark.parametrize("function", AS_BOOL)
+@pytest.mark.usefixtures("backend")
+def test_a_sum_of_bools_tells_of_any_and_a_product_of_all(function: str, dtype: str) -> None:
+    values = np.asarray([[2, 1, 3], [0, 5, 0]]).astype(dtype)
+    if dtype == "float64":
+        values[0] = 0.5, -0.25, np.nan
+    x = xp.asarray(values)
+    summed = AS_BOOL[function]
+    for found in (summed(x), xp.jit(summed)(x), xp.vmap(summed)(x[None, ...])[0, ...]):
+        assert found.dtype == xp.bool
+        assert found.tolist() == OF_BOOLS[function]

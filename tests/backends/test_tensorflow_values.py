@@ -536,3 +536,9 @@ def test_complex_matrices_beside_one_with_nan_keep_their_slopes(function: str) -
     alone = np.asarray(xp.grad(norm)(x[0]))
     for slopes in (xp.vmap(xp.grad(norm)), xp.jit(xp.vmap(xp.grad(norm))), xp.grad(lambda x: xp.sum(xp.vmap(norm)(x)))):
         np.testing.assert_allclose(np.asarray(slopes(x))[0], alone, rtol=1e-9)  # of the same few operations
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_an_imaginary_number_is_true_in_a_sum_of_bools(way: Function) -> None:
+    assert way(lambda x: xp.sum(x, dtype=xp.bool), np.asarray([0, 1j])).tolist() is True
+    assert way(lambda x: xp.cumulative_prod(x, dtype=xp.bool), np.asarray([1j, 2, 0])).tolist() == [True, True, False]

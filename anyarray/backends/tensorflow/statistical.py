@@ -38,6 +38,8 @@ from anyarray.backends.tensorflow.manipulation import moveaxis
 from anyarray.backends.tensorflow.searching import where
 
 _add_up = op("Sum")
+_all = op("All")
+_any = op("Any")
 _cast = op("Cast")
 _concat = op("ConcatV2")
 _conj = op("Conj")
@@ -48,6 +50,7 @@ _equal = op("Equal")
 _expand_dims = op("ExpandDims")
 _mean = op("Mean")
 _multiply = op("Mul")
+_not_equal = op("NotEqual")
 _product = op("Prod")
 _real = op("Real")
 _reshape = op("Reshape")
@@ -64,10 +67,16 @@ _SUMMED: Final = {native: NATIVE[_dtypes.summed(name)] for name, native in NATIV
 
 
 def _summand(x: Tensor, dtype: Any) -> Tensor:
-    """`x` in the dtype in which it is added up or multiplied."""
+    """`x` in the dtype in which it is added up or multiplied.
+
+    TensorFlow does neither to bools, of which the sum tells whether any is True, and the product whether all are.
+    """
     native = x.dtype
     wanted = dtype or _SUMMED[native]
-    return x if wanted is native else _cast(x, wanted)
+    if wanted is native:
+        return x
+    # Of complex numbers the cast to bool sees the real part alone.
+    return _not_equal(x, constant(0, name_of(x))) if wanted is _BOOL else _cast(x, wanted)
 
 
 def alternate(x: Tensor, axis: Ints | None) -> bool:
@@ -98,6 +107,8 @@ def _along_last(raw: Callable[..., Tensor]) -> Callable[[Tensor], Tensor]:
 def sum(x: Tensor, /, *, axis: Ints | None = None, dtype: Any = None, keepdims: bool = False) -> Tensor:
     if dtype is not None or not is_common(x.dtype):
         x = _summand(x, dtype)
+        if x.dtype is _BOOL:
+            return _any(x, axes_tensor(x, axis), keepdims)
     if alternate(x, axis):
         return with_axes_merged(_along_last(_add_up), x, axis, keepdims)
     return _add_up(x, every_axis(x.shape.rank) if axis is None else constant(axis), keepdims)
@@ -106,6 +117,8 @@ def sum(x: Tensor, /, *, axis: Ints | None = None, dtype: Any = None, keepdims: 
 def prod(x: Tensor, /, *, axis: Ints | None = None, dtype: Any = None, keepdims: bool = False) -> Tensor:
     if dtype is not None or not is_common(x.dtype):
         x = _summand(x, dtype)
+        if x.dtype is _BOOL:
+            return _all(x, axes_tensor(x, axis), keepdims)
     if _is_multiplied_apart(x):
         return with_axes_merged(lambda y: _squeeze(product(y), [-1]), x, axis, keepdims)
     if alternate(x, axis):
@@ -130,6 +143,9 @@ def _cumulative(
 ) -> Tensor:
     """Running sums or products; `include` puts the neutral `initial` first."""
     x = _summand(x, dtype)
+    is_bool = x.dtype is _BOOL
+    if is_bool:  # True if the sum or product so far of what is 0 or 1 is not 0
+        x = _cast(x, NATIVE["int64"])
     if x.shape.rank == 0:
         x = _expand_dims(x, constant(0))  # as NumPy does
     rank = x.shape.rank
@@ -140,7 +156,8 @@ def _cumulative(
     if include:
         first = axis_in(axis, rank)
         x = _concat([slab(x, first, 1, initial), x], constant(first))
-    return accumulate(x, axis_in(axis, rank))
+    y = accumulate(x, axis_in(axis, rank))
+    return _cast(y, _BOOL) if is_bool else y
 
 
 def _running_sum(x: Tensor, axis: int) -> Tensor:
