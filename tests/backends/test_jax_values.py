@@ -469,3 +469,13 @@ def test_the_slope_of_a_complex_norm_is_that_of_its_sizes(order: float, expected
 
     for slope in (xp.grad(norm), xp.jit(xp.grad(norm))):
         np.testing.assert_allclose(np.asarray(slope(xp.asarray([3e9, 0.0, 1.0]))), expected, atol=1e-15)
+
+
+@pytest.mark.parametrize("integer", ["bool", "int8", "uint8", "int16", "int64"])
+@pytest.mark.parametrize(("floating", "expected"), [("float32", "float64"), ("complex64", "complex128")])
+def test_integers_count_as_float64_in_solve(integer: str, floating: str, expected: str, mode: Mode) -> None:
+    solve = mode(xp.linalg.solve)
+    matrix, vector = np.eye(2), np.array([1.0, 0.0])
+    whole, narrow = (xp.asarray(matrix.astype(dtype)) for dtype in (integer, floating))
+    same(solve(whole, xp.asarray(vector.astype(floating))), vector.astype(expected))
+    same(solve(narrow, xp.asarray(vector.astype(integer))), vector.astype(expected))

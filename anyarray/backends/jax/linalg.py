@@ -66,13 +66,16 @@ def trace(x: Native, *, offset: int = 0, dtype: Any = None) -> Native:
 
 
 def _factoring(function: Callable[..., Any]) -> Any:
-    """`function` of `jnp.linalg` on floating arrays; options by keyword."""
+    """`function` of `jnp.linalg` on floating arrays; options by keyword.
+
+    Integers count as float64 each, also beside a narrower float, as in NumPy's `solve`.
+    """
 
     @functools.wraps(function)
     def body(*arrays: Native, **options: Any) -> Any:
         # Some of these multiply matrices inside; the setting is read while they are traced.
         with jax.default_matmul_precision("highest"):
-            result = function(*inexact(*arrays), **options)
+            result = function(*promoted(*(one for x in arrays for one in inexact(x))), **options)
         return tuple(result) if isinstance(result, tuple) else result
 
     return compiled(body)
