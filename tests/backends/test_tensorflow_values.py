@@ -542,3 +542,25 @@ def test_complex_matrices_beside_one_with_nan_keep_their_slopes(function: str) -
 def test_an_imaginary_number_is_true_in_a_sum_of_bools(way: Function) -> None:
     assert way(lambda x: xp.sum(x, dtype=xp.bool), np.asarray([0, 1j])).tolist() is True
     assert way(lambda x: xp.cumulative_prod(x, dtype=xp.bool), np.asarray([1j, 2, 0])).tolist() == [True, True, False]
+
+
+INTEGERS: Final = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("dtype", INTEGERS)
+def test_a_sorter_is_of_any_integer_dtype(dtype: str, way: Function) -> None:
+    x, order = np.asarray([2.0, 1.0, 3.0]), np.asarray([1, 0, 2], dtype)
+
+    def found(x: xp.Array, order: xp.Array) -> xp.Array:
+        return xp.searchsorted(x, xp.asarray([0.5, 2.0, 2.5]), sorter=order)
+
+    assert way(found, x, order).tolist() == [0, 1, 2]
+    assert way(lambda x, order: xp.vmap(found)(x[None, :], order[None, :]), x, order).tolist() == [[0, 1, 2]]
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("dtype", ["bool", "float32"])
+def test_a_sorter_of_no_integers_is_refused(dtype: str, way: Function) -> None:
+    with pytest.raises(TypeError, match=f"searchsorted: sorter must have an integer dtype, not {dtype}"):
+        way(lambda x, order: xp.searchsorted(x, x, sorter=order), np.asarray([2.0, 1.0]), np.asarray([1, 0], dtype))

@@ -13,6 +13,7 @@ from typing import Any, Final, Literal
 import numpy as np
 import numpy.typing as npt
 
+from anyarray import _dtypes
 from anyarray.backends.tensorflow._host import from_host, is_eager, is_on_host, on_host
 from anyarray.backends.tensorflow._kernel import (
     NATIVE,
@@ -21,6 +22,7 @@ from anyarray.backends.tensorflow._kernel import (
     Tensor,
     cast,
     constant,
+    kind_of,
     name_of,
     op,
     promoted,
@@ -136,10 +138,12 @@ def searchsorted(
     if len(shape_of(x1)) != 1:
         raise ValueError(f"searchsorted: x1 must have one axis, not {len(shape_of(x1))}")
     if is_on_host(x1) and is_on_host(x2) and (sorter is None or is_on_host(sorter)):
-        order = None if sorter is None else on_host(sorter)
+        order = None if sorter is None else _dtypes.signed(on_host(sorter))
         return from_host(np.searchsorted(on_host(x1), on_host(x2), side, order), x2)
     if sorter is not None:
-        x1 = _gather(x1, sorter, constant(0))
+        if kind_of(sorter) not in "iu":
+            raise TypeError("bools and floats would be taken for positions")
+        x1 = _gather(x1, cast(sorter, "int64"), constant(0))
     keys, wanted = (order_keys(x) for x in promoted(x1, x2))
     bound = _lower_bound if side == "left" else _upper_bound
     row = constant((1, -1))
