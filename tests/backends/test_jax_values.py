@@ -479,3 +479,15 @@ def test_integers_count_as_float64_in_solve(integer: str, floating: str, expecte
     whole, narrow = (xp.asarray(matrix.astype(dtype)) for dtype in (integer, floating))
     same(solve(whole, xp.asarray(vector.astype(floating))), vector.astype(expected))
     same(solve(narrow, xp.asarray(vector.astype(integer))), vector.astype(expected))
+
+
+@pytest.mark.parametrize("counts", [[1, 0, 2], [2], 2])
+def test_an_array_is_repeated_by_counts_of_uint64(counts: Any, on_jax: None) -> None:
+    x = np.array([1.0, 2.0, 3.0])
+    same(xp.repeat(xp.asarray(x), xp.asarray(counts, dtype=xp.uint64)), np.repeat(x, counts))
+
+
+@pytest.mark.parametrize("counts", [[True, False], [True], True])
+def test_an_array_is_not_repeated_by_bools(counts: Any, mode: Mode) -> None:
+    with pytest.raises(TypeError, match="repeats must have an integer dtype, not bool"):
+        mode(xp.repeat)(xp.asarray([1.0, 2.0]), xp.asarray(counts))

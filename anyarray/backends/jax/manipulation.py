@@ -10,8 +10,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from anyarray._errors import ArgumentValueError
+from anyarray.backends import numpy as on_numpy
 from anyarray.backends.jax._host import data_dependent
-from anyarray.backends.jax._kernel import Axes, Native, compiled, promoted
+from anyarray.backends.jax._kernel import Axes, Native, compiled, promoted, require_kinds
 from anyarray.backends.jax.indexing import row
 
 __all__ = [
@@ -122,13 +123,16 @@ def _repeat(x: Native, repeats: int, *, axis: int | None) -> Native:
     return jnp.repeat(x, repeats, axis=axis)
 
 
-_repeat_each: Final = data_dependent("repeat", jnp.repeat, np.repeat)
+_repeat_each: Final = data_dependent("repeat", jnp.repeat, on_numpy.repeat)
 
 
 def repeat(x: Native, repeats: int | Native, /, *, axis: int | None = None) -> Native:
     if axis is not None and not x.ndim:  # JAX takes 0 and -1
         raise np.exceptions.AxisError(axis, 0)
-    return (_repeat if isinstance(repeats, int) else _repeat_each)(x, repeats, axis=axis)
+    if isinstance(repeats, int):
+        return _repeat(x, repeats, axis=axis)
+    require_kinds("iu", repeats)  # JAX takes bools
+    return _repeat_each(x, repeats, axis=axis)
 
 
 @compiled
