@@ -564,3 +564,17 @@ def test_a_sorter_is_of_any_integer_dtype(dtype: str, way: Function) -> None:
 def test_a_sorter_of_no_integers_is_refused(dtype: str, way: Function) -> None:
     with pytest.raises(TypeError, match=f"searchsorted: sorter must have an integer dtype, not {dtype}"):
         way(lambda x, order: xp.searchsorted(x, x, sorter=order), np.asarray([2.0, 1.0]), np.asarray([1, 0], dtype))
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("dtype", INTEGERS)
+def test_counts_are_of_any_integer_dtype(dtype: str, way: Function) -> None:
+    assert way(xp.repeat, np.asarray([1.0, 2.0, 3.0]), np.asarray([2, 0, 1], dtype)).tolist() == [1, 1, 3]
+    assert way(xp.repeat, np.asarray([1.0, 2.0]), np.asarray([2], dtype)).tolist() == [1, 1, 2, 2]
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("dtype", ["bool", "float32"])
+def test_counts_of_no_integers_are_refused(dtype: str, way: Function) -> None:
+    with pytest.raises(TypeError, match=f"repeat: repeats must have an integer dtype, not {dtype}"):
+        way(xp.repeat, np.asarray([1.0, 2.0]), np.asarray([1, 0], dtype))

@@ -15,7 +15,7 @@ from typing import Final
 
 import numpy as np
 
-from anyarray import _errors
+from anyarray import _dtypes, _errors
 from anyarray.backends.tensorflow._host import from_host, is_on_host, on_host
 from anyarray.backends.tensorflow._kernel import (
     NATIVE,
@@ -26,6 +26,7 @@ from anyarray.backends.tensorflow._kernel import (
     bitcast,
     cast,
     constant,
+    kind_of,
     name_of,
     op,
     promoted,
@@ -334,6 +335,8 @@ def repeat(x: Tensor, repeats: int | Tensor, /, *, axis: int | None = None) -> T
     shape = shape_of(x)
     axis = axis_in(axis, len(shape))
     if not isinstance(repeats, int):
+        if kind_of(repeats) not in "iu":
+            raise TypeError("bools and floats would be taken for counts")
         return _gather(x, _repeated_positions(repeats, x, axis), constant(axis))
     if repeats < 0:
         raise ValueError(f"repeat: repeats must not be negative, not {repeats}")
@@ -349,7 +352,7 @@ def _repeated_positions(repeats: Tensor, x: Tensor, axis: int) -> Tensor:
     """Every position along `axis` of `x` as often as `repeats` says."""
     size = shape_of(x)[axis]
     if size is not None and is_on_host(repeats):
-        return from_host(np.repeat(np.arange(size), on_host(repeats)), repeats)
+        return from_host(np.repeat(np.arange(size), _dtypes.signed(on_host(repeats))), repeats)
     counts = _broadcast_to(cast(repeats, "int64"), _gather(sizes_of(x), constant((axis,)), constant(0)))
     ends = _cumsum(counts, constant(0))
     total = _sum(counts, constant(0))
