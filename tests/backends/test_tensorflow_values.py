@@ -578,3 +578,14 @@ def test_counts_are_of_any_integer_dtype(dtype: str, way: Function) -> None:
 def test_counts_of_no_integers_are_refused(dtype: str, way: Function) -> None:
     with pytest.raises(TypeError, match=f"repeat: repeats must have an integer dtype, not {dtype}"):
         way(xp.repeat, np.asarray([1.0, 2.0]), np.asarray([1, 0], dtype))
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("offset", [-2, -1, 0, 1, 3])
+def test_diagonals_of_bools_are_mapped(offset: int, way: Function) -> None:
+    x = np.asarray([[[True, False, True], [True, True, False]], [[False, True, True], [False, False, True]]])
+    found = way(xp.vmap(lambda x: xp.linalg.diagonal(x, offset=offset)), x)
+    assert found.dtype == bool
+    assert found.tolist() == np.linalg.diagonal(x, offset=offset).tolist()
+    traces = way(xp.vmap(lambda x: xp.linalg.trace(xp.astype(x, xp.bool), offset=offset, dtype=xp.int64)), x)
+    assert traces.tolist() == np.linalg.trace(x, offset=offset).tolist()

@@ -466,6 +466,8 @@ def diagonal(x: Tensor, /, *, offset: int = 0) -> Tensor:
     is_beside = (isinstance(n, int) and offset >= n) or (isinstance(m, int) and -offset >= m)
     if is_beside and offset:
         return _fill(shape_tensor([*stack, 0]), constant(0, name_of(x)))
+    if x.dtype is NATIVE["bool"]:  # which `tf.vectorized_map` cannot fill up with False
+        return cast(diagonal(cast(x, "uint8"), offset=offset), "bool")
     if offset and not (isinstance(m, int) and isinstance(n, int)):  # it may lie beside the matrix, which the op refuses
         x, offset = cut(x, -1 if offset > 0 else -2, abs(offset)), 0
     return _diagonal(x, constant(offset), constant(0, name_of(x)))
