@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import fractions
+import re
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -589,3 +590,19 @@ def test_diagonals_of_bools_are_mapped(offset: int, way: Function) -> None:
     assert found.tolist() == np.linalg.diagonal(x, offset=offset).tolist()
     traces = way(xp.vmap(lambda x: xp.linalg.trace(xp.astype(x, xp.bool), offset=offset, dtype=xp.int64)), x)
     assert traces.tolist() == np.linalg.trace(x, offset=offset).tolist()
+
+
+NEGATIVE: Final[dict[str, Function]] = {
+    "reshape: shape must hold -1 once at most, not (-1, -1)": lambda x: xp.reshape(x, (-1, -1)),
+    "broadcast_to: x of shape (2, 3) does not broadcast to (-1, 3)": lambda x: xp.broadcast_to(x, (-1, 3)),
+    "broadcast_to: x of shape (2, 3) does not broadcast to (-1, 2, 3)": lambda x: xp.broadcast_to(x, (-1, 2, 3)),
+    "tile: repetitions must not be negative, not (2, -1)": lambda x: xp.tile(x, (2, -1)),
+}
+"""Calls for x of shape (2, 3), by the error."""
+
+
+@pytest.mark.parametrize("transform", [lambda f: f, xp.jit, lambda f: lambda x: xp.vmap(f)(x[None, ...])])
+@pytest.mark.parametrize("message", NEGATIVE)
+def test_negative_lengths_and_counts_are_refused_alike(message: str, transform: Function) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
+        transform(NEGATIVE[message])(xp.ones((2, 3)))

@@ -101,7 +101,18 @@ def flattened(x: Tensor) -> Tensor:
 
 
 def broadcast_to(x: Tensor, /, shape: tuple[int, ...]) -> Tensor:
+    if not isinstance(x, EagerTensor):
+        _require_counts("broadcast_to", "shape", shape)
     return _broadcast_to(x, known_shape(shape)) if len(shape) <= _BROADCAST_RANK else stretched(x, shape)
+
+
+def _require_counts(function: str, parameter: str, counts: tuple[int, ...]) -> None:
+    """Raise ValueError if one is negative, which a graph refuses late.
+
+    As a length, it takes -1 for any.
+    """
+    if any(n < 0 for n in counts):
+        raise ValueError(f"{function}: {parameter} must not be negative, not {counts}")
 
 
 def stretched(x: Tensor, shape: Sequence[Length]) -> Tensor:
@@ -261,6 +272,8 @@ def reshape(x: Tensor, /, shape: tuple[int, ...], *, copy: bool | None = None) -
     """`x` in `shape`. Tensors never change, so `copy` makes no difference."""
     if 0 in shape and -1 in shape:
         raise ValueError(f"any length would do in place of -1 in {shape}")
+    if shape.count(-1) > 1:  # in a graph, any but one of them would count for nothing
+        raise ValueError(f"more than one length is -1 in {shape}")
     return _reshape(x, known_shape(shape))
 
 
@@ -320,6 +333,8 @@ def roll(x: Tensor, /, shift: Ints, *, axis: Ints | None = None) -> Tensor:
 
 
 def tile(x: Tensor, repetitions: tuple[int, ...], /) -> Tensor:
+    if not isinstance(x, EagerTensor):
+        _require_counts("tile", "repetitions", repetitions)
     missing = len(repetitions) - len(shape_of(x))
     for _ in range(missing):
         x = _expand_dims(x, constant(0))
