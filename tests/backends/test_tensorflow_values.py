@@ -606,3 +606,11 @@ NEGATIVE: Final[dict[str, Function]] = {
 def test_negative_lengths_and_counts_are_refused_alike(message: str, transform: Function) -> None:
     with pytest.raises(ValueError, match=re.escape(message)):
         transform(NEGATIVE[message])(xp.ones((2, 3)))
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("axes", [(1, -1), (0, 0, 0), (0, 1, 0), -1, None, ()])
+def test_an_axis_that_is_named_twice_is_shifted_twice(axes: Any, way: Function) -> None:
+    x = np.arange(15.0).reshape(3, 5)
+    assert way(lambda x: xp.fft.fftshift(x, axes=axes), x).tolist() == np.fft.fftshift(x, axes).tolist()
+    assert way(lambda x: xp.fft.ifftshift(x, axes=axes), x).tolist() == np.fft.ifftshift(x, axes).tolist()

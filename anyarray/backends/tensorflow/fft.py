@@ -44,7 +44,7 @@ from anyarray.backends.tensorflow._kernel import (
     op,
 )
 from anyarray.backends.tensorflow._loading import tf
-from anyarray.backends.tensorflow._shapes import Length, axes_in, axis_in, lengths, shape_tensor, slab
+from anyarray.backends.tensorflow._shapes import Length, axis_in, lengths, shape_tensor, slab
 from anyarray.backends.tensorflow.linear_algebra import permuted
 
 _cast = op("Cast")
@@ -300,7 +300,9 @@ def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None
 
 
 def _shifted(x: Tensor, axes: int | Sequence[int] | None, sign: int) -> Tensor:
-    positions = axes_in(axes if axes is None or isinstance(axes, int) else tuple(axes), x.shape.rank)
+    rank = x.shape.rank
+    named = range(rank) if axes is None else (axes,) if isinstance(axes, int) else axes
+    positions = tuple(axis_in(axis, rank) for axis in named)  # an axis that is named twice is shifted twice
     if not positions:
         return x
     shape = lengths(x)
