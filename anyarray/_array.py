@@ -158,6 +158,8 @@ class Array(metaclass=_Unmade):
             read, lend, place, home = _transfer.way_to(here, device)
         native: Any
         result = _new()
+        if here.backend.is_differentiated is not None and home.backend is not here.backend:
+            _transfer.refuse_differentiated(self._native, here.backend, f"be brought to {home.backend}")
         if read is not None and watch() is UNWATCHED:
             # Nobody can write to the memory, and NumPy reads it in half a microsecond: nothing else is asked.
             try:

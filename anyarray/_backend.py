@@ -459,8 +459,8 @@ class Backend:
     """
 
     __slots__ = (
-        "__weakref__", "_loaded", "_native_dtype", "free", "index", "is_deleted", "is_immutable", "kind", "library",
-        "name", "native_device", "placed", "read_in_place", "routes",
+        "__weakref__", "_loaded", "_native_dtype", "free", "index", "is_deleted", "is_differentiated", "is_immutable",
+        "kind", "library", "name", "native_device", "placed", "read_in_place", "routes",
     )  # fmt: skip
 
     def __init__(self, loaded: _Loaded, kind: str, index: int) -> None:
@@ -478,6 +478,8 @@ class Backend:
         """Whether nobody can write to the library's arrays."""
         self.is_deleted: Callable[[Native], bool] | None = getattr(loaded.module, "is_deleted", None)
         """Tells whether the memory of an array was given away; None if that cannot happen."""
+        self.is_differentiated: Callable[[Native], bool] | None = getattr(loaded.module, "is_differentiated", None)
+        """Tells whether a derivative is being computed of an array that has values; None if that cannot happen."""
         self.read_in_place: Callable[[Native], Any] | None = getattr(loaded.module, "read_in_place", None)
         """What gives an ndarray of a buffer in less time than `to_numpy`; None without such."""
         self._native_dtype = loaded.hook("native_dtype")

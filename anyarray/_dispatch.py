@@ -533,9 +533,17 @@ def home_of_arrays(function: str, arrays: Sequence[Array]) -> Home:
 
 
 def _traced_home(arrays: Sequence[Array]) -> Home | None:
-    """The home of the traced Arrays among these; the innermost of several."""
-    traced = [a._home for a in arrays if a._home.is_traced(a._native)]
+    """The home of the traced Arrays among these; the innermost of several.
+
+    Those of which a derivative is being computed count, too: elsewhere it would be lost.
+    """
+    traced = [a._home for a in arrays if a._home.is_traced(a._native) or _is_differentiated(a)]
     return max(traced, key=operator.attrgetter("depth")) if traced else None
+
+
+def _is_differentiated(array: Array) -> bool:
+    ask = array._home.backend.is_differentiated
+    return ask is not None and ask(array._native)
 
 
 def brought(array: Array, home: Home, cause: str, explicit: bool = False) -> Native:
@@ -550,6 +558,8 @@ def brought(array: Array, home: Home, cause: str, explicit: bool = False) -> Nat
     second = getattr(array, "_second", None)
     if second is not None and second[0] is target and (target.is_deleted is None or not target.is_deleted(second[1])):
         return second[1]
+    if source.is_differentiated is not None:
+        _transfer.refuse_differentiated(array._native, source, f"be brought to {target}")
     try:
         way = source.routes[target]
     except KeyError:

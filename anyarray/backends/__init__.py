@@ -63,6 +63,9 @@ What an array is
         tuple of ints, None for an axis that is unknown under a trace
     `is_traced(x)`
         whether x stands for a value inside a transform
+    `is_differentiated(x)`
+        whether x, which has a value, is part of what `value_and_grad` or `jacobian` differentiates now: it must not
+        leave the library. No default: without it such arrays are traced
     `is_deleted(x)`
         whether its memory was given away. No default: without it nobody can do that
     `plain(x)`

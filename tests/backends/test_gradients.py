@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
@@ -526,3 +527,37 @@ def test_a_quotient_rounded_down_has_no_slope_also_by_a_divisor_of_zero(is_compi
     slopes = xp.grad(lambda x, y: xp.sum(x // y), argnums=(0, 1))
     found = (xp.jit(slopes) if is_compiled else slopes)(xp.asarray([3.0, -1.0, 0.0]), xp.asarray([2.0, 0.0, 0.0]))
     assert [one.tolist() for one in found] == [[0, 0, 0]] * 2
+
+
+@pytest.mark.parametrize(
+    "read",
+    [float, math.exp, np.asarray, xp.Array.tolist, lambda x: x.to_device("numpy")],
+    ids=["float", "math", "asarray", "tolist", "to_device"],
+)
+@pytest.mark.parametrize("derivative", [xp.grad, xp.jacobian])
+def test_what_is_differentiated_does_not_leave_as_a_constant(
+    derivative: Callable[..., Any], read: Callable[[xp.Array], Any], framework: str
+) -> None:
+    with xp.backend(framework) as backend:
+        if not backend.has_hook("value_and_grad"):
+            pytest.skip("the library has no derivatives")
+        x = xp.asarray([0.1, 0.2])
+        with pytest.raises(xp.TransferError):
+            derivative(lambda x: xp.sum(x) * read(x[0]))(x)
+        # What is no part of it does, as does what was decided to be none; a choice by value has the right derivative.
+        three = xp.asarray(3.0)
+        assert derivative(lambda x: xp.sum(x) * float(three))(x).tolist() == [3.0, 3.0]
+        assert derivative(lambda x: xp.sum(x) * float(xp.stop_gradient(x[1])))(x).tolist() == [0.2, 0.2]
+        assert derivative(lambda x: xp.sum(x) if x[0] < x[1] else xp.sum(-x))(x).tolist() == [1.0, 1.0]
+        assert repr(x) == repr(xp.asarray([0.1, 0.2]))
+
+
+def test_a_block_inside_keeps_the_derivative(framework: str) -> None:
+    def function(x: xp.Array) -> xp.Array:
+        with xp.backend("numpy"):
+            return xp.sum(xp.square(x))
+
+    with xp.backend(framework) as backend:
+        if not backend.has_hook("value_and_grad"):
+            pytest.skip("the library has no derivatives")
+        assert xp.grad(function)(xp.asarray([0.5, 2.0])).tolist() == [1.0, 4.0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["jacobian", "jit", "stop_gradient", "value_and_grad", "vmap"]
+__all__ = ["is_differentiated", "jacobian", "jit", "stop_gradient", "value_and_grad", "vmap"]
 
 import math
 from collections.abc import Callable, Sequence
@@ -12,12 +12,21 @@ from typing import Any, Final
 from anyarray._errors import ArgumentIndexError, ArgumentValueError, LinAlgError, UnsupportedError
 from anyarray.backends.tensorflow._derivatives import is_for_xla, is_mapped
 from anyarray.backends.tensorflow._host import is_on_host
-from anyarray.backends.tensorflow._kernel import NATIVE, REFUSALS, Tensor, cast, could_record, op, shape_of
+from anyarray.backends.tensorflow._kernel import (
+    NATIVE,
+    REFUSALS,
+    Tensor,
+    cast,
+    could_record,
+    op,
+    shape_of,
+    undocumented,
+)
 from anyarray.backends.tensorflow._loading import tf
 
 _ZERO: Final = tf.UnconnectedGradients.ZERO
 _identity = op("Identity")
-stop_gradient = op("StopGradient")
+stop_gradient = tf.stop_gradient  # the raw op's result counts as differentiated
 _NOT_FOR_XLA: Final = {"LogMatrixDeterminant", "MatrixDeterminant", "SelfAdjointEigV2", "Svd", "Where"}
 """Ops that XLA gets wrong: its iterations end at 1e-6, also of float64, and it finds True in a mask of one False."""
 _REAL_FOR_XLA: Final = {
@@ -190,6 +199,12 @@ class _Derivative:
 
 
 _derivative: ContextVar[_Derivative | None] = ContextVar("anyarray derivative", default=None)
+_is_recorded: Final = undocumented("tensorflow.python.eager.record", "should_record_backprop")
+"""Whether a tape records what is computed of some tensors."""
+
+
+def is_differentiated(x: Tensor) -> bool:
+    return _derivative.get() is not None and _is_recorded is not None and _is_recorded([x])
 
 
 def _differentiated(forward: Callable[[], Any], backward: Callable[[Any], Any]) -> Any:
