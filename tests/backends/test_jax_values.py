@@ -491,3 +491,36 @@ def test_an_array_is_repeated_by_counts_of_uint64(counts: Any, on_jax: None) -> 
 def test_an_array_is_not_repeated_by_bools(counts: Any, mode: Mode) -> None:
     with pytest.raises(TypeError, match="repeats must have an integer dtype, not bool"):
         mode(xp.repeat)(xp.asarray([1.0, 2.0]), xp.asarray(counts))
+
+
+TRANSFORMS: Final = ["fftn", "ifftn", "rfftn", "irfftn"]
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (3, 0), (2, 0, 3), (0, 0)])
+@pytest.mark.parametrize("function", TRANSFORMS)
+def test_no_elements_are_not_transformed(function: str, shape: tuple[int, ...], mode: Mode) -> None:
+    x = xp.zeros(shape, dtype=xp.complex128 if function.startswith("i") else xp.float64)
+    with pytest.raises(
+        ValueError, match=rf"{function}: x of shape \({str(shape)[1:-1]}\) has no elements to transform"
+    ):
+        mode(getattr(xp.fft, function))(x)
+
+
+@pytest.mark.parametrize("function", TRANSFORMS)
+def test_another_axis_without_elements_is_kept(function: str, mode: Mode) -> None:
+    x = np.zeros((0, 4), complex if function.startswith("i") else float)
+    same(
+        mode(lambda x: getattr(xp.fft, function)(x, axes=(1,)))(xp.asarray(x)), getattr(np.fft, function)(x, axes=(1,))
+    )
+
+
+@pytest.mark.parametrize("function", TRANSFORMS)
+def test_a_transform_over_no_lengths_is_complex_or_refused(function: str, mode: Mode) -> None:
+    transform = mode(lambda x: getattr(xp.fft, function)(x, s=()))
+    for x in (np.asarray(1.0), np.ones(2)):
+        given = xp.asarray(x.astype(complex) if function.startswith("i") else x)
+        if "r" in function:
+            with pytest.raises(ValueError, match=f"{function}: "):
+                transform(given)
+        else:
+            same(transform(given), x.astype(complex))

@@ -67,16 +67,16 @@ def _transform_n(function: Callable[..., Native], other: Callable[..., Native], 
 
     def body(x: Native, *, s: tuple[int, ...] | None, axes: tuple[int, ...] | None, norm: str) -> Native:
         x = _spectral(x)
-        if last is not other:
-            named = tuple(range(x.ndim)) if axes is None else axes
-            if not named or (last is jnp.fft.irfft and s is None and x.shape[named[-1]] < 2):
-                raise ValueError("there are no elements to transform")
-        if s is not None and -1 in s:
-            along = range(-len(s), 0) if axes is None else axes
-            s = tuple(x.shape[axis] if n == -1 else n for n, axis in zip(s, along, strict=True))
-        if axes is not None and len({axis % x.ndim for axis in axes}) < len(axes):
-            return one_by_one(x, s, axes, norm)
-        return function(x, s=s, axes=axes, norm=norm)
+        named = tuple(range(x.ndim) if s is None else range(-len(s), 0)) if axes is None else axes
+        if s is not None:
+            s = tuple(x.shape[axis] if n == -1 else n for n, axis in zip(s, named, strict=True))
+        lengths = tuple(x.shape[axis] for axis in named) if s is None else s
+        is_short = last is jnp.fft.irfft and s is None and named and lengths[-1] < 2
+        if (last is not other and not named) or is_short or min(lengths, default=1) < 1:
+            raise ValueError("there are no elements to transform")
+        if len({axis % x.ndim for axis in named}) < len(named):
+            return one_by_one(x, s, named, norm)
+        return function(x, s=s or None, axes=named, norm=norm)  # it takes no s of no lengths for an array without axes
 
     body.__name__ = function.__name__
     transform = compiled(body)
