@@ -524,3 +524,18 @@ def test_a_transform_over_no_lengths_is_complex_or_refused(function: str, mode: 
                 transform(given)
         else:
             same(transform(given), x.astype(complex))
+
+
+def test_clip_without_bounds_is_what_is_given(mode: Mode) -> None:
+    same(mode(xp.clip)(xp.asarray([1j])), [1j])
+
+
+def test_clip_with_a_bound_refuses_complex_numbers(mode: Mode) -> None:
+    with pytest.raises(TypeError, match="^clip: x must have a real numeric dtype, not complex128"):
+        mode(lambda x: xp.clip(x, 0))(xp.asarray([1j]))
+
+
+@pytest.mark.parametrize("repetitions", [(2, -1), (-1,), (1, -2, 1)])
+def test_negative_repetitions_are_refused(repetitions: tuple[int, ...], mode: Mode) -> None:
+    with pytest.raises(ValueError, match=r"^tile: repetitions must not be negative, not \("):
+        mode(lambda x: xp.tile(x, repetitions))(xp.asarray([1, 2, 3]))

@@ -417,6 +417,8 @@ def _itself_unless(kinds: str, function: Callable[[Native], Native]) -> Callable
 
 @compiled
 def clip(x: Native, min: Native | None = None, max: Native | None = None) -> Native:
+    if min is None and max is None:
+        return x
     given = iter(promoted(x, *(bound for bound in (min, max) if bound is not None)))
     x, low, high = (None if bound is None else next(given) for bound in (x, min, max))
     require_kinds("biuf", x)

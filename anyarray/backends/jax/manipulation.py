@@ -164,4 +164,6 @@ _FAR: Final = (1 << 31) - 1
 
 @compiled(static=("repetitions",))
 def tile(x: Native, repetitions: tuple[int, ...]) -> Native:
+    if min(repetitions, default=0) < 0:  # XLA says so, but not while it is traced
+        raise ValueError("repetitions must not be negative")
     return jnp.tile(x, repetitions)
