@@ -281,3 +281,24 @@ def test_a_sum_of_bools_tells_of_any_and_a_product_of_all(function: str, dtype: 
     for found in (summed(x), xp.jit(summed)(x), xp.vmap(summed)(x[None, ...])[0, ...]):
         assert found.dtype == xp.bool
         assert found.tolist() == OF_BOOLS[function]
+
+
+OF_NOTHING: Final[dict[str, Callable[[xp.Array], xp.Array]]] = {
+    "matrix_norm": xp.linalg.matrix_norm,
+    "svdvals": xp.linalg.svdvals,
+    "inv": xp.linalg.inv,
+    "isin": lambda x: xp.isin(x, xp.asarray([1.0, 2.0])),
+    "argmax": xp.argmax,
+    "a constant": lambda x: xp.ones(3, dtype=xp.uint16),
+}
+"""Functions of matrices (2, 2) with results of known shapes."""
+
+
+@pytest.mark.parametrize("function", OF_NOTHING)
+@pytest.mark.usefixtures("backend")
+def test_a_map_over_no_elements_gives_none(function: str) -> None:
+    f = OF_NOTHING[function]
+    one, x = f(xp.eye(2)), xp.zeros((0, 2, 2))
+    for found in (xp.vmap(f)(x), xp.jit(xp.vmap(f))(x)):
+        assert (found.shape, found.dtype) == ((0, *one.shape), one.dtype)
+    assert xp.vmap(xp.vmap(f))(xp.zeros((3, 0, 2, 2))).shape == (3, 0, *one.shape)

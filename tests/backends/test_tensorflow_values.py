@@ -614,3 +614,15 @@ def test_an_axis_that_is_named_twice_is_shifted_twice(axes: Any, way: Function) 
     x = np.arange(15.0).reshape(3, 5)
     assert way(lambda x: xp.fft.fftshift(x, axes=axes), x).tolist() == np.fft.fftshift(x, axes).tolist()
     assert way(lambda x: xp.fft.ifftshift(x, axes=axes), x).tolist() == np.fft.ifftshift(x, axes).tolist()
+
+
+@pytest.mark.parametrize("transform", [xp.vmap, lambda f: xp.jit(xp.vmap(f))])
+@pytest.mark.parametrize("function", [xp.nonzero, xp.unique_values, lambda x: x[x > 0]])
+def test_a_map_over_no_elements_tells_no_length_that_depends_on_them(function: Function, transform: Function) -> None:
+    with pytest.raises(xp.UnsupportedError, match="vmap: the mapped axes have the length 0, and a result has a length"):
+        transform(function)(xp.zeros((0, 2)))
+
+
+def test_a_map_over_no_elements_has_slopes_of_zero() -> None:
+    slopes = xp.grad(lambda x, y: xp.sum(xp.vmap(lambda x: x * y)(x)), argnums=(0, 1))(xp.zeros((0, 2)), xp.ones(2))
+    assert [one.tolist() for one in slopes] == [[], [0, 0]]

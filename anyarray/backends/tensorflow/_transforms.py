@@ -13,18 +13,22 @@ from anyarray._errors import ArgumentIndexError, ArgumentValueError, LinAlgError
 from anyarray.backends.tensorflow._derivatives import is_for_xla, is_mapped
 from anyarray.backends.tensorflow._host import is_on_host
 from anyarray.backends.tensorflow._kernel import (
+    NAME,
     NATIVE,
     REFUSALS,
     Tensor,
     cast,
+    constant,
     could_record,
     op,
     shape_of,
     undocumented,
 )
 from anyarray.backends.tensorflow._loading import tf
+from anyarray.backends.tensorflow._shapes import known_shape
 
 _ZERO: Final = tf.UnconnectedGradients.ZERO
+_fill = op("Fill")
 _identity = op("Identity")
 stop_gradient = tf.stop_gradient  # the raw op's result counts as differentiated
 _NOT_FOR_XLA: Final = {"LogMatrixDeterminant", "MatrixDeterminant", "SelfAdjointEigV2", "Svd", "Where"}
@@ -295,6 +299,8 @@ def value_and_grad(function: Callable[..., Tensor], xs: Sequence[Tensor]) -> tup
 
 
 def vmap(function: Callable[..., list[Tensor]], xs: Sequence[Tensor]) -> list[Tensor]:
+    if xs and xs[0].shape[0] == 0:
+        return _mapped_over_nothing(function, xs)
     has_16_bits: list[bool] = []
 
     def of_slices(slices: Any) -> list[Tensor]:
@@ -310,6 +316,22 @@ def vmap(function: Callable[..., list[Tensor]], xs: Sequence[Tensor]) -> list[Te
         _raise_as_outside(error, "vmap")
         raise
     return [cast(y, "uint16") if is_narrow else y for y, is_narrow in zip(found, has_16_bits, strict=True)]
+
+
+def _mapped_over_nothing(function: Callable[..., list[Tensor]], xs: Sequence[Tensor]) -> list[Tensor]:
+    """What a map over axes of length 0 gives, if its shape is known.
+
+    Loops, in which `tf.vectorized_map` runs some kernels, fail where they make nothing.
+    """
+    signature = [tf.TensorSpec(x.shape[1:], x.dtype) for x in xs]
+    ys = tf.function(function, autograph=False).get_concrete_function(*signature).structured_outputs
+    shapes = [y.shape.as_list() if y.shape.rank is not None else [None] for y in ys]
+    if any(None in shape for shape in shapes):
+        raise UnsupportedError(
+            "vmap: the mapped axes have the length 0, and a result has a length that depends on values, of which there "
+            "are none. Map over one element at least"
+        )
+    return [_fill(known_shape((0, *shape)), constant(0, NAME[y.dtype])) for y, shape in zip(ys, shapes, strict=True)]
 
 
 def _mapped(function: Callable[[Any], list[Tensor]], xs: Any) -> list[Tensor]:
