@@ -531,7 +531,7 @@ def test_clip_without_bounds_is_what_is_given(mode: Mode) -> None:
 
 
 def test_clip_with_a_bound_refuses_complex_numbers(mode: Mode) -> None:
-    with pytest.raises(TypeError, match="^clip: x must have a real numeric dtype, not complex128"):
+    with pytest.raises(TypeError, match=r"^clip: x must have a real numeric dtype, not complex128"):
         mode(lambda x: xp.clip(x, 0))(xp.asarray([1j]))
 
 
