@@ -626,3 +626,12 @@ def test_a_map_over_no_elements_tells_no_length_that_depends_on_them(function: F
 def test_a_map_over_no_elements_has_slopes_of_zero() -> None:
     slopes = xp.grad(lambda x, y: xp.sum(xp.vmap(lambda x: x * y)(x)), argnums=(0, 1))(xp.zeros((0, 2)), xp.ones(2))
     assert [one.tolist() for one in slopes] == [[], [0, 0]]
+
+
+def test_singular_equations_without_right_sides_are_refused() -> None:
+    regular, singular, nothing = xp.eye(2), xp.ones((2, 2)), xp.zeros((2, 0))
+    assert xp.linalg.solve(regular, nothing).shape == (2, 0)
+    assert xp.linalg.solve(singular * xp.nan, nothing).shape == (2, 0)
+    assert xp.linalg.solve(xp.zeros((0, 0)), xp.zeros((0, 0))).shape == (0, 0)
+    with pytest.raises(xp.LinAlgError, match="solve: x1 must be invertible, but is singular"):
+        xp.linalg.solve(singular, nothing)
