@@ -539,3 +539,34 @@ def test_clip_with_a_bound_refuses_complex_numbers(mode: Mode) -> None:
 def test_negative_repetitions_are_refused(repetitions: tuple[int, ...], mode: Mode) -> None:
     with pytest.raises(ValueError, match=r"^tile: repetitions must not be negative, not \("):
         mode(lambda x: xp.tile(x, repetitions))(xp.asarray([1, 2, 3]))
+
+
+FACTORINGS: Final = "cholesky det eig eigh eigvals eigvalsh inv matrix_rank pinv qr slogdet svd svdvals".split()
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("function", FACTORINGS)
+def test_a_dtype_that_lapack_lacks_is_refused_by_name(function: str, dtype: str, mode: Mode) -> None:
+    with pytest.raises(TypeError, match=f"^{function}: x must not have the dtype {dtype} on this backend"):
+        mode(getattr(xp.linalg, function))(xp.eye(4, dtype=getattr(xp, dtype)))
+
+
+@pytest.mark.parametrize(
+    ("function", "call"),
+    [
+        ("matrix_norm", lambda x: xp.linalg.matrix_norm(x, ord=2)),
+        ("matrix_power", lambda x: xp.linalg.matrix_power(x, -1)),
+    ],
+)
+def test_an_option_that_asks_for_lapack_is_refused_by_name(
+    function: str, call: Callable[[xp.Array], xp.Array], mode: Mode
+) -> None:
+    with pytest.raises(TypeError, match=f"^{function}: x must not have the dtype float16 on this backend"):
+        mode(call)(xp.eye(4, dtype=xp.float16))
+
+
+def test_what_takes_no_lapack_is_in_half_precision(mode: Mode) -> None:
+    x = np.eye(2, dtype="float16")
+    same(mode(xp.linalg.det)(xp.asarray(x)), np.float16(1))
+    same(mode(lambda x: xp.linalg.matrix_power(x, 2))(xp.asarray(x)), x)
+    same(mode(xp.linalg.pinv)(xp.zeros((0, 3), dtype=xp.float16)), np.zeros((3, 0), "float16"))

@@ -81,9 +81,19 @@ def _factoring(function: Callable[..., Any]) -> Any:
     return compiled(body)
 
 
+def _by_lapack(x: Native, found: Any) -> Any:
+    """What LAPACK found of `x`; TypeError for 16 bits, which it lacks.
+
+    JAX raises an error only when it lowers what was traced, where nobody knows any more which function it was.
+    """
+    if x.dtype.itemsize == 2 and jax.default_backend() != "tpu":  # where XLA factors matrices itself
+        raise TypeError(f"unsupported dtype {x.dtype.name}")
+    return found
+
+
 @_factoring
 def cholesky(x: Native, /, *, upper: bool = False) -> Native:
-    return jnp.linalg.cholesky(x, upper=upper)
+    return _by_lapack(x, jnp.linalg.cholesky(x, upper=upper))
 
 
 @jax.custom_jvp
@@ -141,7 +151,8 @@ def _slope_of_lost(primals: tuple[Native, Native], tangents: tuple[Native, Any])
 def det(x: Native, /) -> Native:
     if x.shape[-2:] == (0, 0):  # of which JAX has the value, but not the derivative
         return jnp.ones(x.shape[:-2], x.dtype)
-    return _determinant(x)
+    found = _determinant(x)
+    return found if x.shape[-1] < 4 else _by_lapack(x, found)  # those JAX multiplies out
 
 
 def _scaled(x: Native) -> tuple[Native, Native]:
@@ -172,29 +183,29 @@ def _times(x: Native, factor: Native) -> Native:
 @_factoring
 def eig(x: Native, /) -> tuple[Native, Native]:
     x, scale = _scaled(x)
-    values, vectors = jnp.linalg.eig(x)
+    values, vectors = _by_lapack(x, jnp.linalg.eig(x))
     return _times(values, scale), vectors
 
 
 @_factoring
 def eigh(x: Native, /) -> tuple[Native, Native]:
-    return jnp.linalg.eigh(x)
+    return _by_lapack(x, jnp.linalg.eigh(x))
 
 
 @_factoring
 def eigvals(x: Native, /) -> Native:
     x, scale = _scaled(x)
-    return _times(jnp.linalg.eigvals(x), scale)
+    return _times(_by_lapack(x, jnp.linalg.eigvals(x)), scale)
 
 
 @_factoring
 def eigvalsh(x: Native, /) -> Native:
-    return jnp.linalg.eigvalsh(x)
+    return _by_lapack(x, jnp.linalg.eigvalsh(x))
 
 
 @_factoring
 def inv(x: Native, /) -> Native:
-    return jnp.linalg.inv(x)
+    return _by_lapack(x, jnp.linalg.inv(x))
 
 
 def _eye(x: Native, n_rows: int, n_cols: int) -> Native:
@@ -217,14 +228,15 @@ def matrix_norm(x: Native, /, *, keepdims: bool = False, ord: Any = "fro") -> Na
     if ord == "fro" and x.ndim > 1:
         return _euclidean_norm(x, (-2, -1), keepdims)
     if ord not in (1, -1, math.inf, -math.inf):
-        return jnp.linalg.matrix_norm(x, keepdims=keepdims, ord=ord)
+        return _by_lapack(x, jnp.linalg.matrix_norm(x, keepdims=keepdims, ord=ord))
     sizes = absolute(x)
     return with_nan(jnp.linalg.matrix_norm(sizes, keepdims=keepdims, ord=ord), sizes, (-2, -1), keepdims)
 
 
 @_factoring
 def _matrix_power(x: Native, /, *, n: int) -> Native:
-    return jnp.linalg.matrix_power(x, n)
+    power = jnp.linalg.matrix_power(x, n)
+    return _by_lapack(x, power) if n < 0 else power
 
 
 def matrix_power(x: Native, n: int, /) -> Native:
@@ -237,17 +249,18 @@ def qr(x: Native, /, *, mode: str = "reduced") -> tuple[Native, Native]:
         m, n = x.shape[-2:]
         k = m if mode == "complete" else 0
         return _eye(x, m, k), jnp.zeros((*x.shape[:-2], k, n), x.dtype)
-    return jnp.linalg.qr(x, mode=mode)
+    return _by_lapack(x, jnp.linalg.qr(x, mode=mode))
 
 
 @_factoring
 def slogdet(x: Native, /) -> tuple[Native, Native]:
-    return jnp.linalg.slogdet(x)
+    found = jnp.linalg.slogdet(x)
+    return found if x.shape[-1] in (1, 2) else _by_lapack(x, found)  # those JAX multiplies out
 
 
 @_factoring
 def solve(x1: Native, x2: Native, /) -> Native:
-    return jnp.linalg.solve(x1, x2)
+    return _by_lapack(x1, jnp.linalg.solve(x1, x2))
 
 
 @_factoring
@@ -256,14 +269,14 @@ def svd(x: Native, /, *, full_matrices: bool = True) -> tuple[Native, Native, Na
         m, n = x.shape[-2:]
         return _eye(x, m, m if full_matrices else 0), svdvals(x), _eye(x, n if full_matrices else 0, n)
     # Those of square matrices are full anyway; older versions have no derivative of what is asked to be.
-    return jnp.linalg.svd(x, full_matrices=full_matrices and x.shape[-2] != x.shape[-1])
+    return _by_lapack(x, jnp.linalg.svd(x, full_matrices=full_matrices and x.shape[-2] != x.shape[-1]))
 
 
 @_factoring
 def svdvals(x: Native, /) -> Native:
     if _is_empty(x):
         return jnp.zeros((*x.shape[:-2], 0), jnp.finfo(x.dtype).dtype)
-    return jnp.linalg.svdvals(x)
+    return _by_lapack(x, jnp.linalg.svdvals(x))
 
 
 @_factoring
@@ -312,7 +325,8 @@ def matrix_rank(x: Native, /, *, rtol: Native | float | None = None) -> Native:
 def _pinv(x: Native, rtol: Native | float | None) -> Native:
     (x,) = inexact(x)
     with jax.default_matmul_precision("highest"):
-        return jnp.linalg.pinv(x, rtol=_tolerance(x, rtol))
+        inverse = jnp.linalg.pinv(x, rtol=_tolerance(x, rtol))
+    return inverse if _is_empty(x) else _by_lapack(x, inverse)
 
 
 def pinv(x: Native, /, *, rtol: Native | float | None = None) -> Native:
