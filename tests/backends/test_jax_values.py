@@ -272,7 +272,7 @@ def test_a_sorter_of_another_shape_is_refused(mode: Mode) -> None:
 
 @pytest.mark.parametrize("index", [3, -1])
 def test_a_sorter_out_of_range_is_refused(index: int, on_jax: None) -> None:
-    with pytest.raises(ValueError, match=f"sorter must hold indices of x1, from 0 to 2, not {index}"):
+    with pytest.raises(ValueError, match=r"^searchsorted: sorter must hold indices of x1, from 0 to 2$"):
         xp.searchsorted(xp.asarray([3, 1, 2]), xp.asarray([1, 2]), sorter=xp.asarray([1, 2, index]))
 
 
