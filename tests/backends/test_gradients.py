@@ -468,6 +468,18 @@ def test_the_gradient_of_pinv_is_right_where_singular_values_are_equal(what: str
 
 
 @pytest.mark.usefixtures("differentiating")
+@pytest.mark.parametrize("rtol", [1e-2, np.float64(1e-2), np.full(2, 1e-2)], ids=["float", "scalar", "array"])
+def test_the_gradient_of_pinv_is_the_same_with_a_tolerance(rtol: Any) -> None:
+    a, weights = np.random.default_rng(5).normal(size=(2, 2, 4, 3))
+    weights = weights.swapaxes(-1, -2)
+    given = xp.asarray(rtol) if isinstance(rtol, np.ndarray) else rtol
+    expected = xp.grad(lambda x: xp.sum(xp.linalg.pinv(x) * xp.asarray(weights)))(xp.asarray(a))
+    slope = xp.grad(lambda x: xp.sum(xp.linalg.pinv(x, rtol=given) * xp.asarray(weights)))
+    for found in (slope, xp.jit(slope)):
+        np.testing.assert_allclose(found(xp.asarray(a)), expected, rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.usefixtures("differentiating")
 def test_second_derivatives_of_pinv_are_those_of_the_inverse() -> None:
     def hessian(inverse: Function) -> Any:
         return np.asarray(xp.jacobian(xp.grad(lambda x: xp.sum(inverse(x) ** 2)))(xp.eye(2) * xp.asarray([1.0, 3.0])))

@@ -325,8 +325,28 @@ def matrix_rank(x: Native, /, *, rtol: Native | float | None = None) -> Native:
 def _pinv(x: Native, rtol: Native | float | None) -> Native:
     (x,) = inexact(x)
     with jax.default_matmul_precision("highest"):
-        inverse = jnp.linalg.pinv(x, rtol=_tolerance(x, rtol))
+        inverse = jnp.linalg.pinv(x, rtol=_tolerance(x, None)) if rtol is None else _pseudoinverse(x, rtol)
     return inverse if _is_empty(x) else _by_lapack(x, inverse)
+
+
+@jax.custom_jvp
+def _pseudoinverse(x: Native, rtol: Native) -> Native:
+    return jnp.linalg.pinv(x, rtol=rtol)
+
+
+@_pseudoinverse.defjvp
+def _slope_of_pseudoinverse(primals: tuple[Native, Native], tangents: tuple[Native, Native]) -> tuple[Native, Native]:
+    """As that of `jnp.linalg.pinv`, which takes `rtol` for a constant.
+
+    Here it is an argument of a compiled function. Source: Golub and Pereyra, 1973.
+    """
+    (x, rtol), (step, _) = primals, tangents
+    with jax.default_matmul_precision("highest"):
+        inverse = _pseudoinverse(x, rtol)
+        turned, adjoint = jnp.conj(step).mT, jnp.conj(inverse).mT
+        left, right = inverse @ (adjoint @ turned), (turned @ adjoint) @ inverse
+        slope = left - (left @ x) @ inverse + right - inverse @ (x @ right) - inverse @ step @ inverse
+    return inverse, slope
 
 
 def pinv(x: Native, /, *, rtol: Native | float | None = None) -> Native:
