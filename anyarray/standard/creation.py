@@ -45,6 +45,7 @@ _NUMPY: Final = _backend.backend_of_name("numpy").free
 # By names of their own, which are found faster.
 _defaults, _zeros, _empty = _dtypes.defaults, np.zeros, np.empty
 _arange: Final[Callable[..., Any]] = np.arange
+_new: Final = _dispatch.scope["new"]
 _FEW: Final = 1 << 31
 """Below which integers fit the usual default dtype."""
 _MOST: Final = 1 << 48
@@ -673,7 +674,10 @@ def _of_few(name: str, shape: Any, dtype: np.dtype[Any], value: Number | None) -
     few = (_zeros if name == "zeros" else _empty)(shape, dtype)
     if value is not None:
         few.fill(value)
-    return wrap(few, _NUMPY)
+    array: Array = _new()  # as `wrap` does
+    array._native = few
+    array._home = _NUMPY
+    return array
 
 
 def _elements(shape: Any) -> int:
