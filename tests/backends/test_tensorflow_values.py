@@ -572,6 +572,7 @@ def test_a_sorter_of_no_integers_is_refused(dtype: str, way: Function) -> None:
 def test_counts_are_of_any_integer_dtype(dtype: str, way: Function) -> None:
     assert way(xp.repeat, np.asarray([1.0, 2.0, 3.0]), np.asarray([2, 0, 1], dtype)).tolist() == [1, 1, 3]
     assert way(xp.repeat, np.asarray([1.0, 2.0]), np.asarray([2], dtype)).tolist() == [1, 1, 2, 2]
+    assert way(xp.repeat, np.asarray([1.0, 2.0]), np.asarray([0], dtype)).tolist() == []
 
 
 @pytest.mark.parametrize("way", WAYS)

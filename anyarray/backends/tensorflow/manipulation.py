@@ -60,6 +60,7 @@ __all__ = [
     "unstack",
 ]
 
+_add = op("AddV2")
 _broadcast_to = op("BroadcastTo")
 _concat = op("ConcatV2")
 _cumsum = op("Cumsum")
@@ -368,9 +369,14 @@ def _repeated_positions(repeats: Tensor, x: Tensor, axis: int) -> Tensor:
     size = shape_of(x)[axis]
     if size is not None and is_on_host(repeats):
         return from_host(np.repeat(np.arange(size), _dtypes.signed(on_host(repeats))), repeats)
-    counts = _broadcast_to(cast(repeats, "int64"), _gather(sizes_of(x), constant((axis,)), constant(0)))
-    ends = _cumsum(counts, constant(0))
-    total = _sum(counts, constant(0))
+    counts, length = cast(repeats, "int64"), _gather(sizes_of(x), constant((axis,)), constant(0))
+    if shape_of(repeats) in ((), (1,)):  # running sums of one number end the process in XLA of TensorFlow 2.22
+        count, one = _reshape(counts, constant(())), constant(1, "int64")
+        n = cast(_reshape(length, constant(())), "int64")
+        ends, total = _mul(count, _range(one, _add(n, one), one)), _mul(count, n)
+    else:
+        counts = _broadcast_to(counts, length)
+        ends, total = _cumsum(counts, constant(0)), _sum(counts, constant(0))
     positions = _range(constant(0, "int64"), total, constant(1, "int64"))
     row = constant((1, -1))
     return flattened(_upper_bound(_reshape(ends, row), _reshape(positions, row), NATIVE["int64"]))
