@@ -493,9 +493,13 @@ def take(x: Native, indices: Native, /, *, axis: int | None = None) -> Native:
         raise ValueError("axis must be given for an array that does not have one axis")
     if indices.dtype.kind not in "iu":
         raise TypeError("NumPy would take booleans as the indices 0 and 1, and some floats")
-    if not x.size:  # NumPy looks at the indices only if it has elements to copy
-        return x[(*(slice(None),) * ((axis or 0) % x.ndim), _dtypes.signed(indices))]
-    return np.take(x, _dtypes.signed(indices), axis=axis)
+    indices = _dtypes.signed(indices)
+    if not x.size and indices.size:  # NumPy looks at the indices only if it has elements to copy
+        length = x.shape[axis or 0]
+        for index in (indices.min(), indices.max()):
+            if not -length <= index < length:
+                raise IndexError(f"index {index} is out of bounds for axis {axis or 0} with size {length}")
+    return np.take(x, indices, axis=axis)
 
 
 def take_along_axis(x: Native, indices: Native, /, *, axis: int = -1) -> Native:
