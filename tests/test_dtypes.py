@@ -582,3 +582,17 @@ def test_a_range_does_not_wrap_around(bounds: tuple[float, ...], dtype: str) -> 
     with pytest.raises(OverflowError, match=f"^arange: Python integer .* out of bounds for {dtype}"):
         xp.arange(*bounds, dtype=ours(dtype))
     assert xp.arange(2**63 - 2, 2**63).tolist() == [2**63 - 2, 2**63 - 1]
+
+
+@pytest.mark.usefixtures("backend")
+def test_integers_beyond_a_narrow_default_are_refused() -> None:
+    with xp.default_dtypes(int=xp.int8):
+        assert xp.asarray(127).dtype == xp.arange(128).dtype == xp.full(1, 127).dtype == xp.int8
+        for make in (
+            lambda: xp.asarray(128),
+            lambda: xp.arange(129),
+            lambda: xp.arange(-129, 0),
+            lambda: xp.full(1, 128),
+        ):
+            with pytest.raises(xp.ArgumentOverflowError, match=r" out of bounds for int8\. "):
+                make()

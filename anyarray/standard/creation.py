@@ -85,8 +85,9 @@ def arange(
     high: Any
     low, high, gap = (0, start, step) if stop is None else (start, stop, step)
     kind: type[Any] = int
+    is_usual = dtype is None and _defaults()[int] is _dtypes.int64
     are_ints = type(low) is type(high) is type(gap) is int
-    if not (are_ints and gap and dtype is None and -_FEW < low < _FEW and -_FEW < high < _FEW):
+    if not (is_usual and are_ints and gap and -_FEW < low < _FEW and -_FEW < high < _FEW):
         low = _number("arange", "start", low)
         high = _number("arange", "start" if stop is None else "stop", high)
         gap = _number("arange", "step", gap)
@@ -279,10 +280,12 @@ def _of_scalar(obj: Any, kind: type[Any], wanted: DType | None, device: Device |
     """An Array without axes of a Python scalar of the class `kind`."""
     if copy is False:
         raise _errors.ArgumentValueError("asarray: a Python scalar cannot become an Array without a copy")
-    if wanted is None and (kind is not int or -_FEW < obj < _FEW):
-        home = _choice.chosen_home(device)
-        if home is _NUMPY:  # for the most common, in half the time
-            return wrap(np.array(obj, _defaults()[kind].dtype), home)
+    if wanted is None:
+        usual = _defaults()[kind]
+        if kind is not int or (usual is _dtypes.int64 and -_FEW < obj < _FEW):
+            home = _choice.chosen_home(device)
+            if home is _NUMPY:  # for the most common, in half the time
+                return wrap(np.array(obj, usual.dtype), home)
     host = np.array(obj)
     return _of_host(host, wanted or _of_scalars(host.dtype, kind), device, is_new=True)
 
@@ -708,9 +711,9 @@ def _check_range(start: Any, stop: Any, step: Any, dtype: DTypeLike | None) -> N
 
     Its first and its last would wrap around.
     """
-    if dtype is None and -_FEW < start < _FEW and -_FEW < stop < _FEW:
-        return
     wanted = _defaults()[int] if dtype is None else _dtypes.dtype(dtype)
+    if wanted is _dtypes.int64 and -_FEW < start < _FEW and -_FEW < stop < _FEW:
+        return
     if wanted.kind not in "iu" or any(one - one for one in (start, stop, step)):  # as of what is not finite
         return
     if isinstance(start, int) and isinstance(stop, int) and isinstance(step, int):
