@@ -149,7 +149,8 @@ class Array(metaclass=_Unmade):
         """The same values on another backend, placed there.
 
         Gives `self` if it is placed there already. `device` is a device or its name. `stream` is accepted for the
-        standard's sake, as transfers keep their order.
+        standard's sake, as transfers keep their order. Raises TransferError for what a transform traces or
+        differentiates.
         """
         here = self._home
         try:

@@ -537,13 +537,12 @@ def _traced_home(arrays: Sequence[Array]) -> Home | None:
 
     Those of which a derivative is being computed count, too: elsewhere it would be lost.
     """
-    traced = [a._home for a in arrays if a._home.is_traced(a._native) or _is_differentiated(a)]
+    traced = [
+        a._home
+        for a in arrays
+        if a._home.is_traced(a._native) or _transfer.is_differentiated(a._native, a._home.backend)
+    ]
     return max(traced, key=operator.attrgetter("depth")) if traced else None
-
-
-def _is_differentiated(array: Array) -> bool:
-    ask = array._home.backend.is_differentiated
-    return ask is not None and ask(array._native)
 
 
 def brought(array: Array, home: Home, cause: str, explicit: bool = False) -> Native:
@@ -558,8 +557,7 @@ def brought(array: Array, home: Home, cause: str, explicit: bool = False) -> Nat
     second = getattr(array, "_second", None)
     if second is not None and second[0] is target and (target.is_deleted is None or not target.is_deleted(second[1])):
         return second[1]
-    if source.is_differentiated is not None:
-        _transfer.refuse_differentiated(array._native, source, f"be brought to {target}")
+    _transfer.refuse_differentiated(array._native, source, f"be brought to {target}")
     try:
         way = source.routes[target]
     except KeyError:

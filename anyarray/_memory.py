@@ -23,6 +23,7 @@ So alignment, which takes 0.5 us, is not worth its time.
 
 # By names of their own, which are found faster.
 _product, _ndarray, _address, _BYTE = math.prod, np.ndarray, ctypes.addressof, np.dtype(np.uint8)
+
 # Takes a fifth of the time of `a.__array_interface__`; raises for what is no contiguous, writable, non-empty buffer.
 _first_byte: Final[Callable[[Any], ctypes.c_char]] = ctypes.c_char.from_buffer
 

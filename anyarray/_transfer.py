@@ -325,7 +325,7 @@ def to_host(native: Native, source: Backend, cause: str, *, explicit: bool = Fal
 
     Raises TransferError if the array is traced, or if a guard forbids the copy off a device.
     """
-    if source.is_differentiated is not None and not explicit:
+    if not explicit:
         refuse_differentiated(native, source, "become a NumPy array or a Python scalar")
     watched = watch()
     if watched is UNWATCHED or source.library == "numpy":
@@ -362,12 +362,18 @@ def _refuse_traced(native: Native, source: Backend, cause: str, refusal: Excepti
     raise _traced(source, "become a NumPy array or a Python scalar", cure) from refusal
 
 
+def is_differentiated(native: Native, source: Backend) -> bool:
+    """Whether a derivative is being computed of an array that has values."""
+    ask = source.is_differentiated
+    return ask is not None and ask(native)
+
+
 def refuse_differentiated(native: Native, source: Backend, purpose: str) -> None:
     """Raise TransferError if a derivative is being computed of an array.
 
     What leaves its library would count as a constant.
     """
-    if source.is_differentiated is not None and source.is_differentiated(native):
+    if is_differentiated(native, source):
         raise _errors.TransferError(
             f"transfer: an array of {source} is being differentiated and cannot {purpose}, which has no derivative. "
             "Take xp.stop_gradient(x) for a constant, or return it"

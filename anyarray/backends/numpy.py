@@ -590,11 +590,14 @@ def squeeze(x: Native, /, axis: int | tuple[int, ...]) -> Native:
 def repeat(x: Native, repeats: Any, /, *, axis: int | None = None) -> Native:
     if axis is not None and not x.ndim:
         _require_axis(axis)
-    if not isinstance(repeats, int) and repeats.dtype.kind not in "iu":
+    if isinstance(repeats, int):
+        if repeats < 0:
+            raise ValueError("repeats must not be negative")  # which NumPy lets pass where there is nothing to repeat
+    elif repeats.dtype.kind not in "iu":
         raise TypeError("NumPy would take a float")
-    if isinstance(repeats, int) and repeats < 0:
-        raise ValueError("repeats must not be negative")  # which NumPy lets pass where there is nothing to repeat
-    return np.repeat(x, repeats if isinstance(repeats, int) else _dtypes.signed(repeats), axis)
+    else:
+        repeats = _dtypes.signed(repeats)
+    return np.repeat(x, repeats, axis)
 
 
 def permute_dims(x: Native, /, axes: tuple[int, ...]) -> Native:
