@@ -636,6 +636,19 @@ def integer(function: str, parameter: str, value: Any) -> int:
         raise _errors.ArgumentTypeError(f"{function}: {parameter} must be an int, not {value!r}") from error
 
 
+def number(function: str, parameter: str, value: Any) -> Any:
+    """A Python number of a number or an Array without axes."""
+    if type(value) in SCALARS:
+        return value
+    if isinstance(value, (bool, int, float, complex)) and not isinstance(value, np.generic):
+        return value
+    if hasattr(value, "item") and not getattr(value, "shape", ()):
+        item = value.item()
+        if isinstance(item, (bool, int, float, complex)):
+            return item
+    raise _errors.ArgumentTypeError(f"{function}: {parameter} must be a number, not {type(value).__name__}")
+
+
 def _plain(value: Any) -> Any:
     """Integers, alone, in sequences or arrays, as Python's; else what came."""
     if isinstance(value, (np.integer, np.ndarray)) or is_array(value):

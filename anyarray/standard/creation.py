@@ -88,9 +88,9 @@ def arange(
     is_usual = dtype is None and _defaults()[int] is _dtypes.int64
     are_ints = type(low) is type(high) is type(gap) is int
     if not (is_usual and are_ints and gap and -_FEW < low < _FEW and -_FEW < high < _FEW):
-        low = _number("arange", "start", low)
-        high = _number("arange", "start" if stop is None else "stop", high)
-        gap = _number("arange", "step", gap)
+        low = _dispatch.number("arange", "start", low)
+        high = _dispatch.number("arange", "start" if stop is None else "stop", high)
+        gap = _dispatch.number("arange", "step", gap)
         if gap == 0:
             raise _errors.ArgumentValueError("arange: step must not be 0")
         kind = int if isinstance(low, int) and isinstance(high, int) and isinstance(gap, int) else float
@@ -399,9 +399,11 @@ def eye(
     rows = _dispatch.integer("eye", "n_rows", n_rows)
     columns = rows if n_cols is None else _dispatch.integer("eye", "n_cols", n_cols)
     k = _dispatch.integer("eye", "k", k)
-    _shape("eye", (rows, columns))
     wanted = _defaults()[float] if dtype is None else _dtypes.dtype(dtype)
     home = _choice.chosen_home(device)
+    if home is _NUMPY and 0 <= _elements((rows, columns)) * wanted.itemsize < _SMALL:
+        return wrap(np.eye(rows, columns, k, wanted.dtype), home)  # so little memory need not be aligned
+    _shape("eye", (rows, columns))
     kind, place = home.backend.dtype_for(wanted), home.backend.native_device
     return created(home.eye(rows, columns, k=k, dtype=kind, device=place), home)
 
@@ -509,7 +511,7 @@ def linspace(
 
     Source: array API 2025.12, creation_functions.linspace.
     """
-    start, stop = _number("linspace", "start", start), _number("linspace", "stop", stop)
+    start, stop = _dispatch.number("linspace", "start", start), _dispatch.number("linspace", "stop", stop)
     num = _dispatch.integer("linspace", "num", num)
     if num < 0:
         raise _errors.ArgumentValueError(f"linspace: num must not be negative, not {num}")
@@ -754,16 +756,3 @@ def _shape(function: str, shape: Shape) -> tuple[int, ...]:
         raise _errors.ArgumentValueError(f"{function}: shape must have at most {_MOST_AXES} axes, not {len(lengths)}")
     _refuse_size(function, lengths)
     return lengths
-
-
-def _number(function: str, parameter: str, value: Any) -> Any:
-    """A Python number of a number or an Array without axes."""
-    if type(value) in _dispatch.SCALARS:
-        return value
-    if isinstance(value, (bool, int, float, complex)) and not isinstance(value, np.generic):
-        return value
-    if hasattr(value, "item") and not getattr(value, "shape", ()):
-        item = value.item()
-        if isinstance(item, (bool, int, float, complex)):
-            return item
-    raise _errors.ArgumentTypeError(f"{function}: {parameter} must be a number, not {type(value).__name__}")

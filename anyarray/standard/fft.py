@@ -342,12 +342,17 @@ def rfftfreq(
 
 
 def _frequencies(name: str, n: int, d: float, dtype: DTypeLike | None, device: Backend | str | None) -> Array:
-    n = _dispatch.integer(name, "n", n)
+    if type(n) is not int:
+        n = _dispatch.integer(name, "n", n)
     if n < 1:
         raise _errors.ArgumentValueError(f"{name}: n must be at least 1, not {n}")
-    if type(d) is float and not d:
+    if type(d) is not float:
+        d = _dispatch.number(name, "d", d)
+        if isinstance(d, complex):
+            raise _errors.ArgumentTypeError(f"{name}: d must be a real number, not {d}")
+    if not d:
         raise _errors.ArgumentValueError(f"{name}: d must not be 0")
-    wanted = _dtypes.default(float) if dtype is None else _dtypes.dtype(dtype)
+    wanted = _dtypes.defaults()[float] if dtype is None else _dtypes.dtype(dtype)
     if wanted.kind != "f":
         raise _errors.dtype_not_allowed(name, "dtype", "real floating-point", wanted)
     home = _choice.chosen_home(device)
