@@ -401,7 +401,7 @@ class Calibration:
         for nbytes in _BYTES:
             # Aligned, and held by nobody else: memory that can be shared if any can.
             host = numpy.free.exported(np.zeros(nbytes // 4, dtype=np.float32))
-            native = _transfer.moved(host, numpy, source, "calibrate").native if source is not numpy else host
+            native = _transfer.from_host(host, source) if source is not numpy else host
             runs = {"copy": _repeated(way.copy, native, target)}
             if way.share(native) is not None:
                 runs["view"] = _repeated(way.share, native, target)
@@ -598,6 +598,7 @@ def keep(measuring: Calibration) -> Path | None:
     Gives its path, or None if nothing was written. A calibration that was interrupted before it had measured any call
     leaves the profile that there is. Raises UnwritableError.
     """
+    _cells.uniform.cache_clear()
     file = _profile.path()
     if file is None or not measuring.has_measured:
         return None

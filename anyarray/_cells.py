@@ -25,14 +25,14 @@ Maker = Callable[[np.random.Generator, int, Any], Any]
 
 
 def _vector(random: np.random.Generator, n: int, dtype: Any) -> Host:
-    return _uniform(n, np.dtype(dtype))
+    return uniform(n, np.dtype(dtype))
 
 
 @functools.lru_cache(maxsize=len(_cost.WIDTHS))
-def _uniform(n: int, dtype: np.dtype[Any]) -> Host:
+def uniform(n: int, dtype: np.dtype[Any]) -> Host:
     """The numbers that most classes are measured with.
 
-    They are kept, as classes are measured one after the other at a size.
+    They are kept while classes are measured one after the other at a size.
     """
     numbers = np.resize(np.random.default_rng(0).uniform(0.1, 1.0, min(n, 1 << 20)).astype(dtype), n)
     numbers.flags.writeable = False

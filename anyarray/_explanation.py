@@ -208,7 +208,7 @@ def calibrate(*, seconds: float = SECONDS, backends: Sequence[str | Backend] | N
 
     Takes about `seconds`, importing the libraries included, but at least half of them after it. `backends` are names,
     such as ["numpy", "jax"], or devices; left out, all that work here. The profile is used at once, and by every later
-    program of this user. Interrupted by Ctrl-C it keeps what is measured. None, and nothing is written, if
+    program of this user. Interrupted by Ctrl-C it keeps what is measured. None, and nothing is measured, if
     ANYARRAY_PROFILE is "off". The same at the command line: `python -m anyarray calibrate`. Raises BackendError for a
     name that cannot be used, OSError before anything is measured if the profile cannot be written. If another process
     of this user calibrates, it waits until that has ended, and the logger says so.
@@ -220,9 +220,15 @@ def calibrate(*, seconds: float = SECONDS, backends: Sequence[str | Backend] | N
 
     if not isinstance(seconds, Real):
         raise _errors.ArgumentTypeError(f"calibrate: seconds must be a number, not {type(seconds).__name__}")
+    try:
+        float(seconds)
+    except OverflowError:
+        seconds = math.inf
     if not 0 < seconds < math.inf:
         raise _errors.ArgumentValueError(f"calibrate: seconds must be positive and finite, not {seconds}")
     wanted = None if backends is None else _choice.names_of("calibrate", "backends", backends)
+    if _profile.is_off():
+        return None
     _profile.check()
     with _calibration.alone(lambda text: _automatic.log(f"anyarray: {text}")):
         measuring = _calibration.prepared(wanted)

@@ -153,6 +153,13 @@ def test_calibrate_measures_and_is_used_at_once(file: Path) -> None:
     points = model.backends["numpy"].curves["matmul", 8].points
     assert [work for work, _ in points] == [2 * 3**3, 2 * 11**3]
     assert all(0 < seconds < 1 for _, seconds in points)
+    assert _cells.uniform.cache_info().currsize == 0  # hundreds of megabytes, after all sizes
+
+
+@pytest.mark.usefixtures("little")
+def test_calibrate_copies_where_copies_that_nobody_asked_for_are_forbidden(file: Path, framework: str) -> None:
+    with xp.no_transfers():
+        assert xp.calibrate(seconds=0.5, backends=["numpy", framework]) == file
 
 
 @pytest.mark.usefixtures("little")

@@ -282,6 +282,8 @@ def test_a_calibration_that_would_not_be_kept_is_refused(
     assert main(["calibrate"]) == 2
     refusal = 'calibrate: ANYARRAY_PROFILE is "off", so no profile would be kept. Unset it, or name a file by it\n'
     assert capsys.readouterr().err == refusal
+    monkeypatch.setattr(_calibration, "prepared", pytest.fail)
+    assert xp.calibrate() is None
 
 
 @pytest.mark.usefixtures("unmeasured", "file")
@@ -300,6 +302,7 @@ def test_seconds_on_the_command_line_are_positive(text: str, capsys: pytest.Capt
         ({"seconds": -1}, xp.ArgumentValueError, "seconds must be positive and finite, not -1"),
         ({"seconds": 0}, xp.ArgumentValueError, "seconds must be positive and finite, not 0"),
         ({"seconds": float("nan")}, xp.ArgumentValueError, "seconds must be positive and finite, not nan"),
+        ({"seconds": 10**400}, xp.ArgumentValueError, "seconds must be positive and finite, not inf"),
         ({"seconds": "a"}, xp.ArgumentTypeError, "seconds must be a number, not str"),
         (
             {"backends": "numpy"},
