@@ -155,7 +155,7 @@ def portable(function: Callable[P, R], /) -> Callable[P, R]:
         if not kinds or None in kinds:
             return result
         first = kinds[0]
-        backend = first.backend if first and kinds.count(first) == len(kinds) else _kind(function.__qualname__, kinds)
+        backend = first.backend if first and kinds.count(first) == len(kinds) else _kind(name_of(function), kinds)
         return _left(result, backend)  # type: ignore[no-any-return]  # R, unwrapped
 
     return called

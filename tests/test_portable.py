@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -193,6 +194,13 @@ def test_arrays_of_two_frameworks_are_refused() -> None:
         r"one input is an array of jax-\w+ and another of tf-\w+\. Convert one of them first",
     ):
         xp.portable(lambda x, y: x + y)(ours, other)
+
+
+def test_a_function_without_a_name_is_portable(name: str) -> None:
+    native = xp.to_native(xp.asarray(POINTS, device=name))
+    found = xp.portable(functools.partial(lambda factor, x, y: factor * x + y, 2))(native, POINTS)
+    assert type(found) is type(native)
+    assert_close(found, 3 * POINTS)
 
 
 def test_variables_of_tensorflow_go_in_and_gradients_come_back() -> None:
