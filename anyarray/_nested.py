@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import enum
 import operator
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final, TypeAlias
+
+import numpy as np
 
 Structure: TypeAlias = Any
 """LEAF, a `Static`, or a tuple of class, keys and the structures of the parts.
@@ -35,8 +38,10 @@ class Static:
     def __init__(self, value: Any) -> None:
         self.value = value
         kind = type(value)
-        if kind is float or kind is complex:  # by their text 0.0 and -0.0 differ and NaN is NaN
-            key: Any = repr(value)
+        if kind is float or kind is complex or isinstance(value, np.inexact):
+            key: Any = repr(value)  # by which 0.0 and -0.0 differ and NaN is NaN
+        elif isinstance(value, enum.Enum):  # that of a dataclass may have no hash
+            key = id(value)
         elif isinstance(value, tuple):  # equal ones may hold 1, True and 1.0
             key = tuple(map(Static, value))
         else:
@@ -56,6 +61,8 @@ def opened(value: Any) -> tuple[tuple[Any, ...] | None, Iterable[Any]] | None:
     The keys are None if they are 0, 1, 2 ... Those of a dataclass are its fields that are set, then the other
     attributes of the instance.
     """
+    if isinstance(value, enum.Enum):
+        return None  # whatever it holds: there is one object of each member
     if isinstance(value, (tuple, list)):
         return None, value
     if isinstance(value, dict):
@@ -93,6 +100,9 @@ def mapped(value: Any, change: Callable[[Any], Any]) -> Any:
     So is a container that `change` leaves as it was. The parts of a dataclass are its fields here: its other attributes
     stay as they are.
     """
+    content = opened(value)
+    if content is None:
+        return value
     if _is_instance_of_dataclass(value):
         fields = _fields(value)
         changed = {name: change(getattr(value, name)) for name in fields}
@@ -100,9 +110,6 @@ def mapped(value: Any, change: Callable[[Any], Any]) -> Any:
             return value
         attributes = {**getattr(value, "__dict__", {}), **changed}
         return closed(type(value), tuple(attributes), attributes.values())
-    content = opened(value)
-    if content is None:
-        return value
     keys, parts = content[0], list(content[1])
     parts_now = [change(part) for part in parts]
     if all(map(operator.is_, parts, parts_now)):

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Final
+from enum import Enum
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import pytest
@@ -48,6 +49,24 @@ class Slotted:
 @dataclass
 class Steps:
     n: int = 0
+
+
+class Legs(NamedTuple):
+    n: int
+
+
+class Pace(Steps, Enum):
+    """Members that are a dataclass's, whose equality leaves them no hash."""
+
+    SLOW = 1
+    FAST = 2
+
+
+class Animal(Legs, Enum):
+    """Members that are tuples."""
+
+    BIRD = 2
+    BEETLE = 6
 
 
 class Named(dict[str, Any]):
@@ -146,6 +165,15 @@ def test_a_dict_of_somebody_s_own_keeps_its_class_in_a_portable_function(name: s
     found = xp.portable(lambda d: Named(a=d.a * 2))(Named(a=native_of(name)))
     assert type(found) is Named
     assert_same(xp.asarray(found.a), ROWS * 2)
+
+
+@pytest.mark.parametrize("kind", [Pace, Animal])
+def test_a_member_of_an_enumeration_is_itself_inside(kind: Any, backend: xp.Backend) -> None:
+    first, second = kind
+    for transform in (xp.jit, xp.vmap):
+        changed = transform(lambda x, member: x * (1 if member is first else -1))
+        assert_same(changed(xp.asarray(ROWS), first), ROWS)
+        assert_same(changed(xp.asarray(ROWS), second), -ROWS)
 
 
 def test_functions_of_two_factories_are_not_taken_for_one(framework: str) -> None:

@@ -191,7 +191,9 @@ def test_static_argnames_count_by_their_value(backend: xp.Backend) -> None:
     assert_same(total(x, 0, model=Model(3)), ROWS.sum(0) * 3)
 
 
-@pytest.mark.parametrize("kind", [tuple, frozenset, lambda values: Pair(None, tuple(values))])
+@pytest.mark.parametrize(
+    "kind", [tuple, frozenset, lambda values: Pair(None, tuple(values)), lambda values: np.float32(values[0])]
+)
 def test_static_arguments_that_hold_numbers_count_by_their_kind(
     kind: Callable[[Any], Any], backend: xp.Backend
 ) -> None:
