@@ -6,10 +6,13 @@ Tested are threads, closures, results that vary and arguments by name.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import inspect
+import itertools
 import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
+from types import FrameType
 from typing import Any, Final
 
 import numpy as np
@@ -17,6 +20,7 @@ import pytest
 from comparison import assert_same
 
 import anyarray as xp
+from anyarray import _choice
 
 ROWS: Final = np.asarray([[0.5, 1.0, -2.0], [3.0, -0.25, 4.0]])
 THREADS: Final = 6
@@ -303,6 +307,42 @@ def test_an_exception_of_a_function_called_often_is_its_own(backend: xp.Backend)
     with pytest.raises(KeyError, match="mine"):
         function(xp.ones(1))
     assert xp.ones(1).device is before
+
+
+def interrupted_at(line: int, ran: list[Any]) -> Callable[[FrameType, str, Any], Any]:
+    """What Ctrl-C does before that line of ours, unless the function ran."""
+    lines = itertools.count()
+
+    def interrupt(frame: FrameType, event: str, argument: Any) -> Any:
+        file = frame.f_code.co_filename
+        if not (file.startswith("<anyarray jit") or file.endswith("_jit.py")):
+            return None
+        if event == "line" and not ran and next(lines) == line:
+            raise KeyboardInterrupt
+        return interrupt
+
+    return interrupt
+
+
+@pytest.mark.parametrize("arguments", [{}, {"factor": 2}])
+def test_an_interrupt_before_a_function_called_often_runs_leaves_nothing_chosen(arguments: dict[str, float]) -> None:
+    ran: list[Any] = []
+
+    def doubled(x: xp.Array, factor: float = 2) -> xp.Array:
+        ran.append(x)
+        return x * factor
+
+    function, x = xp.jit(doubled), xp.ones(2)
+    called_often(function, x, **arguments)
+    before, traced = _choice.current().backend, sys.gettrace()
+    for line in range(50):
+        ran.clear()
+        sys.settrace(interrupted_at(line, ran))
+        with contextlib.suppress(KeyboardInterrupt):
+            function(x, **arguments)
+        sys.settrace(traced)
+        assert _choice.current().backend is before
+    assert ran
 
 
 def test_methods_called_often_see_their_object(backend: xp.Backend) -> None:

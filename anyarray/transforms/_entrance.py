@@ -12,7 +12,6 @@ from anyarray._backend import Home, Native
 from anyarray._choice import Choice
 
 USUAL: Final = _dtypes._STANDARD_DEFAULTS
-reset_choice: Final = _choice._current.reset
 set_choice: Final = _choice._current.set
 RESERVED: Final = {
     "own_",
@@ -28,7 +27,6 @@ RESERVED: Final = {
     "run_",
     "result_",
     "error_",
-    "token_",
 }
 """Names in the entrance, which no parameter may have, nor those of `given_names`."""
 
@@ -42,7 +40,7 @@ class Own:
 
     __slots__ = (
         *("auto", "bare", "changes", "current", "defaults", "explain", "fast", "function", "made", "new"),
-        *("nearest", "others", "refusals", "reset", "set", "slow", "usual"),
+        *("nearest", "others", "refusals", "set", "slow", "usual"),
     )
 
     fast: dict[Home, Callable[..., Native] | None]
@@ -61,7 +59,6 @@ class Own:
         self.explain = functools.partial(_diagnosis.diagnose_leak, function="jit")
         self.new = _dispatch.scope["new"]
         self.others = (AttributeError, KeyError, TypeError)
-        self.reset = reset_choice
         self.set = set_choice
         self.usual = USUAL
         self.nearest: dict[str, Any] = {
@@ -153,18 +150,20 @@ def called{inspect.Signature(bare)}:
                 result_._home = home_
                 return result_
     elif home_ in own_.bare{is_there}:
-        chosen_ = own_.current().backend
+        choice_ = own_.current()
+        chosen_ = choice_.backend
         if chosen_ is None or chosen_ is home_.backend:
             {wrapping}
-            token_ = own_.set(own_.bare[home_]) if chosen_ is None else None
             try:
+                if chosen_ is None:
+                    own_.set(own_.bare[home_])  # inside, as Ctrl-C may come right after it
                 return own_.function({", ".join(fresh)})
             except Exception as error_:
                 own_.explain(error_)
                 raise
             finally:
-                if token_ is not None:
-                    own_.reset(token_)
+                if chosen_ is None:
+                    own_.set(choice_)
     return own_.slow(({", ".join(names)},), {{}})
 """
 

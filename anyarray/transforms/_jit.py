@@ -36,7 +36,6 @@ from anyarray.transforms._entrance import (
     entrance_text,
     given_names,
     keywords_of,
-    reset_choice,
     set_choice,
 )
 
@@ -418,13 +417,14 @@ class _Jit:
         args = tuple([wrap(one._native, home) if type(one) is Array else one for one in args])
         if kwargs:
             kwargs = {name: wrap(one._native, home) if type(one) is Array else one for name, one in kwargs.items()}
-        if _choice.current().backend is not None:
+        choice = _choice.current()
+        if choice.backend is not None:
             return self._function(*args, **kwargs)
-        token = set_choice(self._bare[home])
         try:
+            set_choice(self._bare[home])  # inside, as Ctrl-C may come right after it
             return self._function(*args, **kwargs)
         finally:
-            reset_choice(token)
+            set_choice(choice)
 
     def _prepared(self, home: Home, one: _Executable, natives: Sequence[Native]) -> Array:
         """The result of a function that was called before.
