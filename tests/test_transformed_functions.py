@@ -228,6 +228,12 @@ def test_argnums_are_different_integers(transform: str) -> None:
             getattr(xp, transform)(xp.sum, argnums=wrong)
 
 
+@pytest.mark.parametrize("argnums", [np.int64(1), [np.int64(1)], np.asarray(1)])
+def test_argnums_may_be_integers_of_numpy(argnums: Any, differentiating: xp.Backend) -> None:
+    gradient = xp.grad(lambda x, y: xp.sum(x * y), argnums)(xp.asarray(ROWS), xp.ones(3))
+    assert_same(gradient[0] if isinstance(argnums, list) else gradient, ROWS.sum(0))
+
+
 def test_argnums_may_not_name_one_argument_twice_from_both_ends(differentiating: xp.Backend) -> None:
     with pytest.raises(ValueError, match=r"^grad: argnums must name each argument once, not \(0, -1\)$"):
         xp.grad(lambda x: xp.sum(x), argnums=(0, -1))(xp.ones(2))

@@ -554,12 +554,14 @@ def test_vmap_maps_the_first_axis(backend: xp.Backend) -> None:
     assert_same(xp.vmap(xp.sum)(xp.asarray(ROWS)), ROWS.sum(1))
 
 
-def test_vmap_maps_the_axes_that_are_named(backend: xp.Backend) -> None:
+@pytest.mark.parametrize("integer", [int, np.int64])
+def test_vmap_maps_the_axes_that_are_named(integer: Callable[[int], int], backend: xp.Backend) -> None:
     def function(column: xp.Array, other: xp.Array, factor: float) -> tuple[xp.Array, xp.Array]:
         return column * factor, xp.sum(column) + other
 
     x, y = xp.asarray(ROWS), xp.asarray([1.0, 2.0])
-    scaled, total = xp.vmap(function, in_axes=(-1, None, None), out_axes=(1, 0))(x, y, 3.0)
+    scaled, total = xp.vmap(function, in_axes=(integer(-1), None, None), out_axes=(integer(1), 0))(x, y, 3.0)
+    assert_same(xp.vmap(xp.sum, in_axes=integer(1))(x), ROWS.sum(0))
     assert_same(scaled, ROWS * 3)
     assert_same(total, ROWS.sum(0)[:, None] + np.asarray([1.0, 2.0]))
 

@@ -74,7 +74,7 @@ def _value_and_grad(
     name: str, function: Callable[..., Any], argnums: int | Sequence[int]
 ) -> Callable[[tuple[Any, ...], dict[str, Any]], tuple[Any, Any]]:
     check(name, function)
-    _check_argnums(name, argnums)
+    argnums = _integers(name, argnums)
 
     @clear_about_leaks(name)
     def called(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
@@ -119,7 +119,7 @@ def jacobian(
     if mode not in ("reverse", "forward"):
         raise _errors.ArgumentValueError(f'jacobian: mode must be "reverse" or "forward", not {mode!r}')
     check("jacobian", f)
-    _check_argnums("jacobian", argnums)
+    argnums = _integers("jacobian", argnums)
 
     @standing_for(f)
     @clear_about_leaks("jacobian")
@@ -188,12 +188,13 @@ class _Differentiated(Call):
         return found[0] if self._is_one else tuple(found)
 
 
-def _check_argnums(name: str, argnums: Any) -> None:
-    """Raise TypeError unless `argnums` is an integer or several.
+def _integers(name: str, argnums: Any) -> int | tuple[int, ...]:
+    """`argnums` as Python's own integers.
 
-    Raises ValueError if one of them comes twice.
+    Raises TypeError unless it is an integer or several, ValueError if one of them comes twice.
     """
-    numbers = list(argnums) if isinstance(argnums, (tuple, list, range)) else [argnums]
+    plain: Any = _dispatch._plain(argnums)
+    numbers = plain if isinstance(plain, tuple) else (plain,)
     for one in numbers:
         if not isinstance(one, int) or isinstance(one, bool):
             raise _errors.ArgumentTypeError(
@@ -201,6 +202,7 @@ def _check_argnums(name: str, argnums: Any) -> None:
             )
     if len(set(numbers)) < len(numbers):
         raise _named_twice(name, numbers)
+    return plain  # type: ignore[no-any-return]  # looked at above
 
 
 def _named_twice(name: str, argnums: Sequence[int]) -> _errors.ArgumentValueError:
