@@ -200,7 +200,9 @@ class backend:  # noqa: N801 - used as a function
         _current.set(outer if here.block is self and outer is not None else _without(here, self))
 
     def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
-        if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+        if not callable(function):
+            raise _errors.ArgumentTypeError(f"backend: decorates a function, not {type(function).__name__}")
+        if is_any_of(function, inspect.isgeneratorfunction, inspect.isasyncgenfunction):
             raise _errors.ArgumentTypeError(
                 f"backend: {_called(function)} is a generator function, which is suspended with the block open. "
                 "Use a with block inside it"
@@ -211,12 +213,12 @@ class backend:  # noqa: N801 - used as a function
                 "Decorate its methods"
             )
         name = self._name
-        if inspect.iscoroutinefunction(function):
+        if is_any_of(function, inspect.iscoroutinefunction):
 
             @functools.wraps(function)
             async def awaited(*args: P.args, **kwargs: P.kwargs) -> Any:
                 with backend(name):
-                    return await function(*args, **kwargs)
+                    return await cast(Any, function)(*args, **kwargs)
 
             return cast(Callable[P, R], awaited)
 
@@ -237,6 +239,11 @@ def _check_name(function: str, name: object) -> None:
         raise _errors.ArgumentTypeError(
             f'{function}: must be a name, such as "jax", or a device, not {type(name).__name__}'
         )
+
+
+def is_any_of(function: Any, *kinds: Callable[[Any], bool]) -> bool:
+    """Whether a function, or the call of an object, is of some kind."""
+    return any(is_kind(function) or is_kind(type(function).__call__) for is_kind in kinds)
 
 
 def _called(function: Callable[..., Any]) -> str:

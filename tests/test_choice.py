@@ -156,6 +156,29 @@ def test_a_decorated_async_function_keeps_its_backend_over_an_await(framework: s
     assert asyncio.run(main()) == (framework, framework, "numpy")
 
 
+def test_a_decorated_object_whose_call_is_awaited_keeps_its_backend(framework: str) -> None:
+    class Asked:
+        async def __call__(self) -> str:
+            await asyncio.sleep(0)
+            return here()
+
+    assert asyncio.run(xp.backend(framework)(Asked())()) == framework
+
+
+def test_an_object_whose_call_is_a_generator_is_refused() -> None:
+    class Steps:
+        def __call__(self) -> Iterator[int]:
+            yield 1
+
+    with pytest.raises(TypeError, match="is a generator function, which is suspended with the block open"):
+        xp.backend("numpy")(Steps())
+
+
+def test_what_cannot_be_called_is_not_decorated() -> None:
+    with pytest.raises(TypeError, match=r"^backend: decorates a function, not int$"):
+        xp.backend("numpy")(5)  # type: ignore[arg-type]  # the fault is the point
+
+
 def test_a_generator_function_is_refused() -> None:
     def steps() -> Iterator[int]:
         yield 1
