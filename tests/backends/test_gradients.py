@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Sequence
 from typing import Any, Final
@@ -546,7 +547,11 @@ def test_a_quotient_rounded_down_has_no_slope_also_by_a_divisor_of_zero(is_compi
     [float, math.exp, np.asarray, xp.Array.tolist, lambda x: x.to_device("numpy")],
     ids=["float", "math", "asarray", "tolist", "to_device"],
 )
-@pytest.mark.parametrize("derivative", [xp.grad, xp.jacobian])
+@pytest.mark.parametrize(
+    "derivative",
+    [xp.grad, xp.jacobian, functools.partial(xp.jacobian, mode="forward")],
+    ids=["grad", "jacobian", "forward"],
+)
 def test_what_is_differentiated_does_not_leave_as_a_constant(
     derivative: Callable[..., Any], read: Callable[[xp.Array], Any], framework: str
 ) -> None:
@@ -564,6 +569,29 @@ def test_what_is_differentiated_does_not_leave_as_a_constant(
         printed: list[str] = []
         derivative(lambda x: (printed.append(repr(x)), xp.sum(x))[1])(x)
         assert printed
+
+
+@pytest.mark.parametrize("read", [np.asarray, lambda x: x.to_device("numpy")], ids=["asarray", "to_device"])
+@pytest.mark.usefixtures("differentiating")
+def test_an_argument_of_many_elements_does_not_leave_in_forward_mode(read: Callable[[xp.Array], Any]) -> None:
+    with pytest.raises(xp.TransferError):
+        xp.jacobian(lambda x: x * xp.asarray(read(x)), mode="forward")(xp.ones(100))
+
+
+@pytest.mark.parametrize("mode", ["reverse", "forward"])
+@pytest.mark.usefixtures("differentiating")
+def test_the_jacobian_of_few_elements_is_a_part_of_that_of_many(mode: Any) -> None:
+    def function(x: xp.Array) -> tuple[xp.Array, xp.Array, xp.Array]:
+        squares = xp.reshape(x * x, (-1, 1)) * xp.asarray([1.0, 2.0])
+        twice = x * x
+        twice[xp.asarray([1, 1])] = x[:2] * 3
+        return squares, twice, xp.jit(xp.cumulative_prod)(xp.where(x > 2, xp.sqrt(x), x))
+
+    many = xp.linspace(0.5, 4.0, 100)
+    for of_few, of_many in zip(
+        xp.jacobian(function, mode=mode)(many[:3]), xp.jacobian(function, mode=mode)(many), strict=True
+    ):
+        assert_same(of_few, np.asarray(of_many)[:3, ..., :3])
 
 
 def test_a_block_inside_keeps_the_derivative(framework: str) -> None:

@@ -23,6 +23,7 @@ from anyarray.backends.tensorflow._kernel import (
     constant,
     is_complex,
     is_lasting,
+    may_be_differentiated,
     name_of,
     number,
     op,
@@ -211,16 +212,23 @@ def _neighbours(x: Tensor, rows: Length, n: Length) -> tuple[Tensor, Tensor, Len
 
 
 is_mapped: Final[ContextVar[bool]] = ContextVar("anyarray mapped", default=False)
-"""Whether `tf.vectorized_map` makes another graph of the one that is made now."""
+"""Whether `tf.vectorized_map` makes another graph of the one that is made now, or an accumulator watches.
+
+Neither sees a custom gradient.
+"""
 
 is_for_xla: Final[ContextVar[bool]] = ContextVar("anyarray for XLA", default=False)
 """Whether XLA will compile the graph that is made now."""
 
 
+_MOST_INT32: Final = 2**31 - 1
+
+
 def written(rows: Tensor, index: Tensor, value: Tensor) -> Tensor:
     """`rows` with those of `value` at `index`, the last where one repeats."""
-    if is_mapped.get():
-        index = cast(index, "int32")  # with which alone `tf.vectorized_map` joins its own
+    length = rows.shape[0]
+    if may_be_differentiated(rows, value) and (length is None or length <= _MOST_INT32):
+        index = cast(index, "int32")  # with which alone TensorFlow's maps and Jacobians join their own
     return _scatter(rows, _reshape(index, constant((-1, 1))), value)
 
 

@@ -207,8 +207,14 @@ _is_recorded: Final = undocumented("tensorflow.python.eager.record", "should_rec
 """Whether a tape records what is computed of some tensors."""
 
 
+_accumulators: ContextVar[tuple[Any, ...]] = ContextVar("anyarray accumulators", default=())
+"""Those of the derivatives that are being computed in forward mode."""
+
+
 def is_differentiated(x: Tensor) -> bool:
-    return _derivative.get() is not None and _is_recorded is not None and _is_recorded([x])
+    if _derivative.get() is not None and _is_recorded is not None and _is_recorded([x]):
+        return True
+    return any(one.jvp(x) is not None for one in _accumulators.get())
 
 
 def _differentiated(forward: Callable[[], Any], backward: Callable[[Any], Any]) -> Any:
@@ -334,19 +340,25 @@ def _mapped_over_nothing(function: Callable[..., list[Tensor]], xs: Sequence[Ten
     return [_fill(known_shape((0, *shape)), constant(0, NAME[y.dtype])) for y, shape in zip(ys, shapes, strict=True)]
 
 
+def _without_custom_gradients(function: Callable[[Any], list[Tensor]], x: Any) -> list[Tensor]:
+    """`function` of `x`, called where custom gradients would be dropped."""
+    token = is_mapped.set(True)
+    try:
+        return function(x)
+    finally:
+        is_mapped.reset(token)
+
+
 def _mapped(function: Callable[[Any], list[Tensor]], xs: Any) -> list[Tensor]:
-    """`tf.vectorized_map`, of which what is called inside can know."""
+    """`tf.vectorized_map`, with what it raises inside."""
     raised: list[Exception] = []
 
     def of_slices(slices: Any) -> list[Tensor]:
-        token = is_mapped.set(True)
         try:
-            return function(slices)
+            return _without_custom_gradients(function, slices)
         except Exception as error:
             raised.append(error)
             raise
-        finally:
-            is_mapped.reset(token)
 
     of_slices.autograph_info__ = None  # type: ignore[attr-defined]  # pyright: ignore[reportFunctionMemberAccess]
     try:
@@ -373,10 +385,34 @@ def jacobian(function: Callable[..., list[Tensor]], xs: Sequence[Tensor], mode: 
     def backward(recorded: tuple[Any, list[Tensor], list[Tensor]]) -> list[list[Tensor]]:
         tape, watched, ys = recorded
         with _NoGradient("jacobian"):
-            return [tape.jacobian(y, watched, unconnected_gradients=_ZERO) for y in ys]
+            return [_pulled_back(tape, y, watched) for y in ys]
 
     found: list[list[Tensor]] = _differentiated(forward, backward)
     return found
+
+
+_FEW: Final = {"forward": 16, "reverse": 64}
+"""Directions that take less time one by one, outside graphs, than tracing a graph that takes all at once."""
+
+
+def _pulled_back(tape: Any, y: Tensor, xs: list[Tensor]) -> list[Tensor]:
+    """Derivatives of one result by each of `xs`."""
+    if not _are_few(y, "reverse"):
+        found: list[Tensor] = tape.jacobian(y, xs, unconnected_gradients=_ZERO)
+        return found
+    rows = [tape.gradient(y, xs, one, unconnected_gradients=_ZERO) for one in tf.unstack(_directions(y))]
+    return [tf.reshape(tf.stack(of_x), [*y.shape, *x.shape]) for x, of_x in zip(xs, zip(*rows, strict=True), strict=True)]
+
+
+def _are_few(x: Tensor, mode: str) -> bool:
+    return tf.executing_eagerly() and 0 < math.prod(x.shape) <= _FEW[mode]
+
+
+def _directions(x: Tensor) -> Tensor:
+    """One array for each element of `x`, of its shape: 1 there, else 0."""
+    shape = x.shape.as_list()
+    size = math.prod(shape)
+    return tf.reshape(tf.eye(size, dtype=x.dtype), [size, *shape])
 
 
 def _watched(tape: Any, xs: Sequence[Tensor]) -> list[Tensor]:
@@ -391,19 +427,25 @@ def _pushed_forward(function: Callable[..., list[Tensor]], xs: Sequence[Tensor],
     """Derivatives of each result by one of `xs`, in all directions at once."""
     xs = list(map(_identity, xs))  # as in `_watched`
     x = xs[position]
-    shape = x.shape.as_list()
-    size = math.prod(shape)
 
     def pushed(direction: Tensor) -> list[Tensor]:
         with tf.autodiff.ForwardAccumulator(x, direction) as accumulator:
-            ys = function(*xs)
+            token = _accumulators.set((*_accumulators.get(), accumulator))
+            try:
+                ys = function(*xs)
+            finally:
+                _accumulators.reset(token)
         return [_identity(accumulator.jvp(y, unconnected_gradients=_ZERO)) for y in ys]
 
-    directions = tf.reshape(tf.eye(size, dtype=x.dtype), [size, *shape])
+    directions = _directions(x)
     with _NoGradient("jacobian"):
-        derivatives = _mapped(pushed, directions)
+        if _are_few(x, "forward"):
+            columns = [_without_custom_gradients(pushed, one) for one in tf.unstack(directions)]
+            derivatives = [tf.stack(of_y) for of_y in zip(*columns, strict=True)]
+        else:
+            derivatives = _mapped(pushed, directions)
     return [
-        tf.reshape(tf.transpose(one, [*range(1, one.shape.rank), 0]), [*one.shape.as_list()[1:], *shape])
+        tf.reshape(tf.transpose(one, [*range(1, one.shape.rank), 0]), [*one.shape.as_list()[1:], *x.shape])
         for one in derivatives
     ]
 
