@@ -530,6 +530,11 @@ def test_clip_without_bounds_is_what_is_given(mode: Mode) -> None:
     same(mode(xp.clip)(xp.asarray([1j])), [1j])
 
 
+def test_an_imaginary_number_is_true_in_a_sum_of_bools(mode: Mode) -> None:
+    assert mode(lambda x: xp.sum(x, dtype=xp.bool))(xp.asarray([0, 1j])).tolist() is True
+    assert mode(lambda x: xp.prod(x, dtype=xp.bool))(xp.asarray([1j, 2j])).tolist() is True
+
+
 def test_clip_with_a_bound_refuses_complex_numbers(mode: Mode) -> None:
     with pytest.raises(TypeError, match=r"^clip: x must have a real numeric dtype, not complex128"):
         mode(lambda x: xp.clip(x, 0))(xp.asarray([1j]))

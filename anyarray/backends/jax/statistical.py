@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from anyarray import _dtypes
-from anyarray.backends.jax._kernel import NATIVE, Axes, Native, cast, compiled, inexact, kind_of, require_kinds
+from anyarray.backends.jax._kernel import NATIVE, Axes, Native, cast, compiled, inexact, kind_of, require_kinds, truth
 
 __all__ = ["cumulative_prod", "cumulative_sum", "max", "mean", "min", "prod", "std", "sum", "var"]
 
@@ -22,11 +22,13 @@ def total_dtype(x: Native, dtype: Any) -> Any:
 
 @compiled
 def sum(x: Native, *, axis: Axes = None, dtype: Any = None, keepdims: bool = False) -> Native:
+    x = truth(x) if dtype == bool else x
     return jnp.sum(x, axis=axis, dtype=total_dtype(x, dtype), keepdims=keepdims)
 
 
 @compiled
 def prod(x: Native, *, axis: Axes = None, dtype: Any = None, keepdims: bool = False) -> Native:
+    x = truth(x) if dtype == bool else x
     return jnp.prod(x, axis=axis, dtype=total_dtype(x, dtype), keepdims=keepdims)
 
 
