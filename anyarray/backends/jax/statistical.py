@@ -22,13 +22,13 @@ def total_dtype(x: Native, dtype: Any) -> Any:
 
 @compiled
 def sum(x: Native, *, axis: Axes = None, dtype: Any = None, keepdims: bool = False) -> Native:
-    x = truth(x) if dtype == bool else x
+    x = truth(x) if dtype == NATIVE["bool"] else x
     return jnp.sum(x, axis=axis, dtype=total_dtype(x, dtype), keepdims=keepdims)
 
 
 @compiled
 def prod(x: Native, *, axis: Axes = None, dtype: Any = None, keepdims: bool = False) -> Native:
-    x = truth(x) if dtype == bool else x
+    x = truth(x) if dtype == NATIVE["bool"] else x
     return jnp.prod(x, axis=axis, dtype=total_dtype(x, dtype), keepdims=keepdims)
 
 

@@ -401,7 +401,8 @@ def _pulled_back(tape: Any, y: Tensor, xs: list[Tensor]) -> list[Tensor]:
         found: list[Tensor] = tape.jacobian(y, xs, unconnected_gradients=_ZERO)
         return found
     rows = [tape.gradient(y, xs, one, unconnected_gradients=_ZERO) for one in tf.unstack(_directions(y))]
-    return [tf.reshape(tf.stack(of_x), [*y.shape, *x.shape]) for x, of_x in zip(xs, zip(*rows, strict=True), strict=True)]
+    columns = map(tf.stack, zip(*rows, strict=True))
+    return [tf.reshape(one, [*y.shape, *x.shape]) for one, x in zip(columns, xs, strict=True)]
 
 
 def _are_few(x: Tensor, mode: str) -> bool:
