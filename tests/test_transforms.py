@@ -223,10 +223,11 @@ def test_jit_refuses_what_is_neither_array_nor_hashable(config: Any, framework: 
     assert isinstance(raised.value.__cause__, TypeError)
 
 
-def test_static_argnames_must_be_parameters() -> None:
-    with pytest.raises(ValueError, match=r"^jit: static_argnames must name parameters of double, not 'n'$"):
+@pytest.mark.parametrize(("names", "first"), [("n", "'n'"), (1, "1"), (["x", 0, "n"], "0")])
+def test_static_argnames_must_be_parameters(names: Any, first: str) -> None:
+    with pytest.raises(ValueError, match=rf"^jit: static_argnames must name parameters of double, not {first}$"):
 
-        @xp.jit(static_argnames="n")
+        @xp.jit(static_argnames=names)
         def double(x: xp.Array) -> xp.Array:
             return 2 * x
 

@@ -7,7 +7,7 @@ import inspect
 import linecache
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, NamedTuple, overload
 
 from anyarray import _backend, _choice, _dispatch, _dtypes, _errors, _nested
@@ -66,7 +66,8 @@ def jit(f: Callable[..., Any] | None = None, /, *, static_argnames: str | Sequen
     >>> power(xp.asarray([1.0, 3.0]), n=2).tolist()
     [1.0, 9.0]
     """
-    names = (static_argnames,) if isinstance(static_argnames, str) else tuple(static_argnames)
+    is_one = isinstance(static_argnames, str) or not isinstance(static_argnames, Iterable)
+    names: Any = (static_argnames,) if is_one else tuple(static_argnames)
     if f is None:
         return functools.partial(jit, static_argnames=names)
     check("jit", f)
@@ -171,13 +172,13 @@ class _Jit:
 
     def __init__(self, function: Callable[..., Any], static: tuple[str, ...]) -> None:
         self._function = function
-        self._static = frozenset(static)
         self._positional = positional_of(function)
-        unknown = self._static.difference(self._positional, keywords_of(function))
+        unknown = [one for one in static if one not in (*self._positional, *keywords_of(function))]
         if unknown:
             raise _errors.ArgumentValueError(
-                f"jit: static_argnames must name parameters of {name_of(function)}, not {min(unknown)!r}"
+                f"jit: static_argnames must name parameters of {name_of(function)}, not {unknown[0]!r}"
             )
+        self._static = frozenset(static)
         self._compiled: dict[Any, _Compiled] = {}
         self._known: dict[tuple[Home, Structure], _Compiled] = {}
         """The same by the home of the arguments, under the usual default dtypes."""
