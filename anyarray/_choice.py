@@ -151,16 +151,20 @@ def chosen() -> Backend | None:
     Imports its library.
     """
     choice = current()
-    if isinstance(choice.backend, Automatic):
+    named = choice.backend
+    if isinstance(named, Automatic):
         return None
-    if isinstance(choice.backend, str):
-        try:
-            choice.backend = _backend.backend_of_name(choice.backend)
-        except _errors.BackendError as error:
-            if choice is process_default and choice.backend == _asked_for():
-                error.args = (f"{error}. The environment variable {VARIABLE} asks for it",)
-            raise
-    return choice.backend
+    if not isinstance(named, str):
+        return named
+    try:
+        found = _backend.backend_of_name(named)
+    except _errors.BackendError as error:
+        if choice is process_default and named == _asked_for():
+            error.args = (f"{error}. The environment variable {VARIABLE} asks for it",)
+        raise
+    if choice.backend is named:  # else a thread has set another default meanwhile
+        choice.backend = found
+    return found
 
 
 class backend:  # noqa: N801 - used as a function
@@ -339,7 +343,8 @@ def _settle(choice: Choice) -> bool:
 
     Then calls run where their inputs are, and are not asked about.
     """
-    if choice.backend is BY_COST and choice.candidates is None and _automatic.model() is None and _STATE.is_known:
+    is_settled = choice.backend is BY_COST and choice.candidates is None and _automatic.model() is None
+    if is_settled and _STATE.is_known and choice.backend is BY_COST:  # no thread has set another default meanwhile
         choice.backend = None
     return choice.backend is None
 

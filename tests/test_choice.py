@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import anyarray as xp
+from anyarray import _automatic, _backend
 
 
 def here() -> str:
@@ -296,6 +297,30 @@ def test_the_default_holds_in_new_threads(framework: str) -> None:
     thread.start()
     thread.join()
     assert seen == [framework]
+
+
+def test_a_default_that_a_thread_sets_while_a_library_is_imported_stays(
+    framework: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = _backend.backend_of_name
+
+    def meanwhile(name: str) -> xp.Backend:
+        xp.set_default_backend("numpy")
+        return found(name)
+
+    xp.set_default_backend(framework)
+    monkeypatch.setattr(_backend, "backend_of_name", meanwhile)
+    here()
+    assert here() == "numpy"
+
+
+def test_a_default_that_a_thread_sets_while_the_profile_is_read_stays(
+    framework: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _automatic.forget()
+    monkeypatch.setattr(_automatic, "_looked_up", lambda: xp.set_default_backend(framework))
+    xp.ones(1)
+    assert here() == framework
 
 
 def test_set_default_backend_takes_a_device(framework: str) -> None:
