@@ -129,7 +129,7 @@ def _named(name: str) -> Choice:
 
 
 def _asked_for() -> str:
-    """What the environment variable says, without the spaces around it.
+    """What ANYARRAY_BACKEND says, without the spaces around it.
 
     Windows leaves one after `set NAME=value &&`.
     """

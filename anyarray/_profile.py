@@ -40,7 +40,7 @@ class UnwritableError(OSError):
 
 
 def _asked_for() -> str:
-    """What the environment variable says, without the spaces around it.
+    """What ANYARRAY_PROFILE says, without the spaces around it.
 
     Windows leaves one after `set NAME=value &&`.
     """
