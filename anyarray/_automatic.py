@@ -356,6 +356,8 @@ class Prospect(NamedTuple):
     key: Any
     is_numpys: bool
     """Whether no backend is enough faster than NumPy, as far as is known."""
+    known: _cost.Model | None
+    """The model that it is predicted by."""
 
 
 @functools.lru_cache(maxsize=4096)
@@ -363,11 +365,11 @@ def _prospect(function: str, shapes: tuple[Shape, ...], dtypes: tuple[DType, ...
     known, found = state.model, _cost.call(function, shapes, dtypes, has_axis=has_axis)
     key = (function, shapes, tuple([dtype.name for dtype in dtypes]), has_axis)
     if known is None or found is None:
-        return Prospect(None, {}, key, True)
+        return Prospect(None, {}, key, True, known)
     predicted = {name: known.seconds(name, found) for name in known.backends}
     seconds = {name: one for name, one in predicted.items() if one is not None}
     is_numpys = NUMPY in seconds and min(seconds.values()) + _cost.DECIDING > _cost.GAIN * seconds[NUMPY]
-    return Prospect(found, seconds, key, is_numpys)
+    return Prospect(found, seconds, key, is_numpys, known)
 
 
 @dataclass(eq=False)
@@ -513,6 +515,7 @@ def decide(
         return _unmeasured(function, arrays, shapes, candidates)
     dtypes = tuple([a._home.dtype(a._native) for a in arrays])
     prospect = _prospect(function, shapes, dtypes, has_axis)
+    known = prospect.known or known  # a thread may have left a backend out meanwhile
     if prospect.is_numpys and candidates is None and all(_is_plain(a) for a in arrays):
         stay, calls = arrays[0]._home, calls_of_numpy(function)
         if len(calls) >= MOST_CALLS:
@@ -831,11 +834,11 @@ class WholeFunction:
 
         if self._candidates is not None and name not in self._candidates:
             for one in self._candidates:
-                self._predict(decision, one, max(sizes), width, price)
+                self._predict(decision, known, one, max(sizes), width, price)
             decision.home = _narrowed(function, decision.predicted, self._candidates, dtypes).free
             decision.reason = LEFT_OUT.format(name)
             return decision
-        best = self._choose(decision, max(sizes), width, price)
+        best = self._choose(decision, known, max(sizes), width, price)
         if best != name:
             if _has_dtypes(best, dtypes):
                 decision.home = _backend.backend_of_name(best).free
@@ -845,21 +848,34 @@ class WholeFunction:
         return decision
 
     def _predict(
-        self, decision: Decision, name: str, elements: int, width: int, price: Callable[[str], _Price]
+        self,
+        decision: Decision,
+        known: _cost.Model | None,
+        name: str,
+        elements: int,
+        width: int,
+        price: Callable[[str], _Price],
     ) -> None:
         """Add what a call takes elsewhere, with what it takes to get there.
 
         Nothing if nothing is known.
         """
-        costs = None if state.model is None else state.model.backends.get(name)
+        costs = None if known is None else known.backends.get(name)
         if costs is not None and width in costs.fused:
             was, its = self.seconds(name), price(name)
             working = costs.fused[width](elements) if was is None else was
             decision.predicted[name] = working + its.moving + its.once
 
-    def _choose(self, decision: Decision, elements: int, width: int, price: Callable[[str], _Price]) -> str:
+    def _choose(
+        self,
+        decision: Decision,
+        known: _cost.Model | None,
+        elements: int,
+        width: int,
+        price: Callable[[str], _Price],
+    ) -> str:
         """The best backend; the decision gets what speaks for it."""
-        known, here = state.model, decision.home.backend.name
+        here = decision.home.backend.name
         staying = self.seconds(here)
         if known is None or here not in known.backends:
             decision.reason = f"stays on {here}, which is not measured"

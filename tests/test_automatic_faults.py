@@ -135,6 +135,17 @@ def test_auto_is_no_candidate() -> None:
 
 
 @pytest.mark.usefixtures("sim")
+def test_a_backend_that_a_thread_leaves_out_during_a_decision_does_no_harm(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = model_of(sim=costs(FAST, *_cost.CLASSES))
+    _automatic.use(model)
+    x = xp.ones(N)
+    xp.sin(x)
+    _automatic._compiled.clear()  # but what is predicted of the call is kept
+    monkeypatch.setattr(_automatic, "model", lambda: _automatic._without(model, ["sim"]))
+    assert xp.sin(x).shape == (N,)
+
+
+@pytest.mark.usefixtures("sim")
 def test_a_measured_device_that_is_not_here_is_left_out() -> None:
     _automatic.use(model_of(sim_5=costs(FAST, *_cost.CLASSES)))
     with xp.explain() as why:
