@@ -2,16 +2,22 @@
 
 Memory of CuPy is mutable, so an Array is copied on write unless it alone holds its ndarray. A CuPy function
 runs on the current CUDA device; with more than one, each call enters its own.
+
+CuPy does not look at values, for which it would have to wait. What it makes of wrong ones is garbage: an index out of
+range is taken modulo the length, a factorization that fails is given as far as it came. So here it is asked to wait.
 """
 
 from __future__ import annotations
 
+import builtins
 import functools
+import math
 import operator
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import cupy
+import cupyx  # type: ignore[import-untyped]  # as cupy, it has no annotations
 import numpy as np
 from array_api_compat import cupy as namespace
 
@@ -68,13 +74,18 @@ def synchronize(x: Native, /) -> None:
 
 
 def to_numpy(x: Native, /) -> np.ndarray[Any, Any]:
-    return cupy.asnumpy(x)
+    """A copy, read-only as what other libraries hand out."""
+    a: np.ndarray[Any, Any] = cupy.asnumpy(x)
+    a.flags.writeable = False
+    return a
 
 
 def from_numpy(a: np.ndarray[Any, Any], device: int, /) -> Native:
     with cupy.cuda.Device(device):
-        # Blocking, as the caller may write to `a` as soon as this returns.
-        return cupy.array(a.astype(a.dtype.newbyteorder("="), copy=False), copy=True, order="C", blocking=True)
+        a = a.astype(a.dtype.newbyteorder("="), copy=False)
+        # As one with an axis, since of -0 without axes CuPy makes 0. Blocking, as the caller may write to `a` as soon
+        # as this returns.
+        return cupy.array(np.atleast_1d(a), copy=True, order="C", blocking=True).reshape(a.shape)
 
 
 def to_device(x: Native, device: int, /) -> Native:
@@ -83,19 +94,21 @@ def to_device(x: Native, device: int, /) -> Native:
 
 
 def scalar(value: complex, dtype: np.dtype[Any], device: int, /) -> Native:
-    with cupy.cuda.Device(device):
-        return cupy.asarray(value, dtype=dtype)
+    return from_numpy(np.asarray(value, dtype), device)
 
 
 def exported(x: Native, /) -> Native:
-    """A copy of `x`, as the consumer of a capsule could write to it.
+    """A copy of `x`, as the consumer of a capsule could write to it; computed, as TensorFlow does not wait for it.
 
     CuPy does not count the consumer as a holder of `x`.
     """
+    copy = x.copy()
+    synchronize(copy)
+    return copy
+
+
+def duplicate(x: Native, /) -> Native:
     return x.copy()
-
-
-duplicate = exported
 
 
 def from_dlpack(x: Any, device: int, /) -> Native:
@@ -103,7 +116,67 @@ def from_dlpack(x: Any, device: int, /) -> Native:
         return cupy.from_dlpack(x)
 
 
-getitem = operator.getitem
+_is_any_outside = cupy.ReductionKernel(
+    "T index, int64 length",
+    "bool found",
+    "index < 0 ? (long long)index < -length : (unsigned long long)index >= (unsigned long long)length",
+    "a || b",
+    "found = a",
+    "false",
+    "anyarray_is_any_outside",
+)
+
+
+def _check_bounds(indices: Native, length: int, axis: int) -> None:
+    if bool(_is_any_outside(indices, length)):
+        host = cupy.asnumpy(indices)
+        wrong = host[(host < -length) | (host >= length)].flat[0]
+        raise IndexError(f"index {wrong} is out of bounds for axis {axis} with size {length}")
+
+
+def _check_key(x: Native, key: Any) -> None:
+    """Raise IndexError if an array of integers in a key goes out of range."""
+    entries = key if type(key) is tuple else (key,)
+    if not any(isinstance(one, cupy.ndarray) for one in entries):
+        return
+    counts = [one.ndim if _is_mask(one) else int(one is not None and one is not Ellipsis) for one in entries]
+    axis = 0
+    for at, (one, count) in enumerate(zip(entries, counts, strict=True)):
+        if one is Ellipsis:
+            axis = x.ndim - sum(counts[at:])
+        elif isinstance(one, cupy.ndarray) and one.dtype.kind in "iu" and axis < x.ndim:
+            _check_bounds(one, x.shape[axis], axis)
+        axis += count
+
+
+def _is_mask(entry: Any) -> bool:
+    return isinstance(entry, cupy.ndarray) and entry.dtype.kind == "b"
+
+
+def getitem(x: Native, key: Any, /) -> Native:
+    _check_key(x, key)
+    return x[key]
+
+
+def take(x: Native, indices: Native, /, *, axis: int | None = None) -> Native:
+    _require_axes(x, axis)
+    if axis is None and x.ndim != 1:
+        raise ValueError("axis must be given for an array that does not have one axis")
+    if indices.dtype.kind not in "iu":
+        raise TypeError("CuPy would take booleans as the indices 0 and 1")
+    _check_bounds(indices, x.shape[axis or 0], axis or 0)
+    return cupy.take(x, indices, axis or 0)
+
+
+def take_along_axis(x: Native, indices: Native, /, *, axis: int = -1) -> Native:
+    _check_bounds(indices, x.shape[axis], axis % x.ndim)
+    return cupy.take_along_axis(x, indices, axis)
+
+
+def _require_axes(x: Native, axis: Axis) -> None:
+    """Raise AxisError if `axis` names any of an array that has none; CuPy takes 0 and -1 there."""
+    if not x.ndim and axis is not None and axis != ():
+        raise np.exceptions.AxisError(axis[0] if isinstance(axis, tuple) else axis, 0)
 
 
 _memory = cupy.cuda.memory
@@ -116,6 +189,7 @@ def setitem(x: Native, key: Any, value: Native, exclusive: bool, /) -> Native:
 
     A view, a buffer that somebody else holds and memory of another library are copied first.
     """
+    _check_key(x, key)
     if not (exclusive and type(x.data.mem) in _OWN_MEMORY):
         x = x.copy()
     x[key] = value
@@ -129,8 +203,180 @@ logical_and, logical_or = boolean(cupy.logical_and), boolean(cupy.logical_or)
 logical_xor, logical_not = boolean(cupy.logical_xor), boolean(cupy.logical_not)
 
 
+def full(shape: tuple[int, ...], fill_value: complex, /, *, dtype: np.dtype[Any], device: int) -> Native:
+    """Not by CuPy's own, which makes 0 of -0."""
+    return cupy.broadcast_to(scalar(fill_value, dtype, device), shape).copy()
+
+
+def full_like(x: Native, /, fill_value: complex, *, dtype: np.dtype[Any], device: int) -> Native:
+    return full(x.shape, fill_value, dtype=dtype, device=device)
+
+
+def linspace(
+    start: complex, stop: complex, num: int, /, *, dtype: np.dtype[Any], device: int, endpoint: bool = True
+) -> Native:
+    """CuPy's, which knows real numbers only."""
+    if dtype.kind != "c":
+        return cupy.linspace(start, stop, num, endpoint, dtype=dtype)
+    real, imag = (
+        cupy.linspace(first, last, num, endpoint) for first, last in ((start.real, stop.real), (start.imag, stop.imag))
+    )
+    return _complex(real, imag).astype(dtype, copy=False)
+
+
+def _complex(real: Native, imag: Native) -> Native:
+    x = cupy.empty(real.shape, np.result_type(real.dtype, np.complex64))
+    x.real, x.imag = real, imag
+    return x
+
+
+def clip(x: Native, min: Native | None = None, max: Native | None = None) -> Native:
+    """Lower bound first, so that `max` wins where the bounds cross."""
+    if min is not None:
+        x = maximum(x, min)
+    if max is not None:
+        x = minimum(x, max)
+    return x if min is not None or max is not None else x.copy()
+
+
+_divided = cupy.ElementwiseKernel(
+    "T x1, T x2",
+    "T quotient, T rest",
+    """
+    const T exact = x1 / x2;
+    rest = fmod(x1, x2);
+    quotient = (x1 - rest) / x2;
+    if (rest == 0) {
+        rest = copysign(T(0), x2);
+    } else if ((rest < 0) != (x2 < 0)) {
+        rest += x2;
+        quotient -= 1;
+    }
+    const T whole = floor(quotient);
+    quotient = quotient == 0 ? copysign(T(0), exact) : quotient - whole > T(0.5) ? whole + 1 : whole;
+    if (x2 == 0) quotient = exact;
+    """,
+    "anyarray_divided",
+)
+"""Quotient rounded down and remainder as NumPy has them. CuPy rounds the rounded quotient: 1 // 0.1 is 10 there."""
+
+
+def floor_divide(x1: Native, x2: Native, /) -> Native:
+    return _of_floats(cupy.floor_divide, 0, x1, x2)
+
+
+def remainder(x1: Native, x2: Native, /) -> Native:
+    return _of_floats(cupy.remainder, 1, x1, x2)
+
+
+def _of_floats(of_integers: Callable[..., Native], part: int, x1: Native, x2: Native) -> Native:
+    dtype = np.result_type(x1.dtype, x2.dtype)
+    if dtype.kind != "f":
+        return of_integers(x1, x2)
+    wide = np.promote_types(dtype, np.float32)
+    parts = _divided(x1.astype(wide, copy=False), x2.astype(wide, copy=False))
+    return parts[part].astype(dtype, copy=False)
+
+
+def divide(x1: Native, x2: Native, /) -> Native:
+    """CuPy's, but 0 of what is finite by an infinite complex number, where that is NaN."""
+    y = cupy.divide(x1, x2)
+    if y.dtype.kind == "c":
+        y[cupy.isfinite(x1) & cupy.isinf(x2) & ~cupy.isnan(x2)] = 0
+    return y
+
+
 def reciprocal(x: Native, /) -> Native:
+    if x.dtype.kind == "c":
+        return divide(cupy.ones_like(x), x)
     return cupy.reciprocal(x.astype(_dtypes.floating(x.dtype.name), copy=False))
+
+
+def _of_numbers(function: Callable[[Native], Native]) -> Callable[..., Native]:
+    """`function`, refusing booleans."""
+
+    def checked(x: Native, /) -> Native:
+        if x.dtype.kind == "b":
+            raise TypeError("booleans are no numbers")
+        return function(x)
+
+    return checked
+
+
+def _sign(x: Native) -> Native:
+    if x.dtype.kind != "c":
+        return namespace.sign(x)
+    # An infinite part outweighs a finite one; two have no direction.
+    parts = [cupy.isinf(part) * cupy.copysign(1, part) for part in (x.real, x.imag)]
+    y = namespace.sign(cupy.where(cupy.isinf(x), _complex(*parts), x))
+    y[parts[0] * parts[1] != 0] = complex(math.nan, math.nan)
+    return y
+
+
+sign, conj, real, round = map(_of_numbers, (_sign, cupy.conj, cupy.real, cupy.round))
+
+
+def imag(x: Native, /) -> Native:
+    if x.dtype.kind != "c":
+        raise TypeError("real numbers have no imaginary part")
+    return x.imag
+
+
+def cube(x: Native, /) -> Native:
+    return cupy.square(x) * x
+
+
+def _patched(function: Callable[[Native], Native], patch: Callable[[Native, Native], None]) -> Callable[..., Native]:
+    """`function`, whose values of complex numbers `patch` puts right, given these and the values."""
+
+    def patched(x: Native, /) -> Native:
+        y = function(x)
+        if x.dtype.kind == "c":
+            patch(x, y)
+        return y
+
+    return patched
+
+
+def _patch_log(z: Native, w: Native) -> None:
+    w.real = cupy.where(cupy.isinf(z), math.inf, w.real)
+
+
+def _log1p(z: Native) -> Native:
+    return cupy.log(_complex(z.real + 1, z.imag)) if z.dtype.kind == "c" else cupy.log1p(z)
+
+
+def _patch_expm1(z: Native, w: Native) -> None:
+    exact = cupy.expm1(z.real) * cupy.cos(z.imag) - 2 * cupy.square(cupy.sin(z.imag / 2))
+    w.real = cupy.where(cupy.isfinite(z), exact, w.real)
+
+
+def _patch_tanh(z: Native, w: Native) -> None:
+    w.real = cupy.where((z.real == 0) & ~cupy.isfinite(z.imag), z.real, w.real)
+
+
+def _patch_tan(z: Native, w: Native) -> None:
+    w.imag = cupy.where((z.imag == 0) & ~cupy.isfinite(z.real), z.imag, w.imag)
+
+
+def _patch_acosh(z: Native, w: Native) -> None:
+    w.imag = cupy.where((z.real == 0) & cupy.isnan(z.imag), math.pi / 2, w.imag)
+
+
+def _log_to(function: Callable[[Native], Native], base: int) -> Callable[..., Native]:
+    def log_to_base(x: Native, /) -> Native:
+        if x.dtype.kind != "c":
+            return function(x)
+        y = log(x)
+        return _complex(y.real / math.log(base), y.imag / math.log(base))  # of infinities CuPy's has NaN
+
+    return log_to_base
+
+
+log, log1p = _patched(cupy.log, _patch_log), _patched(_log1p, _patch_log)
+log2, log10 = _log_to(cupy.log2, 2), _log_to(cupy.log10, 10)
+expm1, tanh, tan = _patched(cupy.expm1, _patch_expm1), _patched(cupy.tanh, _patch_tanh), _patched(cupy.tan, _patch_tan)
+acosh = _patched(cupy.arccosh, _patch_acosh)
 
 
 def max(x: Native, /, *, axis: Axis = None, keepdims: bool = False) -> Native:
@@ -153,14 +399,292 @@ def argmin(x: Native, /, *, axis: int | None = None, keepdims: bool = False) -> 
     return cupy.argmin(x, axis=axis, keepdims=keepdims)
 
 
+def _summed_up(function: Callable[..., Native]) -> Callable[..., Native]:
+    """A running sum or product, also of an array without axes, as of one element."""
+
+    def running(x: Native, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Native:
+        return function(x if x.ndim else x[None], axis=axis, dtype=dtype, include_initial=include_initial)
+
+    return running
+
+
+cumulative_sum, cumulative_prod = _summed_up(namespace.cumulative_sum), _summed_up(namespace.cumulative_prod)
+
+
+def _sortable(x: Native) -> Native:
+    """`x` with NaN of one sign: those with the other, which processors make of 0/0, Thrust sorts to the front."""
+    return cupy.where(cupy.isnan(x), x.dtype.type(math.nan), x) if x.dtype.kind == "f" else x
+
+
 def sort(x: Native, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Native:
     refuse_complex(x)
-    return namespace.sort(x, axis=axis, descending=descending, stable=stable)
+    x = _sortable(x)
+    # Turned around twice, equal elements keep their places.
+    return cupy.flip(cupy.sort(cupy.flip(x, axis), axis), axis) if descending else cupy.sort(x, axis)
 
 
 def argsort(x: Native, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Native:
+    _require_axes(x, axis)
     refuse_complex(x)
-    return namespace.argsort(x, axis=axis, descending=descending, stable=stable)
+    return namespace.argsort(_sortable(x), axis=axis, descending=descending, stable=stable)
+
+
+def unique_all(x: Native, /) -> tuple[Native, ...]:
+    return namespace.unique_all(_sortable(x))
+
+
+def unique_counts(x: Native, /) -> tuple[Native, ...]:
+    return namespace.unique_counts(_sortable(x))
+
+
+def unique_inverse(x: Native, /) -> tuple[Native, ...]:
+    return namespace.unique_inverse(_sortable(x))
+
+
+def unique_values(x: Native, /) -> Native:
+    return namespace.unique_values(_sortable(x))
+
+
+def searchsorted(
+    x1: Native, x2: Native, /, *, side: Literal["left", "right"] = "left", sorter: Native | None = None
+) -> Native:
+    refuse_complex(x1, x2)
+    if sorter is not None:
+        _check_bounds(sorter, x1.size, 0)
+    dtype = np.result_type(x1.dtype, x2.dtype)
+    return cupy.searchsorted(x1.astype(dtype, copy=False), x2.astype(dtype, copy=False), side, sorter)
+
+
+def isin(x1: Native, x2: Native, /, *, invert: bool = False) -> Native:
+    """CuPy's on one dtype, exact for uint64 among signed integers, too."""
+    dtype = np.result_type(x1.dtype, x2.dtype)
+    if dtype.kind != "f" or x1.dtype.kind not in "iu" or x2.dtype.kind not in "iu":
+        return cupy.isin(x1.astype(dtype, copy=False), x2.astype(dtype, copy=False), invert=invert)
+    # uint64 and signed integers: below 0 as int64 is what only one of the two can hold.
+    y1, y2 = x1.astype(np.int64), x2.astype(np.int64)
+    found = cupy.isin(y1, y2) & (y1 >= 0)
+    return ~found if invert else found
+
+
+def repeat(x: Native, repeats: Any, /, *, axis: int | None = None) -> Native:
+    if not isinstance(repeats, int):
+        if repeats.dtype.kind not in "iu":
+            raise TypeError("CuPy would take booleans")
+        repeats = repeats.astype(np.int64, copy=False)
+    return cupy.repeat(x, repeats, axis)
+
+
+def diff(
+    x: Native, /, *, axis: int = -1, n: int = 1, prepend: Native | None = None, append: Native | None = None
+) -> Native:
+    """CuPy's, of an axis that exists, and no more often than until nothing is left."""
+    if not -x.ndim <= axis < x.ndim:
+        raise np.exceptions.AxisError(axis, x.ndim)
+    ends = [one for one in (prepend, append) if one is not None]
+    n = builtins.min(n, x.shape[axis] + builtins.sum(one.shape[axis] if one.ndim else 1 for one in ends))
+    y = cupy.diff(x, n, axis, prepend, append)
+    return y if n else y.astype(np.result_type(x, *ends), copy=False)
+
+
+def broadcast_to(x: Native, /, shape: tuple[int, ...]) -> Native:
+    if any(length < 0 for length in shape):  # which CuPy takes for a shape
+        raise ValueError(f"no length of shape may be negative, as in {shape}")
+    return cupy.broadcast_to(x, shape)
+
+
+def reshape(x: Native, /, shape: tuple[int, ...], *, copy: bool | None = None) -> Native:
+    if any(length < -1 for length in shape):  # which CuPy takes for -1
+        raise ValueError(f"no length of shape may be less than -1, as in {shape}")
+    return namespace.reshape(x, shape, copy=copy)
+
+
+def squeeze(x: Native, /, axis: int | tuple[int, ...]) -> Native:
+    _require_axes(x, axis)
+    return cupy.squeeze(x, axis)
+
+
+def meshgrid(*arrays: Native, indexing: Literal["xy", "ij"] = "xy") -> tuple[Native, ...]:
+    return namespace.meshgrid(*(x.reshape(-1) for x in arrays), indexing=indexing)
+
+
+def tril(x: Native, /, *, k: int = 0) -> Native:
+    return cupy.tril(_matrices(x), _diagonal(x, k))
+
+
+def triu(x: Native, /, *, k: int = 0) -> Native:
+    return cupy.triu(_matrices(x), _diagonal(x, k))
+
+
+def diagonal(x: Native, /, *, offset: int = 0) -> Native:
+    return namespace.linalg.diagonal(x, offset=_diagonal(_matrices(x), offset))
+
+
+def trace(x: Native, /, *, offset: int = 0, dtype: Any = None) -> Native:
+    return namespace.linalg.trace(x, offset=_diagonal(_matrices(x), offset), dtype=dtype)
+
+
+def _diagonal(x: Native, k: int) -> int:
+    """`k`, or the nearest diagonal that is as empty: CuPy wants few bits."""
+    return builtins.max(-x.shape[-2], builtins.min(k, x.shape[-1]))
+
+
+def _matrices(x: Native) -> Native:
+    """`x`, which must have two axes: of one CuPy makes a matrix first."""
+    if x.ndim < 2:
+        raise ValueError("x must be a matrix or a stack of them")
+    return x
+
+
+def cross(x1: Native, x2: Native, /, *, axis: int = -1) -> Native:
+    if x1.shape[axis] != 3 or x2.shape[axis] != 3:
+        raise ValueError(f"axis {axis} must have the length 3 in both arrays")
+    return cupy.cross(x1, x2, axis=axis)
+
+
+def outer(x1: Native, x2: Native, /) -> Native:
+    if x1.ndim != 1 or x2.ndim != 1:
+        raise ValueError(f"both arrays must have one axis, not {x1.ndim} and {x2.ndim}")
+    return cupy.outer(x1, x2)
+
+
+def tensordot(x1: Native, x2: Native, /, *, axes: Any = 2) -> Native:
+    if isinstance(axes, int) and axes < 0:  # which CuPy takes for something else
+        raise ValueError(f"axes must not be negative, not {axes}")
+    return cupy.tensordot(x1, x2, axes)
+
+
+def vecdot(x1: Native, x2: Native, /, *, axis: int = -1) -> Native:
+    y = namespace.vecdot(x1, x2, axis=axis)
+    return y if x1.dtype.kind != "b" or x2.dtype.kind != "b" else y.astype(np.bool_)  # of booleans it has bytes
+
+
+def _checked(function: Callable[..., Any], failure: str) -> Callable[..., Any]:
+    """`function` of linear algebra, raising in NumPy's words what it fails with."""
+
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        with cupyx.errstate(linalg="raise"):
+            try:
+                return function(*args, **kwargs)
+            except np.linalg.LinAlgError as error:
+                if not str(error).startswith("Error reported"):
+                    raise
+                raise np.linalg.LinAlgError(failure) from error
+
+    return checked
+
+
+def _floating(x: Native) -> Native:
+    """Integers as float64, as CuPy's other linear algebra takes them."""
+    return x.astype(np.float64) if x.dtype.kind in "biu" else x
+
+
+def _rank(x: Native, /, *, rtol: Any = None) -> Native:
+    if 0 in _matrices(x).shape[-2:]:
+        return cupy.zeros(x.shape[:-2], np.int64)
+    return namespace.linalg.matrix_rank(_floating(x), rtol=rtol)
+
+
+def _pseudoinverse(x: Native, /, *, rtol: Any = None) -> Native:
+    return namespace.linalg.pinv(_floating(x), rtol=rtol)
+
+
+def _power(x: Native, n: int, /) -> Native:
+    return cupy.linalg.matrix_power(_floating(x), n)
+
+
+def _solution(x1: Native, x2: Native, /) -> Native:
+    if x2.ndim == 1:
+        return _solution(x1, x2[:, None])[..., 0]
+    stack = np.broadcast_shapes(x1.shape[:-2], x2.shape[:-2])
+    return cupy.linalg.solve(*(cupy.broadcast_to(x, stack + x.shape[-2:]) for x in (x1, x2)))
+
+
+_SINGULAR: Final = "Singular matrix"
+_DIVERGING: Final = "SVD did not converge"
+_UNSTABLE: Final = "Eigenvalues did not converge"
+
+cholesky = _checked(namespace.linalg.cholesky, "Matrix is not positive definite")
+inv, matrix_power = _checked(cupy.linalg.inv, _SINGULAR), _checked(_power, _SINGULAR)
+solve = _checked(_solution, _SINGULAR)
+eigh, eigvalsh = _checked(namespace.linalg.eigh, _UNSTABLE), _checked(cupy.linalg.eigvalsh, _UNSTABLE)
+svd, svdvals = _checked(namespace.linalg.svd, _DIVERGING), _checked(namespace.linalg.svdvals, _DIVERGING)
+matrix_rank, pinv = _checked(_rank, _DIVERGING), _checked(_pseudoinverse, _DIVERGING)
+matrix_norm = _checked(namespace.linalg.matrix_norm, _DIVERGING)
+
+
+def _always_complex(x: Native, /) -> tuple[Native, ...]:
+    """CuPy's eigenvalues and eigenvectors, but always complex, as dtypes must not depend on values."""
+    return tuple(_as_complex(part) for part in cupy.linalg.eig(x))
+
+
+def _as_complex(x: Native) -> Native:
+    return x.astype(np.result_type(x.dtype, np.complex64), copy=False)
+
+
+if hasattr(cupy.linalg, "eig"):  # from CuPy 14 on
+    eig = _checked(_always_complex, _UNSTABLE)
+    eigvals = _checked(lambda x: _as_complex(cupy.linalg.eigvals(x)), _UNSTABLE)
+
+
+def _transform(function: Callable[..., Native], *, is_real: bool = False) -> Callable[..., Native]:
+    """CuPy's Fourier transform along an axis that exists, of 16 bits as of 32, of numbers that it takes as they are."""
+
+    def transform(x: Native, /, *, n: int | None = None, axis: int = -1, norm: Any = "backward") -> Native:
+        x = _transformable(x, (axis,), is_real)
+        if n is not None and n < 1:
+            raise ValueError(f"n must be positive, not {n}")
+        return function(x, n=n, axis=axis, norm=norm)
+
+    return transform
+
+
+def _transform_n(function: Callable[..., Native], *, is_real: bool = False) -> Callable[..., Native]:
+    """The same for several axes, and for none."""
+
+    def transform(
+        x: Native,
+        /,
+        *,
+        s: tuple[int, ...] | None = None,
+        axes: tuple[int, ...] | None = None,
+        norm: Any = "backward",
+    ) -> Native:
+        if axes is None:
+            axes = tuple(range(-(x.ndim if s is None else len(s)), 0))
+        x = _transformable(x, axes, is_real)
+        if not axes and function is not namespace.fft.irfftn and not is_real:
+            return _as_complex(_floating(x)).copy()
+        if s is not None and len(s) == len(axes):
+            s = tuple(x.shape[axis] if n == -1 else n for n, axis in zip(s, axes, strict=True))
+        return function(x, s=s, axes=axes, norm=norm)
+
+    return transform
+
+
+def _transformable(x: Native, axes: tuple[int, ...], is_real: bool) -> Native:
+    for axis in axes:
+        if not -x.ndim <= axis < x.ndim:
+            raise np.exceptions.AxisError(axis, x.ndim)
+    if is_real and x.dtype.kind == "c":
+        raise TypeError("CuPy would leave the imaginary part out")
+    return x.astype(np.float32) if x.dtype.char == "e" else x
+
+
+fft, ifft = _transform(namespace.fft.fft), _transform(namespace.fft.ifft)
+rfft, ihfft = _transform(namespace.fft.rfft, is_real=True), _transform(namespace.fft.ihfft, is_real=True)
+irfft, hfft = _transform(namespace.fft.irfft), _transform(namespace.fft.hfft)
+fftn, ifftn = _transform_n(namespace.fft.fftn), _transform_n(namespace.fft.ifftn)
+rfftn, irfftn = _transform_n(namespace.fft.rfftn, is_real=True), _transform_n(namespace.fft.irfftn)
+
+
+def fftshift(x: Native, /, *, axes: Axis = None) -> Native:
+    _require_axes(x, axes)
+    return cupy.fft.fftshift(x, axes) if x.ndim else x.copy()
+
+
+def ifftshift(x: Native, /, *, axes: Axis = None) -> Native:
+    _require_axes(x, axes)
+    return cupy.fft.ifftshift(x, axes) if x.ndim else x.copy()
 
 
 def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: int | None = None) -> Native:
@@ -169,17 +693,3 @@ def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: int | None 
 
 def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: int | None = None) -> Native:
     return cupy.fft.rfftfreq(n, d).astype(dtype, copy=False)
-
-
-def eig(x: Native, /) -> tuple[Native, Native]:
-    """CuPy's, but always complex, as dtypes must not depend on values."""
-    values, vectors = cupy.linalg.eig(x)
-    return _as_complex(values), _as_complex(vectors)
-
-
-def eigvals(x: Native, /) -> Native:
-    return _as_complex(cupy.linalg.eigvals(x))
-
-
-def _as_complex(x: Native) -> Native:
-    return x.astype(np.result_type(x.dtype, np.complex64), copy=False)
