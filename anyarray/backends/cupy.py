@@ -48,7 +48,7 @@ def device_of(x: Native, /) -> int:
 
 
 def native_dtype(name: str, /) -> np.dtype[Any]:
-    if name == "bfloat16":
+    if name == "bfloat16":  # CuPy 14 has it, but neither sorts it nor knows it in linear algebra
         raise KeyError(name)
     return _dtypes.KNOWN[name].dtype
 
@@ -82,6 +82,8 @@ def to_numpy(x: Native, /) -> np.ndarray[Any, Any]:
 
 def from_numpy(a: np.ndarray[Any, Any], device: int, /) -> Native:
     with cupy.cuda.Device(device):
+        if a.dtype.name == "bfloat16":
+            raise TypeError("dtype: cupy has no bfloat16. Convert it: xp.astype(...)")
         a = a.astype(a.dtype.newbyteorder("="), copy=False)
         # As one with an axis, since of -0 without axes CuPy makes 0. Blocking, as the caller may write to `a` as soon
         # as this returns.
@@ -98,17 +100,18 @@ def scalar(value: complex, dtype: np.dtype[Any], device: int, /) -> Native:
 
 
 def exported(x: Native, /) -> Native:
-    """A copy of `x`, as the consumer of a capsule could write to it; computed, as TensorFlow does not wait for it.
+    """A copy of `x`, as the consumer of a capsule could write to it.
 
-    CuPy does not count the consumer as a holder of `x`.
+    CuPy does not count the consumer as a holder of `x`. The copy is computed, as TensorFlow would not wait for it.
     """
-    copy = x.copy()
+    copy = duplicate(x)
     synchronize(copy)
     return copy
 
 
 def duplicate(x: Native, /) -> Native:
-    return x.copy()
+    with x.device:  # else it would be made on the current one
+        return x.copy()
 
 
 def from_dlpack(x: Any, device: int, /) -> Native:
@@ -174,7 +177,10 @@ def take_along_axis(x: Native, indices: Native, /, *, axis: int = -1) -> Native:
 
 
 def _require_axes(x: Native, axis: Axis) -> None:
-    """Raise AxisError if `axis` names any of an array that has none; CuPy takes 0 and -1 there."""
+    """Raise AxisError if `axis` names any of an array that has none.
+
+    CuPy takes 0 and -1 there.
+    """
     if not x.ndim and axis is not None and axis != ():
         raise np.exceptions.AxisError(axis[0] if isinstance(axis, tuple) else axis, 0)
 
@@ -258,7 +264,7 @@ _divided = cupy.ElementwiseKernel(
     """,
     "anyarray_divided",
 )
-"""Quotient rounded down and remainder as NumPy has them. CuPy rounds the rounded quotient: 1 // 0.1 is 10 there."""
+"""Quotient rounded down and remainder as NumPy has them. CuPy rounds the quotient twice, so that 1 // 0.1 is 10."""
 
 
 def floor_divide(x1: Native, x2: Native, /) -> Native:
@@ -279,7 +285,10 @@ def _of_floats(of_integers: Callable[..., Native], part: int, x1: Native, x2: Na
 
 
 def divide(x1: Native, x2: Native, /) -> Native:
-    """CuPy's, but 0 of what is finite by an infinite complex number, where that is NaN."""
+    """CuPy's, but 0 of what is finite by an infinite complex number.
+
+    There CuPy has NaN.
+    """
     y = cupy.divide(x1, x2)
     if y.dtype.kind == "c":
         y[cupy.isfinite(x1) & cupy.isinf(x2) & ~cupy.isnan(x2)] = 0
@@ -327,7 +336,10 @@ def cube(x: Native, /) -> Native:
 
 
 def _patched(function: Callable[[Native], Native], patch: Callable[[Native, Native], None]) -> Callable[..., Native]:
-    """`function`, whose values of complex numbers `patch` puts right, given these and the values."""
+    """`function`, with values that `patch` puts right for complex numbers.
+
+    It is given these and the values.
+    """
 
     def patched(x: Native, /) -> Native:
         y = function(x)
@@ -400,7 +412,7 @@ def argmin(x: Native, /, *, axis: int | None = None, keepdims: bool = False) -> 
 
 
 def _summed_up(function: Callable[..., Native]) -> Callable[..., Native]:
-    """A running sum or product, also of an array without axes, as of one element."""
+    """A running sum or product, also of an array without axes."""
 
     def running(x: Native, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Native:
         return function(x if x.ndim else x[None], axis=axis, dtype=dtype, include_initial=include_initial)
@@ -412,7 +424,10 @@ cumulative_sum, cumulative_prod = _summed_up(namespace.cumulative_sum), _summed_
 
 
 def _sortable(x: Native) -> Native:
-    """`x` with NaN of one sign: those with the other, which processors make of 0/0, Thrust sorts to the front."""
+    """`x` with NaN of one sign.
+
+    Those of the other, which processors make of 0/0, Thrust sorts to the front.
+    """
     return cupy.where(cupy.isnan(x), x.dtype.type(math.nan), x) if x.dtype.kind == "f" else x
 
 
@@ -477,7 +492,7 @@ def repeat(x: Native, repeats: Any, /, *, axis: int | None = None) -> Native:
 def diff(
     x: Native, /, *, axis: int = -1, n: int = 1, prepend: Native | None = None, append: Native | None = None
 ) -> Native:
-    """CuPy's, of an axis that exists, and no more often than until nothing is left."""
+    """CuPy's, of an axis that exists, until nothing is left."""
     if not -x.ndim <= axis < x.ndim:
         raise np.exceptions.AxisError(axis, x.ndim)
     ends = [one for one in (prepend, append) if one is not None]
@@ -559,7 +574,10 @@ def vecdot(x1: Native, x2: Native, /, *, axis: int = -1) -> Native:
 
 
 def _checked(function: Callable[..., Any], failure: str) -> Callable[..., Any]:
-    """`function` of linear algebra, raising in NumPy's words what it fails with."""
+    """`function` of linear algebra, which says in NumPy's words if it fails.
+
+    By itself CuPy does not ask, and gives what is there by then.
+    """
 
     def checked(*args: Any, **kwargs: Any) -> Any:
         with cupyx.errstate(linalg="raise"):
@@ -613,7 +631,7 @@ matrix_norm = _checked(namespace.linalg.matrix_norm, _DIVERGING)
 
 
 def _always_complex(x: Native, /) -> tuple[Native, ...]:
-    """CuPy's eigenvalues and eigenvectors, but always complex, as dtypes must not depend on values."""
+    """Eigenvalues and eigenvectors, as dtypes must not depend on values."""
     return tuple(_as_complex(part) for part in cupy.linalg.eig(x))
 
 
@@ -627,7 +645,10 @@ if hasattr(cupy.linalg, "eig"):  # from CuPy 14 on
 
 
 def _transform(function: Callable[..., Native], *, is_real: bool = False) -> Callable[..., Native]:
-    """CuPy's Fourier transform along an axis that exists, of 16 bits as of 32, of numbers that it takes as they are."""
+    """CuPy's Fourier transform, of 16 bits as of 32.
+
+    Of an axis that is not there it would take another.
+    """
 
     def transform(x: Native, /, *, n: int | None = None, axis: int = -1, norm: Any = "backward") -> Native:
         x = _transformable(x, (axis,), is_real)
