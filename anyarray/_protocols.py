@@ -439,10 +439,18 @@ def _hosts(value: Any) -> Any:
 
 
 def _brought_back(host: Any, home: Home, cause: str) -> Any:
-    """An Array of what NumPy computed; what is another's stays as it is."""
+    """An Array of what NumPy computed.
+
+    What is another's stays as it is, and so do objects, dates and other dtypes that no Array has.
+    """
     if not isinstance(host, (np.ndarray, np.generic)) or _answers_for_itself(type(host)):
         return host
-    array = _dispatch.wrap(host, _backend.backend_of_name("numpy").free)
+    numpys = _backend.backend_of_name("numpy").free
+    try:
+        numpys.dtype(host)
+    except _errors.ArgumentTypeError:
+        return host
+    array = _dispatch.wrap(host, numpys)
     return _dispatch.wrap(_dispatch.brought(array, home, cause), home)
 
 

@@ -143,6 +143,19 @@ def test_a_ufunc_with_two_results_gives_two_arrays(backend: xp.Backend) -> None:
 
 
 @pytest.mark.usefixtures("backend")
+def test_a_ufunc_s_objects_and_dates_stay_numpy_s() -> None:
+    x = xp.asarray([1, 2])
+    for got, expected in (
+        (np.frompyfunc(lambda a: [a], 1, 1)(x), [[1], [2]]),
+        (np.add(np.datetime64("2020-01-01"), x), [np.datetime64("2020-01-02"), np.datetime64("2020-01-03")]),
+        (np.timedelta64(2, "D") * x, [np.timedelta64(2, "D"), np.timedelta64(4, "D")]),
+        (np.longdouble(2) * x, [2.0, 4.0]),
+    ):
+        assert type(got) is np.ndarray
+        assert list(got) == expected
+
+
+@pytest.mark.usefixtures("backend")
 def test_a_ufunc_s_reduce_is_numpy_s() -> None:
     assert float(np.add.reduce(xp.asarray([1.0, 2.0, 4.0]))) == 7.0
 
