@@ -246,6 +246,14 @@ class Array(metaclass=_Unmade):
     def __index__(self) -> int:
         return operator.index(self._native if isinstance(self._native, np.integer) else self._python("index", "iu"))
 
+    def __bytes__(self) -> bytes:
+        """The memory of the values, row by row.
+
+        An integer without axes counts zeros, as an int does.
+        """
+        host = self._host("bytes")
+        return host.tobytes() if host.ndim or host.dtype.kind not in "iu" else bytes(operator.index(host))
+
     def __round__(self, ndigits: int | None = None) -> int | float:
         rounded: int | float = round(self._python("round", "biuf"), ndigits)
         return rounded

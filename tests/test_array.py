@@ -124,6 +124,13 @@ def test_an_integer_array_is_an_index() -> None:
     assert list(range(xp.asarray(2, dtype=xp.uint8))) == [0, 1]
 
 
+@pytest.mark.parametrize("values", [[1, 2], [[1.5, 2.5], [3.5, 4.5]], [True], [], 2.5, 3])
+@pytest.mark.usefixtures("backend")
+def test_bytes_are_those_of_an_ndarray(values: Any) -> None:
+    assert bytes(xp.asarray(values)) == bytes(np.asarray(values))
+    assert bytes(xp.asarray([values, values], dtype=xp.float32)[1]) == bytes(np.asarray(values, np.float32))
+
+
 @pytest.mark.usefixtures("backend")
 def test_round_and_trunc_give_python_s_numbers() -> None:
     x = xp.asarray(2.567)
