@@ -349,6 +349,14 @@ def _without_custom_gradients(function: Callable[[Any], list[Tensor]], x: Any) -
         is_mapped.reset(token)
 
 
+def _traced(function: Callable[[], Any]) -> Any:
+    """What `function` gives, in a graph that TensorFlow does not warn of.
+
+    It makes one anyway for what it maps, and warns from the fifth on of graphs that the user has not made.
+    """
+    return tf.function(function, autograph=False).get_concrete_function()() if tf.executing_eagerly() else function()
+
+
 def _mapped(function: Callable[[Any], list[Tensor]], xs: Any) -> list[Tensor]:
     """`tf.vectorized_map`, with what it raises inside."""
     raised: list[Exception] = []
@@ -362,7 +370,7 @@ def _mapped(function: Callable[[Any], list[Tensor]], xs: Any) -> list[Tensor]:
 
     of_slices.autograph_info__ = None  # type: ignore[attr-defined]  # pyright: ignore[reportFunctionMemberAccess]
     try:
-        return list(tf.vectorized_map(of_slices, xs))
+        return list(_traced(lambda: tf.vectorized_map(of_slices, xs)))
     except Exception as error:
         # AutoGraph, which TensorFlow puts around it, raises something else in place of what the function raised.
         if not raised or error is raised[-1]:
@@ -398,7 +406,7 @@ _FEW: Final = {"forward": 16, "reverse": 64}
 def _pulled_back(tape: Any, y: Tensor, xs: list[Tensor]) -> list[Tensor]:
     """Derivatives of one result by each of `xs`."""
     if not _are_few(y, "reverse"):
-        found: list[Tensor] = tape.jacobian(y, xs, unconnected_gradients=_ZERO)
+        found: list[Tensor] = _traced(lambda: tape.jacobian(y, xs, unconnected_gradients=_ZERO))
         return found
     rows = [tape.gradient(y, xs, one, unconnected_gradients=_ZERO) for one in tf.unstack(_directions(y))]
     columns = map(tf.stack, zip(*rows, strict=True))
