@@ -325,6 +325,18 @@ def _sign(x: Native) -> Native:
 sign, conj, real, round = map(_of_numbers, (_sign, cupy.conj, cupy.real, cupy.round))
 
 
+def _unless_integer(function: Callable[[Native], Native]) -> Callable[..., Native]:
+    """`function` of floats; integers and bools as they are."""
+
+    def kept(x: Native, /) -> Native:
+        return x.copy() if x.dtype.kind in "biu" else function(x)
+
+    return kept
+
+
+floor, ceil, trunc = map(_unless_integer, (cupy.floor, cupy.ceil, cupy.trunc))
+
+
 def imag(x: Native, /) -> Native:
     if x.dtype.kind != "c":
         raise TypeError("real numbers have no imaginary part")
@@ -486,7 +498,14 @@ def repeat(x: Native, repeats: Any, /, *, axis: int | None = None) -> Native:
         if repeats.dtype.kind not in "iu":
             raise TypeError("CuPy would take booleans")
         repeats = repeats.astype(np.int64, copy=False)
+        if _MAJOR < 14:  # which takes no array
+            x, axis = (x.reshape(-1), 0) if axis is None else (x, axis)
+            places = np.repeat(np.arange(x.shape[axis]), cupy.asnumpy(repeats))
+            return cupy.take(x, cupy.asarray(places), axis)
     return cupy.repeat(x, repeats, axis)
+
+
+_MAJOR: Final = int(cupy.__version__.partition(".")[0])
 
 
 def diff(
@@ -579,6 +598,7 @@ def _checked(function: Callable[..., Any], failure: str) -> Callable[..., Any]:
     By itself CuPy does not ask, and gives what is there by then.
     """
 
+    @functools.wraps(function)
     def checked(*args: Any, **kwargs: Any) -> Any:
         with cupyx.errstate(linalg="raise"):
             try:
