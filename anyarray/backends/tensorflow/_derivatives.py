@@ -38,6 +38,7 @@ _any = op("Any")
 _choose = op("Select")
 """Of three tensors of one shape, for which it takes half the time of SelectV2."""
 _broadcast_axes = op("BroadcastGradientArgs")
+_clip = op("ClipByValue")
 _concat = op("ConcatV2")
 _conj = op("Conj")
 _cross = op("Cross")
@@ -227,8 +228,10 @@ _MOST_INT32: Final = 2**31 - 1
 def written(rows: Tensor, index: Tensor, value: Tensor) -> Tensor:
     """`rows` with those of `value` at `index`, the last where one repeats."""
     length = rows.shape[0]
-    if may_be_differentiated(rows, value) and (length is None or length <= _MOST_INT32):
-        index = cast(index, "int32")  # with which alone TensorFlow's maps and Jacobians join their own
+    is_wide = index.dtype is NATIVE["int64"] and not (length is not None and length > _MOST_INT32)
+    if is_wide and may_be_differentiated(rows, value):
+        # TensorFlow's maps and Jacobians join int32 alone with their own. What is out of range stays so.
+        index = cast(_clip(index, constant(-1, "int64"), constant(_MOST_INT32, "int64")), "int32")
     return _scatter(rows, _reshape(index, constant((-1, 1))), value)
 
 
