@@ -26,8 +26,8 @@ HOOKS = {"from_dlpack"}
 
 OWN = [
     name
-    for name in _backend.declared.keys() - HOOKS
-    if callable(vars(functions).get(name)) and standard(name) is not None
+    for name in _backend.declared
+    if name not in HOOKS and callable(vars(functions).get(name)) and standard(name) is not None
 ]
 
 
