@@ -41,15 +41,17 @@ def hand_out(array: Any) -> None:
         array._second = None
 
 
-_lock = threading.Lock()
+_lock = threading.RLock()  # as garbage may be collected in `put`, and its finaliser bring an Array over
 sizes: Final[OrderedDict[int, tuple[weakref.ref[Any], int]]] = OrderedDict()
 """Each Array by its id, weakly, with its second copy's bytes; oldest first."""
+_total = 0
+"""Bytes of all of them."""
 
 
 def _forked() -> None:
     # The child has none of the other threads, so what they hold would never be given back.
     global _lock
-    _lock = threading.Lock()
+    _lock = threading.RLock()
 
 
 if hasattr(os, "register_at_fork"):  # not on Windows
@@ -80,22 +82,33 @@ def put(array: Any, target: Backend, native: Native, is_view: bool) -> None:
         size *= n or 0
     if size > MOST_BYTES:
         return
+    global _total
     key = id(array)
     with _lock:
+        _forget(key)
         array._second = (target, native)
-        sizes[key] = (weakref.ref(array, lambda _: sizes.pop(key, None)), size)
-        sizes.move_to_end(key)
-        total = sum(one for _, one in list(sizes.values()))
-        while total > MOST_BYTES:
-            _, (oldest, freed) = sizes.popitem(last=False)
-            total -= freed
-            dying = oldest()
+        sizes[key] = (weakref.ref(array, lambda _: _forget(key)), size)
+        _total += size
+        while _total > MOST_BYTES:
+            dying = _forget(next(iter(sizes)))
             if dying is not None:
                 dying._second = None
+
+
+def _forget(key: int) -> Any:
+    """Take an Array out of `sizes`; gives it, if it was there and lives."""
+    global _total
+    with _lock:
+        found = sizes.pop(key, None)
+        if found is None:
+            return None
+        array, size = found
+        _total -= size
+    return array()
 
 
 def drop(array: Any) -> None:
     """Forget the copy of an Array, which is about to be written."""
     array._second = None
-    if sizes:
-        sizes.pop(id(array), None)
+    if sizes and id(array) in sizes:
+        _forget(id(array))

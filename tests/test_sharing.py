@@ -8,8 +8,11 @@ import resource
 import subprocess
 import sys
 import textwrap
+import threading
+import weakref
 from collections.abc import AsyncGenerator, Generator
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 from typing import Any
 
 import hypothesis
@@ -388,3 +391,26 @@ def test_what_is_shared_does_not_depend_on_watching(source: str, receiver: str) 
     with xp.transfers(), xp.no_transfers():
         watched = y.to_device(receiver)
     assert (address(unwatched), address(watched)) == (address(x), address(y))
+
+
+def test_a_finaliser_may_bring_an_array_over_while_another_is_kept(
+    framework: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = xp.device(framework)
+    kept, dying = xp.arange(10), xp.arange(20)
+    sizes = len(_kept.sizes)
+
+    def ref(array: Any, callback: Any) -> Any:
+        if array is kept:  # the collector runs just then
+            _kept.put(dying, there, xp.to_native(dying, like=there), False)
+        return weakref.ref(array, callback)
+
+    monkeypatch.setattr(_kept, "weakref", SimpleNamespace(ref=ref))
+    thread = threading.Thread(target=_kept.put, args=(kept, there, xp.to_native(kept, like=there), False), daemon=True)
+    thread.start()
+    thread.join(30)
+    assert not thread.is_alive()
+    assert len(_kept.sizes) == sizes + 2
+    for array in (kept, dying):
+        _kept.drop(array)
+    assert len(_kept.sizes) == sizes
