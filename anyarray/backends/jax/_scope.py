@@ -23,8 +23,8 @@ def scoped(function: Callable[..., Any], device: Any) -> Callable[..., Any]:
     try:
         # What `with jax.enable_x64(True)` does in Python, for a quarter of its time: these swap a thread-local
         # value in C++. They are not documented, hence the way below.
-        swap_x64, set_x64 = jax.enable_x64.swap_local, jax.enable_x64.set_local
-        swap_device, set_device = jax.default_device.swap_local, jax.default_device.set_local
+        get_x64, set_x64 = jax.enable_x64.get_local, jax.enable_x64.set_local
+        get_device, set_device = jax.default_device.get_local, jax.default_device.set_local
     except AttributeError:
 
         @functools.wraps(function)
@@ -36,16 +36,18 @@ def scoped(function: Callable[..., Any], device: Any) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def in_wide_scope(*args: Any, **kwargs: Any) -> Any:
-        outer_x64 = swap_x64(True)
+        outer_x64 = get_x64()
         try:
+            set_x64(True)  # inside, as Ctrl-C may come right after it
             return function(*args, **kwargs)
         finally:
             set_x64(outer_x64)
 
     @functools.wraps(function)
     def in_scope(*args: Any, **kwargs: Any) -> Any:
-        outer_device = swap_device(device)
+        outer_device = get_device()
         try:
+            set_device(device)
             return in_wide_scope(*args, **kwargs)
         finally:
             set_device(outer_device)
