@@ -69,6 +69,9 @@ class Home:
         self.__dict__ = {name: _Sought(self, name) for name in declared}
         _homes.append(self)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return getattr, (self.backend, "placed" if self.placed else "free")
+
     def dtype(self, native: Native) -> DType:
         """Our dtype of a native array."""
         dtype_of = self.dtype_of
@@ -332,6 +335,8 @@ ALIASES: Final = {"tensorflow": "tf", "cpu": "numpy"}
 _loaded: dict[str, _Loaded] = {}
 _backends: dict[str, Backend] = {}
 _library_by_class: dict[type, Library | None] = {}
+MOST_CLASSES: Final = 1 << 12
+"""Classes of which is kept what they are: a program may make them without end."""
 
 
 @functools.cache
@@ -678,7 +683,9 @@ def is_of_framework(kind: type) -> bool:
 
 def _met(kind: type) -> Library | None:
     """The library whose array class `kind` is, noted."""
-    library = _library_by_class[kind] = _library_of(kind)
+    library = _library_of(kind)
+    if len(_library_by_class) < MOST_CLASSES:
+        _library_by_class[kind] = library
     if library is None and _is_of_variables(kind):
         VARIABLES.add(kind)
     return library

@@ -181,15 +181,18 @@ def _entered(value: Any, kinds: list[Home | None]) -> Any:
     The kind of an Array is None.
     """
     kind = type(value)
-    if not _are_arrays.get(kind):
+    is_array = _are_arrays.get(kind)
+    if not is_array:
         if kind is Array:
             kinds.append(None)
             return value
         if kind in _ATOMS:
             return value
-        if kind not in _are_arrays:
-            _are_arrays[kind] = _backend.backend_of_native(value) is not None
-        if not _are_arrays[kind]:
+        if is_array is None:
+            is_array = _backend.backend_of_native(value) is not None
+            if len(_are_arrays) < _backend.MOST_CLASSES:
+                _are_arrays[kind] = is_array
+        if not is_array:
             return _nested.mapped(value, functools.partial(_entered, kinds=kinds))
     try:
         wrapped = _dispatch.as_array("portable", "argument", value)

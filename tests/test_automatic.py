@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import os
+import pickle
 import subprocess
 import sys
 import warnings
@@ -454,6 +455,14 @@ def test_a_device_without_float64_is_no_candidate_for_it() -> None:
     with world({**EVEN, "sin": 100.0}, EVEN, latency=1e-6, float32_only=True):
         assert xp.sin(xp.ones(N)).device.library == "numpy"
         assert xp.sin(xp.ones(N, dtype=xp.float32)).device.library == "sim"
+
+
+def test_an_explanation_pickles(backend: xp.Backend) -> None:
+    with xp.backend("auto"), xp.explain() as why:
+        xp.sum(xp.ones(3, device=backend))
+    (again,) = pickle.loads(pickle.dumps(why)).decisions
+    assert again.home is why.decisions[0].home
+    assert again.function == "sum"
 
 
 def test_explain_says_where_and_why() -> None:
