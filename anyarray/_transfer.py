@@ -237,13 +237,21 @@ def _found_route(source: Backend, target: Backend) -> Route:
     if source.is_immutable:
         return Route(by_host, lambda native, device: from_dlpack(exported(native), device), device, is_always_safe=True)
 
+    if source.kind == "cpu":
+        return Route(by_host, from_dlpack, device)
+    synchronize = source.hook("synchronize")
+
     def on_device(native: Native) -> Native:
         try:
             return from_dlpack(exported(native), device)  # a copy that nobody else holds
         except REFUSALS:
             return by_host(native)
 
-    return Route(by_host if source.kind == "cpu" else on_device, from_dlpack, device)
+    def taken(native: Native, device: Any) -> Native:
+        synchronize(native)  # as the target may read without asking the stream on which it is computed
+        return from_dlpack(native, device)
+
+    return Route(on_device, taken, device)
 
 
 def way_to(home: Home, device: Any) -> Way:
