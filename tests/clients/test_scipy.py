@@ -15,7 +15,19 @@ import anyarray as xp
 
 pytest.importorskip("scipy")
 
-from scipy import cluster, constants, differentiate, fft, integrate, interpolate, ndimage, signal, special, stats
+from scipy import (
+    cluster,
+    constants,
+    differentiate,
+    fft,
+    integrate,
+    interpolate,
+    ndimage,
+    signal,
+    sparse,
+    special,
+    stats,
+)
 from scipy.optimize import elementwise
 from scipy.spatial.transform import Rotation
 
@@ -102,3 +114,15 @@ def test_scipy_computes_on_arrays(what: str, backend: xp.Backend) -> None:
     assert isinstance(found, xp.Array)
     assert found.device is backend
     np.testing.assert_allclose(np.asarray(found), expected, rtol=RTOL, atol=1e-10)
+
+
+@pytest.mark.usefixtures("backend")
+def test_sparse_arrays_are_made_of_arrays_and_multiply_them() -> None:
+    dense = np.asarray([[4.0, 1.0, 0.0], [1.0, 3.0, 0.0], [0.0, 0.0, 2.0]])
+    v = np.asarray([1.0, 2.0, 3.0])
+    made, x = sparse.csr_array(xp.asarray(dense)), xp.asarray(v)
+    np.testing.assert_array_equal(made.toarray(), dense)
+    np.testing.assert_array_equal(made @ x, dense @ v)
+    np.testing.assert_array_equal(x @ made, v @ dense)
+    np.testing.assert_array_equal((made * x).toarray(), dense * v)
+    np.testing.assert_array_equal(made[xp.asarray([0, 2])].toarray(), dense[[0, 2]])
