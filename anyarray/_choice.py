@@ -10,18 +10,18 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import math
 import os
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from types import TracebackType
-from typing import Any, Final, ParamSpec, TypeVar, cast
+from typing import Any, Final, ParamSpec, TypeVar
 
 from anyarray import _automatic, _backend, _errors
 from anyarray._automatic import Decision, WholeFunction
 from anyarray._backend import Backend, Home
+from anyarray._blocks import within
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -204,34 +204,7 @@ class backend:  # noqa: N801 - used as a function
         _current.set(outer if here.block is self and outer is not None else _without(here, self))
 
     def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
-        if not callable(function):
-            raise _errors.ArgumentTypeError(f"backend: decorates a function, not {type(function).__name__}")
-        if is_any_of(function, inspect.isgeneratorfunction, inspect.isasyncgenfunction):
-            raise _errors.ArgumentTypeError(
-                f"backend: {_called(function)} is a generator function, which is suspended with the block open. "
-                "Use a with block inside it"
-            )
-        if inspect.isclass(function):
-            raise _errors.ArgumentTypeError(
-                f"backend: {_called(function)} is a class, of which only the making would run in the block. "
-                "Decorate its methods"
-            )
-        name = self._name
-        if is_any_of(function, inspect.iscoroutinefunction):
-
-            @functools.wraps(function)
-            async def awaited(*args: P.args, **kwargs: P.kwargs) -> Any:
-                with backend(name):
-                    return await cast(Any, function)(*args, **kwargs)
-
-            return cast(Callable[P, R], awaited)
-
-        @functools.wraps(function)
-        def called(*args: P.args, **kwargs: P.kwargs) -> R:
-            with backend(name):
-                return function(*args, **kwargs)
-
-        return called
+        return within("backend", functools.partial(backend, self._name), function)
 
     def __repr__(self) -> str:
         return f'backend("{self._name}")'
@@ -243,16 +216,6 @@ def _check_name(function: str, name: object) -> None:
         raise _errors.ArgumentTypeError(
             f'{function}: must be a name, such as "jax", or a device, not {type(name).__name__}'
         )
-
-
-def is_any_of(function: Any, *kinds: Callable[[Any], bool]) -> bool:
-    """Whether a function, or the call of an object, is of some kind."""
-    return any(is_kind(function) or is_kind(type(function).__call__) for is_kind in kinds)
-
-
-def _called(function: Callable[..., Any]) -> str:
-    """What to call a function in an error; a partial one has no name."""
-    return getattr(function, "__qualname__", None) or repr(function)
 
 
 def set_default_backend(name: str | Backend, /) -> None:

@@ -16,12 +16,12 @@ import functools
 import math
 import operator
 from collections.abc import Callable, Generator, Iterable
-from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 
+from anyarray._blocks import block
 from anyarray._errors import ArgumentOverflowError, ArgumentTypeError, ArgumentValueError
 
 
@@ -348,7 +348,7 @@ def common_default(kinds: Iterable[type[Any]]) -> DType:
     return default(max(kinds, key=_RANK.__getitem__))
 
 
-@contextmanager
+@block
 def default_dtypes(
     *,
     int: DType | None = None,  # noqa: A002 - the kinds are named for Python's classes

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Generator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from numbers import Real
 from typing import TYPE_CHECKING, Final
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from anyarray import _automatic, _backend, _choice, _errors
 from anyarray._automatic import Decision
 from anyarray._backend import Backend
+from anyarray._blocks import block
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -153,7 +153,7 @@ def duration(seconds: float) -> str:
     raise AssertionError("unreachable: the last unit takes all")
 
 
-@contextmanager
+@block
 def explain() -> Generator[Explanation]:
     """Record every automatic decision inside a `with` block.
 
@@ -173,7 +173,7 @@ def explain() -> Generator[Explanation]:
         yield explanation
 
 
-@contextmanager
+@block
 def policy(*, candidates: Sequence[str | Backend]) -> Generator[None]:
     """Make the automatic choice inside a `with` block among these backends.
 

@@ -31,7 +31,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 
-from anyarray import _errors, _memory
+from anyarray import _blocks, _errors, _memory
 from anyarray._backend import Backend, Home, Native, Way, as_backend, is_leak
 
 
@@ -145,7 +145,7 @@ def _watching(own: TransferLog | Literal["warn", "raise"]) -> Generator[None]:
         _watch.set(watch().without(block))
 
 
-@contextlib.contextmanager
+@_blocks.block
 def transfers() -> Generator[TransferLog]:
     """Record every transfer inside a `with` block.
 
@@ -163,7 +163,7 @@ def transfers() -> Generator[TransferLog]:
         yield log
 
 
-@contextlib.contextmanager
+@_blocks.block
 def no_transfers(mode: Literal["raise", "warn"] = "raise", /) -> Generator[None]:
     """Forbid implicit copies between backends inside a `with` block.
 

@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any, Final, ParamSpec, TypeVar, cast
 
-from anyarray import _backend, _choice, _dispatch, _errors, _kept, _nested
+from anyarray import _backend, _blocks, _dispatch, _errors, _kept, _nested
 from anyarray._array import Array
 from anyarray._backend import Backend, Home, Native
 
@@ -92,7 +92,7 @@ def check_is_function(name: str, function: Any) -> None:
     """Raise TypeError unless `function` can be called and is no generator."""
     if not callable(function):
         raise _errors.ArgumentTypeError(f"{name}: f must be a function, not {type(function).__name__}")
-    if _choice.is_any_of(function, inspect.isgeneratorfunction, inspect.isasyncgenfunction):
+    if _blocks.is_any_of(function, inspect.isgeneratorfunction, inspect.isasyncgenfunction):
         raise _errors.ArgumentTypeError(
             f"{name}: f must be a function that returns its result, not the generator function {name_of(function)}. "
             "Decorate the function that makes each value"
@@ -101,7 +101,7 @@ def check_is_function(name: str, function: Any) -> None:
 
 def is_async(function: Callable[..., Any]) -> bool:
     """Whether a call of the function is to be awaited."""
-    return _choice.is_any_of(function, inspect.iscoroutinefunction)
+    return _blocks.is_any_of(function, inspect.iscoroutinefunction)
 
 
 def name_of(function: Callable[..., Any]) -> str:

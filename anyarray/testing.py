@@ -21,9 +21,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Generator, Mapping
-from contextlib import contextmanager
 
 from anyarray import _backend
+from anyarray._blocks import block
 from anyarray.backends import sim
 from anyarray.backends.sim import Machine
 
@@ -32,7 +32,7 @@ __all__ = ["Machine", "simulated"]
 _backend.register(_backend.Library("sim", "anyarray.backends.sim", "anyarray", ("gpu",)))
 
 
-@contextmanager
+@block
 def simulated(
     *,
     launch: float = 5e-6,
