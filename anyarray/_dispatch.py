@@ -417,7 +417,7 @@ def compare(declaration: Declaration, values: Sequence[Any]) -> Any:
     result = operate(declaration, values)
     other = values[1]
     if result is NotImplemented and (
-        isinstance(other, (list, tuple)) or hasattr(type(other), "__dlpack__") or hasattr(type(other), "__array__")
+        isinstance(other, (list, tuple)) or any(hasattr(type(other), name) for name in _OF_ARRAYS)
     ):
         result = getattr(type(other), declaration.function.__name__)(other, values[0])
         if result is NotImplemented:
@@ -425,6 +425,8 @@ def compare(declaration: Declaration, values: Sequence[Any]) -> Any:
     return result
 
 
+_OF_ARRAYS: Final = ("__dlpack__", "__array__", "__array_priority__")
+"""Attributes that classes of arrays have; SciPy's sparse ones have the last."""
 _MISLED: Final = {"multiply": operate_on_no_list, "equal": compare, "not_equal": compare}
 """What to call for operators for which Python has an answer of its own after NotImplemented."""
 

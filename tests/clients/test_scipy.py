@@ -5,6 +5,7 @@ It is called with SCIPY_ARRAY_API=1.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -126,3 +127,7 @@ def test_sparse_arrays_are_made_of_arrays_and_multiply_them() -> None:
     np.testing.assert_array_equal(x @ made, v @ dense)
     np.testing.assert_array_equal((made * x).toarray(), dense * v)
     np.testing.assert_array_equal(made[xp.asarray([0, 2])].toarray(), dense[[0, 2]])
+    for compare in (operator.eq, operator.ne):
+        for operands in ((made, x), (x, made)):
+            with pytest.raises(TypeError, match="equal: the operand must be an Array, not csr_array"):
+                compare(*operands)
