@@ -6,7 +6,7 @@ library. The whole standard v2025.12 stands here, `xp.linalg` and `xp.fft` inclu
 
 import typing as _typing
 
-from anyarray import _errors, _protocols, fft, linalg
+from anyarray import _absent, _errors, fft, linalg
 
 # Before the function `backends`, which is to be what that name means, whatever is imported later.
 from anyarray import backends as _contract  # noqa: F401  # pyright: ignore[reportUnusedImport]
@@ -50,7 +50,7 @@ from anyarray.transforms import grad, jacobian, jit, stop_gradient, value_and_gr
 if not _typing.TYPE_CHECKING:  # to which every name would be one of ours
 
     def __getattr__(name: str) -> _typing.NoReturn:
-        raise _protocols.absent("", name)
+        raise _absent.absent("", name)
 
 
 def __dir__() -> list[str]:

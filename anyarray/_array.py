@@ -17,6 +17,7 @@ from typing import Any, Final, Protocol, TypeAlias, runtime_checkable
 import numpy as np
 
 from anyarray import (
+    _absent,
     _automatic,
     _backend,
     _choice,
@@ -74,7 +75,7 @@ class _Unmade(type):
 
     def __dir__(cls) -> list[str]:
         """The attributes that there are."""
-        return [name for name in super().__dir__() if not isinstance(cls.__dict__.get(name), _protocols.Absent)]
+        return [name for name in super().__dir__() if not isinstance(cls.__dict__.get(name), _absent.Absent)]
 
 
 class Array(metaclass=_Unmade):
@@ -791,8 +792,8 @@ def _first_of(shape: tuple[int, ...]) -> str:
 _new: Final[Callable[[], Array]] = type.__call__.__get__(Array)
 _current: Final = _choice.current
 _dispatch.scope.update(Array=Array, new=_new)
-for _absent in _protocols.absent_of(Array):
-    setattr(Array, _absent.name, _absent)
+for _lacking in _absent.absent_of(Array):
+    setattr(Array, _lacking.name, _lacking)
 _backend.adopt_everywhere(Array, _protocols.of_library, _protocols.adopted)
 _wrap: Final = _dispatch.wrap
 

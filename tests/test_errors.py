@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import anyarray as xp
-from anyarray import _errors, _protocols
+from anyarray import _absent, _errors
 
 
 def floats(*shape: int) -> xp.Array:
@@ -888,7 +888,7 @@ def test_dir_of_a_module_lists_what_is_public() -> None:
 
 
 def test_what_a_name_of_numpy_leads_to_exists() -> None:
-    for habit, cure in (_protocols.ALIASES | _protocols.HABITS).items():
+    for habit, cure in (_absent.ALIASES | _absent.HABITS).items():
         assert operator.attrgetter(re.split("[( ]", cure)[0])(xp) is not None, habit
 
 

@@ -1,0 +1,205 @@
+"""What the namespace and its arrays lack, and what to write instead.
+
+Names of NumPy and methods of other libraries' arrays raise AttributeError with the cure. The standard's names for what
+NumPy spells otherwise stand here, too.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from typing import Any, Final, NoReturn
+
+import numpy as np
+
+ALIASES: Final = {
+    "absolute": "abs",
+    "arccos": "acos",
+    "arccosh": "acosh",
+    "arcsin": "asin",
+    "arcsinh": "asinh",
+    "arctan": "atan",
+    "arctan2": "atan2",
+    "arctanh": "atanh",
+    "around": "round",
+    "rint": "round",
+    "power": "pow",
+    "true_divide": "divide",
+    "mod": "remainder",
+    "left_shift": "bitwise_left_shift",
+    "right_shift": "bitwise_right_shift",
+    "invert": "bitwise_invert",
+    "bitwise_not": "bitwise_invert",
+    "conjugate": "conj",
+    "concatenate": "concat",
+    "transpose": "permute_dims",
+    "amax": "max",
+    "amin": "min",
+    "cumsum": "cumulative_sum",
+    "cumprod": "cumulative_prod",
+}
+"""Our name of a function by NumPy's, where they differ."""
+
+HABITS: Final = {
+    "append": "concat",
+    "argwhere": "nonzero",
+    "array": "asarray",
+    "asanyarray": "asarray",
+    "ascontiguousarray": "asarray",
+    "asfortranarray": "asarray",
+    "average": "mean",
+    "bool_": "bool",
+    "column_stack": "stack(..., axis=1)",
+    "copy": "asarray(x, copy=True)",
+    "dot": "matmul",
+    "dstack": "concat",
+    "fabs": "abs",
+    "fft.fft2": "fft.fftn(x, axes=(-2, -1))",
+    "fft.ifft2": "fft.ifftn(x, axes=(-2, -1))",
+    "fft.irfft2": "fft.irfftn(x, axes=(-2, -1))",
+    "fft.rfft2": "fft.rfftn(x, axes=(-2, -1))",
+    "fix": "trunc",
+    "flatnonzero": "nonzero",
+    "float_power": "pow",
+    "hstack": "concat",
+    "identity": "eye",
+    "in1d": "isin",
+    "inner": "vecdot",
+    "linalg.lstsq": "linalg.pinv(x) @ y",
+    "linalg.multi_dot": "matmul",
+    "linalg.norm": "linalg.vector_norm and xp.linalg.matrix_norm",
+    "nan_to_num": "where",
+    "ptp": "max(x) - xp.min(x)",
+    "ravel": "reshape(x, (-1,))",
+    "row_stack": "concat",
+    "select": "where",
+    "split": "unstack",
+    "swapaxes": "permute_dims",
+    "unique": "unique_values",
+    "vdot": "vecdot",
+    "vstack": "concat",
+}
+"""What does nearly the same as a function of NumPy that the standard lacks."""
+
+OUTSIDE: Final = {
+    "allclose": "xp.all(xp.abs(x - y) <= 1e-8 + 1e-5 * xp.abs(y))",
+    "array_equal": "xp.all(x == y)",
+    "complex": "xp.complex128",
+    "copyto": "x[...] = ...",
+    "diag": "xp.eye(n) * v, or xp.linalg.diagonal of a matrix",
+    "double": "xp.float64",
+    "dtype": "xp.float32 and the like, or xp.DType in annotations",
+    "einsum": "np.einsum, which computes in NumPy, or @ and xp.tensordot",
+    "fill_diagonal": "xp.where(xp.eye(n, dtype=xp.bool), value, x)",
+    "float": "xp.float64",
+    "half": "xp.float16",
+    "hessian": "xp.jacobian(xp.grad(f))",
+    "int": "xp.int64",
+    "int_": "xp.int64",
+    "intp": "xp.int64",
+    "jacfwd": 'xp.jacobian(f, mode="forward")',
+    "jacrev": "xp.jacobian",
+    "ndarray": "xp.Array",
+    "ndim": "x.ndim",
+    "place": "x[mask] = values",
+    "put": "x[indices] = ...",
+    "put_along_axis": "x[...] = ... with an index for each axis",
+    "putmask": "x[mask] = values",
+    "random": "a generator of NumPy: xp.asarray(np.random.default_rng(seed).normal(size=3))",
+    "shape": "x.shape",
+    "single": "xp.float32",
+    "size": "x.size",
+    "testing": "it after import anyarray.testing",
+    "typing": "it after import anyarray.typing",
+    "vectorize": "xp.vmap",
+}
+"""What to write for a name that the standard has nothing for, where it is not NumPy's function of that name."""
+
+OF_ARRAY: Final = {
+    "H": "xp.conj(x).mT",
+    "at": "x[...] = ...",
+    "block_until_ready": "xp.to_native(x).block_until_ready()",
+    "copy": "xp.asarray(x, copy=True)",
+    "cpu": 'x.to_device("numpy")',
+    "detach": "xp.stop_gradient(x)",
+    "fill": "x[...] = ...",
+    "flatten": "xp.reshape(x, (-1,))",
+    "get": "np.asarray(x)",
+    "itemsize": "x.dtype.itemsize",
+    "nbytes": "x.size * x.dtype.itemsize",
+    "numpy": "np.asarray(x)",
+    "partition": "x[...] = xp.sort(x)",
+    "put": "x[indices] = ...",
+    "ravel": "xp.reshape(x, (-1,))",
+    "resize": "np.resize(x, shape)",
+    "setfield": "x[...] = ...",
+    "sort": "x[...] = xp.sort(x)",
+    "to": "x.to_device(...), or xp.astype(x, ...)",
+    "view": "xp.astype(x, ...), or np.asarray(x).view(...)",
+}
+"""What to write for a method or an attribute that arrays of a library have, and an Array has not."""
+
+
+def absent(chapter: str, name: str) -> AttributeError:
+    """What to raise for a name that the namespace or a chapter of it lacks.
+
+    It says what to write in its place, if that is known. `chapter` is "linalg", "fft" or "".
+    """
+    path = ".".join(filter(None, (chapter, name)))
+    module = ".".join(filter(None, ("anyarray", chapter)))
+    text = f"module {module!r} has no attribute {name!r}"
+    ours = HABITS.get(path, ALIASES.get(path, _in_chapter(path)))
+    theirs = getattr(np, chapter) if chapter else np
+    if ours is not None:
+        text += f". The standard has xp.{ours}"
+    elif path in OUTSIDE:
+        text += f". Use {OUTSIDE[path]}"
+    elif name in theirs.__all__ and not _is_dtype(getattr(theirs, name)):
+        takes = inspect.isroutine(getattr(theirs, name)) and not name.startswith(("from", "load", "mem"))
+        text += f". Use np.{path}" + (", which takes Arrays" if takes else "")
+    else:  # told of the module, Python looks for a name that is spelt alike
+        return AttributeError(text, name=name, obj=sys.modules[module])
+    return AttributeError(text, name=name)
+
+
+def _in_chapter(name: str) -> str | None:
+    """The function of that name in a chapter; None if there is none."""
+    for chapter in ("linalg", "fft"):
+        if name in sys.modules[f"anyarray.{chapter}"].__all__:
+            return f"{chapter}.{name}"
+    return None
+
+
+def _is_dtype(theirs: Any) -> bool:
+    return isinstance(theirs, type) and issubclass(theirs, np.generic)
+
+
+class Absent:
+    """An attribute that an Array has not, which says what to write instead.
+
+    `__getattr__` could say it, too, but Python reads all attributes of a class that has one more slowly.
+    """
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, array: Any, owner: type) -> NoReturn:
+        name = self.name
+        ours = HABITS.get(name, ALIASES.get(name, _in_chapter(name) or name))
+        if name in OF_ARRAY:
+            cure = OF_ARRAY[name]
+        elif ours is not name:
+            cure = f"xp.{ours}"
+        elif name in sys.modules["anyarray"].__all__:
+            cure = f"xp.{name}(x, ...)"
+        else:
+            cure = f"np.asarray(x).{name}"
+        raise AttributeError(f"'Array' object has no attribute {name!r}. Use {cure}", name=name)
+
+
+def absent_of(array_class: type) -> list[Absent]:
+    """What stands for what arrays of a library have and the class lacks."""
+    names = OF_ARRAY.keys() | vars(np.ndarray).keys()
+    return [Absent(name) for name in sorted(names) if not (name.startswith("_") or hasattr(array_class, name))]
