@@ -128,7 +128,12 @@ def diagnose(error: Exception, function: str, inputs: Sequence[Input], arguments
     if refusal is None and type(error) is ValueError:  # of a class of their own, libraries say more
         refusal = str(error).partition("\n")[0].removeprefix(f"{function}: ").removesuffix(".")
     if refusal is not None:
-        raise _errors.ArgumentValueError(f"{function}: {refusal}") from error
+        raise _errors.ArgumentValueError(f"{function}: {refusal}{_CURES.get(refusal, '')}") from error
+
+
+_CURES: Final = {
+    "Integers to negative integer powers are not allowed": ". Take floats: xp.astype(x1, xp.float64)",
+}
 
 
 def diagnose_leak(error: Exception, function: str) -> None:

@@ -266,7 +266,9 @@ def test_a_negative_power_of_an_integer_is_no_reciprocal(exponent: int, backend:
     if backend.library == "jax":  # it cannot raise for values: the integer part
         assert (x**exponent).tolist() == [1, 0]
     else:
-        with pytest.raises(ValueError, match="negative integer powers"):
+        with pytest.raises(
+            ValueError, match=r"negative integer powers are not allowed\. Take floats: xp\.astype\(x1, xp\.float64\)$"
+        ):
             x**exponent
 
 
