@@ -517,94 +517,219 @@ def decide(
     prospect = _prospect(function, shapes, dtypes, has_axis)
     known = prospect.known or known  # a thread may have left a backend out meanwhile
     if prospect.is_numpys and candidates is None and all(_is_plain(a) for a in arrays):
-        stay, calls = arrays[0]._home, calls_of_numpy(function)
-        if len(calls) >= MOST_CALLS:
-            calls.clear()
-        calls.add((has_axis, *[part for a in arrays for part in (a._native.shape, a._native.dtype)]))
-        decision = Decision(function, shapes, stay, stay, predicted=dict(prospect.seconds), alone=prospect.seconds)
-        if prospect.seconds:
-            decision.reason = _staying(NUMPY, prospect.seconds, is_more_gained=False)
-        return decision
+        return _of_numpy(function, arrays, shapes, prospect, has_axis=has_axis)
     sizes = [math.prod(shape) * dtype.itemsize for shape, dtype in zip(shapes, dtypes, strict=True)]
-    stay = _place(arrays, sizes, known)
-    decision = Decision(function, shapes, stay, stay)
-    here, seconds, call = stay.backend.name, prospect.seconds, prospect.call
-    if call is None or here not in seconds:
-        decision.account = next((found for found in map(account_of, arrays) if found is not None), None)
-        if candidates is not None and here not in candidates:
-            # Where nothing is predicted: where one of the inputs is, else the first.
-            predicted = seconds or {a._home.backend.name: 0.0 for a in arrays}
-            decision.home = _narrowed(function, predicted, candidates, dtypes).free
-            decision.reason = LEFT_OUT.format(here)
+    home = _place(arrays, sizes, known)
+    decision = Decision(function, shapes, home, home, predicted={}, alone={})
+    if prospect.call is None or home.backend.name not in prospect.seconds:
+        _follow(decision, arrays, dtypes, prospect, candidates)
         return decision
-    decision.alone = seconds
-    decision.account = account = _account(arrays)
-    pools, like_it = _pools(arrays), _missed_by(prospect.key)
-    allowed = seconds if candidates is None else {n: s for n, s in seconds.items() if n in candidates or n == here}
-    bringing = _bringing(arrays, sizes, here, known)
-    staying = seconds[here] + bringing
-    here_first = _first(here, call, prospect, known)
-    decision.predicted[here] = staying + here_first
-    on_top = {here: (bringing, here_first)}
-    best, least = here, math.inf
-    for name, working in allowed.items():
-        if name == here or (name, function) in _unable:
-            continue
-        # What reading took is saved from now on, if the results of calls to come are read likewise.
-        reading = sum([pool.get(READING, 0.0) for pool in pools]) if name == NUMPY else 0.0
-        saving = staying - working
-        deciding = _cost.DECIDING if here == NUMPY else 0.0
-        gain = _gain(name)
-        if (
-            saving + reading + here_first <= 0 or working + deciding > gain * (staying + reading + here_first)
-        ) and candidates is None:
-            decision.predicted[name] = working
-            continue
-        arriving = _bringing(arrays, sizes, name, known)
-        there = _loaded(name)
-        is_view = there is not None and _transfer.route(there, stay.backend).is_always_safe
-        moving = arriving + known.bringing(name, here, call.work.results * call.itemsize, is_view=is_view)
-        once = _first(name, call, prospect, known) + _importing(name, known)
-        decision.predicted[name] = total = working + moving + once
-        on_top[name] = arriving, once
-        multiple = 1.0 if name == NUMPY else TWICE
-        pays_alone = saving + here_first >= moving + once
-        missed = min(account.own.get(name, 0.0), sum([pool.get(name, 0.0) for pool in pools]))
-        pays = pays_alone or (
-            saving + reading > 0
-            and (saving >= moving or missed + reading + saving >= multiple * moving)
-            and (not once or like_it.get(name, 0.0) + saving >= multiple * (moving + once))
-        )
-        if pays and total < least and _has_dtypes(name, dtypes):
-            best, least = name, total
-            decision.reason = _moving(here, pays_alone=pays_alone)
-    decision.is_return = best == NUMPY != here
-    if best != here:
-        for found in filter(None, map(account_of, arrays)):
-            found.own[RETURNED] = float(decision.is_return)
-    if candidates is not None and best not in candidates:
-        best = _narrowed(function, decision.predicted, candidates, dtypes).name
-        decision.reason = LEFT_OUT.format(here)
-    decision.transferred, decision.bought = on_top.get(best, (0.0, 0.0))
-    if best == here:
-        is_more_gained = any(working <= _gain(name) * seconds[here] for name, working in allowed.items())
-        decision.reason = _staying(here, allowed, is_more_gained=is_more_gained)
-    else:
-        decision.home = _backend.backend_of_name(best).free
-        for missed_here in (*pools, account.own, like_it):
-            missed_here[best] = missed_here[here] = missed_here[READING] = 0.0
-        # Infinite where a policy chose what was not measured: then nothing is known to be missed.
-        staying = seconds.get(best, math.inf)
-    for name, working in seconds.items():
-        if name != best and staying < math.inf:
-            for missed_here in (account.pool, account.own, like_it):
-                missed_here[name] = max(0.0, missed_here.get(name, 0.0) + staying - working)
-    if staying < seconds.get(NUMPY, 0.0) and account.pool.get(READING):
-        account.pool[READING] = max(0.0, account.pool[READING] + staying - seconds[NUMPY])
-    if len(_compiled) > MOST_COMPILED:
-        _compiled.clear()
-    _compiled.add((best, prospect.key))
+    making = _Making(decision, arrays, sizes, dtypes, prospect.call, prospect, known, candidates)
+    making.book(making.settle(making.choose()))
     return decision
+
+
+def _of_numpy(
+    function: str, arrays: Sequence[Any], shapes: tuple[Shape, ...], prospect: Prospect, *, has_axis: bool
+) -> Decision:
+    """The decision where nobody is enough faster than NumPy.
+
+    Calls like this one are not asked about any more.
+    """
+    calls = calls_of_numpy(function)
+    if len(calls) >= MOST_CALLS:
+        calls.clear()
+    calls.add((has_axis, *[part for a in arrays for part in (a._native.shape, a._native.dtype)]))
+    home = arrays[0]._home
+    decision = Decision(function, shapes, home, home, predicted=dict(prospect.seconds), alone=prospect.seconds)
+    if prospect.seconds:
+        decision.reason = _staying(NUMPY, prospect.seconds, is_more_gained=False)
+    return decision
+
+
+def _follow(
+    decision: Decision,
+    arrays: Sequence[Any],
+    dtypes: Sequence[DType],
+    prospect: Prospect,
+    candidates: tuple[str, ...] | None,
+) -> None:
+    """Let a call of which nothing is predicted run where one of its inputs is.
+
+    If a policy leaves that out, on the first that it leaves in.
+    """
+    here = decision.stay.backend.name
+    decision.account = next((found for found in map(account_of, arrays) if found is not None), None)
+    if candidates is not None and here not in candidates:
+        predicted = prospect.seconds or {a._home.backend.name: 0.0 for a in arrays}
+        decision.home = _narrowed(decision.function, predicted, candidates, dtypes).free
+        decision.reason = LEFT_OUT.format(here)
+
+
+class Stay(NamedTuple):
+    """What a call takes where most of its inputs are."""
+
+    name: str
+    seconds: float
+    """With bringing those of its inputs that are elsewhere."""
+    first: float
+    """What the first call with these shapes takes on top."""
+
+
+class Offer(NamedTuple):
+    """What a call takes on another backend, and what speaks for moving."""
+
+    name: str
+    working: float
+    """Seconds of the call alone."""
+    arriving: float
+    """Of bringing the inputs."""
+    returning: float
+    """Of bringing the result back to where the call stays."""
+    once: float
+    """Of importing the library and compiling for these shapes."""
+    reading: float
+    """What the host's reading took that a move to NumPy saves from now on."""
+    missed: float
+    """What was missed on the lineage of the inputs."""
+    alike: float
+    """What was missed by calls with the same function, shapes and dtypes."""
+
+
+class Price(NamedTuple):
+    """What a call takes on another backend, and whether it is worth it."""
+
+    seconds: float
+    """All in all."""
+    pays_alone: bool
+    """Whether this call saves the price: rule (a)."""
+    pays: bool
+    """Whether it does, or what was missed before it with it: rule (b)."""
+
+
+def gains(stay: Stay, name: str, working: float, reading: float) -> bool:
+    """Whether a call takes so much less elsewhere that a move is weighed."""
+    # What reading took is saved from now on, if the results of calls to come are read likewise.
+    deciding = _cost.DECIDING if stay.name == NUMPY else 0.0
+    return (
+        stay.seconds - working + reading + stay.first > 0
+        and working + deciding <= _gain(name) * (stay.seconds + reading + stay.first)
+    )  # fmt: skip
+
+
+def weigh(stay: Stay, offer: Offer) -> Price:
+    """The price of an offer, by the rules above."""
+    saving = stay.seconds - offer.working
+    moving = offer.arriving + offer.returning
+    multiple = 1.0 if offer.name == NUMPY else TWICE
+    pays_alone = saving + stay.first >= moving + offer.once
+    pays = pays_alone or (
+        saving + offer.reading > 0
+        and (saving >= moving or offer.missed + offer.reading + saving >= multiple * moving)
+        and (not offer.once or offer.alike + saving >= multiple * (moving + offer.once))
+    )
+    return Price(offer.working + moving + offer.once, pays_alone, pays)
+
+
+class _Making:
+    """One decision in the making, about a call that is predicted.
+
+    What an offer takes is found out when its turn comes: to look at one may import a library, which is at hand for the
+    next then.
+    """
+
+    __slots__ = (
+        "allowed", "arrays", "books", "call", "candidates", "decision", "dtypes", "known", "on_top", "prospect",
+        "sizes", "stay",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        decision: Decision,
+        arrays: Sequence[Any],
+        sizes: Sequence[int],
+        dtypes: Sequence[DType],
+        call: _cost.Call,
+        prospect: Prospect,
+        known: _cost.Model,
+        candidates: tuple[str, ...] | None,
+    ) -> None:
+        here, seconds = decision.stay.backend.name, prospect.seconds
+        self.decision, self.arrays, self.sizes, self.dtypes = decision, arrays, sizes, dtypes
+        self.call, self.prospect, self.known, self.candidates = call, prospect, known, candidates
+        self.books = Books(_account(arrays), _pools(arrays), _missed_by(prospect.key))
+        self.allowed = (
+            seconds if candidates is None else {n: s for n, s in seconds.items() if n in candidates or n == here}
+        )
+        bringing, first = _bringing(arrays, sizes, here, known), _first(here, call, prospect, known)
+        self.stay = Stay(here, seconds[here] + bringing, first)
+        self.on_top = {here: (bringing, first)}
+        """Seconds of bringing the inputs and of what is bought once, where the call was weighed."""
+        decision.alone, decision.account = seconds, self.books.account
+        decision.predicted[here] = self.stay.seconds + first
+
+    def offer(self, name: str, working: float, reading: float) -> Offer:
+        """What moving to a backend takes, and what was missed so far."""
+        known, call, home, books = self.known, self.call, self.decision.stay, self.books
+        arriving, there = _bringing(self.arrays, self.sizes, name, known), _loaded(name)
+        is_view = there is not None and _transfer.route(there, home.backend).is_always_safe
+        returning = known.bringing(name, self.stay.name, call.work.results * call.itemsize, is_view=is_view)
+        once = _first(name, call, self.prospect, known) + _importing(name, known)
+        self.on_top[name] = arriving, once
+        return Offer(name, working, arriving, returning, once, reading, books.missed(name), books.alike.get(name, 0.0))
+
+    def choose(self) -> str:
+        """The backend that takes least of those that pay; else this one."""
+        stay, decision = self.stay, self.decision
+        best, least = stay.name, math.inf
+        for name, working in self.allowed.items():
+            if name == stay.name or (name, decision.function) in _unable:
+                continue
+            reading = self.books.reading() if name == NUMPY else 0.0
+            if self.candidates is None and not gains(stay, name, working, reading):
+                decision.predicted[name] = working
+                continue
+            price = weigh(stay, self.offer(name, working, reading))
+            decision.predicted[name] = price.seconds
+            if price.pays and price.seconds < least and _has_dtypes(name, self.dtypes):
+                best, least = name, price.seconds
+                decision.reason = _moving(stay.name, pays_alone=price.pays_alone)
+        return best
+
+    def settle(self, best: str) -> str:
+        """Turn the decision to what was chosen, if a policy leaves it in.
+
+        Gives the name of the backend on which the call runs.
+        """
+        decision, here = self.decision, self.stay.name
+        decision.is_return = best == NUMPY != here
+        if best != here:
+            for found in filter(None, map(account_of, self.arrays)):
+                found.own[RETURNED] = float(decision.is_return)
+        if self.candidates is not None and best not in self.candidates:
+            best = _narrowed(decision.function, decision.predicted, self.candidates, self.dtypes).name
+            decision.reason = LEFT_OUT.format(here)
+        decision.transferred, decision.bought = self.on_top.get(best, (0.0, 0.0))
+        if best == here:
+            most = self.prospect.seconds[here]
+            is_more_gained = any(working <= _gain(name) * most for name, working in self.allowed.items())
+            decision.reason = _staying(here, self.allowed, is_more_gained=is_more_gained)
+        else:
+            decision.home = _backend.backend_of_name(best).free
+        return best
+
+    def book(self, best: str) -> None:
+        """Spend what paid for the move, and add what this call misses."""
+        stay, seconds = self.stay, self.prospect.seconds
+        took = stay.seconds
+        if best != stay.name:
+            self.books.spend(best, stay.name)
+            # Infinite where a policy chose what was not measured: then nothing is known to be missed.
+            took = seconds.get(best, math.inf)
+        self.books.miss(best, took, seconds)
+        if len(_compiled) > MOST_COMPILED:
+            _compiled.clear()
+        _compiled.add((best, self.prospect.key))
 
 
 def _gain(name: str) -> float:
@@ -659,13 +784,12 @@ def _at(array: Any) -> Home:
 
 def _bringing(arrays: Sequence[Any], sizes: Sequence[int], target: str, known: _cost.Model) -> float:
     """Seconds of bringing those of the Arrays that are not there."""
-    seconds = 0.0
+    if {a._home.backend.name for a in arrays} == {target}:
+        return 0.0
+    seconds, there = 0.0, _loaded(target)
     for array, nbytes in zip(arrays, sizes, strict=True):
         source = array._home.backend
-        if source.name != target:
-            there = _loaded(target)
-            if there is not None and _kept.get(array, there) is not None:
-                continue
+        if source.name != target and (there is None or _kept.get(array, there) is None):
             is_view = there is not None and _is_view(array, source, there)
             seconds += known.bringing(source.name, target, nbytes, is_view=is_view)
     return seconds
@@ -677,14 +801,20 @@ def _is_view(array: Any, source: Backend, target: Backend) -> bool:
     return way.is_always_safe or (way.needs_fit and _ownership.is_unwritten(array) and _memory.is_fit(array._native))
 
 
+def _library(name: str) -> _backend.Library:
+    """The library of a backend; a name that was met before is not parsed."""
+    met = _backend._backends.get(name)
+    return _backend.parse(name)[0] if met is None else met._loaded.library
+
+
 def _loaded(name: str) -> Backend | None:
     """The backend of a name, if its library is imported and has the device."""
-    return found_here(name) if _backend.parse(name)[0].is_loaded() else None
+    return found_here(name) if _library(name).is_loaded() else None
 
 
 def _importing(name: str, known: _cost.Model) -> float:
     """Seconds that importing its library takes; 0 if it is imported."""
-    return 0.0 if _backend.parse(name)[0].package in sys.modules else known.backends[name].importing
+    return 0.0 if _library(name).package in sys.modules else known.backends[name].importing
 
 
 def _first(name: str, call: _cost.Call, prospect: Prospect, known: _cost.Model) -> float:
@@ -756,6 +886,40 @@ def _missed_by(key: Any) -> Seconds:
         if len(_missed) > MOST_MISSED:
             _missed.popitem(last=False)
     return found
+
+
+class Books(NamedTuple):
+    """The accounts that a call draws on and adds to."""
+
+    account: Account
+    pools: Sequence[Seconds]
+    """Of all inputs, each once."""
+    alike: Seconds
+    """Of calls with the same function, shapes and dtypes."""
+
+    def missed(self, name: str) -> float:
+        """Seconds that were missed on the way to the inputs and not spent."""
+        return min(self.account.own.get(name, 0.0), sum([pool.get(name, 0.0) for pool in self.pools]))
+
+    def reading(self) -> float:
+        """Seconds of reading by the host that the work there did not win."""
+        return sum([pool.get(READING, 0.0) for pool in self.pools])
+
+    def spend(self, best: str, here: str) -> None:
+        """Pay for a move between two backends."""
+        for missed in (*self.pools, self.account.own, self.alike):
+            missed[best] = missed[here] = missed[READING] = 0.0
+
+    def miss(self, best: str, took: float, seconds: Mapping[str, float]) -> None:
+        """Add what a call that `took` so long misses on the other backends."""
+        pool = self.account.pool
+        if took < math.inf:
+            for name, working in seconds.items():
+                if name != best:
+                    for missed in (pool, self.account.own, self.alike):
+                        missed[name] = max(0.0, missed.get(name, 0.0) + took - working)
+        if took < seconds.get(NUMPY, 0.0) and pool.get(READING):
+            pool[READING] = max(0.0, pool[READING] + took - seconds[NUMPY])
 
 
 class WholeFunction:

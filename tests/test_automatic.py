@@ -247,6 +247,40 @@ def test_what_the_program_imported_itself_has_no_price(monkeypatch: pytest.Monke
         assert _automatic._importing("jax-cpu", known) == 3.0
 
 
+STAY: Final = _automatic.Stay("numpy", seconds=1.0, first=0.0)
+OFFER: Final = _automatic.Offer(
+    "sim", working=0.25, arriving=0.5, returning=0.5, once=0.0, reading=0.0, missed=0.0, alike=0.0
+)
+WEIGHED: Final[dict[str, tuple[dict[str, float], bool, bool]]] = {
+    # 0.75 s are saved, and 1 s is the price.
+    "nothing missed": ({}, False, False),
+    "this call alone": ({"returning": 0.25}, True, True),
+    "too little missed": ({"missed": 1.0}, False, False),
+    "twice the price missed": ({"missed": 1.25}, False, True),
+    "bought for the first time": ({"missed": 9.0, "once": 1.0, "alike": 3.0}, False, False),
+    "bought when calls like it missed it": ({"missed": 9.0, "once": 1.0, "alike": 3.25}, False, True),
+    "nothing saved": ({"working": 1.0, "missed": 9.0}, False, False),
+}
+
+
+@pytest.mark.parametrize(("others", "pays_alone", "pays"), WEIGHED.values(), ids=WEIGHED)
+def test_an_offer_is_weighed_by_the_rule(others: dict[str, Any], pays_alone: bool, pays: bool) -> None:
+    offer = OFFER._replace(**others)
+    seconds = offer.working + offer.arriving + offer.returning + offer.once
+    assert _automatic.weigh(STAY, offer) == (seconds, pays_alone, pays)
+
+
+def test_to_go_home_the_price_is_missed_once() -> None:
+    stay, home = _automatic.Stay("sim", 1.0, 0.0), OFFER._replace(name="numpy")
+    assert not _automatic.weigh(stay, home._replace(missed=0.125)).pays
+    assert _automatic.weigh(stay, home._replace(missed=0.25)).pays
+    assert _automatic.weigh(stay, home._replace(reading=0.25)).pays
+
+
+def test_what_compiling_here_takes_is_saved_elsewhere() -> None:
+    assert _automatic.weigh(STAY._replace(first=0.25), OFFER).pays_alone
+
+
 def test_the_decisions_are_the_same_every_time() -> None:
     def places() -> list[str]:
         with world({**EVEN, "sin": 3.0}, {**EVEN, "tanh": 4.0}, latency=2e-3) as here:
