@@ -782,5 +782,5 @@ def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: str | None
 
 def _scaled(steps: Native, unit: float, dtype: np.dtype[Any]) -> Native:
     """Their product in aligned memory."""
-    x = steps * unit
-    return aligned(x if x.dtype is dtype else x.astype(dtype))
+    x = steps * unit if steps.nbytes < _SMALL else np.multiply(steps, unit, empty(steps.shape, dtype=_FLOAT64))
+    return x if x.dtype is dtype else aligned(x.astype(dtype))
