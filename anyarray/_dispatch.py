@@ -609,11 +609,11 @@ def read(declaration: Declaration, at: int, value: Any) -> Any:
         return lengths(declaration.name, p.name, value)
     given = value
     if p.is_number:
-        given = value.item() if isinstance(value, np.generic) else _plain(value)
+        given = value.item() if isinstance(value, np.generic) else plain(value)
         if hasattr(type(given), "as_integer_ratio") and not isinstance(given, (int, float)):
             given = float(given)  # a fraction or a decimal number
     elif p.is_integral:
-        given = _plain(value)
+        given = plain(value)
     _diagnosis.require_plain(declaration.name, p.name, p.annotation, given)
     return bool(given) if p.is_flag and given is not None else given
 
@@ -623,9 +623,9 @@ def lengths(function: str, parameter: str, shape: Any) -> Any:
 
     Raises TypeError for what is neither.
     """
-    given = _plain(shape)
+    given = plain(shape)
     if isinstance(given, Iterable) and not isinstance(given, (tuple, str)):
-        given = _plain(tuple(given))
+        given = plain(tuple(given))
     _diagnosis.require_plain(function, parameter, "int | Sequence[int]", given)
     return given if isinstance(given, tuple) else (given,)
 
@@ -651,12 +651,12 @@ def number(function: str, parameter: str, value: Any) -> Any:
     raise _errors.ArgumentTypeError(f"{function}: {parameter} must be a number, not {type(value).__name__}")
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """Integers, alone, in sequences or arrays, as Python's; else what came."""
     if isinstance(value, (np.integer, np.ndarray)) or is_array(value):
         value = value.tolist()
     if isinstance(value, (list, tuple, range)):  # einops and SciPy pass lists
-        return tuple([one if type(one) is int else _plain(one) for one in value])
+        return tuple([one if type(one) is int else plain(one) for one in value])
     return value
 
 

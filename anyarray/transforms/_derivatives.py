@@ -193,7 +193,7 @@ def _integers(name: str, argnums: Any) -> int | tuple[int, ...]:
 
     Raises TypeError unless it is an integer or several, ValueError if one of them comes twice.
     """
-    plain: Any = _dispatch._plain(argnums)
+    plain: Any = _dispatch.plain(argnums)
     numbers = plain if isinstance(plain, tuple) else (plain,)
     for one in numbers:
         if not isinstance(one, int) or isinstance(one, bool):

@@ -68,7 +68,7 @@ def _axes(name: str, axes: Any, structure: Structure) -> list[int | None]:
 
     `axes` is one for all, or has the parts of the structure.
     """
-    axes = _dispatch._plain(axes)
+    axes = _dispatch.plain(axes)
     if axes is None or type(axes) is int:
         return [axes] * len(_nested.labels(structure, ""))
     content = _nested.opened(axes)
