@@ -4,6 +4,10 @@ Then it must not be written, nor lent to who keeps it. Told by reference counts:
 whose memory it is a view of. A view, a memoryview, a DLPack capsule or a framework's alias of NumPy memory holds one of
 the two, so each counts as somebody else. The counts of an array that is alone are measured at import, as interpreters
 differ in how many references a call holds.
+
+A write goes in four steps, wherever it is written out for speed (`Array.__setitem__`, `_write`, `_is_updated`). Under
+the Array's lock it forgets the second copy; asks whether the Array is alone; writes, in place if it is; and asks again.
+Who has taken the memory up meanwhile, as only another thread can, keeps it, and the Array parts from it.
 """
 
 from __future__ import annotations
