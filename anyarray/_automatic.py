@@ -17,81 +17,26 @@ results missed does not count, as it says nothing of what comes of this one.
 
 from __future__ import annotations
 
-import contextlib
-import functools
 import math
-import os
 import sys
-import threading
 import warnings
-import weakref
-from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, TypeVar
 
-from anyarray import _backend, _cost, _errors, _kept, _memory, _ownership, _transfer
+from anyarray import _accounts, _backend, _cost, _errors, _machine, _reaching, _transfer
+from anyarray._accounts import READING, RETURNED, Account, Books, Seconds, account_of
 from anyarray._backend import Backend, Home
+from anyarray._cost import NUMPY
 from anyarray._dtypes import DType
+from anyarray._machine import Prospect, calls_of_numpy, forget, limit_of, state, use
+from anyarray._weighing import TWICE, Offer, Stay, gain, gains, weigh
 
-NUMPY: Final = "numpy"
-_NUMPY: Final = _backend.backend_of_name(NUMPY).free
-TWICE: Final = 2.0
-"""Times the price that missed savings must reach before data leaves NumPy."""
+__all__ = ["Account", "account_of", "calls_of_numpy", "forget", "limit_of", "state", "use"]
+# What others ask for here, who need not know in which room it lies.
+
 Shape = tuple[int, ...]
 A = TypeVar("A")
-Seconds = dict[str, float]
-"""Seconds that were missed by not being on a backend, by its name."""
-
-
-class Account(NamedTuple):
-    """What was missed for an array: a move is paid by both."""
-
-    pool: Seconds
-    """Shared by all that was computed from the same arrays, so that no saving pays for two moves."""
-    own: Seconds
-    """On the way to this array alone: what other results missed does not make moving this one pay."""
-
-    def inherited(self) -> Account:
-        """The account of a result."""
-        return Account(self.pool, self.own.copy())
-
-
-RETURNED: Final = "returned"
-"""Stands in an array's own account beside the backends: whether it went home to NumPy; not 0 if so."""
-READING: Final = "reading"
-"""Stands in a pool beside the backends: what the host's reading took more than the work there won."""
-_by_memory: Final[dict[int, tuple[weakref.ref[Any], Account]]] = {}
-"""The accounts of Arrays by the id of their memory, weakly, for Arrays of NumPy that are views of it.
-
-Views are made where nothing is decided, which must not take the time to hand on an account.
-"""
-
-
-def account_of(array: Any) -> Account | None:
-    """What was missed for an Array or one with its memory, if anything."""
-    found: Account | None = getattr(array, "_account", None)
-    if found is None and _by_memory and array._home.backend.library == NUMPY:
-        memory = _memory_of(array._native)
-        entry = _by_memory.get(id(memory))
-        if entry is not None and entry[0]() is memory:
-            found = array._account = entry[1].inherited()
-    return found
-
-
-def _memory_of(native: Any) -> Any:
-    """What all views of an ndarray hold."""
-    return native if native.base is None else native.base
-
-
-def _give(array: Any, account: Account) -> None:
-    """Let an Array have an account, and views of its memory inherit it."""
-    array._account = account
-    if array._home.backend.library == NUMPY:
-        memory = _memory_of(array._native)
-        key = id(memory)
-        with contextlib.suppress(TypeError):  # some memory of others takes no weak references
-            _by_memory[key] = (weakref.ref(memory, lambda _: _by_memory.pop(key, None)), account)
 
 
 def inherited(result: A, source: Any) -> A:
@@ -99,7 +44,7 @@ def inherited(result: A, source: Any) -> A:
     # To look for what is not set takes 0.3 us.
     found = None if state.model is None else account_of(source)
     if found is not None:
-        _give(result, found.inherited())
+        _accounts.give(result, found.inherited())
     return result
 
 
@@ -108,55 +53,6 @@ CURE: Final = "Run: python -m anyarray calibrate"
 
 class ProfileWarning(UserWarning):
     """A profile that cannot be used, so calls stay where their inputs are."""
-
-
-class _State:
-    """The model of this process, looked up once."""
-
-    def __init__(self) -> None:
-        self.is_known = False
-        self.model: _cost.Model | None = None
-        self.is_silent = True
-        """Whether there is nothing to say about a missing profile, or it was said."""
-        self.is_looking = False
-        self.looking = threading.RLock()
-        """Held while the profile is looked for: who needs it meanwhile waits."""
-
-
-class Limit:
-    """Elements below which a function needs no decision.
-
-    It runs in NumPy then, where its inputs are.
-    """
-
-    __slots__ = ("elements", "narrow", "side")
-
-    def __init__(self) -> None:
-        self.set(LARGE, LARGE)
-
-    def set(self, elements: int, narrow: int) -> None:
-        """Set all of them."""
-        self.elements = elements
-        """For all dtypes."""
-        self.narrow = narrow
-        """For those of at most `_cost.WIDTHS[0]` bytes."""
-        self.side = math.isqrt(elements - 1) + 1 if elements else 0
-        """For each of two arrays, however they broadcast."""
-
-
-LARGE: Final = 10_000
-"""Elements from which a call is large; the limit of every function until the profile was looked for."""
-MOST: Final = (1 << 30) - 1
-"""The limit where there is none: the greatest of the integers that Python compares fast."""
-
-state: Final = _State()
-"""Looked at by who must not call to know."""
-_limits: Final[dict[str, Limit]] = {}
-
-
-def limit_of(function: str) -> Limit:
-    """The limit of a function: one object, changed when a model is there."""
-    return _limits.setdefault(function, Limit())
 
 
 def model() -> _cost.Model | None:
@@ -194,7 +90,7 @@ def _looked_up() -> _cost.Model | None:
     if found.added:
         # No warning either: what is measured is right.
         log(f"anyarray: no call is moved to {', '.join(found.added)}, installed after the profile was made. {CURE}")
-    return _without(found, [name for name in found.backends if not may_be_here(name)])
+    return _machine.without(found, [name for name in found.backends if not _machine.may_be_here(name)])
 
 
 def _outside() -> int:
@@ -226,150 +122,6 @@ def log(line: str) -> None:
     import logging  # 5 ms, which `import anyarray` need not take
 
     logging.getLogger("anyarray").warning(line)
-
-
-def use(found: _cost.Model | None) -> None:
-    """Decide by this model from now on."""
-    state.is_known, state.model = True, found
-    for function, limit in _limits.items():
-        limit.set(
-            *[
-                MOST
-                if found is None
-                else math.ceil(min(MOST, found.never_below(function, widths), found.worth_a_look(function, widths)))
-                for widths in (_cost.WIDTHS, _cost.WIDTHS[:1])
-            ]
-        )
-    _clear()
-
-
-def _without(found: _cost.Model, names: Sequence[str]) -> _cost.Model:
-    """The model of a machine without these backends."""
-    if not names:
-        return found
-    left = {name: costs for name, costs in found.backends.items() if name not in names}
-    return found._replace(backends=left)
-
-
-def _leave_out(names: Sequence[str]) -> None:
-    """Choose among the other backends from now on."""
-    if state.model is not None and not state.model.backends.keys().isdisjoint(names):
-        state.model = _without(state.model, names)
-        _clear()  # but the limits, which take a tenth of a second, and are rather too low now
-
-
-_before_fork: Final[set[str]] = set()
-"""Libraries that were imported in the process of which this one is a fork."""
-
-
-def _forked() -> None:
-    # The child has none of the other threads, so what they hold would never be given back.
-    state.looking, state.is_looking = threading.RLock(), False
-    # Nor those that work for those libraries: a call of theirs would wait for ever.
-    rows = _backend.LIBRARIES.values()
-    _before_fork.update([row.name for row in rows if row.name != NUMPY and row.package in sys.modules])
-    if state.model is not None:
-        _leave_out([name for name in state.model.backends if not may_be_here(name)])
-
-
-if hasattr(os, "register_at_fork"):  # not on Windows
-    os.register_at_fork(after_in_child=_forked)
-
-
-def may_be_here(name: str) -> bool:
-    """Whether a backend can be used, as far as is known.
-
-    Does not import its library to find out.
-    """
-    try:
-        library = _backend.parse(name)[0]
-        if library.is_loaded():
-            _backend.backend_of_name(name)
-    except _errors.BackendError:
-        return False  # of a library that is unknown here, or a device that this process does not see
-    return library.name not in _before_fork
-
-
-def found_here(name: str) -> Backend | None:
-    """The backend of a name, its library imported; None if unusable here.
-
-    One that cannot be used is left out of the choice from now on.
-    """
-    known = _backend._backends.get(name)
-    if known is not None and known.library not in _before_fork:
-        return known
-    if may_be_here(name):
-        try:
-            return _backend.backend_of_name(name)
-        except Exception:  # noqa: BLE001 - a broken installation may raise anything
-            pass
-    _leave_out([name])
-    return None
-
-
-def forget() -> None:
-    """Look for the profile again at the next large call."""
-    state.is_known, state.model, state.is_silent = False, None, True
-    for limit in _limits.values():
-        limit.set(LARGE, LARGE)
-    _clear()
-
-
-def _clear() -> None:
-    _prospect.cache_clear()
-    _missed.clear()
-    _compiled.clear()
-    _unable.clear()
-    _by_memory.clear()
-    for calls in _numpys.values():
-        calls.clear()
-
-
-_numpys: Final[dict[str, set[Any]]] = {}
-MOST_CALLS: Final = 4096
-
-
-def calls_of_numpy(function: str) -> set[Any]:
-    """Calls of a function that stay in NumPy; the set grows as they are found.
-
-    A call is whether it has an axis, then the shape and the dtype of each array. One object, which is emptied in place.
-    """
-    return _numpys.setdefault(function, set())
-
-
-_missed: Final[OrderedDict[Any, Seconds]] = OrderedDict()
-"""What calls with the same function, shapes and dtypes missed: pays for what is bought once, as compiling is."""
-MOST_MISSED: Final = 1024
-_compiled: Final[set[Any]] = set()
-"""What ran on a backend before: (its name, function, shapes, dtypes)."""
-MOST_COMPILED: Final = 1 << 16
-_unable: Final[set[tuple[str, str]]] = set()
-"""Backends and functions that they turned out to lack."""
-
-
-class Prospect(NamedTuple):
-    """What is predicted of calls with the same function, shapes and dtypes."""
-
-    call: _cost.Call | None
-    seconds: Mapping[str, float]
-    """Of the call alone, by backend; empty if nothing is known."""
-    key: Any
-    is_numpys: bool
-    """Whether no backend is enough faster than NumPy, as far as is known."""
-    known: _cost.Model | None
-    """The model that it is predicted by."""
-
-
-@functools.lru_cache(maxsize=4096)
-def _prospect(function: str, shapes: tuple[Shape, ...], dtypes: tuple[DType, ...], has_axis: bool) -> Prospect:
-    known, found = state.model, _cost.call(function, shapes, dtypes, has_axis=has_axis)
-    key = (function, shapes, tuple([dtype.name for dtype in dtypes]), has_axis)
-    if known is None or found is None:
-        return Prospect(None, {}, key, True, known)
-    predicted = {name: known.seconds(name, found) for name in known.backends}
-    seconds = {name: one for name, one in predicted.items() if one is not None}
-    is_numpys = NUMPY in seconds and min(seconds.values()) + _cost.DECIDING > _cost.GAIN * seconds[NUMPY]
-    return Prospect(found, seconds, key, is_numpys, known)
 
 
 @dataclass(eq=False)
@@ -405,7 +157,7 @@ class Decision:
         """Let results inherit the account."""
         if self.account is not None:
             for one in results:
-                _give(one, self.account.inherited())
+                _accounts.give(one, self.account.inherited())
 
     def must_wait(self, results: Sequence[Any]) -> bool:
         """Whether a late error may come that repeating the call would mend.
@@ -430,7 +182,7 @@ class Decision:
             return False
         there = self.home.backend
         if self.has_moved and isinstance(error, _errors.UnsupportedError):
-            _unable.add((there.name, self.function))
+            _machine.unable.add((there.name, self.function))
             self.home = self.stay
         elif _backend.is_out_of_memory(error) and there.name != NUMPY:
             self.home = self.stay if self.has_moved else _backend.backend_of_name(NUMPY).free
@@ -497,7 +249,7 @@ def _unmeasured(
     stay = next((home for home in homes if home.backend.name != NUMPY), homes[0])
     if candidates is None or stay.backend.name in candidates:
         return Decision(function, shapes, stay, stay, "stays: no profile of this machine")
-    home = _narrowed(function, {}, candidates, [a._home.dtype(a._native) for a in arrays]).free
+    home = _reaching.narrowed(function, {}, candidates, [a._home.dtype(a._native) for a in arrays]).free
     return Decision(function, shapes, home, stay, "moves: the first that the policy names, and there is no profile")
 
 
@@ -514,12 +266,12 @@ def decide(
     if known is None:
         return _unmeasured(function, arrays, shapes, candidates)
     dtypes = tuple([a._home.dtype(a._native) for a in arrays])
-    prospect = _prospect(function, shapes, dtypes, has_axis)
+    prospect = _machine.prospect_of(function, shapes, dtypes, has_axis)
     known = prospect.known or known  # a thread may have left a backend out meanwhile
     if prospect.is_numpys and candidates is None and all(_is_plain(a) for a in arrays):
         return _of_numpy(function, arrays, shapes, prospect, has_axis=has_axis)
     sizes = [math.prod(shape) * dtype.itemsize for shape, dtype in zip(shapes, dtypes, strict=True)]
-    home = _place(arrays, sizes, known)
+    home = _reaching.place(arrays, sizes, known)
     decision = Decision(function, shapes, home, home, predicted={}, alone={})
     if prospect.call is None or home.backend.name not in prospect.seconds:
         _follow(decision, arrays, dtypes, prospect, candidates)
@@ -527,6 +279,11 @@ def decide(
     making = _Making(decision, arrays, sizes, dtypes, prospect.call, prospect, known, candidates)
     making.book(making.settle(making.choose()))
     return decision
+
+
+def _is_plain(array: Any) -> bool:
+    """Whether an Array is in NumPy, and nothing was missed for it."""
+    return array._home.backend.library == NUMPY and account_of(array) is None
 
 
 def _of_numpy(
@@ -537,7 +294,7 @@ def _of_numpy(
     Calls like this one are not asked about any more.
     """
     calls = calls_of_numpy(function)
-    if len(calls) >= MOST_CALLS:
+    if len(calls) >= _machine.MOST_CALLS:
         calls.clear()
     calls.add((has_axis, *[part for a in arrays for part in (a._native.shape, a._native.dtype)]))
     home = arrays[0]._home
@@ -562,73 +319,8 @@ def _follow(
     decision.account = next((found for found in map(account_of, arrays) if found is not None), None)
     if candidates is not None and here not in candidates:
         predicted = prospect.seconds or {a._home.backend.name: 0.0 for a in arrays}
-        decision.home = _narrowed(decision.function, predicted, candidates, dtypes).free
+        decision.home = _reaching.narrowed(decision.function, predicted, candidates, dtypes).free
         decision.reason = LEFT_OUT.format(here)
-
-
-class Stay(NamedTuple):
-    """What a call takes where most of its inputs are."""
-
-    name: str
-    seconds: float
-    """With bringing those of its inputs that are elsewhere."""
-    first: float
-    """What the first call with these shapes takes on top."""
-
-
-class Offer(NamedTuple):
-    """What a call takes on another backend, and what speaks for moving."""
-
-    name: str
-    working: float
-    """Seconds of the call alone."""
-    arriving: float
-    """Of bringing the inputs."""
-    returning: float
-    """Of bringing the result back to where the call stays."""
-    once: float
-    """Of importing the library and compiling for these shapes."""
-    reading: float
-    """What the host's reading took that a move to NumPy saves from now on."""
-    missed: float
-    """What was missed on the lineage of the inputs."""
-    alike: float
-    """What was missed by calls with the same function, shapes and dtypes."""
-
-
-class Price(NamedTuple):
-    """What a call takes on another backend, and whether it is worth it."""
-
-    seconds: float
-    """All in all."""
-    pays_alone: bool
-    """Whether this call saves the price: rule (a)."""
-    pays: bool
-    """Whether it does, or what was missed before it with it: rule (b)."""
-
-
-def gains(stay: Stay, name: str, working: float, reading: float) -> bool:
-    """Whether a call takes so much less elsewhere that a move is weighed."""
-    # What reading took is saved from now on, if the results of calls to come are read likewise.
-    deciding = _cost.DECIDING if stay.name == NUMPY else 0.0
-    return (
-        stay.seconds - working + reading + stay.first > 0
-        and working + deciding <= _gain(name) * (stay.seconds + reading + stay.first)
-    )  # fmt: skip
-
-
-def weigh(stay: Stay, offer: Offer) -> Price:
-    """The price of an offer, by the rules above."""
-    saving = stay.seconds - offer.working
-    moving = offer.arriving + offer.returning
-    multiple = 1.0 if offer.name == NUMPY else TWICE
-    pays_alone = saving + stay.first >= moving + offer.once
-    pays = pays_alone or (
-        saving + offer.reading > 0
-        and (saving >= moving or offer.missed + offer.reading + saving >= multiple * moving)
-        and (not offer.once or offer.alike + saving >= multiple * (moving + offer.once))
-    )
-    return Price(offer.working + moving + offer.once, pays_alone, pays)
 
 
 class _Making:
@@ -657,11 +349,11 @@ class _Making:
         here, seconds = decision.stay.backend.name, prospect.seconds
         self.decision, self.arrays, self.sizes, self.dtypes = decision, arrays, sizes, dtypes
         self.call, self.prospect, self.known, self.candidates = call, prospect, known, candidates
-        self.books = Books(_account(arrays), _pools(arrays), _missed_by(prospect.key))
+        self.books = Books(_accounts.account_for(arrays), _accounts.pools_of(arrays), _machine.missed_by(prospect.key))
         self.allowed = (
             seconds if candidates is None else {n: s for n, s in seconds.items() if n in candidates or n == here}
         )
-        bringing, first = _bringing(arrays, sizes, here, known), _first(here, call, prospect, known)
+        bringing, first = _reaching.bringing(arrays, sizes, here, known), _reaching.first(here, call, prospect, known)
         self.stay = Stay(here, seconds[here] + bringing, first)
         self.on_top = {here: (bringing, first)}
         """Seconds of bringing the inputs and of what is bought once, where the call was weighed."""
@@ -671,10 +363,10 @@ class _Making:
     def offer(self, name: str, working: float, reading: float) -> Offer:
         """What moving to a backend takes, and what was missed so far."""
         known, call, home, books = self.known, self.call, self.decision.stay, self.books
-        arriving, there = _bringing(self.arrays, self.sizes, name, known), _loaded(name)
+        arriving, there = _reaching.bringing(self.arrays, self.sizes, name, known), _reaching.loaded(name)
         is_view = there is not None and _transfer.route(there, home.backend).is_always_safe
         returning = known.bringing(name, self.stay.name, call.work.results * call.itemsize, is_view=is_view)
-        once = _first(name, call, self.prospect, known) + _importing(name, known)
+        once = _reaching.first(name, call, self.prospect, known) + _reaching.importing(name, known)
         self.on_top[name] = arriving, once
         return Offer(name, working, arriving, returning, once, reading, books.missed(name), books.alike.get(name, 0.0))
 
@@ -683,7 +375,7 @@ class _Making:
         stay, decision = self.stay, self.decision
         best, least = stay.name, math.inf
         for name, working in self.allowed.items():
-            if name == stay.name or (name, decision.function) in _unable:
+            if name == stay.name or (name, decision.function) in _machine.unable:
                 continue
             reading = self.books.reading() if name == NUMPY else 0.0
             if self.candidates is None and not gains(stay, name, working, reading):
@@ -691,7 +383,7 @@ class _Making:
                 continue
             price = weigh(stay, self.offer(name, working, reading))
             decision.predicted[name] = price.seconds
-            if price.pays and price.seconds < least and _has_dtypes(name, self.dtypes):
+            if price.pays and price.seconds < least and _reaching.has_dtypes(name, self.dtypes):
                 best, least = name, price.seconds
                 decision.reason = _moving(stay.name, pays_alone=price.pays_alone)
         return best
@@ -707,12 +399,12 @@ class _Making:
             for found in filter(None, map(account_of, self.arrays)):
                 found.own[RETURNED] = float(decision.is_return)
         if self.candidates is not None and best not in self.candidates:
-            best = _narrowed(decision.function, decision.predicted, self.candidates, self.dtypes).name
+            best = _reaching.narrowed(decision.function, decision.predicted, self.candidates, self.dtypes).name
             decision.reason = LEFT_OUT.format(here)
         decision.transferred, decision.bought = self.on_top.get(best, (0.0, 0.0))
         if best == here:
             most = self.prospect.seconds[here]
-            is_more_gained = any(working <= _gain(name) * most for name, working in self.allowed.items())
+            is_more_gained = any(working <= gain(name) * most for name, working in self.allowed.items())
             decision.reason = _staying(here, self.allowed, is_more_gained=is_more_gained)
         else:
             decision.home = _backend.backend_of_name(best).free
@@ -727,14 +419,9 @@ class _Making:
             # Infinite where a policy chose what was not measured: then nothing is known to be missed.
             took = seconds.get(best, math.inf)
         self.books.miss(best, took, seconds)
-        if len(_compiled) > MOST_COMPILED:
-            _compiled.clear()
-        _compiled.add((best, self.prospect.key))
-
-
-def _gain(name: str) -> float:
-    """Part of the time here that a call may take on a backend at most."""
-    return _cost.GAIN_AT_HOME if name == NUMPY else _cost.GAIN
+        if len(_machine.compiled) > _machine.MOST_COMPILED:
+            _machine.compiled.clear()
+        _machine.compiled.add((best, self.prospect.key))
 
 
 LEFT_OUT: Final = "moves from {}: the policy leaves it out"
@@ -754,172 +441,6 @@ def _staying(here: str, seconds: Mapping[str, float], *, is_more_gained: bool) -
     if seconds[here] <= min(seconds.values()):
         return f"stays on {here}: the fastest"
     return f"stays on {here}: " + ("moving has not paid yet" if is_more_gained else "elsewhere too little is gained")
-
-
-def _is_plain(array: Any) -> bool:
-    """Whether an Array is in NumPy, and nothing was missed for it."""
-    return array._home.backend.library == NUMPY and account_of(array) is None
-
-
-def _place(arrays: Sequence[Any], sizes: Sequence[int], known: _cost.Model) -> Home:
-    """The home to which bringing the others takes least; NumPy on a tie."""
-    homes = list(dict.fromkeys([_at(a) for a in arrays]))
-    if len(homes) == 1:
-        return homes[0]
-    return min(
-        homes, key=lambda h: (_bringing(arrays, sizes, h.backend.name, known), h.backend.name != NUMPY, h.backend.name)
-    )
-
-
-def _at(array: Any) -> Home:
-    """Where an Array counts as living.
-
-    In NumPy after it went home, as long as its copy is kept there.
-    """
-    account = getattr(array, "_account", None)
-    if account is not None and account.own.get(RETURNED) and _kept.get(array, _NUMPY.backend) is not None:
-        return _NUMPY
-    return array._home  # type: ignore[no-any-return]  # an Array's home
-
-
-def _bringing(arrays: Sequence[Any], sizes: Sequence[int], target: str, known: _cost.Model) -> float:
-    """Seconds of bringing those of the Arrays that are not there."""
-    if {a._home.backend.name for a in arrays} == {target}:
-        return 0.0
-    seconds, there = 0.0, _loaded(target)
-    for array, nbytes in zip(arrays, sizes, strict=True):
-        source = array._home.backend
-        if source.name != target and (there is None or _kept.get(array, there) is None):
-            is_view = there is not None and _is_view(array, source, there)
-            seconds += known.bringing(source.name, target, nbytes, is_view=is_view)
-    return seconds
-
-
-def _is_view(array: Any, source: Backend, target: Backend) -> bool:
-    """Whether bringing it would share memory, as `_transfer.moved` does."""
-    way = _transfer.route(source, target)
-    return way.is_always_safe or (way.needs_fit and _ownership.is_unwritten(array) and _memory.is_fit(array._native))
-
-
-def _library(name: str) -> _backend.Library:
-    """The library of a backend; a name that was met before is not parsed."""
-    met = _backend._backends.get(name)
-    return _backend.parse(name)[0] if met is None else met._loaded.library
-
-
-def _loaded(name: str) -> Backend | None:
-    """The backend of a name, if its library is imported and has the device."""
-    return found_here(name) if _library(name).is_loaded() else None
-
-
-def _importing(name: str, known: _cost.Model) -> float:
-    """Seconds that importing its library takes; 0 if it is imported."""
-    return 0.0 if _library(name).package in sys.modules else known.backends[name].importing
-
-
-def _first(name: str, call: _cost.Call, prospect: Prospect, known: _cost.Model) -> float:
-    """Seconds that the first call with these shapes adds; 0 for others."""
-    return 0.0 if (name, prospect.key) in _compiled else known.first(name, call)
-
-
-def _has_dtypes(name: str, dtypes: Iterable[DType]) -> bool:
-    """Whether the backend, imported for it, is there and has the dtypes."""
-    there = found_here(name)
-    return there is not None and all(there.has_dtype(dtype.name) for dtype in dtypes)
-
-
-def _narrowed(
-    function: str, predicted: Mapping[str, float], candidates: Sequence[str], dtypes: Sequence[DType]
-) -> Backend:
-    """The best of the backends that a policy leaves, whatever it costs.
-
-    It has the dtypes and the function if any of them has. Raises BackendError if none can be used.
-    """
-    names = sorted(candidates, key=lambda name: ((name, function) in _unable, predicted.get(name, math.inf)))
-    # The best of a library, if none of its devices that were measured is seen by this process.
-    names += [_backend.parse(name)[0].name for name in candidates]
-    first: Backend | None = None
-    for name in names:
-        there = found_here(name)
-        if there is not None and _has_dtypes(name, dtypes):
-            return there
-        first = first or there
-    if first is None:
-        raise _errors.BackendError(
-            f"{function}: none of the backends that the policy leaves can be used here: {', '.join(candidates)}. "
-            f'Add one that can: "{NUMPY}"'
-        )
-    return first
-
-
-def _account(arrays: Sequence[Any]) -> Account:
-    """The account that this call's missed savings go to.
-
-    It is that of one of its inputs; if none has one, they open it together.
-    """
-    for array in arrays:
-        found = account_of(array)
-        if found is not None:
-            _give(array, found)  # anew, as it may have other memory since
-            return found
-    opened = Account({}, {})
-    for array in arrays:
-        _give(array, opened)
-    return opened
-
-
-def _pools(arrays: Sequence[Any]) -> list[Seconds]:
-    """The pools of the inputs, each once."""
-    pools: dict[int, Seconds] = {}
-    for array in arrays:
-        account = account_of(array)
-        if account is not None:
-            pools[id(account.pool)] = account.pool
-    return list(pools.values())
-
-
-def _missed_by(key: Any) -> Seconds:
-    """What calls like this one missed."""
-    found = _missed.get(key)
-    if found is None:
-        found = _missed[key] = {}
-        if len(_missed) > MOST_MISSED:
-            _missed.popitem(last=False)
-    return found
-
-
-class Books(NamedTuple):
-    """The accounts that a call draws on and adds to."""
-
-    account: Account
-    pools: Sequence[Seconds]
-    """Of all inputs, each once."""
-    alike: Seconds
-    """Of calls with the same function, shapes and dtypes."""
-
-    def missed(self, name: str) -> float:
-        """Seconds that were missed on the way to the inputs and not spent."""
-        return min(self.account.own.get(name, 0.0), sum([pool.get(name, 0.0) for pool in self.pools]))
-
-    def reading(self) -> float:
-        """Seconds of reading by the host that the work there did not win."""
-        return sum([pool.get(READING, 0.0) for pool in self.pools])
-
-    def spend(self, best: str, here: str) -> None:
-        """Pay for a move between two backends."""
-        for missed in (*self.pools, self.account.own, self.alike):
-            missed[best] = missed[here] = missed[READING] = 0.0
-
-    def miss(self, best: str, took: float, seconds: Mapping[str, float]) -> None:
-        """Add what a call that `took` so long misses on the other backends."""
-        pool = self.account.pool
-        if took < math.inf:
-            for name, working in seconds.items():
-                if name != best:
-                    for missed in (pool, self.account.own, self.alike):
-                        missed[name] = max(0.0, missed.get(name, 0.0) + took - working)
-        if took < seconds.get(NUMPY, 0.0) and pool.get(READING):
-            pool[READING] = max(0.0, pool[READING] + took - seconds[NUMPY])
 
 
 class WholeFunction:
@@ -979,92 +500,80 @@ class WholeFunction:
 
         Its arguments are `here`, or are brought there.
         """
-        shapes = _shapes(arrays)
-        itemsizes = [a._home.dtype(a._native).itemsize for a in arrays]
-        sizes = [math.prod(shape) for shape in shapes]
-        nbytes = [size * itemsize for size, itemsize in zip(sizes, itemsizes, strict=True)]
-        dtypes = [a._home.dtype(a._native) for a in arrays]
-        width = _cost.WIDTHS[0] if max(itemsizes) <= _cost.WIDTHS[0] else _cost.WIDTHS[1]
-        name, known = here.backend.name, state.model
-        decision = Decision(function, shapes, here, here)
-
-        def price(target: str) -> _Price:
-            assert known is not None
-            bringing = _bringing(arrays, nbytes, target, known)
-            once = 0.0
-            if target not in self.measured:
-                once = self._compiling.get(target, known.backends[target].compiling) + _importing(target, known)
-            return _Price(bringing, bringing + known.bringing(target, name, max(nbytes)), once)
-
-        if self._candidates is not None and name not in self._candidates:
-            for one in self._candidates:
-                self._predict(decision, known, one, max(sizes), width, price)
-            decision.home = _narrowed(function, decision.predicted, self._candidates, dtypes).free
-            decision.reason = LEFT_OUT.format(name)
-            return decision
-        best = self._choose(decision, known, max(sizes), width, price)
-        if best != name:
-            if _has_dtypes(best, dtypes):
-                decision.home = _backend.backend_of_name(best).free
-            else:
-                decision.transferred = decision.bought = 0.0
-                decision.reason = f"stays on {name}: {best} has not all its dtypes"
+        decision = Decision(function, _shapes(arrays), here, here)
+        making = _WholeMaking(self, decision, arrays, state.model)
+        if not self.may_run_on(here):
+            making.leave()
+        else:
+            making.settle(making.choose())
         return decision
 
-    def _predict(
-        self,
-        decision: Decision,
-        known: _cost.Model | None,
-        name: str,
-        elements: int,
-        width: int,
-        price: Callable[[str], _Price],
+
+class _WholeMaking:
+    """One decision in the making, about a call of a whole function."""
+
+    def __init__(
+        self, whole: WholeFunction, decision: Decision, arrays: Sequence[Any], known: _cost.Model | None
     ) -> None:
-        """Add what a call takes elsewhere, with what it takes to get there.
+        sizes = [math.prod(shape) for shape in decision.shapes]
+        self.whole, self.decision, self.arrays, self.known = whole, decision, arrays, known
+        self.here = decision.stay.backend.name
+        self.dtypes = [a._home.dtype(a._native) for a in arrays]
+        self.nbytes = [size * dtype.itemsize for size, dtype in zip(sizes, self.dtypes, strict=True)]
+        self.elements = max(sizes)
+        widest = max(dtype.itemsize for dtype in self.dtypes)
+        self.width = _cost.WIDTHS[0] if widest <= _cost.WIDTHS[0] else _cost.WIDTHS[1]
 
-        Nothing if nothing is known.
-        """
-        costs = None if known is None else known.backends.get(name)
-        if costs is not None and width in costs.fused:
-            was, its = self.seconds(name), price(name)
-            working = costs.fused[width](elements) if was is None else was
-            decision.predicted[name] = working + its.moving + its.once
+    def price(self, name: str, known: _cost.Model) -> _Price:
+        """What running elsewhere takes beside the call."""
+        whole = self.whole
+        bringing = _reaching.bringing(self.arrays, self.nbytes, name, known)
+        once = 0.0
+        if name not in whole.measured:
+            compiling = whole._compiling.get(name, known.backends[name].compiling)
+            once = compiling + _reaching.importing(name, known)
+        return _Price(bringing, bringing + known.bringing(name, self.here, max(self.nbytes)), once)
 
-    def _choose(
-        self,
-        decision: Decision,
-        known: _cost.Model | None,
-        elements: int,
-        width: int,
-        price: Callable[[str], _Price],
-    ) -> str:
+    def leave(self) -> None:
+        """Turn to the best that a policy leaves in; it leaves this one out."""
+        candidates, decision, known = self.whole._candidates or (), self.decision, self.known
+        for name in candidates:
+            costs = None if known is None else known.backends.get(name)
+            if known is not None and costs is not None and self.width in costs.fused:
+                was, its = self.whole.seconds(name), self.price(name, known)
+                working = costs.fused[self.width](self.elements) if was is None else was
+                decision.predicted[name] = working + its.moving + its.once
+        decision.home = _reaching.narrowed(decision.function, decision.predicted, candidates, self.dtypes).free
+        decision.reason = LEFT_OUT.format(self.here)
+
+    def choose(self) -> str:
         """The best backend; the decision gets what speaks for it."""
-        here = decision.home.backend.name
-        staying = self.seconds(here)
+        whole, decision, known, here = self.whole, self.decision, self.known, self.here
+        staying = whole.seconds(here)
         if known is None or here not in known.backends:
             decision.reason = f"stays on {here}, which is not measured"
             return here
         if staying is None:
             decision.reason = f"stays on {here}: not timed there yet"
             return here
-        ours = known.backends[here].fused.get(width)
+        ours = known.backends[here].fused.get(self.width)
         alone = {here: staying}
         best, least = here, staying
         decision.predicted[here] = staying
         for name, costs in known.backends.items():
-            curve, was = costs.fused.get(width), self.seconds(name)
-            if name == here or name in self._unable or curve is None or ours is None:
+            curve, was = costs.fused.get(self.width), whole.seconds(name)
+            if name == here or name in whole._unable or curve is None or ours is None:
                 continue
-            if self._candidates is not None and name not in self._candidates:
+            if whole._candidates is not None and name not in whole._candidates:
                 continue
-            working = alone[name] = staying * curve(elements) / ours(elements) if was is None else was
-            its = price(name)
+            working = alone[name] = staying * curve(self.elements) / ours(self.elements) if was is None else was
+            its = self.price(name, known)
             decision.predicted[name] = working + its.moving + its.once
             saving = staying - working
             if was is None:
-                self.missed[name] = self.missed.get(name, 0.0) + saving
+                whole.missed[name] = whole.missed.get(name, 0.0) + saving
             pays_alone = saving >= its.moving + its.once
-            pays = pays_alone or (was is None and self.missed[name] >= TWICE * (its.moving + its.once))
+            pays = pays_alone or (was is None and whole.missed[name] >= TWICE * (its.moving + its.once))
             if saving > 0 and pays and working < least:
                 best, least = name, working
                 decision.transferred, decision.bought = its.bringing, its.once
@@ -1073,6 +582,17 @@ class WholeFunction:
         if best == here:
             decision.reason = _staying(here, alone, is_more_gained=True)
         return best
+
+    def settle(self, best: str) -> None:
+        """Turn the decision to what was chosen, if that has the dtypes."""
+        decision = self.decision
+        if best == self.here:
+            return
+        if _reaching.has_dtypes(best, self.dtypes):
+            decision.home = _backend.backend_of_name(best).free
+        else:
+            decision.transferred = decision.bought = 0.0
+            decision.reason = f"stays on {self.here}: {best} has not all its dtypes"
 
 
 class _Price(NamedTuple):

@@ -18,7 +18,7 @@ from contextvars import ContextVar
 from types import TracebackType
 from typing import Any, Final, ParamSpec, TypeVar
 
-from anyarray import _automatic, _backend, _errors
+from anyarray import _automatic, _backend, _cost, _errors, _machine
 from anyarray._automatic import Decision, WholeFunction
 from anyarray._backend import Backend, Home
 from anyarray._blocks import within
@@ -31,7 +31,7 @@ VARIABLE: Final = "ANYARRAY_BACKEND"
 """The environment variable that sets the default of the process."""
 
 _NUMPY: Final = _backend.backend_of_name("numpy").free
-_STATE: Final = _automatic.state
+_STATE: Final = _machine.state
 _UNADOPTED: Final = _backend.unadopted
 _are_absent: Final = _backend.are_absent
 
@@ -87,7 +87,7 @@ def _automatically(
 
     It need not be where they may stay in NumPy unseen.
     """
-    is_seen = records or (candidates is not None and _automatic.NUMPY not in candidates)
+    is_seen = records or (candidates is not None and _cost.NUMPY not in candidates)
     return Choice(OBSERVED if is_seen else BY_COST, candidates, records, block, outer)
 
 
@@ -297,7 +297,7 @@ def mention(elements: int) -> None:
 
     It says so if that holds here, and so many elements are many.
     """
-    if elements >= _automatic.LARGE and chosen() is None:
+    if elements >= _machine.LARGE and chosen() is None:
         _automatic.mention()
 
 
@@ -407,7 +407,7 @@ def is_recorded() -> bool:
 
 def forget_profile() -> None:
     """Look for the profile again at the next large call."""
-    _automatic.forget()
+    _machine.forget()
     choice: Choice | None = current()
     while choice is not None:  # that of the process is the last
         if choice.backend is None:

@@ -21,6 +21,8 @@ from typing import Any, Final, NamedTuple
 
 from anyarray._dtypes import DType
 
+NUMPY: Final = "numpy"
+"""The backend with which all others are compared, and the home of free data."""
 Shape = tuple[int, ...]
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from numbers import Real
 from typing import TYPE_CHECKING, Final
 
-from anyarray import _automatic, _backend, _choice, _errors
+from anyarray import _automatic, _backend, _choice, _cost, _errors, _machine
 from anyarray._automatic import Decision
 from anyarray._backend import Backend
 from anyarray._blocks import block
@@ -52,10 +52,10 @@ class Explanation:
 
         Nothing would have been moved then.
         """
-        return sum(one.alone[_automatic.NUMPY] for one in self._by_cost())
+        return sum(one.alone[_cost.NUMPY] for one in self._by_cost())
 
     def _by_cost(self) -> list[Decision]:
-        return [one for one in self.decisions if {one.home.backend.name, _automatic.NUMPY} <= one.alone.keys()]
+        return [one for one in self.decisions if {one.home.backend.name, _cost.NUMPY} <= one.alone.keys()]
 
     def __len__(self) -> int:
         return len(self.decisions)
@@ -246,11 +246,11 @@ def _present(name: str) -> list[str]:
     Imports the library unless the profile knows its devices.
     """
     library, kind, _ = _backend.parse(name)
-    if not library.is_installed or not _automatic.may_be_here(library.name):
+    if not library.is_installed or not _machine.may_be_here(library.name):
         return []
     model = _automatic.model()
     if model is not None and kind is None and ":" not in name:
-        measured = [one for one in model.backends if _backend.parse(one)[0] is library and _automatic.may_be_here(one)]
+        measured = [one for one in model.backends if _backend.parse(one)[0] is library and _machine.may_be_here(one)]
         if measured:
             return measured
     try:

@@ -25,7 +25,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import anyarray as xp
-from anyarray import _automatic, _choice, _cost, _explanation, testing
+from anyarray import _accounts, _automatic, _choice, _cost, _explanation, _reaching, _weighing, testing
 from anyarray.backends import sim
 from anyarray.transforms import _jit
 
@@ -230,7 +230,7 @@ def test_placed_arrays_are_never_moved() -> None:
 
 def test_importing_is_part_of_the_price(monkeypatch: pytest.MonkeyPatch) -> None:
     with world({**EVEN, "sin": 100.0}, EVEN, latency=1e-6):
-        monkeypatch.setattr(_automatic, "_importing", lambda name, known: 10.0)
+        monkeypatch.setattr(_reaching, "importing", lambda name, known: 10.0)
         x = xp.ones(N)
         places = [xp.sin(x).device.library for _ in range(250)]
     # 0.099 s are missed by each call; twice ten seconds make 203 of them.
@@ -242,13 +242,13 @@ def test_what_the_program_imported_itself_has_no_price(monkeypatch: pytest.Monke
         model = model_of(here.numpy, here.sim, here.latency)
         known = model._replace(backends={"jax-cpu": _cost.Costs({}, importing=3.0)})
         monkeypatch.setitem(sys.modules, "jax", None)
-        assert _automatic._importing("jax-cpu", known) == 0.0
+        assert _reaching.importing("jax-cpu", known) == 0.0
         monkeypatch.delitem(sys.modules, "jax")
-        assert _automatic._importing("jax-cpu", known) == 3.0
+        assert _reaching.importing("jax-cpu", known) == 3.0
 
 
-STAY: Final = _automatic.Stay("numpy", seconds=1.0, first=0.0)
-OFFER: Final = _automatic.Offer(
+STAY: Final = _weighing.Stay("numpy", seconds=1.0, first=0.0)
+OFFER: Final = _weighing.Offer(
     "sim", working=0.25, arriving=0.5, returning=0.5, once=0.0, reading=0.0, missed=0.0, alike=0.0
 )
 WEIGHED: Final[dict[str, tuple[dict[str, float], bool, bool]]] = {
@@ -267,18 +267,18 @@ WEIGHED: Final[dict[str, tuple[dict[str, float], bool, bool]]] = {
 def test_an_offer_is_weighed_by_the_rule(others: dict[str, Any], pays_alone: bool, pays: bool) -> None:
     offer = OFFER._replace(**others)
     seconds = offer.working + offer.arriving + offer.returning + offer.once
-    assert _automatic.weigh(STAY, offer) == (seconds, pays_alone, pays)
+    assert _weighing.weigh(STAY, offer) == (seconds, pays_alone, pays)
 
 
 def test_to_go_home_the_price_is_missed_once() -> None:
-    stay, home = _automatic.Stay("sim", 1.0, 0.0), OFFER._replace(name="numpy")
-    assert not _automatic.weigh(stay, home._replace(missed=0.125)).pays
-    assert _automatic.weigh(stay, home._replace(missed=0.25)).pays
-    assert _automatic.weigh(stay, home._replace(reading=0.25)).pays
+    stay, home = _weighing.Stay("sim", 1.0, 0.0), OFFER._replace(name="numpy")
+    assert not _weighing.weigh(stay, home._replace(missed=0.125)).pays
+    assert _weighing.weigh(stay, home._replace(missed=0.25)).pays
+    assert _weighing.weigh(stay, home._replace(reading=0.25)).pays
 
 
 def test_what_compiling_here_takes_is_saved_elsewhere() -> None:
-    assert _automatic.weigh(STAY._replace(first=0.25), OFFER).pays_alone
+    assert _weighing.weigh(STAY._replace(first=0.25), OFFER).pays_alone
 
 
 def test_the_decisions_are_the_same_every_time() -> None:
@@ -402,9 +402,9 @@ def test_what_a_view_missed_is_forgotten_with_its_memory() -> None:
     with world(EVEN, {**EVEN, "sin": 0.1}, latency=5e-3) as here:
         for _ in range(10):
             x = here.call("sin", xp.ones(N))
-        assert len(_automatic._by_memory) == 1
+        assert len(_accounts._by_memory) == 1
         del x
-        assert not _automatic._by_memory
+        assert not _accounts._by_memory
 
 
 @pytest.mark.parametrize("read_only", [False, True])

@@ -24,7 +24,7 @@ import pytest
 from rich.console import Console
 
 import anyarray as xp
-from anyarray import _automatic, _backend, _calibration, _choice, _cost, testing
+from anyarray import _automatic, _backend, _calibration, _choice, _cost, _machine, _reaching, testing
 from anyarray._cli import bench, info
 
 N: Final = 16
@@ -106,8 +106,8 @@ def test_a_policy_takes_the_first_that_has_the_dtype() -> None:
         x = xp.asarray(1.0)
         with xp.backend("sim"):
             y = xp.ones(N, dtype=xp.float32)
-        assert _automatic._narrowed("roll", {}, ["sim", "numpy"], [x.dtype]).name == "numpy"
-        assert _automatic._narrowed("roll", {}, ["sim", "numpy"], [y.dtype]).name == "sim"
+        assert _reaching.narrowed("roll", {}, ["sim", "numpy"], [x.dtype]).name == "numpy"
+        assert _reaching.narrowed("roll", {}, ["sim", "numpy"], [y.dtype]).name == "sim"
 
 
 def test_a_policy_takes_devices() -> None:
@@ -140,8 +140,8 @@ def test_a_backend_that_a_thread_leaves_out_during_a_decision_does_no_harm(monke
     _automatic.use(model)
     x = xp.ones(N)
     xp.sin(x)
-    _automatic._compiled.clear()  # but what is predicted of the call is kept
-    monkeypatch.setattr(_automatic, "model", lambda: _automatic._without(model, ["sim"]))
+    _machine.compiled.clear()  # but what is predicted of the call is kept
+    monkeypatch.setattr(_automatic, "model", lambda: _machine.without(model, ["sim"]))
     assert xp.sin(x).shape == (N,)
 
 
@@ -175,19 +175,19 @@ def test_a_policy_takes_the_device_that_is_here_for_one_that_was_measured() -> N
         assert xp.sin(xp.ones(N)).device is xp.device("sim")
         assert doubled(xp.ones(N)).device is xp.device("sim")
     # Where the library was not imported yet when the block was opened.
-    assert _automatic._narrowed("sin", {}, ["sim:5"], [xp.float64]) is xp.device("sim")
+    assert _reaching.narrowed("sin", {}, ["sim:5"], [xp.float64]) is xp.device("sim")
 
 
 def test_a_policy_that_turns_out_to_leave_nothing_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_automatic, "found_here", lambda name: None)
+    monkeypatch.setattr(_reaching, "found_here", lambda name: None)
     wanted = 'sin: none of the backends that the policy leaves can be used here: jax-gpu. Add one that can: "numpy"'
     with pytest.raises(xp.BackendError, match=f"^{re.escape(wanted)}$"):
-        _automatic._narrowed("sin", {}, ["jax-gpu"], [xp.float64])
+        _reaching.narrowed("sin", {}, ["jax-gpu"], [xp.float64])
 
 
 def test_a_backend_that_is_unknown_here_is_left_out() -> None:
-    assert not _automatic.may_be_here("no_such_library-cpu")
-    assert _automatic.found_here("no_such_library-cpu") is None
+    assert not _machine.may_be_here("no_such_library-cpu")
+    assert _machine.found_here("no_such_library-cpu") is None
 
 
 @pytest.fixture

@@ -1,0 +1,227 @@
+"""What is known of this machine, and what was found out by its model.
+
+That is the model itself, the limits below which nothing is decided, the backends that turned out not to work here, and
+what is predicted of calls. Where the model comes from is no matter here.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import os
+import sys
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from anyarray import _accounts, _backend, _cost, _errors
+from anyarray._accounts import Seconds
+from anyarray._backend import Backend
+from anyarray._cost import NUMPY
+from anyarray._dtypes import DType
+
+Shape = tuple[int, ...]
+
+
+class _State:
+    """The model of this process, looked up once."""
+
+    def __init__(self) -> None:
+        self.is_known = False
+        self.model: _cost.Model | None = None
+        self.is_silent = True
+        """Whether there is nothing to say about a missing profile, or it was said."""
+        self.is_looking = False
+        self.looking = threading.RLock()
+        """Held while the profile is looked for: who needs it meanwhile waits."""
+
+
+class Limit:
+    """Elements below which a function needs no decision.
+
+    It runs in NumPy then, where its inputs are.
+    """
+
+    __slots__ = ("elements", "narrow", "side")
+
+    def __init__(self) -> None:
+        self.set(LARGE, LARGE)
+
+    def set(self, elements: int, narrow: int) -> None:
+        """Set all of them."""
+        self.elements = elements
+        """For all dtypes."""
+        self.narrow = narrow
+        """For those of at most `_cost.WIDTHS[0]` bytes."""
+        self.side = math.isqrt(elements - 1) + 1 if elements else 0
+        """For each of two arrays, however they broadcast."""
+
+
+LARGE: Final = 10_000
+"""Elements from which a call is large; the limit of every function until the profile was looked for."""
+MOST: Final = (1 << 30) - 1
+"""The limit where there is none: the greatest of the integers that Python compares fast."""
+
+state: Final = _State()
+"""Looked at by who must not call to know."""
+_limits: Final[dict[str, Limit]] = {}
+
+
+def limit_of(function: str) -> Limit:
+    """The limit of a function: one object, changed when a model is there."""
+    return _limits.setdefault(function, Limit())
+
+
+def use(found: _cost.Model | None) -> None:
+    """Decide by this model from now on."""
+    state.is_known, state.model = True, found
+    for function, limit in _limits.items():
+        limit.set(
+            *[
+                MOST
+                if found is None
+                else math.ceil(min(MOST, found.never_below(function, widths), found.worth_a_look(function, widths)))
+                for widths in (_cost.WIDTHS, _cost.WIDTHS[:1])
+            ]
+        )
+    _clear()
+
+
+def without(found: _cost.Model, names: Sequence[str]) -> _cost.Model:
+    """The model of a machine without these backends."""
+    if not names:
+        return found
+    left = {name: costs for name, costs in found.backends.items() if name not in names}
+    return found._replace(backends=left)
+
+
+def leave_out(names: Sequence[str]) -> None:
+    """Choose among the other backends from now on."""
+    if state.model is not None and not state.model.backends.keys().isdisjoint(names):
+        state.model = without(state.model, names)
+        _clear()  # but the limits, which take a tenth of a second, and are rather too low now
+
+
+_before_fork: Final[set[str]] = set()
+"""Libraries that were imported in the process of which this one is a fork."""
+
+
+def _forked() -> None:
+    # The child has none of the other threads, so what they hold would never be given back.
+    state.looking, state.is_looking = threading.RLock(), False
+    # Nor those that work for those libraries: a call of theirs would wait for ever.
+    rows = _backend.LIBRARIES.values()
+    _before_fork.update([row.name for row in rows if row.name != NUMPY and row.package in sys.modules])
+    if state.model is not None:
+        leave_out([name for name in state.model.backends if not may_be_here(name)])
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows
+    os.register_at_fork(after_in_child=_forked)
+
+
+def may_be_here(name: str) -> bool:
+    """Whether a backend can be used, as far as is known.
+
+    Does not import its library to find out.
+    """
+    try:
+        library = _backend.parse(name)[0]
+        if library.is_loaded():
+            _backend.backend_of_name(name)
+    except _errors.BackendError:
+        return False  # of a library that is unknown here, or a device that this process does not see
+    return library.name not in _before_fork
+
+
+def found_here(name: str) -> Backend | None:
+    """The backend of a name, its library imported; None if unusable here.
+
+    One that cannot be used is left out of the choice from now on.
+    """
+    known = _backend._backends.get(name)
+    if known is not None and known.library not in _before_fork:
+        return known
+    if may_be_here(name):
+        try:
+            return _backend.backend_of_name(name)
+        except Exception:  # noqa: BLE001 - a broken installation may raise anything
+            pass
+    leave_out([name])
+    return None
+
+
+def forget() -> None:
+    """Look for the profile again at the next large call."""
+    state.is_known, state.model, state.is_silent = False, None, True
+    for limit in _limits.values():
+        limit.set(LARGE, LARGE)
+    _clear()
+
+
+def _clear() -> None:
+    prospect_of.cache_clear()
+    _missed.clear()
+    compiled.clear()
+    unable.clear()
+    _accounts.forget_memory()
+    for calls in _numpys.values():
+        calls.clear()
+
+
+_numpys: Final[dict[str, set[Any]]] = {}
+MOST_CALLS: Final = 4096
+
+
+def calls_of_numpy(function: str) -> set[Any]:
+    """Calls of a function that stay in NumPy; the set grows as they are found.
+
+    A call is whether it has an axis, then the shape and the dtype of each array. One object, which is emptied in place.
+    """
+    return _numpys.setdefault(function, set())
+
+
+_missed: Final[OrderedDict[Any, Seconds]] = OrderedDict()
+"""What calls with the same function, shapes and dtypes missed: pays for what is bought once, as compiling is."""
+MOST_MISSED: Final = 1024
+compiled: Final[set[Any]] = set()
+"""What ran on a backend before: (its name, function, shapes, dtypes)."""
+MOST_COMPILED: Final = 1 << 16
+unable: Final[set[tuple[str, str]]] = set()
+"""Backends and functions that they turned out to lack."""
+
+
+class Prospect(NamedTuple):
+    """What is predicted of calls with the same function, shapes and dtypes."""
+
+    call: _cost.Call | None
+    seconds: Mapping[str, float]
+    """Of the call alone, by backend; empty if nothing is known."""
+    key: Any
+    is_numpys: bool
+    """Whether no backend is enough faster than NumPy, as far as is known."""
+    known: _cost.Model | None
+    """The model that it is predicted by."""
+
+
+@functools.lru_cache(maxsize=4096)
+def prospect_of(function: str, shapes: tuple[Shape, ...], dtypes: tuple[DType, ...], has_axis: bool) -> Prospect:
+    known, found = state.model, _cost.call(function, shapes, dtypes, has_axis=has_axis)
+    key = (function, shapes, tuple([dtype.name for dtype in dtypes]), has_axis)
+    if known is None or found is None:
+        return Prospect(None, {}, key, True, known)
+    predicted = {name: known.seconds(name, found) for name in known.backends}
+    seconds = {name: one for name, one in predicted.items() if one is not None}
+    is_numpys = NUMPY in seconds and min(seconds.values()) + _cost.DECIDING > _cost.GAIN * seconds[NUMPY]
+    return Prospect(found, seconds, key, is_numpys, known)
+
+
+def missed_by(key: Any) -> Seconds:
+    """What calls like this one missed."""
+    found = _missed.get(key)
+    if found is None:
+        found = _missed[key] = {}
+        if len(_missed) > MOST_MISSED:
+            _missed.popitem(last=False)
+    return found

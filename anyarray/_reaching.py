@@ -1,0 +1,108 @@
+"""What it takes to have a call run on a backend, and whether it can."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from anyarray import _backend, _cost, _errors, _kept, _memory, _ownership, _transfer
+from anyarray._accounts import RETURNED
+from anyarray._backend import Backend, Home
+from anyarray._cost import NUMPY
+from anyarray._dtypes import DType
+from anyarray._machine import Prospect, compiled, found_here, unable
+
+_NUMPY: Final = _backend.backend_of_name(NUMPY).free
+
+
+def place(arrays: Sequence[Any], sizes: Sequence[int], known: _cost.Model) -> Home:
+    """The home to which bringing the others takes least; NumPy on a tie."""
+    homes = list(dict.fromkeys([_at(a) for a in arrays]))
+    if len(homes) == 1:
+        return homes[0]
+    return min(
+        homes, key=lambda h: (bringing(arrays, sizes, h.backend.name, known), h.backend.name != NUMPY, h.backend.name)
+    )
+
+
+def _at(array: Any) -> Home:
+    """Where an Array counts as living.
+
+    In NumPy after it went home, as long as its copy is kept there.
+    """
+    account = getattr(array, "_account", None)
+    if account is not None and account.own.get(RETURNED) and _kept.get(array, _NUMPY.backend) is not None:
+        return _NUMPY
+    return array._home  # type: ignore[no-any-return]  # an Array's home
+
+
+def bringing(arrays: Sequence[Any], sizes: Sequence[int], target: str, known: _cost.Model) -> float:
+    """Seconds of bringing those of the Arrays that are not there."""
+    if {a._home.backend.name for a in arrays} == {target}:
+        return 0.0
+    seconds, there = 0.0, loaded(target)
+    for array, nbytes in zip(arrays, sizes, strict=True):
+        source = array._home.backend
+        if source.name != target and (there is None or _kept.get(array, there) is None):
+            is_view = there is not None and _is_view(array, source, there)
+            seconds += known.bringing(source.name, target, nbytes, is_view=is_view)
+    return seconds
+
+
+def _is_view(array: Any, source: Backend, target: Backend) -> bool:
+    """Whether bringing it would share memory, as `_transfer.moved` does."""
+    way = _transfer.route(source, target)
+    return way.is_always_safe or (way.needs_fit and _ownership.is_unwritten(array) and _memory.is_fit(array._native))
+
+
+def _library(name: str) -> _backend.Library:
+    """The library of a backend; a name that was met before is not parsed."""
+    met = _backend._backends.get(name)
+    return _backend.parse(name)[0] if met is None else met._loaded.library
+
+
+def loaded(name: str) -> Backend | None:
+    """The backend of a name, if its library is imported and has the device."""
+    return found_here(name) if _library(name).is_loaded() else None
+
+
+def importing(name: str, known: _cost.Model) -> float:
+    """Seconds that importing its library takes; 0 if it is imported."""
+    return 0.0 if _library(name).package in sys.modules else known.backends[name].importing
+
+
+def first(name: str, call: _cost.Call, prospect: Prospect, known: _cost.Model) -> float:
+    """Seconds that the first call with these shapes adds; 0 for others."""
+    return 0.0 if (name, prospect.key) in compiled else known.first(name, call)
+
+
+def has_dtypes(name: str, dtypes: Iterable[DType]) -> bool:
+    """Whether the backend, imported for it, is there and has the dtypes."""
+    there = found_here(name)
+    return there is not None and all(there.has_dtype(dtype.name) for dtype in dtypes)
+
+
+def narrowed(
+    function: str, predicted: Mapping[str, float], candidates: Sequence[str], dtypes: Sequence[DType]
+) -> Backend:
+    """The best of the backends that a policy leaves, whatever it costs.
+
+    It has the dtypes and the function if any of them has. Raises BackendError if none can be used.
+    """
+    names = sorted(candidates, key=lambda name: ((name, function) in unable, predicted.get(name, math.inf)))
+    # The best of a library, if none of its devices that were measured is seen by this process.
+    names += [_backend.parse(name)[0].name for name in candidates]
+    first: Backend | None = None
+    for name in names:
+        there = found_here(name)
+        if there is not None and has_dtypes(name, dtypes):
+            return there
+        first = first or there
+    if first is None:
+        raise _errors.BackendError(
+            f"{function}: none of the backends that the policy leaves can be used here: {', '.join(candidates)}. "
+            f'Add one that can: "{NUMPY}"'
+        )
+    return first

@@ -1,0 +1,84 @@
+"""Whether a move is worth its price: the rule as pure arithmetic.
+
+`_automatic` states the rule, and asks. No Array and no state of this process comes in.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from anyarray import _cost
+from anyarray._cost import NUMPY
+
+TWICE: Final = 2.0
+"""Times the price that missed savings must reach before data leaves NumPy."""
+
+
+class Stay(NamedTuple):
+    """What a call takes where most of its inputs are."""
+
+    name: str
+    seconds: float
+    """With bringing those of its inputs that are elsewhere."""
+    first: float
+    """What the first call with these shapes takes on top."""
+
+
+class Offer(NamedTuple):
+    """What a call takes on another backend, and what speaks for moving."""
+
+    name: str
+    working: float
+    """Seconds of the call alone."""
+    arriving: float
+    """Of bringing the inputs."""
+    returning: float
+    """Of bringing the result back to where the call stays."""
+    once: float
+    """Of importing the library and compiling for these shapes."""
+    reading: float
+    """What the host's reading took that a move to NumPy saves from now on."""
+    missed: float
+    """What was missed on the lineage of the inputs."""
+    alike: float
+    """What was missed by calls with the same function, shapes and dtypes."""
+
+
+class Price(NamedTuple):
+    """What a call takes on another backend, and whether it is worth it."""
+
+    seconds: float
+    """All in all."""
+    pays_alone: bool
+    """Whether this call saves the price: rule (a)."""
+    pays: bool
+    """Whether it does, or what was missed before it with it: rule (b)."""
+
+
+def gains(stay: Stay, name: str, working: float, reading: float) -> bool:
+    """Whether a call takes so much less elsewhere that a move is weighed."""
+    # What reading took is saved from now on, if the results of calls to come are read likewise.
+    deciding = _cost.DECIDING if stay.name == NUMPY else 0.0
+    return (
+        stay.seconds - working + reading + stay.first > 0
+        and working + deciding <= gain(name) * (stay.seconds + reading + stay.first)
+    )  # fmt: skip
+
+
+def weigh(stay: Stay, offer: Offer) -> Price:
+    """The price of an offer, and whether it pays by the rule."""
+    saving = stay.seconds - offer.working
+    moving = offer.arriving + offer.returning
+    multiple = 1.0 if offer.name == NUMPY else TWICE
+    pays_alone = saving + stay.first >= moving + offer.once
+    pays = pays_alone or (
+        saving + offer.reading > 0
+        and (saving >= moving or offer.missed + offer.reading + saving >= multiple * moving)
+        and (not offer.once or offer.alike + saving >= multiple * (moving + offer.once))
+    )
+    return Price(offer.working + moving + offer.once, pays_alone, pays)
+
+
+def gain(name: str) -> float:
+    """Part of the time here that a call may take on a backend at most."""
+    return _cost.GAIN_AT_HOME if name == NUMPY else _cost.GAIN
