@@ -31,7 +31,7 @@ from anyarray import (
     _protocols,
     _transfer,
 )
-from anyarray._automatic import Account
+from anyarray._accounts import Account
 from anyarray._backend import Backend, Home, Native
 from anyarray._dispatch import operator_of
 from anyarray._dtypes import DType

@@ -22,18 +22,15 @@ import sys
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, TypeVar
 
 from anyarray import _accounts, _backend, _cost, _errors, _machine, _reaching, _transfer
-from anyarray._accounts import READING, RETURNED, Account, Books, Seconds, account_of
+from anyarray._accounts import READING, RETURNED, Account, Books, account_of
 from anyarray._backend import Backend, Home
 from anyarray._cost import NUMPY
 from anyarray._dtypes import DType
-from anyarray._machine import Prospect, calls_of_numpy, forget, limit_of, state, use
-from anyarray._weighing import TWICE, Offer, Stay, gain, gains, weigh
-
-__all__ = ["Account", "account_of", "calls_of_numpy", "forget", "limit_of", "state", "use"]
-# What others ask for here, who need not know in which room it lies.
+from anyarray._machine import Prospect, calls_of_numpy, state, use
+from anyarray._weighing import Offer, Stay, gain, gains, weigh
 
 Shape = tuple[int, ...]
 A = TypeVar("A")
@@ -186,7 +183,7 @@ class Decision:
             self.home = self.stay
         elif _backend.is_out_of_memory(error) and there.name != NUMPY:
             self.home = self.stay if self.has_moved else _backend.backend_of_name(NUMPY).free
-            _warn_of_memory(self.function, there, self.home.backend)
+            warn_of_memory(self.function, there, self.home.backend)
         else:
             return False
         self.repeated(there, error)
@@ -208,7 +205,7 @@ class OutOfMemoryWarning(RuntimeWarning):
     """
 
 
-def _warn_of_memory(function: str, there: Backend, instead: Backend) -> None:
+def warn_of_memory(function: str, there: Backend, instead: Backend) -> None:
     warnings.warn(
         f"{function}: {there} is out of memory, so the call is repeated on {instead}",
         OutOfMemoryWarning,
@@ -218,7 +215,7 @@ def _warn_of_memory(function: str, there: Backend, instead: Backend) -> None:
 
 def settled(function: str, arrays: Sequence[Any], home: Home, reason: str) -> Decision:
     """What is not decided here, for the record."""
-    return Decision(function, _shapes(arrays), home, home, reason)
+    return Decision(function, shapes_of(arrays), home, home, reason)
 
 
 def note_reading(array: Any) -> None:
@@ -234,7 +231,7 @@ def note_reading(array: Any) -> None:
         account.pool[READING] = account.pool.get(READING, 0.0) + took
 
 
-def _shapes(arrays: Sequence[Any]) -> tuple[Shape, ...]:
+def shapes_of(arrays: Sequence[Any]) -> tuple[Shape, ...]:
     return tuple([tuple(a._home.shape_of(a._native)) for a in arrays])
 
 
@@ -262,7 +259,7 @@ def decide(
     along another axis than if none is named.
     """
     known = model()  # where each call is recorded, nobody else has looked
-    shapes = _shapes(arrays)
+    shapes = shapes_of(arrays)
     if known is None:
         return _unmeasured(function, arrays, shapes, candidates)
     dtypes = tuple([a._home.dtype(a._native) for a in arrays])
@@ -300,7 +297,7 @@ def _of_numpy(
     home = arrays[0]._home
     decision = Decision(function, shapes, home, home, predicted=dict(prospect.seconds), alone=prospect.seconds)
     if prospect.seconds:
-        decision.reason = _staying(NUMPY, prospect.seconds, is_more_gained=False)
+        decision.reason = why_staying(NUMPY, prospect.seconds, is_more_gained=False)
     return decision
 
 
@@ -385,7 +382,7 @@ class _Making:
             decision.predicted[name] = price.seconds
             if price.pays and price.seconds < least and _reaching.has_dtypes(name, self.dtypes):
                 best, least = name, price.seconds
-                decision.reason = _moving(stay.name, pays_alone=price.pays_alone)
+                decision.reason = why_moving(stay.name, pays_alone=price.pays_alone)
         return best
 
     def settle(self, best: str) -> str:
@@ -405,7 +402,7 @@ class _Making:
         if best == here:
             most = self.prospect.seconds[here]
             is_more_gained = any(working <= gain(name) * most for name, working in self.allowed.items())
-            decision.reason = _staying(here, self.allowed, is_more_gained=is_more_gained)
+            decision.reason = why_staying(here, self.allowed, is_more_gained=is_more_gained)
         else:
             decision.home = _backend.backend_of_name(best).free
         return best
@@ -427,13 +424,13 @@ class _Making:
 LEFT_OUT: Final = "moves from {}: the policy leaves it out"
 
 
-def _moving(here: str, *, pays_alone: bool) -> str:
+def why_moving(here: str, *, pays_alone: bool) -> str:
     """Why a call moves."""
     payer = "this call alone pays for it" if pays_alone else "missed savings paid for it"
     return f"moves from {here}: {payer}"
 
 
-def _staying(here: str, seconds: Mapping[str, float], *, is_more_gained: bool) -> str:
+def why_staying(here: str, seconds: Mapping[str, float], *, is_more_gained: bool) -> str:
     """Why a call stays, by the seconds that it takes on each backend.
 
     `is_more_gained` says that elsewhere more is gained than error may feign.
@@ -441,166 +438,3 @@ def _staying(here: str, seconds: Mapping[str, float], *, is_more_gained: bool) -
     if seconds[here] <= min(seconds.values()):
         return f"stays on {here}: the fastest"
     return f"stays on {here}: " + ("moving has not paid yet" if is_more_gained else "elsewhere too little is gained")
-
-
-class WholeFunction:
-    """Where a compiled function runs, for one kind of arguments.
-
-    That is one structure and one set of shapes. It starts where its arguments are, and that is timed. What a backend
-    would take is predicted from the measured chain, compiled there, until the backend was tried; then it is what was
-    measured. A backend is tried, once, when the savings missed so far are twice its price (compiling, importing,
-    bringing the arguments), and kept if it is faster. What compiling takes is what it took for other arguments, if it
-    did, else what it took for the measured chain. Where the function fails there, as it may where it is traced, it
-    is called where its arguments are, from then on. If a policy leaves out the one where the arguments are, the best of
-    those that it leaves in is taken.
-    """
-
-    MOST: Final = 3
-    """Calls of each backend that are timed, the compiling one aside; the least of them counts."""
-
-    def __init__(self, candidates: tuple[str, ...] | None = None, compiling: Seconds | None = None) -> None:
-        self._candidates = candidates
-        self._compiling: Seconds = {} if compiling is None else compiling
-        """The least time of a call that compiled the function, for whatever arguments, by backend."""
-        self.measured: dict[str, list[float]] = {}
-        """Seconds of the calls on each backend, those that compiled left out."""
-        self.missed: Seconds = {}
-        self._unable: set[str] = set()
-        """Backends on which it failed."""
-
-    def may_run_on(self, home: Home) -> bool:
-        """Whether a policy leaves this in."""
-        return self._candidates is None or home.backend.name in self._candidates
-
-    def give_up(self, there: Home, home: Home, failure: Exception) -> None:
-        """Try a backend no more, on which failed what succeeded at home."""
-        self._unable.add(there.backend.name)
-        if _backend.is_out_of_memory(failure):
-            _warn_of_memory("jit", there.backend, home.backend)
-
-    def seconds(self, name: str) -> float | None:
-        """The least time of a measured call on a backend; None without one."""
-        times = self.measured.get(name, [])
-        return min(times, default=None)
-
-    def note(self, name: str, seconds: float) -> None:
-        """Count a call; the first where it compiles tells what that takes."""
-        if name in self.measured or name == NUMPY:
-            self.measured.setdefault(name, []).append(seconds)
-        else:
-            self.measured[name] = []
-            self._compiling[name] = min(seconds, self._compiling.get(name, seconds))
-
-    def is_settled(self, name: str) -> bool:
-        """Whether a call on this backend need not be timed any more."""
-        return len(self.measured.get(name, [])) >= self.MOST
-
-    def decide(self, function: str, here: Home, arrays: Sequence[Any]) -> Decision:
-        """Where the next call runs, and why.
-
-        Its arguments are `here`, or are brought there.
-        """
-        decision = Decision(function, _shapes(arrays), here, here)
-        making = _WholeMaking(self, decision, arrays, state.model)
-        if not self.may_run_on(here):
-            making.leave()
-        else:
-            making.settle(making.choose())
-        return decision
-
-
-class _WholeMaking:
-    """One decision in the making, about a call of a whole function."""
-
-    def __init__(
-        self, whole: WholeFunction, decision: Decision, arrays: Sequence[Any], known: _cost.Model | None
-    ) -> None:
-        sizes = [math.prod(shape) for shape in decision.shapes]
-        self.whole, self.decision, self.arrays, self.known = whole, decision, arrays, known
-        self.here = decision.stay.backend.name
-        self.dtypes = [a._home.dtype(a._native) for a in arrays]
-        self.nbytes = [size * dtype.itemsize for size, dtype in zip(sizes, self.dtypes, strict=True)]
-        self.elements = max(sizes)
-        widest = max(dtype.itemsize for dtype in self.dtypes)
-        self.width = _cost.WIDTHS[0] if widest <= _cost.WIDTHS[0] else _cost.WIDTHS[1]
-
-    def price(self, name: str, known: _cost.Model) -> _Price:
-        """What running elsewhere takes beside the call."""
-        whole = self.whole
-        bringing = _reaching.bringing(self.arrays, self.nbytes, name, known)
-        once = 0.0
-        if name not in whole.measured:
-            compiling = whole._compiling.get(name, known.backends[name].compiling)
-            once = compiling + _reaching.importing(name, known)
-        return _Price(bringing, bringing + known.bringing(name, self.here, max(self.nbytes)), once)
-
-    def leave(self) -> None:
-        """Turn to the best that a policy leaves in; it leaves this one out."""
-        candidates, decision, known = self.whole._candidates or (), self.decision, self.known
-        for name in candidates:
-            costs = None if known is None else known.backends.get(name)
-            if known is not None and costs is not None and self.width in costs.fused:
-                was, its = self.whole.seconds(name), self.price(name, known)
-                working = costs.fused[self.width](self.elements) if was is None else was
-                decision.predicted[name] = working + its.moving + its.once
-        decision.home = _reaching.narrowed(decision.function, decision.predicted, candidates, self.dtypes).free
-        decision.reason = LEFT_OUT.format(self.here)
-
-    def choose(self) -> str:
-        """The best backend; the decision gets what speaks for it."""
-        whole, decision, known, here = self.whole, self.decision, self.known, self.here
-        staying = whole.seconds(here)
-        if known is None or here not in known.backends:
-            decision.reason = f"stays on {here}, which is not measured"
-            return here
-        if staying is None:
-            decision.reason = f"stays on {here}: not timed there yet"
-            return here
-        ours = known.backends[here].fused.get(self.width)
-        alone = {here: staying}
-        best, least = here, staying
-        decision.predicted[here] = staying
-        for name, costs in known.backends.items():
-            curve, was = costs.fused.get(self.width), whole.seconds(name)
-            if name == here or name in whole._unable or curve is None or ours is None:
-                continue
-            if whole._candidates is not None and name not in whole._candidates:
-                continue
-            working = alone[name] = staying * curve(self.elements) / ours(self.elements) if was is None else was
-            its = self.price(name, known)
-            decision.predicted[name] = working + its.moving + its.once
-            saving = staying - working
-            if was is None:
-                whole.missed[name] = whole.missed.get(name, 0.0) + saving
-            pays_alone = saving >= its.moving + its.once
-            pays = pays_alone or (was is None and whole.missed[name] >= TWICE * (its.moving + its.once))
-            if saving > 0 and pays and working < least:
-                best, least = name, working
-                decision.transferred, decision.bought = its.bringing, its.once
-                decision.reason = _moving(here, pays_alone=pays_alone)
-        decision.alone = alone
-        if best == here:
-            decision.reason = _staying(here, alone, is_more_gained=True)
-        return best
-
-    def settle(self, best: str) -> None:
-        """Turn the decision to what was chosen, if that has the dtypes."""
-        decision = self.decision
-        if best == self.here:
-            return
-        if _reaching.has_dtypes(best, self.dtypes):
-            decision.home = _backend.backend_of_name(best).free
-        else:
-            decision.transferred = decision.bought = 0.0
-            decision.reason = f"stays on {self.here}: {best} has not all its dtypes"
-
-
-class _Price(NamedTuple):
-    """Seconds that a function takes elsewhere beside its own."""
-
-    bringing: float
-    """Of its arguments."""
-    moving: float
-    """The same, and the result back."""
-    once: float
-    """Importing and compiling, where it did not run yet."""

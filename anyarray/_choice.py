@@ -19,9 +19,10 @@ from types import TracebackType
 from typing import Any, Final, ParamSpec, TypeVar
 
 from anyarray import _automatic, _backend, _cost, _errors, _machine
-from anyarray._automatic import Decision, WholeFunction
+from anyarray._automatic import Decision
 from anyarray._backend import Backend, Home
 from anyarray._blocks import within
+from anyarray._whole import WholeFunction
 
 P = ParamSpec("P")
 R = TypeVar("R")

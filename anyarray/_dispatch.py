@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeGuard, TypeVar, ov
 import numpy as np
 
 from anyarray import (
-    _automatic,
+    _accounts,
     _backend,
     _body,
     _choice,
@@ -28,6 +28,7 @@ from anyarray import (
     _dtypes,
     _errors,
     _kept,
+    _machine,
     _memory,
     _ownership,
     _transfer,
@@ -190,7 +191,7 @@ def _compiled(function: F, declaration: Declaration, slow: Callable[..., Any]) -
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
     made: dict[str, Any] = {}
     exec(_body.code(form), scope, made)  # our own text, from a declared signature
-    limit, stays = _automatic.limit_of(declaration.name), _staying(declaration.name)
+    limit, stays = _machine.limit_of(declaration.name), _staying(declaration.name)
     body = made["make"](declaration, slow, explain, _native_dtype, limit, stays)
     code = body.__code__
     names, variables = (
@@ -216,13 +217,13 @@ def _staying(function: str) -> Callable[..., bool]:
 
     Scalars beside them do not count.
     """
-    calls = _automatic.calls_of_numpy(function)
+    calls = _machine.calls_of_numpy(function)
 
     def stays(*arguments: Any, has_axis: bool = False) -> bool:
         key: list[Any] = [has_axis]
         for one in arguments:
             if is_array(one):
-                if one._home is not scope["NUMPY"] or _automatic.account_of(one) is not None:
+                if one._home is not scope["NUMPY"] or _accounts.account_of(one) is not None:
                     return False
                 key += [one._native.shape, one._native.dtype]
             elif type(one) is _ndarray:
@@ -237,7 +238,7 @@ def is_settled_in_numpy(function: str, array: Array, other: Any) -> bool:
 
     As the bodies ask, in more time.
     """
-    return array.size < _automatic.limit_of(function).elements or _staying(function)(array, other)
+    return array.size < _machine.limit_of(function).elements or _staying(function)(array, other)
 
 
 def call(declaration: Declaration, values: Sequence[Any]) -> Any:

@@ -22,7 +22,7 @@ import pytest
 from known_failures import KNOWN_FAILURES
 
 import anyarray as xp
-from anyarray import _automatic, _choice
+from anyarray import _choice, _machine
 
 ROOT: Final = Path(__file__).parents[1]
 os.environ.setdefault("SCIPY_ARRAY_API", "1")  # SciPy reads it once, and JAX imports SciPy
@@ -98,7 +98,7 @@ def no_choice_is_left_behind() -> Iterator[None]:
     """
     before = _choice.process_default.backend
     xp.set_default_backend("auto")
-    _automatic.use(None)
+    _machine.use(None)
     outside = _choice.current()
     yield
     _choice.process_default.backend = before

@@ -25,7 +25,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import anyarray as xp
-from anyarray import _accounts, _automatic, _choice, _cost, _explanation, _reaching, _weighing, testing
+from anyarray import (
+    _accounts,
+    _automatic,
+    _choice,
+    _cost,
+    _explanation,
+    _machine,
+    _reaching,
+    _weighing,
+    _whole,
+    testing,
+)
 from anyarray.backends import sim
 from anyarray.transforms import _jit
 
@@ -117,12 +128,12 @@ def world(numpy: Factors, sim: Factors, latency: float, **figures: Any) -> Itera
         launch=UNIT, speed=math.inf, latency=latency, bandwidth=1e12, factors=sim, **figures
     ) as machine:
         xp.device("sim")
-        _automatic.use(model_of(numpy, sim, latency))
+        _machine.use(model_of(numpy, sim, latency))
         try:
             with xp.backend("auto"):
                 yield World(numpy, sim, latency, machine)
         finally:
-            _automatic.use(None)
+            _machine.use(None)
 
 
 def read(x: xp.Array) -> np.ndarray[Any, Any]:
@@ -300,7 +311,7 @@ def test_a_broadcast_of_small_arrays_is_not_small() -> None:
     backends = {"numpy": _cost.Costs(kinds), "sim": _cost.Costs(dict.fromkeys(kinds, fast))}
     with testing.simulated():
         xp.device("sim")
-        _automatic.use(_cost.Model(backends, model.routes))
+        _machine.use(_cost.Model(backends, model.routes))
         x, y = xp.ones((3000, 1)), xp.ones((1, 3000))
         assert (x + y).device.library == "sim"
         assert (x + x).device.library == "numpy"
@@ -337,7 +348,7 @@ def test_a_call_that_is_numpys_is_decided_once(monkeypatch: pytest.MonkeyPatch) 
 
     with testing.simulated(), xp.backend("auto"):
         xp.device("sim")
-        _automatic.use(_cost.Model(costs, model_of(EVEN, EVEN, 1.0).routes))
+        _machine.use(_cost.Model(costs, model_of(EVEN, EVEN, 1.0).routes))
         monkeypatch.setattr(_automatic, "decide", noted)
         x = xp.ones(1 << 20)
         for _ in range(3):
@@ -356,7 +367,7 @@ def test_a_reduction_along_an_axis_is_decided_for_itself() -> None:
     }
     with testing.simulated(), xp.backend("auto"):
         xp.device("sim")
-        _automatic.use(_cost.Model(costs, model_of(EVEN, EVEN, 1e-6).routes))
+        _machine.use(_cost.Model(costs, model_of(EVEN, EVEN, 1e-6).routes))
         x = xp.reshape(xp.ones(1 << 20), (-1, 8))
         for _ in range(3):
             assert xp.max(x).device.library == "numpy"
@@ -610,7 +621,7 @@ def test_a_policy_that_leaves_nothing_is_an_error(monkeypatch: pytest.MonkeyPatc
 
 
 def test_without_a_profile_nobody_is_asked_any_more() -> None:
-    _automatic.forget()
+    _machine.forget()
     xp.sin(xp.ones(100_000))
     assert _choice.process_default.backend is None
 
@@ -623,7 +634,7 @@ def test_a_policy_narrows_the_choice_of_whole_functions() -> None:
     with testing.simulated():
         xp.device("sim")
         for model in (fused_model(compiling=0.0), None):
-            _automatic.use(model)
+            _machine.use(model)
             for name in ("sim", "numpy", "sim"):
                 with xp.policy(candidates=[name]):
                     assert doubled(xp.ones(N)).device.library == name
@@ -636,7 +647,7 @@ def unmeasured(
     """What is logged on a machine without a profile."""
     monkeypatch.setenv("ANYARRAY_PROFILE", str(tmp_path / "none.json"))
     xp.set_default_backend("auto")
-    _automatic.forget()
+    _machine.forget()
     return caplog
 
 
@@ -681,7 +692,7 @@ def test_nothing_is_mentioned_where_a_backend_is_chosen_or_no_profile_wanted(
     with xp.backend("numpy"):
         xp.sin(xp.ones(100_000))
     monkeypatch.setenv("ANYARRAY_PROFILE", "off")
-    _automatic.forget()
+    _machine.forget()
     xp.sin(xp.ones(100_000))
     assert unmeasured.messages == []
 
@@ -700,7 +711,7 @@ def fused_model(compiling: float) -> _cost.Model:
     )
 
 
-def places_of(whole: _automatic.WholeFunction, calls: int, seconds: dict[str, float]) -> list[str]:
+def places_of(whole: _whole.WholeFunction, calls: int, seconds: dict[str, float]) -> list[str]:
     """Where calls run that take so long on each backend."""
     xp.device("sim")
     found = []
@@ -713,16 +724,16 @@ def places_of(whole: _automatic.WholeFunction, calls: int, seconds: dict[str, fl
 
 
 def test_a_whole_function_is_compiled_when_that_has_paid() -> None:
-    _automatic.use(fused_model(compiling=3.0))
-    places = places_of(_automatic.WholeFunction(), 12, {"numpy": 1.0, "sim": 0.1})
+    _machine.use(fused_model(compiling=3.0))
+    places = places_of(_whole.WholeFunction(), 12, {"numpy": 1.0, "sim": 0.1})
     # 0.9 s are missed by each call whose time is known; twice three seconds make seven of them.
     assert places == ["numpy"] * 7 + ["sim"] * 5
 
 
 def test_what_compiling_took_counts_for_other_arguments() -> None:
-    _automatic.use(fused_model(compiling=0.0))
+    _machine.use(fused_model(compiling=0.0))
     compiling: dict[str, float] = {}
-    first, second = (_automatic.WholeFunction(None, compiling) for _ in range(2))
+    first, second = (_whole.WholeFunction(None, compiling) for _ in range(2))
     assert places_of(first, 2, {"numpy": 1.0, "sim": 3.0}) == ["numpy", "sim"]
     assert compiling == {"sim": 3.0}
     # As where a profile says so: twice three seconds are missed before it is compiled anew.
@@ -731,15 +742,15 @@ def test_what_compiling_took_counts_for_other_arguments() -> None:
 
 
 def test_a_whole_function_goes_back_if_it_turns_out_slower() -> None:
-    _automatic.use(fused_model(compiling=0.0))
-    places = places_of(_automatic.WholeFunction(), 8, {"numpy": 1.0, "sim": 5.0})
+    _machine.use(fused_model(compiling=0.0))
+    places = places_of(_whole.WholeFunction(), 8, {"numpy": 1.0, "sim": 5.0})
     assert places == ["numpy", "sim", "sim", "numpy", "numpy", "numpy", "numpy", "numpy"]
 
 
 def test_a_whole_function_that_fails_elsewhere_runs_where_its_arguments_are() -> None:
     with testing.simulated() as machine, xp.backend("auto"):
         xp.device("sim")
-        _automatic.use(fused_model(compiling=0.0))
+        _machine.use(fused_model(compiling=0.0))
 
         @xp.jit
         def refusing(x: xp.Array) -> xp.Array:
@@ -764,7 +775,7 @@ def long_chain(x: xp.Array) -> xp.Array:
 def test_a_whole_function_without_memory_elsewhere_is_handed_back() -> None:
     with testing.simulated(memory=8.0), xp.backend("auto"):
         xp.device("sim")
-        _automatic.use(fused_model(compiling=0.0))
+        _machine.use(fused_model(compiling=0.0))
 
         slow = xp.jit(long_chain)
         x = xp.ones(N)
@@ -779,7 +790,7 @@ def test_a_whole_function_without_memory_elsewhere_is_handed_back() -> None:
 def test_what_a_whole_function_raises_itself_is_raised_once() -> None:
     with testing.simulated(), xp.backend("auto"):
         xp.device("sim")
-        _automatic.use(fused_model(compiling=0.0))
+        _machine.use(fused_model(compiling=0.0))
         is_wrong = False
 
         @xp.jit
@@ -801,11 +812,11 @@ def test_what_a_whole_function_raises_itself_is_raised_once() -> None:
 
 def test_ever_new_values_leave_no_more_behind_than_some(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_jit, "MOST_KNOWN", 8)
-    made: list[_automatic.WholeFunction] = []
+    made: list[_whole.WholeFunction] = []
     monkeypatch.setattr(_jit, "WholeFunction", lambda *args: made.append(whole := WHOLE(*args)) or whole)
     with testing.simulated(), xp.backend("auto"):
         xp.device("sim")
-        _automatic.use(fused_model(compiling=1e9))
+        _machine.use(fused_model(compiling=1e9))
         scaled = xp.jit(lambda x, by: x * by)
         for i in range(100):
             assert scaled(xp.ones(N), i)[0] == i
@@ -814,13 +825,13 @@ def test_ever_new_values_leave_no_more_behind_than_some(monkeypatch: pytest.Monk
     assert len(alive) == 100 and sum(one() is not None for one in alive) <= 8
 
 
-WHOLE: Final = _automatic.WholeFunction
+WHOLE: Final = _whole.WholeFunction
 
 
 def test_jit_runs_a_whole_function_elsewhere() -> None:
     with testing.simulated(), xp.backend("auto"):
         xp.device("sim")
-        _automatic.use(fused_model(compiling=0.0))
+        _machine.use(fused_model(compiling=0.0))
 
         slow = xp.jit(long_chain)
         x = xp.ones(N)
@@ -831,7 +842,7 @@ def test_jit_runs_a_whole_function_elsewhere() -> None:
 def test_explain_records_whole_functions() -> None:
     with testing.simulated(), xp.backend("auto"), xp.explain() as why:
         xp.device("sim")
-        _automatic.use(fused_model(compiling=0.0))
+        _machine.use(fused_model(compiling=0.0))
         slow = xp.jit(long_chain)
         x = xp.ones(N)
         for _ in range(2):
@@ -854,7 +865,7 @@ def test_explain_records_whole_functions() -> None:
 def test_explain_says_that_a_whole_function_was_repeated() -> None:
     with testing.simulated(memory=8.0), xp.backend("auto"), xp.explain() as why:
         xp.device("sim")
-        _automatic.use(fused_model(compiling=0.0))
+        _machine.use(fused_model(compiling=0.0))
         slow = xp.jit(long_chain)
         x = xp.ones(N)
         slow(x)
@@ -865,11 +876,11 @@ def test_explain_says_that_a_whole_function_was_repeated() -> None:
 
 
 def test_explain_tells_why_nothing_is_known_of_a_whole_function() -> None:
-    _automatic.use(fused_model(compiling=0.0))
+    _machine.use(fused_model(compiling=0.0))
     with xp.backend("auto"), xp.explain() as why:
         doubled = xp.jit(lambda x, n: x * 2)
         doubled(xp.ones(N), bytearray(2))
-        _automatic.use(None)
+        _machine.use(None)
         doubled(xp.ones(N), 2)
     assert [one.reason for one in why.decisions] == [
         "stays on numpy: its arguments are not all hashable",
@@ -879,7 +890,7 @@ def test_explain_tells_why_nothing_is_known_of_a_whole_function() -> None:
 
 def test_a_policy_that_leaves_out_where_the_arguments_are_is_named_for_whole_functions() -> None:
     with testing.simulated(), xp.policy(candidates=["sim"]), xp.explain() as why:
-        _automatic.use(fused_model(compiling=2.0))
+        _machine.use(fused_model(compiling=2.0))
         xp.jit(lambda x: x * 2)(xp.ones(N, device="numpy"))
         xp.jit(lambda x: x * 2)(xp.ones(N))
     placed, free = why.decisions

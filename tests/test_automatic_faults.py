@@ -24,7 +24,7 @@ import pytest
 from rich.console import Console
 
 import anyarray as xp
-from anyarray import _automatic, _backend, _calibration, _choice, _cost, _machine, _reaching, testing
+from anyarray import _automatic, _backend, _calibration, _choice, _cost, _machine, _reaching, _whole, testing
 from anyarray._cli import bench, info
 
 N: Final = 16
@@ -60,7 +60,7 @@ def sim() -> Iterator[None]:
 @pytest.mark.parametrize("others", [{}, {"sim": costs(FAST)}], ids=["not in the profile", "not measured for it"])
 @pytest.mark.usefixtures("sim")
 def test_a_policy_holds_for_what_was_not_measured(others: dict[str, _cost.Costs]) -> None:
-    _automatic.use(model_of(**others))
+    _machine.use(model_of(**others))
     x = xp.ones(N)
     with xp.policy(candidates=["sim"]), xp.explain() as why:
         assert xp.argsort(x).device.library == "sim"
@@ -82,7 +82,7 @@ CALLS: Final[dict[str, Callable[[xp.Array], xp.Array]]] = {
 def test_a_policy_holds_for_what_is_not_predicted(
     call: Callable[[xp.Array], xp.Array], model: _cost.Model | None
 ) -> None:
-    _automatic.use(model)
+    _machine.use(model)
     with xp.policy(candidates=["sim"]):
         assert call(xp.ones(N)).device.library == "sim"
     with xp.policy(candidates=["numpy"]):
@@ -91,7 +91,7 @@ def test_a_policy_holds_for_what_is_not_predicted(
 
 @pytest.mark.usefixtures("sim")
 def test_what_is_not_predicted_runs_where_one_of_its_inputs_is() -> None:
-    _automatic.use(model_of(sim=costs(FAST, *_cost.CLASSES)))
+    _machine.use(model_of(sim=costs(FAST, *_cost.CLASSES)))
     x = xp.ones(N)
     with xp.policy(candidates=["sim"]):
         y = xp.sin(x)
@@ -101,7 +101,7 @@ def test_what_is_not_predicted_runs_where_one_of_its_inputs_is() -> None:
 
 
 def test_a_policy_takes_the_first_that_has_the_dtype() -> None:
-    _automatic.use(model_of(sim=costs(FAST, *_cost.CLASSES)))
+    _machine.use(model_of(sim=costs(FAST, *_cost.CLASSES)))
     with testing.simulated(float32_only=True), xp.backend("auto"):
         x = xp.asarray(1.0)
         with xp.backend("sim"):
@@ -137,7 +137,7 @@ def test_auto_is_no_candidate() -> None:
 @pytest.mark.usefixtures("sim")
 def test_a_backend_that_a_thread_leaves_out_during_a_decision_does_no_harm(monkeypatch: pytest.MonkeyPatch) -> None:
     model = model_of(sim=costs(FAST, *_cost.CLASSES))
-    _automatic.use(model)
+    _machine.use(model)
     x = xp.ones(N)
     xp.sin(x)
     _machine.compiled.clear()  # but what is predicted of the call is kept
@@ -147,18 +147,18 @@ def test_a_backend_that_a_thread_leaves_out_during_a_decision_does_no_harm(monke
 
 @pytest.mark.usefixtures("sim")
 def test_a_measured_device_that_is_not_here_is_left_out() -> None:
-    _automatic.use(model_of(sim_5=costs(FAST, *_cost.CLASSES)))
+    _machine.use(model_of(sim_5=costs(FAST, *_cost.CLASSES)))
     with xp.explain() as why:
         for _ in range(3):
             assert xp.sin(xp.ones(N)).device.library == "numpy"
     assert "sim:5" not in why.decisions[-1].predicted
-    assert _automatic.state.model is not None and list(_automatic.state.model.backends) == ["numpy"]
+    assert _machine.state.model is not None and list(_machine.state.model.backends) == ["numpy"]
 
 
 @pytest.mark.usefixtures("sim")
 def test_a_whole_function_leaves_out_a_device_that_is_not_here() -> None:
-    _automatic.use(model_of(sim_5=costs(FAST), sim=costs(_cost.Curve([(1, 1e-2), (1e9, 1e-2)]))))
-    whole = _automatic.WholeFunction()
+    _machine.use(model_of(sim_5=costs(FAST), sim=costs(_cost.Curve([(1, 1e-2), (1e9, 1e-2)]))))
+    whole = _whole.WholeFunction()
     places = []
     for _ in range(4):
         x = xp.ones(N)
@@ -170,7 +170,7 @@ def test_a_whole_function_leaves_out_a_device_that_is_not_here() -> None:
 @pytest.mark.usefixtures("sim")
 def test_a_policy_takes_the_device_that_is_here_for_one_that_was_measured() -> None:
     doubled = xp.jit(lambda x: x * 2)
-    _automatic.use(model_of(sim_5=costs(FAST, *_cost.CLASSES)))
+    _machine.use(model_of(sim_5=costs(FAST, *_cost.CLASSES)))
     with xp.policy(candidates=["sim"]):
         assert xp.sin(xp.ones(N)).device is xp.device("sim")
         assert doubled(xp.ones(N)).device is xp.device("sim")
@@ -207,9 +207,9 @@ def broken(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("broken")
 def test_a_library_that_is_broken_is_left_out(capsys: pytest.CaptureFixture[str]) -> None:
-    _automatic.use(model_of(broken=costs(FAST, *_cost.CLASSES)))
+    _machine.use(model_of(broken=costs(FAST, *_cost.CLASSES)))
     assert xp.sin(xp.ones(100_000)).device == xp.device("numpy")
-    assert _automatic.state.model is not None and "broken" not in _automatic.state.model.backends
+    assert _machine.state.model is not None and "broken" not in _machine.state.model.backends
     assert "broken" not in {one.library for one in _calibration.prepared().backends}
     problem = "TypeError: Descriptors cannot be created directly"
     rows = {row.name: row for row in info.backend_rows(look_for_devices=True)}
@@ -378,9 +378,9 @@ def test_a_class_is_refused() -> None:
 PROGRAM: Final = """
 import os, pickle, sys
 import anyarray as xp
-from anyarray import _automatic
+from anyarray import _machine
 
-_automatic.use(pickle.loads(bytes.fromhex(sys.argv[1])))
+_machine.use(pickle.loads(bytes.fromhex(sys.argv[1])))
 doubled = xp.jit(lambda x: xp.exp(x) * 2)
 
 def places():
@@ -391,7 +391,7 @@ with xp.policy(candidates=["numpy", "jax-cpu"]):
     parent = places()
     child = os.fork()
     if not child:
-        found = [*places(), *_automatic.state.model.backends]
+        found = [*places(), *_machine.state.model.backends]
         try:
             with xp.policy(candidates=["jax"]):
                 pass
@@ -427,12 +427,12 @@ def test_a_child_can_write_what_another_thread_wrote_at_the_fork(run_python: Cal
     program = """
         import os, signal, threading
         import anyarray as xp
-        from anyarray import _automatic, _kept, _ownership
+        from anyarray import _kept, _machine, _ownership
 
         x, held, done = xp.zeros(3), threading.Event(), threading.Event()
 
         def hold():
-            with _kept._lock, _automatic.state.looking:
+            with _kept._lock, _machine.state.looking:
                 for lock in _ownership.WRITES:
                     lock.acquire()
                 held.set()
@@ -444,7 +444,7 @@ def test_a_child_can_write_what_another_thread_wrote_at_the_fork(run_python: Cal
         if not child:
             signal.alarm(30)
             x[0] = 1
-            with _kept._lock, _automatic.state.looking:
+            with _kept._lock, _machine.state.looking:
                 os._exit(0)
         print(os.waitpid(child, 0)[1], flush=True)
         done.set()

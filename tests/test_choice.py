@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import anyarray as xp
-from anyarray import _automatic, _backend
+from anyarray import _automatic, _backend, _machine
 
 
 def here() -> str:
@@ -317,7 +317,7 @@ def test_a_default_that_a_thread_sets_while_a_library_is_imported_stays(
 def test_a_default_that_a_thread_sets_while_the_profile_is_read_stays(
     framework: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _automatic.forget()
+    _machine.forget()
     monkeypatch.setattr(_automatic, "_looked_up", lambda: xp.set_default_backend(framework))
     xp.ones(1)
     assert here() == framework

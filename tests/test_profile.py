@@ -16,7 +16,7 @@ from typing import Any, Final
 import pytest
 
 import anyarray as xp
-from anyarray import _automatic, _backend, _calibration, _cells, _cost, _declaration, _profile
+from anyarray import _automatic, _backend, _calibration, _cells, _cost, _declaration, _machine, _profile
 from anyarray.__main__ import main
 
 MEASURED: Final[dict[str, Any]] = {
@@ -46,7 +46,7 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     file = tmp_path / "folder" / "profile.json"
     monkeypatch.setenv("ANYARRAY_PROFILE", str(file))
     _profile.save(MEASURED, ["numpy"], file)
-    _automatic.forget()
+    _machine.forget()
     return file
 
 

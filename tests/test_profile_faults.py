@@ -21,7 +21,7 @@ import numpy as np
 import pytest
 
 import anyarray as xp
-from anyarray import _automatic, _calibration, _cells, _choice, _cost, _profile, _transfer, testing
+from anyarray import _automatic, _calibration, _cells, _choice, _cost, _machine, _profile, _transfer, testing
 from anyarray.__main__ import main
 from anyarray._cli import bench, calibrate
 from anyarray._cli.experiments import EXPERIMENTS
@@ -50,9 +50,9 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     file = tmp_path / "profile.json"
     monkeypatch.setenv("ANYARRAY_PROFILE", str(file))
     _profile.save(measured(), ["numpy"], file)
-    _automatic.forget()
+    _machine.forget()
     yield file
-    _automatic.use(None)
+    _machine.use(None)
 
 
 def changed(file: Path, **entries: Any) -> None:
@@ -117,7 +117,7 @@ def test_the_format_is_quoted_as_it_is(file: Path, given: Any, shown: str) -> No
 def test_a_profile_that_tells_little_is_used(file: Path, points: list[list[float]]) -> None:
     changed(file, **measured(points))
     used()
-    assert _automatic.state.model is not None
+    assert _machine.state.model is not None
 
 
 def test_a_backend_that_is_unknown_here_is_not_used(file: Path) -> None:
@@ -125,8 +125,8 @@ def test_a_backend_that_is_unknown_here_is_not_used(file: Path) -> None:
     data["backends"]["no_such_library-cpu"] = data["backends"]["jax-cpu"]
     changed(file, **data)
     used()
-    assert _automatic.state.model is not None
-    assert "no_such_library-cpu" not in _automatic.state.model.backends
+    assert _machine.state.model is not None
+    assert "no_such_library-cpu" not in _machine.state.model.backends
 
 
 LINES: Final[dict[str, Callable[[], Any]]] = {
@@ -168,7 +168,7 @@ def test_threads_that_look_for_the_profile_at_once_all_use_it(file: Path, monkey
     looking.wait()
     xp.sin(xp.ones(100_000))
     first.join()
-    assert _automatic.state.model is not None
+    assert _machine.state.model is not None
     assert _choice.process_default.backend is _choice.BY_COST
 
 
@@ -182,7 +182,7 @@ def test_a_profile_is_looked_for_again_after_ctrl_c(file: Path, monkeypatch: pyt
         xp.ones(1)
     monkeypatch.setattr(_automatic, "_looked_up", found)
     xp.sin(xp.ones(100_000))
-    assert _automatic.state.model is not None
+    assert _machine.state.model is not None
 
 
 def test_who_computes_in_a_warning_finds_no_profile_yet(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -205,7 +205,7 @@ def test_a_profile_is_used_at_once_in_blocks_that_are_open(file: Path) -> None:
         file.with_suffix(".other").rename(file)
         _choice.forget_profile()
         xp.sin(xp.ones(100_000))
-        assert _automatic.state.model is not None
+        assert _machine.state.model is not None
 
 
 @pytest.mark.parametrize("function", ["qr", "svd"])
@@ -220,7 +220,7 @@ def test_a_library_that_came_later_is_told_once(file: Path, caplog: pytest.LogCa
     used()
     told = f"anyarray: no call is moved to {', '.join(later)}, installed after the profile was made. "
     assert caplog.messages == ([told + "Run: python -m anyarray calibrate"] if later else [])
-    assert _automatic.state.model is not None and "jax-cpu" in _automatic.state.model.backends
+    assert _machine.state.model is not None and "jax-cpu" in _machine.state.model.backends
 
 
 def test_what_was_left_out_and_what_an_old_profile_does_not_tell_are_not(
@@ -231,7 +231,7 @@ def test_what_was_left_out_and_what_an_old_profile_does_not_tell_are_not(
     data = json.loads(file.read_text())
     del data["installed"]
     file.write_text(json.dumps(data))
-    _automatic.forget()
+    _machine.forget()
     used()
     assert caplog.messages == []
 
@@ -475,7 +475,7 @@ def test_a_pipe_is_neither_read_nor_replaced(
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     monkeypatch.setenv("ANYARRAY_PROFILE", str(pipe))
-    _automatic.forget()
+    _machine.forget()
     with pytest.warns(xp.ProfileWarning, match=r"pipe cannot be read \(Not a regular file\), so it is ignored"):
         used()
     assert main(["calibrate"]) == 2
@@ -498,7 +498,7 @@ def test_a_user_without_a_home_has_no_profile(
 
     monkeypatch.delenv("ANYARRAY_PROFILE")
     monkeypatch.setattr("platformdirs.user_cache_path", homeless)
-    _automatic.forget()
+    _machine.forget()
     used()
     assert main(["calibrate", "--show"]) == 1
     assert main(["calibrate"]) == 2
@@ -520,9 +520,9 @@ def test_the_wave_of_a_shell_is_the_home_in_the_variable_too(monkeypatch: pytest
 def test_who_has_no_folder_for_a_profile_is_not_warned(home: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ANYARRAY_PROFILE")
     monkeypatch.setattr("platformdirs.user_cache_path", lambda name: Path(home, name))
-    _automatic.forget()
+    _machine.forget()
     used()
-    assert _automatic.state.model is None
+    assert _machine.state.model is None
 
 
 def test_a_folder_of_another_user_holds_no_profile(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -553,10 +553,10 @@ def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cal
         monkeypatch.setattr(_profile, "_installed", lambda: ["numpy", *libraries])
         found = {"numpy": "2.0", **libraries}
         monkeypatch.setattr(_profile, "versions", lambda names: {name: found.get(name) for name in names})
-        _automatic.forget()
+        _machine.forget()
 
     yield enter
-    _automatic.use(None)
+    _machine.use(None)
 
 
 def saved(*libraries: str) -> Path:

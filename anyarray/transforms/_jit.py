@@ -12,10 +12,11 @@ from typing import Any, Final, NamedTuple, overload
 
 from anyarray import _backend, _choice, _dispatch, _dtypes, _errors, _nested
 from anyarray._array import Array
-from anyarray._automatic import Decision, WholeFunction
+from anyarray._automatic import Decision
 from anyarray._backend import Backend, Home, Native
 from anyarray._choice import Choice
 from anyarray._nested import LEAF, Static, Structure
+from anyarray._whole import WholeFunction
 from anyarray.interop import name_of, standing_for
 from anyarray.transforms._call import (
     P,
