@@ -17,7 +17,7 @@ from collections.abc import Callable
 from typing import Any, Final, Literal
 
 import cupy
-import cupyx  # type: ignore[import-untyped]  # as cupy, it has no annotations
+import cupyx
 import numpy as np
 from array_api_compat import cupy as namespace
 
