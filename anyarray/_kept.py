@@ -89,7 +89,7 @@ def put(array: Any, target: Backend, native: Native, is_view: bool) -> None:
         array._second = (target, native)
         sizes[key] = (weakref.ref(array, lambda _: _forget(key)), size)
         _total += size
-        while _total > MOST_BYTES:
+        while _total > MOST_BYTES and sizes:
             dying = _forget(next(iter(sizes)))
             if dying is not None:
                 dying._second = None
@@ -103,7 +103,7 @@ def _forget(key: int) -> Any:
         if found is None:
             return None
         array, size = found
-        _total -= size
+        _total = _total - size if sizes else 0
     return array()
 
 

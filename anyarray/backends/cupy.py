@@ -22,6 +22,7 @@ import numpy as np
 from array_api_compat import cupy as namespace
 
 from anyarray import _dtypes
+from anyarray.backends import numpy as on_numpy
 from anyarray.backends._refusals import boolean, real_valued, refuse_complex
 
 Native = Any
@@ -542,31 +543,19 @@ def meshgrid(*arrays: Native, indexing: Literal["xy", "ij"] = "xy") -> tuple[Nat
 
 
 def tril(x: Native, /, *, k: int = 0) -> Native:
-    return cupy.tril(_matrices(x), _diagonal(x, k))
+    return cupy.tril(on_numpy.matrices(x), on_numpy.nearest_diagonal(x, k))
 
 
 def triu(x: Native, /, *, k: int = 0) -> Native:
-    return cupy.triu(_matrices(x), _diagonal(x, k))
+    return cupy.triu(on_numpy.matrices(x), on_numpy.nearest_diagonal(x, k))
 
 
 def diagonal(x: Native, /, *, offset: int = 0) -> Native:
-    return namespace.linalg.diagonal(x, offset=_diagonal(_matrices(x), offset))
+    return namespace.linalg.diagonal(x, offset=on_numpy.nearest_diagonal(on_numpy.matrices(x), offset))
 
 
 def trace(x: Native, /, *, offset: int = 0, dtype: Any = None) -> Native:
-    return namespace.linalg.trace(x, offset=_diagonal(_matrices(x), offset), dtype=dtype)
-
-
-def _diagonal(x: Native, k: int) -> int:
-    """`k`, or the nearest diagonal that is as empty: CuPy wants few bits."""
-    return builtins.max(-x.shape[-2], builtins.min(k, x.shape[-1]))
-
-
-def _matrices(x: Native) -> Native:
-    """`x`, which must have two axes: of one CuPy makes a matrix first."""
-    if x.ndim < 2:
-        raise ValueError("x must be a matrix or a stack of them")
-    return x
+    return namespace.linalg.trace(x, offset=on_numpy.nearest_diagonal(on_numpy.matrices(x), offset), dtype=dtype)
 
 
 def cross(x1: Native, x2: Native, /, *, axis: int = -1) -> Native:
@@ -617,7 +606,7 @@ def _floating(x: Native) -> Native:
 
 
 def _rank(x: Native, /, *, rtol: Any = None) -> Native:
-    if 0 in _matrices(x).shape[-2:]:
+    if 0 in on_numpy.matrices(x).shape[-2:]:
         return cupy.zeros(x.shape[:-2], np.int64)
     return namespace.linalg.matrix_rank(_floating(x), rtol=rtol)
 

@@ -228,8 +228,8 @@ _MOST_INT32: Final = 2**31 - 1
 def written(rows: Tensor, index: Tensor, value: Tensor) -> Tensor:
     """`rows` with those of `value` at `index`, the last where one repeats."""
     length = rows.shape[0]
-    is_wide = index.dtype is NATIVE["int64"] and not (length is not None and length > _MOST_INT32)
-    if is_wide and may_be_differentiated(rows, value):
+    fits = length is None or length <= _MOST_INT32
+    if fits and index.dtype is NATIVE["int64"] and may_be_differentiated(rows, value):
         # TensorFlow's maps and Jacobians join int32 alone with their own. What is out of range stays so.
         index = cast(_clip(index, constant(-1, "int64"), constant(_MOST_INT32, "int64")), "int32")
     return _scatter(rows, _reshape(index, constant((-1, 1))), value)
