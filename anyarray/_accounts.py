@@ -63,6 +63,9 @@ def give(array: Any, account: Account) -> None:
     if array._home.backend.library == NUMPY:
         memory = _memory_of(array._native)
         key = id(memory)
+        known = _by_memory.get(key)
+        if known is not None and known[1] is account and known[0]() is memory:
+            return
         with contextlib.suppress(TypeError):  # some memory of others takes no weak references
             _by_memory[key] = (weakref.ref(memory, lambda _: _by_memory.pop(key, None)), account)
 
@@ -72,15 +75,22 @@ def account_for(arrays: Sequence[Any]) -> Account:
 
     It is that of one of its inputs; if none has one, they open it together.
     """
+    found = one_of(arrays)
+    if found is None:
+        found = Account({}, {})
+        for array in arrays:
+            give(array, found)
+    return found
+
+
+def one_of(arrays: Sequence[Any]) -> Account | None:
+    """The account of the first of these Arrays that has one."""
     for array in arrays:
         found = account_of(array)
         if found is not None:
             give(array, found)  # anew, as it may have other memory since
             return found
-    opened = Account({}, {})
-    for array in arrays:
-        give(array, opened)
-    return opened
+    return None
 
 
 def pools_of(arrays: Sequence[Any]) -> list[Seconds]:

@@ -29,8 +29,8 @@ from anyarray._accounts import READING, RETURNED, Account, Books, account_of
 from anyarray._backend import Backend, Home
 from anyarray._cost import NUMPY
 from anyarray._dtypes import DType
-from anyarray._machine import Prospect, calls_of_numpy, state, use
-from anyarray._weighing import Offer, Stay, gain, gains, weigh
+from anyarray._machine import Prospect, Resident, Wait, calls_of_numpy, state, use
+from anyarray._weighing import Offer, Stay, gain, gains, needed, weigh
 
 Shape = tuple[int, ...]
 A = TypeVar("A")
@@ -265,8 +265,11 @@ def decide(
     dtypes = tuple([a._home.dtype(a._native) for a in arrays])
     prospect = _machine.prospect_of(function, shapes, dtypes, has_axis)
     known = prospect.known or known  # a thread may have left a backend out meanwhile
-    if prospect.is_numpys and candidates is None and all(_is_plain(a) for a in arrays):
-        return _of_numpy(function, arrays, shapes, prospect, has_axis=has_axis)
+    is_numpys = candidates is None and all(a._home.backend.library == NUMPY for a in arrays)
+    if prospect.is_numpys and is_numpys:
+        _note_resident(arrays, Resident(prospect), has_axis=has_axis)
+        if all(account_of(a) is None for a in arrays):
+            return _of_numpy(function, arrays, shapes, prospect)
     sizes = [math.prod(shape) * dtype.itemsize for shape, dtype in zip(shapes, dtypes, strict=True)]
     home = _reaching.place(arrays, sizes, known)
     decision = Decision(function, shapes, home, home, predicted={}, alone={})
@@ -274,26 +277,42 @@ def decide(
         _follow(decision, arrays, dtypes, prospect, candidates)
         return decision
     making = _Making(decision, arrays, sizes, dtypes, prospect.call, prospect, known, candidates)
-    making.book(making.settle(making.choose()))
+    best = making.choose()
+    if is_numpys and best == NUMPY and making.offers:
+        making.note(has_axis=has_axis)
+    making.book(making.settle(best))
     return decision
 
 
-def _is_plain(array: Any) -> bool:
-    """Whether an Array is in NumPy, and nothing was missed for it."""
-    return array._home.backend.library == NUMPY and account_of(array) is None
+def _note_resident(arrays: Sequence[Any], found: Resident, *, has_axis: bool) -> None:
+    """Let calls like this one, of Arrays in NumPy, be decided about no more.
 
-
-def _of_numpy(
-    function: str, arrays: Sequence[Any], shapes: tuple[Shape, ...], prospect: Prospect, *, has_axis: bool
-) -> Decision:
-    """The decision where nobody is enough faster than NumPy.
-
-    Calls like this one are not asked about any more.
+    They are as long as nobody of `found.waits` is worth it.
     """
-    calls = calls_of_numpy(function)
+    calls = calls_of_numpy(found.prospect.key[0])
     if len(calls) >= _machine.MOST_CALLS:
         calls.clear()
-    calls.add((has_axis, *[part for a in arrays for part in (a._native.shape, a._native.dtype)]))
+    calls[(has_axis, *[part for a in arrays for part in (a._native.shape, a._native.dtype)])] = found
+
+
+def missed_by_resident(found: Resident, arrays: Sequence[Any]) -> Account | None:
+    """The account of such a call with these Arrays, with what it misses.
+
+    None if it is to be decided about, or there is nothing to miss and no account.
+    """
+    prospect, waits = found
+    alike = _machine.missed_by(prospect.key)
+    for wait in waits:
+        if wait.package in sys.modules or alike.get(wait.name, 0.0) >= wait.needed:
+            return None
+    account, seconds = (_accounts.account_for if waits else _accounts.one_of)(arrays), prospect.seconds
+    if account is not None and seconds:
+        Books(account, (), alike).miss(NUMPY, seconds[NUMPY], seconds)
+    return account
+
+
+def _of_numpy(function: str, arrays: Sequence[Any], shapes: tuple[Shape, ...], prospect: Prospect) -> Decision:
+    """The decision where nobody is enough faster than NumPy."""
     home = arrays[0]._home
     decision = Decision(function, shapes, home, home, predicted=dict(prospect.seconds), alone=prospect.seconds)
     if prospect.seconds:
@@ -328,8 +347,8 @@ class _Making:
     """
 
     __slots__ = (
-        "allowed", "arrays", "books", "call", "candidates", "decision", "dtypes", "known", "on_top", "prospect",
-        "sizes", "stay",
+        "allowed", "arrays", "books", "call", "candidates", "decision", "dtypes", "known", "offers", "on_top",
+        "prospect", "sizes", "stay",
     )  # fmt: skip
 
     def __init__(
@@ -354,6 +373,8 @@ class _Making:
         self.stay = Stay(here, seconds[here] + bringing, first)
         self.on_top = {here: (bringing, first)}
         """Seconds of bringing the inputs and of what is bought once, where the call was weighed."""
+        self.offers: list[Offer] = []
+        """Those that were weighed."""
         decision.alone, decision.account = seconds, self.books.account
         decision.predicted[here] = self.stay.seconds + first
 
@@ -378,12 +399,27 @@ class _Making:
             if self.candidates is None and not gains(stay, name, working, reading):
                 decision.predicted[name] = working
                 continue
-            price = weigh(stay, self.offer(name, working, reading))
+            offer = self.offer(name, working, reading)
+            self.offers.append(offer)
+            price = weigh(stay, offer)
             decision.predicted[name] = price.seconds
             if price.pays and price.seconds < least and _reaching.has_dtypes(name, self.dtypes):
                 best, least = name, price.seconds
                 decision.reason = why_moving(stay.name, pays_alone=price.pays_alone)
         return best
+
+    def note(self, *, has_axis: bool) -> None:
+        """Decide about no call like this until an import may pay.
+
+        It stays in NumPy, where its inputs are. Before, what is to be paid does not change.
+        """
+        packages = [_reaching.package(offer.name) for offer in self.offers]
+        if all(offer.once and package not in sys.modules for offer, package in zip(self.offers, packages, strict=True)):
+            waits = [
+                Wait(offer.name, package, needed(self.stay, offer))
+                for offer, package in zip(self.offers, packages, strict=True)
+            ]
+            _note_resident(self.arrays, Resident(self.prospect, tuple(waits)), has_axis=has_axis)
 
     def settle(self, best: str) -> str:
         """Turn the decision to what was chosen, if a policy leaves it in.

@@ -293,6 +293,18 @@ def chosen_home(given: Any = None) -> Home:
     return _NUMPY if here is None else here.free
 
 
+_IN_NUMPY: Final = Choice(_NUMPY.backend)
+
+
+def in_numpy(function: Callable[P, R], *arguments: P.args, **keywords: P.kwargs) -> R:
+    """What a function gives with NumPy chosen, as it was decided."""
+    before = _current.set(_IN_NUMPY)
+    try:
+        return function(*arguments, **keywords)
+    finally:
+        _current.reset(before)
+
+
 def mention(elements: int) -> None:
     """Say once what would let the automatic choice choose.
 

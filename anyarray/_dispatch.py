@@ -21,6 +21,7 @@ import numpy as np
 
 from anyarray import (
     _accounts,
+    _automatic,
     _backend,
     _body,
     _choice,
@@ -33,6 +34,7 @@ from anyarray import (
     _ownership,
     _transfer,
 )
+from anyarray._accounts import Account
 from anyarray._backend import POWERS, VARIABLES, Home, Native
 from anyarray._body import FUNCTION, NATIVE
 from anyarray._declaration import ARRAY, DTYPE, PLAIN, SEQUENCE, SHAPE, WEAK, Declaration, Parameter
@@ -228,7 +230,8 @@ def _staying(function: str) -> Callable[..., bool]:
                 key += [one._native.shape, one._native.dtype]
             elif type(one) is _ndarray:
                 return False
-        return tuple(key) in calls
+        found = calls.get(tuple(key))
+        return found is not None and not found.waits
 
     return stays
 
@@ -247,6 +250,12 @@ def call(declaration: Declaration, values: Sequence[Any]) -> Any:
     Native arrays become Arrays. The fast path is then taken after all; what it has nothing for comes back, with nothing
     left to be made an Array.
     """
+    account = _missed_by_resident(declaration, values)
+    if account is not None:
+        result = _choice.in_numpy(declaration.called, values)
+        for one in (result,) if is_array(result) else result:
+            _accounts.give(one, account.inherited())
+        return result
     taken = list(values)
     borrowed: list[Native] = []
     name, parameters, ours = declaration.name, declaration.parameters, scope["Array"]
@@ -287,6 +296,29 @@ def unshared(native: Native, borrowed: Sequence[Native], home: Home) -> Native:
         else:
             return native
     return native if home.backend.is_immutable else home.exported(native)
+
+
+def _missed_by_resident(declaration: Declaration, values: Sequence[Any]) -> Account | None:
+    """The account of a call that is known to stay in NumPy for now.
+
+    None if it is to be decided about, or has no account.
+    """
+    choice = _choice.current()
+    if choice.backend is not _choice.BY_COST or choice.candidates is not None:
+        return None
+    at = declaration.axis_at
+    key: list[Any] = [at is not None and values[at] != declaration.usual_axis]
+    arrays: list[Array] = []
+    for one in values:
+        if is_array(one):
+            if one._home is not scope["NUMPY"]:
+                return None
+            key += [one._native.shape, one._native.dtype]
+            arrays.append(one)
+        elif type(one) is _ndarray or type(one) is list:
+            return None
+    found = _machine.calls_of_numpy(declaration.name).get(tuple(key))
+    return None if found is None else _automatic.missed_by_resident(found, arrays)
 
 
 def _call_anywhere(declaration: Declaration, values: Sequence[Any]) -> Any:

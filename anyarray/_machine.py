@@ -170,16 +170,16 @@ def _clear() -> None:
         calls.clear()
 
 
-_numpys: Final[dict[str, set[Any]]] = {}
+_numpys: Final[dict[str, dict[Any, Resident]]] = {}
 MOST_CALLS: Final = 4096
 
 
-def calls_of_numpy(function: str) -> set[Any]:
-    """Calls of a function that stay in NumPy; the set grows as they are found.
+def calls_of_numpy(function: str) -> dict[Any, Resident]:
+    """Calls of a function that stay in NumPy, as they are found.
 
     A call is whether it has an axis, then the shape and the dtype of each array. One object, which is emptied in place.
     """
-    return _numpys.setdefault(function, set())
+    return _numpys.setdefault(function, {})
 
 
 _missed: Final[OrderedDict[Any, Seconds]] = OrderedDict()
@@ -203,6 +203,24 @@ class Prospect(NamedTuple):
     """Whether no backend is enough faster than NumPy, as far as is known."""
     known: _cost.Model | None
     """The model that it is predicted by."""
+
+
+class Resident(NamedTuple):
+    """A call of NumPy's Arrays that stays there, for now or for good."""
+
+    prospect: Prospect
+    waits: tuple[Wait, ...] = ()
+    """For each backend that is enough faster; all their libraries are not imported."""
+
+
+class Wait(NamedTuple):
+    """What must be missed before a backend is worth importing."""
+
+    name: str
+    package: str
+    """Of its library: once that is imported, the price is another."""
+    needed: float
+    """Seconds that calls alike have missed then."""
 
 
 @functools.lru_cache(maxsize=4096)

@@ -70,7 +70,12 @@ def loaded(name: str) -> Backend | None:
 
 def importing(name: str, known: _cost.Model) -> float:
     """Seconds that importing its library takes; 0 if it is imported."""
-    return 0.0 if _library(name).package in sys.modules else known.backends[name].importing
+    return 0.0 if package(name) in sys.modules else known.backends[name].importing
+
+
+def package(name: str) -> str:
+    """The package of its library."""
+    return _library(name).package
 
 
 def first(name: str, call: _cost.Call, prospect: Prospect, known: _cost.Model) -> float:

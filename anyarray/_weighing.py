@@ -79,6 +79,14 @@ def weigh(stay: Stay, offer: Offer) -> Price:
     return Price(offer.working + moving + offer.once, pays_alone, pays)
 
 
+def needed(stay: Stay, offer: Offer) -> float:
+    """Seconds that calls alike must have missed before an offer pays.
+
+    It has something to be bought, and does not pay alone.
+    """
+    return TWICE * (offer.arriving + offer.returning + offer.once) - (stay.seconds - offer.working)
+
+
 def gain(name: str) -> float:
     """Part of the time here that a call may take on a backend at most."""
     return _cost.GAIN_AT_HOME if name == NUMPY else _cost.GAIN

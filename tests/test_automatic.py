@@ -15,7 +15,7 @@ import sys
 import warnings
 import weakref
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, Final
 
@@ -190,6 +190,40 @@ def test_what_nobody_does_faster_keeps_what_was_missed() -> None:
             x = here.call(("sin", "negative", "tanh")[i % 3], x)
         read(x)
         here.assert_bounds()
+
+
+@pytest.mark.parametrize("importing", [0.0, 0.05])
+@given(numpy=factors, sim=factors, latency=latencies, calls=st.lists(st.sampled_from(sorted(FUNCTIONS)), max_size=60))
+def test_a_program_runs_where_it_does_when_it_is_watched(
+    importing: float, numpy: Factors, sim: Factors, latency: float, calls: list[str]
+) -> None:
+    # Calls that stay in NumPy are decided about no more unless they are recorded.
+    def ran(*, is_watched: bool) -> list[tuple[str, _accounts.Account | None]]:
+        with world(numpy, sim, latency) as here, xp.explain() if is_watched else nullcontext():
+            arrays = [xp.ones(N)]
+            for name in calls:
+                arrays.append(here.call(name, arrays[-1]))
+            return [(str(x.device), _accounts.account_of(x)) for x in arrays]
+
+    with pytest.MonkeyPatch.context() as patch:
+        if importing:
+            patch.setattr(_reaching, "importing", lambda name, known: importing)
+            patch.setattr(_reaching, "package", lambda name: "one that is not imported")
+        assert ran(is_watched=False) == ran(is_watched=True)
+
+
+def test_who_waits_for_an_import_decides_anew_once_it_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    with world({"sin": 1.0}, {"sin": 0.1}, latency=1e-4) as here:
+        monkeypatch.setattr(_reaching, "importing", lambda name, known: 10.0)
+        monkeypatch.setattr(_reaching, "package", lambda name: "one_that_is_imported_late")
+        x = xp.ones(N)
+        for _ in range(5):
+            assert here.call("sin", x).device.library == "numpy"
+        (resident,) = _machine.calls_of_numpy("sin").values()
+        assert [wait.name for wait in resident.waits] == ["sim"]
+        monkeypatch.setitem(sys.modules, "one_that_is_imported_late", os)
+        monkeypatch.setattr(_reaching, "importing", lambda name, known: 0.0)
+        assert here.call("sin", x).device.library == "sim"
 
 
 EVEN: Final = dict.fromkeys(FUNCTIONS, 1.0)
