@@ -302,8 +302,9 @@ def missed_by_resident(found: Resident, arrays: Sequence[Any]) -> Account | None
     """
     prospect, waits = found
     alike = _machine.missed_by(prospect.key)
-    for wait in waits:
-        if wait.package in sys.modules or alike.get(wait.name, 0.0) >= wait.needed:
+    for name, package, least in waits:
+        is_bought = package in sys.modules or (name, prospect.key) in _machine.compiled
+        if is_bought or alike.get(name, 0.0) >= least:
             return None
     account, seconds = (_accounts.account_for if waits else _accounts.one_of)(arrays), prospect.seconds
     if account is not None and seconds:
@@ -409,17 +410,20 @@ class _Making:
         return best
 
     def note(self, *, has_axis: bool) -> None:
-        """Decide about no call like this until an import may pay.
+        """Decide about no call like this until an offer may pay.
 
-        It stays in NumPy, where its inputs are. Before, what is to be paid does not change.
+        It stays in NumPy, where its inputs are, as on each other backend something must be bought first.
         """
-        packages = [_reaching.package(offer.name) for offer in self.offers]
-        if all(offer.once and package not in sys.modules for offer, package in zip(self.offers, packages, strict=True)):
-            waits = [
-                Wait(offer.name, package, needed(self.stay, offer))
-                for offer, package in zip(self.offers, packages, strict=True)
-            ]
-            _note_resident(self.arrays, Resident(self.prospect, tuple(waits)), has_axis=has_axis)
+        waits: list[Wait] = []
+        for offer in self.offers:
+            package = _reaching.package(offer.name)
+            is_imported = package in sys.modules
+            # It may have a copy of the next inputs.
+            best = offer._replace(arriving=0.0) if is_imported else offer
+            if not offer.once or weigh(self.stay, best).pays_alone:
+                return
+            waits.append(Wait(offer.name, None if is_imported else package, needed(self.stay, best)))
+        _note_resident(self.arrays, Resident(self.prospect, tuple(waits)), has_axis=has_axis)
 
     def settle(self, best: str) -> str:
         """Turn the decision to what was chosen, if a policy leaves it in.

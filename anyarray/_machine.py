@@ -210,15 +210,15 @@ class Resident(NamedTuple):
 
     prospect: Prospect
     waits: tuple[Wait, ...] = ()
-    """For each backend that is enough faster; all their libraries are not imported."""
+    """For each backend that is enough faster; on each something must be bought first."""
 
 
 class Wait(NamedTuple):
-    """What must be missed before a backend is worth importing."""
+    """What must be missed before a backend is worth what is bought once."""
 
     name: str
-    package: str
-    """Of its library: once that is imported, the price is another."""
+    package: str | None
+    """Of its library, if that is not imported: once it is, the price is another."""
     needed: float
     """Seconds that calls alike have missed then."""
 

@@ -16,6 +16,7 @@ import warnings
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -224,6 +225,21 @@ def test_who_waits_for_an_import_decides_anew_once_it_is_done(monkeypatch: pytes
         monkeypatch.setitem(sys.modules, "one_that_is_imported_late", os)
         monkeypatch.setattr(_reaching, "importing", lambda name, known: 0.0)
         assert here.call("sin", x).device.library == "sim"
+
+
+def test_who_waits_for_compiling_decides_anew_once_it_is_done() -> None:
+    with world({"sin": 1.0}, {"sin": 0.1}, latency=1e-4):
+        known = _machine.state.model
+        assert known is not None
+        costs = replace(known.backends["sim"], first={"transcendental": 10.0})
+        _machine.use(known._replace(backends=dict(known.backends, sim=costs)))
+        x = xp.ones(N)
+        assert [xp.sin(x).device.library for _ in range(5)] == ["numpy"] * 5
+        (resident,) = _machine.calls_of_numpy("sin").values()
+        assert [(wait.name, wait.package) for wait in resident.waits] == [("sim", None)]
+        with xp.policy(candidates=["sim"]):
+            assert xp.sin(x).device.library == "sim"
+        assert xp.sin(x).device.library == "sim"
 
 
 EVEN: Final = dict.fromkeys(FUNCTIONS, 1.0)
