@@ -272,9 +272,6 @@ That is one of a dtype or a layout that DLPack or the receiver does not know, su
 is traced.
 """
 
-LARGE: Final = 1 << 16
-"""Bytes from which on an unfit ndarray is copied but once, into memory that both sides share."""
-
 
 class Moved(NamedTuple):
     """What a transfer gave."""
@@ -310,7 +307,7 @@ def moved(
     if watched is not UNWATCHED:
         _guard(native, source, target.name, cause, explicit)
     lent = arrived = None
-    if is_safe and way.needs_fit and native.nbytes >= LARGE:
+    if is_safe and way.needs_fit:  # an unfit ndarray: both sides share one fit copy
         lent = _memory.copied(native)
         arrived = way.share(lent)
     if arrived is None:
