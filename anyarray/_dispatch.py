@@ -250,12 +250,6 @@ def call(declaration: Declaration, values: Sequence[Any]) -> Any:
     Native arrays become Arrays. The fast path is then taken after all; what it has nothing for comes back, with nothing
     left to be made an Array.
     """
-    account = _missed_by_resident(declaration, values)
-    if account is not None:
-        result = _choice.in_numpy(declaration.called, values)
-        for one in (result,) if is_array(result) else result:
-            _accounts.give(one, account.inherited())
-        return result
     taken = list(values)
     borrowed: list[Native] = []
     name, parameters, ours = declaration.name, declaration.parameters, scope["Array"]
@@ -277,7 +271,13 @@ def call(declaration: Declaration, values: Sequence[Any]) -> Any:
             elif type(one) is ours:
                 borrowed.append(one._native)
     if not borrowed:
-        return _call_anywhere(declaration, taken)
+        account = _missed_by_resident(declaration, taken)
+        if account is None:
+            return _call_anywhere(declaration, taken)
+        result = _choice.in_numpy(declaration.called, taken)
+        for one in (result,) if is_array(result) else result:
+            _accounts.give(one, account.inherited())
+        return result
     result = declaration.called(taken)
     for one in (result,) if type(result) is ours else result:
         one._native = unshared(one._native, borrowed, one._home)
