@@ -575,3 +575,38 @@ def test_what_takes_no_lapack_is_in_half_precision(mode: Mode) -> None:
     same(mode(xp.linalg.det)(xp.asarray(x)), np.float16(1))
     same(mode(lambda x: xp.linalg.matrix_power(x, 2))(xp.asarray(x)), x)
     same(mode(xp.linalg.pinv)(xp.zeros((0, 3), dtype=xp.float16)), np.zeros((3, 0), "float16"))
+
+
+ROWS: Final = np.random.default_rng(7).standard_normal((7, 3, 5000)).astype(np.float32)
+"""Rows so long that they are joined by halves."""
+
+
+@pytest.mark.parametrize("axis", [0, 1, -2, (0, 1), (1, 0)])
+@pytest.mark.parametrize("function", ["sum", "max", "min", "mean", "std", "count_nonzero"])
+def test_long_rows_are_reduced_to_the_values_of_numpy(function: str, axis: Any, mode: Mode) -> None:
+    x = np.round(ROWS) if function == "count_nonzero" else ROWS
+    with xp.backend("numpy"):
+        expected = np.asarray(getattr(xp, function)(x, axis=axis, keepdims=True))
+    found = mode(lambda a: getattr(xp, function)(a, axis=axis, keepdims=True))(xp.asarray(x))
+    np.testing.assert_allclose(np.asarray(found), expected, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.usefixtures("on_jax")
+def test_a_reduction_of_long_rows_has_the_slopes_of_a_short_one() -> None:
+    x = xp.asarray(np.round(ROWS[:, 0]))  # in which a column's largest value is there more than once
+
+    def largest(a: xp.Array) -> xp.Array:
+        return xp.sum(xp.max(a, axis=0) * xp.sum(a, axis=0))
+
+    of_short = xp.concat([xp.grad(largest)(x[:, at : at + 100]) for at in range(0, 5000, 100)], axis=1)
+    assert xp.all(xp.grad(largest)(x) == of_short)
+
+
+@pytest.mark.usefixtures("on_jax")
+def test_a_tall_matrix_takes_no_memory_for_a_full_one() -> None:
+    x = xp.reshape(xp.arange(400_000.0), (200_000, 2))  # of which a full one takes 320 GB
+    values = xp.linalg.svdvals(x)
+    assert xp.linalg.matrix_rank(x) == 2
+    assert xp.linalg.pinv(x).shape == (2, 200_000)
+    for order, expected in ((2, values[0]), (-2, values[1]), ("nuc", xp.sum(values))):
+        assert xp.linalg.matrix_norm(x, ord=order) == expected

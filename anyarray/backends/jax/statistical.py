@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+import builtins
+import functools
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
+import jax
 import jax.numpy as jnp
 from jax import lax
 
 from anyarray import _dtypes
-from anyarray.backends.jax._kernel import NATIVE, Axes, Native, cast, compiled, inexact, kind_of, require_kinds, truth
+from anyarray.backends.jax._kernel import (
+    NATIVE,
+    Axes,
+    Native,
+    cast,
+    compiled,
+    in_dtype,
+    inexact,
+    kind_of,
+    require_kinds,
+    truth,
+)
 
 __all__ = ["cumulative_prod", "cumulative_sum", "max", "mean", "min", "prod", "std", "sum", "var"]
 
@@ -20,10 +34,68 @@ def total_dtype(x: Native, dtype: Any) -> Any:
     return dtype or NATIVE[_dtypes.summed(x.dtype.name)]
 
 
+_LONG: Final = 1 << 15
+"""Bytes of a row from which rows are joined by halves."""
+_JOINED_BY: Final[dict[Any, Callable[[Native, Native], Native]]] = {
+    jnp.sum: lax.add, jnp.max: lax.max, jnp.min: lax.min
+}  # fmt: skip
+"""What joins two rows, by reduction."""
+
+
+def reduced(reduce: Any, x: Native, axis: Axes, *, keepdims: bool) -> Native:
+    """`x` reduced by `jnp.sum`, `jnp.max` or `jnp.min`.
+
+    Rows are joined by halves where XLA takes ten to fifty times as long to walk down the columns: on a CPU, in jaxlib
+    before 0.12. May go with support for those.
+    """
+    given = () if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    axes = tuple(sorted({a % x.ndim for a in given if -x.ndim <= a < x.ndim}))
+    row = x.shape[builtins.max(axes) + 1 :] if axes else ()
+    is_slow = (
+        jax.__version_info__ < (0, 12)
+        and len(axes) == len(given)  # else the library refuses them
+        and x.dtype.itemsize >= 4  # of fewer bits XLA keeps more in between
+        and all(type(n) is int for n in x.shape)
+        and math.prod(row) * x.dtype.itemsize >= _LONG
+    )
+    if not is_slow:
+        return reduce(x, axis=axis, keepdims=keepdims)
+    return lax.platform_dependent(
+        x,
+        cpu=lambda x: _by_halves(x, reduce, axes, keepdims),
+        default=lambda x: reduce(x, axis=axes, keepdims=keepdims),
+    )
+
+
+@functools.partial(jax.custom_jvp, nondiff_argnums=(1, 2, 3))
+def _by_halves(x: Native, reduce: Any, axes: tuple[int, ...], keepdims: bool) -> Native:
+    join = _JOINED_BY[reduce]
+    for axis in axes:
+        while (n := x.shape[axis]) > 1:
+            half = n // 2
+            *halves, odd = (
+                lax.slice_in_dim(x, *ends, axis=axis) for ends in ((0, half), (half, 2 * half), (2 * half, n))
+            )
+            x = lax.concatenate([join(*halves), odd], axis)
+    return reduce(x, axis=axes, keepdims=keepdims)
+
+
+@_by_halves.defjvp
+def _slope_by_halves(
+    reduce: Any, axes: tuple[int, ...], keepdims: bool, primals: tuple[Native], tangents: tuple[Native]
+) -> tuple[Native, Native]:
+    # JAX's own, which is transposed to what repeats rows.
+    _, slope = jax.jvp(lambda x: reduce(x, axis=axes, keepdims=keepdims), primals, tangents)
+    return _by_halves(*primals, reduce, axes, keepdims), slope
+
+
 @compiled
 def sum(x: Native, *, axis: Axes = None, dtype: Any = None, keepdims: bool = False) -> Native:
     x = truth(x) if dtype == NATIVE["bool"] else x
-    return jnp.sum(x, axis=axis, dtype=total_dtype(x, dtype), keepdims=keepdims)
+    dtype = total_dtype(x, dtype)
+    if dtype.itemsize < 4:
+        return jnp.sum(x, axis=axis, dtype=dtype, keepdims=keepdims)
+    return reduced(jnp.sum, in_dtype(x, dtype), axis, keepdims=keepdims)
 
 
 @compiled
@@ -54,13 +126,13 @@ def with_nan(found: Native, x: Native, axis: Axes, keepdims: bool) -> Native:
 @compiled
 def max(x: Native, *, axis: Axes = None, keepdims: bool = False) -> Native:
     require_kinds("biuf", x)
-    return with_nan(jnp.max(x, axis=axis, keepdims=keepdims), x, axis, keepdims)
+    return with_nan(reduced(jnp.max, x, axis, keepdims=keepdims), x, axis, keepdims)
 
 
 @compiled
 def min(x: Native, *, axis: Axes = None, keepdims: bool = False) -> Native:
     require_kinds("biuf", x)
-    return with_nan(jnp.min(x, axis=axis, keepdims=keepdims), x, axis, keepdims)
+    return with_nan(reduced(jnp.min, x, axis, keepdims=keepdims), x, axis, keepdims)
 
 
 @compiled
@@ -72,7 +144,7 @@ def mean(x: Native, *, axis: Axes = None, keepdims: bool = False) -> Native:
 
 
 def _mean(x: Native, axis: Axes, keepdims: bool) -> Native:
-    total = jnp.sum(x, axis=axis, keepdims=keepdims)
+    total = reduced(jnp.sum, x, axis, keepdims=keepdims)
     return _shared(total, x.size // total.size if total.size else math.nan)
 
 
@@ -92,7 +164,7 @@ def _variance(x: Native, axis: Axes, correction: float, keepdims: bool) -> Nativ
         x = cast(x, "float32")
     centred = x - _mean(x, axis, keepdims=True)
     squares = lax.real(centred * lax.conj(centred)) if kind_of(x) == "c" else centred * centred
-    total = jnp.sum(squares, axis=axis, keepdims=keepdims)
+    total = reduced(jnp.sum, squares, axis, keepdims=keepdims)
     count = x.size // math.prod(total.shape) if total.size else 0
     variance = _shared(total, count - correction if count > correction else math.nan)
     return cast(variance, name) if name in ("float16", "bfloat16") else variance
