@@ -17,7 +17,7 @@ NAN = float("nan")
 pytestmark = pytest.mark.usefixtures("backend")
 
 
-@pytest.mark.parametrize("many", [1, 50])
+@pytest.mark.parametrize("many", [1, 50, 200])
 def test_a_stable_sort_keeps_the_order_of_zeros(many: int) -> None:
     zeros = [0.0, -0.0, -0.0] * many
     ascending = xp.sort(xp.asarray([*zeros, 1.0]))
@@ -26,6 +26,24 @@ def test_a_stable_sort_keeps_the_order_of_zeros(many: int) -> None:
     assert xp.signbit(descending).tolist() == [False] + [False, True, True] * many
     columns = xp.sort(xp.asarray([[zero, zero] for zero in [*zeros, 1.0]]), axis=0, descending=True)
     assert xp.signbit(columns[:, 1]).tolist() == [False] + [False, True, True] * many
+
+
+@pytest.mark.parametrize("descending", [False, True])
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "bfloat16", "int64", "uint64", "int8", "bool"])
+def test_many_elements_are_sorted_as_by_numpy(dtype: str, descending: bool) -> None:
+    values = np.random.default_rng(3).integers(0, 100, (2, 600)).astype(float)
+    if "float" in dtype:
+        values[:, ::7], values[:, ::5], values[:, 3] = NAN, -0.0, np.inf
+    with xp.backend("numpy"):
+        host = xp.asarray(values, dtype=dtype)
+        order = np.asarray(xp.argsort(host, descending=descending))
+        expected = np.asarray(xp.astype(xp.take_along_axis(host, xp.asarray(order)), xp.float64))
+    x = xp.asarray(values, dtype=dtype)
+    found = xp.sort(x, descending=descending)
+    assert found.dtype == x.dtype
+    assert found.device == x.device
+    np.testing.assert_array_equal(np.asarray(xp.astype(found, xp.float64)), expected)
+    np.testing.assert_array_equal(np.asarray(xp.argsort(x, descending=descending)), order)
 
 
 @pytest.mark.parametrize("values", [[1.0, 1.0, 2.0, NAN, NAN], [NAN, 2.0, 1.0, NAN, 1.0]], ids=["sorted", "unsorted"])

@@ -1,16 +1,19 @@
-"""Functions whose shapes depend on values, by NumPy where it can read them."""
+"""Functions that NumPy does where it can read the values.
+
+Their shapes depend on values, or they are sorts, which take XLA thirty times as long on a CPU.
+"""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Final
 
 import jax
-import numpy as np
 from jax import lax
 
 from anyarray._errors import UnsupportedError
-from anyarray.backends.jax._hooks import device_of, is_traced, lent
+from anyarray.backends.jax._hooks import device_of, is_traced, lent, to_numpy
 from anyarray.backends.jax._kernel import Native, compiled
 
 
@@ -34,11 +37,26 @@ def data_dependent(name: str, function: Callable[..., Any], on_host: Callable[..
                 _touch(args[0])  # raises if it outlived its trace
                 raise unknown_shape(name) from cause
             return tuple(result) if isinstance(result, tuple) else result
-        result = on_host(*(np.asarray(x) if isinstance(x, jax.Array) else x for x in args), **options)
+        result = on_host(*(to_numpy(x) if isinstance(x, jax.Array) else x for x in args), **options)
         device = device_of(args[0])
         return tuple(lent(a, device) for a in result) if isinstance(result, tuple) else lent(result, device)
 
     return chosen
+
+
+_FEW: Final = 256
+"""Elements below which XLA sorts sooner than an ndarray comes back to JAX."""
+
+
+def sooner(function: Callable[..., Native], on_host: Callable[..., Any]) -> Callable[..., Native]:
+    """`function` of one array; `on_host` of NumPy where that takes less."""
+
+    def chosen(x: Native, /, **options: Any) -> Native:
+        if is_traced(x) or x.size < _FEW or not in_host_memory((x,)) or len(x.devices()) > 1:
+            return function(x, **options)
+        return lent(on_host(to_numpy(x), **options), device_of(x))
+
+    return functools.wraps(function)(chosen)
 
 
 def in_host_memory(args: Sequence[Any]) -> bool:

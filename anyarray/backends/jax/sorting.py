@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import jax.numpy as jnp
 
+from anyarray.backends import numpy as on_numpy
+from anyarray.backends.jax._host import sooner
 from anyarray.backends.jax._kernel import Native, compiled, kind_of, require_kinds
 
 __all__ = ["argsort", "sort"]
 
 
 @compiled
-def sort(x: Native, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Native:
+def _sort(x: Native, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Native:
     """JAX's, but zeros of two signs keep their places if descending, too.
 
     So do the slopes of equal elements.
@@ -22,8 +26,12 @@ def sort(x: Native, *, axis: int = -1, descending: bool = False, stable: bool = 
 
 
 @compiled
-def argsort(x: Native, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Native:
+def _argsort(x: Native, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Native:
     require_kinds("biuf", x)
     if not x.ndim:
         raise ValueError("argsort: x must have at least one axis")
     return jnp.argsort(x, axis=axis, descending=descending, stable=stable)
+
+
+sort: Final = sooner(_sort, on_numpy.sort)
+argsort: Final = sooner(_argsort, on_numpy.argsort)

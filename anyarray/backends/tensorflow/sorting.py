@@ -1,6 +1,6 @@
 """Sorting in NumPy's order: NaN comes last, equal values keep their places.
 
-`sort` gathers floats by `argsort`, which lets the gradient through.
+Where there may be a gradient, `sort` gathers floats by `argsort`, which lets it through.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anyarray import _dtypes
+from anyarray.backends import numpy as on_numpy
 from anyarray.backends.tensorflow._host import from_host, is_on_host, on_host
 from anyarray.backends.tensorflow._kernel import (
     Tensor,
@@ -19,6 +20,7 @@ from anyarray.backends.tensorflow._kernel import (
     constant,
     is_complex,
     kind_of,
+    may_be_differentiated,
     name_of,
     op,
     shape_of,
@@ -93,9 +95,7 @@ def _order(values: npt.NDArray[Any], axis: int, descending: bool, stable: bool) 
 
 def sort(x: Tensor, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Tensor:
     refuse_complex(x, "sort")
-    if kind_of(x) == "f" or not is_on_host(x):
-        order = argsort(x, axis=axis, descending=descending, stable=stable)
-        return gathered(x, order, axis_in(axis, len(x.shape)))
-    # Integers have neither a gradient nor equal values that can be told apart.
-    values = np.sort(on_host(x), axis=axis)
-    return from_host(np.flip(values, axis) if descending else values, x)
+    if is_on_host(x) and name_of(x) != "bfloat16" and (kind_of(x) != "f" or not may_be_differentiated(x)):
+        return from_host(on_numpy.sort(on_host(x), axis=axis, descending=descending, stable=stable), x)
+    order = argsort(x, axis=axis, descending=descending, stable=stable)
+    return gathered(x, order, axis_in(axis, len(x.shape)))
