@@ -265,8 +265,8 @@ def decide(
     dtypes = tuple([a._home.dtype(a._native) for a in arrays])
     prospect = _machine.prospect_of(function, shapes, dtypes, has_axis)
     known = prospect.known or known  # a thread may have left a backend out meanwhile
-    is_numpys = candidates is None and all(a._home.backend.library == NUMPY for a in arrays)
-    if prospect.is_numpys and is_numpys:
+    is_at_home = candidates is None and all(a._home.backend.library == NUMPY for a in arrays)
+    if prospect.is_numpys and is_at_home:
         _note_resident(arrays, Resident(prospect), has_axis=has_axis)
         if all(account_of(a) is None for a in arrays):
             return _of_numpy(function, arrays, shapes, prospect)
@@ -278,7 +278,7 @@ def decide(
         return decision
     making = _Making(decision, arrays, sizes, dtypes, prospect.call, prospect, known, candidates)
     best = making.choose()
-    if is_numpys and best == NUMPY and making.offers:
+    if is_at_home and best == NUMPY and making.offers:
         making.note(has_axis=has_axis)
     making.book(making.settle(best))
     return decision
