@@ -222,6 +222,8 @@ def _staying(function: str) -> Callable[..., bool]:
     calls = _machine.calls_of_numpy(function)
 
     def stays(*arguments: Any, has_axis: bool = False) -> bool:
+        if type(has_axis) is not bool:
+            return False  # of axes in an ndarray, to be read first
         key: list[Any] = [has_axis]
         for one in arguments:
             if is_array(one):
@@ -307,7 +309,10 @@ def _missed_by_resident(declaration: Declaration, values: Sequence[Any]) -> Acco
     if choice.backend is not _choice.BY_COST or choice.candidates is not None:
         return None
     at = declaration.axis_at
-    key: list[Any] = [at is not None and values[at] != declaration.usual_axis]
+    has_axis = at is not None and values[at] != declaration.usual_axis
+    if type(has_axis) is not bool:
+        return None  # as in `_staying`
+    key: list[Any] = [has_axis]
     arrays: list[Array] = []
     for one in values:
         if is_array(one):
