@@ -253,8 +253,8 @@ WIDTHS: Final = (4, 8)
 DECIDING: Final = 1e-4
 """Seconds that must be won at least: where it is less, nothing moves and nobody decides.
 
-A decision takes some 30 us, and where a library is faster that has compiled the call it is made at each call until
-moving has paid; so it adds a fifth to a call at most.
+A decision takes some 30 us, several times that where large arrays have driven Python out of the caches. Where a library
+is faster that has compiled the call, it is made at each call until moving has paid.
 """
 GAIN: Final = 2 / 3
 """Part of the time here that a call may take elsewhere at most.

@@ -14,7 +14,7 @@ import linecache
 import math
 import operator
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeGuard, TypeVar, overload
 
 import numpy as np
@@ -39,6 +39,7 @@ from anyarray._backend import POWERS, VARIABLES, Home, Native
 from anyarray._body import FUNCTION, NATIVE
 from anyarray._declaration import ARRAY, DTYPE, PLAIN, SEQUENCE, SHAPE, WEAK, Declaration, Parameter
 from anyarray._kept import LENDABLE
+from anyarray._machine import Resident
 from anyarray._transfer import UNWATCHED, watch
 
 if TYPE_CHECKING:
@@ -222,20 +223,32 @@ def _staying(function: str) -> Callable[..., bool]:
     calls = _machine.calls_of_numpy(function)
 
     def stays(*arguments: Any, has_axis: bool = False) -> bool:
-        if type(has_axis) is not bool:
-            return False  # of axes in an ndarray, to be read first
-        key: list[Any] = [has_axis]
-        for one in arguments:
-            if is_array(one):
-                if one._home is not scope["NUMPY"] or _accounts.account_of(one) is not None:
-                    return False
-                key += [one._native.shape, one._native.dtype]
-            elif type(one) is _ndarray:
-                return False
-        found = calls.get(tuple(key))
-        return found is not None and not found.waits
+        found, arrays = _resident(calls, arguments, has_axis)
+        return found is not None and not found.waits and all(_accounts.account_of(a) is None for a in arrays)
 
     return stays
+
+
+def _resident(
+    calls: Mapping[Any, Resident], arguments: Iterable[Any], has_axis: bool
+) -> tuple[Resident | None, list[Array]]:
+    """Of the calls that stay in NumPy the one of these, if any.
+
+    With it come the Arrays among them.
+    """
+    key: list[Any] = [has_axis]
+    arrays: list[Array] = []
+    if type(has_axis) is not bool:
+        return None, arrays  # of axes in an ndarray, to be read first
+    for one in arguments:
+        if is_array(one):
+            if one._home is not scope["NUMPY"]:
+                return None, arrays
+            key += [one._native.shape, one._native.dtype]
+            arrays.append(one)
+        elif type(one) is _ndarray or type(one) is list:
+            return None, arrays
+    return calls.get(tuple(key)), arrays
 
 
 def is_settled_in_numpy(function: str, array: Array, other: Any) -> bool:
@@ -273,7 +286,7 @@ def call(declaration: Declaration, values: Sequence[Any]) -> Any:
             elif type(one) is ours:
                 borrowed.append(one._native)
     if not borrowed:
-        account = _missed_by_resident(declaration, taken)
+        account = _missed_in_numpy(declaration, taken)
         if account is None:
             return _call_anywhere(declaration, taken)
         result = _choice.in_numpy(declaration.called, taken)
@@ -300,7 +313,7 @@ def unshared(native: Native, borrowed: Sequence[Native], home: Home) -> Native:
     return native if home.backend.is_immutable else home.exported(native)
 
 
-def _missed_by_resident(declaration: Declaration, values: Sequence[Any]) -> Account | None:
+def _missed_in_numpy(declaration: Declaration, values: Sequence[Any]) -> Account | None:
     """The account of a call that is known to stay in NumPy for now.
 
     None if it is to be decided about, or has no account.
@@ -310,19 +323,7 @@ def _missed_by_resident(declaration: Declaration, values: Sequence[Any]) -> Acco
         return None
     at = declaration.axis_at
     has_axis = at is not None and values[at] != declaration.usual_axis
-    if type(has_axis) is not bool:
-        return None  # as in `_staying`
-    key: list[Any] = [has_axis]
-    arrays: list[Array] = []
-    for one in values:
-        if is_array(one):
-            if one._home is not scope["NUMPY"]:
-                return None
-            key += [one._native.shape, one._native.dtype]
-            arrays.append(one)
-        elif type(one) is _ndarray or type(one) is list:
-            return None
-    found = _machine.calls_of_numpy(declaration.name).get(tuple(key))
+    found, arrays = _resident(_machine.calls_of_numpy(declaration.name), values, has_axis)
     return None if found is None else _automatic.missed_by_resident(found, arrays)
 
 

@@ -134,8 +134,9 @@ def unfit(n: int) -> xp.Array:
 
 
 @pytest.mark.parametrize("receiver", [b for b in CPU if b != "numpy"])
-def test_a_large_result_of_numpy_is_copied_once_into_memory_that_all_share(receiver: str) -> None:
-    x = unfit(100_000)
+@pytest.mark.parametrize("n", [8, 100_000])
+def test_a_result_of_numpy_is_copied_once_into_memory_that_all_share(n: int, receiver: str) -> None:
+    x = unfit(n)
     expected = x.tolist()
     with xp.transfers() as log:
         y = x.to_device(receiver)

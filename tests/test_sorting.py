@@ -46,6 +46,27 @@ def test_many_elements_are_sorted_as_by_numpy(dtype: str, descending: bool) -> N
     np.testing.assert_array_equal(np.asarray(xp.argsort(x, descending=descending)), order)
 
 
+@pytest.mark.parametrize("special", [[], [NAN], [0.0, -0.0], [np.inf, -np.inf]], ids=["plain", "nan", "zeros", "inf"])
+@pytest.mark.parametrize("shape", [(7,), (5000,), (2, 300, 3)])
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "bfloat16"])
+@pytest.mark.parametrize("function", ["argmax", "argmin"])
+def test_the_place_of_the_greatest_is_numpys(
+    function: str, dtype: str, shape: tuple[int, ...], special: list[float]
+) -> None:
+    # Of equal elements, zeros of two signs and NaN the first one's.
+    rng = np.random.default_rng(5)
+    values = np.round(rng.standard_normal(shape) * 3)
+    if special:
+        values.flat[1::2] = rng.choice(special, values.size // 2)
+    x = xp.asarray(values, dtype=dtype)
+    for axis in (None, *range(len(shape))):
+        expected = getattr(np, function)(values, axis=axis)
+        for called in (getattr(xp, function), xp.jit(getattr(xp, function), static_argnames="axis")):
+            found = called(x, axis=axis)
+            assert found.dtype == xp.int64
+            np.testing.assert_array_equal(np.asarray(found), expected)
+
+
 @pytest.mark.parametrize("values", [[1.0, 1.0, 2.0, NAN, NAN], [NAN, 2.0, 1.0, NAN, 1.0]], ids=["sorted", "unsorted"])
 def test_unique_values_ascend_and_every_nan_is_one(values: list[float]) -> None:
     found = xp.unique_values(xp.asarray(values))

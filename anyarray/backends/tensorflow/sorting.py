@@ -5,10 +5,7 @@ Where there may be a gradient, `sort` gathers floats by `argsort`, which lets it
 
 from __future__ import annotations
 
-from typing import Any, Literal
-
 import numpy as np
-import numpy.typing as npt
 
 from anyarray import _dtypes
 from anyarray.backends import numpy as on_numpy
@@ -71,9 +68,7 @@ def order_keys(x: Tensor, *, is_nan_last: bool = True) -> Tensor:
 def argsort(x: Tensor, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Tensor:
     refuse_complex(x, "argsort")
     if is_on_host(x):
-        if not x.shape.rank:
-            axis_in(axis, 0)  # of an array without axes NumPy takes 0 and -1
-        return from_host(_order(on_host(x), axis, descending, stable), x)
+        return from_host(on_numpy.argsort(on_host(x), axis=axis, descending=descending, stable=stable), x)
     last = len(shape_of(x)) - 1
     axis = axis_in(axis, last + 1)
     keys = moveaxis(order_keys(x), axis, last)
@@ -81,16 +76,6 @@ def argsort(x: Tensor, /, *, axis: int = -1, descending: bool = False, stable: b
     size = _gather(sizes_of(keys), constant(last), constant(0))
     order = _top_k(keys if descending else _invert(keys), size).indices
     return moveaxis(cast(order, "int64"), last, axis)
-
-
-def _order(values: npt.NDArray[Any], axis: int, descending: bool, stable: bool) -> npt.NDArray[np.int64]:
-    kind: Literal["stable", "quicksort"] = "stable" if stable else "quicksort"
-    if not descending:
-        return np.argsort(values, axis=axis, kind=kind)
-    # NumPy has no descending sort; turned around twice, equal values keep their places.
-    order = np.flip(np.argsort(np.flip(values, axis), axis=axis, kind=kind), axis)
-    last = int(values.shape[axis]) - 1
-    return last - order
 
 
 def sort(x: Tensor, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Tensor:
