@@ -423,7 +423,7 @@ class Array(metaclass=_Unmade):
                 if kind in _TAKEN
                 else kind is Array and type(value._native) is _ndarray and value._native.dtype is self._native.dtype  # type: ignore[union-attr]  # as above
             )
-            and not (is_array and key._native.dtype.kind not in "bi")  # type: ignore[union-attr]  # as above
+            and not (is_array and (key._native.dtype.kind not in "bi" or key._native.size >= _LONG))  # type: ignore[union-attr]  # as above
         ):
             # The way of most, to NumPy's memory that nobody else holds, in half the time.
             with _WRITES[id(self) >> 4 & 63]:
@@ -772,6 +772,8 @@ _TAKEN: Final[dict[Any, str]] = {bool: "biufc", int: "iufc", float: "fc", comple
 _NUMPY: Final = _backend.backend_of_name("numpy").free
 _ndarray: Final = np.ndarray
 _KEPT: Final = _kept.sizes
+_LONG: Final = 1 << 14
+"""Elements of a key from which on it pays that the backend, too, has a way of its own to write there."""
 _MANY: Final = 1 << 15
 """Elements from which on arithmetic in place pays for looking whether it may be."""
 _references, _is_alone, _ALONE, _WRITES = sys.getrefcount, _ownership.is_alone, _ownership.ALONE, _ownership.WRITES

@@ -16,6 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from anyarray.backends import numpy as on_numpy
 from anyarray.backends.jax._hooks import device_of, lent
 from anyarray.backends.jax._host import in_host_memory, unknown_shape
 from anyarray.backends.jax._kernel import Native, compiled, in_dtype, kind_of, require_kinds
@@ -355,7 +356,7 @@ def getitem(x: Native, key: Any) -> Native:
             return x  # as nobody can write to it
         return _read(region, x, *starts)
     if any(map(_is_mask, entries)) and in_host_memory((x, *entries)):
-        return lent(_selected(np.asarray(x), _on_host(entries)), device_of(x))
+        return lent(on_numpy.getitem(np.asarray(x), _on_host(entries)), device_of(x))
     try:
         slots, added, arrays = _advanced(x.shape, entries)
     except jax.errors.TracerArrayConversionError as cause:
@@ -384,10 +385,7 @@ def setitem(x: Native, key: Any, value: Native, exclusive: bool) -> Native:
             changed = np.array(x)
             # To convert is to compile anew for every shape, of which a mask makes many.
             written = np.asarray(value if value.dtype == x.dtype else converted(value, x.dtype))
-            while written.ndim > 1 and written.shape[0] == 1:  # which NumPy refuses beside a mask and nothing else
-                written = written[0]
-            changed[_on_host(entries)] = written
-            return lent(changed, device_of(x))
+            return lent(on_numpy.setitem(changed, _on_host(entries), written, True), device_of(x))
     try:
         slots, added, arrays = _advanced(x.shape, entries)
     except jax.errors.TracerArrayConversionError as cause:
@@ -395,20 +393,10 @@ def setitem(x: Native, key: Any, value: Native, exclusive: bool) -> Native:
     return _scatter(exclusive, slots, added, x, value, *arrays)
 
 
-def _selected(a: np.ndarray[Any, Any], key: tuple[Any, ...]) -> np.ndarray[Any, Any]:
-    """`a[key]`, of a key that holds a mask.
-
-    A mask alone is made places, as NumPy reads a mask that is not foreseeable ten times as slowly.
-    """
-    mask = key[0]
-    if len(key) == 1 and mask.ndim and mask.shape == a.shape[: mask.ndim]:
-        return a.reshape(mask.size, *a.shape[mask.ndim :]).compress(mask.reshape(-1), 0)
-    return a[key]
-
-
-def _on_host(entries: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The entries of a key as NumPy takes them."""
-    return tuple(np.asarray(entry) if _is_array(entry) else entry for entry in entries)
+def _on_host(entries: tuple[Any, ...]) -> Any:
+    """A key of these entries as NumPy takes it."""
+    key = tuple(np.asarray(entry) if _is_array(entry) else entry for entry in entries)
+    return key[0] if len(key) == 1 else key
 
 
 def _only_mask(shape: tuple[int, ...], key: tuple[Any, ...]) -> tuple[Native | None, int]:

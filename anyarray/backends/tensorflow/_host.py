@@ -21,7 +21,7 @@ from anyarray.backends.tensorflow._kernel import NATIVE, EagerTensor, Tensor
 _BFLOAT16: Final = NATIVE["bfloat16"]
 _INT32: Final = NATIVE["int32"]
 _FIRST_CPU: Final = "/job:localhost/replica:0/task:0/device:CPU:0"
-_FEW: Final = 1 << 14
+FEW: Final = 1 << 14
 """Up to so many elements NumPy is done before TensorFlow's threads are at work."""
 
 _read: Final[Callable[[Tensor], Any]] = getattr(EagerTensor, "_numpy_internal", np.asarray)
@@ -49,6 +49,11 @@ def on_host(x: Tensor) -> npt.NDArray[Any]:
     if x.dtype is _BFLOAT16:
         return np.asarray(x.numpy(), np.float32)
     return np.asarray(x)
+
+
+def raw(x: Tensor) -> npt.NDArray[Any]:
+    """As `on_host`, of the dtype of `x`, which may be bfloat16."""
+    return np.asarray(_read(x))
 
 
 def tensor(values: npt.NDArray[Any], device: str | None = None) -> Tensor:
@@ -81,7 +86,7 @@ def sooner(ufunc: np.ufunc, kinds: str, otherwise: Callable[..., Tensor]) -> Cal
     def of_one(x: Tensor, /) -> Tensor:
         if isinstance(x, EagerTensor) and "CPU" in x.backing_device:
             a = _read(x)
-            if a.size <= _FEW and a.dtype.kind in kinds:
+            if a.size <= FEW and a.dtype.kind in kinds:
                 return from_host(ufunc(a), x)
         return otherwise(x)
 
@@ -91,7 +96,7 @@ def sooner(ufunc: np.ufunc, kinds: str, otherwise: Callable[..., Tensor]) -> Cal
             dtype = a1.dtype
             # Of other shapes the result may have the product of their elements.
             if (
-                a1.size <= _FEW >= a2.size
+                a1.size <= FEW >= a2.size
                 and dtype is a2.dtype
                 and dtype.kind in kinds
                 and (a1.shape == a2.shape or not a1.shape or not a2.shape)

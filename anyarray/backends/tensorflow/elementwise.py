@@ -90,6 +90,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anyarray import _dtypes
+from anyarray.backends import numpy as on_numpy
 from anyarray.backends.tensorflow._derivatives import halved_at_ties, power
 from anyarray.backends.tensorflow._host import from_host, is_eager, is_on_host, on_host, sooner
 from anyarray.backends.tensorflow._kernel import (
@@ -866,7 +867,8 @@ def _floor_divide_floats(x1: Tensor, x2: Tensor) -> Tensor:
     # The floor of the quotient would not do: 1 / 0.1 rounds up to 10. The remainder, which is exact, tells.
     name = name_of(x1)
     if is_on_host(x1) and is_on_host(x2):
-        return cast(from_host(_floor_quotient(on_host(x1), on_host(x2)), x1), name)
+        with np.errstate(all="ignore"):
+            return cast(from_host(on_numpy.floor_divide(on_host(x1), on_host(x2)), x1), name)
     zero = constant(0, name)
     quotient = _real_div(x1, x2)
     rest = _floor_mod(x1, x2)
@@ -876,20 +878,6 @@ def _floor_divide_floats(x1: Tensor, x2: Tensor) -> Tensor:
     part = where(_is_inf(rest), constant(1, name), _real_div(rest, x2))
     is_whole = _logical_or(_equal(rest, zero), _equal(x2, zero))
     return where(is_whole, quotient, _round(_sub(quotient, part)))
-
-
-def _floor_quotient(x1: npt.NDArray[Any], x2: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """The floor of the quotient by NumPy, sooner than by its `floor_divide`.
-
-    Its slow way is gone only where the quotient may have been rounded up to an integer.
-    """
-    with np.errstate(all="ignore"):
-        quotient = np.divide(x1, x2)
-        floor = np.asarray(np.floor(quotient))
-        is_doubtful = floor == quotient
-        if is_doubtful.any():
-            np.floor_divide(x1, x2, out=floor, where=is_doubtful)
-    return floor
 
 
 def _remainder_of_floats(x1: Tensor, x2: Tensor) -> Tensor:

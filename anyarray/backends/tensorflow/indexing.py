@@ -18,9 +18,10 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from anyarray import _dtypes
+from anyarray import _dtypes, _memory
+from anyarray.backends import numpy as on_numpy
 from anyarray.backends.tensorflow._derivatives import is_for_xla, written, written_last
-from anyarray.backends.tensorflow._host import from_host, is_eager, is_on_host, on_host
+from anyarray.backends.tensorflow._host import FEW, from_host, is_eager, is_on_host, on_host, raw
 from anyarray.backends.tensorflow._kernel import (
     NATIVE,
     REFUSALS,
@@ -397,6 +398,10 @@ def _positions(values: npt.NDArray[Any], size: int) -> npt.NDArray[np.int64]:
 def getitem(x: Tensor, key: Any) -> Tensor:
     """`x[key]`."""
     form, arrays = ((key,), ()) if type(key) is int else _form_of(key)
+    if all(map(is_on_host, (x, *arrays))) and not may_be_differentiated(x):
+        if arrays:
+            _plan(form, shape_of(x))  # which tells what is wrong with a mask
+        return from_host(on_numpy.getitem(raw(x), _on_host(key)), x)
     plan = _plan(form, shape_of(x))
     x = _cut(x, plan)
     if not arrays:
@@ -418,8 +423,14 @@ def setitem(x: Tensor, key: Any, value: Tensor, exclusive: bool) -> Tensor:
     if value.dtype is not x.dtype:
         value = cast(value, name_of(x))
     form, arrays = _form_of(key)
+    by_numpy = all(map(is_on_host, (x, value, *arrays))) and not may_be_differentiated(x)
+    if by_numpy and not arrays and not _is_whole(form):
+        return _written_on_host(x, key, value)
     shape = shape_of(x)
     plan = _plan(form, shape)
+    is_choice = _is_choice(plan, arrays, shape, value)
+    if by_numpy and arrays and not (is_choice and math.prod(x.shape) > FEW):
+        return _written_on_host(x, key, value)
     if not arrays and len(shape) <= _RANK:
         value = _fitted(value, plan.shape)
         if not plan.cuts:
@@ -433,18 +444,47 @@ def setitem(x: Tensor, key: Any, value: Tensor, exclusive: bool) -> Tensor:
         places = _range(constant(0, "int64"), _size(x, NATIVE["int64"]), constant(1, "int64"))
         index = getitem(_reshape(places, sizes_of(x)), key)
         return _scattered(x, flattened(x), index, value, _may_repeat(arrays))
-    tail = shape[plan.spans[-1].stop :]
-    if (
-        len(arrays) == 1
-        and arrays[0].dtype is _BOOL
-        and 0 not in shape_of(arrays[0])
-        and len(shape) <= _RANK
-        and _reach(value) <= len(tail)
-    ):
+    if is_choice:
+        tail = shape[plan.spans[-1].stop :]
         mask = _reshape(arrays[0], shape_tensor([*lengths(arrays[0]), *(1 for _ in tail)])) if tail else arrays[0]
         return _select(mask, _fitted(value, tail), x)
     rows, sizes = _merged(x, plan)
     return _scattered(x, rows, _index(arrays, sizes), value, _may_repeat(arrays))
+
+
+def _written_on_host(x: Tensor, key: Any, value: Tensor) -> Tensor:
+    """A copy of `x` to which NumPy has written."""
+    changed = _memory.copied(raw(x))
+    return from_host(on_numpy.setitem(changed, _on_host(key), raw(value), True), x)
+
+
+def _on_host(key: Any) -> Any:
+    """A key of ints, slices and eager tensors as NumPy takes it."""
+    if type(key) is int:
+        return key
+    entries = [_dtypes.signed(raw(k)) if is_eager(k) else k for k in (key if type(key) is tuple else (key,))]
+    return entries[0] if len(entries) == 1 else tuple(entries)
+
+
+def _is_whole(form: _Form) -> bool:
+    """Whether a key without arrays means all of an array, as it is."""
+    return all(item in (Ellipsis, (None, None, None)) for item in form)
+
+
+def _is_choice(plan: _Plan, arrays: Sequence[Tensor], shape: Shape, value: Tensor) -> bool:
+    """Whether to write is to choose between a value and what was there.
+
+    The key is a mask alone, along first axes, and the value the same wherever it holds.
+    """
+    return (
+        len(arrays) == 1
+        and arrays[0].dtype is _BOOL
+        and 0 not in shape_of(arrays[0])
+        and not plan.cuts
+        and not plan.spans[0].start
+        and len(shape) <= _RANK
+        and _reach(value) <= len(shape) - plan.spans[-1].stop
+    )
 
 
 def _may_repeat(arrays: Sequence[Tensor]) -> bool:

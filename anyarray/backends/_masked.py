@@ -1,0 +1,75 @@
+"""What NumPy does with masks of many elements, without a branch at each.
+
+A branch that a processor cannot foresee takes it as long as a dozen steps: NumPy selects, writes or chooses 1e6
+elements by a random mask in 3 to 4 ms. By places, or by the bits of both choices, it takes a fourth of that and less.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+Host = npt.NDArray[Any]
+Mask = npt.NDArray[np.bool_]
+
+MANY: Final = 1 << 14
+"""Elements from which a mask is looked at."""
+_SAMPLE: Final = 1024
+"""Neighbours that are compared to tell whether a mask is regular."""
+_INTEGERS: Final = {1: np.int8, 2: np.int16, 4: np.int32, 8: np.int64}
+"""What elements of so many bytes are chosen as."""
+
+
+def is_irregular(mask: Mask) -> bool:
+    """Whether a processor would often be wrong about the next element.
+
+    It is taken to be if neighbours differ at more than every tenth place of a sample, spread over all of the mask.
+    """
+    flat = mask.reshape(-1)
+    step = -(-flat.size // _SAMPLE)
+    return bool(10 * np.count_nonzero(flat[:-1:step] != flat[1::step]) > flat.size // step)
+
+
+def selected(x: Host, mask: Mask) -> Host:
+    """`x[mask]`, of a mask of the shape of `x`."""
+    return x.reshape(-1).compress(mask.reshape(-1)) if is_irregular(mask) else x[mask]
+
+
+def write(x: Host, mask: Mask, value: Any) -> None:
+    """`x[mask] = value`, of a mask of the shape of `x`."""
+    if x.flags.c_contiguous and is_irregular(mask):
+        x.reshape(-1)[mask.reshape(-1).nonzero()[0]] = value
+    else:
+        x[mask] = value
+
+
+def nonzero(mask: Mask) -> tuple[Host, ...]:
+    """`mask.nonzero()`, of a mask of one axis or more."""
+    places = mask.reshape(-1).nonzero()[0]
+    axes: list[Host] = []
+    for length in mask.shape[:0:-1]:
+        before = places // length
+        axes.append(places - before * length)
+        places = before
+    return (places, *reversed(axes))
+
+
+def where(condition: Mask, x1: Host, x2: Host) -> Host | None:
+    """`np.where`, or None if that is as fast.
+
+    Where the condition holds, the bits in which `x1` and `x2` differ are turned in those of `x2`.
+    """
+    integer = _INTEGERS.get(x1.itemsize)
+    if integer is None or x1.dtype != x2.dtype or condition.shape not in (x1.shape, x2.shape):
+        return None
+    if x1.shape != x2.shape and x1.shape and x2.shape:
+        return None
+    if x1.itemsize == 8 and not is_irregular(condition):
+        return None
+    bits = x2.view(integer)
+    chosen = x1.view(integer) ^ bits
+    chosen *= condition.view(np.int8)
+    chosen ^= bits
+    return chosen.view(x1.dtype)

@@ -1,0 +1,113 @@
+"""Functions that go another way where there are many elements: the values are NumPy's, bit by bit."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Final
+
+import numpy as np
+import pytest
+
+import anyarray as xp
+
+pytestmark = pytest.mark.usefixtures("backend")
+
+DTYPES: Final = "float64 float32 float16 bfloat16 int8 uint16 int32 uint64 bool complex64 complex128".split()
+SHAPES: Final = [(40_000,), (200, 210), (30, 40, 50)]
+
+
+def made(dtype: str, shape: tuple[int, ...], seed: int = 0) -> xp.Array:
+    values = np.random.default_rng(seed).integers(0, 100, shape).astype(float)
+    if "float" in dtype or "complex" in dtype:
+        values.flat[::7], values.flat[::5], values.flat[3] = np.nan, -0.0, np.inf
+    return xp.asarray(values, dtype=dtype)
+
+
+def mask_of(shape: tuple[int, ...], part: float) -> xp.Array:
+    """A random mask; of 1 and -1 one that is foreseen, true and false in turns of a thousand."""
+    if abs(part) == 1:
+        return xp.asarray(np.resize(np.repeat([part > 0, part < 0], 1000), shape))
+    return xp.asarray(np.random.default_rng(2).random(shape) < part)
+
+
+def same(found: xp.Array, expected: Any) -> None:
+    """Assert that the bits are the same, those of NaN included."""
+    actual = np.asarray(found)
+    assert (actual.dtype, actual.shape) == (expected.dtype, expected.shape)
+    assert actual.tobytes() == expected.tobytes()
+
+
+@pytest.mark.parametrize("part", [0.02, 0.5, 0.9, 1, -1])
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_a_mask_reads_writes_and_chooses(dtype: str, shape: tuple[int, ...], part: float) -> None:
+    x, y, mask = made(dtype, shape), made(dtype, shape, 1), mask_of(shape, part)
+    host, other, at = np.array(x), np.array(y), np.array(mask)
+    same(x[mask], host[at])
+    same(xp.permute_dims(x, range(x.ndim)[::-1])[xp.permute_dims(mask, range(x.ndim)[::-1])], host.T[at.T])
+    zero = np.zeros((), host.dtype)
+    same(xp.where(mask, x, y), np.where(at, host, other))
+    same(xp.where(mask, x, xp.zeros((), dtype=x.dtype)), np.where(at, host, zero))
+    same(xp.where(mask, False if dtype == "bool" else 0, y), np.where(at, zero, other))
+    for axis, places in zip(xp.nonzero(mask), at.nonzero(), strict=True):
+        same(axis, places)
+    z, selected = xp.asarray(x, copy=True), other[at]
+    z[mask] = y[mask]
+    host[at] = selected
+    same(z, host)
+    z[mask] = True if dtype == "bool" else 1
+    host[at] = 1
+    same(z, host)
+
+
+def test_a_wrong_value_is_not_written_by_a_mask() -> None:
+    x = xp.zeros(40_000)
+    with pytest.raises(ValueError, match="setitem: value of shape"):
+        x[mask_of((40_000,), 0.5)] = xp.ones(3)
+    assert not xp.any(x)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_nonzero_finds_nan_but_no_zero(shape: tuple[int, ...]) -> None:
+    x = made("float64", shape)
+    for axis, places in zip(xp.nonzero(x), np.asarray(x).nonzero(), strict=True):
+        same(axis, places)
+
+
+@pytest.mark.parametrize("few", [1, 3, 16, 17])
+@pytest.mark.parametrize("dtype", ["int64", "uint8", "float32", "complex128", "bfloat16"])
+def test_few_elements_are_found_among_many(dtype: str, few: int) -> None:
+    x = made(dtype, (200, 210))
+    sought = x[0, :few]
+    found = np.asarray(xp.isin(x, sought))
+    values = np.asarray(sought)
+    assert found.tolist() == (np.asarray(x)[..., None] == values).any(-1).tolist()
+    assert (np.asarray(xp.isin(x, sought, invert=True)) == ~found).all()
+
+
+@pytest.mark.parametrize("divisors", ["many", "one", "column"])
+@pytest.mark.parametrize("values", ["real", "whole", "special", "large"])
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16"])
+def test_quotients_are_rounded_down_as_by_numpy(dtype: str, values: str, divisors: str, backend: str) -> None:
+    random = np.random.default_rng(4)
+    x1, x2 = random.standard_normal((2, 100, 200)) * 30
+    if values == "whole":
+        x1, x2 = np.round(x1), np.round(x2)
+    elif values == "special":
+        special = [0.0, -0.0, np.inf, -np.inf, np.nan, 0.1, 1.0, -1.0, 1e-300]
+        x1[:, ::3], x2[:, ::2] = random.choice(special, (100, 67)), random.choice(special, (100, 100))
+    elif values == "large":
+        x1 *= 2.0 ** random.integers(0, 12 if dtype == "float16" else 30, x1.shape)
+    x2 = {"many": x2, "one": x2[0, 0], "column": x2[:, :1]}[divisors]
+    with np.errstate(all="ignore"):
+        a1, a2 = np.asarray(x1, dtype), np.asarray(x2, dtype)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = np.asarray(xp.floor_divide(xp.asarray(a1), xp.asarray(a2)))
+        expected = np.floor_divide(a1, a2)
+    if backend == "numpy":
+        same(xp.asarray(found), expected)
+        return
+    # Beyond half the mantissa NumPy's quotients are off by one, and a library's may be right.
+    is_exact = ~(np.abs(expected) >= 2.0 ** (np.finfo(dtype).nmant - 1))
+    np.testing.assert_array_equal(found[is_exact], expected[is_exact])
