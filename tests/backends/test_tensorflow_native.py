@@ -113,3 +113,59 @@ def test_slopes_go_through_many_parts() -> None:
         tape.watch(x)
         total = sum((i * part for i, part in enumerate(xp.from_native(x))), start=xp.asarray(0.0, dtype=xp.float32))
     assert tape.gradient(xp.to_native(total), x).numpy().tolist() == list(range(200))
+
+
+def written(x: xp.Array, key: Any, value: Any) -> xp.Array:
+    """A copy of `x` with `value` at `key`."""
+    y = xp.asarray(x, copy=True)
+    y[key] = value
+    return y
+
+
+MASK = np.arange(600) % 3 == 0
+PLACES = np.array([5, -1, 5, 0])
+BY_NUMPY_OR_A_KERNEL: dict[str, Any] = {
+    "tan": xp.tan,
+    "sinh": xp.sinh,
+    "cosh": xp.cosh,
+    "pow": lambda x: xp.abs(x) ** 1.5,
+    "pow of two": lambda x: xp.abs(x) ** x,
+    "norm": lambda x: xp.linalg.vector_norm(x, ord=3),
+    "an element": lambda x: x[3],
+    "a slice": lambda x: x[1:-1:2],
+    "a mask": lambda x: x[xp.asarray(MASK)],
+    "places": lambda x: x[xp.asarray(PLACES)],
+    "rows and places": lambda x: xp.reshape(x, (30, 20))[1:, xp.asarray(PLACES)],
+    "an element written": lambda x: written(x, 3, 5.0),
+    "a slice written": lambda x: written(x, slice(None, None, -2), xp.flip(x[::2])),
+    "a mask written": lambda x: written(x, xp.asarray(MASK), 2.0),
+    "by a mask": lambda x: written(x, xp.asarray(MASK), x[:200]),
+    "places written": lambda x: written(x, xp.asarray(PLACES), x[:4]),
+}
+
+
+@pytest.mark.parametrize("function", BY_NUMPY_OR_A_KERNEL)
+def test_with_a_tape_and_without_is_the_same(function: str) -> None:
+    called = BY_NUMPY_OR_A_KERNEL[function]
+    x = xp.asarray(np.random.default_rng(0).uniform(-1.5, 1.5, 600))
+    without = np.asarray(called(x))
+    tensor = xp.to_native(x)
+    with tf.GradientTape() as tape:
+        tape.watch(tensor)
+        y = xp.to_native(called(xp.from_native(tensor)))
+    np.testing.assert_allclose(y.numpy(), without, rtol=1e-13)
+    slopes = tape.gradient(y, tensor)
+    step = xp.asarray(np.full(600, 1e-6))
+    expected = (xp.sum(called(x + step)) - xp.sum(called(x - step))) / 2e-6
+    np.testing.assert_allclose(tf.reduce_sum(tf.convert_to_tensor(slopes)), float(expected), rtol=1e-6)
+
+
+def test_a_read_part_does_not_follow_what_is_written() -> None:
+    x = xp.asarray(np.arange(1000.0))
+    parts = [x[16:], x[::-1], x[5], x[None]]
+    expected = [np.array(part) for part in parts]
+    x[...] = 0.0
+    x.to_device("numpy")[:] = 1.0
+    for part, values in zip(parts, expected, strict=True):
+        part.to_device("numpy")[...] = -1.0
+        np.testing.assert_array_equal(np.asarray(part), values)

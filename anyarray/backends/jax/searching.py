@@ -55,13 +55,12 @@ def _extreme(exceeds: Callable[[Native, Native], Native], worst: int) -> Any:
             return lax.reduce((x, places), start, first, (along,))[1]
 
         def in_turns(x: Native, places: Native) -> Native:
-            keys = _keys(x, is_nan_last=worst == 0)
+            keys = _keys(x, is_nan_last=worst == 0) if kind_of(x) == "f" else x
             best = (jnp.max if worst == 0 else jnp.min)(keys, axis=along, keepdims=True)
             return jnp.min(jnp.where(keys == best, places, flat.shape[along]), axis=along)
 
         # Two reductions of integers, which XLA does by vectors on a CPU, take a third of one of pairs of floats.
-        is_float = kind_of(x) == "f"
-        found = lax.platform_dependent(*pairs, cpu=in_turns, default=at_once) if is_float else at_once(*pairs)
+        found = lax.platform_dependent(*pairs, cpu=in_turns, default=at_once)
         position = cast(found, "int64")
         if not keepdims:
             return position

@@ -3,7 +3,8 @@
 NumPy reads such a tensor in place. Its sorts and searches are several times faster than TensorFlow's CPU kernels
 at every size and order NaN as the standard's other libraries do. So do its rounded quotients; and for few elements
 its comparisons, tests, roundings and operations on bits, as an op of TensorFlow takes 7 us before it begins. All these
-have no gradient; sorted values do, and are gathered from the tensor itself.
+have no gradient. What has one, as reading and writing at a key, powers and sorted values, is NumPy's where nobody may
+ask for it.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ import numpy as np
 import numpy.typing as npt
 import tensorflow as tf
 
-from anyarray.backends.tensorflow._kernel import NATIVE, EagerTensor, Tensor
+from anyarray import _memory
+from anyarray.backends.tensorflow._kernel import NATIVE, EagerTensor, Tensor, may_be_differentiated
 
 _BFLOAT16: Final = NATIVE["bfloat16"]
 _INT32: Final = NATIVE["int32"]
@@ -105,6 +107,29 @@ def sooner(ufunc: np.ufunc, kinds: str, otherwise: Callable[..., Tensor]) -> Cal
         return otherwise(x1, x2)
 
     return of_one if ufunc.nin == 1 else of_two
+
+
+def sooner_unless_differentiated(ufunc: np.ufunc, otherwise: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """`otherwise`, or `ufunc` of floats of which nobody may take derivatives.
+
+    They are of 32 or 64 bits. It is for functions that TensorFlow does not compute by vectors.
+    """
+
+    def called(*xs: Tensor) -> Tensor:
+        if all(map(is_on_host, xs)) and not may_be_differentiated(*xs):
+            arrays = [raw(x) for x in xs]
+            dtype = arrays[0].dtype
+            if dtype in _WIDE and all(a.dtype is dtype for a in arrays):
+                out = _memory.allocated(np.empty, np.broadcast_shapes(*[a.shape for a in arrays]), dtype)
+                with np.errstate(all="ignore"):
+                    ufunc(*arrays, out=out)
+                return from_host(out, xs[0])
+        return otherwise(*xs)
+
+    return called
+
+
+_WIDE: Final = (np.dtype(np.float32), np.dtype(np.float64))
 
 
 @functools.cache

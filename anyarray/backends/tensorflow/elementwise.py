@@ -92,7 +92,14 @@ import numpy.typing as npt
 from anyarray import _dtypes
 from anyarray.backends import numpy as on_numpy
 from anyarray.backends.tensorflow._derivatives import halved_at_ties, power
-from anyarray.backends.tensorflow._host import from_host, is_eager, is_on_host, on_host, sooner
+from anyarray.backends.tensorflow._host import (
+    from_host,
+    is_eager,
+    is_on_host,
+    on_host,
+    sooner,
+    sooner_unless_differentiated,
+)
 from anyarray.backends.tensorflow._kernel import (
     NAME,
     NATIVE,
@@ -295,11 +302,11 @@ asinh = _unary("Asinh", floated)
 atan = _unary("Atan", floated)
 atanh = _unary("Atanh", floated)
 cos = _unary("Cos", floated)
-cosh = _unary("Cosh", floated)
+cosh = sooner_unless_differentiated(np.cosh, _unary("Cosh", floated))
 exp = _unary("Exp", floated)
 sin = _unary("Sin", floated)
-sinh = _unary("Sinh", floated)
-tan = _unary("Tan", floated)
+sinh = sooner_unless_differentiated(np.sinh, _unary("Sinh", floated))
+tan = sooner_unless_differentiated(np.tan, _unary("Tan", floated))
 tanh = _unary("Tanh", floated)
 square = _unary("Square", _itself)
 
@@ -657,7 +664,7 @@ def reciprocal(x: Tensor, /) -> Tensor:
     return _complex_quotient(one, x) if is_complex(x) else _real_div(one, x)
 
 
-def pow(x1: Tensor, x2: Tensor, /) -> Tensor:
+def _power(x1: Tensor, x2: Tensor, /) -> Tensor:
     try:
         y = _pow(x1, x2)
     except REFUSALS:
@@ -665,7 +672,7 @@ def pow(x1: Tensor, x2: Tensor, /) -> Tensor:
         if kind_of(y1) == "u":
             return _unsigned_pow(y1, y2)
         if y1 is not x1 or y2 is not x2:
-            return pow(y1, y2)
+            return _power(y1, y2)
         y = at_every_rank(_pow)(x1, x2)
     else:
         y = y if isinstance(y, EagerTensor) else unrefused(y, _pow, x1, x2)
@@ -680,6 +687,9 @@ def pow(x1: Tensor, x2: Tensor, /) -> Tensor:
             y = where(_logical_and(_equal(x1, zero), is_slopeless), zero, y)
         return where(_equal(x2, zero), one, y)
     return y
+
+
+pow = sooner_unless_differentiated(np.power, _power)
 
 
 FEW: Final = 1 << 10

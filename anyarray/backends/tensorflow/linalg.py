@@ -42,7 +42,7 @@ import numpy as np
 
 from anyarray import _dtypes, _errors
 from anyarray.backends.tensorflow._derivatives import determinant, inverse_with_slope, log_determinant, lost_at_ties
-from anyarray.backends.tensorflow._host import is_on_host, on_host
+from anyarray.backends.tensorflow._host import is_on_host, on_host, sooner_unless_differentiated
 from anyarray.backends.tensorflow._kernel import (
     NATIVE,
     Ints,
@@ -98,7 +98,7 @@ _maximum = op("Maximum")
 _multiply = op("Mul")
 _not_equal = op("NotEqual")
 _ones_like = op("OnesLike")
-_pow = op("Pow")
+_pow = sooner_unless_differentiated(np.power, op("Pow"))
 _qr = op("Qr")
 _real = op("Real")
 _set_diagonal = op("MatrixSetDiagV3")
