@@ -111,3 +111,48 @@ def test_quotients_are_rounded_down_as_by_numpy(dtype: str, values: str, divisor
     # Beyond half the mantissa NumPy's quotients are off by one, and a library's may be right.
     is_exact = ~(np.abs(expected) >= 2.0 ** (np.finfo(dtype).nmant - 1))
     np.testing.assert_array_equal(found[is_exact], expected[is_exact])
+
+
+def ordered(dtype: str) -> dict[str, np.ndarray[Any, Any]]:
+    """Values of a dtype, by what is special of them for a sort."""
+    random = np.random.default_rng(5)
+    values = random.integers(-2000, 2000, 9000)
+    limits = np.iinfo(dtype) if "int" in dtype else np.iinfo(np.int64)
+    found = {
+        "many are equal": values // 500,
+        "ascending": np.sort(values),
+        "descending": np.sort(values)[::-1],
+        "sorted parts": np.concatenate([np.sort(part) for part in np.split(values, 90)]),
+        "of the whole range": random.integers(limits.min, limits.max, 9000, dtype=limits.dtype, endpoint=True),
+        "the limits": random.choice(np.array([limits.min, 0, limits.max], limits.dtype), 9000),
+    }
+    if "float" in dtype:
+        found["with NaN"] = np.where(values % 9 == 0, np.nan, values / 7)
+        found["zeros of two signs"] = np.where(values % 2 == 0, -0.0, values // 1500)
+        found["all NaN"] = np.full(9000, np.nan)
+        found["the infinite"] = random.choice([-np.inf, np.inf, 0.0, np.nan], 9000)
+    elif dtype[0] == "u":
+        found = {name: np.abs(a) if a.dtype.kind == "i" else a for name, a in found.items()}
+    with np.errstate(over="ignore"):  # float16 has not so many
+        return {name: a.astype(dtype) for name, a in found.items()}
+
+
+@pytest.mark.parametrize("descending", [False, True])
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "int64", "int32", "int8", "uint64", "uint32"])
+def test_a_stable_order_is_numpys(dtype: str, descending: bool) -> None:
+    for name, values in ordered(dtype).items():
+        keys = np.flip(values) if descending else values
+        expected = np.argsort(keys, stable=True)
+        if descending:
+            expected = values.size - 1 - np.flip(expected)
+        x = xp.asarray(values)
+        same(xp.argsort(x, descending=descending), expected)
+        found = np.asarray(xp.sort(x, descending=descending))
+        np.testing.assert_array_equal(found, values[expected], err_msg=name)
+        np.testing.assert_array_equal(np.signbit(found)[found == 0], np.signbit(values[expected])[found == 0])
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2, -2])
+def test_long_rows_are_ordered_along_any_axis(axis: int) -> None:
+    values = np.random.default_rng(6).integers(0, 300, (3, 5000, 2))
+    same(xp.argsort(xp.asarray(values), axis=axis), np.argsort(values, axis=axis, stable=True))

@@ -14,6 +14,8 @@ import numpy as np
 from jax import lax
 from jax.custom_derivatives import SymbolicZero
 
+from anyarray.backends import numpy as on_numpy
+from anyarray.backends.jax._host import of_floats_sooner
 from anyarray.backends.jax._kernel import (
     Native,
     cast,
@@ -443,7 +445,7 @@ cube = elementwise(lambda x: x * x * x, "iufc")
 divide = compiled(_divide)
 equal = _comparison(jnp.equal, "biufc")
 floor = elementwise(_unless_integer(lax.floor), "biuf")
-floor_divide = elementwise(_floor_divide, "iuf")
+floor_divide = of_floats_sooner(elementwise(_floor_divide, "iuf"), on_numpy.floor_divide)
 greater = _comparison(jnp.greater, "biuf")
 greater_equal = _comparison(jnp.greater_equal, "biuf")
 hypot = floating(_hypotenuse, "biuf")
@@ -465,7 +467,7 @@ negative = elementwise(jnp.negative, "iufc")
 nextafter = floating(_next_after, "biuf")
 not_equal = _comparison(jnp.not_equal, "biufc")
 positive = _itself_unless("b", elementwise(jnp.positive, "iufc"))
-pow = elementwise(_power, "iufc")
+pow = of_floats_sooner(elementwise(_power, "iufc"), np.power)
 real = _itself_unless("bc", elementwise(jnp.real, "c"))
 reciprocal = floating(lambda x: _quotient(lax.full_like(x, 1), x))
 remainder = elementwise(_remainder, "iuf")

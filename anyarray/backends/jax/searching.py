@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from anyarray.backends import numpy as on_numpy
 from anyarray.backends.jax._host import data_dependent
 from anyarray.backends.jax._kernel import Axes, Native, cast, compiled, kind_of, promoted, require_kinds, truth
 from anyarray.backends.jax.indexing import extremes
@@ -122,4 +123,4 @@ def nonzero(x: Native, /) -> tuple[Native, ...]:
     return _nonzero(x)
 
 
-_nonzero: Final = data_dependent("nonzero", jnp.nonzero, np.nonzero)
+_nonzero: Final = data_dependent("nonzero", jnp.nonzero, on_numpy.nonzero)
