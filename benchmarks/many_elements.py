@@ -26,9 +26,9 @@ BOUND: Final = 1.2
 
 
 class Row(NamedTuple):
-    """A call as written for anyarray, NumPy, JAX and TensorFlow, whose modules are all named `np`.
+    """A call as written for anyarray, NumPy, JAX and TensorFlow.
 
-    None where a library has nothing of the kind, or gives a view at once.
+    Their modules are all named `np`. None where a library has nothing of the kind, or gives a view at once.
     """
 
     anyarray: str

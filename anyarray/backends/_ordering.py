@@ -21,7 +21,10 @@ _SAMPLE: Final = 1024
 
 
 def order(x: Host) -> Places:
-    """`np.argsort(x, stable=True)`, of one axis and numbers of 32 or 64 bits that are real."""
+    """`np.argsort(x, stable=True)`, of one axis.
+
+    It has real numbers of 32 or 64 bits.
+    """
     step = -(-x.size // _SAMPLE)
     ascends = np.count_nonzero(x[:-1:step] <= x[1::step]) / (x.size / step)
     if not 0.1 < ascends < 0.9:
@@ -50,7 +53,10 @@ def _order(x: Host) -> Places:
 
 
 def _by_value_and_place(x: Host) -> Places | None:
-    """The places, sorted below the bits of values; None if both are wider than 63 bits."""
+    """The places, sorted below the bits of values.
+
+    None if both are wider than 63 bits.
+    """
     if x.dtype.kind == "f":
         bits = (x + np.float32(0)).view(np.int32)  # -0.0 becomes 0.0
         x = bits ^ (bits >> 31 & np.int32(0x7FFFFFFF))  # as two's complement they are in order

@@ -109,10 +109,12 @@ def sooner(ufunc: np.ufunc, kinds: str, otherwise: Callable[..., Tensor]) -> Cal
     return of_one if ufunc.nin == 1 else of_two
 
 
-def sooner_unless_differentiated(ufunc: np.ufunc, otherwise: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """`otherwise`, or `ufunc` of floats of which nobody may take derivatives.
+def sooner_unless_differentiated(
+    on_numpy: Callable[..., Any], otherwise: Callable[..., Tensor]
+) -> Callable[..., Tensor]:
+    """`otherwise`, or `on_numpy` of floats of which no derivatives are taken.
 
-    They are of 32 or 64 bits. It is for functions that TensorFlow does not compute by vectors.
+    They are of 32 or 64 bits. It is for functions that TensorFlow does not compute by vectors, and takes `out`.
     """
 
     def called(*xs: Tensor) -> Tensor:
@@ -122,7 +124,7 @@ def sooner_unless_differentiated(ufunc: np.ufunc, otherwise: Callable[..., Tenso
             if dtype in _WIDE and all(a.dtype is dtype for a in arrays):
                 out = _memory.allocated(np.empty, np.broadcast_shapes(*[a.shape for a in arrays]), dtype)
                 with np.errstate(all="ignore"):
-                    ufunc(*arrays, out=out)
+                    on_numpy(*arrays, out=out)
                 return from_host(out, xs[0])
         return otherwise(*xs)
 

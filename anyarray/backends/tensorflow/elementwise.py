@@ -689,7 +689,7 @@ def _power(x1: Tensor, x2: Tensor, /) -> Tensor:
     return y
 
 
-pow = sooner_unless_differentiated(np.power, _power)
+pow = sooner_unless_differentiated(on_numpy.standard_pow, _power)
 
 
 FEW: Final = 1 << 10
