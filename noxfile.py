@@ -125,6 +125,7 @@ def bench(session: nox.Session) -> None:
     install(session, "bench", "cpu,plot")
     session.run("python", "-m", "benchmarks.overhead", *session.posargs)
     session.run("python", "-m", "benchmarks.import_time")
+    session.run("python", "-m", "benchmarks.many_elements")
     session.run("python", "-m", "benchmarks.memory")
     session.run("python", "-m", "benchmarks.transfers")
     session.run("python", "-m", "benchmarks.transforms")
