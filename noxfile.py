@@ -51,10 +51,7 @@ def tests(session: nox.Session) -> None:
 
 @nox.session
 def conformance(session: nox.Session) -> None:
-    """The official suite on each installed backend or on those named first.
-
-    The suite is array-api-tests.
-    """
+    """The official suite, array-api-tests, on each backend or those named."""
     folder = Path(os.environ.get("ARRAY_API_TESTS", ""))
     if not (folder / "array_api_tests").is_dir():
         session.error(
@@ -117,11 +114,7 @@ def docs(session: nox.Session) -> None:
 
 @nox.session
 def bench(session: nox.Session) -> None:
-    """Benchmarks: calls, import, transfers, transforms, the choice.
-
-    Calls and the import are timed beside NumPy, array-api-strict, autoray and jax.numpy; the choice needs a
-    calibration, and the quick bench comes last.
-    """
+    """Benchmarks: calls, many elements, import, memory, transfers, the choice."""
     install(session, "bench", "cpu,plot")
     session.run("python", "-m", "benchmarks.overhead", *session.posargs)
     session.run("python", "-m", "benchmarks.import_time")
