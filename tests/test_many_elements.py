@@ -158,6 +158,16 @@ def test_a_stable_order_is_numpys(dtype: str, descending: bool) -> None:
         np.testing.assert_array_equal(np.signbit(found)[found == 0], np.signbit(values[expected])[found == 0])
 
 
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "int64", "int32", "int8", "uint64", "complex128"])
+def test_all_of_unique_is_numpys(dtype: str) -> None:
+    kind = "float64" if dtype == "complex128" else dtype
+    for values in ordered(kind).values():
+        host = values.astype(dtype).reshape(90, 100)
+        expected = np.unique_all(host.astype(np.float32) if dtype == "float16" else host)
+        for found, wanted in zip(xp.unique_all(xp.asarray(host)), expected, strict=True):
+            np.testing.assert_array_equal(np.asarray(found), wanted)
+
+
 @pytest.mark.parametrize("axis", [0, 1, 2, -2])
 def test_long_rows_are_ordered_along_any_axis(axis: int) -> None:
     values = np.random.default_rng(6).integers(0, 300, (3, 5000, 2))
