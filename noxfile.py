@@ -114,7 +114,7 @@ def docs(session: nox.Session) -> None:
 
 @nox.session
 def bench(session: nox.Session) -> None:
-    """Benchmarks: calls, many elements, import, memory, transfers, the choice."""
+    """Benchmarks: calls, import, memory, transfers, transforms, choice."""
     install(session, "bench", "cpu,plot")
     session.run("python", "-m", "benchmarks.overhead", *session.posargs)
     session.run("python", "-m", "benchmarks.import_time")

@@ -59,6 +59,10 @@ ROWS: Final = (
     Row("xp.argmax(x)", "np.argmax(x)", "np.argmax(x)", "np.argmax(x)"),
     Row("xp.sum(xp.reshape(x, (50, 20_000)), axis=0)", "x.reshape(50, 20_000).sum(0)", "x.reshape(50, 20_000).sum(0)",
         "np.reduce_sum(np.reshape(x, (50, 20_000)), 0)"),
+    Row("xp.sum(xp.reshape(x, (250_000, 4)), axis=1)", "x.reshape(250_000, 4).sum(1)", "x.reshape(250_000, 4).sum(1)",
+        "np.reduce_sum(np.reshape(x, (250_000, 4)), 1)"),
+    Row("xp.max(xp.reshape(x, (250_000, 4)), axis=1)", "x.reshape(250_000, 4).max(1)", "x.reshape(250_000, 4).max(1)",
+        "np.reduce_max(np.reshape(x, (250_000, 4)), 1)"),
 )  # fmt: skip
 """`b` is a random mask of half, `v` as many numbers as it holds, `i` are random places, `w` as many numbers."""
 

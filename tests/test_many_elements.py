@@ -91,6 +91,55 @@ def test_few_elements_are_found_among_many(dtype: str, few: int) -> None:
     assert (np.asarray(xp.isin(x, sought, invert=True)) == ~found).all()
 
 
+REDUCED: Final[dict[str, Any]] = {
+    "sum": np.sum,
+    "prod": np.prod,
+    "mean": np.mean,
+    "var": np.var,
+    "std": np.std,
+    "max": np.max,
+    "min": np.min,
+    "all": np.all,
+    "any": np.any,
+    "count_nonzero": np.count_nonzero,
+    "vector_norm": np.linalg.vector_norm,
+}
+
+
+@pytest.mark.parametrize("values", ["real", "whole", "zeros", "special"])
+@pytest.mark.parametrize("length", [1, 2, 3, 7, 8, 11, 15, 16])
+@pytest.mark.parametrize("function", REDUCED)
+def test_short_rows_are_reduced_as_by_numpy(function: str, length: int, values: str, backend: xp.Backend) -> None:
+    random = np.random.default_rng(7)
+    host = random.standard_normal((40, 30, length)) * 10
+    if values == "whole":
+        host = np.round(host / 6)
+    elif values == "zeros":
+        host = random.choice([0.0, -0.0], host.shape)
+    elif values == "special":
+        host.flat[::5], host.flat[::7], host.flat[1::11] = np.nan, np.inf, -np.inf
+    called = getattr(xp.linalg if function == "vector_norm" else xp, function)
+    for dtype in ["float64", "float32"] + ["int64", "int8", "bool"] * (values == "whole"):
+        if dtype[0] != "f" and function in ("mean", "var", "std", "vector_norm"):
+            continue
+        a = host.astype(dtype)
+        for axis, keepdims in ((-1, False), (2, True), (0, False), (1, True)):
+            if dtype == "bool" and function in ("max", "min"):
+                continue
+            wanted = {"dtype": xp.int64} if dtype == "bool" and function in ("sum", "prod") else {}
+            with np.errstate(all="ignore"):
+                found = called(xp.asarray(a), axis=axis, keepdims=keepdims, **wanted)
+                expected = REDUCED[function](a, axis=axis, keepdims=keepdims)
+            actual = np.asarray(found)
+            if backend.name != "numpy" and dtype[0] == "f":
+                np.testing.assert_allclose(actual, expected, rtol=1e-5, atol=1e-4)
+                continue
+            np.testing.assert_array_equal(actual, expected)
+            assert actual.dtype == expected.dtype
+            if function not in ("max", "min"):  # of zeros of two signs either is the greatest
+                np.testing.assert_array_equal(np.signbit(actual[actual == 0]), np.signbit(expected[expected == 0]))
+
+
 @pytest.mark.parametrize("divisors", ["many", "one", "column"])
 @pytest.mark.parametrize("values", ["real", "whole", "special", "large"])
 @pytest.mark.parametrize("dtype", ["float64", "float32", "float16"])

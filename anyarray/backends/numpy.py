@@ -14,7 +14,7 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from anyarray import _dtypes, _memory
-from anyarray.backends import _masked, _ordering
+from anyarray.backends import _masked, _ordering, _rows
 from anyarray.backends._refusals import boolean, real_valued, refuse_complex
 
 Native = Any
@@ -394,6 +394,7 @@ _summed: Callable[..., Native] = np.add.reduce
 _multiplied: Callable[..., Native] = np.multiply.reduce
 _largest: Callable[..., Native] = np.maximum.reduce
 _smallest: Callable[..., Native] = np.minimum.reduce
+_MANY_ROWS: Final = _rows.MANY
 _all: Callable[..., Native] = np.logical_and.reduce
 _any: Callable[..., Native] = np.logical_or.reduce
 
@@ -407,45 +408,73 @@ def _require_axis(axis: int | tuple[int, ...]) -> None:
         raise np.exceptions.AxisError(axis[0] if isinstance(axis, tuple) else axis, 0)
 
 
+def _to_be_summed(x: Native, axis: Axis, dtype: Any) -> Native | None:
+    """Short rows in the dtype of their sums, if they are real ones."""
+    if x.dtype.kind not in "biuf" or not _rows.are_short(x, axis):
+        return None
+    wanted = _dtypes.KNOWN[_dtypes.summed(x.dtype.name)].dtype if dtype is None else dtype
+    return None if wanted.kind not in "iuf" or wanted.itemsize == 2 else x.astype(wanted, copy=False)
+
+
 def sum(x: Native, /, *, axis: Axis = None, dtype: Any = None, keepdims: bool = False) -> Native:
-    if axis is not None and not x.ndim:
-        _require_axis(axis)
+    if axis is not None:
+        if not x.ndim:
+            _require_axis(axis)
+        elif x.size >= _MANY_ROWS and (rows := _to_be_summed(x, axis, dtype)) is not None:
+            return _rows.total(rows, keepdims)
     return _summed(x, axis, dtype, None, keepdims)
 
 
 def prod(x: Native, /, *, axis: Axis = None, dtype: Any = None, keepdims: bool = False) -> Native:
-    if axis is not None and not x.ndim:
-        _require_axis(axis)
+    if axis is not None:
+        if not x.ndim:
+            _require_axis(axis)
+        elif x.size >= _MANY_ROWS and (rows := _to_be_summed(x, axis, dtype)) is not None:
+            return _rows.reduced(np.multiply, rows, keepdims)
     return _multiplied(x, axis, dtype, None, keepdims)
 
 
 def max(x: Native, /, *, axis: Axis = None, keepdims: bool = False) -> Native:
-    if axis is not None and not x.ndim:
-        _require_axis(axis)
+    if axis is not None:
+        if not x.ndim:
+            _require_axis(axis)
+        elif x.size >= _MANY_ROWS and _rows.are_short(x, axis) and x.dtype.kind in "biuf":
+            return _rows.reduced(np.maximum, x, keepdims)
     refuse_complex(x)
     return _largest(x, axis, None, None, keepdims)
 
 
 def min(x: Native, /, *, axis: Axis = None, keepdims: bool = False) -> Native:
-    if axis is not None and not x.ndim:
-        _require_axis(axis)
+    if axis is not None:
+        if not x.ndim:
+            _require_axis(axis)
+        elif x.size >= _MANY_ROWS and _rows.are_short(x, axis) and x.dtype.kind in "biuf":
+            return _rows.reduced(np.minimum, x, keepdims)
     refuse_complex(x)
     return _smallest(x, axis, None, None, keepdims)
 
 
 def all(x: Native, /, *, axis: Axis = None, keepdims: bool = False) -> Native:
-    if axis is not None and not x.ndim:
-        _require_axis(axis)
+    if axis is not None:
+        if not x.ndim:
+            _require_axis(axis)
+        elif x.size >= _MANY_ROWS and _rows.are_short(x, axis) and x.dtype.kind == "b":
+            return _rows.reduced(np.logical_and, x, keepdims)
     return _all(x, axis, None, None, keepdims)
 
 
 def any(x: Native, /, *, axis: Axis = None, keepdims: bool = False) -> Native:
-    if axis is not None and not x.ndim:
-        _require_axis(axis)
+    if axis is not None:
+        if not x.ndim:
+            _require_axis(axis)
+        elif x.size >= _MANY_ROWS and _rows.are_short(x, axis) and x.dtype.kind == "b":
+            return _rows.reduced(np.logical_or, x, keepdims)
     return _any(x, axis, None, None, keepdims)
 
 
 def mean(x: Native, /, *, axis: Axis = None, keepdims: bool = False) -> Native:
+    if axis is not None and x.size >= _MANY_ROWS and _rows.are_short(x, axis) and x.dtype.kind == "f":
+        return _rows.mean(x, keepdims)
     return x.mean(axis, keepdims=keepdims)
 
 
@@ -468,11 +497,18 @@ def var(x: Native, /, *, axis: Axis = None, correction: float = 0.0, keepdims: b
 
     NumPy divides by zero there.
     """
+    if axis is not None and x.size >= _MANY_ROWS and _rows.are_short(x, axis) and x.dtype.kind == "f":
+        freedom = x.shape[-1] - _count(correction)
+        if freedom > 0:
+            return _rows.var(x, freedom, keepdims)
     result = x.var(axis, None, None, _count(correction), keepdims=keepdims)
     return result if _counted(x, axis) > correction else np.full_like(result, np.nan)
 
 
 def std(x: Native, /, *, axis: Axis = None, correction: float = 0.0, keepdims: bool = False) -> Native:
+    if axis is not None and x.size >= _MANY_ROWS and _rows.are_short(x, axis) and x.dtype.kind == "f":
+        variance = var(x, axis=axis, correction=correction, keepdims=keepdims)
+        return np.sqrt(variance, out=variance)
     result = x.std(axis, None, None, _count(correction), keepdims=keepdims)
     return result if _counted(x, axis) > correction else np.full_like(result, np.nan)
 
@@ -600,6 +636,8 @@ def nonzero(x: Native, /) -> tuple[Native, ...]:
 def count_nonzero(x: Native, /, *, axis: Axis = None, keepdims: bool = False) -> Native:
     if axis is not None and not x.ndim:
         _require_axis(axis)
+    if axis is not None and x.size >= _MANY_ROWS and _rows.are_short(x, axis):
+        return sum(x != 0, axis=axis, keepdims=keepdims)
     return np.asarray(np.count_nonzero(x, axis=axis, keepdims=keepdims))  # a Python int before NumPy 2.3
 
 
@@ -766,6 +804,16 @@ def matrix_rank(x: Native, /, *, rtol: Any = None) -> Native:
 
 def pinv(x: Native, /, *, rtol: Any = None) -> Native:
     return np.linalg.pinv(_floating(x), rtol=rtol)
+
+
+def vector_norm(x: Native, /, *, axis: Axis = None, keepdims: bool = False, ord: float = 2) -> Native:
+    if axis is not None and x.size >= _MANY_ROWS and x.dtype in _WIDE and ord == 2 and _rows.are_short(x, axis):
+        squares = _rows.total(x * x, keepdims)
+        return np.sqrt(squares, out=squares)
+    return np.linalg.vector_norm(x, axis=axis, keepdims=keepdims, ord=ord)  # type: ignore[arg-type]  # takes None, too
+
+
+_WIDE: Final = (np.dtype(np.float32), np.dtype(np.float64))
 
 
 def _floating(x: Native) -> Native:
