@@ -61,6 +61,8 @@ ROWS: Final = (
         "np.reduce_sum(np.reshape(x, (50, 20_000)), 0)"),
     Row("xp.sum(xp.reshape(x, (250_000, 4)), axis=1)", "x.reshape(250_000, 4).sum(1)", "x.reshape(250_000, 4).sum(1)",
         "np.reduce_sum(np.reshape(x, (250_000, 4)), 1)"),
+    Row("xp.mean(xp.reshape(x, (250_000, 4)), axis=0)", "x.reshape(250_000, 4).mean(0)",
+        "x.reshape(250_000, 4).mean(0)", "np.reduce_mean(np.reshape(x, (250_000, 4)), 0)"),
     Row("xp.max(xp.reshape(x, (250_000, 4)), axis=1)", "x.reshape(250_000, 4).max(1)", "x.reshape(250_000, 4).max(1)",
         "np.reduce_max(np.reshape(x, (250_000, 4)), 1)"),
 )  # fmt: skip

@@ -107,11 +107,14 @@ REDUCED: Final[dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("values", ["real", "whole", "zeros", "special"])
-@pytest.mark.parametrize("length", [1, 2, 3, 7, 8, 11, 15, 16])
+@pytest.mark.parametrize("length", [1, 3, 8, 11, 16])
 @pytest.mark.parametrize("function", REDUCED)
-def test_short_rows_are_reduced_as_by_numpy(function: str, length: int, values: str, backend: xp.Backend) -> None:
+@pytest.mark.parametrize("shape", [(40, 30), (1200,)])
+def test_short_rows_are_reduced_as_by_numpy(
+    function: str, shape: tuple[int, ...], length: int, values: str, backend: xp.Backend
+) -> None:
     random = np.random.default_rng(7)
-    host = random.standard_normal((40, 30, length)) * 10
+    host = random.standard_normal((*shape, length)) * 10
     if values == "whole":
         host = np.round(host / 6)
     elif values == "zeros":
@@ -123,7 +126,7 @@ def test_short_rows_are_reduced_as_by_numpy(function: str, length: int, values: 
         if dtype[0] != "f" and function in ("mean", "var", "std", "vector_norm"):
             continue
         a = host.astype(dtype)
-        for axis, keepdims in ((-1, False), (2, True), (0, False), (1, True)):
+        for axis, keepdims in ((-1, False), (len(shape), True), (0, False), (-len(shape) - 1, True)):
             if dtype == "bool" and function in ("max", "min"):
                 continue
             wanted = {"dtype": xp.int64} if dtype == "bool" and function in ("sum", "prod") else {}
@@ -131,7 +134,8 @@ def test_short_rows_are_reduced_as_by_numpy(function: str, length: int, values: 
                 found = called(xp.asarray(a), axis=axis, keepdims=keepdims, **wanted)
                 expected = REDUCED[function](a, axis=axis, keepdims=keepdims)
             actual = np.asarray(found)
-            if backend.name != "numpy" and dtype[0] == "f":
+            is_down = axis in (0, -a.ndim) and function not in ("max", "min", "all", "any", "count_nonzero")
+            if dtype[0] == "f" and (is_down or backend.name != "numpy"):  # added in another order
                 np.testing.assert_allclose(actual, expected, rtol=1e-5, atol=1e-4)
                 continue
             np.testing.assert_array_equal(actual, expected)

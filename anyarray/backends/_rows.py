@@ -1,12 +1,13 @@
-"""Reductions of NumPy along short rows, column by column.
+"""Reductions of NumPy along short rows and down narrow ones, by vectors.
 
-NumPy takes 10 to 30 ns for each row, however short. By columns 100,000 rows of three take 0.07 ms in place of 1.1. Sums
-are added in NumPy's order, so that every bit is the same: one after the other, of eight and more in pairs first.
+NumPy takes 10 to 30 ns for each row, however short. Along them it is sooner by columns: 100,000 rows of three take 0.07
+ms in place of 1.1. Sums are added in NumPy's order, so that every bit is the same: one after the other, of eight and
+more in pairs first. Down them it is sooner by many rows at once, as one long one: 0.05 ms in place of 1. Sums of floats
+are then added in an order of their own, with less to round.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
@@ -14,39 +15,69 @@ import numpy.typing as npt
 
 Host = npt.NDArray[Any]
 
-MANY: Final = 1 << 10
+MANY: Final = 1 << 11
 """Elements from which on it takes less."""
-_LONGEST: Final = 15
-"""Of 16 elements and more, NumPy's own takes no longer."""
+_SHORT: Final = 15
+"""Elements of a row up to which columns are sooner."""
+_NARROW: Final = 64
+"""Elements of a row up to which many at once are reduced sooner."""
+_AT_ONCE: Final = 512
+"""Elements that are reduced as one row."""
 
 
 def are_short(x: Host, axis: Any) -> bool:
-    """Whether `axis` is one of short rows, that lie in memory one by one.
+    """Whether `axis` goes along short rows, or down narrow ones.
 
-    It is asked of arrays of many elements.
+    They lie in memory one by one. It is asked of arrays of `MANY` elements.
     """
-    return (
-        type(axis) is int
-        and x.ndim > 1
-        and (axis == -1 or axis == x.ndim - 1)
-        and 1 < x.shape[-1] <= _LONGEST
-        and x.itemsize != 2
-        and x.flags.c_contiguous
-    )
+    if type(axis) is not int or x.ndim < 2 or x.itemsize == 2 or not x.flags.c_contiguous:
+        return False
+    if axis == -1 or axis == x.ndim - 1:
+        return 1 < x.shape[-1] <= _SHORT
+    return (axis == 0 or axis == -x.ndim) and x.shape[0] < x.size <= x.shape[0] * _NARROW
 
 
-def reduced(ufunc: Callable[..., Host], x: Host, keepdims: bool) -> Host:
-    """`ufunc` of the elements of each row, one after the other."""
-    y = ufunc(x[..., 0], x[..., 1])
+def reduced(ufunc: np.ufunc, x: Host, axis: Any, keepdims: bool = False) -> Host:
+    """`ufunc.reduce` of real numbers along an axis for which `are_short`."""
+    if axis == -1 or axis == x.ndim - 1:
+        y = _added(x) if ufunc is np.add else _in_turn(ufunc, x)
+        return y[..., None] if keepdims else y
+    count = x.shape[0]
+    many = _AT_ONCE * count // x.size
+    whole = count // many * many
+    y = ufunc.reduce(x[:whole].reshape(whole // many, -1), 0).reshape(many, *x.shape[1:])
+    y = ufunc.reduce(y, 0)
+    if whole < count:
+        ufunc(y, ufunc.reduce(x[whole:], 0), out=y)
+    return y[None] if keepdims else y
+
+
+def mean(x: Host, axis: Any, keepdims: bool) -> Host:
+    """The mean of floats along an axis for which `are_short`."""
+    y = reduced(np.add, x, axis, keepdims)
+    y /= x.shape[axis]
+    return y
+
+
+def var(x: Host, axis: Any, freedom: float, keepdims: bool) -> Host:
+    """The variance of floats, of so many degrees of freedom."""
+    away = x - mean(x, axis, True)
+    away *= away
+    y = reduced(np.add, away, axis, keepdims)
+    y /= freedom
+    return y
+
+
+def _in_turn(ufunc: np.ufunc, x: Host) -> Host:
+    y: Host = ufunc(x[..., 0], x[..., 1])
     for k in range(2, x.shape[-1]):
         ufunc(y, x[..., k], out=y)
-    return y[..., None] if keepdims else y
+    return y
 
 
-def total(x: Host, keepdims: bool = False) -> Host:
-    """The sum of each row of real numbers."""
+def _added(x: Host) -> Host:
     if x.shape[-1] < 8:
-        y = reduced(np.add, x, False)
+        y = _in_turn(np.add, x)
     else:
         y, b, c, d = (x[..., k] + x[..., k + 1] for k in range(0, 8, 2))
         y += b
@@ -55,20 +86,4 @@ def total(x: Host, keepdims: bool = False) -> Host:
         for k in range(8, x.shape[-1]):
             y += x[..., k]
     y += x.dtype.type(0)  # NumPy's begin with it: of -0.0 alone they are 0.0
-    return y[..., None] if keepdims else y
-
-
-def mean(x: Host, keepdims: bool) -> Host:
-    """The mean of each row of floats."""
-    y = total(x, keepdims)
-    y /= x.shape[-1]
-    return y
-
-
-def var(x: Host, freedom: float, keepdims: bool) -> Host:
-    """The variance of each row of floats, of so many degrees of freedom."""
-    away = x - mean(x, True)
-    away *= away
-    y = total(away, keepdims)
-    y /= freedom
     return y

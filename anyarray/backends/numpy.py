@@ -421,7 +421,7 @@ def sum(x: Native, /, *, axis: Axis = None, dtype: Any = None, keepdims: bool = 
         if not x.ndim:
             _require_axis(axis)
         elif x.size >= _MANY_ROWS and (rows := _to_be_summed(x, axis, dtype)) is not None:
-            return _rows.total(rows, keepdims)
+            return _rows.reduced(np.add, rows, axis, keepdims)
     return _summed(x, axis, dtype, None, keepdims)
 
 
@@ -429,8 +429,12 @@ def prod(x: Native, /, *, axis: Axis = None, dtype: Any = None, keepdims: bool =
     if axis is not None:
         if not x.ndim:
             _require_axis(axis)
-        elif x.size >= _MANY_ROWS and (rows := _to_be_summed(x, axis, dtype)) is not None:
-            return _rows.reduced(np.multiply, rows, keepdims)
+        elif (
+            x.size >= _MANY_ROWS
+            and (rows := _to_be_summed(x, axis, dtype)) is not None
+            and (rows.dtype.kind != "f" or axis in (-1, x.ndim - 1))  # in another order products may overflow
+        ):
+            return _rows.reduced(np.multiply, rows, axis, keepdims)
     return _multiplied(x, axis, dtype, None, keepdims)
 
 
@@ -439,7 +443,7 @@ def max(x: Native, /, *, axis: Axis = None, keepdims: bool = False) -> Native:
         if not x.ndim:
             _require_axis(axis)
         elif x.size >= _MANY_ROWS and _rows.are_short(x, axis) and x.dtype.kind in "biuf":
-            return _rows.reduced(np.maximum, x, keepdims)
+            return _rows.reduced(np.maximum, x, axis, keepdims)
     refuse_complex(x)
     return _largest(x, axis, None, None, keepdims)
 
@@ -449,7 +453,7 @@ def min(x: Native, /, *, axis: Axis = None, keepdims: bool = False) -> Native:
         if not x.ndim:
             _require_axis(axis)
         elif x.size >= _MANY_ROWS and _rows.are_short(x, axis) and x.dtype.kind in "biuf":
-            return _rows.reduced(np.minimum, x, keepdims)
+            return _rows.reduced(np.minimum, x, axis, keepdims)
     refuse_complex(x)
     return _smallest(x, axis, None, None, keepdims)
 
@@ -459,7 +463,7 @@ def all(x: Native, /, *, axis: Axis = None, keepdims: bool = False) -> Native:
         if not x.ndim:
             _require_axis(axis)
         elif x.size >= _MANY_ROWS and _rows.are_short(x, axis) and x.dtype.kind == "b":
-            return _rows.reduced(np.logical_and, x, keepdims)
+            return _rows.reduced(np.logical_and, x, axis, keepdims)
     return _all(x, axis, None, None, keepdims)
 
 
@@ -468,13 +472,13 @@ def any(x: Native, /, *, axis: Axis = None, keepdims: bool = False) -> Native:
         if not x.ndim:
             _require_axis(axis)
         elif x.size >= _MANY_ROWS and _rows.are_short(x, axis) and x.dtype.kind == "b":
-            return _rows.reduced(np.logical_or, x, keepdims)
+            return _rows.reduced(np.logical_or, x, axis, keepdims)
     return _any(x, axis, None, None, keepdims)
 
 
 def mean(x: Native, /, *, axis: Axis = None, keepdims: bool = False) -> Native:
     if axis is not None and x.size >= _MANY_ROWS and _rows.are_short(x, axis) and x.dtype.kind == "f":
-        return _rows.mean(x, keepdims)
+        return _rows.mean(x, axis, keepdims)
     return x.mean(axis, keepdims=keepdims)
 
 
@@ -498,9 +502,9 @@ def var(x: Native, /, *, axis: Axis = None, correction: float = 0.0, keepdims: b
     NumPy divides by zero there.
     """
     if axis is not None and x.size >= _MANY_ROWS and _rows.are_short(x, axis) and x.dtype.kind == "f":
-        freedom = x.shape[-1] - _count(correction)
+        freedom = x.shape[axis] - _count(correction)
         if freedom > 0:
-            return _rows.var(x, freedom, keepdims)
+            return _rows.var(x, axis, freedom, keepdims)
     result = x.var(axis, None, None, _count(correction), keepdims=keepdims)
     return result if _counted(x, axis) > correction else np.full_like(result, np.nan)
 
@@ -808,7 +812,7 @@ def pinv(x: Native, /, *, rtol: Any = None) -> Native:
 
 def vector_norm(x: Native, /, *, axis: Axis = None, keepdims: bool = False, ord: float = 2) -> Native:
     if axis is not None and x.size >= _MANY_ROWS and x.dtype in _WIDE and ord == 2 and _rows.are_short(x, axis):
-        squares = _rows.total(x * x, keepdims)
+        squares = _rows.reduced(np.add, x * x, axis, keepdims)
         return np.sqrt(squares, out=squares)
     return np.linalg.vector_norm(x, axis=axis, keepdims=keepdims, ord=ord)  # type: ignore[arg-type]  # takes None, too
 
