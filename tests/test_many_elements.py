@@ -73,6 +73,14 @@ def test_a_wrong_value_is_not_written_by_a_mask() -> None:
     assert not xp.any(x)
 
 
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int64", "float32"])
+def test_a_number_that_is_not_zero_is_a_condition(dtype: str) -> None:
+    condition = np.random.default_rng(8).integers(0, 4, 40_000).astype(dtype)
+    for x in (made("float32", (40_000,)), made("int8", (40_000,))):
+        y = xp.flip(x)
+        same(xp.where(xp.asarray(condition), x, y), np.where(condition, np.asarray(x), np.asarray(y)))
+
+
 @pytest.mark.parametrize("shape", SHAPES)
 def test_nonzero_finds_nan_but_no_zero(shape: tuple[int, ...]) -> None:
     x = made("float64", shape)

@@ -62,7 +62,9 @@ def where(condition: Mask, x1: Host, x2: Host) -> Host | None:
     Where the condition holds, the bits in which `x1` and `x2` differ are turned in those of `x2`.
     """
     integer = _INTEGERS.get(x1.itemsize)
-    if integer is None or x1.dtype != x2.dtype or condition.shape not in (x1.shape, x2.shape):
+    if integer is None or x1.dtype != x2.dtype or condition.dtype.kind != "b":
+        return None
+    if condition.shape not in (x1.shape, x2.shape):
         return None
     if x1.shape != x2.shape and x1.shape and x2.shape:
         return None
