@@ -17,7 +17,7 @@ import numpy as np
 from rich.text import Text
 
 import anyarray as xp
-from benchmarks.overhead import library, print_table, verdict
+from benchmarks.overhead import console, library, print_table, verdict
 from benchmarks.turns import Entry, seconds_of
 
 SIZE: Final = 1_000_000
@@ -84,7 +84,7 @@ def of(name: str, seconds: float) -> None:
     try:
         home = xp.device(name)  # our backend loads the library, as that quiets it
     except xp.BackendNotInstalledError as error:
-        print(f"Left out: {error}")
+        console.print(f"Left out: {error}", highlight=False)
         return
     module = library(MODULES[name])
     block: Callable[[], AbstractContextManager[Any]] = nullcontext

@@ -316,8 +316,8 @@ matmul, sign, conj = np.matmul, np.sign, np.conj
 def floor_divide(x1: Native, x2: Native, /) -> Native:
     """NumPy's, of many floats in a fraction of its time.
 
-    It finds the exact remainder of each. That is needed only where the quotient may have been rounded up to an integer,
-    and shows where one is so large that NumPy rounds again.
+    NumPy begins with the exact remainder of each, which takes it longest. It is needed only where the quotient may have
+    been rounded up to an integer; and where that is so large that NumPy's own is rounded once more, to give the same.
     """
     if x1.size < _LONG > x2.size or x1.dtype.kind != "f" or x1.dtype != x2.dtype:
         return np.floor_divide(x1, x2)
@@ -666,7 +666,7 @@ def _shows_order(x: Native) -> bool:
         return True
     if x.dtype.kind != "f" or np.count_nonzero(x) == x.size:
         return False
-    is_negative = np.signbit(x[x == 0])
+    is_negative = np.signbit(getitem(x, x == 0))
     return bool(is_negative.any() and not is_negative.all())
 
 

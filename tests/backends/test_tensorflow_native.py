@@ -160,6 +160,26 @@ def test_with_a_tape_and_without_is_the_same(function: str) -> None:
     np.testing.assert_allclose(tf.reduce_sum(tf.convert_to_tensor(slopes)), float(expected), rtol=1e-6)
 
 
+@pytest.mark.parametrize("function", [*BY_NUMPY_OR_A_KERNEL, "sorted"])
+def test_slopes_go_to_what_a_graph_has_captured(function: str) -> None:
+    called = (BY_NUMPY_OR_A_KERNEL | {"sorted": xp.sort})[function]
+    tensor = tf.constant(np.random.default_rng(0).uniform(-1.5, 1.5, 600))
+
+    @tf.function
+    def squared() -> Any:
+        return tf.reduce_sum(xp.to_native(called(xp.from_native(tensor)) ** 2))
+
+    squared()  # is traced where no tape looks on
+    with tf.GradientTape() as tape:
+        tape.watch(tensor)
+        y = squared()
+    with tf.GradientTape() as expected:
+        expected.watch(tensor)
+        z = tf.reduce_sum(xp.to_native(called(xp.from_native(tensor)) ** 2))
+    found, wanted = tape.gradient(y, tensor), expected.gradient(z, tensor)
+    np.testing.assert_allclose(tf.convert_to_tensor(found), tf.convert_to_tensor(wanted), rtol=1e-12)
+
+
 def test_a_read_part_does_not_follow_what_is_written() -> None:
     x = xp.asarray(np.arange(1000.0))
     parts = [x[16:], x[::-1], x[5], x[None]]

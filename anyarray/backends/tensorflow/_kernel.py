@@ -73,6 +73,7 @@ _real = op("Real")
 _select = op("SelectV2")
 _sum = op("Sum")
 _zeros_like = op("ZerosLike")
+_executing_eagerly = tf.executing_eagerly
 _is_for_xla = undocumented("tensorflow.python.ops.control_flow_util", "GraphOrParentsInXlaContext")
 
 could_record: Final = undocumented("tensorflow.python.eager.record", "could_possibly_record")
@@ -82,9 +83,9 @@ could_record: Final = undocumented("tensorflow.python.eager.record", "could_poss
 def may_be_differentiated(*xs: Tensor) -> bool:
     """Whether derivatives may be taken of what is computed of `xs` now.
 
-    A tape may take them, or somebody later of the graph.
+    A tape may take them, or somebody later of the graph, also by what it has captured.
     """
-    if could_record is None or could_record():
+    if could_record is None or could_record() or not _executing_eagerly():
         return True
     for x in xs:  # noqa: SIM110 - any() takes half a microsecond more
         if not isinstance(x, EagerTensor):
