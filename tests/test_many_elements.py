@@ -81,6 +81,13 @@ def test_a_number_that_is_not_zero_is_a_condition(dtype: str) -> None:
         same(xp.where(xp.asarray(condition), x, y), np.where(condition, np.asarray(x), np.asarray(y)))
 
 
+def test_what_is_true_may_be_any_byte() -> None:
+    condition = np.random.default_rng(8).integers(0, 4, 40_000).astype(np.uint8).view(np.bool_)
+    x = made("float32", (40_000,))
+    y = xp.flip(x)
+    same(xp.where(xp.asarray(condition), x, y), np.where(condition, np.asarray(x), np.asarray(y)))
+
+
 @pytest.mark.parametrize("shape", SHAPES)
 def test_nonzero_finds_nan_but_no_zero(shape: tuple[int, ...]) -> None:
     x = made("float64", shape)

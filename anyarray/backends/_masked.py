@@ -72,6 +72,6 @@ def where(condition: Mask, x1: Host, x2: Host) -> Host | None:
         return None
     bits = x2.view(integer)
     chosen = x1.view(integer) ^ bits
-    chosen *= condition.view(np.int8)
+    chosen *= condition  # of foreign memory, True may be any byte but 0
     chosen ^= bits
     return chosen.view(x1.dtype)

@@ -121,7 +121,7 @@ def sooner_unless_differentiated(
         if all(map(is_on_host, xs)) and not may_be_differentiated(*xs):
             arrays = [raw(x) for x in xs]
             dtype = arrays[0].dtype
-            if dtype in _WIDE and all(a.dtype is dtype for a in arrays):
+            if dtype.kind == "f" and dtype.itemsize > 2 and all(a.dtype is dtype for a in arrays):
                 out = _memory.allocated(np.empty, np.broadcast_shapes(*[a.shape for a in arrays]), dtype)
                 with np.errstate(all="ignore"):
                     on_numpy(*arrays, out=out)
@@ -129,9 +129,6 @@ def sooner_unless_differentiated(
         return otherwise(*xs)
 
     return called
-
-
-_WIDE: Final = (np.dtype(np.float32), np.dtype(np.float64))
 
 
 @functools.cache
