@@ -63,7 +63,64 @@ def source(declaration: Declaration) -> str:
                 f"    elif type({right}) is Array and (type({left}) in SCALARS or type({left}) is ndarray):",
                 f"        return declaration.mirror({right}, {left})",
             ]
+        if declaration.takes_ndarrays:
+            lines += [f"    elif type({first.name}) is ndarray:", f"        return declaration.of_ndarrays{values}"]
         lines.append(f"    {slow}")
+    return _made_by(lines)
+
+
+def source_of_ndarrays(declaration: Declaration) -> str:
+    """The text of a body whose first array is an ndarray, for few elements.
+
+    It does what would be done with a free Array of the same memory, but makes none.
+    """
+    values = "(" + "".join(f"{p.name}, " for p in declaration.parameters) + ")"
+    slow = f"return slow(declaration, {values})"
+    arrays = [p for p in declaration.parameters if p.role in (ARRAY, WEAK)]
+    first = arrays[0].name
+    return _made_by(
+        [
+            f"def {FUNCTION}({', '.join(p.name for p in declaration.parameters)}):",
+            "    home = NUMPY",
+            f"    if {first}.dtype in home.dtypes:",
+            f"        {first}_ = {first}",
+            f"        elements = {first}.size",
+            *[f"        {line}" for line in _other_ndarrays(declaration, arrays, slow)],
+            "        backend = current().backend",
+            "        if elements < LARGE and (",
+            "            backend is BY_COST and elements < limit.elements",
+            "            or backend is None or backend is home.backend",
+            "        ):",
+            *[f"            {line}" for line in _unshared_call(declaration, arrays)],
+            f"    {slow}",
+        ]
+    )
+
+
+def _other_ndarrays(declaration: Declaration, arrays: list[Parameter], slow: str) -> list[str]:
+    """The lines that take the arrays beside a first that is an ndarray."""
+    first, *others = arrays
+    lines: list[str] = []
+    for p in others:
+        lines += [
+            f"kind = type({p.name})",
+            f"if kind is ndarray and {p.name}.dtype in home.dtypes or kind is Array and {p.name}._home is home:",
+            f"    {p.name}_ = {p.name} if kind is ndarray else {p.name}._native",
+            f"    if {p.name}_.shape != {first.name}.shape:",
+            f"        elements *= {p.name}_.size",
+        ]
+        if p.role is WEAK:
+            beside = next(other for other in arrays if not (other is p or other.is_condition))
+            is_there = "" if beside is first else f" and type({beside.name}) is ndarray"
+            if declaration.is_power and p is declaration.parameters[1]:
+                lines += [f"elif kind in SCALARS and {p.name} in POWERS:", f"    {slow}"]
+            lines += [f"elif kind in SCALARS{is_there}:", *_constant(p, f"home.dtype_of({beside.name})", slow)]
+        lines += _otherwise(p, slow)
+    return lines
+
+
+def _made_by(lines: list[str]) -> str:
+    """The text of a function that makes the body of these lines."""
     indented = "".join(f"    {line}\n" for line in lines)
     return f"def make(declaration, slow, explain, native_dtype, limit, stays):\n{indented}    return {FUNCTION}\n"
 
@@ -139,12 +196,7 @@ def _common_call(declaration: Declaration, arrays: list[Parameter], slow: str, v
                     "            result._home = home",
                     "            return result",
                 ]
-            lines += [
-                "    try:",
-                f"        {p.name}_ = home.constants[{p.name} or zero({p.name}), kind, {dtype}]",
-                "    except UNSUITED:",
-                f"        {slow}",
-            ]
+            lines += _constant(p, dtype, slow)
             if beside is not first:
                 lines += [
                     f"elif kind in SCALARS and type({beside.name}) in SCALARS:",
@@ -153,13 +205,29 @@ def _common_call(declaration: Declaration, arrays: list[Parameter], slow: str, v
                     "    except OverflowError:",
                     f"        {slow}",
                 ]
-        if p.takes_plain_scalar:
-            is_scalar = "kind is int" if p.annotation.startswith("int") else "kind in SCALARS"
-            lines += [f"elif {is_scalar}:", f"    {p.name}_ = {p.name}"]
-        if p.is_optional:
-            lines += [f"elif {p.name} is None:", f"    {p.name}_ = None"]
-        lines += ["else:", f"    {slow}"]
+        lines += _otherwise(p, slow)
     return lines + _native_call(declaration, values)
+
+
+def _constant(p: Parameter, dtype: str, slow: str) -> list[str]:
+    """The lines that make a Python scalar a native one of this dtype."""
+    return [
+        "    try:",
+        f"        {p.name}_ = home.constants[{p.name} or zero({p.name}), kind, {dtype}]",
+        "    except UNSUITED:",
+        f"        {slow}",
+    ]
+
+
+def _otherwise(p: Parameter, slow: str) -> list[str]:
+    """The last lines of those that take an array beside the first."""
+    lines: list[str] = []
+    if p.takes_plain_scalar:
+        is_scalar = "kind is int" if p.annotation.startswith("int") else "kind in SCALARS"
+        lines += [f"elif {is_scalar}:", f"    {p.name}_ = {p.name}"]
+    if p.is_optional:
+        lines += [f"elif {p.name} is None:", f"    {p.name}_ = None"]
+    return [*lines, "else:", f"    {slow}"]
 
 
 def _small_call(declaration: Declaration, arrays: list[Parameter], values: str) -> list[str]:
@@ -183,14 +251,13 @@ def _small_call(declaration: Declaration, arrays: list[Parameter], values: str) 
 
 def _native_call(declaration: Declaration, values: str) -> list[str]:
     """The lines that call the native function and wrap what it gives."""
-    arguments = ", ".join(_argument(p) for p in declaration.parameters)
     lines = [
         # Not `home.NAME(...)`: Python 3.11 looks that up as a method, slowly.
         f"{NATIVE} = home.{NATIVE}",
         *(["result = new()"] if declaration.result == "Array" else []),
         "try:",
-        *[f"    {_reading(p, at)}" for at, p in enumerate(declaration.parameters) if p.is_read],
-        f"    {'result._native' if declaration.result == 'Array' else 'native'} = {NATIVE}({arguments})",
+        *_readings(declaration),
+        f"    {'result._native' if declaration.result == 'Array' else 'native'} = {NATIVE}({_arguments(declaration)})",
         "except Exception as error:",
         f"    explain(error, declaration, {values})",
         "    raise",
@@ -198,6 +265,33 @@ def _native_call(declaration: Declaration, values: str) -> list[str]:
     if declaration.result != "Array":
         return [*lines, "return wrapped(declaration, native, home)"]
     return [*lines, "result._home = home", "return result"]
+
+
+def _unshared_call(declaration: Declaration, arrays: list[Parameter]) -> list[str]:
+    """The lines of a call of ndarrays, whose memory the user may write to.
+
+    What went wrong is left to be found out by the slow way.
+    """
+    natives = [f"{p.name}_" for p in arrays]
+    is_new = " and ".join(["native.base is None", *[f"native is not {name}" for name in natives]])
+    return [
+        f"{NATIVE} = home.{NATIVE}",
+        "try:",
+        *_readings(declaration),
+        f"    native = {NATIVE}({_arguments(declaration)})",
+        "except Exception:",
+        "    pass",
+        "else:",
+        "    result = new()",
+        f"    result._native = native if {is_new} else unshared(native, ({', '.join(natives)},), home)",
+        "    result._home = home",
+        "    return result",
+    ]
+
+
+def _readings(declaration: Declaration) -> list[str]:
+    """The lines that read what is not an array."""
+    return [f"    {_reading(p, at)}" for at, p in enumerate(declaration.parameters) if p.is_read]
 
 
 def _reading(p: Parameter, at: int) -> str:
@@ -271,6 +365,11 @@ def _parameters(function: Callable[..., Any]) -> str:
     elif keywords:
         parameters.append("*")
     return f"({', '.join([*parameters, *keywords])})"
+
+
+def _arguments(declaration: Declaration) -> str:
+    """What the generated body hands to the native function."""
+    return ", ".join(_argument(p) for p in declaration.parameters)
 
 
 def _argument(p: Parameter) -> str:

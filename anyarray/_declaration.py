@@ -111,8 +111,8 @@ class Declaration:
 
     __slots__ = (
         "alike", "axis_at", "batch", "cost", "fit", "function", "is_comparison", "is_positional", "is_power",
-        "is_reflected", "mirror", "name", "parameters", "promotion", "result", "result_class", "taken_at", "timed",
-        "usual_axis",
+        "is_reflected", "mirror", "name", "of_ndarrays", "parameters", "promotion", "result", "result_class",
+        "taken_at", "timed", "usual_axis",
     )  # fmt: skip
 
     def __init__(self, function: Callable[..., Any], words: dict[str, str]) -> None:
@@ -122,6 +122,8 @@ class Declaration:
         """Whether its operands are written in the other order than the native function takes them."""
         self.mirror: Callable[..., Any]
         """The body that takes the right operand first, if it has one."""
+        self.of_ndarrays: Callable[..., Any]
+        """The body for a first array that is an ndarray, if it has one."""
         self.name = function.__name__
         annotations = function.__annotations__
         self.result = str(annotations.get("return", ""))
@@ -194,6 +196,20 @@ class Declaration:
         With an Array on the right alone, `mirror` stands for it, with its operands the other way round.
         """
         return [p.role for p in self.parameters] == [WEAK, WEAK] and all(p.name != "self" for p in self.parameters)
+
+    @property
+    def takes_ndarrays(self) -> bool:
+        """Whether `of_ndarrays` stands for it beside an ndarray.
+
+        Python asks another way for operators, and tuples of results are made another way.
+        """
+        arrays = [p for p in self.parameters if p.role in (ARRAY, WEAK, SEQUENCE)]
+        return (
+            self.result == "Array"
+            and not self.is_reflected
+            and bool(arrays)
+            and all(p.role is not SEQUENCE and p.name != "self" for p in arrays)
+        )
 
     def mirrored(self) -> Declaration:
         """The same with its operands written the other way round."""

@@ -15,6 +15,7 @@ import math
 import operator
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeGuard, TypeVar, overload
 
 import numpy as np
@@ -62,6 +63,7 @@ scope: Final[dict[str, Any]] = {
     "REAL": frozenset({int, float}),
     "zero": _backend.zero,
     "LISTS": (list, tuple),
+    "LARGE": _machine.LARGE,
     "ndarray": _ndarray,
     "POWERS": POWERS,
     "prod": math.prod,
@@ -144,6 +146,7 @@ def dispatch(function: F | None = None, /, **words: str) -> F | Callable[[F], F]
             its = declaration.operator(one.method, is_reflected=one.is_reflected)
             setattr(scope["Array"], one.method.__name__, _compiled(one.method, its, one.slow))
         declaration.mirror = functools.partial(_mirror, declaration)
+        declaration.of_ndarrays = functools.partial(_of_ndarrays, declaration)
         return _compiled(function, declaration, call)
 
     return decorated if function is None else decorated(function)
@@ -156,6 +159,16 @@ def _mirror(declaration: Declaration, *operands: Any) -> Any:
     """
     declaration.mirror = _compiled(declaration.function, declaration.mirrored(), call)
     return declaration.mirror(*operands)
+
+
+def _of_ndarrays(declaration: Declaration, *values: Any) -> Any:
+    """Call a function whose first array is an ndarray.
+
+    From then on a body stands in for it that unwraps none, while there are few elements.
+    """
+    form = _body.source_of_ndarrays(declaration)
+    declaration.of_ndarrays = _executed(form, declaration.function, declaration, call, " of ndarrays")
+    return declaration.of_ndarrays(*values)
 
 
 class Operator(NamedTuple):
@@ -186,16 +199,32 @@ def operator_of(name: str, *, reflected: bool = False) -> Callable[[F], F]:
 
 
 def _compiled(function: F, declaration: Declaration, slow: Callable[..., Any]) -> F:
-    name = function.__name__
-    form = _body.source(declaration)
-    source = form.replace(FUNCTION, name).replace(NATIVE, declaration.name)
     is_mirror = declaration.has_mirror and declaration.is_reflected
-    filename = f"<anyarray {function.__qualname__}{' mirrored' if is_mirror else ''}>"
+    body = _executed(_body.source(declaration), function, declaration, slow, " mirrored" if is_mirror else "")
+    body.__doc__ = function.__doc__
+    body.__module__ = function.__module__
+    body.__annotations__ = function.__annotations__
+    body.__defaults__ = function.__defaults__
+    body.__kwdefaults__ = function.__kwdefaults__
+    declaration.settle(body)
+    return body  # type: ignore[return-value]  # it has the signature of `function`
+
+
+def _executed(
+    form: str, function: Callable[..., Any], declaration: Declaration, slow: Callable[..., Any], kind: str
+) -> FunctionType:
+    """The function of a generated text.
+
+    It has the name of the one that it stands for.
+    """
+    name = function.__name__
+    source = form.replace(FUNCTION, name).replace(NATIVE, declaration.name)
+    filename = f"<anyarray {function.__qualname__}{kind}>"
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
     made: dict[str, Any] = {}
     exec(_body.code(form), scope, made)  # our own text, from a declared signature
     limit, stays = _machine.limit_of(declaration.name), _staying(declaration.name)
-    body = made["make"](declaration, slow, explain, _native_dtype, limit, stays)
+    body: FunctionType = made["make"](declaration, slow, explain, _native_dtype, limit, stays)
     code = body.__code__
     names, variables = (
         tuple([declaration.name if one == NATIVE else one for one in some])
@@ -205,14 +234,8 @@ def _compiled(function: F, declaration: Declaration, slow: Callable[..., Any]) -
         co_name=name, co_qualname=function.__qualname__, co_filename=filename, co_names=names, co_varnames=variables
     )
     body.__name__ = name
-    body.__doc__ = function.__doc__
-    body.__module__ = function.__module__
     body.__qualname__ = function.__qualname__
-    body.__annotations__ = function.__annotations__
-    body.__defaults__ = function.__defaults__
-    body.__kwdefaults__ = function.__kwdefaults__
-    declaration.settle(body)
-    return body  # type: ignore[no-any-return]  # it has the signature of `function`
+    return body
 
 
 def _staying(function: str) -> Callable[..., bool]:
@@ -713,7 +736,7 @@ def _native_dtype(home: Home, wanted: Any) -> Any:
     return home.backend.native_dtype(_dtypes.dtype(wanted).name)
 
 
-scope.update(read=read, wrapped=wrapped, scalar_beside=_scalar_beside)
+scope.update(read=read, wrapped=wrapped, scalar_beside=_scalar_beside, unshared=unshared)
 
 
 def _comparable(operands: Sequence[Any]) -> list[Any]:

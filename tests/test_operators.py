@@ -397,6 +397,56 @@ def test_an_ndarray_may_be_an_operand_of_a_function(function: str, order: str, b
         theirs_a[...], theirs_b[...] = a, b
 
 
+OF_NDARRAYS: dict[str, Callable[[Any, Any, Any], xp.Array]] = {
+    "one": lambda x, _y, _b: xp.exp(x),
+    "two": lambda x, y, _b: xp.hypot(x, y),
+    "broadcast": lambda x, y, _b: xp.subtract(x, y[:1]),
+    "a scalar": lambda x, _y, _b: xp.divide(x, 2),
+    "a power": lambda x, _y, _b: xp.pow(x, 0.5),
+    "compared": lambda x, _y, _b: xp.less(x, 3),
+    "three": lambda x, y, b: xp.where(b, x, y),
+    "three, a scalar first": lambda _x, y, b: xp.where(b, 1.5, y),
+    "three, a scalar last": lambda x, _y, b: xp.where(b, x, 1),
+    "three, two scalars": lambda _x, _y, b: xp.where(b, 1, 2.5),
+    "a bound and none": lambda x, _y, _b: xp.clip(x, None, 2.0),
+    "bounds": lambda x, y, _b: xp.clip(x, y, 8),
+    "keywords": lambda x, _y, _b: xp.sum(x, axis=0, dtype=xp.float32, keepdims=True),
+    "a product": lambda x, y, _b: xp.matmul(x, y),
+    "a view": lambda x, _y, _b: xp.reshape(x, (3, 1)),
+    "indices": lambda x, _y, _b: xp.take(x, np.asarray([2, 0])),
+    "beside an Array": lambda x, y, b: xp.where(b, xp.asarray(x), y),
+    "a submodule": lambda x, _y, _b: xp.linalg.vector_norm(x),
+}
+
+
+@pytest.mark.parametrize("call", OF_NDARRAYS.values(), ids=OF_NDARRAYS)
+def test_a_function_of_ndarrays_gives_what_it_gives_of_arrays(
+    call: Callable[[Any, Any, Any], xp.Array], backend: xp.Backend
+) -> None:
+    x, y, b = np.asarray([-0.0, 4.0, 9.0]), np.asarray([3.0, 1.0, 4.0]), np.asarray([True, False, True])
+    expected = call(xp.asarray(x), xp.asarray(y), xp.asarray(b))
+    for _ in range(2):  # the first call makes the body
+        got = call(x, y, b)
+        assert got.device is backend
+        assert got.dtype == expected.dtype
+        assert str(got.tolist()) == str(expected.tolist())
+
+
+def test_functions_of_few_elements_take_the_short_way_with_ndarrays(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_dispatch, "_call_anywhere", None)
+    monkeypatch.setattr(_dispatch, "as_array", None)
+    x = np.ones((2, 3))
+    with xp.backend("numpy"):
+        for got in (xp.exp(x * 0), xp.maximum(x, 0.5), xp.where(x > 0, x, 2.0), xp.max(x, axis=0, keepdims=True)):
+            assert xp.all(got == 1.0)
+
+
+def test_explain_records_functions_of_ndarrays() -> None:
+    with xp.explain() as why:
+        xp.exp(np.ones(3))
+    assert [decision.function for decision in why.decisions] == ["exp"]
+
+
 def test_an_ndarray_is_named_in_errors() -> None:
     x, a = xp.asarray([1.0, 2.0]), np.ones(3)
     for left, right, shapes in ((x, a, "(2,) and x2 of shape (3,)"), (a, x, "(3,) and x2 of shape (2,)")):
