@@ -392,7 +392,12 @@ class Array(metaclass=_Unmade):
         if kind is Array and key._home is home and home.dtype(key._native).kind in "bi":  # type: ignore[union-attr]  # as below
             key = key._native  # type: ignore[union-attr]  # `kind` says so
         elif kind is not int and not (
-            type(native) is _ndarray and (kind in _BASIC or (kind is tuple and _are_basic(map(type, key))))  # type: ignore[arg-type]  # as above
+            type(native) is _ndarray
+            and (
+                kind in _BASIC
+                or (kind is tuple and _are_basic(map(type, key)))  # type: ignore[arg-type]  # as above
+                or (kind is _ndarray and key.dtype.kind in "bi")  # type: ignore[union-attr]  # as above
+            )
         ):
             try:
                 key = _normalised(key, home)
@@ -452,7 +457,12 @@ class Array(metaclass=_Unmade):
         if form is Array and key._home is home and home.dtype(key._native).kind in "bi":  # type: ignore[union-attr]  # as below
             key = key._native  # type: ignore[union-attr]  # `form` says so
         elif form is not int and not (
-            type(self._native) is _ndarray and (form in _BASIC or (form is tuple and _are_basic(map(type, key))))  # type: ignore[arg-type]  # as above
+            type(self._native) is _ndarray
+            and (
+                form in _BASIC
+                or (form is tuple and _are_basic(map(type, key)))  # type: ignore[arg-type]  # as above
+                or (form is _ndarray and key.dtype.kind in "bi")  # type: ignore[union-attr]  # as above
+            )
         ):
             try:
                 key = _normalised(key, home)

@@ -60,63 +60,90 @@ def source(declaration: Declaration) -> str:
         if declaration.has_mirror and not declaration.is_reflected:
             left, right = (p.name for p in arrays)
             lines += [
-                f"    elif type({right}) is Array and (type({left}) in SCALARS or type({left}) is ndarray):",
+                f"    elif type({right}) is Array and type({left}) in OPERANDS:",
                 f"        return declaration.mirror({right}, {left})",
             ]
-        if declaration.takes_ndarrays:
+        if declaration.takes_ndarrays and is_joining:
+            slow = f"return declaration.of_ndarrays{values}"
+        elif declaration.takes_ndarrays:
             lines += [f"    elif type({first.name}) is ndarray:", f"        return declaration.of_ndarrays{values}"]
         lines.append(f"    {slow}")
     return _made_by(lines)
 
 
 def source_of_ndarrays(declaration: Declaration) -> str:
-    """The text of a body whose first array is an ndarray, for few elements.
+    """The text of a body for few elements, some in an ndarray.
 
-    It does what would be done with a free Array of the same memory, but makes none.
+    It does what would be done with free Arrays of the same memory, but makes none.
     """
     values = "(" + "".join(f"{p.name}, " for p in declaration.parameters) + ")"
     slow = f"return slow(declaration, {values})"
-    arrays = [p for p in declaration.parameters if p.role in (ARRAY, WEAK)]
-    first = arrays[0].name
+    arrays = [p for p in declaration.parameters if p.role in (ARRAY, WEAK, SEQUENCE)]
+    is_joining = arrays[0].role is SEQUENCE
+    lines = _taken_sequence(arrays[0].name, slow) if is_joining else _taken_ndarrays(declaration, arrays, slow)
     return _made_by(
         [
             f"def {FUNCTION}({', '.join(p.name for p in declaration.parameters)}):",
             "    home = NUMPY",
-            f"    if {first}.dtype in home.dtypes:",
-            f"        {first}_ = {first}",
-            f"        elements = {first}.size",
-            *[f"        {line}" for line in _other_ndarrays(declaration, arrays, slow)],
-            "        backend = current().backend",
-            "        if elements < LARGE and (",
-            "            backend is BY_COST and elements < limit.elements",
-            "            or backend is None or backend is home.backend",
-            "        ):",
-            *[f"            {line}" for line in _unshared_call(declaration, arrays)],
+            *[f"    {line}" for line in lines],
+            "    backend = current().backend",
+            "    if elements < LARGE and (",
+            "        backend is BY_COST and elements < limit.elements",
+            "        or backend is None or backend is home.backend",
+            "    ):",
+            *[f"        {line}" for line in _unshared_call(declaration, arrays)],
             f"    {slow}",
         ]
     )
 
 
-def _other_ndarrays(declaration: Declaration, arrays: list[Parameter], slow: str) -> list[str]:
-    """The lines that take the arrays beside a first that is an ndarray."""
-    first, *others = arrays
+def _taken_ndarrays(declaration: Declaration, arrays: list[Parameter], slow: str) -> list[str]:
+    """The lines that take each ndarray as it is and unwrap each Array."""
+    first = arrays[0]
     lines: list[str] = []
-    for p in others:
+    for p in arrays:
         lines += [
             f"kind = type({p.name})",
-            f"if kind is ndarray and {p.name}.dtype in home.dtypes or kind is Array and {p.name}._home is home:",
-            f"    {p.name}_ = {p.name} if kind is ndarray else {p.name}._native",
-            f"    if {p.name}_.shape != {first.name}.shape:",
-            f"        elements *= {p.name}_.size",
+            f"if kind is ndarray and {p.name}.dtype in home.dtypes:",
+            f"    {p.name}_ = {p.name}",
+            f"elif kind is Array and {p.name}._home is home:",
+            f"    {p.name}_ = {p.name}._native",
         ]
-        if p.role is WEAK:
+        if p.role is WEAK and p is not first:
             beside = next(other for other in arrays if not (other is p or other.is_condition))
-            is_there = "" if beside is first else f" and type({beside.name}) is ndarray"
-            if declaration.is_power and p is declaration.parameters[1]:
+            is_there, dtype = "", f"home.dtype_of({first.name}_)"
+            if beside is not first:
+                is_there, dtype = f" and (agreed := dtype_in_numpy({beside.name})) is not None", "agreed"
+            if declaration.is_power:
                 lines += [f"elif kind in SCALARS and {p.name} in POWERS:", f"    {slow}"]
-            lines += [f"elif kind in SCALARS{is_there}:", *_constant(p, f"home.dtype_of({beside.name})", slow)]
+            lines += [f"elif kind in SCALARS{is_there}:", *_constant(p, dtype, slow)]
         lines += _otherwise(p, slow)
+        if p is first:
+            lines.append(f"elements = {p.name}_.size")
+        else:
+            # Broadcast or multiplied, they give no more elements than this.
+            lines += [
+                f"if (kind is ndarray or kind is Array) and {p.name}_.shape != {first.name}_.shape:",
+                f"    elements *= {p.name}_.size",
+            ]
     return lines
+
+
+def _taken_sequence(name: str, slow: str) -> list[str]:
+    """The same for the arrays that a function joins."""
+    return [
+        f"{name}_ = []",
+        "elements = 0",
+        f"for one in {name} if type({name}) in LISTS else ():",
+        "    kind = type(one)",
+        "    if kind is ndarray and one.dtype in home.dtypes:",
+        f"        {name}_.append(one)",
+        "    elif kind is Array and one._home is home:",
+        f"        {name}_.append(one._native)",
+        "    else:",
+        f"        {slow}",
+        "    elements += one.size",
+    ]
 
 
 def _made_by(lines: list[str]) -> str:
@@ -168,12 +195,13 @@ def _common_call(declaration: Declaration, arrays: list[Parameter], slow: str, v
             f"if kind is Array and {p.name}._home is home:",
             f"    {p.name}_ = {p.name}._native",
         ]
-        if p.role is WEAK and len(arrays) == 2 and declaration.fit.broadcasts:
-            # What it computes is new memory, never a view of the user's.
+        if len(arrays) == 2 and declaration.gives_new_memory:
             lines += [
-                f"elif kind is ndarray and home is NUMPY and {p.name}.dtype in home.dtypes:",
-                f"    {p.name}_ = {p.name}",
+                f"elif kind in NUMPYS and home is NUMPY and {p.name}.dtype in home.dtypes:",
+                f"    {p.name}_ = {p.name} if kind is ndarray else ndarray_of({p.name})",
             ]
+        elif declaration.takes_ndarrays:
+            lines += ["elif kind is ndarray:", f"    return declaration.of_ndarrays{values}"]
         # A Python scalar takes the dtype of the first array; beside a condition, of the other one that is chosen from.
         beside = next(other for other in arrays if not (other is p or other.is_condition))
         if p.role is WEAK:
@@ -272,8 +300,12 @@ def _unshared_call(declaration: Declaration, arrays: list[Parameter]) -> list[st
 
     What went wrong is left to be found out by the slow way.
     """
-    natives = [f"{p.name}_" for p in arrays]
-    is_new = " and ".join(["native.base is None", *[f"native is not {name}" for name in natives]])
+    if arrays[0].role is SEQUENCE:
+        given = f"{arrays[0].name}_"
+        is_new = "native.base is None"  # to join is to copy
+    else:
+        given = "(" + "".join(f"{p.name}_, " for p in arrays) + ")"
+        is_new = " and ".join(["native.base is None", *[f"native is not {p.name}_" for p in arrays]])
     return [
         f"{NATIVE} = home.{NATIVE}",
         "try:",
@@ -283,7 +315,7 @@ def _unshared_call(declaration: Declaration, arrays: list[Parameter]) -> list[st
         "    pass",
         "else:",
         "    result = new()",
-        f"    result._native = native if {is_new} else unshared(native, ({', '.join(natives)},), home)",
+        f"    result._native = native if {is_new} else unshared(native, {given}, home)",
         "    result._home = home",
         "    return result",
     ]

@@ -123,7 +123,7 @@ class Declaration:
         self.mirror: Callable[..., Any]
         """The body that takes the right operand first, if it has one."""
         self.of_ndarrays: Callable[..., Any]
-        """The body for a first array that is an ndarray, if it has one."""
+        """The body for ndarrays, if it has one."""
         self.name = function.__name__
         annotations = function.__annotations__
         self.result = str(annotations.get("return", ""))
@@ -203,13 +203,12 @@ class Declaration:
 
         Python asks another way for operators, and tuples of results are made another way.
         """
-        arrays = [p for p in self.parameters if p.role in (ARRAY, WEAK, SEQUENCE)]
-        return (
-            self.result == "Array"
-            and not self.is_reflected
-            and bool(arrays)
-            and all(p.role is not SEQUENCE and p.name != "self" for p in arrays)
-        )
+        return self.result == "Array" and not self.is_reflected and all(p.name != "self" for p in self.parameters)
+
+    @property
+    def gives_new_memory(self) -> bool:
+        """Whether no result of two arrays is a view of one of them."""
+        return self.fit.broadcasts or self.fit is _diagnosis.FITS["product"]
 
     def mirrored(self) -> Declaration:
         """The same with its operands written the other way round."""

@@ -49,6 +49,8 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 SCALARS: Final = frozenset({bool, int, float, complex})
+_GENERICS: Final = frozenset({np.dtype(name).type for name in _dtypes.STANDARD})
+"""NumPy's own scalars, which have a dtype as ndarrays do."""
 
 _ndarray: Final = np.ndarray
 
@@ -65,6 +67,9 @@ scope: Final[dict[str, Any]] = {
     "LISTS": (list, tuple),
     "LARGE": _machine.LARGE,
     "ndarray": _ndarray,
+    "ndarray_of": np.asarray,
+    "NUMPYS": _GENERICS | {_ndarray},
+    "OPERANDS": SCALARS | _GENERICS | {_ndarray},
     "POWERS": POWERS,
     "prod": math.prod,
     "sum_of": sum,
@@ -162,13 +167,24 @@ def _mirror(declaration: Declaration, *operands: Any) -> Any:
 
 
 def _of_ndarrays(declaration: Declaration, *values: Any) -> Any:
-    """Call a function whose first array is an ndarray.
+    """Call a function of ndarrays, or of some beside Arrays.
 
     From then on a body stands in for it that unwraps none, while there are few elements.
     """
     form = _body.source_of_ndarrays(declaration)
     declaration.of_ndarrays = _executed(form, declaration.function, declaration, call, " of ndarrays")
     return declaration.of_ndarrays(*values)
+
+
+def _dtype_in_numpy(value: Any) -> Any:
+    """NumPy's dtype of an ndarray, or of an Array that is there.
+
+    None for anything else.
+    """
+    home: Home = scope["NUMPY"]
+    if is_array(value):
+        return value._native.dtype if value._home is home else None
+    return value.dtype if type(value) is _ndarray and value.dtype in home.dtypes else None
 
 
 class Operator(NamedTuple):
@@ -736,7 +752,9 @@ def _native_dtype(home: Home, wanted: Any) -> Any:
     return home.backend.native_dtype(_dtypes.dtype(wanted).name)
 
 
-scope.update(read=read, wrapped=wrapped, scalar_beside=_scalar_beside, unshared=unshared)
+scope.update(
+    read=read, wrapped=wrapped, scalar_beside=_scalar_beside, unshared=unshared, dtype_in_numpy=_dtype_in_numpy
+)
 
 
 def _comparable(operands: Sequence[Any]) -> list[Any]:

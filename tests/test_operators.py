@@ -415,7 +415,16 @@ OF_NDARRAYS: dict[str, Callable[[Any, Any, Any], xp.Array]] = {
     "a view": lambda x, _y, _b: xp.reshape(x, (3, 1)),
     "indices": lambda x, _y, _b: xp.take(x, np.asarray([2, 0])),
     "beside an Array": lambda x, y, b: xp.where(b, xp.asarray(x), y),
+    "beside an Array and a scalar": lambda x, _y, b: xp.where(b, xp.asarray(x), 2),
+    "an Array first": lambda x, y, _b: xp.vecdot(xp.asarray(x), y),
+    "joined": lambda x, y, _b: xp.concat([x, y, x]),
+    "joined beside an Array": lambda x, y, _b: xp.stack((xp.asarray(x), y), axis=1),
+    "a scalar of NumPy": lambda x, _y, _b: xp.multiply(xp.asarray(x, dtype=xp.float32), np.float64(0.1)),
+    "a scalar of NumPy first": lambda x, _y, _b: xp.subtract(np.int8(3), xp.asarray(x)),
+    "an operator": lambda x, _y, _b: np.float32(0.5) - xp.asarray(x),
     "a submodule": lambda x, _y, _b: xp.linalg.vector_norm(x),
+    "read at a mask": lambda x, _y, b: xp.asarray(x)[b],
+    "read at indices": lambda x, _y, _b: xp.asarray(x)[np.asarray([2, -1])],
 }
 
 
