@@ -251,23 +251,22 @@ def _unmeasured(
 
 
 def decide(
-    function: str, arrays: Sequence[Any], candidates: tuple[str, ...] | None = None, *, has_axis: bool = False
+    function: str, arrays: Sequence[Any], candidates: tuple[str, ...] | None = None, *, axis: _cost.Axis = None
 ) -> Decision:
     """Where a call with these free Arrays runs, and why.
 
-    It runs on one of `candidates` if there are any. `has_axis` says whether a function whose class `is_by_axis` goes
-    along another axis than if none is named.
+    It runs on one of `candidates` if there are any. `axis` is that of a function whose class `is_by_axis`.
     """
     known = model()  # where each call is recorded, nobody else has looked
     shapes = shapes_of(arrays)
     if known is None:
         return _unmeasured(function, arrays, shapes, candidates)
     dtypes = tuple([a._home.dtype(a._native) for a in arrays])
-    prospect = _machine.prospect_of(function, shapes, dtypes, has_axis)
+    prospect = _machine.prospect_of(function, shapes, dtypes, axis)
     known = prospect.known or known  # a thread may have left a backend out meanwhile
     is_at_home = candidates is None and all(a._home.backend.library == NUMPY for a in arrays)
     if prospect.is_numpys and is_at_home:
-        _note_resident(arrays, Resident(prospect), has_axis=has_axis)
+        _note_resident(arrays, Resident(prospect), axis=axis)
         if all(account_of(a) is None for a in arrays):
             return _of_numpy(function, arrays, shapes, prospect)
     sizes = [math.prod(shape) * dtype.itemsize for shape, dtype in zip(shapes, dtypes, strict=True)]
@@ -279,12 +278,12 @@ def decide(
     making = _Making(decision, arrays, sizes, dtypes, prospect.call, prospect, known, candidates)
     best = making.choose()
     if is_at_home and best == NUMPY and making.offers:
-        making.note(has_axis=has_axis)
+        making.note(axis=axis)
     making.book(making.settle(best))
     return decision
 
 
-def _note_resident(arrays: Sequence[Any], found: Resident, *, has_axis: bool) -> None:
+def _note_resident(arrays: Sequence[Any], found: Resident, *, axis: _cost.Axis) -> None:
     """Let calls like this one, of Arrays in NumPy, be decided about no more.
 
     They are as long as nobody of `found.waits` is worth it.
@@ -292,7 +291,7 @@ def _note_resident(arrays: Sequence[Any], found: Resident, *, has_axis: bool) ->
     calls = calls_of_numpy(found.prospect.key[0])
     if len(calls) >= _machine.MOST_CALLS:
         calls.clear()
-    calls[(has_axis, *[part for a in arrays for part in (a._native.shape, a._native.dtype)])] = found
+    calls[(axis, *[part for a in arrays for part in (a._native.shape, a._native.dtype)])] = found
 
 
 def missed_by_resident(found: Resident, arrays: Sequence[Any]) -> Account | None:
@@ -409,7 +408,7 @@ class _Making:
                 decision.reason = why_moving(stay.name, pays_alone=price.pays_alone)
         return best
 
-    def note(self, *, has_axis: bool) -> None:
+    def note(self, *, axis: _cost.Axis) -> None:
         """Decide about no call like this until an offer may pay.
 
         It stays in NumPy, where its inputs are, as on each other backend something must be bought first.
@@ -423,7 +422,7 @@ class _Making:
             if not offer.once or weigh(self.stay, best).pays_alone:
                 return
             waits.append(Wait(offer.name, None if is_imported else package, needed(self.stay, best)))
-        _note_resident(self.arrays, Resident(self.prospect, tuple(waits)), has_axis=has_axis)
+        _note_resident(self.arrays, Resident(self.prospect, tuple(waits)), axis=axis)
 
     def settle(self, best: str) -> str:
         """Turn the decision to what was chosen, if a policy leaves it in.

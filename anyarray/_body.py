@@ -370,8 +370,8 @@ def _is_settled(declaration: Declaration, arrays: list[Parameter]) -> str:
             f" and (type({name}) is not Array or {name}._home is home and"
             f" (elements * {name}._native.size < limit.elements or {name}._native.shape == {first}._native.shape))"
         )
-    has_axis = [] if declaration.axis_at is None else [f"has_axis=axis != {declaration.usual_axis}"]
-    numpys = f"home is NUMPY and ({small} or stays({', '.join([p.name for p in arrays] + has_axis)}))"
+    axis = [] if declaration.axis_at is None else ["axis=axis"]
+    numpys = f"home is NUMPY and ({small} or stays({', '.join([p.name for p in arrays] + axis)}))"
     return f"backend is BY_COST and ({numpys} or home.placed)"
 
 

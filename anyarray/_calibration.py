@@ -74,7 +74,9 @@ WIDER: Final = 3.0
 ROUNDS_OF_ROUTES: Final = 3
 """So often transfers are measured, spread over the time."""
 PATIENCE: Final = 3
-"""Times in a row that threads do not come to rest before they are waited for no more."""
+"""Times in a row that threads do not come to rest before they are waited for but now and then."""
+WEARY: Final = 5.0
+"""Seconds for which they are not waited for then."""
 
 
 Run = Callable[[int], None]
@@ -109,6 +111,8 @@ class Turns:
         self._last = ""
         self._restless = 0
         """How many times in a row threads did not come to rest; some thread of the process may always work."""
+        self._patient_from = -math.inf
+        """When they are waited for again."""
         self._others = 0.0
         """Processor seconds of all other threads at the last rest."""
 
@@ -125,8 +129,10 @@ class Turns:
         To look takes 5 ms.
         """
         others = time.process_time() - time.thread_time()
-        if self._restless < PATIENCE and others - self._others > IDLE:
+        if others - self._others > IDLE and time.perf_counter() >= self._patient_from:
             self._restless = 0 if rest() else self._restless + 1
+            if self._restless >= PATIENCE:
+                self._patient_from = time.perf_counter() + WEARY
             others = time.process_time() - time.thread_time()
         self._others = others
 

@@ -66,8 +66,11 @@ def _positive(random: np.random.Generator, n: int, dtype: Any) -> Host:
 
 
 def _short_rows(random: np.random.Generator, n: int, dtype: Any) -> Host:
-    length = _cost.LONG_ROW // _cost.SLIMMEST
-    return _vector(random, n // length * length, dtype).reshape(-1, length)
+    return _vector(random, n // _cost.SHORT_ROW * _cost.SHORT_ROW, dtype).reshape(-1, _cost.SHORT_ROW)
+
+
+def _tiny_rows(random: np.random.Generator, n: int, dtype: Any) -> Host:
+    return _vector(random, n // _cost.TINY_ROW * _cost.TINY_ROW, dtype).reshape(-1, _cost.TINY_ROW)
 
 
 def _slim(random: np.random.Generator, n: int, dtype: Any) -> Host:
@@ -116,6 +119,8 @@ ODD: Final[dict[str, Maker]] = {
 
 LONG: Final = (1 << 6, 1 << 14, 400_000, 2_500_000, 10_000_000, 1 << 26)
 """The second last is beyond 32 MiB, from where on the C library gets new memory from the system for every array."""
+FEW: Final = LONG[:1] + LONG[2:4] + LONG[-1:]
+"""For what hardly differs from a class that is measured at all sizes."""
 SQUARE: Final = (4**2, 64**2, 192**2, 512**2, 1200**2, 4000**2)
 SLIM: Final = tuple(_cost.SLIMMEST * columns**2 for columns in (2, 16, 32, 64, 200))
 
@@ -135,6 +140,9 @@ INPUTS: Final[dict[str, Inputs]] = {
     "sum of short rows": Inputs(LONG, _short_rows),
     "extremum of short rows": Inputs(LONG, _short_rows),
     "variance of short rows": Inputs(LONG, _short_rows),
+    "sum of tiny rows": Inputs(FEW, _tiny_rows),
+    "extremum of tiny rows": Inputs(FEW, _tiny_rows),
+    "variance of tiny rows": Inputs(FEW, _tiny_rows),
     "search": Inputs(LONG, all=_sought),
     "unique": Inputs(LONG, _numbers),
     "matmul": Inputs(SQUARE, _matrix),
@@ -197,6 +205,9 @@ MEANT: Final[Mapping[str, Callable[..., Any]]] = {
     "sum of short rows": functools.partial(statistical.sum, axis=-1),
     "extremum of short rows": functools.partial(statistical.max, axis=-1),
     "variance of short rows": functools.partial(statistical.var, axis=-1),
+    "sum of tiny rows": functools.partial(statistical.sum, axis=-1),
+    "extremum of tiny rows": functools.partial(statistical.max, axis=-1),
+    "variance of tiny rows": functools.partial(statistical.var, axis=-1),
     "fft of columns": functools.partial(fft.fft, axis=0),
     "svd of a slim matrix": functools.partial(linalg.svd, full_matrices=False),
 }

@@ -347,7 +347,7 @@ def home_of_call(function: str, homes: Iterable[Home], traced: Home | None = Non
     return automatic_home(homes)
 
 
-def decision(function: str, arrays: Sequence[Any], *, is_traced: bool, has_axis: bool) -> Decision | None:
+def decision(function: str, arrays: Sequence[Any], *, is_traced: bool, axis: _cost.Axis) -> Decision | None:
     """The decision about a call with these Arrays.
 
     None if there is nothing to decide, or nobody to decide it.
@@ -364,7 +364,7 @@ def decision(function: str, arrays: Sequence[Any], *, is_traced: bool, has_axis:
         home = home_of_call(function, [a._home for a in arrays])
         found = _automatic.settled(function, arrays, home, f"an input is placed on {home.backend}")
     else:
-        found = _automatic.decide(function, arrays, choice.candidates, has_axis=has_axis)
+        found = _automatic.decide(function, arrays, choice.candidates, axis=axis)
     for record in choice.records:
         record.append(found)
     return found

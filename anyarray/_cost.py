@@ -4,7 +4,8 @@ A function belongs to a *class* of functions whose time grows alike; one of each
 others at one, which tells how many times longer they work. The size of a call is its *work*, in the unit that time
 follows: elements of the broadcast inputs, n log n for sorts and transforms, 2mnk for products, n^3 for factorisations.
 Matrices far from square are measured apart, and between the two it is interpolated by how far; so are reductions of
-short rows, for each of which some libraries take some time. A product takes at least what reading its matrices takes,
+short rows, for each of which some libraries take some time, and of tiny ones, which NumPy's backend reduces by columns.
+A product takes at least what reading its matrices takes,
 which products with a vector show. Between measured points time is interpolated on log-log axes, below the first it is
 that of the first (launching is all there is), beyond the last it grows with the work.
 """
@@ -24,6 +25,8 @@ from anyarray._dtypes import DType
 NUMPY: Final = "numpy"
 """The backend with which all others are compared, and the home of free data."""
 Shape = tuple[int, ...]
+Axis = int | tuple[int, ...] | None
+"""What a function is told of axes; None if nothing, or if it does not matter for the time."""
 
 
 class Work(NamedTuple):
@@ -78,7 +81,7 @@ def _product(shapes: Sequence[Shape]) -> Work:
     return Work(2.0 * stack * m * n * k, stack * m * n)
 
 
-def _product_shape(shapes: Sequence[Shape]) -> Shape:
+def _product_shape(shapes: Sequence[Shape], axis: Axis) -> Shape:
     return _lengths(shapes)[1:]
 
 
@@ -92,12 +95,31 @@ def _outer(shapes: Sequence[Shape]) -> Work:
     return Work(amount, amount)
 
 
-def _row_lengths(shapes: Sequence[Shape]) -> Shape:
-    """Of a reduction along an axis: `LONG_ROW`, and a row's length up to it.
+def _row_length(shape: Shape, axis: Axis) -> int:
+    """The elements that lie in memory one by one and NumPy reduces at once.
 
-    A row need not be longer than that. Along whichever axis: NumPy goes over memory row by row, that of the last axis.
+    `LONG_ROW` if they are as many as can matter.
     """
-    return LONG_ROW, min(shapes[0][-1], LONG_ROW)
+    if axis in (None, ()) or not shape:
+        return LONG_ROW
+    reduced = {one % len(shape) for one in ((axis,) if isinstance(axis, int) else axis)}
+    last = len(shape) - 1
+    if last in reduced:
+        whole = next((one for one in range(last, -1, -1) if one not in reduced), -1)
+        return min(math.prod(shape[whole + 1 :]), LONG_ROW)
+    together = math.prod(shape[max(reduced) + 1 :])
+    if reduced == {0} and together <= NARROW_ROW:
+        return LONG_ROW
+    return min(max(together, SHORT_ROW), LONG_ROW)
+
+
+def _row_lengths(shapes: Sequence[Shape], axis: Axis) -> Shape:
+    return LONG_ROW, _row_length(shapes[0], axis)
+
+
+def _columns(shapes: Sequence[Shape], axis: Axis) -> Shape:
+    """Of a transform: as far from square as counts, unless it is of rows."""
+    return (1, 1) if axis in (None, -1, len(shapes[0]) - 1) else (SLIMMEST, 1)
 
 
 def _factorised(shapes: Sequence[Shape]) -> Work:
@@ -132,10 +154,12 @@ class FunctionClass(NamedTuple):
     """The function that is measured at many sizes."""
     slim: str = ""
     """The class of the same functions on matrices far from square."""
-    lengths: Callable[[Sequence[Shape]], Shape] = lambda shapes: shapes[0][-2:]
+    tiny: str = ""
+    """The class of the same reductions of rows shorter than `SHORT_ROW`."""
+    lengths: Callable[[Sequence[Shape], Axis], Shape] = lambda shapes, axis: shapes[0][-2:]
     """What has to be equal in a square one."""
     is_by_axis: bool = False
-    """Whether only an axis makes a call slim, another than if none is named."""
+    """Whether it hangs on the axis how slim a call is."""
     least: str = ""
     """A class whose time it takes at least, and all of it if one of the lengths is 1."""
     is_elementwise: bool = False
@@ -144,25 +168,37 @@ class FunctionClass(NamedTuple):
 
 SLIMMEST: Final = 256
 """How many times longer than wide are the matrices that count as far from square."""
-LONG_ROW: Final = 2048
-"""Elements of a row from which it does not matter how many there are; those `SLIMMEST` times shorter are short."""
+LONG_ROW: Final = 4096
+"""Elements of a row from which it does not matter how many there are."""
+SHORT_ROW: Final = LONG_ROW // SLIMMEST
+"""Elements of the rows that count as short; what has fewer is tiny, and reduced by columns in NumPy."""
+TINY_ROW: Final = 4
+"""Elements of the tiny rows that are measured."""
+NARROW_ROW: Final = 64
+"""Elements of rows many of which NumPy's backend takes for one, if it goes down them."""
 
 
 CLASSES: Final[dict[str, FunctionClass]] = {
     "arithmetic": FunctionClass(_elements, 1, "biufc", "add", is_elementwise=True),
     "transcendental": FunctionClass(_elements, 1, "iuf", "exp", is_elementwise=True),
     "sum": FunctionClass(
-        _reduced, 1, "biufc", "sum", slim="sum of short rows", lengths=_row_lengths, is_by_axis=True
+        _reduced, 1, "biufc", "sum",
+        slim="sum of short rows", tiny="sum of tiny rows", lengths=_row_lengths, is_by_axis=True,
     ),
     "sum of short rows": FunctionClass(_reduced, 1, "biufc", "sum"),
+    "sum of tiny rows": FunctionClass(_reduced, 1, "biufc", "sum"),
     "extremum": FunctionClass(
-        _reduced, 1, "biuf", "max", slim="extremum of short rows", lengths=_row_lengths, is_by_axis=True
+        _reduced, 1, "biuf", "max",
+        slim="extremum of short rows", tiny="extremum of tiny rows", lengths=_row_lengths, is_by_axis=True,
     ),
     "extremum of short rows": FunctionClass(_reduced, 1, "biuf", "max"),
+    "extremum of tiny rows": FunctionClass(_reduced, 1, "biuf", "max"),
     "variance": FunctionClass(
-        _reduced, 1, "iuf", "var", slim="variance of short rows", lengths=_row_lengths, is_by_axis=True
+        _reduced, 1, "iuf", "var",
+        slim="variance of short rows", tiny="variance of tiny rows", lengths=_row_lengths, is_by_axis=True,
     ),
     "variance of short rows": FunctionClass(_reduced, 1, "iuf", "var"),
+    "variance of tiny rows": FunctionClass(_reduced, 1, "iuf", "var"),
     "cumulative": FunctionClass(_elements, 1, "iuf", "cumulative_sum"),
     "sort": FunctionClass(_ordered, 1, "iuf", "sort"),
     "argsort": FunctionClass(_ordered, 1, "iuf", "argsort"),
@@ -177,7 +213,7 @@ CLASSES: Final[dict[str, FunctionClass]] = {
     "dot": FunctionClass(_elements, 1, "fc", "vecdot"),
     "outer": FunctionClass(_outer, 2, "fc", "outer"),
     "fft": FunctionClass(
-        _ordered, 1, "fc", "fft", slim="fft of columns", lengths=lambda shapes: (SLIMMEST, 1), is_by_axis=True
+        _ordered, 1, "fc", "fft", slim="fft of columns", lengths=_columns, is_by_axis=True
     ),
     "fft of columns": FunctionClass(_ordered, 1, "fc", "fft"),
     "fft of all axes": FunctionClass(_distinguished, 1, "fc", "fftn"),
@@ -230,6 +266,12 @@ class_of: Final[dict[str, str]] = {}
 """The class of a function, as declared."""
 like: Final[dict[str, Like]] = {}
 """What a function that no class has is predicted as, as declared."""
+
+
+def _variants(kind: str) -> tuple[str, ...]:
+    """The class, and those of the same functions on other shapes."""
+    row = CLASSES[kind]
+    return tuple([one for one in (kind, row.slim, row.tiny, row.least) if one])
 
 
 def classify(function: str, cost: str) -> None:
@@ -292,10 +334,10 @@ class Call(NamedTuple):
     """A class whose time for so much work it takes at least."""
 
 
-def call(function: str, shapes: Sequence[Shape], dtypes: Sequence[DType], *, has_axis: bool = False) -> Call | None:
+def call(function: str, shapes: Sequence[Shape], dtypes: Sequence[DType], *, axis: Axis = None) -> Call | None:
     """The call of a function with inputs of these shapes and dtypes.
 
-    None if no measurement speaks for it.
+    `axis` counts for functions of a class that `is_by_axis`. None if no measurement speaks for it.
     """
     other = like.get(function)
     if other is not None:
@@ -319,14 +361,16 @@ def call(function: str, shapes: Sequence[Shape], dtypes: Sequence[DType], *, has
         work = row.work(shapes)
         if row.work is _elements and any(dtype.kind == "c" for dtype in dtypes):
             work = Work(2 * work.amount, work.results)  # elements are measured with real numbers
-        if not row.slim or (row.is_by_axis and not has_axis):
+        if not row.slim:
             return Call(function, kind, width, work, widest)
-        lengths = row.lengths(shapes)
+        lengths = row.lengths(shapes, axis)
     except (ValueError, IndexError):
         return None  # too few axes: the call itself says so
     least = (row.least, CLASSES[row.least].work(shapes).amount) if row.least else None
     if least is not None and min(lengths) <= 1:
         return Call(function, least[0], width, Work(least[1], work.results), widest)
+    if row.tiny and min(lengths) < SHORT_ROW:
+        return Call(function, row.tiny, width, work, widest)
     ratio = max(*lengths, 1) / max(min(lengths), 1)
     return Call(function, kind, width, work, widest, min(1.0, math.log(ratio) / math.log(SLIMMEST)), least)
 
@@ -483,8 +527,7 @@ class Model(NamedTuple):
             return math.inf
         return min(
             self._elements_of(one, self.crossover(one, width, name, function))
-            for one in (kind, CLASSES[kind].slim, CLASSES[kind].least)
-            if one
+            for one in _variants(kind)
             for width in widths
             for name in others
         )
@@ -501,8 +544,7 @@ class Model(NamedTuple):
             return math.inf
         return min(
             self._elements_of(one, self._work_in_numpy(one, width, function, LOOKED * DECIDING))
-            for one in (kind, CLASSES[kind].slim, CLASSES[kind].least)
-            if one
+            for one in _variants(kind)
             for width in widths
         )
 

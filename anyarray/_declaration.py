@@ -112,7 +112,7 @@ class Declaration:
     __slots__ = (
         "alike", "axis_at", "batch", "cost", "fit", "function", "is_comparison", "is_positional", "is_power",
         "is_reflected", "mirror", "name", "of_ndarrays", "parameters", "promotion", "result", "result_class",
-        "taken_at", "timed", "usual_axis",
+        "taken_at", "timed",
     )  # fmt: skip
 
     def __init__(self, function: Callable[..., Any], words: dict[str, str]) -> None:
@@ -143,7 +143,6 @@ class Declaration:
         row = _cost.CLASSES.get(self.cost)
         self.axis_at = [p.name for p in self.parameters].index("axis") if row and row.is_by_axis else None
         """The place of `axis`, if it counts for the time of a call."""
-        self.usual_axis = None if self.axis_at is None else inspect.signature(function).parameters["axis"].default
         self.alike = words.pop("alike", "")
         self.timed = self._word("timed", words, TIMED)
         is_for_scalars = any(p.role is WEAK for p in self.parameters)

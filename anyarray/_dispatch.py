@@ -261,24 +261,24 @@ def _staying(function: str) -> Callable[..., bool]:
     """
     calls = _machine.calls_of_numpy(function)
 
-    def stays(*arguments: Any, has_axis: bool = False) -> bool:
-        found, arrays = _resident(calls, arguments, has_axis)
+    def stays(*arguments: Any, axis: Any = None) -> bool:
+        found, arrays = _resident(calls, arguments, axis)
         return found is not None and not found.waits and all(_accounts.account_of(a) is None for a in arrays)
 
     return stays
 
 
 def _resident(
-    calls: Mapping[Any, Resident], arguments: Iterable[Any], has_axis: bool
+    calls: Mapping[Any, Resident], arguments: Iterable[Any], axis: Any
 ) -> tuple[Resident | None, list[Array]]:
     """Of the calls that stay in NumPy the one of these, if any.
 
     With it come the Arrays among them.
     """
-    key: list[Any] = [has_axis]
+    key: list[Any] = [axis]
     arrays: list[Array] = []
-    if type(has_axis) is not bool:
-        return None, arrays  # of axes in an ndarray, to be read first
+    if not (axis is None or type(axis) is int or (type(axis) is tuple and all(type(one) is int for one in axis))):
+        return None, arrays  # to be read first
     for one in arguments:
         if is_array(one):
             if one._home is not scope["NUMPY"]:
@@ -360,9 +360,8 @@ def _missed_in_numpy(declaration: Declaration, values: Sequence[Any]) -> Account
     choice = _choice.current()
     if choice.backend is not _choice.BY_COST or choice.candidates is not None:
         return None
-    at = declaration.axis_at
-    has_axis = at is not None and values[at] != declaration.usual_axis
-    found, arrays = _resident(_machine.calls_of_numpy(declaration.name), values, has_axis)
+    axis = None if declaration.axis_at is None else values[declaration.axis_at]
+    found, arrays = _resident(_machine.calls_of_numpy(declaration.name), values, axis)
     return None if found is None else _automatic.missed_by_resident(found, arrays)
 
 
@@ -380,8 +379,8 @@ def _call_anywhere(declaration: Declaration, values: Sequence[Any]) -> Any:
         _refuse_no_arrays(declaration, values)
     name = declaration.name
     traced = _traced_home(arrays)
-    has_axis = declaration.axis_at is not None and prepared[declaration.axis_at] != declaration.usual_axis
-    decision = _choice.decision(name, arrays, is_traced=traced is not None, has_axis=has_axis)
+    axis = None if declaration.axis_at is None else prepared[declaration.axis_at]
+    decision = _choice.decision(name, arrays, is_traced=traced is not None, axis=axis)
     if decision is None:
         home = _choice.home_of_call(name, [a._home for a in arrays], traced)
         return _called(declaration, prepared, home)

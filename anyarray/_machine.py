@@ -224,9 +224,9 @@ class Wait(NamedTuple):
 
 
 @functools.lru_cache(maxsize=4096)
-def prospect_of(function: str, shapes: tuple[Shape, ...], dtypes: tuple[DType, ...], has_axis: bool) -> Prospect:
-    known, found = state.model, _cost.call(function, shapes, dtypes, has_axis=has_axis)
-    key = (function, shapes, tuple([dtype.name for dtype in dtypes]), has_axis)
+def prospect_of(function: str, shapes: tuple[Shape, ...], dtypes: tuple[DType, ...], axis: _cost.Axis) -> Prospect:
+    known, found = state.model, _cost.call(function, shapes, dtypes, axis=axis)
+    key = (function, shapes, tuple([dtype.name for dtype in dtypes]), axis)
     if known is None or found is None:
         return Prospect(None, {}, key, True, known)
     predicted = {name: known.seconds(name, found) for name in known.backends}

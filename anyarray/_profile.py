@@ -27,7 +27,7 @@ import platformdirs
 
 from anyarray import _backend, _cost
 
-FORMAT: Final = 3
+FORMAT: Final = 4
 """Of the file; another number is another meaning."""
 
 

@@ -5,6 +5,7 @@ Measuring, on little, and the command are tested, too.
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import tempfile
@@ -18,6 +19,7 @@ import pytest
 import anyarray as xp
 from anyarray import _automatic, _backend, _calibration, _cells, _cost, _declaration, _machine, _profile
 from anyarray.__main__ import main
+from anyarray.backends import _rows
 
 MEASURED: Final[dict[str, Any]] = {
     "backends": {
@@ -330,6 +332,21 @@ def test_threads_that_do_not_rest_once_are_waited_for_again(monkeypatch: pytest.
     assert next(rests, None) is None
 
 
+def test_threads_that_never_rest_are_waited_for_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    waited: list[float] = []
+    clock = iter(range(1000))  # a second a look
+    monkeypatch.setattr(_calibration.time, "perf_counter", lambda: float(next(clock)))
+    monkeypatch.setattr(_calibration, "rest", lambda: bool(waited.append(time.perf_counter())))
+    monkeypatch.setattr(_calibration, "IDLE", -math.inf)
+    turns = _calibration.Turns()
+    for _ in range(100):
+        turns._rest()
+    apart = [later - earlier for earlier, later in itertools.pairwise(waited)]
+    assert max(apart[: _calibration.PATIENCE - 1]) < _calibration.WEARY
+    assert min(apart[_calibration.PATIENCE :]) > _calibration.WEARY
+    assert len(apart) > 10
+
+
 def test_every_class_can_be_measured() -> None:
     numpy = xp.device("numpy")
     for kind in (*_cost.CLASSES, _cells.FUSED):
@@ -366,9 +383,9 @@ def proportional(*kinds: str, each: float = 1e-9, launch: float = 1e-6) -> dict[
 
 
 def seconds_of(
-    model: _cost.Model, function: str, *shapes: tuple[int, ...], dtype: xp.DType = xp.float64, has_axis: bool = False
+    model: _cost.Model, function: str, *shapes: tuple[int, ...], dtype: xp.DType = xp.float64, axis: _cost.Axis = None
 ) -> float:
-    call = _cost.call(function, shapes, [dtype] * len(shapes), has_axis=has_axis)
+    call = _cost.call(function, shapes, [dtype] * len(shapes), axis=axis)
     assert call is not None
     seconds = model.seconds("numpy", call)
     assert seconds is not None
@@ -384,18 +401,44 @@ def test_a_matrix_is_taken_for_a_slim_one_by_how_slim_it_is() -> None:
 
 
 def test_a_reduction_along_an_axis_is_one_of_rows_by_how_short_they_are() -> None:
-    curves = {**proportional("sum", each=1e-9), **proportional("sum of short rows", each=1e-7)}
+    curves = {
+        **proportional("sum", each=1e-9),
+        **proportional("sum of short rows", each=1e-7),
+        **proportional("sum of tiny rows", each=1e-8),
+    }
     model = _cost.Model({"numpy": _cost.Costs(curves)}, {})
-    assert seconds_of(model, "sum", (125_000, 8)) == pytest.approx(1e-3, rel=1e-2)
-    assert seconds_of(model, "sum", (125_000, 8), has_axis=True) == pytest.approx(0.1, rel=1e-2)
-    assert seconds_of(model, "mean", (7812, 128), has_axis=True) == pytest.approx(1e-2, rel=1e-2)
-    assert seconds_of(model, "sum", (1000, 4096), has_axis=True) == pytest.approx(4.1e-3, rel=1e-2)
+    short, middle, long = 1e-7 * 1e6, 1e-8 * 1e6, 1e-9 * 1e6
+    for shape, axis, seconds in [
+        ((62_500, 16), None, long),
+        ((62_500, 16), 1, short),
+        ((62_500, 16), -1, short),
+        ((62_500, 16), 0, long),  # many narrow rows at once
+        ((3906, 256), 1, middle),
+        ((3906, 256), 0, middle),
+        ((244, 4096), 1, long),
+        ((15_625, 4, 16), 2, short),
+        ((15_625, 4, 16), (1, 2), short**0.75 * long**0.25),  # rows of 64
+        ((15_625, 4, 16), (0, 1, 2), long),
+        ((15_625, 4, 16), 1, short),
+        ((15_625, 4, 16), 0, long),
+        ((15_625, 4, 16), (), long),
+        ((250_000, 4), 1, 1e-8 * 1e6),
+        ((1_000_000, 1), 1, 1e-8 * 1e6),
+    ]:
+        for function in ("sum", "mean"):
+            assert seconds_of(model, function, shape, axis=axis) == pytest.approx(seconds, rel=0.02), (shape, axis)
+
+
+def test_the_model_counts_rows_as_numpy_s_backend_takes_them() -> None:
+    assert _cost.SHORT_ROW == _rows.SHORT + 1
+    assert _cost.NARROW_ROW == _rows.NARROW
+    assert _cost.TINY_ROW <= _rows.SHORT
 
 
 def test_a_transform_along_another_axis_than_the_last_is_one_of_columns() -> None:
     curves = {**proportional("fft", each=1e-9), **proportional("fft of columns", each=1e-8)}
     model = _cost.Model({"numpy": _cost.Costs(curves)}, {})
-    last, first = (seconds_of(model, "ifft", (1024, 1024), dtype=xp.complex64, has_axis=one) for one in (False, True))
+    last, first = (seconds_of(model, "ifft", (1024, 1024), dtype=xp.complex64, axis=one) for one in (-1, 0))
     assert first == pytest.approx(10 * last, rel=1e-2)
 
 

@@ -17,9 +17,9 @@ Host = npt.NDArray[Any]
 
 MANY: Final = 1 << 11
 """Elements from which on it takes less."""
-_SHORT: Final = 15
+SHORT: Final = 15
 """Elements of a row up to which columns are sooner."""
-_NARROW: Final = 64
+NARROW: Final = 64
 """Elements of a row up to which many at once are reduced sooner."""
 _AT_ONCE: Final = 512
 """Elements that are reduced as one row."""
@@ -33,8 +33,8 @@ def are_short(x: Host, axis: Any) -> bool:
     if type(axis) is not int or x.ndim < 2 or x.itemsize == 2 or not x.flags.c_contiguous:
         return False
     if axis == -1 or axis == x.ndim - 1:
-        return 1 < x.shape[-1] <= _SHORT
-    return (axis == 0 or axis == -x.ndim) and x.shape[0] < x.size <= x.shape[0] * _NARROW
+        return 1 < x.shape[-1] <= SHORT
+    return (axis == 0 or axis == -x.ndim) and x.shape[0] < x.size <= x.shape[0] * NARROW
 
 
 def reduced(ufunc: np.ufunc, x: Host, axis: Any, keepdims: bool = False) -> Host:
