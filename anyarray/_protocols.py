@@ -30,16 +30,8 @@ def ufunc(
     """
     name = function.__name__
     ours = getattr(namespace, ALIASES.get(name, name), None)
-    if method == "__call__" and not kwargs and ours is not None:
-        array = _dispatch.scope["Array"]
-        for one in inputs:
-            if type(one) is not array and type(one) not in _MUTE:
-                break
-        else:  # as below, for the most common, in less time
-            try:
-                return ours(*inputs)
-            except (_errors.ArgumentTypeError, _errors.ArgumentValueError):
-                pass  # but NumPy may take it
+    if ours is not None and getattr(np, name, None) is function:
+        UFUNCS[function] = ours
     out: list[Any] = []
     if "out" in kwargs:
         out = [one for one in kwargs["out"] if one is not None]
@@ -49,7 +41,7 @@ def ufunc(
             f"{name}.at: writes to its first input. Use x[indices] += ... if no index comes twice, else an ndarray"
         )
 
-    others = [one for one in (*inputs, *out) if type(one) not in _MUTE and _answers_for_itself(type(one))]
+    others = [one for one in (*inputs, *out) if type(one) not in MUTE and _answers_for_itself(type(one))]
     for other in others:
         result = other.__array_ufunc__(function, method, *inputs, **kwargs)
         if result is not NotImplemented:
@@ -76,8 +68,10 @@ def ufunc(
     return out[0]
 
 
-_MUTE: Final = frozenset({np.ndarray, *_dispatch.SCALARS})
+MUTE: Final = frozenset({np.ndarray, *_dispatch.SCALARS})
 """Classes that most operands have, and that have no ufuncs of their own."""
+UFUNCS: Final[dict[np.ufunc, Callable[..., Any]]] = {}
+"""Our functions by NumPy's ufunc, of those that were applied before."""
 
 
 def _answers_for_itself(kind: type) -> bool:
