@@ -81,11 +81,15 @@ def arange(
 
     Source: array API 2025.12, creation_functions.arange.
     """
+    is_usual = dtype is None and _defaults()[int] is _dtypes.int64
+    if is_usual and stop is None and step == 1 and type(start) is int and 0 <= start * 8 < _SMALL:
+        home = _choice.chosen_home(device)
+        if home is _NUMPY:  # as below, for the most common, in two thirds of the time
+            return wrap(_arange(start), home)
     low: Any
     high: Any
     low, high, gap = (0, start, step) if stop is None else (start, stop, step)
     kind: type[Any] = int
-    is_usual = dtype is None and _defaults()[int] is _dtypes.int64
     are_ints = type(low) is type(high) is type(gap) is int
     if not (is_usual and are_ints and gap and -_FEW < low < _FEW and -_FEW < high < _FEW):
         low = _dispatch.number("arange", "start", low)
@@ -396,13 +400,18 @@ def eye(
 
     Source: array API 2025.12, creation_functions.eye.
     """
-    rows = _dispatch.integer("eye", "n_rows", n_rows)
+    rows = n_rows if type(n_rows) is int else _dispatch.integer("eye", "n_rows", n_rows)
     columns = rows if n_cols is None else _dispatch.integer("eye", "n_cols", n_cols)
-    k = _dispatch.integer("eye", "k", k)
+    k = k if type(k) is int else _dispatch.integer("eye", "k", k)
     wanted = _defaults()[float] if dtype is None else _dtypes.dtype(dtype)
     home = _choice.chosen_home(device)
-    if home is _NUMPY and 0 <= _elements((rows, columns)) * wanted.itemsize < _SMALL:
-        return wrap(np.eye(rows, columns, k, wanted.dtype), home)  # so little memory need not be aligned
+    if home is _NUMPY and 0 <= rows * columns * wanted.itemsize < _SMALL and rows >= 0:
+        few = _zeros((rows, columns), wanted.dtype)  # so little memory need not be aligned
+        if k == 0 and rows <= columns:  # as NumPy's, without its iterator
+            few.reshape(-1)[:: columns + 1] = 1
+        elif -rows < k < columns:
+            few[max(0, -k) : columns - k].reshape(-1)[max(0, k) :: columns + 1] = 1
+        return wrap(few, home)
     _shape("eye", (rows, columns))
     kind, place = home.backend.dtype_for(wanted), home.backend.native_device
     return created(home.eye(rows, columns, k=k, dtype=kind, device=place), home)
