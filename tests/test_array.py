@@ -42,6 +42,15 @@ def test_device_is_the_backend(backend: xp.Backend) -> None:
 
 
 @pytest.mark.usefixtures("backend")
+@pytest.mark.usefixtures("backend")
+def test_eye_is_numpy_s_for_all_small_shapes_and_diagonals() -> None:
+    for rows, columns in itertools.product(range(5), (None, *range(5))):
+        for k in range(-6, 7):
+            got, wanted = xp.eye(rows, columns, k=k), np.eye(rows, columns, k)
+            assert got.shape == wanted.shape
+            assert got.tolist() == wanted.tolist(), (rows, columns, k)
+
+
 def test_the_namespace_is_anyarray() -> None:
     assert xp.ones(2).__array_namespace__() is xp
     assert xp.ones(2).__array_namespace__(api_version="2025.12") is xp
