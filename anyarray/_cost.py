@@ -5,9 +5,9 @@ others at one, which tells how many times longer they work. The size of a call i
 follows: elements of the broadcast inputs, n log n for sorts and transforms, 2mnk for products, n^3 for factorisations.
 Matrices far from square are measured apart, and between the two it is interpolated by how far; so are reductions of
 short rows, for each of which some libraries take some time, and of tiny ones, which NumPy's backend reduces by columns.
-A product takes at least what reading its matrices takes,
-which products with a vector show. Between measured points time is interpolated on log-log axes, below the first it is
-that of the first (launching is all there is), beyond the last it grows with the work.
+A product takes at least what reading its matrices takes, which products with a vector show. Between measured points
+time is interpolated on log-log axes, below the first it is that of the first (launching is all there is), beyond the
+last it grows with the work.
 """
 
 from __future__ import annotations
