@@ -56,6 +56,7 @@ ROWS: Final = (
     Row("x**y", "x**y", "x**y", "x**y"),
     Row("xp.sort(x)", "np.sort(x)", "np.sort(x)", "np.sort(x)"),
     Row("xp.argsort(x)", "np.argsort(x, stable=True)", "np.argsort(x)", "np.argsort(x, stable=True)"),
+    Row("xp.searchsorted(s, x)", "np.searchsorted(s, x)", "np.searchsorted(s, x)", "np.searchsorted(s, x)"),
     Row("xp.argmax(x)", "np.argmax(x)", "np.argmax(x)", "np.argmax(x)"),
     Row("xp.sum(xp.reshape(x, (50, 20_000)), axis=0)", "x.reshape(50, 20_000).sum(0)", "x.reshape(50, 20_000).sum(0)",
         "np.reduce_sum(np.reshape(x, (50, 20_000)), 0)"),
@@ -66,7 +67,10 @@ ROWS: Final = (
     Row("xp.max(xp.reshape(x, (250_000, 4)), axis=1)", "x.reshape(250_000, 4).max(1)", "x.reshape(250_000, 4).max(1)",
         "np.reduce_max(np.reshape(x, (250_000, 4)), 1)"),
 )  # fmt: skip
-"""`b` is a random mask of half, `v` as many numbers as it holds, `i` are random places, `w` as many numbers."""
+"""`b` is a random mask of half, `v` as many numbers as it holds, `i` are random places, `w` as many numbers.
+
+`s` are a thousand in order.
+"""
 
 MODULES: Final = {"numpy": "numpy", "jax": "jax.numpy", "tf": "tensorflow"}
 
@@ -76,7 +80,7 @@ def arrays() -> dict[str, np.ndarray[Any, Any]]:
     x, y = random.uniform(0.5, 1.5, (2, SIZE))
     b = random.random(SIZE) < 0.5
     i = random.integers(0, SIZE, SIZE // 5)
-    return {"x": x, "y": y, "b": b, "v": y[b], "i": i, "w": y[i]}
+    return {"x": x, "y": y, "b": b, "v": y[b], "i": i, "w": y[i], "s": np.sort(y[:1000])}
 
 
 def of(name: str, seconds: float) -> None:

@@ -242,6 +242,31 @@ def test_long_rows_are_ordered_along_any_axis(axis: int) -> None:
     same(xp.argsort(xp.asarray(values), axis=axis), np.argsort(values, axis=axis, stable=True))
 
 
+@pytest.mark.parametrize("length", [1, 2, 3, 8, 31, 32, 33, 1000, 70_000])
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "int64", "int32", "int8", "uint64"])
+def test_places_in_a_sorted_table_are_numpys(dtype: str, length: int) -> None:
+    random = np.random.default_rng(7)
+    scale = 100 if dtype == "int8" else 50_000 if dtype == "float16" else 10**9
+    table = np.sort(random.integers(0, scale, length).astype(dtype))
+    if "float" in dtype and length > 4:
+        table[0], table[-1] = -np.inf, np.nan
+    sought = {
+        "anything": random.integers(0, scale + scale // 10, 20_000).astype(dtype),
+        "of the table": random.choice(table, 20_000),
+        "sorted": np.sort(random.integers(0, scale, 20_000).astype(dtype)),
+    }
+    if "float" in dtype:
+        sought["anything"][::9], sought["anything"][3::50], sought["anything"][4::50] = np.nan, np.inf, -np.inf
+    wide = np.float32 if dtype == "float16" else dtype
+    for name, values in sought.items():
+        for keys in (values, values.reshape(100, 200), values[::-1]):
+            for side in ("left", "right"):
+                found = xp.searchsorted(xp.asarray(table), xp.asarray(keys), side=side)
+                assert found.dtype == xp.int64
+                expected = np.searchsorted(table.astype(wide), keys.astype(wide), side)
+                np.testing.assert_array_equal(np.asarray(found), expected, err_msg=name)
+
+
 @pytest.mark.parametrize("exponents", ["one", "a column", "many"])
 def test_square_roots_as_powers_are_those_of_the_standard(exponents: str, backend: xp.Backend) -> None:
     host = np.resize([4.0, 0.0, -0.0, np.inf, -np.inf, np.nan, -1.0], (100, 70))

@@ -1,13 +1,14 @@
-"""NumPy's stable argsort of many elements, in a fraction of its time.
+"""NumPy's stable argsort and searchsorted of many elements, in a fraction of their time.
 
 NumPy sorts values by vectors, 1e6 in 6 ms; stable argsorts it does element by element, in 100 ms. Where a value and its
 place fit into 64 bits together these are sorted. Else values are argsorted by vectors, and places anew where values are
-equal.
+equal. In a sorted table it looks for one value after the other, and at each step the processor guesses which half it
+is in, mostly wrong: 1e6 in a thousand take 55 ms. Step by step for thousands at a time nothing is guessed: 14 ms.
 """
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +19,8 @@ Places = npt.NDArray[np.int64]
 MANY: Final = 1 << 12
 """Elements along the axis from which on it takes less."""
 _SAMPLE: Final = 1024
+_AT_ONCE: Final = 1 << 14
+"""Elements that are sought at once: what is found of them stays in the processor's cache."""
 
 
 def order(x: Host) -> Places:
@@ -25,14 +28,55 @@ def order(x: Host) -> Places:
 
     It has real numbers of 32 or 64 bits.
     """
-    step = -(-x.size // _SAMPLE)
-    ascends = np.count_nonzero(x[:-1:step] <= x[1::step]) / (x.size / step)
-    if not 0.1 < ascends < 0.9:
+    if not is_irregular(x):
         return np.argsort(x, stable=True)  # which is fast on what is sorted in parts
     if x.dtype.kind == "f" and (is_nan := np.isnan(x)).any():
         numbers = np.flatnonzero(~is_nan)
         return np.concatenate([numbers[_order(x[numbers])], np.flatnonzero(is_nan)])
     return _order(x)
+
+
+def is_irregular(x: Host) -> bool:
+    """Whether an axis seems to be sorted in no parts."""
+    step = -(-x.size // _SAMPLE)
+    ascends = np.count_nonzero(x[:-1:step] <= x[1::step]) / (x.size / step)
+    return bool(0.1 < ascends < 0.9)
+
+
+def places(table: Host, sought: Host, side: Literal["left", "right"]) -> Places:
+    """`np.searchsorted(table, sought, side)`, of many in no order.
+
+    Both hold real numbers of one dtype; the table is not empty.
+    """
+    flat = sought.reshape(-1)
+    found = np.empty(flat.size, np.int64)
+    is_before = np.less if side == "left" else np.less_equal
+    for start in range(0, flat.size, _AT_ONCE):
+        part = slice(start, start + _AT_ONCE)
+        _search(table, flat[part], is_before, found[part])
+    if flat.dtype.kind == "f" and (is_nan := flat != flat).any():  # the greatest of all, for NumPy
+        found[is_nan] = np.searchsorted(table, flat.dtype.type(np.nan), side)
+    return found.reshape(sought.shape)
+
+
+def _search(table: Host, sought: Host, is_before: np.ufunc, found: Places) -> None:
+    """Write how many elements of the table are before each of those sought.
+
+    A stretch of it as long as a power of two is halved again and again.
+    """
+    length = 1 << table.size.bit_length() - 1
+    middle, value, is_later = np.empty_like(found), np.empty_like(sought), np.empty(sought.size, np.bool)
+    is_before(table[length - 1], sought, out=is_later)
+    np.multiply(is_later, table.size - length, out=found)
+    while length > 1:
+        length >>= 1
+        np.add(found, length - 1, out=middle)
+        table.take(middle, out=value, mode="clip")
+        is_before(value, sought, out=is_later)
+        np.multiply(is_later, length, out=middle)
+        found += middle
+    table.take(found, out=value, mode="clip")
+    found += is_before(value, sought, out=is_later)
 
 
 def _order(x: Host) -> Places:
