@@ -688,16 +688,7 @@ def searchsorted(
     refuse_complex(x1, x2)
     if x1.itemsize == 2 or x2.itemsize == 2:
         x1, x2 = _sortable(x1), _sortable(x2)
-    if (
-        sorter is None
-        and x1.size
-        and x1.ndim == 1
-        and x2.size >= _ordering.MANY
-        and x1.dtype == x2.dtype
-        and _ordering.is_irregular(x2.reshape(-1))
-    ):
-        return _ordering.places(x1, x2, side)
-    return x1.searchsorted(x2, side, None if sorter is None else _dtypes.signed(sorter))
+    return _ordering.searchsorted(x1, x2, side, None if sorter is None else _dtypes.signed(sorter))
 
 
 def reshape(x: Native, /, shape: tuple[int, ...], *, copy: bool | None = None) -> Native:
