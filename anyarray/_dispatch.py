@@ -53,6 +53,7 @@ _GENERICS: Final = frozenset({np.dtype(name).type for name in _dtypes.STANDARD})
 """NumPy's own scalars, which have a dtype as ndarrays do."""
 
 _ndarray: Final = np.ndarray
+_NUMPYS: Final = _GENERICS | {_ndarray}
 
 UNSUITED: Final = (_backend.ArrayMustBeCast, OverflowError)
 """What a home's constants raise for a scalar that does not take the dtype of the array beside it."""
@@ -68,8 +69,8 @@ scope: Final[dict[str, Any]] = {
     "LARGE": _machine.LARGE,
     "ndarray": _ndarray,
     "ndarray_of": np.asarray,
-    "NUMPYS": _GENERICS | {_ndarray},
-    "OPERANDS": SCALARS | _GENERICS | {_ndarray},
+    "NUMPYS": _NUMPYS,
+    "OPERANDS": SCALARS | _NUMPYS,
     "POWERS": POWERS,
     "prod": math.prod,
     "sum_of": sum,
@@ -827,9 +828,11 @@ def explain(error: Exception, declaration: Declaration, values: Sequence[Any]) -
                 arguments[p.name] = read(declaration, at, value)
             except _errors.AnyarrayError as clear:
                 raise clear from None if isinstance(error, _errors.AnyarrayError) else error
+        if at not in declaration.taken_at:
+            continue
         parts = {f"{p.name}[{i}]": one for i, one in enumerate(value)} if p.role is SEQUENCE else {p.name: value}
         for label, one in parts.items():
-            if type(one) is _ndarray:
+            if type(one) in _NUMPYS:
                 one = as_array(declaration.name, label, one)
             if is_array(one):
                 its_home = one._home

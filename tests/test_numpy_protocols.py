@@ -262,6 +262,7 @@ def test_a_ufunc_takes_what_only_numpy_takes() -> None:
     both = np.logical_and(xp.asarray([1, 0]), xp.asarray([2.0, 1.0]))
     assert type(both) is xp.Array
     assert both.tolist() == [True, False]
+    assert np.logical_and(xp.asarray([True, False]), np.float64(2)).tolist() == [True, False]
     with pytest.raises(TypeError, match="add: x2 must be an Array, not str"):
         np.add(xp.asarray([1.0]), "a")
 

@@ -465,6 +465,26 @@ def test_an_ndarray_is_named_in_errors() -> None:
         xp.less(np.ones(2, complex), x)
 
 
+def test_a_scalar_of_numpy_is_named_in_errors() -> None:
+    x, n = xp.asarray([1.0, 2.0]), xp.asarray([1, 2])
+    with pytest.raises(TypeError, match=r"^less: x2 must have a real numeric dtype, not complex128"):
+        xp.less(x, np.complex128(1))
+    with pytest.raises(TypeError, match=r"^bitwise_and: x1 must have an integer or boolean dtype, not float32"):
+        xp.bitwise_and(np.float32(1), n)
+    with pytest.raises(TypeError, match=r"^bitwise_or: x2 must have an integer or boolean dtype, not float32"):
+        _ = n | np.float32(1)
+    with pytest.raises(ValueError, match=r"^matmul: x1 and x2 must have at least one axis"):
+        xp.matmul(x, np.float64(2))
+
+
+@pytest.mark.parametrize("axis", [0, np.int64(0), np.asarray(0)])
+def test_an_axis_is_no_array_of_the_call_in_errors(axis: Any) -> None:
+    pytest.importorskip("ml_dtypes")
+    x = xp.asarray([1, 2], dtype="int32")
+    with pytest.raises(ValueError, match=r"^concat: .*bfloat16"):
+        xp.concat([x, xp.astype(x, "bfloat16")], axis=axis)
+
+
 def test_a_scalar_on_the_left_is_named_in_errors() -> None:
     x = xp.asarray([1.0])
     with pytest.raises(TypeError, match=r"^bitwise_and: x1 must "):
