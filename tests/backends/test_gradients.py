@@ -203,11 +203,23 @@ def test_products_of_a_length_that_a_graph_does_not_know_have_derivatives(
     np.testing.assert_allclose(gradient(tf.constant(x)), wanted, rtol=1e-6, atol=1e-8)
 
 
-def test_gradients_through_complex_numbers_say_nothing(capfd: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    "to_complex",
+    [
+        lambda x: x * 1j,
+        lambda x: x + xp.asarray([1j, 2j]),
+        xp.fft.fft,
+        xp.fft.irfft,
+        xp.fft.hfft,
+        xp.fft.ifftn,
+        functools.partial(xp.sum, dtype=xp.complex128),
+        functools.partial(xp.cumulative_prod, dtype=xp.complex128),
+    ],
+)
+def test_gradients_through_complex_numbers_say_nothing(to_complex: Function, capfd: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("tensorflow", reason="it is the one that warns")
     with xp.backend("tf"):
-        xp.grad(lambda x: xp.abs(xp.sum(x * 1j)))(xp.asarray([1.0, 2.0]))
-        xp.grad(lambda x: xp.abs(xp.sum(x + xp.asarray([1j, 2j]))))(xp.asarray([1.0, 2.0]))
+        xp.grad(lambda x: xp.abs(xp.sum(to_complex(x))))(xp.asarray([1.0, 2.0]))
     assert "discard the imaginary part" not in capfd.readouterr().err
 
 

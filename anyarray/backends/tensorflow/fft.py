@@ -33,6 +33,7 @@ import numpy as np
 from anyarray import _dtypes, _errors
 from anyarray.backends.tensorflow._host import is_on_host
 from anyarray.backends.tensorflow._kernel import (
+    NAME,
     NATIVE,
     Tensor,
     cast,
@@ -47,7 +48,6 @@ from anyarray.backends.tensorflow._loading import tf
 from anyarray.backends.tensorflow._shapes import Length, axis_in, lengths, shape_tensor, slab
 from anyarray.backends.tensorflow.linear_algebra import permuted
 
-_cast = op("Cast")
 _concat = op("ConcatV2")
 _conj = op("Conj")
 _fft = op("FFT")
@@ -86,8 +86,7 @@ _COMPLEX: Final = {
 
 
 def _as_complex(x: Tensor) -> Tensor:
-    native = _COMPLEX[x.dtype]
-    return x if x.dtype is native else _cast(x, native)
+    return x if is_complex(x) else cast(x, NAME[_COMPLEX[x.dtype]])
 
 
 def _as_real(function: str, x: Tensor) -> Tensor:

@@ -17,6 +17,7 @@ from anyarray import _dtypes, _errors
 from anyarray.backends.tensorflow._derivatives import product, running_product
 from anyarray.backends.tensorflow._host import is_on_host, on_host
 from anyarray.backends.tensorflow._kernel import (
+    NAME,
     NATIVE,
     REFUSALS,
     Ints,
@@ -76,7 +77,7 @@ def _summand(x: Tensor, dtype: Any) -> Tensor:
     if wanted is native:
         return x
     # Of complex numbers the cast to bool sees the real part alone.
-    return _not_equal(x, constant(0, name_of(x))) if wanted is _BOOL else _cast(x, wanted)
+    return _not_equal(x, constant(0, name_of(x))) if wanted is _BOOL else cast(x, NAME[wanted])
 
 
 def alternate(x: Tensor, axis: Ints | None) -> bool:
