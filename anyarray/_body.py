@@ -77,8 +77,10 @@ def source_of_ndarrays(declaration: Declaration) -> str:
     It does what would be done with free Arrays of the same memory, but makes none.
     """
     values = "(" + "".join(f"{p.name}, " for p in declaration.parameters) + ")"
-    slow = f"return slow(declaration, {values})"
     arrays = [p for p in declaration.parameters if p.role in (ARRAY, WEAK, SEQUENCE)]
+    # Whoever holds the native arrays when they are brought elsewhere could write to them.
+    released = " = ".join([f"{p.name}_" for p in arrays])
+    slow = f"{released} = None; return slow(declaration, {values})"
     is_joining = arrays[0].role is SEQUENCE
     lines = _taken_sequence(arrays[0].name, slow) if is_joining else _taken_ndarrays(declaration, arrays, slow)
     return _made_by(

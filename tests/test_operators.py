@@ -450,6 +450,21 @@ def test_functions_of_few_elements_take_the_short_way_with_ndarrays(monkeypatch:
             assert xp.all(got == 1.0)
 
 
+def test_an_array_beside_an_ndarray_is_brought_once(backend: xp.Backend) -> None:
+    with xp.backend("numpy"):
+        x = xp.asarray(np.arange(20_000.0)) * 1.0
+    few, mask = np.ones(1), np.ones(20_000, dtype=bool)
+    calls: list[Callable[[], xp.Array]] = [
+        lambda: xp.where(mask, x, 1.0),
+        lambda: xp.clip(few, x, None),
+        lambda: xp.concat([few, x]),
+    ]
+    with xp.transfers() as log:
+        for call in calls + calls:
+            call()
+    assert sum(row.nbytes == 160_000 for row in log.rows) == (backend.library != "numpy")
+
+
 def test_explain_records_functions_of_ndarrays() -> None:
     with xp.explain() as why:
         xp.exp(np.ones(3))
