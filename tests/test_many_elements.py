@@ -6,6 +6,7 @@ The values are NumPy's, bit by bit.
 from __future__ import annotations
 
 import warnings
+from importlib.metadata import version
 from typing import Any, Final
 
 import numpy as np
@@ -81,7 +82,9 @@ def test_a_number_that_is_not_zero_is_a_condition(dtype: str) -> None:
         same(xp.where(xp.asarray(condition), x, y), np.where(condition, np.asarray(x), np.asarray(y)))
 
 
-def test_what_is_true_may_be_any_byte() -> None:
+def test_what_is_true_may_be_any_byte(backend: xp.Backend) -> None:
+    if backend.library == "jax" and tuple(map(int, version("jax").split(".")[:2])) < (0, 10):
+        pytest.skip("JAX before 0.10 looks at the last bit alone")
     condition = np.random.default_rng(8).integers(0, 4, 40_000).astype(np.uint8).view(np.bool_)
     x = made("float32", (40_000,))
     y = xp.flip(x)
