@@ -9,6 +9,7 @@ import pickle
 import sys
 import threading
 from collections.abc import Callable, Generator
+from fractions import Fraction
 from typing import Any
 
 import array_api_strict
@@ -582,6 +583,16 @@ def test_a_range_does_not_wrap_around(bounds: tuple[float, ...], dtype: str) -> 
     with pytest.raises(OverflowError, match=f"^arange: Python integer .* out of bounds for {dtype}"):
         xp.arange(*bounds, dtype=ours(dtype))
     assert xp.arange(2**63 - 2, 2**63).tolist() == [2**63 - 2, 2**63 - 1]
+
+
+@pytest.mark.usefixtures("backend")
+def test_a_range_has_integers_if_the_step_is_one_too() -> None:
+    assert xp.arange(3, step=1).dtype == xp.int64
+    assert {xp.arange(3, step=step).dtype for step in (1.0, np.float64(1))} == {xp.float64}
+    steps: list[Any] = [Fraction(1), 1 + 0j]
+    for step in steps:
+        with pytest.raises(TypeError, match=r"^arange: "):
+            xp.arange(3, step=step)
 
 
 @pytest.mark.usefixtures("backend")

@@ -73,8 +73,8 @@ class SimArray:
     __slots__ = ("__weakref__", "_memory", "device")
 
     def __init__(self, memory: np.ndarray[Any, Any], device: int) -> None:
-        # A view also of what it has alone: so all views of it have one `base`, whose references tell how many they are.
-        self._memory = memory.view() if memory.base is None else memory
+        # A view of its own in any case: so all of one memory have one `base`, whose references tell how many they are.
+        self._memory = memory.view()
         self.device = device
 
     @property

@@ -82,7 +82,7 @@ def arange(
     Source: array API 2025.12, creation_functions.arange.
     """
     is_usual = dtype is None and _defaults()[int] is _dtypes.int64
-    if is_usual and stop is None and step == 1 and type(start) is int and 0 <= start * 8 < _SMALL:
+    if is_usual and stop is None and type(step) is type(start) is int and step == 1 and 0 <= start * 8 < _SMALL:
         home = _choice.chosen_home(device)
         if home is _NUMPY:  # as below, for the most common, in two thirds of the time
             return wrap(_arange(start), home)
@@ -405,7 +405,7 @@ def eye(
     k = k if type(k) is int else _dispatch.integer("eye", "k", k)
     wanted = _defaults()[float] if dtype is None else _dtypes.dtype(dtype)
     home = _choice.chosen_home(device)
-    if home is _NUMPY and 0 <= rows * columns * wanted.itemsize < _SMALL and rows >= 0:
+    if home is _NUMPY and rows > 0 < columns and rows * columns * wanted.itemsize < _SMALL:
         few = _zeros((rows, columns), wanted.dtype)  # so little memory need not be aligned
         if k == 0 and rows <= columns:  # as NumPy's, without its iterator
             few.reshape(-1)[:: columns + 1] = 1
