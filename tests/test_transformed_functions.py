@@ -296,6 +296,16 @@ def test_a_function_called_often_on_numpy_goes_where_a_block_says(framework: str
     assert called_often(function, x).device.library == "numpy"
 
 
+def test_a_function_that_is_defined_again_has_the_code_of_its_entrance(backend: xp.Backend) -> None:
+    def made(factor: float) -> Any:
+        return xp.jit(lambda x, shift=factor: x * factor + shift)
+
+    twice, thrice = made(2.0), made(3.0)
+    assert twice.__code__ is thrice.__code__
+    assert_same(twice(xp.ones(2)), xp.asarray([4.0, 4.0]))
+    assert_same(thrice(xp.ones(2)), xp.asarray([6.0, 6.0]))
+
+
 def test_what_cannot_be_hashed_is_taken_where_nothing_is_compiled() -> None:
     x = xp.asarray(ROWS, device="numpy")
     assert_same(called_often(xp.jit(lambda x, which: x * len(which)), x, {1, 2}), ROWS * 2)

@@ -8,6 +8,7 @@ import linecache
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
+from types import CodeType
 from typing import Any, Final, NamedTuple, overload
 
 from anyarray import _backend, _choice, _dispatch, _dtypes, _errors, _nested
@@ -212,11 +213,10 @@ class _Jit:
         reserved = RESERVED.union(given_names(len(names)))
         if not names or keywords_of(self._function) or self._static or not reserved.isdisjoint(names):
             return lambda *args, **kwargs: self.call(args, kwargs)
-        source = entrance_text(self._function, names)
-        filename = f"<anyarray jit {getattr(self._function, '__qualname__', 'function')}>"
-        linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
+        name = getattr(self._function, "__qualname__", "function")
+        code = _code(entrance_text(self._function, names), f"<anyarray jit {name}>")
         made: dict[str, Any] = {}
-        exec(compile(source, filename, "exec"), {"own_": self.own, "__builtins__": self.own.nearest}, made)
+        exec(code, {"own_": self.own, "__builtins__": self.own.nearest}, made)
         entrance: Any = made["called"]
         entrance.__defaults__ = tuple(
             p.default for p in inspect.signature(self._function).parameters.values() if p.default is not p.empty
@@ -473,6 +473,13 @@ class _Jit:
             f"jit: {name} of {name_of(self._function)} must be made of Arrays and hashable values, "
             f"but holds {type(value).__name__}. Pass a tuple, or a frozen dataclass"
         )
+
+
+@functools.lru_cache(maxsize=256)
+def _code(source: str, filename: str) -> CodeType:
+    """The code of an entrance, the same for a function defined anew."""
+    linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
+    return compile(source, filename, "exec")
 
 
 def _unhashable_part(value: Any) -> Any:
