@@ -821,7 +821,7 @@ _wrap: Final = _dispatch.wrap
 
 
 _UFUNCS: Final = _protocols.UFUNCS
-_PLAIN: Final = _protocols.MUTE | {Array}
+_PLAIN: Final = _dispatch.OPERANDS | {Array}
 """Classes of the operands of most ufuncs."""
 
 

@@ -49,11 +49,11 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 SCALARS: Final = frozenset({bool, int, float, complex})
-_GENERICS: Final = frozenset({np.dtype(name).type for name in _dtypes.STANDARD})
-"""NumPy's own scalars, which have a dtype as ndarrays do."""
-
 _ndarray: Final = np.ndarray
-_NUMPYS: Final = _GENERICS | {_ndarray}
+_NUMPYS: Final = frozenset({_ndarray, *[np.dtype(name).type for name in _dtypes.STANDARD]})
+"""NumPy's array and its own scalars, which have a dtype as that has."""
+OPERANDS: Final = SCALARS | _NUMPYS
+"""Classes of what most often stands beside an Array."""
 
 UNSUITED: Final = (_backend.ArrayMustBeCast, OverflowError)
 """What a home's constants raise for a scalar that does not take the dtype of the array beside it."""
@@ -70,7 +70,7 @@ scope: Final[dict[str, Any]] = {
     "ndarray": _ndarray,
     "ndarray_of": np.asarray,
     "NUMPYS": _NUMPYS,
-    "OPERANDS": SCALARS | _NUMPYS,
+    "OPERANDS": OPERANDS,
     "POWERS": POWERS,
     "prod": math.prod,
     "sum_of": sum,

@@ -41,7 +41,7 @@ def ufunc(
             f"{name}.at: writes to its first input. Use x[indices] += ... if no index comes twice, else an ndarray"
         )
 
-    others = [one for one in (*inputs, *out) if type(one) not in MUTE and _answers_for_itself(type(one))]
+    others = [one for one in (*inputs, *out) if type(one) not in _dispatch.OPERANDS and _answers_for_itself(type(one))]
     for other in others:
         result = other.__array_ufunc__(function, method, *inputs, **kwargs)
         if result is not NotImplemented:
@@ -68,8 +68,6 @@ def ufunc(
     return out[0]
 
 
-MUTE: Final = frozenset({np.ndarray, *_dispatch.SCALARS})
-"""Classes that most operands have, and that have no ufuncs of their own."""
 UFUNCS: Final[dict[np.ufunc, Callable[..., Any]]] = {}
 """Our functions by NumPy's ufunc, of those that were applied before."""
 
