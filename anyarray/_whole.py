@@ -29,6 +29,8 @@ class WholeFunction:
 
     MOST: Final = 3
     """Calls of each backend that are timed, the compiling one aside; the least of them counts."""
+    CHOOSING: Final = 3e-5
+    """Seconds that a choice takes: where no backend can win more by a call, none is made any more."""
 
     def __init__(self, candidates: tuple[str, ...] | None = None, compiling: Seconds | None = None) -> None:
         self._candidates = candidates
@@ -39,6 +41,8 @@ class WholeFunction:
         self.missed: Seconds = {}
         self._unable: set[str] = set()
         """Backends on which it failed."""
+        self._resting: tuple[str, _cost.Model] | None = None
+        """Where it runs for good, by this model."""
 
     def may_run_on(self, home: Home) -> bool:
         """Whether a policy leaves this in."""
@@ -66,6 +70,18 @@ class WholeFunction:
     def is_settled(self, name: str) -> bool:
         """Whether a call on this backend need not be timed any more."""
         return len(self.measured.get(name, [])) >= self.MOST
+
+    def rests_on(self, name: str) -> bool:
+        """Whether a call on this backend need not be decided about."""
+        return self._resting is not None and self._resting[0] == name and self._resting[1] is state.model
+
+    def rest(self, name: str, known: _cost.Model) -> None:
+        """Decide no more about calls on a backend.
+
+        It is where the function was timed often enough, and no other can win what deciding takes.
+        """
+        if self.is_settled(name):
+            self._resting = name, known
 
     def decide(self, function: str, here: Home, arrays: Sequence[Any]) -> Decision:
         """Where the next call runs, and why.
@@ -130,7 +146,7 @@ class _WholeMaking:
             return here
         ours = known.backends[here].fused.get(self.width)
         alone = {here: staying}
-        best, least = here, staying
+        best, least, most_saved = here, staying, 0.0
         decision.predicted[here] = staying
         for name, costs in known.backends.items():
             curve, was = costs.fused.get(self.width), whole.seconds(name)
@@ -142,6 +158,7 @@ class _WholeMaking:
             its = self.price(name, known)
             decision.predicted[name] = working + its.moving + its.once
             saving = staying - working
+            most_saved = max(most_saved, saving)
             if was is None:
                 whole.missed[name] = whole.missed.get(name, 0.0) + saving
             pays_alone = saving >= its.moving + its.once
@@ -153,6 +170,8 @@ class _WholeMaking:
         decision.alone = alone
         if best == here:
             decision.reason = why_staying(here, alone, is_more_gained=True)
+            if most_saved <= whole.CHOOSING:
+                whole.rest(here, known)
         return best
 
     def settle(self, best: str) -> None:

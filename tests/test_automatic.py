@@ -898,6 +898,40 @@ def test_jit_runs_a_whole_function_elsewhere() -> None:
         assert slow(xp.ones(N, device="numpy")).device is xp.device("numpy")
 
 
+@pytest.mark.parametrize("most_saved", [0.0, 1.0])
+def test_a_function_by_which_no_backend_can_win_is_decided_about_no_more(
+    monkeypatch: pytest.MonkeyPatch, most_saved: float
+) -> None:
+    decided: list[str] = []
+    decide = WHOLE.decide
+    monkeypatch.setattr(WHOLE, "CHOOSING", most_saved)
+    monkeypatch.setattr(WHOLE, "decide", lambda self, *args: decided.append(args[0]) or decide(self, *args))
+
+    def calls(x: xp.Array, n: object, count: int = 20) -> int:
+        """How many of so many calls were decided about."""
+        decided.clear()
+        for _ in range(count):
+            assert times(x, n).tolist() == [2.0] * x.size
+        return len(decided)
+
+    with testing.simulated(), xp.backend("auto"):
+        xp.device("sim")
+        _machine.use(fused_model(compiling=1e9))
+        times = xp.jit(lambda x, n: x * n)
+        first = WHOLE.MOST + 1  # the last of them finds that it may rest
+        for shape in (3, 4):
+            for n in (2, 2.0):
+                assert calls(xp.ones(shape), n) == (first if most_saved else 20)
+        assert calls(xp.ones(3), 2) == (0 if most_saved else 20)
+        with xp.explain() as why:
+            assert calls(xp.ones(3), 2) == 20
+        assert len(why.decisions) == 20
+        with xp.policy(candidates=["numpy", "sim"]):
+            assert calls(xp.ones(3), 2) == 20
+        _machine.use(fused_model(compiling=1e9))  # what was found by another model counts no more
+        assert calls(xp.ones(3), 2, count=1) == 1
+
+
 def test_explain_records_whole_functions() -> None:
     with testing.simulated(), xp.backend("auto"), xp.explain() as why:
         xp.device("sim")

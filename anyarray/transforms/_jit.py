@@ -165,6 +165,14 @@ def _is_hashable(structure: Structure) -> bool:
     return True
 
 
+def _kind(home: Home, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What the time of a call hangs on, where no argument is a container."""
+    parts = [(one._native.shape, one._native.dtype) if type(one) is Array else (type(one), one) for one in args]
+    if kwargs:
+        parts += [(name, *_kind(home, (one,), {})) for name, one in kwargs.items()]
+    return (home, *parts)
+
+
 class _Varies(Exception):  # noqa: N818 - not an error: the call is made again
     """A function gives an Array for some shapes, something else for others."""
 
@@ -197,6 +205,8 @@ class _Jit:
         """What those of them that look at their arguments themselves raise if the call is to be made the slow way."""
         self._bare: dict[Home, Choice] = {}
         """Homes of backends that compile nothing, as they are met, and what is chosen while the function runs there."""
+        self._resting: dict[Any, WholeFunction] = {}
+        """What the automatic choice decided about for the last time, by home and kind of the arguments."""
         self._opaque: set[type] = {*_dispatch.SCALARS, str, type(None)}
         """Classes of arguments, as they are met there, that hold no Arrays."""
         own = self.own = Own()
@@ -241,6 +251,8 @@ class _Jit:
         home = home_of("jit", arrays)
         whole = self._whole_for(structure, arrays)
         decision = _choice.decision_about_function(f"jit({name_of(self._function)})", arrays, home, whole)
+        if whole is not None and whole.rests_on(home.backend.name):
+            self._note_resting(whole, home, args, kwargs)
         if decision is None:
             return self._call_on(home, args, kwargs, structure, arrays)
         started = time.perf_counter()
@@ -407,8 +419,21 @@ class _Jit:
                 return None
         if home not in self._bare:
             return None
-        chosen = _choice.current().backend
-        return home if chosen is None or chosen is home.backend else None
+        choice = _choice.current()
+        if choice.backend is _choice.BY_COST and choice.candidates is None:
+            try:
+                whole = self._resting.get(_kind(home, args, kwargs))
+            except TypeError:  # something is not hashable
+                return None
+            return home if whole is not None and whole.rests_on(home.backend.name) else None
+        return home if choice.backend is None or choice.backend is home.backend else None
+
+    def _note_resting(self, whole: WholeFunction, home: Home, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Decide about no call like this one, if it has no containers."""
+        if all(type(one) is Array or type(one) in self._opaque for one in (*args, *kwargs.values())):
+            if len(self._resting) >= MOST_KNOWN:
+                self._resting.clear()
+            self._resting[_kind(home, args, kwargs)] = whole
 
     def _as_it_is(self, home: Home, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """What the function gives on a home of `_bare`.
@@ -420,7 +445,7 @@ class _Jit:
         if kwargs:
             kwargs = {name: wrap(one._native, home) if type(one) is Array else one for name, one in kwargs.items()}
         choice = _choice.current()
-        if choice.backend is not None:
+        if choice.backend is home.backend:
             return self._function(*args, **kwargs)
         try:
             set_choice(self._bare[home])  # inside, as Ctrl-C may come right after it
