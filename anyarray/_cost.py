@@ -4,10 +4,10 @@ A function belongs to a *class* of functions whose time grows alike; one of each
 others at one, which tells how many times longer they work. The size of a call is its *work*, in the unit that time
 follows: elements of the broadcast inputs, n log n for sorts and transforms, 2mnk for products, n^3 for factorisations.
 Matrices far from square are measured apart, and between the two it is interpolated by how far; so are reductions of
-short rows, for each of which some libraries take some time, and of tiny ones, which NumPy's backend reduces by columns.
-A product takes at least what reading its matrices takes, which products with a vector show. Between measured points
-time is interpolated on log-log axes, below the first it is that of the first (launching is all there is), beyond the
-last it grows with the work.
+short rows, by how many there are, and of tiny ones, which NumPy's backend reduces by columns. A product takes at least
+what reading its matrices takes, which products with a vector show. Between measured points time is interpolated on
+log-log axes, below the first it is that of the first (launching is all there is), beyond the last it grows with the
+work.
 """
 
 from __future__ import annotations
@@ -170,7 +170,7 @@ SLIMMEST: Final = 256
 """How many times longer than wide are the matrices that count as far from square."""
 LONG_ROW: Final = 4096
 """Elements of a row from which it does not matter how many there are."""
-SHORT_ROW: Final = LONG_ROW // SLIMMEST
+SHORT_ROW: Final = 16
 """Elements of the rows that count as short; what has fewer is tiny, and reduced by columns in NumPy."""
 TINY_ROW: Final = 4
 """Elements of the tiny rows that are measured."""
@@ -329,7 +329,10 @@ class Call(NamedTuple):
     itemsize: int
     """Bytes of an element of the inputs."""
     slimness: float = 0.0
-    """0 for square matrices, 1 for those that are `SLIMMEST` or slimmer; by the logarithm between."""
+    """0 for square matrices, 1 for those that are `SLIMMEST` or slimmer; by the logarithm between.
+
+    Of rows how many there are, beside those of `SHORT_ROW` elements.
+    """
     least: tuple[str, float] | None = None
     """A class whose time for so much work it takes at least."""
 
@@ -369,8 +372,11 @@ def call(function: str, shapes: Sequence[Shape], dtypes: Sequence[DType], *, axi
     least = (row.least, CLASSES[row.least].work(shapes).amount) if row.least else None
     if least is not None and min(lengths) <= 1:
         return Call(function, least[0], width, Work(least[1], work.results), widest)
-    if row.tiny and min(lengths) < SHORT_ROW:
-        return Call(function, row.tiny, width, work, widest)
+    if row.tiny:
+        length = min(lengths)
+        if length < SHORT_ROW:
+            return Call(function, row.tiny, width, work, widest)
+        return Call(function, kind, width, work, widest, 0.0 if length == LONG_ROW else SHORT_ROW / length)
     ratio = max(*lengths, 1) / max(min(lengths), 1)
     return Call(function, kind, width, work, widest, min(1.0, math.log(ratio) / math.log(SLIMMEST)), least)
 
@@ -469,7 +475,10 @@ class Model(NamedTuple):
         seconds = self._worked(backend, what.function, kind, width, amount)
         if what.slimness and slim:
             slims = self._worked(backend, what.function, slim, width, amount)
-            seconds = math.exp((1 - what.slimness) * math.log(seconds) + what.slimness * math.log(slims))
+            if CLASSES[kind].tiny:
+                seconds += what.slimness * (slims - seconds)
+            else:
+                seconds = math.exp((1 - what.slimness) * math.log(seconds) + what.slimness * math.log(slims))
         if what.least is not None and (what.least[0], width) in curves:
             seconds = max(seconds, self._worked(backend, what.function, what.least[0], width, what.least[1]))
         return seconds
