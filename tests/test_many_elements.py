@@ -239,6 +239,20 @@ def test_all_of_unique_is_numpys(dtype: str) -> None:
             np.testing.assert_array_equal(np.asarray(found), wanted)
 
 
+@pytest.mark.parametrize("descending", [False, True])
+@pytest.mark.parametrize("shape", [(900, 10), (90, 100), (10, 3, 300), (2, 4500)])
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "int64", "int32", "int8", "uint64", "uint32"])
+def test_a_stable_order_of_rows_is_numpys(dtype: str, shape: tuple[int, ...], descending: bool) -> None:
+    for name, values in ordered(dtype).items():
+        host = values.reshape(shape)
+        keys = np.flip(host, -1) if descending else host
+        expected = np.argsort(keys, axis=-1, stable=True)
+        if descending:
+            expected = shape[-1] - 1 - np.flip(expected, -1)
+        found = xp.argsort(xp.asarray(host), descending=descending)
+        np.testing.assert_array_equal(np.asarray(found), expected, err_msg=name)
+
+
 @pytest.mark.parametrize("axis", [0, 1, 2, -2])
 def test_long_rows_are_ordered_along_any_axis(axis: int) -> None:
     values = np.random.default_rng(6).integers(0, 300, (3, 5000, 2))
