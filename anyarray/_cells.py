@@ -73,6 +73,11 @@ def _tiny_rows(random: np.random.Generator, n: int, dtype: Any) -> Host:
     return _vector(random, n // _cost.TINY_ROW * _cost.TINY_ROW, dtype).reshape(-1, _cost.TINY_ROW)
 
 
+def _over_rows(random: np.random.Generator, n: int, dtype: Any) -> tuple[Host, ...]:
+    a = _vector(random, round((n / _cost.TINY_ROW) ** 0.5) * _cost.TINY_ROW, dtype).reshape(-1, 1, _cost.TINY_ROW)
+    return a, a.reshape(1, -1, _cost.TINY_ROW)
+
+
 def _slim(random: np.random.Generator, n: int, dtype: Any) -> Host:
     columns = round((n / _cost.SLIMMEST) ** 0.5)
     return random.standard_normal((_cost.SLIMMEST * columns, columns)).astype(dtype)
@@ -137,6 +142,7 @@ class Inputs(NamedTuple):
 
 
 INPUTS: Final[dict[str, Inputs]] = {
+    "arithmetic of short rows": Inputs(FEW, all=_over_rows),
     "sum of short rows": Inputs(LONG, _short_rows),
     "extremum of short rows": Inputs(LONG, _short_rows),
     "variance of short rows": Inputs(LONG, _short_rows),

@@ -117,6 +117,25 @@ def _row_lengths(shapes: Sequence[Shape], axis: Axis) -> Shape:
     return LONG_ROW, _row_length(shapes[0], axis)
 
 
+def _runs(shapes: Sequence[Shape], axis: Axis) -> Shape:
+    """Of two arrays: `LONG_ROW`, and how many elements lie one by one in both.
+
+    Or in one of them, beside the same element of the other.
+    """
+    if len(shapes) != 2 or shapes[0] == shapes[1]:
+        return LONG_ROW, LONG_ROW
+    length, is_repeated = 1, None
+    for a, b in itertools.zip_longest(shapes[0][::-1], shapes[1][::-1], fillvalue=1):
+        if a == b == 1:
+            continue
+        if is_repeated is None:
+            is_repeated = a == 1, b == 1
+        elif is_repeated != (a == 1, b == 1):
+            return LONG_ROW, min(length, LONG_ROW)
+        length *= max(a, b)
+    return LONG_ROW, LONG_ROW
+
+
 def _columns(shapes: Sequence[Shape], axis: Axis) -> Shape:
     """Of a transform: as far from square as counts, unless it is of rows."""
     return (1, 1) if axis in (None, -1, len(shapes[0]) - 1) else (SLIMMEST, 1)
@@ -154,6 +173,8 @@ class FunctionClass(NamedTuple):
     """The function that is measured at many sizes."""
     slim: str = ""
     """The class of the same functions on matrices far from square."""
+    short: int = 0
+    """Elements of the rows of that class, if it is one of rows."""
     tiny: str = ""
     """The class of the same reductions of rows shorter than `SHORT_ROW`."""
     lengths: Callable[[Sequence[Shape], Axis], Shape] = lambda shapes, axis: shapes[0][-2:]
@@ -173,29 +194,36 @@ LONG_ROW: Final = 4096
 SHORT_ROW: Final = 16
 """Elements of the rows that count as short; what has fewer is tiny, and reduced by columns in NumPy."""
 TINY_ROW: Final = 4
-"""Elements of the tiny rows that are measured."""
+"""Elements of the tiny rows that are measured, and of those over which arrays are broadcast."""
 NARROW_ROW: Final = 64
 """Elements of rows many of which NumPy's backend takes for one, if it goes down them."""
 
 
 CLASSES: Final[dict[str, FunctionClass]] = {
-    "arithmetic": FunctionClass(_elements, 1, "biufc", "add", is_elementwise=True),
+    "arithmetic": FunctionClass(
+        _elements, 1, "biufc", "add",
+        slim="arithmetic of short rows", short=TINY_ROW, lengths=_runs, is_elementwise=True,
+    ),
+    "arithmetic of short rows": FunctionClass(_elements, 1, "biufc", "add"),
     "transcendental": FunctionClass(_elements, 1, "iuf", "exp", is_elementwise=True),
     "sum": FunctionClass(
         _reduced, 1, "biufc", "sum",
-        slim="sum of short rows", tiny="sum of tiny rows", lengths=_row_lengths, is_by_axis=True,
+        slim="sum of short rows", short=SHORT_ROW, tiny="sum of tiny rows",
+        lengths=_row_lengths, is_by_axis=True,
     ),
     "sum of short rows": FunctionClass(_reduced, 1, "biufc", "sum"),
     "sum of tiny rows": FunctionClass(_reduced, 1, "biufc", "sum"),
     "extremum": FunctionClass(
         _reduced, 1, "biuf", "max",
-        slim="extremum of short rows", tiny="extremum of tiny rows", lengths=_row_lengths, is_by_axis=True,
+        slim="extremum of short rows", short=SHORT_ROW, tiny="extremum of tiny rows",
+        lengths=_row_lengths, is_by_axis=True,
     ),
     "extremum of short rows": FunctionClass(_reduced, 1, "biuf", "max"),
     "extremum of tiny rows": FunctionClass(_reduced, 1, "biuf", "max"),
     "variance": FunctionClass(
         _reduced, 1, "iuf", "var",
-        slim="variance of short rows", tiny="variance of tiny rows", lengths=_row_lengths, is_by_axis=True,
+        slim="variance of short rows", short=SHORT_ROW, tiny="variance of tiny rows",
+        lengths=_row_lengths, is_by_axis=True,
     ),
     "variance of short rows": FunctionClass(_reduced, 1, "iuf", "var"),
     "variance of tiny rows": FunctionClass(_reduced, 1, "iuf", "var"),
@@ -331,7 +359,7 @@ class Call(NamedTuple):
     slimness: float = 0.0
     """0 for square matrices, 1 for those that are `SLIMMEST` or slimmer; by the logarithm between.
 
-    Of rows how many there are, beside those of `SHORT_ROW` elements.
+    Of rows how many there are, beside those that are measured.
     """
     least: tuple[str, float] | None = None
     """A class whose time for so much work it takes at least."""
@@ -372,11 +400,11 @@ def call(function: str, shapes: Sequence[Shape], dtypes: Sequence[DType], *, axi
     least = (row.least, CLASSES[row.least].work(shapes).amount) if row.least else None
     if least is not None and min(lengths) <= 1:
         return Call(function, least[0], width, Work(least[1], work.results), widest)
-    if row.tiny:
-        length = min(lengths)
-        if length < SHORT_ROW:
+    if row.short:
+        length = max(min(lengths), 1)
+        if row.tiny and length < row.short:
             return Call(function, row.tiny, width, work, widest)
-        return Call(function, kind, width, work, widest, 0.0 if length == LONG_ROW else SHORT_ROW / length)
+        return Call(function, kind, width, work, widest, 0.0 if length == LONG_ROW else row.short / length)
     ratio = max(*lengths, 1) / max(min(lengths), 1)
     return Call(function, kind, width, work, widest, min(1.0, math.log(ratio) / math.log(SLIMMEST)), least)
 
@@ -475,8 +503,8 @@ class Model(NamedTuple):
         seconds = self._worked(backend, what.function, kind, width, amount)
         if what.slimness and slim:
             slims = self._worked(backend, what.function, slim, width, amount)
-            if CLASSES[kind].tiny:
-                seconds += what.slimness * (slims - seconds)
+            if CLASSES[kind].short:
+                seconds += (what.slimness if slims > seconds else min(what.slimness, 1.0)) * (slims - seconds)
             else:
                 seconds = math.exp((1 - what.slimness) * math.log(seconds) + what.slimness * math.log(slims))
         if what.least is not None and (what.least[0], width) in curves:

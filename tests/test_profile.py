@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
 import pytest
 
 import anyarray as xp
@@ -428,6 +429,28 @@ def test_a_reduction_along_an_axis_is_one_of_rows_by_how_short_they_are() -> Non
     ]:
         for function in ("sum", "mean"):
             assert seconds_of(model, function, shape, axis=axis) == pytest.approx(seconds, rel=0.02), (shape, axis)
+
+
+def test_broadcasting_takes_time_for_each_run_of_elements() -> None:
+    curves = {**proportional("arithmetic", each=1e-9), **proportional("arithmetic of short rows", each=1e-8)}
+    model = _cost.Model({"numpy": _cost.Costs(curves)}, {})
+    for shapes, part in [
+        (((500, 1, 4), (1, 500, 4)), 1),
+        (((500, 1, 8), (1, 500, 8)), 1 / 2),
+        (((500, 1, 2), (500, 2)), 2),
+        (((500, 1, 2, 2), (1, 500, 2, 2)), 1),
+        (((1000, 4), (4,)), 1),
+        (((1000, 4), (1000, 1)), 1),
+        (((1000, 1), (1, 1000)), 4 / 1000),
+        (((1000, 1000), (1000, 1000)), 0),
+        (((1000, 4), ()), 0),
+        (((1000, 4), (1, 1)), 0),
+        (((1000, 4),), 0),
+    ]:
+        elements = math.prod(np.broadcast_shapes(*shapes))
+        expected = 1e-6 + elements * (1e-9 + part * 9e-9)
+        for function in ("add", "multiply")[: len(shapes)]:
+            assert seconds_of(model, function, *shapes) == pytest.approx(expected, rel=0.15), shapes
 
 
 def test_the_model_counts_rows_as_numpy_s_backend_takes_them() -> None:
