@@ -395,7 +395,7 @@ class Calibration:
         if smaller is None:
             return False
         before = self._least(smaller, backend.name)
-        growth, longest = (1.0, LONGEST_VECTOR) if _cells.sizes(cell.kind) is _cells.LONG else (1.5, LONGEST)
+        growth, longest = (1.0, LONGEST_VECTOR) if _cells.sizes(cell.kind) in _cells.OF_VECTORS else (1.5, LONGEST)
         if before is None:
             return True
         return before > LAUNCHING and before * (cell.size / smaller.size) ** growth > longest

@@ -126,6 +126,8 @@ LONG: Final = (1 << 6, 1 << 14, 400_000, 2_500_000, 10_000_000, 1 << 26)
 """The second last is beyond 32 MiB, from where on the C library gets new memory from the system for every array."""
 FEW: Final = LONG[:1] + LONG[2:4] + LONG[-1:]
 """For what hardly differs from a class that is measured at all sizes."""
+OF_VECTORS: Final = (LONG, FEW)
+"""The sizes of classes whose time grows in proportion to the elements, nearly."""
 SQUARE: Final = (4**2, 64**2, 192**2, 512**2, 1200**2, 4000**2)
 SLIM: Final = tuple(_cost.SLIMMEST * columns**2 for columns in (2, 16, 32, 64, 200))
 

@@ -168,7 +168,7 @@ def test_a_function_that_is_added_has_a_cost_and_is_measured(blended: Callable[.
 
 
 WRONG_WORDS = {
-    "cost": "thinking: cost 'free' is unknown. Known: arithmetic, ",
+    "cost": "thinking: cost 'free' is unknown. Known: arithmetic, arithmetic of short rows, transcendental, sum, ",
     "fit": "thinking: fit 'free' is unknown. Known: any, broadcast, ",
     "batch": "thinking: batch 'free' is unknown. Known: elementwise, conversion, ",
     "scalars": "thinking: scalars 'free' is unknown. Known: promoted, compared, exponent",

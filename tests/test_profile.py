@@ -12,6 +12,7 @@ import tempfile
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, Final
 
 import numpy as np
@@ -336,8 +337,11 @@ def test_threads_that_do_not_rest_once_are_waited_for_again(monkeypatch: pytest.
 def test_threads_that_never_rest_are_waited_for_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
     waited: list[float] = []
     clock = iter(range(1000))  # a second a look
-    monkeypatch.setattr(_calibration.time, "perf_counter", lambda: float(next(clock)))
-    monkeypatch.setattr(_calibration, "rest", lambda: bool(waited.append(time.perf_counter())))
+    seconds = SimpleNamespace(
+        perf_counter=lambda: float(next(clock)), process_time=time.process_time, thread_time=time.thread_time
+    )
+    monkeypatch.setattr(_calibration, "time", seconds)
+    monkeypatch.setattr(_calibration, "rest", lambda: bool(waited.append(seconds.perf_counter())))
     monkeypatch.setattr(_calibration, "IDLE", -math.inf)
     turns = _calibration.Turns()
     for _ in range(100):

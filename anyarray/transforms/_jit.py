@@ -167,10 +167,9 @@ def _is_hashable(structure: Structure) -> bool:
 
 def _kind(home: Home, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """What the time of a call hangs on, where no argument is a container."""
-    parts = [(one._native.shape, one._native.dtype) if type(one) is Array else (type(one), one) for one in args]
-    if kwargs:
-        parts += [(name, *_kind(home, (one,), {})) for name, one in kwargs.items()]
-    return (home, *parts)
+    given = (*args, *kwargs.values())
+    parts = [(one._native.shape, one._native.dtype) if type(one) is Array else (type(one), one) for one in given]
+    return (home, *kwargs, *parts)
 
 
 class _Varies(Exception):  # noqa: N818 - not an error: the call is made again
