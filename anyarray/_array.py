@@ -217,6 +217,9 @@ class Array(metaclass=_Unmade):
         return host
 
     def _python(self, function: str, kinds: str) -> Any:
+        native = self._native
+        if isinstance(native, _NUMPYS) and not native.ndim and native.dtype.kind in kinds:
+            return native.item()
         dtype, shape = self.dtype, self.shape
         if shape != ():
             cure = "" if 0 in shape else f". Take an element: {_first_of(shape)}"
@@ -227,8 +230,9 @@ class Array(metaclass=_Unmade):
 
     # What NumPy gives without axes, which is most, is converted at once.
     def __bool__(self) -> bool:
-        if isinstance(self._native, np.generic):
-            return bool(self._native)
+        native = self._native
+        if isinstance(native, _NUMPYS) and not native.ndim:
+            return bool(native)
         if self.size != 1:  # one element has a truth in any shape, as in NumPy, TensorFlow and JAX
             raise _errors.ArgumentValueError(
                 f"bool: the truth of an Array of shape {self.shape} is ambiguous. Use xp.any(x) or xp.all(x)"
@@ -920,7 +924,16 @@ def _normalised(key: Any, home: Home, *, is_settled: bool = False) -> Any:
     if kind is int or key is None or key is Ellipsis:
         return key
     if kind is tuple:
-        return tuple([k if type(k) is int else _normalised_one(k, home, is_settled) for k in key])
+        return tuple(
+            [
+                one
+                if type(one) is int
+                else one._native  # the most common, without a call
+                if type(one) is Array and one._home is home and home.dtype(one._native).kind in "bi"
+                else _normalised_one(one, home, is_settled)
+                for one in key
+            ]
+        )
     return _normalised_one(key, home, is_settled)
 
 

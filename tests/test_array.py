@@ -99,11 +99,15 @@ def test_a_0_d_array_converts_to_a_python_scalar(convert: type[Any]) -> None:
 @pytest.mark.parametrize("dtype", STANDARD)
 @pytest.mark.usefixtures("backend")
 def test_an_element_converts_to_python_as_its_dtype_allows(dtype: str) -> None:
-    element = xp.asarray([1], dtype=getattr(xp, dtype))[0]
+    for element in (xp.asarray([1], dtype=getattr(xp, dtype))[0], xp.asarray(1, dtype=getattr(xp, dtype))):
+        _converts_as_its_dtype_allows(element)
+
+
+def _converts_as_its_dtype_allows(element: xp.Array) -> None:
     refused = {"c": (int, float, operator.index), "f": (operator.index,), "b": (operator.index,)}
     for convert in (bool, int, float, complex, operator.index):
         if convert in refused.get(element.dtype.kind, ()):
-            with pytest.raises(TypeError, match=f"must not have the dtype {dtype}"):
+            with pytest.raises(TypeError, match=f"must not have the dtype {element.dtype}"):
                 convert(element)
         else:
             found = convert(element)

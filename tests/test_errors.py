@@ -440,6 +440,14 @@ OTHER_TYPES: list[tuple[Callable[[], object], str]] = [
     ),
     (lambda: xp.arange(1j), "arange: start, stop and step must be real numbers, not 0, 1j and 1"),
     (
+        lambda: xp.asarray(complexes(2), dtype=xp.float32),
+        "asarray: obj is complex128 and cannot become float32. Take its real part: xp.real(obj)",
+    ),
+    (
+        lambda: xp.asarray(xp.to_native(complexes(2)), dtype=xp.float32),
+        "asarray: obj is complex128 and cannot become float32. Take its real part: xp.real(obj)",
+    ),
+    (
         lambda: xp.asarray([1j], dtype=xp.float32),
         "asarray: obj is complex and cannot become float32. Take its real part",
     ),

@@ -134,10 +134,10 @@ def asarray(
 
     Source: array API 2025.12, creation_functions.asarray.
     """
-    if type(obj) is Array and dtype is None:
-        if device is None and not copy and _dispatch.home_of_array("asarray", obj) is obj._home:
-            return obj
-        if device is not None and copy is None and watch() is UNWATCHED:
+    if type(obj) is Array:
+        if device is None and _dispatch.home_of_array("asarray", obj) is obj._home:
+            return _here(obj, dtype, copy)
+        if device is not None and dtype is None and copy is None and watch() is UNWATCHED:
             return obj.to_device(device)
     if type(obj) is np.ndarray and dtype is None and device is None and copy is not False and obj.dtype.isnative:
         # As `_of_array`, for the most common, in a third of the time.
@@ -162,6 +162,15 @@ def asarray(
             return _of_scalar(obj, scalar, wanted, device, copy)
     host = _host_array(obj)
     return _of_array(host, wanted, device, copy=False) if copy is False else _of_host(host, wanted, device)
+
+
+def _here(x: Array, dtype: DTypeLike | None, copy: bool | None) -> Array:
+    """An Array of an Array that stays where it lives."""
+    wanted = None if dtype is None else _dtypes.dtype(dtype)
+    home = x._home
+    if wanted is not None and wanted is not home.dtype(x._native):
+        return _converted(x, wanted, copy)
+    return _automatic.inherited(_dispatch.copied(x), x) if copy else x
 
 
 def _of_array(obj: Any, wanted: DType | None, device: Device | None, copy: bool | None) -> Array:
@@ -204,8 +213,7 @@ def _converted(x: Array, wanted: DType | None, copy: bool | None) -> Array:
         return x
     if copy is False:
         raise _errors.ArgumentValueError(f"asarray: obj of dtype {x.dtype} cannot become {wanted} without a copy")
-    home = x._home
-    return _dispatch.wrap(home.astype(x._native, home.backend.native_dtype(wanted.name)), home)
+    return _dispatch.converted("asarray", "obj", x, wanted)
 
 
 def _leaves(obj: Any) -> Iterator[Any]:

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from anyarray import _automatic, _backend, _diagnosis, _dispatch, _dtypes, _errors
+from anyarray import _automatic, _backend, _dispatch, _dtypes, _errors
 from anyarray._array import AnyArray, Array
 from anyarray._backend import Backend
 from anyarray._declaration import declare
@@ -118,23 +118,13 @@ def astype(x: AnyArray, dtype: DTypeLike, /, *, copy: Bool = True, device: Backe
         _dispatch.as_array("astype", "x", x)  # refuses what is no array
         x = asarray(x)  # a copy of what the user could write to
     home = _dispatch.home_of_array("astype", x) if device is None else _backend.as_backend(device).placed
-    came = x.dtype
-    if came is wanted and home is x._home:
+    if home is x._home:
+        if x.dtype is not wanted:
+            return _dispatch.converted("astype", "x", x, wanted)
         return _automatic.inherited(_dispatch.copied(x), x) if copy else x
-    if came.kind == "c" and wanted.kind not in "cb":
-        raise _errors.ArgumentTypeError(
-            f"astype: x is {came} and cannot become {wanted}. Take its real part: xp.real(x)"
-        )
-    native = x._native
-    if home is not x._home:
-        native = _dispatch.brought(x, home, "astype", explicit=device is not None)
-    if came is not wanted:
-        try:
-            native = home.astype(native, home.backend.native_dtype(wanted.name))
-        except Exception as error:
-            _diagnosis.diagnose_leak(error, "astype")
-            raise
-    return _automatic.inherited(_dispatch.wrap(native, home), x)
+    native = _dispatch.brought(x, home, "astype", explicit=device is not None)
+    here = _automatic.inherited(_dispatch.wrap(native, home), x)
+    return here if here.dtype is wanted else _dispatch.converted("astype", "x", here, wanted)
 
 
 def can_cast(from_: DTypeLike | AnyArray, to: DTypeLike, /) -> Bool:
