@@ -66,10 +66,13 @@ ROWS: Final = (
         "x.reshape(250_000, 4).mean(0)", "np.reduce_mean(np.reshape(x, (250_000, 4)), 0)"),
     Row("xp.max(xp.reshape(x, (250_000, 4)), axis=1)", "x.reshape(250_000, 4).max(1)", "x.reshape(250_000, 4).max(1)",
         "np.reduce_max(np.reshape(x, (250_000, 4)), 1)"),
+    Row("xp.cumulative_sum(xp.reshape(x, (1000, 1000)), axis=0)", "x.reshape(1000, 1000).cumsum(0)",
+        "x.reshape(1000, 1000).cumsum(0)", "np.cumsum(np.reshape(x, (1000, 1000)), 0)"),
+    Row("xp.cumulative_sum(k)", "k.cumsum()", "k.cumsum()", "np.cumsum(k)"),
 )  # fmt: skip
 """`b` is a random mask of half, `v` as many numbers as it holds, `i` are random places, `w` as many numbers.
 
-`s` are a thousand in order.
+`s` are a thousand in order, `k` integers.
 """
 
 MODULES: Final = {"numpy": "numpy", "jax": "jax.numpy", "tf": "tensorflow"}
@@ -80,7 +83,8 @@ def arrays() -> dict[str, np.ndarray[Any, Any]]:
     x, y = random.uniform(0.5, 1.5, (2, SIZE))
     b = random.random(SIZE) < 0.5
     i = random.integers(0, SIZE, SIZE // 5)
-    return {"x": x, "y": y, "b": b, "v": y[b], "i": i, "w": y[i], "s": np.sort(y[:1000])}
+    k = random.integers(0, 100, SIZE)
+    return {"x": x, "y": y, "b": b, "v": y[b], "i": i, "w": y[i], "s": np.sort(y[:1000]), "k": k}
 
 
 def of(name: str, seconds: float) -> None:

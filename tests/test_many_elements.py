@@ -295,3 +295,32 @@ def test_square_roots_as_powers_are_those_of_the_standard(exponents: str, backen
     expected = np.resize([2.0, 0.0, 0.0, np.inf, np.inf, np.nan, np.nan], (100, 70))
     np.testing.assert_array_equal(found, np.where(host == 1, 1.0, expected))
     assert not np.signbit(found[found == 0]).any()
+
+
+@pytest.mark.parametrize(
+    "shape", [(5000,), (300, 300), (900, 8), (8, 900), (9, 9, 70), (70, 70, 4), (2500, 2), (1, 4000)]
+)
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "int64", "int8", "uint32", "bool", "complex64"])
+def test_running_results_are_numpys(dtype: str, shape: tuple[int, ...], backend: xp.Backend) -> None:
+    x = made(dtype, shape)
+    host = np.array(x)
+    for axis in range(-1, len(shape)):
+        for name in ("cumulative_sum", "cumulative_prod"):
+            ours, numpys = getattr(xp, name), getattr(np, name)
+            cases = [(x, host, {})]
+            if len(shape) > 1:
+                cases.append((xp.flip(x, axis=0), host[::-1], {}))  # whose rows do not lie one by one
+            if dtype in ("int8", "float64"):
+                cases.append((x, host, {"dtype": "float32" if dtype == "float64" else "int16"}))
+            for given, expected, options in cases:
+                with np.errstate(all="ignore"):
+                    found = np.asarray(ours(given, axis=axis, **options))
+                    expected = numpys(expected, axis=axis, **options)
+                assert (found.dtype, found.shape) == (expected.dtype, expected.shape)
+                if backend.library == "numpy" or expected.dtype.kind in "iub":
+                    np.testing.assert_array_equal(found, expected)
+    if len(shape) > 1 and dtype != "bool":
+        with pytest.raises(ValueError, match="axis"):
+            xp.cumulative_sum(x)
+        with pytest.raises(IndexError, match="axis"):
+            xp.cumulative_sum(x, axis=len(shape))

@@ -434,6 +434,29 @@ def prod(x: Native, /, *, axis: Axis = None, dtype: Any = None, keepdims: bool =
     return _multiplied(x, axis, dtype, None, keepdims)
 
 
+def _running(ufunc: np.ufunc, own: Callable[..., Native]) -> Callable[..., Native]:
+    """Running sums or products; many of them in aligned memory."""
+
+    def running(x: Native, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Native:
+        axes = x.ndim
+        along = 0 if axis is None and axes == 1 else axis
+        if x.size < _MANY_ROWS or include_initial or along is None or not -axes <= along < axes:
+            return own(x, axis=axis, dtype=dtype, include_initial=include_initial)
+        wanted = _dtypes.KNOWN[_dtypes.summed(x.dtype.name)].dtype if dtype is None else dtype
+        kind = "i" if x.dtype.kind in "bu" else x.dtype.kind
+        if kind not in "ifc" or kind != ("i" if wanted.kind == "u" else wanted.kind):
+            return own(x, axis=axis, dtype=dtype)
+        out = empty(x.shape, dtype=wanted)
+        _rows.accumulate(ufunc, x, along, out)
+        return out
+
+    return running
+
+
+cumulative_sum = _running(np.add, np.cumulative_sum)
+cumulative_prod = _running(np.multiply, np.cumulative_prod)
+
+
 def _reduction(ufunc: np.ufunc, kinds: str, *, is_ordered: bool) -> Callable[..., Native]:
     """NumPy's, of short rows of these kinds sooner.
 

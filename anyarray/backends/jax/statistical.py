@@ -13,6 +13,8 @@ import jax.numpy as jnp
 from jax import lax
 
 from anyarray import _dtypes
+from anyarray.backends import numpy as on_numpy
+from anyarray.backends.jax._host import sooner
 from anyarray.backends.jax._kernel import (
     NATIVE,
     Axes,
@@ -189,14 +191,28 @@ def root_of_sum(x: Native) -> Native:
     return jnp.where(x == 0, zero, lax.sqrt(jnp.where(x == 0, 1, x)))
 
 
-def _running(function: Callable[..., Native]) -> Any:
+_SHORT: Final = 16
+"""Elements of a row up to which XLA adds integers up as soon as NumPy."""
+
+
+def _running(function: Callable[..., Native], on_host: Callable[..., Any]) -> Any:
+    """Running sums or products; of integers by NumPy where that takes less."""
+
     def body(x: Native, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Native:
         x = x if x.ndim else lax.reshape(x, (1,))  # as NumPy takes it
         return function(x, axis=axis, dtype=total_dtype(x, dtype), include_initial=include_initial)
 
     body.__name__ = function.__name__
-    return compiled(body)
+    by_xla = compiled(body)
+    of_integers = sooner(by_xla, on_host)
+
+    def chosen(x: Native, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Native:
+        is_long = x.shape[axis:][:1] > (_SHORT,)  # False for an axis that there is not
+        way = of_integers if dtype is None and is_long and kind_of(x) in "iu" else by_xla
+        return way(x, axis=axis, dtype=dtype, include_initial=include_initial)
+
+    return functools.wraps(body)(chosen)
 
 
-cumulative_sum = _running(jnp.cumulative_sum)
-cumulative_prod = _running(jnp.cumulative_prod)
+cumulative_sum = _running(jnp.cumulative_sum, on_numpy.cumulative_sum)
+cumulative_prod = _running(jnp.cumulative_prod, on_numpy.cumulative_prod)

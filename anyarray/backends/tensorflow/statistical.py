@@ -14,8 +14,9 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from anyarray import _dtypes, _errors
+from anyarray.backends import numpy as on_numpy
 from anyarray.backends.tensorflow._derivatives import product, running_product
-from anyarray.backends.tensorflow._host import is_on_host, on_host
+from anyarray.backends.tensorflow._host import from_host, is_on_host, on_host, raw
 from anyarray.backends.tensorflow._kernel import (
     NAME,
     NATIVE,
@@ -161,11 +162,20 @@ def _cumulative(
     return _cast(y, _BOOL) if is_bool else y
 
 
+def _is_integral_on_host(x: Tensor) -> bool:
+    """Whether running sums are NumPy's, in a tenth of the time."""
+    return is_on_host(x) and kind_of(x) in "iu"
+
+
 def _running_sum(x: Tensor, axis: int) -> Tensor:
+    if _is_integral_on_host(x):
+        return from_host(on_numpy.cumulative_sum(raw(x), axis=axis, dtype=raw(x).dtype), x)
     return _cumsum(x, constant(axis), False, False)
 
 
 def _running_product(x: Tensor, axis: int) -> Tensor:
+    if _is_integral_on_host(x):
+        return from_host(on_numpy.cumulative_prod(raw(x), axis=axis, dtype=raw(x).dtype), x)
     if not _is_multiplied_apart(x):
         return _cumprod(x, constant(axis), False, False)
     return moveaxis(running_product(moveaxis(x, axis, -1)), -1, axis)
