@@ -13,6 +13,8 @@ import math
 from collections.abc import Callable
 from typing import Any, Final
 
+import numpy as np
+
 from anyarray import _dtypes, _errors
 from anyarray.backends import numpy as on_numpy
 from anyarray.backends.tensorflow._derivatives import product, running_product
@@ -162,20 +164,29 @@ def _cumulative(
     return _cast(y, _BOOL) if is_bool else y
 
 
-def _is_integral_on_host(x: Tensor) -> bool:
-    """Whether running sums are NumPy's, in a tenth of the time."""
-    return is_on_host(x) and kind_of(x) in "iu"
+def _by_numpy(running: Callable[..., Any], x: Tensor, axis: int) -> Tensor | None:
+    """Running sums or products by NumPy, in a tenth to half of the time.
+
+    None where it cannot read them, or somebody may ask for derivatives.
+    """
+    if not is_on_host(x):
+        return None
+    a = raw(x)
+    if a.dtype.kind not in "iu" and (a.dtype.kind != "f" or a.itemsize == 2 or may_be_differentiated(x)):
+        return None
+    with np.errstate(all="ignore"):
+        return from_host(running(a, axis=axis, dtype=a.dtype), x)
 
 
 def _running_sum(x: Tensor, axis: int) -> Tensor:
-    if _is_integral_on_host(x):
-        return from_host(on_numpy.cumulative_sum(raw(x), axis=axis, dtype=raw(x).dtype), x)
+    if (found := _by_numpy(on_numpy.cumulative_sum, x, axis)) is not None:
+        return found
     return _cumsum(x, constant(axis), False, False)
 
 
 def _running_product(x: Tensor, axis: int) -> Tensor:
-    if _is_integral_on_host(x):
-        return from_host(on_numpy.cumulative_prod(raw(x), axis=axis, dtype=raw(x).dtype), x)
+    if (found := _by_numpy(on_numpy.cumulative_prod, x, axis)) is not None:
+        return found
     if not _is_multiplied_apart(x):
         return _cumprod(x, constant(axis), False, False)
     return moveaxis(running_product(moveaxis(x, axis, -1)), -1, axis)
