@@ -94,18 +94,19 @@ def diagnose(error: Exception, function: str, inputs: Sequence[Input], arguments
     if _backend.is_out_of_memory(error):
         return
     inputs = _as_written(inputs)
-    for one in inputs:
-        if one.dtype.kind not in ACCEPTED[one.words]:
-            raise _errors.dtype_not_allowed(function, one.label, one.words, one.dtype) from error
-    _diagnose_narrow_floats(error, function, inputs)
-    _diagnose_no_common_integer(error, function, inputs)
-    if inputs:
+    if inputs:  # shapes before dtypes: most functions take more of these than they are declared for
         _diagnose_axis(error, function, inputs, arguments, fit)
         if fit.broadcasts:
             _diagnose_broadcasting(error, function, inputs)
         complaint = fit.complaint(inputs, arguments) if fit.complaint else None
         if complaint:
             raise _errors.ArgumentValueError(f"{function}: {complaint}") from error
+    for one in inputs:
+        if one.dtype.kind not in ACCEPTED[one.words]:
+            raise _errors.dtype_not_allowed(function, one.label, one.words, one.dtype) from error
+    _diagnose_narrow_floats(error, function, inputs)
+    _diagnose_no_common_integer(error, function, inputs)
+    if inputs:
         if inputs[0].shape and not fit.may_repeat:
             _diagnose_repetition(error, function, inputs, arguments)
         if arguments.get("ord") is not None and 0 in inputs[0].shape and type(error) is not np.linalg.LinAlgError:
@@ -494,7 +495,7 @@ def _of_counts(inputs: Sequence[Input], arguments: dict[str, Any]) -> Complaint:
     for one in [] if None in shape else inputs[1:]:
         if one.shape not in ((), (1,), (count,)):
             return f"{one.label} must have the shape ({count},) or (1,) to fit x, not {one.shape}"
-    if inputs[1:]:
+    if inputs[1:] and inputs[1].dtype.kind in "iu":
         return f"{inputs[1].label} must hold no negative number"
     return None
 

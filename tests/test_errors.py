@@ -220,6 +220,9 @@ WRONG_AXES: list[tuple[Callable[[], object], str]] = [
     (lambda: xp.sum(floats(2, 3), axis=-3), no_such_axis("sum", -3, 2)),
     (lambda: xp.sum(floats(2, 3), axis=(0, 5)), no_such_axis("sum", 5, 2)),
     (lambda: xp.sum(floats(), axis=1), no_such_axis("sum", 1, 0)),
+    # Bools are no "numeric" dtype, but are added up: what is wrong is the axis.
+    (lambda: xp.sum(bools(2), axis=1), no_such_axis("sum", 1, 1)),
+    (lambda: xp.max(bools(2), axis=1), no_such_axis("max", 1, 1)),
     *[
         (lambda f=f: getattr(xp, f)(floats(2, 3), axis=2), no_such_axis(f, 2, 2))
         for f in (
