@@ -94,19 +94,18 @@ def diagnose(error: Exception, function: str, inputs: Sequence[Input], arguments
     if _backend.is_out_of_memory(error):
         return
     inputs = _as_written(inputs)
-    if inputs:  # shapes before dtypes: most functions take more of these than they are declared for
+    wrong = [one for one in inputs if one.dtype.kind not in ACCEPTED[one.words]]
+    _diagnose_dtype(error, function, [one for one in wrong if not _may_be_counted(one)])
+    _diagnose_narrow_floats(error, function, inputs)
+    _diagnose_no_common_integer(error, function, inputs)
+    if inputs:
         _diagnose_axis(error, function, inputs, arguments, fit)
         if fit.broadcasts:
             _diagnose_broadcasting(error, function, inputs)
         complaint = fit.complaint(inputs, arguments) if fit.complaint else None
         if complaint:
             raise _errors.ArgumentValueError(f"{function}: {complaint}") from error
-    for one in inputs:
-        if one.dtype.kind not in ACCEPTED[one.words]:
-            raise _errors.dtype_not_allowed(function, one.label, one.words, one.dtype) from error
-    _diagnose_narrow_floats(error, function, inputs)
-    _diagnose_no_common_integer(error, function, inputs)
-    if inputs:
+        _diagnose_dtype(error, function, wrong)
         if inputs[0].shape and not fit.may_repeat:
             _diagnose_repetition(error, function, inputs, arguments)
         if arguments.get("ord") is not None and 0 in inputs[0].shape and type(error) is not np.linalg.LinAlgError:
@@ -207,6 +206,19 @@ def _as_written(inputs: Sequence[Input]) -> list[Input]:
         return list(inputs)
     labels = ["x"] if len(inputs) == 1 else ["x1", "x2"]
     return [Input(label, one.words, one.dtype, one.shape) for label, one in zip(labels, inputs, strict=True)]
+
+
+def _may_be_counted(one: Input) -> bool:
+    """Whether it is of bools where numbers are wanted.
+
+    Most functions count these, so that an axis or a shape is the likelier reason for a refusal.
+    """
+    return one.dtype.kind == "b" and one.words in ("numeric", "real numeric")
+
+
+def _diagnose_dtype(error: Exception, function: str, wrong: Sequence[Input]) -> None:
+    for one in wrong:
+        raise _errors.dtype_not_allowed(function, one.label, one.words, one.dtype) from error
 
 
 def _diagnose_narrow_floats(error: Exception, function: str, inputs: Sequence[Input]) -> None:
