@@ -424,6 +424,8 @@ class Array(metaclass=_Unmade):
         except Exception as error:
             _explain_index(error, key, native, home)
             raise
+        if _READ_APART and id(self) in _READ_APART:
+            found = _ownership.apart(found, self)
         result = _new()
         result._native = found
         result._home = home
@@ -490,6 +492,8 @@ class Array(metaclass=_Unmade):
         if kind in _TAKEN and type(self._native) is _ndarray and here.kind in _TAKEN[kind]:
             new, came = value, here  # as it is: a loop may write any number of values, and none is kept as a constant
         elif kind is Array and value._home is home:  # type: ignore[union-attr]  # `kind` says so
+            if not home.backend.is_immutable:
+                _ownership.separate(value, self)  # as in x[0] = x[1]
             new = value._native  # type: ignore[union-attr]
             came = home.dtype_of(new)
         elif kind in _dispatch.SCALARS:
@@ -519,6 +523,8 @@ class Array(metaclass=_Unmade):
             is_own = not is_immutable or getattr(self, "_second", None) is _kept.OWN
             _kept.drop(self)
             is_alone = is_own and _ownership.is_alone(self)  # not below, where the call holds the native array, too
+            if not (is_alone or is_immutable):
+                _ownership.note_copy(self)
             try:
                 self._native = home.setitem(self._native, key, new, is_alone)
             except Exception as error:
@@ -800,6 +806,7 @@ _LONG: Final = 1 << 14
 """Elements of a key from which on it pays that the backend, too, has a way of its own to write there."""
 _MANY: Final = 1 << 15
 """Elements from which on arithmetic in place pays for looking whether it may be."""
+_READ_APART: Final = _ownership.read_apart
 _references, _is_alone, _ALONE, _WRITES = sys.getrefcount, _ownership.is_alone, _ownership.ALONE, _ownership.WRITES
 _brought: Final = _dispatch.brought
 _SIGNS: Final = {

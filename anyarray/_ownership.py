@@ -15,6 +15,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+import weakref
 from typing import Any, Final
 
 import numpy as np
@@ -89,6 +90,64 @@ def is_unwritten(array: Any) -> bool:
     read-only.
     """
     return getattr(array, "_second", None) is not None or is_alone(array)
+
+
+read_apart: Final[dict[int, weakref.ref[Any]]] = {}
+"""Arrays, by id, that were copied for a write more than once: small parts of them are read as copies.
+
+A program that holds a row of an Array while it writes to that, and takes the next, would else copy all of it each time.
+"""
+_copied: Final[dict[int, weakref.ref[Any]]] = {}
+"""Those that were copied for a write at all."""
+_PART: Final = 8
+"""A part is small that is at most so small a fraction of the whole ..."""
+_FEW: Final = 64
+"""... or has at most so many elements."""
+
+
+def note_copy(array: Any) -> None:
+    """Note that all of an Array is copied for a write."""
+    key = id(array)
+    if key in _copied:
+        read_apart[key] = _copied[key]
+        return
+
+    def forget(_: object) -> None:
+        _copied.pop(key, None)
+        read_apart.pop(key, None)
+
+    _copied[key] = weakref.ref(array, forget)
+
+
+def apart(found: Any, array: Any) -> Any:
+    """What was found in an Array of `read_apart`; with its own memory if small."""
+    if getattr(found, "base", None) is None or found.size > max(array._native.size // _PART, _FEW):
+        return found
+    return _copy(found, array)
+
+
+def separate(value: Any, array: Any) -> None:
+    """Give `value` memory of its own if it has that of another Array.
+
+    It is to be written to `array`, as in `x[0] = x[1]`. So what is written leaves it as it is, and not all of `array`
+    must be copied for it.
+    """
+    native = value._native
+    base, whole = getattr(native, "base", None), array._native
+    if base is None or value is array or not (base is whole or base is getattr(whole, "base", None)):
+        return
+    own = _copy(native, value)
+    with WRITES[id(value) >> 4 & 63]:
+        if value._native is native:  # else a thread has written meanwhile
+            value._native = own
+
+
+def _copy(native: Any, array: Any) -> Any:
+    """A copy of a native array that lives where `array` does.
+
+    NumPy's need not be fit for other libraries, which takes longer.
+    """
+    return native.copy() if isinstance(native, np.ndarray) else array._home.duplicate(native)
 
 
 def _may_overlap(view: Any) -> bool:

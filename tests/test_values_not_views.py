@@ -252,6 +252,78 @@ def test_an_array_is_written_in_place_again_once_nobody_else_holds_it() -> None:
     assert x.tolist() == [7, 8, 2]
 
 
+COPIED_WITHIN: dict[str, tuple[Any, Any]] = {
+    "row": (0, 1),
+    "column": ((slice(None), 0), (slice(None), 1)),
+    "overlapping rows": (slice(1, None), slice(None, -1)),
+    "reversed": (slice(None), slice(None, None, -1)),
+    "along a new axis": (0, (None, 1)),
+}
+
+
+@pytest.mark.parametrize(("to", "origin"), COPIED_WITHIN.values(), ids=COPIED_WITHIN)
+@pytest.mark.usefixtures("backend")
+def test_a_part_that_is_written_to_the_same_array_keeps_its_values(to: Any, origin: Any) -> None:
+    host = np.arange(12.0).reshape(4, 3)
+    expected, part_before = host.copy(), host[origin].copy()
+    expected[to] = part_before
+    x = xp.asarray(host)
+    part = x[origin]
+    x[to] = part
+    assert x.tolist() == expected.tolist()
+    assert part.tolist() == part_before.tolist()
+    x[...] = 7.0
+    assert part.tolist() == part_before.tolist()
+    part[...] = 8.0
+    assert xp.all(x == 7.0)
+
+
+@pytest.mark.parametrize("shape", [(300, 300), (4, 3)])
+def test_a_part_of_itself_is_written_to_an_array_in_place(shape: tuple[int, int]) -> None:
+    with xp.backend("numpy"):
+        x = xp.zeros(shape)
+        before = x._native.ctypes.data
+        x[0] = x[1]
+        x[:, 0] = x[:, 1]
+        x[1:] = x[:-1]
+        assert x._native.ctypes.data == before
+
+
+@pytest.mark.usefixtures("backend")
+def test_rows_that_are_held_while_others_are_written_keep_their_values() -> None:
+    host = np.arange(800.0).reshape(8, 100)
+    x = xp.asarray(host)
+    held = []
+    for i in range(8):
+        row = x[i]
+        held.append(row)
+        x[i] = row * 2
+        x[(i + 1) % 8, 0] = -1.0
+    expected = host.copy()
+    for i in range(8):
+        expected[i] *= 2
+        expected[(i + 1) % 8, 0] = -1.0
+    assert x.tolist() == expected.tolist()
+    before = host.copy()
+    before[1:, 0] = -1.0
+    assert [row.tolist() for row in held] == before.tolist()
+
+
+def test_an_array_whose_rows_are_held_is_copied_no_more_than_twice() -> None:
+    with xp.backend("numpy"):
+        x = xp.zeros((100, 100))
+        places = set()
+        for i in range(100):
+            row = x[i]
+            x[i] = row + 1
+            places.add(x._native.ctypes.data)
+        assert len(places) <= 3
+        assert xp.all(x == 1)
+        assert xp.all(row == 0)
+        large = x[:50]
+        assert np.shares_memory(large._native, x._native)  # a copy of it takes as long as the write of all
+
+
 HANDED_IN: dict[str, Callable[[np.ndarray[Any, Any]], xp.Array]] = {
     "asarray": xp.asarray,
     "asarray, copied": lambda a: xp.asarray(a, copy=True),
