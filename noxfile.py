@@ -125,4 +125,5 @@ def bench(session: nox.Session) -> None:
     profile = {"ANYARRAY_PROFILE": str(Path(session.create_tmp()) / "profile.json")}  # not the user's own
     session.run("python", "-m", "anyarray", "calibrate", env=profile)
     session.run("python", "-m", "benchmarks.automatic", env=profile)
+    session.run("python", "-m", "benchmarks.small_calls", env=profile)
     session.run("python", "-m", "anyarray", "bench", "--quick")

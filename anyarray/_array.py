@@ -354,15 +354,11 @@ class Array(metaclass=_Unmade):
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         ours = _UFUNCS.get(ufunc)
-        if ours is not None and method == "__call__" and not kwargs:
-            for one in inputs:
-                if type(one) not in _PLAIN:
-                    break
-            else:  # as there, for the most common, in a third of the time
-                try:
-                    return ours(*inputs)
-                except (_errors.ArgumentTypeError, _errors.ArgumentValueError):
-                    pass  # but NumPy may take it
+        if ours is not None and method == "__call__" and not kwargs and _are_plain(map(type, inputs)):
+            try:  # as there, for the most common, in a third of the time
+                return ours(*inputs)
+            except (_errors.ArgumentTypeError, _errors.ArgumentValueError):
+                pass  # but NumPy may take it
         return _protocols.ufunc(namespace(), ufunc, method, inputs, kwargs)
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
@@ -442,7 +438,7 @@ class Array(metaclass=_Unmade):
             and (
                 self._native.dtype.kind in _TAKEN[kind]
                 if kind in _TAKEN
-                else kind is Array and type(value._native) is _ndarray and value._native.dtype is self._native.dtype  # type: ignore[union-attr]  # as above
+                else kind is Array and type(value._native) in _OPERANDS and value._native.dtype is self._native.dtype  # type: ignore[union-attr]  # as above
             )
             and not (is_array and (key._native.dtype.kind not in "bi" or key._native.size >= _LONG))  # type: ignore[union-attr]  # as above
         ):
@@ -612,6 +608,12 @@ class Array(metaclass=_Unmade):
         if result is NotImplemented:
             return NotImplemented  # type: ignore[no-any-return]  # Python's protocol for operators
         home, native, before = result._home, result._native, self._native
+        if home is self._home is _NUMPY and native.dtype is before.dtype and native.shape == before.shape:
+            self._native = native  # as below, for the most common
+            self._second = None
+            if _KEPT:
+                _kept.drop(self)
+            return self
         if home.shape_of(native) != self._home.shape_of(before):
             raise _errors.ArgumentValueError(
                 f"{function}: the result of shape {result.shape} does not fit in place of {self.shape}"
@@ -791,6 +793,7 @@ class Array(metaclass=_Unmade):
         return self._rebind(self.__matmul__(other), "__imatmul__")
 
 
+_OPERANDS: Final = _dispatch.OPERANDS
 _NUMPYS: Final = (np.ndarray, np.generic)
 """Classes of NumPy's native arrays, which give their values without a transfer."""
 _REAL: Final = (np.floating, np.integer, np.bool)
@@ -832,8 +835,8 @@ _wrap: Final = _dispatch.wrap
 
 
 _UFUNCS: Final = _protocols.UFUNCS
-_PLAIN: Final = _dispatch.OPERANDS | {Array}
-"""Classes of the operands of most ufuncs."""
+_are_plain: Final = (_dispatch.OPERANDS | {Array}).issuperset
+"""Whether these are the classes of operands that most ufuncs have."""
 
 
 def namespace() -> ModuleType:

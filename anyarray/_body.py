@@ -11,13 +11,20 @@ import functools
 import inspect
 from collections.abc import Callable
 from types import CodeType
-from typing import Any
+from typing import Any, Final
 
 from anyarray import _cost
 from anyarray._declaration import ARRAY, DTYPE, SEQUENCE, SHAPE, WEAK, Declaration, Parameter
 
 FUNCTION, NATIVE = "FUNCTION", "NATIVE"
 """What stands in a generated text for the names of the function and of the native one."""
+
+
+SIGNS: Final = {
+    "add": "+", "subtract": "-", "multiply": "*", "divide": "/", "equal": "==", "not_equal": "!=", "less": "<",
+    "less_equal": "<=", "greater": ">", "greater_equal": ">=",
+}  # fmt: skip
+"""Functions whose operators NumPy's float64 has itself: of two of these they take a tenth of what the ufunc takes."""
 
 
 @functools.cache
@@ -226,7 +233,7 @@ def _common_call(declaration: Declaration, arrays: list[Parameter], slow: str, v
                     "            result._home = home",
                     "            return result",
                 ]
-            lines += _constant(p, dtype, slow)
+            lines += _constant(p, dtype, slow, f"{first.name}_" if _sign(declaration) else "")
             if beside is not first:
                 lines += [
                     f"elif kind in SCALARS and type({beside.name}) in SCALARS:",
@@ -239,11 +246,17 @@ def _common_call(declaration: Declaration, arrays: list[Parameter], slow: str, v
     return lines + _native_call(declaration, values)
 
 
-def _constant(p: Parameter, dtype: str, slow: str) -> list[str]:
-    """The lines that make a Python scalar a native one of this dtype."""
+def _constant(p: Parameter, dtype: str, slow: str, scalar: str = "") -> list[str]:
+    """The lines that make a Python scalar a native one of this dtype.
+
+    Beside a native `scalar` of float64 it becomes another one.
+    """
+    constant = f"home.constants[{p.name} or zero({p.name}), kind, {dtype}]"
+    if scalar:
+        constant = f"{constant} if type({scalar}) is not FLOAT or kind is complex else FLOAT({p.name})"
     return [
         "    try:",
-        f"        {p.name}_ = home.constants[{p.name} or zero({p.name}), kind, {dtype}]",
+        f"        {p.name}_ = {constant}",
         "    except UNSUITED:",
         f"        {slow}",
     ]
@@ -267,13 +280,14 @@ def _small_call(declaration: Declaration, arrays: list[Parameter], values: str) 
     """
     first, second = (p.name for p in arrays)
     sizes = f"{first}_.size", f"{second}_.size"
-    is_small = f"(elements := {sizes[0]}) < limit.side and {sizes[1]} < limit.side"
-    is_even = f"elements == {sizes[1]} and ({first}_.ndim == 1 == {second}_.ndim or {first}_.shape == {second}_.shape)"
+    is_small = f"(elements := {sizes[0]}) < limit.elements and ((others := {sizes[1]}) < limit.side > elements"
+    shapes = f"({first}_.ndim == 1 == {second}_.ndim or {first}_.shape == {second}_.shape)"
+    is_even = f"others == elements and {shapes} or elements * others < limit.elements)"
     return [
         f"if backend is BY_COST and home is NUMPY and type({second}) is Array and {second}._home is home:",
         f"    {first}_ = {first}._native",
         f"    {second}_ = {second}._native",
-        f"    if {is_small} or elements * {sizes[1]} < limit.elements or elements < limit.elements and {is_even}:",
+        f"    if {is_small} or {is_even}:",
         *[f"        {line}" for line in _native_call(declaration, values)],
         f"    del {first}_, {second}_  # whoever holds them when they are brought elsewhere could write to them",
     ]
@@ -287,7 +301,7 @@ def _native_call(declaration: Declaration, values: str) -> list[str]:
         *(["result = new()"] if declaration.result == "Array" else []),
         "try:",
         *_readings(declaration),
-        f"    {'result._native' if declaration.result == 'Array' else 'native'} = {NATIVE}({_arguments(declaration)})",
+        f"    {'result._native' if declaration.result == 'Array' else 'native'} = {_value(declaration)}",
         "except Exception as error:",
         f"    explain(error, declaration, {values})",
         "    raise",
@@ -295,6 +309,21 @@ def _native_call(declaration: Declaration, values: str) -> list[str]:
     if declaration.result != "Array":
         return [*lines, "return wrapped(declaration, native, home)"]
     return [*lines, "result._home = home", "return result"]
+
+
+def _value(declaration: Declaration) -> str:
+    """The expression of what the native function gives."""
+    call = f"{NATIVE}({_arguments(declaration)})"
+    sign = _sign(declaration)
+    if not sign:
+        return call
+    left, right = (_argument(p) for p in declaration.parameters)
+    return f"{call} if type({left}) is not FLOAT or type({right}) is not FLOAT else {left} {sign} {right}"
+
+
+def _sign(declaration: Declaration) -> str | None:
+    """The sign for a function of two operands that may be scalars."""
+    return SIGNS.get(declaration.name) if [p.role for p in declaration.parameters] == [WEAK, WEAK] else None
 
 
 def _unshared_call(declaration: Declaration, arrays: list[Parameter]) -> list[str]:
@@ -364,7 +393,8 @@ def _is_settled(declaration: Declaration, arrays: list[Parameter]) -> str:
         second = others[0]
         small += (
             f" and type({second}) is not Array"  # else see `_small_call`
-            f" and (type({second}) is not ndarray or elements * {second}.size < limit.elements)"
+            f" and (type({second}) is not ndarray or elements * {second}.size < limit.elements"
+            f" or {second}.shape == {first}._native.shape)"
         )
         others = []
     for name in others:

@@ -62,6 +62,7 @@ scope: Final[dict[str, Any]] = {
     "BY_COST": _choice.BY_COST,
     "NUMPY": _backend.backend_of_name("numpy").free,
     "current": _choice.current,
+    "FLOAT": np.float64,
     "SCALARS": SCALARS,
     "REAL": frozenset({int, float}),
     "zero": _backend.zero,

@@ -120,7 +120,7 @@ def note_copy(array: Any) -> None:
 
 
 def apart(found: Any, array: Any) -> Any:
-    """What was found in an Array of `read_apart`; with its own memory if small."""
+    """What was found in one of `read_apart`, with its own memory if small."""
     if getattr(found, "base", None) is None or found.size > max(array._native.size // _PART, _FEW):
         return found
     return _copy(found, array)

@@ -83,13 +83,13 @@ def scalar(value: complex, dtype: np.dtype[Any], device: str, /) -> Native:
 
 # What is made here is aligned, so that JAX and TensorFlow can take the memory as it is.
 def empty(shape: tuple[int, ...], /, *, dtype: np.dtype[Any], device: str | None = None) -> Native:
-    is_small = _product(shape) * dtype.itemsize < _SMALL
-    return _empty(shape, dtype) if is_small else _memory.allocated(_empty, shape, dtype)
+    size = _product(shape) * dtype.itemsize
+    return _empty(shape, dtype) if size < _SMALL else _memory.allocated(_empty, shape, dtype, size)
 
 
 def zeros(shape: tuple[int, ...], /, *, dtype: np.dtype[Any], device: str | None = None) -> Native:
-    is_small = _product(shape) * dtype.itemsize < _SMALL
-    return _zeros(shape, dtype) if is_small else _memory.allocated(_zeros, shape, dtype)
+    size = _product(shape) * dtype.itemsize
+    return _zeros(shape, dtype) if size < _SMALL else _memory.allocated(_zeros, shape, dtype, size)
 
 
 # By names of their own, which are found faster.

@@ -7,18 +7,31 @@ namespace, or whatever NumPy takes as one; left out, it is a default that `defau
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterator
 from typing import Any, Final, Literal
 
 import numpy as np
 
-from anyarray import _automatic, _backend, _choice, _diagnosis, _dispatch, _dtypes, _errors, _memory, _transfer
+from anyarray import (
+    _automatic,
+    _backend,
+    _choice,
+    _diagnosis,
+    _dispatch,
+    _dtypes,
+    _errors,
+    _machine,
+    _memory,
+    _transfer,
+)
 from anyarray._array import AnyArray, Array, Shape
 from anyarray._backend import Backend, Home
 from anyarray._declaration import declare
 from anyarray._dispatch import created, dispatch, made, wrap
 from anyarray._dtypes import DType, DTypeLike
+from anyarray._kept import LENDABLE
 from anyarray._transfer import UNWATCHED, watch
 
 __all__ = [
@@ -41,6 +54,8 @@ __all__ = [
 ]
 
 _SMALL: Final = _memory.SMALL
+_MODEST: Final = _machine.LARGE
+"""Bytes of which nobody thinks that they are a large array."""
 _NUMPY: Final = _backend.backend_of_name("numpy").free
 # By names of their own, which are found faster.
 _defaults, _zeros, _empty = _dtypes.defaults, np.zeros, np.empty
@@ -108,8 +123,9 @@ def arange(
     wanted = _defaults()[kind] if dtype is None else _dtypes.dtype(dtype)
     if wanted.kind == "b":
         raise _errors.ArgumentTypeError("arange: dtype must be numeric, not bool")
-    if home is _NUMPY and wanted.itemsize == 8 and abs(high - low) * 8 < abs(gap) * _SMALL:
-        return wrap(_arange(low, high, gap, wanted.dtype), home)  # so little memory need not be aligned
+    if home is _NUMPY and wanted.itemsize == 8 and abs(high - low) * 8 < abs(gap) * _MODEST:
+        few = _arange(low, high, gap, wanted.dtype)
+        return wrap(few, home) if few.nbytes < _SMALL else created(_memory.copied(few), home)
     try:
         native = home.arange(low, high, gap, dtype=home.backend.dtype_for(wanted), device=home.backend.native_device)
     except Exception as error:
@@ -145,7 +161,9 @@ def asarray(
         if home is _NUMPY or home.backend.library == "numpy":
             if obj.dtype not in home.dtypes:
                 _dispatch.require_dtype("asarray", "obj", home, obj)
-            return wrap(obj.copy("K"), home) if obj.nbytes < _SMALL else made(home.exported(obj), home)
+            if obj.nbytes < _SMALL:
+                return wrap(obj.copy("K"), home)
+            return created(_memory.copied(obj), home) if obj.flags.c_contiguous else made(home.exported(obj), home)
     wanted = None if dtype is None else _dtypes.dtype(dtype)
     kind = type(obj)
     if kind is list or kind is tuple:
@@ -225,18 +243,19 @@ def _leaves(obj: Any) -> Iterator[Any]:
             yield one
 
 
+_NESTS: Final = frozenset({list, tuple})
+
+
 def _kinds(obj: Any) -> set[type]:
     """The classes of the elements of nested lists and tuples."""
     kinds = set(map(type, obj))
     if kinds <= _dispatch.SCALARS:
         return kinds
-    nests = {kind for kind in kinds if issubclass(kind, (list, tuple))}
+    nests = kinds if kinds <= _NESTS else {kind for kind in kinds if issubclass(kind, (list, tuple))}
     rows = obj if nests == kinds else [one for one in obj if isinstance(one, (list, tuple))]
-    inner: set[type] = set()
-    for row in rows:  # one level here: a call for each row of a matrix takes as long as its elements
-        inner.update(map(type, row))
+    inner = set(map(type, itertools.chain.from_iterable(rows)))  # as a call for each row takes as long as its elements
     if inner <= _dispatch.SCALARS:
-        return kinds - nests | inner
+        return inner if nests is kinds else kinds - nests | inner
     return (kinds - nests).union(*map(_kinds, rows))
 
 
@@ -281,6 +300,10 @@ def _of_sequence(obj: Any, wanted: DType | None, device: Device | None, copy: bo
                     return _of_host(host, wanted or _dtypes.common_default(kinds), device, is_new=True)
                 found = _FOUND.get(host.dtype)
                 if found in kinds:  # else it is of no element's kind: of greater integers, say
+                    if wanted is None and host.nbytes < _SMALL and _defaults()[found].dtype is host.dtype:
+                        home = _choice.chosen_home(device)
+                        if home is _NUMPY:  # for the most common, in half the time
+                            return wrap(host, home)
                     return _of_host(host, wanted or _defaults()[found], device, is_new=True)
         if Array in kinds or any(map(_backend.is_of_framework, kinds - _dispatch.SCALARS)):
             return _stacked(obj, wanted, device)
@@ -666,7 +689,7 @@ def _like(name: str, x: AnyArray, dtype: DTypeLike | None, device: Device | None
         return _filled(name, x.shape, x.dtype if dtype is None else dtype, home, value)
     native = x._native
     if home is _NUMPY and dtype is None and native.nbytes < _SMALL:
-        return _of_few(name, native.shape, native.dtype, value)
+        return _of_few(name, native.shape, native.dtype, value, 0)
     kind = home.dtype_of(native) if dtype is None else backend.native_dtype(_dtypes.dtype(dtype).name)
     function = getattr(home, f"{name}_like")
     result = function(native, *([value] if name == "full" else []), dtype=kind, device=backend.native_device)
@@ -679,8 +702,10 @@ def _filled(name: str, shape: Shape, dtype: DTypeLike | None, home: Home, value:
     `value` is what NumPy's memory is filled with.
     """
     wanted = _defaults()[float] if dtype is None else _dtypes.dtype(dtype)
-    if home is _NUMPY and 0 <= (shape if type(shape) is int else _elements(shape)) * wanted.itemsize < _SMALL:
-        return _of_few(name, shape, wanted.dtype, value)
+    if home is _NUMPY:
+        size = (shape if type(shape) is int else _elements(shape)) * wanted.itemsize
+        if 0 <= size < _MODEST:
+            return _of_few(name, shape, wanted.dtype, value, size)
     lengths = _shape(name, shape)
     function, kind, place = getattr(home, name), home.backend.dtype_for(wanted), home.backend.native_device
     if name == "full":
@@ -688,15 +713,20 @@ def _filled(name: str, shape: Shape, dtype: DTypeLike | None, home: Home, value:
     return created(function(lengths, dtype=kind, device=place), home)
 
 
-def _of_few(name: str, shape: Any, dtype: np.dtype[Any], value: Number | None) -> Array:
+def _of_few(name: str, shape: Any, dtype: np.dtype[Any], value: Number | None, size: int) -> Array:
     """The same by NumPy itself, in half the time.
 
-    For memory so small that it need not be aligned.
+    It is of at most `size` bytes; so few as need not be aligned are not.
     """
-    few = (_zeros if name == "zeros" else _empty)(shape, dtype)
+    allocate = _zeros if name == "zeros" else _empty
+    array: Array = _new()  # as `created` does
+    if size < _SMALL:
+        few = allocate(shape, dtype)
+    else:
+        few = _memory.allocated(allocate, shape, dtype, size)
+        array._second = LENDABLE
     if value is not None:
         few.fill(value)
-    array: Array = _new()  # as `wrap` does
     array._native = few
     array._home = _NUMPY
     return array

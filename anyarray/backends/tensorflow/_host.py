@@ -10,6 +10,7 @@ ask for it.
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -122,7 +123,8 @@ def sooner_unless_differentiated(
             arrays = [raw(x) for x in xs]
             dtype = arrays[0].dtype
             if dtype.kind == "f" and dtype.itemsize > 2 and all(a.dtype is dtype for a in arrays):
-                out = _memory.allocated(np.empty, np.broadcast_shapes(*[a.shape for a in arrays]), dtype)
+                shape = np.broadcast_shapes(*[a.shape for a in arrays])
+                out = _memory.allocated(np.empty, shape, dtype, math.prod(shape) * dtype.itemsize)
                 with np.errstate(all="ignore"):
                     on_numpy(*arrays, out=out)
                 return from_host(out, xs[0])

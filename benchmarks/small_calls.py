@@ -1,0 +1,149 @@
+"""Calls of few elements under the automatic choice, beside NumPy's own.
+
+Run it by `python -m benchmarks.small_calls [CALL...]`. Every function of the standard is here that NumPy has, called
+with Arrays, and what one writes without a function: operators, indexing, writes, conversions to Python. Each is timed
+beside the same call of ndarrays, in turns within one run. Without a profile of this machine, `python -m anyarray
+calibrate`, there is nothing to choose, and they take a little less.
+"""
+
+from __future__ import annotations
+
+import argparse
+import copy
+import statistics
+from collections.abc import Iterator
+from typing import Any, Final
+
+import numpy as np
+from rich.progress import track
+from rich.text import Text
+
+import anyarray as xp
+from benchmarks.alike import arguments_of
+from benchmarks.overhead import AUTOMATIC_BOUND, console, host_arrays, print_table, progress, verdict
+from benchmarks.turns import Entry, seconds_of
+
+SIZES: Final = (8, 900)
+"""Elements of a vector; below 1000 the bound holds."""
+
+OPERATORS: Final = (
+    "x + y", "x - y", "x * y", "x / y", "x // y", "x % y", "x ** y", "x == y", "x != y", "x < y", "x <= y", "x > y",
+    "x >= y", "i & j", "i | j", "i ^ j", "i << j", "i >> j", "m @ k", "-x", "abs(x)", "~b", "divmod(x, y)", "x + i",
+    "x + 1", "1 + x", "x * 2.0", "2.0 - x", "x ** 2", "x ** 0.5", "2.0 / x", "x < 1.0", "x[0] * y[0]", "x[0] + 1.0",
+)  # fmt: skip
+IN_PLACE: Final = ("x += y", "x -= y", "x *= 1.0", "x /= 1.0", "i |= j")
+
+WRITTEN: Final = (
+    *OPERATORS,
+    *IN_PLACE,
+    "x + h", "h + x", "x * g", "g * x", "np.exp(x)", "np.add(x, y)",
+    "x[0]", "x[-1]", "x[1:3]", "x[::-1]", "x[b]", "x[i]", "m[0]", "m[0, 1]", "m[:, 1]", "m[0, :]", "x[None]", "x[...]",
+    "m[:, None]", "x[x > 1.0]", "m[e, e]",
+    "x[0] = 1.0", "x[1:3] = 1.0", "x[b] = 1.0", "x[i] = 1.0", "x[...] = y", "m[0, 1] = 2.0", "m[:, 1] = 2.0",
+    "m[0] = m[1]", "x[0] = y[1]", "x[b] = x[b]", "x[i] = x", "x[0] += 1.0", "i[0] = 3", "m[0, :] = 1",
+    "float(x[0])", "int(i[0])", "bool(b[0])", "len(x)", "x.shape", "x.dtype", "x.ndim", "x.size", "m.T", "m.mT",
+    "x.tolist()", "x[0].item()", "list(x)", "for _ in x: pass", "xp.any(b) and 1", "copy(x)",
+    "xp.sum(x, axis=0)", "xp.sum(m, axis=1, keepdims=True)", "xp.max(m, axis=-1)", "xp.mean(m, axis=(0, 1))",
+    "xp.where(b, x, 0.0)", "xp.where(b, 1.0, 0.0)", "xp.add(1, x)", "xp.maximum(x, 0.5)", "xp.clip(x, 0.7, y)",
+    "xp.concat([x, y, x])", "xp.concat((m, m), axis=1)", "xp.stack([x, y], axis=1)", "xp.reshape(x, (-1,))",
+    "xp.reshape(x, (2, rows))", "xp.astype(x, xp.float32)", "xp.astype(x, xp.int64)", "xp.astype(x, xp.float64)",
+    "xp.expand_dims(x, axis=0)", "xp.broadcast_to(x, (2, size))", "xp.linspace(0.0, 1.0, size)",
+    "xp.linspace(0, 1, size, endpoint=False)", "xp.arange(0, size)", "xp.arange(1, size, 2)",
+    "xp.arange(size, dtype=xp.float32)", "xp.zeros((2, rows))", "xp.ones((2, rows))", "xp.empty((2, rows))",
+    "xp.full((2, rows), 2.0)", "xp.full(size, 1)", "xp.zeros(size, dtype=xp.float32)",
+    "xp.zeros_like(x, dtype=xp.int64)",
+    "xp.eye(3)", "xp.asarray(1.0)", "xp.asarray(3)", "xp.asarray([1.0, 2.0])", "xp.asarray([[1, 2], [3, 4]])",
+    "xp.asarray([1.0, 2.0], dtype=xp.float32)", "xp.asarray(x)", "xp.asarray(x, copy=True)", "xp.asarray(h)",
+    "xp.asarray(h, copy=True)", "xp.asarray(x, dtype=xp.float32)", "np.asarray(x)", "xp.from_dlpack(h)",
+    "xp.exp(h)", "xp.sum(h)", "xp.add(h, h)", "xp.matmul(m, k)", "xp.add(x, h)", "xp.concat([h, x])",
+    "xp.isdtype(x.dtype, 'real floating')", "xp.result_type(x, i)", "xp.can_cast(i, xp.float64)",
+)  # fmt: skip
+"""What is written out, as the functions alone do not tell; `h` and `g` are an ndarray and a scalar of NumPy's."""
+
+LINALG: Final = {
+    "cholesky": "p", "cross": "t, t", "det": "q", "diagonal": "q", "eig": "q", "eigh": "p", "eigvals": "q",
+    "eigvalsh": "p", "inv": "q", "matmul": "q, q", "matrix_norm": "q", "matrix_power": "q, 3", "matrix_rank": "q",
+    "matrix_transpose": "q", "outer": "t, t", "pinv": "q", "qr": "q", "slogdet": "q", "solve": "q, q", "svd": "q",
+    "svdvals": "q", "tensordot": "q, q", "trace": "q", "vecdot": "x, y", "vector_norm": "x",
+}  # fmt: skip
+FOURIER: Final = {"fftfreq": "size", "rfftfreq": "size", "irfft": "c", "irfftn": "c", "hfft": "c"}
+"""The arguments; other functions take `x`."""
+
+IN_NUMPY: Final = {
+    "xp.astype(x, xp.float64)": "np.astype(x, np.float64)",
+    "copy(x)": "x.copy()",
+    "xp.asarray(x)": "np.asarray(x)",
+    "xp.asarray(h)": "np.array(h)",
+    "xp.from_dlpack(h)": "np.array(np.from_dlpack(h))",
+    "xp.asarray(1.0)": "np.asarray(1.0)",
+    "xp.isdtype(x.dtype, 'real floating')": "np.isdtype(x.dtype, 'real floating')",
+}
+"""What NumPy is asked for where it is not the same by name: a copy, where an Array is one."""
+
+
+def names(size: int) -> dict[str, Any]:
+    """What the calls are made of, in NumPy, with vectors of `size`."""
+    host: dict[str, Any] = dict(host_arrays(size))
+    q = np.random.default_rng(1).standard_normal((3, 3))
+    host |= {"q": q, "p": q @ q.T + np.eye(3), "t": q[0].copy(), "e": host["i"] % 2}
+    return host
+
+
+def calls(ours: dict[str, Any]) -> Iterator[str]:
+    """All calls, as written for anyarray."""
+    for name in xp.__all__:
+        if not hasattr(np, name):
+            continue
+        arguments = arguments_of(name, ours)
+        if arguments is not None:
+            yield f"xp.{name}({arguments})"
+    for name, arguments in LINALG.items():
+        yield f"xp.linalg.{name}({arguments})"
+    for name in xp.fft.__all__:
+        yield f"xp.fft.{name}({FOURIER.get(name, 'x')})"
+    yield from WRITTEN
+
+
+def over_numpy(size: int, seconds: float, wanted: list[str], *, is_whole: bool) -> None:
+    """Print the calls that take longer than they may, or all."""
+    host = names(size)
+    plain = {"size": size, "rows": size // 2, "np": np, "h": host["x"], "g": np.float64(1.5), "copy": copy.copy}
+    over: dict[str, float] = {}
+    rows: list[list[str | Text]] = []
+    every = calls(plain | {"xp": xp} | {name: xp.asarray(a) for name, a in host.items()})
+    chosen = [call for call in every if not wanted or any(one in call for one in wanted)]
+    for call in track(dict.fromkeys(chosen), f"{size} elements", console=progress, transient=True):
+        scope = f"global {call[0]}; " if call in IN_PLACE else ""
+        native = plain | {"xp": np} | {name: a.copy() for name, a in host.items()}  # as some calls write to them
+        ours = plain | {"xp": xp} | {name: xp.asarray(a) for name, a in host.items()}
+        entries = {
+            "NumPy": Entry(scope + IN_NUMPY.get(call, call), native),
+            "anyarray": Entry(scope + call, ours, lambda: xp.backend("auto")),
+        }
+        least = seconds_of(entries, seconds=seconds)
+        over[call] = least["anyarray"] - least["NumPy"]
+        if is_whole or over[call] > AUTOMATIC_BOUND:
+            text = f"{over[call] * 1e6:+.2f}"
+            rows.append([call, f"{least['NumPy'] * 1e6:.2f}", verdict(over[call], AUTOMATIC_BOUND, text)])
+    print_table(f"NumPy {np.__version__}, {size} elements: us, and us over it", ["call", "NumPy", "over"], rows)
+    holds = sum(one <= AUTOMATIC_BOUND for one in over.values())
+    median = statistics.median(over.values()) * 1e6
+    console.print(
+        f" {holds} of {len(over)} calls of {size} elements take at most {AUTOMATIC_BOUND * 1e6:.1f} us over NumPy; "
+        f"the median {median:+.2f}",
+        highlight=False,
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.small_calls", description=__doc__)
+    parser.add_argument("calls", nargs="*", metavar="CALL", help="parts of the calls to time; default: all")
+    parser.add_argument("--all", action="store_true", help="print all calls, not those alone that take too long")
+    parser.add_argument("--seconds", type=float, default=0.1, help="for each figure")
+    options = parser.parse_args()
+    for size in SIZES:
+        over_numpy(size, options.seconds, options.calls, is_whole=options.all)
+
+
+if __name__ == "__main__":
+    main()
