@@ -436,6 +436,20 @@ def test_a_sum_takes_the_dtype_that_is_asked_for() -> None:
     assert xp.sum(x, dtype=xp.float32).dtype is xp.float32
 
 
+@pytest.mark.parametrize("size", [3, 27_000])
+@pytest.mark.parametrize("dtype", ["bool", "int8", "int32", "int64", "uint8", "uint32", "float32"])
+@pytest.mark.parametrize("function", ["sum", "prod", "cumulative_sum", "cumulative_prod"])
+@pytest.mark.usefixtures("backend")
+def test_sums_and_products_have_the_dtype_that_is_asked_for(function: str, dtype: str, size: int) -> None:
+    a = np.resize([1, 0, 1, 2, 3], size).reshape(3, -1).astype(dtype)
+    x = xp.asarray(a)
+    for wanted in ("int8", "int32", "int64", "uint8", "uint32", "uint64", "float32", "float64", "complex64"):
+        found = getattr(xp, function)(x, axis=0, dtype=ours(wanted))
+        assert found.dtype is ours(wanted)
+        exact = getattr(np, function)(a.astype("int64"), axis=0)
+        assert np.array_equal(np.asarray(found), exact.astype(wanted))
+
+
 @pytest.mark.parametrize("function", ["argmax", "argmin", "argsort", "count_nonzero"])
 @pytest.mark.usefixtures("backend")
 def test_indices_are_int64(function: str) -> None:

@@ -444,7 +444,8 @@ def _running(ufunc: np.ufunc, own: Callable[..., Native]) -> Callable[..., Nativ
             return own(x, axis=axis, dtype=dtype, include_initial=include_initial)
         wanted = _dtypes.KNOWN[_dtypes.summed(x.dtype.name)].dtype if dtype is None else dtype
         kind = "i" if x.dtype.kind in "bu" else x.dtype.kind
-        if kind not in "ifc" or kind != ("i" if wanted.kind == "u" else wanted.kind):
+        is_alike = kind in "ifc" and kind == ("i" if wanted.kind == "u" else wanted.kind)
+        if not is_alike or not np.can_cast(x.dtype, wanted, "same_kind"):  # as signed integers to unsigned ones
             return own(x, axis=axis, dtype=dtype)
         out = empty(x.shape, dtype=wanted)
         _rows.accumulate(ufunc, x, along, out)

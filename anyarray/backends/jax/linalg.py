@@ -15,7 +15,7 @@ from jax import lax
 from anyarray.backends.jax._kernel import Axes, Native, compiled, inexact, kind_of, promoted
 from anyarray.backends.jax.creation import near
 from anyarray.backends.jax.elementwise import absolute
-from anyarray.backends.jax.statistical import reduced, root_of_sum, total_dtype, with_nan
+from anyarray.backends.jax.statistical import added, reduced, root_of_sum, total_dtype, with_nan
 
 __all__ = [
     "cholesky",
@@ -297,7 +297,7 @@ def vector_norm(x: Native, /, *, axis: Axes = None, keepdims: bool = False, ord:
         return with_nan(norm, sizes, axis, keepdims) if math.isinf(ord) else norm
     # Where it bends, the slope is the mean of those on all sides. JAX's is NaN.
     sizes = jnp.where(sizes == 0, 0, sizes)
-    powers = reduced(jnp.sum, sizes ** jnp.asarray(ord, sizes.dtype), axis, keepdims=keepdims)
+    powers = reduced(added, sizes ** jnp.asarray(ord, sizes.dtype), axis, keepdims=keepdims)
     is_zero = powers == (0 if ord > 0 else jnp.inf)
     norm = jnp.power(jnp.where(is_zero, 1, powers), jnp.asarray(1 / ord, sizes.dtype))
     return jnp.where(is_zero, 0, norm)
@@ -305,7 +305,7 @@ def vector_norm(x: Native, /, *, axis: Axes = None, keepdims: bool = False, ord:
 
 def _euclidean_norm(x: Native, axis: Axes, keepdims: bool) -> Native:
     squares = lax.real(x * lax.conj(x)) if kind_of(x) == "c" else x * x
-    return root_of_sum(reduced(jnp.sum, squares, axis, keepdims=keepdims))
+    return root_of_sum(reduced(added, squares, axis, keepdims=keepdims))
 
 
 def _tolerance(x: Native, rtol: Native | float | None) -> Native:

@@ -14,14 +14,14 @@ from anyarray.backends import numpy as on_numpy
 from anyarray.backends.jax._host import data_dependent
 from anyarray.backends.jax._kernel import Axes, Native, cast, compiled, kind_of, promoted, require_kinds, truth
 from anyarray.backends.jax.indexing import extremes
-from anyarray.backends.jax.statistical import reduced
+from anyarray.backends.jax.statistical import added, reduced
 
 __all__ = ["argmax", "argmin", "count_nonzero", "nonzero", "searchsorted", "where"]
 
 
 @compiled
 def count_nonzero(x: Native, *, axis: Axes = None, keepdims: bool = False) -> Native:
-    return reduced(jnp.sum, cast(truth(x), "int64"), axis, keepdims=keepdims)
+    return reduced(added, cast(truth(x), "int64"), axis, keepdims=keepdims)
 
 
 def _extreme(exceeds: Callable[[Native, Native], Native], worst: int) -> Any:

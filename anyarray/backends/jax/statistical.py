@@ -38,14 +38,16 @@ def total_dtype(x: Native, dtype: Any) -> Any:
 
 _LONG: Final = 1 << 15
 """Bytes of a row from which rows are joined by halves."""
+added: Final = functools.partial(jnp.sum, promote_integers=False)
+"""The sum in the dtype of the input."""
 _JOINED_BY: Final[dict[Any, Callable[[Native, Native], Native]]] = {
-    jnp.sum: lax.add, jnp.max: lax.max, jnp.min: lax.min
+    added: lax.add, jnp.max: lax.max, jnp.min: lax.min
 }  # fmt: skip
 """What joins two rows, by reduction."""
 
 
 def reduced(reduce: Any, x: Native, axis: Axes, *, keepdims: bool) -> Native:
-    """`x` reduced by `jnp.sum`, `jnp.max` or `jnp.min`.
+    """`x` reduced by `added`, `jnp.max` or `jnp.min`.
 
     Rows are joined by halves where XLA takes ten to fifty times as long to walk down the columns: on a CPU, in jaxlib
     before 0.12. May go with support for those.
@@ -97,7 +99,7 @@ def sum(x: Native, *, axis: Axes = None, dtype: Any = None, keepdims: bool = Fal
     dtype = total_dtype(x, dtype)
     if dtype.itemsize < 4:
         return jnp.sum(x, axis=axis, dtype=dtype, keepdims=keepdims)
-    return reduced(jnp.sum, in_dtype(x, dtype), axis, keepdims=keepdims)
+    return reduced(added, in_dtype(x, dtype), axis, keepdims=keepdims)
 
 
 @compiled
@@ -146,7 +148,7 @@ def mean(x: Native, *, axis: Axes = None, keepdims: bool = False) -> Native:
 
 
 def _mean(x: Native, axis: Axes, keepdims: bool) -> Native:
-    total = reduced(jnp.sum, x, axis, keepdims=keepdims)
+    total = reduced(added, x, axis, keepdims=keepdims)
     return _shared(total, x.size // total.size if total.size else math.nan)
 
 
@@ -166,7 +168,7 @@ def _variance(x: Native, axis: Axes, correction: float, keepdims: bool) -> Nativ
         x = cast(x, "float32")
     centred = x - _mean(x, axis, keepdims=True)
     squares = lax.real(centred * lax.conj(centred)) if kind_of(x) == "c" else centred * centred
-    total = reduced(jnp.sum, squares, axis, keepdims=keepdims)
+    total = reduced(added, squares, axis, keepdims=keepdims)
     count = x.size // math.prod(total.shape) if total.size else 0
     variance = _shared(total, count - correction if count > correction else math.nan)
     return cast(variance, name) if name in ("float16", "bfloat16") else variance
