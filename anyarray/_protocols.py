@@ -11,7 +11,7 @@ import functools
 import inspect
 from collections.abc import Callable, Iterable
 from types import ModuleType
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -109,6 +109,15 @@ def function(namespace: ModuleType, theirs: Any, args: tuple[Any, ...], kwargs: 
     It is ours of that name if that takes the arguments, else NumPy's on ndarrays. What NumPy refuses, too, raises our
     error.
     """
+    form = (theirs, len(args), *kwargs)
+    plan = _plans.get(form)
+    if plan is not None:
+        values = (*args, *kwargs.values(), *plan.constants)
+        if plan.axis is None or values[plan.axis] is not None:
+            try:  # as below, for what was called like this before, in a third of the time
+                return plan.call(values)
+            except (_errors.ArgumentTypeError, _errors.ArgumentValueError):
+                pass  # but NumPy may take it
     if theirs in _ASKING:
         return _ASKING[theirs](*args, **kwargs)
     their_name: str = theirs.__name__
@@ -124,8 +133,71 @@ def function(namespace: ModuleType, theirs: Any, args: tuple[Any, ...], kwargs: 
     if ours is not None:
         taken = _arguments(theirs, ours, args, kwargs)
         if taken is not None:
+            if (
+                plan is None
+                and len(_plans) < _MOST_PLANS
+                and (plan := _planned(theirs, ours, args, kwargs)) is not None
+            ):
+                _plans[form] = plan
             return _unless_refused(lambda: ours(*taken[0], **taken[1]), on_hosts)
     return on_hosts()
+
+
+class _Plan(NamedTuple):
+    """How a function of ours is called for a form of calls of NumPy's.
+
+    A form is the function, the number of positional arguments and the names of the others. Places are those among the
+    values of all arguments in that order, and the constants after them.
+    """
+
+    ours: Callable[..., Any]
+    positional: tuple[tuple[int, bool], ...]
+    """A place for each, and whether it is an array."""
+    keyword: tuple[tuple[str, int], ...]
+    constants: tuple[Any, ...]
+    """What was not given, but stands before what was."""
+    axis: int | None
+    """The place of an axis that is another matter if it is None."""
+
+    def call(self, values: tuple[Any, ...]) -> Any:
+        """What our function gives for these values."""
+        return self.ours(
+            *[_operand(values[at]) if is_array else values[at] for at, is_array in self.positional],
+            **{name: values[at] for name, at in self.keyword},
+        )
+
+
+_plans: Final[dict[Any, _Plan]] = {}
+"""By form of call, once there was one that ours took."""
+_MOST_PLANS: Final = 1024
+
+
+def _planned(theirs: Any, ours: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Plan | None:
+    """The plan for calls of this form.
+
+    None where it depends on more than the form how ours is called.
+    """
+    tokens = [object() for _ in (*args, *kwargs)]
+    if "norm" in kwargs or "out" in kwargs or (ours.__name__ in _IMPLIED and len(tokens) == 1):
+        return None
+    taken = _arguments(theirs, ours, tuple(tokens[: len(args)]), dict(zip(kwargs, tokens[len(args) :], strict=True)))
+    if taken is None:
+        return None
+    places = {token: at for at, token in enumerate(tokens)}
+    constants: list[Any] = []
+    positional: list[tuple[int, bool]] = []
+    for value, parameter in zip(taken[0], _signature(ours).parameters.values(), strict=False):
+        is_array = _is_array(parameter)
+        if type(value) is object:
+            positional.append((places.pop(value), is_array))
+        else:
+            positional.append((len(tokens) + len(constants), is_array))
+            constants.append(value)
+    axis = places.get(taken[1].get("axis")) if ours.__name__ in _FLATTENING else None
+    keyword = tuple((name, places.pop(value)) for name, value in taken[1].items() if type(value) is object)
+    if places or len(keyword) != len(taken[1]):
+        return None
+    return _Plan(ours, tuple(positional), keyword, tuple(constants), axis)
 
 
 def _without_values(theirs: Callable[..., Any]) -> Callable[..., Any]:
@@ -211,13 +283,17 @@ def _arguments(
             first = parameter.name if parameter.name in named else next(iter(named))
             is_another = first != parameter.name and first in parameters  # its turn comes
             value = parameter.default if is_another else named.pop(first)
-            is_array = str(parameter.annotation).startswith("AnyArray")  # a shape stays a tuple
-            positional.append(_operand(value) if is_array else value)
+            positional.append(_operand(value) if _is_array(parameter) else value)
         elif parameter.default is parameter.empty:
             if ours.__name__ not in _IMPLIED:
                 return None
             positional.append(_IMPLIED[ours.__name__](positional[0]))
     return None if named else (positional, keyword)
+
+
+def _is_array(parameter: inspect.Parameter) -> bool:
+    """Whether lists are arrays to it; a shape stays a tuple."""
+    return str(parameter.annotation).startswith("AnyArray")
 
 
 def _operand(value: Any) -> Any:
