@@ -443,6 +443,8 @@ class Array(metaclass=_Unmade):
             and not (is_array and (key._native.dtype.kind not in "bi" or key._native.size >= _LONG))  # type: ignore[union-attr]  # as above
         ):
             # The way of most, to NumPy's memory that nobody else holds, in half the time.
+            if kind is Array and value._native.base is not None:  # type: ignore[union-attr]  # `kind` says so
+                _ownership.separate(value, self)  # as in x[0] = x[1]
             with _WRITES[id(self) >> 4 & 63]:
                 self._second = None
                 if _KEPT:
@@ -489,7 +491,7 @@ class Array(metaclass=_Unmade):
             new, came = value, here  # as it is: a loop may write any number of values, and none is kept as a constant
         elif kind is Array and value._home is home:  # type: ignore[union-attr]  # `kind` says so
             if not home.backend.is_immutable:
-                _ownership.separate(value, self)  # as in x[0] = x[1]
+                _ownership.separate(value, self)
             new = value._native  # type: ignore[union-attr]
             came = home.dtype_of(new)
         elif kind in _dispatch.SCALARS:

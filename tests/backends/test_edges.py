@@ -18,6 +18,25 @@ def test_a_divisor_with_a_nan_makes_nan() -> None:
         assert xp.all(xp.isnan(xp.real(1 / z))) and xp.all(xp.isnan(xp.imag(xp.reciprocal(z))))
 
 
+@pytest.mark.parametrize(("dtype", "far"), [("complex64", 1e30), ("complex128", 1e300), ("complex128", 1e16)])
+@pytest.mark.parametrize("function", ["acos", "acosh", "asin", "asinh", "atan", "atanh"])
+@pytest.mark.usefixtures("backend")
+def test_a_nan_beside_a_large_number_makes_nan_of_both_parts(function: str, dtype: str, far: float) -> None:
+    parts = [complex(far, np.nan), complex(-far, np.nan), complex(np.nan, far), complex(np.nan, -far)]
+    with np.errstate(all="ignore"):
+        found = getattr(xp, function)(xp.asarray(parts, dtype=getattr(xp, dtype)))
+    assert xp.all(xp.isnan(xp.real(found))) and xp.all(xp.isnan(xp.imag(found)))
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+@pytest.mark.usefixtures("backend")
+def test_an_exponential_that_turns_for_ever_is_nan_however_small(dtype: str) -> None:
+    turning = [complex(re, im) for re in (-1e16, -800.0, 0.0, 1.0) for im in (np.inf, -np.inf, np.nan)]
+    with np.errstate(all="ignore"):
+        found = xp.exp(xp.asarray(turning, dtype=getattr(xp, dtype)))
+    assert xp.all(xp.isnan(xp.real(found))) and xp.all(xp.isnan(xp.imag(found)))
+
+
 @pytest.mark.usefixtures("backend")
 def test_a_length_below_minus_one_is_refused() -> None:
     with pytest.raises(ValueError, match="reshape"):

@@ -544,7 +544,9 @@ def _exp(z: Native) -> Native:
     half = lax.exp(re / 2)  # exp(re) may overflow where its product with a small cosine does not
     u = _product(_product(half, lax.cos(im)), half)
     v = _product(_product(half, lax.sin(im)), half)
-    return lax.complex(jnp.where((re == jnp.inf) & ~lax.is_finite(im), re, u), v)
+    turns_for_ever = lax.is_finite(re) & ~lax.is_finite(im)  # also where `half` is rounded to zero
+    u = jnp.where((re == jnp.inf) & ~lax.is_finite(im), re, jnp.where(turns_for_ever, jnp.nan, u))
+    return lax.complex(u, jnp.where(turns_for_ever, jnp.nan, v))
 
 
 @_with_derivative(lambda z, w: _sinh(z))
@@ -598,7 +600,18 @@ def _sqrt(z: Native) -> Native:
 def _asinh(z: Native) -> Native:
     w = _mirrored(lax.asinh, "odd")(z)
     re, im = lax.real(z), lax.imag(z)
-    return lax.complex(lax.real(w), jnp.where(jnp.isnan(re) & (im == 0), im, lax.imag(w)))
+    unknown = _is_half_known(z)
+    u = jnp.where(unknown & (im != 0), jnp.nan, lax.real(w))
+    return lax.complex(u, jnp.where(jnp.isnan(re) & (im == 0), im, jnp.where(unknown, jnp.nan, lax.imag(w))))
+
+
+def _is_half_known(z: Native) -> Native:
+    """Whether one part is NaN and the other finite.
+
+    XLA knows no NaN beside a number whose square overflows.
+    """
+    re, im = lax.real(z), lax.imag(z)
+    return (jnp.isnan(re) & lax.is_finite(im)) | (jnp.isnan(im) & lax.is_finite(re))
 
 
 def _atanh(z: Native) -> Native:
@@ -624,14 +637,18 @@ def _slope_of_arc_cosine(primals: tuple[Native], tangents: tuple[Native]) -> tup
 def _acos(z: Native) -> Native:
     w = _mirrored(_arc_cosine, "conjugate")(z)
     right = (lax.real(z) == 0) & jnp.isnan(lax.imag(z))
-    return lax.complex(jnp.where(right, math.pi / 2, lax.real(w)), lax.imag(w))
+    unknown = _is_half_known(z)
+    u = jnp.where(right, math.pi / 2, jnp.where(unknown, jnp.nan, lax.real(w)))
+    return lax.complex(u, jnp.where(unknown, jnp.nan, lax.imag(w)))
 
 
 def _acosh(z: Native) -> Native:
     # Not lax.acosh, whose derivative has the wrong sign to the left of the imaginary axis.
     w = _mirrored(lambda z: _turned(_arc_cosine(z)), "conjugate")(z)
     right = (lax.real(z) == 0) & jnp.isnan(lax.imag(z))
-    return lax.complex(lax.real(w), jnp.where(right, math.pi / 2, lax.imag(w)))
+    unknown = _is_half_known(z)
+    v = jnp.where(right, math.pi / 2, jnp.where(unknown, jnp.nan, lax.imag(w)))
+    return lax.complex(jnp.where(unknown, jnp.nan, lax.real(w)), v)
 
 
 def _by_kind(real: Callable[[Native], Native], complex: Callable[[Native], Native]) -> Any:
