@@ -280,9 +280,10 @@ def _small_call(declaration: Declaration, arrays: list[Parameter], values: str) 
     """
     first, second = (p.name for p in arrays)
     sizes = f"{first}_.size", f"{second}_.size"
-    is_small = f"(elements := {sizes[0]}) < limit.elements and ((others := {sizes[1]}) < limit.side > elements"
+    is_small = f"(elements := {sizes[0]}) < limit.even and ((others := {sizes[1]}) < limit.side > elements"
     shapes = f"({first}_.ndim == 1 == {second}_.ndim or {first}_.shape == {second}_.shape)"
-    is_even = f"others == elements and {shapes} or elements * others < limit.elements)"
+    is_even = f"others == elements and {shapes} or others < 2 or {_work_of_two(declaration, first, second)}"
+    is_even += " < limit.product)"
     return [
         f"if backend is BY_COST and home is NUMPY and type({second}) is Array and {second}._home is home:",
         f"    {first}_ = {first}._native",
@@ -291,6 +292,14 @@ def _small_call(declaration: Declaration, arrays: list[Parameter], values: str) 
         *[f"        {line}" for line in _native_call(declaration, values)],
         f"    del {first}_, {second}_  # whoever holds them when they are brought elsewhere could write to them",
     ]
+
+
+def _work_of_two(declaration: Declaration, first: str, second: str) -> str:
+    """The most elements that a call of two arrays can have to do with."""
+    if not declaration.multiplies:
+        return "elements * others"
+    columns = f"{second}_.shape[-1] if {second}_.ndim == 2 else 1 if {second}_.ndim == 1 else others"
+    return f"elements * ({columns})"
 
 
 def _native_call(declaration: Declaration, values: str) -> list[str]:
@@ -386,21 +395,21 @@ def _is_settled(declaration: Declaration, arrays: list[Parameter]) -> str:
     """
     first, *others = (p.name for p in arrays)
     small = (
-        f"((elements := {first}._native.size) < limit.elements"
+        f"((elements := {first}._native.size) < limit.even"
         f" or elements < limit.narrow and {first}._native.itemsize <= {_cost.WIDTHS[0]})"
     )
     if len(others) == 1:
         second = others[0]
         small += (
             f" and type({second}) is not Array"  # else see `_small_call`
-            f" and (type({second}) is not ndarray or elements * {second}.size < limit.elements"
+            f" and (type({second}) is not ndarray or elements * {second}.size < limit.product"
             f" or {second}.shape == {first}._native.shape)"
         )
         others = []
     for name in others:
         small += (
             f" and (type({name}) is not Array or {name}._home is home and"
-            f" (elements * {name}._native.size < limit.elements or {name}._native.shape == {first}._native.shape))"
+            f" (elements * {name}._native.size < limit.product or {name}._native.shape == {first}._native.shape))"
         )
     axis = [] if declaration.axis_at is None else ["axis=axis"]
     numpys = f"home is NUMPY and ({small} or stays({', '.join([p.name for p in arrays] + axis)}))"

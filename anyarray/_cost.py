@@ -166,7 +166,10 @@ class FunctionClass(NamedTuple):
 
     work: Callable[[Sequence[Shape]], Work]
     growth: float
-    """The most work of a call with arrays of n elements is about n to this power."""
+    """The most work of a call with arrays of n elements is about n to this power.
+
+    That of a call with two arrays is at most `_OF_TWO` times the product of their elements, if it is more than 1.
+    """
     kinds: str
     """Kinds of dtypes that the measurements speak for; others run where they are."""
     first: str
@@ -184,6 +187,8 @@ class FunctionClass(NamedTuple):
     least: str = ""
     """A class whose time it takes at least, and all of it if one of the lengths is 1."""
     is_elementwise: bool = False
+    is_linear_if_even: bool = False
+    """Whether the work grows with the elements if two arrays have one shape."""
     """Whether an element of the result follows from those at its place alone."""
 
 
@@ -252,7 +257,7 @@ CLASSES: Final[dict[str, FunctionClass]] = {
     "svd": FunctionClass(_factorised, 1.5, "f", "svd", slim="svd of a slim matrix"),
     "svd of a slim matrix": FunctionClass(_factorised, 1.5, "f", "svd"),
     "eigh": FunctionClass(_factorised, 1.5, "f", "eigh"),
-    "gather": FunctionClass(_gathered, 2, "biuf", "take"),
+    "gather": FunctionClass(_gathered, 2, "biuf", "take", is_linear_if_even=True),
     "join": FunctionClass(_joined, 1, "biufc", "concat"),
     "creation": FunctionClass(_elements, 1, "biufc", "ones_like"),
 }  # fmt: skip
@@ -477,6 +482,21 @@ class Route(NamedTuple):
     """Seconds where memory is shared; None where it cannot be."""
 
 
+_OF_TWO: Final = 3
+"""Times the product of the elements of two arrays: the most work, with that of reading them, of what multiplies them."""
+
+
+class Limits(NamedTuple):
+    """Elements of inputs below which a call of a function is not looked at."""
+
+    elements: float
+    """Of any one input."""
+    product: float
+    """Of two inputs of any shapes, multiplied."""
+    even: float
+    """Of the first of inputs of one shape; never less than `elements`."""
+
+
 class Model(NamedTuple):
     """What is known of a machine."""
 
@@ -552,37 +572,34 @@ class Model(NamedTuple):
         theirs, its = (functools.partial(self._worked, name, function, kind, width) for name in ("numpy", backend))
         return next((x for x in [*finer, *marks[-1:]] if its(x) + DECIDING < GAIN * theirs(x)), math.inf)
 
-    def never_below(self, function: str, widths: Sequence[int] = WIDTHS) -> float:
-        """Elements of inputs below which all calls are fastest in NumPy.
+    def limits(self, function: str, widths: Sequence[int] = WIDTHS) -> Limits:
+        """The least elements of inputs with which a call may be decided about.
 
-        They are calls of a function with dtypes of these widths.
+        Below, all calls with dtypes of these widths are fastest in NumPy. From where they take NumPy long enough for a
+        decision to add little, they are looked at, too: what was missed for the inputs is kept, though nobody is faster
+        at this function.
         """
         function = like[function].function if function in like else function
         kind = class_of.get(function)
         others = [name for name in self.backends if name != "numpy"]
         if kind is None or not others:
-            return math.inf
-        return min(
-            self._elements_of(one, self.crossover(one, width, name, function))
+            return Limits(math.inf, math.inf, math.inf)
+        work = {
+            one: min(
+                min(self.crossover(one, width, name, function) for name in others for width in widths),
+                min(self._work_in_numpy(one, width, function, LOOKED * DECIDING) for width in widths),
+            )
             for one in _variants(kind)
-            for width in widths
-            for name in others
-        )
-
-    def worth_a_look(self, function: str, widths: Sequence[int] = WIDTHS) -> float:
-        """Elements of inputs from which a decision adds little, about.
-
-        So long may the call take NumPy. From there on what was missed for its inputs is kept, though nobody is faster
-        at this function.
-        """
-        function = like[function].function if function in like else function
-        kind = class_of.get(function)
-        if kind is None or len(self.backends) < 2:
-            return math.inf
-        return min(
-            self._elements_of(one, self._work_in_numpy(one, width, function, LOOKED * DECIDING))
-            for one in _variants(kind)
-            for width in widths
+        }
+        row = CLASSES[kind]
+        of_one_shape = {kind: work[kind]} if row.is_elementwise else work
+        elements = min(self._elements_of(one, least) for one, least in work.items())
+        return Limits(
+            elements,
+            elements if row.growth == 1 else min(work.values()) / _OF_TWO,
+            min(
+                least if row.is_linear_if_even else self._elements_of(one, least) for one, least in of_one_shape.items()
+            ),
         )
 
     def _work_in_numpy(self, kind: str, width: int, function: str, seconds: float) -> float:

@@ -207,7 +207,12 @@ class Declaration:
     @property
     def gives_new_memory(self) -> bool:
         """Whether no result of two arrays is a view of one of them."""
-        return self.fit.broadcasts or self.fit is _diagnosis.FITS["product"]
+        return self.fit.broadcasts or self.multiplies
+
+    @property
+    def multiplies(self) -> bool:
+        """Whether it is a product of matrices."""
+        return self.fit is _diagnosis.FITS["product"]
 
     def mirrored(self) -> Declaration:
         """The same with its operands written the other way round."""

@@ -295,9 +295,9 @@ def _resident(
 def is_settled_in_numpy(function: str, array: Array, other: Any) -> bool:
     """Whether the automatic choice has nothing to decide about these.
 
-    As the bodies ask, in more time.
+    As the bodies ask, in more time, of an Array beside a scalar or one of its shape.
     """
-    return array.size < _machine.limit_of(function).elements or _staying(function)(array, other)
+    return array.size < _machine.limit_of(function).even or _staying(function)(array, other)
 
 
 def call(declaration: Declaration, values: Sequence[Any]) -> Any:

@@ -43,19 +43,25 @@ class Limit:
     It runs in NumPy then, where its inputs are.
     """
 
-    __slots__ = ("elements", "narrow", "side")
+    __slots__ = ("elements", "even", "narrow", "product", "side")
 
     def __init__(self) -> None:
-        self.set(LARGE, LARGE)
+        self.set(LARGE)
 
-    def set(self, elements: int, narrow: int) -> None:
-        """Set all of them."""
+    def set(
+        self, elements: int, *, narrow: int | None = None, product: int | None = None, even: int | None = None
+    ) -> None:
+        """Set all of them; those that are left out are as `elements`."""
         self.elements = elements
-        """For all dtypes."""
-        self.narrow = narrow
-        """For those of at most `_cost.WIDTHS[0]` bytes."""
-        self.side = math.isqrt(elements - 1) + 1 if elements else 0
-        """For each of two arrays, however they broadcast."""
+        """For all dtypes and shapes."""
+        self.narrow = elements if narrow is None else narrow
+        """For dtypes of at most `_cost.WIDTHS[0]` bytes."""
+        self.even = elements if even is None else even
+        """For inputs of one shape, and scalars beside them."""
+        self.product = elements if product is None else product
+        """For two arrays, however they broadcast or are multiplied: the product of their elements."""
+        self.side = math.isqrt(self.product - 1) + 1 if self.product else 0
+        """For each of the two."""
 
 
 LARGE: Final = 10_000
@@ -77,15 +83,21 @@ def use(found: _cost.Model | None) -> None:
     """Decide by this model from now on."""
     state.is_known, state.model = True, found
     for function, limit in _limits.items():
+        if found is None:
+            limit.set(MOST)
+            continue
+        usual, narrow = (found.limits(function, widths) for widths in (_cost.WIDTHS, _cost.WIDTHS[:1]))
         limit.set(
-            *[
-                MOST
-                if found is None
-                else math.ceil(min(MOST, found.never_below(function, widths), found.worth_a_look(function, widths)))
-                for widths in (_cost.WIDTHS, _cost.WIDTHS[:1])
-            ]
+            _whole(usual.elements),
+            narrow=_whole(narrow.elements),
+            product=_whole(usual.product),
+            even=_whole(usual.even),
         )
     _clear()
+
+
+def _whole(elements: float) -> int:
+    return math.ceil(min(MOST, elements))
 
 
 def without(found: _cost.Model, names: Sequence[str]) -> _cost.Model:
@@ -156,7 +168,7 @@ def forget() -> None:
     """Look for the profile again at the next large call."""
     state.is_known, state.model, state.is_silent = False, None, True
     for limit in _limits.values():
-        limit.set(LARGE, LARGE)
+        limit.set(LARGE)
     _clear()
 
 

@@ -238,7 +238,7 @@ def test_functions_are_predicted_like_others() -> None:
     assert _cost.call("conj", [(8,)], [xp.complex64]) == _cost.call("negative", [(8,)], [xp.complex64])
     assert _cost.call("conj", [(8,)], [xp.float64]) is None
     model = model_of(sim=costs(FAST, *_cost.CLASSES))
-    assert model.never_below("matrix_power") == model.never_below("matmul")
+    assert model.limits("matrix_power") == model.limits("matmul")
 
 
 def here() -> str:
