@@ -241,6 +241,56 @@ def test_functions_are_predicted_like_others() -> None:
     assert model.limits("matrix_power") == model.limits("matmul")
 
 
+SHAPES: Final[dict[str, Callable[[int, int], list[tuple[tuple[int, ...], ...]]]]] = {
+    "add": lambda n, many: [
+        ((many,), (many,)), ((many,), ()), ((), (many,)), ((n, 1), (1, n)), ((many, 3), (many, 3)),
+        ((n, 1, 3), (n, 3)), ((many, 3), (3,)),
+    ],
+    "matmul": lambda n, many: [
+        ((n, n), (n, n)), ((n, n), (n,)), ((n,), (n, n)), ((many,), (many,)), ((n, 2), (2, n)), ((2, n), (n, 2)),
+        ((3, n, n), (n, n)), ((n, n), (3, n, n)), ((n, n), (3, n, 1)), ((n, 1, 2, 2), (n, 2, 2)),
+    ],
+    "take": lambda n, many: [((many,), (many,)), ((many,), (2 * many,)), ((3 * many,), (many,)), ((n, n), (n,))],
+    "exp": lambda n, many: [((many,),), ((many, 3),)],
+    "sum": lambda n, many: [((many,),), ((many, 3),)],
+    "sort": lambda n, many: [((many,),), ((n, 3),)],
+}  # fmt: skip
+"""Of inputs, by numbers of elements."""
+
+
+@pytest.mark.usefixtures("sim")
+@pytest.mark.parametrize("function", SHAPES)
+def test_what_is_not_looked_at_is_fastest_in_numpy(function: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    by_work = {"numpy": (1e-6, 2e-9), "sim": (2e-5, 2e-10)}
+    curves = {name: _cost.Curve([(1, launch), (1e9, launch + each * 1e9)]) for name, (launch, each) in by_work.items()}
+    model = model_of(sim=costs(curves["sim"], *_cost.CLASSES))
+    model = model._replace(backends={**model.backends, "numpy": costs(curves["numpy"], *_cost.CLASSES)})
+    looked_at: list[str] = []
+    decide = _automatic.decide
+
+    def noted(name: str, *args: Any, **rest: Any) -> xp.Decision:
+        looked_at.append(name)
+        return decide(name, *args, **rest)
+
+    monkeypatch.setattr(_automatic, "decide", noted)
+    _machine.use(model)
+    skipped, seen = 0, 0
+    for n in (2, 20, 60, 150, 200, 400, 1000):
+        for shapes in SHAPES[function](n, 300 * n):
+            indices = function == "take"
+            arrays = [
+                xp.zeros(shape, dtype=xp.int64 if at and indices else xp.float64) for at, shape in enumerate(shapes)
+            ]
+            looked_at.clear()
+            getattr(xp, function)(*arrays, **({"axis": 0} if indices else {}))
+            seen += bool(looked_at)
+            if not looked_at:
+                skipped += 1
+                prospect = _machine.prospect_of(function, shapes, tuple([a.dtype for a in arrays]), None)
+                assert prospect.is_numpys or prospect.seconds["numpy"] < _cost.LOOKED * _cost.DECIDING, shapes
+    assert skipped and seen
+
+
 def here() -> str:
     return xp.ones(1).device.library
 
