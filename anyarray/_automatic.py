@@ -30,7 +30,7 @@ from anyarray._backend import Backend, Home
 from anyarray._cost import NUMPY
 from anyarray._dtypes import DType
 from anyarray._machine import Prospect, Resident, Wait, calls_of_numpy, state, use
-from anyarray._weighing import Offer, Stay, gain, gains, needed, weigh
+from anyarray._weighing import Offer, Stay, gains, needed, weigh
 
 Shape = tuple[int, ...]
 A = TypeVar("A")
@@ -396,7 +396,7 @@ class _Making:
             if name == stay.name or (name, decision.function) in _machine.unable:
                 continue
             reading = self.books.reading() if name == NUMPY else 0.0
-            if self.candidates is None and not gains(stay, name, working, reading):
+            if self.candidates is None and not gains(stay, name, self.call.kind, working, reading):
                 decision.predicted[name] = working
                 continue
             offer = self.offer(name, working, reading)
@@ -440,7 +440,9 @@ class _Making:
         decision.transferred, decision.bought = self.on_top.get(best, (0.0, 0.0))
         if best == here:
             most = self.prospect.seconds[here]
-            is_more_gained = any(working <= gain(name) * most for name, working in self.allowed.items())
+            is_more_gained = any(
+                working <= _cost.gain(name, self.call.kind) * most for name, working in self.allowed.items()
+            )
             decision.reason = why_staying(here, self.allowed, is_more_gained=is_more_gained)
         else:
             decision.home = _backend.backend_of_name(best).free

@@ -342,12 +342,25 @@ GAIN_AT_HOME: Final = 0.9
 
 There it cannot take longer than in NumPy alone, however wrong the prediction.
 """
+GAIN_BESIDE: Final = 1 / 2
+"""The same of products and factorisations on a CPU.
+
+Each library has a BLAS of its own, whose threads wait by spinning: they take a core from the other one's next call,
+which then takes up to twice as long.
+"""
 LOOKED: Final = 1.5
 """Times `DECIDING` that a call takes NumPy from which it is looked at for the sake of what was missed before it."""
 STEP: Final = 1.5
 """How near a work that is searched for is found."""
 FAR: Final = 16.0
 """How many times more work than was measured a backend is trusted with where NumPy was measured."""
+
+
+def gain(name: str, kind: str) -> float:
+    """Part of the time here that a call of a class may take on a backend."""
+    if name == NUMPY:
+        return GAIN_AT_HOME
+    return GAIN_BESIDE if CLASSES[kind].work in (_product, _read, _factorised) and name.endswith("-cpu") else GAIN
 
 
 class Call(NamedTuple):
@@ -483,7 +496,7 @@ class Route(NamedTuple):
 
 
 _OF_TWO: Final = 3
-"""Times the product of the elements of two arrays: the most work, with that of reading them, of what multiplies them."""
+"""The most work of a call with two arrays, reading them included, beside the product of their elements."""
 
 
 class Limits(NamedTuple):
@@ -570,7 +583,8 @@ class Model(NamedTuple):
         marks = sorted({x for curve in (numpys, ours) for x, _ in curve.points})
         finer = [a * (b / a) ** (i / 16) for a, b in itertools.pairwise(marks) for i in range(16)]
         theirs, its = (functools.partial(self._worked, name, function, kind, width) for name in ("numpy", backend))
-        return next((x for x in [*finer, *marks[-1:]] if its(x) + DECIDING < GAIN * theirs(x)), math.inf)
+        part = gain(backend, kind)
+        return next((x for x in [*finer, *marks[-1:]] if its(x) + DECIDING < part * theirs(x)), math.inf)
 
     def limits(self, function: str, widths: Sequence[int] = WIDTHS) -> Limits:
         """The least elements of inputs with which a call may be decided about.

@@ -243,7 +243,11 @@ def prospect_of(function: str, shapes: tuple[Shape, ...], dtypes: tuple[DType, .
         return Prospect(None, {}, key, True, known)
     predicted = {name: known.seconds(name, found) for name in known.backends}
     seconds = {name: one for name, one in predicted.items() if one is not None}
-    is_numpys = NUMPY in seconds and min(seconds.values()) + _cost.DECIDING > _cost.GAIN * seconds[NUMPY]
+    is_numpys = NUMPY in seconds and all(
+        one + _cost.DECIDING > _cost.gain(name, found.kind) * seconds[NUMPY]
+        for name, one in seconds.items()
+        if name != NUMPY
+    )
     return Prospect(found, seconds, key, is_numpys, known)
 
 

@@ -55,13 +55,13 @@ class Price(NamedTuple):
     """Whether it does, or what was missed before it with it: rule (b)."""
 
 
-def gains(stay: Stay, name: str, working: float, reading: float) -> bool:
-    """Whether a call takes so much less elsewhere that a move is weighed."""
+def gains(stay: Stay, name: str, kind: str, working: float, reading: float) -> bool:
+    """Whether a call of a class takes so much less elsewhere that a move counts."""
     # What reading took is saved from now on, if the results of calls to come are read likewise.
     deciding = _cost.DECIDING if stay.name == NUMPY else 0.0
     return (
         stay.seconds - working + reading + stay.first > 0
-        and working + deciding <= gain(name) * (stay.seconds + reading + stay.first)
+        and working + deciding <= _cost.gain(name, kind) * (stay.seconds + reading + stay.first)
     )  # fmt: skip
 
 
@@ -85,8 +85,3 @@ def needed(stay: Stay, offer: Offer) -> float:
     It has something to be bought, and does not pay alone.
     """
     return TWICE * (offer.arriving + offer.returning + offer.once) - (stay.seconds - offer.working)
-
-
-def gain(name: str) -> float:
-    """Part of the time here that a call may take on a backend at most."""
-    return _cost.GAIN_AT_HOME if name == NUMPY else _cost.GAIN

@@ -339,6 +339,19 @@ def test_an_offer_is_weighed_by_the_rule(others: dict[str, Any], pays_alone: boo
     assert _weighing.weigh(STAY, offer) == (seconds, pays_alone, pays)
 
 
+@pytest.mark.parametrize(
+    ("there", "kind", "counts"),
+    [
+        ("jax-cpu", "svd", False), ("jax-cpu", "matmul", False), ("jax-cpu", "transcendental", True),
+        ("jax-gpu", "svd", True), ("numpy", "svd", True),
+    ],
+)  # fmt: skip
+def test_a_blas_beside_numpys_must_gain_more(there: str, kind: str, counts: bool) -> None:
+    stay = _weighing.Stay("tf-cpu" if there == "numpy" else "numpy", seconds=1.0, first=0.0)
+    assert _weighing.gains(stay, there, kind, 0.6, 0.0) is counts
+    assert _weighing.gains(stay, there, kind, 0.45, 0.0)
+
+
 def test_to_go_home_the_price_is_missed_once() -> None:
     stay, home = _weighing.Stay("sim", 1.0, 0.0), OFFER._replace(name="numpy")
     assert not _weighing.weigh(stay, home._replace(missed=0.125)).pays
