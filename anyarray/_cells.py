@@ -264,9 +264,9 @@ class Cell:
 def cells(largest: int) -> list[Cell]:
     """All cells up to some size, in the order in which they are measured.
 
-    Small sizes of every class come first, the other functions last. A run that is cut short takes those for the first
-    of their class; cut shorter, it lacks large sizes. What tells of each other, sizes and widths of a class, lies
-    seconds apart.
+    Small sizes of every class come first, the other functions last, of float64 before float32. A run that is cut short,
+    as on a slow machine, takes those for what they are at the other width, or for the first of their class; cut
+    shorter, it lacks large sizes. What tells of each other, sizes and widths of a class, lies seconds apart.
     """
     firsts = [
         Cell(kind, width, size)
@@ -278,11 +278,16 @@ def cells(largest: int) -> list[Cell]:
     ]
     others = [
         Cell(kind, width, sizes(kind)[COMPARED], name)
-        for width in _cost.WIDTHS
-        for name, kind in _cost.class_of.items()
+        for width in _cost.WIDTHS[::-1]
+        for name, kind in sorted(_cost.class_of.items(), key=lambda row: _differs_most(row[1]))
         if name != _cost.CLASSES[kind].first and not declarations[name].alike
     ]
     return firsts + others
+
+
+def _differs_most(kind: str) -> int:
+    """Where a class stands among those whose functions differ most."""
+    return -1 if kind == "transcendental" else list(_cost.CLASSES).index(kind)
 
 
 def alike(function: str) -> list[str]:

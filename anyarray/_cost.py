@@ -549,7 +549,9 @@ class Model(NamedTuple):
         costs = self.backends[backend]
         curve = costs.curves[kind, width]
         launching = curve.points[0][1]
-        part, more, at = costs.others.get((function, width), _SAME)
+        others = costs.others
+        beside = others.get((function, width)) or others.get((function, sum(WIDTHS) - width)) or _SAME
+        part, more, at = beside
         working = curve(amount) - launching
         in_proportion = working if amount <= at else min(working, (curve(at) - launching) * amount / at)
         return launching + part * in_proportion + (working - in_proportion) + more * amount

@@ -56,7 +56,7 @@ class Price(NamedTuple):
 
 
 def gains(stay: Stay, name: str, kind: str, working: float, reading: float) -> bool:
-    """Whether a call of a class takes so much less elsewhere that a move counts."""
+    """Whether a call takes so much less elsewhere that a move is weighed."""
     # What reading took is saved from now on, if the results of calls to come are read likewise.
     deciding = _cost.DECIDING if stay.name == NUMPY else 0.0
     return (
