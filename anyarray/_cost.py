@@ -187,9 +187,9 @@ class FunctionClass(NamedTuple):
     least: str = ""
     """A class whose time it takes at least, and all of it if one of the lengths is 1."""
     is_elementwise: bool = False
+    """Whether an element of the result follows from those at its place alone."""
     is_linear_if_even: bool = False
     """Whether the work grows with the elements if two arrays have one shape."""
-    """Whether an element of the result follows from those at its place alone."""
 
 
 SLIMMEST: Final = 256
@@ -343,7 +343,7 @@ GAIN_AT_HOME: Final = 0.9
 There it cannot take longer than in NumPy alone, however wrong the prediction.
 """
 GAIN_BESIDE: Final = 1 / 2
-"""The same of products and factorisations on a CPU.
+"""What `GAIN` is for products and factorisations on the CPU that is NumPy's, too.
 
 Each library has a BLAS of its own, whose threads wait by spinning: they take a core from the other one's next call,
 which then takes up to twice as long.
