@@ -516,7 +516,7 @@ def copied(array: Array) -> Array:
     Memory that only Arrays can write to is shared, as they copy it first.
     """
     home, native = array._home, array._native
-    if type(native) is _ndarray and native.nbytes < _machine.LARGE:
+    if type(native) is _ndarray and native.nbytes < _memory.MODEST:
         return wrap(native.copy("K"), home)  # in half the time that asking takes
     if home.is_traced(native):
         return wrap(native, home)

@@ -20,6 +20,9 @@ SMALL: Final = 1000
 So alignment, which takes 0.5 us, is not worth its time.
 """
 
+MODEST: Final = 10_000
+"""Bytes below which a copy takes less than to ask whether one is needed. So few elements are no large array, either."""
+
 # By names of their own, which are found faster.
 _empty, _ndarray, _address, _BYTE = np.empty, np.ndarray, ctypes.addressof, np.dtype(np.uint8)
 

@@ -14,18 +14,7 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from anyarray import (
-    _automatic,
-    _backend,
-    _choice,
-    _diagnosis,
-    _dispatch,
-    _dtypes,
-    _errors,
-    _machine,
-    _memory,
-    _transfer,
-)
+from anyarray import _automatic, _backend, _choice, _diagnosis, _dispatch, _dtypes, _errors, _memory, _transfer
 from anyarray._array import AnyArray, Array, Shape
 from anyarray._backend import Backend, Home
 from anyarray._declaration import declare
@@ -54,8 +43,7 @@ __all__ = [
 ]
 
 _SMALL: Final = _memory.SMALL
-_MODEST: Final = _machine.LARGE
-"""Bytes of which nobody thinks that they are a large array."""
+_MODEST: Final = _memory.MODEST
 _NUMPY: Final = _backend.backend_of_name("numpy").free
 # By names of their own, which are found faster.
 _defaults, _zeros, _empty = _dtypes.defaults, np.zeros, np.empty
@@ -689,7 +677,7 @@ def _like(name: str, x: AnyArray, dtype: DTypeLike | None, device: Device | None
         return _filled(name, x.shape, x.dtype if dtype is None else dtype, home, value)
     native = x._native
     if home is _NUMPY and dtype is None and native.nbytes < _SMALL:
-        return _of_few(name, native.shape, native.dtype, value, 0)
+        return _of_few(name, native.shape, native.dtype, value, native.nbytes)
     kind = home.dtype_of(native) if dtype is None else backend.native_dtype(_dtypes.dtype(dtype).name)
     function = getattr(home, f"{name}_like")
     result = function(native, *([value] if name == "full" else []), dtype=kind, device=backend.native_device)
