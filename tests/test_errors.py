@@ -11,7 +11,7 @@ import math
 import operator
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import pytest
@@ -1053,3 +1053,23 @@ def test_an_index_out_of_range_is_refused_where_there_are_no_elements(shape: tup
     x = xp.zeros(shape)
     with pytest.raises(IndexError, match=rf"^take: ind.* out of bounds for axis 0 with size {shape[0]}$"):
         xp.take(x, xp.asarray([5]), axis=0)
+
+
+ENDLESS: Final = [[np.inf, -0.0, 2.5], [3.0, 3.0, -1.5], [0.0, 3.0, 3.0]]
+"""A matrix of whose singular vectors LAPACK's `gesdd` finds no end."""
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "complex128"])
+@pytest.mark.parametrize("function", ["svd", "pinv", "svdvals", "matrix_rank"])
+def test_infinity_in_a_matrix_is_refused_or_gives_nan_but_an_end(
+    function: str, dtype: str, backend: xp.Backend
+) -> None:
+    x = xp.asarray(np.asarray([np.eye(3), ENDLESS]), dtype=dtype)
+    try:
+        found = getattr(xp.linalg, function)(x)
+    except xp.LinAlgError as error:
+        assert str(error) == f"{function}: x must not hold NaN or infinity. Find them: xp.isfinite(x)"
+        assert backend.library == "numpy"
+        return
+    if function != "matrix_rank":
+        assert bool(xp.all(xp.isnan((found[1] if function == "svd" else found)[1])))

@@ -809,7 +809,21 @@ def matrix_rank(x: Native, /, *, rtol: Any = None) -> Native:
 
 
 def pinv(x: Native, /, *, rtol: Any = None) -> Native:
-    return np.linalg.pinv(_floating(x), rtol=rtol)
+    return np.linalg.pinv(_without_infinity(_floating(x)), rtol=rtol)
+
+
+def svd(x: Native, /, *, full_matrices: bool = True) -> tuple[Native, Native, Native]:
+    return np.linalg.svd(_without_infinity(x), full_matrices)
+
+
+def _without_infinity(x: Native) -> Native:
+    """The matrices themselves. Raises LinAlgError if they hold infinity.
+
+    LAPACK may look for the vectors of such for ever, and nothing ends that but the end of the process.
+    """
+    if x.dtype.kind in "fc" and np.isinf(x).any():
+        raise np.linalg.LinAlgError("Array must not contain infs or NaNs")
+    return x
 
 
 def vector_norm(x: Native, /, *, axis: Axis = None, keepdims: bool = False, ord: float = 2) -> Native:

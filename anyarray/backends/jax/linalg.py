@@ -128,7 +128,7 @@ def _cofactors(x: Native) -> Native:
 
 
 def _cofactors_of_singular(x: Native) -> Native:
-    u, s, vh = jnp.linalg.svd(x)
+    u, s, vh = jnp.linalg.svd(_without_infinity(x))
     ones = jnp.ones_like(s[..., :1])
     before = jnp.cumulative_prod(jnp.concat([ones, s[..., :-1]], axis=-1), axis=-1)
     after = jnp.flip(jnp.cumulative_prod(jnp.concat([ones, jnp.flip(s[..., 1:], -1)], axis=-1), axis=-1), -1)
@@ -274,7 +274,16 @@ def svd(x: Native, /, *, full_matrices: bool = True) -> tuple[Native, Native, Na
         m, n = x.shape[-2:]
         return _eye(x, m, m if full_matrices else 0), svdvals(x), _eye(x, n if full_matrices else 0, n)
     # Those of square matrices are full anyway; older versions have no derivative of what is asked to be.
-    return _by_lapack(x, jnp.linalg.svd(x, full_matrices=full_matrices and x.shape[-2] != x.shape[-1]))
+    are_full = full_matrices and x.shape[-2] != x.shape[-1]
+    return _by_lapack(x, jnp.linalg.svd(_without_infinity(x), full_matrices=are_full))
+
+
+def _without_infinity(x: Native) -> Native:
+    """The matrices with NaN in its place.
+
+    LAPACK may look for ever for the vectors of such.
+    """
+    return jnp.where(jnp.isinf(x), jnp.nan, x)
 
 
 @_factoring
@@ -329,7 +338,7 @@ def matrix_rank(x: Native, /, *, rtol: Native | float | None = None) -> Native:
 
 @compiled
 def _pinv(x: Native, rtol: Native | float | None) -> Native:
-    (x,) = inexact(x)
+    x = _without_infinity(*inexact(x))
     with jax.default_matmul_precision("highest"):
         inverse = jnp.linalg.pinv(x, rtol=_tolerance(x, None)) if rtol is None else _pseudoinverse(x, rtol)
     return inverse if _is_empty(x) else _by_lapack(x, inverse)
