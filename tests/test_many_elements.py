@@ -125,9 +125,10 @@ REDUCED: Final[dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("values", ["real", "whole", "zeros", "special"])
-@pytest.mark.parametrize("length", [1, 3, 8, 11, 16])
+@pytest.mark.parametrize(
+    ("shape", "length"), [((40, 30), 1), ((40, 30), 8), ((40, 30), 11), ((1200,), 3), ((1200,), 16)]
+)
 @pytest.mark.parametrize("function", REDUCED)
-@pytest.mark.parametrize("shape", [(40, 30), (1200,)])
 def test_short_rows_are_reduced_as_by_numpy(
     function: str, shape: tuple[int, ...], length: int, values: str, backend: xp.Backend
 ) -> None:
@@ -145,6 +146,8 @@ def test_short_rows_are_reduced_as_by_numpy(
             continue
         a = host.astype(dtype)
         for axis, keepdims in ((-1, False), (len(shape), True), (0, False), (-len(shape) - 1, True)):
+            if keepdims and values != "real":  # which is a matter of shapes
+                continue
             if dtype == "bool" and function in ("max", "min"):
                 continue
             wanted = {"dtype": xp.int64} if dtype == "bool" and function in ("sum", "prod") else {}
@@ -276,7 +279,7 @@ def test_places_in_a_sorted_table_are_numpys(dtype: str, length: int) -> None:
         sought["anything"][::9], sought["anything"][3::50], sought["anything"][4::50] = np.nan, np.inf, -np.inf
     wide = np.float32 if dtype == "float16" else dtype
     for name, values in sought.items():
-        for keys in (values, values.reshape(100, 200), values[::-1]):
+        for keys in (values, values.reshape(100, 200), values[::-1])[: 3 if name == "anything" else 1]:
             for side in ("left", "right"):
                 found = xp.searchsorted(xp.asarray(table), xp.asarray(keys), side=side)
                 assert found.dtype == xp.int64
@@ -298,9 +301,14 @@ def test_square_roots_as_powers_are_those_of_the_standard(exponents: str, backen
 
 
 @pytest.mark.parametrize(
-    "shape", [(5000,), (300, 300), (900, 8), (8, 900), (9, 9, 70), (70, 70, 4), (2500, 2), (1, 4000)]
+    ("dtype", "shape"),
+    [
+        (dtype, shape)
+        for shape in [(5000,), (300, 300), (900, 8), (8, 900), (9, 9, 70), (70, 70, 4), (2500, 2), (1, 4000)]
+        for dtype in ["float64", "float32", "float16", "int64", "int8", "uint32", "bool", "complex64"]
+        if len(shape) < 3 or dtype in ("float64", "float16", "int8")
+    ],
 )
-@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "int64", "int8", "uint32", "bool", "complex64"])
 def test_running_results_are_numpys(dtype: str, shape: tuple[int, ...], backend: xp.Backend) -> None:
     x = made(dtype, shape)
     host = np.array(x)
