@@ -21,11 +21,14 @@ from anyarray import (
     _automatic,
     _backend,
     _choice,
+    _compiled,
+    _cost,
     _diagnosis,
     _dispatch,
     _dtypes,
     _errors,
     _kept,
+    _machine,
     _ownership,
     _printing,
     _protocols,
@@ -830,6 +833,13 @@ def _first_of(shape: tuple[int, ...]) -> str:
 _new: Final[Callable[[], Array]] = type.__call__.__get__(Array)
 _current: Final = _choice.current
 _dispatch.scope.update(Array=Array, new=_new)
+if _compiled.speedups is not None:
+    _compiled.speedups.configure(
+        array=Array, home=_backend.Home, choice=_choice.Choice, limit=_machine.Limit, current=_choice.context_variable,
+        by_cost=_choice.BY_COST, numpy=_NUMPY, powers=_backend.POWERS, read_apart=_READ_APART,
+        wrapped=_dispatch.wrapped, large=_machine.LARGE, narrow=_cost.WIDTHS[0],
+    )  # fmt: skip
+    Array.__getitem__ = _compiled.quick_item(Array.__getitem__, _machine.limit_of("take"))  # type: ignore[method-assign]
 for _lacking in _absent.absent_of(Array):
     setattr(Array, _lacking.name, _lacking)
 _backend.adopt_everywhere(Array, _protocols.of_library, _protocols.adopted)

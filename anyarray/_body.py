@@ -14,7 +14,7 @@ from types import CodeType
 from typing import Any, Final
 
 from anyarray import _cost
-from anyarray._declaration import ARRAY, DTYPE, SEQUENCE, SHAPE, WEAK, Declaration, Parameter
+from anyarray._declaration import ARRAY, DTYPE, SEQUENCE, WEAK, Declaration, Parameter
 
 FUNCTION, NATIVE = "FUNCTION", "NATIVE"
 """What stands in a generated text for the names of the function and of the native one."""
@@ -233,7 +233,7 @@ def _common_call(declaration: Declaration, arrays: list[Parameter], slow: str, v
                     "            result._home = home",
                     "            return result",
                 ]
-            lines += _constant(p, dtype, slow, f"{first.name}_" if _sign(declaration) else "")
+            lines += _constant(p, dtype, slow, f"{first.name}_" if sign(declaration) else "")
             if beside is not first:
                 lines += [
                     f"elif kind in SCALARS and type({beside.name}) in SCALARS:",
@@ -323,14 +323,14 @@ def _native_call(declaration: Declaration, values: str) -> list[str]:
 def _value(declaration: Declaration) -> str:
     """The expression of what the native function gives."""
     call = f"{NATIVE}({_arguments(declaration)})"
-    sign = _sign(declaration)
-    if not sign:
+    its = sign(declaration)
+    if not its:
         return call
     left, right = (_argument(p) for p in declaration.parameters)
-    return f"{call} if type({left}) is not FLOAT or type({right}) is not FLOAT else {left} {sign} {right}"
+    return f"{call} if type({left}) is not FLOAT or type({right}) is not FLOAT else {left} {its} {right}"
 
 
-def _sign(declaration: Declaration) -> str | None:
+def sign(declaration: Declaration) -> str | None:
     """The sign for a function of two operands that may be scalars."""
     return SIGNS.get(declaration.name) if [p.role for p in declaration.parameters] == [WEAK, WEAK] else None
 
@@ -372,9 +372,9 @@ def _reading(p: Parameter, at: int) -> str:
     Most are what they should be, so no function is called for them.
     """
     usual = [f"{p.name} is None"] if p.is_optional else []
-    if p.annotation.startswith("int"):
+    if p.takes_integer:
         usual.append(f"type({p.name}) is int")
-    if p.annotation == SHAPE or ("[int" in p.annotation and "[Sequence" not in p.annotation):
+    if p.takes_integers:
         # A sum is an int where all are: 45 ns, a quarter of what looking at each takes.
         usual.append(f"type({p.name}) is tuple and type(sum_of({p.name})) is int")
     if p.is_flag:

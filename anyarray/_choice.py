@@ -140,9 +140,9 @@ def _asked_for() -> str:
 process_default: Final = _named(_asked_for() or AUTO)
 """The choice where no block is open; one object, which `set_default_backend` changes."""
 
-_current: ContextVar[Choice] = ContextVar("anyarray backend", default=process_default)
+context_variable: ContextVar[Choice] = ContextVar("anyarray backend", default=process_default)
 
-current: Final = _current.get
+current: Final = context_variable.get
 """The choice that holds here; bound once, as every call asks."""
 
 
@@ -191,10 +191,10 @@ class backend:  # noqa: N801 - used as a function
     def __enter__(self) -> Backend | None:
         outer, name = current(), self._name
         if name == AUTO:
-            _current.set(_automatically(outer.candidates, outer.records, self, outer))
+            context_variable.set(_automatically(outer.candidates, outer.records, self, outer))
             return None
         entered = _backend.as_backend(name)
-        _current.set(Choice(entered, outer.candidates, outer.records, self, outer))
+        context_variable.set(Choice(entered, outer.candidates, outer.records, self, outer))
         return entered
 
     def __exit__(
@@ -202,7 +202,7 @@ class backend:  # noqa: N801 - used as a function
     ) -> None:
         here = current()
         outer = here.outer
-        _current.set(outer if here.block is self and outer is not None else _without(here, self))
+        context_variable.set(outer if here.block is self and outer is not None else _without(here, self))
 
     def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
         return within("backend", functools.partial(backend, self._name), function)
@@ -298,11 +298,11 @@ _IN_NUMPY: Final = Choice(_NUMPY.backend)
 
 def in_numpy(function: Callable[P, R], *arguments: P.args, **keywords: P.kwargs) -> R:
     """What a function gives with NumPy chosen, as it was decided."""
-    before = _current.set(_IN_NUMPY)
+    before = context_variable.set(_IN_NUMPY)
     try:
         return function(*arguments, **keywords)
     finally:
-        _current.reset(before)
+        context_variable.reset(before)
 
 
 def mention(elements: int) -> None:
@@ -432,22 +432,22 @@ def forget_profile() -> None:
 def narrowed(candidates: tuple[str, ...]) -> Generator[None]:
     """The automatic choice in a `with` block, among these backends."""
     outer, block = current(), object()
-    _current.set(_automatically(candidates, outer.records, block, outer))
+    context_variable.set(_automatically(candidates, outer.records, block, outer))
     try:
         yield
     finally:
-        _current.set(_without(current(), block))
+        context_variable.set(_without(current(), block))
 
 
 @contextmanager
 def recorded(record: list[Decision]) -> Generator[None]:
     """Record the decisions made in a `with` block."""
     outer, block = current(), object()
-    _current.set(_watching(outer.candidates, (*outer.records, record), block, outer))
+    context_variable.set(_watching(outer.candidates, (*outer.records, record), block, outer))
     try:
         yield
     finally:
-        _current.set(_without(current(), block))
+        context_variable.set(_without(current(), block))
 
 
 def automatic_home(homes: Iterable[Home]) -> Home:

@@ -71,6 +71,8 @@ class Parameter:
         "is_variadic",
         "name",
         "role",
+        "takes_integer",
+        "takes_integers",
         "takes_plain_scalar",
         "words",
     )
@@ -95,6 +97,12 @@ class Parameter:
             self.role = PLAIN
         self.is_integral = self.role is PLAIN and not _INTEGERS.isdisjoint(union)
         """Whether it is an integer, or several."""
+        self.takes_integer = self.is_integral and self.annotation.startswith("int")
+        """Whether one integer will do."""
+        self.takes_integers = self.is_integral and (
+            self.annotation == SHAPE or ("[int" in self.annotation and "[Sequence" not in self.annotation)
+        )
+        """Whether a tuple of them will."""
         self.is_flag = self.role is PLAIN and "bool" in union
         """Whether it is a bool, for which an integer will do."""
         self.is_number = self.role is PLAIN and union == ["float"]
@@ -217,6 +225,7 @@ class Declaration:
     def mirrored(self) -> Declaration:
         """The same with its operands written the other way round."""
         found = copy.copy(self)
+        found.function = inspect.unwrap(self.function)
         found.is_reflected = True
         return found
 

@@ -26,6 +26,7 @@ from anyarray import (
     _backend,
     _body,
     _choice,
+    _compiled,
     _diagnosis,
     _dtypes,
     _errors,
@@ -151,10 +152,10 @@ def dispatch(function: F | None = None, /, **words: str) -> F | Callable[[F], F]
         declaration.spread(declaration.operands())
         for one in _waiting.pop(declaration.name, []):
             its = declaration.operator(one.method, is_reflected=one.is_reflected)
-            setattr(scope["Array"], one.method.__name__, _compiled(one.method, its, one.slow))
+            setattr(scope["Array"], one.method.__name__, _made(one.method, its, one.slow))
         declaration.mirror = functools.partial(_mirror, declaration)
         declaration.of_ndarrays = functools.partial(_of_ndarrays, declaration)
-        return _compiled(function, declaration, call)
+        return _made(function, declaration, call)
 
     return decorated if function is None else decorated(function)
 
@@ -164,7 +165,8 @@ def _mirror(declaration: Declaration, *operands: Any) -> Any:
 
     From then on a body stands in for it that takes the Array first, as that of `x.__radd__(1)` does.
     """
-    declaration.mirror = _compiled(declaration.function, declaration.mirrored(), call)
+    mirrored = declaration.mirrored()
+    declaration.mirror = _made(mirrored.function, mirrored, call)
     return declaration.mirror(*operands)
 
 
@@ -216,7 +218,7 @@ def operator_of(name: str, *, reflected: bool = False) -> Callable[[F], F]:
     return decorated
 
 
-def _compiled(function: F, declaration: Declaration, slow: Callable[..., Any]) -> F:
+def _made(function: F, declaration: Declaration, slow: Callable[..., Any]) -> F:
     is_mirror = declaration.has_mirror and declaration.is_reflected
     body = _executed(_body.source(declaration), function, declaration, slow, " mirrored" if is_mirror else "")
     body.__doc__ = function.__doc__
@@ -224,8 +226,9 @@ def _compiled(function: F, declaration: Declaration, slow: Callable[..., Any]) -
     body.__annotations__ = function.__annotations__
     body.__defaults__ = function.__defaults__
     body.__kwdefaults__ = function.__kwdefaults__
-    declaration.settle(body)
-    return body  # type: ignore[return-value]  # it has the signature of `function`
+    made = _compiled.quick(body, declaration, _machine.limit_of(declaration.name))
+    declaration.settle(made)
+    return made  # type: ignore[return-value]  # it has the signature of `function`
 
 
 def _executed(

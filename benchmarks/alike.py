@@ -122,7 +122,7 @@ def arguments_of(name: str, ours: Mapping[str, Any]) -> str | None:
     None for what is no function of the standard that gives arrays.
     """
     function = getattr(xp, name)
-    if not (inspect.isfunction(function) and function.__module__.startswith("anyarray.standard")):
+    if not (inspect.isroutine(function) and function.__module__.startswith("anyarray.standard")):
         return None
     required = [p for p in inspect.signature(function).parameters.values() if p.default is p.empty]
     if name in ARGUMENTS:

@@ -136,7 +136,7 @@ def value(one: Any) -> str:
 
 def is_documented(one: Any) -> bool:
     """Whether `one` has a docstring of its own; a constant has none."""
-    return inspect.isfunction(one) or inspect.isclass(one)
+    return inspect.isroutine(one) or inspect.isclass(one)
 
 
 def directive(path: str, one: Any) -> str:

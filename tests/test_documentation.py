@@ -40,7 +40,7 @@ PUBLIC: Final = {
     if not inspect.ismodule(getattr(space, name))
 }
 REFERENCE: Final = "\n".join(page.text for page in _content.reference())
-FUNCTIONS: Final = sorted(name for name, one in PUBLIC.items() if inspect.isfunction(one))
+FUNCTIONS: Final = sorted(name for name, one in PUBLIC.items() if inspect.isroutine(one))
 
 
 def run_examples(text: str, name: str, namespace: dict[str, Any]) -> None:
@@ -117,7 +117,7 @@ def test_the_names_that_a_page_uses_exist(page: Path) -> None:
 @pytest.mark.parametrize("public", sorted(PUBLIC))
 def test_the_examples_of_a_docstring_run(public: str, backend: xp.Backend) -> None:
     found = PUBLIC[public]
-    if not (inspect.isfunction(found) or inspect.isclass(found)):
+    if not (inspect.isroutine(found) or inspect.isclass(found)):
         return
     members = [found, *(vars(found).values() if inspect.isclass(found) else ())]
     for member in members:

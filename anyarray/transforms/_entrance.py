@@ -12,7 +12,7 @@ from anyarray._backend import Home, Native
 from anyarray._choice import Choice
 
 USUAL: Final = _dtypes._STANDARD_DEFAULTS
-set_choice: Final = _choice._current.set
+set_choice: Final = _choice.context_variable.set
 RESERVED: Final = {
     "own_",
     "first_",

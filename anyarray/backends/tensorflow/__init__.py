@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 from types import FunctionType
 from typing import Any, Final
@@ -37,11 +38,13 @@ def _leave_to_python(one: Any) -> None:
 
     It would rewrite ours from their source.
     """
-    if isinstance(one, FunctionType) and one.__module__.startswith(_PACKAGE):
-        one.autograph_info__ = None  # type: ignore[attr-defined]  # what AutoGraph looks for
-    elif isinstance(one, type) and one.__module__.startswith(_PACKAGE):
+    is_compiled = inspect.ismethoddescriptor(one) and hasattr(one, "__dict__")
+    is_ours = str(getattr(one, "__module__", "")).startswith(_PACKAGE)
+    if (isinstance(one, FunctionType) or is_compiled) and is_ours:
+        one.autograph_info__ = None  # what AutoGraph looks for
+    elif isinstance(one, type) and is_ours:
         for method in vars(one).values():
-            if isinstance(method, FunctionType):
+            if not isinstance(method, type):
                 _leave_to_python(method)
 
 

@@ -1,0 +1,117 @@
+"""The compiled fast path: what `_speedups`, in C, is told of a declaration.
+
+A `Call` takes the commonest arguments of a function and leaves all others to its Python body, which gives the same. So
+nothing needs it. It is built where there is a C compiler; ANYARRAY_SPEEDUPS=off leaves it out, to step through bodies.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import importlib
+import os
+from collections.abc import Callable
+from typing import Any, Final, TypeVar
+
+from anyarray import _body
+from anyarray._declaration import ARRAY, PLAIN, SEQUENCE, WEAK, Declaration, Parameter
+from anyarray._machine import Limit
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+VARIABLE: Final = "ANYARRAY_SPEEDUPS"
+"""The environment variable that leaves the compiled calls out, if it is `off`."""
+
+
+def _found() -> Any:
+    if os.environ.get(VARIABLE, "").strip() == "off":
+        return None
+    try:
+        return importlib.import_module("anyarray._speedups")
+    except ImportError:  # no compiler was there, or it is of another version of Python or NumPy
+        return None
+
+
+speedups: Final = _found()
+"""The extension module, if it is there."""
+
+_SIGNS: Final = {"equal": "=", "not_equal": "!", "less_equal": "l", "greater_equal": "g"}
+"""What the C code calls the signs of two characters."""
+
+
+def quick(body: F, declaration: Declaration, limit: Limit) -> F:
+    """The compiled call of a function, or its Python body itself."""
+    written = declaration.written
+    arrays = [p for p in written if p.role in (ARRAY, WEAK, SEQUENCE)]
+    is_joining = [p.role for p in arrays] == [SEQUENCE] and arrays[0] is written[0]
+    if (
+        speedups is None
+        or len(written) > speedups.MOST
+        or not (is_joining or (arrays and all(p.role is not SEQUENCE for p in arrays)))
+        or any(p.is_variadic for p in written)
+    ):
+        return body
+    made = speedups.Call(
+        body,
+        declaration,
+        declaration.name,
+        limit,
+        tuple([_row(p, at, written, body) for at, p in enumerate(written)]),
+        tuple([written.index(p) for p in declaration.parameters]),
+        tuple([p.name for p in declaration.parameters if p.is_keyword]),
+        sum(not p.is_keyword for p in written),
+        _SIGNS.get(declaration.name, _body.sign(declaration) or " "),
+        is_power=declaration.is_power,
+        gives_tuple=declaration.result != "Array",
+        takes_ndarrays=declaration.takes_ndarrays and not is_joining,
+        gives_new_memory=declaration.gives_new_memory,
+        multiplies=declaration.multiplies,
+    )
+    return functools.update_wrapper(made, body)  # type: ignore[return-value]  # it is called as that is
+
+
+def quick_item(getitem: F, limit: Limit) -> F:
+    """The compiled call of `Array.__getitem__`, or the method itself."""
+    if speedups is None:
+        return getitem
+    x = ("", (), (), speedups.ARRAY, 0, 0)
+    key = ("", (), (), speedups.PLAIN, speedups.ANYTHING, 0)
+    made = speedups.Call(
+        getitem, None, "getitem", limit, (x, key), (0, 1), (), 2, " ", is_power=False, gives_tuple=False,
+        takes_ndarrays=False, gives_new_memory=False, multiplies=False, is_item=True,
+    )  # fmt: skip
+    return functools.update_wrapper(made, getitem)  # type: ignore[return-value]  # as above
+
+
+def _row(
+    p: Parameter, at: int, written: list[Parameter], body: Callable[..., Any]
+) -> tuple[str, tuple[Any, ...], tuple[str, ...], int, int, int]:
+    """What a compiled call knows of a parameter."""
+    roles = {ARRAY: speedups.ARRAY, WEAK: speedups.WEAK, SEQUENCE: speedups.SEQUENCE}
+    others = [i for i, one in enumerate(written) if one.role in (ARRAY, WEAK) and not (one is p or one.is_condition)]
+    defaults, keywords = body.__defaults__ or (), body.__kwdefaults__ or {}
+    since = sum(not one.is_keyword for one in written) - len(defaults)
+    usual: tuple[Any, ...] = ()
+    if p.is_keyword:
+        usual = (keywords[p.name],) if p.name in keywords else ()
+    elif at >= since:
+        usual = (defaults[at - since],)
+    name = "" if at < body.__code__.co_posonlyargcount else p.name
+    words = tuple([ast.literal_eval(word) for word in p.choices])
+    return name, usual, words, roles.get(p.role, speedups.PLAIN), _allowed(p), (others or [0])[0]
+
+
+def _allowed(p: Parameter) -> Any:
+    """What may stand for a parameter that is no array, as bits."""
+    if p.role is PLAIN and not p.is_read:
+        return speedups.ANYTHING
+    bits: dict[int, bool] = {
+        speedups.NOTHING: p.is_optional,
+        speedups.INTEGER: p.takes_integer or (p.takes_plain_scalar and p.annotation.startswith("int")),
+        speedups.SCALAR: p.takes_plain_scalar and not p.annotation.startswith("int"),
+        speedups.INTEGERS: p.takes_integers,
+        speedups.TRUTH: p.is_flag,
+        speedups.NUMBER: p.is_number,
+        speedups.WORD: bool(p.choices),
+    }
+    return sum(bit for bit, is_allowed in bits.items() if is_allowed)

@@ -1,0 +1,977 @@
+/* The fast path of a call, compiled: what `_body` writes in Python, for the commonest arguments.
+
+A `Call` stands for a declared function or an operator of Array. It unwraps Arrays that live where the call runs, calls
+the native function and wraps what that gives. Whatever it does not know, and whatever fails, it leaves to the Python
+function of the same name, from the beginning: so it knows no error, no transfer and no choice but "stay", and each line
+here may be left out without another answer. `_compiled` tells it what it must know of a declaration. */
+
+#define PY_SSIZE_T_CLEAN
+#define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
+#include <Python.h>
+#include <structmember.h>
+#include <numpy/arrayobject.h>
+
+#ifdef Py_GIL_DISABLED
+#error "the fields of Arrays are read under the GIL"
+#endif
+
+#define MOST 8 /* parameters; `_compiled` leaves functions of more alone */
+
+/* What a parameter is. */
+enum { ARRAY = 1, WEAK = 2, SEQUENCE = 3, PLAIN = 4 };
+
+/* What may stand for a parameter beside an array, or without one: bits. */
+enum { NOTHING = 1, INTEGER = 2, INTEGERS = 4, TRUTH = 8, NUMBER = 16, SCALAR = 32, WORD = 64, ANYTHING = 128 };
+
+typedef struct {
+    PyObject *name;
+    PyObject *usual; /* its default, or NULL */
+    PyObject *words; /* those of which it must be one, or NULL */
+    int role;
+    int allowed;
+    int beside; /* the place of the array from which a Python scalar takes its dtype */
+} Parameter;
+
+/* What `configure` says of the package. */
+static struct {
+    PyTypeObject *array, *home, *choice, *limit;
+    Py_ssize_t native_at, home_at;                                            /* in an Array */
+    Py_ssize_t backend_at, constants_at, dtypes_at, powers_at, placed_at;     /* in a Home */
+    Py_ssize_t chosen_at;                                                     /* in a Choice */
+    Py_ssize_t elements_at, even_at, narrow_at, product_at;                   /* in a Limit */
+    PyObject *current, *by_cost, *numpy, *powers, *read_apart, *wrapped;
+    npy_intp large;
+    npy_intp narrow_width;
+} house;
+
+static PyObject *dtype_name;
+
+typedef struct call {
+    PyObject_HEAD
+    vectorcallfunc vectorcall;
+    PyObject *(*quick)(struct call *, PyObject *const *, Py_ssize_t, PyObject *);
+    PyObject *function;    /* in Python, for all that is not quick */
+    PyObject *declaration;
+    PyObject *name;        /* of the native function */
+    PyObject *limit;
+    PyObject *keywords;    /* those of the native function's arguments that have a name, or NULL */
+    PyObject *dict, *weakrefs;
+    Parameter parameters[MOST]; /* as they are written */
+    int order[MOST];            /* places of the native function's arguments among them */
+    int count, positional, named_from;
+    int arrays[MOST], array_count;
+    int sign;              /* of the operator, or 0 */
+    int is_power, gives_tuple, takes_ndarrays, gives_new_memory, multiplies;
+} Call;
+
+static inline PyObject *
+field(PyObject *object, Py_ssize_t at)
+{
+    return *(PyObject **)((char *)object + at);
+}
+
+static inline npy_intp
+limit_of(Call *call, Py_ssize_t at)
+{
+    PyObject *value = field(call->limit, at);
+    npy_intp found = value == NULL ? 0 : PyLong_AsSsize_t(value);
+    if (found == -1 && PyErr_Occurred()) {
+        PyErr_Clear();
+        return 0;
+    }
+    return found;
+}
+
+/* Elements of a native array of NumPy; -1 for anything else. */
+static inline npy_intp
+size_of(PyObject *native)
+{
+    if (PyArray_CheckExact(native)) {
+        return PyArray_SIZE((PyArrayObject *)native);
+    }
+    return PyArray_IsScalar(native, Generic) ? 1 : -1;
+}
+
+static inline int
+is_same_shape(PyObject *one, PyObject *other)
+{
+    if (!PyArray_CheckExact(one) || !PyArray_CheckExact(other)) {
+        return 0;
+    }
+    PyArrayObject *a = (PyArrayObject *)one, *b = (PyArrayObject *)other;
+    return PyArray_NDIM(a) == PyArray_NDIM(b) && PyArray_CompareLists(PyArray_DIMS(a), PyArray_DIMS(b), PyArray_NDIM(a));
+}
+
+static inline int
+is_wide(PyObject *native)
+{
+    return !PyArray_CheckExact(native) || PyArray_ITEMSIZE((PyArrayObject *)native) > house.narrow_width;
+}
+
+/* The native dtype of an array on `home`; a new reference, or NULL with an error. */
+static PyObject *
+dtype_of(PyObject *home, PyObject *native)
+{
+    if (PyArray_CheckExact(native)) {
+        return Py_NewRef((PyObject *)PyArray_DESCR((PyArrayObject *)native));
+    }
+    if (PyArray_IsScalar(native, Generic)) {
+        return (PyObject *)PyArray_DescrFromScalar(native);
+    }
+    PyObject *function = PyObject_GetAttr(home, dtype_name);
+    if (function == NULL) {
+        return NULL;
+    }
+    PyObject *found = PyObject_CallOneArg(function, native);
+    Py_DECREF(function);
+    return found;
+}
+
+static inline int
+is_scalar(PyObject *value)
+{
+    PyTypeObject *kind = Py_TYPE(value);
+    return kind == &PyFloat_Type || kind == &PyLong_Type || kind == &PyBool_Type || kind == &PyComplex_Type;
+}
+
+/* What a home's table says of a Python scalar beside a native array: a borrowed reference, or NULL without an error. */
+static PyObject *
+looked_up(PyObject *table, PyObject *value, PyObject *home, PyObject *beside)
+{
+    PyObject *found = NULL, *written = NULL;
+    PyObject *dtype = dtype_of(home, beside);
+    if (dtype == NULL) {
+        PyErr_Clear();
+        return NULL;
+    }
+    int is_true = PyObject_IsTrue(value);
+    if (is_true == 0) {
+        written = PyObject_Repr(value); /* as 0.0 == -0.0 */
+    }
+    else if (is_true == 1) {
+        written = Py_NewRef(value);
+    }
+    PyObject *key = written == NULL ? NULL : PyTuple_Pack(3, written, (PyObject *)Py_TYPE(value), dtype);
+    if (key != NULL) {
+        found = PyDict_GetItemWithError(table, key);
+        Py_DECREF(key);
+    }
+    Py_XDECREF(written);
+    Py_DECREF(dtype);
+    if (found == NULL) {
+        PyErr_Clear();
+    }
+    return found;
+}
+
+/* A Python scalar as a native one beside a native array: a new reference, or NULL without an error. */
+static PyObject *
+constant(Call *call, PyObject *value, PyObject *home, PyObject *beside)
+{
+    if (call->sign && Py_TYPE(beside) == &PyDoubleArrType_Type && Py_TYPE(value) != &PyComplex_Type) {
+        PyObject *made = PyObject_CallOneArg((PyObject *)&PyDoubleArrType_Type, value);
+        if (made == NULL) {
+            PyErr_Clear();
+        }
+        return made;
+    }
+    PyObject *found = looked_up(field(home, house.constants_at), value, home, beside);
+    return Py_XNewRef(found);
+}
+
+static int
+are_integers(PyObject *value)
+{
+    if (Py_TYPE(value) != &PyTuple_Type) {
+        return 0;
+    }
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(value); i++) {
+        if (Py_TYPE(PyTuple_GET_ITEM(value, i)) != &PyLong_Type) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static int
+is_allowed(const Parameter *p, PyObject *value)
+{
+    int allowed = p->allowed;
+    if (allowed & ANYTHING || (allowed & NOTHING && value == Py_None)) {
+        return 1;
+    }
+    PyTypeObject *kind = Py_TYPE(value);
+    if (kind == &PyLong_Type) {
+        return allowed & (INTEGER | NUMBER | SCALAR);
+    }
+    if (kind == &PyBool_Type) {
+        return allowed & (TRUTH | SCALAR);
+    }
+    if (kind == &PyFloat_Type) {
+        return allowed & (NUMBER | SCALAR);
+    }
+    if (kind == &PyComplex_Type) {
+        return allowed & SCALAR;
+    }
+    if (allowed & INTEGERS) {
+        return are_integers(value);
+    }
+    if (allowed & WORD && kind == &PyUnicode_Type) {
+        for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(p->words); i++) {
+            PyObject *word = PyTuple_GET_ITEM(p->words, i);
+            if (word == value || PyUnicode_Compare(word, value) == 0) {
+                return 1;
+            }
+        }
+    }
+    return 0;
+}
+
+/* Whether the call stays where its arrays live, on `home`. Under the automatic choice that may be a matter of size. */
+static int
+stays(PyObject *home, int *by_size)
+{
+    PyObject *choice;
+    *by_size = 0;
+    if (PyContextVar_Get(house.current, NULL, &choice) < 0) {
+        PyErr_Clear();
+        return 0;
+    }
+    if (choice == NULL) {
+        return 0;
+    }
+    PyObject *chosen = Py_TYPE(choice) == house.choice ? field(choice, house.chosen_at) : NULL;
+    Py_DECREF(choice); /* from here on it is only compared */
+    if (chosen == NULL) {
+        return 0;
+    }
+    if (chosen == Py_None || chosen == field(home, house.backend_at)) {
+        return 1;
+    }
+    if (chosen != house.by_cost) {
+        return 0;
+    }
+    if (field(home, house.placed_at) == Py_True) {
+        return 1;
+    }
+    *by_size = 1;
+    return home == house.numpy;
+}
+
+/* An Array of a native one, whose reference it takes. */
+static PyObject *
+wrap(PyObject *native, PyObject *home)
+{
+    PyObject *made = PyType_GenericAlloc(house.array, 0);
+    if (made == NULL) {
+        Py_DECREF(native);
+        return NULL;
+    }
+    *(PyObject **)((char *)made + house.native_at) = native;
+    *(PyObject **)((char *)made + house.home_at) = Py_NewRef(home);
+    return made;
+}
+
+/* Put what went wrong aside, so that the Python function finds it again, and explains it. Not KeyboardInterrupt. */
+static PyObject *
+leave(void)
+{
+    if (PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_Exception)) {
+        PyErr_Clear();
+    }
+    return NULL;
+}
+
+static inline int
+is_home(PyObject *home)
+{
+    return home != NULL && (Py_TYPE(home) == house.home || PyType_IsSubtype(Py_TYPE(home), house.home));
+}
+
+/* Sort the arguments by parameter: borrowed references. */
+static int
+sorted(Call *call, PyObject *const *args, Py_ssize_t given, PyObject *keywords, PyObject **values)
+{
+    if (given > call->positional) {
+        return 0;
+    }
+    for (int i = 0; i < call->count; i++) {
+        values[i] = i < given ? args[i] : NULL;
+    }
+    Py_ssize_t named = keywords == NULL ? 0 : PyTuple_GET_SIZE(keywords);
+    for (Py_ssize_t k = 0; k < named; k++) {
+        PyObject *name = PyTuple_GET_ITEM(keywords, k);
+        int at = 0;
+        while (at < call->count && call->parameters[at].name != name) {
+            at++;
+        }
+        if (at == call->count || values[at] != NULL) {
+            return 0;
+        }
+        values[at] = args[given + k];
+    }
+    for (int i = 0; i < call->count; i++) {
+        if (values[i] == NULL && (values[i] = call->parameters[i].usual) == NULL) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* Whether the automatic choice has nothing to decide: see `_is_settled` and `_small_call` of `_body`. */
+static int
+is_settled(Call *call, PyObject *const *values, PyObject *const *natives)
+{
+    PyObject *first = natives[call->arrays[0]];
+    npy_intp size = size_of(first);
+    if (size < 0) {
+        return 0;
+    }
+    int is_small = size < limit_of(call, house.even_at);
+    if (!is_small && (is_wide(first) || size >= limit_of(call, house.narrow_at))) {
+        return 0;
+    }
+    for (int k = 1; k < call->array_count; k++) {
+        int at = call->arrays[k];
+        PyObject *other = natives[at];
+        if (Py_TYPE(values[at]) != house.array && !PyArray_CheckExact(values[at])) {
+            continue;
+        }
+        npy_intp others = size_of(other);
+        if (others < 0 || (call->array_count == 2 && !is_small)) {
+            return 0;
+        }
+        if (is_same_shape(first, other) && !call->multiplies) {
+            continue;
+        }
+        npy_intp columns = others;
+        if (call->multiplies && PyArray_CheckExact(other)) {
+            PyArrayObject *array = (PyArrayObject *)other;
+            int ndim = PyArray_NDIM(array);
+            columns = ndim == 2 ? PyArray_DIM(array, 1) : ndim == 1 ? 1 : others;
+        }
+        if ((double)size * (double)columns >= (double)limit_of(call, house.product_at)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* The same where some arrays are the user's own ndarrays, which are taken only if there are few elements. */
+static int
+are_few(Call *call, PyObject *const *values, PyObject *const *natives, int by_size)
+{
+    PyObject *first = natives[call->arrays[0]];
+    double elements = (double)size_of(first);
+    if (elements < 0) {
+        return 0;
+    }
+    for (int k = 1; k < call->array_count; k++) {
+        int at = call->arrays[k];
+        if (Py_TYPE(values[at]) != house.array && !PyArray_CheckExact(values[at])) {
+            continue;
+        }
+        npy_intp others = size_of(natives[at]);
+        if (others < 0) {
+            return 0;
+        }
+        if (!is_same_shape(first, natives[at])) {
+            elements *= (double)others;
+        }
+    }
+    return elements < (double)house.large && !(by_size && elements >= (double)limit_of(call, house.elements_at));
+}
+
+/* What NumPy's float64 has itself: a tenth of what the ufunc takes. */
+static PyObject *
+of_two_scalars(int sign, PyObject *left, PyObject *right)
+{
+    switch (sign) {
+    case '+': return PyNumber_Add(left, right);
+    case '-': return PyNumber_Subtract(left, right);
+    case '*': return PyNumber_Multiply(left, right);
+    case '/': return PyNumber_TrueDivide(left, right);
+    case '=': return PyObject_RichCompare(left, right, Py_EQ);
+    case '!': return PyObject_RichCompare(left, right, Py_NE);
+    case '<': return PyObject_RichCompare(left, right, Py_LT);
+    case 'l': return PyObject_RichCompare(left, right, Py_LE);
+    case '>': return PyObject_RichCompare(left, right, Py_GT);
+    default: return PyObject_RichCompare(left, right, Py_GE);
+    }
+}
+
+/* Call the native function `name` with what stands in `natives`, and wrap the result. */
+static PyObject *
+called(Call *call, PyObject *home, PyObject *const *natives, int is_borrowed)
+{
+    PyObject *stack[MOST + 1];
+    PyObject **arguments = stack + 1;
+    for (int i = 0; i < call->count; i++) {
+        arguments[i] = natives[call->order[i]];
+    }
+    PyObject *native;
+    if (call->sign && Py_TYPE(arguments[0]) == &PyDoubleArrType_Type
+        && Py_TYPE(arguments[1]) == &PyDoubleArrType_Type) {
+        native = of_two_scalars(call->sign, arguments[0], arguments[1]);
+    }
+    else {
+        PyObject *function = PyObject_GetAttr(home, call->name);
+        if (function == NULL) {
+            return leave();
+        }
+        size_t flags = (size_t)call->named_from | PY_VECTORCALL_ARGUMENTS_OFFSET;
+        native = PyObject_Vectorcall(function, arguments, flags, call->keywords);
+        Py_DECREF(function);
+    }
+    if (native == NULL) {
+        return leave();
+    }
+    if (is_borrowed && PyArray_Check(native)) {
+        int is_new = PyArray_CheckExact(native) && PyArray_BASE((PyArrayObject *)native) == NULL;
+        for (int i = 0; is_new && i < call->count; i++) {
+            is_new = native != natives[i];
+        }
+        if (!is_new) {
+            Py_DECREF(native); /* a view, it may be, of memory that the user may write to */
+            return NULL;
+        }
+    }
+    if (!call->gives_tuple) {
+        return wrap(native, home);
+    }
+    PyObject *three[4] = {NULL, call->declaration, native, home};
+    PyObject *result = PyObject_Vectorcall(house.wrapped, three + 1, 3 | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
+    Py_DECREF(native);
+    return result == NULL ? leave() : result;
+}
+
+/* `x ** 2` and the like, for which another function stands: NULL without an error if none does. */
+static PyObject *
+power(PyObject *home, PyObject *native, PyObject *exponent)
+{
+    PyObject *name = looked_up(field(home, house.powers_at), exponent, home, native);
+    if (name == NULL || name == Py_None) {
+        return NULL;
+    }
+    PyObject *function = PyObject_GetAttr(home, name);
+    if (function == NULL) {
+        return leave();
+    }
+    PyObject *result = PyObject_CallOneArg(function, native);
+    Py_DECREF(function);
+    return result == NULL ? leave() : wrap(result, home);
+}
+
+static PyObject *
+quick_call(Call *call, PyObject *const *args, Py_ssize_t given, PyObject *keywords)
+{
+    PyObject *values[MOST], *natives[MOST], *result = NULL;
+    int by_size, is_borrowed = 0;
+    if (!sorted(call, args, given, keywords, values)) {
+        return NULL;
+    }
+    int first = call->arrays[0];
+    PyObject *home, *leading = values[first];
+    if (Py_TYPE(leading) == house.array) {
+        home = field(leading, house.home_at);
+    }
+    else if (call->takes_ndarrays && PyArray_CheckExact(leading)) {
+        home = house.numpy;
+    }
+    else {
+        return NULL;
+    }
+    if (!is_home(home) || !stays(home, &by_size)) {
+        return NULL;
+    }
+    Py_INCREF(home);
+    memset(natives, 0, sizeof natives);
+    for (int i = 0; i < call->count; i++) {
+        const Parameter *p = &call->parameters[i];
+        PyObject *value = values[i];
+        if (p->role == PLAIN) {
+            if (!is_allowed(p, value)) {
+                goto done;
+            }
+            natives[i] = Py_NewRef(value);
+        }
+        else if (Py_TYPE(value) == house.array) {
+            PyObject *native = field(value, house.native_at);
+            if (native == NULL || field(value, house.home_at) != home) {
+                goto done;
+            }
+            natives[i] = Py_NewRef(native);
+        }
+        else if (PyArray_CheckExact(value)) {
+            int may_be = call->takes_ndarrays || (call->gives_new_memory && call->array_count == 2);
+            PyObject *dtype = (PyObject *)PyArray_DESCR((PyArrayObject *)value);
+            if (!may_be || home != house.numpy || PyDict_Contains(field(home, house.dtypes_at), dtype) != 1) {
+                leave();
+                goto done;
+            }
+            natives[i] = Py_NewRef(value);
+            is_borrowed = 1;
+        }
+        else if (p->role != WEAK || !is_scalar(value)) {
+            if (i == first || !is_allowed(p, value)) {
+                goto done;
+            }
+            natives[i] = Py_NewRef(value);
+        }
+    }
+    for (int k = 0; k < call->array_count; k++) { /* now that all arrays are known, the scalars beside them */
+        int at = call->arrays[k];
+        if (natives[at] != NULL) {
+            continue;
+        }
+        int beside = call->parameters[at].beside;
+        if (natives[beside] == NULL || natives[beside] == values[beside]) {
+            goto done; /* beside another scalar, or an ndarray */
+        }
+        if (call->is_power && at == call->order[1]) {
+            int stands = PyDict_Contains(house.powers, values[at]);
+            if (stands != 0) {
+                if (stands == 1 && (!by_size || is_settled(call, values, natives))) {
+                    result = power(home, natives[first], values[at]);
+                }
+                leave();
+                goto done;
+            }
+        }
+        natives[at] = constant(call, values[at], home, natives[beside]);
+        if (natives[at] == NULL) {
+            goto done;
+        }
+    }
+    if (is_borrowed ? are_few(call, values, natives, by_size) : (!by_size || is_settled(call, values, natives))) {
+        result = called(call, home, natives, is_borrowed);
+    }
+done:
+    for (int i = 0; i < call->count; i++) {
+        Py_XDECREF(natives[i]);
+    }
+    Py_DECREF(home);
+    return result;
+}
+
+/* A function that joins the Arrays of a list or a tuple, its first parameter. */
+static PyObject *
+quick_join(Call *call, PyObject *const *args, Py_ssize_t given, PyObject *keywords)
+{
+    PyObject *values[MOST], *natives[MOST], *home = NULL, *result = NULL, *joined = NULL;
+    int by_size = 0;
+    if (!sorted(call, args, given, keywords, values)) {
+        return NULL;
+    }
+    PyObject *sequence = values[0];
+    if ((Py_TYPE(sequence) != &PyList_Type && Py_TYPE(sequence) != &PyTuple_Type)
+        || PySequence_Fast_GET_SIZE(sequence) == 0) {
+        return NULL;
+    }
+    for (int i = 1; i < call->count; i++) {
+        if (!is_allowed(&call->parameters[i], values[i])) {
+            return NULL;
+        }
+        natives[i] = values[i];
+    }
+    npy_intp elements = 0;
+    Py_ssize_t length = PySequence_Fast_GET_SIZE(sequence);
+    joined = PyList_New(length);
+    if (joined == NULL) {
+        return leave();
+    }
+    if (PySequence_Fast_GET_SIZE(sequence) != length) {
+        goto done; /* the garbage collector has called what changed it */
+    }
+    for (Py_ssize_t i = 0; i < length; i++) { /* calls nothing that could */
+        PyObject *one = PySequence_Fast_GET_ITEM(sequence, i);
+        if (Py_TYPE(one) != house.array) {
+            goto done;
+        }
+        PyObject *native = field(one, house.native_at), *here = field(one, house.home_at);
+        if (native == NULL || !is_home(here) || (home != NULL && here != home)) {
+            goto done;
+        }
+        if (home == NULL) {
+            home = Py_NewRef(here);
+        }
+        PyList_SET_ITEM(joined, i, Py_NewRef(native));
+        if (home == house.numpy) {
+            npy_intp size = size_of(native);
+            if (size < 0) {
+                goto done;
+            }
+            elements += size;
+        }
+    }
+    if (!stays(home, &by_size) || (by_size && elements >= limit_of(call, house.elements_at))) {
+        goto done;
+    }
+    natives[0] = joined;
+    result = called(call, home, natives, 0);
+done:
+    Py_XDECREF(home);
+    Py_DECREF(joined);
+    return result;
+}
+
+static int
+is_bound(PyObject *value)
+{
+    return value == Py_None || Py_TYPE(value) == &PyLong_Type;
+}
+
+static int
+is_basic(PyObject *key)
+{
+    PyTypeObject *kind = Py_TYPE(key);
+    if (kind == &PySlice_Type) {
+        PySliceObject *slice = (PySliceObject *)key;
+        return is_bound(slice->start) && is_bound(slice->stop) && is_bound(slice->step);
+    }
+    return kind == &PyLong_Type || key == Py_None || key == Py_Ellipsis;
+}
+
+/* `x[key]` of NumPy's memory, with a key that NumPy takes as it is. */
+static PyObject *
+quick_item(Call *call, PyObject *const *args, Py_ssize_t given, PyObject *keywords)
+{
+    int by_size;
+    if (given != 2 || (keywords != NULL && PyTuple_GET_SIZE(keywords)) || Py_TYPE(args[0]) != house.array) {
+        return NULL;
+    }
+    PyObject *home = field(args[0], house.home_at), *native = field(args[0], house.native_at), *key = args[1];
+    if (!is_home(home) || native == NULL || !PyArray_CheckExact(native) || PyDict_Size(house.read_apart)
+        || !stays(home, &by_size)) {
+        return NULL;
+    }
+    if (Py_TYPE(key) == &PyTuple_Type) {
+        for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(key); i++) {
+            if (!is_basic(PyTuple_GET_ITEM(key, i))) {
+                return NULL;
+            }
+        }
+    }
+    else if (Py_TYPE(key) == house.array) {
+        PyObject *at = field(key, house.native_at);
+        if (at == NULL || field(key, house.home_at) != home || !PyArray_CheckExact(at)) {
+            return NULL;
+        }
+        PyArrayObject *array = (PyArrayObject *)at;
+        int type = PyArray_DESCR(array)->type_num;
+        if ((type != NPY_BOOL && !PyTypeNum_ISSIGNED(type)) || PyArray_SIZE(array) >= house.large) {
+            return NULL;
+        }
+        key = at;
+    }
+    else if (!is_basic(key)) {
+        return NULL;
+    }
+    Py_INCREF(home);
+    Py_INCREF(native);
+    Py_INCREF(key);
+    PyObject *found = PyObject_GetItem(native, key);
+    Py_DECREF(key);
+    Py_DECREF(native);
+    PyObject *result = found == NULL ? leave() : wrap(found, home);
+    Py_DECREF(home);
+    return result;
+}
+
+static PyObject *
+call_vectorcall(PyObject *self, PyObject *const *args, size_t flags, PyObject *keywords)
+{
+    Call *call = (Call *)self;
+    PyObject *result = call->quick(call, args, PyVectorcall_NARGS(flags), keywords);
+    if (result != NULL || PyErr_Occurred()) {
+        return result;
+    }
+    return PyObject_Vectorcall(call->function, args, flags, keywords);
+}
+
+static PyObject *
+call_get(PyObject *self, PyObject *instance, PyObject *type)
+{
+    return instance == NULL || instance == Py_None ? Py_NewRef(self) : PyMethod_New(self, instance);
+}
+
+static PyObject *
+call_repr(PyObject *self)
+{
+    return PyObject_Repr(((Call *)self)->function);
+}
+
+/* Pickled as functions are: by name. */
+static PyObject *
+call_reduce(PyObject *self, PyObject *unused)
+{
+    return PyObject_GetAttrString(self, "__qualname__");
+}
+
+static int
+call_traverse(PyObject *self, visitproc visit, void *arg)
+{
+    Call *call = (Call *)self;
+    Py_VISIT(call->function);
+    Py_VISIT(call->declaration);
+    Py_VISIT(call->limit);
+    Py_VISIT(call->dict);
+    for (int i = 0; i < call->count; i++) {
+        Py_VISIT(call->parameters[i].usual);
+    }
+    return 0;
+}
+
+/* Only what may be of a cycle and is not asked for by a call, which may still come. */
+static int
+call_clear(PyObject *self)
+{
+    Py_CLEAR(((Call *)self)->dict);
+    return 0;
+}
+
+static void
+call_dealloc(PyObject *self)
+{
+    Call *call = (Call *)self;
+    PyObject_GC_UnTrack(self);
+    if (call->weakrefs != NULL) {
+        PyObject_ClearWeakRefs(self);
+    }
+    call_clear(self);
+    Py_XDECREF(call->function);
+    Py_XDECREF(call->declaration);
+    Py_XDECREF(call->name);
+    Py_XDECREF(call->limit);
+    Py_XDECREF(call->keywords);
+    for (int i = 0; i < call->count; i++) {
+        Py_XDECREF(call->parameters[i].name);
+        Py_XDECREF(call->parameters[i].usual);
+        Py_XDECREF(call->parameters[i].words);
+    }
+    Py_TYPE(self)->tp_free(self);
+}
+
+static int
+read_parameter(Call *call, PyObject *row)
+{
+    Parameter *p = &call->parameters[call->count];
+    PyObject *name, *usual, *words;
+    if (!PyArg_ParseTuple(row, "UO!O!iii", &name, &PyTuple_Type, &usual, &PyTuple_Type, &words, &p->role, &p->allowed,
+                          &p->beside)) {
+        return 0;
+    }
+    if (p->beside < 0 || p->beside >= MOST) {
+        PyErr_SetString(PyExc_ValueError, "Call: beside must be the place of a parameter");
+        return 0;
+    }
+    p->name = Py_NewRef(name);
+    PyUnicode_InternInPlace(&p->name);
+    p->usual = PyTuple_GET_SIZE(usual) ? Py_NewRef(PyTuple_GET_ITEM(usual, 0)) : NULL;
+    p->words = Py_NewRef(words);
+    if (p->role == ARRAY || p->role == WEAK) {
+        call->arrays[call->array_count++] = call->count;
+    }
+    call->count++;
+    return 1;
+}
+
+static PyTypeObject CallType;
+
+static PyObject *
+call_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    static char *names[] = {"function", "declaration", "name", "limit", "parameters", "order", "keywords", "positional",
+                            "sign", "is_power", "gives_tuple", "takes_ndarrays", "gives_new_memory", "multiplies",
+                            "is_item", NULL};
+    PyObject *function, *declaration, *name, *limit, *parameters, *order, *keywords;
+    int positional, sign, is_power, gives_tuple, takes_ndarrays, gives_new_memory, multiplies, is_item = 0;
+    if (house.array == NULL) {
+        PyErr_SetString(PyExc_RuntimeError, "Call: configure() must come first");
+        return NULL;
+    }
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!OUO!O!O!O!iCppppp|p", names, &PyFunction_Type, &function,
+                                     &declaration, &name, house.limit, &limit, &PyTuple_Type, &parameters,
+                                     &PyTuple_Type, &order, &PyTuple_Type, &keywords, &positional, &sign, &is_power,
+                                     &gives_tuple, &takes_ndarrays, &gives_new_memory, &multiplies, &is_item)) {
+        return NULL;
+    }
+    Py_ssize_t count = PyTuple_GET_SIZE(parameters), named = PyTuple_GET_SIZE(keywords);
+    if (count < 1 || count > MOST || PyTuple_GET_SIZE(order) != count || named >= count || positional > count) {
+        PyErr_Format(PyExc_ValueError, "Call: %U must have 1 to %d parameters, each in order", name, MOST);
+        return NULL;
+    }
+    Call *call = (Call *)type->tp_alloc(type, 0); /* all else is zero */
+    if (call == NULL) {
+        return NULL;
+    }
+    call->vectorcall = call_vectorcall;
+    call->function = Py_NewRef(function);
+    call->declaration = Py_NewRef(declaration);
+    call->name = Py_NewRef(name);
+    PyUnicode_InternInPlace(&call->name);
+    call->limit = Py_NewRef(limit);
+    call->keywords = named ? Py_NewRef(keywords) : NULL;
+    call->positional = positional;
+    call->named_from = (int)(count - named);
+    call->sign = sign == ' ' ? 0 : sign;
+    call->is_power = is_power;
+    call->gives_tuple = gives_tuple;
+    call->takes_ndarrays = takes_ndarrays;
+    call->gives_new_memory = gives_new_memory;
+    call->multiplies = multiplies;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        long at = PyLong_AsLong(PyTuple_GET_ITEM(order, i));
+        if (at < 0 || at >= count || !read_parameter(call, PyTuple_GET_ITEM(parameters, i))) {
+            if (!PyErr_Occurred()) {
+                PyErr_SetString(PyExc_ValueError, "Call: order must hold the places of parameters");
+            }
+            Py_DECREF(call);
+            return NULL;
+        }
+        call->order[i] = (int)at;
+    }
+    int is_joining = call->parameters[0].role == SEQUENCE;
+    call->quick = is_item ? quick_item : is_joining ? quick_join : quick_call;
+    if ((call->sign || is_power || is_item) && count != 2) {
+        PyErr_SetString(PyExc_ValueError, "Call: a sign stands between two operands");
+    }
+    else if (call->array_count == 0 && !is_joining) {
+        PyErr_SetString(PyExc_ValueError, "Call: one parameter must be an array");
+    }
+    for (int i = is_joining; i < call->count; i++) {
+        if (call->parameters[i].role == SEQUENCE || (is_joining && call->parameters[i].role != PLAIN)) {
+            PyErr_SetString(PyExc_ValueError, "Call: what is joined must be the only array");
+        }
+    }
+    if (PyErr_Occurred()) {
+        Py_DECREF(call);
+        return NULL;
+    }
+    return (PyObject *)call;
+}
+
+static PyMethodDef call_methods[] = {
+    {"__reduce__", call_reduce, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyGetSetDef call_attributes[] = {
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+static PyTypeObject CallType = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "anyarray._speedups.Call",
+    .tp_basicsize = sizeof(Call),
+    .tp_dealloc = call_dealloc,
+    .tp_vectorcall_offset = offsetof(Call, vectorcall),
+    .tp_repr = call_repr,
+    .tp_call = PyVectorcall_Call,
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR,
+    .tp_traverse = call_traverse,
+    .tp_clear = call_clear,
+    .tp_weaklistoffset = offsetof(Call, weakrefs),
+    .tp_methods = call_methods,
+    .tp_getset = call_attributes,
+    .tp_descr_get = call_get,
+    .tp_dictoffset = offsetof(Call, dict),
+    .tp_new = call_new,
+};
+
+/* Where instances of a class have a slot. */
+static int
+find(PyTypeObject *type, const char *name, Py_ssize_t *at)
+{
+    PyObject *found = PyObject_GetAttrString((PyObject *)type, name);
+    if (found == NULL) {
+        return 0;
+    }
+    int is_slot = Py_TYPE(found) == &PyMemberDescr_Type && ((PyMemberDescrObject *)found)->d_member->type == T_OBJECT_EX;
+    if (is_slot) {
+        *at = ((PyMemberDescrObject *)found)->d_member->offset;
+    }
+    else {
+        PyErr_Format(PyExc_TypeError, "configure: %s.%s must be a slot", type->tp_name, name);
+    }
+    Py_DECREF(found);
+    return is_slot;
+}
+
+static PyObject *
+configure(PyObject *module, PyObject *args, PyObject *kwargs)
+{
+    static char *names[] = {"array", "home", "choice", "limit", "current", "by_cost", "numpy", "powers", "read_apart",
+                            "wrapped", "large", "narrow", NULL};
+    PyTypeObject *array, *home, *choice, *limit;
+    PyObject *current, *by_cost, *numpy, *powers, *read_apart, *wrapped;
+    Py_ssize_t large, narrow;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!O!O!O!O!OOO!O!Onn", names, &PyType_Type, &array, &PyType_Type,
+                                     &home, &PyType_Type, &choice, &PyType_Type, &limit, &PyContextVar_Type, &current,
+                                     &by_cost, &numpy, &PyDict_Type, &powers, &PyDict_Type, &read_apart, &wrapped,
+                                     &large, &narrow)) {
+        return NULL;
+    }
+    if (house.array != NULL) {
+        PyErr_SetString(PyExc_RuntimeError, "configure: may be called once");
+        return NULL;
+    }
+    if (!(find(array, "_native", &house.native_at) && find(array, "_home", &house.home_at)
+          && find(home, "backend", &house.backend_at) && find(home, "constants", &house.constants_at)
+          && find(home, "dtypes", &house.dtypes_at) && find(home, "powers", &house.powers_at)
+          && find(home, "placed", &house.placed_at) && find(choice, "backend", &house.chosen_at)
+          && find(limit, "elements", &house.elements_at) && find(limit, "even", &house.even_at)
+          && find(limit, "narrow", &house.narrow_at) && find(limit, "product", &house.product_at))) {
+        return NULL;
+    }
+    /* For good: the module is never unloaded. */
+    house.home = (PyTypeObject *)Py_NewRef((PyObject *)home);
+    house.choice = (PyTypeObject *)Py_NewRef((PyObject *)choice);
+    house.limit = (PyTypeObject *)Py_NewRef((PyObject *)limit);
+    house.current = Py_NewRef(current);
+    house.by_cost = Py_NewRef(by_cost);
+    house.numpy = Py_NewRef(numpy);
+    house.powers = Py_NewRef(powers);
+    house.read_apart = Py_NewRef(read_apart);
+    house.wrapped = Py_NewRef(wrapped);
+    house.large = large;
+    house.narrow_width = narrow;
+    house.array = (PyTypeObject *)Py_NewRef((PyObject *)array);
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef functions[] = {
+    {"configure", (PyCFunction)(void (*)(void))configure, METH_VARARGS | METH_KEYWORDS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT,
+    .m_name = "anyarray._speedups",
+    .m_size = -1, /* one interpreter, as NumPy */
+    .m_methods = functions,
+};
+
+PyMODINIT_FUNC
+PyInit__speedups(void)
+{
+    import_array();
+    dtype_name = PyUnicode_InternFromString("dtype_of");
+    if (dtype_name == NULL || PyType_Ready(&CallType) < 0) {
+        return NULL;
+    }
+    PyObject *module = PyModule_Create(&definition);
+    if (module == NULL || PyModule_AddObjectRef(module, "Call", (PyObject *)&CallType) < 0
+        || PyModule_AddIntMacro(module, NOTHING) < 0 || PyModule_AddIntMacro(module, INTEGER) < 0
+        || PyModule_AddIntMacro(module, INTEGERS) < 0 || PyModule_AddIntMacro(module, TRUTH) < 0
+        || PyModule_AddIntMacro(module, NUMBER) < 0 || PyModule_AddIntMacro(module, SCALAR) < 0
+        || PyModule_AddIntMacro(module, WORD) < 0 || PyModule_AddIntMacro(module, ANYTHING) < 0
+        || PyModule_AddIntMacro(module, MOST) < 0 || PyModule_AddIntMacro(module, ARRAY) < 0
+        || PyModule_AddIntMacro(module, WEAK) < 0 || PyModule_AddIntMacro(module, SEQUENCE) < 0
+        || PyModule_AddIntMacro(module, PLAIN) < 0) {
+        Py_XDECREF(module);
+        return NULL;
+    }
+    return module;
+}

@@ -1,0 +1,389 @@
+"""Compiled calls give what the Python bodies give, to everything."""
+
+from __future__ import annotations
+
+import copy
+import gc
+import inspect
+import operator
+import pickle
+import random
+import shutil
+import sys
+import sysconfig
+import threading
+import weakref
+from collections.abc import Callable
+from typing import Any, Final
+
+import cloudpickle
+import numpy as np
+import pytest
+
+import anyarray as xp
+from anyarray import _choice, _compiled, _declaration, _machine
+
+COMPILER: Final = str(sysconfig.get_config_var("CC") or "cc").split()[0]
+IS_BUILT: Final = _compiled.speedups is not None
+is_built = pytest.mark.skipif(not IS_BUILT, reason="the compiled calls are not built")
+
+SPACES: Final = {"": xp, "linalg.": xp.linalg, "fft.": xp.fft}
+FUNCTIONS: Final[dict[str, Any]] = {
+    prefix + name: getattr(space, name)
+    for prefix, space in SPACES.items()
+    for name in space.__all__
+    if hasattr(getattr(space, name), "__wrapped__") and getattr(space, name).__module__.startswith("anyarray.standard")
+}
+METHODS: Final[dict[str, Any]] = {
+    name: found
+    for name, found in vars(xp.Array).items()
+    if hasattr(found, "__wrapped__") and name != "__getitem__" and found.__module__ == "anyarray._array"
+}
+
+
+@pytest.mark.skipif(
+    shutil.which(COMPILER) is None or bool(sysconfig.get_config_var("Py_GIL_DISABLED")), reason="no compiler"
+)
+def test_they_are_built_where_there_is_a_compiler() -> None:
+    assert IS_BUILT
+
+
+@is_built
+def test_most_of_the_standard_has_one() -> None:
+    assert len(FUNCTIONS) > 120
+    assert len(METHODS) > 30
+
+
+DTYPES: Final = ("float64", "float64", "float32", "int64", "int32", "uint8", "bool", "complex128", "float16", "uint64")
+SHAPES: Final = ((), (1,), (3,), (3,), (3, 3), (3, 3), (2, 3), (1, 3), (3, 1), (0,), (2, 3, 3))
+
+
+def an_array(random: random.Random) -> np.ndarray[Any, Any]:
+    shape = random.choice(SHAPES)
+    numbers = [random.choice([0, 1, 1, 2, 2.5, -1.5, 3, np.nan, np.inf, -0.0]) for _ in range(int(np.prod(shape)))]
+    dtype = random.choice(DTYPES)
+    if dtype not in ("float64", "float32", "float16", "complex128"):
+        numbers = [abs(int(one)) if np.isfinite(one) else 7 for one in numbers]
+    return np.array(numbers, dtype=dtype).reshape(shape)
+
+
+def an_operand(random: random.Random) -> Any:
+    """What stands where an array may, or may not."""
+    roll = random.random()
+    if roll < 0.7:
+        return xp.asarray(an_array(random))
+    if roll < 0.8:
+        return an_array(random)
+    numpys = [np.float64(1.5), np.int32(2), np.bool(True), np.array(3.0), np.ones(3, dtype=">f8")]
+    scalars = [0, 1, 2, -1, 3, 0.0, -0.0, 0.5, 2.0, 1e300, np.nan, True, False, 1j, 0j, 2**70, None, "1", [1.0, 2.0]]
+    return random.choice([*scalars, *numpys])
+
+
+def a_value(p: inspect.Parameter, random: random.Random) -> Any:
+    """What stands for a parameter: mostly what it takes."""
+    annotation = str(p.annotation)
+    if "Sequence[AnyArray]" in annotation:
+        same = an_operand(random)
+        arrays = [same, same] if random.random() < 0.6 else [an_operand(random) for _ in range(random.randrange(4))]
+        return random.choice([list, tuple])(arrays)
+    if "AnyArray" in annotation:
+        return an_operand(random)
+    if random.random() < 0.15:
+        return random.choice([None, 1.5, "xy", True, (0, True), [0], np.int64(1), xp.asarray(1), -7])
+    if "Literal" in annotation:
+        return random.choice(["left", "right", "backward", "ortho", "reduced", "complete", "xy", "fro", "wrong"])
+    if "bool" in annotation:
+        return random.choice([True, False])
+    if "DTypeLike" in annotation:
+        return random.choice([None, xp.float32, xp.int64, "float64"])
+    if "float" in annotation:
+        return random.choice([0, 1, 0.5, 2.0])
+    if annotation.startswith("int") and random.random() < 0.7:
+        return random.choice([0, 1, -1, 2, 5])
+    return random.choice([(0,), (0, 1), (1, 0), (3, 1), (9,), (-1,), (), 1])
+
+
+def drawn(function: Any, random: random.Random) -> tuple[list[Any], dict[str, Any]]:
+    """Arguments for a function."""
+    given: list[Any] = []
+    named: dict[str, Any] = {}
+    for p in inspect.signature(function).parameters.values():
+        if p.default is not p.empty and random.random() < 0.6:
+            continue
+        if p.kind is p.KEYWORD_ONLY or (p.kind is p.POSITIONAL_OR_KEYWORD and (named or p.default is not p.empty)):
+            named[p.name] = a_value(p, random)
+        else:
+            given.append(a_value(p, random))
+    if random.random() < 0.03:
+        given.append(1)
+    if random.random() < 0.03:
+        named["no_such"] = 1
+    return given, named
+
+
+def outcome(function: Callable[..., Any], given: list[Any], named: dict[str, Any]) -> Any:
+    """What a call gives, to the bit, or the error that it raises."""
+    with np.errstate(all="ignore"):
+        try:
+            found = function(*given, **named)
+        except Exception as error:  # noqa: BLE001 - it is what is compared
+            return type(error), str(error)
+    return told(found)
+
+
+def told(found: Any) -> Any:
+    if isinstance(found, tuple):
+        return type(found), [told(one) for one in found]
+    if not isinstance(found, xp.Array):
+        return found
+    return found.dtype, found.shape, found._home, type(found._native), np.asarray(found).tobytes()
+
+
+@is_built
+@pytest.mark.parametrize("chosen", ["auto", "numpy"])
+@pytest.mark.parametrize("public", sorted(FUNCTIONS))
+@pytest.mark.filterwarnings("ignore")
+def test_a_function_gives_what_its_body_gives(public: str, chosen: str) -> None:
+    function = FUNCTIONS[public]
+    draws = random.Random(public)
+    answered = 0
+    with xp.backend(chosen):
+        for i in range(60):
+            given, named = drawn(function, draws)
+            if i % 6 < 2:  # which functions of bools or of indices take, too
+                same = xp.asarray([[True, False], [True, True]]) if i % 6 else xp.asarray([[1, 0], [1, 1]])
+                given = [same if type(one) is xp.Array else one for one in given]
+            expected = outcome(inspect.unwrap(function), given, named)
+            assert outcome(function, given, named) == expected, (given, named)
+            answered += not (isinstance(expected[0], type) and issubclass(expected[0], Exception))
+    assert answered
+
+
+@is_built
+@pytest.mark.parametrize("chosen", ["auto", "numpy"])
+@pytest.mark.parametrize("written", sorted(METHODS))
+@pytest.mark.filterwarnings("ignore")
+def test_an_operator_gives_what_its_body_gives(written: str, chosen: str) -> None:
+    method = METHODS[written]
+    draws = random.Random(written)
+    operands = len(inspect.signature(method).parameters)
+    with xp.backend(chosen):
+        for _ in range(150):
+            given = [xp.asarray(an_array(draws)), *[an_operand(draws) for _ in range(operands - 1)]]
+            assert outcome(method, given, {}) == outcome(inspect.unwrap(method), given, {}), given
+
+
+KEYS: Final = (
+    0, -1, 2, 5, slice(1, 3), slice(None, None, -1), slice(5, 9), slice("a", None), slice(0, 1, 0), None, ..., (),
+    (0, 1), (..., 0), (None, 0), (slice(1), None, 0), (0, 0, 0, 0), True, 1.5, "0", [0, 1], np.int64(1),
+    np.array([0, 1]), xp.asarray([0, 1]), xp.asarray([True, False, True]), xp.asarray(1), xp.asarray([0.5]),
+    (xp.asarray([0, 1]), 0), xp.asarray([0, 9]), xp.asarray(np.array([0], dtype=np.uint8)),
+    slice(np.int64(0), None), 2**80,
+)  # fmt: skip
+
+
+@is_built
+@pytest.mark.parametrize("chosen", ["auto", "numpy"])
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_an_index_gives_what_its_body_gives(shape: tuple[int, ...], chosen: str) -> None:
+    method = xp.Array.__getitem__
+    x = xp.asarray(np.arange(float(np.prod(shape))).reshape(shape))
+    with xp.backend(chosen):
+        for key in KEYS:
+            assert outcome(method, [x, key], {}) == outcome(inspect.unwrap(method), [x, key], {}), key
+
+
+@is_built
+def test_an_index_of_several_names_is_refused_as_python_refuses_it() -> None:
+    for arguments in ((), (xp.ones(2),), (xp.ones(2), 0, 1), ([1], 0)):
+        expected = outcome(inspect.unwrap(xp.Array.__getitem__), list(arguments), {})
+        assert outcome(xp.Array.__getitem__, list(arguments), {}) == expected
+
+
+@pytest.mark.usefixtures("backend")
+def test_common_calls_give_what_their_bodies_give() -> None:
+    x, y = xp.asarray([1.0, 2.0, 3.0]), xp.asarray([0.5, 2.0, 4.0])
+    calls: list[tuple[Any, tuple[Any, ...], dict[str, Any]]] = [
+        (xp.add, (x, y), {}), (xp.Array.__add__, (x, 1), {}), (xp.Array.__rsub__, (x, 1.5), {}), (xp.exp, (x,), {}),
+        (xp.Array.__pow__, (x, 2), {}), (xp.sum, (x,), {"axis": 0}), (xp.concat, ([x, y],), {"axis": 0}),
+        (xp.where, (x < y, x, 0.0), {}), (xp.clip, (x, 1.5), {"max": y}), (xp.Array.__getitem__, (x, 1), {}),
+        (xp.Array.__getitem__, (x, slice(1, None)), {}), (xp.unique_counts, (x,), {}), (xp.Array.__lt__, (x, 2), {}),
+        (xp.reshape, (x, (3, 1)), {}), (xp.max, (x,), {"keepdims": True}), (xp.matmul, (x, y), {}),
+        (xp.add, (x, xp.ones(2)), {}), (xp.argsort, (x,), {"descending": True}),
+    ]  # fmt: skip
+    for function, given, named in calls:
+        expected = outcome(inspect.unwrap(function), list(given), named)
+        assert outcome(function, list(given), named) == expected, (function, given)
+
+
+@is_built
+def test_the_automatic_choice_is_asked_from_the_limit_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    decision = _choice.decision
+
+    def watched(function: str, *arguments: Any, **keywords: Any) -> Any:
+        asked.append(function)
+        return decision(function, *arguments, **keywords)
+
+    monkeypatch.setattr(_choice, "decision", watched)
+    x, row, h = xp.ones((40, 40)), xp.ones(40), np.ones((40, 40))
+    calls: dict[str, Callable[[], Any]] = {
+        "exp": lambda: xp.exp(x), "add": lambda: x + row, "subtract": lambda: x - 1,
+        "maximum": lambda: xp.maximum(x, x), "concat": lambda: xp.concat([row] * 40),
+        "where": lambda: xp.where(x > 1, x, row), "multiply": lambda: x * h,
+        "matmul": lambda: x @ x, "square": lambda: xp.square(h),
+    }  # fmt: skip
+    for name, call in calls.items():
+        limit = _machine.limit_of(name)
+        before = limit.elements
+        try:
+            for elements in (1 << 20, 1600):
+                limit.set(elements)
+                asked.clear()
+                with xp.backend("auto"):
+                    call()
+                assert (name in asked) == (elements == 1600), name
+        finally:
+            limit.set(before)
+
+
+@is_built
+def test_nothing_is_held_when_a_call_is_over(request: pytest.FixtureRequest) -> None:
+    x, y, b = xp.asarray([1.0, 2.0, 3.0]), xp.asarray([0.5, 2.0, 4.0]), xp.asarray([True, False, True])
+    h = np.ones(3)
+    calls: list[Callable[[], Any]] = [
+        lambda: x + y, lambda: x + 1, lambda: x + 1.25, lambda: 2.5 - x, lambda: x**2, lambda: x + h, lambda: x[0],
+        lambda: x[1:], lambda: x[b], lambda: xp.sum(x, axis=0, keepdims=True), lambda: xp.concat([x, y], axis=0),
+        lambda: xp.where(b, x, 0.0), lambda: xp.unique_all(x), lambda: xp.exp(h), lambda: x[0] + 1.0,
+        lambda: outcome(xp.add, [x, xp.ones(2)], {}), lambda: outcome(xp.sum, [x], {"axis": 7}),
+        lambda: outcome(xp.concat, [[x, b]], {}), lambda: outcome(xp.Array.__getitem__, [x, 9], {}),
+        lambda: xp.reshape(x, (3, 1)), lambda: xp.searchsorted(x, y, side="right"), lambda: x + xp.asarray(2),
+    ]  # fmt: skip
+    held = [x._native, y._native, b._native, h, x._home, x, y, b]
+    gc.freeze()  # so that what is collected below is little
+    request.addfinalizer(gc.unfreeze)
+    for call in calls:
+        for _ in range(20):
+            call()
+        gc.collect()
+        before = [sys.getrefcount(one) for one in held]
+        blocks = sys.getallocatedblocks()
+        for _ in range(400):
+            call()
+        gc.collect()
+        assert [sys.getrefcount(one) for one in held] == before
+        assert sys.getallocatedblocks() - blocks < 200, inspect.getsource(call)
+
+
+@is_built
+def test_an_interrupt_goes_through_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    called: list[Any] = []
+
+    def interrupted(x: Any) -> Any:
+        called.append(x)
+        raise KeyboardInterrupt
+
+    x = xp.ones(3)
+    xp.exp(x)
+    monkeypatch.setitem(x._home.__dict__, "exp", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        xp.exp(x)
+    assert len(called) == 1
+
+
+@pytest.mark.parametrize("path", ["exp", "linalg.svd", "concat", "Array.__add__", "Array.__getitem__"])
+def test_a_call_is_looked_at_as_a_function_is(path: str) -> None:
+    found = operator.attrgetter(path)(xp)
+    assert found.__name__ == path.rpartition(".")[2]
+    assert found.__qualname__.endswith(found.__name__)
+    assert found.__module__.startswith("anyarray.")
+    assert inspect.isroutine(found)
+    assert inspect.signature(found).parameters
+    assert found.__name__ in repr(found)
+    assert pickle.loads(pickle.dumps(found)) is found
+    assert cloudpickle.loads(cloudpickle.dumps(found)) is found
+    assert copy.deepcopy(found) is found
+    assert weakref.ref(found)() is found
+    assert hash(found) == hash(found)
+    if path.startswith("Array"):
+        assert getattr(xp.ones(2), found.__name__).__self__.shape == (2,)
+
+
+def test_a_function_may_be_a_method_of_a_class() -> None:
+    class Exponential(float):
+        of = xp.exp
+        size = staticmethod(xp.exp)
+
+    assert Exponential.size(xp.zeros(2)).tolist() == [1, 1]
+    with pytest.raises(TypeError):
+        Exponential(1).of(xp.zeros(2))
+
+
+@is_built
+def test_a_call_is_not_made_of_nonsense() -> None:
+    speedups = _compiled.speedups
+    assert speedups is not None
+    with pytest.raises(RuntimeError):
+        speedups.configure(
+            array=xp.Array, home=type(xp.ones(1)._home), choice=object, limit=_machine.Limit,
+            current=_choice.context_variable, by_cost=0, numpy=0, powers={}, read_apart={}, wrapped=len,
+            large=1, narrow=1,
+        )  # fmt: skip
+    body = inspect.unwrap(xp.exp)
+    flags = dict.fromkeys(("is_power", "gives_tuple", "takes_ndarrays", "gives_new_memory", "multiplies"), False)
+    row = ("x", (), (), speedups.ARRAY, 0, 0)
+    bad: list[tuple[Any, ...]] = [
+        ((), (), (), 0, " "),
+        ((row,) * 9, tuple(range(9)), (), 9, " "),
+        ((row,), (1,), (), 1, " "),
+        ((row,), (0,), (), 2, " "),
+        ((row,), (0,), ("x",), 0, " "),
+        ((("x", (), (), speedups.ARRAY, 0, 99),), (0,), (), 1, " "),
+        ((("x", (), (), speedups.PLAIN, 0, 0),), (0,), (), 1, " "),
+        ((row,), (0,), (), 1, "+"),
+        (((1, 2),), (0,), (), 1, " "),
+        ((row,), ("0",), (), 1, " "),
+    ]
+    for arguments in bad:
+        with pytest.raises((TypeError, ValueError)):
+            speedups.Call(body, None, "exp", _machine.limit_of("exp"), *arguments, **flags)
+    with pytest.raises(TypeError):
+        speedups.Call(len, None, "exp", _machine.limit_of("exp"), (row,), (0,), (), 1, " ", **flags)
+    with pytest.raises(TypeError):
+        speedups.Call()
+
+
+def test_threads_that_write_and_read_see_whole_values() -> None:
+    x = xp.zeros(64)
+    seen: list[bool] = []
+    stop = threading.Event()
+
+    def read() -> None:
+        while not stop.is_set():
+            y = x + 0.0
+            seen.append(bool(xp.all(y == y[0])))
+
+    readers = [threading.Thread(target=read) for _ in range(3)]
+    for one in readers:
+        one.start()
+    for i in range(300):
+        x[...] = float(i)
+    stop.set()
+    for one in readers:
+        one.join()
+    assert all(seen)
+
+
+def test_without_them_all_is_as_it_is(run_python: Callable[..., str]) -> None:
+    program = """
+        import inspect
+        import anyarray as xp
+        x = xp.asarray([1.0, 2.0])
+        print((x + 1).tolist(), x[0].item(), xp.sum(x).item(), inspect.isfunction(xp.exp))
+    """
+    assert run_python(program, ANYARRAY_SPEEDUPS="off").split() == ["[2.0,", "3.0]", "1.0", "3.0", "True"]
+
+
+def test_every_declaration_knows_what_users_call() -> None:
+    for path, function in FUNCTIONS.items():
+        assert _declaration.declarations[path.rpartition(".")[2]].function is function
