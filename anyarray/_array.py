@@ -29,6 +29,7 @@ from anyarray import (
     _errors,
     _kept,
     _machine,
+    _memory,
     _ownership,
     _printing,
     _protocols,
@@ -836,10 +837,13 @@ _dispatch.scope.update(Array=Array, new=_new)
 if _compiled.speedups is not None:
     _compiled.speedups.configure(
         array=Array, home=_backend.Home, choice=_choice.Choice, limit=_machine.Limit, current=_choice.context_variable,
-        by_cost=_choice.BY_COST, numpy=_NUMPY, powers=_backend.POWERS, read_apart=_READ_APART,
-        wrapped=_dispatch.wrapped, large=_machine.LARGE, narrow=_cost.WIDTHS[0],
+        by_cost=_choice.BY_COST, numpy=_NUMPY, powers=_backend.POWERS, read_apart=_READ_APART, kept=_KEPT,
+        ufuncs=_protocols.UFUNCS, operands=_dispatch.OPERANDS, dtype=DType, defaults=_dtypes.context_variable,
+        usual_defaults=_dtypes.STANDARD_DEFAULTS, state=_machine.state, unadopted=_backend.unadopted,
+        are_absent=_backend.are_absent, large=_machine.LARGE, small=_memory.SMALL, narrow=_cost.WIDTHS[0],
     )  # fmt: skip
-    Array.__getitem__ = _compiled.quick_item(Array.__getitem__, _machine.limit_of("take"))  # type: ignore[method-assign]
+    for _method, _kind in (("__getitem__", "item"), ("__setitem__", "write"), ("__array_ufunc__", "ufunc")):
+        setattr(Array, _method, _compiled.quick_own(_kind)(getattr(Array, _method)))
 for _lacking in _absent.absent_of(Array):
     setattr(Array, _lacking.name, _lacking)
 _backend.adopt_everywhere(Array, _protocols.of_library, _protocols.adopted)

@@ -13,9 +13,8 @@ import os
 from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
-from anyarray import _body
+from anyarray import _body, _machine
 from anyarray._declaration import ARRAY, PLAIN, SEQUENCE, WEAK, Declaration, Parameter
-from anyarray._machine import Limit
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -39,8 +38,11 @@ _SIGNS: Final = {"equal": "=", "not_equal": "!", "less_equal": "l", "greater_equ
 """What the C code calls the signs of two characters."""
 
 
-def quick(body: F, declaration: Declaration, limit: Limit) -> F:
-    """The compiled call of a function, or its Python body itself."""
+def quick(body: F, declaration: Declaration, *, is_update: bool = False) -> F:
+    """The compiled call of a function or an operator, or its body itself.
+
+    An update is an operator that gives its left operand the result.
+    """
     written = declaration.written
     arrays = [p for p in written if p.role in (ARRAY, WEAK, SEQUENCE)]
     is_joining = [p.role for p in arrays] == [SEQUENCE] and arrays[0] is written[0]
@@ -51,36 +53,39 @@ def quick(body: F, declaration: Declaration, limit: Limit) -> F:
         or any(p.is_variadic for p in written)
     ):
         return body
-    made = speedups.Call(
+    return _made(
         body,
-        declaration,
         declaration.name,
-        limit,
-        tuple([_row(p, at, written, body) for at, p in enumerate(written)]),
-        tuple([written.index(p) for p in declaration.parameters]),
-        tuple([p.name for p in declaration.parameters if p.is_keyword]),
-        sum(not p.is_keyword for p in written),
-        _SIGNS.get(declaration.name, _body.sign(declaration) or " "),
+        "join" if is_joining else "update" if is_update else "call",
+        result_class=None if declaration.result == "Array" else declaration.result_class,
+        parameters=tuple([_row(p, at, written, body) for at, p in enumerate(written)]),
+        order=tuple([written.index(p) for p in declaration.parameters]),
+        keywords=tuple([p.name for p in declaration.parameters if p.is_keyword]),
+        positional=sum(not p.is_keyword for p in written),
+        sign=_SIGNS.get(declaration.name, _body.sign(declaration) or " "),
         is_power=declaration.is_power,
-        gives_tuple=declaration.result != "Array",
         takes_ndarrays=declaration.takes_ndarrays and not is_joining,
         gives_new_memory=declaration.gives_new_memory,
         multiplies=declaration.multiplies,
     )
-    return functools.update_wrapper(made, body)  # type: ignore[return-value]  # it is called as that is
 
 
-def quick_item(getitem: F, limit: Limit) -> F:
-    """The compiled call of `Array.__getitem__`, or the method itself."""
-    if speedups is None:
-        return getitem
-    x = ("", (), (), speedups.ARRAY, 0, 0)
-    key = ("", (), (), speedups.PLAIN, speedups.ANYTHING, 0)
-    made = speedups.Call(
-        getitem, None, "getitem", limit, (x, key), (0, 1), (), 2, " ", is_power=False, gives_tuple=False,
-        takes_ndarrays=False, gives_new_memory=False, multiplies=False, is_item=True,
-    )  # fmt: skip
-    return functools.update_wrapper(made, getitem)  # type: ignore[return-value]  # as above
+def quick_own(kind: str) -> Callable[[F], F]:
+    """Give a function with a body of its own a compiled call.
+
+    Its kind is item, write or ufunc, which are methods of Array, or fill.
+    """
+
+    def decorated(function: F) -> F:
+        sign = function.__name__[0] if kind == "fill" else " "
+        return function if speedups is None else _made(function, function.__name__, kind, sign=sign)
+
+    return decorated
+
+
+def _made(body: F, name: str, kind: str, **said: Any) -> F:
+    call = speedups.Call(body, name, _machine.limit_of(name), kind, **said)
+    return functools.update_wrapper(call, body)  # type: ignore[return-value]  # it is called as that is
 
 
 def _row(

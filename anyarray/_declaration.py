@@ -134,8 +134,9 @@ class Declaration:
         """The body for ndarrays, if it has one."""
         self.name = function.__name__
         annotations = function.__annotations__
+        body = inspect.unwrap(function)
         self.result = str(annotations.get("return", ""))
-        self.result_class: Any = tuple if self.result.startswith("tuple[") else function.__globals__.get(self.result)
+        self.result_class: Any = tuple if self.result.startswith("tuple[") else body.__globals__.get(self.result)
         words = dict(words)
         self.parameters = [
             Parameter(
@@ -145,7 +146,7 @@ class Declaration:
                 is_keyword=is_keyword,
                 is_variadic=is_variadic,
             )
-            for name, is_keyword, is_variadic in _names_of(function)
+            for name, is_keyword, is_variadic in _names_of(body)
         ]
         self.cost = self._word("cost", words, _cost.COSTS)
         row = _cost.CLASSES.get(self.cost)

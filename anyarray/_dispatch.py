@@ -152,7 +152,11 @@ def dispatch(function: F | None = None, /, **words: str) -> F | Callable[[F], F]
         declaration.spread(declaration.operands())
         for one in _waiting.pop(declaration.name, []):
             its = declaration.operator(one.method, is_reflected=one.is_reflected)
-            setattr(scope["Array"], one.method.__name__, _made(one.method, its, one.slow))
+            name = one.method.__name__
+            setattr(scope["Array"], name, _made(one.method, its, one.slow))
+            update = getattr(scope["Array"], f"__i{name.strip('_')}__", None)
+            if update is not None and len(its.parameters) == 2:
+                setattr(scope["Array"], update.__name__, _compiled.quick(update, its, is_update=True))
         declaration.mirror = functools.partial(_mirror, declaration)
         declaration.of_ndarrays = functools.partial(_of_ndarrays, declaration)
         return _made(function, declaration, call)
@@ -226,7 +230,7 @@ def _made(function: F, declaration: Declaration, slow: Callable[..., Any]) -> F:
     body.__annotations__ = function.__annotations__
     body.__defaults__ = function.__defaults__
     body.__kwdefaults__ = function.__kwdefaults__
-    made = _compiled.quick(body, declaration, _machine.limit_of(declaration.name))
+    made = _compiled.quick(body, declaration)
     declaration.settle(made)
     return made  # type: ignore[return-value]  # it has the signature of `function`
 

@@ -322,8 +322,8 @@ def integer_within(function: str, value: float, wanted: DType) -> int:
     return whole
 
 
-_STANDARD_DEFAULTS: Final = {bool: bool_, int: int64, float: float64, complex: complex128}
-_defaults: ContextVar[dict[type[Any], DType]] = ContextVar("anyarray default dtypes", default=_STANDARD_DEFAULTS)
+STANDARD_DEFAULTS: Final = {bool: bool_, int: int64, float: float64, complex: complex128}
+context_variable: ContextVar[dict[type[Any], DType]] = ContextVar("anyarray default dtypes", default=STANDARD_DEFAULTS)
 _blocks: ContextVar[list[dict[type[Any], DType]]] = ContextVar("anyarray blocks of default dtypes", default=[])  # noqa: B039 - never written
 """What each open block of `default_dtypes` changes."""
 
@@ -331,7 +331,7 @@ _changes: Final[list[None]] = []
 """Empty until the first `default_dtypes`: till then the defaults are the standard's in every context."""
 
 
-defaults: Final = _defaults.get
+defaults: Final = context_variable.get
 """The dtypes of Python scalars that have no array beside them, by their classes."""
 
 
@@ -391,4 +391,4 @@ def default_dtypes(
 def _set_blocks(blocks: list[dict[type[Any], DType]]) -> None:
     """Let these blocks, the innermost last, make the defaults."""
     _blocks.set(blocks)
-    _defaults.set(functools.reduce(operator.or_, blocks, _STANDARD_DEFAULTS))
+    context_variable.set(functools.reduce(operator.or_, blocks, STANDARD_DEFAULTS))

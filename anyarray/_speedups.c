@@ -35,23 +35,31 @@ typedef struct {
 /* What `configure` says of the package. */
 static struct {
     PyTypeObject *array, *home, *choice, *limit;
-    Py_ssize_t native_at, home_at;                                            /* in an Array */
+    Py_ssize_t native_at, home_at, second_at;                                 /* in an Array */
     Py_ssize_t backend_at, constants_at, dtypes_at, powers_at, placed_at;     /* in a Home */
     Py_ssize_t chosen_at;                                                     /* in a Choice */
     Py_ssize_t elements_at, even_at, narrow_at, product_at;                   /* in a Limit */
-    PyObject *current, *by_cost, *numpy, *powers, *read_apart, *wrapped;
-    npy_intp large;
+    PyTypeObject *dtype;
+    Py_ssize_t dtype_at;                                                      /* in a DType */
+    PyObject *current, *by_cost, *numpy, *powers, *read_apart, *kept, *ufuncs, *operands;
+    PyObject *defaults, *usual_defaults, *state, *unadopted, *are_absent;
+    npy_intp large, small;
     npy_intp narrow_width;
 } house;
 
-static PyObject *dtype_name;
+static PyObject *dtype_name, *part_name, *model_name, *dtype_parameter, *one;
+
+struct call;
+
+/* A new reference to the result; NULL without an error for what is left to Python. */
+typedef PyObject *Quick(struct call *, PyObject *const *, Py_ssize_t, PyObject *);
 
 typedef struct call {
     PyObject_HEAD
     vectorcallfunc vectorcall;
-    PyObject *(*quick)(struct call *, PyObject *const *, Py_ssize_t, PyObject *);
+    Quick *quick;
     PyObject *function;    /* in Python, for all that is not quick */
-    PyObject *declaration;
+    PyObject *result_class; /* of what is more than one Array, or NULL */
     PyObject *name;        /* of the native function */
     PyObject *limit;
     PyObject *keywords;    /* those of the native function's arguments that have a name, or NULL */
@@ -61,7 +69,7 @@ typedef struct call {
     int count, positional, named_from;
     int arrays[MOST], array_count;
     int sign;              /* of the operator, or 0 */
-    int is_power, gives_tuple, takes_ndarrays, gives_new_memory, multiplies;
+    int is_power, takes_ndarrays, gives_new_memory, multiplies;
 } Call;
 
 static inline PyObject *
@@ -272,6 +280,36 @@ wrap(PyObject *native, PyObject *home)
     return made;
 }
 
+static PyObject *leave(void);
+
+/* Arrays of the native ones in a tuple or a list, whose reference it takes, in a tuple of this class. */
+static PyObject *
+wrap_all(PyObject *natives, PyObject *home, PyObject *class)
+{
+    PyObject *result = NULL;
+    if (PyTuple_Check(natives) || PyList_Check(natives)) {
+        Py_ssize_t count = PySequence_Fast_GET_SIZE(natives);
+        result = PyTuple_New(count);
+        for (Py_ssize_t i = 0; result != NULL && i < count; i++) {
+            PyObject *one = wrap(Py_NewRef(PySequence_Fast_GET_ITEM(natives, i)), home);
+            if (one == NULL) {
+                Py_CLEAR(result);
+            }
+            else {
+                PyTuple_SET_ITEM(result, i, one);
+            }
+        }
+        if (result != NULL && class != (PyObject *)&PyTuple_Type) {
+            PyObject *args = PyTuple_Pack(1, result); /* not the class itself, which would take three times as long */
+            Py_DECREF(result);
+            result = args == NULL ? NULL : PyTuple_Type.tp_new((PyTypeObject *)class, args, NULL);
+            Py_XDECREF(args);
+        }
+    }
+    Py_DECREF(natives);
+    return result == NULL ? leave() : result;
+}
+
 /* Put what went wrong aside, so that the Python function finds it again, and explains it. Not KeyboardInterrupt. */
 static PyObject *
 leave(void)
@@ -436,13 +474,7 @@ called(Call *call, PyObject *home, PyObject *const *natives, int is_borrowed)
             return NULL;
         }
     }
-    if (!call->gives_tuple) {
-        return wrap(native, home);
-    }
-    PyObject *three[4] = {NULL, call->declaration, native, home};
-    PyObject *result = PyObject_Vectorcall(house.wrapped, three + 1, 3 | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
-    Py_DECREF(native);
-    return result == NULL ? leave() : result;
+    return call->result_class == NULL ? wrap(native, home) : wrap_all(native, home, call->result_class);
 }
 
 /* `x ** 2` and the like, for which another function stands: NULL without an error if none does. */
@@ -615,6 +647,54 @@ done:
     return result;
 }
 
+/* Whether one native array of NumPy may stand where another is: of its shape and dtype. */
+static int
+is_like(PyObject *one, PyObject *other)
+{
+    if (PyArray_CheckExact(one) && PyArray_CheckExact(other)) {
+        return PyArray_DESCR((PyArrayObject *)one) == PyArray_DESCR((PyArrayObject *)other) && is_same_shape(one, other);
+    }
+    return Py_TYPE(one) == Py_TYPE(other) && PyArray_IsScalar(one, Generic);
+}
+
+/* Forget the second copy of an Array. */
+static void
+forget(PyObject *array)
+{
+    PyObject **second = (PyObject **)((char *)array + house.second_at), *before = *second;
+    *second = Py_NewRef(Py_None);
+    Py_XDECREF(before);
+}
+
+/* `x += y` of few elements: `x` gets the native array of the sum. */
+static PyObject *
+quick_update(Call *call, PyObject *const *args, Py_ssize_t given, PyObject *keywords)
+{
+    if (given != 2 || Py_TYPE(args[0]) != house.array || PyDict_Size(house.kept)) {
+        return NULL;
+    }
+    PyObject *array = args[0], *before = field(array, house.native_at);
+    if (before == NULL || field(array, house.home_at) != house.numpy || size_of(before) >= house.large) {
+        return NULL;
+    }
+    PyObject *result = quick_call(call, args, given, keywords);
+    if (result == NULL) {
+        return NULL;
+    }
+    PyObject *native = field(result, house.native_at);
+    before = field(array, house.native_at);
+    if (field(result, house.home_at) != house.numpy || field(array, house.home_at) != house.numpy || before == NULL
+        || !is_like(before, native)) {
+        Py_DECREF(result);
+        return NULL;
+    }
+    *(PyObject **)((char *)array + house.native_at) = Py_NewRef(native);
+    Py_DECREF(result);
+    forget(array);
+    Py_DECREF(before);
+    return Py_NewRef(array);
+}
+
 static int
 is_bound(PyObject *value)
 {
@@ -678,6 +758,247 @@ quick_item(Call *call, PyObject *const *args, Py_ssize_t given, PyObject *keywor
     return result;
 }
 
+/* Whether NumPy itself writes a Python scalar to this dtype with its value; it raises for integers out of range. */
+static int
+is_taken(PyObject *value, PyArray_Descr *dtype)
+{
+    PyTypeObject *kind = Py_TYPE(value);
+    const char *kinds = kind == &PyFloat_Type  ? "fc"
+                        : kind == &PyLong_Type ? "iufc"
+                        : kind == &PyBool_Type ? "biufc"
+                                               : "c";
+    return PyTypeNum_ISNUMBER(dtype->type_num) || dtype->type_num == NPY_BOOL ? strchr(kinds, dtype->kind) != NULL : 0;
+}
+
+/* Whether an Array alone holds the memory of its native array, as `_ownership.is_alone` says; seldom it says so here. */
+static int
+is_alone(PyObject *native)
+{
+    PyArrayObject *array = (PyArrayObject *)native;
+    PyObject *base = PyArray_BASE(array);
+    if (Py_REFCNT(native) != 1 || !PyArray_CHKFLAGS(array, NPY_ARRAY_WRITEABLE)) {
+        return 0;
+    }
+    if (base == NULL) {
+        return PyArray_CHKFLAGS(array, NPY_ARRAY_OWNDATA);
+    }
+    return PyArray_CheckExact(base) && Py_REFCNT(base) == 1 && PyArray_BASE((PyArrayObject *)base) == NULL
+           && PyArray_CHKFLAGS((PyArrayObject *)base, NPY_ARRAY_OWNDATA)
+           && PyArray_CHKFLAGS(array, NPY_ARRAY_C_CONTIGUOUS);
+}
+
+/* Whether a key with only basic entries leads to one element. */
+static int
+is_of_one(PyObject *key, PyArrayObject *array)
+{
+    if (Py_TYPE(key) != &PyTuple_Type) {
+        return Py_TYPE(key) == &PyLong_Type && PyArray_NDIM(array) == 1;
+    }
+    return PyTuple_GET_SIZE(key) == PyArray_NDIM(array) && are_integers(key);
+}
+
+/* Elements that NumPy copies without giving other threads a turn. */
+#define UNINTERRUPTED 500
+
+/* `x[key] = value` of few elements of NumPy's, in memory that nobody else holds; see `_ownership`.
+
+No other thread has a turn before it is written, so no lock is taken. */
+static PyObject *
+quick_write(Call *call, PyObject *const *args, Py_ssize_t given, PyObject *keywords)
+{
+    if (given != 3 || (keywords != NULL && PyTuple_GET_SIZE(keywords)) || Py_TYPE(args[0]) != house.array
+        || PyDict_Size(house.kept)) {
+        return NULL;
+    }
+    PyObject *array = args[0], *key = args[1], *value = args[2], *home = field(array, house.home_at);
+    PyObject *native = field(array, house.native_at);
+    if (native == NULL || !PyArray_CheckExact(native)) {
+        return NULL;
+    }
+    if (Py_TYPE(key) == &PyTuple_Type) {
+        for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(key); i++) {
+            if (!is_basic(PyTuple_GET_ITEM(key, i))) {
+                return NULL;
+            }
+        }
+    }
+    else if (!is_basic(key)) {
+        return NULL;
+    }
+    PyArray_Descr *dtype = PyArray_DESCR((PyArrayObject *)native);
+    if (PyArray_SIZE((PyArrayObject *)native) > UNINTERRUPTED && !is_of_one(key, (PyArrayObject *)native)) {
+        return NULL;
+    }
+    if (is_scalar(value)) {
+        if (!is_taken(value, dtype)) {
+            return NULL;
+        }
+    }
+    else if (Py_TYPE(value) == house.array && field(value, house.home_at) == home) {
+        value = field(value, house.native_at);
+        if (value == NULL) {
+            return NULL;
+        }
+        if (PyArray_CheckExact(value)) {
+            PyArrayObject *written = (PyArrayObject *)value;
+            if (PyArray_DESCR(written) != dtype || PyArray_BASE(written) != NULL || PyArray_SIZE(written) > UNINTERRUPTED) {
+                return NULL;
+            }
+        }
+        else if (!PyArray_IsScalar(value, Generic) || Py_TYPE(value) != dtype->typeobj) {
+            return NULL;
+        }
+    }
+    else {
+        return NULL;
+    }
+    forget(array);
+    native = field(array, house.native_at); /* which forgetting may have changed, as anything may be called by it */
+    if (native == NULL || !PyArray_CheckExact(native) || PyArray_DESCR((PyArrayObject *)native) != dtype
+        || !is_alone(native)) {
+        return NULL;
+    }
+    Py_INCREF(native);
+    Py_INCREF(value);
+    int failed = PyObject_SetItem(native, key, value);
+    Py_DECREF(value);
+    PyObject *base = PyArray_BASE((PyArrayObject *)native);
+    int is_shared = Py_REFCNT(native) > 2 || (base != NULL && Py_REFCNT(base) > 1);
+    Py_DECREF(native);
+    if (failed) {
+        return leave();
+    }
+    if (is_shared) {
+        return PyObject_CallMethodNoArgs(array, part_name);
+    }
+    Py_RETURN_NONE;
+}
+
+/* `np.exp(x)` and `ndarray + x`, as NumPy asks for them: what our function of that name gives. */
+static PyObject *
+quick_ufunc(Call *call, PyObject *const *args, Py_ssize_t given, PyObject *keywords)
+{
+    if (given < 4 || (keywords != NULL && PyTuple_GET_SIZE(keywords)) || !PyUnicode_Check(args[2])
+        || PyUnicode_CompareWithASCIIString(args[2], "__call__") != 0) {
+        return NULL;
+    }
+    for (Py_ssize_t i = 3; i < given; i++) {
+        PyObject *kind = (PyObject *)Py_TYPE(args[i]);
+        if (kind != (PyObject *)house.array && PySet_Contains(house.operands, kind) != 1) {
+            return leave();
+        }
+    }
+    PyObject *ours = PyDict_GetItemWithError(house.ufuncs, args[1]);
+    if (ours == NULL) {
+        return leave();
+    }
+    Py_INCREF(ours);
+    PyObject *result = PyObject_Vectorcall(ours, args + 3, (size_t)given - 3, NULL);
+    Py_DECREF(ours);
+    return result == NULL ? leave() : result;
+}
+
+/* Whether a creation function makes its array free, in NumPy: see `_choice.chosen_home`. */
+static int
+is_made_in_numpy(void)
+{
+    PyObject *choice = NULL, *model, *absent;
+    if (PyDict_Size(house.unadopted)) { /* libraries that were not imported when it was asked last */
+        absent = PyObject_CallOneArg(house.are_absent, house.unadopted);
+        Py_XDECREF(absent);
+        if (absent != Py_True) {
+            return 0;
+        }
+    }
+    if (PyContextVar_Get(house.current, NULL, &choice) < 0 || choice == NULL) {
+        return 0;
+    }
+    PyObject *chosen = Py_TYPE(choice) == house.choice ? field(choice, house.chosen_at) : NULL;
+    Py_DECREF(choice); /* from here on it is only compared */
+    if (chosen == NULL) {
+        return 0;
+    }
+    if (chosen == Py_None || chosen == field(house.numpy, house.backend_at)) {
+        return 1;
+    }
+    if (chosen != house.by_cost) {
+        return 0;
+    }
+    model = PyObject_GetAttr(house.state, model_name);
+    Py_XDECREF(model);
+    return model != NULL && model != Py_None;
+}
+
+/* NumPy's dtype for what was given as one, or for floats: a new reference, or NULL. */
+static PyArray_Descr *
+dtype_for(PyObject *given)
+{
+    if (given == NULL || given == Py_None) {
+        PyObject *defaults = NULL;
+        if (PyContextVar_Get(house.defaults, NULL, &defaults) < 0 || defaults == NULL) {
+            return NULL;
+        }
+        Py_DECREF(defaults);
+        return defaults == house.usual_defaults ? PyArray_DescrFromType(NPY_DOUBLE) : NULL;
+    }
+    PyObject *found = Py_TYPE(given) == house.dtype ? field(given, house.dtype_at) : NULL;
+    return found != NULL && PyArray_DescrCheck(found) ? (PyArray_Descr *)Py_NewRef(found) : NULL;
+}
+
+/* `zeros`, `ones`, `empty` and `full` of a Python float, of few elements, which lie in memory of their own. */
+static PyObject *
+quick_fill(Call *call, PyObject *const *args, Py_ssize_t given, PyObject *keywords)
+{
+    npy_intp dims[MOST], elements = 1;
+    int ndim = 0, is_full = call->sign == 'f';
+    Py_ssize_t named = keywords == NULL ? 0 : PyTuple_GET_SIZE(keywords);
+    if (given != 1 + is_full || named > !is_full || (is_full && Py_TYPE(args[1]) != &PyFloat_Type)
+        || (named && PyTuple_GET_ITEM(keywords, 0) != dtype_parameter)) {
+        return NULL;
+    }
+    PyObject *shape = args[0];
+    if (Py_TYPE(shape) == &PyLong_Type) {
+        ndim = 1;
+    }
+    else if (Py_TYPE(shape) == &PyTuple_Type && PyTuple_GET_SIZE(shape) <= MOST) {
+        ndim = (int)PyTuple_GET_SIZE(shape);
+    }
+    else {
+        return NULL;
+    }
+    for (int i = 0; i < ndim; i++) {
+        PyObject *length = Py_TYPE(shape) == &PyTuple_Type ? PyTuple_GET_ITEM(shape, i) : shape;
+        dims[i] = Py_TYPE(length) == &PyLong_Type ? PyLong_AsSsize_t(length) : -1;
+        if (dims[i] < 0 || dims[i] > house.large) {
+            return leave();
+        }
+        elements *= dims[i] ? dims[i] : 1;
+        if (elements > house.large) {
+            return NULL;
+        }
+    }
+    if (!is_made_in_numpy()) {
+        return leave();
+    }
+    PyArray_Descr *dtype = dtype_for(named ? args[given] : NULL);
+    if (dtype == NULL) {
+        return leave();
+    }
+    if (elements * PyDataType_ELSIZE(dtype) >= house.small || (!PyTypeNum_ISNUMBER(dtype->type_num) && dtype->type_num != NPY_BOOL)) {
+        Py_DECREF(dtype); /* it is to be aligned */
+        return NULL;
+    }
+    PyObject *made = call->sign == 'z' ? PyArray_Zeros(ndim, dims, dtype, 0) : PyArray_Empty(ndim, dims, dtype, 0);
+    if (made == NULL) {
+        return leave();
+    }
+    if ((is_full || call->sign == 'o') && PyArray_FillWithScalar((PyArrayObject *)made, is_full ? args[1] : one) < 0) {
+        Py_DECREF(made);
+        return leave();
+    }
+    return wrap(made, house.numpy);
+}
+
 static PyObject *
 call_vectorcall(PyObject *self, PyObject *const *args, size_t flags, PyObject *keywords)
 {
@@ -713,7 +1034,7 @@ call_traverse(PyObject *self, visitproc visit, void *arg)
 {
     Call *call = (Call *)self;
     Py_VISIT(call->function);
-    Py_VISIT(call->declaration);
+    Py_VISIT(call->result_class);
     Py_VISIT(call->limit);
     Py_VISIT(call->dict);
     for (int i = 0; i < call->count; i++) {
@@ -740,7 +1061,7 @@ call_dealloc(PyObject *self)
     }
     call_clear(self);
     Py_XDECREF(call->function);
-    Py_XDECREF(call->declaration);
+    Py_XDECREF(call->result_class);
     Py_XDECREF(call->name);
     Py_XDECREF(call->limit);
     Py_XDECREF(call->keywords);
@@ -778,26 +1099,60 @@ read_parameter(Call *call, PyObject *row)
 
 static PyTypeObject CallType;
 
+static Quick *
+quick_of(const char *kind, int *takes_parameters)
+{
+    static const struct {
+        const char *kind;
+        Quick *quick;
+        int takes_parameters;
+    } rows[] = {
+        {"call", quick_call, 1}, {"join", quick_join, 1},   {"update", quick_update, 1},
+        {"item", quick_item, 0}, {"write", quick_write, 0}, {"ufunc", quick_ufunc, 0},   {"fill", quick_fill, 0},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (strcmp(kind, rows[i].kind) == 0) {
+            *takes_parameters = rows[i].takes_parameters;
+            return rows[i].quick;
+        }
+    }
+    return NULL;
+}
+
 static PyObject *
 call_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = {"function", "declaration", "name", "limit", "parameters", "order", "keywords", "positional",
-                            "sign", "is_power", "gives_tuple", "takes_ndarrays", "gives_new_memory", "multiplies",
-                            "is_item", NULL};
-    PyObject *function, *declaration, *name, *limit, *parameters, *order, *keywords;
-    int positional, sign, is_power, gives_tuple, takes_ndarrays, gives_new_memory, multiplies, is_item = 0;
+    static char *names[] = {"function", "name", "limit", "kind", "result_class", "parameters", "order", "keywords",
+                            "positional", "sign", "is_power", "takes_ndarrays", "gives_new_memory", "multiplies", NULL};
+    PyObject *function, *name, *limit, *result_class = Py_None, *parameters = NULL, *order = NULL, *keywords = NULL;
+    const char *kind;
+    int positional = 0, sign = ' ', is_power = 0, takes_ndarrays = 0, gives_new_memory = 0, multiplies = 0;
     if (house.array == NULL) {
         PyErr_SetString(PyExc_RuntimeError, "Call: configure() must come first");
         return NULL;
     }
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!OUO!O!O!O!iCppppp|p", names, &PyFunction_Type, &function,
-                                     &declaration, &name, house.limit, &limit, &PyTuple_Type, &parameters,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!UO!s|OO!O!O!iCpppp", names, &PyFunction_Type, &function, &name,
+                                     house.limit, &limit, &kind, &result_class, &PyTuple_Type, &parameters,
                                      &PyTuple_Type, &order, &PyTuple_Type, &keywords, &positional, &sign, &is_power,
-                                     &gives_tuple, &takes_ndarrays, &gives_new_memory, &multiplies, &is_item)) {
+                                     &takes_ndarrays, &gives_new_memory, &multiplies)) {
         return NULL;
     }
-    Py_ssize_t count = PyTuple_GET_SIZE(parameters), named = PyTuple_GET_SIZE(keywords);
-    if (count < 1 || count > MOST || PyTuple_GET_SIZE(order) != count || named >= count || positional > count) {
+    int takes_parameters = 0;
+    Quick *quick = quick_of(kind, &takes_parameters);
+    if (quick == NULL) {
+        PyErr_Format(PyExc_ValueError, "Call: %s is no kind of call", kind);
+        return NULL;
+    }
+    if (result_class != Py_None
+        && !(PyType_Check(result_class) && PyType_IsSubtype((PyTypeObject *)result_class, &PyTuple_Type))) {
+        PyErr_SetString(PyExc_TypeError, "Call: result_class must be a class of tuples, or None");
+        return NULL;
+    }
+    Py_ssize_t count = parameters == NULL ? 0 : PyTuple_GET_SIZE(parameters);
+    Py_ssize_t named = keywords == NULL ? 0 : PyTuple_GET_SIZE(keywords);
+    Py_ssize_t ordered = order == NULL ? 0 : PyTuple_GET_SIZE(order);
+    if (count > MOST || ordered != count || (takes_parameters ? named >= count : named > 0) || positional > count
+        || positional < 0) {
         PyErr_Format(PyExc_ValueError, "Call: %U must have 1 to %d parameters, each in order", name, MOST);
         return NULL;
     }
@@ -807,7 +1162,8 @@ call_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     }
     call->vectorcall = call_vectorcall;
     call->function = Py_NewRef(function);
-    call->declaration = Py_NewRef(declaration);
+    call->quick = quick;
+    call->result_class = result_class == Py_None ? NULL : Py_NewRef(result_class);
     call->name = Py_NewRef(name);
     PyUnicode_InternInPlace(&call->name);
     call->limit = Py_NewRef(limit);
@@ -816,7 +1172,6 @@ call_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     call->named_from = (int)(count - named);
     call->sign = sign == ' ' ? 0 : sign;
     call->is_power = is_power;
-    call->gives_tuple = gives_tuple;
     call->takes_ndarrays = takes_ndarrays;
     call->gives_new_memory = gives_new_memory;
     call->multiplies = multiplies;
@@ -831,12 +1186,11 @@ call_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
         }
         call->order[i] = (int)at;
     }
-    int is_joining = call->parameters[0].role == SEQUENCE;
-    call->quick = is_item ? quick_item : is_joining ? quick_join : quick_call;
-    if ((call->sign || is_power || is_item) && count != 2) {
+    int is_joining = quick == quick_join;
+    if (takes_parameters && (call->sign || is_power || quick == quick_update) && count != 2) {
         PyErr_SetString(PyExc_ValueError, "Call: a sign stands between two operands");
     }
-    else if (call->array_count == 0 && !is_joining) {
+    else if (takes_parameters && (is_joining ? call->parameters[0].role != SEQUENCE : call->array_count == 0)) {
         PyErr_SetString(PyExc_ValueError, "Call: one parameter must be an array");
     }
     for (int i = is_joining; i < call->count; i++) {
@@ -902,22 +1256,32 @@ find(PyTypeObject *type, const char *name, Py_ssize_t *at)
 static PyObject *
 configure(PyObject *module, PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = {"array", "home", "choice", "limit", "current", "by_cost", "numpy", "powers", "read_apart",
-                            "wrapped", "large", "narrow", NULL};
-    PyTypeObject *array, *home, *choice, *limit;
-    PyObject *current, *by_cost, *numpy, *powers, *read_apart, *wrapped;
-    Py_ssize_t large, narrow;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!O!O!O!O!OOO!O!Onn", names, &PyType_Type, &array, &PyType_Type,
-                                     &home, &PyType_Type, &choice, &PyType_Type, &limit, &PyContextVar_Type, &current,
-                                     &by_cost, &numpy, &PyDict_Type, &powers, &PyDict_Type, &read_apart, &wrapped,
-                                     &large, &narrow)) {
-        return NULL;
-    }
+    static char *names[] = {"array",    "home",           "choice", "limit",     "dtype",      "current", "by_cost",
+                            "numpy",    "powers",         "kept",   "read_apart", "ufuncs",    "operands",
+                            "defaults", "usual_defaults", "state",  "unadopted", "are_absent", "large",   "small",
+                            "narrow",   NULL};
+    PyTypeObject *array, *home, *choice, *limit, *dtype;
+    PyObject *current, *by_cost, *numpy, *powers, *read_apart, *kept, *ufuncs, *operands;
+    PyObject *defaults, *usual_defaults, *state, *unadopted, *are_absent;
+    Py_ssize_t large, small, narrow;
     if (house.array != NULL) {
         PyErr_SetString(PyExc_RuntimeError, "configure: may be called once");
         return NULL;
     }
+    if (!PyArg_ParseTupleAndKeywords(
+            args, kwargs, "O!O!O!O!O!O!OOO!OO!O!O!O!O!OO!Onnn", names, &PyType_Type, &array, &PyType_Type, &home,
+            &PyType_Type, &choice, &PyType_Type, &limit, &PyType_Type, &dtype, &PyContextVar_Type, &current, &by_cost,
+            &numpy, &PyDict_Type, &powers, &kept, &PyDict_Type, &read_apart, &PyDict_Type, &ufuncs, &PyFrozenSet_Type,
+            &operands, &PyContextVar_Type, &defaults, &PyDict_Type, &usual_defaults, &state, &PyDict_Type, &unadopted,
+            &are_absent, &large, &small, &narrow)) {
+        return NULL;
+    }
+    if (!PyDict_Check(kept)) {
+        PyErr_SetString(PyExc_TypeError, "configure: kept must be a dict");
+        return NULL;
+    }
     if (!(find(array, "_native", &house.native_at) && find(array, "_home", &house.home_at)
+          && find(array, "_second", &house.second_at) && find(dtype, "dtype", &house.dtype_at)
           && find(home, "backend", &house.backend_at) && find(home, "constants", &house.constants_at)
           && find(home, "dtypes", &house.dtypes_at) && find(home, "powers", &house.powers_at)
           && find(home, "placed", &house.placed_at) && find(choice, "backend", &house.chosen_at)
@@ -934,8 +1298,17 @@ configure(PyObject *module, PyObject *args, PyObject *kwargs)
     house.numpy = Py_NewRef(numpy);
     house.powers = Py_NewRef(powers);
     house.read_apart = Py_NewRef(read_apart);
-    house.wrapped = Py_NewRef(wrapped);
+    house.kept = Py_NewRef(kept);
+    house.ufuncs = Py_NewRef(ufuncs);
+    house.operands = Py_NewRef(operands);
+    house.dtype = (PyTypeObject *)Py_NewRef((PyObject *)dtype);
+    house.defaults = Py_NewRef(defaults);
+    house.usual_defaults = Py_NewRef(usual_defaults);
+    house.state = Py_NewRef(state);
+    house.unadopted = Py_NewRef(unadopted);
+    house.are_absent = Py_NewRef(are_absent);
     house.large = large;
+    house.small = small;
     house.narrow_width = narrow;
     house.array = (PyTypeObject *)Py_NewRef((PyObject *)array);
     Py_RETURN_NONE;
@@ -958,7 +1331,11 @@ PyInit__speedups(void)
 {
     import_array();
     dtype_name = PyUnicode_InternFromString("dtype_of");
-    if (dtype_name == NULL || PyType_Ready(&CallType) < 0) {
+    part_name = PyUnicode_InternFromString("_part");
+    model_name = PyUnicode_InternFromString("model");
+    dtype_parameter = PyUnicode_InternFromString("dtype");
+    one = PyLong_FromLong(1);
+    if (!dtype_name || !part_name || !model_name || !dtype_parameter || !one || PyType_Ready(&CallType) < 0) {
         return NULL;
     }
     PyObject *module = PyModule_Create(&definition);

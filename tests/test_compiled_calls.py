@@ -37,7 +37,9 @@ FUNCTIONS: Final[dict[str, Any]] = {
 METHODS: Final[dict[str, Any]] = {
     name: found
     for name, found in vars(xp.Array).items()
-    if hasattr(found, "__wrapped__") and name != "__getitem__" and found.__module__ == "anyarray._array"
+    if hasattr(found, "__wrapped__")
+    and found.__module__ == "anyarray._array"
+    and name not in ("__getitem__", "__setitem__", "__array_ufunc__")
 }
 
 
@@ -51,7 +53,7 @@ def test_they_are_built_where_there_is_a_compiler() -> None:
 @is_built
 def test_most_of_the_standard_has_one() -> None:
     assert len(FUNCTIONS) > 120
-    assert len(METHODS) > 30
+    assert len(METHODS) > 40
 
 
 DTYPES: Final = ("float64", "float64", "float32", "int64", "int32", "uint8", "bool", "complex128", "float16", "uint64")
@@ -96,11 +98,11 @@ def a_value(p: inspect.Parameter, random: random.Random) -> Any:
         return random.choice([True, False])
     if "DTypeLike" in annotation:
         return random.choice([None, xp.float32, xp.int64, "float64"])
-    if "float" in annotation:
+    if "float" in annotation or "Number" in annotation:
         return random.choice([0, 1, 0.5, 2.0])
     if annotation.startswith("int") and random.random() < 0.7:
         return random.choice([0, 1, -1, 2, 5])
-    return random.choice([(0,), (0, 1), (1, 0), (3, 1), (9,), (-1,), (), 1])
+    return random.choice([(0,), (0, 1), (1, 0), (3, 1), (9,), (-1,), (), 1, (2, 0, 3), 70, (40, 4), (2**70,), (1,) * 9])
 
 
 def drawn(function: Any, random: random.Random) -> tuple[list[Any], dict[str, Any]]:
@@ -170,7 +172,9 @@ def test_an_operator_gives_what_its_body_gives(written: str, chosen: str) -> Non
     with xp.backend(chosen):
         for _ in range(150):
             given = [xp.asarray(an_array(draws)), *[an_operand(draws) for _ in range(operands - 1)]]
-            assert outcome(method, given, {}) == outcome(inspect.unwrap(method), given, {}), given
+            own, again = [copy.copy(given[0]), *given[1:]], [copy.copy(given[0]), *given[1:]]
+            assert outcome(method, own, {}) == outcome(inspect.unwrap(method), again, {}), given
+            assert told(own[0]) == told(again[0]), given
 
 
 KEYS: Final = (
@@ -191,6 +195,70 @@ def test_an_index_gives_what_its_body_gives(shape: tuple[int, ...], chosen: str)
     with xp.backend(chosen):
         for key in KEYS:
             assert outcome(method, [x, key], {}) == outcome(inspect.unwrap(method), [x, key], {}), key
+
+
+VALUES: Final = (
+    0, 3, -1, 300, True, 2.5, np.nan, 1j, 2**70, "1", None, [1.0, 2.0], np.float64(2.5), np.ones(3), xp.asarray(2.0),
+    xp.asarray([5.0, 6.0, 7.0]), xp.asarray(3), xp.asarray(1j), xp.asarray([5.0, 6.0, 7.0, 8.0])[1:],
+    xp.asarray([True]), xp.asarray([[1.0, 2.0, 3.0]]), xp.asarray([])
+)  # fmt: skip
+
+
+@is_built
+@pytest.mark.parametrize("dtype", ["float64", "int64", "uint8", "bool", "complex64", "float16"])
+@pytest.mark.parametrize("shape", [(), (3,), (3, 3), (0,), (30, 30)], ids=str)
+def test_a_write_gives_what_its_body_gives(shape: tuple[int, ...], dtype: str) -> None:
+    method = xp.Array.__setitem__
+    host = (np.arange(float(np.prod(shape))).reshape(shape) % 2).astype(dtype)
+    for key in KEYS:
+        for value in VALUES:
+            own, again = xp.asarray(host), xp.asarray(host)
+            assert outcome(method, [own, key, value], {}) == outcome(inspect.unwrap(method), [again, key, value], {})
+            assert told(own) == told(again), (key, value)
+
+
+@is_built
+def test_a_write_is_seen_by_nobody_else() -> None:
+    host = np.arange(4.0)
+    x = xp.asarray(host)
+    part, all_of_it, copied, native = x[1:], x[...], copy.copy(x), xp.to_native(x)
+    exported = np.asarray(x)
+    given = xp.from_native(host)
+    for one in (x, given, part):
+        one[0] = 9.0
+        one[1:] = 8
+        one[...] += 1.0
+    row = xp.ones((2, 2))[0]
+    row[0] = row[1]
+    assert x.tolist() == given.tolist() == [10, 9, 9, 9]
+    assert part.tolist() == [10, 9, 9]
+    for other in (all_of_it, copied, native, exported, host):
+        assert np.asarray(other).tolist() == [0, 1, 2, 3]
+
+
+@is_built
+def test_in_place_arithmetic_is_seen_by_nobody_else() -> None:
+    x = xp.asarray([1.0, 2.0])
+    same, view, native = x, x[:], np.asarray(x)
+    x += 1
+    x *= xp.asarray([2.0, 3.0])
+    assert same is x
+    assert x.tolist() == [4, 9]
+    assert view.tolist() == native.tolist() == [1, 2]
+
+
+@is_built
+def test_numpy_s_functions_of_arrays_give_what_their_bodies_give() -> None:
+    method = xp.Array.__array_ufunc__
+    x, h = xp.asarray([1.0, 2.0, 3.0]), np.asarray([4.0, 5.0, 6.0])
+    for ufunc in (np.exp, np.add, np.matmul, np.divmod, np.frexp, np.logical_and, np.heaviside):
+        inputs = [x, h][: ufunc.nin]
+        ufunc.__call__(*inputs)
+        for how, given in (("__call__", inputs), ("__call__", inputs[::-1]), ("reduce", [x]), ("__call__", [x, "1"])):
+            arguments = [x, ufunc, how, *given]
+            assert outcome(method, arguments, {}) == outcome(inspect.unwrap(method), arguments, {}), arguments
+            named = {"dtype": "float32"}
+            assert outcome(method, arguments, named) == outcome(inspect.unwrap(method), arguments, named), arguments
 
 
 @is_built
@@ -250,13 +318,18 @@ def test_the_automatic_choice_is_asked_from_the_limit_on(monkeypatch: pytest.Mon
 @is_built
 def test_nothing_is_held_when_a_call_is_over(request: pytest.FixtureRequest) -> None:
     x, y, b = xp.asarray([1.0, 2.0, 3.0]), xp.asarray([0.5, 2.0, 4.0]), xp.asarray([True, False, True])
-    h = np.ones(3)
+    h, m, written = np.ones(3), xp.eye(2), xp.asarray([1.0, 2.0, 3.0])
     calls: list[Callable[[], Any]] = [
         lambda: x + y, lambda: x + 1, lambda: x + 1.25, lambda: 2.5 - x, lambda: x**2, lambda: x + h, lambda: x[0],
         lambda: x[1:], lambda: x[b], lambda: xp.sum(x, axis=0, keepdims=True), lambda: xp.concat([x, y], axis=0),
         lambda: xp.where(b, x, 0.0), lambda: xp.unique_all(x), lambda: xp.exp(h), lambda: x[0] + 1.0,
         lambda: outcome(xp.add, [x, xp.ones(2)], {}), lambda: outcome(xp.sum, [x], {"axis": 7}),
         lambda: outcome(xp.concat, [[x, b]], {}), lambda: outcome(xp.Array.__getitem__, [x, 9], {}),
+        lambda: operator.iadd(written, 1), lambda: operator.iadd(written[0], 1),
+        lambda: operator.setitem(written, 0, 2.0), lambda: operator.setitem(written, slice(1, None), x[1:]),
+        lambda: operator.setitem(written, ..., y),
+        lambda: outcome(operator.setitem, [written, 9, 1.0], {}), lambda: outcome(operator.iadd, [written, b * 1j], {}),
+        lambda: np.exp(x), lambda: h + x, lambda: xp.linalg.svd(m), lambda: xp.unstack(x), lambda: xp.nonzero(x),
         lambda: xp.reshape(x, (3, 1)), lambda: xp.searchsorted(x, y, side="right"), lambda: x + xp.asarray(2),
     ]  # fmt: skip
     held = [x._native, y._native, b._native, h, x._home, x, y, b]
@@ -324,13 +397,8 @@ def test_a_call_is_not_made_of_nonsense() -> None:
     speedups = _compiled.speedups
     assert speedups is not None
     with pytest.raises(RuntimeError):
-        speedups.configure(
-            array=xp.Array, home=type(xp.ones(1)._home), choice=object, limit=_machine.Limit,
-            current=_choice.context_variable, by_cost=0, numpy=0, powers={}, read_apart={}, wrapped=len,
-            large=1, narrow=1,
-        )  # fmt: skip
-    body = inspect.unwrap(xp.exp)
-    flags = dict.fromkeys(("is_power", "gives_tuple", "takes_ndarrays", "gives_new_memory", "multiplies"), False)
+        speedups.configure()  # which is for the package, once
+    body, limit = inspect.unwrap(xp.exp), _machine.limit_of("exp")
     row = ("x", (), (), speedups.ARRAY, 0, 0)
     bad: list[tuple[Any, ...]] = [
         ((), (), (), 0, " "),
@@ -346,9 +414,13 @@ def test_a_call_is_not_made_of_nonsense() -> None:
     ]
     for arguments in bad:
         with pytest.raises((TypeError, ValueError)):
-            speedups.Call(body, None, "exp", _machine.limit_of("exp"), *arguments, **flags)
-    with pytest.raises(TypeError):
-        speedups.Call(len, None, "exp", _machine.limit_of("exp"), (row,), (0,), (), 1, " ", **flags)
+            speedups.Call(body, "exp", limit, "call", None, *arguments)
+    for arguments in ((len, "exp", limit, "call"), (body, "exp", 1, "call"), (body, "exp", limit, "call", int)):
+        with pytest.raises(TypeError):
+            speedups.Call(*arguments)
+    for kind in ("call", "join", "update", "no such"):
+        with pytest.raises(ValueError):
+            speedups.Call(body, "exp", limit, kind)
     with pytest.raises(TypeError):
         speedups.Call()
 

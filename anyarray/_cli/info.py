@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 import anyarray
-from anyarray import _backend, _choice, _dtypes, _errors, _inventory
+from anyarray import _backend, _choice, _compiled, _dtypes, _errors, _inventory
 from anyarray._cli.bench import problem
 
 
@@ -93,6 +93,7 @@ def defaults() -> dict[str, Any]:
         "anyarray": anyarray.__version__,
         "array_api": anyarray.__array_api_version__,
         "python": platform.python_version(),
+        "compiled_calls": _compiled.speedups is not None,
         "default_backend": str(_choice.process_default.backend or _choice.AUTO),
         "ANYARRAY_BACKEND": os.environ.get("ANYARRAY_BACKEND"),
         "default_dtypes": {kind.__name__: _dtypes.default(kind).name for kind in (int, float, complex)},
@@ -126,6 +127,9 @@ def show(rows: list[Row], console: Console) -> None:
         "anyarray": f"{now['anyarray']}, Array API {now['array_api']}, Python {now['python']}",
         "default backend": f"{now['default_backend']} (ANYARRAY_BACKEND is {variable or 'not set'})",
         "default dtypes": dtypes,
+        "calls": "compiled"
+        if now["compiled_calls"]
+        else "in Python: no compiler at installation, or ANYARRAY_SPEEDUPS=off",
     }
     for title, text in lines.items():
         console.print(f"{title + ':':<16} {text}", markup=False, highlight=False)

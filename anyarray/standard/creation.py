@@ -17,6 +17,7 @@ import numpy as np
 from anyarray import _automatic, _backend, _choice, _diagnosis, _dispatch, _dtypes, _errors, _memory, _transfer
 from anyarray._array import AnyArray, Array, Shape
 from anyarray._backend import Backend, Home
+from anyarray._compiled import quick_own
 from anyarray._declaration import declare
 from anyarray._dispatch import created, dispatch, made, wrap
 from anyarray._dtypes import DType, DTypeLike
@@ -372,6 +373,7 @@ def _of_host(host: np.ndarray[Any, Any], wanted: DType | None, device: Device | 
 
 
 @declare
+@quick_own("fill")
 def empty(shape: Shape, *, dtype: DTypeLike | None = None, device: Device | None = None) -> Array:
     """An Array of `shape` with arbitrary values, to be written.
 
@@ -457,6 +459,7 @@ def from_dlpack(x: object, /, *, device: Device | None = None, copy: bool | None
 
 
 @declare
+@quick_own("fill")
 def full(
     shape: Shape, fill_value: Number | AnyArray, *, dtype: DTypeLike | None = None, device: Device | None = None
 ) -> Array:
@@ -575,6 +578,7 @@ def meshgrid(*arrays: AnyArray, indexing: Literal["xy", "ij"] = "xy") -> tuple[A
 
 
 @declare
+@quick_own("fill")
 def ones(shape: Shape, *, dtype: DTypeLike | None = None, device: Device | None = None) -> Array:
     """An Array of `shape` filled with ones.
 
@@ -633,6 +637,7 @@ def triu(x: AnyArray, /, *, k: int = 0) -> Array:
 
 
 @declare
+@quick_own("fill")
 def zeros(shape: Shape, *, dtype: DTypeLike | None = None, device: Device | None = None) -> Array:
     """An Array of `shape` filled with zeros.
 

@@ -11,7 +11,7 @@ from anyarray import _choice, _diagnosis, _dispatch, _dtypes
 from anyarray._backend import Home, Native
 from anyarray._choice import Choice
 
-USUAL: Final = _dtypes._STANDARD_DEFAULTS
+USUAL: Final = _dtypes.STANDARD_DEFAULTS
 set_choice: Final = _choice.context_variable.set
 RESERVED: Final = {
     "own_",
