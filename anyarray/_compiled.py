@@ -1,38 +1,20 @@
 """The compiled fast path: what `_speedups`, in C, is told of a declaration.
 
-A `Call` takes the commonest arguments of a function and leaves all others to its Python body, which gives the same. So
-nothing needs it. It is built where there is a C compiler; ANYARRAY_SPEEDUPS=off leaves it out, to step through bodies.
+A `Call` takes the commonest arguments of a function and leaves all others to its Python body, which gives the same.
 """
 
 from __future__ import annotations
 
 import ast
 import functools
-import importlib
-import os
 from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
 from anyarray import _body, _machine
 from anyarray._declaration import ARRAY, PLAIN, SEQUENCE, WEAK, Declaration, Parameter
+from anyarray._extension import speedups
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-VARIABLE: Final = "ANYARRAY_SPEEDUPS"
-"""The environment variable that leaves the compiled calls out, if it is `off`."""
-
-
-def _found() -> Any:
-    if os.environ.get(VARIABLE, "").strip() == "off":
-        return None
-    try:
-        return importlib.import_module("anyarray._speedups")
-    except ImportError:  # no compiler was there, or it is of another version of Python or NumPy
-        return None
-
-
-speedups: Final = _found()
-"""The extension module, if it is there."""
 
 _SIGNS: Final = {"equal": "=", "not_equal": "!", "less_equal": "l", "greater_equal": "g"}
 """What the C code calls the signs of two characters."""
@@ -73,7 +55,7 @@ def quick(body: F, declaration: Declaration, *, is_update: bool = False) -> F:
 def quick_own(kind: str) -> Callable[[F], F]:
     """Give a function with a body of its own a compiled call.
 
-    Its kind is item, write or ufunc, which are methods of Array, or fill.
+    Its kind is item, write, ufunc or transpose, which are methods of Array, or fill.
     """
 
     def decorated(function: F) -> F:

@@ -11,6 +11,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from anyarray import _extension
+
 ALIGNMENT: Final = 64
 """Bytes."""
 
@@ -23,6 +25,7 @@ So alignment, which takes 0.5 us, is not worth its time.
 MODEST: Final = 10_000
 """Bytes below which a copy takes less than to ask whether one is needed. So few elements are no large array, either."""
 
+_allocated: Final = getattr(_extension.speedups, "allocated", None)
 # By names of their own, which are found faster.
 _empty, _ndarray, _address, _BYTE = np.empty, np.ndarray, ctypes.addressof, np.dtype(np.uint8)
 
@@ -48,6 +51,8 @@ def allocated(
 
     Its memory is from `allocate`, which is `np.empty` or `np.zeros`.
     """
+    if _allocated is not None:
+        return _allocated(shape, dtype, allocate is np.zeros)  # type: ignore[no-any-return]  # as below, in C
     memory = allocate(size + ALIGNMENT, _BYTE)
     return _ndarray(shape, dtype, memory, -_address(_first_byte(memory)) % ALIGNMENT)
 

@@ -42,8 +42,8 @@ static struct {
     PyTypeObject *dtype;
     Py_ssize_t dtype_at;                                                      /* in a DType */
     PyObject *current, *by_cost, *numpy, *powers, *read_apart, *kept, *ufuncs, *operands;
-    PyObject *defaults, *usual_defaults, *state, *unadopted, *are_absent;
-    npy_intp large, small;
+    PyObject *defaults, *usual_defaults, *state, *unadopted, *are_absent, *lendable;
+    npy_intp large, small, modest;
     npy_intp narrow_width;
 } house;
 
@@ -291,7 +291,8 @@ wrap_all(PyObject *natives, PyObject *home, PyObject *class)
         Py_ssize_t count = PySequence_Fast_GET_SIZE(natives);
         result = PyTuple_New(count);
         for (Py_ssize_t i = 0; result != NULL && i < count; i++) {
-            PyObject *one = wrap(Py_NewRef(PySequence_Fast_GET_ITEM(natives, i)), home);
+            int is_there = i < PySequence_Fast_GET_SIZE(natives); /* in a list, what the garbage collector calls may cut */
+            PyObject *one = is_there ? wrap(Py_NewRef(PySequence_Fast_GET_ITEM(natives, i)), home) : NULL;
             if (one == NULL) {
                 Py_CLEAR(result);
             }
@@ -712,6 +713,19 @@ is_basic(PyObject *key)
     return kind == &PyLong_Type || key == Py_None || key == Py_Ellipsis;
 }
 
+/* The native array of an Array by which NumPy indexes as it is: of bool or signed integers, not many; else NULL. */
+static PyObject *
+index_of(PyObject *key)
+{
+    PyObject *native = field(key, house.native_at);
+    if (native == NULL || !PyArray_CheckExact(native)) {
+        return NULL;
+    }
+    int type = PyArray_DESCR((PyArrayObject *)native)->type_num;
+    int is_index = type == NPY_BOOL || PyTypeNum_ISSIGNED(type);
+    return is_index && PyArray_SIZE((PyArrayObject *)native) < house.large ? native : NULL;
+}
+
 /* `x[key]` of NumPy's memory, with a key that NumPy takes as it is. */
 static PyObject *
 quick_item(Call *call, PyObject *const *args, Py_ssize_t given, PyObject *keywords)
@@ -733,16 +747,9 @@ quick_item(Call *call, PyObject *const *args, Py_ssize_t given, PyObject *keywor
         }
     }
     else if (Py_TYPE(key) == house.array) {
-        PyObject *at = field(key, house.native_at);
-        if (at == NULL || field(key, house.home_at) != home || !PyArray_CheckExact(at)) {
+        if (field(key, house.home_at) != home || (key = index_of(key)) == NULL) {
             return NULL;
         }
-        PyArrayObject *array = (PyArrayObject *)at;
-        int type = PyArray_DESCR(array)->type_num;
-        if ((type != NPY_BOOL && !PyTypeNum_ISSIGNED(type)) || PyArray_SIZE(array) >= house.large) {
-            return NULL;
-        }
-        key = at;
     }
     else if (!is_basic(key)) {
         return NULL;
@@ -812,6 +819,7 @@ quick_write(Call *call, PyObject *const *args, Py_ssize_t given, PyObject *keywo
     }
     PyObject *array = args[0], *key = args[1], *value = args[2], *home = field(array, house.home_at);
     PyObject *native = field(array, house.native_at);
+    int is_of_array = 0;
     if (native == NULL || !PyArray_CheckExact(native)) {
         return NULL;
     }
@@ -822,12 +830,23 @@ quick_write(Call *call, PyObject *const *args, Py_ssize_t given, PyObject *keywo
             }
         }
     }
+    else if (Py_TYPE(key) == house.array && key != array) {
+        if (field(key, house.home_at) != home || (key = index_of(key)) == NULL) {
+            return NULL;
+        }
+        is_of_array = 1;
+    }
     else if (!is_basic(key)) {
         return NULL;
     }
     PyArray_Descr *dtype = PyArray_DESCR((PyArrayObject *)native);
     if (PyArray_SIZE((PyArrayObject *)native) > UNINTERRUPTED && !is_of_one(key, (PyArrayObject *)native)) {
-        return NULL;
+        PyObject *part = is_of_array ? NULL : PyObject_GetItem(native, key);
+        int is_much = part == NULL || size_of(part) > UNINTERRUPTED;
+        Py_XDECREF(part);
+        if (is_much) {
+            return leave();
+        }
     }
     if (is_scalar(value)) {
         if (!is_taken(value, dtype)) {
@@ -841,8 +860,21 @@ quick_write(Call *call, PyObject *const *args, Py_ssize_t given, PyObject *keywo
         }
         if (PyArray_CheckExact(value)) {
             PyArrayObject *written = (PyArrayObject *)value;
-            if (PyArray_DESCR(written) != dtype || PyArray_BASE(written) != NULL || PyArray_SIZE(written) > UNINTERRUPTED) {
+            if (PyArray_DESCR(written) != dtype || PyArray_SIZE(written) > UNINTERRUPTED) {
                 return NULL;
+            }
+            PyObject *base = PyArray_BASE(written);
+            if (base != NULL && args[2] != array
+                && (base == native || base == PyArray_BASE((PyArrayObject *)native))) {
+                /* As in x[0] = x[1]: it gets memory of its own, see `_ownership.separate`. */
+                PyObject *own = PyArray_NewCopy(written, NPY_CORDER);
+                if (own == NULL || field(args[2], house.native_at) != value) {
+                    Py_XDECREF(own);
+                    return leave();
+                }
+                *(PyObject **)((char *)args[2] + house.native_at) = own;
+                Py_DECREF(value);
+                value = own;
             }
         }
         else if (!PyArray_IsScalar(value, Generic) || Py_TYPE(value) != dtype->typeobj) {
@@ -860,7 +892,9 @@ quick_write(Call *call, PyObject *const *args, Py_ssize_t given, PyObject *keywo
     }
     Py_INCREF(native);
     Py_INCREF(value);
+    Py_INCREF(key);
     int failed = PyObject_SetItem(native, key, value);
+    Py_DECREF(key);
     Py_DECREF(value);
     PyObject *base = PyArray_BASE((PyArrayObject *)native);
     int is_shared = Py_REFCNT(native) > 2 || (base != NULL && Py_REFCNT(base) > 1);
@@ -896,6 +930,31 @@ quick_ufunc(Call *call, PyObject *const *args, Py_ssize_t given, PyObject *keywo
     PyObject *result = PyObject_Vectorcall(ours, args + 3, (size_t)given - 3, NULL);
     Py_DECREF(ours);
     return result == NULL ? leave() : result;
+}
+
+#define ALIGNMENT 64 /* bytes, as `_memory` says */
+
+/* An ndarray of `size` bytes in memory that every library takes as it is; takes the reference to the dtype. */
+static PyObject *
+allocate(int ndim, npy_intp *dims, PyArray_Descr *dtype, npy_intp size, int is_zero)
+{
+    npy_intp bytes = size + ALIGNMENT;
+    PyObject *memory = is_zero ? PyArray_ZEROS(1, &bytes, NPY_UINT8, 0) : PyArray_EMPTY(1, &bytes, NPY_UINT8, 0);
+    if (memory == NULL) {
+        Py_DECREF(dtype);
+        return NULL;
+    }
+    char *start = PyArray_BYTES((PyArrayObject *)memory);
+    start += (ALIGNMENT - (uintptr_t)start % ALIGNMENT) % ALIGNMENT;
+    PyObject *made = PyArray_NewFromDescr(&PyArray_Type, dtype, ndim, dims, NULL, start, NPY_ARRAY_CARRAY, NULL);
+    if (made == NULL) {
+        Py_DECREF(memory);
+        return NULL;
+    }
+    if (PyArray_SetBaseObject((PyArrayObject *)made, memory) < 0) {
+        Py_CLEAR(made);
+    }
+    return made;
 }
 
 /* Whether a creation function makes its array free, in NumPy: see `_choice.chosen_home`. */
@@ -984,11 +1043,15 @@ quick_fill(Call *call, PyObject *const *args, Py_ssize_t given, PyObject *keywor
     if (dtype == NULL) {
         return leave();
     }
-    if (elements * PyDataType_ELSIZE(dtype) >= house.small || (!PyTypeNum_ISNUMBER(dtype->type_num) && dtype->type_num != NPY_BOOL)) {
-        Py_DECREF(dtype); /* it is to be aligned */
+    npy_intp size = elements * PyDataType_ELSIZE(dtype);
+    if (size >= house.modest || (!PyTypeNum_ISNUMBER(dtype->type_num) && dtype->type_num != NPY_BOOL)) {
+        Py_DECREF(dtype);
         return NULL;
     }
-    PyObject *made = call->sign == 'z' ? PyArray_Zeros(ndim, dims, dtype, 0) : PyArray_Empty(ndim, dims, dtype, 0);
+    int is_zero = call->sign == 'z';
+    PyObject *made = size >= house.small ? allocate(ndim, dims, dtype, size, is_zero)
+                     : is_zero           ? PyArray_Zeros(ndim, dims, dtype, 0)
+                                         : PyArray_Empty(ndim, dims, dtype, 0);
     if (made == NULL) {
         return leave();
     }
@@ -996,7 +1059,26 @@ quick_fill(Call *call, PyObject *const *args, Py_ssize_t given, PyObject *keywor
         Py_DECREF(made);
         return leave();
     }
-    return wrap(made, house.numpy);
+    PyObject *array = wrap(made, house.numpy);
+    if (array != NULL && size >= house.small) {
+        *(PyObject **)((char *)array + house.second_at) = Py_NewRef(house.lendable);
+    }
+    return array;
+}
+
+/* `x.T` and `x.mT` of a matrix of NumPy's. */
+static PyObject *
+quick_transpose(Call *call, PyObject *const *args, Py_ssize_t given, PyObject *keywords)
+{
+    if (given != 1 || Py_TYPE(args[0]) != house.array || field(args[0], house.home_at) != house.numpy) {
+        return NULL;
+    }
+    PyObject *native = field(args[0], house.native_at);
+    if (native == NULL || !PyArray_CheckExact(native) || PyArray_NDIM((PyArrayObject *)native) != 2) {
+        return NULL;
+    }
+    PyObject *turned = PyArray_Transpose((PyArrayObject *)native, NULL);
+    return turned == NULL ? leave() : wrap(turned, house.numpy);
 }
 
 static PyObject *
@@ -1109,6 +1191,7 @@ quick_of(const char *kind, int *takes_parameters)
     } rows[] = {
         {"call", quick_call, 1}, {"join", quick_join, 1},   {"update", quick_update, 1},
         {"item", quick_item, 0}, {"write", quick_write, 0}, {"ufunc", quick_ufunc, 0},   {"fill", quick_fill, 0},
+        {"transpose", quick_transpose, 0},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (strcmp(kind, rows[i].kind) == 0) {
@@ -1258,22 +1341,22 @@ configure(PyObject *module, PyObject *args, PyObject *kwargs)
 {
     static char *names[] = {"array",    "home",           "choice", "limit",     "dtype",      "current", "by_cost",
                             "numpy",    "powers",         "kept",   "read_apart", "ufuncs",    "operands",
-                            "defaults", "usual_defaults", "state",  "unadopted", "are_absent", "large",   "small",
-                            "narrow",   NULL};
+                            "defaults", "usual_defaults", "state",  "unadopted", "are_absent", "lendable",
+                            "large",    "small",          "modest", "narrow",    NULL};
     PyTypeObject *array, *home, *choice, *limit, *dtype;
     PyObject *current, *by_cost, *numpy, *powers, *read_apart, *kept, *ufuncs, *operands;
-    PyObject *defaults, *usual_defaults, *state, *unadopted, *are_absent;
-    Py_ssize_t large, small, narrow;
+    PyObject *defaults, *usual_defaults, *state, *unadopted, *are_absent, *lendable;
+    Py_ssize_t large, small, modest, narrow;
     if (house.array != NULL) {
         PyErr_SetString(PyExc_RuntimeError, "configure: may be called once");
         return NULL;
     }
     if (!PyArg_ParseTupleAndKeywords(
-            args, kwargs, "O!O!O!O!O!O!OOO!OO!O!O!O!O!OO!Onnn", names, &PyType_Type, &array, &PyType_Type, &home,
+            args, kwargs, "O!O!O!O!O!O!OOO!OO!O!O!O!O!OO!OOnnnn", names, &PyType_Type, &array, &PyType_Type, &home,
             &PyType_Type, &choice, &PyType_Type, &limit, &PyType_Type, &dtype, &PyContextVar_Type, &current, &by_cost,
             &numpy, &PyDict_Type, &powers, &kept, &PyDict_Type, &read_apart, &PyDict_Type, &ufuncs, &PyFrozenSet_Type,
             &operands, &PyContextVar_Type, &defaults, &PyDict_Type, &usual_defaults, &state, &PyDict_Type, &unadopted,
-            &are_absent, &large, &small, &narrow)) {
+            &are_absent, &lendable, &large, &small, &modest, &narrow)) {
         return NULL;
     }
     if (!PyDict_Check(kept)) {
@@ -1308,13 +1391,73 @@ configure(PyObject *module, PyObject *args, PyObject *kwargs)
     house.unadopted = Py_NewRef(unadopted);
     house.are_absent = Py_NewRef(are_absent);
     house.large = large;
+    house.lendable = Py_NewRef(lendable);
     house.small = small;
+    house.modest = modest;
     house.narrow_width = narrow;
     house.array = (PyTypeObject *)Py_NewRef((PyObject *)array);
     Py_RETURN_NONE;
 }
 
+/* allocated(shape, dtype, is_zero): an ndarray in memory that every library takes as it is. */
+static PyObject *
+allocated(PyObject *module, PyObject *args)
+{
+    PyArray_Dims shape = {NULL, 0};
+    PyArray_Descr *dtype;
+    int is_zero;
+    if (!PyArg_ParseTuple(args, "O&O!p", PyArray_IntpConverter, &shape, &PyArrayDescr_Type, &dtype, &is_zero)) {
+        PyDimMem_FREE(shape.ptr);
+        return NULL;
+    }
+    PyObject *made = NULL;
+    npy_intp size = PyDataType_ELSIZE(dtype);
+    for (int i = 0; i < shape.len; i++) {
+        if (shape.ptr[i] < 0 || (shape.ptr[i] > 0 && size > (NPY_MAX_INTP - ALIGNMENT) / shape.ptr[i])) {
+            PyErr_SetString(PyExc_ValueError, "allocated: shape must be of lengths whose product is that of an array");
+            goto done;
+        }
+        size *= shape.ptr[i];
+    }
+    Py_INCREF(dtype);
+    made = allocate(shape.len, shape.ptr, dtype, size, is_zero);
+done:
+    PyDimMem_FREE(shape.ptr);
+    return made;
+}
+
+/* wrapped(natives, home): a tuple of the Arrays of native arrays in a tuple or a list. */
+static PyObject *
+wrapped(PyObject *module, PyObject *args)
+{
+    PyObject *natives, *home;
+    if (!PyArg_ParseTuple(args, "OO!", &natives, house.home, &home)) {
+        return NULL;
+    }
+    if (!PyTuple_Check(natives) && !PyList_Check(natives)) {
+        PyErr_SetString(PyExc_TypeError, "wrapped: natives must be a tuple or a list");
+        return NULL;
+    }
+    PyObject *result = PyTuple_New(PySequence_Fast_GET_SIZE(natives));
+    for (Py_ssize_t i = 0; result != NULL && i < PyTuple_GET_SIZE(result); i++) {
+        PyObject *one = i < PySequence_Fast_GET_SIZE(natives)
+                            ? wrap(Py_NewRef(PySequence_Fast_GET_ITEM(natives, i)), home)
+                            : NULL; /* a list that the garbage collector's calls have cut */
+        if (one == NULL) {
+            if (!PyErr_Occurred()) {
+                PyErr_SetString(PyExc_RuntimeError, "wrapped: natives changed");
+            }
+            Py_CLEAR(result);
+            break;
+        }
+        PyTuple_SET_ITEM(result, i, one);
+    }
+    return result;
+}
+
 static PyMethodDef functions[] = {
+    {"allocated", allocated, METH_VARARGS, NULL},
+    {"wrapped", wrapped, METH_VARARGS, NULL},
     {"configure", (PyCFunction)(void (*)(void))configure, METH_VARARGS | METH_KEYWORDS, NULL},
     {NULL, NULL, 0, NULL},
 };

@@ -22,7 +22,7 @@ import pytest
 from rich.console import Console
 
 import anyarray as xp
-from anyarray import _backend, _choice, _compiled
+from anyarray import _backend, _choice, _extension
 from anyarray.__main__ import main
 from anyarray._cli import bench, info, tables, timing
 from anyarray._cli.experiments import EXPERIMENTS, Experiment, tanh, vector
@@ -95,14 +95,14 @@ def test_info_lists_every_known_backend_and_the_defaults(capsys: pytest.CaptureF
     assert f"{xp.__version__}, Array API 2025.12" in out
     assert "default backend: auto" in out
     assert "int int64, float float64, complex complex128" in out
-    assert f"calls: {'compiled' if _compiled.speedups else 'in Python'}" in " ".join(out.split())
+    assert f"calls: {'compiled' if _extension.speedups else 'in Python'}" in " ".join(out.split())
 
 
 def test_info_as_json_says_the_same(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["info", "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
     assert said["default_backend"] == "auto"
-    assert said["compiled_calls"] == (_compiled.speedups is not None)
+    assert said["compiled_calls"] == (_extension.speedups is not None)
     assert said["default_dtypes"] == {"int": "int64", "float": "float64", "complex": "complex128"}
     numpy = next(row for row in said["backends"] if row["name"] == "numpy")
     assert numpy == {

@@ -22,10 +22,10 @@ import numpy as np
 import pytest
 
 import anyarray as xp
-from anyarray import _choice, _compiled, _declaration, _machine
+from anyarray import _choice, _declaration, _extension, _machine
 
 COMPILER: Final = str(sysconfig.get_config_var("CC") or "cc").split()[0]
-IS_BUILT: Final = _compiled.speedups is not None
+IS_BUILT: Final = _extension.speedups is not None
 is_built = pytest.mark.skipif(not IS_BUILT, reason="the compiled calls are not built")
 
 SPACES: Final = {"": xp, "linalg.": xp.linalg, "fft.": xp.fft}
@@ -396,7 +396,7 @@ def test_a_function_may_be_a_method_of_a_class() -> None:
 
 @is_built
 def test_a_call_is_not_made_of_nonsense() -> None:
-    speedups = _compiled.speedups
+    speedups = _extension.speedups
     assert speedups is not None
     with pytest.raises(RuntimeError):
         speedups.configure()  # which is for the package, once

@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 import anyarray
-from anyarray import _backend, _choice, _compiled, _dtypes, _errors, _inventory
+from anyarray import _backend, _choice, _dtypes, _errors, _extension, _inventory
 from anyarray._cli.bench import problem
 
 
@@ -93,7 +93,7 @@ def defaults() -> dict[str, Any]:
         "anyarray": anyarray.__version__,
         "array_api": anyarray.__array_api_version__,
         "python": platform.python_version(),
-        "compiled_calls": _compiled.speedups is not None,
+        "compiled_calls": _extension.speedups is not None,
         "default_backend": str(_choice.process_default.backend or _choice.AUTO),
         "ANYARRAY_BACKEND": os.environ.get("ANYARRAY_BACKEND"),
         "default_dtypes": {kind.__name__: _dtypes.default(kind).name for kind in (int, float, complex)},

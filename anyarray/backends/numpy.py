@@ -821,7 +821,7 @@ def _without_infinity(x: Native) -> Native:
 
     LAPACK may look for the vectors of such for ever, and nothing ends that but the end of the process.
     """
-    if x.dtype.kind in "fc" and np.isinf(x).any():
+    if x.dtype.kind in "fc" and b"\1" in np.isinf(x).tobytes():  # for few, in a third of the time of `any`
         raise np.linalg.LinAlgError("Array must not contain infs or NaNs")
     return x
 
@@ -849,7 +849,7 @@ def eigvals(x: Native, /) -> Native:
 
 
 def _as_complex(x: Native) -> Native:
-    return x.astype(np.result_type(x.dtype, np.complex64), copy=False)
+    return x if x.dtype.kind == "c" else x.astype(np.result_type(x.dtype, np.complex64))
 
 
 def _transform(function: Callable[..., Native], *, is_half: bool = False) -> Callable[..., Native]:
