@@ -55,7 +55,7 @@ def quick(body: F, declaration: Declaration, *, is_update: bool = False) -> F:
 def quick_own(kind: str) -> Callable[[F], F]:
     """Give a function with a body of its own a compiled call.
 
-    Its kind is item, write, ufunc or transpose, which are methods of Array, or fill.
+    Its kind is item, write, ufunc or transpose, which are methods of Array, or fill, asarray or arange.
     """
 
     def decorated(function: F) -> F:

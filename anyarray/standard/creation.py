@@ -64,6 +64,7 @@ Number = bool | int | float | complex
 
 
 @declare
+@quick_own("arange")
 def arange(
     start: float,
     /,
@@ -123,6 +124,7 @@ def arange(
     return created(native, home)
 
 
+@quick_own("asarray")
 def asarray(
     obj: Any, /, *, dtype: DTypeLike | None = None, device: Device | None = None, copy: bool | None = None
 ) -> Array:
