@@ -713,6 +713,21 @@ is_basic(PyObject *key)
     return kind == &PyLong_Type || key == Py_None || key == Py_Ellipsis;
 }
 
+/* Whether a key, or each entry of a tuple, is basic. */
+static int
+are_basic(PyObject *key)
+{
+    if (Py_TYPE(key) != &PyTuple_Type) {
+        return is_basic(key);
+    }
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(key); i++) {
+        if (!is_basic(PyTuple_GET_ITEM(key, i))) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
 /* The native array of an Array by which NumPy indexes as it is: of bool or signed integers, not many; else NULL. */
 static PyObject *
 index_of(PyObject *key)
@@ -739,19 +754,12 @@ quick_item(Call *call, PyObject *const *args, Py_ssize_t given, PyObject *keywor
         || !stays(home, &by_size)) {
         return NULL;
     }
-    if (Py_TYPE(key) == &PyTuple_Type) {
-        for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(key); i++) {
-            if (!is_basic(PyTuple_GET_ITEM(key, i))) {
-                return NULL;
-            }
-        }
-    }
-    else if (Py_TYPE(key) == house.array) {
+    if (Py_TYPE(key) == house.array) {
         if (field(key, house.home_at) != home || (key = index_of(key)) == NULL) {
             return NULL;
         }
     }
-    else if (!is_basic(key)) {
+    else if (!are_basic(key)) {
         return NULL;
     }
     Py_INCREF(home);
@@ -807,9 +815,68 @@ is_of_one(PyObject *key, PyArrayObject *array)
 /* Elements that NumPy copies without giving other threads a turn. */
 #define UNINTERRUPTED 500
 
+/* Give an Array a copy of the part of another that it is, as for x[0] = x[1]; see `_ownership.separate`.
+
+Takes the reference to its native array, and gives one to the new one; NULL with an error. */
+static PyObject *
+separated(PyObject *array, PyObject *native)
+{
+    PyObject *own = PyArray_NewCopy((PyArrayObject *)native, NPY_CORDER);
+    PyObject **slot = (PyObject **)((char *)array + house.native_at);
+    if (own != NULL && *slot == native) { /* else a thread has written meanwhile */
+        *slot = Py_NewRef(own);
+        Py_DECREF(native);
+    }
+    Py_DECREF(native);
+    return own;
+}
+
+/* What is to be written to an ndarray: a Python scalar, or the native array of an Array that lives where that does.
+
+A new reference; NULL for what is left to Python. */
+static PyObject *
+written(PyObject *value, PyArrayObject *to, PyObject *home)
+{
+    PyArray_Descr *dtype = PyArray_DESCR(to);
+    if (is_scalar(value)) {
+        return is_taken(value, dtype) ? Py_NewRef(value) : NULL;
+    }
+    if (Py_TYPE(value) != house.array || field(value, house.home_at) != home) {
+        return NULL;
+    }
+    PyObject *native = field(value, house.native_at);
+    if (native == NULL) {
+        return NULL;
+    }
+    if (!PyArray_CheckExact(native)) {
+        return PyArray_IsScalar(native, Generic) && Py_TYPE(native) == dtype->typeobj ? Py_NewRef(native) : NULL;
+    }
+    PyArrayObject *array = (PyArrayObject *)native;
+    if (PyArray_DESCR(array) != dtype || PyArray_SIZE(array) > UNINTERRUPTED) {
+        return NULL;
+    }
+    PyObject *base = PyArray_BASE(array);
+    int is_part = base != NULL && native != (PyObject *)to && (base == (PyObject *)to || base == PyArray_BASE(to));
+    Py_INCREF(native);
+    return is_part ? separated(value, native) : native;
+}
+
+/* Whether a basic key leads to few enough elements of an ndarray. */
+static int
+is_of_few(PyObject *key, PyArrayObject *array)
+{
+    if (PyArray_SIZE(array) <= UNINTERRUPTED || is_of_one(key, array)) {
+        return 1;
+    }
+    PyObject *part = PyArray_Check(key) ? NULL : PyObject_GetItem((PyObject *)array, key);
+    int is_few = part != NULL && size_of(part) <= UNINTERRUPTED;
+    Py_XDECREF(part);
+    return is_few;
+}
+
 /* `x[key] = value` of few elements of NumPy's, in memory that nobody else holds; see `_ownership`.
 
-No other thread has a turn before it is written, so no lock is taken. */
+No other thread has a turn from when that is asked until it is written, so no lock is taken. */
 static PyObject *
 quick_write(Call *call, PyObject *const *args, Py_ssize_t given, PyObject *keywords)
 {
@@ -817,88 +884,42 @@ quick_write(Call *call, PyObject *const *args, Py_ssize_t given, PyObject *keywo
         || PyDict_Size(house.kept)) {
         return NULL;
     }
-    PyObject *array = args[0], *key = args[1], *value = args[2], *home = field(array, house.home_at);
-    PyObject *native = field(array, house.native_at);
-    int is_of_array = 0;
+    PyObject *array = args[0], *key = args[1], *home = field(array, house.home_at);
+    PyObject *native = field(array, house.native_at), *value = NULL;
     if (native == NULL || !PyArray_CheckExact(native)) {
         return NULL;
     }
-    if (Py_TYPE(key) == &PyTuple_Type) {
-        for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(key); i++) {
-            if (!is_basic(PyTuple_GET_ITEM(key, i))) {
-                return NULL;
-            }
-        }
-    }
-    else if (Py_TYPE(key) == house.array && key != array) {
-        if (field(key, house.home_at) != home || (key = index_of(key)) == NULL) {
+    if (Py_TYPE(key) == house.array) {
+        if (key == array || field(key, house.home_at) != home || (key = index_of(key)) == NULL) {
             return NULL;
         }
-        is_of_array = 1;
     }
-    else if (!is_basic(key)) {
+    else if (!are_basic(key)) {
         return NULL;
     }
-    PyArray_Descr *dtype = PyArray_DESCR((PyArrayObject *)native);
-    if (PyArray_SIZE((PyArrayObject *)native) > UNINTERRUPTED && !is_of_one(key, (PyArrayObject *)native)) {
-        PyObject *part = is_of_array ? NULL : PyObject_GetItem(native, key);
-        int is_much = part == NULL || size_of(part) > UNINTERRUPTED;
-        Py_XDECREF(part);
-        if (is_much) {
-            return leave();
-        }
+    /* Allocating and freeing may call anything, which may change what the Arrays hold. */
+    Py_INCREF(native);
+    Py_INCREF(key);
+    if (is_of_few(key, (PyArrayObject *)native)) {
+        value = written(args[2], (PyArrayObject *)native, home);
     }
-    if (is_scalar(value)) {
-        if (!is_taken(value, dtype)) {
-            return NULL;
-        }
-    }
-    else if (Py_TYPE(value) == house.array && field(value, house.home_at) == home) {
-        value = field(value, house.native_at);
-        if (value == NULL) {
-            return NULL;
-        }
-        if (PyArray_CheckExact(value)) {
-            PyArrayObject *written = (PyArrayObject *)value;
-            if (PyArray_DESCR(written) != dtype || PyArray_SIZE(written) > UNINTERRUPTED) {
-                return NULL;
-            }
-            PyObject *base = PyArray_BASE(written);
-            if (base != NULL && args[2] != array
-                && (base == native || base == PyArray_BASE((PyArrayObject *)native))) {
-                /* As in x[0] = x[1]: it gets memory of its own, see `_ownership.separate`. */
-                PyObject *own = PyArray_NewCopy(written, NPY_CORDER);
-                if (own == NULL || field(args[2], house.native_at) != value) {
-                    Py_XDECREF(own);
-                    return leave();
-                }
-                *(PyObject **)((char *)args[2] + house.native_at) = own;
-                Py_DECREF(value);
-                value = own;
-            }
-        }
-        else if (!PyArray_IsScalar(value, Generic) || Py_TYPE(value) != dtype->typeobj) {
-            return NULL;
-        }
-    }
-    else {
-        return NULL;
+    if (value == NULL) {
+        Py_DECREF(native);
+        Py_DECREF(key);
+        return leave();
     }
     forget(array);
-    native = field(array, house.native_at); /* which forgetting may have changed, as anything may be called by it */
-    if (native == NULL || !PyArray_CheckExact(native) || PyArray_DESCR((PyArrayObject *)native) != dtype
-        || !is_alone(native)) {
-        return NULL;
+    int failed = -1, is_shared = 0, is_same = field(array, house.native_at) == native;
+    Py_DECREF(native);
+    if (is_same && is_alone(native)) {
+        Py_INCREF(native);
+        failed = PyObject_SetItem(native, key, value);
+        PyObject *base = PyArray_BASE((PyArrayObject *)native);
+        is_shared = Py_REFCNT(native) > 2 || (base != NULL && Py_REFCNT(base) > 1);
+        Py_DECREF(native);
     }
-    Py_INCREF(native);
-    Py_INCREF(value);
-    Py_INCREF(key);
-    int failed = PyObject_SetItem(native, key, value);
     Py_DECREF(key);
     Py_DECREF(value);
-    PyObject *base = PyArray_BASE((PyArrayObject *)native);
-    int is_shared = Py_REFCNT(native) > 2 || (base != NULL && Py_REFCNT(base) > 1);
-    Py_DECREF(native);
     if (failed) {
         return leave();
     }
