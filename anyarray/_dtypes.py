@@ -198,8 +198,10 @@ def dtype(wanted: Any, /) -> DType:
             if wanted is scalar:
                 return default(scalar)
         try:
-            # TensorFlow's dtypes say what they are to NumPy by this attribute.
-            numpy_dtype = np.dtype(getattr(wanted, "as_numpy_dtype", wanted))
+            # TensorFlow's dtypes say what they are to NumPy by this attribute. An array has a dtype, but is none; NumPy
+            # takes it for its own, and 1 of int64 has the hash of tf.float32, and is equal to that.
+            is_array = isinstance(wanted, np.generic) or hasattr(type(wanted), "__array_namespace__")
+            numpy_dtype = None if is_array else np.dtype(getattr(wanted, "as_numpy_dtype", wanted))
         except (TypeError, ValueError, SyntaxError):
             numpy_dtype = None
         # NumPy takes None for float64.

@@ -8,14 +8,17 @@ import gc
 import inspect
 import itertools
 import operator
+import os
 import pickle
 import random
 import shutil
+import subprocess
 import sys
 import sysconfig
 import threading
 import weakref
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Final
 
 import cloudpickle
@@ -535,3 +538,17 @@ def test_every_declaration_knows_what_users_call() -> None:
     for path, function in FUNCTIONS.items():
         declared = _declaration.declarations.get(path.rpartition(".")[2])
         assert declared is None or declared.function is function
+
+
+def test_the_bodies_alone_pass_the_tests_of_arrays_and_operators() -> None:
+    names = ("array", "operators")
+    files = [str(Path(__file__).with_name(f"test_{name}.py")) for name in names]
+    outside = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST_")}
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-qx", "-p", "no:xdist", "-p", "no:cacheprovider", "--backends=numpy", *files],
+        env=outside | {"ANYARRAY_SPEEDUPS": "off"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-3000:]

@@ -622,3 +622,9 @@ def test_integers_beyond_a_narrow_default_are_refused() -> None:
         ):
             with pytest.raises(xp.ArgumentOverflowError, match=r" out of bounds for int8\. "):
                 make()
+
+
+@pytest.mark.parametrize("one", [np.int64(1), np.float32(2), np.ones(2), xp.ones(2)], ids=repr)
+def test_an_array_is_no_dtype(one: Any) -> None:
+    with pytest.raises(TypeError, match="dtype: must be one of"):
+        xp.zeros(2, dtype=one)
