@@ -41,7 +41,7 @@ def _leave_to_python(one: Any) -> None:
     is_compiled = inspect.ismethoddescriptor(one) and hasattr(one, "__dict__")
     is_ours = str(getattr(one, "__module__", "")).startswith(_PACKAGE)
     if (isinstance(one, FunctionType) or is_compiled) and is_ours:
-        one.autograph_info__ = None  # what AutoGraph looks for
+        vars(one)["autograph_info__"] = None  # what AutoGraph looks for
     elif isinstance(one, type) and is_ours:
         for method in vars(one).values():
             if not isinstance(method, type):
