@@ -21,15 +21,12 @@ from anyarray import (
     _automatic,
     _backend,
     _choice,
-    _cost,
+    _compiled,
     _diagnosis,
     _dispatch,
     _dtypes,
     _errors,
-    _extension,
     _kept,
-    _machine,
-    _memory,
     _ownership,
     _printing,
     _protocols,
@@ -835,19 +832,11 @@ def _first_of(shape: tuple[int, ...]) -> str:
 _new: Final[Callable[[], Array]] = type.__call__.__get__(Array)
 _current: Final = _choice.current
 _dispatch.scope.update(Array=Array, new=_new)
-if _extension.speedups is not None:
-    _extension.speedups.configure(
-        array=Array, home=_backend.Home, choice=_choice.Choice, limit=_machine.Limit, current=_choice.context_variable,
-        by_cost=_choice.BY_COST, numpy=_NUMPY, powers=_backend.POWERS, read_apart=_READ_APART, kept=_KEPT,
-        ufuncs=_protocols.UFUNCS, operands=_dispatch.OPERANDS, dtype=DType, defaults=_dtypes.context_variable,
-        usual_defaults=_dtypes.STANDARD_DEFAULTS, state=_machine.state, unadopted=_backend.unadopted,
-        are_absent=_backend.are_absent, lendable=LENDABLE, large=_machine.LARGE, small=_memory.SMALL,
-        modest=_memory.MODEST, narrow=_cost.WIDTHS[0],
-    )  # fmt: skip
-    for _method, _kind in (("__getitem__", "item"), ("__setitem__", "write"), ("__array_ufunc__", "ufunc")):
-        setattr(Array, _method, quick_own(_kind)(getattr(Array, _method)))
-    for _attribute in ("T", "mT"):
-        setattr(Array, _attribute, property(quick_own("transpose")(vars(Array)[_attribute].fget)))
+_compiled.configure(Array, _protocols.UFUNCS, _dispatch.OPERANDS)
+for _method, _kind in (("__getitem__", "item"), ("__setitem__", "write"), ("__array_ufunc__", "ufunc")):
+    setattr(Array, _method, quick_own(_kind)(getattr(Array, _method)))
+for _attribute in ("T", "mT"):
+    setattr(Array, _attribute, property(quick_own("transpose")(vars(Array)[_attribute].fget)))
 for _lacking in _absent.absent_of(Array):
     setattr(Array, _lacking.name, _lacking)
 _backend.adopt_everywhere(Array, _protocols.of_library, _protocols.adopted)
@@ -867,12 +856,6 @@ def namespace() -> ModuleType:
     return sys.modules["anyarray"]
 
 
-def _arrays(natives: Sequence[Native], home: Home) -> Sequence[Array]:
-    """Arrays of native ones."""
-    return [_wrap(native, home) for native in natives]
-
-
-_wrap_all: Final = getattr(_extension.speedups, "wrapped", _arrays)
 _FEW: Final = 32
 _PART: Final = 4096
 """Elements that an iterator unstacks at once: so few, or, of more, so many after the first."""
@@ -886,12 +869,12 @@ def _elements(whole: Native, home: Home) -> Iterator[Array]:
     try:
         length = home.shape_of(whole)[0]
         if length is None or length <= _FEW:
-            yield from _wrap_all(home.unstack(whole, axis=0), home)
+            yield from _dispatch.wrap_all(home.unstack(whole, axis=0), home)
             return
         yield _wrap(home.getitem(whole, 0), home)
         for start in range(0, length, _PART):
             part = whole if length <= _PART else home.getitem(whole, slice(start, min(start + _PART, length)))
-            yield from _wrap_all(home.unstack(part, axis=0)[0 if start else 1 :], home)
+            yield from _dispatch.wrap_all(home.unstack(part, axis=0)[0 if start else 1 :], home)
     except Exception as error:
         _diagnosis.diagnose_leak(error, "iter")
         raise

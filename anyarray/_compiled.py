@@ -10,7 +10,7 @@ import functools
 from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
-from anyarray import _body, _machine
+from anyarray import _backend, _body, _choice, _cost, _dtypes, _kept, _machine, _memory, _ownership
 from anyarray._declaration import ARRAY, PLAIN, SEQUENCE, WEAK, Declaration, Parameter
 from anyarray._extension import speedups
 
@@ -18,6 +18,23 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 _SIGNS: Final = {"equal": "=", "not_equal": "!", "less_equal": "l", "greater_equal": "g"}
 """What the C code calls the signs of two characters."""
+
+
+def configure(array: type, ufuncs: dict[Any, Any], operands: frozenset[Any]) -> None:
+    """Tell the C code what it has to know of the package, once.
+
+    From higher floors come the class Array, our functions by NumPy's ufunc, and classes of what may be their operands.
+    """
+    if speedups is None:
+        return
+    speedups.configure(
+        array=array, home=_backend.Home, choice=_choice.Choice, limit=_machine.Limit, dtype=_dtypes.DType,
+        current=_choice.context_variable, by_cost=_choice.BY_COST, numpy=_backend.backend_of_name("numpy").free,
+        powers=_backend.POWERS, read_apart=_ownership.read_apart, kept=_kept.sizes, ufuncs=ufuncs, operands=operands,
+        defaults=_dtypes.context_variable, usual_defaults=_dtypes.STANDARD_DEFAULTS, state=_machine.state,
+        unadopted=_backend.unadopted, are_absent=_backend.are_absent, lendable=_kept.LENDABLE, large=_machine.LARGE,
+        small=_memory.SMALL, modest=_memory.MODEST, narrow=_cost.WIDTHS[0],
+    )  # fmt: skip
 
 
 def quick(body: F, declaration: Declaration, *, is_update: bool = False) -> F:
@@ -59,7 +76,7 @@ def quick_own(kind: str) -> Callable[[F], F]:
     """
 
     def decorated(function: F) -> F:
-        sign = function.__name__[0] if kind == "fill" else " "
+        sign = function.__name__[0] if kind == "fill" else " "  # which tells zeros, ones, empty and full apart
         return function if speedups is None else _made(function, function.__name__, kind, sign=sign)
 
     return decorated

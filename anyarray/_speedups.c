@@ -47,7 +47,7 @@ static struct {
     npy_intp narrow_width;
 } house;
 
-static PyObject *dtype_name, *part_name, *model_name, *dtype_parameter, *one;
+static PyObject *dtype_name, *part_name, *model_name, *dtype_parameter, *number_one;
 
 struct call;
 
@@ -68,7 +68,7 @@ typedef struct call {
     int order[MOST];            /* places of the native function's arguments among them */
     int count, positional, named_from;
     int arrays[MOST], array_count;
-    int sign;              /* of the operator, or 0 */
+    int sign;              /* of an operator; of a function that fills, its first letter; or 0 */
     int is_power, takes_ndarrays, gives_new_memory, multiplies;
 } Call;
 
@@ -235,21 +235,25 @@ is_allowed(const Parameter *p, PyObject *value)
     return 0;
 }
 
+/* The backend of the choice that holds here, only to be compared: no reference. NULL without an error if there is none. */
+static PyObject *
+what_is_chosen(void)
+{
+    PyObject *choice = NULL;
+    if (PyContextVar_Get(house.current, NULL, &choice) < 0) {
+        PyErr_Clear();
+    }
+    PyObject *found = choice != NULL && Py_TYPE(choice) == house.choice ? field(choice, house.chosen_at) : NULL;
+    Py_XDECREF(choice);
+    return found;
+}
+
 /* Whether the call stays where its arrays live, on `home`. Under the automatic choice that may be a matter of size. */
 static int
 stays(PyObject *home, int *by_size)
 {
-    PyObject *choice;
+    PyObject *chosen = what_is_chosen();
     *by_size = 0;
-    if (PyContextVar_Get(house.current, NULL, &choice) < 0) {
-        PyErr_Clear();
-        return 0;
-    }
-    if (choice == NULL) {
-        return 0;
-    }
-    PyObject *chosen = Py_TYPE(choice) == house.choice ? field(choice, house.chosen_at) : NULL;
-    Py_DECREF(choice); /* from here on it is only compared */
     if (chosen == NULL) {
         return 0;
     }
@@ -282,32 +286,36 @@ wrap(PyObject *native, PyObject *home)
 
 static PyObject *leave(void);
 
-/* Arrays of the native ones in a tuple or a list, whose reference it takes, in a tuple of this class. */
+/* A tuple of the Arrays of native ones; NULL with an error. */
+static PyObject *
+all_wrapped(PyObject *natives, PyObject *home)
+{
+    PyObject *given = PySequence_Tuple(natives); /* which nobody else changes */
+    PyObject *result = given == NULL ? NULL : PyTuple_New(PyTuple_GET_SIZE(given));
+    for (Py_ssize_t i = 0; result != NULL && i < PyTuple_GET_SIZE(given); i++) {
+        PyObject *array = wrap(Py_NewRef(PyTuple_GET_ITEM(given, i)), home);
+        if (array == NULL) {
+            Py_CLEAR(result);
+            break;
+        }
+        PyTuple_SET_ITEM(result, i, array);
+    }
+    Py_XDECREF(given);
+    return result;
+}
+
+/* The same in a tuple of this class, left to Python if that fails; takes the reference to the native ones. */
 static PyObject *
 wrap_all(PyObject *natives, PyObject *home, PyObject *class)
 {
-    PyObject *result = NULL;
-    if (PyTuple_Check(natives) || PyList_Check(natives)) {
-        Py_ssize_t count = PySequence_Fast_GET_SIZE(natives);
-        result = PyTuple_New(count);
-        for (Py_ssize_t i = 0; result != NULL && i < count; i++) {
-            int is_there = i < PySequence_Fast_GET_SIZE(natives); /* in a list, what the garbage collector calls may cut */
-            PyObject *one = is_there ? wrap(Py_NewRef(PySequence_Fast_GET_ITEM(natives, i)), home) : NULL;
-            if (one == NULL) {
-                Py_CLEAR(result);
-            }
-            else {
-                PyTuple_SET_ITEM(result, i, one);
-            }
-        }
-        if (result != NULL && class != (PyObject *)&PyTuple_Type) {
-            PyObject *args = PyTuple_Pack(1, result); /* not the class itself, which would take three times as long */
-            Py_DECREF(result);
-            result = args == NULL ? NULL : PyTuple_Type.tp_new((PyTypeObject *)class, args, NULL);
-            Py_XDECREF(args);
-        }
-    }
+    PyObject *result = all_wrapped(natives, home);
     Py_DECREF(natives);
+    if (result != NULL && class != (PyObject *)&PyTuple_Type) {
+        PyObject *args = PyTuple_Pack(1, result); /* not the class itself, which would take three times as long */
+        Py_DECREF(result);
+        result = args == NULL ? NULL : PyTuple_Type.tp_new((PyTypeObject *)class, args, NULL);
+        Py_XDECREF(args);
+    }
     return result == NULL ? leave() : result;
 }
 
@@ -982,19 +990,14 @@ allocate(int ndim, npy_intp *dims, PyArray_Descr *dtype, npy_intp size, int is_z
 static int
 is_made_in_numpy(void)
 {
-    PyObject *choice = NULL, *model, *absent;
     if (PyDict_Size(house.unadopted)) { /* libraries that were not imported when it was asked last */
-        absent = PyObject_CallOneArg(house.are_absent, house.unadopted);
+        PyObject *absent = PyObject_CallOneArg(house.are_absent, house.unadopted);
         Py_XDECREF(absent);
         if (absent != Py_True) {
             return 0;
         }
     }
-    if (PyContextVar_Get(house.current, NULL, &choice) < 0 || choice == NULL) {
-        return 0;
-    }
-    PyObject *chosen = Py_TYPE(choice) == house.choice ? field(choice, house.chosen_at) : NULL;
-    Py_DECREF(choice); /* from here on it is only compared */
+    PyObject *chosen = what_is_chosen();
     if (chosen == NULL) {
         return 0;
     }
@@ -1004,7 +1007,7 @@ is_made_in_numpy(void)
     if (chosen != house.by_cost) {
         return 0;
     }
-    model = PyObject_GetAttr(house.state, model_name);
+    PyObject *model = PyObject_GetAttr(house.state, model_name);
     Py_XDECREF(model);
     return model != NULL && model != Py_None;
 }
@@ -1021,11 +1024,14 @@ are_defaults_usual(void)
     return defaults == house.usual_defaults;
 }
 
-/* An empty ndarray of few elements, aligned as `_memory` wants it, or NULL. */
+/* An ndarray of few elements, aligned if `_memory` wants it; takes the reference to the dtype. */
 static PyObject *
-few(int ndim, npy_intp *dims, PyArray_Descr *dtype, npy_intp size)
+few(int ndim, npy_intp *dims, PyArray_Descr *dtype, npy_intp size, int is_zero)
 {
-    return size >= house.small ? allocate(ndim, dims, dtype, size, 0) : PyArray_Empty(ndim, dims, dtype, 0);
+    if (size >= house.small) {
+        return allocate(ndim, dims, dtype, size, is_zero);
+    }
+    return is_zero ? PyArray_Zeros(ndim, dims, dtype, 0) : PyArray_Empty(ndim, dims, dtype, 0);
 }
 
 /* A free Array of what was made just now; takes the reference. */
@@ -1051,11 +1057,13 @@ dtype_for(PyObject *given)
     return found != NULL && PyArray_DescrCheck(found) ? (PyArray_Descr *)Py_NewRef(found) : NULL;
 }
 
+#define FEW_AXES 8
+
 /* `zeros`, `ones`, `empty` and `full` of a Python float, of few elements, which lie in memory of their own. */
 static PyObject *
 quick_fill(Call *call, PyObject *const *args, Py_ssize_t given, PyObject *keywords)
 {
-    npy_intp dims[MOST], elements = 1;
+    npy_intp dims[FEW_AXES], elements = 1;
     int ndim = 0, is_full = call->sign == 'f';
     Py_ssize_t named = keywords == NULL ? 0 : PyTuple_GET_SIZE(keywords);
     if (given != 1 + is_full || named > !is_full || (is_full && Py_TYPE(args[1]) != &PyFloat_Type)
@@ -1066,7 +1074,7 @@ quick_fill(Call *call, PyObject *const *args, Py_ssize_t given, PyObject *keywor
     if (Py_TYPE(shape) == &PyLong_Type) {
         ndim = 1;
     }
-    else if (Py_TYPE(shape) == &PyTuple_Type && PyTuple_GET_SIZE(shape) <= MOST) {
+    else if (Py_TYPE(shape) == &PyTuple_Type && PyTuple_GET_SIZE(shape) <= FEW_AXES) {
         ndim = (int)PyTuple_GET_SIZE(shape);
     }
     else {
@@ -1095,14 +1103,11 @@ quick_fill(Call *call, PyObject *const *args, Py_ssize_t given, PyObject *keywor
         Py_DECREF(dtype);
         return NULL;
     }
-    int is_zero = call->sign == 'z';
-    PyObject *made = size >= house.small ? allocate(ndim, dims, dtype, size, is_zero)
-                     : is_zero           ? PyArray_Zeros(ndim, dims, dtype, 0)
-                                         : PyArray_Empty(ndim, dims, dtype, 0);
+    PyObject *made = few(ndim, dims, dtype, size, call->sign == 'z');
     if (made == NULL) {
         return leave();
     }
-    if ((is_full || call->sign == 'o') && PyArray_FillWithScalar((PyArrayObject *)made, is_full ? args[1] : one) < 0) {
+    if ((is_full || call->sign == 'o') && PyArray_FillWithScalar((PyArrayObject *)made, is_full ? args[1] : number_one) < 0) {
         Py_DECREF(made);
         return leave();
     }
@@ -1229,7 +1234,7 @@ quick_arange(Call *call, PyObject *const *args, Py_ssize_t given, PyObject *keyw
     if (length * 8 >= house.modest) {
         return NULL;
     }
-    PyObject *made = few(1, &length, PyArray_DescrFromType(NPY_INT64), length * 8);
+    PyObject *made = few(1, &length, PyArray_DescrFromType(NPY_INT64), length * 8, 0);
     if (made == NULL) {
         return leave();
     }
@@ -1600,33 +1605,12 @@ done:
     return made;
 }
 
-/* wrapped(natives, home): a tuple of the Arrays of native arrays in a tuple or a list. */
+/* wrapped(natives, home): a tuple of the Arrays of native arrays. */
 static PyObject *
 wrapped(PyObject *module, PyObject *args)
 {
     PyObject *natives, *home;
-    if (!PyArg_ParseTuple(args, "OO!", &natives, house.home, &home)) {
-        return NULL;
-    }
-    if (!PyTuple_Check(natives) && !PyList_Check(natives)) {
-        PyErr_SetString(PyExc_TypeError, "wrapped: natives must be a tuple or a list");
-        return NULL;
-    }
-    PyObject *result = PyTuple_New(PySequence_Fast_GET_SIZE(natives));
-    for (Py_ssize_t i = 0; result != NULL && i < PyTuple_GET_SIZE(result); i++) {
-        PyObject *one = i < PySequence_Fast_GET_SIZE(natives)
-                            ? wrap(Py_NewRef(PySequence_Fast_GET_ITEM(natives, i)), home)
-                            : NULL; /* a list that the garbage collector's calls have cut */
-        if (one == NULL) {
-            if (!PyErr_Occurred()) {
-                PyErr_SetString(PyExc_RuntimeError, "wrapped: natives changed");
-            }
-            Py_CLEAR(result);
-            break;
-        }
-        PyTuple_SET_ITEM(result, i, one);
-    }
-    return result;
+    return PyArg_ParseTuple(args, "OO!", &natives, house.home, &home) ? all_wrapped(natives, home) : NULL;
 }
 
 static PyMethodDef functions[] = {
@@ -1651,8 +1635,8 @@ PyInit__speedups(void)
     part_name = PyUnicode_InternFromString("_part");
     model_name = PyUnicode_InternFromString("model");
     dtype_parameter = PyUnicode_InternFromString("dtype");
-    one = PyLong_FromLong(1);
-    if (!dtype_name || !part_name || !model_name || !dtype_parameter || !one || PyType_Ready(&CallType) < 0) {
+    number_one = PyLong_FromLong(1);
+    if (!dtype_name || !part_name || !model_name || !dtype_parameter || !number_one || PyType_Ready(&CallType) < 0) {
         return NULL;
     }
     PyObject *module = PyModule_Create(&definition);

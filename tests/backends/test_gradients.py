@@ -93,7 +93,7 @@ OF_COMPLEX: Final[dict[str, Function]] = {
 }
 
 
-@pytest.mark.parametrize("way", ["grad", "jit of grad", "forward", "grad of vmap"])
+@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("what", OF_COMPLEX)
 @pytest.mark.usefixtures("differentiating")
 def test_the_gradient_through_complex_numbers_is_that_of_differences(what: str, way: str) -> None:
@@ -428,7 +428,7 @@ AT_ZERO: Final[dict[str, tuple[Function, float]]] = {
 }
 
 
-@pytest.mark.parametrize("way", ["grad", "jit of grad", "forward", "grad of vmap"])
+@pytest.mark.parametrize("way", ["grad", "jit of grad", "grad of jit", "forward", "vmap of grad", "grad of vmap"])
 @pytest.mark.parametrize("what", AT_ZERO)
 @pytest.mark.usefixtures("differentiating")
 def test_the_slope_at_zero_is_that_between_its_sides(what: str, way: str) -> None:
