@@ -1,0 +1,251 @@
+/* Indexing, writes, and what else reads the memory of one Array in NumPy. */
+
+#include "speedups.h"
+
+static int
+is_bound(PyObject *value)
+{
+    return value == Py_None || Py_TYPE(value) == &PyLong_Type;
+}
+
+static int
+is_basic(PyObject *key)
+{
+    PyTypeObject *kind = Py_TYPE(key);
+    if (kind == &PySlice_Type) {
+        PySliceObject *slice = (PySliceObject *)key;
+        return is_bound(slice->start) && is_bound(slice->stop) && is_bound(slice->step);
+    }
+    return kind == &PyLong_Type || key == Py_None || key == Py_Ellipsis;
+}
+
+/* Whether a key, or each entry of a tuple, is basic. */
+static int
+are_basic(PyObject *key)
+{
+    if (Py_TYPE(key) != &PyTuple_Type) {
+        return is_basic(key);
+    }
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(key); i++) {
+        if (!is_basic(PyTuple_GET_ITEM(key, i))) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* The native array of an Array by which NumPy indexes as it is: of bool or signed integers, not many; else NULL. */
+static PyObject *
+index_of(PyObject *key)
+{
+    PyObject *native = field(key, house.native_at);
+    if (native == NULL || !PyArray_CheckExact(native)) {
+        return NULL;
+    }
+    int type = PyArray_DESCR((PyArrayObject *)native)->type_num;
+    int is_index = type == NPY_BOOL || PyTypeNum_ISSIGNED(type);
+    return is_index && PyArray_SIZE((PyArrayObject *)native) < house.large ? native : NULL;
+}
+
+/* `x[key]` of NumPy's memory, with a key that NumPy takes as it is. */
+PyObject *
+quick_item(Call *call, PyObject *const *args, Py_ssize_t given, PyObject *keywords)
+{
+    int by_size;
+    if (given != 2 || (keywords != NULL && PyTuple_GET_SIZE(keywords)) || Py_TYPE(args[0]) != house.array) {
+        return NULL;
+    }
+    PyObject *home = field(args[0], house.home_at), *native = field(args[0], house.native_at), *key = args[1];
+    if (!is_home(home) || native == NULL || !PyArray_CheckExact(native) || PyDict_Size(house.read_apart)
+        || !stays(home, &by_size)) {
+        return NULL;
+    }
+    if (Py_TYPE(key) == house.array) {
+        if (field(key, house.home_at) != home || (key = index_of(key)) == NULL) {
+            return NULL;
+        }
+    }
+    else if (!are_basic(key)) {
+        return NULL;
+    }
+    Py_INCREF(home);
+    Py_INCREF(native);
+    Py_INCREF(key);
+    PyObject *found = PyObject_GetItem(native, key);
+    Py_DECREF(key);
+    Py_DECREF(native);
+    PyObject *result = found == NULL ? leave() : wrap(found, home);
+    Py_DECREF(home);
+    return result;
+}
+
+/* Whether NumPy itself writes a Python scalar to this dtype with its value; it raises for integers out of range. */
+static int
+is_taken(PyObject *value, PyArray_Descr *dtype)
+{
+    PyTypeObject *kind = Py_TYPE(value);
+    const char *kinds = kind == &PyFloat_Type  ? "fc"
+                        : kind == &PyLong_Type ? "iufc"
+                        : kind == &PyBool_Type ? "biufc"
+                                               : "c";
+    return PyTypeNum_ISNUMBER(dtype->type_num) || dtype->type_num == NPY_BOOL ? strchr(kinds, dtype->kind) != NULL : 0;
+}
+
+/* Whether an Array alone holds the memory of its native array, as `_ownership.is_alone` says; seldom it says so here. */
+static int
+is_alone(PyObject *native)
+{
+    PyArrayObject *array = (PyArrayObject *)native;
+    PyObject *base = PyArray_BASE(array);
+    if (Py_REFCNT(native) != 1 || !PyArray_CHKFLAGS(array, NPY_ARRAY_WRITEABLE)) {
+        return 0;
+    }
+    if (base == NULL) {
+        return PyArray_CHKFLAGS(array, NPY_ARRAY_OWNDATA);
+    }
+    return PyArray_CheckExact(base) && Py_REFCNT(base) == 1 && PyArray_BASE((PyArrayObject *)base) == NULL
+           && PyArray_CHKFLAGS((PyArrayObject *)base, NPY_ARRAY_OWNDATA)
+           && PyArray_CHKFLAGS(array, NPY_ARRAY_C_CONTIGUOUS);
+}
+
+/* Whether a key with only basic entries leads to one element. */
+static int
+is_of_one(PyObject *key, PyArrayObject *array)
+{
+    if (Py_TYPE(key) != &PyTuple_Type) {
+        return Py_TYPE(key) == &PyLong_Type && PyArray_NDIM(array) == 1;
+    }
+    return PyTuple_GET_SIZE(key) == PyArray_NDIM(array) && are_integers(key);
+}
+
+/* Elements that NumPy copies without giving other threads a turn. */
+#define UNINTERRUPTED 500
+
+/* Give an Array a copy of the part of another that it is, as for x[0] = x[1]; see `_ownership.separate`.
+
+Takes the reference to its native array, and gives one to the new one; NULL with an error. */
+static PyObject *
+separated(PyObject *array, PyObject *native)
+{
+    PyObject *own = PyArray_NewCopy((PyArrayObject *)native, NPY_CORDER);
+    PyObject **slot = (PyObject **)((char *)array + house.native_at);
+    if (own != NULL && *slot == native) { /* else a thread has written meanwhile */
+        *slot = Py_NewRef(own);
+        Py_DECREF(native);
+    }
+    Py_DECREF(native);
+    return own;
+}
+
+/* What is to be written to an ndarray: a Python scalar, or the native array of an Array that lives where that does.
+
+A new reference; NULL for what is left to Python. */
+static PyObject *
+written(PyObject *value, PyArrayObject *to, PyObject *home)
+{
+    PyArray_Descr *dtype = PyArray_DESCR(to);
+    if (is_scalar(value)) {
+        return is_taken(value, dtype) ? Py_NewRef(value) : NULL;
+    }
+    if (Py_TYPE(value) != house.array || field(value, house.home_at) != home) {
+        return NULL;
+    }
+    PyObject *native = field(value, house.native_at);
+    if (native == NULL) {
+        return NULL;
+    }
+    if (!PyArray_CheckExact(native)) {
+        return PyArray_IsScalar(native, Generic) && Py_TYPE(native) == dtype->typeobj ? Py_NewRef(native) : NULL;
+    }
+    PyArrayObject *array = (PyArrayObject *)native;
+    if (PyArray_DESCR(array) != dtype || PyArray_SIZE(array) > UNINTERRUPTED) {
+        return NULL;
+    }
+    PyObject *base = PyArray_BASE(array);
+    int is_part = base != NULL && native != (PyObject *)to && (base == (PyObject *)to || base == PyArray_BASE(to));
+    Py_INCREF(native);
+    return is_part ? separated(value, native) : native;
+}
+
+/* Whether a basic key leads to few enough elements of an ndarray. */
+static int
+is_of_few(PyObject *key, PyArrayObject *array)
+{
+    if (PyArray_SIZE(array) <= UNINTERRUPTED || is_of_one(key, array)) {
+        return 1;
+    }
+    PyObject *part = PyArray_Check(key) ? NULL : PyObject_GetItem((PyObject *)array, key);
+    int is_few = part != NULL && size_of(part) <= UNINTERRUPTED;
+    Py_XDECREF(part);
+    return is_few;
+}
+
+/* `x[key] = value` of few elements of NumPy's, in memory that nobody else holds; see `_ownership`.
+
+No other thread has a turn from when that is asked until it is written, so no lock is taken. */
+PyObject *
+quick_write(Call *call, PyObject *const *args, Py_ssize_t given, PyObject *keywords)
+{
+    if (given != 3 || (keywords != NULL && PyTuple_GET_SIZE(keywords)) || Py_TYPE(args[0]) != house.array
+        || PyDict_Size(house.kept)) {
+        return NULL;
+    }
+    PyObject *array = args[0], *key = args[1], *home = field(array, house.home_at);
+    PyObject *native = field(array, house.native_at), *value = NULL;
+    if (native == NULL || !PyArray_CheckExact(native)) {
+        return NULL;
+    }
+    if (Py_TYPE(key) == house.array) {
+        if (key == array || field(key, house.home_at) != home || (key = index_of(key)) == NULL) {
+            return NULL;
+        }
+    }
+    else if (!are_basic(key)) {
+        return NULL;
+    }
+    /* Allocating and freeing may call anything, which may change what the Arrays hold. */
+    Py_INCREF(native);
+    Py_INCREF(key);
+    if (is_of_few(key, (PyArrayObject *)native)) {
+        value = written(args[2], (PyArrayObject *)native, home);
+    }
+    if (value == NULL) {
+        Py_DECREF(native);
+        Py_DECREF(key);
+        return leave();
+    }
+    forget(array);
+    int failed = -1, is_shared = 0, is_same = field(array, house.native_at) == native;
+    Py_DECREF(native);
+    if (is_same && is_alone(native)) {
+        Py_INCREF(native);
+        failed = PyObject_SetItem(native, key, value);
+        PyObject *base = PyArray_BASE((PyArrayObject *)native);
+        is_shared = Py_REFCNT(native) > 2 || (base != NULL && Py_REFCNT(base) > 1);
+        Py_DECREF(native);
+    }
+    Py_DECREF(key);
+    Py_DECREF(value);
+    if (failed) {
+        return leave();
+    }
+    if (is_shared) {
+        return PyObject_CallMethodNoArgs(array, names.part);
+    }
+    Py_RETURN_NONE;
+}
+
+/* `x.T` and `x.mT` of a matrix of NumPy's. */
+PyObject *
+quick_transpose(Call *call, PyObject *const *args, Py_ssize_t given, PyObject *keywords)
+{
+    if (given != 1 || Py_TYPE(args[0]) != house.array || field(args[0], house.home_at) != house.numpy) {
+        return NULL;
+    }
+    PyObject *native = field(args[0], house.native_at);
+    if (native == NULL || !PyArray_CheckExact(native) || PyArray_NDIM((PyArrayObject *)native) != 2) {
+        return NULL;
+    }
+    PyObject *turned = PyArray_Transpose((PyArrayObject *)native, NULL);
+    return turned == NULL ? leave() : wrap(turned, house.numpy);
+}
