@@ -193,6 +193,67 @@ of_two_scalars(int sign, PyObject *left, PyObject *right)
     }
 }
 
+/* Read what a native function says of its shortcut. */
+static void
+see(Call *call, PyObject *function)
+{
+    PyObject *said = PyObject_GetAttr(function, names.shortcut), *shortcut = NULL, *kinds = NULL;
+    int axes = 0;
+    if (said == NULL || !PyTuple_Check(said) || !PyArg_ParseTuple(said, "OO!i", &shortcut, &PyTuple_Type, &kinds, &axes)
+        || PyTuple_GET_SIZE(kinds) != call->array_count) {
+        PyErr_Clear(); /* most have none */
+        shortcut = NULL;
+    }
+    for (int k = 0; shortcut != NULL && k < call->array_count; k++) {
+        call->kinds[k] = PyLong_AsUnsignedLongLong(PyTuple_GET_ITEM(kinds, k));
+        if (PyErr_Occurred()) {
+            PyErr_Clear();
+            shortcut = NULL;
+        }
+    }
+    PyObject *seen = call->seen, *before = call->shortcut;
+    call->axes = axes;
+    call->shortcut = Py_XNewRef(shortcut);
+    call->seen = Py_NewRef(function);
+    Py_XDECREF(said);
+    Py_XDECREF(seen);
+    Py_XDECREF(before);
+}
+
+/* What the shortcut gives, where it is the same; NULL without an error otherwise. */
+static PyObject *
+shortened(Call *call, PyObject *const *natives)
+{
+    PyObject *arguments[MOST + 1];
+    size_t count = 0;
+    int is_left_out = 0;
+    for (int i = 0, k = 0; i < call->count; i++) {
+        const Parameter *p = &call->parameters[call->order[i]];
+        PyObject *native = natives[call->order[i]];
+        if (p->role == PLAIN || native == Py_None) {
+            if (native != p->usual) {
+                return NULL;
+            }
+            is_left_out |= p->role != PLAIN;
+            continue;
+        }
+        if (!PyArray_CheckExact(native) || is_left_out) {
+            return NULL;
+        }
+        PyArrayObject *array = (PyArrayObject *)native;
+        int type = PyArray_DESCR(array)->type_num;
+        if (type >= 64 || !(call->kinds[k++] >> type & 1) || PyArray_SIZE(array) >= FEW
+            || (count == 0 && PyArray_NDIM(array) < call->axes)) {
+            return NULL;
+        }
+        arguments[++count] = native;
+    }
+    PyObject *shortcut = Py_NewRef(call->shortcut);
+    PyObject *result = PyObject_Vectorcall(shortcut, arguments + 1, count | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
+    Py_DECREF(shortcut);
+    return result == NULL ? leave() : result;
+}
+
 /* Call the native function `name` with what stands in `natives`, and wrap the result. */
 static PyObject *
 called(Call *call, PyObject *home, PyObject *const *natives, int is_borrowed)
@@ -212,8 +273,17 @@ called(Call *call, PyObject *home, PyObject *const *natives, int is_borrowed)
         if (function == NULL) {
             return leave();
         }
-        size_t flags = (size_t)call->named_from | PY_VECTORCALL_ARGUMENTS_OFFSET;
-        native = PyObject_Vectorcall(function, arguments, flags, call->keywords);
+        native = NULL;
+        if (field(home, house.backend_at) == field(house.numpy, house.backend_at)) {
+            if (function != call->seen) {
+                see(call, function);
+            }
+            native = call->shortcut == NULL ? NULL : shortened(call, natives);
+        }
+        if (native == NULL && !PyErr_Occurred()) {
+            size_t flags = (size_t)call->named_from | PY_VECTORCALL_ARGUMENTS_OFFSET;
+            native = PyObject_Vectorcall(function, arguments, flags, call->keywords);
+        }
         Py_DECREF(function);
     }
     if (native == NULL) {

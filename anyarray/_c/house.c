@@ -230,6 +230,7 @@ prepare_house(void)
     names.part = PyUnicode_InternFromString("_part");
     names.model = PyUnicode_InternFromString("model");
     names.dtype = PyUnicode_InternFromString("dtype");
+    names.shortcut = PyUnicode_InternFromString("shortcut");
     names.one = PyLong_FromLong(1);
-    return names.dtype_of && names.part && names.model && names.dtype && names.one;
+    return names.dtype_of && names.part && names.model && names.dtype && names.shortcut && names.one;
 }

@@ -42,6 +42,8 @@ call_traverse(PyObject *self, visitproc visit, void *arg)
     Py_VISIT(call->result_class);
     Py_VISIT(call->limit);
     Py_VISIT(call->dict);
+    Py_VISIT(call->seen);
+    Py_VISIT(call->shortcut);
     for (int i = 0; i < call->count; i++) {
         Py_VISIT(call->parameters[i].usual);
     }
@@ -70,6 +72,8 @@ call_dealloc(PyObject *self)
     Py_XDECREF(call->name);
     Py_XDECREF(call->limit);
     Py_XDECREF(call->keywords);
+    Py_XDECREF(call->seen);
+    Py_XDECREF(call->shortcut);
     for (int i = 0; i < call->count; i++) {
         Py_XDECREF(call->parameters[i].name);
         Py_XDECREF(call->parameters[i].usual);

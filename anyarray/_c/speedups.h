@@ -67,7 +67,7 @@ extern House house;
 
 /* Made once, by `prepare_house`. */
 typedef struct {
-    PyObject *dtype_of, *part, *model, *dtype; /* strings */
+    PyObject *dtype_of, *part, *model, *dtype, *shortcut; /* strings */
     PyObject *one;
 } Names;
 
@@ -94,6 +94,10 @@ typedef struct call {
     int arrays[MOST], array_count;
     int sign;              /* of an operator; of a function that fills, its first letter; or 0 */
     int is_power, takes_ndarrays, gives_new_memory, multiplies;
+    PyObject *seen;        /* the native function that was called last, */
+    PyObject *shortcut;    /* what gives the same of few elements and the usual arguments, or NULL: see */
+    uint64_t kinds[MOST];  /* `backends._shortcut`; of the dtypes that each array may have, bits by number, */
+    int axes;              /* and the axes that the first has at least */
 } Call;
 
 static inline PyObject *
@@ -173,6 +177,7 @@ Quick quick_call, quick_join, quick_update, quick_ufunc;
 /* elements.c */
 Quick quick_item, quick_write, quick_transpose;
 
+#define FEW 1000 /* elements up to which shortcuts are the same, as `backends._shortcut` says */
 #define ALIGNMENT 64 /* bytes, as `_memory` says */
 
 /* creation.c */

@@ -10,6 +10,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from anyarray.backends._shortcut import shortcut
+
 Native = Any
 
 _BOOL: Final = np.dtype(bool)
@@ -25,6 +27,7 @@ def refuse_complex(*xs: Native) -> None:
 def real_valued(function: Callable[..., Native]) -> Callable[..., Native]:
     """`function` of two arrays, refusing complex numbers."""
 
+    @shortcut(function, "biuf", "biuf")
     def checked(x1: Native, x2: Native, /) -> Native:
         if x1.real is x1 and x2.real is x2:  # says of real arrays the same as their dtypes, in half the time
             return function(x1, x2)
@@ -37,6 +40,7 @@ def real_valued(function: Callable[..., Native]) -> Callable[..., Native]:
 def boolean(function: Callable[..., Native]) -> Callable[..., Native]:
     """`function` of booleans, refusing numbers."""
 
+    @shortcut(function, *["b"] * getattr(function, "nin", 2))
     def checked(*xs: Native) -> Native:
         for x in xs:
             if x.dtype is not _BOOL and x.dtype.kind != "b":
