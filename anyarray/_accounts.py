@@ -34,7 +34,7 @@ RETURNED: Final = "returned"
 """Stands in an array's own account beside the backends: whether it went home to NumPy; not 0 if so."""
 READING: Final = "reading"
 """Stands in a pool beside the backends: what the host's reading took more than the work there won."""
-_by_memory: Final[dict[int, tuple[weakref.ref[Any], Account]]] = {}
+by_memory: Final[dict[int, tuple[weakref.ref[Any], Account]]] = {}
 """The accounts of Arrays by the id of their memory, weakly, for Arrays of NumPy that are views of it.
 
 Views are made where nothing is decided, which must not take the time to hand on an account.
@@ -44,9 +44,9 @@ Views are made where nothing is decided, which must not take the time to hand on
 def account_of(array: Any) -> Account | None:
     """What was missed for an Array or one with its memory, if anything."""
     found: Account | None = getattr(array, "_account", None)
-    if found is None and _by_memory and array._home.backend.library == NUMPY:
+    if found is None and by_memory and array._home.backend.library == NUMPY:
         memory = _memory_of(array._native)
-        entry = _by_memory.get(id(memory))
+        entry = by_memory.get(id(memory))
         if entry is not None and entry[0]() is memory:
             found = array._account = entry[1].inherited()
     return found
@@ -63,11 +63,11 @@ def give(array: Any, account: Account) -> None:
     if array._home.backend.library == NUMPY:
         memory = _memory_of(array._native)
         key = id(memory)
-        known = _by_memory.get(key)
+        known = by_memory.get(key)
         if known is not None and known[1] is account and known[0]() is memory:
             return
         with contextlib.suppress(TypeError):  # some memory of others takes no weak references
-            _by_memory[key] = (weakref.ref(memory, lambda _: _by_memory.pop(key, None)), account)
+            by_memory[key] = (weakref.ref(memory, lambda _: by_memory.pop(key, None)), account)
 
 
 def account_for(arrays: Sequence[Any]) -> Account:
@@ -105,7 +105,7 @@ def pools_of(arrays: Sequence[Any]) -> list[Seconds]:
 
 def forget_memory() -> None:
     """Let views inherit no accounts of the Arrays whose memory they have."""
-    _by_memory.clear()
+    by_memory.clear()
 
 
 class Books(NamedTuple):

@@ -833,7 +833,10 @@ _new: Final[Callable[[], Array]] = type.__call__.__get__(Array)
 _current: Final = _choice.current
 _dispatch.scope.update(Array=Array, new=_new)
 _compiled.configure(Array, _protocols.UFUNCS, _dispatch.OPERANDS)
-for _method, _kind in (("__getitem__", "item"), ("__setitem__", "write"), ("__array_ufunc__", "ufunc")):
+for _method, _kind in (
+    ("__getitem__", "item"), ("__setitem__", "write"), ("__array_ufunc__", "ufunc"), ("__copy__", "copy"),
+    ("__array__", "view"),
+):  # fmt: skip
     setattr(Array, _method, quick_own(_kind)(getattr(Array, _method)))
 for _attribute in ("T", "mT"):
     setattr(Array, _attribute, property(quick_own("transpose")(vars(Array)[_attribute].fget)))

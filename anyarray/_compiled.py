@@ -10,7 +10,7 @@ import functools
 from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
-from anyarray import _backend, _body, _choice, _cost, _dtypes, _kept, _machine, _memory, _ownership
+from anyarray import _accounts, _backend, _body, _choice, _cost, _dtypes, _kept, _machine, _memory, _ownership
 from anyarray._declaration import ARRAY, PLAIN, SEQUENCE, WEAK, Declaration, Parameter
 from anyarray._extension import speedups
 
@@ -32,7 +32,7 @@ def configure(array: type, ufuncs: dict[Any, Any], operands: frozenset[Any]) -> 
         current=_choice.context_variable, by_cost=_choice.BY_COST, numpy=_backend.backend_of_name("numpy").free,
         powers=_backend.POWERS, read_apart=_ownership.read_apart, kept=_kept.sizes, ufuncs=ufuncs, operands=operands,
         defaults=_dtypes.context_variable, usual_defaults=_dtypes.STANDARD_DEFAULTS, state=_machine.state,
-        unadopted=_backend.unadopted, are_absent=_backend.are_absent, lendable=_kept.LENDABLE, large=_machine.LARGE,
+        unadopted=_backend.unadopted, are_absent=_backend.are_absent, lendable=_kept.LENDABLE, accounts=_accounts.by_memory, large=_machine.LARGE,
         small=_memory.SMALL, modest=_memory.MODEST, narrow=_cost.WIDTHS[0],
     )  # fmt: skip
 
@@ -63,7 +63,7 @@ def quick(body: F, declaration: Declaration, *, is_update: bool = False) -> F:
         positional=sum(not p.is_keyword for p in written),
         sign=_SIGNS.get(declaration.name, _body.sign(declaration) or " "),
         is_power=declaration.is_power,
-        takes_ndarrays=declaration.takes_ndarrays and not is_joining,
+        takes_ndarrays=declaration.takes_ndarrays,
         gives_new_memory=declaration.gives_new_memory,
         multiplies=declaration.multiplies,
     )
@@ -72,11 +72,12 @@ def quick(body: F, declaration: Declaration, *, is_update: bool = False) -> F:
 def quick_own(kind: str) -> Callable[[F], F]:
     """Give a function with a body of its own a compiled call.
 
-    Its kind is item, write, ufunc or transpose, which are methods of Array, or fill, asarray or arange.
+    Its kind is item, write, ufunc, transpose, copy or view, which are methods of Array, or fill, like, eye, asarray,
+    astype or arange.
     """
 
     def decorated(function: F) -> F:
-        sign = function.__name__[0] if kind == "fill" else " "  # which tells zeros, ones, empty and full apart
+        sign = function.__name__[0] if kind in ("fill", "like") else " "  # which tells zeros, ones, empty and full apart
         return function if speedups is None else _made(function, function.__name__, kind, sign=sign)
 
     return decorated

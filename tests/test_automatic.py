@@ -485,9 +485,9 @@ def test_what_a_view_missed_is_forgotten_with_its_memory() -> None:
     with world(EVEN, {**EVEN, "sin": 0.1}, latency=5e-3) as here:
         for _ in range(10):
             x = here.call("sin", xp.ones(N))
-        assert len(_accounts._by_memory) == 1
+        assert len(_accounts.by_memory) == 1
         del x
-        assert not _accounts._by_memory
+        assert not _accounts.by_memory
 
 
 @pytest.mark.parametrize("read_only", [False, True])

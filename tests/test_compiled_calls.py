@@ -141,6 +141,8 @@ def outcome(function: Callable[..., Any], given: list[Any], named: dict[str, Any
 def told(found: Any) -> Any:
     if isinstance(found, tuple):
         return type(found), [told(one) for one in found]
+    if isinstance(found, np.ndarray):
+        return found.dtype, found.shape, found.flags.writeable, found.tobytes()
     if not isinstance(found, xp.Array):
         return found
     return found.dtype, found.shape, found._home, type(found._native), np.asarray(found).tobytes()

@@ -52,7 +52,7 @@ is_made_in_numpy(void)
 }
 
 /* Whether Python numbers take the standard's own dtypes here, and not those of a `default_dtypes`. */
-static int
+int
 are_defaults_usual(void)
 {
     PyObject *defaults = NULL;
@@ -86,7 +86,7 @@ created(PyObject *native)
 }
 
 /* NumPy's dtype for what was given as one, or for floats: a new reference, or NULL. */
-static PyArray_Descr *
+PyArray_Descr *
 dtype_for(PyObject *given)
 {
     if (given == NULL || given == Py_None) {
@@ -98,14 +98,70 @@ dtype_for(PyObject *given)
 
 #define FEW_AXES 8
 
-/* `zeros`, `ones`, `empty` and `full` of a Python float, of few elements, which lie in memory of their own. */
+static int
+is_plain(PyArray_Descr *dtype)
+{
+    return PyTypeNum_ISNUMBER(dtype->type_num) || dtype->type_num == NPY_BOOL;
+}
+
+/* NumPy's number for the dtype of a Python number; -1 for anything else. */
+static int
+type_of_number(PyTypeObject *kind)
+{
+    return kind == &PyFloat_Type ? NPY_DOUBLE : kind == &PyLong_Type ? NPY_INT64 : kind == &PyBool_Type ? NPY_BOOL : -1;
+}
+
+/* The keywords `dtype` and `copy`, NULL where they are left out or None; false if there are others. */
+static int
+read_options(PyObject *const *args, Py_ssize_t given, PyObject *keywords, PyObject **dtype, PyObject **copy)
+{
+    *dtype = *copy = NULL;
+    for (Py_ssize_t k = 0; keywords != NULL && k < PyTuple_GET_SIZE(keywords); k++) {
+        PyObject *name = PyTuple_GET_ITEM(keywords, k), *value = args[given + k];
+        PyObject **said = name == names.dtype ? dtype : name == names.copy ? copy : NULL;
+        if (said == NULL) {
+            return 0;
+        }
+        *said = value == Py_None ? NULL : value;
+    }
+    return *copy == NULL || *copy == Py_True || *copy == Py_False;
+}
+
+/* Whether a Python number may fill an array of this dtype; NumPy raises for integers out of its range. */
+static int
+fills(PyObject *value, PyArray_Descr *dtype)
+{
+    int type = type_of_number(Py_TYPE(value));
+    return type == NPY_DOUBLE ? PyTypeNum_ISFLOAT(dtype->type_num) || PyTypeNum_ISCOMPLEX(dtype->type_num)
+                              : type == NPY_INT64 ? PyTypeNum_ISNUMBER(dtype->type_num) : type == dtype->type_num;
+}
+
+/* A free Array of few elements in memory of its own: zero, of one value, or as it comes. Takes the reference to the dtype.
+
+The first letter of the function tells which. */
+static PyObject *
+filled(int letter, int ndim, npy_intp *dims, PyArray_Descr *dtype, npy_intp size, PyObject *value)
+{
+    PyObject *made = few(ndim, dims, dtype, size, letter == 'z');
+    if (made == NULL) {
+        return leave();
+    }
+    if ((letter == 'f' || letter == 'o')
+        && PyArray_FillWithScalar((PyArrayObject *)made, letter == 'f' ? value : names.one) < 0) {
+        Py_DECREF(made);
+        return leave();
+    }
+    return created(made);
+}
+
+/* `zeros`, `ones`, `empty` and `full` of a Python number, of few elements. */
 PyObject *
 quick_fill(Call *call, PyObject *const *args, Py_ssize_t given, PyObject *keywords)
 {
     npy_intp dims[FEW_AXES], elements = 1;
     int ndim = 0, is_full = call->sign == 'f';
     Py_ssize_t named = keywords == NULL ? 0 : PyTuple_GET_SIZE(keywords);
-    if (given != 1 + is_full || named > !is_full || (is_full && Py_TYPE(args[1]) != &PyFloat_Type)
+    if (given != 1 + is_full || named > !is_full || (is_full && type_of_number(Py_TYPE(args[1])) < 0)
         || (named && PyTuple_GET_ITEM(keywords, 0) != names.dtype)) {
         return NULL;
     }
@@ -133,30 +189,90 @@ quick_fill(Call *call, PyObject *const *args, Py_ssize_t given, PyObject *keywor
     if (!is_made_in_numpy()) {
         return leave();
     }
-    PyArray_Descr *dtype = dtype_for(named ? args[given] : NULL);
+    PyArray_Descr *dtype = NULL;
+    if (!is_full) {
+        dtype = dtype_for(named ? args[given] : NULL);
+    }
+    else if (are_defaults_usual()) {
+        dtype = PyArray_DescrFromType(type_of_number(Py_TYPE(args[1])));
+    }
     if (dtype == NULL) {
         return leave();
     }
     npy_intp size = elements * PyDataType_ELSIZE(dtype);
-    if (size >= house.modest || (!PyTypeNum_ISNUMBER(dtype->type_num) && dtype->type_num != NPY_BOOL)) {
+    if (size >= house.modest || !is_plain(dtype)) {
         Py_DECREF(dtype);
         return NULL;
     }
-    PyObject *made = few(ndim, dims, dtype, size, call->sign == 'z');
-    if (made == NULL) {
-        return leave();
-    }
-    if ((is_full || call->sign == 'o') && PyArray_FillWithScalar((PyArrayObject *)made, is_full ? args[1] : names.one) < 0) {
-        Py_DECREF(made);
-        return leave();
-    }
-    return created(made);
+    return filled(call->sign, ndim, dims, dtype, size, is_full ? args[1] : NULL);
 }
 
-static int
-type_of_number(PyTypeObject *kind)
+/* `zeros_like` and the others of a few elements in NumPy. */
+PyObject *
+quick_like(Call *call, PyObject *const *args, Py_ssize_t given, PyObject *keywords)
 {
-    return kind == &PyFloat_Type ? NPY_DOUBLE : kind == &PyLong_Type ? NPY_INT64 : kind == &PyBool_Type ? NPY_BOOL : -1;
+    int is_full = call->sign == 'f', by_size;
+    PyObject *wanted, *copy;
+    if (given != 1 + is_full || Py_TYPE(args[0]) != house.array || field(args[0], house.home_at) != house.numpy
+        || !read_options(args, given, keywords, &wanted, &copy) || copy != NULL || !stays(house.numpy, &by_size)) {
+        return NULL;
+    }
+    PyObject *native = field(args[0], house.native_at);
+    if (native == NULL || !PyArray_CheckExact(native)) {
+        return NULL;
+    }
+    PyArrayObject *like = (PyArrayObject *)native;
+    PyArray_Descr *dtype = (PyArray_Descr *)Py_XNewRef((PyObject *)PyArray_DESCR(like));
+    if (wanted != NULL) {
+        Py_DECREF(dtype);
+        dtype = dtype_for(wanted);
+    }
+    if (dtype == NULL) {
+        return leave();
+    }
+    npy_intp size = PyArray_SIZE(like) * PyDataType_ELSIZE(dtype), dims[FEW_AXES];
+    int ndim = PyArray_NDIM(like);
+    if (size >= house.modest || ndim > FEW_AXES || !is_plain(dtype) || (is_full && !fills(args[1], dtype))) {
+        Py_DECREF(dtype);
+        return NULL;
+    }
+    memcpy(dims, PyArray_DIMS(like), ndim * sizeof *dims);
+    return filled(call->sign, ndim, dims, dtype, size, is_full ? args[1] : NULL);
+}
+
+/* `eye` of few elements, with ones on the main diagonal. */
+PyObject *
+quick_eye(Call *call, PyObject *const *args, Py_ssize_t given, PyObject *keywords)
+{
+    npy_intp dims[2];
+    PyObject *wanted, *copy;
+    if (given < 1 || given > 2 || !read_options(args, given, keywords, &wanted, &copy) || copy != NULL) {
+        return NULL;
+    }
+    for (int i = 0; i < 2; i++) {
+        PyObject *length = i < given && args[i] != Py_None ? args[i] : args[0];
+        dims[i] = Py_TYPE(length) == &PyLong_Type ? PyLong_AsSsize_t(length) : -1;
+        if (dims[i] <= 0 || dims[i] > house.large) {
+            return leave();
+        }
+    }
+    PyArray_Descr *dtype = is_made_in_numpy() ? dtype_for(wanted) : NULL;
+    if (dtype == NULL) {
+        return leave();
+    }
+    npy_intp step = PyDataType_ELSIZE(dtype), size = dims[0] * dims[1] * step;
+    if (size >= house.modest || !is_plain(dtype)) {
+        Py_DECREF(dtype);
+        return NULL;
+    }
+    PyObject *made = few(2, dims, dtype, size, 1);
+    char *at = made == NULL ? NULL : PyArray_BYTES((PyArrayObject *)made);
+    for (npy_intp i = 0; made != NULL && i < (dims[0] < dims[1] ? dims[0] : dims[1]); i++) {
+        if (PyArray_SETITEM((PyArrayObject *)made, at + i * (dims[1] + 1) * step, names.one) < 0) {
+            Py_CLEAR(made);
+        }
+    }
+    return made == NULL ? leave() : created(made);
 }
 
 /* Write a Python number to memory of its type; false with an error for an integer that does not fit. */
@@ -176,20 +292,149 @@ put(char *at, int type, PyObject *value)
     return !(integer == -1 && PyErr_Occurred());
 }
 
-/* `asarray` of few elements: of an ndarray, a Python number, or a list or tuple of numbers of one class. */
+/* Whether all of some int64 fit a dtype of integers. */
+static int
+are_within(PyArrayObject *numbers, PyArray_Descr *dtype)
+{
+    const npy_int64 *at = PyArray_DATA(numbers);
+    int bits = 8 * (int)PyDataType_ELSIZE(dtype), is_unsigned = PyTypeNum_ISUNSIGNED(dtype->type_num);
+    npy_int64 most = is_unsigned ? (bits == 64 ? NPY_MAX_INT64 : ((npy_int64)1 << bits) - 1)
+                                 : (npy_int64)(((npy_uint64)1 << (bits - 1)) - 1);
+    npy_int64 least = is_unsigned ? 0 : -most - 1;
+    for (npy_intp i = 0; i < PyArray_SIZE(numbers); i++) {
+        if (at[i] < least || at[i] > most) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* What was made of Python numbers, in the dtype that is wanted, or NULL for its own: a free Array.
+
+Takes the reference. */
+static PyObject *
+converted(PyObject *made, PyObject *wanted)
+{
+    PyArrayObject *numbers = (PyArrayObject *)made;
+    PyArray_Descr *dtype = wanted == NULL ? NULL : dtype_for(wanted);
+    if (wanted == NULL || dtype == PyArray_DESCR(numbers)) {
+        Py_XDECREF(dtype);
+        return created(made);
+    }
+    PyObject *cast = NULL;
+    int came = PyArray_DESCR(numbers)->type_num;
+    if (dtype != NULL && is_plain(dtype)
+        && (!PyTypeNum_ISINTEGER(dtype->type_num) || came == NPY_BOOL
+            || (came == NPY_INT64 && are_within(numbers, dtype)))) {
+        npy_intp size = PyArray_SIZE(numbers) * PyDataType_ELSIZE(dtype);
+        cast = few(PyArray_NDIM(numbers), PyArray_DIMS(numbers), (PyArray_Descr *)Py_NewRef((PyObject *)dtype), size, 0);
+        if (cast != NULL && PyArray_CopyInto((PyArrayObject *)cast, numbers) < 0) {
+            Py_CLEAR(cast);
+        }
+    }
+    Py_XDECREF(dtype);
+    Py_DECREF(made);
+    return cast == NULL ? leave() : created(cast);
+}
+
+/* Write the Python numbers of a nest of lists and tuples to memory: of one class, and of these lengths. */
+static int
+put_all(char **at, npy_intp step, int type, PyTypeObject *kind, PyObject *nest, int ndim, const npy_intp *dims)
+{
+    if (ndim == 0) {
+        int is_put = Py_TYPE(nest) == kind && put(*at, type, nest);
+        *at += step;
+        return is_put;
+    }
+    if ((Py_TYPE(nest) != &PyList_Type && Py_TYPE(nest) != &PyTuple_Type) || PySequence_Fast_GET_SIZE(nest) != dims[0]) {
+        return 0;
+    }
+    for (npy_intp i = 0; i < dims[0]; i++) { /* nothing that is called here can cut it */
+        if (!put_all(at, step, type, kind, PySequence_Fast_GET_ITEM(nest, i), ndim - 1, dims + 1)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* A copy of a native array of an Array that lives free in NumPy, or of one that becomes another dtype; NULL otherwise.
+
+An Array for which savings were missed hands that on, which Python does. */
+static PyObject *
+duplicate(PyObject *array, PyArray_Descr *dtype)
+{
+    PyObject *native = field(array, house.native_at);
+    if (native == NULL || field(array, house.home_at) != house.numpy || !PyArray_CheckExact(native)
+        || field(array, house.account_at) != NULL || PyDict_Size(house.accounts)) {
+        return NULL;
+    }
+    PyArrayObject *from = (PyArrayObject *)native;
+    PyArray_Descr *came = PyArray_DESCR(from);
+    if (PyArray_NBYTES(from) >= house.modest) {
+        return NULL;
+    }
+    PyObject *made;
+    Py_INCREF(native);
+    if (dtype == NULL || dtype == came) {
+        made = PyArray_NewCopy(from, NPY_KEEPORDER);
+    }
+    else if (!is_plain(came) || !is_plain(dtype)
+             || (PyTypeNum_ISCOMPLEX(came->type_num) && !PyTypeNum_ISCOMPLEX(dtype->type_num))) {
+        made = NULL;
+    }
+    else {
+        Py_INCREF(dtype);
+        made = PyArray_NewLikeArray(from, NPY_KEEPORDER, dtype, 0);
+        if (made != NULL && PyArray_CopyInto((PyArrayObject *)made, from) < 0) {
+            Py_CLEAR(made);
+        }
+    }
+    Py_DECREF(native);
+    return made == NULL ? leave() : wrap(made, house.numpy);
+}
+
+/* An Array of an Array in NumPy: itself, if it has the dtype and no copy is asked for. */
+static PyObject *
+again(PyObject *array, PyObject *wanted, int copies, int may_copy)
+{
+    int by_size;
+    PyObject *native = field(array, house.native_at);
+    if (native == NULL || field(array, house.home_at) != house.numpy || !stays(house.numpy, &by_size)) {
+        return NULL;
+    }
+    if (wanted == NULL) {
+        return copies ? duplicate(array, NULL) : Py_NewRef(array);
+    }
+    PyArray_Descr *dtype = PyArray_CheckExact(native) ? dtype_for(wanted) : NULL;
+    if (dtype == NULL) {
+        return leave();
+    }
+    int is_same = dtype == PyArray_DESCR((PyArrayObject *)native);
+    PyObject *result = is_same && !copies ? Py_NewRef(array) : is_same || may_copy ? duplicate(array, dtype) : NULL;
+    Py_DECREF(dtype);
+    return result;
+}
+
+/* `asarray` of few elements: of an Array, an ndarray, a Python number, or a nest of lists and tuples of these. */
 PyObject *
 quick_asarray(Call *call, PyObject *const *args, Py_ssize_t given, PyObject *keywords)
 {
-    if (given != 1 || (keywords != NULL && PyTuple_GET_SIZE(keywords))) {
+    PyObject *wanted, *copy;
+    if (given != 1 || !read_options(args, given, keywords, &wanted, &copy)) {
         return NULL;
     }
     PyObject *value = args[0], *made = NULL;
-    PyTypeObject *kind = Py_TYPE(value);
+    if (Py_TYPE(value) == house.array) {
+        return again(value, wanted, copy == Py_True, copy != Py_False);
+    }
+    if (copy == Py_False) {
+        return NULL;
+    }
     if (PyArray_CheckExact(value)) {
         PyArrayObject *array = (PyArrayObject *)value;
         npy_intp size = PyArray_NBYTES(array);
         PyArray_Descr *dtype = PyArray_DESCR(array);
-        if (size >= house.modest || !PyArray_ISNOTSWAPPED(array) || !is_made_in_numpy()
+        if (wanted != NULL || size >= house.modest || !PyArray_ISNOTSWAPPED(array) || !is_made_in_numpy()
             || PyDict_Contains(field(house.numpy, house.dtypes_at), (PyObject *)dtype) != 1) {
             return leave();
         }
@@ -205,46 +450,55 @@ quick_asarray(Call *call, PyObject *const *args, Py_ssize_t given, PyObject *key
         }
         return made == NULL ? leave() : created(made);
     }
-    int type = type_of_number(kind);
-    npy_intp length = 1;
+    npy_intp dims[FEW_AXES], elements = 1;
     int ndim = 0;
-    if (type < 0) {
-        if ((kind != &PyList_Type && kind != &PyTuple_Type) || PySequence_Fast_GET_SIZE(value) == 0) {
+    PyObject *first = value;
+    while (Py_TYPE(first) == &PyList_Type || Py_TYPE(first) == &PyTuple_Type) {
+        if (ndim == FEW_AXES || PySequence_Fast_GET_SIZE(first) == 0) {
             return NULL;
         }
-        ndim = 1;
-        length = PySequence_Fast_GET_SIZE(value);
-        kind = Py_TYPE(PySequence_Fast_GET_ITEM(value, 0));
-        type = type_of_number(kind);
-        if (type < 0 || length * 8 >= house.small) {
+        dims[ndim] = PySequence_Fast_GET_SIZE(first);
+        elements *= dims[ndim++];
+        if (elements * 8 >= house.small) {
             return NULL;
         }
+        first = PySequence_Fast_GET_ITEM(first, 0);
     }
-    if (!are_defaults_usual() || !is_made_in_numpy()) {
+    PyTypeObject *kind = Py_TYPE(first); /* one of Python's own, which stay */
+    int type = type_of_number(kind);
+    if (type < 0 || (wanted == NULL && !are_defaults_usual()) || !is_made_in_numpy()) {
         return leave();
     }
-    made = PyArray_Empty(ndim, &length, PyArray_DescrFromType(type), 0);
+    made = PyArray_Empty(ndim, dims, PyArray_DescrFromType(type), 0);
     if (made == NULL) {
         return leave();
     }
     char *at = PyArray_BYTES((PyArrayObject *)made);
-    npy_intp step = PyArray_ITEMSIZE((PyArrayObject *)made);
-    for (npy_intp i = 0; i < length; i++, at += step) {
-        PyObject *number = value;
-        if (ndim) {
-            int is_there = i < PySequence_Fast_GET_SIZE(value); /* in a list, what was called may have cut it */
-            number = is_there ? PySequence_Fast_GET_ITEM(value, i) : Py_None;
-        }
-        if (Py_TYPE(number) != kind || !put(at, type, number)) {
-            Py_DECREF(made);
-            return leave();
-        }
-    }
-    if (ndim && PySequence_Fast_GET_SIZE(value) != length) {
+    if (!put_all(&at, PyArray_ITEMSIZE((PyArrayObject *)made), type, kind, value, ndim, dims)) {
         Py_DECREF(made);
+        return leave();
+    }
+    return converted(made, wanted);
+}
+
+/* `astype` of few elements in NumPy. */
+PyObject *
+quick_astype(Call *call, PyObject *const *args, Py_ssize_t given, PyObject *keywords)
+{
+    PyObject *wanted, *copy;
+    if (given != 2 || Py_TYPE(args[0]) != house.array || Py_TYPE(args[1]) != house.dtype
+        || !read_options(args, given, keywords, &wanted, &copy) || wanted != NULL) {
         return NULL;
     }
-    return created(made);
+    return again(args[0], args[1], copy != Py_False, 1);
+}
+
+/* `copy.copy(x)` of few elements in NumPy. */
+PyObject *
+quick_copy(Call *call, PyObject *const *args, Py_ssize_t given, PyObject *keywords)
+{
+    int is_alone = given == 1 && (keywords == NULL || PyTuple_GET_SIZE(keywords) == 0);
+    return is_alone && Py_TYPE(args[0]) == house.array ? duplicate(args[0], NULL) : NULL;
 }
 
 /* `arange` of integers: few. */
@@ -252,7 +506,8 @@ PyObject *
 quick_arange(Call *call, PyObject *const *args, Py_ssize_t given, PyObject *keywords)
 {
     long long bounds[3] = {0, 0, 1};
-    if (given < 1 || given > 3 || (keywords != NULL && PyTuple_GET_SIZE(keywords))) {
+    PyObject *wanted, *copy;
+    if (given < 1 || given > 3 || !read_options(args, given, keywords, &wanted, &copy) || copy != NULL) {
         return NULL;
     }
     for (Py_ssize_t i = 0; i < given; i++) {
@@ -265,7 +520,7 @@ quick_arange(Call *call, PyObject *const *args, Py_ssize_t given, PyObject *keyw
         }
     }
     long long start = given == 1 ? 0 : bounds[0], stop = given == 1 ? bounds[0] : bounds[1], step = bounds[2];
-    if (step == 0 || !are_defaults_usual() || !is_made_in_numpy()) {
+    if (step == 0 || (wanted == NULL && !are_defaults_usual()) || !is_made_in_numpy()) {
         return leave();
     }
     long long span = step > 0 ? stop - start : start - stop, stride = step > 0 ? step : -step;
@@ -281,5 +536,5 @@ quick_arange(Call *call, PyObject *const *args, Py_ssize_t given, PyObject *keyw
     for (npy_intp i = 0; i < length; i++) {
         numbers[i] = start + i * step;
     }
-    return created(made);
+    return converted(made, wanted);
 }

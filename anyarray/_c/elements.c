@@ -161,8 +161,11 @@ written(PyObject *value, PyArrayObject *to, PyObject *home)
     if (PyArray_DESCR(array) != dtype || PyArray_SIZE(array) > UNINTERRUPTED) {
         return NULL;
     }
+    if (native == (PyObject *)to) {
+        return PyArray_NewCopy(array, NPY_KEEPORDER); /* as for x[i] = x; an error is seen as of no value */
+    }
     PyObject *base = PyArray_BASE(array);
-    int is_part = base != NULL && native != (PyObject *)to && (base == (PyObject *)to || base == PyArray_BASE(to));
+    int is_part = base != NULL && (base == (PyObject *)to || base == PyArray_BASE(to));
     Py_INCREF(native);
     return is_part ? separated(value, native) : native;
 }
@@ -248,4 +251,29 @@ quick_transpose(Call *call, PyObject *const *args, Py_ssize_t given, PyObject *k
     }
     PyObject *turned = PyArray_Transpose((PyArrayObject *)native, NULL);
     return turned == NULL ? leave() : wrap(turned, house.numpy);
+}
+
+/* `np.asarray(x)`, which asks for `x.__array__()`: a read-only view. */
+PyObject *
+quick_view(Call *call, PyObject *const *args, Py_ssize_t given, PyObject *keywords)
+{
+    Py_ssize_t named = keywords == NULL ? 0 : PyTuple_GET_SIZE(keywords);
+    for (Py_ssize_t i = 1; i < given + named; i++) {
+        if (args[i] != Py_None) {
+            return NULL;
+        }
+    }
+    if (given < 1 || given + named > 3 || (named && PyTuple_GET_ITEM(keywords, 0) != names.copy) || named > 1
+        || Py_TYPE(args[0]) != house.array || field(args[0], house.home_at) != house.numpy) {
+        return NULL;
+    }
+    PyObject *native = field(args[0], house.native_at);
+    PyObject *view = native != NULL && PyArray_CheckExact(native)
+                         ? PyArray_View((PyArrayObject *)native, NULL, &PyArray_Type)
+                         : NULL;
+    if (view == NULL) {
+        return leave();
+    }
+    PyArray_CLEARFLAGS((PyArrayObject *)view, NPY_ARRAY_WRITEABLE);
+    return view;
 }

@@ -47,6 +47,31 @@ constant(Call *call, PyObject *value, PyObject *home, PyObject *beside)
     return Py_XNewRef(found);
 }
 
+/* A Python scalar in the dtype that is its own, as a native one of NumPy: a new reference, or NULL without an error. */
+static PyObject *
+alone(PyObject *value)
+{
+    PyTypeObject *kind = Py_TYPE(value);
+    int type = kind == &PyFloat_Type ? NPY_DOUBLE : kind == &PyLong_Type ? NPY_INT64 : kind == &PyBool_Type ? NPY_BOOL : -1;
+    if (type < 0 || !are_defaults_usual()) {
+        leave();
+        return NULL;
+    }
+    PyObject *made = PyArray_ZEROS(0, NULL, type, 0);
+    if (made != NULL && PyArray_FillWithScalar((PyArrayObject *)made, value) < 0) {
+        Py_CLEAR(made);
+    }
+    return made == NULL ? leave() : made;
+}
+
+/* Whether a scalar of NumPy's may stand for one of two arrays. */
+static inline int
+is_numpys_scalar(Call *call, PyObject *value)
+{
+    return call->array_count == 2 && call->gives_new_memory && PyArray_IsScalar(value, Generic)
+           && PySet_Contains(house.operands, (PyObject *)Py_TYPE(value)) == 1;
+}
+
 static int
 is_allowed(const Parameter *p, PyObject *value)
 {
@@ -335,6 +360,10 @@ quick_call(Call *call, PyObject *const *args, Py_ssize_t given, PyObject *keywor
     else if (call->takes_ndarrays && PyArray_CheckExact(leading)) {
         home = house.numpy;
     }
+    else if (call->array_count == 2 && Py_TYPE(values[call->arrays[1]]) == house.array
+             && (is_numpys_scalar(call, leading) || (call->parameters[first].role == WEAK && is_scalar(leading)))) {
+        home = field(values[call->arrays[1]], house.home_at); /* as of `1 + x` */
+    }
     else {
         return NULL;
     }
@@ -369,6 +398,12 @@ quick_call(Call *call, PyObject *const *args, Py_ssize_t given, PyObject *keywor
             natives[i] = Py_NewRef(value);
             is_borrowed = 1;
         }
+        else if (is_numpys_scalar(call, value)) {
+            if (home != house.numpy || (natives[i] = PyArray_FromScalar(value, NULL)) == NULL) {
+                leave();
+                goto done;
+            }
+        }
         else if (p->role != WEAK || !is_scalar(value)) {
             if (i == first || !is_allowed(p, value)) {
                 goto done;
@@ -382,6 +417,13 @@ quick_call(Call *call, PyObject *const *args, Py_ssize_t given, PyObject *keywor
             continue;
         }
         int beside = call->parameters[at].beside;
+        if (Py_TYPE(values[beside]) == Py_TYPE(values[at]) && home == house.numpy) {
+            natives[at] = alone(values[at]); /* beside another scalar of its class */
+            if (natives[at] == NULL) {
+                goto done;
+            }
+            continue;
+        }
         if (natives[beside] == NULL || natives[beside] == values[beside]) {
             goto done; /* beside another scalar, or an ndarray */
         }
@@ -416,7 +458,7 @@ PyObject *
 quick_join(Call *call, PyObject *const *args, Py_ssize_t given, PyObject *keywords)
 {
     PyObject *values[MOST], *natives[MOST], *home = NULL, *result = NULL, *joined = NULL;
-    int by_size = 0;
+    int by_size = 0, is_borrowed = 0;
     if (!sorted(call, args, given, keywords, values)) {
         return NULL;
     }
@@ -441,11 +483,19 @@ quick_join(Call *call, PyObject *const *args, Py_ssize_t given, PyObject *keywor
         goto done; /* the garbage collector has called what changed it */
     }
     for (Py_ssize_t i = 0; i < length; i++) { /* calls nothing that could */
-        PyObject *one = PySequence_Fast_GET_ITEM(sequence, i);
-        if (Py_TYPE(one) != house.array) {
+        PyObject *one = PySequence_Fast_GET_ITEM(sequence, i), *native = one, *here = house.numpy;
+        if (Py_TYPE(one) == house.array) {
+            native = field(one, house.native_at);
+            here = field(one, house.home_at);
+        }
+        else if (call->takes_ndarrays && PyArray_CheckExact(one)
+                 && PyDict_Contains(field(here, house.dtypes_at), (PyObject *)PyArray_DESCR((PyArrayObject *)one)) == 1) {
+            is_borrowed = 1;
+        }
+        else {
+            leave();
             goto done;
         }
-        PyObject *native = field(one, house.native_at), *here = field(one, house.home_at);
         if (native == NULL || !is_home(here) || (home != NULL && here != home)) {
             goto done;
         }
@@ -461,11 +511,12 @@ quick_join(Call *call, PyObject *const *args, Py_ssize_t given, PyObject *keywor
             elements += size;
         }
     }
-    if (!stays(home, &by_size) || (by_size && elements >= limit_of(call, house.elements_at))) {
+    if (!stays(home, &by_size) || (by_size && elements >= limit_of(call, house.elements_at))
+        || (is_borrowed && elements >= house.large)) {
         goto done;
     }
     natives[0] = joined;
-    result = called(call, home, natives, 0);
+    result = called(call, home, natives, is_borrowed);
 done:
     Py_XDECREF(home);
     Py_DECREF(joined);

@@ -165,21 +165,21 @@ configure(PyObject *module, PyObject *args, PyObject *kwargs)
     static char *names[] = {"array",    "home",           "choice", "limit",     "dtype",      "current", "by_cost",
                             "numpy",    "powers",         "kept",   "read_apart", "ufuncs",    "operands",
                             "defaults", "usual_defaults", "state",  "unadopted", "are_absent", "lendable",
-                            "large",    "small",          "modest", "narrow",    NULL};
+                            "accounts", "large",    "small",          "modest", "narrow",    NULL};
     PyTypeObject *array, *home, *choice, *limit, *dtype;
     PyObject *current, *by_cost, *numpy, *powers, *read_apart, *kept, *ufuncs, *operands;
-    PyObject *defaults, *usual_defaults, *state, *unadopted, *are_absent, *lendable;
+    PyObject *defaults, *usual_defaults, *state, *unadopted, *are_absent, *lendable, *accounts;
     Py_ssize_t large, small, modest, narrow;
     if (house.array != NULL) {
         PyErr_SetString(PyExc_RuntimeError, "configure: may be called once");
         return NULL;
     }
     if (!PyArg_ParseTupleAndKeywords(
-            args, kwargs, "O!O!O!O!O!O!OOO!OO!O!O!O!O!OO!OOnnnn", names, &PyType_Type, &array, &PyType_Type, &home,
+            args, kwargs, "O!O!O!O!O!O!OOO!OO!O!O!O!O!OO!OOO!nnnn", names, &PyType_Type, &array, &PyType_Type, &home,
             &PyType_Type, &choice, &PyType_Type, &limit, &PyType_Type, &dtype, &PyContextVar_Type, &current, &by_cost,
             &numpy, &PyDict_Type, &powers, &kept, &PyDict_Type, &read_apart, &PyDict_Type, &ufuncs, &PyFrozenSet_Type,
             &operands, &PyContextVar_Type, &defaults, &PyDict_Type, &usual_defaults, &state, &PyDict_Type, &unadopted,
-            &are_absent, &lendable, &large, &small, &modest, &narrow)) {
+            &are_absent, &lendable, &PyDict_Type, &accounts, &large, &small, &modest, &narrow)) {
         return NULL;
     }
     if (!PyDict_Check(kept)) {
@@ -187,7 +187,7 @@ configure(PyObject *module, PyObject *args, PyObject *kwargs)
         return NULL;
     }
     if (!(find(array, "_native", &house.native_at) && find(array, "_home", &house.home_at)
-          && find(array, "_second", &house.second_at) && find(dtype, "dtype", &house.dtype_at)
+          && find(array, "_second", &house.second_at) && find(array, "_account", &house.account_at) && find(dtype, "dtype", &house.dtype_at)
           && find(home, "backend", &house.backend_at) && find(home, "constants", &house.constants_at)
           && find(home, "dtypes", &house.dtypes_at) && find(home, "powers", &house.powers_at)
           && find(home, "placed", &house.placed_at) && find(choice, "backend", &house.chosen_at)
@@ -215,6 +215,7 @@ configure(PyObject *module, PyObject *args, PyObject *kwargs)
     house.are_absent = Py_NewRef(are_absent);
     house.large = large;
     house.lendable = Py_NewRef(lendable);
+    house.accounts = Py_NewRef(accounts);
     house.small = small;
     house.modest = modest;
     house.narrow_width = narrow;
@@ -230,7 +231,8 @@ prepare_house(void)
     names.part = PyUnicode_InternFromString("_part");
     names.model = PyUnicode_InternFromString("model");
     names.dtype = PyUnicode_InternFromString("dtype");
+    names.copy = PyUnicode_InternFromString("copy");
     names.shortcut = PyUnicode_InternFromString("shortcut");
     names.one = PyLong_FromLong(1);
-    return names.dtype_of && names.part && names.model && names.dtype && names.shortcut && names.one;
+    return names.dtype_of && names.part && names.model && names.dtype && names.copy && names.shortcut && names.one;
 }

@@ -51,14 +51,14 @@ typedef struct {
 /* What `configure` says of the package. */
 typedef struct {
     PyTypeObject *array, *home, *choice, *limit;
-    Py_ssize_t native_at, home_at, second_at;                                 /* in an Array */
+    Py_ssize_t native_at, home_at, second_at, account_at;                     /* in an Array */
     Py_ssize_t backend_at, constants_at, dtypes_at, powers_at, placed_at;     /* in a Home */
     Py_ssize_t chosen_at;                                                     /* in a Choice */
     Py_ssize_t elements_at, even_at, narrow_at, product_at;                   /* in a Limit */
     PyTypeObject *dtype;
     Py_ssize_t dtype_at;                                                      /* in a DType */
     PyObject *current, *by_cost, *numpy, *powers, *read_apart, *kept, *ufuncs, *operands;
-    PyObject *defaults, *usual_defaults, *state, *unadopted, *are_absent, *lendable;
+    PyObject *defaults, *usual_defaults, *state, *unadopted, *are_absent, *lendable, *accounts;
     npy_intp large, small, modest;
     npy_intp narrow_width;
 } House;
@@ -67,7 +67,7 @@ extern House house;
 
 /* Made once, by `prepare_house`. */
 typedef struct {
-    PyObject *dtype_of, *part, *model, *dtype, *shortcut; /* strings */
+    PyObject *dtype_of, *part, *model, *dtype, *copy, *shortcut; /* strings */
     PyObject *one;
 } Names;
 
@@ -175,13 +175,15 @@ int are_integers(PyObject *value);
 Quick quick_call, quick_join, quick_update, quick_ufunc;
 
 /* elements.c */
-Quick quick_item, quick_write, quick_transpose;
+Quick quick_item, quick_write, quick_transpose, quick_copy, quick_view;
 
 #define FEW 1000 /* elements up to which shortcuts are the same, as `backends._shortcut` says */
 #define ALIGNMENT 64 /* bytes, as `_memory` says */
 
 /* creation.c */
-Quick quick_fill, quick_asarray, quick_arange;
+Quick quick_fill, quick_like, quick_eye, quick_asarray, quick_astype, quick_arange;
+PyArray_Descr *dtype_for(PyObject *given);
+int are_defaults_usual(void);
 PyObject *allocate(int ndim, npy_intp *dims, PyArray_Descr *dtype, npy_intp size, int is_zero);
 
 #endif

@@ -389,6 +389,7 @@ def empty(shape: Shape, *, dtype: DTypeLike | None = None, device: Device | None
 
 
 @declare(batch="conversion")
+@quick_own("like")
 def empty_like(x: AnyArray, /, *, dtype: DTypeLike | None = None, device: Device | None = None) -> Array:
     """An Array of arbitrary values with the shape of `x`.
 
@@ -404,6 +405,7 @@ def empty_like(x: AnyArray, /, *, dtype: DTypeLike | None = None, device: Device
 
 
 @declare
+@quick_own("eye")
 def eye(
     n_rows: int,
     n_cols: int | None = None,
@@ -501,6 +503,7 @@ def _full_of_array(shape: tuple[int, ...], fill_value: Any, dtype: DTypeLike | N
 
 
 @declare(cost="creation", alike="ones_like", batch="conversion")
+@quick_own("like")
 def full_like(
     x: AnyArray, /, fill_value: Number | AnyArray, *, dtype: DTypeLike | None = None, device: Device | None = None
 ) -> Array:
@@ -594,6 +597,7 @@ def ones(shape: Shape, *, dtype: DTypeLike | None = None, device: Device | None 
 
 
 @declare(cost="creation", batch="conversion")
+@quick_own("like")
 def ones_like(x: AnyArray, /, *, dtype: DTypeLike | None = None, device: Device | None = None) -> Array:
     """An Array of ones with the shape of `x`.
 
@@ -653,6 +657,7 @@ def zeros(shape: Shape, *, dtype: DTypeLike | None = None, device: Device | None
 
 
 @declare(cost="creation", alike="ones_like", batch="conversion")
+@quick_own("like")
 def zeros_like(x: AnyArray, /, *, dtype: DTypeLike | None = None, device: Device | None = None) -> Array:
     """An Array of zeros with the shape of `x`.
 

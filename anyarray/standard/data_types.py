@@ -15,6 +15,7 @@ import numpy as np
 from anyarray import _automatic, _backend, _dispatch, _dtypes, _errors
 from anyarray._array import AnyArray, Array
 from anyarray._backend import Backend
+from anyarray._compiled import quick_own
 from anyarray._declaration import declare
 from anyarray._dtypes import (
     DType,
@@ -101,6 +102,7 @@ class IntegerInfo:
 
 
 @declare(batch="conversion")
+@quick_own("astype")
 def astype(x: AnyArray, dtype: DTypeLike, /, *, copy: Bool = True, device: Backend | str | None = None) -> Array:
     """`x` converted to `dtype`.
 
