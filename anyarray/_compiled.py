@@ -32,8 +32,9 @@ def configure(array: type, ufuncs: dict[Any, Any], operands: frozenset[Any]) -> 
         current=_choice.context_variable, by_cost=_choice.BY_COST, numpy=_backend.backend_of_name("numpy").free,
         powers=_backend.POWERS, read_apart=_ownership.read_apart, kept=_kept.sizes, ufuncs=ufuncs, operands=operands,
         defaults=_dtypes.context_variable, usual_defaults=_dtypes.STANDARD_DEFAULTS, state=_machine.state,
-        unadopted=_backend.unadopted, are_absent=_backend.are_absent, lendable=_kept.LENDABLE, accounts=_accounts.by_memory, large=_machine.LARGE,
-        small=_memory.SMALL, modest=_memory.MODEST, narrow=_cost.WIDTHS[0],
+        unadopted=_backend.unadopted, are_absent=_backend.are_absent, lendable=_kept.LENDABLE,
+        accounts=_accounts.by_memory, large=_machine.LARGE, small=_memory.SMALL, modest=_memory.MODEST,
+        narrow=_cost.WIDTHS[0],
     )  # fmt: skip
 
 
@@ -72,12 +73,12 @@ def quick(body: F, declaration: Declaration, *, is_update: bool = False) -> F:
 def quick_own(kind: str) -> Callable[[F], F]:
     """Give a function with a body of its own a compiled call.
 
-    Its kind is item, write, ufunc, transpose, copy or view, which are methods of Array, or fill, like, eye, asarray,
-    astype or arange.
+    Its kind is item, write, ufunc, transpose, copy, view or iter, which are methods of Array, or fill, like, eye,
+    asarray, astype, arange or frequencies.
     """
 
     def decorated(function: F) -> F:
-        sign = function.__name__[0] if kind in ("fill", "like") else " "  # which tells zeros, ones, empty and full apart
+        sign = function.__name__[0] if kind in ("fill", "like", "frequencies") else " "  # which tells them apart
         return function if speedups is None else _made(function, function.__name__, kind, sign=sign)
 
     return decorated

@@ -17,7 +17,7 @@ import sys
 import sysconfig
 import threading
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -141,6 +141,8 @@ def outcome(function: Callable[..., Any], given: list[Any], named: dict[str, Any
 def told(found: Any) -> Any:
     if isinstance(found, tuple):
         return type(found), [told(one) for one in found]
+    if isinstance(found, Iterator):
+        return [told(one) for one in found]
     if isinstance(found, np.ndarray):
         return found.dtype, found.shape, found.flags.writeable, found.tobytes()
     if not isinstance(found, xp.Array):
@@ -274,7 +276,11 @@ OBJECTS: Final = (
     [-(2**63)], [[1, 2]], [1.0, None], [np.float64(1.0), 2.0], [1.0] * 200, list(range(130)), np.arange(3.0),
     np.arange(200.0), np.arange(2000.0), np.arange(3.0)[::-1], np.ones((3, 4), order="F"), np.ones((30, 10), order="F"),
     np.ones(3, dtype=">f8"), np.array(1.5), np.ones(3, dtype="float16"), np.ones(3, dtype="longdouble"), np.float32(2),
-    np.array([None]), b"ab", "ab", None, xp.ones(2), xp.ones(200)[::2], np.ones((0, 3)),
+    np.array([None]), b"ab", "ab", None, xp.ones(2), xp.ones(200)[::2], np.ones((0, 3)), [[1.5, 2.5], (3.5, 4.5)],
+    [[1, 2], [3]], [[], []], [[1], [2.5]], [[[True]], [[False]]], [[1, 2], 3], [[[[[[[[[[1]]]]]]]]]], [300, -1],
+    [[1.0] * 40] * 5,
+    xp.ones(2)[0], xp.asarray([1.5, -2.5, float("nan")]), xp.asarray([1j]), xp.ones((3, 4)).T, xp.arange(3),
+    xp.ones(2000),
 )  # fmt: skip
 RANGES: Final = (
     (5,), (0,), (-3,), (2, 7), (7, 2), (1, 9, 3), (9, 1, -3), (1, 9, 0), (5.0,), (1, 2.5), (200,), (2000,), (2**70,),
@@ -282,24 +288,47 @@ RANGES: Final = (
 )  # fmt: skip
 
 
+DTYPES_TO_MAKE: Final = (
+    None, xp.bool, xp.int8, xp.uint8, xp.uint64, xp.int32, xp.int64, xp.float16, xp.float32,
+    xp.complex64, "float32", int,
+)  # fmt: skip
+
+
 @is_built
+@pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("chosen", ["auto", "numpy", None])
 def test_creation_gives_what_its_bodies_give(chosen: str | None) -> None:
     with contextlib.nullcontext() if chosen is None else xp.backend(chosen):
         cases = [(xp.asarray, (one,)) for one in OBJECTS] + [(xp.arange, one) for one in RANGES]
         for name in ("zeros", "ones", "empty"):
             cases += [(getattr(xp, name), (shape,)) for shape in (0, 3, (2, 3), 200, (40, 10), 2000, (), -1, (2, 0))]
-        cases += [(xp.full, (shape, 2.5)) for shape in (3, (2, 3), 200)]
-        for function, given in cases:
-            expected, found = outcome(inspect.unwrap(function), list(given), {}), outcome(function, list(given), {})
-            assert found[:4] == expected[:4], given
-            assert found[4:] == expected[4:] or function is xp.empty, given
+        cases += [(xp.full, (shape, value)) for shape in (3, (2, 3), 200, 2000) for value in (2.5, 2, True, 1j, 2**70)]
+        cases += [(xp.eye, given) for given in ((3,), (2, 3), (3, 2), (0,), (12, 14), (3, None), (-1,), (2.0,), (70,))]
+        cases += [(one, (n,)) for one in (xp.fft.fftfreq, xp.fft.rfftfreq) for n in (1, 4, 5, 0, 200, 2000, 2.0, True)]
+        options: list[dict[str, Any]] = [{"dtype": dtype} for dtype in DTYPES_TO_MAKE] + [
+            {"copy": copies} for copies in (True, False, 1)
+        ]
+        options += [{"dtype": xp.float64, "copy": copies} for copies in (True, False)] + [
+            {"order": "C"},
+            {"device": None},
+        ]
+        for (function, given), named in itertools.product(cases, [{}, *options]):
+            expected, found = (
+                outcome(inspect.unwrap(function), list(given), named),
+                outcome(function, list(given), named),
+            )
+            assert found[:4] == expected[:4], (function, given, named)
+            assert found[4:] == expected[4:] or function is xp.empty, (function, given, named)
             if isinstance(found[0], type):
                 continue
-            ours, bodys = function(*given), inspect.unwrap(function)(*given)
-            assert getattr(ours, "_second", None) == getattr(bodys, "_second", None), given
+            ours, bodys = function(*given, **named), inspect.unwrap(function)(*given, **named)
+            assert (ours is given[0]) == (bodys is given[0])
+            assert named or getattr(ours, "_second", None) == getattr(bodys, "_second", None), given
             assert ours._native.strides == bodys._native.strides
-            assert not any(np.shares_memory(ours._native, one) for one in given if isinstance(one, np.ndarray))
+            shares = named.get("copy") is False
+            assert shares or not any(
+                np.shares_memory(ours._native, one) for one in given if isinstance(one, np.ndarray)
+            )
             if getattr(ours, "_second", None) is not None:
                 assert _memory.is_fit(ours._native)
 
@@ -353,7 +382,18 @@ def test_common_calls_give_what_their_bodies_give() -> None:
         (xp.where, (x < y, x, 0.0), {}), (xp.clip, (x, 1.5), {"max": y}), (xp.Array.__getitem__, (x, 1), {}),
         (xp.Array.__getitem__, (x, slice(1, None)), {}), (xp.unique_counts, (x,), {}), (xp.Array.__lt__, (x, 2), {}),
         (xp.reshape, (x, (3, 1)), {}), (xp.max, (x,), {"keepdims": True}), (xp.matmul, (x, y), {}),
-        (xp.add, (x, xp.ones(2)), {}), (xp.argsort, (x,), {"descending": True}),
+        (xp.add, (x, xp.ones(2)), {}), (xp.argsort, (x,), {"descending": True}), (xp.add, (1, x), {}),
+        (xp.where, (x < y, 1.0, 0.0), {}), (xp.where, (x < y, 1, 0.0), {}), (xp.where, (x < y, 1, 2**70), {}),
+        (xp.Array.__mul__, (x, np.float64(1.5)), {}), (xp.Array.__mul__, (x, np.float32(1.5)), {}),
+        (xp.multiply, (np.float64(1.5), x), {}), (xp.multiply, (np.int8(2), xp.asarray([1, 2])), {}),
+        (xp.multiply, (np.longdouble(2), x), {}), (xp.maximum, (2**70, xp.asarray([1])), {}), (xp.pow, (2, x), {}),
+        (xp.less, (2**70, xp.asarray([1])), {}), (xp.concat, ([np.ones(2), x],), {}),
+        (xp.stack, ((x, np.ones(3)),), {}),
+        (xp.concat, ([np.ones(2, dtype=">f8"), x],), {}), (xp.concat, ([np.ones(2), np.zeros(1)],), {}),
+        (xp.Array.__copy__, (x,), {}), (xp.Array.__array__, (x,), {"copy": True}), (xp.Array.__array__, (x, "f4"), {}),
+        (xp.Array.__array__, (x, None, None), {}), (xp.Array.__array__, (x,), {"dtype": None}),
+        (xp.Array.__iter__, (x,), {}), (xp.Array.__iter__, (xp.ones((2, 2)),), {}), (xp.Array.__iter__,
+        (xp.ones(()),), {}),
     ]  # fmt: skip
     for function, given, named in calls:
         expected = outcome(inspect.unwrap(function), list(given), named)
@@ -394,7 +434,7 @@ def test_the_automatic_choice_is_asked_from_the_limit_on(monkeypatch: pytest.Mon
 @is_built
 def test_nothing_is_held_when_a_call_is_over(request: pytest.FixtureRequest) -> None:
     x, y, b = xp.asarray([1.0, 2.0, 3.0]), xp.asarray([0.5, 2.0, 4.0]), xp.asarray([True, False, True])
-    h, m, written = np.ones(3), xp.eye(2), xp.asarray([1.0, 2.0, 3.0])
+    h, long, m, written = np.ones(3), np.ones(300), xp.eye(2), xp.asarray([1.0, 2.0, 3.0])
     calls: list[Callable[[], Any]] = [
         lambda: x + y, lambda: x + 1, lambda: x + 1.25, lambda: 2.5 - x, lambda: x**2, lambda: x + h, lambda: x[0],
         lambda: x[1:], lambda: x[b], lambda: xp.sum(x, axis=0, keepdims=True), lambda: xp.concat([x, y], axis=0),
@@ -407,12 +447,22 @@ def test_nothing_is_held_when_a_call_is_over(request: pytest.FixtureRequest) -> 
         lambda: outcome(operator.setitem, [written, 9, 1.0], {}), lambda: outcome(operator.iadd, [written, b * 1j], {}),
         lambda: xp.zeros(3), lambda: xp.ones((20, 20)), lambda: xp.full(3, 2.5), lambda: xp.asarray(h), lambda: m.T,
         lambda: xp.asarray([1.0, 2.0]), lambda: xp.asarray(2.5), lambda: outcome(xp.asarray, [[1.0, None]], {}),
-        lambda: xp.arange(300), lambda: outcome(xp.arange, [2**70], {}), lambda: xp.asarray(np.ones(300)),
+        lambda: xp.arange(300), lambda: outcome(xp.arange, [2**70], {}), lambda: xp.asarray(long),
         lambda: list(x), lambda: operator.setitem(m, 0, m[1]), lambda: operator.setitem(written, b, 2.0),
         lambda: np.exp(x), lambda: h + x, lambda: xp.linalg.svd(m), lambda: xp.unstack(x), lambda: xp.nonzero(x),
         lambda: xp.reshape(x, (3, 1)), lambda: xp.searchsorted(x, y, side="right"), lambda: x + xp.asarray(2),
+        lambda: xp.asarray([[1, 2], [3, 4]], dtype=xp.float32), lambda: xp.asarray(x, dtype=xp.float32, copy=True),
+        lambda: outcome(xp.asarray, [[300]], {"dtype": xp.int8}), lambda: xp.astype(x, xp.int64), lambda: copy.copy(x),
+        lambda: xp.zeros_like(x, dtype=xp.float32), lambda: xp.full_like(x, 2), lambda: xp.eye(3),
+        lambda: xp.full(3, 2),
+        lambda: xp.arange(3, dtype=xp.float32), lambda: outcome(xp.arange, [300], {"dtype": xp.int8}),
+        lambda: np.asarray(x),
+        lambda: np.float64(2) * x, lambda: x * np.float32(2), lambda: xp.where(b, 1.0, 0.0), lambda: xp.concat([h, x]),
+        lambda: xp.sort(x), lambda: xp.take(x, xp.asarray([0])), lambda: outcome(xp.take, [x, xp.asarray([9])], {}),
+        lambda: xp.fft.fftfreq(4), lambda: m[xp.asarray([0]), xp.asarray([1])], lambda: next(iter(x)),
+        lambda: xp.add(1, x),
     ]  # fmt: skip
-    held = [x._native, y._native, b._native, h, x._home, x, y, b]
+    held = [x._native, y._native, b._native, h, x._home, x, y, b, *map(np.dtype, "fdbl?")]
     gc.freeze()  # so that what is collected below is little
     request.addfinalizer(gc.unfreeze)
     for call in calls:

@@ -1,4 +1,7 @@
-"""Shortcuts of native functions give to the bit what these give, and answer nothing that they refuse."""
+"""Shortcuts of native functions give to the bit what these give.
+
+They answer nothing that these refuse.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ ODD: Final = [0.0, -0.0, np.inf, -np.inf, np.nan, 1.5, 1.5, -2.0, 300.0]
 
 
 def arrays(mask: int, shape: tuple[int, ...]) -> list[np.ndarray[Any, Any]]:
-    """One of each dtype that a shortcut takes, with values that sort, round and compare in odd ways."""
+    """One of each dtype, with values that sort and round in odd ways."""
     rng = np.random.default_rng(len(shape))
     values = rng.choice(ODD, shape)
     codes = [code for code in "".join(_CODES.values()) if mask >> np.dtype(code).num & 1]
@@ -33,7 +36,7 @@ def outcome(function: Any, given: tuple[Any, ...]) -> Any:
     """The results to the bit; None if it raises."""
     try:
         found = function(*given)
-    except Exception:
+    except Exception:  # noqa: BLE001 - that it does is what is compared
         return None
     parts = found if isinstance(found, tuple) else (found,)
     return [(type(one), one.dtype, one.shape, np.asarray(one).tobytes()) for one in parts]

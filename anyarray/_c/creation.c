@@ -523,6 +523,14 @@ quick_arange(Call *call, PyObject *const *args, Py_ssize_t given, PyObject *keyw
     if (step == 0 || (wanted == NULL && !are_defaults_usual()) || !is_made_in_numpy()) {
         return leave();
     }
+    if (wanted != NULL) {
+        PyArray_Descr *dtype = dtype_for(wanted);
+        int counts = dtype != NULL && (PyTypeNum_ISINTEGER(dtype->type_num) || PyTypeNum_ISFLOAT(dtype->type_num));
+        Py_XDECREF(dtype);
+        if (!counts) {
+            return leave();
+        }
+    }
     long long span = step > 0 ? stop - start : start - stop, stride = step > 0 ? step : -step;
     npy_intp length = span > 0 ? (npy_intp)((span + stride - 1) / stride) : 0;
     if (length * 8 >= house.modest) {
@@ -537,4 +545,29 @@ quick_arange(Call *call, PyObject *const *args, Py_ssize_t given, PyObject *keyw
         numbers[i] = start + i * step;
     }
     return converted(made, wanted);
+}
+
+/* `fftfreq` and `rfftfreq` of few samples, one unit of time apart. */
+PyObject *
+quick_frequencies(Call *call, PyObject *const *args, Py_ssize_t given, PyObject *keywords)
+{
+    if (given != 1 || (keywords != NULL && PyTuple_GET_SIZE(keywords)) || Py_TYPE(args[0]) != &PyLong_Type) {
+        return NULL;
+    }
+    Py_ssize_t samples = PyLong_AsSsize_t(args[0]);
+    if (samples < 1 || samples * 8 >= house.modest || samples > house.modest || !are_defaults_usual()
+        || !is_made_in_numpy()) {
+        return leave();
+    }
+    int is_half = call->sign == 'r';
+    npy_intp length = is_half ? samples / 2 + 1 : samples;
+    PyObject *made = few(1, &length, PyArray_DescrFromType(NPY_DOUBLE), length * 8, 0);
+    if (made == NULL) {
+        return leave();
+    }
+    double *at = PyArray_DATA((PyArrayObject *)made), unit = 1.0 / (double)samples;
+    for (npy_intp i = 0; i < length; i++) {
+        at[i] = (double)(is_half || i < (samples + 1) / 2 ? i : i - samples) * unit;
+    }
+    return created(made);
 }

@@ -47,6 +47,31 @@ index_of(PyObject *key)
     return is_index && PyArray_SIZE((PyArrayObject *)native) < house.large ? native : NULL;
 }
 
+/* A tuple of basic keys and Arrays of signed integers, with their native arrays: a new reference, or NULL. */
+static PyObject *
+mixed(PyObject *key, PyObject *home)
+{
+    PyObject *made = PyTuple_New(PyTuple_GET_SIZE(key));
+    for (Py_ssize_t i = 0; made != NULL && i < PyTuple_GET_SIZE(key); i++) {
+        PyObject *one = PyTuple_GET_ITEM(key, i);
+        if (Py_TYPE(one) == house.array) {
+            one = field(one, house.home_at) == home ? index_of(one) : NULL;
+            if (one != NULL && PyArray_DESCR((PyArrayObject *)one)->type_num == NPY_BOOL) {
+                one = NULL;
+            }
+        }
+        else if (!is_basic(one)) {
+            one = NULL;
+        }
+        if (one == NULL) {
+            Py_CLEAR(made);
+            break;
+        }
+        PyTuple_SET_ITEM(made, i, Py_NewRef(one));
+    }
+    return made == NULL ? leave() : made;
+}
+
 /* `x[key]` of NumPy's memory, with a key that NumPy takes as it is. */
 PyObject *
 quick_item(Call *call, PyObject *const *args, Py_ssize_t given, PyObject *keywords)
@@ -60,17 +85,28 @@ quick_item(Call *call, PyObject *const *args, Py_ssize_t given, PyObject *keywor
         || !stays(home, &by_size)) {
         return NULL;
     }
+    if (PyArray_Check(key)) {
+        return NULL;
+    }
     if (Py_TYPE(key) == house.array) {
         if (field(key, house.home_at) != home || (key = index_of(key)) == NULL) {
             return NULL;
         }
     }
-    else if (!are_basic(key)) {
+    int is_mixed = Py_TYPE(key) == &PyTuple_Type && !are_basic(key);
+    if (!is_mixed && !PyArray_CheckExact(key) && !are_basic(key)) {
         return NULL;
     }
     Py_INCREF(home);
     Py_INCREF(native);
-    Py_INCREF(key);
+    if (!is_mixed) {
+        Py_INCREF(key);
+    }
+    else if ((key = mixed(key, home)) == NULL) {
+        Py_DECREF(native);
+        Py_DECREF(home);
+        return NULL;
+    }
     PyObject *found = PyObject_GetItem(native, key);
     Py_DECREF(key);
     Py_DECREF(native);
@@ -276,4 +312,73 @@ quick_view(Call *call, PyObject *const *args, Py_ssize_t given, PyObject *keywor
     }
     PyArray_CLEARFLAGS((PyArrayObject *)view, NPY_ARRAY_WRITEABLE);
     return view;
+}
+
+/* The elements of an ndarray along its first axis, as Arrays. */
+typedef struct {
+    PyObject_HEAD
+    PyObject *native;
+    Py_ssize_t at;
+} Elements;
+
+static PyObject *
+elements_next(PyObject *self)
+{
+    Elements *elements = (Elements *)self;
+    if (elements->at >= PyArray_DIM((PyArrayObject *)elements->native, 0)) {
+        return NULL;
+    }
+    PyObject *one = PySequence_GetItem(elements->native, elements->at++);
+    return one == NULL ? NULL : wrap(one, house.numpy);
+}
+
+static PyObject *
+elements_left(PyObject *self, PyObject *unused)
+{
+    Elements *elements = (Elements *)self;
+    return PyLong_FromSsize_t(PyArray_DIM((PyArrayObject *)elements->native, 0) - elements->at);
+}
+
+static void
+elements_dealloc(PyObject *self)
+{
+    Py_DECREF(((Elements *)self)->native);
+    Py_TYPE(self)->tp_free(self);
+}
+
+static PyMethodDef elements_methods[] = {
+    {"__length_hint__", elements_left, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+PyTypeObject ElementsType = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "anyarray._speedups.Elements",
+    .tp_basicsize = sizeof(Elements),
+    .tp_dealloc = elements_dealloc,
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .tp_iter = PyObject_SelfIter,
+    .tp_iternext = elements_next,
+    .tp_methods = elements_methods,
+};
+
+/* `iter(x)` of an Array in NumPy, which keeps the values that it has now. */
+PyObject *
+quick_iter(Call *call, PyObject *const *args, Py_ssize_t given, PyObject *keywords)
+{
+    if (given != 1 || (keywords != NULL && PyTuple_GET_SIZE(keywords)) || Py_TYPE(args[0]) != house.array
+        || field(args[0], house.home_at) != house.numpy || PyDict_Size(house.read_apart)) {
+        return NULL;
+    }
+    PyObject *native = field(args[0], house.native_at);
+    if (native == NULL || !PyArray_CheckExact(native) || PyArray_NDIM((PyArrayObject *)native) == 0) {
+        return NULL;
+    }
+    Elements *elements = PyObject_New(Elements, &ElementsType);
+    if (elements == NULL) {
+        return leave();
+    }
+    elements->native = Py_NewRef(native);
+    elements->at = 0;
+    return (PyObject *)elements;
 }

@@ -120,7 +120,7 @@ quick_of(const char *kind, int *takes_parameters)
         {"item", quick_item, 0}, {"write", quick_write, 0}, {"ufunc", quick_ufunc, 0},   {"fill", quick_fill, 0},
         {"transpose", quick_transpose, 0}, {"asarray", quick_asarray, 0}, {"arange", quick_arange, 0},
         {"like", quick_like, 0}, {"eye", quick_eye, 0},     {"astype", quick_astype, 0}, {"copy", quick_copy, 0},
-        {"view", quick_view, 0},
+        {"view", quick_view, 0},     {"iter", quick_iter, 0},      {"frequencies", quick_frequencies, 0},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (strcmp(kind, rows[i].kind) == 0) {
@@ -299,7 +299,7 @@ PyMODINIT_FUNC
 PyInit__speedups(void)
 {
     import_array();
-    if (!prepare_house() || PyType_Ready(&CallType) < 0) {
+    if (!prepare_house() || PyType_Ready(&CallType) < 0 || PyType_Ready(&ElementsType) < 0) {
         return NULL;
     }
     PyObject *module = PyModule_Create(&definition);

@@ -175,13 +175,14 @@ int are_integers(PyObject *value);
 Quick quick_call, quick_join, quick_update, quick_ufunc;
 
 /* elements.c */
-Quick quick_item, quick_write, quick_transpose, quick_copy, quick_view;
+Quick quick_item, quick_write, quick_transpose, quick_view, quick_iter;
+extern PyTypeObject ElementsType;
 
 #define FEW 1000 /* elements up to which shortcuts are the same, as `backends._shortcut` says */
 #define ALIGNMENT 64 /* bytes, as `_memory` says */
 
 /* creation.c */
-Quick quick_fill, quick_like, quick_eye, quick_asarray, quick_astype, quick_arange;
+Quick quick_fill, quick_like, quick_eye, quick_asarray, quick_astype, quick_copy, quick_arange, quick_frequencies;
 PyArray_Descr *dtype_for(PyObject *given);
 int are_defaults_usual(void);
 PyObject *allocate(int ndim, npy_intp *dims, PyArray_Descr *dtype, npy_intp size, int is_zero);

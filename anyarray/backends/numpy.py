@@ -861,6 +861,7 @@ def matrix_power(x: Native, n: int, /) -> Native:
     return np.linalg.matrix_power(_floating(x), n)
 
 
+@shortcut(np.linalg.matrix_rank, "fc", axes=2)
 def matrix_rank(x: Native, /, *, rtol: Any = None) -> Native:
     return np.linalg.matrix_rank(_floating(matrices(x)), rtol=rtol)
 
@@ -869,6 +870,13 @@ def pinv(x: Native, /, *, rtol: Any = None) -> Native:
     return np.linalg.pinv(_without_infinity(_floating(x)), rtol=rtol)
 
 
+def _decomposed(x: Native) -> tuple[Native, Native, Native]:
+    if not math.isfinite(np.vdot(x, x)):  # in a third of the time of looking at each
+        raise ValueError("`svd` looks closer")
+    return np.linalg.svd(x)
+
+
+@shortcut(_decomposed, "f", axes=2)
 def svd(x: Native, /, *, full_matrices: bool = True) -> tuple[Native, Native, Native]:
     return np.linalg.svd(_without_infinity(x), full_matrices)
 

@@ -24,6 +24,7 @@ from typing import Literal
 from anyarray import _choice, _dispatch, _dtypes, _errors
 from anyarray._array import AnyArray, Array
 from anyarray._backend import Backend
+from anyarray._compiled import quick_own
 from anyarray._declaration import declare
 from anyarray._dispatch import dispatch
 from anyarray._dtypes import DTypeLike
@@ -308,6 +309,7 @@ def rfftn(
 
 
 @declare
+@quick_own("frequencies")
 def fftfreq(n: int, /, *, d: float = 1.0, dtype: DTypeLike | None = None, device: Backend | str | None = None) -> Array:
     """Frequencies of a transform of length `n`, in cycles per unit of `d`.
 
@@ -324,6 +326,7 @@ def fftfreq(n: int, /, *, d: float = 1.0, dtype: DTypeLike | None = None, device
 
 
 @declare
+@quick_own("frequencies")
 def rfftfreq(
     n: int, /, *, d: float = 1.0, dtype: DTypeLike | None = None, device: Backend | str | None = None
 ) -> Array:
