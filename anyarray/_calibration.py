@@ -63,8 +63,11 @@ MISSING: Final = 5.0
 """The doubt where nothing was measured that could be."""
 UNCONFIRMED: Final = 0.3
 """The doubt in what one visit alone says, beside the logarithm of how many times slower than expected it is."""
-UNVISITED: Final = 3.0
-"""The doubt in a cell that was not visited: so much as if it were twenty times as slow as expected."""
+UNVISITED: Final = 1.6
+"""The doubt in a cell that was not visited: so much as if one visit said that it is four times as slow as expected.
+
+What was measured in a busy spell misleads more than what was not measured, for which other cells stand.
+"""
 NEVER_WON: Final = _cost.DECIDING / 2
 """Seconds in NumPy up to which a cell decides nothing, as next to nothing can be won."""
 STEEP: Final = 1.5

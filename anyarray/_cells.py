@@ -8,6 +8,7 @@ function needs, and of dtypes that it takes; what cannot follow from a declarati
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
@@ -264,30 +265,38 @@ class Cell:
 def cells(largest: int) -> list[Cell]:
     """All cells up to some size, in the order in which they are measured.
 
-    Small sizes of every class come first, the other functions last, of float64 before float32. A run that is cut short,
-    as on a slow machine, takes those for what they are at the other width, or for the first of their class; cut
-    shorter, it lacks large sizes. What tells of each other, sizes and widths of a class, lies seconds apart.
+    Small sizes of every class come first, then the other functions of the classes whose functions differ most, as they
+    are wanted where a library is slow to import, too; then large sizes, and last the functions that differ less. Of
+    others float64 comes before float32. A run that is cut short, as on a slow machine, takes those for what they are at
+    the other width, or for the first of their class; cut shorter, it lacks large sizes. What tells of each other, sizes
+    and widths of a class, lies seconds apart.
     """
     firsts = [
-        Cell(kind, width, size)
+        [
+            Cell(kind, width, size)
+            for width in _cost.WIDTHS
+            for kind in (*_cost.CLASSES, FUSED)
+            for size in sizes(kind)[rank : rank + 1]
+            if size <= largest
+        ]
         for rank in range(len(LONG))
-        for width in _cost.WIDTHS
-        for kind in (*_cost.CLASSES, FUSED)
-        for size in sizes(kind)[rank : rank + 1]
-        if size <= largest
     ]
+    order = list(_cost.CLASSES)
     others = [
         Cell(kind, width, sizes(kind)[COMPARED], name)
         for width in _cost.WIDTHS[::-1]
-        for name, kind in sorted(_cost.class_of.items(), key=lambda row: _differs_most(row[1]))
+        for name, kind in sorted(_cost.class_of.items(), key=lambda row: order.index(row[1]))
         if name != _cost.CLASSES[kind].first and not declarations[name].alike
     ]
-    return firsts + others
+    differing = [cell for cell in others if cell.kind in DIFFERING]
+    the_same = [cell for cell in others if cell.kind not in DIFFERING]
+    return [*itertools.chain(*firsts[:LARGE]), *differing, *itertools.chain(*firsts[LARGE:]), *the_same]
 
 
-def _differs_most(kind: str) -> int:
-    """Where a class stands among those whose functions differ most."""
-    return -1 if kind == "transcendental" else list(_cost.CLASSES).index(kind)
+DIFFERING: Final = ("transcendental",)
+"""The classes whose functions differ most."""
+LARGE: Final = 4
+"""Which of the sizes of their class are large from there on."""
 
 
 def alike(function: str) -> list[str]:
