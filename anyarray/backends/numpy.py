@@ -841,10 +841,13 @@ def outer(x1: Native, x2: Native, /) -> Native:
     return np.outer(x1, x2)
 
 
-# Those of NumPy, by position: words take it 0.2 us.
+# Those of NumPy, which take 0.2 us less without words.
+_vecdot: Final[Callable[..., Native]] = np.vecdot  # whose annotations leave `axis` out
+
+
 @shortcut(np.vecdot, "biufc", "biufc")
 def vecdot(x1: Native, x2: Native, /, *, axis: int = -1) -> Native:
-    return np.vecdot(x1, x2, axis=axis)
+    return _vecdot(x1, x2, axis=axis)
 
 
 @shortcut(np.linalg.qr, "fc", axes=2)
