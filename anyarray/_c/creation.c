@@ -104,13 +104,6 @@ is_plain(PyArray_Descr *dtype)
     return PyTypeNum_ISNUMBER(dtype->type_num) || dtype->type_num == NPY_BOOL;
 }
 
-/* NumPy's number for the dtype of a Python number; -1 for anything else. */
-static int
-type_of_number(PyTypeObject *kind)
-{
-    return kind == &PyFloat_Type ? NPY_DOUBLE : kind == &PyLong_Type ? NPY_INT64 : kind == &PyBool_Type ? NPY_BOOL : -1;
-}
-
 /* The keywords `dtype` and `copy`, NULL where they are left out or None; false if there are others. */
 static int
 read_options(PyObject *const *args, Py_ssize_t given, PyObject *keywords, PyObject **dtype, PyObject **copy)
@@ -136,9 +129,9 @@ fills(PyObject *value, PyArray_Descr *dtype)
                               : type == NPY_INT64 ? PyTypeNum_ISNUMBER(dtype->type_num) : type == dtype->type_num;
 }
 
-/* A free Array of few elements in memory of its own: zero, of one value, or as it comes. Takes the reference to the dtype.
+/* A free Array of few elements in memory of its own: zero, of one value, or as it comes.
 
-The first letter of the function tells which. */
+The first letter of the function tells which. Takes the reference to the dtype. */
 static PyObject *
 filled(int letter, int ndim, npy_intp *dims, PyArray_Descr *dtype, npy_intp size, PyObject *value)
 {
@@ -327,7 +320,8 @@ converted(PyObject *made, PyObject *wanted)
         && (!PyTypeNum_ISINTEGER(dtype->type_num) || came == NPY_BOOL
             || (came == NPY_INT64 && are_within(numbers, dtype)))) {
         npy_intp size = PyArray_SIZE(numbers) * PyDataType_ELSIZE(dtype);
-        cast = few(PyArray_NDIM(numbers), PyArray_DIMS(numbers), (PyArray_Descr *)Py_NewRef((PyObject *)dtype), size, 0);
+        Py_INCREF(dtype);
+        cast = few(PyArray_NDIM(numbers), PyArray_DIMS(numbers), dtype, size, 0);
         if (cast != NULL && PyArray_CopyInto((PyArrayObject *)cast, numbers) < 0) {
             Py_CLEAR(cast);
         }
@@ -346,7 +340,8 @@ put_all(char **at, npy_intp step, int type, PyTypeObject *kind, PyObject *nest, 
         *at += step;
         return is_put;
     }
-    if ((Py_TYPE(nest) != &PyList_Type && Py_TYPE(nest) != &PyTuple_Type) || PySequence_Fast_GET_SIZE(nest) != dims[0]) {
+    if ((Py_TYPE(nest) != &PyList_Type && Py_TYPE(nest) != &PyTuple_Type)
+        || PySequence_Fast_GET_SIZE(nest) != dims[0]) {
         return 0;
     }
     for (npy_intp i = 0; i < dims[0]; i++) { /* nothing that is called here can cut it */

@@ -51,17 +51,22 @@ constant(Call *call, PyObject *value, PyObject *home, PyObject *beside)
 static PyObject *
 alone(PyObject *value)
 {
-    PyTypeObject *kind = Py_TYPE(value);
-    int type = kind == &PyFloat_Type ? NPY_DOUBLE : kind == &PyLong_Type ? NPY_INT64 : kind == &PyBool_Type ? NPY_BOOL : -1;
+    int type = type_of_number(Py_TYPE(value));
     if (type < 0 || !are_defaults_usual()) {
-        leave();
-        return NULL;
+        return leave();
     }
     PyObject *made = PyArray_ZEROS(0, NULL, type, 0);
     if (made != NULL && PyArray_FillWithScalar((PyArrayObject *)made, value) < 0) {
         Py_CLEAR(made);
     }
     return made == NULL ? leave() : made;
+}
+
+/* Whether an ndarray has a dtype that Arrays have, of this machine's byte order; an error is left behind. */
+static inline int
+has_dtype(PyObject *home, PyArrayObject *array)
+{
+    return PyDict_Contains(field(home, house.dtypes_at), (PyObject *)PyArray_DESCR(array)) == 1;
 }
 
 /* Whether a scalar of NumPy's may stand for one of two arrays. */
@@ -390,8 +395,7 @@ quick_call(Call *call, PyObject *const *args, Py_ssize_t given, PyObject *keywor
         }
         else if (PyArray_CheckExact(value)) {
             int may_be = call->takes_ndarrays || (call->gives_new_memory && call->array_count == 2);
-            PyObject *dtype = (PyObject *)PyArray_DESCR((PyArrayObject *)value);
-            if (!may_be || home != house.numpy || PyDict_Contains(field(home, house.dtypes_at), dtype) != 1) {
+            if (!may_be || home != house.numpy || !has_dtype(home, (PyArrayObject *)value)) {
                 leave();
                 goto done;
             }
@@ -488,8 +492,7 @@ quick_join(Call *call, PyObject *const *args, Py_ssize_t given, PyObject *keywor
             native = field(one, house.native_at);
             here = field(one, house.home_at);
         }
-        else if (call->takes_ndarrays && PyArray_CheckExact(one)
-                 && PyDict_Contains(field(here, house.dtypes_at), (PyObject *)PyArray_DESCR((PyArrayObject *)one)) == 1) {
+        else if (call->takes_ndarrays && PyArray_CheckExact(one) && has_dtype(here, (PyArrayObject *)one)) {
             is_borrowed = 1;
         }
         else {

@@ -187,7 +187,8 @@ configure(PyObject *module, PyObject *args, PyObject *kwargs)
         return NULL;
     }
     if (!(find(array, "_native", &house.native_at) && find(array, "_home", &house.home_at)
-          && find(array, "_second", &house.second_at) && find(array, "_account", &house.account_at) && find(dtype, "dtype", &house.dtype_at)
+          && find(array, "_second", &house.second_at) && find(array, "_account", &house.account_at)
+          && find(dtype, "dtype", &house.dtype_at)
           && find(home, "backend", &house.backend_at) && find(home, "constants", &house.constants_at)
           && find(home, "dtypes", &house.dtypes_at) && find(home, "powers", &house.powers_at)
           && find(home, "placed", &house.placed_at) && find(choice, "backend", &house.chosen_at)

@@ -152,6 +152,13 @@ is_scalar(PyObject *value)
     return kind == &PyFloat_Type || kind == &PyLong_Type || kind == &PyBool_Type || kind == &PyComplex_Type;
 }
 
+/* NumPy's number for the dtype of a Python number; -1 for anything else. */
+static inline int
+type_of_number(PyTypeObject *kind)
+{
+    return kind == &PyFloat_Type ? NPY_DOUBLE : kind == &PyLong_Type ? NPY_INT64 : kind == &PyBool_Type ? NPY_BOOL : -1;
+}
+
 static inline int
 is_home(PyObject *home)
 {
