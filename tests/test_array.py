@@ -51,6 +51,14 @@ def test_eye_is_numpy_s_for_all_small_shapes_and_diagonals() -> None:
             assert got.tolist() == wanted.tolist(), (rows, columns, k)
 
 
+@pytest.mark.usefixtures("backend")
+@pytest.mark.parametrize("k", [2**81, -(2**81), 2**40, -(2**31)])
+def test_a_diagonal_beyond_all_integers_of_a_library_is_empty(k: int) -> None:
+    for shape in ((2, 3), (30, 40)):
+        assert xp.eye(*shape, k=k).shape == shape
+        assert not xp.any(xp.eye(*shape, k=k) != 0)
+
+
 def test_the_namespace_is_anyarray() -> None:
     assert xp.ones(2).__array_namespace__() is xp
     assert xp.ones(2).__array_namespace__(api_version="2025.12") is xp
