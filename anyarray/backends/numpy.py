@@ -842,7 +842,7 @@ def outer(x1: Native, x2: Native, /) -> Native:
 
 
 # Those of NumPy, which take 0.2 us less without words.
-_vecdot: Final[Callable[..., Native]] = np.vecdot  # whose annotations leave `axis` out
+_vecdot: Callable[..., Native] = np.vecdot  # whose annotations leave `axis` out
 
 
 @shortcut(np.vecdot, "biufc", "biufc")
