@@ -96,7 +96,7 @@ def traced(call: Call, function: str, library: str, compiler: Callable[..., Any]
 
 @pytest.mark.parametrize("compiler", ["its own", "xp.jit"])
 @pytest.mark.parametrize("function", sorted(CASES.keys() - NO_ARRAYS))
-@hypothesis.settings(max_examples=3)
+@hypothesis.settings(max_examples=2)
 @given(data=st.data())
 def test_a_function_gives_the_same_inside_a_trace(
     framework: str, function: str, compiler: str, data: st.DataObject
@@ -114,7 +114,7 @@ def test_a_function_gives_the_same_inside_a_trace(
 
 
 @pytest.mark.parametrize("function", sorted(CASES.keys() - NO_ARRAYS - {"unstack"}))
-@hypothesis.settings(max_examples=3)
+@hypothesis.settings(max_examples=2)
 @given(data=st.data())
 def test_a_function_gives_the_same_of_arrays_whose_lengths_a_trace_does_not_know(
     function: str, data: st.DataObject

@@ -125,9 +125,7 @@ REDUCED: Final[dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("values", ["real", "whole", "zeros", "special"])
-@pytest.mark.parametrize(
-    ("shape", "length"), [((40, 30), 1), ((40, 30), 8), ((40, 30), 11), ((1200,), 3), ((1200,), 16)]
-)
+@pytest.mark.parametrize(("shape", "length"), [((40, 30), 1), ((40, 30), 11), ((1200,), 16)])
 @pytest.mark.parametrize("function", REDUCED)
 def test_short_rows_are_reduced_as_by_numpy(
     function: str, shape: tuple[int, ...], length: int, values: str, backend: xp.Backend
@@ -262,7 +260,7 @@ def test_long_rows_are_ordered_along_any_axis(axis: int) -> None:
     same(xp.argsort(xp.asarray(values), axis=axis), np.argsort(values, axis=axis, stable=True))
 
 
-@pytest.mark.parametrize("length", [1, 2, 3, 8, 31, 32, 33, 1000, 70_000])
+@pytest.mark.parametrize("length", [1, 3, 32, 33, 70_000])
 @pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "int64", "int32", "int8", "uint64"])
 def test_places_in_a_sorted_table_are_numpys(dtype: str, length: int) -> None:
     random = np.random.default_rng(7)
@@ -306,7 +304,7 @@ def test_square_roots_as_powers_are_those_of_the_standard(exponents: str, backen
         (dtype, shape)
         for shape in [(5000,), (300, 300), (900, 8), (8, 900), (9, 9, 70), (70, 70, 4), (2500, 2), (1, 4000)]
         for dtype in ["float64", "float32", "float16", "int64", "int8", "uint32", "bool", "complex64"]
-        if len(shape) < 3 or dtype in ("float64", "float16", "int8")
+        if dtype in ("float64", "int8") or shape in [(5000,), (300, 300)]
     ],
 )
 def test_running_results_are_numpys(dtype: str, shape: tuple[int, ...], backend: xp.Backend) -> None:

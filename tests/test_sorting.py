@@ -62,7 +62,7 @@ def test_the_place_of_the_greatest_is_numpys(
     for axis in (None, *range(len(shape))):
         expected = getattr(np, function)(values, axis=axis)
         ways = [getattr(xp, function)]
-        if dtype in ("float64", "bfloat16"):
+        if dtype == ("bfloat16" if function == "argmin" else "float64"):
             ways.append(xp.jit(ways[0], static_argnames="axis"))
         for called in ways:
             found = called(x, axis=axis)
