@@ -835,7 +835,7 @@ _dispatch.scope.update(Array=Array, new=_new)
 _compiled.configure(Array, _protocols.UFUNCS, _dispatch.OPERANDS)
 for _method, _kind in (
     ("__getitem__", "item"), ("__setitem__", "write"), ("__array_ufunc__", "ufunc"), ("__copy__", "copy"),
-    ("__array__", "view"), ("__iter__", "iter"),
+    ("__array__", "view"), ("__iter__", "iter"), ("__divmod__", "divmod"),
 ):  # fmt: skip
     setattr(Array, _method, quick_own(_kind)(getattr(Array, _method)))
 for _attribute in ("T", "mT"):

@@ -73,8 +73,8 @@ def quick(body: F, declaration: Declaration, *, is_update: bool = False) -> F:
 def quick_own(kind: str) -> Callable[[F], F]:
     """Give a function with a body of its own a compiled call.
 
-    Its kind is item, write, ufunc, transpose, copy, view or iter, which are methods of Array, or fill, like, eye,
-    asarray, astype, arange or frequencies.
+    Its kind is item, write, ufunc, transpose, copy, view, iter or divmod, which are methods of Array, or fill,
+    like, eye, asarray, import, astype, arange or frequencies, or result_type or can_cast.
     """
 
     def decorated(function: F) -> F:

@@ -18,6 +18,7 @@ import sysconfig
 import threading
 import weakref
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Final
 
@@ -146,7 +147,7 @@ def told(found: Any) -> Any:
     if isinstance(found, np.ndarray):
         return found.dtype, found.shape, found.flags.writeable, found.tobytes()
     if not isinstance(found, xp.Array):
-        return found
+        return type(found), found
     return found.dtype, found.shape, found._home, type(found._native), np.asarray(found).tobytes()
 
 
@@ -225,6 +226,63 @@ def test_a_write_gives_what_its_body_gives(shape: tuple[int, ...], dtype: str) -
         own, again = xp.asarray(host), xp.asarray(host)
         assert outcome(method, [own, key, value], {}) == outcome(inspect.unwrap(method), [again, key, value], {})
         assert told(own) == told(again), (key, value)
+
+
+@is_built
+@pytest.mark.parametrize("size", [500, 501, 900, 999, 1000])
+def test_a_write_of_some_hundred_elements_gives_what_its_body_gives(size: int) -> None:
+    method, draws = xp.Array.__setitem__, np.random.default_rng(size)
+    host, other = draws.standard_normal((2, size))
+    mask, places = host > 0, draws.integers(-size, size, size)
+    every = [..., slice(None), slice(None, None, -1), xp.asarray(mask), xp.asarray(places), slice(3, None)]
+    values = [1.0, 2, xp.asarray(other), xp.asarray(other[mask]), xp.asarray(other[3:]), xp.asarray(other[:9]), 1j]
+    for key, value in itertools.product(every, values):
+        own, again = xp.asarray(host), xp.asarray(host)
+        assert outcome(method, [own, key, value], {}) == outcome(inspect.unwrap(method), [again, key, value], {})
+        assert told(own) == told(again), (key, value)
+
+
+def test_threads_that_write_by_masks_to_one_array_lose_no_write() -> None:
+    x, last = xp.zeros(960), 150
+    masks = [xp.asarray(np.arange(960) % 6 == i) for i in range(6)]
+
+    def write(mask: xp.Array) -> None:
+        for i in range(last + 1):
+            x[mask] = float(i)
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        with ThreadPoolExecutor(6) as pool:
+            list(pool.map(write, masks))
+    finally:
+        sys.setswitchinterval(interval)
+    assert xp.unique_values(x).tolist() == [last]
+
+
+@is_built
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64"])
+def test_divmod_of_two_arrays_is_that_of_each(dtype: str) -> None:
+    draws = np.random.default_rng(3)
+    special = [0.0, -0.0, np.inf, -np.inf, np.nan, 1.5, -2.0, 3e38, 5e-324, 7.0, 0.1]
+    for i in range(200):
+        pair = (
+            draws.standard_normal((2, 30)) * 10.0 ** draws.integers(-5, 9) if i % 2 else draws.choice(special, (2, 30))
+        )
+        x, y = (xp.asarray(a.astype(dtype)) for a in pair)
+        assert outcome(divmod, [x, y], {}) == outcome(lambda x, y: (x // y, x % y), [x, y], {})
+        assert outcome(divmod, [x, y[:1]], {}) == outcome(lambda x, y: (x // y, x % y), [x, y[:1]], {})
+
+
+def test_dtypes_and_arrays_promote_as_the_bodies_say() -> None:
+    dtypes = [*xp.__array_namespace_info__().dtypes().values(), xp.bfloat16]
+    arrays = [xp.ones(2, dtype=one) for one in dtypes[:-1]] + [xp.ones((), dtype="float32")[...]]
+    for function in (xp.result_type, xp.can_cast):
+        for given in itertools.product([*dtypes, *arrays, "int8", 1.0], [*dtypes, *arrays, np.float32]):
+            assert outcome(function, list(given), {}) == outcome(inspect.unwrap(function), list(given), {}), given
+    for given in itertools.product(dtypes, repeat=3):
+        assert xp.result_type(*given) is inspect.unwrap(xp.result_type)(*given)
 
 
 @is_built
@@ -460,7 +518,8 @@ def test_nothing_is_held_when_a_call_is_over(request: pytest.FixtureRequest) -> 
         lambda: np.float64(2) * x, lambda: x * np.float32(2), lambda: xp.where(b, 1.0, 0.0), lambda: xp.concat([h, x]),
         lambda: xp.sort(x), lambda: xp.take(x, xp.asarray([0])), lambda: outcome(xp.take, [x, xp.asarray([9])], {}),
         lambda: xp.fft.fftfreq(4), lambda: m[xp.asarray([0]), xp.asarray([1])], lambda: next(iter(x)),
-        lambda: xp.add(1, x),
+        lambda: xp.add(1, x), lambda: divmod(x, y), lambda: xp.from_dlpack(h), lambda: xp.result_type(x, xp.float32, b),
+        lambda: xp.can_cast(x, xp.float32), lambda: outcome(xp.result_type, [x, 1.0, "float32"], {}),
     ]  # fmt: skip
     held = [x._native, y._native, b._native, h, x._home, x, y, b, *map(np.dtype, "fdbl?")]
     gc.freeze()  # so that what is collected below is little

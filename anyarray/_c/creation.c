@@ -98,12 +98,6 @@ dtype_for(PyObject *given)
 
 #define FEW_AXES 8
 
-static int
-is_plain(PyArray_Descr *dtype)
-{
-    return PyTypeNum_ISNUMBER(dtype->type_num) || dtype->type_num == NPY_BOOL;
-}
-
 /* The keywords `dtype` and `copy`, NULL where they are left out or None; false if there are others. */
 static int
 read_options(PyObject *const *args, Py_ssize_t given, PyObject *keywords, PyObject **dtype, PyObject **copy)
@@ -474,6 +468,17 @@ quick_asarray(Call *call, PyObject *const *args, Py_ssize_t given, PyObject *key
         return leave();
     }
     return converted(made, wanted);
+}
+
+/* `from_dlpack` of an Array or an ndarray, which are taken as `asarray` takes them. */
+PyObject *
+quick_import(Call *call, PyObject *const *args, Py_ssize_t given, PyObject *keywords)
+{
+    if (given != 1 || (keywords != NULL && PyTuple_GET_SIZE(keywords))
+        || (Py_TYPE(args[0]) != house.array && !PyArray_CheckExact(args[0]))) {
+        return NULL;
+    }
+    return quick_asarray(call, args, given, keywords);
 }
 
 /* `astype` of few elements in NumPy. */

@@ -154,9 +154,6 @@ is_of_one(PyObject *key, PyArrayObject *array)
     return PyTuple_GET_SIZE(key) == PyArray_NDIM(array) && are_integers(key);
 }
 
-/* Elements that NumPy copies without giving other threads a turn. */
-#define UNINTERRUPTED 500
-
 /* Give an Array a copy of the part of another that it is, as for x[0] = x[1]; see `_ownership.separate`.
 
 Takes the reference to its native array, and gives one to the new one; NULL with an error. */
@@ -194,7 +191,7 @@ written(PyObject *value, PyArrayObject *to, PyObject *home)
         return PyArray_IsScalar(native, Generic) && Py_TYPE(native) == dtype->typeobj ? Py_NewRef(native) : NULL;
     }
     PyArrayObject *array = (PyArrayObject *)native;
-    if (PyArray_DESCR(array) != dtype || PyArray_SIZE(array) > UNINTERRUPTED) {
+    if (PyArray_DESCR(array) != dtype || PyArray_SIZE(array) >= FEW) {
         return NULL;
     }
     if (native == (PyObject *)to) {
@@ -210,18 +207,20 @@ written(PyObject *value, PyArrayObject *to, PyObject *home)
 static int
 is_of_few(PyObject *key, PyArrayObject *array)
 {
-    if (PyArray_SIZE(array) <= UNINTERRUPTED || is_of_one(key, array)) {
+    if (PyArray_SIZE(array) < FEW || is_of_one(key, array)) {
         return 1;
     }
     PyObject *part = PyArray_Check(key) ? NULL : PyObject_GetItem((PyObject *)array, key);
-    int is_few = part != NULL && size_of(part) <= UNINTERRUPTED;
+    int is_few = part != NULL && size_of(part) < FEW;
     Py_XDECREF(part);
     return is_few;
 }
 
 /* `x[key] = value` of few elements of NumPy's, in memory that nobody else holds; see `_ownership`.
 
-No other thread has a turn from when that is asked until it is written, so no lock is taken. */
+No other thread has a turn from when that is asked until NumPy copies, so no lock is taken. NumPy may let others run
+then. Who writes to the Array meanwhile finds that it is not alone, and gives it other memory: then all is written again,
+by Python. */
 PyObject *
 quick_write(Call *call, PyObject *const *args, Py_ssize_t given, PyObject *keywords)
 {
@@ -260,12 +259,14 @@ quick_write(Call *call, PyObject *const *args, Py_ssize_t given, PyObject *keywo
         Py_INCREF(native);
         failed = PyObject_SetItem(native, key, value);
         PyObject *base = PyArray_BASE((PyArrayObject *)native);
-        is_shared = Py_REFCNT(native) > 2 || (base != NULL && Py_REFCNT(base) > 1);
+        is_same = field(array, house.native_at) == native;
+        is_shared = field(array, house.second_at) != Py_None || Py_REFCNT(native) > 2
+                    || (base != NULL && Py_REFCNT(base) > 1);
         Py_DECREF(native);
     }
     Py_DECREF(key);
     Py_DECREF(value);
-    if (failed) {
+    if (failed || !is_same) {
         return leave();
     }
     if (is_shared) {

@@ -565,6 +565,37 @@ quick_update(Call *call, PyObject *const *args, Py_ssize_t given, PyObject *keyw
     return Py_NewRef(array);
 }
 
+/* `divmod` of few floats of one dtype, which NumPy divides once for both. */
+PyObject *
+quick_divmod(Call *call, PyObject *const *args, Py_ssize_t given, PyObject *keywords)
+{
+    PyObject *natives[2];
+    int by_size;
+    if (given != 2 || (keywords != NULL && PyTuple_GET_SIZE(keywords)) || !stays(house.numpy, &by_size)) {
+        return NULL;
+    }
+    for (int i = 0; i < 2; i++) {
+        if (Py_TYPE(args[i]) != house.array || field(args[i], house.home_at) != house.numpy) {
+            return NULL;
+        }
+        natives[i] = field(args[i], house.native_at);
+        if (natives[i] == NULL || !PyArray_CheckExact(natives[i]) || size_of(natives[i]) >= FEW) {
+            return NULL;
+        }
+    }
+    int type = PyArray_DESCR((PyArrayObject *)natives[0])->type_num;
+    if ((type != NPY_FLOAT && type != NPY_DOUBLE) || PyArray_DESCR((PyArrayObject *)natives[1])->type_num != type
+        || !is_same_shape(natives[0], natives[1])) {
+        return NULL;
+    }
+    Py_INCREF(natives[0]);
+    Py_INCREF(natives[1]);
+    PyObject *both = PyNumber_Divmod(natives[0], natives[1]);
+    Py_DECREF(natives[0]);
+    Py_DECREF(natives[1]);
+    return both == NULL ? leave() : wrap_all(both, house.numpy, (PyObject *)&PyTuple_Type);
+}
+
 /* `np.exp(x)` and `ndarray + x`, as NumPy asks for them: what our function of that name gives. */
 PyObject *
 quick_ufunc(Call *call, PyObject *const *args, Py_ssize_t given, PyObject *keywords)

@@ -116,11 +116,12 @@ quick_of(const char *kind, int *takes_parameters)
         Quick *quick;
         int takes_parameters;
     } rows[] = {
-        {"call", quick_call, 1}, {"join", quick_join, 1},   {"update", quick_update, 1},
-        {"item", quick_item, 0}, {"write", quick_write, 0}, {"ufunc", quick_ufunc, 0},   {"fill", quick_fill, 0},
-        {"transpose", quick_transpose, 0}, {"asarray", quick_asarray, 0}, {"arange", quick_arange, 0},
-        {"like", quick_like, 0}, {"eye", quick_eye, 0},     {"astype", quick_astype, 0}, {"copy", quick_copy, 0},
-        {"view", quick_view, 0},     {"iter", quick_iter, 0},      {"frequencies", quick_frequencies, 0},
+        {"call", quick_call, 1}, {"join", quick_join, 1}, {"update", quick_update, 1}, {"divmod", quick_divmod, 0},
+        {"item", quick_item, 0}, {"write", quick_write, 0}, {"ufunc", quick_ufunc, 0}, {"transpose", quick_transpose, 0},
+        {"view", quick_view, 0}, {"iter", quick_iter, 0}, {"fill", quick_fill, 0}, {"like", quick_like, 0},
+        {"eye", quick_eye, 0}, {"asarray", quick_asarray, 0}, {"import", quick_import, 0}, {"astype", quick_astype, 0},
+        {"copy", quick_copy, 0}, {"arange", quick_arange, 0}, {"frequencies", quick_frequencies, 0},
+        {"result_type", quick_result_type, 0}, {"can_cast", quick_can_cast, 0},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (strcmp(kind, rows[i].kind) == 0) {

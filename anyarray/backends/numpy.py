@@ -562,13 +562,15 @@ def _sortable(a: Native) -> Native:
     return a.astype(np.float32) if a.itemsize == 2 and a.dtype.kind not in "iu" else a
 
 
-def _sorting(function: Callable[[Any], tuple[Any, ...]]) -> Callable[[Any], tuple[Any, ...]]:
+def _sorting(
+    function: Callable[[Any], tuple[Any, ...]], few: Callable[[Any], tuple[Any, ...]] | None = None
+) -> Callable[[Any], tuple[Any, ...]]:
     """A function of NumPy that sorts, for what NumPy cannot sort, too.
 
-    It gives values and others.
+    It gives values and others; of few elements so does `few`.
     """
 
-    @shortcut(function, "biufc")
+    @shortcut(few or function, "biufc")
     def body(a: Native, /) -> tuple[Any, ...]:
         if a.itemsize != 2:
             return function(a)
@@ -612,7 +614,7 @@ def _unique_all(x: Native, /) -> tuple[Any, ...]:
     return ordered[places], order[places], inverse.reshape(x.shape), np.diff(places, append=flat.size)
 
 
-unique_all, unique_counts = _sorting(_unique_all), _sorting(np.unique_counts)
+unique_all, unique_counts = _sorting(_unique_all, np.unique_all), _sorting(np.unique_counts)
 unique_inverse = _sorting(np.unique_inverse)
 
 
@@ -620,6 +622,7 @@ _FEW: Final = 16
 """Elements that each are looked for in turn."""
 
 
+@shortcut(np.isin, "f", "f")
 def isin(x1: Native, x2: Native, /, *, invert: bool = False) -> Native:
     """NumPy's on one dtype, exact for uint64 among signed integers, too.
 
@@ -673,14 +676,17 @@ def _counted_nonzero(x: Native) -> Native:
     return np.int64(np.count_nonzero(x))
 
 
-@shortcut(_counted_nonzero, "biufc")
+_counts_as_array: Final = isinstance(np.count_nonzero(np.zeros(1)), np.generic)  # a Python int before NumPy 2.3
+
+
+@shortcut(np.count_nonzero if _counts_as_array else _counted_nonzero, "biufc")
 def count_nonzero(x: Native, /, *, axis: Axis = None, keepdims: bool = False) -> Native:
     if axis is not None and not x.ndim:
         _require_axis(axis)
     if axis is not None and x.size >= _MANY_ROWS and _rows.are_short(x, axis):
         return sum(x != 0, axis=axis, keepdims=keepdims)
     counted = np.count_nonzero(x, axis=axis, keepdims=keepdims)
-    return counted if isinstance(counted, np.ndarray) else np.int64(counted)  # a Python int before NumPy 2.3
+    return counted if isinstance(counted, np.ndarray) else np.int64(counted)
 
 
 def _sorted(x: Native) -> Native:
@@ -869,14 +875,24 @@ def matrix_rank(x: Native, /, *, rtol: Any = None) -> Native:
     return np.linalg.matrix_rank(_floating(matrices(x)), rtol=rtol)
 
 
+def _all_finite(x: Native) -> Native:
+    """`x`, or ValueError, in a third of the time of looking at each."""
+    if not math.isfinite(np.vdot(x, x)):
+        raise ValueError("what this stands for looks closer")
+    return x
+
+
+def _inverted(x: Native) -> Native:
+    return np.linalg.pinv(_all_finite(x), rtol=None)  # type: ignore[call-overload]  # takes None, too
+
+
+@shortcut(_inverted, "f", axes=2)
 def pinv(x: Native, /, *, rtol: Any = None) -> Native:
     return np.linalg.pinv(_without_infinity(_floating(x)), rtol=rtol)
 
 
 def _decomposed(x: Native) -> tuple[Native, Native, Native]:
-    if not math.isfinite(np.vdot(x, x)):  # in a third of the time of looking at each
-        raise ValueError("`svd` looks closer")
-    return np.linalg.svd(x)
+    return np.linalg.svd(_all_finite(x))
 
 
 @shortcut(_decomposed, "f", axes=2)

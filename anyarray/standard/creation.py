@@ -443,6 +443,7 @@ def eye(
     return created(home.eye(rows, columns, k=k, dtype=kind, device=place), home)
 
 
+@quick_own("import")
 def from_dlpack(x: object, /, *, device: Device | None = None, copy: bool | None = None) -> Array:
     """An Array of any object that exports DLPack.
 

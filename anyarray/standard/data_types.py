@@ -129,6 +129,7 @@ def astype(x: AnyArray, dtype: DTypeLike, /, *, copy: Bool = True, device: Backe
     return here if here.dtype is wanted else _dispatch.converted("astype", "x", here, wanted)
 
 
+@quick_own("can_cast")
 def can_cast(from_: DTypeLike | AnyArray, to: DTypeLike, /) -> Bool:
     """Whether the promotion rule leads from one dtype to another.
 
@@ -219,6 +220,7 @@ def isdtype(dtype: DTypeLike, kind: DTypeLike | str | tuple[DTypeLike | str, ...
     return found is _dtypes.dtype(kind)
 
 
+@quick_own("result_type")
 def result_type(*arrays_and_dtypes: AnyArray | DTypeLike | complex) -> DType:
     """The dtype that Arrays, dtypes and Python scalars promote to.
 
