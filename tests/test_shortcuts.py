@@ -46,7 +46,7 @@ def outcome(function: Any, given: tuple[Any, ...]) -> Any:
 @pytest.mark.parametrize("native_name", sorted(FUNCTIONS))
 def test_a_shortcut_is_the_same(native_name: str) -> None:
     native = FUNCTIONS[native_name]
-    shortcut, masks, axes = native.shortcut
+    shortcut, masks, axes, is_finite = native.shortcut
     compared = 0
     for shape in SHAPES:
         if len(shape) < axes:
@@ -57,6 +57,8 @@ def test_a_shortcut_is_the_same(native_name: str) -> None:
         else:
             choices = [arrays(mask, shape)[: 40 if len(masks) == 1 else 12] for mask in masks]
         for given in itertools.product(*choices):
+            if is_finite and not np.isfinite(given[0]).all():
+                continue
             found, expected = outcome(shortcut, given), outcome(native, given)
             assert found is None or found == expected, [(one.dtype, one.shape) for one in given]
             compared += found is not None

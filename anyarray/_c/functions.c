@@ -1,6 +1,7 @@
 /* Functions of arrays and operators: what they are given is sorted, unwrapped, and handed to the native function. */
 
 #include "speedups.h"
+#include <math.h>
 
 /* What a home's table says of a Python scalar beside a native array: a borrowed reference, or NULL without an error. */
 static PyObject *
@@ -228,13 +229,15 @@ static void
 see(Call *call, PyObject *function)
 {
     PyObject *said = PyObject_GetAttr(function, names.shortcut), *shortcut = NULL, *kinds = NULL;
-    int axes = 0;
-    if (said == NULL || !PyTuple_Check(said) || !PyArg_ParseTuple(said, "OO!i", &shortcut, &PyTuple_Type, &kinds, &axes)
-        || PyTuple_GET_SIZE(kinds) != call->array_count) {
+    int axes = 0, is_finite = 0;
+    if (said == NULL || !PyTuple_Check(said)
+        || !PyArg_ParseTuple(said, "OO!ip", &shortcut, &PyTuple_Type, &kinds, &axes, &is_finite)
+        || PyTuple_GET_SIZE(kinds) > call->array_count) {
         PyErr_Clear(); /* most have none */
         shortcut = NULL;
     }
-    for (int k = 0; shortcut != NULL && k < call->array_count; k++) {
+    memset(call->kinds, 0, sizeof call->kinds); /* of the arrays that it does not tell of, which are left out then */
+    for (int k = 0; shortcut != NULL && k < PyTuple_GET_SIZE(kinds); k++) {
         call->kinds[k] = PyLong_AsUnsignedLongLong(PyTuple_GET_ITEM(kinds, k));
         if (PyErr_Occurred()) {
             PyErr_Clear();
@@ -243,11 +246,30 @@ see(Call *call, PyObject *function)
     }
     PyObject *seen = call->seen, *before = call->shortcut;
     call->axes = axes;
+    call->is_finite = is_finite;
     call->shortcut = Py_XNewRef(shortcut);
     call->seen = Py_NewRef(function);
     Py_XDECREF(said);
     Py_XDECREF(seen);
     Py_XDECREF(before);
+}
+
+/* Whether floats that lie one by one are all finite. */
+static int
+are_finite(PyArrayObject *array)
+{
+    int type = PyArray_DESCR(array)->type_num;
+    if ((type != NPY_DOUBLE && type != NPY_FLOAT) || !PyArray_ISONESEGMENT(array)) {
+        return 0;
+    }
+    const double *wide = PyArray_DATA(array);
+    const float *narrow = PyArray_DATA(array);
+    for (npy_intp i = 0; i < PyArray_SIZE(array); i++) {
+        if (!isfinite(type == NPY_DOUBLE ? wide[i] : narrow[i])) {
+            return 0;
+        }
+    }
+    return 1;
 }
 
 /* What the shortcut gives, where it is the same; NULL without an error otherwise. */
@@ -273,7 +295,7 @@ shortened(Call *call, PyObject *const *natives)
         PyArrayObject *array = (PyArrayObject *)native;
         int type = PyArray_DESCR(array)->type_num;
         if (type >= 64 || !(call->kinds[k++] >> type & 1) || PyArray_SIZE(array) >= FEW
-            || (count == 0 && PyArray_NDIM(array) < call->axes)) {
+            || (count == 0 && (PyArray_NDIM(array) < call->axes || (call->is_finite && !are_finite(array))))) {
             return NULL;
         }
         arguments[++count] = native;

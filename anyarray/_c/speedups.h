@@ -98,7 +98,8 @@ typedef struct call {
     PyObject *seen;        /* the native function that was called last, */
     PyObject *shortcut;    /* what gives the same of few elements and the usual arguments, or NULL: see */
     uint64_t kinds[MOST];  /* `backends._shortcut`; of the dtypes that each array may have, bits by number, */
-    int axes;              /* and the axes that the first has at least */
+    int axes;              /* the axes that the first has at least, */
+    int is_finite;         /* and whether its elements must be finite */
 } Call;
 
 static inline PyObject *

@@ -19,17 +19,17 @@ _CODES: Final = {"b": "?", "i": "bhilq", "u": "BHILQ", "f": "fd", "c": "FD"}
 """NumPy's codes of the dtypes of each kind, but for floats of 16 bits, of which much is different."""
 
 
-def shortcut(function: Callable[..., Any], *kinds: str, axes: int = 1) -> Callable[[F], F]:
+def shortcut(function: Callable[..., Any], *kinds: str, axes: int = 1, is_finite: bool = False) -> Callable[[F], F]:
     """Say what gives the same as a native function of few elements.
 
     `function` gets the arrays alone, where all else is left out. `kinds` are the kinds of dtypes that each array may
-    have; the first has at least so many `axes`. What `function` raises is nobody's to see: the native one is called
-    then.
+    have; the first has at least so many `axes` and, if it `is_finite`, holds neither NaN nor infinity. What `function`
+    raises is nobody's to see: the native one is called then.
     """
     masks = tuple([sum({1 << np.dtype(code).num for kind in of_one for code in _CODES[kind]}) for of_one in kinds])
 
     def decorated(native: F) -> F:
-        native.shortcut = function, masks, axes  # type: ignore[attr-defined]  # which functions may have
+        native.shortcut = function, masks, axes, is_finite  # type: ignore[attr-defined]  # which functions may have
         return native
 
     return decorated

@@ -875,27 +875,12 @@ def matrix_rank(x: Native, /, *, rtol: Any = None) -> Native:
     return np.linalg.matrix_rank(_floating(matrices(x)), rtol=rtol)
 
 
-def _all_finite(x: Native) -> Native:
-    """`x`, or ValueError, in a third of the time of looking at each."""
-    if not math.isfinite(np.vdot(x, x)):
-        raise ValueError("what this stands for looks closer")
-    return x
-
-
-def _inverted(x: Native) -> Native:
-    return np.linalg.pinv(_all_finite(x), rtol=None)  # type: ignore[call-overload]  # takes None, too
-
-
-@shortcut(_inverted, "f", axes=2)
+@shortcut(functools.partial(np.linalg.pinv, rtol=None), "f", axes=2, is_finite=True)
 def pinv(x: Native, /, *, rtol: Any = None) -> Native:
     return np.linalg.pinv(_without_infinity(_floating(x)), rtol=rtol)
 
 
-def _decomposed(x: Native) -> tuple[Native, Native, Native]:
-    return np.linalg.svd(_all_finite(x))
-
-
-@shortcut(_decomposed, "f", axes=2)
+@shortcut(np.linalg.svd, "f", axes=2, is_finite=True)
 def svd(x: Native, /, *, full_matrices: bool = True) -> tuple[Native, Native, Native]:
     return np.linalg.svd(_without_infinity(x), full_matrices)
 
