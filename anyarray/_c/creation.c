@@ -433,8 +433,8 @@ quick_asarray(Call *call, PyObject *const *args, Py_ssize_t given, PyObject *key
         else if (PyArray_IS_C_CONTIGUOUS(array)) {
             Py_INCREF(dtype);
             made = allocate(PyArray_NDIM(array), PyArray_DIMS(array), dtype, size, 0);
-            if (made != NULL && PyArray_CopyInto((PyArrayObject *)made, array) < 0) {
-                Py_CLEAR(made);
+            if (made != NULL) {
+                memcpy(PyArray_DATA((PyArrayObject *)made), PyArray_DATA(array), size);
             }
         }
         return made == NULL ? leave() : created(made);

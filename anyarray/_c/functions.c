@@ -3,6 +3,17 @@
 #include "speedups.h"
 #include <math.h>
 
+/* What a home's table calls a zero of Python's, as 0.0 == -0.0: its `repr`, which takes longer. A new reference. */
+static PyObject *
+zero(PyObject *value)
+{
+    PyTypeObject *kind = Py_TYPE(value);
+    if (kind == &PyFloat_Type && !signbit(PyFloat_AS_DOUBLE(value))) {
+        return Py_NewRef(names.zero_float);
+    }
+    return kind == &PyLong_Type ? Py_NewRef(names.zero) : PyObject_Repr(value);
+}
+
 /* What a home's table says of a Python scalar beside a native array: a borrowed reference, or NULL without an error. */
 static PyObject *
 looked_up(PyObject *table, PyObject *value, PyObject *home, PyObject *beside)
@@ -15,7 +26,7 @@ looked_up(PyObject *table, PyObject *value, PyObject *home, PyObject *beside)
     }
     int is_true = PyObject_IsTrue(value);
     if (is_true == 0) {
-        written = PyObject_Repr(value); /* as 0.0 == -0.0 */
+        written = zero(value);
     }
     else if (is_true == 1) {
         written = Py_NewRef(value);

@@ -234,6 +234,9 @@ prepare_house(void)
     names.dtype = PyUnicode_InternFromString("dtype");
     names.copy = PyUnicode_InternFromString("copy");
     names.shortcut = PyUnicode_InternFromString("shortcut");
+    names.zero = PyUnicode_InternFromString("0");
+    names.zero_float = PyUnicode_InternFromString("0.0");
     names.one = PyLong_FromLong(1);
-    return names.dtype_of && names.part && names.model && names.dtype && names.copy && names.shortcut && names.one;
+    return names.dtype_of && names.part && names.model && names.dtype && names.copy && names.shortcut && names.zero
+           && names.zero_float && names.one;
 }

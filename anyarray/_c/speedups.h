@@ -68,7 +68,7 @@ extern House house;
 
 /* Made once, by `prepare_house`. */
 typedef struct {
-    PyObject *dtype_of, *part, *model, *dtype, *copy, *shortcut; /* strings */
+    PyObject *dtype_of, *part, *model, *dtype, *copy, *shortcut, *zero, *zero_float; /* strings */
     PyObject *one;
 } Names;
 
