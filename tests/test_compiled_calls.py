@@ -473,18 +473,18 @@ def test_the_automatic_choice_is_asked_from_the_limit_on(monkeypatch: pytest.Mon
         "exp": lambda: xp.exp(x), "add": lambda: x + row, "subtract": lambda: x - 1,
         "maximum": lambda: xp.maximum(x, x), "concat": lambda: xp.concat([row] * 40),
         "where": lambda: xp.where(x > 1, x, row), "multiply": lambda: x * h,
-        "matmul": lambda: x @ x, "square": lambda: xp.square(h),
+        "matmul": lambda: x @ x, "square": lambda: xp.square(h), "floor_divide": lambda: divmod(row, row),
     }  # fmt: skip
     for name, call in calls.items():
         limit = _machine.limit_of(name)
-        before = limit.elements
+        before, size = limit.elements, row.size if name == "floor_divide" else x.size
         try:
-            for elements in (1 << 20, 1600):
+            for elements in (1 << 20, size):
                 limit.set(elements)
                 asked.clear()
                 with xp.backend("auto"):
                     call()
-                assert (name in asked) == (elements == 1600), name
+                assert (name in asked) == (elements == size), name
         finally:
             limit.set(before)
 

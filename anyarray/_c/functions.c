@@ -618,7 +618,8 @@ quick_divmod(Call *call, PyObject *const *args, Py_ssize_t given, PyObject *keyw
     }
     int type = PyArray_DESCR((PyArrayObject *)natives[0])->type_num;
     if ((type != NPY_FLOAT && type != NPY_DOUBLE) || PyArray_DESCR((PyArrayObject *)natives[1])->type_num != type
-        || !is_same_shape(natives[0], natives[1])) {
+        || !is_same_shape(natives[0], natives[1])
+        || (by_size && size_of(natives[0]) >= limit_of(call, house.even_at))) {
         return NULL;
     }
     Py_INCREF(natives[0]);
