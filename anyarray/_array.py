@@ -525,6 +525,8 @@ class Array(metaclass=_Unmade):
             is_alone = is_own and _ownership.is_alone(self)  # not below, where the call holds the native array, too
             if not (is_alone or is_immutable):
                 _ownership.note_copy(self)
+            # Held until another stands in its place, so that no compiled write, which takes no lock, thinks it alone.
+            held = None if is_alone else self._native
             try:
                 self._native = home.setitem(self._native, key, new, is_alone)
             except Exception as error:
@@ -535,7 +537,9 @@ class Array(metaclass=_Unmade):
                 raise
             if is_alone and not is_immutable and not _ownership.is_alone(self):
                 # A thread has taken the memory up meanwhile. That it was written is seen by what stands in its place.
-                self._native = home.setitem(self._native, key, new, False)
+                held = self._native
+                self._native = home.setitem(held, key, new, False)
+            del held
             if self._second is not None:
                 _kept.drop(self)  # a thread has brought the old values elsewhere meanwhile
             if is_immutable:
@@ -602,7 +606,8 @@ class Array(metaclass=_Unmade):
         That it was written is seen by what stands in its place now.
         """
         _kept.drop(self)
-        self._native = self._home.duplicate(self._native)
+        held = self._native  # until another stands in its place
+        self._native = self._home.duplicate(held)
 
     def _rebind(self, result: Any, function: str) -> Array:
         """`self` with the value of an in-place operation.

@@ -33,8 +33,8 @@ def configure(array: type, ufuncs: dict[Any, Any], operands: frozenset[Any]) -> 
         powers=_backend.POWERS, read_apart=_ownership.read_apart, kept=_kept.sizes, ufuncs=ufuncs, operands=operands,
         defaults=_dtypes.context_variable, usual_defaults=_dtypes.STANDARD_DEFAULTS, state=_machine.state,
         unadopted=_backend.unadopted, are_absent=_backend.are_absent, lendable=_kept.LENDABLE,
-        accounts=_accounts.by_memory, large=_machine.LARGE, small=_memory.SMALL, modest=_memory.MODEST,
-        narrow=_cost.WIDTHS[0],
+        accounts=_accounts.by_memory, writes=_ownership.WRITES, large=_machine.LARGE, small=_memory.SMALL,
+        modest=_memory.MODEST, narrow=_cost.WIDTHS[0],
     )  # fmt: skip
 
 

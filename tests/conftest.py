@@ -35,7 +35,7 @@ hypothesis.settings.register_profile(
     "repeatable",
     derandomize=True,
     deadline=None,
-    max_examples=7,
+    max_examples=5,
     suppress_health_check=[hypothesis.HealthCheck.function_scoped_fixture, hypothesis.HealthCheck.too_slow],
 )
 hypothesis.settings.register_profile("thorough", hypothesis.settings.get_profile("repeatable"), max_examples=300)

@@ -216,18 +216,13 @@ is_of_few(PyObject *key, PyArrayObject *array)
     return is_few;
 }
 
-/* `x[key] = value` of few elements of NumPy's, in memory that nobody else holds; see `_ownership`.
+/* Elements that NumPy copies without giving other threads a turn. */
+#define UNINTERRUPTED 500
 
-No other thread has a turn from when that is asked until NumPy copies, so no lock is taken. NumPy may let others run
-then. Who writes to the Array meanwhile finds that it is not alone, and gives it other memory: then all is written again,
-by Python. */
-PyObject *
-quick_write(Call *call, PyObject *const *args, Py_ssize_t given, PyObject *keywords)
+/* The write of `quick_write`, by whoever has the Array's lock, or while no other thread has a turn. */
+static PyObject *
+write_alone(PyObject *const *args)
 {
-    if (given != 3 || (keywords != NULL && PyTuple_GET_SIZE(keywords)) || Py_TYPE(args[0]) != house.array
-        || PyDict_Size(house.kept)) {
-        return NULL;
-    }
     PyObject *array = args[0], *key = args[1], *home = field(array, house.home_at);
     PyObject *native = field(array, house.native_at), *value = NULL;
     if (native == NULL || !PyArray_CheckExact(native)) {
@@ -259,20 +254,54 @@ quick_write(Call *call, PyObject *const *args, Py_ssize_t given, PyObject *keywo
         Py_INCREF(native);
         failed = PyObject_SetItem(native, key, value);
         PyObject *base = PyArray_BASE((PyArrayObject *)native);
-        is_same = field(array, house.native_at) == native;
         is_shared = field(array, house.second_at) != Py_None || Py_REFCNT(native) > 2
                     || (base != NULL && Py_REFCNT(base) > 1);
         Py_DECREF(native);
     }
     Py_DECREF(key);
     Py_DECREF(value);
-    if (failed || !is_same) {
+    if (failed) {
         return leave();
     }
     if (is_shared) {
         return PyObject_CallMethodNoArgs(array, names.part);
     }
     Py_RETURN_NONE;
+}
+
+/* `x[key] = value` of few elements of NumPy's, in memory that nobody else holds; see `_ownership`.
+
+No lock is taken where no other thread has a turn from when that is asked until it is written. */
+PyObject *
+quick_write(Call *call, PyObject *const *args, Py_ssize_t given, PyObject *keywords)
+{
+    if (given != 3 || (keywords != NULL && PyTuple_GET_SIZE(keywords)) || Py_TYPE(args[0]) != house.array
+        || PyDict_Size(house.kept)) {
+        return NULL;
+    }
+    PyObject *native = field(args[0], house.native_at);
+    if (native == NULL || !PyArray_CheckExact(native)) {
+        return NULL;
+    }
+    PyObject *index = Py_TYPE(args[1]) == house.array ? field(args[1], house.native_at) : NULL;
+    npy_intp places = index == NULL ? 0 : size_of(index);
+    if (is_of_one(args[1], (PyArrayObject *)native)
+        || (PyArray_SIZE((PyArrayObject *)native) <= UNINTERRUPTED && places <= UNINTERRUPTED)) {
+        return write_alone(args);
+    }
+    PyObject *lock = Py_NewRef(PyList_GET_ITEM(house.writes, (uintptr_t)args[0] >> 4 & 63));
+    PyObject *taken = PyObject_CallMethodNoArgs(lock, names.acquire), *result = NULL;
+    if (taken != NULL) {
+        PyObject *type, *error, *trace;
+        result = write_alone(args);
+        PyErr_Fetch(&type, &error, &trace);
+        PyObject *given_back = PyObject_CallMethodNoArgs(lock, names.release);
+        Py_XDECREF(given_back);
+        PyErr_Restore(type, error, trace);
+        Py_DECREF(taken);
+    }
+    Py_DECREF(lock);
+    return result;
 }
 
 /* `x.T` and `x.mT` of a matrix of NumPy's. */

@@ -165,25 +165,25 @@ configure(PyObject *module, PyObject *args, PyObject *kwargs)
     static char *names[] = {"array",    "home",           "choice", "limit",     "dtype",      "current", "by_cost",
                             "numpy",    "powers",         "kept",   "read_apart", "ufuncs",    "operands",
                             "defaults", "usual_defaults", "state",  "unadopted", "are_absent", "lendable",
-                            "accounts", "large",    "small",          "modest", "narrow",    NULL};
+                            "accounts", "writes",   "large",          "small",  "modest",    "narrow", NULL};
     PyTypeObject *array, *home, *choice, *limit, *dtype;
     PyObject *current, *by_cost, *numpy, *powers, *read_apart, *kept, *ufuncs, *operands;
-    PyObject *defaults, *usual_defaults, *state, *unadopted, *are_absent, *lendable, *accounts;
+    PyObject *defaults, *usual_defaults, *state, *unadopted, *are_absent, *lendable, *accounts, *writes;
     Py_ssize_t large, small, modest, narrow;
     if (house.array != NULL) {
         PyErr_SetString(PyExc_RuntimeError, "configure: may be called once");
         return NULL;
     }
     if (!PyArg_ParseTupleAndKeywords(
-            args, kwargs, "O!O!O!O!O!O!OOO!OO!O!O!O!O!OO!OOO!nnnn", names, &PyType_Type, &array, &PyType_Type, &home,
+            args, kwargs, "O!O!O!O!O!O!OOO!OO!O!O!O!O!OO!OOO!O!nnnn", names, &PyType_Type, &array, &PyType_Type, &home,
             &PyType_Type, &choice, &PyType_Type, &limit, &PyType_Type, &dtype, &PyContextVar_Type, &current, &by_cost,
             &numpy, &PyDict_Type, &powers, &kept, &PyDict_Type, &read_apart, &PyDict_Type, &ufuncs, &PyFrozenSet_Type,
             &operands, &PyContextVar_Type, &defaults, &PyDict_Type, &usual_defaults, &state, &PyDict_Type, &unadopted,
-            &are_absent, &lendable, &PyDict_Type, &accounts, &large, &small, &modest, &narrow)) {
+            &are_absent, &lendable, &PyDict_Type, &accounts, &PyList_Type, &writes, &large, &small, &modest, &narrow)) {
         return NULL;
     }
-    if (!PyDict_Check(kept)) {
-        PyErr_SetString(PyExc_TypeError, "configure: kept must be a dict");
+    if (!PyDict_Check(kept) || PyList_GET_SIZE(writes) != 64) {
+        PyErr_SetString(PyExc_TypeError, "configure: kept must be a dict, and writes of 64 locks");
         return NULL;
     }
     if (!(find(array, "_native", &house.native_at) && find(array, "_home", &house.home_at)
@@ -217,6 +217,7 @@ configure(PyObject *module, PyObject *args, PyObject *kwargs)
     house.large = large;
     house.lendable = Py_NewRef(lendable);
     house.accounts = Py_NewRef(accounts);
+    house.writes = Py_NewRef(writes);
     house.small = small;
     house.modest = modest;
     house.narrow_width = narrow;
@@ -236,7 +237,9 @@ prepare_house(void)
     names.shortcut = PyUnicode_InternFromString("shortcut");
     names.zero = PyUnicode_InternFromString("0");
     names.zero_float = PyUnicode_InternFromString("0.0");
+    names.acquire = PyUnicode_InternFromString("acquire");
+    names.release = PyUnicode_InternFromString("release");
     names.one = PyLong_FromLong(1);
     return names.dtype_of && names.part && names.model && names.dtype && names.copy && names.shortcut && names.zero
-           && names.zero_float && names.one;
+           && names.zero_float && names.acquire && names.release && names.one;
 }

@@ -59,7 +59,7 @@ typedef struct {
     PyTypeObject *dtype;
     Py_ssize_t dtype_at;                                                      /* in a DType */
     PyObject *current, *by_cost, *numpy, *powers, *read_apart, *kept, *ufuncs, *operands;
-    PyObject *defaults, *usual_defaults, *state, *unadopted, *are_absent, *lendable, *accounts;
+    PyObject *defaults, *usual_defaults, *state, *unadopted, *are_absent, *lendable, *accounts, *writes;
     npy_intp large, small, modest;
     npy_intp narrow_width;
 } House;
@@ -68,7 +68,7 @@ extern House house;
 
 /* Made once, by `prepare_house`. */
 typedef struct {
-    PyObject *dtype_of, *part, *model, *dtype, *copy, *shortcut, *zero, *zero_float; /* strings */
+    PyObject *dtype_of, *part, *model, *dtype, *copy, *shortcut, *zero, *zero_float, *acquire, *release; /* strings */
     PyObject *one;
 } Names;
 
