@@ -875,7 +875,10 @@ def matrix_rank(x: Native, /, *, rtol: Any = None) -> Native:
     return np.linalg.matrix_rank(_floating(matrices(x)), rtol=rtol)
 
 
-@shortcut(functools.partial(np.linalg.pinv, rtol=None), "f", axes=2, is_finite=True)
+_pinv: Callable[..., Native] = np.linalg.pinv  # whose annotations leave None out
+
+
+@shortcut(functools.partial(_pinv, rtol=None), "f", axes=2, is_finite=True)
 def pinv(x: Native, /, *, rtol: Any = None) -> Native:
     return np.linalg.pinv(_without_infinity(_floating(x)), rtol=rtol)
 
