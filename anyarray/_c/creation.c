@@ -85,17 +85,6 @@ created(PyObject *native)
     return array;
 }
 
-/* NumPy's dtype for what was given as one, or for floats: a new reference, or NULL. */
-PyArray_Descr *
-dtype_for(PyObject *given)
-{
-    if (given == NULL || given == Py_None) {
-        return are_defaults_usual() ? PyArray_DescrFromType(NPY_DOUBLE) : NULL;
-    }
-    PyObject *found = Py_TYPE(given) == house.dtype ? field(given, house.dtype_at) : NULL;
-    return found != NULL && PyArray_DescrCheck(found) ? (PyArray_Descr *)Py_NewRef(found) : NULL;
-}
-
 #define FEW_AXES 8
 
 /* The keywords `dtype` and `copy`, NULL where they are left out or None; false if there are others. */

@@ -1,4 +1,4 @@
-/* What is told of dtypes alone, by NumPy's own table of them. */
+/* What is told of dtypes, by NumPy's own table of them. */
 
 #include "speedups.h"
 
@@ -7,6 +7,17 @@ int
 is_plain(PyArray_Descr *dtype)
 {
     return PyTypeNum_ISNUMBER(dtype->type_num) || dtype->type_num == NPY_BOOL;
+}
+
+/* NumPy's dtype for what was given as one, or for floats: a new reference, or NULL. */
+PyArray_Descr *
+dtype_for(PyObject *given)
+{
+    if (given == NULL || given == Py_None) {
+        return are_defaults_usual() ? PyArray_DescrFromType(NPY_DOUBLE) : NULL;
+    }
+    PyObject *found = Py_TYPE(given) == house.dtype ? field(given, house.dtype_at) : NULL;
+    return found != NULL && PyArray_DescrCheck(found) ? (PyArray_Descr *)Py_NewRef(found) : NULL;
 }
 
 /* NumPy's dtype of a dtype or of an Array in NumPy: a new reference, or NULL. */

@@ -9,7 +9,7 @@ here may be left out without another answer. `_compiled` tells it what it must k
     functions.c   functions of arrays, operators, NumPy's ufuncs
     elements.c    indexing, writes, what else reads the memory of one Array
     creation.c    functions that make Arrays
-    dtypes.c      what is told of dtypes alone
+    dtypes.c      what is told of dtypes
     speedups.c    the class Call, and the module */
 
 #ifndef ANYARRAY_SPEEDUPS_H
@@ -190,6 +190,7 @@ extern PyTypeObject ElementsType;
 /* dtypes.c */
 Quick quick_result_type, quick_can_cast;
 int is_plain(PyArray_Descr *dtype);
+PyArray_Descr *dtype_for(PyObject *given);
 
 #define FEW 1000 /* elements up to which shortcuts are the same, as `backends._shortcut` says */
 #define ALIGNMENT 64 /* bytes, as `_memory` says */
@@ -197,7 +198,6 @@ int is_plain(PyArray_Descr *dtype);
 /* creation.c */
 Quick quick_fill, quick_like, quick_eye, quick_asarray, quick_import, quick_astype, quick_copy, quick_arange;
 Quick quick_frequencies;
-PyArray_Descr *dtype_for(PyObject *given);
 int are_defaults_usual(void);
 PyObject *allocate(int ndim, npy_intp *dims, PyArray_Descr *dtype, npy_intp size, int is_zero);
 
