@@ -66,6 +66,11 @@ def _positive(random: np.random.Generator, n: int, dtype: Any) -> Host:
     return found
 
 
+def _narrow_rows(random: np.random.Generator, n: int, dtype: Any) -> Host:
+    columns = min(n, _cost.NARROW_ROW)
+    return _vector(random, n // columns * columns, dtype).reshape(-1, columns)
+
+
 def _short_rows(random: np.random.Generator, n: int, dtype: Any) -> Host:
     return _vector(random, n // _cost.SHORT_ROW * _cost.SHORT_ROW, dtype).reshape(-1, _cost.SHORT_ROW)
 
@@ -146,6 +151,7 @@ class Inputs(NamedTuple):
 
 INPUTS: Final[dict[str, Inputs]] = {
     "arithmetic of short rows": Inputs(FEW, all=_over_rows),
+    "variance": Inputs(LONG, _narrow_rows),
     "sum of short rows": Inputs(LONG, _short_rows),
     "extremum of short rows": Inputs(LONG, _short_rows),
     "variance of short rows": Inputs(LONG, _short_rows),
@@ -211,6 +217,7 @@ FUSED: Final = "fused"
 """Beside the classes: the chain, compiled."""
 MEANT: Final[Mapping[str, Callable[..., Any]]] = {
     FUSED: jit(_chain),
+    "variance": functools.partial(statistical.var, axis=0),
     "sum of short rows": functools.partial(statistical.sum, axis=-1),
     "extremum of short rows": functools.partial(statistical.max, axis=-1),
     "variance of short rows": functools.partial(statistical.var, axis=-1),

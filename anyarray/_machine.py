@@ -20,6 +20,7 @@ from anyarray._accounts import Seconds
 from anyarray._backend import Backend
 from anyarray._cost import NUMPY
 from anyarray._dtypes import DType
+from anyarray._weighing import Stay, gains
 
 Shape = tuple[int, ...]
 
@@ -213,6 +214,8 @@ class Prospect(NamedTuple):
     key: Any
     is_numpys: bool
     """Whether no backend is enough faster than NumPy, as far as is known."""
+    settled: frozenset[str]
+    """The other backends from which nobody is enough faster for a move to be weighed."""
     known: _cost.Model | None
     """The model that it is predicted by."""
 
@@ -240,7 +243,7 @@ def prospect_of(function: str, shapes: tuple[Shape, ...], dtypes: tuple[DType, .
     known, found = state.model, _cost.call(function, shapes, dtypes, axis=axis)
     key = (function, shapes, tuple([dtype.name for dtype in dtypes]), axis)
     if known is None or found is None:
-        return Prospect(None, {}, key, True, known)
+        return Prospect(None, {}, key, True, frozenset(), known)
     predicted = {name: known.seconds(name, found) for name in known.backends}
     seconds = {name: one for name, one in predicted.items() if one is not None}
     is_numpys = NUMPY in seconds and all(
@@ -248,7 +251,13 @@ def prospect_of(function: str, shapes: tuple[Shape, ...], dtypes: tuple[DType, .
         for name, one in seconds.items()
         if name != NUMPY
     )
-    return Prospect(found, seconds, key, is_numpys, known)
+    settled = [
+        here
+        for here, its in seconds.items()
+        if here != NUMPY
+        and not any(gains(Stay(here, its, 0.0), name, found.kind, one, 0.0) for name, one in seconds.items())
+    ]
+    return Prospect(found, seconds, key, is_numpys, frozenset(settled), known)
 
 
 def missed_by(key: Any) -> Seconds:

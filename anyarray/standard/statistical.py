@@ -149,7 +149,7 @@ def prod(
     ...
 
 
-@dispatch(x="real floating-point", cost="variance", batch="reduction")
+@dispatch(x="real floating-point", cost="variance", alike="var", batch="reduction")
 def std(
     x: AnyArray,
     /,
