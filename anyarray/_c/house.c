@@ -98,13 +98,18 @@ leave(void)
     return NULL;
 }
 
-/* A tuple of the Arrays of native ones; NULL with an error. */
+/* The Arrays of native ones in a tuple of this class, which is a class of tuples; NULL with an error. */
 PyObject *
-all_wrapped(PyObject *natives, PyObject *home)
+all_wrapped(PyObject *natives, PyObject *home, PyTypeObject *class)
 {
-    PyObject *given = PySequence_Tuple(natives); /* which nobody else changes */
-    PyObject *result = given == NULL ? NULL : PyTuple_New(PyTuple_GET_SIZE(given));
-    for (Py_ssize_t i = 0; result != NULL && i < PyTuple_GET_SIZE(given); i++) {
+    PyObject *given = PyTuple_Check(natives) ? Py_NewRef(natives) : PySequence_Tuple(natives); /* nobody changes it */
+    if (given == NULL) {
+        return NULL;
+    }
+    Py_ssize_t count = PyTuple_GET_SIZE(given);
+    /* Not by calling the class, which would take several times as long. */
+    PyObject *result = class == &PyTuple_Type ? PyTuple_New(count) : class->tp_alloc(class, count);
+    for (Py_ssize_t i = 0; result != NULL && i < count; i++) {
         PyObject *array = wrap(Py_NewRef(PyTuple_GET_ITEM(given, i)), home);
         if (array == NULL) {
             Py_CLEAR(result);
@@ -112,22 +117,16 @@ all_wrapped(PyObject *natives, PyObject *home)
         }
         PyTuple_SET_ITEM(result, i, array);
     }
-    Py_XDECREF(given);
+    Py_DECREF(given);
     return result;
 }
 
-/* The same in a tuple of this class, left to Python if that fails; takes the reference to the native ones. */
+/* The same, left to Python if that fails; takes the reference to the native ones. */
 PyObject *
 wrap_all(PyObject *natives, PyObject *home, PyObject *class)
 {
-    PyObject *result = all_wrapped(natives, home);
+    PyObject *result = all_wrapped(natives, home, (PyTypeObject *)class);
     Py_DECREF(natives);
-    if (result != NULL && class != (PyObject *)&PyTuple_Type) {
-        PyObject *args = PyTuple_Pack(1, result); /* not the class itself, which would take three times as long */
-        Py_DECREF(result);
-        result = args == NULL ? NULL : PyTuple_Type.tp_new((PyTypeObject *)class, args, NULL);
-        Py_XDECREF(args);
-    }
     return result == NULL ? leave() : result;
 }
 

@@ -279,7 +279,7 @@ static PyObject *
 wrapped(PyObject *module, PyObject *args)
 {
     PyObject *natives, *home;
-    return PyArg_ParseTuple(args, "OO!", &natives, house.home, &home) ? all_wrapped(natives, home) : NULL;
+    return PyArg_ParseTuple(args, "OO!", &natives, house.home, &home) ? all_wrapped(natives, home, &PyTuple_Type) : NULL;
 }
 
 static PyMethodDef functions[] = {

@@ -174,7 +174,7 @@ PyObject *dtype_of(PyObject *home, PyObject *native);
 PyObject *what_is_chosen(void);
 int stays(PyObject *home, int *by_size);
 PyObject *wrap(PyObject *native, PyObject *home);
-PyObject *all_wrapped(PyObject *natives, PyObject *home);
+PyObject *all_wrapped(PyObject *natives, PyObject *home, PyTypeObject *class);
 PyObject *wrap_all(PyObject *natives, PyObject *home, PyObject *class);
 PyObject *leave(void);
 void forget(PyObject *array);

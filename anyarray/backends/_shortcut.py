@@ -19,6 +19,18 @@ _CODES: Final = {"b": "?", "i": "bhilq", "u": "BHILQ", "f": "fd", "c": "FD"}
 """NumPy's codes of the dtypes of each kind, but for floats of 16 bits, of which much is different."""
 
 
+_DISPATCHED: Final = type(np.concatenate)
+"""The class of NumPy's functions that first ask their arguments whether another library has the function."""
+
+
+def direct(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of NumPy that asks nobody else, as all arrays are NumPy's.
+
+    To ask takes a fifth of a microsecond.
+    """
+    return getattr(function, "__wrapped__", function) if type(function) is _DISPATCHED else function
+
+
 def shortcut(function: Callable[..., Any], *kinds: str, axes: int = 1, is_finite: bool = False) -> Callable[[F], F]:
     """Say what gives the same as a native function of few elements.
 
@@ -29,7 +41,7 @@ def shortcut(function: Callable[..., Any], *kinds: str, axes: int = 1, is_finite
     masks = tuple([sum({1 << np.dtype(code).num for kind in of_one for code in _CODES[kind]}) for of_one in kinds])
 
     def decorated(native: F) -> F:
-        native.shortcut = function, masks, axes, is_finite  # type: ignore[attr-defined]  # which functions may have
+        native.shortcut = direct(function), masks, axes, is_finite  # type: ignore[attr-defined]  # which functions may have
         return native
 
     return decorated
