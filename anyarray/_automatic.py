@@ -322,9 +322,7 @@ def _of_numpy(function: str, arrays: Sequence[Any], shapes: tuple[Shape, ...], p
     return decision
 
 
-def _settled(
-    function: str, arrays: Sequence[Any], shapes: tuple[Shape, ...], prospect: Prospect
-) -> Decision | None:
+def _settled(function: str, arrays: Sequence[Any], shapes: tuple[Shape, ...], prospect: Prospect) -> Decision | None:
     """The decision where all inputs are on a backend from which nobody gains.
 
     It is what weighing would give, in a third of the time. None if something is left to weigh.

@@ -983,7 +983,6 @@ def _transform_n(
 
     Along one axis it is `one`.
     """
-
     direct_n, direct_one = direct(function), direct(one)
 
     @shortcut(lambda x: direct_one(x) if x.ndim == 1 else direct_n(x), "fc")
