@@ -28,7 +28,7 @@ ARGUMENTS: Final = {
     "conj": "c",
     "empty": "(size,)",
     "expand_dims": "x, 0",
-    "eye": "rows",
+    "eye": "side",
     "full": "(size,), 1.5",
     "full_like": "x, 1.5",
     "imag": "c",

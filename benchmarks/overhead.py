@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import importlib.util
+import math
 import os
 import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -186,7 +187,7 @@ def _on_tensorflow(tf: Any, keras: Any, size: int, seconds: float) -> None:
     ready = {"one": 1.0, "zero": 0, "axis": [0], "axes": [0, 1], "two_rows": [2, -1], "swapped": [1, 0]}
     native |= {name: tf.constant(value, "float64" if name == "one" else "int32") for name, value in ready.items()}
     for names in (arrays, native):
-        names |= {"size": size, "rows": len(host["m"])}
+        names |= {"size": size, "rows": len(host["m"]), "side": math.isqrt(size)}
     with xp.backend("tf"):
         cases = (*CASES, *alike(arrays, native, CASES))
     others = ["raw", "tf", "tnp"] + ["keras"] * bool(keras)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import copy
+import math
 import statistics
 from collections.abc import Iterator
 from typing import Any, Final
@@ -112,7 +113,8 @@ def calls(ours: dict[str, Any]) -> Iterator[str]:
 def over_numpy(size: int, seconds: float, passes: int, wanted: list[str], *, is_whole: bool) -> None:
     """Print the calls that take longer than they may, or all."""
     host = names(size)
-    plain = {"size": size, "rows": size // 2, "np": np, "h": host["x"], "g": np.float64(1.5), "copy": copy.copy}
+    lengths = {"size": size, "rows": size // 2, "side": math.isqrt(size)}
+    plain = lengths | {"np": np, "h": host["x"], "g": np.float64(1.5), "copy": copy.copy}
     least: dict[str, dict[str, float]] = {}
     every = calls(plain | {"xp": xp} | {name: xp.asarray(a) for name, a in host.items()})
     chosen = [call for call in every if not wanted or any(one in call for one in wanted)]

@@ -268,17 +268,23 @@ put(char *at, int type, PyObject *value)
     return !(integer == -1 && PyErr_Occurred());
 }
 
-/* Whether all of some int64 fit a dtype of integers. */
-static int
-are_within(PyArrayObject *numbers, PyArray_Descr *dtype)
+/* Whether an int64 fits a dtype of integers. */
+static inline int
+fits(npy_int64 number, PyArray_Descr *dtype)
 {
-    const npy_int64 *at = PyArray_DATA(numbers);
     int bits = 8 * (int)PyDataType_ELSIZE(dtype), is_unsigned = PyTypeNum_ISUNSIGNED(dtype->type_num);
     npy_int64 most = is_unsigned ? (bits == 64 ? NPY_MAX_INT64 : ((npy_int64)1 << bits) - 1)
                                  : (npy_int64)(((npy_uint64)1 << (bits - 1)) - 1);
-    npy_int64 least = is_unsigned ? 0 : -most - 1;
+    return number <= most && number >= (is_unsigned ? 0 : -most - 1);
+}
+
+/* Whether all of some int64 do. */
+static int
+all_fit(PyArrayObject *numbers, PyArray_Descr *dtype)
+{
+    const npy_int64 *at = PyArray_DATA(numbers);
     for (npy_intp i = 0; i < PyArray_SIZE(numbers); i++) {
-        if (at[i] < least || at[i] > most) {
+        if (!fits(at[i], dtype)) {
             return 0;
         }
     }
@@ -301,7 +307,7 @@ converted(PyObject *made, PyObject *wanted)
     int came = PyArray_DESCR(numbers)->type_num;
     if (dtype != NULL && is_plain(dtype)
         && (!PyTypeNum_ISINTEGER(dtype->type_num) || came == NPY_BOOL
-            || (came == NPY_INT64 && are_within(numbers, dtype)))) {
+            || (came == NPY_INT64 && all_fit(numbers, dtype)))) {
         npy_intp size = PyArray_SIZE(numbers) * PyDataType_ELSIZE(dtype);
         Py_INCREF(dtype);
         cast = few(PyArray_NDIM(numbers), PyArray_DIMS(numbers), dtype, size, 0);
@@ -490,6 +496,43 @@ quick_copy(Call *call, PyObject *const *args, Py_ssize_t given, PyObject *keywor
     return is_alone && Py_TYPE(args[0]) == house.array ? duplicate(args[0], NULL) : NULL;
 }
 
+#define COUNT(type)                                                                                                    \
+    for (npy_intp i = 0; i < length; i++) {                                                                            \
+        ((type *)at)[i] = (type)(start + i * step);                                                                    \
+    }
+
+/* So many integers from `start` on, in a dtype of real numbers; NULL if there is none that counts, or they do not fit. */
+static PyObject *
+counted(npy_int64 start, npy_int64 step, npy_intp length, PyArray_Descr *dtype)
+{
+    int type = dtype->type_num, is_integer = PyTypeNum_ISINTEGER(type);
+    npy_int64 last = length ? start + (length - 1) * step : start;
+    if (is_integer ? !fits(start, dtype) || !fits(last, dtype) : type != NPY_DOUBLE && type != NPY_FLOAT) {
+        return NULL;
+    }
+    Py_INCREF(dtype);
+    PyObject *made = few(1, &length, dtype, length * PyDataType_ELSIZE(dtype), 0);
+    if (made == NULL) {
+        return NULL;
+    }
+    void *at = PyArray_DATA((PyArrayObject *)made);
+    if (is_integer) { /* two's complement: the bits are those of the unsigned, too */
+        switch (PyDataType_ELSIZE(dtype)) {
+        case 8: COUNT(npy_int64); break;
+        case 4: COUNT(npy_int32); break;
+        case 2: COUNT(npy_int16); break;
+        default: COUNT(npy_int8);
+        }
+    }
+    else if (type == NPY_DOUBLE) {
+        COUNT(double);
+    }
+    else {
+        COUNT(float);
+    }
+    return made;
+}
+
 /* `arange` of integers: few. */
 PyObject *
 quick_arange(Call *call, PyObject *const *args, Py_ssize_t given, PyObject *keywords)
@@ -512,28 +555,15 @@ quick_arange(Call *call, PyObject *const *args, Py_ssize_t given, PyObject *keyw
     if (step == 0 || (wanted == NULL && !are_defaults_usual()) || !is_made_in_numpy()) {
         return leave();
     }
-    if (wanted != NULL) {
-        PyArray_Descr *dtype = dtype_for(wanted);
-        int counts = dtype != NULL && (PyTypeNum_ISINTEGER(dtype->type_num) || PyTypeNum_ISFLOAT(dtype->type_num));
-        Py_XDECREF(dtype);
-        if (!counts) {
-            return leave();
-        }
-    }
     long long span = step > 0 ? stop - start : start - stop, stride = step > 0 ? step : -step;
     npy_intp length = span > 0 ? (npy_intp)((span + stride - 1) / stride) : 0;
     if (length * 8 >= house.modest) {
         return NULL;
     }
-    PyObject *made = few(1, &length, PyArray_DescrFromType(NPY_INT64), length * 8, 0);
-    if (made == NULL) {
-        return leave();
-    }
-    npy_int64 *numbers = PyArray_DATA((PyArrayObject *)made);
-    for (npy_intp i = 0; i < length; i++) {
-        numbers[i] = start + i * step;
-    }
-    return converted(made, wanted);
+    PyArray_Descr *dtype = wanted == NULL ? PyArray_DescrFromType(NPY_INT64) : dtype_for(wanted);
+    PyObject *made = dtype == NULL ? NULL : counted(start, step, length, dtype);
+    Py_XDECREF(dtype);
+    return made == NULL ? leave() : created(made);
 }
 
 /* `fftfreq` and `rfftfreq` of few samples, one unit of time apart. */
