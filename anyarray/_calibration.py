@@ -35,7 +35,7 @@ import numpy as np
 from anyarray import _backend, _cells, _choice, _cost, _profile, _transfer
 from anyarray._backend import Backend
 from anyarray._cells import FUSED, Cell
-from anyarray.standard import creation
+from anyarray.standard import creation, elementwise
 
 ROUND_SECONDS: Final = 5e-4
 """About the length of a round: shorter than the slice of time that a busy machine gives."""
@@ -74,6 +74,12 @@ STEEP: Final = 1.5
 """How many times more than in proportion to its work a size usually takes at most."""
 WIDER: Final = 3.0
 """How many times longer than numbers of the other width those of as many bytes usually take at most."""
+SMALL: Final = 8
+"""Elements of a call that is all launching."""
+UNCACHED: Final = 1 << 21
+"""Numbers of 4 bytes that no cache of a core holds beside others."""
+ENTRIES: Final = 15
+"""Small calls whose median counts."""
 ROUNDS_OF_ROUTES: Final = 3
 """So often transfers are measured, spread over the time."""
 PATIENCE: Final = 3
@@ -251,6 +257,8 @@ class Calibration:
     """Seconds of a transfer by its ends and by bytes."""
     _views: dict[tuple[str, str], dict[int, float]] = field(default_factory=dict[tuple[str, str], dict[int, float]])
     """The same where memory is shared."""
+    _entering: dict[str, float] = field(default_factory=dict[str, float])
+    """Seconds that a call takes longer right after NumPy's."""
 
     def steps(self, seconds: float) -> Iterator[tuple[float, str]]:
         """Measure, yielding the part that is done and what comes next.
@@ -269,6 +277,7 @@ class Calibration:
             for source, target in pairs:
                 yield done(), f"{source} to {target}"
                 self._measure_route(source, target, each)
+            self._measure_entering()
 
         has_accelerator = any(backend.kind != "cpu" for backend in self.backends)
         cells = _cells.cells(max(_cells.LONG) if has_accelerator else LARGEST_ON_CPU)
@@ -420,6 +429,33 @@ class Calibration:
                     least = times.setdefault(ends, {})
                     least[nbytes] = min(found[what][0], least.get(nbytes, math.inf))
 
+    def _measure_entering(self) -> None:
+        """Make small calls on each backend between large ones of NumPy's.
+
+        Their arrays drive the code of the other library out of the caches, and Python's own.
+        """
+        numpy = self.backends[0]
+        small, large = (_cells.uniform(n, np.dtype(np.float32)) for n in (SMALL, UNCACHED))
+        work = _waiting(elementwise.add, [large, large], numpy)
+        runs: dict[str, Run] = {}
+        usual: dict[str, list[float]] = {}
+        for backend in self.backends:
+            run = _waiting(elementwise.add, [small, small], backend)
+            try:
+                run(1)
+            except Exception:  # noqa: BLE001 - as in its turns, it is no candidate then
+                continue
+            runs[backend.name], usual[backend.name] = run, self._turns.turn(backend.name, run, ENTRIES, ROUNDS)
+        after: dict[str, list[float]] = {name: [] for name in runs}
+        for _ in range(ENTRIES):
+            for name, run in runs.items():
+                work(2)
+                after[name].append(_timed(run, 1))
+        more = {name: statistics.median(after[name]) - statistics.median(usual[name]) for name in runs}
+        for name, seconds in more.items():
+            found = max(0.0, seconds - more[numpy.name])
+            self._entering[name] = min(found, self._entering.get(name, found))
+
     def data(self) -> dict[str, Any]:
         """What the profile holds, as JSON knows it."""
         return {
@@ -453,6 +489,7 @@ class Calibration:
         first = {kind: float(np.median(found)) for kind, found in firsts.items()}
         return {
             "importing": self.importing.get(backend.library, 0.0),
+            "entering": self._entering.get(backend.name, 0.0),
             "compiling": first.pop(FUSED, 0.0),
             "fused": classes.pop(FUSED, {}),
             "first": first,

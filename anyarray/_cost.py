@@ -482,6 +482,8 @@ class Costs:
     """Seconds that compiling that chain takes."""
     importing: float = 0.0
     """Seconds that importing the library takes."""
+    entering: float = 0.0
+    """Seconds that a call takes longer right after NumPy's, whose arrays drove the library's code out of the caches."""
 
 
 _SAME: Final = Beside()
@@ -695,6 +697,7 @@ def model_of(data: Mapping[str, Any]) -> Model:
             {int(width): _curve(points) for width, points in row["fused"].items() if points},
             _number(row["compiling"]),
             _number(row["importing"]),
+            _number(row.get("entering", 0)),
         )
         for name, row in data["backends"].items()
     }

@@ -31,7 +31,7 @@ class Offer(NamedTuple):
     working: float
     """Seconds of the call alone."""
     arriving: float
-    """Of bringing the inputs."""
+    """Of bringing the inputs, and of going on with another library."""
     returning: float
     """Of bringing the result back to where the call stays."""
     once: float

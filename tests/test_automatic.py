@@ -332,6 +332,20 @@ def test_importing_is_part_of_the_price(monkeypatch: pytest.MonkeyPatch) -> None
     assert places.index("sim") == 202
 
 
+def test_going_on_with_another_library_is_part_of_the_price() -> None:
+    with world({**EVEN, "sin": 3.0}, EVEN, latency=1e-6) as here:
+        model = model_of(here.numpy, here.sim, here.latency)
+        backends = {**model.backends, "sim": replace(model.backends["sim"], entering=5 * UNIT)}
+        _machine.use(model._replace(backends=backends))
+        x = xp.ones(N)
+        places: list[str] = []
+        for _ in range(8):
+            x = here.call("sin", x)
+            places.append(x.device.library)
+    # 2 ms are missed by each call; twice five make 5 of them, and those after that have no price.
+    assert places == ["numpy"] * 5 + ["sim"] * 3
+
+
 def test_what_the_program_imported_itself_has_no_price(monkeypatch: pytest.MonkeyPatch) -> None:
     with world({**EVEN, "sin": 100.0}, EVEN, latency=1e-6) as here:
         model = model_of(here.numpy, here.sim, here.latency)

@@ -11,6 +11,7 @@ import math
 import tempfile
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Final
@@ -19,7 +20,7 @@ import numpy as np
 import pytest
 
 import anyarray as xp
-from anyarray import _automatic, _backend, _calibration, _cells, _cost, _declaration, _machine, _profile
+from anyarray import _automatic, _backend, _calibration, _cells, _cost, _declaration, _machine, _profile, testing
 from anyarray.__main__ import main
 from anyarray.backends import _rows
 
@@ -201,6 +202,25 @@ def test_what_another_library_imported_is_timed_in_another_process(monkeypatch: 
     library = _backend.Library("idle", "idle_backend", "json", ("cpu",))
     assert _calibration._import_seconds(library) >= 0
     assert programs == ["from anyarray import _backend; _backend.load(_backend.libraries()['idle'])"]
+
+
+def test_what_a_small_call_takes_longer_after_large_ones_of_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[tuple[str, int]] = []
+
+    def waiting(function: Any, inputs: Any, backend: _backend.Backend) -> Callable[[int], None]:
+        return lambda loops: calls.append((backend.name, len(inputs[0])))
+
+    def timed(run: Callable[[int], None], loops: int) -> float:
+        run(loops)
+        return 1e-3 if calls[-2:] == [("numpy", _calibration.UNCACHED), ("sim", _calibration.SMALL)] else 1e-5
+
+    monkeypatch.setattr(_calibration, "_waiting", waiting)
+    monkeypatch.setattr(_calibration, "_timed", timed)
+    with testing.simulated():
+        calibration = _calibration.Calibration([xp.device("numpy"), xp.device("sim")], {})
+        calibration._measure_entering()
+        entering = {name: row["entering"] for name, row in calibration.data()["backends"].items()}
+    assert entering == {"numpy": 0.0, "sim": pytest.approx(1e-3 - 1e-5)}
 
 
 def test_half_of_the_time_is_left_however_long_importing_took() -> None:

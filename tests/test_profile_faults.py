@@ -82,6 +82,7 @@ BROKEN: Final[dict[str, Callable[[Path], Any]]] = {
             "seconds": lambda n: measured(points=[[1, n]]),
             "work": lambda n: measured(points=[[n, 1e-3]]),
             "importing": lambda n: measured(importing=n),
+            "entering": lambda n: measured(entering=n),
             "compiling": lambda n: measured(compiling=n),
             "first": lambda n: measured(first={"matmul": n}),
             "fused": lambda n: measured(fused={"8": [[1, n]]}),
