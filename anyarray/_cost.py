@@ -275,6 +275,11 @@ def _contracted(shapes: Sequence[Shape]) -> Sequence[Shape]:
     return (math.prod(first[:-n]), summed), (summed, math.prod(second[n:]))
 
 
+def _one_by_one(shapes: Sequence[Shape]) -> Sequence[Shape]:
+    """The vectors of which one is taken where whole rows are not."""
+    return (math.prod(shapes[0]),), (math.prod(shapes[-1]),)
+
+
 class Like(NamedTuple):
     """The cost of a function that no class has: it is predicted as another."""
 
@@ -287,10 +292,11 @@ class Like(NamedTuple):
 
 LIKES: Final[dict[str, Like]] = {
     "complex negative": Like("negative", "c"),
+    "gather of single elements": Like("take", "biuf", _one_by_one),
     "matmul at least": Like("matmul", "fc", lambda shapes: (shapes[0], shapes[0])),
     "matmul of what is reshaped": Like("matmul", "fc", _contracted),
 }
-"""Costs of functions that take at least as long as one of a class. They are not measured themselves."""
+"""Costs of functions that take about as long as one of a class, or longer. They are not measured themselves."""
 
 COSTS: Final = (*CLASSES, *LIKES)
 """What a declaration may say of the cost."""

@@ -30,7 +30,7 @@ def take(x: AnyArray, indices: AnyArray, /, *, axis: int | None = None) -> Array
     ...
 
 
-@dispatch(indices="integer", cost="gather", alike="take", fit="equal ranks", batch="gather along an axis")
+@dispatch(indices="integer", cost="gather of single elements", fit="equal ranks", batch="gather along an axis")
 def take_along_axis(x: AnyArray, indices: AnyArray, /, *, axis: int = -1) -> Array:
     """Elements of `x` at `indices` along `axis`, with indices for each line.
 
