@@ -12,6 +12,7 @@ import json
 import os
 import subprocess
 import sys
+import sysconfig
 import types
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -96,6 +97,26 @@ def test_info_lists_every_known_backend_and_the_defaults(capsys: pytest.CaptureF
     assert "default backend: auto" in out
     assert "int int64, float float64, complex complex128" in out
     assert f"calls: {'compiled' if _extension.speedups else 'in Python'}" in " ".join(out.split())
+
+
+def test_info_says_why_calls_are_not_compiled(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def said() -> str:
+        assert main(["info"]) == 0
+        return "".join(capsys.readouterr().out.split())
+
+    monkeypatch.setattr(_extension, "speedups", None)
+    monkeypatch.setattr(sysconfig, "get_config_var", lambda name: 0)
+    monkeypatch.setattr(xp, "__file__", str(tmp_path / "anyarray" / "__init__.py"))
+    monkeypatch.delenv(_extension.VARIABLE, raising=False)
+    assert "calls:inPython:nocompileratinstallation" in said()
+    (tmp_path / "setup.py").touch()
+    assert f"isafolderofsources.Run:pipinstall-e{tmp_path}" in said()
+    monkeypatch.setattr(sysconfig, "get_config_var", lambda name: 1)
+    assert "calls:inPython:thisPythonhasnoGIL" in said()
+    monkeypatch.setenv(_extension.VARIABLE, "off")
+    assert "calls:inPython:ANYARRAY_SPEEDUPS=off" in said()
 
 
 def test_info_as_json_says_the_same(capsys: pytest.CaptureFixture[str]) -> None:

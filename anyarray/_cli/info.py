@@ -6,7 +6,9 @@ import argparse
 import json
 import os
 import platform
+import sysconfig
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 from rich.box import SIMPLE_HEAD
@@ -100,6 +102,17 @@ def defaults() -> dict[str, Any]:
     }
 
 
+def _why_not_compiled() -> str:
+    if os.environ.get(_extension.VARIABLE, "").strip() == "off":
+        return f"{_extension.VARIABLE}=off"
+    if sysconfig.get_config_var("Py_GIL_DISABLED"):
+        return "this Python has no GIL"
+    sources = Path(anyarray.__file__).parents[1]
+    if (sources / "setup.py").is_file():  # Python takes the folder that it is started in before what is installed
+        return f"{sources} is a folder of sources. Run: pip install -e {sources}"
+    return "no compiler at installation"
+
+
 def show(rows: list[Row], console: Console) -> None:
     """Print the table and the defaults."""
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
@@ -127,9 +140,7 @@ def show(rows: list[Row], console: Console) -> None:
         "anyarray": f"{now['anyarray']}, Array API {now['array_api']}, Python {now['python']}",
         "default backend": f"{now['default_backend']} (ANYARRAY_BACKEND is {variable or 'not set'})",
         "default dtypes": dtypes,
-        "calls": "compiled"
-        if now["compiled_calls"]
-        else "in Python: no compiler at installation, or ANYARRAY_SPEEDUPS=off",
+        "calls": "compiled" if now["compiled_calls"] else f"in Python: {_why_not_compiled()}",
     }
     for title, text in lines.items():
         console.print(f"{title + ':':<16} {text}", markup=False, highlight=False)
