@@ -47,6 +47,7 @@ ROWS: Final = (
         "np.nonzero(b.reshape(1000, 1000))[0]", "np.where(np.reshape(b, (1000, 1000)))"),
     Row("x[i]", "x[i]", "x[i]", "np.gather(x, i)"),
     Row("x[i] = w", "x[i] = w", "x.at[i].set(w)", "np.tensor_scatter_nd_update(x, i[:, None], w)"),
+    Row("xp.take_along_axis(m, j, axis=0)", "np.take_along_axis(m, j, 0)", "np.take_along_axis(m, j, 0)", None),
     Row("x[3]", None, "x[3]", "x[3]"),
     Row("x[3] = 0.5", None, "x.at[3].set(0.5)",
         "np.tensor_scatter_nd_update(x, [[3]], np.constant([0.5], x.dtype))"),
@@ -72,7 +73,7 @@ ROWS: Final = (
 )  # fmt: skip
 """`b` is a random mask of half, `v` as many numbers as it holds, `i` are random places, `w` as many numbers.
 
-`s` are a thousand in order, `k` integers.
+`s` are a thousand in order, `k` integers, `m` is a matrix and `j` random places along its axes.
 """
 
 MODULES: Final = {"numpy": "numpy", "jax": "jax.numpy", "tf": "tensorflow"}
@@ -84,7 +85,9 @@ def arrays() -> dict[str, np.ndarray[Any, Any]]:
     b = random.random(SIZE) < 0.5
     i = random.integers(0, SIZE, SIZE // 5)
     k = random.integers(0, 100, SIZE)
-    return {"x": x, "y": y, "b": b, "v": y[b], "i": i, "w": y[i], "s": np.sort(y[:1000]), "k": k}
+    j = random.integers(0, 1000, (1000, 1000))
+    m, s = x.reshape(1000, 1000), np.sort(y[:1000])
+    return {"x": x, "y": y, "b": b, "v": y[b], "i": i, "w": y[i], "s": s, "k": k, "m": m, "j": j}
 
 
 def of(name: str, seconds: float) -> None:

@@ -78,13 +78,15 @@ IN_NUMPY: Final = {
     "xp.astype(x, xp.float64)": "np.astype(x, np.float64)",
     "copy(x)": "x.copy()",
     "xp.linalg.pinv(q)": "np.linalg.pinv(q, rtol=None)",
+    "xp.sort(x)": "np.sort(x, stable=True)",
+    "xp.argsort(x)": "np.argsort(x, stable=True)",
     "xp.asarray(x)": "np.asarray(x)",
     "xp.asarray(h)": "np.array(h)",
     "xp.from_dlpack(h)": "np.array(np.from_dlpack(h))",
     "xp.asarray(1.0)": "np.asarray(1.0)",
     "xp.isdtype(x.dtype, 'real floating')": "np.isdtype(x.dtype, 'real floating')",
 }
-"""What NumPy is asked for where it is not the same by name: a copy, where an Array is one; the standard's default."""
+"""What NumPy is asked for where it is not the same by name: a copy, where an Array is one; the standard's defaults."""
 
 
 def names(size: int) -> dict[str, Any]:

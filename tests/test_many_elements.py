@@ -109,6 +109,36 @@ def test_few_elements_are_found_among_many(dtype: str, few: int) -> None:
     assert (np.asarray(xp.isin(x, sought, invert=True)) == ~found).all()
 
 
+@pytest.mark.parametrize(
+    ("shape", "axis", "length"),
+    [((200, 210), 0, 150), ((200, 210), -1, 50), ((30, 40, 50), 1, 70), ((30, 40, 50), 0, 9), ((6000, 1, 1), 0, 6000)],
+)
+def test_elements_along_an_axis(backend: xp.Backend, shape: tuple[int, ...], axis: int, length: int) -> None:
+    wanted = list(shape)
+    wanted[axis] = length
+    x = made("float32", shape)
+    host = np.asarray(x)
+    for kind in ("int64", "int8", "uint16", "uint64") if backend.library == "numpy" else ("int64",):
+        least, most = (-1, 1) if kind == "int8" else (0 if kind[0] == "u" else -shape[axis], shape[axis])
+        indices = np.random.default_rng(9).integers(least, most, wanted)
+        along = xp.asarray(indices, dtype=kind)
+        same(xp.take_along_axis(x, along, axis=axis), np.take_along_axis(host, indices, axis))
+        if kind == "int64":
+            back = range(x.ndim)[::-1]
+            turned = xp.take_along_axis(xp.permute_dims(x, back), xp.permute_dims(along, back), axis=back[axis])
+            same(turned, np.take_along_axis(host, indices, axis).T)
+
+
+def test_an_index_along_an_axis_may_be_out_of_range(backend: xp.Backend) -> None:
+    if backend.library == "jax":
+        pytest.skip("it does not wait for the indices")
+    x, indices = xp.ones((200, 210)), xp.zeros((200, 210), dtype=xp.int64)
+    for index in (200, -201):
+        indices[7, 9] = index
+        with pytest.raises(IndexError, match="take_along_axis"):
+            xp.take_along_axis(x, indices, axis=0)
+
+
 REDUCED: Final[dict[str, Any]] = {
     "sum": np.sum,
     "prod": np.prod,

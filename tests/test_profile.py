@@ -386,6 +386,7 @@ def test_show_prints_the_crossovers(file: Path, capsys: pytest.CaptureFixture[st
     assert main(["calibrate", "--show"]) == 0
     printed = capsys.readouterr().out
     assert "transcendental" in printed and "numpy to jax-cpu: 1 us, 100 us for 1 MB" in printed
+    assert "jax-cpu: 0.0 s for importing, 0 us for its first call after NumPy's" in printed
 
 
 def test_show_without_a_profile_says_what_to_run(file: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -161,6 +161,10 @@ def show(model: _cost.Model, console: Console) -> None:
         view = "" if route.view is None else f", shared {route.view * 1e6:.0f} us"
         ends = f"{route.copy(1) * 1e6:.0f} us, {route.copy(1e6) * 1e6:.0f} us for 1 MB"
         console.print(f"{source} to {target}: {ends}{view}", highlight=False)
+    for name in others:
+        costs = model.backends[name]
+        entering = f"{costs.entering * 1e6:.0f} us for its first call after NumPy's"
+        console.print(f"{name}: {costs.importing:.1f} s for importing, {entering}", highlight=False)
 
 
 def _size(work: float) -> str:
