@@ -136,7 +136,7 @@ class Decision:
     alone: Mapping[str, float] = field(default_factory=dict[str, float])
     """Predicted seconds of the call alone, inputs at hand, on each backend that was measured."""
     transferred: float = 0.0
-    """Predicted seconds of bringing the inputs, part of `predicted`."""
+    """Predicted seconds of bringing the inputs and of going on with another library, part of `predicted`."""
     bought: float = 0.0
     """Predicted seconds of importing the library and compiling for these shapes, part of `predicted` too."""
     account: Account | None = None
