@@ -440,8 +440,8 @@ class Calibration:
         runs: dict[str, Run] = {}
         usual: dict[str, list[float]] = {}
         for backend in self.backends:
-            run = _waiting(elementwise.add, [small, small], backend)
             try:
+                run = _waiting(elementwise.add, [small, small], backend)
                 run(1)
             except Exception:  # noqa: BLE001 - as in its turns, it is no candidate then
                 continue

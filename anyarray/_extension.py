@@ -13,8 +13,13 @@ VARIABLE: Final = "ANYARRAY_SPEEDUPS"
 """The environment variable that leaves it out, if it is `off`."""
 
 
+def is_off() -> bool:
+    """Whether the environment leaves it out."""
+    return os.environ.get(VARIABLE, "").strip() == "off"
+
+
 def _found() -> Any:
-    if os.environ.get(VARIABLE, "").strip() == "off":
+    if is_off():
         return None
     try:
         return importlib.import_module("anyarray._speedups")

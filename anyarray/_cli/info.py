@@ -103,7 +103,7 @@ def defaults() -> dict[str, Any]:
 
 
 def _why_not_compiled() -> str:
-    if os.environ.get(_extension.VARIABLE, "").strip() == "off":
+    if _extension.is_off():
         return f"{_extension.VARIABLE}=off"
     if sysconfig.get_config_var("Py_GIL_DISABLED"):
         return "this Python has no GIL"

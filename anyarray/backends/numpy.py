@@ -590,7 +590,12 @@ def _sorting(
     return body
 
 
-@shortcut(functools.partial(direct(np.unique), equal_nan=False), "biufc")
+def _unique(*wanted: str) -> Callable[..., Any]:
+    """What NumPy's functions of that kind call themselves."""
+    return functools.partial(direct(np.unique), equal_nan=False, **{f"return_{one}": True for one in wanted})
+
+
+@shortcut(_unique(), "biufc")
 def unique_values(x: Native, /) -> Native:
     """Sorted, as on the other backends; NumPy's own function need not sort.
 
@@ -622,11 +627,6 @@ def _unique_all(x: Native, /) -> tuple[Any, ...]:
     inverse = np.empty_like(order)
     inverse[order] = np.cumsum(is_first) - 1
     return ordered[places], order[places], inverse.reshape(x.shape), np.diff(places, append=flat.size)
-
-
-def _unique(*wanted: str) -> Callable[..., tuple[Any, ...]]:
-    """What NumPy's functions of that kind call themselves."""
-    return functools.partial(direct(np.unique), equal_nan=False, **{f"return_{one}": True for one in wanted})
 
 
 unique_all = _sorting(_unique_all, _unique("index", "inverse", "counts"))
