@@ -8,8 +8,10 @@ All calls of a visit to a cell (a class of functions at one size and width) may 
 take a core, and so slow down one backend a hundred times and another not at all. So a cell is visited in spells that
 are far apart, and of its visits the fastest counts, as noise only ever adds. Next comes the cell that is most in doubt:
 few visits agree with the fastest, or it is slower than the other sizes and the other width let expect, or there is none
-where the smaller size says that there could be. What is far too slow comes before what was not visited yet, what one
-visit tells that seems right after it. A run that is cut short has what it came to.
+where the smaller size says that there could be. What is far too slow comes before what was not visited yet. What one
+visit tells that seems right comes after it, and first where it decides: where another backend is the fastest, but would
+not be so if a busy spell had slowed down this one's calls. Cells that others are compared with are visited twice in any
+case. A run that is cut short has what it came to.
 """
 
 from __future__ import annotations
@@ -63,11 +65,19 @@ MISSING: Final = 5.0
 """The doubt where nothing was measured that could be."""
 UNCONFIRMED: Final = 0.3
 """The doubt in what one visit alone says, beside the logarithm of how many times slower than expected it is."""
+CONTESTED: Final = 1.0
+"""The same where another backend is the fastest, but by less than `SLOWED_DOWN`."""
+SLOWED_DOWN: Final = 2.5
+"""How many times as long a call may take in a busy spell."""
 UNVISITED: Final = 1.6
 """The doubt in a cell that was not visited: so much as if one visit said that it is four times as slow as expected.
 
 What was measured in a busy spell misleads more than what was not measured, for which other cells stand.
 """
+COMPARED_WITH: Final = 1.7
+"""The same of the first of a class where its other functions are measured, as all that is known of them lies in it."""
+STOOD_FOR: Final = 0.7
+"""The same of a function for which the other width stands, or else the first of its class, and quite well."""
 NEVER_WON: Final = _cost.DECIDING / 2
 """Seconds in NumPy up to which a cell decides nothing, as next to nothing can be won."""
 STEEP: Final = 1.5
@@ -124,6 +134,8 @@ class Turns:
         """When they are waited for again."""
         self._others = 0.0
         """Processor seconds of all other threads at the last rest."""
+        self._calm: set[str] = set()
+        """Backends whose threads rested at once after the call that is timed."""
 
     def turn(self, name: str, run: Run, loops: int, rounds: int) -> list[float]:
         """Seconds of a call, for each of some rounds of `loops` calls."""
@@ -135,11 +147,15 @@ class Turns:
     def _rest(self) -> None:
         """Let the threads of the last backend rest, if they worked at all.
 
-        To look takes 5 ms.
+        To look takes 5 ms, so after those that were seen to rest at once nobody looks for as long as it is the same
+        call that is timed.
         """
         others = time.process_time() - time.thread_time()
-        if others - self._others > IDLE and time.perf_counter() >= self._patient_from:
+        now = time.perf_counter()
+        if others - self._others > IDLE and now >= self._patient_from and self._last not in self._calm:
             self._restless = 0 if rest() else self._restless + 1
+            if time.perf_counter() - now < 2 * GLANCE:
+                self._calm.add(self._last)
             if self._restless >= PATIENCE:
                 self._patient_from = time.perf_counter() + WEARY
             others = time.process_time() - time.thread_time()
@@ -157,6 +173,7 @@ class Turns:
         loops: dict[str, int] = {}
         first: dict[str, float] = {}
         started = time.perf_counter()
+        self._calm.clear()
         for name in self._there_and_back(list(runs)):
             try:
                 found = self.turn(name, runs[name], 1, 2)
@@ -309,7 +326,7 @@ class Calibration:
         None if no cell is in doubt whose visit is short enough for the time that is left.
         """
         now, never = time.perf_counter(), (-math.inf, 0.0)
-        doubtful = [(self._doubts.get(cell, UNVISITED), *self._last.get(cell, never), cell) for cell in cells]
+        doubtful = [(self._doubts.get(cell, _unvisited(cell)), *self._last.get(cell, never), cell) for cell in cells]
         short = [one for one in doubtful if one[0] and one[2] <= left]
         ripe = [one for one in short if now - one[1] >= apart]
         if ripe:
@@ -331,7 +348,7 @@ class Calibration:
         It is 0 where nothing can be won, or nothing be measured.
         """
         if cell not in self._last:
-            return UNVISITED
+            return _unvisited(cell)
         numpys = self._least(cell, "numpy")
         if numpys is not None and numpys < NEVER_WON and cell.size != _cells.sizes(cell.kind)[0]:
             return 0.0
@@ -343,7 +360,17 @@ class Calibration:
             return 0.0 if (cell, backend.name) in self._unable or self._is_too_long(cell, backend) else MISSING
         least = min(visits)
         agreeing = sum(one <= AGREEING * least for one in visits)
-        return (UNCONFIRMED + math.log(max(1.0, least / self._most(cell, backend.name)))) / agreeing**2
+        if _cells.is_compared_with(cell):
+            doubt = COMPARED_WITH
+        else:
+            doubt = CONTESTED if self._is_contested(cell, backend.name, least) else UNCONFIRMED
+        return (doubt + math.log(max(1.0, least / self._most(cell, backend.name)))) / agreeing**2
+
+    def _is_contested(self, cell: Cell, name: str, seconds: float) -> bool:
+        """Whether a backend that took so long might be the fastest, though another one seems to be so."""
+        others = [self._least(cell, backend.name) for backend in self.backends if backend.name != name]
+        fastest = min([its for its in others if its is not None], default=math.inf)
+        return _cost.DECIDING < fastest < seconds < SLOWED_DOWN * fastest
 
     def _most(self, cell: Cell, name: str) -> float:
         """Seconds that a call is expected to take at most.
@@ -496,6 +523,12 @@ class Calibration:
             "classes": classes,
             "others": others,
         }
+
+
+def _unvisited(cell: Cell) -> float:
+    """The doubt in a cell that was not visited."""
+    has_stand_in = cell.other and cell.kind not in _cells.DIFFERING and cell.width == _cost.WIDTHS[0]
+    return STOOD_FOR if has_stand_in else UNVISITED
 
 
 def _of_other_width(cell: Cell) -> list[Cell]:

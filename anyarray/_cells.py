@@ -132,10 +132,16 @@ LONG: Final = (1 << 6, 1 << 14, 400_000, 2_500_000, 10_000_000, 1 << 26)
 """The second last is beyond 32 MiB, from where on the C library gets new memory from the system for every array."""
 FEW: Final = LONG[:1] + LONG[2:4] + LONG[-1:]
 """For what hardly differs from a class that is measured at all sizes."""
-OF_VECTORS: Final = (LONG, FEW)
+NO_LONGEST: Final = LONG[:4] + LONG[-1:]
+"""For what takes as long for each element of more than 32 MiB."""
+OF_VECTORS: Final = (LONG, FEW, NO_LONGEST)
 """The sizes of classes whose time grows in proportion to the elements, nearly."""
 SQUARE: Final = (4**2, 64**2, 192**2, 512**2, 1200**2, 4000**2)
 SLIM: Final = tuple(_cost.SLIMMEST * columns**2 for columns in (2, 16, 32, 64, 200))
+
+
+FUSED: Final = "fused"
+"""Beside the classes: a chain of elementwise calls, compiled."""
 
 
 class Inputs(NamedTuple):
@@ -175,6 +181,7 @@ INPUTS: Final[dict[str, Inputs]] = {
     "svd of a slim matrix": Inputs(SLIM, _slim),
     "eigh": Inputs(SQUARE, _positive),
     "gather": Inputs(LONG, all=_indices),
+    FUSED: Inputs(NO_LONGEST),
 }
 """The inputs of the classes; vectors where a class is not named."""
 
@@ -213,8 +220,6 @@ def _chain(x: Any) -> Any:
     return y * (1 - y) + elementwise.tanh(x) * 2 - x * x
 
 
-FUSED: Final = "fused"
-"""Beside the classes: the chain, compiled."""
 MEANT: Final[Mapping[str, Callable[..., Any]]] = {
     FUSED: jit(_chain),
     "variance": functools.partial(statistical.var, axis=0),
@@ -292,8 +297,7 @@ def cells(largest: int) -> list[Cell]:
     others = [
         Cell(kind, width, sizes(kind)[COMPARED], name)
         for width in _cost.WIDTHS[::-1]
-        for name, kind in sorted(_cost.class_of.items(), key=lambda row: order.index(row[1]))
-        if name != _cost.CLASSES[kind].first and not declarations[name].alike
+        for name, kind in sorted(_measured_others().items(), key=lambda row: order.index(row[1]))
     ]
     differing = [cell for cell in others if cell.kind in DIFFERING]
     the_same = [cell for cell in others if cell.kind not in DIFFERING]
@@ -304,6 +308,21 @@ DIFFERING: Final = ("transcendental",)
 """The classes whose functions differ most."""
 LARGE: Final = 4
 """Which of the sizes of their class are large from there on."""
+
+
+def _measured_others() -> dict[str, str]:
+    """The class of each function that is measured, and not the first of its class."""
+    return {
+        name: kind
+        for name, kind in _cost.class_of.items()
+        if name != _cost.CLASSES[kind].first and not declarations[name].alike
+    }
+
+
+def is_compared_with(cell: Cell) -> bool:
+    """Whether other functions are told by what they take beside this one."""
+    compared = sizes(cell.kind)[COMPARED : COMPARED + 1]
+    return not cell.other and cell.size in compared and cell.kind in _measured_others().values()
 
 
 def alike(function: str) -> list[str]:

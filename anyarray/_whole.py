@@ -114,12 +114,13 @@ class _WholeMaking:
 
     def price(self, name: str, known: _cost.Model) -> _Price:
         """What running elsewhere takes beside the call."""
-        whole = self.whole
+        whole, costs = self.whole, known.backends[name]
         bringing = _reaching.bringing(self.arrays, self.nbytes, name, known)
         once = 0.0
         if name not in whole.measured:
-            compiling = whole._compiling.get(name, known.backends[name].compiling)
-            once = compiling + _reaching.importing(name, known)
+            # What going on with another library takes is part of what is measured once it was tried.
+            bringing += costs.entering
+            once = whole._compiling.get(name, costs.compiling) + _reaching.importing(name, known)
         return _Price(bringing, bringing + known.bringing(name, self.here, max(self.nbytes)), once)
 
     def leave(self) -> None:
@@ -190,7 +191,7 @@ class _Price(NamedTuple):
     """Seconds that a function takes elsewhere beside its own."""
 
     bringing: float
-    """Of its arguments."""
+    """Of its arguments, and of going on with another library."""
     moving: float
     """The same, and the result back."""
     once: float

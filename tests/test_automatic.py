@@ -842,6 +842,13 @@ def test_a_whole_function_is_compiled_when_that_has_paid() -> None:
     assert places == ["numpy"] * 7 + ["sim"] * 5
 
 
+def test_going_on_with_another_library_is_part_of_the_price_of_a_whole_function_until_it_was_tried() -> None:
+    model = fused_model(compiling=0.0)
+    _machine.use(model._replace(backends=model.backends | {"sim": replace(model.backends["sim"], entering=3.0)}))
+    places = places_of(_whole.WholeFunction(), 12, {"numpy": 1.0, "sim": 0.1})
+    assert places == ["numpy"] * 7 + ["sim"] * 5
+
+
 def test_what_compiling_took_counts_for_other_arguments() -> None:
     _machine.use(fused_model(compiling=0.0))
     compiling: dict[str, float] = {}

@@ -307,6 +307,36 @@ def test_a_cell_is_doubted_that_is_slower_than_those_beside_it_let_expect(
     assert calibration._doubt(SIZES[2]) > _calibration.UNCONFIRMED + math.log(10)
 
 
+@pytest.mark.parametrize(
+    ("sims", "contested"), [(0.009, "numpy"), (0.02, "sim"), (0.01 * _calibration.SLOWED_DOWN, "")]
+)
+def test_a_backend_is_doubted_more_that_a_busy_spell_may_have_kept_from_being_the_fastest(
+    sims: float, contested: str
+) -> None:
+    with testing.simulated():
+        backends = [xp.device("numpy"), xp.device("sim")]
+        calibration = _calibration.Calibration(backends, {})
+        calibration._visits[SIZES[2], "sim"] = [sims]
+        visited(calibration, SIZES[2], 0.01)
+        doubts = {backend.name: calibration._doubt_of(SIZES[2], backend) for backend in backends}
+    assert {name for name, doubt in doubts.items() if doubt == _calibration.CONTESTED} == {contested} - {""}
+    assert {doubt for name, doubt in doubts.items() if name != contested} == {_calibration.UNCONFIRMED}
+
+
+def test_cells_that_others_are_compared_with_are_visited_twice(calibration: _calibration.Calibration) -> None:
+    first = _cells.Cell("transcendental", 4, _cells.sizes("transcendental")[_cells.COMPARED])
+    other = _cells.Cell("transcendental", 4, first.size, "tanh")
+    lesser = _cells.Cell("arithmetic", 4, first.size, "subtract")
+    assert {first, other} <= set(_cells.cells(first.size))
+    for cell in (other, first):
+        visited(calibration, cell, 0.01)
+    now = time.perf_counter()
+    assert calibration._next([other, lesser, SIZES[2], first], apart=1.0, left=now) == first
+    visited(calibration, first, 0.011, ended=now)
+    assert calibration._next([other, lesser, SIZES[2], first], apart=1.0, left=now) == SIZES[2]
+    assert calibration._next([other, lesser], apart=1.0, left=now) == lesser
+
+
 def test_what_could_be_measured_now_is_doubted_most(calibration: _calibration.Calibration) -> None:
     small, large = SIZES[2:4]
     visited(calibration, small, 1.0)
