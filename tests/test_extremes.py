@@ -96,3 +96,22 @@ def test_linspace_of_extreme_widths_on_numpy_is_that_of_numpy(
     with np.errstate(all="ignore"), xp.backend("numpy"):
         wanted, found = (np.linspace(start, stop, num, endpoint), xp.linspace(start, stop, num, endpoint=endpoint))
     np.testing.assert_array_equal(np.asarray(found), wanted)
+
+
+@pytest.mark.usefixtures("backend")
+@pytest.mark.parametrize("shape", [(), (1,), (2000,)], ids=str)
+@pytest.mark.parametrize("dtype", [xp.complex64, xp.complex128], ids=str)
+def test_expm1_of_infinite_complex_numbers_is_what_the_standard_says(dtype: xp.DType, shape: tuple[int, ...]) -> None:
+    inf, nan = math.inf, math.nan
+    wanted = {
+        complex(inf, 0): complex(inf, 0), complex(inf, inf): complex(inf, nan), complex(inf, nan): complex(inf, nan),
+        complex(-inf, inf): -1, complex(-inf, nan): -1, complex(-inf, 1): -1, complex(nan, 0): complex(nan, 0),
+        complex(1, inf): complex(nan, nan), 1 + 1j: np.expm1(1 + 1j), 1e-9j: np.expm1(1e-9j),
+    }  # fmt: skip
+    for z, value in wanted.items():
+        x = xp.full(shape, z, dtype=dtype)
+        with np.errstate(all="ignore"):
+            found = np.asarray(xp.expm1(x))
+        assert found.shape == shape
+        np.testing.assert_allclose(found, value, rtol=1e-6)
+        np.testing.assert_equal(np.isnan(found.imag), math.isnan(complex(value).imag))

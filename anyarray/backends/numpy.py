@@ -326,10 +326,21 @@ def where(condition: Native, x1: Native, x2: Native, /) -> Native:
 abs, add, multiply, subtract, divide = np.abs, np.add, np.multiply, np.subtract, np.divide
 remainder, pow, negative, positive = np.remainder, np.power, np.negative, np.positive
 equal, not_equal = np.equal, np.not_equal
-exp, expm1, log, log1p, log2, log10, sqrt, square = (
-    np.exp, np.expm1, np.log, np.log1p, np.log2, np.log10, np.sqrt, np.square,
-)  # fmt: skip
+exp, log, log1p, log2, log10, sqrt, square = np.exp, np.log, np.log1p, np.log2, np.log10, np.sqrt, np.square
 matmul, sign, conj = np.matmul, np.sign, np.conj
+
+
+@shortcut(np.expm1, "f", axes=0)
+def expm1(x: Native, /) -> Native:
+    """NumPy's, but what is not finite of complex numbers as the standard has it, where NumPy has NaN."""
+    if x.dtype.kind != "c":
+        return np.expm1(x)
+    with np.errstate(all="ignore"):
+        found = np.asarray(np.expm1(x))
+    is_odd = ~np.isfinite(found)
+    if is_odd.any():
+        found[is_odd] = np.exp(x[is_odd]) - 1
+    return found
 
 
 @shortcut(np.floor_divide, "biuf", "biuf")

@@ -651,6 +651,12 @@ def _acosh(z: Native) -> Native:
     return lax.complex(jnp.where(unknown, jnp.nan, lax.real(w)), v)
 
 
+def _expm1(z: Native) -> Native:
+    # NaN for infinite numbers only where the standard has it.
+    is_finite = lax.bitwise_and(lax.is_finite(lax.real(z)), lax.is_finite(lax.imag(z)))
+    return jnp.where(is_finite, _mirrored(lax.expm1, "conjugate")(z), _exp(z) - 1)
+
+
 def _by_kind(real: Callable[[Native], Native], complex: Callable[[Native], Native]) -> Any:
     def either(x: Native) -> Native:
         return (complex if kind_of(x) == "c" else real)(x)
@@ -673,7 +679,7 @@ atanh = _by_kind(lax.atanh, _atanh)
 cos = _by_kind(lax.cos, lambda z: _cosh(_turned(z)))
 cosh = _by_kind(lax.cosh, _cosh)
 exp = _by_kind(lax.exp, _exp)
-expm1 = _by_kind(lax.expm1, _mirrored(lax.expm1, "conjugate"))
+expm1 = _by_kind(lax.expm1, _expm1)
 log = _by_kind(lax.log, _log)
 log1p = _by_kind(lax.log1p, _infinite_log(lax.log1p))
 log2 = _by_kind(jnp.log2, _log_to(2))
