@@ -402,8 +402,10 @@ class _Making:
     def offer(self, name: str, working: float, reading: float) -> Offer:
         """What moving to a backend takes, and what was missed so far."""
         known, call, home, books = self.known, self.call, self.decision.stay, self.books
-        arriving, there = known.backends[name].entering, _reaching.loaded(name)
-        arriving += _reaching.bringing(self.arrays, self.sizes, name, known)
+        arriving, there = _reaching.bringing(self.arrays, self.sizes, name, known), _reaching.loaded(name)
+        if arriving:
+            # Where copies of all are there, the last calls with them were made there, too.
+            arriving += known.backends[name].entering
         is_view = there is not None and _transfer.route(there, home.backend).is_always_safe
         returning = known.bringing(name, self.stay.name, call.work.results * call.itemsize, is_view=is_view)
         once = _reaching.first(name, call, self.prospect, known) + _reaching.importing(name, known)
@@ -440,7 +442,7 @@ class _Making:
             package = _reaching.package(offer.name)
             is_imported = package in sys.modules
             # It may have a copy of the next inputs.
-            best = offer._replace(arriving=self.known.backends[offer.name].entering) if is_imported else offer
+            best = offer._replace(arriving=0.0) if is_imported else offer
             if not offer.once or weigh(self.stay, best).pays_alone:
                 return
             waits.append(Wait(offer.name, None if is_imported else package, needed(self.stay, best)))

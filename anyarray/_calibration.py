@@ -7,11 +7,11 @@ cores to itself: before the next one's turn the threads of the last come to rest
 All calls of a visit to a cell (a class of functions at one size and width) may meet a spell in which other programs
 take a core, and so slow down one backend a hundred times and another not at all. So a cell is visited in spells that
 are far apart, and of its visits the fastest counts, as noise only ever adds. Next comes the cell that is most in doubt:
-few visits agree with the fastest, or it is slower than the other sizes and the other width let expect, or there is none
-where the smaller size says that there could be. What is far too slow comes before what was not visited yet. What one
-visit tells that seems right comes after it, and first where it decides: where another backend is the fastest, but would
-not be so if a busy spell had slowed down this one's calls. Cells that others are compared with are visited twice in any
-case. A run that is cut short has what it came to.
+few visits agree with the fastest, or it is slower than the other sizes, the other width and the other backends let
+expect, or there is none where the smaller size says that there could be. What is far too slow comes before what was not
+visited yet. What one visit tells that seems right comes after it, and first where it decides: where another backend is
+the fastest, but would not be so if a busy spell had slowed down this one's calls. Cells that others are compared with
+are visited twice in any case. A run that is cut short has what it came to.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ MISSING: Final = 5.0
 """The doubt where nothing was measured that could be."""
 UNCONFIRMED: Final = 0.3
 """The doubt in what one visit alone says, beside the logarithm of how many times slower than expected it is."""
-CONTESTED: Final = 1.0
+CONTESTED: Final = 1.2
 """The same where another backend is the fastest, but by less than `SLOWED_DOWN`."""
 SLOWED_DOWN: Final = 2.5
 """How many times as long a call may take in a busy spell."""
@@ -82,6 +82,8 @@ NEVER_WON: Final = _cost.DECIDING / 2
 """Seconds in NumPy up to which a cell decides nothing, as next to nothing can be won."""
 STEEP: Final = 1.5
 """How many times more than in proportion to its work a size usually takes at most."""
+STEEPER: Final = 1.2
+"""How many times more than another backend one usually grows at most from a size to the next."""
 WIDER: Final = 3.0
 """How many times longer than numbers of the other width those of as many bytes usually take at most."""
 SMALL: Final = 8
@@ -375,16 +377,31 @@ class Calibration:
     def _most(self, cell: Cell, name: str) -> float:
         """Seconds that a call is expected to take at most.
 
-        That follows from what was measured of the sizes and the width beside it. Infinite if nothing was.
+        That follows from what was measured of the sizes and the width beside it, and of other backends. Infinite if
+        nothing was.
         """
         smaller, larger = _neighbour(cell, -1), _neighbour(cell, 1)
         limits = [(one, WIDER) for one in _of_other_width(cell)]
         if smaller is not None and smaller in self._work:
             limits.append((smaller, STEEP * max(1.0, self._work[cell] / self._work[smaller])))
+            limits.append((smaller, STEEPER * self._growth_of_others(smaller, cell, name)))
         if larger is not None:
             limits.append((larger, 1.0))
         found = [(self._least(one, name), times) for one, times in limits]
         return min([least * times for least, times in found if least is not None], default=math.inf)
+
+    def _growth_of_others(self, smaller: Cell, cell: Cell, name: str) -> float:
+        """How many times longer than a size the next one takes the backend that grows most, this one aside.
+
+        Infinite where what it takes is launching.
+        """
+        its = self._least(smaller, name)
+        found: list[float] = []
+        for backend in self.backends:
+            before, after = self._least(smaller, backend.name), self._least(cell, backend.name)
+            if backend.name != name and after is not None and before is not None and before > _cost.DECIDING:
+                found.append(after / before)
+        return max(found, default=math.inf) if its is not None and its > _cost.DECIDING else math.inf
 
     def _believed(self, cell: Cell, name: str) -> float:
         """Seconds of a call: what was measured, if that can be.

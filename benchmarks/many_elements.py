@@ -48,6 +48,7 @@ ROWS: Final = (
     Row("x[i]", "x[i]", "x[i]", "np.gather(x, i)"),
     Row("x[i] = w", "x[i] = w", "x.at[i].set(w)", "np.tensor_scatter_nd_update(x, i[:, None], w)"),
     Row("xp.take_along_axis(m, j, axis=0)", "np.take_along_axis(m, j, 0)", "np.take_along_axis(m, j, 0)", None),
+    Row("xp.take_along_axis(m, j, axis=1)", "np.take_along_axis(m, j, 1)", "np.take_along_axis(m, j, 1)", None),
     Row("x[3]", None, "x[3]", "x[3]"),
     Row("x[3] = 0.5", None, "x.at[3].set(0.5)",
         "np.tensor_scatter_nd_update(x, [[3]], np.constant([0.5], x.dtype))"),

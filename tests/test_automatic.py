@@ -346,6 +346,16 @@ def test_going_on_with_another_library_is_part_of_the_price() -> None:
     assert places == ["numpy"] * 5 + ["sim"] * 3
 
 
+def test_going_on_with_another_library_has_its_price_once_for_an_array() -> None:
+    with world({**EVEN, "sin": 3.0}, EVEN, latency=1e-6) as here:
+        model = model_of(here.numpy, here.sim, here.latency)
+        backends = {**model.backends, "sim": replace(model.backends["sim"], entering=5 * UNIT)}
+        _machine.use(model._replace(backends=backends))
+        x = xp.ones(N)
+        places = [here.call("sin", x).device.library for _ in range(8)]
+    assert places == ["numpy"] * 5 + ["sim"] * 3
+
+
 def test_what_the_program_imported_itself_has_no_price(monkeypatch: pytest.MonkeyPatch) -> None:
     with world({**EVEN, "sin": 100.0}, EVEN, latency=1e-6) as here:
         model = model_of(here.numpy, here.sim, here.latency)

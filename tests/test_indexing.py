@@ -44,7 +44,10 @@ def array_keys(draw: st.DrawFn) -> tuple[tuple[int, ...], Any]:
         narrow = hnp.arrays(np.int8, st.just((1,) * len(common)), elements=st.integers(-n, n - 1))
         key.append(draw(st.one_of(arrays, narrow, st.slices(n), st.integers(-n, n - 1))))
     if draw(st.booleans()):
-        key.insert(draw(st.integers(0, len(key))), draw(st.sampled_from([None, Ellipsis])))
+        one = draw(st.sampled_from([None, Ellipsis]))
+        # What comes after an ellipsis counts from the last axis: it is drawn for these if all axes have one.
+        first = len(key) if one is Ellipsis and len(key) < len(shape) else 0
+        key.insert(draw(st.integers(first, len(key))), one)
     return shape, tuple(key)
 
 

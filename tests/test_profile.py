@@ -323,6 +323,23 @@ def test_a_backend_is_doubted_more_that_a_busy_spell_may_have_kept_from_being_th
     assert {doubt for name, doubt in doubts.items() if name != contested} == {_calibration.UNCONFIRMED}
 
 
+def test_a_backend_is_doubted_that_grows_more_than_the_others() -> None:
+    small, large = SIZES[2:4]
+    with testing.simulated():
+        numpy, sim = xp.device("numpy"), xp.device("sim")
+        calibration = _calibration.Calibration([numpy, sim], {})
+        for cell, seconds, sims in ((small, 0.01, 0.01), (large, 0.08, 0.04)):
+            calibration._visits[cell, "sim"] = [sims]
+            visited(calibration, cell, seconds)
+        calibration._work[large] = 100 * calibration._work[small]  # so that this alone lets expect as much
+        doubts = [calibration._doubt_of(large, of) for of in (numpy, sim)]
+        calibration._visits[small, "sim"] = [_cost.DECIDING]  # launching, and so it tells nothing
+        without = calibration._doubt_of(large, numpy)
+    more = math.log(8 / (4 * _calibration.STEEPER))
+    assert doubts == pytest.approx([_calibration.CONTESTED + more, _calibration.UNCONFIRMED])
+    assert without == _calibration.CONTESTED
+
+
 def test_cells_that_others_are_compared_with_are_visited_twice(calibration: _calibration.Calibration) -> None:
     first = _cells.Cell("transcendental", 4, _cells.sizes("transcendental")[_cells.COMPARED])
     other = _cells.Cell("transcendental", 4, first.size, "tanh")
