@@ -369,7 +369,10 @@ class Calibration:
         return (doubt + math.log(max(1.0, least / self._most(cell, backend.name)))) / agreeing**2
 
     def _is_contested(self, cell: Cell, name: str, seconds: float) -> bool:
-        """Whether a backend that took so long might be the fastest, though another one seems to be so."""
+        """Whether a backend that took so long might be the fastest.
+
+        Another one seems to be so.
+        """
         others = [self._least(cell, backend.name) for backend in self.backends if backend.name != name]
         fastest = min([its for its in others if its is not None], default=math.inf)
         return _cost.DECIDING < fastest < seconds < SLOWED_DOWN * fastest
@@ -391,9 +394,9 @@ class Calibration:
         return min([least * times for least, times in found if least is not None], default=math.inf)
 
     def _growth_of_others(self, smaller: Cell, cell: Cell, name: str) -> float:
-        """How many times longer than a size the next one takes the backend that grows most, this one aside.
+        """How many times longer the next size takes another backend.
 
-        Infinite where what it takes is launching.
+        That is the one that grows most. Infinite where what a size takes is launching.
         """
         its = self._least(smaller, name)
         found: list[float] = []

@@ -311,7 +311,7 @@ LARGE: Final = 4
 
 
 def _measured_others() -> dict[str, str]:
-    """The class of each function that is measured, and not the first of its class."""
+    """The class of each function that is measured, the first ones aside."""
     return {
         name: kind
         for name, kind in _cost.class_of.items()

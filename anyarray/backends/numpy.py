@@ -332,7 +332,10 @@ matmul, sign, conj = np.matmul, np.sign, np.conj
 
 @shortcut(np.expm1, "f", axes=0)
 def expm1(x: Native, /) -> Native:
-    """NumPy's, but what is not finite of complex numbers as the standard has it, where NumPy has NaN."""
+    """NumPy's, but with the standard's infinite values of complex numbers.
+
+    NumPy has NaN there.
+    """
     if x.dtype.kind != "c":
         return np.expm1(x)
     with np.errstate(all="ignore"):
@@ -907,7 +910,7 @@ def tensordot(x1: Native, x2: Native, /, *, axes: Any = 2) -> Native:
     if isinstance(axes, int) and axes < 0:  # which NumPy takes for something else
         raise ValueError(f"axes must not be negative, not {axes}")
     if axes == 1 and x1.ndim == x2.ndim == 2 and x1.dtype.kind in "biufc":
-        return np.dot(x1, x2)  # as NumPy ends, too, 7 us later
+        return np.dot(x1, x2)  # in which NumPy's own ends, 7 us later
     return _tensordot(x1, x2, axes)
 
 
@@ -947,7 +950,7 @@ _svd: Callable[..., Any] = direct(np.linalg.svd)
 
 
 def _negligible(x: Native, values: Native) -> Native:
-    """The singular values up to which NumPy counts one of these matrices as 0."""
+    """Up to which singular values of matrices count as 0, in NumPy, too."""
     rtol = builtins.max(x.shape[-2:]) * _EPSILON[values.dtype]
     return np.multiply(values[..., :1], rtol)  # the first one is the largest
 
