@@ -402,10 +402,7 @@ class _Making:
     def offer(self, name: str, working: float, reading: float) -> Offer:
         """What moving to a backend takes, and what was missed so far."""
         known, call, home, books = self.known, self.call, self.decision.stay, self.books
-        arriving, there = _reaching.bringing(self.arrays, self.sizes, name, known), _reaching.loaded(name)
-        if arriving:
-            # Where copies of all are there, the last calls with them were made there, too.
-            arriving += known.backends[name].entering
+        arriving, there = _reaching.arriving(self.arrays, self.sizes, name, known), _reaching.loaded(name)
         is_view = there is not None and _transfer.route(there, home.backend).is_always_safe
         returning = known.bringing(name, self.stay.name, call.work.results * call.itemsize, is_view=is_view)
         once = _reaching.first(name, call, self.prospect, known) + _reaching.importing(name, known)

@@ -115,11 +115,11 @@ class _WholeMaking:
     def price(self, name: str, known: _cost.Model) -> _Price:
         """What running elsewhere takes beside the call."""
         whole, costs = self.whole, known.backends[name]
-        bringing = _reaching.bringing(self.arrays, self.nbytes, name, known)
         once = 0.0
-        if name not in whole.measured:
-            # What going on with another library takes is part of what is measured once it was tried.
-            bringing += costs.entering
+        if name in whole.measured:  # with what going on with another library takes
+            bringing = _reaching.bringing(self.arrays, self.nbytes, name, known)
+        else:
+            bringing = _reaching.arriving(self.arrays, self.nbytes, name, known)
             once = whole._compiling.get(name, costs.compiling) + _reaching.importing(name, known)
         return _Price(bringing, bringing + known.bringing(name, self.here, max(self.nbytes)), once)
 

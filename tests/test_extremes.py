@@ -113,5 +113,6 @@ def test_expm1_of_infinite_complex_numbers_is_what_the_standard_says(dtype: xp.D
         with np.errstate(all="ignore"):
             found = np.asarray(xp.expm1(x))
         assert found.shape == shape
-        np.testing.assert_allclose(found, value, rtol=1e-6)
-        np.testing.assert_equal(np.isnan(found.imag), math.isnan(complex(value).imag))
+        # By parts: a NaN in one would hide the other.
+        np.testing.assert_allclose(found.real, complex(value).real, rtol=1e-6)
+        np.testing.assert_allclose(found.imag, complex(value).imag, rtol=1e-6)

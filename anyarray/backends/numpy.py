@@ -832,14 +832,13 @@ def unstack(x: Native, /, *, axis: int = 0) -> tuple[Native, ...]:
 
 
 def stack(arrays: list[Native], /, *, axis: int = 0) -> Native:
-    axes = arrays[0].ndim + 1
-    if not -axes <= axis < axes:
-        raise np.exceptions.AxisError(axis, axes)
-    before = (slice(None),) * (axis % axes)
-    return _concatenate([x[(*before, None)] for x in arrays], axis % axes)  # in a third of the time of `np.stack`
+    axis = _normalize_axis(axis, arrays[0].ndim + 1)
+    before = (slice(None),) * axis
+    return _concatenate([x[(*before, None)] for x in arrays], axis)  # in a third of the time of `np.stack`
 
 
 _concatenate: Final = direct(np.concatenate)
+_normalize_axis: Final = np.lib.array_utils.normalize_axis_index
 
 
 def expand_dims(x: Native, /, axis: int | tuple[int, ...] = 0) -> Native:
@@ -881,10 +880,9 @@ def diff(
 
     NumPy takes None for a value to join on, and looks at the axis only if there is something to subtract.
     """
-    if not -x.ndim <= axis < x.ndim:
-        raise np.exceptions.AxisError(axis, x.ndim)
+    axis = _normalize_axis(axis, x.ndim)
     if n == 1 and prepend is None and append is None:  # without what NumPy does first, in three quarters of its time
-        before = (slice(None),) * (axis % x.ndim)
+        before = (slice(None),) * axis
         subtracted = np.not_equal if x.dtype.kind == "b" else np.subtract
         return subtracted(x[(*before, slice(1, None))], x[(*before, slice(None, -1))])
     ends = {name: value for name, value in (("prepend", prepend), ("append", append)) if value is not None}
