@@ -6,12 +6,13 @@ cores to itself: before the next one's turn the threads of the last come to rest
 
 All calls of a visit to a cell (a class of functions at one size and width) may meet a spell in which other programs
 take a core, and so slow down one backend a hundred times and another not at all. So a cell is visited in spells that
-are far apart, and of its visits the fastest counts, as noise only ever adds. Next comes the cell that is most in doubt:
-few visits agree with the fastest, or it is slower than the other sizes, the other width and the other backends let
-expect, or there is none where the smaller size says that there could be. What is far too slow comes before what was not
-visited yet. What one visit tells that seems right comes after it, and first where it decides: where another backend is
-the fastest, but would not be so if a busy spell had slowed down this one's calls. Cells that others are compared with
-are visited twice in any case. A run that is cut short has what it came to.
+are far apart, and of its visits the lower median counts: of two the faster, as noise adds; of more not always the
+fastest, as arrays beyond the caches take half the time now and then, where the system has memory at hand. Next comes
+the cell that is most in doubt: few visits agree with that, or it is slower than the other sizes, the other width and
+the other backends let expect, or there is none where the smaller size says that there could be. What is far too slow
+comes before what was not visited yet. What one visit tells that seems right comes after it, and first where it decides:
+where another backend is the fastest, but would not be so if a busy spell had slowed down this one's calls. Cells that
+others are compared with are visited twice in any case. A run that is cut short has what it came to.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ LARGEST_ON_CPU: Final = 1 << 24
 APART: Final = 0.06
 """Part of the time that passes at least between two visits to a cell: five seconds, longer than most spells."""
 AGREEING: Final = 1.2
-"""Times the fastest visit that another one takes at most if it confirms it."""
+"""Times what counts of the visits that one takes at most, or it takes, if that confirms it."""
 MISSING: Final = 5.0
 """The doubt where nothing was measured that could be."""
 UNCONFIRMED: Final = 0.3
@@ -340,9 +341,10 @@ class Calibration:
         """Whether any call was."""
         return bool(self._visits)
 
-    def _least(self, cell: Cell, name: str) -> float | None:
-        """Seconds of a call: the fastest visit's; None without one."""
-        return min(self._visits.get((cell, name), ()), default=None)
+    def _seconds(self, cell: Cell, name: str) -> float | None:
+        """Seconds of a call, as its visits tell; None without one."""
+        visits = self._visits.get((cell, name))
+        return statistics.median_low(visits) if visits else None
 
     def _doubt(self, cell: Cell) -> float:
         """How doubtful the times of a cell are: of its most doubtful backend.
@@ -351,7 +353,7 @@ class Calibration:
         """
         if cell not in self._last:
             return _unvisited(cell)
-        numpys = self._least(cell, "numpy")
+        numpys = self._seconds(cell, "numpy")
         if numpys is not None and numpys < NEVER_WON and cell.size != _cells.sizes(cell.kind)[0]:
             return 0.0
         return max([self._doubt_of(cell, backend) for backend in self.backends], default=0.0)
@@ -360,20 +362,20 @@ class Calibration:
         visits = self._visits.get((cell, backend.name))
         if visits is None:
             return 0.0 if (cell, backend.name) in self._unable or self._is_too_long(cell, backend) else MISSING
-        least = min(visits)
-        agreeing = sum(one <= AGREEING * least for one in visits)
+        its = statistics.median_low(visits)
+        agreeing = sum(its <= AGREEING * one and one <= AGREEING * its for one in visits)
         if _cells.is_compared_with(cell):
             doubt = COMPARED_WITH
         else:
-            doubt = CONTESTED if self._is_contested(cell, backend.name, least) else UNCONFIRMED
-        return (doubt + math.log(max(1.0, least / self._most(cell, backend.name)))) / agreeing**2
+            doubt = CONTESTED if self._is_contested(cell, backend.name, its) else UNCONFIRMED
+        return (doubt + math.log(max(1.0, its / self._most(cell, backend.name)))) / agreeing**2
 
     def _is_contested(self, cell: Cell, name: str, seconds: float) -> bool:
         """Whether a backend that took so long might be the fastest.
 
         Another one seems to be so.
         """
-        others = [self._least(cell, backend.name) for backend in self.backends if backend.name != name]
+        others = [self._seconds(cell, backend.name) for backend in self.backends if backend.name != name]
         fastest = min([its for its in others if its is not None], default=math.inf)
         return _cost.DECIDING < fastest < seconds < SLOWED_DOWN * fastest
 
@@ -390,7 +392,7 @@ class Calibration:
             limits.append((smaller, STEEPER * self._growth_of_others(smaller, cell, name)))
         if larger is not None:
             limits.append((larger, 1.0))
-        found = [(self._least(one, name), times) for one, times in limits]
+        found = [(self._seconds(one, name), times) for one, times in limits]
         return min([least * times for least, times in found if least is not None], default=math.inf)
 
     def _growth_of_others(self, smaller: Cell, cell: Cell, name: str) -> float:
@@ -398,10 +400,10 @@ class Calibration:
 
         That is the one that grows most. Infinite where what a size takes is launching.
         """
-        its = self._least(smaller, name)
+        its = self._seconds(smaller, name)
         found: list[float] = []
         for backend in self.backends:
-            before, after = self._least(smaller, backend.name), self._least(cell, backend.name)
+            before, after = self._seconds(smaller, backend.name), self._seconds(cell, backend.name)
             if backend.name != name and after is not None and before is not None and before > _cost.DECIDING:
                 found.append(after / before)
         return max(found, default=math.inf) if its is not None and its > _cost.DECIDING else math.inf
@@ -411,8 +413,9 @@ class Calibration:
 
         It cannot if the other width tells that all visits were slowed down.
         """
-        found = [self._least(one, name) for one in _of_other_width(cell)]
-        return min([min(self._visits[cell, name]), *[WIDER * least for least in found if least is not None]])
+        found = [self._seconds(one, name) for one in _of_other_width(cell)]
+        told = statistics.median_low(self._visits[cell, name])
+        return min([told, *[WIDER * seconds for seconds in found if seconds is not None]])
 
     def _in_proportion(self, cell: Cell) -> dict[str, float]:
         """Seconds of a call by backend, as expected from the size before.
@@ -423,7 +426,7 @@ class Calibration:
         if before is None or cell not in self._work or before not in self._work:
             return {}
         growth = self._work[cell] / self._work[before]
-        found = {backend.name: self._least(before, backend.name) for backend in self.backends}
+        found = {backend.name: self._seconds(before, backend.name) for backend in self.backends}
         return {name: seconds * growth for name, seconds in found.items() if seconds is not None}
 
     def _measure(self, cell: Cell, seconds: float) -> None:
@@ -453,7 +456,7 @@ class Calibration:
         smaller = _neighbour(dataclasses.replace(cell, other=""), -1)
         if smaller is None:
             return False
-        before = self._least(smaller, backend.name)
+        before = self._seconds(smaller, backend.name)
         growth, longest = (1.0, LONGEST_VECTOR) if _cells.sizes(cell.kind) in _cells.OF_VECTORS else (1.5, LONGEST)
         if before is None:
             return True

@@ -323,6 +323,17 @@ def test_a_backend_is_doubted_more_that_a_busy_spell_may_have_kept_from_being_th
     assert {doubt for name, doubt in doubts.items() if name != contested} == {_calibration.UNCONFIRMED}
 
 
+@pytest.mark.parametrize(
+    ("visits", "told"),
+    [((0.02,), 0.02), ((0.02, 0.05), 0.02), ((0.011, 0.006, 0.012), 0.011), ((0.01, 0.04, 0.01), 0.01)],
+)
+def test_the_lower_median_of_the_visits_counts(visits: tuple[float, ...], told: float) -> None:
+    calibration = _calibration.Calibration([xp.device("numpy")], {})
+    visited(calibration, SIZES[2], *visits)
+    (point,) = calibration.data()["backends"]["numpy"]["classes"]["sort"]["4"]
+    assert point == (SIZES[2].size, told)
+
+
 def test_a_backend_is_doubted_that_grows_more_than_the_others() -> None:
     small, large = SIZES[2:4]
     with testing.simulated():
