@@ -645,7 +645,23 @@ def _unique_all(x: Native, /) -> tuple[Any, ...]:
     return ordered[places], order[places], inverse.reshape(x.shape), np.diff(places, append=flat.size)
 
 
-unique_all = _sorting(_unique_all, _unique("index", "inverse", "counts"))
+def _all_of_few(x: Native) -> tuple[Native, Native, Native, Native]:
+    """As `np.unique_all`, in two thirds of the time."""
+    flat = x.reshape(-1)
+    order = flat.argsort(kind="stable")
+    ordered = flat[order]
+    is_first = np.empty(flat.shape, np.bool)
+    is_first[:1] = True
+    np.not_equal(ordered[1:], ordered[:-1], is_first[1:])
+    places = is_first.nonzero()[0]
+    counts, inverse = np.empty_like(places), np.empty_like(order)
+    np.subtract(places[1:], places[:-1], counts[:-1])
+    counts[-1:] = flat.size - places[-1:]
+    inverse[order] = is_first.cumsum() - 1
+    return ordered[places], order[places], inverse.reshape(x.shape), counts
+
+
+unique_all = _sorting(_unique_all, _all_of_few)
 unique_counts, unique_inverse = _sorting(_unique("counts")), _sorting(_unique("inverse"))
 
 
@@ -892,6 +908,18 @@ def diff(
     return result if n else result.astype(np.result_type(x, *ends.values()), copy=False)
 
 
+_NEXT: Final = np.asarray([1, 2, 0])
+_LAST: Final = np.asarray([2, 0, 1])
+
+
+def _crossed(x1: Native, x2: Native) -> Native:
+    """As `np.cross` along the last axis, in half the time."""
+    if x1.shape[-1] != 3 or x2.shape[-1] != 3:
+        raise ValueError
+    return x1.take(_NEXT, -1) * x2.take(_LAST, -1) - x1.take(_LAST, -1) * x2.take(_NEXT, -1)
+
+
+@shortcut(_crossed, "iufc", "iufc")
 def cross(x1: Native, x2: Native, /, *, axis: int = -1) -> Native:
     if x1.shape[axis] != 3 or x2.shape[axis] != 3:
         raise ValueError(
