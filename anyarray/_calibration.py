@@ -7,12 +7,12 @@ cores to itself: before the next one's turn the threads of the last come to rest
 All calls of a visit to a cell (a class of functions at one size and width) may meet a spell in which other programs
 take a core, and so slow down one backend a hundred times and another not at all. So a cell is visited in spells that
 are far apart, and of its visits the lower median counts: of two the faster, as noise adds; of more not always the
-fastest, as arrays beyond the caches take half the time now and then, where the system has memory at hand. Next comes
-the cell that is most in doubt: few visits agree with that, or it is slower than the other sizes, the other width and
-the other backends let expect, or there is none where the smaller size says that there could be. What is far too slow
-comes before what was not visited yet. What one visit tells that seems right comes after it, and first where it decides:
-where another backend is the fastest, but would not be so if a busy spell had slowed down this one's calls. Cells that
-others are compared with are visited twice in any case. A run that is cut short has what it came to.
+fastest, as calls of arrays beyond the caches take half their time now and then. Next comes the cell that is most in
+doubt: few visits agree with that, or it is slower than the other sizes, the other width and the other backends let
+expect, or there is none where the smaller size says that there could be. What is far too slow comes before what was not
+visited yet. What one visit tells that seems right comes after it, and first where it decides: where another backend is
+the fastest, but would not be so if a busy spell had slowed down this one's calls. Cells that others are compared with
+are visited twice in any case. A run that is cut short has what it came to.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ LARGEST_ON_CPU: Final = 1 << 24
 APART: Final = 0.06
 """Part of the time that passes at least between two visits to a cell: five seconds, longer than most spells."""
 AGREEING: Final = 1.2
-"""Times what counts of the visits that one takes at most, or it takes, if that confirms it."""
+"""How many times longer or shorter than their median a visit is at most that confirms it."""
 MISSING: Final = 5.0
 """The doubt where nothing was measured that could be."""
 UNCONFIRMED: Final = 0.3
@@ -359,11 +359,10 @@ class Calibration:
         return max([self._doubt_of(cell, backend) for backend in self.backends], default=0.0)
 
     def _doubt_of(self, cell: Cell, backend: Backend) -> float:
-        visits = self._visits.get((cell, backend.name))
-        if visits is None:
+        its = self._seconds(cell, backend.name)
+        if its is None:
             return 0.0 if (cell, backend.name) in self._unable or self._is_too_long(cell, backend) else MISSING
-        its = statistics.median_low(visits)
-        agreeing = sum(its <= AGREEING * one and one <= AGREEING * its for one in visits)
+        agreeing = sum(its / AGREEING <= one <= its * AGREEING for one in self._visits[cell, backend.name])
         if _cells.is_compared_with(cell):
             doubt = COMPARED_WITH
         else:
@@ -392,8 +391,15 @@ class Calibration:
             limits.append((smaller, STEEPER * self._growth_of_others(smaller, cell, name)))
         if larger is not None:
             limits.append((larger, 1.0))
+        return self._tightest(name, limits)
+
+    def _tightest(self, name: str, limits: Sequence[tuple[Cell, float]]) -> float:
+        """The least of limits that cells set: their seconds, so many times.
+
+        Infinite if none of them was visited.
+        """
         found = [(self._seconds(one, name), times) for one, times in limits]
-        return min([least * times for least, times in found if least is not None], default=math.inf)
+        return min([seconds * times for seconds, times in found if seconds is not None], default=math.inf)
 
     def _growth_of_others(self, smaller: Cell, cell: Cell, name: str) -> float:
         """How many times longer the next size takes another backend.
@@ -413,9 +419,7 @@ class Calibration:
 
         It cannot if the other width tells that all visits were slowed down.
         """
-        found = [self._seconds(one, name) for one in _of_other_width(cell)]
-        told = statistics.median_low(self._visits[cell, name])
-        return min([told, *[WIDER * seconds for seconds in found if seconds is not None]])
+        return self._tightest(name, [(cell, 1.0), *[(one, WIDER) for one in _of_other_width(cell)]])
 
     def _in_proportion(self, cell: Cell) -> dict[str, float]:
         """Seconds of a call by backend, as expected from the size before.

@@ -334,6 +334,11 @@ def test_the_lower_median_of_the_visits_counts(visits: tuple[float, ...], told: 
     assert point == (SIZES[2].size, told)
 
 
+def test_a_visit_that_is_far_too_fast_confirms_nothing(calibration: _calibration.Calibration) -> None:
+    visited(calibration, SIZES[2], 0.011, 0.006, 0.012)
+    assert calibration._doubt(SIZES[2]) == _calibration.UNCONFIRMED / 4
+
+
 def test_a_backend_is_doubted_that_grows_more_than_the_others() -> None:
     small, large = SIZES[2:4]
     with testing.simulated():
