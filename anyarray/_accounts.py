@@ -17,11 +17,22 @@ Seconds = dict[str, float]
 """Seconds that were missed by not being on a backend, by its name."""
 
 
+class Pool(Seconds):
+    """What was missed by all that was computed from the same arrays."""
+
+    __slots__ = ("last",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.last = NUMPY
+        """The backend that the last of these calls ran on: its code is in the caches, and its threads are awake."""
+
+
 class Account(NamedTuple):
     """What was missed for an array: a move is paid by both."""
 
-    pool: Seconds
-    """Shared by all that was computed from the same arrays, so that no saving pays for two moves."""
+    pool: Pool
+    """Shared, so that no saving pays for two moves."""
     own: Seconds
     """On the way to this array alone: what other results missed does not make moving this one pay."""
 
@@ -77,7 +88,7 @@ def account_for(arrays: Sequence[Any]) -> Account:
     """
     found = one_of(arrays)
     if found is None:
-        found = Account({}, {})
+        found = Account(Pool(), {})
         for array in arrays:
             give(array, found)
     return found
@@ -93,9 +104,9 @@ def one_of(arrays: Sequence[Any]) -> Account | None:
     return None
 
 
-def pools_of(arrays: Sequence[Any]) -> list[Seconds]:
+def pools_of(arrays: Sequence[Any]) -> list[Pool]:
     """The pools of the inputs, each once."""
-    pools: dict[int, Seconds] = {}
+    pools: dict[int, Pool] = {}
     for array in arrays:
         account = account_of(array)
         if account is not None:
@@ -112,7 +123,7 @@ class Books(NamedTuple):
     """The accounts that a call draws on and adds to."""
 
     account: Account
-    pools: Sequence[Seconds]
+    pools: Sequence[Pool]
     """Of all inputs, each once."""
     alike: Seconds
     """Of calls with the same function, shapes and dtypes."""
@@ -133,6 +144,7 @@ class Books(NamedTuple):
     def miss(self, best: str, took: float, seconds: Mapping[str, float]) -> None:
         """Add what a call that `took` so long misses on the other backends."""
         pool = self.account.pool
+        pool.last = best
         if took < math.inf:
             for name, working in seconds.items():
                 if name != best:

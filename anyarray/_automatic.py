@@ -1,10 +1,10 @@
 """The automatic choice: where calls of free inputs run on a measured machine.
 
 A call *stays* where most of its inputs are. Another backend *saves* what the call takes less there, and has a *price*:
-bringing the inputs over and the result back; and, bought once, importing its library and compiling for new shapes. The
-data moves if
+bringing the inputs over and the result back, and going on with the other library; and, bought once, importing it and
+compiling for new shapes. The data moves if
 
-(a) the saving of this call is at least the price, or
+(a) the saving of this call is at least the price, and what is left of it is more than error may feign, or
 (b) this saving and those missed before on the lineage of the inputs are at least twice the price of moving (once, to
     go back to NumPy, which is the home of free data), and what is to be bought has been missed twice by calls with the
     same function, shapes and dtypes.
@@ -402,9 +402,11 @@ class _Making:
     def offer(self, name: str, working: float, reading: float) -> Offer:
         """What moving to a backend takes, and what was missed so far."""
         known, call, home, books = self.known, self.call, self.decision.stay, self.books
-        arriving, there = _reaching.arriving(self.arrays, self.sizes, name, known), _reaching.loaded(name)
+        arriving = _reaching.arriving(self.arrays, self.sizes, name, books.account.pool.last, known)
+        there = _reaching.loaded(name)
         is_view = there is not None and _transfer.route(there, home.backend).is_always_safe
         returning = known.bringing(name, self.stay.name, call.work.results * call.itemsize, is_view=is_view)
+        returning += known.backends[self.stay.name].entering
         once = _reaching.first(name, call, self.prospect, known) + _reaching.importing(name, known)
         self.on_top[name] = arriving, once
         return Offer(name, working, arriving, returning, once, reading, books.missed(name), books.alike.get(name, 0.0))

@@ -87,14 +87,16 @@ STEEPER: Final = 1.2
 """How many times more than another backend one usually grows at most from a size to the next."""
 WIDER: Final = 3.0
 """How many times longer than numbers of the other width those of as many bytes usually take at most."""
-SMALL: Final = 8
-"""Elements of a call that is all launching."""
+THREADED: Final = 1 << 20
+"""Numbers of a call for which threads wake up."""
 UNCACHED: Final = 1 << 21
 """Numbers of 4 bytes that no cache of a core holds beside others."""
 ENTRIES: Final = 15
-"""Small calls whose median counts."""
+"""Calls whose median tells what going on with another library takes."""
 ROUNDS_OF_ROUTES: Final = 3
 """So often transfers are measured, spread over the time."""
+ROUNDS_OF_ENTERING: Final = 9
+"""The same of going on with another library: which cores its threads are given changes from second to second."""
 PATIENCE: Final = 3
 """Times in a row that threads do not come to rest before they are waited for but now and then."""
 WEARY: Final = 5.0
@@ -277,8 +279,8 @@ class Calibration:
     """Seconds of a transfer by its ends and by bytes."""
     _views: dict[tuple[str, str], dict[int, float]] = field(default_factory=dict[tuple[str, str], dict[int, float]])
     """The same where memory is shared."""
-    _entering: dict[str, float] = field(default_factory=dict[str, float])
-    """Seconds that a call takes longer right after NumPy's."""
+    _entering: dict[str, list[tuple[float, float]]] = field(default_factory=dict[str, list[tuple[float, float]]])
+    """Seconds of a call in a row and right after NumPy's, as each look at it tells."""
 
     def steps(self, seconds: float) -> Iterator[tuple[float, str]]:
         """Measure, yielding the part that is done and what comes next.
@@ -297,16 +299,17 @@ class Calibration:
             for source, target in pairs:
                 yield done(), f"{source} to {target}"
                 self._measure_route(source, target, each)
-            self._measure_entering()
 
         has_accelerator = any(backend.kind != "cpu" for backend in self.backends)
         cells = _cells.cells(max(_cells.LONG) if has_accelerator else LARGEST_ON_CPU)
         began = time.perf_counter()
-        marks = [began + (end - began) * i / ROUNDS_OF_ROUTES for i in range(ROUNDS_OF_ROUTES)]
+        marks = [began + (end - began) * i / ROUNDS_OF_ENTERING for i in range(ROUNDS_OF_ENTERING)]
         while (now := time.perf_counter()) < end:
             if marks and now >= marks[0]:
+                if len(marks) % (ROUNDS_OF_ENTERING // ROUNDS_OF_ROUTES) == 0:
+                    yield from routes()
                 del marks[0]
-                yield from routes()
+                self._measure_entering()
             cell = self._next(cells, APART * seconds, end - now)
             if cell is None:
                 return
@@ -484,31 +487,39 @@ class Calibration:
                     least[nbytes] = min(found[what][0], least.get(nbytes, math.inf))
 
     def _measure_entering(self) -> None:
-        """Make small calls on each backend between large ones of NumPy's.
+        """Make calls in a row, and between large ones of NumPy's.
 
-        Their arrays drive the code of the other library out of the caches, and Python's own.
+        The arrays of those drive the code of the other library out of the caches, and Python's own. Meanwhile its
+        threads fall asleep.
         """
         numpy = self.backends[0]
-        small, large = (_cells.uniform(n, np.dtype(np.float32)) for n in (SMALL, UNCACHED))
+        large = _cells.uniform(UNCACHED, np.dtype(np.float32))
         work = _waiting(elementwise.add, [large, large], numpy)
         runs: dict[str, Run] = {}
         usual: dict[str, list[float]] = {}
         for backend in self.backends:
             try:
-                run = _waiting(elementwise.add, [small, small], backend)
+                run = _waiting(elementwise.exp, [_cells.uniform(THREADED, np.dtype(np.float64))], backend)
                 run(1)
             except Exception:  # noqa: BLE001 - as in its turns, it is no candidate then
                 continue
-            runs[backend.name], usual[backend.name] = run, self._turns.turn(backend.name, run, ENTRIES, ROUNDS)
+            runs[backend.name], usual[backend.name] = run, self._turns.turn(backend.name, run, 1, ENTRIES)
         after: dict[str, list[float]] = {name: [] for name in runs}
         for _ in range(ENTRIES):
             for name, run in runs.items():
                 work(2)
                 after[name].append(_timed(run, 1))
-        more = {name: statistics.median(after[name]) - statistics.median(usual[name]) for name in runs}
-        for name, seconds in more.items():
-            found = max(0.0, seconds - more[numpy.name])
-            self._entering[name] = min(found, self._entering.get(name, found))
+        for name in runs:
+            look = statistics.median(usual[name]), statistics.median(after[name])
+            self._entering.setdefault(name, []).append(look)
+
+    def _longer(self, name: str) -> float:
+        """Seconds that a call takes longer right after NumPy's than in a row.
+
+        In a row it has both cores for it at some looks, and one at others; after others' calls it hardly ever has both.
+        """
+        looks = self._entering.get(name, [(0.0, 0.0)])
+        return statistics.median([after for _, after in looks]) - min([in_a_row for in_a_row, _ in looks])
 
     def data(self) -> dict[str, Any]:
         """What the profile holds, as JSON knows it."""
@@ -543,7 +554,7 @@ class Calibration:
         first = {kind: float(np.median(found)) for kind, found in firsts.items()}
         return {
             "importing": self.importing.get(backend.library, 0.0),
-            "entering": self._entering.get(backend.name, 0.0),
+            "entering": max(0.0, self._longer(backend.name) - self._longer("numpy")),
             "compiling": first.pop(FUSED, 0.0),
             "fused": classes.pop(FUSED, {}),
             "first": first,

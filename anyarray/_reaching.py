@@ -51,13 +51,13 @@ def bringing(arrays: Sequence[Any], sizes: Sequence[int], target: str, known: _c
     return seconds
 
 
-def arriving(arrays: Sequence[Any], sizes: Sequence[int], target: str, known: _cost.Model) -> float:
+def arriving(arrays: Sequence[Any], sizes: Sequence[int], target: str, last: str, known: _cost.Model) -> float:
     """Seconds of bringing them, and of going on with another library.
 
-    Where copies of all are there, the last calls with them were made there, too: that takes nothing.
+    Which takes nothing if the `last` call with what was computed from them ran there.
     """
     seconds = bringing(arrays, sizes, target, known)
-    return seconds + known.backends[target].entering if seconds else 0.0
+    return seconds if last == target else seconds + known.backends[target].entering
 
 
 def _is_view(array: Any, source: Backend, target: Backend) -> bool:

@@ -12,6 +12,8 @@ from anyarray._cost import NUMPY
 
 TWICE: Final = 2.0
 """Times the price that missed savings must reach before data leaves NumPy."""
+LEFT: Final = 3 / 4
+"""Part of the time here that a call may take with its price for more than what error may feign."""
 
 
 class Stay(NamedTuple):
@@ -33,7 +35,7 @@ class Offer(NamedTuple):
     arriving: float
     """Of bringing the inputs, and of going on with another library."""
     returning: float
-    """Of bringing the result back to where the call stays."""
+    """Of bringing the result back to where the call stays, and of going on there."""
     once: float
     """Of importing the library and compiling for these shapes."""
     reading: float
@@ -50,7 +52,7 @@ class Price(NamedTuple):
     seconds: float
     """All in all."""
     pays_alone: bool
-    """Whether this call saves the price: rule (a)."""
+    """Whether this call saves the price, and more than error may feign: rule (a)."""
     pays: bool
     """Whether it does, or what was missed before it with it: rule (b)."""
 
@@ -69,14 +71,23 @@ def weigh(stay: Stay, offer: Offer) -> Price:
     """The price of an offer, and whether it pays by the rule."""
     saving = stay.seconds - offer.working
     moving = offer.arriving + offer.returning
+    missed = offer.missed + offer.reading
     multiple = 1.0 if offer.name == NUMPY else TWICE
-    pays_alone = saving + stay.first >= moving + offer.once
+    # Where nothing was missed, twice the price may be within the error of a call that takes far longer.
+    is_enough = missed + saving >= multiple * moving and (missed > 0 or offer.name == NUMPY)
+    pays_alone = _pays_alone(stay, offer, moving + offer.once)
     pays = pays_alone or (
         saving + offer.reading > 0
-        and (saving >= moving or offer.missed + offer.reading + saving >= multiple * moving)
+        and (_pays_alone(stay, offer, moving) or is_enough)
         and (not offer.once or offer.alike + saving >= multiple * (moving + offer.once))
     )
     return Price(offer.working + moving + offer.once, pays_alone, pays)
+
+
+def _pays_alone(stay: Stay, offer: Offer, price: float) -> bool:
+    """Whether a call saves a price, and more than error may feign."""
+    takes = stay.seconds + stay.first
+    return takes - offer.working >= price and offer.working + price <= LEFT * takes
 
 
 def needed(stay: Stay, offer: Offer) -> float:

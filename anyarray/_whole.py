@@ -119,7 +119,7 @@ class _WholeMaking:
         if name in whole.measured:  # with what going on with another library takes
             bringing = _reaching.bringing(self.arrays, self.nbytes, name, known)
         else:
-            bringing = _reaching.arriving(self.arrays, self.nbytes, name, known)
+            bringing = _reaching.arriving(self.arrays, self.nbytes, name, self.here, known)
             once = whole._compiling.get(name, costs.compiling) + _reaching.importing(name, known)
         return _Price(bringing, bringing + known.bringing(name, self.here, max(self.nbytes)), once)
 

@@ -50,18 +50,21 @@ N: Final = 16
 Factors = dict[str, float]
 
 
-def model_of(numpy: Factors, sim: Factors, latency: float, bandwidth: float = 1e12) -> _cost.Model:
+def model_of(
+    numpy: Factors, sim: Factors, latency: float, bandwidth: float = 1e12, *, entering: float = 0.0
+) -> _cost.Model:
     """The model of a machine where calls take their factor times `UNIT`."""
 
-    def costs(factors: Factors) -> _cost.Costs:
+    def costs(factors: Factors, entering: float = 0.0) -> _cost.Costs:
         curve = _cost.Curve([(1, 1e-9 * UNIT), (2, UNIT), (1e15, UNIT)])
         curves = {(kind, width): curve for kind in ("arithmetic", "transcendental") for width in _cost.WIDTHS}
         others = {(name, width): _cost.Beside(f) for name, f in factors.items() for width in _cost.WIDTHS}
-        return _cost.Costs(curves, others)
+        return _cost.Costs(curves, others, entering=entering)
 
     sizes = [2**i for i in range(40)]
     route = _cost.Route(_cost.Curve([(nbytes, latency + nbytes / bandwidth) for nbytes in sizes]))
-    return _cost.Model({"numpy": costs(numpy), "sim": costs(sim)}, {("numpy", "sim"): route, ("sim", "numpy"): route})
+    backends = {"numpy": costs(numpy), "sim": costs(sim, entering)}
+    return _cost.Model(backends, {("numpy", "sim"): route, ("sim", "numpy"): route})
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -78,13 +81,15 @@ def every_gain_counts() -> Iterator[None]:
 class World:
     """A simulated machine and its model; counts what a program takes.
 
-    NumPy's calls count too.
+    NumPy's calls count too, and `entering` seconds of each of the other backend's that follows one of them.
     """
 
-    def __init__(self, numpy: Factors, sim: Factors, latency: float, machine: testing.Machine) -> None:
+    def __init__(self, numpy: Factors, sim: Factors, latency: float, entering: float, machine: testing.Machine) -> None:
         self.numpy = numpy
         self.sim = sim
         self.latency = latency
+        self.entering = entering
+        self.last = "numpy"
         self.machine = machine
         self.decisions: list[xp.Decision] = []
         self.calls: list[str] = []
@@ -94,8 +99,12 @@ class World:
         self.calls.append(name)
         function: Callable[[xp.Array], xp.Array] = getattr(xp, name)
         y = function(x)
-        if y.device.library == "numpy":
+        place = y.device.library
+        if place == "numpy":
             self.host += self.numpy[name] * UNIT
+        elif self.last == "numpy":
+            self.host += self.entering
+        self.last = place
         return y
 
     @property
@@ -110,11 +119,12 @@ class World:
     @property
     def in_hindsight(self) -> float:
         """The least that any choice takes which starts and ends in NumPy."""
-        move = self.latency
+        back = self.latency
+        move = self.latency + self.entering
         here, there = 0.0, move
         for name in self.calls:
             here, there = here + self.numpy[name] * UNIT, there + self.sim[name] * UNIT
-            here, there = min(here, there + move), min(there, here + move)
+            here, there = min(here, there + back), min(there, here + move)
         return here
 
     def assert_bounds(self) -> None:
@@ -123,16 +133,19 @@ class World:
 
 
 @contextmanager
-def world(numpy: Factors, sim: Factors, latency: float, **figures: Any) -> Iterator[World]:
-    """A machine whose transfers take `latency` seconds."""
+def world(numpy: Factors, sim: Factors, latency: float, *, entering: float = 0.0, **figures: Any) -> Iterator[World]:
+    """A machine whose transfers take `latency` seconds.
+
+    Going on with its accelerator after NumPy takes `entering` more.
+    """
     with testing.simulated(
         launch=UNIT, speed=math.inf, latency=latency, bandwidth=1e12, factors=sim, **figures
     ) as machine:
         xp.device("sim")
-        _machine.use(model_of(numpy, sim, latency))
+        _machine.use(model_of(numpy, sim, latency, entering=entering))
         try:
             with xp.backend("auto"):
-                yield World(numpy, sim, latency, machine)
+                yield World(numpy, sim, latency, entering, machine)
         finally:
             _machine.use(None)
 
@@ -145,11 +158,20 @@ def read(x: xp.Array) -> np.ndarray[Any, Any]:
 costs = st.sampled_from([1e-3, 0.1, 0.5, 1.0, 2.0, 5.0, 30.0])
 factors = st.fixed_dictionaries(dict.fromkeys(FUNCTIONS, costs))
 latencies = st.sampled_from([1e-6, 1e-4, 1e-3, 3e-3, 2e-2])
+enterings = st.sampled_from([0.0, 1e-3, 5e-3])
 
 
-@given(numpy=factors, sim=factors, latency=latencies, calls=st.lists(st.sampled_from(sorted(FUNCTIONS)), max_size=60))
-def test_random_work_stays_within_the_bounds(numpy: Factors, sim: Factors, latency: float, calls: list[str]) -> None:
-    with world(numpy, sim, latency) as here:
+@given(
+    numpy=factors,
+    sim=factors,
+    latency=latencies,
+    entering=enterings,
+    calls=st.lists(st.sampled_from(sorted(FUNCTIONS)), max_size=60),
+)
+def test_random_work_stays_within_the_bounds(
+    numpy: Factors, sim: Factors, latency: float, entering: float, calls: list[str]
+) -> None:
+    with world(numpy, sim, latency, entering=entering) as here:
         x = xp.ones(N)
         for name in calls:
             x = here.call(name, x)
@@ -157,13 +179,13 @@ def test_random_work_stays_within_the_bounds(numpy: Factors, sim: Factors, laten
         here.assert_bounds()
 
 
-@given(fast=costs, slow=costs, latency=latencies, steps=st.integers(1, 80))
+@given(fast=costs, slow=costs, latency=latencies, entering=enterings, steps=st.integers(1, 80))
 def test_an_adversary_who_sees_where_the_data_is_stays_within_the_bounds(
-    fast: float, slow: float, latency: float, steps: int
+    fast: float, slow: float, latency: float, entering: float, steps: int
 ) -> None:
     numpy: Factors = {"sin": slow, "tanh": fast * 1e-3, "negative": 1.0}
     sim: Factors = {"sin": fast * 1e-3, "tanh": slow, "negative": 1.0}
-    with world(numpy, sim, latency) as here:
+    with world(numpy, sim, latency, entering=entering) as here:
         x = xp.ones(N)
         for _ in range(steps):
             x = here.call("sin" if x.device.library == "numpy" else "tanh", x)
@@ -334,10 +356,7 @@ def test_importing_is_part_of_the_price(monkeypatch: pytest.MonkeyPatch) -> None
 
 @pytest.mark.parametrize("of_results", [True, False], ids=["calls of results", "calls of one array"])
 def test_going_on_with_another_library_is_part_of_the_price(*, of_results: bool) -> None:
-    with world({**EVEN, "sin": 3.0}, EVEN, latency=1e-6) as here:
-        model = model_of(here.numpy, here.sim, here.latency)
-        backends = {**model.backends, "sim": replace(model.backends["sim"], entering=5 * UNIT)}
-        _machine.use(model._replace(backends=backends))
+    with world({**EVEN, "sin": 3.0}, EVEN, latency=1e-6, entering=5 * UNIT) as here:
         x = xp.ones(N)
         places: list[str] = []
         for _ in range(8):
@@ -346,6 +365,18 @@ def test_going_on_with_another_library_is_part_of_the_price(*, of_results: bool)
             x = found if of_results else x
     # 2 ms are missed by each call; twice five make 5 of them, and those after that have no price.
     assert places == ["numpy"] * 5 + ["sim"] * 3
+
+
+def test_where_the_calls_between_are_numpys_each_call_elsewhere_has_that_price() -> None:
+    with world({**EVEN, "sin": 3.0}, {**EVEN, "tanh": 9.0}, latency=1e-6, entering=5 * UNIT) as here:
+        x = xp.ones(N)
+        for _ in range(6):
+            here.call("sin", x)
+        # As x is at hand on the accelerator, moving it takes nothing.
+        places = [here.call("tanh", here.call("sin", x)).device.library for _ in range(5)]
+        assert places == ["numpy"] * 5
+        assert [here.call("sin", x).device.library for _ in range(3)] == ["numpy"] * 3
+        here.assert_bounds()
 
 
 def test_what_the_program_imported_itself_has_no_price(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -365,7 +396,14 @@ OFFER: Final = _weighing.Offer(
 WEIGHED: Final[dict[str, tuple[dict[str, float], bool, bool]]] = {
     # 0.75 s are saved, and 1 s is the price.
     "nothing missed": ({}, False, False),
-    "this call alone": ({"returning": 0.25}, True, True),
+    "this call alone": ({"returning": 0.0}, True, True),
+    "this call alone, or error": ({"returning": 0.25}, False, False),
+    "twice the price, or error": ({"working": 0.625, "arriving": 0.125, "returning": 0.0625}, False, False),
+    "the same, and something missed": (
+        {"working": 0.625, "arriving": 0.125, "returning": 0.0625, "missed": 0.1},
+        False,
+        True,
+    ),
     "too little missed": ({"missed": 1.0}, False, False),
     "twice the price missed": ({"missed": 1.25}, False, True),
     "bought for the first time": ({"missed": 9.0, "once": 1.0, "alike": 3.0}, False, False),
@@ -402,7 +440,7 @@ def test_to_go_home_the_price_is_missed_once() -> None:
 
 
 def test_what_compiling_here_takes_is_saved_elsewhere() -> None:
-    assert _weighing.weigh(STAY._replace(first=0.25), OFFER).pays_alone
+    assert _weighing.weigh(STAY._replace(first=1.0), OFFER).pays_alone
 
 
 def test_the_decisions_are_the_same_every_time() -> None:
