@@ -489,7 +489,10 @@ class Costs:
     importing: float = 0.0
     """Seconds that importing the library takes."""
     entering: float = 0.0
-    """Seconds that a call takes longer right after NumPy's, whose arrays drove the library's code out of the caches."""
+    """Seconds that a call takes longer right after NumPy's.
+
+    They drove the library's code out of the caches, and its threads fell asleep.
+    """
 
 
 _SAME: Final = Beside()

@@ -13,7 +13,7 @@ from anyarray._cost import NUMPY
 TWICE: Final = 2.0
 """Times the price that missed savings must reach before data leaves NumPy."""
 LEFT: Final = 3 / 4
-"""Part of the time here that a call may take with its price for more than what error may feign."""
+"""Part of the time here that a call may take elsewhere with its price at most, as error may feign the rest."""
 
 
 class Stay(NamedTuple):
@@ -86,8 +86,7 @@ def weigh(stay: Stay, offer: Offer) -> Price:
 
 def _pays_alone(stay: Stay, offer: Offer, price: float) -> bool:
     """Whether a call saves a price, and more than error may feign."""
-    takes = stay.seconds + stay.first
-    return takes - offer.working >= price and offer.working + price <= LEFT * takes
+    return offer.working + price <= LEFT * (stay.seconds + stay.first)
 
 
 def needed(stay: Stay, offer: Offer) -> float:
