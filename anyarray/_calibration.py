@@ -95,8 +95,10 @@ ENTRIES: Final = 15
 """Calls whose median tells what going on with another library takes."""
 ROUNDS_OF_ROUTES: Final = 3
 """So often transfers are measured, spread over the time."""
-ROUNDS_OF_ENTERING: Final = 9
+LOOKS: Final = 9
 """The same of going on with another library: which cores its threads are given changes from second to second."""
+LOOK_PER: Final = 10.0
+"""Seconds of the time for each of these looks at least, as one takes a fifth of a second."""
 PATIENCE: Final = 3
 """Times in a row that threads do not come to rest before they are waited for but now and then."""
 WEARY: Final = 5.0
@@ -300,16 +302,24 @@ class Calibration:
                 yield done(), f"{source} to {target}"
                 self._measure_route(source, target, each)
 
+        def entering() -> Iterator[tuple[float, str]]:
+            if pairs:
+                yield done(), f"calls after those of {self.backends[0]}"
+                self._measure_entering()
+
         has_accelerator = any(backend.kind != "cpu" for backend in self.backends)
         cells = _cells.cells(max(_cells.LONG) if has_accelerator else LARGEST_ON_CPU)
         began = time.perf_counter()
-        marks = [began + (end - began) * i / ROUNDS_OF_ENTERING for i in range(ROUNDS_OF_ENTERING)]
+        looks = min(LOOKS, 1 + int(seconds / LOOK_PER))
+        due = [
+            (began + (end - began) * (i + shift) / rounds, measure)
+            for rounds, shift, measure in ((ROUNDS_OF_ROUTES, 0.0, routes), (looks, 0.5, entering))
+            for i in range(rounds)
+        ]
+        due.sort(key=lambda one: one[0])
         while (now := time.perf_counter()) < end:
-            if marks and now >= marks[0]:
-                if len(marks) % (ROUNDS_OF_ENTERING // ROUNDS_OF_ROUTES) == 0:
-                    yield from routes()
-                del marks[0]
-                self._measure_entering()
+            if due and now >= due[0][0]:
+                yield from due.pop(0)[1]()
             cell = self._next(cells, APART * seconds, end - now)
             if cell is None:
                 return

@@ -228,6 +228,26 @@ def test_what_a_call_takes_longer_after_those_of_numpy(monkeypatch: pytest.Monke
     assert entering == {"numpy": 0.0, "sim": pytest.approx(1e-3 - 1e-5)}
 
 
+@pytest.mark.parametrize(("seconds", "looks"), [(0.2, 1), (35.0, 4), (900.0, 9)])
+def test_a_short_calibration_spends_little_on_going_on(
+    monkeypatch: pytest.MonkeyPatch, seconds: float, looks: int
+) -> None:
+    now, found = [0.0], []
+
+    def spend(*_: Any) -> None:
+        now[0] += 1e-3 * seconds
+
+    monkeypatch.setattr(_calibration.time, "perf_counter", lambda: now[0])
+    monkeypatch.setattr(_calibration.Calibration, "_measure_route", spend)
+    monkeypatch.setattr(_calibration.Calibration, "_visit", spend)
+    monkeypatch.setattr(_calibration.Calibration, "_measure_entering", lambda self: found.append(now[0]))
+    with testing.simulated():
+        calibration = _calibration.Calibration([xp.device("numpy"), xp.device("sim")], {}, started=0.0)
+        assert all(0.0 <= done < 1.0 for done, _ in calibration.steps(seconds))
+    assert len(found) == looks
+    assert found == pytest.approx([seconds * (i + 0.5) / looks for i in range(looks)], abs=0.05 * seconds)
+
+
 def test_half_of_the_time_is_left_however_long_importing_took() -> None:
     calibration = _calibration.Calibration([xp.device("numpy")], {}, started=-1e9)
     done, _ = next(calibration.steps(60.0))
