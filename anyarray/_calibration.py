@@ -2,7 +2,8 @@
 
 The backends take turns in short rounds, and the median of each one's counts: the least would say how fast a library can
 be, which is far from what it usually is where threads share the work, and near it where one does it all. Each has the
-cores to itself: before the next one's turn the threads of the last come to rest.
+cores to itself: before the next one's turn the threads of the last come to rest. Arrays that are larger than freed
+memory that is kept are in new memory, which may take as long as the work, whatever the calls before have left.
 
 All calls of a visit to a cell (a class of functions at one size and width) may meet a spell in which other programs
 take a core, and so slow down one backend a hundred times and another not at all. So a cell is visited in spells that
@@ -20,6 +21,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import errno
+import functools
 import getpass
 import math
 import os
@@ -35,7 +37,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from anyarray import _backend, _cells, _choice, _cost, _profile, _transfer
+from anyarray import _backend, _cells, _choice, _cost, _memory, _profile, _transfer
 from anyarray._backend import Backend
 from anyarray._cells import FUSED, Cell
 from anyarray.standard import creation, elementwise
@@ -144,12 +146,20 @@ class Turns:
         self._calm: set[str] = set()
         """Backends whose threads rested at once after the call that is timed."""
 
-    def turn(self, name: str, run: Run, loops: int, rounds: int) -> list[float]:
-        """Seconds of a call, for each of some rounds of `loops` calls."""
+    def turn(self, name: str, run: Run, loops: int, rounds: int, *, in_new_memory: bool = False) -> list[float]:
+        """Seconds of a call, for each of some rounds of `loops` calls.
+
+        Each round finds no freed memory if it is to be `in_new_memory`.
+        """
         if name != self._last:
             self._rest()
         self._last = name
-        return [_timed(run, loops) for _ in range(rounds)]
+        times: list[float] = []
+        for _ in range(rounds):
+            if in_new_memory:
+                _memory.give_back_what_is_freed()
+            times.append(_timed(run, loops))
+        return times
 
     def _rest(self) -> None:
         """Let the threads of the last backend rest, if they worked at all.
@@ -169,7 +179,12 @@ class Turns:
         self._others = others
 
     def in_turns(
-        self, runs: Mapping[str, Run], seconds: float, expected: Mapping[str, float] = NOTHING
+        self,
+        runs: Mapping[str, Run],
+        seconds: float,
+        expected: Mapping[str, float] = NOTHING,
+        *,
+        in_new_memory: bool = False,
     ) -> dict[str, tuple[float, float]]:
         """What each call usually takes, and what its first took longer.
 
@@ -181,25 +196,26 @@ class Turns:
         first: dict[str, float] = {}
         started = time.perf_counter()
         self._calm.clear()
+        turn = functools.partial(self.turn, in_new_memory=in_new_memory)
         for name in self._there_and_back(list(runs)):
             try:
-                found = self.turn(name, runs[name], 1, 2)
+                found = turn(name, runs[name], 1, 2)
                 if found[1] < BRIEF:
-                    found += self.turn(name, runs[name], 1, 1)
+                    found += turn(name, runs[name], 1, 1)
             except Exception:  # noqa: BLE001 - whatever a library raises, it cannot do this: so it is no candidate
                 continue
             first[name], *times[name] = found
             least = min(times[name])
             loops[name] = max(1, round(ROUND_SECONDS / least))
             if loops[name] > 1:
-                times[name] = self.turn(name, runs[name], loops[name], ROUNDS)
+                times[name] = turn(name, runs[name], loops[name], ROUNDS)
             elif least < BRIEF:
-                times[name] += self.turn(name, runs[name], 1, ROUNDS - 1)
+                times[name] += turn(name, runs[name], 1, ROUNDS - 1)
             while min(times[name]) > max(BRIEF, 1.5 * expected.get(name, math.inf)) and sum(times[name]) < LONGEST_CELL:
-                times[name] += self.turn(name, runs[name], 1, 1)
+                times[name] += turn(name, runs[name], 1, 1)
         while times and time.perf_counter() - started < seconds:
             for name in self._there_and_back(list(times)):
-                times[name] += self.turn(name, runs[name], loops[name], ROUNDS if loops[name] > 1 else 2)
+                times[name] += turn(name, runs[name], loops[name], ROUNDS if loops[name] > 1 else 2)
         usual = {name: _usual(of_one) for name, of_one in times.items()}
         return {name: (its, first[name] - its) for name, its in usual.items()}
 
@@ -459,7 +475,8 @@ class Calibration:
             except Exception:  # noqa: BLE001 - it has no such dtype, or no room
                 continue
         with np.errstate(all="ignore"):  # a determinant may be beyond all numbers
-            found = self._turns.in_turns(runs, seconds, self._in_proportion(cell))
+            expected = self._in_proportion(cell)
+            found = self._turns.in_turns(runs, seconds, expected, in_new_memory=cell.is_beyond_kept)
         self._unable.update([(cell, backend.name) for backend in names if backend.name not in found])
         for name, (seconds, first) in found.items():
             self._visits.setdefault((cell, name), []).append(seconds)

@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from anyarray import _cost, _diagnosis
+from anyarray import _cost, _diagnosis, _memory
 from anyarray._declaration import ARRAY, SEQUENCE, WEAK, Declaration, declarations
 from anyarray.standard import elementwise, fft, linalg, statistical
 from anyarray.transforms import jit
@@ -250,6 +250,11 @@ class Cell:
     def function(self) -> Callable[..., Any]:
         """What is measured."""
         return MEANT.get(self.kind) or self._declaration.function
+
+    @property
+    def is_beyond_kept(self) -> bool:
+        """Whether its arrays are larger than freed memory that is kept."""
+        return 4 * self.size > _memory.KEPT
 
     @property
     def _declaration(self) -> Declaration:

@@ -6,6 +6,7 @@ XLA and TensorFlow ask for 64 bytes, NumPy promises 16. TensorFlow does not chec
 from __future__ import annotations
 
 import ctypes
+import os
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -68,8 +69,13 @@ def copied(a: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return copy
 
 
-_LEARNT: Final = (32 << 20) - 8192
-"""Bytes of the greatest block from which glibc's allocator learns, but for what it adds to each."""
+KEPT: Final = 32 << 20
+"""Bytes of the greatest block that glibc's allocator keeps when it is freed.
+
+Larger ones are new memory from the system, unless there is a hole for them between others.
+"""
+_LEARNT: Final = KEPT - 8192
+"""Bytes of the greatest array from which it learns: something is added to each."""
 
 
 def keep_what_is_freed() -> None:
@@ -88,3 +94,21 @@ def keep_what_is_freed() -> None:
 
 
 keep_what_is_freed()
+
+
+def give_back_what_is_freed() -> None:
+    """Let glibc give all freed memory back to the system.
+
+    The next arrays are new memory then, page by page, whatever holes others left. It keeps what it has where the user
+    lets it keep blocks of any size, and other allocators do as they like. Source: malloc_trim(3), mallopt(3).
+    """
+    if _LARGER_KEPT in os.environ.get("GLIBC_TUNABLES", "") or "MALLOC_MMAP_THRESHOLD_" in os.environ:
+        return
+    try:
+        ctypes.CDLL(None).malloc_trim(0)
+    except (AttributeError, TypeError, OSError):  # another C library, or no such way to ask for one
+        pass
+
+
+_LARGER_KEPT: Final = "glibc.malloc.mmap_threshold"
+"""The setting that lets it."""

@@ -1,14 +1,17 @@
-"""Chains of NumPy before and after the import: `python -m benchmarks.memory`.
+"""What new memory takes, and what keeps it: `python -m benchmarks.memory`.
 
-`import anyarray` lets the C library keep freed memory, so that temporaries need no new pages. Fresh processes take
-turns, as what was freed before decides what is kept.
+`import anyarray` lets the C library keep freed memory, so that temporaries need no new pages; larger arrays than 32 MiB
+have them all the same, unless the user says otherwise by the C library's own settings. Fresh processes take turns, as
+what was freed before decides what is kept.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from typing import Final
 
 from benchmarks.overhead import print_table
@@ -35,11 +38,55 @@ for _ in range(40):
 print(least)
 """
 
+LARGE: Final = 10_000_000
+BACKENDS: Final = ("numpy", "tf", "jax")
+SETTINGS: Final = {
+    "as it is": {},
+    "kept": {"GLIBC_TUNABLES": "glibc.malloc.mmap_threshold=4294967296:glibc.malloc.trim_threshold=8589934592"},
+    "large pages": {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"},
+    "both": {
+        "GLIBC_TUNABLES": "glibc.malloc.mmap_threshold=4294967296:glibc.malloc.trim_threshold=8589934592"
+        ":glibc.malloc.hugetlb=1"
+    },
+}
+"""Environments of a process, by what the C library does then."""
 
-def seconds(size: int, before: str) -> float:
-    """The least time of a chain of four operations in a fresh process."""
-    program = PROGRAM.format(size=size, before=before)
-    return float(subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout)
+PROGRAM_OF_LARGE: Final = """
+import statistics
+import time
+import anyarray as xp
+
+synchronize = xp.device({backend!r}).hook("synchronize")
+times = []
+with xp.backend({backend!r}):
+    x = xp.ones({size}, dtype=xp.float32)
+    for _ in range(15):
+        start = time.perf_counter()
+        y = xp.tanh(x) * 2 + x
+        synchronize(y._native)
+        times.append(time.perf_counter() - start)
+print(statistics.median(times))
+"""
+
+
+def seconds(program: str, environment: Mapping[str, str] | None = None) -> float:
+    """What a program prints in a fresh process."""
+    command = [sys.executable, "-c", program]
+    env = {**os.environ, **(environment or {})}
+    return float(subprocess.run(command, capture_output=True, text=True, check=True, env=env).stdout)
+
+
+def print_large(rounds: int) -> None:
+    """Chains of arrays larger than 32 MiB by backend and settings."""
+    rows: list[list[str]] = []
+    for backend in BACKENDS:
+        program = PROGRAM_OF_LARGE.format(backend=backend, size=LARGE)
+        least = dict.fromkeys(SETTINGS, float("inf"))
+        for _ in range(rounds):
+            for name, environment in SETTINGS.items():
+                least[name] = min(least[name], seconds(program, environment))
+        rows.append([backend, *[f"{one * 1e3:.1f}" for one in least.values()]])
+    print_table(f"tanh(x) * 2 + x of {LARGE:,} float32: ms, by what the C library does", ["", *SETTINGS], rows)
 
 
 def main() -> None:
@@ -50,14 +97,15 @@ def main() -> None:
     for size in SIZES:
         alone = beside = float("inf")
         for _ in range(rounds):
-            alone = min(alone, seconds(size, ""))
-            beside = min(beside, seconds(size, "import anyarray"))
+            alone = min(alone, seconds(PROGRAM.format(size=size, before="")))
+            beside = min(beside, seconds(PROGRAM.format(size=size, before="import anyarray")))
         rows.append([f"{size:,} elements", f"{alone * 1e6:.0f}", f"{beside * 1e6:.0f}", f"{alone / beside:.1f}"])
     print_table(
         "A chain of four operations of NumPy: us, before and after import anyarray",
         ["", "before", "after", "times faster"],
         rows,
     )
+    print_large(rounds)
 
 
 if __name__ == "__main__":

@@ -136,6 +136,30 @@ def test_what_the_user_says_of_freed_memory_holds(run_python: Callable[..., str]
     assert int(run_python(CHAINS, MALLOC_MMAP_THRESHOLD_="131072")) >= pages_of_an_array
 
 
+GIVEN_BACK = """
+import os
+from pathlib import Path
+import numpy as np
+from anyarray import _memory
+
+def resident():
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
+
+held = [np.ones(7 << 20, np.uint8) for _ in range(6)]
+most = resident()
+del held
+_memory.give_back_what_is_freed()
+print(round((most - resident()) / (6 * 7 << 20), 1))
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other allocators have rules of their own")
+def test_freed_memory_is_given_back_unless_the_user_keeps_larger_blocks(run_python: Callable[..., str]) -> None:
+    assert float(run_python(GIVEN_BACK)) == 1.0
+    kept = "glibc.malloc.mmap_threshold=4294967296:glibc.malloc.trim_threshold=8589934592"
+    assert float(run_python(GIVEN_BACK, GLIBC_TUNABLES=kept)) == 0.0
+
+
 def test_the_user_s_error_state_holds_on_numpy() -> None:
     with np.errstate(divide="raise"), pytest.raises(FloatingPointError):
         xp.ones(2) / xp.zeros(2)

@@ -20,7 +20,18 @@ import numpy as np
 import pytest
 
 import anyarray as xp
-from anyarray import _automatic, _backend, _calibration, _cells, _cost, _declaration, _machine, _profile, testing
+from anyarray import (
+    _automatic,
+    _backend,
+    _calibration,
+    _cells,
+    _cost,
+    _declaration,
+    _machine,
+    _memory,
+    _profile,
+    testing,
+)
 from anyarray.__main__ import main
 from anyarray.backends import _rows
 
@@ -458,6 +469,20 @@ def test_threads_that_never_rest_are_waited_for_now_and_then(monkeypatch: pytest
     assert max(apart[: _calibration.PATIENCE - 1]) < _calibration.WEARY
     assert min(apart[_calibration.PATIENCE :]) > _calibration.WEARY
     assert len(apart) > 10
+
+
+def test_only_arrays_larger_than_what_is_kept_are_measured_in_new_memory(
+    calibration: _calibration.Calibration, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    happened: list[str] = []
+    monkeypatch.setattr(_memory, "give_back_what_is_freed", lambda: happened.append("gives back"))
+    monkeypatch.setattr(_calibration, "_timed", lambda run, loops: happened.append("timed") or 0.001)
+    larger = next(size for size in _cells.LONG if 4 * size > _memory.KEPT)
+    calibration._measure(_cells.Cell("sum", 4, larger), 0.0)
+    assert happened == ["gives back", "timed"] * (len(happened) // 2)
+    happened.clear()
+    calibration._measure(_cells.Cell("sum", 4, _cells.LONG[0]), 0.0)
+    assert set(happened) == {"timed"}
 
 
 def test_every_class_can_be_measured() -> None:
