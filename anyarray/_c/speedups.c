@@ -282,9 +282,58 @@ wrapped(PyObject *module, PyObject *args)
     return PyArg_ParseTuple(args, "OO!", &natives, house.home, &home) ? all_wrapped(natives, home, &PyTuple_Type) : NULL;
 }
 
+/* Whether one of so many numbers is zero but for its highest bit, the sign of a float: a loop of vector instructions. */
+static int
+is_one_zero64(const uint64_t *numbers, npy_intp count)
+{
+    uint64_t found = 0;
+    for (npy_intp i = 0; i < count; i++) {
+        uint64_t rest = numbers[i] << 1;
+        found |= ~(rest | (0 - rest));
+    }
+    return (int)(found >> 63);
+}
+
+static int
+is_one_zero32(const uint32_t *numbers, npy_intp count)
+{
+    uint32_t found = 0;
+    for (npy_intp i = 0; i < count; i++) {
+        uint32_t rest = numbers[i] << 1;
+        found |= ~(rest | (0 - rest));
+    }
+    return (int)(found >> 31);
+}
+
+/* may_have_zeros(a): whether a float of an ndarray is zero; true for what is not looked at. */
+static PyObject *
+may_have_zeros(PyObject *module, PyObject *a)
+{
+    if (!PyArray_CheckExact(a)) {
+        Py_RETURN_TRUE;
+    }
+    PyArrayObject *array = (PyArrayObject *)a;
+    int type = PyArray_DESCR(array)->type_num, found = 0;
+    if ((type != NPY_DOUBLE && type != NPY_FLOAT) || !PyArray_ISONESEGMENT(array) || !PyArray_ISBEHAVED_RO(array)) {
+        Py_RETURN_TRUE;
+    }
+    const char *data = PyArray_BYTES(array);
+    npy_intp size = PyArray_SIZE(array);
+    NPY_BEGIN_THREADS_DEF;
+    NPY_BEGIN_THREADS_THRESHOLDED(size);
+    for (npy_intp start = 0; start < size && !found; start += BLOCK) {
+        npy_intp count = size - start < BLOCK ? size - start : BLOCK;
+        found = type == NPY_DOUBLE ? is_one_zero64((const uint64_t *)data + start, count)
+                                   : is_one_zero32((const uint32_t *)data + start, count);
+    }
+    NPY_END_THREADS;
+    return PyBool_FromLong(found);
+}
+
 static PyMethodDef functions[] = {
     {"allocated", allocated, METH_VARARGS, NULL},
     {"wrapped", wrapped, METH_VARARGS, NULL},
+    {"may_have_zeros", may_have_zeros, METH_O, NULL},
     {"configure", (PyCFunction)(void (*)(void))configure, METH_VARARGS | METH_KEYWORDS, NULL},
     {NULL, NULL, 0, NULL},
 };

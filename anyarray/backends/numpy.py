@@ -14,7 +14,7 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from anyarray import _dtypes, _memory
+from anyarray import _dtypes, _extension, _memory
 from anyarray.backends import _masked, _ordering, _rows
 from anyarray.backends._refusals import boolean, real_valued, refuse_complex
 from anyarray.backends._shortcut import FEW, direct, shortcut
@@ -790,10 +790,17 @@ def _shows_order(x: Native) -> bool:
     """
     if x.size <= 64 or x.itemsize < 4:
         return True
-    if x.dtype.kind != "f" or np.count_nonzero(x) == x.size:
+    if x.dtype.kind != "f" or not _may_have_zeros(x):
         return False
     is_negative = np.signbit(getitem(x, x == 0))
     return bool(is_negative.any() and not is_negative.all())
+
+
+def _has_zeros(x: Native) -> bool:
+    return np.count_nonzero(x) < x.size
+
+
+_may_have_zeros: Final[Callable[[Native], bool]] = getattr(_extension.speedups, "may_have_zeros", _has_zeros)
 
 
 @shortcut(functools.partial(direct(np.argsort), stable=True), "biuf")
