@@ -5,12 +5,16 @@ They answer nothing that these refuse.
 
 from __future__ import annotations
 
+import importlib.util
 import itertools
-from typing import Any, Final
+from types import SimpleNamespace
+from typing import Any, Final, Literal
 
 import numpy as np
 import pytest
 
+import anyarray as xp
+from anyarray.backends import _lapack
 from anyarray.backends import numpy as on_numpy
 from anyarray.backends._shortcut import _CODES, FEW
 
@@ -68,3 +72,48 @@ def test_a_shortcut_is_the_same(native_name: str) -> None:
 def test_shortcuts_are_said_of_what_takes_long_without() -> None:
     assert {"less", "logical_and", "sort", "take", "where", "fft", "trace", "unique_all"} <= FUNCTIONS.keys()
     assert max(np.prod(shape) for shape in SHAPES) < FEW
+
+
+SINGULAR: Final = np.asarray([[1.0, 2.0], [2.0, 4.0]])
+INDEFINITE: Final = np.asarray([[1.0, 2.0], [2.0, 1.0]])
+
+
+@pytest.mark.parametrize("how", ["ignore", "warn", "raise"])
+@pytest.mark.parametrize(
+    ("function", "given"),
+    [("inv", (SINGULAR,)), ("solve", (SINGULAR, np.ones(2))), ("cholesky", (INDEFINITE,))],
+)
+def test_what_has_no_solution_is_numpys_error_whatever_the_error_state(
+    function: str, given: tuple[Any, ...], how: Literal["ignore", "warn", "raise"]
+) -> None:
+    with xp.backend("numpy"), np.errstate(all=how):
+        state = np.geterr()
+        with pytest.raises(xp.LinAlgError):
+            getattr(xp.linalg, function)(*map(xp.asarray, given))
+        assert np.geterr() == state
+
+
+KERNELS: Final = ("det", "slogdet", "inv", "solve", "cholesky", "eigh", "eigvalsh", "svd")
+
+
+@pytest.mark.parametrize("what", ["no kernels", "other signatures", "other loops"])
+def test_where_numpy_has_no_such_kernel_its_function_stands(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    kernels: Any = getattr(np.linalg, "_umath_linalg", None)
+    assert kernels is not None  # else small calls take longer than is promised
+    names = ("det", "slogdet", "inv", "solve", "solve1", "cholesky_lo", "eigh_lo", "eigvalsh_lo", "svd_f", "eig")
+    found = {
+        "no kernels": None,
+        "other signatures": SimpleNamespace(**dict.fromkeys(names, np.vecdot)),
+        "other loops": SimpleNamespace(eigh_lo=kernels.eig, eigvalsh_lo=kernels.eigvals),
+    }[what]
+    monkeypatch.setattr(np.linalg, "_umath_linalg", found)
+    spec = importlib.util.find_spec(_lapack.__name__)
+    assert spec is not None
+    assert spec.loader is not None
+    other = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(other)
+    a = np.asarray([[2.0, 1.0], [1.0, 3.0]])
+    for name in KERNELS:
+        given = (a, a) if name == "solve" else (a,)
+        assert outcome(getattr(other, name), given) == outcome(getattr(np.linalg, name), given) is not None
+    assert other.eig(np.linalg.eig) is np.linalg.eig.__wrapped__  # type: ignore[attr-defined]  # as NumPy's functions have

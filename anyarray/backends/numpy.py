@@ -15,7 +15,7 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from anyarray import _dtypes, _extension, _memory
-from anyarray.backends import _masked, _ordering, _rows
+from anyarray.backends import _lapack, _masked, _ordering, _rows
 from anyarray.backends._refusals import boolean, real_valued, refuse_complex
 from anyarray.backends._shortcut import FEW, direct, shortcut
 
@@ -965,9 +965,44 @@ def qr(x: Native, /, *, mode: Literal["reduced", "complete"] = "reduced") -> tup
     return np.linalg.qr(x, mode)
 
 
-@shortcut(np.linalg.cholesky, "fc", axes=2)
+@shortcut(_lapack.cholesky, "dD", axes=2)
 def cholesky(x: Native, /, *, upper: bool = False) -> Native:
-    return np.linalg.cholesky(x, upper=upper)
+    return _cholesky(x, upper=upper)
+
+
+@shortcut(_lapack.det, "dD", axes=2)
+def det(x: Native, /) -> Native:
+    return _det(x)
+
+
+@shortcut(_lapack.slogdet, "dD", axes=2)
+def slogdet(x: Native, /) -> tuple[Native, Native]:
+    return _slogdet(x)
+
+
+@shortcut(_lapack.inv, "dD", axes=2)
+def inv(x: Native, /) -> Native:
+    return _inv(x)
+
+
+@shortcut(_lapack.solve, "dD", "dD", axes=2)
+def solve(x1: Native, x2: Native, /) -> Native:
+    return _solve(x1, x2)
+
+
+@shortcut(_lapack.eigh, "dD", axes=2)
+def eigh(x: Native, /) -> tuple[Native, Native]:
+    return _eigh(x)
+
+
+@shortcut(_lapack.eigvalsh, "dD", axes=2)
+def eigvalsh(x: Native, /) -> Native:
+    return _eigvalsh(x)
+
+
+_cholesky, _det, _slogdet = direct(np.linalg.cholesky), direct(np.linalg.det), direct(np.linalg.slogdet)
+_inv, _solve = direct(np.linalg.inv), direct(np.linalg.solve)
+_eigh, _eigvalsh = direct(np.linalg.eigh), direct(np.linalg.eigvalsh)
 
 
 def matrix_power(x: Native, n: int, /) -> Native:
@@ -1017,7 +1052,7 @@ def pinv(x: Native, /, *, rtol: Any = None) -> Native:
     return _pinv(_without_infinity(_floating(x)), rtol=rtol)
 
 
-@shortcut(np.linalg.svd, "f", axes=2, is_finite=True)
+@shortcut(_lapack.svd, "f", axes=2, is_finite=True)
 def svd(x: Native, /, *, full_matrices: bool = True) -> tuple[Native, Native, Native]:
     return np.linalg.svd(_without_infinity(x), full_matrices)
 
@@ -1045,17 +1080,27 @@ def _floating(x: Native) -> Native:
     return x.astype(np.float64) if x.dtype.kind in "biu" else x
 
 
-def eig(x: Native, /) -> tuple[Native, Native]:
+def _complex_eig(x: Native) -> tuple[Native, Native]:
     """NumPy's, but always complex, as dtypes must not depend on values."""
     found: tuple[Native, Native] = _eig(x)
     return found if found[0].dtype.kind == "c" else (_as_complex(found[0]), _as_complex(found[1]))
 
 
-def eigvals(x: Native, /) -> Native:
+def _complex_eigvals(x: Native) -> Native:
     return _as_complex(_eigvals(x))
 
 
 _eig, _eigvals = direct(np.linalg.eig), direct(np.linalg.eigvals)
+
+
+@shortcut(_lapack.eig(_complex_eig), "d", axes=2, is_finite=True)
+def eig(x: Native, /) -> tuple[Native, Native]:
+    return _complex_eig(x)
+
+
+@shortcut(_lapack.eigvals(_complex_eigvals), "d", axes=2, is_finite=True)
+def eigvals(x: Native, /) -> Native:
+    return _complex_eigvals(x)
 
 
 def _as_complex(x: Native) -> Native:
