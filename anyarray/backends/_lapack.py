@@ -47,7 +47,7 @@ def _solving() -> Callable[..., Any]:
 
 
 det: Final = _kernel("det", "(m,m)->()", "d->d", "D->D") or direct(np.linalg.det)
-"""As all of these of float64 and complex128. Of narrower ones NumPy's functions give what the kernels find in those."""
+"""Of float64 and complex128, as all of these: of narrower dtypes NumPy's functions compute in those, too."""
 slogdet: Final = _kernel("slogdet", "(m,m)->(),()", "d->dd", "D->Dd") or direct(np.linalg.slogdet)
 inv: Final = _quiet(_kernel("inv", "(m,m)->(m,m)", "d->d", "D->D"), np.linalg.inv)
 solve: Final = _solving()
