@@ -78,7 +78,20 @@ alone(PyObject *value)
 static inline int
 has_dtype(PyObject *home, PyArrayObject *array)
 {
-    return PyDict_Contains(field(home, house.dtypes_at), (PyObject *)PyArray_DESCR(array)) == 1;
+    static PyArray_Descr *last = NULL; /* of NumPy's, which it has */
+    PyArray_Descr *dtype = PyArray_DESCR(array);
+    if (dtype == last && home == house.numpy) {
+        return 1;
+    }
+    if (PyDict_Contains(field(home, house.dtypes_at), (PyObject *)dtype) != 1) {
+        return 0;
+    }
+    if (home == house.numpy) {
+        PyArray_Descr *before = last;
+        last = (PyArray_Descr *)Py_NewRef((PyObject *)dtype);
+        Py_XDECREF((PyObject *)before);
+    }
+    return 1;
 }
 
 /* Whether a scalar of NumPy's may stand for one of two arrays. */
@@ -630,17 +643,27 @@ quick_divmod(Call *call, PyObject *const *args, Py_ssize_t given, PyObject *keyw
     return both == NULL ? leave() : wrap_all(both, house.numpy, (PyObject *)&PyTuple_Type);
 }
 
+/* Whether NumPy asks for a call of a ufunc, and not for its `reduce` and the like. */
+static inline int
+is_call(PyObject *method)
+{
+    static const char name[] = "__call__";
+    return PyUnicode_Check(method) && PyUnicode_IS_COMPACT_ASCII(method)
+           && PyUnicode_GET_LENGTH(method) == sizeof name - 1
+           && memcmp(PyUnicode_1BYTE_DATA(method), name, sizeof name - 1) == 0;
+}
+
 /* `np.exp(x)` and `ndarray + x`, as NumPy asks for them: what our function of that name gives. */
 PyObject *
 quick_ufunc(Call *call, PyObject *const *args, Py_ssize_t given, PyObject *keywords)
 {
-    if (given < 4 || (keywords != NULL && PyTuple_GET_SIZE(keywords)) || !PyUnicode_Check(args[2])
-        || PyUnicode_CompareWithASCIIString(args[2], "__call__") != 0) {
+    if (given < 4 || (keywords != NULL && PyTuple_GET_SIZE(keywords)) || !is_call(args[2])) {
         return NULL;
     }
     for (Py_ssize_t i = 3; i < given; i++) {
         PyObject *kind = (PyObject *)Py_TYPE(args[i]);
-        if (kind != (PyObject *)house.array && PySet_Contains(house.operands, kind) != 1) {
+        if (kind != (PyObject *)house.array && kind != (PyObject *)&PyArray_Type
+            && PySet_Contains(house.operands, kind) != 1) {
             return leave();
         }
     }
