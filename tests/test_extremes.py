@@ -60,6 +60,14 @@ def test_a_nan_is_in_the_norm_of_a_matrix(shape: tuple[int, ...], order: float) 
     np.testing.assert_allclose(np.asarray(found), np.linalg.matrix_norm(a, ord=order), rtol=1e-12)  # sums of 5000
 
 
+@pytest.mark.parametrize("shape", [(3, 0), (0, 0), (2, 0, 3), (2, 0, 3, 3), (1000, 3, 0)])
+@pytest.mark.usefixtures("backend")
+def test_the_rank_of_a_matrix_of_nothing_is_none(shape: tuple[int, ...]) -> None:
+    found = xp.linalg.matrix_rank(xp.ones(shape))
+    assert found.dtype == xp.int64
+    assert np.array_equal(np.asarray(found), np.zeros(shape[:-2]))
+
+
 def test_the_derivative_of_the_largest_of_many_is_one_at_it(framework: str) -> None:
     with xp.backend(framework):
         found = xp.grad(lambda x: xp.max(x))(xp.asarray(np.linspace(0, 1, 5000)))

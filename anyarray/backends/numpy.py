@@ -1032,7 +1032,9 @@ def _rank(x: Native) -> Native:
 
 @shortcut(_rank, "fc", axes=2)
 def matrix_rank(x: Native, /, *, rtol: Any = None) -> Native:
-    return np.linalg.matrix_rank(_floating(matrices(x)), rtol=rtol)
+    if 0 in matrices(x).shape[-2:]:  # of which NumPy 2.1 finds no largest singular value
+        return np.count_nonzero(np.empty((*x.shape[:-2], 0)), axis=-1)
+    return np.linalg.matrix_rank(_floating(x), rtol=rtol)
 
 
 _pinv = direct(np.linalg.pinv)
