@@ -219,6 +219,21 @@ is_of_few(PyObject *key, PyArrayObject *array)
 /* Elements that NumPy copies without giving other threads a turn. */
 #define UNINTERRUPTED 500
 
+/* Whether a write at a key is to so few. */
+static int
+is_uninterrupted(PyObject *key, PyArrayObject *array)
+{
+    PyObject *index = Py_TYPE(key) == house.array ? field(key, house.native_at) : NULL;
+    if (index != NULL && size_of(index) > UNINTERRUPTED) {
+        return 0;
+    }
+    npy_intp places = PyArray_SIZE(array);
+    if (Py_TYPE(key) == &PyLong_Type && PyArray_NDIM(array) > 0 && PyArray_DIM(array, 0) > 0) {
+        places /= PyArray_DIM(array, 0);
+    }
+    return places <= UNINTERRUPTED || is_of_one(key, array);
+}
+
 /* The write of `quick_write`, by whoever has the Array's lock, or while no other thread has a turn. */
 static PyObject *
 write_alone(PyObject *const *args)
@@ -283,10 +298,7 @@ quick_write(Call *call, PyObject *const *args, Py_ssize_t given, PyObject *keywo
     if (native == NULL || !PyArray_CheckExact(native)) {
         return NULL;
     }
-    PyObject *index = Py_TYPE(args[1]) == house.array ? field(args[1], house.native_at) : NULL;
-    npy_intp places = index == NULL ? 0 : size_of(index);
-    if (is_of_one(args[1], (PyArrayObject *)native)
-        || (PyArray_SIZE((PyArrayObject *)native) <= UNINTERRUPTED && places <= UNINTERRUPTED)) {
+    if (is_uninterrupted(args[1], (PyArrayObject *)native)) {
         return write_alone(args);
     }
     PyObject *lock = Py_NewRef(PyList_GET_ITEM(house.writes, (uintptr_t)args[0] >> 4 & 63));
