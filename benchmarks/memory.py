@@ -11,7 +11,6 @@ import argparse
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
 from typing import Final
 
 from benchmarks.overhead import print_table
@@ -40,16 +39,10 @@ print(least)
 
 LARGE: Final = 10_000_000
 BACKENDS: Final = ("numpy", "tf", "jax")
-SETTINGS: Final = {
-    "as it is": {},
-    "kept": {"GLIBC_TUNABLES": "glibc.malloc.mmap_threshold=4294967296:glibc.malloc.trim_threshold=8589934592"},
-    "large pages": {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"},
-    "both": {
-        "GLIBC_TUNABLES": "glibc.malloc.mmap_threshold=4294967296:glibc.malloc.trim_threshold=8589934592"
-        ":glibc.malloc.hugetlb=1"
-    },
-}
-"""Environments of a process, by what the C library does then."""
+KEPT: Final = "glibc.malloc.mmap_threshold=4294967296:glibc.malloc.trim_threshold=8589934592"
+LARGE_PAGES: Final = "glibc.malloc.hugetlb=1"
+SETTINGS: Final = {"as it is": "", "kept": KEPT, "large pages": LARGE_PAGES, "both": f"{KEPT}:{LARGE_PAGES}"}
+"""The C library's settings of a process, by what it does then."""
 
 PROGRAM_OF_LARGE: Final = """
 import statistics
@@ -69,10 +62,10 @@ print(statistics.median(times))
 """
 
 
-def seconds(program: str, environment: Mapping[str, str] | None = None) -> float:
+def seconds(program: str, settings: str = "") -> float:
     """What a program prints in a fresh process."""
     command = [sys.executable, "-c", program]
-    env = {**os.environ, **(environment or {})}
+    env = {**os.environ, "GLIBC_TUNABLES": settings} if settings else None
     return float(subprocess.run(command, capture_output=True, text=True, check=True, env=env).stdout)
 
 
@@ -83,8 +76,8 @@ def print_large(rounds: int) -> None:
         program = PROGRAM_OF_LARGE.format(backend=backend, size=LARGE)
         least = dict.fromkeys(SETTINGS, float("inf"))
         for _ in range(rounds):
-            for name, environment in SETTINGS.items():
-                least[name] = min(least[name], seconds(program, environment))
+            for name, settings in SETTINGS.items():
+                least[name] = min(least[name], seconds(program, settings))
         rows.append([backend, *[f"{one * 1e3:.1f}" for one in least.values()]])
     print_table(f"tanh(x) * 2 + x of {LARGE:,} float32: ms, by what the C library does", ["", *SETTINGS], rows)
 

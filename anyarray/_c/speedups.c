@@ -282,6 +282,8 @@ wrapped(PyObject *module, PyObject *args)
     return PyArg_ParseTuple(args, "OO!", &natives, house.home, &home) ? all_wrapped(natives, home, &PyTuple_Type) : NULL;
 }
 
+#define BLOCK 1024 /* elements that are looked at without asking whether one was found */
+
 /* Whether one of so many numbers is zero but for its highest bit, the sign of a float: a loop of vector instructions. */
 static int
 is_one_zero64(const uint64_t *numbers, npy_intp count)

@@ -193,7 +193,6 @@ int is_plain(PyArray_Descr *dtype);
 PyArray_Descr *dtype_for(PyObject *given);
 
 #define FEW 1000 /* elements up to which shortcuts are the same, as `backends._shortcut` says */
-#define BLOCK 1024 /* elements that are looked at without asking whether one was found */
 #define ALIGNMENT 64 /* bytes, as `_memory` says */
 
 /* creation.c */

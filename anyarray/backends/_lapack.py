@@ -1,7 +1,7 @@
 """NumPy's kernels of linear algebra, for few elements.
 
 NumPy's functions look at dtypes, shapes and values in Python first, which the compiled calls have done already: without
-that calls take a half to three quarters of the time. The kernels are no part of NumPy's interface. So each is looked at
+that calls take 0.4 to 0.75 of the time. The kernels are no part of NumPy's interface. So each is looked at
 before it is taken, and where NumPy has no such kernel its function stands for it.
 """
 
