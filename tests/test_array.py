@@ -9,6 +9,7 @@ import operator
 import pickle
 import re
 import sys
+import weakref
 from typing import Any
 
 import numpy as np
@@ -211,6 +212,38 @@ def test_iteration_gives_arrays_along_the_first_axis() -> None:
     rows = list(xp.asarray([[1, 2], [3, 4]]))
     assert [row.tolist() for row in rows] == [[1, 2], [3, 4]]
     assert all(type(row) is xp.Array for row in rows)
+
+
+@pytest.mark.usefixtures("backend")
+@pytest.mark.parametrize("dtype", STANDARD)
+@pytest.mark.parametrize("shape", [(12,), (12, 2)])
+def test_elements_of_a_loop_that_are_kept_stay_as_they_were(shape: tuple[int, ...], dtype: str) -> None:
+    x = xp.astype(xp.reshape(xp.arange(math.prod(shape)), shape), getattr(xp, dtype))
+    read, kept, copies, seen = [], [], [], []
+    for i, one in enumerate(x):
+        assert all(reference() is None or reference().tolist() == value for reference, value in seen)
+        read.append(one.tolist())
+        if i % 5 == 0:
+            kept.append(one)
+        elif i % 5 == 1:
+            copies.append((copy.copy(one), xp.reshape(one, shape[1:]), xp.to_native(one)))
+        elif i % 5 == 2:
+            seen.append((weakref.ref(one), one.tolist()))
+        elif i % 5 == 3:
+            one += one
+    assert read == x.tolist()
+    assert [one.tolist() for one in kept] == read[::5]
+    assert [[np.asarray(one).tolist() for one in several] for several in copies] == [[one] * 3 for one in read[1::5]]
+    assert len({id(one) for one in list(x)}) == 12
+
+
+def test_rows_of_a_loop_arrive_elsewhere_as_they_are(framework: str) -> None:
+    with xp.backend("numpy"):
+        x = xp.reshape(xp.arange(40_000), (4, 10_000))
+    for i, row in enumerate(x):
+        for _ in range(2):  # a copy may be kept
+            with xp.backend(framework):
+                assert int(xp.sum(row)) == sum(range(i * 10_000, (i + 1) * 10_000))
 
 
 @pytest.mark.usefixtures("backend")

@@ -1,6 +1,7 @@
 /* Indexing, writes, and what else reads the memory of one Array in NumPy. */
 
 #include "speedups.h"
+#include <numpy/arrayscalars.h>
 
 static int
 is_bound(PyObject *value)
@@ -361,17 +362,70 @@ typedef struct {
     PyObject_HEAD
     PyObject *native;
     Py_ssize_t at;
+    PyObject *given[2]; /* those of the last two turns, or NULL: a loop lets go of one as it gets the next */
 } Elements;
+
+/* Whether nobody else has an Array, nor what tells of it, so that it may be given as another one. */
+static int
+is_let_go(PyObject *array)
+{
+    return array != NULL && Py_REFCNT(array) == 1 && Py_TYPE(array) == house.array
+           && field(array, house.array->tp_weaklistoffset) == NULL && field(array, house.home_at) == house.numpy
+           && field(array, house.native_at) != NULL && field(array, house.second_at) == NULL
+           && field(array, house.account_at) == NULL;
+}
+
+/* Write a number to an Array's own scalar; whether it has one, of a dtype for which this is written out. */
+static int
+renewed(PyObject *given, PyArrayObject *array, Py_ssize_t at)
+{
+    PyObject *scalar = field(given, house.native_at);
+    PyArray_Descr *dtype = PyArray_DESCR(array);
+    if (Py_TYPE(scalar) != dtype->typeobj || Py_REFCNT(scalar) != 1 || PyArray_NDIM(array) != 1
+        || !PyArray_ISBEHAVED_RO(array)) {
+        return 0;
+    }
+    const void *number = PyArray_GETPTR1(array, at);
+    switch (dtype->type_num) {
+    case NPY_DOUBLE: PyArrayScalar_ASSIGN(scalar, Double, *(const npy_double *)number); return 1;
+    case NPY_FLOAT: PyArrayScalar_ASSIGN(scalar, Float, *(const npy_float *)number); return 1;
+    case NPY_INT: PyArrayScalar_ASSIGN(scalar, Int, *(const npy_int *)number); return 1;
+    case NPY_LONG: PyArrayScalar_ASSIGN(scalar, Long, *(const npy_long *)number); return 1;
+    case NPY_LONGLONG: PyArrayScalar_ASSIGN(scalar, LongLong, *(const npy_longlong *)number); return 1;
+    default: return 0;
+    }
+}
 
 static PyObject *
 elements_next(PyObject *self)
 {
     Elements *elements = (Elements *)self;
-    if (elements->at >= PyArray_DIM((PyArrayObject *)elements->native, 0)) {
+    PyArrayObject *array = (PyArrayObject *)elements->native;
+    Py_ssize_t at = elements->at;
+    if (at >= PyArray_DIM(array, 0)) {
         return NULL;
     }
-    PyObject *one = PySequence_GetItem(elements->native, elements->at++);
-    return one == NULL ? NULL : wrap(one, house.numpy);
+    elements->at++;
+    PyObject **given = &elements->given[at & 1];
+    if (is_let_go(*given) && renewed(*given, array, at)) {
+        return Py_NewRef(*given);
+    }
+    PyObject *one = PySequence_GetItem(elements->native, at), *before;
+    if (one == NULL) {
+        return NULL;
+    }
+    if (is_let_go(*given)) {
+        before = field(*given, house.native_at);
+        *(PyObject **)((char *)*given + house.native_at) = one;
+        one = Py_NewRef(*given);
+    }
+    else {
+        one = wrap(one, house.numpy);
+        before = *given;
+        *given = Py_XNewRef(one);
+    }
+    Py_XDECREF(before);
+    return one;
 }
 
 static PyObject *
@@ -384,7 +438,10 @@ elements_left(PyObject *self, PyObject *unused)
 static void
 elements_dealloc(PyObject *self)
 {
-    Py_DECREF(((Elements *)self)->native);
+    Elements *elements = (Elements *)self;
+    Py_DECREF(elements->native);
+    Py_XDECREF(elements->given[0]);
+    Py_XDECREF(elements->given[1]);
     Py_TYPE(self)->tp_free(self);
 }
 
@@ -422,5 +479,6 @@ quick_iter(Call *call, PyObject *const *args, Py_ssize_t given, PyObject *keywor
     }
     elements->native = Py_NewRef(native);
     elements->at = 0;
+    elements->given[0] = elements->given[1] = NULL;
     return (PyObject *)elements;
 }

@@ -325,7 +325,7 @@ shortened(Call *call, PyObject *const *natives)
         arguments[++count] = native;
     }
     PyObject *shortcut = Py_NewRef(call->shortcut);
-    PyObject *result = PyObject_Vectorcall(shortcut, arguments + 1, count | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
+    PyObject *result = applied(shortcut, arguments + 1, count | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
     Py_DECREF(shortcut);
     return result == NULL ? leave() : result;
 }
@@ -349,16 +349,18 @@ called(Call *call, PyObject *home, PyObject *const *natives, int is_borrowed)
         if (function == NULL) {
             return leave();
         }
-        native = NULL;
-        if (field(home, house.backend_at) == field(house.numpy, house.backend_at)) {
+        size_t flags = (size_t)call->named_from | PY_VECTORCALL_ARGUMENTS_OFFSET;
+        if (field(home, house.backend_at) != field(house.numpy, house.backend_at)) {
+            native = PyObject_Vectorcall(function, arguments, flags, call->keywords);
+        }
+        else {
             if (function != call->seen) {
                 see(call, function);
             }
             native = call->shortcut == NULL ? NULL : shortened(call, natives);
-        }
-        if (native == NULL && !PyErr_Occurred()) {
-            size_t flags = (size_t)call->named_from | PY_VECTORCALL_ARGUMENTS_OFFSET;
-            native = PyObject_Vectorcall(function, arguments, flags, call->keywords);
+            if (native == NULL && !PyErr_Occurred()) {
+                native = applied(function, arguments, flags, call->keywords);
+            }
         }
         Py_DECREF(function);
     }

@@ -85,6 +85,9 @@ wrap(PyObject *native, PyObject *home)
     }
     *(PyObject **)((char *)made + house.native_at) = native;
     *(PyObject **)((char *)made + house.home_at) = Py_NewRef(home);
+    if (home == house.numpy) {
+        PyObject_GC_UnTrack(made); /* as ndarrays are not, to which nothing of it leads back; a collection takes time */
+    }
     return made;
 }
 

@@ -351,7 +351,7 @@ PyMODINIT_FUNC
 PyInit__speedups(void)
 {
     import_array();
-    if (!prepare_house() || PyType_Ready(&CallType) < 0 || PyType_Ready(&ElementsType) < 0) {
+    if (!prepare_house() || !prepare_loops() || PyType_Ready(&CallType) < 0 || PyType_Ready(&ElementsType) < 0) {
         return NULL;
     }
     PyObject *module = PyModule_Create(&definition);

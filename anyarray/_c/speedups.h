@@ -7,6 +7,7 @@ here may be left out without another answer. `_compiled` tells it what it must k
 
     house.c       what `configure` says of the package, and how Arrays are read and made
     functions.c   functions of arrays, operators, NumPy's ufuncs
+    loops.c       the loops of NumPy's ufuncs, for few elements
     elements.c    indexing, writes, what else reads the memory of one Array
     creation.c    functions that make Arrays
     dtypes.c      what is told of dtypes
@@ -17,6 +18,7 @@ here may be left out without another answer. `_compiled` tells it what it must k
 
 #define PY_SSIZE_T_CLEAN
 #define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
+#define NPY_TARGET_VERSION NPY_2_0_API_VERSION
 #define PY_ARRAY_UNIQUE_SYMBOL anyarray_speedups
 #ifndef IMPORTS_NUMPY
 #define NO_IMPORT_ARRAY
@@ -182,6 +184,10 @@ int are_integers(PyObject *value);
 
 /* functions.c */
 Quick quick_call, quick_join, quick_update, quick_divmod, quick_ufunc;
+
+/* loops.c */
+int prepare_loops(void);
+PyObject *applied(PyObject *function, PyObject *const *arguments, size_t flags, PyObject *keywords);
 
 /* elements.c */
 Quick quick_item, quick_write, quick_transpose, quick_view, quick_iter;
