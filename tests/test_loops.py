@@ -1,4 +1,7 @@
-"""Loops of NumPy's ufuncs, called for few elements, give to the bit what the ufuncs give, and warn of the same."""
+"""Loops of NumPy's ufuncs give to the bit what the ufuncs give.
+
+They warn of the same.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,10 @@ LAYOUTS: Final[dict[str, Callable[[xp.Array], xp.Array]]] = {
 
 
 def drawn(dtype: str, rng: np.random.Generator) -> xp.Array:
-    """A vector of 12 elements, many of them at the ends of what the dtype holds."""
+    """A vector of 12 elements.
+
+    Many of them are at the ends of what the dtype holds.
+    """
     kind = np.dtype(dtype)
     if kind.kind == "b":
         return xp.asarray(rng.integers(0, 2, 12).astype(bool))
@@ -46,7 +52,10 @@ def drawn(dtype: str, rng: np.random.Generator) -> xp.Array:
 
 
 def outcome(function: Callable[..., Any], *operands: Any) -> tuple[Any, ...]:
-    """The bytes of a result and what else is seen of it, or the class of an error, and what was warned of."""
+    """The bytes of a result, what else is seen of it, and what was warned of.
+
+    The class of an error and what it says, if it raises.
+    """
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:

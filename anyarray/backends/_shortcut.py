@@ -31,19 +31,22 @@ def direct(function: Callable[..., Any]) -> Callable[..., Any]:
     return getattr(function, "__wrapped__", function) if type(function) is _DISPATCHED else function
 
 
-def shortcut(function: Callable[..., Any], *kinds: str, axes: int = 1, is_finite: bool = False) -> Callable[[F], F]:
+def shortcut(
+    function: Callable[..., Any] | None, *kinds: str, axes: int = 1, is_finite: bool = False
+) -> Callable[[F], F]:
     """Say what gives the same as a native function of few elements.
 
     `function` gets the arrays alone, where all else is left out. `kinds` are the kinds of dtypes that each array may
     have, or NumPy's codes of single ones; the first has at least so many `axes` and, if it `is_finite`, holds neither
-    NaN nor infinity. What `function` raises is nobody's to see: the native one is called then.
+    NaN nor infinity. What `function` raises is nobody's to see: the native one is called then. None leaves it as it is.
     """
     masks = tuple(
         [sum({1 << np.dtype(code).num for kind in of_one for code in _CODES.get(kind, kind)}) for of_one in kinds]
     )
 
     def decorated(native: F) -> F:
-        native.shortcut = direct(function), masks, axes, is_finite  # type: ignore[attr-defined]  # which functions may have
+        if function is not None:
+            native.shortcut = direct(function), masks, axes, is_finite  # type: ignore[attr-defined]  # which functions may have
         return native
 
     return decorated

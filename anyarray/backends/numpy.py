@@ -965,44 +965,19 @@ def qr(x: Native, /, *, mode: Literal["reduced", "complete"] = "reduced") -> tup
     return np.linalg.qr(x, mode)
 
 
-@shortcut(_lapack.cholesky, "dD", axes=2)
+@shortcut(_lapack.cholesky, "fc", axes=2)
 def cholesky(x: Native, /, *, upper: bool = False) -> Native:
     return _cholesky(x, upper=upper)
 
 
-@shortcut(_lapack.det, "dD", axes=2)
-def det(x: Native, /) -> Native:
-    return _det(x)
-
-
-@shortcut(_lapack.slogdet, "dD", axes=2)
-def slogdet(x: Native, /) -> tuple[Native, Native]:
-    return _slogdet(x)
-
-
-@shortcut(_lapack.inv, "dD", axes=2)
-def inv(x: Native, /) -> Native:
-    return _inv(x)
-
-
-@shortcut(_lapack.solve, "dD", "dD", axes=2)
-def solve(x1: Native, x2: Native, /) -> Native:
-    return _solve(x1, x2)
-
-
-@shortcut(_lapack.eigh, "dD", axes=2)
-def eigh(x: Native, /) -> tuple[Native, Native]:
-    return _eigh(x)
-
-
-@shortcut(_lapack.eigvalsh, "dD", axes=2)
-def eigvalsh(x: Native, /) -> Native:
-    return _eigvalsh(x)
-
-
-_cholesky, _det, _slogdet = direct(np.linalg.cholesky), direct(np.linalg.det), direct(np.linalg.slogdet)
-_inv, _solve = direct(np.linalg.inv), direct(np.linalg.solve)
-_eigh, _eigvalsh = direct(np.linalg.eigh), direct(np.linalg.eigvalsh)
+_cholesky = direct(np.linalg.cholesky)
+# Of their own: what is said of shortcuts must not stand at NumPy's functions.
+det = shortcut(_lapack.det, "fc", axes=2)(functools.partial(direct(np.linalg.det)))
+slogdet = shortcut(_lapack.slogdet, "fc", axes=2)(functools.partial(direct(np.linalg.slogdet)))
+inv = shortcut(_lapack.inv, "fc", axes=2)(functools.partial(direct(np.linalg.inv)))
+solve = shortcut(_lapack.solve, "fc", "fc", axes=2)(functools.partial(direct(np.linalg.solve)))
+eigh = shortcut(_lapack.eigh, "fc", axes=2)(functools.partial(direct(np.linalg.eigh)))
+eigvalsh = shortcut(_lapack.eigvalsh, "fc", axes=2)(functools.partial(direct(np.linalg.eigvalsh)))
 
 
 def matrix_power(x: Native, n: int, /) -> Native:
@@ -1082,27 +1057,19 @@ def _floating(x: Native) -> Native:
     return x.astype(np.float64) if x.dtype.kind in "biu" else x
 
 
-def _complex_eig(x: Native) -> tuple[Native, Native]:
+@shortcut(_lapack.eig, "f", axes=2, is_finite=True)
+def eig(x: Native, /) -> tuple[Native, Native]:
     """NumPy's, but always complex, as dtypes must not depend on values."""
     found: tuple[Native, Native] = _eig(x)
     return found if found[0].dtype.kind == "c" else (_as_complex(found[0]), _as_complex(found[1]))
 
 
-def _complex_eigvals(x: Native) -> Native:
+@shortcut(_lapack.eigvals, "f", axes=2, is_finite=True)
+def eigvals(x: Native, /) -> Native:
     return _as_complex(_eigvals(x))
 
 
 _eig, _eigvals = direct(np.linalg.eig), direct(np.linalg.eigvals)
-
-
-@shortcut(_lapack.eig(_complex_eig), "d", axes=2, is_finite=True)
-def eig(x: Native, /) -> tuple[Native, Native]:
-    return _complex_eig(x)
-
-
-@shortcut(_lapack.eigvals(_complex_eigvals), "d", axes=2, is_finite=True)
-def eigvals(x: Native, /) -> Native:
-    return _complex_eigvals(x)
 
 
 def _as_complex(x: Native) -> Native:
