@@ -44,9 +44,9 @@ TYPES: Final = {**INTEGERS, "float": "a number", "bool": "True or False", "None"
 
 _FAILURES: Final = {
     "Array must not contain infs or NaNs": "{0} must not hold NaN or infinity. Find them: xp.isfinite({0})",
-    "Eigenvalues did not converge": "the eigenvalues of {0} do not converge. It may hold NaN: xp.isnan({0})",
+    "Eigenvalues did not converge": "the eigenvalues of {0} do not converge. It may hold NaN or infinity: xp.isfinite({0})",
     "Matrix is not positive definite": "{0} must be positive definite, but is not",
-    "SVD did not converge": "the singular values of {0} do not converge. It may hold NaN: xp.isnan({0})",
+    "SVD did not converge": "the singular values of {0} do not converge. It may hold NaN or infinity: xp.isfinite({0})",
     "Singular matrix": "{0} must be invertible, but is singular. Use its pseudoinverse: xp.linalg.pinv({0})",
 }
 """What to say for NumPy's words about a matrix."""

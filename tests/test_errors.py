@@ -1026,7 +1026,7 @@ SINGULAR: list[tuple[str, Callable[[Any], object], str]] = [
     ("solve", lambda x: xp.linalg.solve(x, x), f"solve: x1 {WITHOUT_INVERSE}(x1)"),
     ("matrix_power", lambda x: xp.linalg.matrix_power(x, -1), f"matrix_power: x {WITHOUT_INVERSE}(x)"),
     ("cholesky", lambda x: xp.linalg.cholesky(x - 2), "cholesky: x must be positive definite, but is not"),
-    ("svd", lambda x: xp.linalg.svd(x + xp.nan), "svd: the singular values of x do not converge. It may hold NaN: "),
+    ("svd", lambda x: xp.linalg.svd(x + xp.nan), "svd: the singular values of x do not converge. It may hold NaN or "),
     ("eigvals", lambda x: xp.linalg.eigvals(x + xp.nan), "eigvals: "),
 ]
 
@@ -1068,7 +1068,10 @@ def test_infinity_in_a_matrix_is_refused_or_gives_nan_but_an_end(
     try:
         found = getattr(xp.linalg, function)(x)
     except xp.LinAlgError as error:
-        assert str(error) == f"{function}: x must not hold NaN or infinity. Find them: xp.isfinite(x)"
+        assert str(error) in (
+            f"{function}: x must not hold NaN or infinity. Find them: xp.isfinite(x)",
+            f"{function}: the singular values of x do not converge. It may hold NaN or infinity: xp.isfinite(x)",
+        )  # the second one from NumPy 2.5 on
         assert backend.library == "numpy"
         return
     if function != "matrix_rank":

@@ -971,13 +971,20 @@ def cholesky(x: Native, /, *, upper: bool = False) -> Native:
 
 
 _cholesky = direct(np.linalg.cholesky)
-# Of their own: what is said of shortcuts must not stand at NumPy's functions.
-det = shortcut(_lapack.det, "fc", axes=2)(functools.partial(direct(np.linalg.det)))
-slogdet = shortcut(_lapack.slogdet, "fc", axes=2)(functools.partial(direct(np.linalg.slogdet)))
-inv = shortcut(_lapack.inv, "fc", axes=2)(functools.partial(direct(np.linalg.inv)))
-solve = shortcut(_lapack.solve, "fc", "fc", axes=2)(functools.partial(direct(np.linalg.solve)))
-eigh = shortcut(_lapack.eigh, "fc", axes=2)(functools.partial(direct(np.linalg.eigh)))
-eigvalsh = shortcut(_lapack.eigvalsh, "fc", axes=2)(functools.partial(direct(np.linalg.eigvalsh)))
+
+
+def _own(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of NumPy as another object, which may have a shortcut."""
+    function = direct(function)
+    return functools.update_wrapper(functools.partial(function), function)
+
+
+det = shortcut(_lapack.det, "fc", axes=2)(_own(np.linalg.det))
+slogdet = shortcut(_lapack.slogdet, "fc", axes=2)(_own(np.linalg.slogdet))
+inv = shortcut(_lapack.inv, "fc", axes=2)(_own(np.linalg.inv))
+solve = shortcut(_lapack.solve, "fc", "fc", axes=2)(_own(np.linalg.solve))
+eigh = shortcut(_lapack.eigh, "fc", axes=2)(_own(np.linalg.eigh))
+eigvalsh = shortcut(_lapack.eigvalsh, "fc", axes=2)(_own(np.linalg.eigvalsh))
 
 
 def matrix_power(x: Native, n: int, /) -> Native:
