@@ -42,11 +42,12 @@ TYPES: Final = {**INTEGERS, "float": "a number", "bool": "True or False", "None"
 """The same of all parameters that are no arrays, but for those that are one of several words."""
 
 
+_NOT_FINITE: Final = " It may hold NaN or infinity: xp.isfinite({0})"
 _FAILURES: Final = {
     "Array must not contain infs or NaNs": "{0} must not hold NaN or infinity. Find them: xp.isfinite({0})",
-    "Eigenvalues did not converge": "the eigenvalues of {0} do not converge. It may hold NaN or infinity: xp.isfinite({0})",
+    "Eigenvalues did not converge": "the eigenvalues of {0} do not converge." + _NOT_FINITE,
     "Matrix is not positive definite": "{0} must be positive definite, but is not",
-    "SVD did not converge": "the singular values of {0} do not converge. It may hold NaN or infinity: xp.isfinite({0})",
+    "SVD did not converge": "the singular values of {0} do not converge." + _NOT_FINITE,
     "Singular matrix": "{0} must be invertible, but is singular. Use its pseudoinverse: xp.linalg.pinv({0})",
 }
 """What to say for NumPy's words about a matrix."""
