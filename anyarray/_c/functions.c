@@ -392,7 +392,7 @@ power(PyObject *home, PyObject *native, PyObject *exponent)
     if (function == NULL) {
         return leave();
     }
-    PyObject *result = PyObject_CallOneArg(function, native);
+    PyObject *result = applied(function, &native, 1, NULL);
     Py_DECREF(function);
     return result == NULL ? leave() : wrap(result, home);
 }
