@@ -55,14 +55,14 @@ operand_of(PyObject *native, Operand *operand)
     return type;
 }
 
-/* The place of the loop of a ufunc for operands of one dtype; -1 if there is none. */
+/* The place of the loop of a ufunc for operands of one dtype; -1 if it has none in its table. */
 static int
 loop_of(PyUFuncObject *ufunc, int type)
 {
     for (int i = 0; i < ufunc->ntypes; i++) {
         const char *types = ufunc->types + i * ufunc->nargs;
-        if (types[0] == type && (ufunc->nin == 1 || types[1] == type)) {
-            return i;
+        if (types[0] == type && (ufunc->nin == 1 || types[1] == type)) { /* the first is the one that the ufunc takes */
+            return ufunc->functions != NULL && ufunc->functions[i] != NULL ? i : -1;
         }
     }
     return -1;

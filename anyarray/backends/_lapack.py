@@ -1,8 +1,8 @@
 """NumPy's kernels of linear algebra, for few elements.
 
 NumPy's functions look at dtypes, shapes and values in Python first, which the compiled calls have done already: without
-that calls take 0.4 to 0.75 of the time. The kernels are no part of NumPy's interface. So each is looked at before it is
-taken, and None stands where NumPy has no such kernel.
+that calls take 0.4 to 0.75 of the time, of float32 0.5 to 0.9. The kernels are no part of NumPy's interface. So each is
+looked at before it is taken, and None stands where NumPy has no such kernel.
 """
 
 from __future__ import annotations
