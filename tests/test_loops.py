@@ -69,7 +69,7 @@ def outcome(function: Callable[..., Any], *operands: Any) -> tuple[Any, ...]:
 
 def test_most_functions_of_elements_are_ufuncs() -> None:
     assert len(UFUNCS) > 45
-    assert {"add", "divide", "equal", "exp", "logical_and", "sqrt"} <= set(UFUNCS) | {"logical_and"}
+    assert {"add", "divide", "equal", "exp", "sqrt"} <= UFUNCS.keys()
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
