@@ -36,8 +36,6 @@ OPERATORS: Final = (
     "x >= y", "i & j", "i | j", "i ^ j", "i << j", "i >> j", "m @ k", "-x", "abs(x)", "~b", "divmod(x, y)", "x + i",
     "x + 1", "1 + x", "x * 2.0", "2.0 - x", "x ** 2", "x ** 0.5", "2.0 / x", "x < 1.0", "x[0] * y[0]", "x[0] + 1.0",
 )  # fmt: skip
-ITERATED: Final = ("list(x)", "for _ in x: pass")
-"""What calls once for each element: the figures are of one."""
 IN_PLACE: Final = ("x += y", "x -= y", "x *= 1.0", "x /= 1.0", "i |= j")
 
 WRITTEN: Final = (
@@ -138,10 +136,6 @@ def over_numpy(size: int, seconds: float, passes: int, wanted: list[str], *, is_
             }
             found, before = seconds_of(entries, seconds=seconds / passes), least.get(call, {})
             least[call] = {name: min(one, before.get(name, one)) for name, one in found.items()}
-    for call in ITERATED:
-        if call in least:
-            of_all = least.pop(call)
-            least[f"{call}, an element"] = {name: one / size for name, one in of_all.items()}
     over = {call: of["anyarray"] - of["NumPy"] for call, of in least.items()}
     rows: list[list[str | Text]] = [
         [call, f"{least[call]['NumPy'] * 1e6:.2f}", verdict(one, AUTOMATIC_BOUND, f"{one * 1e6:+.2f}")]

@@ -89,9 +89,13 @@ def test_a_function_of_few_elements_gives_what_the_ufunc_does(called: str, dtype
             for state in ("warn", "raise", "ignore"):
                 with np.errstate(all=state):
                     found = outcome(ours, *operands)
-                    if issubclass(found[0], (TypeError, ValueError)):
+                    if issubclass(found[0], TypeError):
                         continue  # what the standard has no answer for
-                    assert found == outcome(ufunc, *natives), (natives, state)
+                    expected = outcome(ufunc, *natives)
+                    if issubclass(found[0], ValueError):  # in words of our own
+                        assert issubclass(expected[0], ValueError)
+                        continue
+                    assert found == expected, (natives, state)
                     compared += 1
     assert compared or issubclass(found[0], TypeError)
 
