@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 from setuptools import Extension, setup
 
-SOURCES = Path("anyarray", "_c")
+SOURCES = Path("anyarray", "_call", "c")
 
 # Without a compiler, or with one that fails, the package is as it is, and its calls take longer.
 speedups = Extension(

@@ -6,18 +6,18 @@ library. The whole standard v2025.12 stands here, `xp.linalg` and `xp.fft` inclu
 
 import typing as _typing
 
-from anyarray import _absent, _errors, fft, linalg
-
 # Before the function `backends`, which is to be what that name means, whatever is imported later.
 from anyarray import backends as _contract  # noqa: F401  # pyright: ignore[reportUnusedImport]
-from anyarray._array import Array
-from anyarray._automatic import Decision, OutOfMemoryWarning, ProfileWarning
-from anyarray._backend import Backend
-from anyarray._choice import backend, device, set_default_backend
-from anyarray._errors import *
-from anyarray._explanation import Explanation, calibrate, explain, policy
-from anyarray._inventory import BackendInfo, backends
-from anyarray._transfer import Transfer, TransferLog, TransferWarning, no_transfers, transfers
+from anyarray import fft, linalg
+from anyarray._array.array import Array
+from anyarray._base import errors, other_names
+from anyarray._base.errors import *
+from anyarray._calibration.explanation import Explanation, calibrate, explain, policy
+from anyarray._choice.automatic import Decision, OutOfMemoryWarning, ProfileWarning
+from anyarray._choice.choice import backend, device, set_default_backend
+from anyarray._memory.transfer import Transfer, TransferLog, TransferWarning, no_transfers, transfers
+from anyarray._registry.inventory import BackendInfo, backends
+from anyarray._registry.registry import Backend
 from anyarray.interop import from_native, portable, to_native
 from anyarray.standard import constants as _constants
 from anyarray.standard import creation as _creation
@@ -50,7 +50,7 @@ from anyarray.transforms import grad, jacobian, jit, stop_gradient, value_and_gr
 if not _typing.TYPE_CHECKING:  # to which every name would be one of ours
 
     def __getattr__(name: str) -> _typing.NoReturn:
-        raise _absent.absent("", name)
+        raise other_names.absent("", name)
 
 
 def __dir__() -> list[str]:
@@ -95,7 +95,7 @@ __all__ = [
     "value_and_grad",
     "vmap",
 ]
-__all__ += _errors.__all__
+__all__ += errors.__all__
 __all__ += _constants.__all__
 __all__ += _creation.__all__
 __all__ += _data_types.__all__

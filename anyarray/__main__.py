@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 
 import anyarray
-from anyarray import _errors
+from anyarray._base import errors
 from anyarray._cli import bench, calibrate, info
 
 
@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if sys.stdout is not None:  # as where it was closed before
             sys.stdout.flush()
         return status
-    except _errors.BackendError as error:
+    except errors.BackendError as error:
         print(f"{parser.prog}: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:

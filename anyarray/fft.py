@@ -2,7 +2,7 @@
 
 import typing as _typing
 
-from anyarray import _absent
+from anyarray._base import other_names
 from anyarray.standard import fft as _chapter
 from anyarray.standard.fft import *
 
@@ -12,7 +12,7 @@ __all__ += _chapter.__all__
 if not _typing.TYPE_CHECKING:  # to which every name would be one of ours
 
     def __getattr__(name: str) -> _typing.NoReturn:
-        raise _absent.absent("fft", name)
+        raise other_names.absent("fft", name)
 
 
 def __dir__() -> list[str]:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Callable
 from typing import Any, Final, ParamSpec, TypeVar, cast
 
-from anyarray import _backend, _blocks, _dispatch, _errors, _kept, _nested
-from anyarray._array import Array
-from anyarray._backend import Backend, Home, Native
+from anyarray._array.array import Array
+from anyarray._base import errors, nested
+from anyarray._base.functions import check_is_function, is_async, name_of, standing_for
+from anyarray._call import dispatch
+from anyarray._memory import second_copies
+from anyarray._registry import registry
+from anyarray._registry.home import Home, Native
+from anyarray._registry.registry import Backend
 
 __all__ = ["from_native", "portable", "to_native"]
 
@@ -31,7 +35,7 @@ def from_native(a: Native, /) -> Array:
     >>> xp.from_native(np.arange(3)).tolist()
     [0, 1, 2]
     """
-    wrapped: Array = _dispatch.as_array("from_native", "a", a)
+    wrapped: Array = dispatch.as_array("from_native", "a", a)
     return wrapped
 
 
@@ -46,7 +50,7 @@ def to_native(x: Array, /, *, like: Native | Array | Backend | str | None = None
     'ndarray'
     """
     if type(x) is not Array:
-        x = _dispatch.as_array("to_native", "x", x)
+        x = dispatch.as_array("to_native", "x", x)
     if like is None:
         return _handed_out(x, x._home.backend)
     return _handed_out(x, like if type(like) is Backend else _backend_like(like))
@@ -56,10 +60,10 @@ def _backend_like(like: Any) -> Backend:
     if type(like) is Array:
         return like._home.backend
     if isinstance(like, (str, Backend)):
-        return _backend.as_backend(like)
-    found = _backend.backend_of_native(like)
+        return registry.as_backend(like)
+    found = registry.backend_of_native(like)
     if found is None:
-        raise _errors.ArgumentTypeError(
+        raise errors.ArgumentTypeError(
             f"to_native: like must be an array, a device or its name, not {type(like).__name__}"
         )
     return found
@@ -69,44 +73,11 @@ def _handed_out(x: Array, backend: Backend) -> Native:
     """The native array of `x` on `backend`; nobody can write to `x` by it."""
     if backend.library == "numpy":
         return x._host("to_native", explicit=True)
-    native = _dispatch.brought(x, backend.free, "to_native", explicit=True)
+    native = dispatch.brought(x, backend.free, "to_native", explicit=True)
     if backend.is_immutable:
-        _kept.hand_out(x)
+        second_copies.hand_out(x)
         return native
     return backend.free.duplicate(native)
-
-
-def standing_for(function: Callable[..., Any]) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Give a wrapper the name, signature and docstring of `function`."""
-
-    def named(made: Callable[P, R]) -> Callable[P, R]:
-        functools.update_wrapper(made, function)
-        # AutoGraph, which rewrites what it meets in a tf.function, takes a function with this attribute as it is.
-        made.autograph_info__ = None  # type: ignore[attr-defined]  # pyright: ignore[reportFunctionMemberAccess]
-        return made
-
-    return named
-
-
-def check_is_function(name: str, function: Any) -> None:
-    """Raise TypeError unless `function` can be called and is no generator."""
-    if not callable(function):
-        raise _errors.ArgumentTypeError(f"{name}: f must be a function, not {type(function).__name__}")
-    if _blocks.is_any_of(function, inspect.isgeneratorfunction, inspect.isasyncgenfunction):
-        raise _errors.ArgumentTypeError(
-            f"{name}: f must be a function that returns its result, not the generator function {name_of(function)}. "
-            "Decorate the function that makes each value"
-        )
-
-
-def is_async(function: Callable[..., Any]) -> bool:
-    """Whether a call of the function is to be awaited."""
-    return _blocks.is_any_of(function, inspect.iscoroutinefunction)
-
-
-def name_of(function: Callable[..., Any]) -> str:
-    """The name of a function, for messages."""
-    return getattr(function, "__name__", type(function).__name__)
 
 
 def portable(function: Callable[P, R], /) -> Callable[P, R]:
@@ -163,7 +134,7 @@ def _kind(function: str, kinds: list[Home | None]) -> Backend:
     frameworks = [one for one in backends if one.library != "numpy"]
     if len(frameworks) > 1:
         first, second = frameworks[:2]
-        raise _errors.BackendMismatchError(
+        raise errors.BackendMismatchError(
             f"{function}: one input is an array of {first} and another of {second}. Convert one of them first"
         )
     return (frameworks or backends)[0]
@@ -189,14 +160,14 @@ def _entered(value: Any, kinds: list[Home | None]) -> Any:
         if kind in _ATOMS:
             return value
         if is_array is None:
-            is_array = _backend.backend_of_native(value) is not None
-            if len(_are_arrays) < _backend.MOST_CLASSES:
+            is_array = registry.backend_of_native(value) is not None
+            if len(_are_arrays) < registry.MOST_CLASSES:
                 _are_arrays[kind] = is_array
         if not is_array:
-            return _nested.mapped(value, functools.partial(_entered, kinds=kinds))
+            return nested.mapped(value, functools.partial(_entered, kinds=kinds))
     try:
-        wrapped = _dispatch.as_array("portable", "argument", value)
-    except _errors.ArgumentTypeError:  # of its dtype, which no Array can have
+        wrapped = dispatch.as_array("portable", "argument", value)
+    except errors.ArgumentTypeError:  # of its dtype, which no Array can have
         return value
     kinds.append(wrapped._home)
     return wrapped
@@ -206,4 +177,4 @@ def _left(value: Any, backend: Backend) -> Any:
     """`value` with its Arrays as native arrays of `backend`."""
     if type(value) is Array:
         return _handed_out(value, backend)
-    return _nested.mapped(value, functools.partial(_left, backend=backend))
+    return nested.mapped(value, functools.partial(_left, backend=backend))

@@ -2,7 +2,7 @@
 
 import typing as _typing
 
-from anyarray import _absent
+from anyarray._base import other_names
 from anyarray.standard import linalg as _chapter
 from anyarray.standard.linalg import *
 
@@ -12,7 +12,7 @@ __all__ += _chapter.__all__
 if not _typing.TYPE_CHECKING:  # to which every name would be one of ours
 
     def __getattr__(name: str) -> _typing.NoReturn:
-        raise _absent.absent("linalg", name)
+        raise other_names.absent("linalg", name)
 
 
 def __dir__() -> list[str]:

@@ -22,14 +22,14 @@ from __future__ import annotations
 import math
 from collections.abc import Generator, Mapping
 
-from anyarray import _backend
-from anyarray._blocks import block
+from anyarray._base.blocks import block
+from anyarray._registry import libraries
 from anyarray.backends import sim
 from anyarray.backends.sim import Machine
 
 __all__ = ["Machine", "simulated"]
 
-_backend.register(_backend.Library("sim", "anyarray.backends.sim", "anyarray", ("gpu",)))
+libraries.register(libraries.Library("sim", "anyarray.backends.sim", "anyarray", ("gpu",)))
 
 
 @block

@@ -10,8 +10,8 @@ write a shape and a dtype. The classes are those of results with several parts.
 
 from __future__ import annotations
 
-from anyarray._array import AnyArray, Index, Shape
-from anyarray._dtypes import DTypeLike
+from anyarray._array.array import AnyArray, Index, Shape
+from anyarray._base.dtypes import DTypeLike
 from anyarray.standard.data_types import FloatInfo, IntegerInfo
 from anyarray.standard.inspection import Capabilities, DefaultDTypes, Info
 from anyarray.standard.linalg import QR, SVD, Eigensystem, Slogdet

@@ -32,7 +32,8 @@ from rich.progress import track
 from rich.text import Text
 
 import anyarray as xp
-from anyarray import _automatic, _calibration
+from anyarray._calibration import calibration
+from anyarray._choice import automatic
 from anyarray._cli.experiments import EXPERIMENTS
 from benchmarks.overhead import print_table, progress, verdict
 
@@ -140,7 +141,7 @@ def measure(row: Row, backends: list[str], seconds: float) -> None:
     runs = {name: _repeated(row.run, arrays, lambda name=name: xp.backend(name)) for name, arrays in inputs.items()}
     loops: dict[str, int] = {}
     for name, run in runs.items():
-        _calibration.rest()
+        calibration.rest()
         started = time.perf_counter()
         run(1)
         calls = 1
@@ -156,7 +157,7 @@ def measure(row: Row, backends: list[str], seconds: float) -> None:
         or (row.ratio > DOUBTFUL and len(row.turns[AUTO]) < MOST)
     ):
         for name in order.sample(list(runs), len(runs)):
-            _calibration.rest()
+            calibration.rest()
             row.turns[name].append(statistics.median(_timed(runs[name], loops[name]) for _ in range(ROUNDS)))
 
 
@@ -228,9 +229,9 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=0.3, help="for each figure; default: 0.3")
     parser.add_argument("--plot", type=Path, metavar="FILE.png")
     options = parser.parse_args()
-    model = _automatic.model()
+    model = automatic.model()
     if model is None:
-        sys.exit(f"There is no profile of this machine. {_automatic.CURE}")
+        sys.exit(f"There is no profile of this machine. {automatic.CURE}")
     backends = list(model.backends)
     measured = rows()
     with np.errstate(all="ignore"):

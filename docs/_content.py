@@ -17,9 +17,11 @@ from types import ModuleType, UnionType
 from typing import Any, Final
 
 import anyarray as xp
-from anyarray import _backend, _dtypes, standard, testing, typing
+from anyarray import standard, testing, typing
+from anyarray._base import dtypes
+from anyarray._registry import libraries
 
-FIRST: Final = ("array", "choice", "backend", "inventory", "interop")
+FIRST: Final = ("array", "choice", "registry", "inventory", "interop")
 """Pages of the reference that stand before the others, which follow by name."""
 
 SPACES: Final = ("fft", "linalg", "testing", "typing")
@@ -42,19 +44,19 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def array_libraries() -> list[_backend.Library]:
+def array_libraries() -> list[libraries.Library]:
     """The libraries of the registry, less the simulated accelerator.
 
     `testing` adds that; it is no array library.
     """
-    return [library for library in _backend.LIBRARIES.values() if library.package != xp.__name__]
+    return [library for library in libraries.LIBRARIES.values() if library.package != xp.__name__]
 
 
 def backends_table() -> str:
     """The registry: the names of each library, and what installs it."""
     rows = []
     for library in array_libraries():
-        stems = [library.name, *(alias for alias, name in _backend.ALIASES.items() if name == library.name)]
+        stems = [library.name, *(alias for alias, name in libraries.ALIASES.items() if name == library.name)]
         kinds = [f"{library.name}-{kind}" for kind in library.kinds] if len(library.kinds) > 1 else []
         names = ", ".join(f"`{name}`" for name in (*stems, *kinds))
         rows.append((f"`{library.package}`", names, ", ".join(library.kinds), f"`{library.install_line}`"))
@@ -63,18 +65,18 @@ def backends_table() -> str:
 
 def dtypes_table() -> str:
     """The dtypes, and whether the standard has them."""
-    kinds = {letter: kind for kind, letter in _dtypes.KINDS.items()}
+    kinds = {letter: kind for kind, letter in dtypes.KINDS.items()}
     rows = [
-        (f"`{name}`", kinds[dtype.kind], str(8 * dtype.itemsize), "yes" if name in _dtypes.STANDARD else "no")
-        for name, dtype in _dtypes.KNOWN.items()
+        (f"`{name}`", kinds[dtype.kind], str(8 * dtype.itemsize), "yes" if name in dtypes.STANDARD else "no")
+        for name, dtype in dtypes.KNOWN.items()
     ]
     return table(("dtype", "kind", "bits", "in the standard"), rows)
 
 
 def promotion_table() -> str:
     """What two dtypes promote to, for every pair."""
-    names = list(_dtypes.KNOWN)
-    rows = [[f"**{first}**", *(_dtypes.promoted(first, second) for second in names)] for first in names]
+    names = list(dtypes.KNOWN)
+    rows = [[f"**{first}**", *(dtypes.promoted(first, second) for second in names)] for first in names]
     return table(["", *names], rows)
 
 

@@ -22,7 +22,7 @@ import pytest
 from known_failures import KNOWN_FAILURES
 
 import anyarray as xp
-from anyarray import _choice, _machine
+from anyarray._choice import choice, machine
 
 ROOT: Final = Path(__file__).parents[1]
 os.environ.setdefault("SCIPY_ARRAY_API", "1")  # SciPy reads it once, and JAX imports SciPy
@@ -96,13 +96,13 @@ def no_choice_is_left_behind() -> Iterator[None]:
 
     ANYARRAY_BACKEND makes no difference.
     """
-    before = _choice.process_default.backend
+    before = choice.process_default.backend
     xp.set_default_backend("auto")
-    _machine.use(None)
-    outside = _choice.current()
+    machine.use(None)
+    outside = choice.current()
     yield
-    _choice.process_default.backend = before
-    assert _choice.current() is outside, "the test left a block open"
+    choice.process_default.backend = before
+    assert choice.current() is outside, "the test left a block open"
 
 
 _OURS = {"ANYARRAY_BACKEND", "TF_FORCE_GPU_ALLOW_GROWTH", "XLA_PYTHON_CLIENT_PREALLOCATE"}

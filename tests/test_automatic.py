@@ -26,18 +26,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import anyarray as xp
-from anyarray import (
-    _accounts,
-    _automatic,
-    _choice,
-    _cost,
-    _explanation,
-    _machine,
-    _reaching,
-    _weighing,
-    _whole,
-    testing,
-)
+from anyarray import testing
+from anyarray._calibration import explanation
+from anyarray._choice import accounts, automatic, choice, cost, prices, rule, whole_functions
+from anyarray._choice import machine as _machine
 from anyarray.backends import sim
 from anyarray.transforms import _jit
 
@@ -52,19 +44,19 @@ Factors = dict[str, float]
 
 def model_of(
     numpy: Factors, sim: Factors, latency: float, bandwidth: float = 1e12, *, entering: float = 0.0
-) -> _cost.Model:
+) -> cost.Model:
     """The model of a machine where calls take their factor times `UNIT`."""
 
-    def costs(factors: Factors, entering: float = 0.0) -> _cost.Costs:
-        curve = _cost.Curve([(1, 1e-9 * UNIT), (2, UNIT), (1e15, UNIT)])
-        curves = {(kind, width): curve for kind in ("arithmetic", "transcendental") for width in _cost.WIDTHS}
-        others = {(name, width): _cost.Beside(f) for name, f in factors.items() for width in _cost.WIDTHS}
-        return _cost.Costs(curves, others, entering=entering)
+    def costs(factors: Factors, entering: float = 0.0) -> cost.Costs:
+        curve = cost.Curve([(1, 1e-9 * UNIT), (2, UNIT), (1e15, UNIT)])
+        curves = {(kind, width): curve for kind in ("arithmetic", "transcendental") for width in cost.WIDTHS}
+        others = {(name, width): cost.Beside(f) for name, f in factors.items() for width in cost.WIDTHS}
+        return cost.Costs(curves, others, entering=entering)
 
     sizes = [2**i for i in range(40)]
-    route = _cost.Route(_cost.Curve([(nbytes, latency + nbytes / bandwidth) for nbytes in sizes]))
+    route = cost.Route(cost.Curve([(nbytes, latency + nbytes / bandwidth) for nbytes in sizes]))
     backends = {"numpy": costs(numpy), "sim": costs(sim, entering)}
-    return _cost.Model(backends, {("numpy", "sim"): route, ("sim", "numpy"): route})
+    return cost.Model(backends, {("numpy", "sim"): route, ("sim", "numpy"): route})
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -74,7 +66,7 @@ def every_gain_counts() -> Iterator[None]:
     What a decision takes is no part of the rule.
     """
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_cost, "DECIDING", 0.0)
+        patch.setattr(cost, "DECIDING", 0.0)
         yield
 
 
@@ -221,17 +213,17 @@ def test_a_program_runs_where_it_does_when_it_is_watched(
     importing: float, numpy: Factors, sim: Factors, latency: float, calls: list[str]
 ) -> None:
     # Calls that stay in NumPy are decided about no more unless they are recorded.
-    def ran(*, is_watched: bool) -> list[tuple[str, _accounts.Account | None]]:
+    def ran(*, is_watched: bool) -> list[tuple[str, accounts.Account | None]]:
         with world(numpy, sim, latency) as here, xp.explain() if is_watched else nullcontext():
             arrays = [xp.ones(N)]
             for name in calls:
                 arrays.append(here.call(name, arrays[-1]))
-            return [(str(x.device), _accounts.account_of(x)) for x in arrays]
+            return [(str(x.device), accounts.account_of(x)) for x in arrays]
 
     with pytest.MonkeyPatch.context() as patch:
         if importing:
-            patch.setattr(_reaching, "importing", lambda name, known: importing)
-            patch.setattr(_reaching, "package", lambda name: "one that is not imported")
+            patch.setattr(prices, "importing", lambda name, known: importing)
+            patch.setattr(prices, "package", lambda name: "one that is not imported")
         assert ran(is_watched=False) == ran(is_watched=True)
 
 
@@ -257,21 +249,21 @@ def test_what_is_settled_at_a_glance_is_what_weighing_gives(
 
     at_a_glance = ran()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_automatic, "_settled", lambda *_: None)
+        patch.setattr(automatic, "_settled", lambda *_: None)
         assert ran() == at_a_glance
 
 
 def test_who_waits_for_an_import_decides_anew_once_it_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
     with world({"sin": 1.0}, {"sin": 0.1}, latency=1e-4) as here:
-        monkeypatch.setattr(_reaching, "importing", lambda name, known: 10.0)
-        monkeypatch.setattr(_reaching, "package", lambda name: "one_that_is_imported_late")
+        monkeypatch.setattr(prices, "importing", lambda name, known: 10.0)
+        monkeypatch.setattr(prices, "package", lambda name: "one_that_is_imported_late")
         x = xp.ones(N)
         for _ in range(5):
             assert here.call("sin", x).device.library == "numpy"
         (resident,) = _machine.calls_of_numpy("sin").values()
         assert [wait.name for wait in resident.waits] == ["sim"]
         monkeypatch.setitem(sys.modules, "one_that_is_imported_late", os)
-        monkeypatch.setattr(_reaching, "importing", lambda name, known: 0.0)
+        monkeypatch.setattr(prices, "importing", lambda name, known: 0.0)
         assert here.call("sin", x).device.library == "sim"
 
 
@@ -347,7 +339,7 @@ def test_placed_arrays_are_never_moved() -> None:
 
 def test_importing_is_part_of_the_price(monkeypatch: pytest.MonkeyPatch) -> None:
     with world({**EVEN, "sin": 100.0}, EVEN, latency=1e-6):
-        monkeypatch.setattr(_reaching, "importing", lambda name, known: 10.0)
+        monkeypatch.setattr(prices, "importing", lambda name, known: 10.0)
         x = xp.ones(N)
         places = [xp.sin(x).device.library for _ in range(250)]
     # 0.099 s are missed by each call; twice ten seconds make 203 of them.
@@ -382,15 +374,15 @@ def test_where_the_calls_between_are_numpys_each_call_elsewhere_has_that_price()
 def test_what_the_program_imported_itself_has_no_price(monkeypatch: pytest.MonkeyPatch) -> None:
     with world({**EVEN, "sin": 100.0}, EVEN, latency=1e-6) as here:
         model = model_of(here.numpy, here.sim, here.latency)
-        known = model._replace(backends={"jax-cpu": _cost.Costs({}, importing=3.0)})
+        known = model._replace(backends={"jax-cpu": cost.Costs({}, importing=3.0)})
         monkeypatch.setitem(sys.modules, "jax", None)
-        assert _reaching.importing("jax-cpu", known) == 0.0
+        assert prices.importing("jax-cpu", known) == 0.0
         monkeypatch.delitem(sys.modules, "jax")
-        assert _reaching.importing("jax-cpu", known) == 3.0
+        assert prices.importing("jax-cpu", known) == 3.0
 
 
-STAY: Final = _weighing.Stay("numpy", seconds=1.0, first=0.0)
-OFFER: Final = _weighing.Offer(
+STAY: Final = rule.Stay("numpy", seconds=1.0, first=0.0)
+OFFER: Final = rule.Offer(
     "sim", working=0.25, arriving=0.5, returning=0.5, once=0.0, reading=0.0, missed=0.0, alike=0.0
 )
 WEIGHED: Final[dict[str, tuple[dict[str, float], bool, bool]]] = {
@@ -416,7 +408,7 @@ WEIGHED: Final[dict[str, tuple[dict[str, float], bool, bool]]] = {
 def test_an_offer_is_weighed_by_the_rule(others: dict[str, Any], pays_alone: bool, pays: bool) -> None:
     offer = OFFER._replace(**others)
     seconds = offer.working + offer.arriving + offer.returning + offer.once
-    assert _weighing.weigh(STAY, offer) == (seconds, pays_alone, pays)
+    assert rule.weigh(STAY, offer) == (seconds, pays_alone, pays)
 
 
 @pytest.mark.parametrize(
@@ -427,20 +419,20 @@ def test_an_offer_is_weighed_by_the_rule(others: dict[str, Any], pays_alone: boo
     ],
 )  # fmt: skip
 def test_a_blas_beside_numpys_must_gain_more(there: str, kind: str, counts: bool) -> None:
-    stay = _weighing.Stay("tf-cpu" if there == "numpy" else "numpy", seconds=1.0, first=0.0)
-    assert _weighing.gains(stay, there, kind, 0.6, 0.0) is counts
-    assert _weighing.gains(stay, there, kind, 0.45, 0.0)
+    stay = rule.Stay("tf-cpu" if there == "numpy" else "numpy", seconds=1.0, first=0.0)
+    assert rule.gains(stay, there, kind, 0.6, 0.0) is counts
+    assert rule.gains(stay, there, kind, 0.45, 0.0)
 
 
 def test_to_go_home_the_price_is_missed_once() -> None:
-    stay, home = _weighing.Stay("sim", 1.0, 0.0), OFFER._replace(name="numpy")
-    assert not _weighing.weigh(stay, home._replace(missed=0.125)).pays
-    assert _weighing.weigh(stay, home._replace(missed=0.25)).pays
-    assert _weighing.weigh(stay, home._replace(reading=0.25)).pays
+    stay, home = rule.Stay("sim", 1.0, 0.0), OFFER._replace(name="numpy")
+    assert not rule.weigh(stay, home._replace(missed=0.125)).pays
+    assert rule.weigh(stay, home._replace(missed=0.25)).pays
+    assert rule.weigh(stay, home._replace(reading=0.25)).pays
 
 
 def test_what_compiling_here_takes_is_saved_elsewhere() -> None:
-    assert _weighing.weigh(STAY._replace(first=1.0), OFFER).pays_alone
+    assert rule.weigh(STAY._replace(first=1.0), OFFER).pays_alone
 
 
 def test_the_decisions_are_the_same_every_time() -> None:
@@ -457,12 +449,12 @@ def test_the_decisions_are_the_same_every_time() -> None:
 
 def test_a_broadcast_of_small_arrays_is_not_small() -> None:
     model = model_of(EVEN, EVEN, 1e-6)
-    curve, fast = _cost.Curve([(1, 1e-9), (1e9, 1.0)]), _cost.Curve([(1, 1e-5), (1e9, 1e-2)])
-    kinds = {("arithmetic", width): curve for width in _cost.WIDTHS}
-    backends = {"numpy": _cost.Costs(kinds), "sim": _cost.Costs(dict.fromkeys(kinds, fast))}
+    curve, fast = cost.Curve([(1, 1e-9), (1e9, 1.0)]), cost.Curve([(1, 1e-5), (1e9, 1e-2)])
+    kinds = {("arithmetic", width): curve for width in cost.WIDTHS}
+    backends = {"numpy": cost.Costs(kinds), "sim": cost.Costs(dict.fromkeys(kinds, fast))}
     with testing.simulated():
         xp.device("sim")
-        _machine.use(_cost.Model(backends, model.routes))
+        _machine.use(cost.Model(backends, model.routes))
         x, y = xp.ones((3000, 1)), xp.ones((1, 3000))
         assert (x + y).device.library == "sim"
         assert (x + x).device.library == "numpy"
@@ -485,13 +477,13 @@ def test_the_reason_tells_the_fastest_from_what_gains_too_little_and_from_what_i
 
 
 def test_a_call_that_is_numpys_is_decided_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    slow, fast = _cost.Curve([(1, 1e-9), (1e9, 1.0)]), _cost.Curve([(1, 1e-9), (1e9, 1e-2)])
+    slow, fast = cost.Curve([(1, 1e-9), (1e9, 1.0)]), cost.Curve([(1, 1e-9), (1e9, 1e-2)])
     costs = {
-        name: _cost.Costs({("transcendental", 4): narrow, ("transcendental", 8): slow})
+        name: cost.Costs({("transcendental", 4): narrow, ("transcendental", 8): slow})
         for name, narrow in (("numpy", slow), ("sim", fast))
     }
     decided: list[str] = []
-    decide = _automatic.decide
+    decide = automatic.decide
 
     def noted(function: str, *others: Any, **options: Any) -> xp.Decision:
         decided.append(function)
@@ -499,8 +491,8 @@ def test_a_call_that_is_numpys_is_decided_once(monkeypatch: pytest.MonkeyPatch) 
 
     with testing.simulated(), xp.backend("auto"):
         xp.device("sim")
-        _machine.use(_cost.Model(costs, model_of(EVEN, EVEN, 1.0).routes))
-        monkeypatch.setattr(_automatic, "decide", noted)
+        _machine.use(cost.Model(costs, model_of(EVEN, EVEN, 1.0).routes))
+        monkeypatch.setattr(automatic, "decide", noted)
         x = xp.ones(1 << 20)
         for _ in range(3):
             xp.exp(x)
@@ -511,14 +503,14 @@ def test_a_call_that_is_numpys_is_decided_once(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_reduction_along_an_axis_is_decided_for_itself() -> None:
-    slow, fast = _cost.Curve([(1, 1e-9), (1e9, 1.0)]), _cost.Curve([(1, 1e-9), (1e9, 1e-2)])
+    slow, fast = cost.Curve([(1, 1e-9), (1e9, 1.0)]), cost.Curve([(1, 1e-9), (1e9, 1e-2)])
     costs = {
-        name: _cost.Costs({("extremum", 8): slow, ("extremum of short rows", 8): rows})
+        name: cost.Costs({("extremum", 8): slow, ("extremum of short rows", 8): rows})
         for name, rows in (("numpy", slow), ("sim", fast))
     }
     with testing.simulated(), xp.backend("auto"):
         xp.device("sim")
-        _machine.use(_cost.Model(costs, model_of(EVEN, EVEN, 1e-6).routes))
+        _machine.use(cost.Model(costs, model_of(EVEN, EVEN, 1e-6).routes))
         x = xp.reshape(xp.ones(1 << 20), (-1, 16))
         for _ in range(3):
             assert xp.max(x).device.library == "numpy"
@@ -565,9 +557,9 @@ def test_what_a_view_missed_is_forgotten_with_its_memory() -> None:
     with world(EVEN, {**EVEN, "sin": 0.1}, latency=5e-3) as here:
         for _ in range(10):
             x = here.call("sin", xp.ones(N))
-        assert len(_accounts.by_memory) == 1
+        assert len(accounts.by_memory) == 1
         del x
-        assert not _accounts.by_memory
+        assert not accounts.by_memory
 
 
 @pytest.mark.parametrize("read_only", [False, True])
@@ -762,7 +754,7 @@ def test_a_policy_holds_inside_auto_and_explain() -> None:
 
 def test_a_policy_that_leaves_nothing_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     absent = "policy: none of the candidates can be used here: cupy. Add one that can: "
-    monkeypatch.setattr(_explanation, "_present", lambda name: [])
+    monkeypatch.setattr(explanation, "_present", lambda name: [])
     with pytest.raises(xp.BackendError, match=absent), xp.policy(candidates=["cupy"]):
         pass
     monkeypatch.undo()
@@ -775,7 +767,7 @@ def test_a_policy_that_leaves_nothing_is_an_error(monkeypatch: pytest.MonkeyPatc
 def test_without_a_profile_nobody_is_asked_any_more() -> None:
     _machine.forget()
     xp.sin(xp.ones(100_000))
-    assert _choice.process_default.backend is None
+    assert choice.process_default.backend is None
 
 
 def test_a_policy_narrows_the_choice_of_whole_functions() -> None:
@@ -849,21 +841,21 @@ def test_nothing_is_mentioned_where_a_backend_is_chosen_or_no_profile_wanted(
     assert unmeasured.messages == []
 
 
-def fused_model(compiling: float) -> _cost.Model:
+def fused_model(compiling: float) -> cost.Model:
     """A model where a compiled chain takes a tenth of NumPy's time.
 
     Compiling takes `compiling` seconds.
     """
-    fused = {width: _cost.Curve([(1, 1.0), (1e9, 1.0)]) for width in _cost.WIDTHS}
-    faster = {width: _cost.Curve([(1, 0.1), (1e9, 0.1)]) for width in _cost.WIDTHS}
-    route = _cost.Route(_cost.Curve([(1, 1e-6), (1e9, 1e-6)]))
-    return _cost.Model(
-        {"numpy": _cost.Costs({}, fused=fused), "sim": _cost.Costs({}, fused=faster, compiling=compiling)},
+    fused = {width: cost.Curve([(1, 1.0), (1e9, 1.0)]) for width in cost.WIDTHS}
+    faster = {width: cost.Curve([(1, 0.1), (1e9, 0.1)]) for width in cost.WIDTHS}
+    route = cost.Route(cost.Curve([(1, 1e-6), (1e9, 1e-6)]))
+    return cost.Model(
+        {"numpy": cost.Costs({}, fused=fused), "sim": cost.Costs({}, fused=faster, compiling=compiling)},
         {("numpy", "sim"): route, ("sim", "numpy"): route},
     )
 
 
-def places_of(whole: _whole.WholeFunction, calls: int, seconds: dict[str, float]) -> list[str]:
+def places_of(whole: whole_functions.WholeFunction, calls: int, seconds: dict[str, float]) -> list[str]:
     """Where calls run that take so long on each backend."""
     xp.device("sim")
     found = []
@@ -877,7 +869,7 @@ def places_of(whole: _whole.WholeFunction, calls: int, seconds: dict[str, float]
 
 def test_a_whole_function_is_compiled_when_that_has_paid() -> None:
     _machine.use(fused_model(compiling=3.0))
-    places = places_of(_whole.WholeFunction(), 12, {"numpy": 1.0, "sim": 0.1})
+    places = places_of(whole_functions.WholeFunction(), 12, {"numpy": 1.0, "sim": 0.1})
     # 0.9 s are missed by each call whose time is known; twice three seconds make seven of them.
     assert places == ["numpy"] * 7 + ["sim"] * 5
 
@@ -885,14 +877,14 @@ def test_a_whole_function_is_compiled_when_that_has_paid() -> None:
 def test_going_on_with_another_library_is_part_of_the_price_of_a_whole_function_until_it_was_tried() -> None:
     model = fused_model(compiling=0.0)
     _machine.use(model._replace(backends={**model.backends, "sim": replace(model.backends["sim"], entering=3.0)}))
-    places = places_of(_whole.WholeFunction(), 12, {"numpy": 1.0, "sim": 0.1})
+    places = places_of(whole_functions.WholeFunction(), 12, {"numpy": 1.0, "sim": 0.1})
     assert places == ["numpy"] * 7 + ["sim"] * 5
 
 
 def test_what_compiling_took_counts_for_other_arguments() -> None:
     _machine.use(fused_model(compiling=0.0))
     compiling: dict[str, float] = {}
-    first, second = (_whole.WholeFunction(None, compiling) for _ in range(2))
+    first, second = (whole_functions.WholeFunction(None, compiling) for _ in range(2))
     assert places_of(first, 2, {"numpy": 1.0, "sim": 3.0}) == ["numpy", "sim"]
     assert compiling == {"sim": 3.0}
     # As where a profile says so: twice three seconds are missed before it is compiled anew.
@@ -902,7 +894,7 @@ def test_what_compiling_took_counts_for_other_arguments() -> None:
 
 def test_a_whole_function_goes_back_if_it_turns_out_slower() -> None:
     _machine.use(fused_model(compiling=0.0))
-    places = places_of(_whole.WholeFunction(), 8, {"numpy": 1.0, "sim": 5.0})
+    places = places_of(whole_functions.WholeFunction(), 8, {"numpy": 1.0, "sim": 5.0})
     assert places == ["numpy", "sim", "sim", "numpy", "numpy", "numpy", "numpy", "numpy"]
 
 
@@ -971,7 +963,7 @@ def test_what_a_whole_function_raises_itself_is_raised_once() -> None:
 
 def test_ever_new_values_leave_no_more_behind_than_some(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_jit, "MOST_KNOWN", 8)
-    made: list[_whole.WholeFunction] = []
+    made: list[whole_functions.WholeFunction] = []
     monkeypatch.setattr(_jit, "WholeFunction", lambda *args: made.append(whole := WHOLE(*args)) or whole)
     with testing.simulated(), xp.backend("auto"):
         xp.device("sim")
@@ -984,7 +976,7 @@ def test_ever_new_values_leave_no_more_behind_than_some(monkeypatch: pytest.Monk
     assert len(alive) == 100 and sum(one() is not None for one in alive) <= 8
 
 
-WHOLE: Final = _whole.WholeFunction
+WHOLE: Final = whole_functions.WholeFunction
 
 
 def test_jit_runs_a_whole_function_elsewhere() -> None:

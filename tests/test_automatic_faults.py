@@ -24,29 +24,32 @@ import pytest
 from rich.console import Console
 
 import anyarray as xp
-from anyarray import _automatic, _backend, _calibration, _choice, _cost, _machine, _reaching, _whole, testing
+from anyarray import testing
+from anyarray._calibration import calibration
+from anyarray._choice import automatic, choice, cost, machine, prices, whole_functions
 from anyarray._cli import bench, info
+from anyarray._registry import libraries
 
 N: Final = 16
-SLOW: Final = _cost.Curve([(1, 1.0), (1e9, 1.0)])
-FAST: Final = _cost.Curve([(1, 1e-3), (1e9, 1e-3)])
-ROUTE: Final = _cost.Route(_cost.Curve([(1, 1e-6), (1e9, 1e-6)]))
+SLOW: Final = cost.Curve([(1, 1.0), (1e9, 1.0)])
+FAST: Final = cost.Curve([(1, 1e-3), (1e9, 1e-3)])
+ROUTE: Final = cost.Route(cost.Curve([(1, 1e-6), (1e9, 1e-6)]))
 
 
-def costs(curve: _cost.Curve, *kinds: str) -> _cost.Costs:
+def costs(curve: cost.Curve, *kinds: str) -> cost.Costs:
     """Of a backend that was measured for some classes, and compiled."""
-    widths = _cost.WIDTHS
-    return _cost.Costs({(kind, width): curve for kind in kinds for width in widths}, fused=dict.fromkeys(widths, curve))
+    widths = cost.WIDTHS
+    return cost.Costs({(kind, width): curve for kind in kinds for width in widths}, fused=dict.fromkeys(widths, curve))
 
 
-def model_of(**others: _cost.Costs) -> _cost.Model:
+def model_of(**others: cost.Costs) -> cost.Model:
     """A machine on which NumPy takes a second for each call.
 
     An underscore in the name of another backend stands for a colon.
     """
-    numpy = costs(SLOW, *_cost.CLASSES)
+    numpy = costs(SLOW, *cost.CLASSES)
     backends = {"numpy": numpy, **{name.replace("_", ":"): one for name, one in others.items()}}
-    return _cost.Model(backends, {(a, b): ROUTE for a in backends for b in backends if a != b})
+    return cost.Model(backends, {(a, b): ROUTE for a in backends for b in backends if a != b})
 
 
 @pytest.fixture
@@ -59,8 +62,8 @@ def sim() -> Iterator[None]:
 
 @pytest.mark.parametrize("others", [{}, {"sim": costs(FAST)}], ids=["not in the profile", "not measured for it"])
 @pytest.mark.usefixtures("sim")
-def test_a_policy_holds_for_what_was_not_measured(others: dict[str, _cost.Costs]) -> None:
-    _machine.use(model_of(**others))
+def test_a_policy_holds_for_what_was_not_measured(others: dict[str, cost.Costs]) -> None:
+    machine.use(model_of(**others))
     x = xp.ones(N)
     with xp.policy(candidates=["sim"]), xp.explain() as why:
         assert xp.argsort(x).device.library == "sim"
@@ -76,13 +79,13 @@ CALLS: Final[dict[str, Callable[[xp.Array], xp.Array]]] = {
 }
 
 
-@pytest.mark.parametrize("model", [model_of(sim=costs(FAST, *_cost.CLASSES)), None], ids=["measured", "no profile"])
+@pytest.mark.parametrize("model", [model_of(sim=costs(FAST, *cost.CLASSES)), None], ids=["measured", "no profile"])
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
 @pytest.mark.usefixtures("sim")
 def test_a_policy_holds_for_what_is_not_predicted(
-    call: Callable[[xp.Array], xp.Array], model: _cost.Model | None
+    call: Callable[[xp.Array], xp.Array], model: cost.Model | None
 ) -> None:
-    _machine.use(model)
+    machine.use(model)
     with xp.policy(candidates=["sim"]):
         assert call(xp.ones(N)).device.library == "sim"
     with xp.policy(candidates=["numpy"]):
@@ -91,7 +94,7 @@ def test_a_policy_holds_for_what_is_not_predicted(
 
 @pytest.mark.usefixtures("sim")
 def test_what_is_not_predicted_runs_where_one_of_its_inputs_is() -> None:
-    _machine.use(model_of(sim=costs(FAST, *_cost.CLASSES)))
+    machine.use(model_of(sim=costs(FAST, *cost.CLASSES)))
     x = xp.ones(N)
     with xp.policy(candidates=["sim"]):
         y = xp.sin(x)
@@ -101,13 +104,13 @@ def test_what_is_not_predicted_runs_where_one_of_its_inputs_is() -> None:
 
 
 def test_a_policy_takes_the_first_that_has_the_dtype() -> None:
-    _machine.use(model_of(sim=costs(FAST, *_cost.CLASSES)))
+    machine.use(model_of(sim=costs(FAST, *cost.CLASSES)))
     with testing.simulated(float32_only=True), xp.backend("auto"):
         x = xp.asarray(1.0)
         with xp.backend("sim"):
             y = xp.ones(N, dtype=xp.float32)
-        assert _reaching.narrowed("roll", {}, ["sim", "numpy"], [x.dtype]).name == "numpy"
-        assert _reaching.narrowed("roll", {}, ["sim", "numpy"], [y.dtype]).name == "sim"
+        assert prices.narrowed("roll", {}, ["sim", "numpy"], [x.dtype]).name == "numpy"
+        assert prices.narrowed("roll", {}, ["sim", "numpy"], [y.dtype]).name == "sim"
 
 
 def test_a_policy_takes_devices() -> None:
@@ -136,29 +139,29 @@ def test_auto_is_no_candidate() -> None:
 
 @pytest.mark.usefixtures("sim")
 def test_a_backend_that_a_thread_leaves_out_during_a_decision_does_no_harm(monkeypatch: pytest.MonkeyPatch) -> None:
-    model = model_of(sim=costs(FAST, *_cost.CLASSES))
-    _machine.use(model)
+    model = model_of(sim=costs(FAST, *cost.CLASSES))
+    machine.use(model)
     x = xp.ones(N)
     xp.sin(x)
-    _machine.compiled.clear()  # but what is predicted of the call is kept
-    monkeypatch.setattr(_automatic, "model", lambda: _machine.without(model, ["sim"]))
+    machine.compiled.clear()  # but what is predicted of the call is kept
+    monkeypatch.setattr(automatic, "model", lambda: machine.without(model, ["sim"]))
     assert xp.sin(x).shape == (N,)
 
 
 @pytest.mark.usefixtures("sim")
 def test_a_measured_device_that_is_not_here_is_left_out() -> None:
-    _machine.use(model_of(sim_5=costs(FAST, *_cost.CLASSES)))
+    machine.use(model_of(sim_5=costs(FAST, *cost.CLASSES)))
     with xp.explain() as why:
         for _ in range(3):
             assert xp.sin(xp.ones(N)).device.library == "numpy"
     assert "sim:5" not in why.decisions[-1].predicted
-    assert _machine.state.model is not None and list(_machine.state.model.backends) == ["numpy"]
+    assert machine.state.model is not None and list(machine.state.model.backends) == ["numpy"]
 
 
 @pytest.mark.usefixtures("sim")
 def test_a_whole_function_leaves_out_a_device_that_is_not_here() -> None:
-    _machine.use(model_of(sim_5=costs(FAST), sim=costs(_cost.Curve([(1, 1e-2), (1e9, 1e-2)]))))
-    whole = _whole.WholeFunction()
+    machine.use(model_of(sim_5=costs(FAST), sim=costs(cost.Curve([(1, 1e-2), (1e9, 1e-2)]))))
+    whole = whole_functions.WholeFunction()
     places = []
     for _ in range(4):
         x = xp.ones(N)
@@ -170,31 +173,31 @@ def test_a_whole_function_leaves_out_a_device_that_is_not_here() -> None:
 @pytest.mark.usefixtures("sim")
 def test_a_policy_takes_the_device_that_is_here_for_one_that_was_measured() -> None:
     doubled = xp.jit(lambda x: x * 2)
-    _machine.use(model_of(sim_5=costs(FAST, *_cost.CLASSES)))
+    machine.use(model_of(sim_5=costs(FAST, *cost.CLASSES)))
     with xp.policy(candidates=["sim"]):
         assert xp.sin(xp.ones(N)).device is xp.device("sim")
         assert doubled(xp.ones(N)).device is xp.device("sim")
     # Where the library was not imported yet when the block was opened.
-    assert _reaching.narrowed("sin", {}, ["sim:5"], [xp.float64]) is xp.device("sim")
+    assert prices.narrowed("sin", {}, ["sim:5"], [xp.float64]) is xp.device("sim")
 
 
 def test_a_policy_that_turns_out_to_leave_nothing_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_reaching, "found_here", lambda name: None)
+    monkeypatch.setattr(prices, "found_here", lambda name: None)
     wanted = 'sin: none of the backends that the policy leaves can be used here: jax-gpu. Add one that can: "numpy"'
     with pytest.raises(xp.BackendError, match=f"^{re.escape(wanted)}$"):
-        _reaching.narrowed("sin", {}, ["jax-gpu"], [xp.float64])
+        prices.narrowed("sin", {}, ["jax-gpu"], [xp.float64])
 
 
 def test_a_backend_that_is_unknown_here_is_left_out() -> None:
-    assert not _machine.may_be_here("no_such_library-cpu")
-    assert _machine.found_here("no_such_library-cpu") is None
+    assert not machine.may_be_here("no_such_library-cpu")
+    assert machine.found_here("no_such_library-cpu") is None
 
 
 @pytest.fixture
 def broken(monkeypatch: pytest.MonkeyPatch) -> None:
     """A library whose import fails, as that of a version that does not fit."""
     module = "from nothing import it"
-    monkeypatch.setitem(_backend.LIBRARIES, "broken", _backend.Library("broken", module, "json", ("cpu",)))
+    monkeypatch.setitem(libraries.LIBRARIES, "broken", libraries.Library("broken", module, "json", ("cpu",)))
 
     def imported(name: str) -> Any:
         if name == module:
@@ -207,10 +210,10 @@ def broken(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("broken")
 def test_a_library_that_is_broken_is_left_out(capsys: pytest.CaptureFixture[str]) -> None:
-    _machine.use(model_of(broken=costs(FAST, *_cost.CLASSES)))
+    machine.use(model_of(broken=costs(FAST, *cost.CLASSES)))
     assert xp.sin(xp.ones(100_000)).device == xp.device("numpy")
-    assert _machine.state.model is not None and "broken" not in _machine.state.model.backends
-    assert "broken" not in {one.library for one in _calibration.prepared().backends}
+    assert machine.state.model is not None and "broken" not in machine.state.model.backends
+    assert "broken" not in {one.library for one in calibration.prepared().backends}
     problem = "TypeError: Descriptors cannot be created directly"
     rows = {row.name: row for row in info.backend_rows(look_for_devices=True)}
     assert rows["broken"].problem == problem
@@ -220,7 +223,7 @@ def test_a_library_that_is_broken_is_left_out(capsys: pytest.CaptureFixture[str]
 
 def test_a_tensordot_is_the_product_that_its_shapes_tell() -> None:
     def work(*shapes: tuple[int, ...]) -> float | None:
-        found = _cost.call("tensordot", shapes, [xp.float64, xp.float64])
+        found = cost.call("tensordot", shapes, [xp.float64, xp.float64])
         return None if found is None else found.work.amount
 
     assert work((5, 6), (6, 7)) == 2 * 5 * 6 * 7
@@ -231,13 +234,13 @@ def test_a_tensordot_is_the_product_that_its_shapes_tell() -> None:
 
 def test_functions_are_predicted_like_others() -> None:
     power, product = (
-        _cost.call(name, shapes, [xp.float64] * len(shapes))
+        cost.call(name, shapes, [xp.float64] * len(shapes))
         for name, shapes in (("matrix_power", [(8, 8)]), ("matmul", [(8, 8), (8, 8)]))
     )
     assert power == product
-    assert _cost.call("conj", [(8,)], [xp.complex64]) == _cost.call("negative", [(8,)], [xp.complex64])
-    assert _cost.call("conj", [(8,)], [xp.float64]) is None
-    model = model_of(sim=costs(FAST, *_cost.CLASSES))
+    assert cost.call("conj", [(8,)], [xp.complex64]) == cost.call("negative", [(8,)], [xp.complex64])
+    assert cost.call("conj", [(8,)], [xp.float64]) is None
+    model = model_of(sim=costs(FAST, *cost.CLASSES))
     assert model.limits("matrix_power") == model.limits("matmul")
 
 
@@ -262,18 +265,18 @@ SHAPES: Final[dict[str, Callable[[int, int], list[tuple[tuple[int, ...], ...]]]]
 @pytest.mark.parametrize("function", SHAPES)
 def test_what_is_not_looked_at_is_fastest_in_numpy(function: str, monkeypatch: pytest.MonkeyPatch) -> None:
     by_work = {"numpy": (1e-6, 2e-9), "sim": (2e-5, 2e-10)}
-    curves = {name: _cost.Curve([(1, launch), (1e9, launch + each * 1e9)]) for name, (launch, each) in by_work.items()}
-    model = model_of(sim=costs(curves["sim"], *_cost.CLASSES))
-    model = model._replace(backends={**model.backends, "numpy": costs(curves["numpy"], *_cost.CLASSES)})
+    curves = {name: cost.Curve([(1, launch), (1e9, launch + each * 1e9)]) for name, (launch, each) in by_work.items()}
+    model = model_of(sim=costs(curves["sim"], *cost.CLASSES))
+    model = model._replace(backends={**model.backends, "numpy": costs(curves["numpy"], *cost.CLASSES)})
     looked_at: list[str] = []
-    decide = _automatic.decide
+    decide = automatic.decide
 
     def noted(name: str, *args: Any, **rest: Any) -> xp.Decision:
         looked_at.append(name)
         return decide(name, *args, **rest)
 
-    monkeypatch.setattr(_automatic, "decide", noted)
-    _machine.use(model)
+    monkeypatch.setattr(automatic, "decide", noted)
+    machine.use(model)
     skipped, seen = 0, 0
     for n in (2, 20, 60, 150, 200, 400, 1000):
         for shapes in SHAPES[function](n, 300 * n):
@@ -286,8 +289,8 @@ def test_what_is_not_looked_at_is_fastest_in_numpy(function: str, monkeypatch: p
             seen += bool(looked_at)
             if not looked_at:
                 skipped += 1
-                prospect = _machine.prospect_of(function, shapes, tuple([a.dtype for a in arrays]), None)
-                assert prospect.is_numpys or prospect.seconds["numpy"] < _cost.LOOKED * _cost.DECIDING, shapes
+                prospect = machine.prospect_of(function, shapes, tuple([a.dtype for a in arrays]), None)
+                assert prospect.is_numpys or prospect.seconds["numpy"] < cost.LOOKED * cost.DECIDING, shapes
     assert skipped and seen
 
 
@@ -346,13 +349,13 @@ def test_blocks_that_end_in_another_order_leave_nothing_behind(framework: str) -
         with xp.backend(framework):
             yield
 
-    outside = _choice.current()
+    outside = choice.current()
     generator = suspended()
     next(generator)
     with xp.backend("numpy"):
         next(generator, None)
         assert here() == "numpy"
-    assert _choice.current() is outside
+    assert choice.current() is outside
 
 
 def test_what_a_block_recorded_and_left_in_ends_with_it(framework: str) -> None:
@@ -378,7 +381,7 @@ def test_what_a_block_recorded_and_left_in_ends_with_it(framework: str) -> None:
     next(generator)
     with xp.backend("auto"):
         next(generator, None)
-        assert _choice.current().records == () and _choice.candidates() is None
+        assert choice.current().records == () and choice.candidates() is None
 
 
 def test_a_block_that_ends_in_another_context_leaves_that_alone(framework: str) -> None:
@@ -428,7 +431,8 @@ def test_a_class_is_refused() -> None:
 PROGRAM: Final = """
 import os, pickle, sys
 import anyarray as xp
-from anyarray import _calibration, _machine
+from anyarray._calibration import calibration
+from anyarray._choice import machine
 
 _machine.use(pickle.loads(bytes.fromhex(sys.argv[1])))
 doubled = xp.jit(lambda x: xp.exp(x) * 2)
@@ -440,10 +444,10 @@ def places():
 with xp.policy(candidates=["numpy", "jax-cpu"]):
     parent = places()
     # Early versions of Python 3.11 may hang in the child while a thread of JAX's ends (python/cpython#112275).
-    _calibration.rest()
+    calibration.rest()
     child = os.fork()
     if not child:
-        found = [*places(), *_machine.state.model.backends]
+        found = [*places(), *machine.state.model.backends]
         try:
             with xp.policy(candidates=["jax"]):
                 pass
@@ -460,10 +464,10 @@ print(parent)
 def test_a_fork_leaves_out_what_was_imported_before_it() -> None:
     pytest.importorskip("jax")
     curve = [[1, 1e-3], [1e9, 1e-3]]
-    fast = _cost.Costs({("transcendental", w): _cost.Curve(curve) for w in (4, 8)}, fused=dict.fromkeys((4, 8), FAST))
+    fast = cost.Costs({("transcendental", w): cost.Curve(curve) for w in (4, 8)}, fused=dict.fromkeys((4, 8), FAST))
     backends = {"numpy": costs(SLOW, "transcendental"), "jax-cpu": fast}
     routes = {("numpy", "jax-cpu"): ROUTE, ("jax-cpu", "numpy"): ROUTE}
-    model = pickle.dumps(_cost.Model(backends, routes)).hex()
+    model = pickle.dumps(cost.Model(backends, routes)).hex()
     command = [sys.executable, "-c", textwrap.dedent(PROGRAM), model]
     done = subprocess.run(
         command, capture_output=True, text=True, check=True, timeout=120, cwd=Path(__file__).parents[1]
@@ -479,13 +483,14 @@ def test_a_child_can_write_what_another_thread_wrote_at_the_fork(run_python: Cal
     program = """
         import os, signal, threading
         import anyarray as xp
-        from anyarray import _kept, _machine, _ownership
+        from anyarray._choice import machine
+        from anyarray._memory import ownership, second_copies
 
         x, held, done = xp.zeros(3), threading.Event(), threading.Event()
 
         def hold():
-            with _kept._lock, _machine.state.looking:
-                for lock in _ownership.WRITES:
+            with second_copies._lock, machine.state.looking:
+                for lock in ownership.WRITES:
                     lock.acquire()
                 held.set()
                 done.wait()
@@ -496,7 +501,7 @@ def test_a_child_can_write_what_another_thread_wrote_at_the_fork(run_python: Cal
         if not child:
             signal.alarm(30)
             x[0] = 1
-            with _kept._lock, _machine.state.looking:
+            with second_copies._lock, machine.state.looking:
                 os._exit(0)
         print(os.waitpid(child, 0)[1], flush=True)
         done.set()

@@ -13,7 +13,9 @@ import numpy as np
 import pytest
 
 import anyarray as xp
-from anyarray import _backend, _dtypes
+from anyarray._base import dtypes
+from anyarray._registry import libraries
+from anyarray._registry import registry as _registry
 
 
 def known() -> str:
@@ -93,11 +95,11 @@ def fake_library(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Put a row in place of CuPy's, as if nothing of it had been used."""
 
     def put(**changes: str) -> None:
-        row = dataclasses.replace(_backend.LIBRARIES["cupy"], **changes)
-        monkeypatch.setitem(_backend.LIBRARIES, "cupy", row)
-        monkeypatch.delitem(_backend._loaded, "cupy", raising=False)
-        for name in [name for name in _backend._backends if name.startswith("cupy")]:
-            monkeypatch.delitem(_backend._backends, name)
+        row = dataclasses.replace(libraries.LIBRARIES["cupy"], **changes)
+        monkeypatch.setitem(libraries.LIBRARIES, "cupy", row)
+        monkeypatch.delitem(_registry._loaded, "cupy", raising=False)
+        for name in [name for name in _registry._backends if name.startswith("cupy")]:
+            monkeypatch.delitem(_registry._backends, name)
 
     return put
 
@@ -210,16 +212,16 @@ def strict(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: strict-backend\nVersion: 0.7\n")
     (metadata / "entry_points.txt").write_text("[anyarray.backends]\nstrict = strict_backend\n")
     monkeypatch.syspath_prepend(str(tmp_path))
-    before = dict(_backend._backends), dict(_backend._loaded), dict(_backend._library_by_class)
-    _backend._registered.cache_clear()
+    before = dict(_registry._backends), dict(_registry._loaded), dict(_registry._library_by_class)
+    libraries.registered.cache_clear()
     yield "strict"
     for registry, entries in zip(
-        (_backend._backends, _backend._loaded, _backend._library_by_class), before, strict=True
+        (_registry._backends, _registry._loaded, _registry._library_by_class), before, strict=True
     ):
         registry.clear()  # type: ignore[attr-defined]  # dicts of several types, so an object
         registry.update(entries)  # type: ignore[attr-defined]  # as above
     sys.modules.pop("strict_backend", None)
-    _backend._registered.cache_clear()
+    libraries.registered.cache_clear()
 
 
 def test_a_backend_of_another_distribution_is_listed(strict: str) -> None:
@@ -241,7 +243,7 @@ def test_a_backend_of_another_distribution_runs(strict: str) -> None:
     assert float(y) == pytest.approx(2 * (1 + np.exp(0.5) + np.e) + 3)
 
 
-DTYPES = list(_dtypes.STANDARD)
+DTYPES = list(dtypes.STANDARD)
 
 
 @pytest.mark.parametrize("first", DTYPES)
@@ -251,7 +253,7 @@ def test_a_backend_of_another_distribution_promotes_by_the_rule(first: str, stri
         with xp.backend(strict):
             x, y = (xp.asarray(values.astype(one)) for one in (first, second))
             joined, chosen, same = xp.concat([x, y]), xp.where(x == y, x, y), xp.equal(x, y)
-        wanted = _dtypes.promoted(first, second)
+        wanted = dtypes.promoted(first, second)
         assert (joined.dtype.name, chosen.dtype.name, same.tolist()) == (wanted, wanted, [True] * 3), second
         assert joined.device.library == strict
         if first != "bool" != second:

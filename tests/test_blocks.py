@@ -9,14 +9,15 @@ from typing import Any, Final
 import pytest
 
 import anyarray as xp
-from anyarray import _choice, _transfer
+from anyarray._choice import choice
+from anyarray._memory import transfer
 
 BLOCKS: Final[dict[str, tuple[Callable[[], Any], Callable[[], bool]]]] = {
-    "transfers": (xp.transfers, lambda: bool(_transfer.watch().logs)),
-    "no_transfers": (xp.no_transfers, lambda: _transfer.watch().guard == "raise"),
+    "transfers": (xp.transfers, lambda: bool(transfer.watch().logs)),
+    "no_transfers": (xp.no_transfers, lambda: transfer.watch().guard == "raise"),
     "default_dtypes": (lambda: xp.default_dtypes(float=xp.float32), lambda: xp.ones(1).dtype == xp.float32),
-    "explain": (xp.explain, _choice.is_recorded),
-    "policy": (lambda: xp.policy(candidates=["numpy"]), lambda: _choice.current().candidates == ("numpy",)),
+    "explain": (xp.explain, choice.is_recorded),
+    "policy": (lambda: xp.policy(candidates=["numpy"]), lambda: choice.current().candidates == ("numpy",)),
 }
 
 

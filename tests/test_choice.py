@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 
 import anyarray as xp
-from anyarray import _automatic, _backend, _machine
+from anyarray._choice import automatic, machine
+from anyarray._registry import registry
 
 
 def here() -> str:
@@ -302,14 +303,14 @@ def test_the_default_holds_in_new_threads(framework: str) -> None:
 def test_a_default_that_a_thread_sets_while_a_library_is_imported_stays(
     framework: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = _backend.backend_of_name
+    found = registry.backend_of_name
 
     def meanwhile(name: str) -> xp.Backend:
         xp.set_default_backend("numpy")
         return found(name)
 
     xp.set_default_backend(framework)
-    monkeypatch.setattr(_backend, "backend_of_name", meanwhile)
+    monkeypatch.setattr(registry, "backend_of_name", meanwhile)
     here()
     assert here() == "numpy"
 
@@ -317,8 +318,8 @@ def test_a_default_that_a_thread_sets_while_a_library_is_imported_stays(
 def test_a_default_that_a_thread_sets_while_the_profile_is_read_stays(
     framework: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _machine.forget()
-    monkeypatch.setattr(_automatic, "_looked_up", lambda: xp.set_default_backend(framework))
+    machine.forget()
+    monkeypatch.setattr(automatic, "_looked_up", lambda: xp.set_default_backend(framework))
     xp.ones(1)
     assert here() == framework
 

@@ -23,13 +23,15 @@ import pytest
 from rich.console import Console
 
 import anyarray as xp
-from anyarray import _backend, _choice, _extension
 from anyarray.__main__ import main
+from anyarray._base import extension
+from anyarray._calibration.explanation import duration
+from anyarray._choice import choice
 from anyarray._cli import bench, info, tables, timing
 from anyarray._cli.experiments import EXPERIMENTS, Experiment, tanh, vector
 from anyarray._cli.results import ALWAYS, NEVER, Participant, Results
 from anyarray._cli.timing import Failure, Measurement
-from anyarray._explanation import duration
+from anyarray._registry import libraries, registry
 
 IDLE = (
     'backend "idle": json is installed, but finds no such device on this machine. '
@@ -51,17 +53,17 @@ def idle(monkeypatch: pytest.MonkeyPatch) -> None:
     """A library `idle` that is installed, but finds no device."""
     module = types.ModuleType("idle_backend")
     module.devices = dict  # type: ignore[attr-defined]  # a hook of the contract
-    monkeypatch.setitem(_backend.LIBRARIES, "idle", _backend.Library("idle", "idle_backend", "json", ("gpu",)))
+    monkeypatch.setitem(libraries.LIBRARIES, "idle", libraries.Library("idle", "idle_backend", "json", ("gpu",)))
     monkeypatch.setitem(sys.modules, "idle_backend", module)
-    monkeypatch.setattr(_backend, "_loaded", dict(_backend._loaded))
+    monkeypatch.setattr(registry, "_loaded", dict(registry._loaded))
 
 
 @pytest.fixture
 def absent(monkeypatch: pytest.MonkeyPatch) -> None:
     """A library `absent` that is known, but not installed."""
-    row = _backend.Library("absent", "absent_backend", "no_such_package", ("cpu",), extra="absent")
-    monkeypatch.setitem(_backend.LIBRARIES, "absent", row)
-    monkeypatch.delitem(_backend.LIBRARIES, "sim", raising=False)  # there if a test has simulated an accelerator
+    row = libraries.Library("absent", "absent_backend", "no_such_package", ("cpu",), extra="absent")
+    monkeypatch.setitem(libraries.LIBRARIES, "absent", row)
+    monkeypatch.delitem(libraries.LIBRARIES, "sim", raising=False)  # there if a test has simulated an accelerator
 
 
 def results(seconds: dict[str, Sequence[float]]) -> Results:
@@ -96,7 +98,7 @@ def test_info_lists_every_known_backend_and_the_defaults(capsys: pytest.CaptureF
     assert f"{xp.__version__}, Array API 2025.12" in out
     assert "default backend: auto" in out
     assert "int int64, float float64, complex complex128" in out
-    assert f"calls: {'compiled' if _extension.speedups else 'in Python'}" in " ".join(out.split())
+    assert f"calls: {'compiled' if extension.speedups else 'in Python'}" in " ".join(out.split())
 
 
 def test_info_says_why_calls_are_not_compiled(
@@ -106,16 +108,16 @@ def test_info_says_why_calls_are_not_compiled(
         assert main(["info"]) == 0
         return "".join(capsys.readouterr().out.split())
 
-    monkeypatch.setattr(_extension, "speedups", None)
+    monkeypatch.setattr(extension, "speedups", None)
     monkeypatch.setattr(sysconfig, "get_config_var", lambda name: 0)
     monkeypatch.setattr(xp, "__file__", str(tmp_path / "anyarray" / "__init__.py"))
-    monkeypatch.delenv(_extension.VARIABLE, raising=False)
+    monkeypatch.delenv(extension.VARIABLE, raising=False)
     assert "calls:inPython:nocompileratinstallation" in said()
     (tmp_path / "setup.py").touch()
     assert f"isafolderofsources.Run:pipinstall-e{tmp_path}" in said()
     monkeypatch.setattr(sysconfig, "get_config_var", lambda name: 1)
     assert "calls:inPython:thisPythonhasnoGIL" in said()
-    monkeypatch.setenv(_extension.VARIABLE, "off")
+    monkeypatch.setenv(extension.VARIABLE, "off")
     assert "calls:inPython:ANYARRAY_SPEEDUPS=off" in said()
 
 
@@ -123,7 +125,7 @@ def test_info_as_json_says_the_same(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["info", "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
     assert said["default_backend"] == "auto"
-    assert said["compiled_calls"] == (_extension.speedups is not None)
+    assert said["compiled_calls"] == (extension.speedups is not None)
     assert said["default_dtypes"] == {"int": "int64", "float": "float64", "complex": "complex128"}
     numpy = next(row for row in said["backends"] if row["name"] == "numpy")
     assert numpy == {
@@ -162,8 +164,8 @@ def test_info_gives_the_install_line_of_what_is_not_installed(capsys: pytest.Cap
 
 
 def test_info_shows_a_library_that_cannot_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
-    broken = _backend.Library("broken", "no_such_module_of_a_backend", "json", ("cpu",))
-    monkeypatch.setitem(_backend.LIBRARIES, "broken", broken)
+    broken = libraries.Library("broken", "no_such_module_of_a_backend", "json", ("cpu",))
+    monkeypatch.setitem(libraries.LIBRARIES, "broken", broken)
     rows = {row.name: row for row in info.backend_rows(look_for_devices=True)}
     assert rows["broken"].state == "not usable"
     assert rows["broken"].problem == "ModuleNotFoundError: No module named 'no_such_module_of_a_backend'"
@@ -172,7 +174,7 @@ def test_info_shows_a_library_that_cannot_be_imported(monkeypatch: pytest.Monkey
 def test_info_says_that_the_default_backend_is_unknown(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(_choice.process_default, "backend", "jaxx")
+    monkeypatch.setattr(choice.process_default, "backend", "jaxx")
     assert main(["info"]) == 0
     assert 'backend "jaxx" is unknown. Did you mean "jax"?' in capsys.readouterr().out
 

@@ -27,10 +27,13 @@ import numpy as np
 import pytest
 
 import anyarray as xp
-from anyarray import _choice, _declaration, _extension, _machine, _memory
+from anyarray._base import extension
+from anyarray._call import declaration
+from anyarray._choice import choice, machine
+from anyarray._memory import alignment
 
 COMPILER: Final = str(sysconfig.get_config_var("CC") or "cc").split()[0]
-IS_BUILT: Final = _extension.speedups is not None
+IS_BUILT: Final = extension.speedups is not None
 is_built = pytest.mark.skipif(not IS_BUILT, reason="the compiled calls are not built")
 
 SPACES: Final = {"": xp, "linalg.": xp.linalg, "fft.": xp.fft}
@@ -44,7 +47,7 @@ METHODS: Final[dict[str, Any]] = {
     name: found
     for name, found in vars(xp.Array).items()
     if hasattr(found, "__wrapped__")
-    and found.__module__ == "anyarray._array"
+    and found.__module__ == "anyarray._array.array"
     and name not in ("__getitem__", "__setitem__", "__array_ufunc__")
 }
 
@@ -388,7 +391,7 @@ def test_creation_gives_what_its_bodies_give(chosen: str | None) -> None:
                 np.shares_memory(ours._native, one) for one in given if isinstance(one, np.ndarray)
             )
             if getattr(ours, "_second", None) is not None:
-                assert _memory.is_fit(ours._native)
+                assert alignment.is_fit(ours._native)
 
 
 @is_built
@@ -410,7 +413,7 @@ def test_creation_runs_where_it_is_to(framework: str) -> None:
 
 @is_built
 def test_memory_is_allocated_for_sane_shapes_only() -> None:
-    allocated, wrapped = _extension.speedups.allocated, _extension.speedups.wrapped
+    allocated, wrapped = extension.speedups.allocated, extension.speedups.wrapped
     for shape in ((2**40, 2**40), (-1,), "no"):
         with pytest.raises((TypeError, ValueError)):
             allocated(shape, np.dtype("float64"), True)
@@ -427,7 +430,7 @@ def test_memory_is_allocated_for_sane_shapes_only() -> None:
 @is_built
 @pytest.mark.parametrize("code", ["d", "f"])
 def test_zeros_are_found_wherever_they_are(code: str) -> None:
-    has = _extension.speedups.may_have_zeros
+    has = extension.speedups.may_have_zeros
     least = np.finfo(code).smallest_subnormal
     values = np.resize(np.asarray([1, -1, least, -least, np.nan, -np.inf], code), 2051)
     assert not has(values)
@@ -485,13 +488,13 @@ def test_common_calls_give_what_their_bodies_give() -> None:
 @is_built
 def test_the_automatic_choice_is_asked_from_the_limit_on(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
-    decision = _choice.decision
+    decision = choice.decision
 
     def watched(function: str, *arguments: Any, **keywords: Any) -> Any:
         asked.append(function)
         return decision(function, *arguments, **keywords)
 
-    monkeypatch.setattr(_choice, "decision", watched)
+    monkeypatch.setattr(choice, "decision", watched)
     x, row, h = xp.ones((40, 40)), xp.ones(40), np.ones((40, 40))
     calls: dict[str, Callable[[], Any]] = {
         "exp": lambda: xp.exp(x), "add": lambda: x + row, "subtract": lambda: x - 1,
@@ -500,7 +503,7 @@ def test_the_automatic_choice_is_asked_from_the_limit_on(monkeypatch: pytest.Mon
         "matmul": lambda: x @ x, "square": lambda: xp.square(h), "floor_divide": lambda: divmod(row, row),
     }  # fmt: skip
     for name, call in calls.items():
-        limit = _machine.limit_of(name)
+        limit = machine.limit_of(name)
         before, size = limit.elements, row.size if name == "floor_divide" else x.size
         try:
             for elements in (1 << 20, size):
@@ -607,11 +610,11 @@ def test_a_function_may_be_a_method_of_a_class() -> None:
 
 @is_built
 def test_a_call_is_not_made_of_nonsense() -> None:
-    speedups = _extension.speedups
+    speedups = extension.speedups
     assert speedups is not None
     with pytest.raises(RuntimeError):
         speedups.configure()  # which is for the package, once
-    body, limit = inspect.unwrap(xp.exp), _machine.limit_of("exp")
+    body, limit = inspect.unwrap(xp.exp), machine.limit_of("exp")
     row = ("x", (), (), speedups.ARRAY, 0, 0)
     bad: list[tuple[Any, ...]] = [
         ((), (), (), 0, " "),
@@ -671,7 +674,7 @@ def test_without_them_all_is_as_it_is(run_python: Callable[..., str]) -> None:
 
 def test_every_declaration_knows_what_users_call() -> None:
     for path, function in FUNCTIONS.items():
-        declared = _declaration.declarations.get(path.rpartition(".")[2])
+        declared = declaration.declarations.get(path.rpartition(".")[2])
         assert declared is None or declared.function is function
 
 

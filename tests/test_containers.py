@@ -16,7 +16,7 @@ import pytest
 from comparison import assert_same
 
 import anyarray as xp
-from anyarray import _nested
+from anyarray._base import nested
 
 ROWS: Final = np.asarray([[0.5, 1.0, -2.0], [3.0, -0.25, 4.0]])
 
@@ -184,8 +184,8 @@ def test_functions_of_two_factories_are_not_taken_for_one(framework: str) -> Non
 
 
 def test_the_parts_of_a_defaultdict_are_called_by_their_keys() -> None:
-    structure = _nested.flattened(defaultdict(list, a="leaf"), [], lambda one: one if one == "leaf" else None)
-    assert _nested.labels(structure, "d") == ["d['a']"]
+    structure = nested.flattened(defaultdict(list, a="leaf"), [], lambda one: one if one == "leaf" else None)
+    assert nested.labels(structure, "d") == ["d['a']"]
 
 
 def test_containers_on_a_module_of_tensorflow_are_the_plain_ones() -> None:

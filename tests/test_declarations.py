@@ -17,14 +17,18 @@ import pytest
 from test_signatures import STANDARD, named
 
 import anyarray as xp
-from anyarray import _backend, _batching, _calibration, _cells, _cost, _declaration, _dispatch
-from anyarray._array import AnyArray, Array
+from anyarray._array.array import AnyArray, Array
+from anyarray._calibration import calibration, cells
+from anyarray._call import batching, declaration, dispatch
+from anyarray._choice import cost
+from anyarray._registry import default_hooks, libraries, registry
+from anyarray._registry import home as _home
 
 ROOT: Final = Path(__file__).parents[1]
 HAVING_DOCSTRINGS: Final = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 FUNCTIONS = [name for name in STANDARD if inspect.isroutine(named(xp, name))]
 NATIVE = sorted(
-    {*_backend._DEFAULT_HOOKS, *(name.rpartition(".")[2] for name in FUNCTIONS)}.intersection(_backend.declared)
+    {*default_hooks.DEFAULT_HOOKS, *(name.rpartition(".")[2] for name in FUNCTIONS)}.intersection(_home.declared)
 )
 
 
@@ -98,7 +102,7 @@ def test_a_traceback_shows_the_generated_line() -> None:
 
 
 def test_every_operator_has_got_the_body_of_its_function() -> None:
-    assert not _dispatch._waiting
+    assert not dispatch._waiting
     assert inspect.unwrap(xp.Array.__rsub__).__code__.co_filename == "<anyarray Array.__rsub__>"
 
 
@@ -119,16 +123,16 @@ def blended(backend: xp.Backend, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ca
 
     It is one declaration, and a native function for that backend.
     """
-    for table in (_backend.declared, _batching.rule_of, _cost.class_of, _declaration.declarations):
+    for table in (_home.declared, batching.rule_of, cost.class_of, declaration.declarations):
         monkeypatch.setitem(table, "blended", None)  # so that it is not there after the test
-    library = _backend.load(_backend.LIBRARIES[backend.library])
+    library = registry.load(libraries.LIBRARIES[backend.library])
     monkeypatch.setattr(library.module, "blended", lambda x1, x2: (x1 + x2) / 2, raising=False)
 
-    @_dispatch.dispatch(x1="real numeric", x2="real numeric", cost="transcendental")
+    @dispatch.dispatch(x1="real numeric", x2="real numeric", cost="transcendental")
     def blended(x1: AnyArray | float, x2: AnyArray | float, /) -> Array: ...
 
     yield blended
-    for home in _backend._homes:
+    for home in _home._homes:
         vars(home).pop("blended", None)
 
 
@@ -151,20 +155,20 @@ def test_a_function_that_is_added_has_the_errors_of_its_dtypes_and_shapes(blende
 @pytest.mark.usefixtures("backend")
 def test_a_function_that_is_added_is_batched(blended: Callable[..., xp.Array]) -> None:
     assert xp.vmap(blended)(xp.asarray([[1.0, 2.0]]), xp.asarray([3.0])).tolist() == [[2.0, 2.5]]
-    assert _batching.rule_of["blended"] is _batching.rule_of["atan2"]
+    assert batching.rule_of["blended"] is batching.rule_of["atan2"]
 
 
 @pytest.mark.usefixtures("backend")
 def test_a_function_that_is_added_has_a_cost_and_is_measured(blended: Callable[..., xp.Array]) -> None:
     shapes, dtypes = [(1000, 1), (1000,)], [xp.float64, xp.float64]
-    call, like_it = (_cost.call(name, shapes, dtypes) for name in ("blended", "atan2"))
+    call, like_it = (cost.call(name, shapes, dtypes) for name in ("blended", "atan2"))
     assert call is not None and like_it is not None
     assert call == like_it._replace(function="blended")
-    (cell,) = (one for one in _cells.cells(1) if (one.other, one.width) == ("blended", 8))
+    (cell,) = (one for one in cells.cells(1) if (one.other, one.width) == ("blended", 8))
     assert cell.function is blended
-    little = _cells.Cell(cell.kind, 8, 16, "blended")
+    little = cells.Cell(cell.kind, 8, 16, "blended")
     assert [a.shape for a in little.inputs()] == [(8,), (8,)]
-    _calibration._waiting(little.function, little.inputs(), xp.device("numpy"))
+    calibration._waiting(little.function, little.inputs(), xp.device("numpy"))
 
 
 WRONG_WORDS = {
@@ -182,7 +186,7 @@ WRONG_WORDS = {
 def test_a_word_that_nobody_knows_is_an_error_which_names_the_known_ones(said: str, sentence: str) -> None:
     def thinking(x: AnyArray, /) -> Array: ...
 
-    before = [set(table) for table in (_backend.declared, _declaration.declarations)]
+    before = [set(table) for table in (_home.declared, declaration.declarations)]
     with pytest.raises(ValueError, match=f"^{re.escape(sentence)}"):
-        _dispatch.dispatch(**{said: "free"})(thinking)
-    assert before == [set(table) for table in (_backend.declared, _declaration.declarations)]
+        dispatch.dispatch(**{said: "free"})(thinking)
+    assert before == [set(table) for table in (_home.declared, declaration.declarations)]

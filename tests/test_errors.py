@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import anyarray as xp
-from anyarray import _absent, _errors
+from anyarray._base import errors, other_names
 
 
 def floats(*shape: int) -> xp.Array:
@@ -671,7 +671,7 @@ def test_an_unknown_version_of_the_standard_is_refused() -> None:
     )
 
 
-@pytest.mark.parametrize("exception", _errors.__all__)
+@pytest.mark.parametrize("exception", errors.__all__)
 def test_every_exception_is_one_of_ours(exception: str) -> None:
     assert issubclass(getattr(xp, exception), xp.AnyarrayError)
 
@@ -694,7 +694,7 @@ BUILT_INS = {
 }
 
 
-@pytest.mark.parametrize("exception", [name for name in _errors.__all__ if name != "AnyarrayError"])
+@pytest.mark.parametrize("exception", [name for name in errors.__all__ if name != "AnyarrayError"])
 def test_every_exception_is_the_built_in_that_fits(exception: str) -> None:
     built_in = BUILT_INS[exception]
     for one in built_in if isinstance(built_in, tuple) else (built_in,):
@@ -900,7 +900,7 @@ def test_dir_of_a_module_lists_what_is_public() -> None:
 
 
 def test_what_a_name_of_numpy_leads_to_exists() -> None:
-    for habit, cure in (_absent.ALIASES | _absent.HABITS).items():
+    for habit, cure in (other_names.ALIASES | other_names.HABITS).items():
         assert operator.attrgetter(re.split("[( ]", cure)[0])(xp) is not None, habit
 
 

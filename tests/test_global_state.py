@@ -140,7 +140,7 @@ GIVEN_BACK = """
 import os
 from pathlib import Path
 import numpy as np
-from anyarray import _memory
+from anyarray._memory import alignment
 
 def resident():
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
@@ -148,7 +148,7 @@ def resident():
 held = [np.ones(7 << 20, np.uint8) for _ in range(6)]
 most = resident()
 del held
-_memory.give_back_what_is_freed()
+alignment.give_back_what_is_freed()
 print(round((most - resident()) / (6 * 7 << 20), 1))
 """
 

@@ -62,9 +62,9 @@ def test_jax_knows_the_arrays_of_numpy_that_are_made_when_it_is_imported(
 ) -> None:
     program = f"""
 {imports}
-from anyarray import _backend
+from anyarray._registry import registry
 x = xp.ones(2, dtype=xp.float32)
-print([str(one) for one in _backend.loaded_backends()], x.device)
+print([str(one) for one in registry.loaded_backends()], x.device)
 print(jax.numpy.negative(x).tolist(), jax.jit(lambda a: a * 2)(x).tolist(), len(jax.tree.leaves(dict(a=x))))
     """
     assert run_python(program).splitlines() == ["['numpy'] numpy", "[-1.0, -1.0] [2.0, 2.0] 1"]

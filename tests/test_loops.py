@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 import anyarray as xp
-from anyarray import _backend
+from anyarray._registry import registry
 from anyarray.standard import elementwise
 
-NATIVE: Final = {name: _backend.backend_of_name("numpy").function(name) for name in elementwise.__all__}
+NATIVE: Final = {name: registry.backend_of_name("numpy").function(name) for name in elementwise.__all__}
 UFUNCS: Final = {name: one for name, one in NATIVE.items() if isinstance(one, np.ufunc)}
 DTYPES: Final = (
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 import anyarray as xp
-from anyarray import _backend, interop
+from anyarray import interop
+from anyarray._registry import registry
 
 POINTS: Final = np.random.default_rng(5).normal(size=(12, 3))
 RTOL: Final = 1e-12
@@ -232,7 +233,7 @@ def test_symbolic_tensors_go_in_and_out() -> None:
 
 def test_classes_without_end_are_not_kept() -> None:
     twice = xp.portable(lambda x, _: x * 2)
-    for _ in range(_backend.MOST_CLASSES + 10):
+    for _ in range(registry.MOST_CLASSES + 10):
         assert twice(np.ones(1), type("Made", (), {})()).tolist() == [2]
-    assert len(_backend._library_by_class) <= _backend.MOST_CLASSES
-    assert len(interop._are_arrays) <= _backend.MOST_CLASSES
+    assert len(registry._library_by_class) <= registry.MOST_CLASSES
+    assert len(interop._are_arrays) <= registry.MOST_CLASSES

@@ -20,19 +20,14 @@ import numpy as np
 import pytest
 
 import anyarray as xp
-from anyarray import (
-    _automatic,
-    _backend,
-    _calibration,
-    _cells,
-    _cost,
-    _declaration,
-    _machine,
-    _memory,
-    _profile,
-    testing,
-)
+from anyarray import testing
 from anyarray.__main__ import main
+from anyarray._calibration import calibration as _calibration
+from anyarray._calibration import cells
+from anyarray._call import declaration
+from anyarray._choice import automatic, cost, machine, profile
+from anyarray._memory import alignment
+from anyarray._registry import libraries, registry
 from anyarray.backends import _rows
 
 MEASURED: Final[dict[str, Any]] = {
@@ -61,8 +56,8 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where the profile is looked for; a sound one is there."""
     file = tmp_path / "folder" / "profile.json"
     monkeypatch.setenv("ANYARRAY_PROFILE", str(file))
-    _profile.save(MEASURED, ["numpy"], file)
-    _machine.forget()
+    profile.save(MEASURED, ["numpy"], file)
+    machine.forget()
     return file
 
 
@@ -71,9 +66,9 @@ def changed(file: Path, **entries: Any) -> None:
 
 
 def test_what_is_saved_is_loaded(file: Path) -> None:
-    model = _automatic.model()
+    model = automatic.model()
     assert model is not None
-    call = _cost.call("exp", [(1000, 1000)], [xp.float64])
+    call = cost.call("exp", [(1000, 1000)], [xp.float64])
     assert call is not None
     assert model.seconds("numpy", call) == pytest.approx(1e-2, rel=1e-3)
     assert model.seconds("numpy", call._replace(function="log1p")) == pytest.approx(1.5e-2, rel=1e-3)
@@ -87,14 +82,14 @@ def test_a_program_that_begins_with_explain_uses_the_profile(file: Path) -> None
 
 
 def test_nothing_else_is_left_in_the_folder(file: Path) -> None:
-    _profile.save(MEASURED, ["numpy"], file)
+    profile.save(MEASURED, ["numpy"], file)
     assert list(file.parent.iterdir()) == [file]
 
 
 def test_a_save_that_fails_leaves_the_old_profile(file: Path) -> None:
     before = file.read_text()
     with pytest.raises(TypeError):
-        _profile.save({"backends": object()}, ["numpy"], file)
+        profile.save({"backends": object()}, ["numpy"], file)
     assert file.read_text() == before
     assert list(file.parent.iterdir()) == [file]
 
@@ -102,7 +97,7 @@ def test_a_save_that_fails_leaves_the_old_profile(file: Path) -> None:
 @pytest.mark.parametrize(
     ("entries", "fault"),
     [
-        ({"format": 0}, f"is of format 0, not {_profile.FORMAT}"),
+        ({"format": 0}, f"is of format 0, not {profile.FORMAT}"),
         ({"machine": {"processor": "Z80"}}, "is of another machine"),
         ({"versions": {"numpy": "0.1"}}, r"is stale \(numpy 0\.1 is .+ now\)"),
         ({"backends": {}}, r"is broken \(ValueError: numpy is missing\)"),
@@ -124,7 +119,7 @@ def test_a_profile_that_does_not_fit_is_ignored_with_one_warning(
 def test_a_torn_profile_is_ignored_with_a_warning(file: Path) -> None:
     file.write_text(file.read_text()[:100])
     with pytest.warns(xp.ProfileWarning, match="is broken"):
-        assert _automatic.model() is None
+        assert automatic.model() is None
 
 
 def test_the_profile_is_not_read_where_a_backend_is_chosen(file: Path) -> None:
@@ -135,13 +130,13 @@ def test_the_profile_is_not_read_where_a_backend_is_chosen(file: Path) -> None:
 
 def test_off_means_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANYARRAY_PROFILE", "off")
-    assert _profile.path() is None
-    assert _profile.load() is None
+    assert profile.path() is None
+    assert profile.load() is None
 
 
 def test_the_usual_place_is_the_cache_of_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ANYARRAY_PROFILE")
-    path = _profile.path()
+    path = profile.path()
     assert path is not None
     assert path.name.startswith("profile-") and "anyarray" in str(path.parent)
 
@@ -149,27 +144,27 @@ def test_the_usual_place_is_the_cache_of_the_user(monkeypatch: pytest.MonkeyPatc
 @pytest.fixture
 def little(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two classes and two sizes in place of all."""
-    kinds = ("arithmetic", "matmul", _cells.FUSED)
+    kinds = ("arithmetic", "matmul", cells.FUSED)
     sizes = (16, 256)
     monkeypatch.setattr(
-        _cells,
+        cells,
         "cells",
-        lambda largest: [_cells.Cell(k, w, n) for k in kinds for w in (4, 8) for n in sizes],
+        lambda largest: [cells.Cell(k, w, n) for k in kinds for w in (4, 8) for n in sizes],
     )
-    monkeypatch.setattr(_cells, "LONG", sizes)
-    monkeypatch.setattr(_cells, "INPUTS", {kind: row._replace(sizes=sizes) for kind, row in _cells.INPUTS.items()})
+    monkeypatch.setattr(cells, "LONG", sizes)
+    monkeypatch.setattr(cells, "INPUTS", {kind: row._replace(sizes=sizes) for kind, row in cells.INPUTS.items()})
 
 
 @pytest.mark.usefixtures("little")
 def test_calibrate_measures_and_is_used_at_once(file: Path) -> None:
     file.unlink()
     assert xp.calibrate(seconds=0.5, backends=["numpy"]) == file
-    model = _automatic.model()
+    model = automatic.model()
     assert model is not None
     points = model.backends["numpy"].curves["matmul", 8].points
     assert [work for work, _ in points] == [2 * 3**3, 2 * 11**3]
     assert all(0 < seconds < 1 for _, seconds in points)
-    assert _cells.uniform.cache_info().currsize == 0  # hundreds of megabytes, after all sizes
+    assert cells.uniform.cache_info().currsize == 0  # hundreds of megabytes, after all sizes
 
 
 @pytest.mark.usefixtures("little")
@@ -183,7 +178,7 @@ def test_an_interrupted_calibration_keeps_what_it_has(file: Path, monkeypatch: p
     file.unlink()
     measure = _calibration.Calibration._measure
 
-    def interrupted(self: _calibration.Calibration, cell: _cells.Cell, seconds: float) -> None:
+    def interrupted(self: _calibration.Calibration, cell: cells.Cell, seconds: float) -> None:
         if cell.kind == "matmul":
             raise KeyboardInterrupt
         measure(self, cell, seconds)
@@ -196,7 +191,7 @@ def test_an_interrupted_calibration_keeps_what_it_has(file: Path, monkeypatch: p
 def test_a_calibration_interrupted_at_once_leaves_the_profile_alone(
     file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def interrupted(self: _calibration.Calibration, cell: _cells.Cell, seconds: float) -> None:
+    def interrupted(self: _calibration.Calibration, cell: cells.Cell, seconds: float) -> None:
         raise KeyboardInterrupt
 
     before = file.read_text()
@@ -210,16 +205,16 @@ def test_what_another_library_imported_is_timed_in_another_process(monkeypatch: 
     programs: list[str] = []
     monkeypatch.setattr(_calibration.subprocess, "run", lambda command, **options: programs.append(command[-1]))
     # `json` is imported, the backend is not.
-    library = _backend.Library("idle", "idle_backend", "json", ("cpu",))
+    library = libraries.Library("idle", "idle_backend", "json", ("cpu",))
     assert _calibration._import_seconds(library) >= 0
-    assert programs == ["from anyarray import _backend; _backend.load(_backend.libraries()['idle'])"]
+    assert programs == ["from anyarray._registry import registry; registry.load(registry.libraries()['idle'])"]
 
 
 def test_what_a_call_takes_longer_after_those_of_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[tuple[str, int]] = []
     looks: list[float] = []
 
-    def waiting(function: Any, inputs: Any, backend: _backend.Backend) -> Callable[[int], None]:
+    def waiting(function: Any, inputs: Any, backend: registry.Backend) -> Callable[[int], None]:
         return lambda loops: calls.append((backend.name, len(inputs[0])))
 
     def timed(run: Callable[[int], None], loops: int) -> float:
@@ -304,7 +299,7 @@ def calibration() -> _calibration.Calibration:
     return _calibration.Calibration([xp.device("numpy")], {})
 
 
-def visited(calibration: _calibration.Calibration, cell: _cells.Cell, *seconds: float, ended: float = 0.0) -> None:
+def visited(calibration: _calibration.Calibration, cell: cells.Cell, *seconds: float, ended: float = 0.0) -> None:
     """Let a cell have been visited, and the calls have taken so long."""
     calibration._work[cell] = float(cell.size)
     calibration._last[cell] = ended, 0.01
@@ -313,7 +308,7 @@ def visited(calibration: _calibration.Calibration, cell: _cells.Cell, *seconds: 
     calibration._doubts[cell] = calibration._doubt(cell) if seconds else 0.0
 
 
-SIZES: Final = [_cells.Cell("sort", 4, size) for size in _cells.LONG]
+SIZES: Final = [cells.Cell("sort", 4, size) for size in cells.LONG]
 
 
 def test_a_cell_is_doubted_less_with_each_visit_that_agrees(calibration: _calibration.Calibration) -> None:
@@ -328,11 +323,11 @@ def test_a_cell_is_doubted_less_with_each_visit_that_agrees(calibration: _calibr
 
 @pytest.mark.parametrize(
     "beside",
-    [(SIZES[1], 0.01 * SIZES[1].size / SIZES[2].size), (SIZES[3], 0.01), (_cells.Cell("sort", 8, SIZES[2].size), 0.01)],
+    [(SIZES[1], 0.01 * SIZES[1].size / SIZES[2].size), (SIZES[3], 0.01), (cells.Cell("sort", 8, SIZES[2].size), 0.01)],
     ids=["smaller", "larger", "of the other width"],
 )
 def test_a_cell_is_doubted_that_is_slower_than_those_beside_it_let_expect(
-    beside: tuple[_cells.Cell, float], calibration: _calibration.Calibration
+    beside: tuple[cells.Cell, float], calibration: _calibration.Calibration
 ) -> None:
     visited(calibration, *beside)
     visited(calibration, SIZES[2], 0.01)
@@ -385,7 +380,7 @@ def test_a_backend_is_doubted_that_grows_more_than_the_others() -> None:
             visited(calibration, cell, seconds)
         calibration._work[large] = 100 * calibration._work[small]  # so that this alone lets expect as much
         doubts = [calibration._doubt_of(large, of) for of in (numpy, sim)]
-        calibration._visits[small, "sim"] = [_cost.DECIDING]  # launching, and so it tells nothing
+        calibration._visits[small, "sim"] = [cost.DECIDING]  # launching, and so it tells nothing
         without = calibration._doubt_of(large, numpy)
     more = math.log(8 / (4 * _calibration.STEEPER))
     assert doubts == pytest.approx([_calibration.CONTESTED + more, _calibration.UNCONFIRMED])
@@ -393,10 +388,10 @@ def test_a_backend_is_doubted_that_grows_more_than_the_others() -> None:
 
 
 def test_cells_that_others_are_compared_with_are_visited_twice(calibration: _calibration.Calibration) -> None:
-    first = _cells.Cell("transcendental", 4, _cells.sizes("transcendental")[_cells.COMPARED])
-    other = _cells.Cell("transcendental", 4, first.size, "tanh")
-    lesser = _cells.Cell("arithmetic", 4, first.size, "subtract")
-    assert {first, other} <= set(_cells.cells(first.size))
+    first = cells.Cell("transcendental", 4, cells.sizes("transcendental")[cells.COMPARED])
+    other = cells.Cell("transcendental", 4, first.size, "tanh")
+    lesser = cells.Cell("arithmetic", 4, first.size, "subtract")
+    assert {first, other} <= set(cells.cells(first.size))
     for cell in (other, first):
         visited(calibration, cell, 0.01)
     now = time.perf_counter()
@@ -437,7 +432,7 @@ def test_visits_to_a_cell_lie_apart(calibration: _calibration.Calibration) -> No
 
 def test_a_time_that_the_other_width_refutes_is_not_believed(calibration: _calibration.Calibration) -> None:
     visited(calibration, SIZES[2], 1.0, 0.9)
-    visited(calibration, _cells.Cell("sort", 8, SIZES[2].size), 0.01)
+    visited(calibration, cells.Cell("sort", 8, SIZES[2].size), 0.01)
     classes = calibration.data()["backends"]["numpy"]["classes"]["sort"]
     assert [seconds for _, seconds in classes["4"]] == pytest.approx([0.01 * _calibration.WIDER])
     assert [seconds for _, seconds in classes["8"]] == pytest.approx([0.01])
@@ -475,21 +470,21 @@ def test_only_arrays_larger_than_what_is_kept_are_measured_in_new_memory(
     calibration: _calibration.Calibration, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     happened: list[str] = []
-    monkeypatch.setattr(_memory, "give_back_what_is_freed", lambda: happened.append("gives back"))
+    monkeypatch.setattr(alignment, "give_back_what_is_freed", lambda: happened.append("gives back"))
     monkeypatch.setattr(_calibration, "_timed", lambda run, loops: happened.append("timed") or 0.001)
     monkeypatch.setattr(calibration, "_is_too_long", lambda *_: False)  # as if smaller sizes had been measured
-    larger = next(size for size in _cells.LONG if 4 * size > _memory.KEPT)
-    calibration._measure(_cells.Cell("sum", 4, larger), 0.0)
+    larger = next(size for size in cells.LONG if 4 * size > alignment.KEPT)
+    calibration._measure(cells.Cell("sum", 4, larger), 0.0)
     assert happened == ["gives back", "timed"] * (len(happened) // 2) != []
     happened.clear()
-    calibration._measure(_cells.Cell("sum", 4, _cells.LONG[0]), 0.0)
+    calibration._measure(cells.Cell("sum", 4, cells.LONG[0]), 0.0)
     assert set(happened) == {"timed"}
 
 
 def test_every_class_can_be_measured() -> None:
     numpy = xp.device("numpy")
-    for kind in (*_cost.CLASSES, _cells.FUSED):
-        cell = _cells.Cell(kind, 4, _cells.sizes(kind)[0])
+    for kind in (*cost.CLASSES, cells.FUSED):
+        cell = cells.Cell(kind, 4, cells.sizes(kind)[0])
         inputs = cell.inputs()
         run = _calibration._waiting(cell.function, inputs, numpy)
         assert set(_calibration.Turns().in_turns({"numpy": run}, 0.0)) == {"numpy"}, kind
@@ -516,16 +511,16 @@ def test_plot_draws_a_picture(file: Path, tmp_path: Path) -> None:
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
-def proportional(*kinds: str, each: float = 1e-9, launch: float = 1e-6) -> dict[tuple[str, int], _cost.Curve]:
+def proportional(*kinds: str, each: float = 1e-9, launch: float = 1e-6) -> dict[tuple[str, int], cost.Curve]:
     """Curves of classes with these seconds for a launch and a unit of work."""
     points = [(10**i, launch + each * 10**i) for i in range(13)]
-    return {(kind, width): _cost.Curve(points) for kind in kinds for width in _cost.WIDTHS}
+    return {(kind, width): cost.Curve(points) for kind in kinds for width in cost.WIDTHS}
 
 
 def seconds_of(
-    model: _cost.Model, function: str, *shapes: tuple[int, ...], dtype: xp.DType = xp.float64, axis: _cost.Axis = None
+    model: cost.Model, function: str, *shapes: tuple[int, ...], dtype: xp.DType = xp.float64, axis: cost.Axis = None
 ) -> float:
-    call = _cost.call(function, shapes, [dtype] * len(shapes), axis=axis)
+    call = cost.call(function, shapes, [dtype] * len(shapes), axis=axis)
     assert call is not None
     seconds = model.seconds("numpy", call)
     assert seconds is not None
@@ -534,7 +529,7 @@ def seconds_of(
 
 def test_a_matrix_is_taken_for_a_slim_one_by_how_slim_it_is() -> None:
     curves = {**proportional("svd", each=1e-9), **proportional("svd of a slim matrix", each=1e-7)}
-    model = _cost.Model({"numpy": _cost.Costs(curves)}, {})
+    model = cost.Model({"numpy": cost.Costs(curves)}, {})
     assert seconds_of(model, "svd", (256, 256)) == pytest.approx(1e-9 * 256**3, rel=1e-2)
     assert seconds_of(model, "svd", (1024, 64)) == pytest.approx(1e-8 * 1024 * 64**2, rel=1e-2)
     assert seconds_of(model, "svd", (16, 65536)) == pytest.approx(1e-7 * 65536 * 16**2, rel=1e-2)
@@ -546,7 +541,7 @@ def test_a_reduction_along_an_axis_is_one_of_rows_by_how_short_they_are() -> Non
         **proportional("sum of short rows", each=1e-7),
         **proportional("sum of tiny rows", each=1e-8),
     }
-    model = _cost.Model({"numpy": _cost.Costs(curves)}, {})
+    model = cost.Model({"numpy": cost.Costs(curves)}, {})
     short, long = 1e-7 * 1e6, 1e-9 * 1e6
     middle = long + (short - long) / 16  # of rows sixteen times as long
     for shape, axis, seconds in [
@@ -572,7 +567,7 @@ def test_a_reduction_along_an_axis_is_one_of_rows_by_how_short_they_are() -> Non
 
 def test_broadcasting_takes_time_for_each_run_of_elements() -> None:
     curves = {**proportional("arithmetic", each=1e-9), **proportional("arithmetic of short rows", each=1e-8)}
-    model = _cost.Model({"numpy": _cost.Costs(curves)}, {})
+    model = cost.Model({"numpy": cost.Costs(curves)}, {})
     for shapes, part in [
         (((500, 1, 4), (1, 500, 4)), 1),
         (((500, 1, 8), (1, 500, 8)), 1 / 2),
@@ -593,36 +588,36 @@ def test_broadcasting_takes_time_for_each_run_of_elements() -> None:
 
 
 def test_the_model_counts_rows_as_numpy_s_backend_takes_them() -> None:
-    assert _cost.SHORT_ROW == _rows.SHORT + 1
-    assert _cost.NARROW_ROW == _rows.NARROW
-    assert _cost.TINY_ROW <= _rows.SHORT
+    assert cost.SHORT_ROW == _rows.SHORT + 1
+    assert cost.NARROW_ROW == _rows.NARROW
+    assert cost.TINY_ROW <= _rows.SHORT
 
 
 def test_a_transform_along_another_axis_than_the_last_is_one_of_columns() -> None:
     curves = {**proportional("fft", each=1e-9), **proportional("fft of columns", each=1e-8)}
-    model = _cost.Model({"numpy": _cost.Costs(curves)}, {})
+    model = cost.Model({"numpy": cost.Costs(curves)}, {})
     last, first = (seconds_of(model, "ifft", (1024, 1024), dtype=xp.complex64, axis=one) for one in (-1, 0))
     assert first == pytest.approx(10 * last, rel=1e-2)
 
 
 def test_a_product_takes_no_less_than_reading_its_matrices() -> None:
     curves = {**proportional("matmul", each=1e-12), **proportional("product with a vector", each=1e-8)}
-    model = _cost.Model({"numpy": _cost.Costs(curves)}, {})
+    model = cost.Model({"numpy": cost.Costs(curves)}, {})
     assert seconds_of(model, "matmul", (1000, 1000), (1000,)) == pytest.approx(1e-2, rel=1e-2)
     assert seconds_of(model, "matmul", (1000, 1000), (1000, 2)) == pytest.approx(1e-2, rel=1e-2)
     curves = proportional("matmul", each=1e-9)
-    model = _cost.Model({"numpy": _cost.Costs({**curves, **proportional("product with a vector", each=1e-9)})}, {})
+    model = cost.Model({"numpy": cost.Costs({**curves, **proportional("product with a vector", each=1e-9)})}, {})
     assert seconds_of(model, "matmul", (1000, 1000), (1000, 1000)) == pytest.approx(2.0, rel=1e-2)
 
 
 def test_complex_elements_count_twice() -> None:
-    model = _cost.Model({"numpy": _cost.Costs(proportional("arithmetic"))}, {})
+    model = cost.Model({"numpy": cost.Costs(proportional("arithmetic"))}, {})
     assert seconds_of(model, "add", (10**7,), dtype=xp.complex128) == pytest.approx(2e-2, rel=1e-2)
 
 
 def test_a_function_is_predicted_beside_the_first_of_its_class() -> None:
-    others = {("sqrt", 8): _cost.Beside(more=3e-9), ("negative", 8): _cost.Beside(part=0.5)}
-    model = _cost.Model({"numpy": _cost.Costs(proportional("arithmetic"), others)}, {})
+    others = {("sqrt", 8): cost.Beside(more=3e-9), ("negative", 8): cost.Beside(part=0.5)}
+    model = cost.Model({"numpy": cost.Costs(proportional("arithmetic"), others)}, {})
     assert seconds_of(model, "add", (10**7,)) == pytest.approx(1e-2, rel=1e-2)
     assert seconds_of(model, "sqrt", (10**7,)) == pytest.approx(4e-2, rel=1e-2)
     assert seconds_of(model, "negative", (10**7,)) == pytest.approx(5e-3, rel=1e-2)
@@ -631,33 +626,33 @@ def test_a_function_is_predicted_beside_the_first_of_its_class() -> None:
 
 def test_what_memory_takes_more_than_in_proportion_is_the_same_beside_the_first() -> None:
     points = [(1, 1e-6), (1e5, 1e-4 + 1e-6), (1e6, 1e-3 + 1e-6), (1e7, 5e-2 + 1e-6)]  # 4e-2 s more for new pages
-    curves = {("transcendental", 8): _cost.Curve(points)}
-    others = {("tanh", 8): _cost.Beside(part=0.5, at=1e5)}
-    model = _cost.Model({"numpy": _cost.Costs(curves, others)}, {})
+    curves = {("transcendental", 8): cost.Curve(points)}
+    others = {("tanh", 8): cost.Beside(part=0.5, at=1e5)}
+    model = cost.Model({"numpy": cost.Costs(curves, others)}, {})
     assert seconds_of(model, "tanh", (10**5,)) == pytest.approx(0.5e-4, rel=3e-2)
     assert seconds_of(model, "tanh", (10**6,)) == pytest.approx(0.5e-3, rel=3e-2)
     assert seconds_of(model, "tanh", (10**7,)) == pytest.approx(4e-2 + 0.5e-2, rel=3e-2)
 
 
 def test_what_takes_as_long_as_another_is_of_its_class() -> None:
-    others = {name: row.alike for name, row in _declaration.declarations.items() if row.alike}
+    others = {name: row.alike for name, row in declaration.declarations.items() if row.alike}
     assert others["less_equal"] == "less"
-    assert not [name for name, other in others.items() if _cost.class_of[name] != _cost.class_of[other]]
+    assert not [name for name, other in others.items() if cost.class_of[name] != cost.class_of[other]]
     assert not [name for name, other in others.items() if other in others]
 
 
 def test_every_function_of_a_class_is_measured_or_like_one_that_is() -> None:
-    measured = {cell.other for cell in _cells.cells(1)} | {row.first for row in _cost.CLASSES.values()}
-    assert measured | {other for name in measured for other in _cells.alike(name)} == set(_cost.class_of)
+    measured = {cell.other for cell in cells.cells(1)} | {row.first for row in cost.CLASSES.values()}
+    assert measured | {other for name in measured for other in cells.alike(name)} == set(cost.class_of)
 
 
 def test_the_odd_inputs_are_those_that_a_declaration_may_name() -> None:
-    assert tuple(_cells.ODD) == _declaration.TIMED
+    assert tuple(cells.ODD) == declaration.TIMED
 
 
-@pytest.mark.parametrize("cell", [cell for cell in _cells.cells(1) if cell.other and cell.width == 4], ids=str)
-def test_every_other_function_takes_its_inputs(cell: _cells.Cell) -> None:
-    little = _cells.Cell(cell.kind, 4, 4, cell.other)
+@pytest.mark.parametrize("cell", [cell for cell in cells.cells(1) if cell.other and cell.width == 4], ids=str)
+def test_every_other_function_takes_its_inputs(cell: cells.Cell) -> None:
+    little = cells.Cell(cell.kind, 4, 4, cell.other)
     inputs = little.inputs()
     run = _calibration._waiting(little.function, inputs, xp.device("numpy"))
     run(1)

@@ -21,10 +21,14 @@ import numpy as np
 import pytest
 
 import anyarray as xp
-from anyarray import _automatic, _calibration, _cells, _choice, _cost, _machine, _profile, _transfer, testing
+from anyarray import testing
 from anyarray.__main__ import main
+from anyarray._calibration import calibration, cells
+from anyarray._choice import automatic, choice, cost, profile
+from anyarray._choice import machine as _machine
 from anyarray._cli import bench, calibrate
 from anyarray._cli.experiments import EXPERIMENTS
+from anyarray._memory import transfer
 
 POINTS: Final = [[1, 1e-6], [1e6, 1e-2]]
 
@@ -49,7 +53,7 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Where the profile is looked for; a sound one is there."""
     file = tmp_path / "profile.json"
     monkeypatch.setenv("ANYARRAY_PROFILE", str(file))
-    _profile.save(measured(), ["numpy"], file)
+    profile.save(measured(), ["numpy"], file)
     _machine.forget()
     yield file
     _machine.use(None)
@@ -110,7 +114,7 @@ def test_a_broken_profile_is_ignored_with_one_warning(file: Path, broken: Callab
 @pytest.mark.parametrize(("given", "shown"), [("2", "'2'"), (None, "None"), ("x" * 1000, "'" + "x" * 99)])
 def test_the_format_is_quoted_as_it_is(file: Path, given: Any, shown: str) -> None:
     changed(file, format=given)
-    with pytest.warns(xp.ProfileWarning, match=f"is of format {shown}, not {_profile.FORMAT}, so"):
+    with pytest.warns(xp.ProfileWarning, match=f"is of format {shown}, not {profile.FORMAT}, so"):
         used()
 
 
@@ -140,7 +144,7 @@ LINES: Final[dict[str, Callable[[], Any]]] = {
 @pytest.mark.parametrize("call", LINES.values(), ids=LINES)
 def test_the_warning_names_the_line_of_the_user(file: Path, call: Callable[[], Any]) -> None:
     file.write_text("nothing")
-    outside = _transfer._OURS
+    outside = transfer._OURS
     with pytest.warns(xp.ProfileWarning) as caught:
         call()
     assert caught[0].filename == __file__
@@ -162,26 +166,26 @@ def test_threads_that_look_for_the_profile_at_once_all_use_it(file: Path, monkey
         time.sleep(0.2)
         return found()
 
-    found, looking = _automatic._looked_up, threading.Event()
-    monkeypatch.setattr(_automatic, "_looked_up", slowly)
+    found, looking = automatic._looked_up, threading.Event()
+    monkeypatch.setattr(automatic, "_looked_up", slowly)
     first = threading.Thread(target=lambda: xp.sin(xp.ones(100_000)))
     first.start()
     looking.wait()
     xp.sin(xp.ones(100_000))
     first.join()
     assert _machine.state.model is not None
-    assert _choice.process_default.backend is _choice.BY_COST
+    assert choice.process_default.backend is choice.BY_COST
 
 
 def test_a_profile_is_looked_for_again_after_ctrl_c(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted() -> None:
         raise KeyboardInterrupt
 
-    found = _automatic._looked_up
-    monkeypatch.setattr(_automatic, "_looked_up", interrupted)
+    found = automatic._looked_up
+    monkeypatch.setattr(automatic, "_looked_up", interrupted)
     with pytest.raises(KeyboardInterrupt):
         xp.ones(1)
-    monkeypatch.setattr(_automatic, "_looked_up", found)
+    monkeypatch.setattr(automatic, "_looked_up", found)
     xp.sin(xp.ones(100_000))
     assert _machine.state.model is not None
 
@@ -204,20 +208,20 @@ def test_a_profile_is_used_at_once_in_blocks_that_are_open(file: Path) -> None:
     with xp.backend("auto"):
         xp.sin(xp.ones(100_000))
         file.with_suffix(".other").rename(file)
-        _choice.forget_profile()
+        choice.forget_profile()
         xp.sin(xp.ones(100_000))
         assert _machine.state.model is not None
 
 
 @pytest.mark.parametrize("function", ["qr", "svd"])
 def test_an_empty_matrix_is_square(function: str) -> None:
-    call = _cost.call(function, [(2, 0, 0)], [xp.float64])
+    call = cost.call(function, [(2, 0, 0)], [xp.float64])
     assert call is not None and call.slimness == 0
 
 
 def test_a_library_that_came_later_is_told_once(file: Path, caplog: pytest.LogCaptureFixture) -> None:
     changed(file, installed=["numpy"])
-    later = [name for name in _profile._installed() if name != "numpy"]
+    later = [name for name in profile._installed() if name != "numpy"]
     used()
     told = f"anyarray: no call is moved to {', '.join(later)}, installed after the profile was made. "
     assert caplog.messages == ([told + "Run: python -m anyarray calibrate"] if later else [])
@@ -228,7 +232,7 @@ def test_what_was_left_out_and_what_an_old_profile_does_not_tell_are_not(
     file: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     used()  # made with `--backends numpy`, so to say
-    assert json.loads(file.read_text())["installed"] == _profile._installed()
+    assert json.loads(file.read_text())["installed"] == profile._installed()
     data = json.loads(file.read_text())
     del data["installed"]
     file.write_text(json.dumps(data))
@@ -250,7 +254,7 @@ def unmeasured(monkeypatch: pytest.MonkeyPatch) -> None:
     def measure(*arguments: Any) -> None:
         raise AssertionError("measured")
 
-    monkeypatch.setattr(_calibration, "prepared", measure)
+    monkeypatch.setattr(calibration, "prepared", measure)
     monkeypatch.setattr(bench, "_measure", measure)
 
 
@@ -283,7 +287,7 @@ def test_a_calibration_that_would_not_be_kept_is_refused(
     assert main(["calibrate"]) == 2
     refusal = 'calibrate: ANYARRAY_PROFILE is "off", so no profile would be kept. Unset it, or name a file by it\n'
     assert capsys.readouterr().err == refusal
-    monkeypatch.setattr(_calibration, "prepared", pytest.fail)
+    monkeypatch.setattr(calibration, "prepared", pytest.fail)
     assert xp.calibrate() is None
 
 
@@ -334,7 +338,7 @@ def test_names_are_stripped_and_devices_are_names(
         seen.append(names)
         raise xp.BackendError("enough")
 
-    monkeypatch.setattr(_calibration, "prepared", prepared)
+    monkeypatch.setattr(calibration, "prepared", prepared)
     assert main(["calibrate", "--backends", "numpy, jax "]) == 2
     with pytest.raises(xp.BackendError, match="enough"):
         xp.calibrate(backends=[xp.device("numpy")])
@@ -383,11 +387,11 @@ def test_bench_prints_its_table_though_the_file_cannot_be_written(
 def test_an_interrupt_that_a_library_swallowed_ends_the_calibration(
     file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    seen: list[_cells.Cell] = []
-    measure = _calibration.Calibration._measure
+    seen: list[cells.Cell] = []
+    measure = calibration.Calibration._measure
     before = signal.getsignal(signal.SIGINT)
 
-    def swallowing(self: _calibration.Calibration, cell: _cells.Cell, seconds: float) -> None:
+    def swallowing(self: calibration.Calibration, cell: cells.Cell, seconds: float) -> None:
         seen.append(cell)
         measure(self, cell, seconds)
         try:
@@ -395,7 +399,7 @@ def test_an_interrupt_that_a_library_swallowed_ends_the_calibration(
         except KeyboardInterrupt:
             pass  # as in a callback of C, which prints it
 
-    monkeypatch.setattr(_calibration.Calibration, "_measure", swallowing)
+    monkeypatch.setattr(calibration.Calibration, "_measure", swallowing)
     assert main(["calibrate", "--backends", "numpy", "--seconds", "5"]) == 130
     assert len(seen) == 1
     assert list(json.loads(file.read_text())["backends"]["numpy"]["classes"]) == [seen[0].kind]
@@ -444,7 +448,7 @@ def test_a_disk_that_fills_up_meanwhile_leaves_the_old_profile_and_no_traceback(
     file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = file.read_text()
-    monkeypatch.setattr(_profile, "USUAL", 0)
+    monkeypatch.setattr(profile, "USUAL", 0)
     refuse_to_write(monkeypatch, 10)
     assert main(["calibrate", "--backends", "numpy", "--seconds", "0.1"]) == 2
     assert capsys.readouterr().err.endswith(
@@ -459,7 +463,7 @@ def test_a_link_stays_one(file: Path, tmp_path: Path) -> None:
     link = tmp_path / "link.json"
     link.symlink_to(file.name)
     file.unlink()
-    _profile.save(measured(), ["numpy"], link)
+    profile.save(measured(), ["numpy"], link)
     assert link.is_symlink() and file.is_file()
 
 
@@ -514,7 +518,7 @@ def test_the_wave_of_a_shell_is_the_home_in_the_variable_too(monkeypatch: pytest
     monkeypatch.setenv("HOME", "/home/somebody")
     monkeypatch.setenv("USERPROFILE", "/home/somebody")  # which Windows has for it
     monkeypatch.setenv("ANYARRAY_PROFILE", "~/profile.json")
-    assert _profile.path() == Path("/home/somebody/profile.json")
+    assert profile.path() == Path("/home/somebody/profile.json")
 
 
 @pytest.mark.parametrize("home", ["/dev/null", "/absent/home"])
@@ -529,18 +533,18 @@ def test_who_has_no_folder_for_a_profile_is_not_warned(home: str, monkeypatch: p
 def test_a_folder_of_another_user_holds_no_profile(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ANYARRAY_PROFILE")
     monkeypatch.setattr("platformdirs.user_cache_path", lambda name: file.parent)
-    usual = _profile.path()
+    usual = profile.path()
     assert usual is not None
     usual.write_text("")
     monkeypatch.setattr(os, "access", lambda *args: False)  # nobody keeps root out
-    assert _profile.find() is None
+    assert profile.find() is None
 
 
 def test_spaces_around_the_variable_do_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANYARRAY_PROFILE", "off ")
-    assert _profile.is_off() and _profile.path() is None
+    assert profile.is_off() and profile.path() is None
     monkeypatch.setenv("ANYARRAY_PROFILE", " /a profile.json ")
-    assert _profile.path() == Path("/a profile.json")
+    assert profile.path() == Path("/a profile.json")
 
 
 @pytest.fixture
@@ -551,9 +555,9 @@ def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cal
 
     def enter(prefix: str, **libraries: str) -> None:
         monkeypatch.setattr("sys.prefix", prefix)
-        monkeypatch.setattr(_profile, "_installed", lambda: ["numpy", *libraries])
+        monkeypatch.setattr(profile, "_installed", lambda: ["numpy", *libraries])
         found = {"numpy": "2.0", **libraries}
-        monkeypatch.setattr(_profile, "versions", lambda names: {name: found.get(name) for name in names})
+        monkeypatch.setattr(profile, "versions", lambda names: {name: found.get(name) for name in names})
         _machine.forget()
 
     yield enter
@@ -561,14 +565,14 @@ def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cal
 
 
 def saved(*libraries: str) -> Path:
-    file = _profile.path()
+    file = profile.path()
     assert file is not None
-    _profile.save(measured(), libraries, file)
+    profile.save(measured(), libraries, file)
     return file
 
 
 def used_file() -> Path | None:
-    found = _profile.find()
+    found = profile.find()
     return None if found is None else found[0]
 
 
@@ -588,7 +592,7 @@ def test_an_environment_with_one_more_library_takes_the_profile_that_fits(enviro
     first = saved("numpy", "jax")
     environment("b", jax="1", tf="1")
     assert used_file() == first
-    model = _profile.load()
+    model = profile.load()
     assert model is not None and model.added == ("tf",)
 
 
@@ -602,5 +606,5 @@ def test_after_an_upgrade_the_old_profile_is_stale(environment: Callable[..., No
 
 def test_hiding_accelerators_where_there_are_none_changes_no_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "-1")
-    machine = _profile.machine.__wrapped__()
+    machine = profile.machine.__wrapped__()
     assert machine["hidden"] == ("-1" if machine["accelerators"] else None)

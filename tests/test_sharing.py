@@ -22,7 +22,7 @@ import pytest
 from hypothesis import strategies as st
 
 import anyarray as xp
-from anyarray import _kept, _memory, _transfer
+from anyarray._memory import alignment, second_copies, transfer
 
 CPU = [b for b in ("numpy", "jax", "tf") if any(row.name == b and row.is_installed for row in xp.backends())]
 PAIRS = [(a, b) for a in CPU for b in CPU if a != b]
@@ -122,7 +122,7 @@ def test_what_counts_as_fit_to_be_lent_is_fit(make: Any) -> None:
     with xp.backend("numpy"):
         for n in (*range(1, 200, 7), 999, 1000, 1001, 125_000):
             x = make(n)
-            assert getattr(x, "_second", None) is not _kept.LENDABLE or _memory.is_fit(x._native)
+            assert getattr(x, "_second", None) is not second_copies.LENDABLE or alignment.is_fit(x._native)
 
 
 def unfit(n: int) -> xp.Array:
@@ -130,7 +130,7 @@ def unfit(n: int) -> xp.Array:
 
     One Array alone holds it. Most results of NumPy are such.
     """
-    return xp.from_native(_memory.copied(np.arange(-1.0, n))[1:])
+    return xp.from_native(alignment.copied(np.arange(-1.0, n))[1:])
 
 
 @pytest.mark.parametrize("receiver", [b for b in CPU if b != "numpy"])
@@ -207,14 +207,14 @@ def test_what_is_brought_over_is_kept_until_a_write() -> None:
 
 
 def test_kept_copies_are_bounded_and_die_with_their_array(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_kept, "MOST_BYTES", 1000)
+    monkeypatch.setattr(second_copies, "MOST_BYTES", 1000)
     arrays = [xp.from_native(np.ones(60)) + 0 for _ in range(5)]
     for x in arrays:
-        _kept.put(x, xp.device(CPU[-1]), object(), False)
-    assert [_kept.get(x, xp.device(CPU[-1])) is not None for x in arrays] == [False, False, False, True, True]
+        second_copies.put(x, xp.device(CPU[-1]), object(), False)
+    assert [second_copies.get(x, xp.device(CPU[-1])) is not None for x in arrays] == [False, False, False, True, True]
     del arrays, x
     gc.collect()
-    assert not _kept.sizes
+    assert not second_copies.sizes
 
 
 def test_the_ledger_names_what_happened_and_where() -> None:
@@ -262,8 +262,8 @@ def test_watches_that_end_in_another_order_leave_nothing_behind() -> None:
     next(generator)
     with xp.no_transfers(), xp.transfers() as log:
         next(generator, None)
-        assert (_transfer.watch().logs, _transfer.watch().guard) == ((log,), "raise")
-    assert _transfer.watch() is _transfer.UNWATCHED
+        assert (transfer.watch().logs, transfer.watch().guard) == ((log,), "raise")
+    assert transfer.watch() is transfer.UNWATCHED
 
 
 def test_a_watch_that_ends_in_another_context_leaves_that_alone() -> None:
@@ -399,19 +399,21 @@ def test_a_finaliser_may_bring_an_array_over_while_another_is_kept(
 ) -> None:
     there = xp.device(framework)
     kept, dying = xp.arange(10), xp.arange(20)
-    sizes = len(_kept.sizes)
+    sizes = len(second_copies.sizes)
 
     def ref(array: Any, callback: Any) -> Any:
         if array is kept:  # the collector runs just then
-            _kept.put(dying, there, xp.to_native(dying, like=there), False)
+            second_copies.put(dying, there, xp.to_native(dying, like=there), False)
         return weakref.ref(array, callback)
 
-    monkeypatch.setattr(_kept, "weakref", SimpleNamespace(ref=ref))
-    thread = threading.Thread(target=_kept.put, args=(kept, there, xp.to_native(kept, like=there), False), daemon=True)
+    monkeypatch.setattr(second_copies, "weakref", SimpleNamespace(ref=ref))
+    thread = threading.Thread(
+        target=second_copies.put, args=(kept, there, xp.to_native(kept, like=there), False), daemon=True
+    )
     thread.start()
     thread.join(30)
     assert not thread.is_alive()
-    assert len(_kept.sizes) == sizes + 2
+    assert len(second_copies.sizes) == sizes + 2
     for array in (kept, dying):
-        _kept.drop(array)
-    assert len(_kept.sizes) == sizes
+        second_copies.drop(array)
+    assert len(second_copies.sizes) == sizes

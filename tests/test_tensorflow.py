@@ -498,9 +498,9 @@ def test_tensorflow_knows_the_arrays_of_numpy_that_are_made_when_it_is_imported(
 ) -> None:
     program = f"""
 {imports}
-from anyarray import _backend
+from anyarray._registry import registry
 x = xp.ones(2)
-print([str(one) for one in _backend.loaded_backends()], x.device)
+print([str(one) for one in registry.loaded_backends()], x.device)
 tf.config.set_visible_devices([], "GPU")  # which TensorFlow refuses once it has looked at its devices
 twice = tf.function(lambda v: v * 2)
 print(type(twice(x)).__name__, type(twice(x)).__name__, type(tf.nest.flatten([x])[0]).__name__)

@@ -20,7 +20,7 @@ import pytest
 from comparison import assert_same
 
 import anyarray as xp
-from anyarray import _choice
+from anyarray._choice import choice
 
 ROWS: Final = np.asarray([[0.5, 1.0, -2.0], [3.0, -0.25, 4.0]])
 THREADS: Final = 6
@@ -350,14 +350,14 @@ def test_an_interrupt_before_a_function_called_often_runs_leaves_nothing_chosen(
 
     function, x = xp.jit(doubled), xp.ones(2)
     called_often(function, x, **arguments)
-    before, traced = _choice.current().backend, sys.gettrace()
+    before, traced = choice.current().backend, sys.gettrace()
     for line in range(50):
         ran.clear()
         sys.settrace(interrupted_at(line, ran))
         with contextlib.suppress(KeyboardInterrupt):
             function(x, **arguments)
         sys.settrace(traced)
-        assert _choice.current().backend is before
+        assert choice.current().backend is before
     assert ran
 
 

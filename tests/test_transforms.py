@@ -17,7 +17,7 @@ import pytest
 from comparison import assert_same
 
 import anyarray as xp
-from anyarray import _backend
+from anyarray._registry import libraries
 
 ROWS: Final = np.asarray([[0.5, 1.0, -2.0], [3.0, -0.25, 4.0]])
 SQUARE: Final = np.asarray([[2.0, 1.0, 0.0], [0.5, 3.0, -1.0], [1.0, 0.0, 4.0]])
@@ -500,8 +500,8 @@ def test_numpy_has_no_derivatives_and_says_who_has() -> None:
 
 def test_the_libraries_named_as_differentiating_are_those_that_do(name: str) -> None:
     library = xp.device(name).library
-    if library in _backend.LIBRARIES:
-        assert xp.device(name).has_hook("value_and_grad") == _backend.LIBRARIES[library].has_derivatives
+    if library in libraries.LIBRARIES:
+        assert xp.device(name).has_hook("value_and_grad") == libraries.LIBRARIES[library].has_derivatives
 
 
 @pytest.mark.parametrize("dtype", ["int64", "bool", "complex128"])

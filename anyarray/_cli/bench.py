@@ -16,10 +16,13 @@ import numpy as np
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from anyarray import Backend, _backend, _choice, _errors
+from anyarray import Backend
+from anyarray._base import errors
+from anyarray._choice import choice
 from anyarray._cli import tables, timing
 from anyarray._cli.experiments import EXPERIMENTS
 from anyarray._cli.results import Participant, Results
+from anyarray._registry import libraries, registry
 
 STANDARD_OUTPUT: Final = Path("-")
 
@@ -48,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
     """Measure, print, draw; after Ctrl-C what is measured so far, and 130."""
     progress_console = Console(stderr=True)
     backends = _participants(options.backends, progress_console)
-    participants = [Participant(one.name, _backend.libraries()[one.library].version) for one in backends]
+    participants = [Participant(one.name, libraries.libraries()[one.library].version) for one in backends]
     results = Results(participants, EXPERIMENTS, options.dtype, options.quick)
     try:
         _measure(results, backends, progress_console)
@@ -99,18 +102,18 @@ def _participants(names: str | None, console: Console) -> list[Backend]:
     if names:
         wanted = split("bench", names)
         for name in wanted:
-            _backend.parse(name)  # a typing error is told before the first library is imported
+            registry.parse(name)  # a typing error is told before the first library is imported
     else:
-        wanted = list(_backend.libraries())
+        wanted = list(libraries.libraries())
     found: list[Backend] = []
     for name in wanted:
         with console.status(f"importing {name}"):
             try:
-                found.append(_backend.backend_of_name(name))
+                found.append(registry.backend_of_name(name))
             except Exception as error:  # a broken installation may raise anything
                 if names:
                     raise
-                reason = str(error) if isinstance(error, _errors.BackendError) else f"{name}, {problem(error)}"
+                reason = str(error) if isinstance(error, errors.BackendError) else f"{name}, {problem(error)}"
                 console.print(f"Left out: {reason}", style="dim", highlight=False, markup=False, soft_wrap=True)
     return list(dict.fromkeys(found))
 
@@ -149,7 +152,7 @@ def _progress(console: Console) -> Progress:
 
 def split(command: str, names: str) -> list[str]:
     """The names in a comma-separated list of backends."""
-    return _choice.names_of(command, "--backends", [name.strip() for name in names.split(",")])
+    return choice.names_of(command, "--backends", [name.strip() for name in names.split(",")])
 
 
 def _writable(text: str) -> Path:

@@ -16,7 +16,8 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from anyarray import _automatic, _calibration, _cost, _explanation, _profile
+from anyarray._calibration import calibration, explanation
+from anyarray._choice import automatic, cost, profile
 from anyarray._cli.bench import drawn, picture, split
 
 
@@ -31,8 +32,8 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--show", action="store_true", help="measure nothing: print from which sizes a backend wins")
     parser.add_argument("--plot", metavar="FILE.png", type=picture, help="draw the measured times; needs matplotlib")
     parser.add_argument(
-        "--seconds", type=_positive, default=_explanation.SECONDS,
-        help=f"for all, importing included; default: {_explanation.SECONDS:.0f}",
+        "--seconds", type=_positive, default=explanation.SECONDS,
+        help=f"for all, importing included; default: {explanation.SECONDS:.0f}",
     )  # fmt: skip
     parser.add_argument("--backends", metavar="NAMES", help="such as numpy,jax-cpu; default: all that work here")
     parser.set_defaults(run=run)
@@ -44,23 +45,23 @@ def run(options: argparse.Namespace) -> int:
     130 after Ctrl-C, 1 without a profile, 2 if one could not be kept.
     """
     status = 0
-    if not options.show and _profile.is_off():
+    if not options.show and profile.is_off():
         wanted = "Unset it, or name a file by it"
         print(f'calibrate: ANYARRAY_PROFILE is "off", so no profile would be kept. {wanted}', file=sys.stderr)
         return 2
     try:
         if not options.show:
-            _profile.check()
+            profile.check()
             status = _measure(options, Console(stderr=True))
-        found = _profile.find()
-    except _profile.UnwritableError as error:
+        found = profile.find()
+    except profile.UnwritableError as error:
         print(error, file=sys.stderr)
         return 2
-    except _profile.UnusableError as error:
-        print(f"profile: {error}. {_automatic.CURE}", file=sys.stderr)
+    except profile.UnusableError as error:
+        print(f"profile: {error}. {automatic.CURE}", file=sys.stderr)
         return status or 1
     if found is None:
-        print(f"There is no profile of this machine. {_automatic.CURE}", file=sys.stderr)
+        print(f"There is no profile of this machine. {automatic.CURE}", file=sys.stderr)
         return status or 1
     used, model = found
     console = Console()
@@ -119,9 +120,9 @@ def _measure(options: argparse.Namespace, console: Console) -> int:
         console=console, transient=True, disable=not console.is_terminal,
     )  # fmt: skip
     status = 0
-    with _Interrupts() as interrupts, _calibration.alone(lambda text: console.print(text, soft_wrap=True)):
+    with _Interrupts() as interrupts, calibration.alone(lambda text: console.print(text, soft_wrap=True)):
         with console.status("importing the libraries"):
-            measuring = _calibration.prepared(names)
+            measuring = calibration.prepared(names)
         with bar as progress:
             task = progress.add_task("", total=1.0)
             try:
@@ -131,27 +132,27 @@ def _measure(options: argparse.Namespace, console: Console) -> int:
                 interrupts.check()
             except KeyboardInterrupt:
                 status = 130
-        written = _calibration.keep(measuring)
+        written = calibration.keep(measuring)
     if status:
         kept = "the profile has what was measured so far" if written else "nothing was measured yet, nothing is changed"
         console.print(f"Interrupted: {kept}.", highlight=False)
     return status
 
 
-def show(model: _cost.Model, console: Console) -> None:
+def show(model: cost.Model, console: Console) -> None:
     """Print the work from which backends beat NumPy, by class and width."""
     others = [name for name in model.backends if name != "numpy"]
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     table.add_column("class")
     for name in others:
-        for width in _cost.WIDTHS:
+        for width in cost.WIDTHS:
             table.add_column(f"{name}\nfloat{8 * width}", justify="right")
-    for kind in _cost.CLASSES:
-        cells = [_size(model.crossover(kind, width, name)) for name in others for width in _cost.WIDTHS]
+    for kind in cost.CLASSES:
+        cells = [_size(model.crossover(kind, width, name)) for name in others for width in cost.WIDTHS]
         table.add_row(kind, *cells)
     console.print(table)
     if model.added:
-        console.print(f"Not measured, as installed since: {', '.join(model.added)}. {_automatic.CURE}", highlight=False)
+        console.print(f"Not measured, as installed since: {', '.join(model.added)}. {automatic.CURE}", highlight=False)
     console.print(
         "The work from which a backend beats NumPy, its inputs at hand: elements, n log n for sort and fft, 2mnk for "
         "matmul, n^3 for factorisations.",
@@ -177,11 +178,11 @@ def _size(work: float) -> str:
     return f"{work / unit:.2g}{name}" if work / unit < 100 else f"{work / unit:.0f}{name}"
 
 
-def draw(model: _cost.Model, path: Path) -> None:
+def draw(model: cost.Model, path: Path) -> None:
     """Draw the seconds of every class by work, a panel each."""
     from matplotlib.figure import Figure  # nobody needs it who asks for no picture
 
-    kinds = [kind for kind in _cost.CLASSES if any((kind, 8) in one.curves for one in model.backends.values())]
+    kinds = [kind for kind in cost.CLASSES if any((kind, 8) in one.curves for one in model.backends.values())]
     columns = 5
     rows = -(-len(kinds) // columns)
     figure = Figure(figsize=(3 * columns, 2.4 * rows), layout="constrained", dpi=120)

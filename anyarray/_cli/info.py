@@ -17,8 +17,11 @@ from rich.table import Table
 from rich.text import Text
 
 import anyarray
-from anyarray import _backend, _choice, _dtypes, _errors, _extension, _inventory
+from anyarray._base import dtypes as _dtypes
+from anyarray._base import errors, extension
+from anyarray._choice import choice
 from anyarray._cli.bench import problem
+from anyarray._registry import inventory, libraries, registry
 
 
 @dataclass(frozen=True)
@@ -70,10 +73,10 @@ def backend_rows(*, look_for_devices: bool) -> list[Row]:
     """The known backends. Imports no library unless it looks for devices."""
     problems: dict[str, str] = {}
     if look_for_devices:
-        for name, library in _backend.libraries().items():
+        for name, library in libraries.libraries().items():
             if library.is_installed:
                 try:
-                    _backend.load(library)
+                    registry.load(library)
                 except Exception as error:  # noqa: BLE001 - a broken installation is a row, not the end
                     problems[name] = problem(error)
     return [
@@ -85,7 +88,7 @@ def backend_rows(*, look_for_devices: bool) -> list[Row]:
             problem=problems.get(one.name),
             install=one.install,
         )
-        for one in _inventory.backends()
+        for one in inventory.backends()
     ]
 
 
@@ -95,16 +98,16 @@ def defaults() -> dict[str, Any]:
         "anyarray": anyarray.__version__,
         "array_api": anyarray.__array_api_version__,
         "python": platform.python_version(),
-        "compiled_calls": _extension.speedups is not None,
-        "default_backend": str(_choice.process_default.backend or _choice.AUTO),
+        "compiled_calls": extension.speedups is not None,
+        "default_backend": str(choice.process_default.backend or choice.AUTO),
         "ANYARRAY_BACKEND": os.environ.get("ANYARRAY_BACKEND"),
         "default_dtypes": {kind.__name__: _dtypes.default(kind).name for kind in (int, float, complex)},
     }
 
 
 def _why_not_compiled() -> str:
-    if _extension.is_off():
-        return f"{_extension.VARIABLE}=off"
+    if extension.is_off():
+        return f"{extension.VARIABLE}=off"
     if sysconfig.get_config_var("Py_GIL_DISABLED"):
         return "this Python has no GIL"
     sources = Path(anyarray.__file__).parents[1]
@@ -145,9 +148,9 @@ def show(rows: list[Row], console: Console) -> None:
     for title, text in lines.items():
         console.print(f"{title + ':':<16} {text}", markup=False, highlight=False)
     try:
-        if now["default_backend"] != _choice.AUTO:
-            _backend.parse(now["default_backend"])
-    except _errors.BackendNotFoundError as error:
+        if now["default_backend"] != choice.AUTO:
+            registry.parse(now["default_backend"])
+    except errors.BackendNotFoundError as error:
         console.print(str(error), style="red", markup=False, highlight=False)
     if any(row.is_installed and row.devices is None and not row.problem for row in rows):
         console.print("Devices are looked for with: python -m anyarray info --devices", style="dim", highlight=False)

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
 import anyarray
-from anyarray import _profile
+from anyarray._choice import profile
 from anyarray._cli.experiments import Experiment
 from anyarray._cli.timing import ITSELF, Failure, Measurement
 
@@ -135,4 +135,4 @@ class Results:
 
 def machine() -> str:
     """This machine in a few words."""
-    return f"{platform.system()} {platform.machine()}, {_profile.cores()} cores, Python {platform.python_version()}"
+    return f"{platform.system()} {platform.machine()}, {profile.cores()} cores, Python {platform.python_version()}"

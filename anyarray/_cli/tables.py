@@ -9,9 +9,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from anyarray._calibration.explanation import duration
 from anyarray._cli.experiments import Experiment
 from anyarray._cli.results import BASELINE, Results, machine
-from anyarray._explanation import duration
 
 _FIXED_WIDTH = 34
 """Columns of the terminal for the first and last column of a table."""

@@ -1,7 +1,7 @@
 """The contract of a backend: the standard's functions over native arrays.
 
 A backend is one module (JAX and TensorFlow: one package) that knows nothing of `anyarray.Array`.
-`anyarray._backend` imports it, by name. A function of the standard is looked up as: the
+`anyarray._registry` imports it, by name. A function of the standard is looked up as: the
 module's own function of that name, else its `namespace`'s, else the one in `_composed`, else
 the user gets `UnsupportedError: NAME is not implemented on BACKEND`. Names of `linalg` and `fft`
 stand beside those of the main namespace: `svd`, `fft`; `namespace.linalg` and `namespace.fft` are searched too.
@@ -14,10 +14,10 @@ What a function gets
     `shape` is a tuple of ints.
 
 What a function does
-    Arrays of one call may differ in dtype. The function promotes them by `_dtypes.promoted`, in whatever
+    Arrays of one call may differ in dtype. The function promotes them by `_base.dtypes.promoted`, in whatever
     way is cheapest in its library; integers and bools given to a floating-point function become
-    `_dtypes.floating`, in a reduction, a transform or linear algebra float64.
-    `sum`, `prod` and the cumulative ones with `dtype=None` follow `_dtypes.summed`.
+    `_base.dtypes.floating`, in a reduction, a transform or linear algebra float64.
+    `sum`, `prod` and the cumulative ones with `dtype=None` follow `_base.dtypes.summed`.
     A function of the `namespace` need not: unless `PROMOTES` says that all do, it is given arrays of the dtype that the
     rule says, and does what the standard asks. Where the rule says float16 and the library has none, that is float32.
     A dtype that the standard forbids (complex in an ordering, floats in a bitwise function) raises TypeError.
@@ -37,7 +37,7 @@ What a key is
     masks). Out of range ints raise IndexError; so do out of range values in integer arrays, where the library can tell
     without waiting.
 
-Besides functions of the standard, a module may define the hooks below; defaults stand in `_backend`. Most need no more
+Besides functions of the standard, a module may define the hooks below; defaults stand in `_registry`. Most need no more
 than `namespace` and `ARRAY_TYPES`.
 
 What the library is
@@ -50,7 +50,7 @@ What the library is
     `devices()`
         `{kind: [native device, ...]}`, best kind first: `{"gpu": [...], "cpu": [...]}`
     `native_dtype(name)`
-        the library's dtype for a name of `_dtypes.KNOWN`; KeyError or AttributeError if none
+        the library's dtype for a name of `_base.dtypes.KNOWN`; KeyError or AttributeError if none
     `IS_IMMUTABLE`
         True if nobody can write to its arrays; their memory may be shared then
 

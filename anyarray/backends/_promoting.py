@@ -10,12 +10,12 @@ import functools
 from collections.abc import Callable
 from typing import Any, Final
 
-from anyarray import _dtypes
+from anyarray._base import dtypes as _dtypes
 
 Home = Any
 Native = Any
 Operands = Any
-"""What `_backend.Operands` says of a function's arrays."""
+"""What `_registry.home.Operands` says of a function's arrays."""
 
 
 def promoting(home: Home, function: Callable[..., Any], operands: Operands) -> Callable[..., Any]:

@@ -21,7 +21,7 @@ import cupyx
 import numpy as np
 from array_api_compat import cupy as namespace
 
-from anyarray import _dtypes
+from anyarray._base import dtypes
 from anyarray.backends import numpy as on_numpy
 from anyarray.backends._refusals import boolean, real_valued, refuse_complex
 
@@ -51,7 +51,7 @@ def device_of(x: Native, /) -> int:
 def native_dtype(name: str, /) -> np.dtype[Any]:
     if name == "bfloat16":  # CuPy 14 has it, but neither sorts it nor knows it in linear algebra
         raise KeyError(name)
-    return _dtypes.KNOWN[name].dtype
+    return dtypes.KNOWN[name].dtype
 
 
 dtype_of = operator.attrgetter("dtype")
@@ -299,7 +299,7 @@ def divide(x1: Native, x2: Native, /) -> Native:
 def reciprocal(x: Native, /) -> Native:
     if x.dtype.kind == "c":
         return divide(cupy.ones_like(x), x)
-    return cupy.reciprocal(x.astype(_dtypes.floating(x.dtype.name), copy=False))
+    return cupy.reciprocal(x.astype(dtypes.floating(x.dtype.name), copy=False))
 
 
 def _of_numbers(function: Callable[[Native], Native]) -> Callable[..., Native]:

@@ -14,7 +14,8 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from anyarray import _dtypes, _extension, _memory
+from anyarray._base import dtypes, extension
+from anyarray._memory import alignment
 from anyarray.backends import _lapack, _masked, _ordering, _rows
 from anyarray.backends._refusals import boolean, real_valued, refuse_complex
 from anyarray.backends._shortcut import FEW, direct, shortcut
@@ -37,7 +38,7 @@ def device_of(x: Native, /) -> str:
 
 
 def native_dtype(name: str, /) -> np.dtype[Any]:
-    return _dtypes.KNOWN[name].dtype
+    return dtypes.KNOWN[name].dtype
 
 
 dtype_of = operator.attrgetter("dtype")
@@ -90,21 +91,21 @@ def scalar(value: complex, dtype: np.dtype[Any], device: str, /) -> Native:
 # What is made here is aligned, so that JAX and TensorFlow can take the memory as it is.
 def empty(shape: tuple[int, ...], /, *, dtype: np.dtype[Any], device: str | None = None) -> Native:
     size = _product(shape) * dtype.itemsize
-    return _empty(shape, dtype) if size < _SMALL else _memory.allocated(_empty, shape, dtype, size)
+    return _empty(shape, dtype) if size < _SMALL else alignment.allocated(_empty, shape, dtype, size)
 
 
 def zeros(shape: tuple[int, ...], /, *, dtype: np.dtype[Any], device: str | None = None) -> Native:
     size = _product(shape) * dtype.itemsize
-    return _zeros(shape, dtype) if size < _SMALL else _memory.allocated(_zeros, shape, dtype, size)
+    return _zeros(shape, dtype) if size < _SMALL else alignment.allocated(_zeros, shape, dtype, size)
 
 
 # By names of their own, which are found faster.
-_product, _empty, _zeros, _SMALL = math.prod, np.empty, np.zeros, _memory.SMALL
+_product, _empty, _zeros, _SMALL = math.prod, np.empty, np.zeros, alignment.SMALL
 
 
 def aligned(x: Native) -> Native:
     """`x` itself if small or C-contiguous and aligned; else such a copy."""
-    return x if x.nbytes < _memory.SMALL or _memory.is_fit(x) else _memory.copied(x)
+    return x if x.nbytes < alignment.SMALL or alignment.is_fit(x) else alignment.copied(x)
 
 
 def copied(x: Native) -> Native:
@@ -113,12 +114,12 @@ def copied(x: Native) -> Native:
     It lies in memory in the order of `x`, as NumPy's own copies: of a transposed matrix, C order takes six times as
     long.
     """
-    if x.nbytes < _memory.SMALL and x.dtype.isnative:
+    if x.nbytes < alignment.SMALL and x.dtype.isnative:
         return np.array(x)
     if x.flags.c_contiguous or 0 in x.strides:
-        return _memory.copied(x)
+        return alignment.copied(x)
     outer_first = sorted(range(x.ndim), key=[-builtins.abs(stride) for stride in x.strides].__getitem__)
-    return _memory.copied(x.transpose(outer_first)).transpose(np.argsort(outer_first))
+    return alignment.copied(x.transpose(outer_first)).transpose(np.argsort(outer_first))
 
 
 def full(shape: tuple[int, ...], fill_value: complex, /, *, dtype: np.dtype[Any], device: str | None = None) -> Native:
@@ -421,7 +422,7 @@ def clip(x: Native, /, min: Native | None = None, max: Native | None = None) -> 
 @shortcut(np.reciprocal, "fc")
 def reciprocal(x: Native, /) -> Native:
     """NumPy's, but floating for integers too, where that truncates."""
-    return np.reciprocal(x, dtype=_dtypes.floating(x.dtype.name)) if x.dtype.kind in "biu" else np.reciprocal(x)
+    return np.reciprocal(x, dtype=dtypes.floating(x.dtype.name)) if x.dtype.kind in "biu" else np.reciprocal(x)
 
 
 @shortcut(operator.attrgetter("imag"), "c")
@@ -450,7 +451,7 @@ def _to_be_summed(x: Native, axis: Axis, dtype: Any) -> Native | None:
     """Short rows in the dtype of their sums, if they are real ones."""
     if x.dtype.kind not in "biuf" or not _rows.are_short(x, axis):
         return None
-    wanted = _dtypes.KNOWN[_dtypes.summed(x.dtype.name)].dtype if dtype is None else dtype
+    wanted = dtypes.KNOWN[dtypes.summed(x.dtype.name)].dtype if dtype is None else dtype
     return None if wanted.kind not in "iuf" or wanted.itemsize == 2 else x.astype(wanted, copy=False)
 
 
@@ -485,7 +486,7 @@ def _running(ufunc: np.ufunc, own: Callable[..., Native]) -> Callable[..., Nativ
         along = 0 if axis is None and axes == 1 else axis
         if x.size < _MANY_ROWS or include_initial or along is None or not -axes <= along < axes:
             return own(x, axis=axis, dtype=dtype, include_initial=include_initial)
-        wanted = _dtypes.KNOWN[_dtypes.summed(x.dtype.name)].dtype if dtype is None else dtype
+        wanted = dtypes.KNOWN[dtypes.summed(x.dtype.name)].dtype if dtype is None else dtype
         kind = "i" if x.dtype.kind in "bu" else x.dtype.kind
         is_alike = kind in "ifc" and kind == ("i" if wanted.kind == "u" else wanted.kind)
         if not is_alike or not np.can_cast(x.dtype, wanted, "same_kind"):  # as signed integers to unsigned ones
@@ -676,7 +677,7 @@ def isin(x1: Native, x2: Native, /, *, invert: bool = False) -> Native:
     if x1.dtype == x2.dtype:
         # By itself it makes a table for integers, which takes them ten times as long as a few comparisons.
         return np.isin(x1, x2, invert=invert, kind="sort" if x2.size <= _FEW else None)
-    dtype = np.dtype(_dtypes.result_name(x1.dtype.name, x2.dtype.name))
+    dtype = np.dtype(dtypes.result_name(x1.dtype.name, x2.dtype.name))
     if dtype.kind != "f" or x1.dtype.kind not in "iu" or x2.dtype.kind not in "iu":
         return np.isin(x1.astype(dtype), x2.astype(dtype), invert=invert)
     # uint64 and signed integers: below 0 as int64 is what only one of the two can hold.
@@ -699,7 +700,7 @@ def take(x: Native, indices: Native, /, *, axis: int | None = None) -> Native:
         raise ValueError("axis must be given for an array that does not have one axis")
     if indices.dtype.kind not in "iu":
         raise TypeError("NumPy would take booleans as the indices 0 and 1, and some floats")
-    indices = _dtypes.signed(indices)
+    indices = dtypes.signed(indices)
     if not x.size and indices.size:  # NumPy looks at the indices only if it has elements to copy
         length = x.shape[axis or 0]
         for index in (indices.min(), indices.max()):
@@ -709,7 +710,7 @@ def take(x: Native, indices: Native, /, *, axis: int | None = None) -> Native:
 
 
 def take_along_axis(x: Native, indices: Native, /, *, axis: int = -1) -> Native:
-    indices = _dtypes.signed(indices)
+    indices = dtypes.signed(indices)
     if x.ndim == 1 == indices.ndim and axis in (0, -1):
         return x.take(indices)  # in a quarter of the time
     if indices.size >= _LONG and x.ndim == indices.ndim and -x.ndim <= axis < x.ndim and x.flags.c_contiguous:
@@ -800,7 +801,7 @@ def _has_zeros(x: Native) -> bool:
     return np.count_nonzero(x) < x.size
 
 
-_may_have_zeros: Final[Callable[[Native], bool]] = getattr(_extension.speedups, "may_have_zeros", _has_zeros)
+_may_have_zeros: Final[Callable[[Native], bool]] = getattr(extension.speedups, "may_have_zeros", _has_zeros)
 
 
 @shortcut(functools.partial(direct(np.argsort), stable=True), "biuf")
@@ -836,7 +837,7 @@ def searchsorted(
     refuse_complex(x1, x2)
     if x1.itemsize == 2 or x2.itemsize == 2:
         x1, x2 = _sortable(x1), _sortable(x2)
-    return _ordering.searchsorted(x1, x2, side, None if sorter is None else _dtypes.signed(sorter))
+    return _ordering.searchsorted(x1, x2, side, None if sorter is None else dtypes.signed(sorter))
 
 
 def reshape(x: Native, /, shape: tuple[int, ...], *, copy: bool | None = None) -> Native:
@@ -883,7 +884,7 @@ def repeat(x: Native, repeats: Any, /, *, axis: int | None = None) -> Native:
     elif repeats.dtype.kind not in "iu":
         raise TypeError("NumPy would take a float")
     else:
-        repeats = _dtypes.signed(repeats)
+        repeats = dtypes.signed(repeats)
     return np.repeat(x, repeats, axis)
 
 

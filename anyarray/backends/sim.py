@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from anyarray import _dtypes
+from anyarray._base import dtypes
 from anyarray.backends import numpy as host
 
 Native = Any
@@ -125,7 +125,7 @@ def device_of(x: SimArray, /) -> int:
 def native_dtype(name: str, /) -> np.dtype[Any]:
     if machine.is_float32_only and name in _WIDE:
         raise KeyError(name)
-    return _dtypes.KNOWN[name].dtype
+    return dtypes.KNOWN[name].dtype
 
 
 def to_numpy(x: SimArray, /) -> np.ndarray[Any, Any]:

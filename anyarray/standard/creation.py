@@ -14,15 +14,21 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from anyarray import _automatic, _backend, _choice, _diagnosis, _dispatch, _dtypes, _errors, _memory, _transfer
-from anyarray._array import AnyArray, Array, Shape
-from anyarray._backend import Backend, Home
-from anyarray._compiled import quick_own
-from anyarray._declaration import declare
-from anyarray._dispatch import created, dispatch, made, wrap
-from anyarray._dtypes import DType, DTypeLike
-from anyarray._kept import LENDABLE
-from anyarray._transfer import UNWATCHED, watch
+from anyarray._array.array import AnyArray, Array, Shape
+from anyarray._base import dtypes, errors
+from anyarray._base.dtypes import DType, DTypeLike
+from anyarray._call import diagnosis
+from anyarray._call import dispatch as _dispatch
+from anyarray._call.compiled import quick_own
+from anyarray._call.declaration import declare
+from anyarray._call.dispatch import created, dispatch, made, wrap
+from anyarray._choice import automatic, choice
+from anyarray._memory import alignment, transfer
+from anyarray._memory.second_copies import LENDABLE
+from anyarray._memory.transfer import UNWATCHED, watch
+from anyarray._registry import registry
+from anyarray._registry.home import Home
+from anyarray._registry.registry import Backend
 
 __all__ = [
     "arange",
@@ -43,11 +49,11 @@ __all__ = [
     "zeros_like",
 ]
 
-_SMALL: Final = _memory.SMALL
-_MODEST: Final = _memory.MODEST
-_NUMPY: Final = _backend.backend_of_name("numpy").free
+_SMALL: Final = alignment.SMALL
+_MODEST: Final = alignment.MODEST
+_NUMPY: Final = registry.backend_of_name("numpy").free
 # By names of their own, which are found faster.
-_defaults, _zeros, _empty = _dtypes.defaults, np.zeros, np.empty
+_defaults, _zeros, _empty = dtypes.defaults, np.zeros, np.empty
 _arange: Final[Callable[..., Any]] = np.arange
 _new: Final = _dispatch.scope["new"]
 _FEW: Final = 1 << 31
@@ -86,9 +92,9 @@ def arange(
 
     Source: array API 2025.12, creation_functions.arange.
     """
-    is_usual = dtype is None and _defaults()[int] is _dtypes.int64
+    is_usual = dtype is None and _defaults()[int] is dtypes.int64
     if is_usual and stop is None and type(step) is type(start) is int and step == 1 and 0 <= start * 8 < _SMALL:
-        home = _choice.chosen_home(device)
+        home = choice.chosen_home(device)
         if home is _NUMPY:  # as below, for the most common, in two thirds of the time
             return wrap(_arange(start), home)
     low: Any
@@ -101,21 +107,21 @@ def arange(
         high = _dispatch.number("arange", "start" if stop is None else "stop", high)
         gap = _dispatch.number("arange", "step", gap)
         if gap == 0:
-            raise _errors.ArgumentValueError("arange: step must not be 0")
+            raise errors.ArgumentValueError("arange: step must not be 0")
         kind = int if isinstance(low, int) and isinstance(high, int) and isinstance(gap, int) else float
         if kind is float and (isinstance(low, complex) or isinstance(high, complex) or isinstance(gap, complex)):
-            raise _errors.ArgumentTypeError(
+            raise errors.ArgumentTypeError(
                 f"arange: start, stop and step must be real numbers, not {low}, {high} and {gap}"
             )
         if kind is int or dtype is not None:
             _check_range(low, high, gap, dtype)
-    home = _choice.chosen_home(device)
-    wanted = _defaults()[kind] if dtype is None else _dtypes.dtype(dtype)
+    home = choice.chosen_home(device)
+    wanted = _defaults()[kind] if dtype is None else dtypes.dtype(dtype)
     if wanted.kind == "b":
-        raise _errors.ArgumentTypeError("arange: dtype must be numeric, not bool")
+        raise errors.ArgumentTypeError("arange: dtype must be numeric, not bool")
     if home is _NUMPY and wanted.itemsize == 8 and abs(high - low) * 8 < abs(gap) * _MODEST:
         few = _arange(low, high, gap, wanted.dtype)
-        return wrap(few, home) if few.nbytes < _SMALL else created(_memory.copied(few), home)
+        return wrap(few, home) if few.nbytes < _SMALL else created(alignment.copied(few), home)
     try:
         native = home.arange(low, high, gap, dtype=home.backend.dtype_for(wanted), device=home.backend.native_device)
     except Exception as error:
@@ -148,20 +154,20 @@ def asarray(
             return obj.to_device(device)
     if type(obj) is np.ndarray and dtype is None and device is None and copy is not False and obj.dtype.isnative:
         # As `_of_array`, for the most common, in a third of the time.
-        home = _choice.chosen_home()
+        home = choice.chosen_home()
         if home is _NUMPY or home.backend.library == "numpy":
             if obj.dtype not in home.dtypes:
                 _dispatch.require_dtype("asarray", "obj", home, obj)
             if obj.nbytes < _SMALL:
                 return wrap(obj.copy("K"), home)
-            return created(_memory.copied(obj), home) if obj.flags.c_contiguous else made(home.exported(obj), home)
-    wanted = None if dtype is None else _dtypes.dtype(dtype)
+            return created(alignment.copied(obj), home) if obj.flags.c_contiguous else made(home.exported(obj), home)
+    wanted = None if dtype is None else dtypes.dtype(dtype)
     kind = type(obj)
     if kind is list or kind is tuple:
         return _of_sequence(obj, wanted, device, copy)
     if kind in _dispatch.SCALARS:
         return _of_scalar(obj, kind, wanted, device, copy)
-    if kind is Array or _backend.backend_of_native(obj) is not None:
+    if kind is Array or registry.backend_of_native(obj) is not None:
         return _of_array(obj, wanted, device, copy)
     if isinstance(obj, (list, tuple, range)):
         return _of_sequence(obj, wanted, device, copy)
@@ -175,19 +181,19 @@ def asarray(
 
 def _here(x: Array, dtype: DTypeLike | None, copy: bool | None) -> Array:
     """An Array of an Array that stays where it lives."""
-    wanted = None if dtype is None else _dtypes.dtype(dtype)
+    wanted = None if dtype is None else dtypes.dtype(dtype)
     home = x._home
     if wanted is not None and wanted is not home.dtype(x._native):
         return _converted(x, wanted, copy)
-    return _automatic.inherited(_dispatch.copied(x), x) if copy else x
+    return automatic.inherited(_dispatch.copied(x), x) if copy else x
 
 
 def _of_array(obj: Any, wanted: DType | None, device: Device | None, copy: bool | None) -> Array:
     """An Array of an Array, or of a native one."""
     source = _dispatch.as_array("asarray", "obj", obj)
     is_ours = _dispatch.is_array(obj)
-    home = _choice.chosen_home(device)
-    if device is None and (_choice.chosen() is None or home.backend is source._home.backend):
+    home = choice.chosen_home(device)
+    if device is None and (choice.chosen() is None or home.backend is source._home.backend):
         home = source._home
     if is_ours and home is source._home and wanted in (None, source.dtype) and not copy:
         return source
@@ -199,7 +205,7 @@ def _of_array(obj: Any, wanted: DType | None, device: Device | None, copy: bool 
         native = source._native  # a write copies first
     else:
         return _converted(made(home.exported(source._native), home), wanted, copy)
-    return _automatic.inherited(_converted(_dispatch.arrived(native, home), wanted, copy), source)
+    return automatic.inherited(_converted(_dispatch.arrived(native, home), wanted, copy), source)
 
 
 def _shared(source: Array, home: Home) -> Any:
@@ -208,11 +214,11 @@ def _shared(source: Array, home: Home) -> Any:
     It is shared because the user said so. Raises ValueError if it cannot be.
     """
     backend = source._home.backend
-    native = _transfer.shared(source._native, backend, home.backend)
+    native = transfer.shared(source._native, backend, home.backend)
     if native is None:
-        raise _errors.ArgumentValueError(
+        raise errors.ArgumentValueError(
             f"asarray: obj on {backend} cannot be shared with {home.backend}, which needs the same device, a dtype "
-            f"that both have, and contiguous, writable memory aligned to {_memory.ALIGNMENT} bytes. Leave copy=None"
+            f"that both have, and contiguous, writable memory aligned to {alignment.ALIGNMENT} bytes. Leave copy=None"
         )
     return native
 
@@ -221,7 +227,7 @@ def _converted(x: Array, wanted: DType | None, copy: bool | None) -> Array:
     if wanted is None or wanted is x.dtype:
         return x
     if copy is False:
-        raise _errors.ArgumentValueError(f"asarray: obj of dtype {x.dtype} cannot become {wanted} without a copy")
+        raise errors.ArgumentValueError(f"asarray: obj of dtype {x.dtype} cannot become {wanted} without a copy")
     return _dispatch.converted("asarray", "obj", x, wanted)
 
 
@@ -270,7 +276,7 @@ def _stacked(obj: Any, wanted: DType | None, device: Device | None) -> Array:
     They are stacked where those live, so that traces and gradients go through.
     """
     parts = [_stacked(o, None, device) if isinstance(o, (list, tuple)) else asarray(o) for o in obj]
-    home = _dispatch.home_of_arrays("asarray", parts) if device is None else _choice.chosen_home(device)
+    home = _dispatch.home_of_arrays("asarray", parts) if device is None else choice.chosen_home(device)
     native = home.stack([_dispatch.brought(p, home, "asarray", explicit=True) for p in parts], axis=0)
     return _converted(_dispatch.wrap(native, home), wanted, copy=None)
 
@@ -278,7 +284,7 @@ def _stacked(obj: Any, wanted: DType | None, device: Device | None) -> Array:
 def _of_sequence(obj: Any, wanted: DType | None, device: Device | None, copy: bool | None) -> Array:
     """An Array of nested sequences; if they hold arrays, where these live."""
     if copy is False:
-        raise _errors.ArgumentValueError(f"asarray: a {type(obj).__name__} cannot become an Array without a copy")
+        raise errors.ArgumentValueError(f"asarray: a {type(obj).__name__} cannot become an Array without a copy")
     if isinstance(obj, (list, tuple)):
         kinds = _kinds(obj)
         if kinds <= _dispatch.SCALARS:
@@ -288,15 +294,15 @@ def _of_sequence(obj: Any, wanted: DType | None, device: Device | None, copy: bo
                 pass  # irregular, as is said below
             else:
                 if host.dtype.kind == "O":  # integers that fit no dtype
-                    return _of_host(host, wanted or _dtypes.common_default(kinds), device, is_new=True)
+                    return _of_host(host, wanted or dtypes.common_default(kinds), device, is_new=True)
                 found = _FOUND.get(host.dtype)
                 if found in kinds:  # else it is of no element's kind: of greater integers, say
                     if wanted is None and host.nbytes < _SMALL and _defaults()[found].dtype is host.dtype:
-                        home = _choice.chosen_home(device)
+                        home = choice.chosen_home(device)
                         if home is _NUMPY:  # for the most common, in half the time
                             return wrap(host, home)
                     return _of_host(host, wanted or _defaults()[found], device, is_new=True)
-        if Array in kinds or any(map(_backend.is_of_framework, kinds - _dispatch.SCALARS)):
+        if Array in kinds or any(map(registry.is_of_framework, kinds - _dispatch.SCALARS)):
             return _stacked(obj, wanted, device)
     host = _host_array(obj)
     return _of_host(host, wanted or _of_leaves(host, obj), device, is_new=True)
@@ -305,11 +311,11 @@ def _of_sequence(obj: Any, wanted: DType | None, device: Device | None, copy: bo
 def _of_scalar(obj: Any, kind: type[Any], wanted: DType | None, device: Device | None, copy: bool | None) -> Array:
     """An Array without axes of a Python scalar of the class `kind`."""
     if copy is False:
-        raise _errors.ArgumentValueError("asarray: a Python scalar cannot become an Array without a copy")
+        raise errors.ArgumentValueError("asarray: a Python scalar cannot become an Array without a copy")
     if wanted is None:
         usual = _defaults()[kind]
-        if kind is not int or (usual is _dtypes.int64 and -_FEW < obj < _FEW):
-            home = _choice.chosen_home(device)
+        if kind is not int or (usual is dtypes.int64 and -_FEW < obj < _FEW):
+            home = choice.chosen_home(device)
             if home is _NUMPY:  # for the most common, in half the time
                 return wrap(np.array(obj, usual.dtype), home)
     host = np.array(obj)
@@ -321,13 +327,13 @@ def _host_array(obj: Any) -> np.ndarray[Any, Any]:
     try:
         host = np.asarray(memoryview(obj)) if isinstance(obj, (bytes, bytearray)) else np.asarray(obj)
     except ValueError as error:
-        raise _errors.ArgumentValueError(f"asarray: obj must be a regular nested sequence: {error}") from error
+        raise errors.ArgumentValueError(f"asarray: obj must be a regular nested sequence: {error}") from error
     if host.dtype == np.float64 and host.size and isinstance(obj, (list, tuple)) and _are_natural(obj):
         # NumPy makes floats of integers on both sides of the greatest int64, which rounds them.
         host = np.asarray(obj, dtype=np.uint64)
     if host.dtype.kind not in "biufcV" or host.dtype.fields:
-        dense = _errors.as_dense(obj)
-        raise _errors.ArgumentTypeError(
+        dense = errors.as_dense(obj)
+        raise errors.ArgumentTypeError(
             f"asarray: obj must hold numbers or booleans, not {type(obj).__name__} of {host.dtype}"
             + (f". Make it dense: {dense}" if dense else "")
         )
@@ -348,7 +354,7 @@ def _of_leaves(host: np.ndarray[Any, Any], obj: Any) -> DType | None:
 
 def _of_scalars(found: np.dtype[Any], kind: type[Any]) -> DType | None:
     """The default dtype of a kind; None for what only uint64 can hold."""
-    return None if found.kind == "u" else _dtypes.default(kind)
+    return None if found.kind == "u" else dtypes.default(kind)
 
 
 def _of_host(host: np.ndarray[Any, Any], wanted: DType | None, device: Device | None, *, is_new: bool = False) -> Array:
@@ -357,21 +363,21 @@ def _of_host(host: np.ndarray[Any, Any], wanted: DType | None, device: Device | 
     Nobody else has the memory of one that `is_new`.
     """
     if wanted is None:
-        wanted = _dtypes.dtype(host.dtype)
+        wanted = dtypes.dtype(host.dtype)
     if host.dtype.kind == "c" and wanted.kind != "c":
-        raise _errors.ArgumentTypeError(f"asarray: obj is complex and cannot become {wanted}. Take its real part")
-    home = _choice.chosen_home(device)
+        raise errors.ArgumentTypeError(f"asarray: obj is complex and cannot become {wanted}. Take its real part")
+    home = choice.chosen_home(device)
     kind = wanted.dtype
     if host.dtype is kind:
         cast = host
     else:
         if is_new and wanted.kind in "iu" and host.dtype.kind in "iufO" and host.size:
             for bound in (host.min(), host.max()):  # an array of a library is cast as libraries do
-                _dtypes.integer_within("asarray", bound.item() if isinstance(bound, np.generic) else bound, wanted)
+                dtypes.integer_within("asarray", bound.item() if isinstance(bound, np.generic) else bound, wanted)
         cast = host.astype(kind, copy=False)
-    if is_new and cast.nbytes < _memory.SMALL and home.backend.library == "numpy":
+    if is_new and cast.nbytes < alignment.SMALL and home.backend.library == "numpy":
         return _dispatch.wrap(cast, home)
-    return made(_transfer.from_host(cast, home.backend), home)
+    return made(transfer.from_host(cast, home.backend), home)
 
 
 @declare
@@ -385,7 +391,7 @@ def empty(shape: Shape, *, dtype: DTypeLike | None = None, device: Device | None
 
     Source: array API 2025.12, creation_functions.empty.
     """
-    return _filled("empty", shape, dtype, _choice.chosen_home(device))
+    return _filled("empty", shape, dtype, choice.chosen_home(device))
 
 
 @declare(batch="conversion")
@@ -428,8 +434,8 @@ def eye(
     rows = n_rows if type(n_rows) is int else _dispatch.integer("eye", "n_rows", n_rows)
     columns = rows if n_cols is None else _dispatch.integer("eye", "n_cols", n_cols)
     k = k if type(k) is int else _dispatch.integer("eye", "k", k)
-    wanted = _defaults()[float] if dtype is None else _dtypes.dtype(dtype)
-    home = _choice.chosen_home(device)
+    wanted = _defaults()[float] if dtype is None else dtypes.dtype(dtype)
+    home = choice.chosen_home(device)
     if home is _NUMPY and rows > 0 < columns and rows * columns * wanted.itemsize < _SMALL:
         few = _zeros((rows, columns), wanted.dtype)  # so little memory need not be aligned
         if k == 0 and rows <= columns:  # as NumPy's, without its iterator
@@ -457,10 +463,10 @@ def from_dlpack(x: object, /, *, device: Device | None = None, copy: bool | None
 
     Source: array API 2025.12, creation_functions.from_dlpack.
     """
-    if type(x) is Array or _backend.backend_of_native(x) is not None:
+    if type(x) is Array or registry.backend_of_native(x) is not None:
         return asarray(x, device=device, copy=copy)
     if not hasattr(x, "__dlpack__"):
-        raise _errors.ArgumentTypeError(f"from_dlpack: x must have __dlpack__, not {type(x).__name__}")
+        raise errors.ArgumentTypeError(f"from_dlpack: x must have __dlpack__, not {type(x).__name__}")
     return asarray(np.from_dlpack(x), device=device, copy=copy)  # pyright: ignore[reportArgumentType]  # it has __dlpack__
 
 
@@ -485,22 +491,22 @@ def full(
         kind = next((k for k in (bool, int, float, complex) if isinstance(fill_value, k)), None)
         if kind is None or isinstance(fill_value, np.generic):
             return _full_of_array(_shape("full", shape), fill_value, dtype, device)
-    wanted = _defaults()[kind] if dtype is None else _dtypes.dtype(dtype)
+    wanted = _defaults()[kind] if dtype is None else dtypes.dtype(dtype)
     value: Any = fill_value if dtype is None and kind is not int else _fitted("full", fill_value, wanted)
-    return _filled("full", shape, wanted, _choice.chosen_home(device), value)
+    return _filled("full", shape, wanted, choice.chosen_home(device), value)
 
 
 def _full_of_array(shape: tuple[int, ...], fill_value: Any, dtype: DTypeLike | None, device: Device | None) -> Array:
     """The result of `full` for an array without axes, ours or a library's."""
     try:
         value = asarray(fill_value, dtype=dtype, device=device)
-    except _errors.ArgumentTypeError as error:
-        raise _errors.ArgumentTypeError(
+    except errors.ArgumentTypeError as error:
+        raise errors.ArgumentTypeError(
             f"full: fill_value must be a number or an Array without axes, not {fill_value!r}"
         ) from error
     if value.shape != ():
-        raise _errors.ArgumentValueError(f"full: fill_value must have no axes, not shape {value.shape}")
-    home = _choice.chosen_home(device) if not value._home.is_traced(value._native) else value._home
+        raise errors.ArgumentValueError(f"full: fill_value must have no axes, not shape {value.shape}")
+    home = choice.chosen_home(device) if not value._home.is_traced(value._native) else value._home
     return wrap(home.broadcast_to(_dispatch.brought(value, home, "full"), shape), home)
 
 
@@ -523,7 +529,7 @@ def full_like(
     if type(fill_value) not in _dispatch.SCALARS:
         dtype = x.dtype if dtype is None else dtype
         return full(x.shape, fill_value, dtype=dtype, device=x.device if device is None else device)
-    wanted = x.dtype if dtype is None else _dtypes.dtype(dtype)
+    wanted = x.dtype if dtype is None else dtypes.dtype(dtype)
     return _like("full", x, dtype, device, _fitted("full_like", fill_value, wanted))
 
 
@@ -552,18 +558,18 @@ def linspace(
     start, stop = _dispatch.number("linspace", "start", start), _dispatch.number("linspace", "stop", stop)
     num = _dispatch.integer("linspace", "num", num)
     if num < 0:
-        raise _errors.ArgumentValueError(f"linspace: num must not be negative, not {num}")
+        raise errors.ArgumentValueError(f"linspace: num must not be negative, not {num}")
     if num >= _MOST:
         _refuse_size("linspace", (num,))
     is_complex = isinstance(start, complex) or isinstance(stop, complex)
-    if is_complex and dtype is not None and _dtypes.dtype(dtype).kind != "c":
-        raise _errors.ArgumentTypeError(
-            f"linspace: start and stop must not be complex for dtype {_dtypes.dtype(dtype)}. Leave dtype out"
+    if is_complex and dtype is not None and dtypes.dtype(dtype).kind != "c":
+        raise errors.ArgumentTypeError(
+            f"linspace: start and stop must not be complex for dtype {dtypes.dtype(dtype)}. Leave dtype out"
         )
     if type(endpoint) is not bool:
-        _diagnosis.require_plain("linspace", "endpoint", "bool", endpoint)
-    wanted = _defaults()[complex if is_complex else float] if dtype is None else _dtypes.dtype(dtype)
-    home = _choice.chosen_home(device)
+        diagnosis.require_plain("linspace", "endpoint", "bool", endpoint)
+    wanted = _defaults()[complex if is_complex else float] if dtype is None else dtypes.dtype(dtype)
+    home = choice.chosen_home(device)
     kind, place = home.backend.dtype_for(wanted), home.backend.native_device
     return created(home.linspace(start, stop, num, endpoint=bool(endpoint), dtype=kind, device=place), home)
 
@@ -595,7 +601,7 @@ def ones(shape: Shape, *, dtype: DTypeLike | None = None, device: Device | None 
 
     Source: array API 2025.12, creation_functions.ones.
     """
-    return _filled("ones", shape, dtype, _choice.chosen_home(device), 1)
+    return _filled("ones", shape, dtype, choice.chosen_home(device), 1)
 
 
 @declare(cost="creation", batch="conversion")
@@ -655,7 +661,7 @@ def zeros(shape: Shape, *, dtype: DTypeLike | None = None, device: Device | None
 
     Source: array API 2025.12, creation_functions.zeros.
     """
-    return _filled("zeros", shape, dtype, _choice.chosen_home(device))
+    return _filled("zeros", shape, dtype, choice.chosen_home(device))
 
 
 @declare(cost="creation", alike="ones_like", batch="conversion")
@@ -682,8 +688,8 @@ def _like(name: str, x: AnyArray, dtype: DTypeLike | None, device: Device | None
     if type(x) is not Array:
         x = _dispatch.as_array(f"{name}_like", "x", x)
     home: Home = _dispatch.home_of_array(f"{name}_like", x)
-    if device is not None and _backend.as_backend(device) is not home.backend:
-        home = _choice.chosen_home(device)
+    if device is not None and registry.as_backend(device) is not home.backend:
+        home = choice.chosen_home(device)
     elif device is not None:
         home = home.backend.placed
     backend = home.backend
@@ -692,7 +698,7 @@ def _like(name: str, x: AnyArray, dtype: DTypeLike | None, device: Device | None
     native = x._native
     if home is _NUMPY and dtype is None and native.nbytes < _SMALL:
         return _of_few(name, native.shape, native.dtype, value, native.nbytes)
-    kind = home.dtype_of(native) if dtype is None else backend.native_dtype(_dtypes.dtype(dtype).name)
+    kind = home.dtype_of(native) if dtype is None else backend.native_dtype(dtypes.dtype(dtype).name)
     function = getattr(home, f"{name}_like")
     result = function(native, *([value] if name == "full" else []), dtype=kind, device=backend.native_device)
     return wrap(result, home)
@@ -703,7 +709,7 @@ def _filled(name: str, shape: Shape, dtype: DTypeLike | None, home: Home, value:
 
     `value` is what NumPy's memory is filled with.
     """
-    wanted = _defaults()[float] if dtype is None else _dtypes.dtype(dtype)
+    wanted = _defaults()[float] if dtype is None else dtypes.dtype(dtype)
     if home is _NUMPY:
         size = (shape if type(shape) is int else _elements(shape)) * wanted.itemsize
         if 0 <= size < _MODEST:
@@ -725,7 +731,7 @@ def _of_few(name: str, shape: Any, dtype: np.dtype[Any], value: Number | None, s
     if size < _SMALL:
         few = allocate(shape, dtype)
     else:
-        few = _memory.allocated(allocate, shape, dtype, size)
+        few = alignment.allocated(allocate, shape, dtype, size)
         array._second = LENDABLE
     if value is not None:
         few.fill(value)
@@ -754,7 +760,7 @@ def _refuse_size(function: str, shape: tuple[float, ...], error: Exception | Non
     elements = math.prod([n for n in shape if n])  # which libraries count where another length is 0, too
     if not elements < (_COUNTABLE if 0 in shape else _MOST):
         count = f"{elements:.3g}" if elements < 1e300 else "that many"
-        raise _errors.ArgumentValueError(f"{function}: no array holds {count} elements") from error
+        raise errors.ArgumentValueError(f"{function}: no array holds {count} elements") from error
 
 
 def _check_range(start: Any, stop: Any, step: Any, dtype: DTypeLike | None) -> None:
@@ -762,8 +768,8 @@ def _check_range(start: Any, stop: Any, step: Any, dtype: DTypeLike | None) -> N
 
     Its first and its last would wrap around.
     """
-    wanted = _defaults()[int] if dtype is None else _dtypes.dtype(dtype)
-    if wanted is _dtypes.int64 and -_FEW < start < _FEW and -_FEW < stop < _FEW:
+    wanted = _defaults()[int] if dtype is None else dtypes.dtype(dtype)
+    if wanted is dtypes.int64 and -_FEW < start < _FEW and -_FEW < stop < _FEW:
         return
     if wanted.kind not in "iu" or any(one - one for one in (start, stop, step)):  # as of what is not finite
         return
@@ -775,7 +781,7 @@ def _check_range(start: Any, stop: Any, step: Any, dtype: DTypeLike | None) -> N
         start, step = int(start), int(start + step) - int(start)
     if length > 0:
         for value in (start, start + (length - 1) * step):
-            _dtypes.integer_within("arange", value, wanted)
+            dtypes.integer_within("arange", value, wanted)
         _refuse_size("arange", (length,))
 
 
@@ -787,8 +793,8 @@ def _fitted(function: str, value: Any, wanted: DType) -> Any:
     if wanted.kind == "c":
         return value
     if isinstance(value, complex):
-        raise _errors.ArgumentTypeError(f"{function}: fill_value must not be complex for dtype {wanted}")
-    return _dtypes.integer_within(function, value, wanted) if wanted.kind in "iu" else value
+        raise errors.ArgumentTypeError(f"{function}: fill_value must not be complex for dtype {wanted}")
+    return dtypes.integer_within(function, value, wanted) if wanted.kind in "iu" else value
 
 
 def _shape(function: str, shape: Shape) -> tuple[int, ...]:
@@ -800,8 +806,8 @@ def _shape(function: str, shape: Shape) -> tuple[int, ...]:
     given = _dispatch.lengths(function, "shape", shape)
     lengths = tuple([_dispatch.integer(function, f"shape[{i}]", n) for i, n in enumerate(given)])
     if any(n < 0 for n in lengths):
-        raise _errors.ArgumentValueError(f"{function}: shape must not be negative, not {lengths}")
+        raise errors.ArgumentValueError(f"{function}: shape must not be negative, not {lengths}")
     if len(lengths) > _MOST_AXES:
-        raise _errors.ArgumentValueError(f"{function}: shape must have at most {_MOST_AXES} axes, not {len(lengths)}")
+        raise errors.ArgumentValueError(f"{function}: shape must have at most {_MOST_AXES} axes, not {len(lengths)}")
     _refuse_size(function, lengths)
     return lengths

@@ -12,12 +12,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from anyarray import _automatic, _backend, _dispatch, _dtypes, _errors
-from anyarray._array import AnyArray, Array
-from anyarray._backend import Backend
-from anyarray._compiled import quick_own
-from anyarray._declaration import declare
-from anyarray._dtypes import (
+from anyarray._array.array import AnyArray, Array
+from anyarray._base import dtypes, errors
+from anyarray._base.dtypes import (
     DType,
     DTypeLike,
     bfloat16,
@@ -36,9 +33,15 @@ from anyarray._dtypes import (
     uint32,
     uint64,
 )
+from anyarray._call import dispatch
+from anyarray._call.compiled import quick_own
+from anyarray._call.declaration import declare
+from anyarray._choice import automatic
+from anyarray._registry import registry
+from anyarray._registry.registry import Backend
 from anyarray.standard.creation import asarray
 
-bool = _dtypes.bool_  # the standard's name
+bool = dtypes.bool_  # the standard's name
 
 __all__ = [
     "DType",
@@ -115,18 +118,18 @@ def astype(x: AnyArray, dtype: DTypeLike, /, *, copy: Bool = True, device: Backe
 
     Source: array API 2025.12, data_type_functions.astype.
     """
-    wanted = _dtypes.dtype(dtype)
+    wanted = dtypes.dtype(dtype)
     if type(x) is not Array:
-        _dispatch.as_array("astype", "x", x)  # refuses what is no array
+        dispatch.as_array("astype", "x", x)  # refuses what is no array
         x = asarray(x)  # a copy of what the user could write to
-    home = _dispatch.home_of_array("astype", x) if device is None else _backend.as_backend(device).placed
+    home = dispatch.home_of_array("astype", x) if device is None else registry.as_backend(device).placed
     if home is x._home:
         if x.dtype is not wanted:
-            return _dispatch.converted("astype", "x", x, wanted)
-        return _automatic.inherited(_dispatch.copied(x), x) if copy else x
-    native = _dispatch.brought(x, home, "astype", explicit=device is not None)
-    here = _automatic.inherited(_dispatch.wrap(native, home), x)
-    return here if here.dtype is wanted else _dispatch.converted("astype", "x", here, wanted)
+            return dispatch.converted("astype", "x", x, wanted)
+        return automatic.inherited(dispatch.copied(x), x) if copy else x
+    native = dispatch.brought(x, home, "astype", explicit=device is not None)
+    here = automatic.inherited(dispatch.wrap(native, home), x)
+    return here if here.dtype is wanted else dispatch.converted("astype", "x", here, wanted)
 
 
 @quick_own("can_cast")
@@ -141,8 +144,8 @@ def can_cast(from_: DTypeLike | AnyArray, to: DTypeLike, /) -> Bool:
 
     Source: array API 2025.12, data_type_functions.can_cast.
     """
-    wanted = _dtypes.dtype(to)
-    return _dtypes.promoted(_of(from_).name, wanted.name) == wanted.name
+    wanted = dtypes.dtype(to)
+    return dtypes.promoted(_of(from_).name, wanted.name) == wanted.name
 
 
 def finfo(type: DTypeLike | AnyArray, /) -> FloatInfo:
@@ -158,7 +161,7 @@ def finfo(type: DTypeLike | AnyArray, /) -> FloatInfo:
     """
     found = _of(type)
     if found.kind not in "fc":
-        raise _errors.ArgumentTypeError(f"finfo: type must be a floating-point dtype, not {found}. Ask xp.iinfo")
+        raise errors.ArgumentTypeError(f"finfo: type must be a floating-point dtype, not {found}. Ask xp.iinfo")
     return _limits({"complex64": float32, "complex128": float64}.get(found.name, found))
 
 
@@ -193,7 +196,7 @@ def iinfo(type: DTypeLike | AnyArray, /) -> IntegerInfo:
     """
     found = _of(type)
     if found.kind not in "iu":
-        raise _errors.ArgumentTypeError(f"iinfo: type must be an integer dtype, not {found}. Ask xp.finfo")
+        raise errors.ArgumentTypeError(f"iinfo: type must be an integer dtype, not {found}. Ask xp.finfo")
     limits = np.iinfo(found.dtype)
     return IntegerInfo(found.itemsize * 8, int(limits.max), int(limits.min), found)
 
@@ -210,14 +213,14 @@ def isdtype(dtype: DTypeLike, kind: DTypeLike | str | tuple[DTypeLike | str, ...
 
     Source: array API 2025.12, data_type_functions.isdtype.
     """
-    found = _dtypes.dtype(dtype)
+    found = dtypes.dtype(dtype)
     if isinstance(kind, tuple):
         return any(isdtype(found, one) for one in kind)
     if isinstance(kind, str):
-        if kind not in _dtypes.KINDS:
-            raise _errors.ArgumentValueError(f"isdtype: kind must be one of {', '.join(_dtypes.KINDS)}, not {kind!r}")
-        return found.kind in _dtypes.KINDS[kind]
-    return found is _dtypes.dtype(kind)
+        if kind not in dtypes.KINDS:
+            raise errors.ArgumentValueError(f"isdtype: kind must be one of {', '.join(dtypes.KINDS)}, not {kind!r}")
+        return found.kind in dtypes.KINDS[kind]
+    return found is dtypes.dtype(kind)
 
 
 @quick_own("result_type")
@@ -234,19 +237,19 @@ def result_type(*arrays_and_dtypes: AnyArray | DTypeLike | complex) -> DType:
     Source: array API 2025.12, data_type_functions.result_type.
     """
     if not arrays_and_dtypes:
-        raise _errors.ArgumentValueError("result_type: needs at least one Array or dtype")
+        raise errors.ArgumentValueError("result_type: needs at least one Array or dtype")
     scalars: list[type[Any]] = []
     others: list[str] = []
     for value in arrays_and_dtypes:
         kind = type(value)
-        if kind in _dispatch.SCALARS:
+        if kind in dispatch.SCALARS:
             scalars.append(kind)
         else:
             others.append(value._home.dtype(value._native).name if kind is Array else _of(value).name)  # type: ignore[union-attr]  # `kind` says so
     if not others:
-        return _dtypes.common_default(scalars)
-    name = _dtypes.result_name(*others)
-    return _dtypes.KNOWN[_dtypes.beside(name, scalars) if scalars else name]
+        return dtypes.common_default(scalars)
+    name = dtypes.result_name(*others)
+    return dtypes.KNOWN[dtypes.beside(name, scalars) if scalars else name]
 
 
 def _of(value: Any) -> DType:
@@ -255,7 +258,7 @@ def _of(value: Any) -> DType:
         return value
     if type(value) is Array:
         return value.dtype
-    if _backend.backend_of_native(value) is None:
-        return _dtypes.dtype(value)
-    found: DType = _dispatch.as_array("dtype", "x", value).dtype
+    if registry.backend_of_native(value) is None:
+        return dtypes.dtype(value)
+    found: DType = dispatch.as_array("dtype", "x", value).dtype
     return found

@@ -1,7 +1,7 @@
 """Elementwise functions: one element of each argument gives one of the result.
 
 Shapes and dtypes
-    Two arguments broadcast to one shape, and promote to one dtype by the rule in `anyarray._dtypes`. Either
+    Two arguments broadcast to one shape, and promote to one dtype by the rule in `anyarray._base.dtypes`. Either
     may be a Python scalar, not both. The result has that shape and dtype, unless the function says otherwise.
     Floating-point functions (`exp`, `hypot` ...) take bools and integers too and give floats for
     them: float16 for bool, int8 and uint8, float32 for integers of 16 bits, float64 for wider ones.
@@ -15,8 +15,8 @@ Errors
 
 from __future__ import annotations
 
-from anyarray._array import AnyArray, Array
-from anyarray._dispatch import dispatch
+from anyarray._array.array import AnyArray, Array
+from anyarray._call.dispatch import dispatch
 
 __all__ = [
     "abs",

@@ -21,13 +21,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from anyarray import _choice, _dispatch, _dtypes, _errors
-from anyarray._array import AnyArray, Array
-from anyarray._backend import Backend
-from anyarray._compiled import quick_own
-from anyarray._declaration import declare
-from anyarray._dispatch import dispatch
-from anyarray._dtypes import DTypeLike
+from anyarray._array.array import AnyArray, Array
+from anyarray._base import dtypes, errors
+from anyarray._base.dtypes import DTypeLike
+from anyarray._call import dispatch as _dispatch
+from anyarray._call.compiled import quick_own
+from anyarray._call.declaration import declare
+from anyarray._call.dispatch import dispatch
+from anyarray._choice import choice
+from anyarray._registry.registry import Backend
 
 __all__ = [
     "fft",
@@ -348,16 +350,16 @@ def _frequencies(name: str, n: int, d: float, dtype: DTypeLike | None, device: B
     if type(n) is not int:
         n = _dispatch.integer(name, "n", n)
     if n < 1:
-        raise _errors.ArgumentValueError(f"{name}: n must be at least 1, not {n}")
+        raise errors.ArgumentValueError(f"{name}: n must be at least 1, not {n}")
     if type(d) is not float:
         d = _dispatch.number(name, "d", d)
         if isinstance(d, complex):
-            raise _errors.ArgumentTypeError(f"{name}: d must be a real number, not {d}")
+            raise errors.ArgumentTypeError(f"{name}: d must be a real number, not {d}")
     if not d:
-        raise _errors.ArgumentValueError(f"{name}: d must not be 0")
-    wanted = _dtypes.defaults()[float] if dtype is None else _dtypes.dtype(dtype)
+        raise errors.ArgumentValueError(f"{name}: d must not be 0")
+    wanted = dtypes.defaults()[float] if dtype is None else dtypes.dtype(dtype)
     if wanted.kind != "f":
-        raise _errors.dtype_not_allowed(name, "dtype", "real floating-point", wanted)
-    home = _choice.chosen_home(device)
+        raise errors.dtype_not_allowed(name, "dtype", "real floating-point", wanted)
+    home = choice.chosen_home(device)
     place = home.backend.native_device
     return _dispatch.created(getattr(home, name)(n, d=d, dtype=home.backend.dtype_for(wanted), device=place), home)

@@ -7,8 +7,8 @@ The functions work under the transforms of every backend; `x[indices]` is the ge
 
 from __future__ import annotations
 
-from anyarray._array import AnyArray, Array
-from anyarray._dispatch import dispatch
+from anyarray._array.array import AnyArray, Array
+from anyarray._call.dispatch import dispatch
 
 __all__ = ["take", "take_along_axis"]
 

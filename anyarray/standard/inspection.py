@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any, TypedDict
 
-from anyarray import _backend, _choice, _dtypes, _errors
-from anyarray._backend import Backend
-from anyarray._dtypes import DType
+from anyarray._base import dtypes as _dtypes
+from anyarray._base import errors
+from anyarray._base.dtypes import DType
+from anyarray._choice import choice
+from anyarray._registry import registry
+from anyarray._registry.registry import Backend
 
 __all__ = ["__array_namespace_info__"]
 
@@ -38,12 +41,12 @@ class Info:
 
     def default_device(self) -> Backend:
         """Where creation functions run here and now."""
-        return _choice.chosen_home().backend
+        return choice.chosen_home().backend
 
     def default_dtypes(self, *, device: Device | None = None) -> DefaultDTypes:
         """The dtypes of creation functions here; see `xp.default_dtypes`."""
         if device is not None:
-            _backend.as_backend(device)
+            registry.as_backend(device)
         return {
             "real floating": _dtypes.default(float),
             "complex floating": _dtypes.default(complex),
@@ -56,11 +59,11 @@ class Info:
 
         They are all, or those of a kind; see `xp.isdtype`.
         """
-        backend = self.default_device() if device is None else _backend.as_backend(device)
+        backend = self.default_device() if device is None else registry.as_backend(device)
         kinds: Any = ("bool", "numeric") if kind is None else kind if isinstance(kind, tuple) else (kind,)
         unknown = [one for one in kinds if one not in _dtypes.KINDS]
         if unknown:
-            raise _errors.ArgumentValueError(
+            raise errors.ArgumentValueError(
                 f"dtypes: kind must be one of {', '.join(_dtypes.KINDS)}, not {unknown[0]!r}"
             )
         letters = "".join(_dtypes.KINDS[one] for one in kinds)
@@ -71,7 +74,7 @@ class Info:
 
         `xp.backends()` tells of those that could be.
         """
-        return tuple(_backend.loaded_backends())
+        return tuple(registry.loaded_backends())
 
 
 def __array_namespace_info__() -> Info:  # noqa: N807 - the standard's name

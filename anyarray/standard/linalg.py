@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
-from anyarray._array import AnyArray, Array
-from anyarray._dispatch import dispatch
-from anyarray._dtypes import DTypeLike
+from anyarray._array.array import AnyArray, Array
+from anyarray._base.dtypes import DTypeLike
+from anyarray._call.dispatch import dispatch
 from anyarray.standard.linear_algebra import matmul, matrix_transpose, tensordot, vecdot
 
 __all__ = [

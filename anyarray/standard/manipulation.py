@@ -11,9 +11,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from anyarray._array import AnyArray, Array, Shape
-from anyarray._dispatch import dispatch, lengths
-from anyarray._errors import ArgumentValueError
+from anyarray._array.array import AnyArray, Array, Shape
+from anyarray._base.errors import ArgumentValueError
+from anyarray._call.dispatch import dispatch, lengths
 
 __all__ = [
     "broadcast_arrays",

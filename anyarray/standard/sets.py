@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from anyarray._array import AnyArray, Array
-from anyarray._dispatch import dispatch
+from anyarray._array.array import AnyArray, Array
+from anyarray._call.dispatch import dispatch
 
 __all__ = ["isin", "unique_all", "unique_counts", "unique_inverse", "unique_values"]
 

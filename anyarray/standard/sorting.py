@@ -7,8 +7,8 @@ Complex numbers have no order: TypeError.
 
 from __future__ import annotations
 
-from anyarray._array import AnyArray, Array
-from anyarray._dispatch import dispatch
+from anyarray._array.array import AnyArray, Array
+from anyarray._call.dispatch import dispatch
 
 __all__ = ["argsort", "sort"]
 

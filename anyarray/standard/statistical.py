@@ -16,9 +16,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from anyarray._array import AnyArray, Array
-from anyarray._dispatch import dispatch
-from anyarray._dtypes import DTypeLike
+from anyarray._array.array import AnyArray, Array
+from anyarray._base.dtypes import DTypeLike
+from anyarray._call.dispatch import dispatch
 
 __all__ = [
     "cumulative_prod",

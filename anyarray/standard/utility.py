@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from anyarray._array import AnyArray, Array
-from anyarray._dispatch import dispatch
+from anyarray._array.array import AnyArray, Array
+from anyarray._call.dispatch import dispatch
 
 __all__ = ["all", "any", "diff"]
 

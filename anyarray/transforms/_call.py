@@ -7,11 +7,15 @@ import inspect
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ParamSpec, TypeVar
 
-from anyarray import _backend, _batching, _choice, _diagnosis, _dispatch, _errors, _nested
-from anyarray._array import Array
-from anyarray._backend import Home, Native
-from anyarray._nested import Structure
-from anyarray.interop import check_is_function, is_async, name_of
+from anyarray._array.array import Array
+from anyarray._base import errors, nested
+from anyarray._base.functions import check_is_function, is_async, name_of
+from anyarray._base.nested import Structure
+from anyarray._call import batching, diagnosis, dispatch
+from anyarray._choice import choice
+from anyarray._registry import home as _home
+from anyarray._registry import libraries, registry
+from anyarray._registry.home import Home, Native
 from anyarray.standard.creation import asarray
 
 P = ParamSpec("P")
@@ -23,9 +27,9 @@ def leaf(value: Any) -> Array | None:
     kind = type(value)
     if kind is Array:
         return value  # type: ignore[no-any-return]  # `kind` says so
-    if kind in _dispatch.SCALARS or kind is str or value is None:
+    if kind in dispatch.SCALARS or kind is str or value is None:
         return None
-    return _dispatch.as_array("transform", "argument", value) if _backend.backend_of_native(value) else None
+    return dispatch.as_array("transform", "argument", value) if registry.backend_of_native(value) else None
 
 
 def leaf_of_argument(value: Any) -> Array | None:
@@ -35,13 +39,13 @@ def leaf_of_argument(value: Any) -> Array | None:
     """
     try:
         return leaf(value)
-    except _errors.ArgumentTypeError:
+    except errors.ArgumentTypeError:
         return None
 
 
 def leaf_or_number(value: Any) -> Array | None:
     """As `leaf`; a Python number becomes an Array of its default dtype."""
-    return asarray(value) if type(value) in _dispatch.SCALARS else leaf(value)
+    return asarray(value) if type(value) in dispatch.SCALARS else leaf(value)
 
 
 class Call:
@@ -54,9 +58,9 @@ class Call:
         self.name = name
         self.function = function
         arrays: list[Array] = []
-        self.structure = _nested.flattened((args, kwargs), arrays, leaf_of_argument)
+        self.structure = nested.flattened((args, kwargs), arrays, leaf_of_argument)
         self.home = home_of(name, arrays)
-        self.natives = [_dispatch.brought(one, self.home, name) for one in arrays]
+        self.natives = [dispatch.brought(one, self.home, name) for one in arrays]
 
     def result(self, chosen: Sequence[int], xs: Sequence[Native]) -> Any:
         """What the function gives with `xs` in place of the chosen arrays."""
@@ -68,35 +72,35 @@ class Call:
     def flat_result(self, chosen: Sequence[int], xs: Sequence[Native]) -> tuple[list[Native], Structure]:
         """The same, numbers as Arrays: native arrays, and the structure."""
         arrays: list[Array] = []
-        structure = _nested.flattened(self.result(chosen, xs), arrays, leaf_or_number)
-        return [_dispatch.brought(one, self.home, self.name) for one in arrays], structure
+        structure = nested.flattened(self.result(chosen, xs), arrays, leaf_or_number)
+        return [dispatch.brought(one, self.home, self.name) for one in arrays], structure
 
     def wrapped(self, structure: Structure, natives: Sequence[Native]) -> Any:
         """A value of that structure made of native arrays of the home."""
-        return _nested.rebuilt(structure, wrapped_on(natives, self.home))
+        return nested.rebuilt(structure, wrapped_on(natives, self.home))
 
     def labels(self) -> list[str]:
         """How messages call the Arrays among the arguments."""
         (_, _, args), keyword = self.structure[2]
         names = positional_of(self.function)
         names += [f"argument {i}" for i in range(len(names), len(args))]
-        labels = [label for name, arg in zip(names, args, strict=False) for label in _nested.labels(arg, name)]
+        labels = [label for name, arg in zip(names, args, strict=False) for label in nested.labels(arg, name)]
         _, words, values = keyword
-        return labels + [label for word, arg in zip(words, values, strict=True) for label in _nested.labels(arg, word)]
+        return labels + [label for word, arg in zip(words, values, strict=True) for label in nested.labels(arg, word)]
 
 
 def home_of(name: str, arrays: Sequence[Array]) -> Home:
-    return _dispatch.home_of_arrays(name, arrays) if arrays else _choice.chosen_home()
+    return dispatch.home_of_arrays(name, arrays) if arrays else choice.chosen_home()
 
 
 def wrapped_on(natives: Sequence[Native], home: Home) -> Iterator[Array]:
-    return (_dispatch.wrap(x, x.home if type(x) is _batching.Batched else home) for x in natives)
+    return (dispatch.wrap(x, x.home if type(x) is batching.Batched else home) for x in natives)
 
 
 def run_on(function: Callable[..., Any], home: Home, structure: Structure, natives: Sequence[Native]) -> Any:
     """What the function gives on the backend of `home` for these arguments."""
-    args, kwargs = _nested.rebuilt(structure, wrapped_on(natives, home))
-    with _choice.backend(home.backend):
+    args, kwargs = nested.rebuilt(structure, wrapped_on(natives, home))
+    with choice.backend(home.backend):
         return function(*args, **kwargs)
 
 
@@ -106,14 +110,14 @@ def hook_of(name: str, home: Home, hook: str) -> Callable[..., Any]:
     Raises UnsupportedError if it has none.
     """
     if not home.backend.has_hook(hook):
-        differentiating = [library.name for library in _backend.LIBRARIES.values() if library.has_derivatives]
+        differentiating = [library.name for library in libraries.LIBRARIES.values() if library.has_derivatives]
         cures = " or ".join(f'with xp.backend("{library}")' for library in differentiating)
-        raise _errors.UnsupportedError(f"{name}: {home.backend} has no derivatives. Choose a backend that has: {cures}")
+        raise errors.UnsupportedError(f"{name}: {home.backend} has no derivatives. Choose a backend that has: {cures}")
     return getattr(home, hook)  # type: ignore[no-any-return]  # a function, by the contract
 
 
 for _name in ("jacobian", "stop_gradient", "value_and_grad", "vmap"):
-    _backend.declare(_name)
+    _home.declare(_name)
 
 
 def positional_of(function: Callable[..., Any]) -> list[str]:
@@ -135,7 +139,7 @@ def check(name: str, function: Any) -> None:
     """
     check_is_function(name, function)
     if is_async(function):
-        raise _errors.ArgumentTypeError(
+        raise errors.ArgumentTypeError(
             f"{name}: f must be a function that returns its result, not the async function {name_of(function)}. "
             "Transform the function that it calls"
         )
@@ -150,7 +154,7 @@ def clear_about_leaks(name: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
             try:
                 return function(*args, **kwargs)
             except Exception as error:
-                _diagnosis.diagnose_leak(error, name)
+                diagnosis.diagnose_leak(error, name)
                 raise
 
         return called

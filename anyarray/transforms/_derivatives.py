@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypeVar
 
-from anyarray import _dispatch, _errors, _nested
-from anyarray._array import Array
-from anyarray._backend import Native
-from anyarray._nested import Structure
-from anyarray.interop import name_of, standing_for
+from anyarray._array.array import Array
+from anyarray._base import errors, nested
+from anyarray._base.functions import name_of, standing_for
+from anyarray._base.nested import Structure
+from anyarray._call import dispatch
+from anyarray._registry.home import Native
 from anyarray.standard.creation import asarray
 from anyarray.transforms._call import (
     Call,
@@ -83,20 +84,20 @@ def _value_and_grad(
         def value_of_xs(*xs: Native) -> Native:
             value = call.result(call.chosen, xs)
             if type(value) is not Array:
-                raise _errors.ArgumentTypeError(
+                raise errors.ArgumentTypeError(
                     f"{name}: {name_of(function)} must give an Array, not {type(value).__name__}. "
                     "Return what functions of Arrays give, such as xp.sum(...)"
                 )
             if value.ndim:
-                raise _errors.ArgumentValueError(
+                raise errors.ArgumentValueError(
                     f"{name}: {name_of(function)} must give an Array without axes, not of shape {value.shape}. "
                     "Reduce it, as by xp.sum(...), or take xp.jacobian"
                 )
             call.require_real(name_of(function), value)
-            return _dispatch.brought(value, call.home, name)
+            return dispatch.brought(value, call.home, name)
 
         value, gradients = hook_of(name, call.home, "value_and_grad")(value_of_xs, call.xs)
-        return _dispatch.wrap(value, call.home), call.by_argument(gradients)
+        return dispatch.wrap(value, call.home), call.by_argument(gradients)
 
     return called
 
@@ -117,7 +118,7 @@ def jacobian(
     True
     """
     if mode not in ("reverse", "forward"):
-        raise _errors.ArgumentValueError(f'jacobian: mode must be "reverse" or "forward", not {mode!r}')
+        raise errors.ArgumentValueError(f'jacobian: mode must be "reverse" or "forward", not {mode!r}')
     check("jacobian", f)
     argnums = _integers("jacobian", argnums)
 
@@ -135,7 +136,7 @@ def jacobian(
             return natives
 
         rows = hook_of("jacobian", call.home, "jacobian")(values, call.xs, mode)
-        return _nested.rebuilt(structure, map(call.by_argument, rows))
+        return nested.rebuilt(structure, map(call.by_argument, rows))
 
     return derivatives
 
@@ -164,7 +165,7 @@ class _Differentiated(Call):
         structures = self.structure[2][0][2]
         ends = [0]
         for one in structures:
-            ends.append(ends[-1] + len(_nested.labels(one, "")))
+            ends.append(ends[-1] + len(nested.labels(one, "")))
         self._structures = [structures[i] for i in positions]
         self.chosen = [leaf for i in positions for leaf in range(ends[i], ends[i + 1])]
         """Which of the arrays."""
@@ -176,7 +177,7 @@ class _Differentiated(Call):
     def require_real(self, label: str, x: Array) -> None:
         """Raise TypeError unless derivatives of or by `x` are real numbers."""
         if x.dtype.kind != "f":
-            raise _errors.dtype_not_allowed(self.name, label, "real floating-point", x.dtype)
+            raise errors.dtype_not_allowed(self.name, label, "real floating-point", x.dtype)
 
     def by_argument(self, derivatives: Sequence[Native]) -> Any:
         """Derivatives, one for each of `xs`, in the argument's structure.
@@ -184,7 +185,7 @@ class _Differentiated(Call):
         Those of several arguments are in a tuple.
         """
         arrays = wrapped_on(derivatives, self.home)
-        found = [_nested.rebuilt(structure, arrays) for structure in self._structures]
+        found = [nested.rebuilt(structure, arrays) for structure in self._structures]
         return found[0] if self._is_one else tuple(found)
 
 
@@ -193,11 +194,11 @@ def _integers(name: str, argnums: Any) -> int | tuple[int, ...]:
 
     Raises TypeError unless it is an integer or several, ValueError if one of them comes twice.
     """
-    plain: Any = _dispatch.plain(argnums)
+    plain: Any = dispatch.plain(argnums)
     numbers = plain if isinstance(plain, tuple) else (plain,)
     for one in numbers:
         if not isinstance(one, int) or isinstance(one, bool):
-            raise _errors.ArgumentTypeError(
+            raise errors.ArgumentTypeError(
                 f"{name}: argnums must be an int or a sequence of ints, not {argnums!r}. It counts arguments from 0"
             )
     if len(set(numbers)) < len(numbers):
@@ -205,28 +206,28 @@ def _integers(name: str, argnums: Any) -> int | tuple[int, ...]:
     return plain  # type: ignore[no-any-return]  # looked at above
 
 
-def _named_twice(name: str, argnums: Sequence[int]) -> _errors.ArgumentValueError:
-    return _errors.ArgumentValueError(f"{name}: argnums must name each argument once, not {tuple(argnums)}")
+def _named_twice(name: str, argnums: Sequence[int]) -> errors.ArgumentValueError:
+    return errors.ArgumentValueError(f"{name}: argnums must name each argument once, not {tuple(argnums)}")
 
 
 def _no_such_argument(
     name: str, function: Callable[..., Any], position: int, given: int, kwargs: dict[str, Any]
-) -> _errors.ArgumentValueError:
+) -> errors.ArgumentValueError:
     names = positional_of(function)
     word = names[position] if -len(names) <= position < len(names) else None
     if word in kwargs:
-        return _errors.ArgumentValueError(
+        return errors.ArgumentValueError(
             f"{name}: argnums counts the arguments that are given by position, {given} here, but {position} is {word}, "
             f"which came by name. Give it by position"
         )
-    return _errors.ArgumentValueError(
+    return errors.ArgumentValueError(
         f"{name}: argnums must name arguments that are given by position, {given} here, not {position}"
     )
 
 
 def _with_arrays(value: Any) -> Any:
     """`value` with its Python numbers as Arrays."""
-    return asarray(value) if type(value) in _dispatch.SCALARS else _nested.mapped(value, _with_arrays)
+    return asarray(value) if type(value) in dispatch.SCALARS else nested.mapped(value, _with_arrays)
 
 
 @clear_about_leaks("stop_gradient")
@@ -239,9 +240,9 @@ def stop_gradient(x: T, /) -> T:
     """
     array = leaf_of_argument(x)
     if array is None:
-        return _nested.mapped(x, stop_gradient)  # type: ignore[no-any-return]  # of the class that came
+        return nested.mapped(x, stop_gradient)  # type: ignore[no-any-return]  # of the class that came
     home = home_of("stop_gradient", [array])
-    native = _dispatch.brought(array, home, "stop_gradient")
+    native = dispatch.brought(array, home, "stop_gradient")
     if home.backend.has_hook("stop_gradient"):
         native = home.stop_gradient(native)
-    return _dispatch.wrap(native, home)  # type: ignore[return-value]  # an Array came, or an array of a library
+    return dispatch.wrap(native, home)  # type: ignore[return-value]  # an Array came, or an array of a library

@@ -7,12 +7,14 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from anyarray import _choice, _diagnosis, _dispatch, _dtypes
-from anyarray._backend import Home, Native
-from anyarray._choice import Choice
+from anyarray._base import dtypes
+from anyarray._call import diagnosis, dispatch
+from anyarray._choice import choice
+from anyarray._choice.choice import Choice
+from anyarray._registry.home import Home, Native
 
-USUAL: Final = _dtypes.STANDARD_DEFAULTS
-set_choice: Final = _choice.context_variable.set
+USUAL: Final = dtypes.STANDARD_DEFAULTS
+set_choice: Final = choice.context_variable.set
 RESERVED: Final = {
     "own_",
     "first_",
@@ -52,12 +54,12 @@ class Own:
     """A function that makes another such object, and its arguments."""
 
     def __init__(self) -> None:
-        self.auto = _choice.BY_COST
-        self.changes = _dtypes._changes
-        self.current = _choice.current
-        self.defaults = _dtypes.defaults
-        self.explain = functools.partial(_diagnosis.diagnose_leak, function="jit")
-        self.new = _dispatch.scope["new"]
+        self.auto = choice.BY_COST
+        self.changes = dtypes._changes
+        self.current = choice.current
+        self.defaults = dtypes.defaults
+        self.explain = functools.partial(diagnosis.diagnose_leak, function="jit")
+        self.new = dispatch.scope["new"]
         self.others = (AttributeError, KeyError, TypeError)
         self.set = set_choice
         self.usual = USUAL
@@ -96,9 +98,9 @@ def given_names(count: int) -> list[str]:
 def entrance_text(function: Callable[..., Any], names: Sequence[str]) -> str:
     """The text of the entrance: the fast path for Arrays on one home.
 
-    It is as in `_dispatch`; the rest is slow. Between two computations each look at something takes several times what
-    it takes in a loop, so it looks at little: what has no home is no Array. Least of all where an executable looks at
-    everything else, and refuses. If it raises RuntimeError it was running, and is not run again. Where nothing is
+    It is as in `_call.dispatch`; the rest is slow. Between two computations each look at something takes several times
+    what it takes in a loop, so it looks at little: what has no home is no Array. Least of all where an executable looks
+    at everything else, and refuses. If it raises RuntimeError it was running, and is not run again. Where nothing is
     compiled the function itself is called, with Arrays of its own.
     """
     bare = [p.replace(annotation=p.empty, default=p.empty) for p in inspect.signature(function).parameters.values()]

@@ -11,14 +11,18 @@ from collections.abc import Callable, Iterable, Sequence
 from types import CodeType
 from typing import Any, Final, NamedTuple, overload
 
-from anyarray import _backend, _choice, _dispatch, _dtypes, _errors, _nested
-from anyarray._array import Array
-from anyarray._automatic import Decision
-from anyarray._backend import Backend, Home, Native
-from anyarray._choice import Choice
-from anyarray._nested import LEAF, Static, Structure
-from anyarray._whole import WholeFunction
-from anyarray.interop import name_of, standing_for
+from anyarray._array.array import Array
+from anyarray._base import dtypes, errors, nested
+from anyarray._base.functions import name_of, standing_for
+from anyarray._base.nested import LEAF, Static, Structure
+from anyarray._call import dispatch
+from anyarray._choice import choice as _choice
+from anyarray._choice.automatic import Decision
+from anyarray._choice.choice import Choice
+from anyarray._choice.whole_functions import WholeFunction
+from anyarray._registry import registry
+from anyarray._registry.home import Home, Native
+from anyarray._registry.registry import Backend
 from anyarray.transforms._call import (
     P,
     R,
@@ -140,9 +144,9 @@ class _Compiled:
         `natives` are what stands for native arrays there.
         """
         arrays: list[Array] = []
-        result = _nested.flattened(run_on(self._function, self._home, self._structure, natives), arrays, leaf)
+        result = nested.flattened(run_on(self._function, self._home, self._structure, natives), arrays, leaf)
         self._results[self._signature(natives)] = result
-        found = [_dispatch.brought(one, self._home, "jit") for one in arrays]
+        found = [dispatch.brought(one, self._home, "jit") for one in arrays]
         return (found[0], True) if result is LEAF else (found, False)
 
     def _signature(self, natives: Sequence[Native]) -> tuple[Any, ...]:
@@ -152,9 +156,9 @@ class _Compiled:
     def __call__(self, natives: Sequence[Native], home: Home) -> Any:
         found = self._executable.native(*natives)
         if self.giving_one is not None:
-            return _dispatch.wrap(found, home)
+            return dispatch.wrap(found, home)
         structure = self._results[self._signature(natives)]
-        return _nested.rebuilt(structure, wrapped_on([found] if structure is LEAF else found, home))
+        return nested.rebuilt(structure, wrapped_on([found] if structure is LEAF else found, home))
 
 
 def _is_hashable(structure: Structure) -> bool:
@@ -184,7 +188,7 @@ class _Jit:
         self._positional = positional_of(function)
         unknown = [one for one in static if one not in (*self._positional, *keywords_of(function))]
         if unknown:
-            raise _errors.ArgumentValueError(
+            raise errors.ArgumentValueError(
                 f"jit: static_argnames must name parameters of {name_of(function)}, not {unknown[0]!r}"
             )
         self._static = frozenset(static)
@@ -206,7 +210,7 @@ class _Jit:
         """Homes of backends that compile nothing, as they are met, and what is chosen while the function runs there."""
         self._resting: dict[Any, WholeFunction] = {}
         """What the automatic choice decided about for the last time, by home and kind of the arguments."""
-        self._opaque: set[type] = {*_dispatch.SCALARS, str, type(None)}
+        self._opaque: set[type] = {*dispatch.SCALARS, str, type(None)}
         """Classes of arguments, as they are met there, that hold no Arrays."""
         own = self.own = Own()
         own.made = (_own_of, (function, static))
@@ -240,7 +244,7 @@ class _Jit:
             if bare is not None:
                 return self._as_it_is(bare, args, kwargs)
         arrays: list[Array] = []
-        structure = _nested.flattened(self._with_static(args, kwargs), arrays, leaf_of_argument)
+        structure = nested.flattened(self._with_static(args, kwargs), arrays, leaf_of_argument)
         known = None if self._is_plain(args, kwargs) else self._known_for(structure, arrays)
         if known is not None:
             try:
@@ -302,7 +306,7 @@ class _Jit:
 
         None unless the arrays are all on that home.
         """
-        if not arrays or _dtypes.defaults() is not USUAL:
+        if not arrays or dtypes.defaults() is not USUAL:
             return None
         home = arrays[0]._home
         chosen = _choice.current().backend
@@ -326,11 +330,11 @@ class _Jit:
         arrays: Sequence[Array],
     ) -> Any:
         """The result on a home, to which the arrays are brought."""
-        natives = [_dispatch.brought(one, home, "jit") for one in arrays]
+        natives = [dispatch.brought(one, home, "jit") for one in arrays]
         if not home.backend.has_hook("jit"):
             self._note_bare(home, [*args, *kwargs.values()])
             return run_on(self._function, home, structure, natives)
-        defaults = _dtypes.defaults()
+        defaults = dtypes.defaults()
         key = (home.backend, structure, *defaults.values())
         try:
             compiled = self._compiled.get(key)
@@ -371,7 +375,7 @@ class _Jit:
         is_timed = whole is not None and not whole.is_settled(name)
         if is_timed or _choice.is_recorded():
             results: list[Array] = []
-            _nested.flattened(result, results, leaf)
+            nested.flattened(result, results, leaf)
             for one in results:
                 one._home.synchronize(one._native)
         if whole is not None and is_timed:
@@ -397,8 +401,8 @@ class _Jit:
             self._fast[home] = None
             self._bare[home] = Choice(backend)
         for one in arguments:
-            is_container = type(one) is Array or _nested.opened(one) is not None
-            if not is_container and _backend.backend_of_native(one) is None:
+            is_container = type(one) is Array or nested.opened(one) is not None
+            if not is_container and registry.backend_of_native(one) is None:
                 self._opaque.add(type(one))
 
     def _bare_home(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Home | None:
@@ -439,7 +443,7 @@ class _Jit:
 
         It may write to its arguments as in a trace.
         """
-        wrap = _dispatch.wrap
+        wrap = dispatch.wrap
         args = tuple([wrap(one._native, home) if type(one) is Array else one for one in args])
         if kwargs:
             kwargs = {name: wrap(one._native, home) if type(one) is Array else one for name, one in kwargs.items()}
@@ -470,7 +474,7 @@ class _Jit:
         else:
             self._fast[home] = run
             self.own.lead(home, run)
-        return _dispatch.wrap(found, home)
+        return dispatch.wrap(found, home)
 
     def _with_static(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The arguments, those that count by value marked."""
@@ -483,17 +487,17 @@ class _Jit:
             {name: Static(one) if name in static else one for name, one in kwargs.items()},
         )
 
-    def _unhashable(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _errors.ArgumentTypeError:
+    def _unhashable(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> errors.ArgumentTypeError:
         names = [*self._positional, *[f"argument {i}" for i in range(len(self._positional), len(args))]]
         name, value = "an argument", None
         for name, value in [*zip(names, args, strict=False), *kwargs.items()]:
             if name in self._static:
                 if not _is_hashable(Static(value)):
                     break
-            elif not _is_hashable(_nested.flattened(value, [], leaf)):
+            elif not _is_hashable(nested.flattened(value, [], leaf)):
                 value = _unhashable_part(value)
                 break
-        return _errors.ArgumentTypeError(
+        return errors.ArgumentTypeError(
             f"jit: {name} of {name_of(self._function)} must be made of Arrays and hashable values, "
             f"but holds {type(value).__name__}. Pass a tuple, or a frozen dataclass"
         )
@@ -508,8 +512,8 @@ def _code(source: str, filename: str) -> CodeType:
 
 def _unhashable_part(value: Any) -> Any:
     """The innermost part of `value` whose structure cannot be hashed."""
-    for part in (_nested.opened(value) or (None, ()))[1]:
-        if not _is_hashable(_nested.flattened(part, [], leaf)):
+    for part in (nested.opened(value) or (None, ()))[1]:
+        if not _is_hashable(nested.flattened(part, [], leaf)):
             return _unhashable_part(part)
     return value
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias, cast
 
-from anyarray import _batching, _dispatch, _errors, _nested
-from anyarray._backend import Home, Native
-from anyarray._nested import LEAF, Static, Structure
-from anyarray.interop import standing_for
+from anyarray._base import errors, nested
+from anyarray._base.functions import standing_for
+from anyarray._base.nested import LEAF, Static, Structure
+from anyarray._call import batching, dispatch
+from anyarray._registry.home import Home, Native
 from anyarray.transforms._call import Call, P, R, check, clear_about_leaks
 
 Axes: TypeAlias = "int | Sequence[Axes] | dict[str, Axes] | None"
@@ -36,7 +37,7 @@ def vmap(f: Callable[P, R], /, in_axes: Axes = 0, out_axes: Axes = 0) -> Callabl
     def mapped(*args: P.args, **kwargs: P.kwargs) -> Any:
         call = Call("vmap", f, args, kwargs)
         has_own = call.home.backend.has_hook("vmap")
-        home = call.home if has_own else _batching.home_inside(call.home)
+        home = call.home if has_own else batching.home_inside(call.home)
         axes = _axes_of_arguments(call, in_axes)
         chosen = [i for i, axis in enumerate(axes) if axis is not None]
         length = _length(call, axes)
@@ -51,7 +52,7 @@ def vmap(f: Callable[P, R], /, in_axes: Axes = 0, out_axes: Axes = 0) -> Callabl
         found = home.vmap(values, xs) if has_own else _at_once(values, xs, length or 0, home)
         places = _axes("out_axes", out_axes, structure)
         if None in places:
-            raise _errors.ArgumentValueError("vmap: out_axes must be made of integers, not None")
+            raise errors.ArgumentValueError("vmap: out_axes must be made of integers, not None")
         return call.wrapped(structure, [_moved(y, 0, place, home) for y, place in zip(found, places, strict=True)])
 
     return mapped
@@ -68,19 +69,19 @@ def _axes(name: str, axes: Any, structure: Structure) -> list[int | None]:
 
     `axes` is one for all, or has the parts of the structure.
     """
-    axes = _dispatch.plain(axes)
+    axes = dispatch.plain(axes)
     if axes is None or type(axes) is int:
-        return [axes] * len(_nested.labels(structure, ""))
-    content = _nested.opened(axes)
+        return [axes] * len(nested.labels(structure, ""))
+    content = nested.opened(axes)
     if type(structure) is Static and content is not None:
         return []
     if content is None or structure is LEAF:
         wanted = "an integer or None" if structure is LEAF else "made of integers and None"
-        raise _errors.ArgumentTypeError(f"vmap: {name} must be {wanted} there, not {type(axes).__name__}")
+        raise errors.ArgumentTypeError(f"vmap: {name} must be {wanted} there, not {type(axes).__name__}")
     keys, parts = content[0], list(content[1])
     _, wanted_keys, wanted_parts = cast(tuple[Any, Any, Any], structure)
     if (keys is None) != (wanted_keys is None) or len(parts) != len(wanted_parts):
-        raise _errors.ArgumentValueError(
+        raise errors.ArgumentValueError(
             f"vmap: {name} must have the structure of what it is for, {len(wanted_parts)} parts, not {len(parts)}"
         )
     if keys is not None:
@@ -96,15 +97,15 @@ def _length(call: Call, axes: Sequence[int | None]) -> int | None:
         if axis is not None:
             shape = call.home.shape_of(native)
             if not -len(shape) <= axis < len(shape):
-                raise _errors.no_such_axis("vmap", axis, len(shape))
+                raise errors.no_such_axis("vmap", axis, len(shape))
             lengths[label] = shape[axis]
     if not lengths:
-        raise _errors.ArgumentValueError("vmap: in_axes must map an axis of some Array, but there is none to map")
+        raise errors.ArgumentValueError("vmap: in_axes must map an axis of some Array, but there is none to map")
     known = {label: length for label, length in lengths.items() if length is not None}
     first = next(iter(known), None)
     for label, length in known.items():
         if first is not None and length != known[first]:
-            raise _errors.ArgumentValueError(
+            raise errors.ArgumentValueError(
                 f"vmap: the mapped axes must have one length, but that of {first} is {known[first]} and that of "
                 f"{label} is {length}. Leave one as it is: in_axes=(0, None)"
             )
@@ -120,16 +121,16 @@ def _at_once(function: Callable[..., list[Native]], xs: Sequence[Native], length
 
     It takes all elements in one batch if that goes, else one after the other.
     """
-    batch = _batching.Batch(home, length)
+    batch = batching.Batch(home, length)
     found: list[Native] = []
     try:
         with batch.open():
-            found += map(batch.stack_of, function(*[_batching.Batched(batch, x) for x in xs]))
+            found += map(batch.stack_of, function(*[batching.Batched(batch, x) for x in xs]))
     except Exception:  # noqa: BLE001 - if it is not the batch's fault, an element raises it, and says it better
         batch.is_refused = True
     if batch.is_refused:
         return _one_by_one(function, xs, length, home)
-    return [_dispatch.unshared(one, xs, home) for one in found]  # a view of what was handed in, else
+    return [dispatch.unshared(one, xs, home) for one in found]  # a view of what was handed in, else
 
 
 def _one_by_one(function: Callable[..., list[Native]], xs: Sequence[Native], length: int, home: Home) -> list[Native]:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import anyarray as xp
-from anyarray import _backend
+from anyarray._registry import libraries, registry
 from anyarray.backends import _composed
 
 NAME = "bare"
@@ -33,10 +33,12 @@ def bare(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     module.namespace = Bare()  # type: ignore[attr-defined]  # a backend's module
     module.ARRAY_TYPES = (type(array_api_strict.asarray(0)),)  # type: ignore[attr-defined]  # a backend's module
     monkeypatch.setitem(sys.modules, "bare_backend", module)
-    monkeypatch.setitem(_backend.LIBRARIES, NAME, _backend.Library(NAME, "bare_backend", "array_api_strict", ("cpu",)))
+    monkeypatch.setitem(
+        libraries.LIBRARIES, NAME, libraries.Library(NAME, "bare_backend", "array_api_strict", ("cpu",))
+    )
     with xp.backend(NAME):
         yield
-    for kept in (_backend._loaded, _backend._backends):
+    for kept in (registry._loaded, registry._backends):
         kept.pop(NAME, None)
 
 

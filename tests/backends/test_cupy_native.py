@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import anyarray as xp
-from anyarray import _backend
+from anyarray._registry import home
 
 pytest.importorskip("cupy")
 functions: Any = importlib.import_module("anyarray.backends.cupy")
@@ -26,7 +26,7 @@ HOOKS = {"from_dlpack"}
 
 OWN = [
     name
-    for name in _backend.declared
+    for name in home.declared
     if name not in HOOKS and callable(vars(functions).get(name)) and standard(name) is not None
 ]
 

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.interpreters.partial_eval import DynamicJaxprTracer
 
-from anyarray import _memory
+from anyarray._memory import alignment
 from anyarray.backends.jax._kernel import NATIVE, Native
 
 __all__ = [
@@ -116,7 +116,7 @@ def from_numpy(a: np.ndarray[Any, Any], device: Any) -> Native:
     """A copy of `a`, in its dtype, on `device`."""
     # JAX reads its source later, in another thread, and may keep it as the array's own memory; `copy=True` and
     # `may_alias=False` do not change that. So it is given a copy that nobody else can write to, and that it can keep.
-    return lent(_memory.copied(a), device)
+    return lent(alignment.copied(a), device)
 
 
 def lent(a: np.ndarray[Any, Any], device: Any) -> Native:

@@ -14,7 +14,7 @@ import jax
 import numpy as np
 from jax import lax
 
-from anyarray._errors import UnsupportedError
+from anyarray._base.errors import UnsupportedError
 from anyarray.backends.jax._hooks import device_of, is_traced, lent, to_numpy
 from anyarray.backends.jax._kernel import Native, compiled
 

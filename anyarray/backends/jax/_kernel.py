@@ -12,12 +12,12 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from anyarray import _dtypes
+from anyarray._base import dtypes
 
 Native = Any
 """A jax.Array or a tracer."""
 Axes = int | tuple[int, ...] | None
-NATIVE: Final = {name: jnp.dtype(name) for name in _dtypes.KNOWN}
+NATIVE: Final = {name: jnp.dtype(name) for name in dtypes.KNOWN}
 HIGHEST: Final = lax.Precision.HIGHEST
 
 
@@ -68,7 +68,7 @@ def _require_memory(result: Any) -> None:
 
 def kind_of(x: Native) -> str:
     """The letter of the kind of dtype: b, i, u, f or c."""
-    return _dtypes.KNOWN[x.dtype.name].kind
+    return dtypes.KNOWN[x.dtype.name].kind
 
 
 def require_kinds(kinds: str, *arrays: Native) -> None:
@@ -102,7 +102,7 @@ def truth(x: Native) -> Native:
 
 def promoted(*arrays: Native) -> tuple[Native, ...]:
     """`arrays` in the dtype that they promote to."""
-    name = _dtypes.result_name(*(x.dtype.name for x in arrays))
+    name = dtypes.result_name(*(x.dtype.name for x in arrays))
     return tuple(cast(x, name) for x in arrays)
 
 
@@ -134,10 +134,9 @@ def floating(function: Callable[..., Native], kinds: str = "biufc") -> Any:
         names = [x.dtype.name for x in arrays]
         arrays = promoted(*arrays)
         require_kinds(kinds, arrays[0])
-        if kind_of(arrays[0]) in "biu":  # each its own float, as in NumPy: of int8 and uint8 it is float16
-            name = _dtypes.result_name(*map(_dtypes.floating, names))
-        else:
-            name = arrays[0].dtype.name
+        # Each integer becomes its own float, as in NumPy: of int8 and uint8 it is float16.
+        is_integer = kind_of(arrays[0]) in "biu"
+        name = dtypes.result_name(*map(dtypes.floating, names)) if is_integer else arrays[0].dtype.name
         return function(*(cast(x, name) for x in arrays))
 
     body.__name__ = function.__name__

@@ -8,7 +8,7 @@ from typing import Any
 import jax
 from jax import lax
 
-from anyarray._errors import UnsupportedError
+from anyarray._base.errors import UnsupportedError
 from anyarray.backends.jax._kernel import Native
 from anyarray.backends.jax._scope import scoped
 

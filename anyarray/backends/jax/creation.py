@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from anyarray import _dtypes
+from anyarray._base import dtypes
 from anyarray.backends.jax._hooks import placed
 from anyarray.backends.jax._kernel import Native, compiled, in_dtype, kind_of
 
@@ -147,7 +147,7 @@ def _line(start: Native, stop: Native, step: Native, *, num: int, endpoint: bool
     line = start + _multiples(step, num)
     if endpoint and num > 1:
         line = jnp.where(lax.iota(jnp.int64, num) == num - 1, stop, line)
-    if _dtypes.KNOWN[dtype.name].kind in "iu":
+    if dtypes.KNOWN[dtype.name].kind in "iu":
         line = lax.floor(line)
     return lax.convert_element_type(line, dtype)
 

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from anyarray._errors import ArgumentValueError
+from anyarray._base.errors import ArgumentValueError
 from anyarray.backends import numpy as on_numpy
 from anyarray.backends.jax._host import data_dependent
 from anyarray.backends.jax._kernel import Axes, Native, compiled, promoted, require_kinds

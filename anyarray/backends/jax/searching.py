@@ -111,7 +111,7 @@ def _searchsorted(x1: Native, x2: Native, sorter: Native | None, *, side: str) -
 
 
 def searchsorted(x1: Native, x2: Native, /, *, side: str = "left", sorter: Native | None = None) -> Native:
-    # Which jnp does not ask. The sentence is that of `_diagnosis`.
+    # Which jnp does not ask. The sentence is that of `_call.diagnosis`.
     if sorter is not None and (sorter.shape != x1.shape or any(not 0 <= index < x1.size for index in extremes(sorter))):
         raise ValueError("sorter does not fit")
     return _searchsorted(x1, x2, sorter, side=side)

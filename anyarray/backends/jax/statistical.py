@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from anyarray import _dtypes
+from anyarray._base import dtypes
 from anyarray.backends import numpy as on_numpy
 from anyarray.backends.jax._host import sooner
 from anyarray.backends.jax._kernel import (
@@ -33,7 +33,7 @@ __all__ = ["cumulative_prod", "cumulative_sum", "max", "mean", "min", "prod", "s
 
 def total_dtype(x: Native, dtype: Any) -> Any:
     """The dtype of a sum or product over `x`."""
-    return dtype or NATIVE[_dtypes.summed(x.dtype.name)]
+    return dtype or NATIVE[dtypes.summed(x.dtype.name)]
 
 
 _LONG: Final = 1 << 15

@@ -35,7 +35,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from anyarray import _memory
+from anyarray._memory import alignment
 from anyarray.backends.tensorflow._kernel import NATIVE, EagerTensor, Tensor, bitcast, lasting, op, shape_of
 from anyarray.backends.tensorflow._loading import chatter_held_back, tf
 
@@ -136,7 +136,7 @@ def from_numpy(a: npt.NDArray[Any], device: str) -> Tensor:
         raise TypeError(f"from_numpy: a must have one of the dtypes {', '.join(NATIVE)}, not {a.dtype}")
     if device == _HOST and a.dtype.num in _READ_IN_PLACE:
         # `tf.constant` takes 8 us and, for a large array, twice as long as NumPy takes to copy it.
-        return _from_dlpack(_memory.copied(a).__dlpack__())
+        return _from_dlpack(alignment.copied(a).__dlpack__())
     with tf.init_scope(), tf.device(device):
         return tf.constant(a)
 

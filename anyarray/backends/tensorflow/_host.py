@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import tensorflow as tf
 
-from anyarray import _memory
+from anyarray._memory import alignment
 from anyarray.backends.tensorflow._kernel import NATIVE, EagerTensor, Tensor, may_be_differentiated
 
 _BFLOAT16: Final = NATIVE["bfloat16"]
@@ -124,7 +124,7 @@ def sooner_unless_differentiated(
             dtype = arrays[0].dtype
             if dtype.kind == "f" and dtype.itemsize > 2 and all(a.dtype is dtype for a in arrays):
                 shape = np.broadcast_shapes(*[a.shape for a in arrays])
-                out = _memory.allocated(np.empty, shape, dtype, math.prod(shape) * dtype.itemsize)
+                out = alignment.allocated(np.empty, shape, dtype, math.prod(shape) * dtype.itemsize)
                 with np.errstate(all="ignore"):
                     on_numpy(*arrays, out=out)
                 return from_host(out, xs[0])

@@ -16,7 +16,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from anyarray import _dtypes, _errors
+from anyarray._base import dtypes, errors
 from anyarray.backends.tensorflow._loading import tf
 
 Tensor = Any
@@ -46,13 +46,13 @@ def undocumented(module: str, name: str) -> Any:
         return None
 
 
-NATIVE: Final[dict[str, Any]] = {name: tf.as_dtype(name) for name in _dtypes.KNOWN}
+NATIVE: Final[dict[str, Any]] = {name: tf.as_dtype(name) for name in dtypes.KNOWN}
 """TensorFlow's dtype by the standard's name."""
 
 NAME: Final[dict[Any, str]] = {native: name for name, native in NATIVE.items()}
 """The standard's name by TensorFlow's dtype."""
 
-_KIND: Final = {native: _dtypes.KNOWN[name].kind for name, native in NATIVE.items()}
+_KIND: Final = {native: dtypes.KNOWN[name].kind for name, native in NATIVE.items()}
 _BOOL: Final = NATIVE["bool"]
 _UINT8: Final = NATIVE["uint8"]
 _FLOAT32: Final = NATIVE["float32"]
@@ -100,7 +100,7 @@ def constant(values: Any, name: str = "int32") -> Tensor:
     It is valid eagerly and in every graph. It lives in the memory of the CPU, where shapes and axes are read, whatever
     the device of the call.
     """
-    return lasting(np.asarray(values, _dtypes.KNOWN[name].dtype), "/device:CPU:0")
+    return lasting(np.asarray(values, dtypes.KNOWN[name].dtype), "/device:CPU:0")
 
 
 def lasting(values: npt.NDArray[Any], device: str) -> Tensor:
@@ -228,13 +228,13 @@ def bitcast(x: Tensor, name: str) -> Tensor:
 
 def promoted(*xs: Tensor) -> list[Tensor]:
     """`xs`, all cast to the dtype that they promote to."""
-    name = _dtypes.result_name(*[NAME[x.dtype] for x in xs])
+    name = dtypes.result_name(*[NAME[x.dtype] for x in xs])
     return [cast(x, name) for x in xs]
 
 
 def floated(x: Tensor) -> Tensor:
     """`x` in the dtype in which a floating-point function takes it."""
-    return cast(x, _dtypes.floating(NAME[x.dtype]))
+    return cast(x, dtypes.floating(NAME[x.dtype]))
 
 
 def shape_of(x: Tensor) -> tuple[int | None, ...]:
@@ -242,7 +242,7 @@ def shape_of(x: Tensor) -> tuple[int | None, ...]:
     try:
         return tuple(x.shape.as_list())
     except ValueError as error:
-        raise _errors.TransferError(
+        raise errors.TransferError(
             "shape: a trace of TensorFlow does not know how many axes this array has. Give tf.function an "
             "input_signature with them, as tf.TensorSpec([None, None], dtype), or tell it first: tensor.set_shape(...)"
         ) from error

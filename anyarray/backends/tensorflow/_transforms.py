@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from typing import Any, Final
 
-from anyarray._errors import ArgumentIndexError, ArgumentValueError, LinAlgError, UnsupportedError
+from anyarray._base.errors import ArgumentIndexError, ArgumentValueError, LinAlgError, UnsupportedError
 from anyarray.backends.tensorflow._derivatives import is_for_xla, is_mapped
 from anyarray.backends.tensorflow._host import is_on_host
 from anyarray.backends.tensorflow._kernel import (

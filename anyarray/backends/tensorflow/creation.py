@@ -28,7 +28,7 @@ from typing import Any, Final, Literal
 import numpy as np
 import numpy.typing as npt
 
-from anyarray import _dtypes
+from anyarray._base import dtypes
 from anyarray.backends.tensorflow._host import tensor
 from anyarray.backends.tensorflow._kernel import NAME, Tensor, cast, constant, name_of, op, shape_of
 from anyarray.backends.tensorflow._loading import tf
@@ -136,7 +136,7 @@ def arange(
     bounds = (start, stop, step)
     is_exact = all(isinstance(b, int) and abs(b) <= _MAX_INT64 for b in bounds)
     name = NAME[dtype]
-    kind = _dtypes.KNOWN[name].kind
+    kind = dtypes.KNOWN[name].kind
     if (stop - start) / step > _SMALL:
         if kind == "f":
             # NumPy's step too is the difference of the first two values.
@@ -152,7 +152,7 @@ def linspace(
     start: complex, stop: complex, /, num: int, *, dtype: Any, device: str | None = None, endpoint: bool = True
 ) -> Tensor:
     name = NAME[dtype]
-    kind = _dtypes.KNOWN[name].kind
+    kind = dtypes.KNOWN[name].kind
     if kind not in "fc":
         return _made(np.linspace(start, stop, num, endpoint=endpoint, dtype=dtype.as_numpy_dtype), device)
     number: Any = np.float64 if kind == "f" else np.complex128  # which divide complex numbers as NumPy's linspace

@@ -6,7 +6,7 @@ __all__ = ["astype"]
 
 from typing import Any, Final
 
-from anyarray import _dtypes
+from anyarray._base import dtypes
 from anyarray.backends.tensorflow._kernel import NAME, Tensor, cast, constant, is_complex, kind_of, name_of, op
 
 _WIDER: Final = {"int8": "int32", "int16": "int32", "uint8": "int32", "uint16": "int32", "uint32": "int64"}
@@ -22,7 +22,7 @@ def astype(x: Tensor, dtype: Any, /, *, copy: bool = True) -> Tensor:
     """
     name = NAME[dtype]
     if is_complex(x):
-        kind = _dtypes.KNOWN[name].kind
+        kind = dtypes.KNOWN[name].kind
         if kind == "b":
             return _not_equal(x, constant(0, name_of(x)))
         if kind != "c":

@@ -89,7 +89,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from anyarray import _dtypes
+from anyarray._base import dtypes
 from anyarray.backends import numpy as on_numpy
 from anyarray.backends.tensorflow._derivatives import halved_at_ties, power
 from anyarray.backends.tensorflow._host import (
@@ -133,9 +133,9 @@ _FLOAT64: Final = NATIVE["float64"]
 _PART: Final = {NATIVE["complex64"]: NATIVE["float32"], NATIVE["complex128"]: NATIVE["float64"]}
 """The dtype of the real and the imaginary part, by complex dtype."""
 _WHOLE: Final = {part: whole for whole, part in _PART.items()}
-_BITS: Final = {NATIVE[d.name]: f"int{8 * d.itemsize}" for d in _dtypes.KNOWN.values() if d.kind == "f"}
+_BITS: Final = {NATIVE[d.name]: f"int{8 * d.itemsize}" for d in dtypes.KNOWN.values() if d.kind == "f"}
 """The integer dtype of the same size, by floating dtype."""
-_WIDTH: Final = {NATIVE[d.name]: 8 * d.itemsize for d in _dtypes.KNOWN.values() if d.kind in "iu"}
+_WIDTH: Final = {NATIVE[d.name]: 8 * d.itemsize for d in dtypes.KNOWN.values() if d.kind in "iu"}
 """Bits, by integer dtype."""
 _NAN: Final = complex(math.nan, math.nan)  # one object: the cache of constants would not know another again
 _HALVES: Final = frozenset({"float16", "bfloat16"})

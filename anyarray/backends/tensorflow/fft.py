@@ -30,7 +30,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from anyarray import _dtypes, _errors
+from anyarray._base import dtypes, errors
 from anyarray.backends.tensorflow._host import is_on_host
 from anyarray.backends.tensorflow._kernel import (
     NAME,
@@ -74,12 +74,12 @@ def _exponent(function: str, norm: str) -> float:
     The op for the inverse brings n ** -1.
     """
     if norm not in _EXPONENT:
-        raise _errors.ArgumentValueError(f"{function}: norm must be one of {', '.join(_EXPONENT)}, not {norm!r}")
+        raise errors.ArgumentValueError(f"{function}: norm must be one of {', '.join(_EXPONENT)}, not {norm!r}")
     return _EXPONENT[norm]
 
 
 _COMPLEX: Final = {
-    native: NATIVE[_dtypes.promoted(name, "complex64") if _dtypes.KNOWN[name].kind in "fc" else "complex128"]
+    native: NATIVE[dtypes.promoted(name, "complex64") if dtypes.KNOWN[name].kind in "fc" else "complex128"]
     for name, native in NATIVE.items()
 }
 """Dtype in which an array is transformed, by dtype."""
@@ -91,7 +91,7 @@ def _as_complex(x: Tensor) -> Tensor:
 
 def _as_real(function: str, x: Tensor) -> Tensor:
     if is_complex(x):
-        raise _errors.dtype_not_allowed(function, "x", "real floating-point", name_of(x))
+        raise errors.dtype_not_allowed(function, "x", "real floating-point", name_of(x))
     return cast(x, _REAL[_COMPLEX[x.dtype]])
 
 
@@ -133,7 +133,7 @@ def _along(
     elif isinstance(n, int) and n > 0:
         x = _resized(x, n // 2 + 1 if is_half else n)
     if isinstance(n, int) and n < 1:
-        raise _errors.ArgumentValueError(f"{function}: n must be positive, but is {n}")
+        raise errors.ArgumentValueError(f"{function}: n must be positive, but is {n}")
     y = transform(x, n)
     if exponent:
         factor = n**exponent if isinstance(n, int) else cast(n, "float64") ** exponent
@@ -196,7 +196,7 @@ def _plan(
     if s is None:
         return [(axis, None) for axis in axes]
     if len(s) != len(axes):
-        raise _errors.ArgumentValueError(f"{function}: s and axes must be equally long, not {len(s)} and {len(axes)}")
+        raise errors.ArgumentValueError(f"{function}: s and axes must be equally long, not {len(s)} and {len(axes)}")
     return [(axis, lengths(x)[axis] if n == -1 else n) for axis, n in zip(axes, s, strict=True)]
 
 

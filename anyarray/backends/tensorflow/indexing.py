@@ -18,7 +18,8 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from anyarray import _dtypes, _memory
+from anyarray._base import dtypes
+from anyarray._memory import alignment
 from anyarray.backends import numpy as on_numpy
 from anyarray.backends.tensorflow._derivatives import is_for_xla, written, written_last
 from anyarray.backends.tensorflow._host import FEW, from_host, is_eager, is_on_host, on_host, raw
@@ -340,7 +341,7 @@ def _chosen(x: Tensor, index: Tensor, axis: int, batched: int = 0) -> Tensor:
 @functools.cache
 def _nothing(name: str) -> Any:
     """What stands for an element that there is not, as on JAX."""
-    kind = _dtypes.KNOWN[name].kind
+    kind = dtypes.KNOWN[name].kind
     if kind in "iu":
         limits = np.iinfo(name)
         return limits.min if kind == "i" else limits.max
@@ -454,7 +455,7 @@ def setitem(x: Tensor, key: Any, value: Tensor, exclusive: bool) -> Tensor:
 
 def _written_on_host(x: Tensor, key: Any, value: Tensor) -> Tensor:
     """A copy of `x` to which NumPy has written."""
-    changed = _memory.copied(raw(x))
+    changed = alignment.copied(raw(x))
     return from_host(on_numpy.setitem(changed, _on_host(key), raw(value), True), x)
 
 
@@ -462,7 +463,7 @@ def _on_host(key: Any) -> Any:
     """A key of ints, slices and eager tensors as NumPy takes it."""
     if type(key) is int:
         return key
-    entries = [_dtypes.signed(raw(k)) if is_eager(k) else k for k in (key if type(key) is tuple else (key,))]
+    entries = [dtypes.signed(raw(k)) if is_eager(k) else k for k in (key if type(key) is tuple else (key,))]
     return entries[0] if len(entries) == 1 else tuple(entries)
 
 

@@ -40,7 +40,7 @@ from typing import Any, Final
 import ml_dtypes
 import numpy as np
 
-from anyarray import _dtypes, _errors
+from anyarray._base import dtypes, errors
 from anyarray.backends.tensorflow._derivatives import determinant, inverse_with_slope, log_determinant, lost_at_ties
 from anyarray.backends.tensorflow._host import is_on_host, on_host, sooner_unless_differentiated
 from anyarray.backends.tensorflow._kernel import (
@@ -229,7 +229,7 @@ def _scaled(x: Tensor) -> tuple[Tensor, Tensor]:
 def _eigen(function: str, x: Tensor, has_vectors: bool) -> tuple[Tensor, Tensor]:
     """Eigenvalues and, if wanted, eigenvectors, both complex."""
     _require_square(function, x)
-    native = NATIVE[_dtypes.promoted(name_of(x), "complex64")]
+    native = NATIVE[dtypes.promoted(name_of(x), "complex64")]
     x, scale = _scaled(x)
     values, vectors = _run(_eig, "Eigenvalues did not converge", x, native, has_vectors)
     return _multiply(values, cast(_squeeze(scale, [-1]), name_of(values))), vectors
@@ -249,7 +249,7 @@ def eigvals(x: Tensor, /) -> Tensor:
 def qr(x: Tensor, /, *, mode: str = "reduced") -> tuple[Tensor, Tensor]:
     _require_matrix("qr", x)
     if mode not in ("reduced", "complete"):
-        raise _errors.ArgumentValueError(f"qr: mode must be 'reduced' or 'complete', not {mode!r}")
+        raise errors.ArgumentValueError(f"qr: mode must be 'reduced' or 'complete', not {mode!r}")
     x, scale = _scaled(x)
     q, r = _qr(x, mode == "complete")
     return q, _multiply(r, scale)
@@ -430,7 +430,7 @@ def matrix_norm(x: Tensor, /, *, keepdims: bool = False, ord: float | str | None
     if ord in (1, -1, math.inf, -math.inf):
         sums = total(_modulus(x), axis=-2 if ord in (1, -1) else -1, keepdims=True)
         return (_largest if ord in (1, math.inf) else least)(sums, axis=_MATRIX, keepdims=keepdims)
-    raise _errors.ArgumentValueError(
+    raise errors.ArgumentValueError(
         f"matrix_norm: ord must be one of 1, -1, 2, -2, inf, -inf, 'fro', 'nuc', not {ord!r}"
     )
 
@@ -481,7 +481,7 @@ def trace(x: Tensor, /, *, offset: int = 0, dtype: Any = None) -> Tensor:
 
 def outer(x1: Tensor, x2: Tensor, /) -> Tensor:
     if x1.shape.rank != 1 or x2.shape.rank != 1:
-        raise _errors.ArgumentValueError(
+        raise errors.ArgumentValueError(
             f"outer: x1 and x2 must have one axis each, not {x1.shape.rank} and {x2.shape.rank}"
         )
     return multiply(_expand_dims(x1, constant(-1)), x2)
@@ -490,7 +490,7 @@ def outer(x1: Tensor, x2: Tensor, /) -> Tensor:
 def cross(x1: Tensor, x2: Tensor, /, *, axis: int = -1) -> Tensor:
     axis = common_axis("cross", x1, x2, axis)
     if x1.shape[axis] not in (3, None):
-        raise _errors.ArgumentValueError(f"cross: x1 and x2 must have length 3 along axis {axis}, not {x1.shape[axis]}")
+        raise errors.ArgumentValueError(f"cross: x1 and x2 must have length 3 along axis {axis}, not {x1.shape[axis]}")
     x1, x2 = promoted(x1, x2)
     if axis == -1 and x1.shape.as_list() == x2.shape.as_list() and not is_complex(x1):
         return _cross(x1, x2)

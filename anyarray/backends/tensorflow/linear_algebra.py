@@ -15,7 +15,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from anyarray import _errors
+from anyarray._base import errors
 from anyarray.backends.tensorflow._kernel import (
     NATIVE,
     REFUSALS,
@@ -58,7 +58,7 @@ def require_equal_lengths(function: str, x1: Tensor, x2: Tensor, axis: int) -> N
     """Raise ValueError if lengths along `axis` are known to differ."""
     n1, n2 = x1.shape[axis], x2.shape[axis]
     if n1 != n2 and None not in (n1, n2):
-        raise _errors.ArgumentValueError(
+        raise errors.ArgumentValueError(
             f"{function}: x1 and x2 must have the same length along axis {axis}, not {n1} and {n2}"
         )
 
@@ -72,7 +72,7 @@ def common_axis(function: str, x1: Tensor, x2: Tensor, axis: int) -> int:
     if axis >= 0 and x1.shape.rank == x2.shape.rank:
         axis -= rank
     if not -rank <= axis < 0:
-        raise _errors.AxisError(f"{function}: axis must be between {-rank} and -1, which both arrays have, not {axis}")
+        raise errors.AxisError(f"{function}: axis must be between {-rank} and -1, which both arrays have, not {axis}")
     require_equal_lengths(function, x1, x2, axis)
     return axis
 
@@ -155,7 +155,7 @@ def matmul(x1: Tensor, x2: Tensor, /) -> Tensor:
     if rank1 > 1 and rank2 > 1:
         return _product(x1, x2)
     if rank1 == 0 or rank2 == 0:
-        raise _errors.ArgumentValueError(
+        raise errors.ArgumentValueError(
             f"matmul: x1 and x2 must have at least one axis each, not {rank1} and {rank2}. Multiply with *"
         )
     if rank1 == rank2:
@@ -178,7 +178,7 @@ def _inner(x1: Tensor, x2: Tensor, axis: int) -> Tensor:
 def matrix_transpose(x: Tensor, /) -> Tensor:
     rank = x.shape.rank
     if rank < 2:
-        raise _errors.ArgumentValueError(f"matrix_transpose: x must have at least two axes, not {rank}")
+        raise errors.ArgumentValueError(f"matrix_transpose: x must have at least two axes, not {rank}")
     return _transpose(x, constant((*range(rank - 2), rank - 1, rank - 2)))
 
 
@@ -186,7 +186,7 @@ def tensordot(x1: Tensor, x2: Tensor, /, *, axes: int | tuple[Sequence[int], Seq
     rank1, rank2 = x1.shape.rank, x2.shape.rank
     if isinstance(axes, int):
         if not 0 <= axes <= min(rank1, rank2):
-            raise _errors.ArgumentValueError(
+            raise errors.ArgumentValueError(
                 f"tensordot: axes must be between 0 and {min(rank1, rank2)}, which both arrays have, not {axes}"
             )
         axes = range(rank1 - axes, rank1), range(axes)
@@ -195,7 +195,7 @@ def tensordot(x1: Tensor, x2: Tensor, /, *, axes: int | tuple[Sequence[int], Seq
     lengths1, lengths2 = lengths(x1), lengths(x2)
     pairs = [(lengths1[axis1], lengths2[axis2]) for axis1, axis2 in zip(axes1, axes2, strict=False)]
     if len(axes1) != len(axes2) or any(isinstance(n1, int) and isinstance(n2, int) and n1 != n2 for n1, n2 in pairs):
-        raise _errors.ArgumentValueError(
+        raise errors.ArgumentValueError(
             "tensordot: axes must pair axes of equal length, "
             f"not {axes1} of shape {x1.shape} with {axes2} of shape {x2.shape}"
         )

@@ -15,7 +15,7 @@ from typing import Final
 
 import numpy as np
 
-from anyarray import _dtypes, _errors
+from anyarray._base import dtypes, errors
 from anyarray.backends.tensorflow._host import from_host, is_on_host, on_host
 from anyarray.backends.tensorflow._kernel import (
     NATIVE,
@@ -230,7 +230,7 @@ def unstack(x: Tensor, /, *, axis: int = 0) -> tuple[Tensor, ...]:
     shape = shape_of(x)
     length = shape[axis_in(axis, len(shape))]
     if length is None:
-        raise _errors.TransferError(
+        raise errors.TransferError(
             f"unstack: axis {axis} of x has a length that its trace does not know, so that its parts cannot be told. "
             "Give tf.function an input_signature with that length, or take the whole array at once"
         )
@@ -368,7 +368,7 @@ def _repeated_positions(repeats: Tensor, x: Tensor, axis: int) -> Tensor:
     """Every position along `axis` of `x` as often as `repeats` says."""
     size = shape_of(x)[axis]
     if size is not None and is_on_host(repeats):
-        return from_host(np.repeat(np.arange(size), _dtypes.signed(on_host(repeats))), repeats)
+        return from_host(np.repeat(np.arange(size), dtypes.signed(on_host(repeats))), repeats)
     counts, length = cast(repeats, "int64"), _gather(sizes_of(x), constant((axis,)), constant(0))
     if shape_of(repeats) in ((), (1,)):  # running sums of one number end the process in XLA of TensorFlow 2.22
         count, one = _reshape(counts, constant(())), constant(1, "int64")

@@ -13,7 +13,7 @@ from typing import Any, Final, Literal
 import numpy as np
 import numpy.typing as npt
 
-from anyarray import _dtypes
+from anyarray._base import dtypes
 from anyarray.backends import _ordering
 from anyarray.backends.tensorflow._host import from_host, is_eager, is_on_host, on_host
 from anyarray.backends.tensorflow._kernel import (
@@ -139,7 +139,7 @@ def searchsorted(
     if len(shape_of(x1)) != 1:
         raise ValueError(f"searchsorted: x1 must have one axis, not {len(shape_of(x1))}")
     if is_on_host(x1) and is_on_host(x2) and (sorter is None or is_on_host(sorter)):
-        order = None if sorter is None else _dtypes.signed(on_host(sorter))
+        order = None if sorter is None else dtypes.signed(on_host(sorter))
         return from_host(_ordering.searchsorted(on_host(x1), on_host(x2), side, order), x2)
     if sorter is not None:
         if kind_of(sorter) not in "iu":

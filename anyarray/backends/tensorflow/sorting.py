@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from anyarray import _dtypes
+from anyarray._base import dtypes
 from anyarray.backends import numpy as on_numpy
 from anyarray.backends.tensorflow._host import from_host, is_on_host, on_host
 from anyarray.backends.tensorflow._kernel import (
@@ -50,7 +50,7 @@ def order_keys(x: Tensor, *, is_nan_last: bool = True) -> Tensor:
     NaN is the last of all, or the first.
     """
     name = name_of(x)
-    dtype = _dtypes.KNOWN[name]
+    dtype = dtypes.KNOWN[name]
     if dtype.kind == "b":
         return cast(x, "uint8")
     if dtype.kind != "f":

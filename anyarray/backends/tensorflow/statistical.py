@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from anyarray import _dtypes, _errors
+from anyarray._base import dtypes, errors
 from anyarray.backends import numpy as on_numpy
 from anyarray.backends.tensorflow._derivatives import product, running_product
 from anyarray.backends.tensorflow._host import from_host, is_on_host, on_host, raw
@@ -66,7 +66,7 @@ _subtract = op("Sub")
 _transpose = op("Transpose")
 
 _BOOL: Final = NATIVE["bool"]
-_SUMMED: Final = {native: NATIVE[_dtypes.summed(name)] for name, native in NATIVE.items()}
+_SUMMED: Final = {native: NATIVE[dtypes.summed(name)] for name, native in NATIVE.items()}
 """Dtype of sums and products, by dtype."""
 
 
@@ -155,7 +155,7 @@ def _cumulative(
     rank = x.shape.rank
     if axis is None:
         if rank != 1:
-            raise _errors.ArgumentValueError(f"{name}: axis must be given unless x has one axis; x has {rank}")
+            raise errors.ArgumentValueError(f"{name}: axis must be given unless x has one axis; x has {rank}")
         axis = 0
     if include:
         first = axis_in(axis, rank)
@@ -211,7 +211,7 @@ def _require_elements(function: str, shape: list[int | None], axis: Ints | None)
     """
     reduced = range(len(shape)) if axis is None else (axis,) if isinstance(axis, int) else axis
     if builtins.any(shape[i] == 0 for i in reduced):
-        raise _errors.ArgumentValueError(
+        raise errors.ArgumentValueError(
             f"{function}: x must have elements along the axis reduced; its shape is {shape}"
         )
 
@@ -239,7 +239,7 @@ min = _extreme("min", keeping_nans_along(op("Min")), op("All"))
 
 
 _AVERAGED: Final = {
-    native: NATIVE[{"f": "float32", "c": name}.get(_dtypes.KNOWN[name].kind, "float64")]
+    native: NATIVE[{"f": "float32", "c": name}.get(dtypes.KNOWN[name].kind, "float64")]
     for name, native in NATIVE.items()
     if name not in ("float32", "float64")
 }

@@ -6,7 +6,7 @@ __all__ = ["all", "any", "diff"]
 
 from typing import Final
 
-from anyarray import _errors
+from anyarray._base import errors
 from anyarray.backends.tensorflow._kernel import NATIVE, Ints, Tensor, constant, name_of, op, promoted
 from anyarray.backends.tensorflow._shapes import axes_tensor, axis_in, cut, lengths, shape_tensor
 
@@ -48,7 +48,7 @@ def diff(
     Bools differ where they are not equal, as in NumPy; a 0-d `prepend` or `append` is one element everywhere.
     """
     if n < 0:
-        raise _errors.ArgumentValueError(f"diff: n must not be negative, but is {n}")
+        raise errors.ArgumentValueError(f"diff: n must not be negative, but is {n}")
     rank = x.shape.rank
     axis = axis_in(axis, rank) - rank
     parts = [part for part in (prepend, x, append) if part is not None]

@@ -1,0 +1,1029 @@
+"""`Array`, the one array class: operators, indexing, conversion to Python.
+
+An Array is a native array and the home it lives on. It is a value: no write to one Array is ever visible in
+another, nor in a native array that the user handed in. Writing replaces the native array by one with
+the new values; the backend reuses the memory if nobody else holds it.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import sys
+from collections.abc import Iterator, Sequence
+from types import EllipsisType, ModuleType, NoneType
+from typing import Any, Final, Protocol, TypeAlias, runtime_checkable
+
+import numpy as np
+
+from anyarray._array import printing, protocols
+from anyarray._base import dtypes, errors, other_names
+from anyarray._base.dtypes import DType
+from anyarray._call import compiled, diagnosis, dispatch
+from anyarray._call.compiled import quick_own
+from anyarray._call.dispatch import operator_of
+from anyarray._choice import automatic, choice
+from anyarray._choice.accounts import Account
+from anyarray._memory import ownership, second_copies, transfer
+from anyarray._memory.second_copies import LENDABLE
+from anyarray._memory.transfer import REFUSALS, UNWATCHED, watch
+from anyarray._registry import home as _home
+from anyarray._registry import registry
+from anyarray._registry.home import Home, Native
+from anyarray._registry.registry import Backend
+
+API_VERSIONS: Final = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
+"""Versions of the standard that a caller may ask for; each contains the one before."""
+
+Scalar: TypeAlias = bool | int | float | complex
+Index: TypeAlias = "int | slice | EllipsisType | AnyArray | list[Any] | None"
+Key: TypeAlias = "Index | tuple[Index, ...]"
+Shape: TypeAlias = int | Sequence[int]
+"""What a shape may be written as; one int is that of one axis."""
+
+
+@runtime_checkable  # for beartype and the like, which check annotations
+class AnyArray(Protocol):
+    """An Array, or an array of any library, for annotations.
+
+    Those of libraries are np.ndarray, tf.Tensor, jax.Array and cupy.ndarray.
+    """
+
+    @property
+    def shape(self) -> Any:
+        """Lengths of the axes."""
+
+    @property
+    def dtype(self) -> Any:
+        """The dtype, in the library's own words."""
+
+
+class _Unmade(type):
+    """The class of Array, which users do not call.
+
+    An `__init__` of Array that raises would cost each call 40 ns.
+    """
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        raise errors.ArgumentTypeError("Array: is not made by its class. Make one: xp.asarray(...)")
+
+    def __dir__(cls) -> list[str]:
+        """The attributes that there are."""
+        return [name for name in super().__dir__() if not isinstance(cls.__dict__.get(name), other_names.Absent)]
+
+
+class Array(metaclass=_Unmade):
+    """An array of the standard, on any backend.
+
+    Made by the creation functions, never by its class. `shape`, `dtype`, `device` and the operators are those
+    of the standard; Python scalars are weak. `x[...] = v` and `x += 1` work on every backend.
+    """
+
+    __slots__ = ("__weakref__", "_account", "_home", "_native", "_second")
+
+    _native: Native
+    _home: Home
+    _second: tuple[Backend, Native] | tuple[None, str | None] | None  # see _kept; unset until a copy is kept
+    _account: Account  # see _automatic; unset while nothing is decided
+
+    __array_priority__ = 1000  # before ndarray, for code that still asks
+
+    @property
+    def dtype(self) -> DType:
+        """The dtype; one object for all backends."""
+        return self._home.dtype(self._native)
+
+    @property
+    def device(self) -> Backend:
+        """The backend that it lives on."""
+        return self._home.backend
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Length of each axis; None for one that is unknown under a trace."""
+        return self._home.shape_of(self._native)  # type: ignore[no-any-return]  # checked by the contract's test
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return len(self._home.shape_of(self._native))
+
+    @property
+    def size(self) -> int:
+        """Number of elements; None if a length is unknown under a trace."""
+        size = 1
+        for n in self._home.shape_of(self._native):
+            if n is None:
+                return None  # type: ignore[return-value]  # the standard's Optional, only under a trace
+            size *= n
+        return size
+
+    @property
+    def T(self) -> Array:  # noqa: N802 - the standard's name
+        """The transpose of a matrix.
+
+        Raises ValueError unless it has two axes.
+        """
+        ndim = len(self._home.shape_of(self._native))
+        if ndim != 2:
+            raise errors.ArgumentValueError(f"T: x must have 2 axes, not {ndim}. Use xp.permute_dims or x.mT")
+        return _permuted(self, (1, 0))
+
+    @property
+    def mT(self) -> Array:  # noqa: N802 - the standard's name
+        """The transpose of each matrix of a stack.
+
+        Raises ValueError if it has fewer than two axes.
+        """
+        ndim = len(self._home.shape_of(self._native))
+        if ndim < 2:
+            raise errors.ArgumentValueError(f"mT: x must have at least 2 axes, not {ndim}")
+        return _permuted(self, (1, 0) if ndim == 2 else (*range(ndim - 2), ndim - 1, ndim - 2))
+
+    def to_device(self, device: Backend | str, /, *, stream: Any = None) -> Array:
+        """The same values on another backend, placed there.
+
+        Gives `self` if it is placed there already. `device` is a device or its name. `stream` is accepted for the
+        standard's sake, as transfers keep their order. Raises TransferError for what a transform traces or
+        differentiates.
+        """
+        here = self._home
+        try:
+            read, lend, place, home = here.ways[device]
+        except (KeyError, TypeError):
+            read, lend, place, home = transfer.way_to(here, device)
+        native: Any
+        result = _new()
+        if here.backend.is_differentiated is not None and home.backend is not here.backend:
+            transfer.refuse_differentiated(self._native, here.backend, f"be brought to {home.backend}")
+        if read is not None and watch() is UNWATCHED:
+            # Nobody can write to the memory, and NumPy reads it in half a microsecond: nothing else is asked.
+            try:
+                native = read(self._native)
+                result._native = native
+                if type(native.base) is memoryview:
+                    result._home = home
+                    return result
+            except REFUSALS:
+                pass
+        elif lend is not None and getattr(self, "_second", None) is LENDABLE and watch() is UNWATCHED:
+            # As `brought` does, in a quarter of a microsecond less.
+            native = self._native
+            try:
+                arrived = lend(native, place)
+                self._second = (home.backend, arrived)
+                if self._native is not native:
+                    self._second = None  # a thread has written meanwhile
+                result._native = arrived
+                result._home = home
+                return result
+            except REFUSALS:
+                del native  # so that the Array is alone with it
+        if home is here:
+            return self
+        result._native = _brought(self, home, "to_device", True)
+        result._home = home
+        return result
+
+    def item(self) -> Any:
+        """The only element as a Python scalar.
+
+        Raises ValueError unless there is exactly one.
+        """
+        native = self._native
+        host = native if isinstance(native, _NUMPYS) else self._host("item")
+        if host.size != 1:
+            one = f"Take one: {_first_of(self.shape)}, or all" if host.size else "Take what there is"
+            raise errors.ArgumentValueError(
+                f"item: x must hold exactly one element, not shape {self.shape}. {one}: x.tolist()"
+            )
+        return host.item()
+
+    def tolist(self) -> Any:
+        """Nested lists of Python scalars; one scalar if there are no axes."""
+        native = self._native
+        return native.tolist() if isinstance(native, _NUMPYS) else self._host("tolist").tolist()
+
+    def _host(self, cause: str, *, explicit: bool = False) -> np.ndarray[Any, Any]:
+        host = transfer.to_host(self._native, self._home.backend, cause, explicit=explicit)
+        if self._home.backend.kind != "cpu":
+            automatic.note_reading(self)
+        return host
+
+    def _python(self, function: str, kinds: str) -> Any:
+        native = self._native
+        if isinstance(native, _NUMPYS) and not native.ndim and native.dtype.kind in kinds:
+            return native.item()
+        dtype, shape = self.dtype, self.shape
+        if shape != ():
+            cure = "" if 0 in shape else f". Take an element: {_first_of(shape)}"
+            raise errors.ArgumentTypeError(f"{function}: x must have no axes, not shape {shape}{cure}")
+        if dtype.kind not in kinds:
+            raise errors.ArgumentTypeError(f"{function}: x must not have the dtype {dtype}")
+        return self._host(function).item()
+
+    # What NumPy gives without axes, which is most, is converted at once.
+    def __bool__(self) -> bool:
+        native = self._native
+        if isinstance(native, _NUMPYS) and not native.ndim:
+            return bool(native)
+        if self.size != 1:  # one element has a truth in any shape, as in NumPy, TensorFlow and JAX
+            raise errors.ArgumentValueError(
+                f"bool: the truth of an Array of shape {self.shape} is ambiguous. Use xp.any(x) or xp.all(x)"
+            )
+        return bool(self._host("bool").item())
+
+    def __int__(self) -> int:
+        return int(self._native if isinstance(self._native, _REAL) else self._python("int", "biuf"))
+
+    def __float__(self) -> float:
+        return float(self._native if isinstance(self._native, _REAL) else self._python("float", "biuf"))
+
+    def __complex__(self) -> complex:
+        return complex(self._python("complex", "biufc"))
+
+    def __index__(self) -> int:
+        return operator.index(self._native if isinstance(self._native, np.integer) else self._python("index", "iu"))
+
+    def __bytes__(self) -> bytes:
+        """The memory of the values, row by row.
+
+        An integer without axes counts zeros, as an int does.
+        """
+        host = self._host("bytes")
+        return host.tobytes() if host.ndim or host.dtype.kind not in "iu" else bytes(operator.index(host))
+
+    def __round__(self, ndigits: int | None = None) -> int | float:
+        rounded: int | float = round(self._python("round", "biuf"), ndigits)
+        return rounded
+
+    def __trunc__(self) -> int:
+        whole: int = math.trunc(self._python("trunc", "biuf"))
+        return whole
+
+    def __len__(self) -> int:
+        shape = self.shape
+        if not shape:
+            raise errors.ArgumentTypeError("len: x has no axes")
+        if shape[0] is None:  # pyright: ignore[reportUnnecessaryComparison]  # so it is in a graph, against the annotation
+            raise errors.TransferError(
+                "len: axis 0 of x has a length that its trace does not know. "
+                "Give tf.function an input_signature with that length"
+            )
+        return shape[0]
+
+    def __iter__(self) -> Iterator[Array]:
+        if not self.ndim:
+            raise errors.ArgumentTypeError("iter: x has no axes")
+        return _elements(self._native, self._home)
+
+    def __contains__(self, value: Any) -> bool:
+        equal = self == value
+        if type(equal) is not Array:
+            raise errors.ArgumentTypeError(f"in: value must be a number or an Array, not {type(value).__name__}")
+        return bool(namespace().any(equal))
+
+    def __format__(self, spec: str) -> str:
+        if spec and not self.ndim:
+            return format(self.item(), spec)
+        try:
+            return format(str(self), spec)
+        except ValueError as error:
+            raise errors.ArgumentTypeError(
+                f"format: x must have no axes for {spec!r}, not shape {self.shape}. Format its elements: x.tolist()"
+            ) from error
+
+    def __repr__(self) -> str:
+        return printing.text_of(self)
+
+    def __str__(self) -> str:
+        return printing.values_of(self)
+
+    def __dir__(self) -> list[str]:
+        return dir(type(self))
+
+    def __copy__(self) -> Array:
+        return dispatch.copied(self)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Array:
+        return dispatch.copied(self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        home = self._home
+        return _unpickled, (np.array(self._host("pickle", explicit=True)), home.backend.name, home.placed)
+
+    def __sizeof__(self) -> int:
+        """Bytes with those of the elements, for `sys.getsizeof` and Dask."""
+        return object.__sizeof__(self) + (self.size or 0) * self.dtype.itemsize
+
+    def __array_namespace__(self, /, *, api_version: str | None = None) -> ModuleType:
+        """The namespace of the standard: anyarray itself.
+
+        Raises ValueError for a version that it does not know.
+        """
+        if api_version is not None and api_version not in API_VERSIONS:
+            raise errors.ArgumentValueError(
+                f"__array_namespace__: api_version must be one of {', '.join(API_VERSIONS)}, not {api_version!r}"
+            )
+        return namespace()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        """The values for NumPy: a read-only view, or a copy.
+
+        It is a view where memory can be shared, and neither another dtype nor a copy is asked for.
+        """
+        host = self._host("__array__")
+        if dtype is not None and np.dtype(dtype) != host.dtype:
+            if copy is False:
+                raise ValueError(f"asarray: a copy is needed to convert {host.dtype} to {np.dtype(dtype)}")
+            return host.astype(dtype)
+        return np.array(host) if copy else host
+
+    def to_numpy(self) -> np.ndarray[Any, Any]:
+        """For Matplotlib, which asks for this: what `np.asarray(x)` gives.
+
+        Without it, it goes through all elements of a matrix, and takes the rows for data sets, not the columns.
+        """
+        return self.__array__()
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        ours = _UFUNCS.get(ufunc)
+        if ours is not None and method == "__call__" and not kwargs and _are_plain(map(type, inputs)):
+            try:  # as there, for the most common, in a third of the time
+                return ours(*inputs)
+            except (errors.ArgumentTypeError, errors.ArgumentValueError):
+                pass  # but NumPy may take it
+        return protocols.ufunc(namespace(), ufunc, method, inputs, kwargs)
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        return protocols.function(namespace(), func, args, kwargs)
+
+    def __dlpack__(
+        self,
+        /,
+        *,
+        stream: Any = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[Any, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        """A DLPack capsule, of shared memory or of a copy.
+
+        The memory is shared read-only, or copied if the consumer cannot promise that.
+        """
+        if copy is False:
+            second_copies.drop(self)  # from now on somebody may write to the memory
+        return protocols.dlpack(self._native, self._home, stream, max_version, dl_device, copy)
+
+    def __dlpack_device__(self, /) -> tuple[int, int]:
+        return protocols.dlpack_device(self._native, self._home)
+
+    def __jax_array__(self) -> Native:
+        """For jax.numpy: the values as a jax.Array."""
+        return protocols.of_library(self, "jax")
+
+    def __tf_tensor__(self, dtype: Any = None, name: str | None = None) -> Native:
+        """For TensorFlow: the values as a tf.Tensor."""
+        return protocols.tensor(self, dtype)
+
+    def __getitem__(self, key: Key, /) -> Array:
+        home = self._home
+        chosen = _current().backend
+        if chosen is not None and chosen is not home.backend and chosen is not choice.BY_COST:
+            home = dispatch.home_of_arrays("index", [self])
+        native = self._native if home is self._home else dispatch.brought(self, home, "index")
+        kind = type(key)
+        if kind is Array and key._home is home and home.dtype(key._native).kind in "bi":  # type: ignore[union-attr]  # as below
+            key = key._native  # type: ignore[union-attr]  # `kind` says so
+        elif kind is not int and not (
+            type(native) is _ndarray
+            and (
+                kind in _BASIC
+                or (kind is tuple and _are_basic(map(type, key)))  # type: ignore[arg-type]  # as above
+                or (kind is _ndarray and key.dtype.kind in "bi")  # type: ignore[union-attr]  # as above
+            )
+        ):
+            try:
+                key = _normalised(key, home)
+            except _Elsewhere:
+                home = dispatch.home_of_arrays("index", [self, *_arrays_of(key)])
+                native = dispatch.brought(self, home, "index")
+                key = _normalised(key, home, is_settled=True)
+        try:
+            found = home.getitem(native, key)
+        except Exception as error:
+            _explain_index(error, key, native, home)
+            raise
+        if _READ_APART and id(self) in _READ_APART:
+            found = ownership.apart(found, self)
+        result = _new()
+        result._native = found
+        result._home = home
+        if chosen is not None and chosen is not home.backend and type(native) is not np.ndarray:
+            automatic.inherited(result, self)  # NumPy's views are known by their memory
+        return result
+
+    def __setitem__(self, key: Key, value: AnyArray | Scalar, /) -> None:
+        form, kind = type(key), type(value)
+        is_array = form is Array and key._home is self._home and key is not self  # type: ignore[union-attr]  # `form` says so
+        if (
+            type(self._native) is _ndarray
+            and (is_array or form is int or form in _BASIC or (form is tuple and _are_basic(map(type, key))))  # type: ignore[arg-type]  # as above
+            and (
+                self._native.dtype.kind in _TAKEN[kind]
+                if kind in _TAKEN
+                else kind is Array and type(value._native) in _OPERANDS and value._native.dtype is self._native.dtype  # type: ignore[union-attr]  # as above
+            )
+            and not (is_array and (key._native.dtype.kind not in "bi" or key._native.size >= _LONG))  # type: ignore[union-attr]  # as above
+        ):
+            # The way of most, to NumPy's memory that nobody else holds, in half the time.
+            if kind is Array and value._native.base is not None:  # type: ignore[union-attr]  # `kind` says so
+                ownership.separate(value, self)  # as in x[0] = x[1]
+            with _WRITES[id(self) >> 4 & 63]:
+                self._second = None
+                if _KEPT:
+                    second_copies.drop(self)
+                if _references(self._native) <= _ALONE and (self._native.base is None or _is_alone(self)):
+                    try:
+                        self._native[key._native if is_array else key] = value._native if kind is Array else value  # type: ignore[union-attr, index]  # as above
+                    except Exception:  # noqa: BLE001 - what is wrong is said there
+                        pass
+                    else:
+                        if (
+                            self._second is not None
+                            or _references(self._native) > _ALONE
+                            or (self._native.base is not None and _references(self._native.base) > _ALONE)
+                        ):
+                            self._part()
+                        return
+        self._write(key, value)
+
+    def _write(self, key: Key, value: AnyArray | Scalar) -> None:
+        """Write a value at a key, wherever both live."""
+        home = self._home
+        written, form = key, type(key)
+        if form is Array and key._home is home and home.dtype(key._native).kind in "bi":  # type: ignore[union-attr]  # as below
+            key = key._native  # type: ignore[union-attr]  # `form` says so
+        elif form is not int and not (
+            type(self._native) is _ndarray
+            and (
+                form in _BASIC
+                or (form is tuple and _are_basic(map(type, key)))  # type: ignore[arg-type]  # as above
+                or (form is _ndarray and key.dtype.kind in "bi")  # type: ignore[union-attr]  # as above
+            )
+        ):
+            try:
+                key = _normalised(key, home)
+            except _Elsewhere:
+                if self._follow([*_arrays_of(key), *_arrays_of(value)]):
+                    self[key] = value
+                    return
+                key = _normalised(key, home, is_settled=True)
+        kind = type(value)
+        here = home.dtype_of(self._native)
+        if kind in _TAKEN and type(self._native) is _ndarray and here.kind in _TAKEN[kind]:
+            new, came = value, here  # as it is: a loop may write any number of values, and none is kept as a constant
+        elif kind is Array and value._home is home:  # type: ignore[union-attr]  # `kind` says so
+            if not home.backend.is_immutable:
+                ownership.separate(value, self)
+            new = value._native  # type: ignore[union-attr]
+            came = home.dtype_of(new)
+        elif kind in dispatch.SCALARS:
+            dtype = home.dtype(self._native)
+            if dtype.kind in "iu" and kind is not complex:
+                value = dtypes.integer_within("setitem", value, dtype)  # type: ignore[arg-type]  # `kind` says so
+                kind = int
+            try:
+                new = home.constants[value or _home.zero(value), kind, here]  # type: ignore[arg-type]  # `kind` says so
+            except _home.ArrayMustBeCast:
+                # The value is cast to the array here, not the array to the value.
+                new = home.constant(value, dtypes.default(kind).name)
+            came = home.dtype_of(new)
+        else:
+            given = _value_to_write(value)
+            if _outweighs(given, home) and self._follow([given, *_arrays_of(written)]):
+                self[written] = given
+                return
+            new = dispatch.brought(given, home, "setitem")
+            came = home.dtype_of(new)
+        if came is not here and home.dtype(new).kind == "c" and self.dtype.kind != "c":
+            raise errors.ArgumentTypeError(
+                f"setitem: value must not be complex for an Array of dtype {self.dtype}. Take xp.real(value)"
+            )
+        is_immutable = home.backend.is_immutable
+        with ownership.WRITES[id(self) >> 4 & 63]:
+            is_own = not is_immutable or getattr(self, "_second", None) is second_copies.OWN
+            second_copies.drop(self)
+            is_alone = is_own and ownership.is_alone(self)  # not below, where the call holds the native array, too
+            if not (is_alone or is_immutable):
+                ownership.note_copy(self)
+            # Held until another stands in its place, so that no compiled write, which takes no lock, thinks it alone.
+            held = None if is_alone else self._native
+            try:
+                self._native = home.setitem(self._native, key, new, is_alone)
+            except Exception as error:
+                if isinstance(error, OverflowError) and kind is int:
+                    dtypes.integer_within("setitem", value, self.dtype)  # type: ignore[arg-type]  # as `kind` says
+                shape = () if kind in dispatch.SCALARS else tuple(home.shape_of(new))
+                _explain_index(error, key, self._native, home, shape)
+                raise
+            if is_alone and not is_immutable and not ownership.is_alone(self):
+                # A thread has taken the memory up meanwhile. That it was written is seen by what stands in its place.
+                held = self._native
+                self._native = home.setitem(held, key, new, False)
+            del held
+            if self._second is not None:
+                second_copies.drop(self)  # a thread has brought the old values elsewhere meanwhile
+            if is_immutable:
+                self._second = second_copies.OWN
+
+    def __delitem__(self, key: Any, /) -> None:
+        raise errors.ArgumentTypeError("del: elements of x cannot be deleted. Take the others: x[mask]")
+
+    def _follow(self, others: list[Array]) -> bool:
+        """Move to where a call with `others` would run; False if here."""
+        home = dispatch.home_of_arrays("setitem", [self, *others])
+        if home is self._home:
+            return False
+        while True:
+            here = self._native
+            native = dispatch.brought(self, home, "setitem")
+            with ownership.WRITES[id(self) >> 4 & 63]:
+                if self._native is here:  # else it was lent, or a thread has written meanwhile
+                    second_copies.drop(self)
+                    self._native, self._home = native, home
+                    return True
+
+    def _is_updated(self, function: str, other: Any) -> bool:
+        """Whether a function of both was computed in memory of `self` alone.
+
+        That is NumPy's, takes half the time of a new array, and no memory. It is not done where another backend may be
+        faster, nor where the result may have another dtype or shape.
+        """
+        home, kind, dtype = self._home, type(other), self._native.dtype
+        if dtype.kind not in ("fc" if function == "divide" else "iufc") or not self._native.flags.writeable:
+            return False
+        if kind is Array and other._home is home and other._native.dtype is dtype:
+            if other._native.shape not in (self._native.shape, ()):
+                return False
+        elif kind not in dispatch.SCALARS:
+            return False
+        chosen = _current().backend
+        if chosen is choice.BY_COST:
+            if not (home.placed or dispatch.is_settled_in_numpy(function, self, other)):
+                return False
+        elif chosen is not None and chosen is not home.backend:
+            return False
+        compute = getattr(home, function)  # no ufunc before its first call
+        if type(compute) is not np.ufunc:
+            return False
+        try:
+            value = other._native if kind is Array else home.constants[other or _home.zero(other), kind, dtype]
+        except dispatch.UNSUITED:
+            return False
+        if value.dtype is not dtype:
+            return False
+        with _WRITES[id(self) >> 4 & 63]:
+            second_copies.drop(self)
+            if not _is_alone(self):
+                return False
+            compute(self._native, value, out=self._native)
+            if self._second is not None or not _is_alone(self):
+                self._part()
+        return True
+
+    def _part(self) -> None:
+        """Leave memory that a thread has taken up while it was written.
+
+        That it was written is seen by what stands in its place now.
+        """
+        second_copies.drop(self)
+        held = self._native  # until another stands in its place
+        self._native = self._home.duplicate(held)
+
+    def _rebind(self, result: Any, function: str) -> Array:
+        """`self` with the value of an in-place operation.
+
+        Shape and dtype stay. Raises ValueError or TypeError if the result has others.
+        """
+        if result is NotImplemented:
+            return NotImplemented  # type: ignore[no-any-return]  # Python's protocol for operators
+        home, native, before = result._home, result._native, self._native
+        if home is self._home is _NUMPY and native.dtype is before.dtype and native.shape == before.shape:
+            self._native = native  # as below, for the most common
+            self._second = None
+            if _KEPT:
+                second_copies.drop(self)
+            return self
+        if home.shape_of(native) != self._home.shape_of(before):
+            raise errors.ArgumentValueError(
+                f"{function}: the result of shape {result.shape} does not fit in place of {self.shape}"
+            )
+        has_same = home is self._home and home.dtype_of(native) is home.dtype_of(before)  # most often, and soon said
+        if not has_same and home.dtype(native) is not self._home.dtype(before):
+            raise errors.ArgumentTypeError(
+                f"{function}: the result of dtype {result.dtype} does not fit in place of {self.dtype}. "
+                f"Write x = x {_SIGNS[function]} ..., or convert the operand: xp.astype(...)"
+            )
+        self._native = native
+        self._home = home
+        second_copies.drop(self)
+        return self
+
+    __hash__ = None  # type: ignore[assignment]  # == is elementwise, so an Array is no key
+
+    @operator_of("abs")
+    def __abs__(self, /) -> Array: ...
+
+    @operator_of("negative")
+    def __neg__(self, /) -> Array: ...
+
+    @operator_of("positive")
+    def __pos__(self, /) -> Array: ...
+
+    @operator_of("bitwise_invert")
+    def __invert__(self, /) -> Array: ...
+
+    @operator_of("equal")
+    def __eq__(self, other: AnyArray | complex, /) -> Array: ...  # type: ignore[override]  # elementwise
+
+    @operator_of("not_equal")
+    def __ne__(self, other: AnyArray | complex, /) -> Array: ...  # type: ignore[override]  # elementwise
+
+    @operator_of("less")
+    def __lt__(self, other: AnyArray | float, /) -> Array: ...
+
+    @operator_of("less_equal")
+    def __le__(self, other: AnyArray | float, /) -> Array: ...
+
+    @operator_of("greater")
+    def __gt__(self, other: AnyArray | float, /) -> Array: ...
+
+    @operator_of("greater_equal")
+    def __ge__(self, other: AnyArray | float, /) -> Array: ...
+
+    @operator_of("add")
+    def __add__(self, other: AnyArray | complex, /) -> Array: ...
+
+    @operator_of("add", reflected=True)
+    def __radd__(self, other: AnyArray | complex, /) -> Array: ...
+
+    def __iadd__(self, other: AnyArray | complex, /) -> Array:
+        if type(self._native) is _ndarray and self._native.size >= _MANY and self._is_updated("add", other):
+            return self
+        return self._rebind(self.__add__(other), "__iadd__")
+
+    @operator_of("subtract")
+    def __sub__(self, other: AnyArray | complex, /) -> Array: ...
+
+    @operator_of("subtract", reflected=True)
+    def __rsub__(self, other: AnyArray | complex, /) -> Array: ...
+
+    def __isub__(self, other: AnyArray | complex, /) -> Array:
+        if type(self._native) is _ndarray and self._native.size >= _MANY and self._is_updated("subtract", other):
+            return self
+        return self._rebind(self.__sub__(other), "__isub__")
+
+    @operator_of("multiply")
+    def __mul__(self, other: AnyArray | complex, /) -> Array: ...
+
+    @operator_of("multiply", reflected=True)
+    def __rmul__(self, other: AnyArray | complex, /) -> Array: ...
+
+    def __imul__(self, other: AnyArray | complex, /) -> Array:
+        if type(self._native) is _ndarray and self._native.size >= _MANY and self._is_updated("multiply", other):
+            return self
+        return self._rebind(self.__mul__(other), "__imul__")
+
+    @operator_of("divide")
+    def __truediv__(self, other: AnyArray | complex, /) -> Array: ...
+
+    @operator_of("divide", reflected=True)
+    def __rtruediv__(self, other: AnyArray | complex, /) -> Array: ...
+
+    def __itruediv__(self, other: AnyArray | complex, /) -> Array:
+        if type(self._native) is _ndarray and self._native.size >= _MANY and self._is_updated("divide", other):
+            return self
+        return self._rebind(self.__truediv__(other), "__itruediv__")
+
+    @operator_of("floor_divide")
+    def __floordiv__(self, other: AnyArray | float, /) -> Array: ...
+
+    @operator_of("floor_divide", reflected=True)
+    def __rfloordiv__(self, other: AnyArray | float, /) -> Array: ...
+
+    def __ifloordiv__(self, other: AnyArray | float, /) -> Array:
+        return self._rebind(self.__floordiv__(other), "__ifloordiv__")
+
+    @operator_of("remainder")
+    def __mod__(self, other: AnyArray | float, /) -> Array: ...
+
+    @operator_of("remainder", reflected=True)
+    def __rmod__(self, other: AnyArray | float, /) -> Array: ...
+
+    def __imod__(self, other: AnyArray | float, /) -> Array:
+        return self._rebind(self.__mod__(other), "__imod__")
+
+    def __divmod__(self, other: AnyArray | float, /) -> tuple[Array, Array]:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: AnyArray | float, /) -> tuple[Array, Array]:
+        return self.__rfloordiv__(other), self.__rmod__(other)
+
+    @operator_of("pow")
+    def __pow__(self, other: AnyArray | complex, /) -> Array: ...
+
+    @operator_of("pow", reflected=True)
+    def __rpow__(self, other: AnyArray | complex, /) -> Array: ...
+
+    def __ipow__(self, other: AnyArray | complex, /) -> Array:
+        return self._rebind(self.__pow__(other), "__ipow__")
+
+    @operator_of("bitwise_and")
+    def __and__(self, other: AnyArray | int, /) -> Array: ...
+
+    @operator_of("bitwise_and", reflected=True)
+    def __rand__(self, other: AnyArray | int, /) -> Array: ...
+
+    def __iand__(self, other: AnyArray | int, /) -> Array:
+        return self._rebind(self.__and__(other), "__iand__")
+
+    @operator_of("bitwise_or")
+    def __or__(self, other: AnyArray | int, /) -> Array: ...
+
+    @operator_of("bitwise_or", reflected=True)
+    def __ror__(self, other: AnyArray | int, /) -> Array: ...
+
+    def __ior__(self, other: AnyArray | int, /) -> Array:
+        return self._rebind(self.__or__(other), "__ior__")
+
+    @operator_of("bitwise_xor")
+    def __xor__(self, other: AnyArray | int, /) -> Array: ...
+
+    @operator_of("bitwise_xor", reflected=True)
+    def __rxor__(self, other: AnyArray | int, /) -> Array: ...
+
+    def __ixor__(self, other: AnyArray | int, /) -> Array:
+        return self._rebind(self.__xor__(other), "__ixor__")
+
+    @operator_of("bitwise_left_shift")
+    def __lshift__(self, other: AnyArray | int, /) -> Array: ...
+
+    @operator_of("bitwise_left_shift", reflected=True)
+    def __rlshift__(self, other: AnyArray | int, /) -> Array: ...
+
+    def __ilshift__(self, other: AnyArray | int, /) -> Array:
+        return self._rebind(self.__lshift__(other), "__ilshift__")
+
+    @operator_of("bitwise_right_shift")
+    def __rshift__(self, other: AnyArray | int, /) -> Array: ...
+
+    @operator_of("bitwise_right_shift", reflected=True)
+    def __rrshift__(self, other: AnyArray | int, /) -> Array: ...
+
+    def __irshift__(self, other: AnyArray | int, /) -> Array:
+        return self._rebind(self.__rshift__(other), "__irshift__")
+
+    @operator_of("matmul")
+    def __matmul__(self, other: AnyArray, /) -> Array: ...
+
+    @operator_of("matmul", reflected=True)
+    def __rmatmul__(self, other: AnyArray, /) -> Array: ...
+
+    def __imatmul__(self, other: AnyArray, /) -> Array:
+        return self._rebind(self.__matmul__(other), "__imatmul__")
+
+
+_OPERANDS: Final = dispatch.OPERANDS
+_NUMPYS: Final = (np.ndarray, np.generic)
+"""Classes of NumPy's native arrays, which give their values without a transfer."""
+_REAL: Final = (np.floating, np.integer, np.bool)
+"""Classes of NumPy's scalars that are real numbers, as Python sees them."""
+
+_TAKEN: Final[dict[Any, str]] = {bool: "biufc", int: "iufc", float: "fc", complex: "c"}
+"""Kinds of dtypes to which NumPy itself writes a Python scalar with its value."""
+
+_NUMPY: Final = registry.backend_of_name("numpy").free
+_ndarray: Final = np.ndarray
+_KEPT: Final = second_copies.sizes
+_LONG: Final = 1 << 14
+"""Elements of a key from which on it pays that the backend, too, has a way of its own to write there."""
+_MANY: Final = 1 << 15
+"""Elements from which on arithmetic in place pays for looking whether it may be."""
+_READ_APART: Final = ownership.read_apart
+_references, _is_alone, _ALONE, _WRITES = sys.getrefcount, ownership.is_alone, ownership.ALONE, ownership.WRITES
+_brought: Final = dispatch.brought
+_SIGNS: Final = {
+    "__iadd__": "+", "__isub__": "-", "__imul__": "*", "__itruediv__": "/", "__ifloordiv__": "//", "__imod__": "%",
+    "__ipow__": "**", "__iand__": "&", "__ior__": "|", "__ixor__": "^", "__ilshift__": "<<", "__irshift__": ">>",
+    "__imatmul__": "@",
+}  # fmt: skip
+"""What the operators of in-place operations are written as."""
+
+
+def _first_of(shape: tuple[int, ...]) -> str:
+    """How the first element of an Array is written."""
+    return f"x[{', '.join(['0'] * len(shape))}]"
+
+
+_new: Final = dispatch.register_array_class(Array)
+_current: Final = choice.current
+compiled.configure(Array, protocols.UFUNCS, dispatch.OPERANDS)
+for _method, _kind in (
+    ("__getitem__", "item"), ("__setitem__", "write"), ("__array_ufunc__", "ufunc"), ("__copy__", "copy"),
+    ("__array__", "view"), ("__iter__", "iter"), ("__divmod__", "divmod"),
+):  # fmt: skip
+    setattr(Array, _method, quick_own(_kind)(getattr(Array, _method)))
+for _attribute in ("T", "mT"):
+    setattr(Array, _attribute, property(quick_own("transpose")(vars(Array)[_attribute].fget)))
+for _lacking in other_names.absent_of(Array):
+    setattr(Array, _lacking.name, _lacking)
+registry.adopt_everywhere(Array, protocols.of_library, protocols.adopted)
+_wrap: Final = dispatch.wrap
+
+
+_UFUNCS: Final = protocols.UFUNCS
+_are_plain: Final = (dispatch.OPERANDS | {Array}).issuperset
+"""Whether these are the classes of operands that most ufuncs have."""
+
+
+def namespace() -> ModuleType:
+    """The namespace of the standard.
+
+    It is looked up late, as it stands on a higher floor.
+    """
+    return sys.modules["anyarray"]
+
+
+_FEW: Final = 32
+_PART: Final = 4096
+"""Elements that an iterator unstacks at once: so few, or, of more, so many after the first."""
+
+
+def _elements(whole: Native, home: Home) -> Iterator[Array]:
+    """The elements along the first axis, unstacked when they are wanted.
+
+    Many a program asks for the iterator alone, as `np.iterable` does, or for the first element, as Matplotlib does.
+    """
+    try:
+        length = home.shape_of(whole)[0]
+        if length is None or length <= _FEW:
+            yield from dispatch.wrap_all(home.unstack(whole, axis=0), home)
+            return
+        yield _wrap(home.getitem(whole, 0), home)
+        for start in range(0, length, _PART):
+            part = whole if length <= _PART else home.getitem(whole, slice(start, min(start + _PART, length)))
+            yield from dispatch.wrap_all(home.unstack(part, axis=0)[0 if start else 1 :], home)
+    except Exception as error:
+        diagnosis.diagnose_leak(error, "iter")
+        raise
+
+
+def _permuted(x: Array, axes: tuple[int, ...]) -> Array:
+    home = x._home
+    result = _new()
+    try:
+        result._native = home.permute_dims(x._native, axes)
+    except Exception as error:
+        diagnosis.diagnose_leak(error, "permute_dims")
+        raise
+    result._home = home
+    return result if home is _NUMPY else automatic.inherited(result, x)  # NumPy's views are known by their memory
+
+
+def _unpickled(host: np.ndarray[Any, Any], name: str, placed: bool) -> Array:
+    backend = registry.backend_of_name(name)
+    return _wrap(transfer.from_host(host, backend), backend.placed if placed else backend.free)
+
+
+def _value_to_write(value: Any) -> Any:
+    """The right-hand side of an assignment as an Array.
+
+    Lists and tuples are taken as NumPy takes them.
+    """
+    if isinstance(value, (list, tuple, int, float, complex)):
+        value = np.asarray(value)
+    return dispatch.as_array("setitem", "value", value)
+
+
+class _Elsewhere(Exception):  # noqa: N818 - a signal within the module, no error
+    """An array in a key outweighs that which is indexed."""
+
+
+def _outweighs(other: Array, home: Home) -> bool:
+    """Whether another Array has a say in where one on `home` is indexed.
+
+    So it has in where that is written. It has it if it lives elsewhere, and is placed or traced.
+    """
+    there = other._home
+    return there is not home and (there.placed or there.is_traced(other._native))
+
+
+def _arrays_of(key: Any) -> list[Array]:
+    """The Arrays, also of native arrays, in a key or a value to be written."""
+    found: list[Array] = []
+    for one in key if type(key) is tuple else (key,):
+        if type(one) is Array:
+            found.append(one)
+        elif registry.backend_of_native(one) is not None:
+            found.append(dispatch.as_array("index", "key", one))
+    return found
+
+
+def _normalised(key: Any, home: Home, *, is_settled: bool = False) -> Any:
+    """A key in the form that backends take, its arrays on `home`.
+
+    The form is that of the contract of backends. Raises _Elsewhere for an array by which another home might be meant,
+    unless that is settled.
+    """
+    kind = type(key)
+    if kind is int or key is None or key is Ellipsis:
+        return key
+    if kind is tuple:
+        return tuple(
+            [
+                one
+                if type(one) is int
+                else one._native  # the most common, without a call
+                if type(one) is Array and one._home is home and home.dtype(one._native).kind in "bi"
+                else _normalised_one(one, home, is_settled)
+                for one in key
+            ]
+        )
+    return _normalised_one(key, home, is_settled)
+
+
+_BASIC: Final = frozenset({int, slice, NoneType, EllipsisType})
+"""Classes of keys that hold no array, so that NumPy takes them as they are, or refuses the bounds of a slice."""
+_are_basic: Final = _BASIC.issuperset
+
+
+def _normalised_one(key: Any, home: Home, is_settled: bool) -> Any:
+    """A key, or an entry of one, in that form."""
+    kind = type(key)
+    if key is None or key is Ellipsis:
+        return key
+    if kind is slice:
+        start, stop, step = key.start, key.stop, key.step
+        if (
+            (start is None or type(start) is int)
+            and (stop is None or type(stop) is int)
+            and (step is None or type(step) is int)
+        ):
+            return key
+        return slice(*[None if bound is None else _bound(bound) for bound in (start, stop, step)])
+    if kind is Array:
+        return _key_of_array(key, home, is_settled)
+    if kind is bool or isinstance(key, (list, tuple, np.bool_)):  # NumPy takes a tuple within a key for a list
+        key = np.asarray(key, dtype=np.intp if kind in (list, tuple) and not key else None)
+    elif not isinstance(key, (Array, np.ndarray)) and hasattr(key, "__index__"):
+        try:
+            return operator.index(key)
+        except TypeError:  # as a traced integer of JAX says
+            if registry.backend_of_native(key) is None:
+                raise
+    if registry.backend_of_native(key) is None:
+        raise errors.ArgumentTypeError(
+            f"index: key must hold integers, slices, ..., None and arrays of integers or bool, not {type(key).__name__}"
+        )
+    return _key_of_array(dispatch.as_array("index", "key", key), home, is_settled)
+
+
+def _key_of_array(key: Array, home: Home, is_settled: bool) -> Native:
+    here = key._home
+    if not is_settled and _outweighs(key, home):
+        raise _Elsewhere
+    if here.dtype(key._native).kind not in "biu":
+        raise errors.ArgumentIndexError(f"index: key must be of an integer dtype or bool, not {key.dtype}")
+    native = key._native if here is home else dispatch.brought(key, home, "index")
+    # NumPy would take the upper half of uint64 for negative indices.
+    return dtypes.signed(native) if type(native) is _ndarray else native
+
+
+def _bound(bound: Any) -> int:
+    try:
+        return operator.index(bound)
+    except TypeError as error:
+        raise errors.ArgumentTypeError(
+            f"index: bounds of a slice must be integers or None, not {type(bound).__name__}"
+        ) from error
+
+
+def _explain_index(
+    error: Exception, key: Any, native: Native, home: Home, value: tuple[int, ...] | None = None
+) -> None:
+    """Raise the error that a key, or a value for it, calls for.
+
+    The key is normalised, or basic. Returns if both seem right.
+    """
+    if home.backend.library == "numpy":
+        key = _normalised(key, home, is_settled=True)
+    parts: list[Any] = []
+    for one in key if type(key) is tuple else (key,):
+        if one is None or one is Ellipsis or type(one) in (int, slice):
+            parts.append(one)
+        elif home.is_traced(one):
+            parts.append(diagnosis.UnknownIndex(tuple(home.shape_of(one)), home.dtype(one)))
+        else:
+            parts.append(home.to_numpy(one))
+    diagnosis.diagnose_index(error, tuple(home.shape_of(native)), tuple(parts), value)

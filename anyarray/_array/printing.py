@@ -1,0 +1,72 @@
+"""Text of an Array: its values, dtype and home.
+
+Of a large one only the edges are fetched and shown.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from anyarray._memory import transfer
+from anyarray._registry import registry
+
+
+def values_of(x: Any) -> str:
+    """The values as NumPy prints them, or what is known of a traced Array."""
+    return _text(x, prefix="")
+
+
+def text_of(x: Any) -> str:
+    """The values, dtype and home: `Array([0.], dtype=float64, device=numpy)`.
+
+    The shape, too, where the values do not show it.
+    """
+    if _is_stand_in(x):
+        return f"Array({x._native!r}, device={x.device})"
+    size = x.size
+    shown = (size is not None and 0 < size <= _options()[0]) or x.shape == (0,) or x._home.is_traced(x._native)
+    shape = "" if shown else f", shape={x.shape}"
+    return f"Array({_text(x, prefix='Array(')}{shape}, dtype={x.dtype}, device={x.device})"
+
+
+def _text(x: Any, prefix: str) -> str:
+    home, native = x._home, x._native
+    if home.is_traced(native):
+        return f"<traced, shape={x.shape}>"
+    if _is_stand_in(x):
+        return str(native)
+    threshold, edge = _options()
+    is_long = x.size > threshold
+    if is_long:
+        for axis, n in enumerate(x.shape):
+            if n > 2 * edge + 1:
+                # One element more than is shown, so that NumPy writes the dots.
+                before = (slice(None),) * axis
+                ends = [home.getitem(native, (*before, part)) for part in (slice(edge + 1), slice(n - edge, None))]
+                native = home.concat(ends, axis=axis)
+    host = transfer.to_host(native, home.backend, "repr", explicit=True)
+    if not prefix and not host.ndim:
+        return str(host[()])  # NumPy prints all digits of a number alone
+    separator = ", " if prefix else " "
+    return np.array2string(
+        host, separator=separator, prefix=prefix, threshold=0 if is_long else threshold, edgeitems=edge
+    )
+
+
+def _options() -> tuple[int, int]:
+    """NumPy's print options: when to summarise, how much to show then.
+
+    The first counts elements of an Array, the second those at each end of an axis.
+    """
+    options = np.get_printoptions()
+    return options["threshold"], options["edgeitems"]
+
+
+def _is_stand_in(x: Any) -> bool:
+    """Whether it holds what a framework put in place of an array.
+
+    Such as a specification, which `jax.tree.map` may put there.
+    """
+    return not x._home.is_traced(x._native) and registry.backend_of_native(x._native) is None

@@ -1,0 +1,59 @@
+"""Functions that users hand in: checks, names for messages, wrappers."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar
+
+from anyarray._base import errors
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def standing_for(function: Callable[..., Any]) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Give a wrapper the name, signature and docstring of `function`."""
+
+    def named(made: Callable[P, R]) -> Callable[P, R]:
+        functools.update_wrapper(made, function)
+        # AutoGraph, which rewrites what it meets in a tf.function, takes a function with this attribute as it is.
+        made.autograph_info__ = None  # type: ignore[attr-defined]  # pyright: ignore[reportFunctionMemberAccess]
+        return made
+
+    return named
+
+
+def check_is_function(name: str, function: Any) -> None:
+    """Raise TypeError unless `function` can be called and is no generator."""
+    if not callable(function):
+        raise errors.ArgumentTypeError(f"{name}: f must be a function, not {type(function).__name__}")
+    if is_any_of(function, inspect.isgeneratorfunction, inspect.isasyncgenfunction):
+        raise errors.ArgumentTypeError(
+            f"{name}: f must be a function that returns its result, not the generator function {name_of(function)}. "
+            "Decorate the function that makes each value"
+        )
+
+
+def is_async(function: Callable[..., Any]) -> bool:
+    """Whether a call of the function is to be awaited."""
+    return is_any_of(function, inspect.iscoroutinefunction)
+
+
+def name_of(function: Callable[..., Any]) -> str:
+    """The name of a function, for messages."""
+    return getattr(function, "__name__", type(function).__name__)
+
+
+def is_any_of(function: Any, *kinds: Callable[[Any], bool]) -> bool:
+    """Whether a function, or the call of an object, is of some kind."""
+    return any(is_kind(function) or is_kind(type(function).__call__) for is_kind in kinds)
+
+
+def qualified_name_of(function: Callable[..., Any]) -> str:
+    """The qualified name of a function, for messages.
+
+    A partial one has none, and is shown as it is.
+    """
+    return getattr(function, "__qualname__", None) or repr(function)

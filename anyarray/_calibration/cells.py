@@ -1,0 +1,346 @@
+"""The cells of a calibration: the functions measured, their sizes and inputs.
+
+A class is measured by its first function at many sizes, and each other function at one of them, unless its declaration
+says that it takes as long as another. The inputs are of the kind that is written here for the class, as many as the
+function needs, and of dtypes that it takes; what cannot follow from a declaration has a word there, and its maker here.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from anyarray._call import diagnosis
+from anyarray._call.declaration import ARRAY, SEQUENCE, WEAK, Declaration, declarations
+from anyarray._choice import cost
+from anyarray._memory import alignment
+from anyarray.standard import elementwise, fft, linalg, statistical
+from anyarray.transforms import jit
+
+Host = np.ndarray[Any, Any]
+Maker = Callable[[np.random.Generator, int, Any], Any]
+"""Makes an array of about n elements, or all inputs of a call."""
+
+
+def _vector(random: np.random.Generator, n: int, dtype: Any) -> Host:
+    return uniform(n, np.dtype(dtype))
+
+
+@functools.lru_cache(maxsize=len(cost.WIDTHS))
+def uniform(n: int, dtype: np.dtype[Any]) -> Host:
+    """The numbers that most classes are measured with.
+
+    They are kept while classes are measured one after the other at a size.
+    """
+    numbers = np.resize(np.random.default_rng(0).uniform(0.1, 1.0, min(n, 1 << 20)).astype(dtype), n)
+    numbers.flags.writeable = False
+    return numbers
+
+
+def _complex_vector(random: np.random.Generator, n: int, dtype: Any) -> Host:
+    return _vector(random, 2 * n, dtype).view(np.result_type(dtype, np.complex64))
+
+
+def _numbers(random: np.random.Generator, n: int, dtype: Any) -> Host:
+    return random.integers(0, 1000, n).astype(f"i{np.dtype(dtype).itemsize}")
+
+
+def _truths(random: np.random.Generator, n: int, dtype: Any) -> Host:
+    return random.random(n) < 0.5
+
+
+def _matrix(random: np.random.Generator, n: int, dtype: Any) -> Host:
+    return random.standard_normal((round(n**0.5),) * 2).astype(dtype)
+
+
+def _complex_matrix(random: np.random.Generator, n: int, dtype: Any) -> Host:
+    return _matrix(random, n, dtype).astype(np.result_type(dtype, np.complex64))
+
+
+def _positive(random: np.random.Generator, n: int, dtype: Any) -> Host:
+    a = _matrix(random, n, dtype)
+    found: Host = a @ a.T + len(a) * np.eye(len(a), dtype=dtype)
+    return found
+
+
+def _narrow_rows(random: np.random.Generator, n: int, dtype: Any) -> Host:
+    columns = min(n, cost.NARROW_ROW)
+    return _vector(random, n // columns * columns, dtype).reshape(-1, columns)
+
+
+def _short_rows(random: np.random.Generator, n: int, dtype: Any) -> Host:
+    return _vector(random, n // cost.SHORT_ROW * cost.SHORT_ROW, dtype).reshape(-1, cost.SHORT_ROW)
+
+
+def _tiny_rows(random: np.random.Generator, n: int, dtype: Any) -> Host:
+    return _vector(random, n // cost.TINY_ROW * cost.TINY_ROW, dtype).reshape(-1, cost.TINY_ROW)
+
+
+def _over_rows(random: np.random.Generator, n: int, dtype: Any) -> tuple[Host, ...]:
+    a = _vector(random, round((n / cost.TINY_ROW) ** 0.5) * cost.TINY_ROW, dtype).reshape(-1, 1, cost.TINY_ROW)
+    return a, a.reshape(1, -1, cost.TINY_ROW)
+
+
+def _slim(random: np.random.Generator, n: int, dtype: Any) -> Host:
+    columns = round((n / cost.SLIMMEST) ** 0.5)
+    return random.standard_normal((cost.SLIMMEST * columns, columns)).astype(dtype)
+
+
+def _slim_and_square(random: np.random.Generator, n: int, dtype: Any) -> tuple[Host, ...]:
+    a = _slim(random, n, dtype)
+    return a, a[: a.shape[1]]
+
+
+def _matrix_and_vector(random: np.random.Generator, n: int, dtype: Any) -> tuple[Host, ...]:
+    a = _matrix(random, n, dtype)
+    return a, a[0]
+
+
+def _sought(random: np.random.Generator, n: int, dtype: Any) -> tuple[Host, ...]:
+    return np.sort(_vector(random, n, dtype)), _vector(random, n, dtype)
+
+
+def _indices(random: np.random.Generator, n: int, dtype: Any) -> tuple[Host, ...]:
+    return _vector(random, n, dtype), random.integers(0, n, n)
+
+
+def _beyond_one(random: np.random.Generator, n: int, dtype: Any) -> tuple[Host, ...]:
+    return (1 / _vector(random, n, dtype),)
+
+
+def _shifted(random: np.random.Generator, n: int, dtype: Any) -> tuple[Host, ...]:
+    return _numbers(random, n, dtype), _numbers(random, n, dtype) % 8
+
+
+def _half_a_spectrum(random: np.random.Generator, n: int, dtype: Any) -> tuple[Host, ...]:
+    # What a real transform of an even length gives: the length of the result tells how fast it can be.
+    return (_complex_vector(random, n, dtype)[: n // 2 + 1],)
+
+
+ODD: Final[dict[str, Maker]] = {
+    "half a spectrum": _half_a_spectrum,
+    "numbers beyond one": _beyond_one,
+    "shifts": _shifted,
+    "truths": lambda random, n, dtype: (_truths(random, n, dtype),),
+}
+"""What makes the inputs of functions for which the declaration says so: the words of `TIMED`."""
+
+LONG: Final = (1 << 6, 1 << 14, 400_000, 2_500_000, 10_000_000, 1 << 26)
+"""The second last is beyond 32 MiB, from where on the C library gets new memory from the system for every array."""
+FEW: Final = LONG[:1] + LONG[2:4] + LONG[-1:]
+"""For what hardly differs from a class that is measured at all sizes."""
+NO_LONGEST: Final = LONG[:4] + LONG[-1:]
+"""For what takes as long for each element of more than 32 MiB."""
+OF_VECTORS: Final = (LONG, FEW, NO_LONGEST)
+"""The sizes of classes whose time grows in proportion to the elements, nearly."""
+SQUARE: Final = (4**2, 64**2, 192**2, 512**2, 1200**2, 4000**2)
+SLIM: Final = tuple(cost.SLIMMEST * columns**2 for columns in (2, 16, 32, 64, 200))
+
+
+FUSED: Final = "fused"
+"""Beside the classes: a chain of elementwise calls, compiled."""
+
+
+class Inputs(NamedTuple):
+    """The inputs of a class."""
+
+    sizes: tuple[int, ...] = LONG
+    """In elements of 4 bytes."""
+    each: Maker = _vector
+    """Makes an array, which is given for all that the function needs."""
+    all: Maker | None = None
+    """Makes all, where they are not alike."""
+
+
+INPUTS: Final[dict[str, Inputs]] = {
+    "arithmetic of short rows": Inputs(FEW, all=_over_rows),
+    "variance": Inputs(LONG, _narrow_rows),
+    "sum of short rows": Inputs(LONG, _short_rows),
+    "extremum of short rows": Inputs(LONG, _short_rows),
+    "variance of short rows": Inputs(LONG, _short_rows),
+    "sum of tiny rows": Inputs(FEW, _tiny_rows),
+    "extremum of tiny rows": Inputs(FEW, _tiny_rows),
+    "variance of tiny rows": Inputs(FEW, _tiny_rows),
+    "search": Inputs(LONG, all=_sought),
+    "unique": Inputs(LONG, _numbers),
+    "matmul": Inputs(SQUARE, _matrix),
+    "product of a slim matrix": Inputs(SLIM, all=_slim_and_square),
+    "product with a vector": Inputs(SQUARE, all=_matrix_and_vector),
+    "outer": Inputs((1 << 3, 1 << 7, 1 << 9, 1 << 10, 1 << 11)),
+    "fft": Inputs(LONG, _complex_vector),
+    "fft of columns": Inputs(LONG, _complex_matrix),
+    "fft of all axes": Inputs(SQUARE, _complex_matrix),
+    "solve": Inputs(SQUARE, _positive),
+    "cholesky": Inputs(SQUARE, _positive),
+    "qr": Inputs(SQUARE, _matrix),
+    "qr of a slim matrix": Inputs(SLIM, _slim),
+    "svd": Inputs(SQUARE, _matrix),
+    "svd of a slim matrix": Inputs(SLIM, _slim),
+    "eigh": Inputs(SQUARE, _positive),
+    "gather": Inputs(LONG, all=_indices),
+    FUSED: Inputs(NO_LONGEST),
+}
+"""The inputs of the classes; vectors where a class is not named."""
+
+_REAL: Final[dict[Maker, Maker]] = {_complex_vector: _vector, _complex_matrix: _matrix}
+
+
+def _of_kinds(make: Maker, kinds: str) -> Maker:
+    """What makes arrays of kinds that a function takes.
+
+    They are as close to those of its class as may be.
+    """
+    if "f" in kinds:
+        return make if "c" in kinds else _REAL.get(make, make)
+    return _truths if kinds == "b" else _complex_vector if kinds == "c" else _numbers
+
+
+def _needed(declaration: Declaration, each: Maker, random: np.random.Generator, n: int, dtype: Any) -> tuple[Any, ...]:
+    """All that a function needs, lists of arrays included.
+
+    One array stands for all of the same kinds.
+    """
+    made: dict[Maker, Host] = {}
+    inputs: list[Any] = []
+    for p in declaration.parameters:
+        if p.role in (ARRAY, WEAK, SEQUENCE) and not p.is_optional:
+            make = _of_kinds(each, diagnosis.ACCEPTED[p.words])
+            if make not in made:
+                made[make] = make(random, n, dtype)
+            inputs.append([made[make]] * 2 if p.role is SEQUENCE else made[make])
+    return tuple(inputs)
+
+
+def _chain(x: Any) -> Any:
+    """Elementwise calls in a row: what compiling as a whole is for."""
+    y = 1 / (1 + elementwise.exp(-x))
+    return y * (1 - y) + elementwise.tanh(x) * 2 - x * x
+
+
+MEANT: Final[Mapping[str, Callable[..., Any]]] = {
+    FUSED: jit(_chain),
+    "variance": functools.partial(statistical.var, axis=0),
+    "sum of short rows": functools.partial(statistical.sum, axis=-1),
+    "extremum of short rows": functools.partial(statistical.max, axis=-1),
+    "variance of short rows": functools.partial(statistical.var, axis=-1),
+    "sum of tiny rows": functools.partial(statistical.sum, axis=-1),
+    "extremum of tiny rows": functools.partial(statistical.max, axis=-1),
+    "variance of tiny rows": functools.partial(statistical.var, axis=-1),
+    "fft of columns": functools.partial(fft.fft, axis=0),
+    "svd of a slim matrix": functools.partial(linalg.svd, full_matrices=False),
+}
+"""Where a class is measured with more than its first function and nothing else."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A class, or one of its other functions, at one width and one size."""
+
+    kind: str
+    width: int
+    size: int
+    """In elements of 4 bytes; of wider ones there are fewer."""
+    other: str = ""
+    """The function, if it is not the first of the class."""
+
+    @property
+    def function(self) -> Callable[..., Any]:
+        """What is measured."""
+        return MEANT.get(self.kind) or self._declaration.function
+
+    @property
+    def is_beyond_kept(self) -> bool:
+        """Whether its arrays are larger than freed memory that is kept."""
+        return 4 * self.size > alignment.KEPT
+
+    @property
+    def _declaration(self) -> Declaration:
+        return declarations[self.other or cost.CLASSES[self.kind].first]
+
+    def inputs(self) -> tuple[Any, ...]:
+        """NumPy arrays, or a list of them."""
+        n, random, dtype = self.size * 4 // self.width, np.random.default_rng(0), np.dtype(f"f{self.width}")
+        if self.kind == FUSED:
+            return (_vector(random, n, dtype),)
+        row = INPUTS.get(self.kind, Inputs())
+        odd = self._declaration.timed
+        make = ODD[odd] if odd else row.all
+        made: tuple[Any, ...] = (
+            make(random, n, dtype) if make else _needed(self._declaration, row.each, random, n, dtype)
+        )
+        return made
+
+    def work(self, inputs: Sequence[Any]) -> float:
+        """In the unit of the class; elements for the chain."""
+        shapes = [a.shape for one in inputs for a in (one if isinstance(one, list) else [one])]
+        return float(shapes[0][0]) if self.kind == FUSED else cost.CLASSES[self.kind].work(shapes).amount
+
+
+def cells(largest: int) -> list[Cell]:
+    """All cells up to some size, in the order in which they are measured.
+
+    Small sizes of every class come first, then the other functions of the classes whose functions differ most, as they
+    are wanted where a library is slow to import, too; then large sizes, and last the functions that differ less. Of
+    others float64 comes before float32. A run that is cut short, as on a slow machine, takes those for what they are at
+    the other width, or for the first of their class; cut shorter, it lacks large sizes. What tells of each other, sizes
+    and widths of a class, lies seconds apart.
+    """
+    firsts = [
+        [
+            Cell(kind, width, size)
+            for width in cost.WIDTHS
+            for kind in (*cost.CLASSES, FUSED)
+            for size in sizes(kind)[rank : rank + 1]
+            if size <= largest
+        ]
+        for rank in range(len(LONG))
+    ]
+    order = list(cost.CLASSES)
+    others = [
+        Cell(kind, width, sizes(kind)[COMPARED], name)
+        for width in cost.WIDTHS[::-1]
+        for name, kind in sorted(_measured_others().items(), key=lambda row: order.index(row[1]))
+    ]
+    differing = [cell for cell in others if cell.kind in DIFFERING]
+    the_same = [cell for cell in others if cell.kind not in DIFFERING]
+    return [*itertools.chain(*firsts[:LARGE]), *differing, *itertools.chain(*firsts[LARGE:]), *the_same]
+
+
+DIFFERING: Final = ("transcendental",)
+"""The classes whose functions differ most."""
+LARGE: Final = 4
+"""Which of the sizes of their class are large from there on."""
+
+
+def _measured_others() -> dict[str, str]:
+    """The class of each function that is measured, the first ones aside."""
+    return {
+        name: kind
+        for name, kind in cost.class_of.items()
+        if name != cost.CLASSES[kind].first and not declarations[name].alike
+    }
+
+
+def is_compared_with(cell: Cell) -> bool:
+    """Whether other functions are told by what they take beside this one."""
+    compared = sizes(cell.kind)[COMPARED : COMPARED + 1]
+    return not cell.other and cell.size in compared and cell.kind in _measured_others().values()
+
+
+def alike(function: str) -> list[str]:
+    """The functions that are declared to take as long as a measured one."""
+    return [name for name, declaration in declarations.items() if declaration.alike == function]
+
+
+def sizes(kind: str) -> tuple[int, ...]:
+    """The sizes of a class, in elements of 4 bytes."""
+    return INPUTS[kind].sizes if kind in INPUTS else LONG
+
+
+COMPARED: Final = 2
+"""Which of the sizes of their class the other functions are measured at: about where calls are worth moving."""

@@ -1,0 +1,262 @@
+"""See and steer the automatic choice: `explain`, `policy`, `calibrate`."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, field
+from numbers import Real
+from typing import TYPE_CHECKING, Final
+
+from anyarray._base import errors
+from anyarray._base.blocks import block
+from anyarray._choice import automatic, choice, cost, machine
+from anyarray._choice.automatic import Decision
+from anyarray._registry import registry
+from anyarray._registry.registry import Backend
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@dataclass(repr=False)
+class Explanation:
+    """The decisions in order, as `explain()` gives them; prints as a table.
+
+    Calls that were decided alike share a row of the table, with the mean of their times. It is as wide as the terminal
+    at most, or 80 columns where there is none.
+    """
+
+    decisions: list[Decision] = field(default_factory=list[Decision])
+
+    @property
+    def seconds(self) -> dict[str, float]:
+        """Seconds that calls took, by backend."""
+        totals: dict[str, float] = {}
+        for one in self.decisions:
+            name = one.home.backend.name
+            totals[name] = totals.get(name, 0.0) + (one.seconds or 0.0)
+        return totals
+
+    @property
+    def predicted_seconds(self) -> float:
+        """Predicted seconds of the calls where they ran.
+
+        Of those that were decided by cost, with what moved and what was bought for them. The way back, which is part of
+        the price of a move, counts when it is gone.
+        """
+        return sum(one.alone[one.home.backend.name] + one.transferred + one.bought for one in self._by_cost())
+
+    @property
+    def predicted_on_numpy(self) -> float:
+        """Predicted seconds of the same calls, had NumPy made them all.
+
+        Nothing would have been moved then.
+        """
+        return sum(one.alone[cost.NUMPY] for one in self._by_cost())
+
+    def _by_cost(self) -> list[Decision]:
+        return [one for one in self.decisions if {one.home.backend.name, cost.NUMPY} <= one.alone.keys()]
+
+    def __len__(self) -> int:
+        return len(self.decisions)
+
+    def __str__(self) -> str:
+        if not self.decisions:
+            return "No call was decided."
+        import shutil  # with `textwrap` a few milliseconds, which `import anyarray` need not take
+
+        width = shutil.get_terminal_size().columns
+        return "\n".join([*self._table(width), *self._totals()])
+
+    __repr__ = __str__
+
+    def _table(self, width: int) -> list[str]:
+        """The rows, with heads above and reasons below.
+
+        A call has a line of its own above its numbers if they do not fit beside it.
+        """
+        import textwrap
+
+        alike: dict[tuple[object, ...], list[Decision]] = {}
+        for one in self.decisions:
+            alike.setdefault((one.function, one.shapes, one.home, one.reason), []).append(one)
+        names = list(dict.fromkeys([name for one in self.decisions for name in one.predicted]))
+        reasons = list(dict.fromkeys([one.reason for one in self.decisions]))
+        calls, rows = [], [["ran on", "calls", "took", *names, "moving", "why"]]
+        for found in alike.values():
+            one = found[0]
+            calls.append(_call(one))
+            took, moving = _mean([call.seconds for call in found]), _mean([call.transferred or None for call in found])
+            on_each = [_mean([call.predicted.get(name) for call in found]) for name in names]
+            why = str(1 + reasons.index(one.reason))
+            rows.append([str(one.home.backend), str(len(found)), took, *on_each, moving, why])
+        columns = [_aligned(column) for column in zip(*rows, strict=True)]
+        if names:  # above the first of them
+            at = sum(len(column[0]) + len(GAP) for column in columns[:3])
+            over = [" " * at + "predicted:"]
+        else:
+            over = []
+        heads, *numbers = [GAP.join(row).rstrip() for row in zip(*columns, strict=True)]
+        beside = max(map(len, ["call", *calls]))
+        if beside + len(GAP) + max(map(len, [*over, heads, *numbers])) <= width:
+            lines = [call.ljust(beside) + GAP + row for call, row in zip(calls, numbers, strict=True)]
+            top = [" " * beside + GAP + line for line in over] + ["call".ljust(beside) + GAP + heads]
+        else:
+            lines = [
+                line
+                for call, row in zip(calls, numbers, strict=True)
+                for line in [*textwrap.wrap(call, width, subsequent_indent=2 * GAP, break_long_words=False), GAP + row]
+            ]
+            top = [GAP + line for line in [*over, heads]]
+        return [*top, *lines, *[f"{i}: {reason}" for i, reason in enumerate(reasons, 1)]]
+
+    def _totals(self) -> list[str]:
+        totals = ["took: " + ", ".join([f"{name} {duration(seconds)}" for name, seconds in self.seconds.items()])]
+        known = len(self._by_cost())
+        if known:
+            which = "" if known == len(self) else f", of {known} of {len(self)} calls"
+            ran, numpys = duration(self.predicted_seconds), duration(self.predicted_on_numpy)
+            totals.append(f"predicted: {ran}, all in NumPy: {numpys}{which}")
+        return totals
+
+
+GAP: Final = "  "
+"""Between the columns of the table."""
+TEXTS: Final = ("ran on", "why")
+"""The columns that hold no quantities."""
+
+
+def _call(one: Decision) -> str:
+    """The function and the shapes of its arrays, as add 2*(3,4)."""
+    shapes = [(shape, len(list(alike))) for shape, alike in itertools.groupby(one.shapes)]
+    texts = [(f"{n}*" if n > 1 else "") + str(shape).replace(" ", "") for shape, n in shapes]
+    return " ".join([one.function, *texts])
+
+
+def _aligned(cells: Sequence[str]) -> list[str]:
+    width = max(map(len, cells))
+    return [cell.ljust(width) if cells[0] in TEXTS else cell.rjust(width) for cell in cells]
+
+
+def _mean(seconds: Sequence[float | None]) -> str:
+    known = [one for one in seconds if one is not None]
+    return duration(sum(known) / len(known)) if known else ""
+
+
+def duration(seconds: float) -> str:
+    """A time in the unit that fits, with three digits: 12.3 us."""
+    for unit, name in ((1e-6, "us"), (1e-3, "ms"), (1.0, "s")):
+        if seconds < 999.5 * unit or name == "s":
+            value = seconds / unit
+            digits = 0 if value >= 99.5 else 1 if value >= 9.95 else 2
+            return f"{value:.{digits}f} {name}"
+    raise AssertionError("unreachable: the last unit takes all")
+
+
+@block
+def explain() -> Generator[Explanation]:
+    """Record every automatic decision inside a `with` block.
+
+    That is where a call ran, what was predicted for each backend, why, and how long it took. The explanation has
+    `decisions` and prints as a table with totals by backend and what all in NumPy would have cost. Each call is waited
+    for, so that times are its own. Calls inside `with xp.backend(NAME)` are no decisions. Blocks nest; each thread and
+    asyncio task has its own.
+
+    >>> import anyarray as xp
+    >>> with xp.backend("auto"), xp.explain() as why:
+    ...     total = xp.sum(xp.ones(3))
+    >>> [one.function for one in why.decisions]
+    ['sum']
+    """
+    explanation = Explanation()
+    with choice.recorded(explanation.decisions):
+        yield explanation
+
+
+@block
+def policy(*, candidates: Sequence[str | Backend]) -> Generator[None]:
+    """Make the automatic choice inside a `with` block among these backends.
+
+    They are given by name or as devices; no other is chosen. Free inputs that live elsewhere are brought to the best of
+    them. Backends that are not installed or have no device here are left out. Raises BackendNotFoundError for an
+    unknown name, BackendError if none is left.
+
+    >>> import anyarray as xp
+    >>> with xp.policy(candidates=["numpy", "cupy"]):
+    ...     print((xp.ones(3, device="numpy") + 1).device)
+    numpy
+    """
+    wanted = choice.names_of("policy", "candidates", candidates)
+    names = [found for name in wanted for found in _present(name)]
+    if not names:
+        raise errors.BackendError(
+            f'policy: none of the candidates can be used here: {", ".join(wanted)}. Add one that can: "numpy"'
+        )
+    with choice.narrowed(tuple(dict.fromkeys(names))):
+        yield
+
+
+SECONDS: Final = 84.0
+"""How long measuring takes if nobody says, importing included.
+
+What follows ends within a minute and a half.
+"""
+
+
+def calibrate(*, seconds: float = SECONDS, backends: Sequence[str | Backend] | None = None) -> Path | None:
+    """Measure this machine for the automatic choice; gives the profile's path.
+
+    Takes about `seconds`, importing the libraries included, but at least half of them after it. `backends` are names,
+    such as ["numpy", "jax"], or devices; left out, all that work here. The profile is used at once, and by every later
+    program of this user. Interrupted by Ctrl-C it keeps what is measured. None, and nothing is measured, if
+    ANYARRAY_PROFILE is "off". The same at the command line: `python -m anyarray calibrate`. Raises BackendError for a
+    name that cannot be used, OSError before anything is measured if the profile cannot be written. If another process
+    of this user calibrates, it waits until that has ended, and the logger says so.
+
+    >>> import anyarray as xp
+    >>> xp.calibrate(seconds=0.1, backends=["numpy"])  # doctest: +SKIP
+    """
+    from anyarray._calibration import calibration
+    from anyarray._choice import profile  # 15 ms, which `import anyarray` need not take
+
+    if not isinstance(seconds, Real):
+        raise errors.ArgumentTypeError(f"calibrate: seconds must be a number, not {type(seconds).__name__}")
+    try:
+        float(seconds)
+    except OverflowError:
+        seconds = math.inf
+    if not 0 < seconds < math.inf:
+        raise errors.ArgumentValueError(f"calibrate: seconds must be positive and finite, not {seconds}")
+    wanted = None if backends is None else choice.names_of("calibrate", "backends", backends)
+    if profile.is_off():
+        return None
+    profile.check()
+    with calibration.alone(lambda text: automatic.log(f"anyarray: {text}")):
+        measuring = calibration.prepared(wanted)
+        try:
+            for _ in measuring.steps(seconds):
+                pass
+        finally:
+            written = calibration.keep(measuring)
+    return written
+
+
+def _present(name: str) -> list[str]:
+    """The backends that a name means here; there may be none.
+
+    Imports the library unless the profile knows its devices.
+    """
+    library, kind, _ = registry.parse(name)
+    if not library.is_installed or not machine.may_be_here(library.name):
+        return []
+    model = automatic.model()
+    if model is not None and kind is None and ":" not in name:
+        measured = [one for one in model.backends if registry.parse(one)[0] is library and machine.may_be_here(one)]
+        if measured:
+            return measured
+    try:
+        return [registry.backend_of_name(name).name]
+    except errors.DeviceNotFoundError:
+        return []

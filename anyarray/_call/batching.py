@@ -1,0 +1,475 @@
+"""A function over all elements of an axis at once, without a library's `vmap`.
+
+A `Batch` is a home whose arrays have one axis more than they show. Who calls a function of the standard on them sees an
+element; the rule of that function does the same to all elements by one call on the home below, which may be a batch
+itself. What is the same for all elements stays as it is, and broadcasts.
+
+There is a rule where the result is sure. Everything else is refused, and so is to ask for a value: `bool(x)`,
+`float(x)`, `np.asarray(x)`. Whoever runs the function then runs it for one element after the other.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, Final, NoReturn
+
+import numpy as np
+
+from anyarray._base import errors
+from anyarray._registry.home import POWERS, Home, Native
+
+Axes = int | Sequence[int] | None
+
+_innermost: ContextVar[Batch | None] = ContextVar("anyarray batch", default=None)
+"""The batch whose function runs here."""
+
+
+def home_inside(home: Home) -> Home:
+    """Where arrays of `home` meet those of the batches that are open here.
+
+    They meet on the innermost batch if that is above `home`, else on `home`.
+    """
+    batch = _innermost.get()
+    return home if batch is None or batch.backend is not home.backend else batch
+
+
+class NotBatchedError(errors.UnsupportedError):
+    """Something cannot be done for all elements at once."""
+
+
+class Batched:
+    """A native array of a batch: one value for each element.
+
+    Its `stack` is an array of the home below, whose first axis is that of the elements.
+    """
+
+    __slots__ = ("__weakref__", "home", "stack")
+
+    def __init__(self, home: Batch, stack: Native) -> None:
+        self.home = home
+        self.stack = stack
+
+    @property
+    def base(self) -> Any:
+        """As NumPy's, so that a view is known as one."""
+        return getattr(self.stack, "base", None)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NoReturn:
+        self.home.refuse("asarray")
+
+    def __getattr__(self, name: str) -> NoReturn:
+        self.home.refuse(name)
+
+
+class Batch(Home):
+    """The home, above another, of the elements of an axis of `length`."""
+
+    def __init__(self, below: Home, length: int) -> None:
+        # Not as Home's: dtypes and 0-d arrays of scalars are those of the home below.
+        self.backend = below.backend
+        self.placed = below.placed
+        self.dtypes = below.dtypes
+        self.latest_dtype = below.latest_dtype
+        self.constants = below.constants
+        self.powers = below.powers
+        self.ways = {}
+        self.below = below
+        self.length = length
+        self.depth = below.depth + 1
+        self.is_refused = False
+        """Whether something could not be done for all elements at once, also if nobody heard of it."""
+        self.is_open = False
+        """Whether the function runs. After it, the arrays of the batch have no value."""
+
+    @contextmanager
+    def open(self) -> Generator[None]:
+        """The time in which the function runs."""
+        self.is_open = True
+        token = _innermost.set(self)
+        try:
+            yield
+        finally:
+            _innermost.reset(token)
+            self.is_open = False
+
+    def refuse(self, function: str) -> NoReturn:
+        """Raise NotBatchedError; TraceError if the function has run."""
+        if not self.is_open:
+            raise errors.leaked(function)
+        self.is_refused = True
+        raise NotBatchedError(f"{function}: not for all elements at once")
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        function = self.__dict__[name] = self.found(name)
+        return function
+
+    def found(self, name: str) -> Callable[..., Any]:
+        below = getattr(self.below, name)
+        rule = rule_of.get(name)
+
+        def of_elements(*args: Any, **kwargs: Any) -> Any:
+            if not any(map(self._is_within, (*args, *kwargs.values()))):
+                return below(*args, **kwargs)
+            if rule is None or not self.is_open:
+                self.refuse(name)
+            return self._lifted(rule(self, below, *args, **kwargs))
+
+        return of_elements
+
+    def _is_within(self, value: Any) -> bool:
+        return any(map(self._is_within, value)) if isinstance(value, (tuple, list)) else self.holds(value)
+
+    def _lifted(self, stack: Any) -> Any:
+        return tuple(map(self._lifted, stack)) if isinstance(stack, (tuple, list)) else Batched(self, stack)
+
+    def shape_of(self, x: Native) -> tuple[int, ...]:
+        """Shape of an element."""
+        below = self.below
+        shape: tuple[int, ...] = below.shape_of(x.stack)[1:] if self.holds(x) else below.shape_of(x)
+        return shape
+
+    def dtype_of(self, x: Native) -> Any:
+        """As the home below."""
+        return self.below.dtype_of(x.stack if self.holds(x) else x)
+
+    def is_traced(self, x: Native) -> bool:
+        """Whether `x` has a value for each element."""
+        return self.holds(x) or bool(self.below.is_traced(x))
+
+    def synchronize(self, x: Native) -> None:
+        """Nobody can wait for one element."""
+
+    def holds(self, x: Any) -> bool:
+        """Whether `x` differs from element to element."""
+        return type(x) is Batched and x.home is self
+
+    def ndim_of(self, x: Native) -> int:
+        """Axes of an element."""
+        return len(self.shape_of(x))
+
+    def stack_of(self, x: Native) -> Native:
+        """All elements, (length, ...)."""
+        return x.stack if self.holds(x) else self.below.broadcast_to(x, (self.length, *self.shape_of(x)))
+
+    def aligned(self, x: Native, ndim: int) -> Native:
+        """All elements, so that they broadcast with others of `ndim` axes."""
+        if not self.holds(x):
+            return x
+        missing = ndim - self.ndim_of(x)
+        return self.below.expand_dims(x.stack, tuple(range(1, 1 + missing))) if missing > 0 else x.stack
+
+    def axes_of(self, x: Native, axis: Any) -> Any:
+        """Axes of an element as axes of all elements; None means every one."""
+        return _shifted(tuple(range(self.ndim_of(x))) if axis is None else axis, self.ndim_of(x))
+
+    def flattened(self, x: Native) -> Native:
+        """The elements with one axis each, (length, size)."""
+        return self.below.reshape(self.stack_of(x), (self.length, math.prod(self.shape_of(x))))
+
+
+def _shifted(axis: Any, ndim: int) -> Any:
+    if isinstance(axis, (tuple, list)):
+        return tuple([_shifted(one, ndim) for one in axis])
+    if not -ndim <= axis < ndim:
+        raise IndexError(axis)
+    return axis % ndim + 1
+
+
+# Each gets the batch, the function of the home below and the arguments, of which one differs from element to element.
+# It gives a stack, or several. An exception is as good as a refusal.
+Function = Callable[..., Any]
+
+
+def _elementwise(batch: Batch, f: Function, *xs: Any, **options: Any) -> Native:
+    ndim = max([batch.ndim_of(x) for x in xs if x is not None])
+    return f(*[None if x is None else batch.aligned(x, ndim) for x in xs], **options)
+
+
+def _converted(batch: Batch, f: Function, x: Native, *args: Any, **options: Any) -> Native:
+    return f(batch.stack_of(x), *args, **options)
+
+
+def _reduced(batch: Batch, f: Function, x: Native, *, axis: Axes = None, keepdims: bool = False, **options: Any) -> Any:
+    if not batch.ndim_of(x):
+        if axis not in (None, ()):
+            raise IndexError(axis)
+        return f(batch.below.expand_dims(batch.stack_of(x), 1), axis=1, keepdims=False, **options)
+    return f(batch.stack_of(x), axis=batch.axes_of(x, axis), keepdims=keepdims, **options)
+
+
+def _extreme(batch: Batch, f: Function, x: Native, *, axis: int | None = None, keepdims: bool = False) -> Native:
+    if axis is not None:
+        return f(batch.stack_of(x), axis=batch.axes_of(x, axis), keepdims=keepdims)
+    found = f(batch.flattened(x), axis=1, keepdims=False)
+    return batch.below.reshape(found, (batch.length, *[1] * batch.ndim_of(x))) if keepdims else found
+
+
+def _along(batch: Batch, f: Function, x: Native, *, axis: int | None = -1, **options: Any) -> Native:
+    if axis is None and batch.ndim_of(x) != 1:
+        raise IndexError(axis)
+    return f(batch.stack_of(x), axis=batch.axes_of(x, 0 if axis is None else axis), **options)
+
+
+def _differences(batch: Batch, f: Function, x: Native, *, axis: int = -1, **options: Any) -> Native:
+    ends = {name: batch.stack_of(options.pop(name)) for name in ("prepend", "append") if options.get(name) is not None}
+    return f(batch.stack_of(x), axis=batch.axes_of(x, axis), **options, **ends)
+
+
+def _repeated(batch: Batch, f: Function, x: Native, repeats: Any, *, axis: int | None = None) -> Native:
+    if batch.holds(repeats):
+        batch.refuse("repeat")
+    if axis is None:
+        return f(batch.flattened(x), repeats, axis=1)
+    return f(batch.stack_of(x), repeats, axis=batch.axes_of(x, axis))
+
+
+def _rolled(batch: Batch, f: Function, x: Native, shift: Any, *, axis: Axes = None) -> Native:
+    if axis is not None:
+        return f(batch.stack_of(x), shift, axis=batch.axes_of(x, axis))
+    return batch.below.reshape(f(batch.flattened(x), shift, axis=1), (batch.length, *batch.shape_of(x)))
+
+
+def _product(batch: Batch, f: Function, x1: Native, x2: Native) -> Native:
+    below, first, second = batch.below, batch.ndim_of(x1), batch.ndim_of(x2)
+    if not first or not second:
+        raise ValueError
+    if not batch.holds(x2) and second == 2 and first == 1:
+        return f(batch.stack_of(x1), x2)
+    # Vectors as matrices of one row or column.
+    if first == 1:
+        x1 = _expanded(batch, x1, -2)
+    if second == 1:
+        x2 = _expanded(batch, x2, -1)
+    ndim = max(batch.ndim_of(x1), batch.ndim_of(x2))
+    found = f(batch.aligned(x1, ndim), batch.aligned(x2, ndim))
+    dropped = tuple([axis for axis, n in ((-2, first), (-1, second)) if n == 1])
+    return below.squeeze(found, dropped) if dropped else found
+
+
+def _expanded(batch: Batch, x: Native, axis: int) -> Native:
+    """`x` with a new axis, counted from the end."""
+    if batch.holds(x):
+        return Batched(batch, batch.below.expand_dims(batch.stack_of(x), axis))
+    return batch.below.expand_dims(x, axis)
+
+
+def _contracted(batch: Batch, f: Function, x1: Native, x2: Native, *, axis: int = -1) -> Native:
+    """Functions along an axis of two arrays that broadcast."""
+    ndim = max(batch.ndim_of(x1), batch.ndim_of(x2))
+    if not -min(batch.ndim_of(x1), batch.ndim_of(x2)) <= axis < 0:
+        raise IndexError(axis)
+    return f(batch.aligned(x1, ndim), batch.aligned(x2, ndim), axis=axis)
+
+
+def _outer(batch: Batch, f: Function, x1: Native, x2: Native) -> Native:
+    if batch.ndim_of(x1) != 1 or batch.ndim_of(x2) != 1:
+        raise ValueError
+    column, row = _expanded(batch, x1, -1), _expanded(batch, x2, -2)
+    return batch.below.multiply(batch.aligned(column, 2), batch.aligned(row, 2))
+
+
+def _of_matrices(batch: Batch, f: Function, x: Native, *args: Any, **options: Any) -> Any:
+    """Functions of a stack of matrices, which is what the batch is."""
+    if not batch.holds(x) or any(map(batch.holds, (*args, *options.values()))):
+        batch.refuse("linalg")
+    if batch.ndim_of(x) < 2:
+        raise ValueError
+    return f(batch.stack_of(x), *args, **options)
+
+
+def _solved(batch: Batch, f: Function, x1: Native, x2: Native) -> Native:
+    is_vector = batch.ndim_of(x2) == 1
+    if batch.ndim_of(x1) < 2 or not batch.ndim_of(x2):
+        raise ValueError
+    if is_vector:
+        x2 = _expanded(batch, x2, -1)
+    ndim = max(batch.ndim_of(x1), batch.ndim_of(x2))
+    found = f(batch.aligned(x1, ndim), batch.aligned(x2, ndim))
+    return batch.below.squeeze(found, -1) if is_vector else found
+
+
+def _moved(batch: Batch, f: Function, x: Native, source: Any, destination: Any) -> Native:
+    return f(batch.stack_of(x), batch.axes_of(x, source), batch.axes_of(x, destination))
+
+
+def _permuted(batch: Batch, f: Function, x: Native, axes: Sequence[int]) -> Native:
+    return f(batch.stack_of(x), (0, *batch.axes_of(x, tuple(axes))))
+
+
+def _reshaped(batch: Batch, f: Function, x: Native, shape: Sequence[int], *, copy: bool | None = None) -> Native:
+    lengths = list(shape)
+    if -1 in lengths:
+        known = math.prod([n for n in lengths if n != -1])
+        lengths[lengths.index(-1)] = math.prod(batch.shape_of(x)) // known
+    if math.prod(lengths) != math.prod(batch.shape_of(x)):
+        raise ValueError
+    return f(batch.stack_of(x), (batch.length, *lengths), copy=copy)
+
+
+def _with_new_axes(batch: Batch, f: Function, x: Native, axis: int | Sequence[int]) -> Native:
+    more = 1 if isinstance(axis, int) else len(axis)
+    return f(batch.stack_of(x), _shifted(axis, batch.ndim_of(x) + more))
+
+
+def _squeezed(batch: Batch, f: Function, x: Native, axis: int | Sequence[int]) -> Native:
+    return f(batch.stack_of(x), batch.axes_of(x, axis))
+
+
+def _flipped(batch: Batch, f: Function, x: Native, *, axis: Axes = None) -> Native:
+    return f(batch.stack_of(x), axis=batch.axes_of(x, axis))
+
+
+def _tiled(batch: Batch, f: Function, x: Native, repetitions: Sequence[int]) -> Native:
+    ndim = max(batch.ndim_of(x), len(repetitions))
+    return f(batch.aligned(x, ndim), (1, *[1] * (ndim - len(repetitions)), *repetitions))
+
+
+def _repeated_over(batch: Batch, f: Function, x: Native, shape: Sequence[int]) -> Native:
+    if len(shape) < batch.ndim_of(x):
+        raise ValueError
+    return f(batch.aligned(x, len(shape)), (batch.length, *shape))
+
+
+def _broadcast(batch: Batch, f: Function, *xs: Native) -> list[Native]:
+    shape = np.broadcast_shapes(*map(batch.shape_of, xs))
+    return [_repeated_over(batch, batch.below.broadcast_to, Batched(batch, batch.stack_of(x)), shape) for x in xs]
+
+
+def _joined(batch: Batch, f: Function, xs: Sequence[Native], *, axis: int | None = 0) -> Native:
+    if axis is None:
+        return f(list(map(batch.flattened, xs)), axis=1)
+    return f(list(map(batch.stack_of, xs)), axis=batch.axes_of(xs[0], axis))
+
+
+def _stacked(batch: Batch, f: Function, xs: Sequence[Native], *, axis: int = 0) -> Native:
+    return f(list(map(batch.stack_of, xs)), axis=_shifted(axis, batch.ndim_of(xs[0]) + 1))
+
+
+def _is_array(entry: Any) -> bool:
+    return not (entry is None or entry is Ellipsis or type(entry) in (int, slice, tuple))
+
+
+def _key(batch: Batch, key: Any) -> tuple[tuple[Any, ...], int | None]:
+    """A key for the stack, and how many axes its only array has, if any.
+
+    It is refused unless it is the same for all elements.
+    """
+    entries = key if type(key) is tuple else (key,)
+    arrays = [one for one in entries if _is_array(one)]
+    if arrays and (len(arrays) > 1 or int in map(type, entries) or batch.holds(arrays[0])):
+        # Integers beside an array count as arrays, and of several arrays the axes come first in the result: the axis of
+        # the elements would not.
+        batch.refuse("index")
+    if arrays and batch.dtype(arrays[0]).kind == "b":
+        batch.refuse("index")
+    return (slice(None), *entries), batch.ndim_of(arrays[0]) if arrays else None
+
+
+def _read(batch: Batch, f: Function, x: Native, key: Any) -> Native:
+    if _is_array(key) and batch.holds(key) and batch.dtype(key).kind in "iu" and batch.ndim_of(x):
+        index = key.stack
+        rows = batch.below.arange(
+            0, batch.length, 1, dtype=batch.below.dtype_of(index), device=batch.backend.native_device
+        )
+        return f(batch.stack_of(x), (batch.below.reshape(rows, (batch.length, *[1] * batch.ndim_of(key))), index))
+    return f(batch.stack_of(x), _key(batch, key)[0])
+
+
+def _written(batch: Batch, f: Function, x: Native, key: Any, value: Native, exclusive: bool) -> Native:
+    below, shape = batch.below, batch.shape_of(x)
+    if _is_array(key) and batch.dtype(key).kind == "b":
+        if batch.shape_of(key) != shape or batch.ndim_of(value):
+            batch.refuse("setitem")
+        cast = below.astype(batch.aligned(value, len(shape)), batch.dtype_of(x))
+        return below.where(batch.aligned(key, len(shape)), cast, batch.stack_of(x))
+    entries, width = _key(batch, key)
+    # Axes of what is written to.
+    ndim = len(shape) + sum(1 if one is None else -1 if type(one) is int else 0 for one in entries)
+    ndim += 0 if width is None else width - 1
+    if batch.ndim_of(value) > ndim:
+        batch.refuse("setitem")
+    # Not in place: who else holds the memory cannot be seen through a batch.
+    return f(batch.stack_of(x), entries, batch.aligned(value, ndim), False)
+
+
+def _looked_up(batch: Batch, f: Function, x: Native, indices: Native, *, axis: int | None = None) -> Native:
+    if axis is None and batch.ndim_of(x) != 1:
+        raise IndexError(axis)
+    if not batch.holds(indices):
+        return f(batch.stack_of(x), indices, axis=batch.axes_of(x, 0 if axis is None else axis))
+    if batch.ndim_of(indices) != 1:
+        batch.refuse("take")
+    place = batch.axes_of(x, 0 if axis is None else axis)
+    shape = [1] * (batch.ndim_of(x) + 1)
+    shape[0], shape[place] = batch.length, batch.shape_of(indices)[0]
+    return batch.below.take_along_axis(batch.stack_of(x), batch.below.reshape(indices.stack, tuple(shape)), axis=place)
+
+
+def _looked_up_along(batch: Batch, f: Function, x: Native, indices: Native, *, axis: int = -1) -> Native:
+    if batch.ndim_of(x) != batch.ndim_of(indices):
+        raise ValueError
+    return f(batch.stack_of(x), batch.stack_of(indices), axis=batch.axes_of(x, axis))
+
+
+def _searched(batch: Batch, f: Function, x: Native, values: Native, **options: Any) -> Native:
+    if batch.holds(x) or any(map(batch.holds, options.values())):
+        batch.refuse("searchsorted")
+    return f(x, values.stack, **options)
+
+
+def _found_in(batch: Batch, f: Function, x: Native, values: Native, **options: Any) -> Native:
+    if batch.holds(values):
+        batch.refuse("isin")
+    return f(batch.stack_of(x), values, **options)
+
+
+def _transformed(batch: Batch, f: Function, x: Native, *, axes: Axes = None, **options: Any) -> Native:
+    sizes = options.get("s")
+    if axes is None and sizes is not None:
+        axes = tuple(range(batch.ndim_of(x) - len(sizes), batch.ndim_of(x)))
+    return f(batch.stack_of(x), axes=batch.axes_of(x, axes), **options)
+
+
+RULES: Final[dict[str, Function]] = {
+    "elementwise": _elementwise,
+    "conversion": _converted,
+    "reduction": _reduced,
+    "position": _extreme,
+    "along an axis": _along,
+    "differences": _differences,
+    "repetition": _repeated,
+    "roll": _rolled,
+    "product": _product,
+    "contraction": _contracted,
+    "outer product": _outer,
+    "matrices": _of_matrices,
+    "equations": _solved,
+    "moved axes": _moved,
+    "permutation": _permuted,
+    "reshape": _reshaped,
+    "new axes": _with_new_axes,
+    "squeeze": _squeezed,
+    "flip": _flipped,
+    "tiles": _tiled,
+    "broadcast": _broadcast,
+    "broadcast to": _repeated_over,
+    "join": _joined,
+    "stack": _stacked,
+    "gather": _looked_up,
+    "gather along an axis": _looked_up_along,
+    "search": _searched,
+    "membership": _found_in,
+    "transform of axes": _transformed,
+}
+"""The rules by the words of declarations."""
+
+rule_of: Final[dict[str, Function]] = {
+    **dict.fromkeys(("exported", "plain", "stop_gradient"), _converted),
+    **dict.fromkeys([name for name, _ in POWERS.values()], _elementwise),
+    "getitem": _read,
+    "setitem": _written,
+}
+"""The rule of each hook that has one, and of each function, as declared."""

@@ -1,0 +1,458 @@
+"""Which backend a call runs on: `backend(...)`, the default, and the rule.
+
+1. Inside `with backend(NAME)`: on NAME. The innermost block wins; each thread and asyncio task has its own.
+2. With none chosen, or `backend("auto")`: if an input is placed, on its home; two different placed homes are an
+   error. If all are free: where the cost model says (`automatic`); on a machine that is not measured, where they
+   already are (NumPy data follows the others). NumPy for creation.
+3. Under a trace: in that trace's library, always.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import os
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from types import TracebackType
+from typing import Any, Final, ParamSpec, TypeVar
+
+from anyarray._base import errors
+from anyarray._base.blocks import within
+from anyarray._choice import automatic, cost, machine
+from anyarray._choice.automatic import Decision
+from anyarray._choice.whole_functions import WholeFunction
+from anyarray._registry import libraries, registry
+from anyarray._registry.home import Home
+from anyarray._registry.registry import Backend
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+AUTO: Final = "auto"
+VARIABLE: Final = "ANYARRAY_BACKEND"
+"""The environment variable that sets the default of the process."""
+
+_NUMPY: Final = registry.backend_of_name("numpy").free
+_STATE: Final = machine.state
+_UNADOPTED: Final = registry.unadopted
+_are_absent: Final = registry.are_absent
+
+
+class Automatic:
+    """The automatic choice while there is a model, or none was looked for."""
+
+    def __repr__(self) -> str:
+        return AUTO
+
+
+BY_COST: Final = Automatic()
+"""Each call but the smallest is decided."""
+OBSERVED: Final = Automatic()
+"""Every call is decided, the smallest too: it is recorded, or may not stay in NumPy."""
+
+
+class Choice:
+    """What is chosen: a backend, the name of one, or the automatic choice.
+
+    A name stands until its library is imported. The automatic choice is None where calls run where their inputs are,
+    which costs nothing.
+    """
+
+    __slots__ = ("backend", "block", "candidates", "outer", "records", "watches")
+
+    def __init__(
+        self,
+        backend: Backend | str | Automatic | None,
+        candidates: tuple[str, ...] | None = None,
+        records: tuple[list[Decision], ...] = (),
+        block: object = None,
+        outer: Choice | None = None,
+    ) -> None:
+        self.backend = backend
+        self.candidates = candidates
+        """What a policy leaves of the backends."""
+        self.records = records
+        """Where decisions are recorded."""
+        # Kept here, not with the block: threads and tasks may share one block object, each in a context of its own.
+        self.block = block
+        """What opened it."""
+        self.outer = outer
+        """What is chosen again when that is closed."""
+        self.watches = False
+        """Whether the block only records: the backend is that of the outer one."""
+
+
+def _automatically(
+    candidates: tuple[str, ...] | None, records: tuple[list[Decision], ...], block: object, outer: Choice
+) -> Choice:
+    """The automatic choice, asked about small calls only where it must be.
+
+    It need not be where they may stay in NumPy unseen.
+    """
+    is_seen = records or (candidates is not None and cost.NUMPY not in candidates)
+    return Choice(OBSERVED if is_seen else BY_COST, candidates, records, block, outer)
+
+
+def _watching(
+    candidates: tuple[str, ...] | None, records: tuple[list[Decision], ...], block: object, outer: Choice
+) -> Choice:
+    """What is chosen outside, recorded."""
+    found = _automatically(candidates, records, block, outer)
+    found.watches = True
+    if not (outer.backend is None or isinstance(outer.backend, Automatic)):
+        found.backend = outer.backend
+    return found
+
+
+def _without(choice: Choice, block: object) -> Choice:
+    """What is chosen when a block is closed.
+
+    It need not be the innermost, nor open, as generators end when they do.
+    """
+    if choice.outer is None:
+        return choice
+    if choice.block is block:
+        return choice.outer
+    was, outer = choice.outer, _without(choice.outer, block)
+    if outer is was:
+        return choice
+    # A copy, as other contexts may have the choice, too; what it has of the closed block goes with that.
+    candidates = outer.candidates if choice.candidates is was.candidates else choice.candidates
+    records = (*outer.records, *choice.records[len(was.records) :])
+    if choice.watches:
+        return _watching(candidates, records, choice.block, outer)
+    if choice.backend is None or isinstance(choice.backend, Automatic):
+        return _automatically(candidates, records, choice.block, outer)
+    return Choice(choice.backend, candidates, records, choice.block, outer)
+
+
+def _named(name: str) -> Choice:
+    return Choice(BY_COST if name == AUTO else name)
+
+
+def _asked_for() -> str:
+    """What ANYARRAY_BACKEND says, without the spaces around it.
+
+    Windows leaves one after `set NAME=value &&`.
+    """
+    return os.environ.get(VARIABLE, "").strip()
+
+
+process_default: Final = _named(_asked_for() or AUTO)
+"""The choice where no block is open; one object, which `set_default_backend` changes."""
+
+context_variable: ContextVar[Choice] = ContextVar("anyarray backend", default=process_default)
+
+current: Final = context_variable.get
+"""The choice that holds here; bound once, as every call asks."""
+
+
+def chosen() -> Backend | None:
+    """The backend that is chosen here; None for the automatic choice.
+
+    Imports its library.
+    """
+    choice = current()
+    named = choice.backend
+    if isinstance(named, Automatic):
+        return None
+    if not isinstance(named, str):
+        return named
+    try:
+        found = registry.backend_of_name(named)
+    except errors.BackendError as error:
+        if choice is process_default and named == _asked_for():
+            error.args = (f"{error}. The environment variable {VARIABLE} asks for it",)
+        raise
+    if choice.backend is named:  # else a thread has set another default meanwhile
+        choice.backend = found
+    return found
+
+
+class backend:  # noqa: N801 - used as a function
+    """Run a `with` block, or a decorated function, on one backend.
+
+    `name` is a name such as "numpy", "jax", "tf-gpu:1", a device, or "auto". Inputs that live elsewhere are
+    brought over. The innermost block wins; each thread and asyncio task has its own. What was chosen before is
+    restored at the end of the block, also after an exception. The library is imported on entry.
+    Raises BackendNotFoundError, BackendNotInstalledError, DeviceNotFoundError.
+
+    >>> import anyarray as xp
+    >>> with xp.backend("numpy"):
+    ...     print(xp.ones(2).device)
+    numpy
+    """
+
+    def __init__(self, name: str | Backend = AUTO, /) -> None:
+        _check_name("backend", name)
+        if isinstance(name, str) and name != AUTO:
+            registry.parse(name)
+        self._name = name
+
+    def __enter__(self) -> Backend | None:
+        outer, name = current(), self._name
+        if name == AUTO:
+            context_variable.set(_automatically(outer.candidates, outer.records, self, outer))
+            return None
+        entered = registry.as_backend(name)
+        context_variable.set(Choice(entered, outer.candidates, outer.records, self, outer))
+        return entered
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        here = current()
+        outer = here.outer
+        context_variable.set(outer if here.block is self and outer is not None else _without(here, self))
+
+    def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
+        return within("backend", functools.partial(backend, self._name), function)
+
+    def __repr__(self) -> str:
+        return f'backend("{self._name}")'
+
+
+def _check_name(function: str, name: object) -> None:
+    """Raise TypeError for what is neither a name nor a device."""
+    if not isinstance(name, (str, Backend)):
+        raise errors.ArgumentTypeError(
+            f'{function}: must be a name, such as "jax", or a device, not {type(name).__name__}'
+        )
+
+
+def set_default_backend(name: str | Backend, /) -> None:
+    """Choose the backend of the process where no `with backend(...)` is open.
+
+    "auto" is the default. The environment variable ANYARRAY_BACKEND sets it from outside. The library is
+    imported at the first call, not here. Raises BackendNotFoundError for a name that is unknown, TypeError for what is
+    no name.
+
+    >>> import anyarray as xp
+    >>> xp.set_default_backend("auto")
+    """
+    _check_name("set_default_backend", name)
+    if str(name) != AUTO:
+        registry.parse(str(name))
+    process_default.backend = _named(str(name)).backend
+
+
+def names_of(function: str, parameter: str, given: Iterable[str | Backend]) -> list[str]:
+    """The names of the backends among which `function` chooses.
+
+    They are given by name or as devices. Raises ValueError without any.
+    """
+    names = [] if isinstance(given, (str, Backend)) or not isinstance(given, Iterable) else list(given)
+    if not names:
+        raise errors.ArgumentValueError(
+            f'{function}: {parameter} must be names of backends, such as ["numpy", "jax"], not {given!r}'
+        )
+    for one in names:
+        if not isinstance(one, (str, Backend)):
+            raise errors.ArgumentTypeError(
+                f'{function}: {parameter} must be names of backends, such as ["numpy", "jax"], or devices, '
+                f"but one is {type(one).__name__}"
+            )
+        if one == AUTO:
+            raise errors.BackendNotFoundError(
+                f'{function}: "{AUTO}" is the choice among backends, not one of them. Name some: '
+                + ", ".join(libraries.libraries())
+            )
+    return [str(one) for one in names]
+
+
+def device(name: str | Backend, /) -> Backend:
+    """The device object of a name such as "jax-gpu:0".
+
+    Equal names give the same object.
+
+    >>> import anyarray as xp
+    >>> xp.device("numpy") is xp.asarray(1, device="numpy").device
+    True
+    """
+    return registry.as_backend(name)
+
+
+def chosen_home(given: Any = None) -> Home:
+    """Where a creation function runs.
+
+    It runs on the device it was given, else on what is chosen, else on NumPy.
+    """
+    if _UNADOPTED and not _are_absent(_UNADOPTED):
+        registry.adopt_in_imported()  # before the user hands the Array to a library that was imported meanwhile
+    if given is not None:
+        return registry.as_backend(given).placed
+    choice = current()
+    backend = choice.backend
+    if type(backend) is Backend:
+        return backend.free
+    if backend is None or (_STATE.model is not None and type(backend) is Automatic):
+        return _NUMPY
+    here = chosen()
+    if here is None:
+        # The first array of a program: from here on, small calls on a machine that was not measured ask no more.
+        _settle(choice)
+    return _NUMPY if here is None else here.free
+
+
+_IN_NUMPY: Final = Choice(_NUMPY.backend)
+
+
+def in_numpy(function: Callable[P, R], *arguments: P.args, **keywords: P.kwargs) -> R:
+    """What a function gives with NumPy chosen, as it was decided."""
+    before = context_variable.set(_IN_NUMPY)
+    try:
+        return function(*arguments, **keywords)
+    finally:
+        context_variable.reset(before)
+
+
+def mention(elements: int) -> None:
+    """Say once what would let the automatic choice choose.
+
+    It says so if that holds here, and so many elements are many.
+    """
+    if elements >= machine.LARGE and chosen() is None:
+        automatic.mention()
+
+
+def _settle(choice: Choice) -> bool:
+    """Whether there is nothing to decide by.
+
+    Then calls run where their inputs are, and are not asked about.
+    """
+    is_settled = choice.backend is BY_COST and choice.candidates is None and automatic.model() is None
+    if is_settled and _STATE.is_known and choice.backend is BY_COST:  # no thread has set another default meanwhile
+        choice.backend = None
+    return choice.backend is None
+
+
+def home_of_call(function: str, homes: Iterable[Home], traced: Home | None = None) -> Home:
+    """Where a call of `function` with inputs on `homes` runs, by the rule.
+
+    Raises BackendMismatchError if no block is open and inputs are placed on two backends.
+    """
+    if traced is not None:
+        return traced
+    here = chosen()
+    placed = {home.backend: home for home in homes if home.placed}
+    if here is not None:
+        return here.placed if here in placed else here.free
+    if len(placed) == 1:
+        return next(iter(placed.values()))
+    if placed:
+        first, second = list(placed)[:2]
+        raise errors.BackendMismatchError(
+            f"{function}: one input is placed on {first} and another on {second}. Bring one over with "
+            f'x.to_device("{second}"), or choose for a block: with xp.backend("{first}")'
+        )
+    return automatic_home(homes)
+
+
+def decision(function: str, arrays: Sequence[Any], *, is_traced: bool, axis: cost.Axis) -> Decision | None:
+    """The decision about a call with these Arrays.
+
+    None if there is nothing to decide, or nobody to decide it.
+    """
+    choice = current()
+    if is_traced or not (choice.backend is None or isinstance(choice.backend, Automatic)):
+        return None
+    if _settle(choice):
+        mention(max(math.prod(a._home.shape_of(a._native)) for a in arrays))
+        return None
+    if any(a._home.placed for a in arrays):
+        if choice.backend is BY_COST:
+            return None
+        home = home_of_call(function, [a._home for a in arrays])
+        found = automatic.settled(function, arrays, home, f"an input is placed on {home.backend}")
+    else:
+        found = automatic.decide(function, arrays, choice.candidates, axis=axis)
+    for record in choice.records:
+        record.append(found)
+    return found
+
+
+def decision_about_function(
+    function: str, arrays: Sequence[Any], home: Home, whole: WholeFunction | None
+) -> Decision | None:
+    """The decision about a call of a whole function with these Arrays.
+
+    `home` is where it runs if nothing moves; `whole` is what is known of it, None if it stays there. None if there is
+    nothing to decide and nobody to tell.
+    """
+    choice = current()
+    if whole is not None:
+        found = whole.decide(function, home, arrays)
+    elif choice.records and isinstance(choice.backend, Automatic) and arrays:
+        if any(a._home.is_traced(a._native) for a in arrays):
+            return None
+        if any(a._home.placed for a in arrays):
+            reason = f"an input is placed on {home.backend}"
+        elif choice.candidates is None and automatic.model() is None:
+            reason = "stays: no profile of this machine"
+        else:
+            reason = f"stays on {home.backend}: its arguments are not all hashable"
+        found = automatic.settled(function, arrays, home, reason)
+    else:
+        return None
+    for record in choice.records:
+        record.append(found)
+    return found
+
+
+def is_by_cost(arrays: Sequence[Any]) -> bool:
+    """Whether a whole function of these Arrays may run where it is fastest."""
+    return (
+        isinstance(current().backend, Automatic)
+        and (current().candidates is not None or automatic.model() is not None)
+        and bool(arrays)
+        and not any(a._home.placed or a._home.is_traced(a._native) for a in arrays)
+    )
+
+
+def candidates() -> tuple[str, ...] | None:
+    """What a policy leaves of the backends here; None without one."""
+    return current().candidates
+
+
+def is_recorded() -> bool:
+    """Whether somebody watches the decisions made here."""
+    return bool(current().records)
+
+
+def forget_profile() -> None:
+    """Look for the profile again at the next large call."""
+    machine.forget()
+    choice: Choice | None = current()
+    while choice is not None:  # that of the process is the last
+        if choice.backend is None:
+            choice.backend = BY_COST
+        choice = choice.outer
+
+
+@contextmanager
+def narrowed(candidates: tuple[str, ...]) -> Generator[None]:
+    """The automatic choice in a `with` block, among these backends."""
+    outer, block = current(), object()
+    context_variable.set(_automatically(candidates, outer.records, block, outer))
+    try:
+        yield
+    finally:
+        context_variable.set(_without(current(), block))
+
+
+@contextmanager
+def recorded(record: list[Decision]) -> Generator[None]:
+    """Record the decisions made in a `with` block."""
+    outer, block = current(), object()
+    context_variable.set(_watching(outer.candidates, (*outer.records, record), block, outer))
+    try:
+        yield
+    finally:
+        context_variable.set(_without(current(), block))
+
+
+def automatic_home(homes: Iterable[Home]) -> Home:
+    """Where free inputs meet: the first home that is not NumPy, else NumPy."""
+    return next((home for home in homes if home is not _NUMPY), _NUMPY)

@@ -1,0 +1,321 @@
+"""The profile: a JSON file with what `calibrate` measured on this machine.
+
+It stands in the user's cache folder under a name made of the machine and of the versions of the libraries, so that
+machines that share a home folder have one each, and so have environments; ANYARRAY_PROFILE names another file, or "off"
+for none. It is used only if it was measured on this machine, with these versions of the libraries: else it is ignored,
+with a warning that says what to run. An environment without one takes that of another one if it fits, as it does where
+a library was added.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import functools
+import hashlib
+import json
+import os
+import platform
+import secrets
+import stat
+import sys
+from collections.abc import Generator, Iterable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import platformdirs
+
+from anyarray._choice import cost
+from anyarray._registry import libraries as _libraries
+
+FORMAT: Final = 4
+"""Of the file; another number is another meaning."""
+
+
+class UnusableError(Exception):
+    """There is a profile, but it cannot be used; says why."""
+
+
+class UnwritableError(OSError):
+    """A profile cannot be kept; says why."""
+
+
+def _asked_for() -> str:
+    """What ANYARRAY_PROFILE says, without the spaces around it.
+
+    Windows leaves one after `set NAME=value &&`.
+    """
+    return os.environ.get("ANYARRAY_PROFILE", "").strip()
+
+
+def is_off() -> bool:
+    """Whether no profile is wanted."""
+    return _asked_for() == "off"
+
+
+def path() -> Path | None:
+    """Where the profile is or would be; None if none is wanted.
+
+    It is that of this machine and environment.
+
+    Raises UnwritableError if there is no place for one.
+    """
+    if is_off():
+        return None
+    named = _asked_for()
+    if named:
+        return Path(os.path.expanduser(named))
+    try:
+        folder = platformdirs.user_cache_path("anyarray")
+    except RuntimeError:  # nobody knows of a home of this user, as in some containers
+        folder = Path()
+    if not folder.is_absolute():
+        raise UnwritableError(
+            f"calibrate: there is no home folder, where the profile would be kept. Name a file {BY_NAME}"
+        )
+    return folder / f"{_of_machine()}{_digest(versions(_installed()))}.json"
+
+
+BY_NAME: Final = "by the environment variable ANYARRAY_PROFILE"
+
+
+def _of_machine() -> str:
+    """How the names of this machine's profiles begin."""
+    return f"profile-{_digest(machine())}-"
+
+
+def _digest(of: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(of, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def cores() -> int | None:
+    """How many processor cores this process may use; None if unknown."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+
+
+@functools.cache
+def machine() -> dict[str, Any]:
+    """What tells this machine from others; imports no library."""
+    accelerators = sorted(f"{one} {_model(one)}".strip() for one in Path("/proc/driver/nvidia/gpus").glob("*"))
+    return {
+        "system": platform.system(),
+        "processor": _processor(),
+        "cores": cores(),
+        "accelerators": accelerators,
+        # Often set to keep a library from looking for accelerators where there are none.
+        "hidden": os.environ.get("CUDA_VISIBLE_DEVICES") if accelerators else None,
+    }
+
+
+def _model(accelerator: Path) -> str:
+    """Its name, as machines with others may share a home folder."""
+    try:
+        lines = (accelerator / "information").read_text().splitlines()
+    except OSError:
+        return ""
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith("Model:")), "")
+
+
+def _processor() -> str:
+    """The processor's model; `platform` gives only its family on Linux."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        lines = []
+    model = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "")
+    return f"{platform.machine()} {model or platform.processor()}".strip()
+
+
+def versions(names: Iterable[str]) -> dict[str, str | None]:
+    """The installed versions of libraries, by their names in the registry."""
+    known = _libraries.libraries()
+    return {name: known[name].version if name in known else None for name in names}
+
+
+def save(measured: Mapping[str, Any], libraries: Iterable[str], to: Path) -> None:
+    """Write what was measured with these libraries; raises UnwritableError.
+
+    Whoever reads meanwhile sees the old file or the new one.
+    """
+    data = {
+        "format": FORMAT,
+        "machine": machine(),
+        "environment": sys.prefix,
+        "versions": versions(libraries),
+        "installed": _installed(),
+        **measured,
+    }
+    text = json.dumps(data, indent=1)
+    with _beside(to) as (temporary, there):
+        temporary.write_text(text)
+        os.replace(temporary, there)
+
+
+def check() -> None:
+    """Try to write where a profile is to be, if one is wanted.
+
+    Raises UnwritableError.
+
+    Makes the folder if there is none.
+    """
+    file = path()
+    if file is not None:
+        with _beside(file) as (temporary, _):
+            temporary.write_bytes(bytes(USUAL))
+
+
+@contextlib.contextmanager
+def _beside(to: Path) -> Generator[tuple[Path, Path]]:
+    """A name for a new file, removed in the end, and the profile's own.
+
+    The first is beside the second, whose links are followed.
+
+    Raises UnwritableError for what the system refuses in the block.
+    """
+    there = Path(os.path.realpath(to))
+    # Not by `tempfile`, which makes files that nobody else can read: who calibrates need not be who runs.
+    temporary = there.with_name(f"{there.name}.{secrets.token_hex(4)}.tmp")
+    try:
+        if there.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        if there.exists() and not there.is_file():
+            raise OSError(errno.EINVAL, NO_FILE)
+        if not next(folder for folder in there.parents if folder.exists()).is_dir():
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
+        there.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            yield temporary, there
+        finally:
+            temporary.unlink(missing_ok=True)
+    except OSError as error:
+        raise UnwritableError(
+            f"calibrate: the profile cannot be written to {to} ({error.strerror}). Name another file {BY_NAME}"
+        ) from error
+
+
+NO_FILE: Final = "Not a regular file"
+USUAL: Final = 1 << 17
+"""Bytes that a profile hardly takes."""
+LARGEST: Final = 1 << 24
+"""Bytes of a file that no profile is as large as."""
+LONGEST: Final = 100
+"""Characters of a message that may quote what is in a broken file."""
+
+
+def load() -> cost.Model | None:
+    """The model of this machine; None without a profile.
+
+    Raises UnusableError for one that cannot be used.
+    """
+    found = find()
+    return None if found is None else found[1]
+
+
+def find() -> tuple[Path, cost.Model] | None:
+    """The profile that is used, and its model; None without one.
+
+    Raises UnusableError for one that cannot be used.
+    """
+    try:
+        file = path()
+    except UnwritableError:
+        return None
+    if file is None or not (_asked_for() or os.access(file.parent, os.X_OK)):
+        return None  # the latter: no such folder, or in the home of another user, as in some containers
+    data = _content(file)
+    if data is not None:
+        return file, _model_of(file, data)
+    if _asked_for():
+        return None
+    stale: UnusableError | None = None
+    for other in _others(file):
+        data = None
+        try:
+            data = _content(other)
+            if data is not None:
+                return other, _model_of(other, data)
+        except UnusableError as error:
+            # Of what another environment cannot use, this one has nothing to say.
+            if stale is None and data is not None and data.get("environment") == sys.prefix:
+                stale = error
+    if stale is not None:
+        raise stale
+    return None
+
+
+def _others(file: Path) -> list[Path]:
+    """This machine's other profiles, the newest first.
+
+    They are those of other environments, and of this one before an upgrade.
+    """
+    ages: list[tuple[float, Path]] = []
+    for other in file.parent.glob(f"{_of_machine()}*.json"):
+        with contextlib.suppress(OSError):  # another process replaces it just now
+            ages.append((other.stat().st_mtime, other))
+    return [other for _, other in sorted(ages, reverse=True)]
+
+
+def _content(file: Path) -> dict[str, Any] | None:
+    """What is in a file; None if there is none.
+
+    Raises UnusableError for what no profile can be.
+    """
+    try:
+        status = file.stat()
+        if not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
+            raise OSError(errno.EINVAL, NO_FILE)  # to read a pipe may never end
+        if status.st_size >= LARGEST:
+            raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
+        content = file.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise UnusableError(f"{file} cannot be read ({error.strerror})") from error
+    try:
+        data = json.loads(content)
+        if not isinstance(data, dict):
+            raise TypeError(f"{type(data).__name__} in place of an object")
+    except (RecursionError, TypeError, ValueError) as error:
+        raise _broken(file, error) from error
+    return data
+
+
+def _model_of(file: Path, data: Mapping[str, Any]) -> cost.Model:
+    """The model in what was read from a file; raises UnusableError."""
+    try:
+        fault = _fault(data)
+        if fault is None:
+            return cost.model_of(data)._replace(added=_added(data))
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        raise _broken(file, error) from error
+    raise UnusableError(f"{file} {fault}")
+
+
+def _broken(file: Path, error: Exception) -> UnusableError:
+    return UnusableError(f"{file} is broken ({type(error).__name__}: {str(error)[:LONGEST]})")
+
+
+def _fault(data: Mapping[str, Any]) -> str | None:
+    """Why a profile does not speak for this machine; None if it does."""
+    if data["format"] != FORMAT:
+        return f"is of format {str(repr(data['format']))[:LONGEST]}, not {FORMAT}"
+    if data["machine"] != json.loads(json.dumps(machine())):
+        return "is of another machine"
+    now = versions(data["versions"])
+    changed = [f"{name} {was} is {now[name]} now" for name, was in data["versions"].items() if now[name] != was]
+    return f"is stale ({', '.join(changed)})" if changed else None
+
+
+def _installed() -> list[str]:
+    """The libraries that a calibration could measure."""
+    # What has no version is in no registry: the simulated accelerator.
+    return [library.name for library in _libraries.libraries().values() if library.is_installed and library.version]
+
+
+def _added(data: Mapping[str, Any]) -> tuple[str, ...]:
+    """The libraries that were installed since a profile was made.
+
+    None, if it does not tell what there was.
+    """
+    was = data.get("installed")
+    return () if was is None else tuple(name for name in _installed() if name not in was)

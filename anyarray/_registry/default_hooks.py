@@ -1,0 +1,64 @@
+"""The hooks that a namespace of the standard gives a backend for nothing."""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from anyarray._registry.home import POWERS, Native, declare
+
+
+def _from_numpy(namespace: Any, a: np.ndarray[Any, Any], device: Any) -> Native:
+    return namespace.asarray(np.array(a, order="C"), device=device)
+
+
+def _to_numpy(x: Native) -> np.ndarray[Any, Any]:
+    return np.asarray(np.from_dlpack(x) if hasattr(x, "__dlpack__") else x)
+
+
+def _complete(x: Native, key: Any) -> Any:
+    """The key, with `...` after fewer slices and integers than `x` has axes.
+
+    The standard leaves open what such a key means without it.
+    """
+    entries = key if type(key) is tuple else (key,)
+    is_basic = all(type(one) in (int, slice) or one is None for one in entries)
+    return (*entries, Ellipsis) if is_basic and sum(one is not None for one in entries) < len(x.shape) else key
+
+
+def _setitem(namespace: Any, x: Native, key: Any, value: Native, exclusive: bool) -> Native:
+    x = namespace.asarray(x, copy=True)  # even if `exclusive`: a view may hold the memory inside of x, but not x
+    x[_complete(x, key)] = namespace.astype(value, x.dtype)
+    return x
+
+
+DEFAULT_HOOKS: Final[dict[str, Callable[[Any], Callable[..., Any]]]] = {
+    "devices": lambda namespace: lambda: {"cpu": [namespace.__array_namespace_info__().default_device()]},
+    "device_of": lambda namespace: operator.attrgetter("device"),
+    "native_dtype": lambda namespace: functools.partial(getattr, namespace),
+    "dtype_of": lambda namespace: operator.attrgetter("dtype"),
+    "shape_of": lambda namespace: operator.attrgetter("shape"),
+    "is_traced": lambda namespace: lambda x: False,
+    "plain": lambda namespace: lambda x: x,
+    "to_numpy": lambda namespace: _to_numpy,
+    "from_numpy": lambda namespace: functools.partial(_from_numpy, namespace),
+    "to_device": lambda namespace: lambda x, device: x.to_device(device),
+    "scalar": lambda namespace: lambda value, dtype, device: namespace.asarray(value, dtype=dtype, device=device),
+    "getitem": lambda namespace: lambda x, key: x[_complete(x, key)],
+    "setitem": lambda namespace: functools.partial(_setitem, namespace),
+    "exported": lambda namespace: lambda x: namespace.asarray(x, copy=True),
+    "duplicate": lambda namespace: lambda x: namespace.asarray(x, copy=True),
+    "scoped": lambda namespace: lambda function, device: function,
+    "synchronize": lambda namespace: lambda x: None,
+    "is_leak": lambda namespace: lambda error: False,
+    "is_out_of_memory": lambda namespace: lambda error: isinstance(error, MemoryError),
+    "refusal_of": lambda namespace: lambda error: None,
+}
+"""Hooks of a library whose namespace follows the standard, by name: made of the namespace."""
+
+for _internal in (*DEFAULT_HOOKS, "from_dlpack", *[name for name, _ in POWERS.values()]):
+    declare(_internal)

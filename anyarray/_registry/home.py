@@ -1,0 +1,245 @@
+"""Where Arrays live: a home, with its native functions and constants."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+
+from anyarray._base import dtypes, errors
+from anyarray._base.dtypes import DType
+
+if TYPE_CHECKING:
+    from anyarray._registry.registry import Backend
+
+
+Native = Any
+"""A native array: np.ndarray, tf.Tensor, jax.Array, cupy.ndarray ..."""
+
+Way: TypeAlias = "tuple[Callable[[Native], Native] | None, Callable[[Native, Any], Native] | None, Any, Home]"
+"""How arrays of a home come to a device: what reads their memory in place, if NumPy is to; what lends it, if it is fit
+and nobody else holds it, to the native device that follows; the home they get there."""
+
+
+class Home:
+    """Where an Array lives: a backend, and whether the user placed it there.
+
+    Each backend has two, `free` and `placed`. A home also is the table of the backend's native
+    functions and hooks: `home.exp(native)`. They are looked up at their first call; see `declare`.
+    """
+
+    # The interpreter caches where an attribute is if it is a slot, or has the same place in every home's `__dict__`
+    # and the class knows nothing of the name: 20 ns a call.
+    __slots__ = ("__dict__", "backend", "constants", "dtypes", "latest_dtype", "placed", "powers", "ways")
+
+    depth = 0
+    """How many `vmap`s without a library's help it is inside; see `_call.batching`."""
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
+
+    def __init__(self, backend: Backend, placed: bool) -> None:
+        self.backend = backend
+        self.placed = placed
+        self.dtypes: dict[Any, DType] = _NativeDtypes(backend)
+        """Our dtype by the library's."""
+        self.latest_dtype: tuple[Any, DType | None] = (None, None)
+        """The library's dtype that was asked for last, and ours."""
+        self.constants = _Constants(self)
+        """0-d native arrays by (Python scalar or `zero` of it, its class, native dtype of the array beside it)."""
+        self.powers: dict[tuple[Any, type, Any], str | None] = _Powers(self)
+        """The function that stands for `pow`, if one does, by (exponent of `POWERS`, its class, native dtype)."""
+        self.ways: dict[Any, Way] = {}
+        """Where the devices that `to_device` was asked for lead, as `_memory.transfer.way_to` has found."""
+        self.__dict__ = {name: _Sought(self, name) for name in declared}
+        _homes.append(self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return getattr, (self.backend, "placed" if self.placed else "free")
+
+    def dtype(self, native: Native) -> DType:
+        """Our dtype of a native array."""
+        dtype_of = self.dtype_of
+        dtype = dtype_of(native)
+        latest, ours = self.latest_dtype
+        if dtype is not latest or ours is None:  # TensorFlow's take 0.25 us to hash
+            ours = self.dtypes[dtype]
+            self.latest_dtype = (dtype, ours)
+        return ours
+
+    def constant(self, value: Any, name: str, function: str = "asarray") -> Native:
+        """A new 0-d native array of a Python scalar in the dtype `name`.
+
+        Raises ValueError and OverflowError for `function`, as `_base.dtypes.integer_within` does.
+        """
+        backend = self.backend
+        dtype = dtypes.KNOWN[name]
+        if type(value) is int and dtype.kind in "iu":
+            dtypes.integer_within(function, value, dtype)
+        return backend.hook("scalar")(value, backend.native_dtype(name), backend.native_device)
+
+    def found(self, name: str) -> Callable[..., Any]:
+        """The native function or hook `name`."""
+        return self.backend.function(name)
+
+    def __repr__(self) -> str:
+        return f"{self.backend} ({'placed' if self.placed else 'free'})"
+
+
+class _Sought:
+    """A native function or hook of a home until its first call.
+
+    Then it is found, and takes this one's place.
+    """
+
+    __slots__ = ("_home", "_name")
+
+    def __init__(self, home: Home, name: str) -> None:
+        self._home = home
+        self._name = name
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        function = self._home.__dict__[self._name] = self._home.found(self._name)
+        return function(*args, **kwargs)
+
+
+class Operands(NamedTuple):
+    """The array parameters of a declared function whose dtypes must agree."""
+
+    places: tuple[int | str, ...]
+    """Where they are in a call of the native function: positions, and names of those that are keyword-only."""
+    is_sequence: bool
+    """Whether they are the elements of the first."""
+    promotion: str
+    """To what: a key of `_base.dtypes.PROMOTIONS`."""
+    is_comparison: bool
+    """Whether the function compares their values."""
+
+
+declared: Final[dict[str, Operands | None]] = {}
+"""Native functions and hooks that every home has, by name, in one order; what is known of their arrays."""
+
+_homes: Final[list[Home]] = []
+"""They live as long as their backends, which is for good."""
+
+
+def declare(name: str, operands: Operands | None = None) -> None:
+    """Make the native function or hook `name` an attribute of every home."""
+    declared[name] = operands or declared.get(name)
+    for home in _homes:
+        home.__dict__.setdefault(name, _Sought(home, name))
+
+
+class _NativeDtypes(dict[Any, DType]):
+    """Our dtype by the library's, filled as they are met."""
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+
+    def __missing__(self, native: Any) -> DType:
+        for name, dtype in dtypes.KNOWN.items():
+            try:
+                same = bool(self._backend.native_dtype(name) == native)
+            except (AttributeError, KeyError, TypeError, ImportError):
+                continue  # the library has no such dtype
+            if same:
+                self[native] = dtype
+                return dtype
+        raise errors.ArgumentTypeError(f"{self._backend}: dtype {native} is not one that an Array can have")
+
+
+class ArrayMustBeCast(LookupError):  # noqa: N818 - a signal within the package, no error
+    """The array beside a Python scalar must be cast before both can meet.
+
+    The scalar counts as a default dtype that the array would promote away.
+    """
+
+
+zero: Final[Callable[[complex], str]] = repr
+"""What stands for a zero in a key, as 0.0 == -0.0."""
+
+
+def _has_zero(value: complex) -> bool:
+    """Whether a part of a complex number is zero, whose sign counts, too."""
+    return not (value.real and value.imag)
+
+
+class _Constants(dict[tuple[Any, type, Any], Native]):
+    """0-d native arrays of Python scalars, so that `x + 1` makes its 1 once.
+
+    The key holds the class, as True == 1 == 1.0, and of a zero what it is written as. A scalar
+    that takes a default dtype is looked up by that dtype, as defaults differ by context.
+    """
+
+    MOST: Final = 4096
+    """Entries kept; more than a program has literals, few enough to forget."""
+
+    def __init__(self, home: Home) -> None:
+        self._home = home
+        self._by_dtype: dict[tuple[Any, ...], Native] = {}
+
+    def __missing__(self, key: tuple[Any, type, Any]) -> Native:
+        value, kind, native_dtype = key
+        if type(value) is str:
+            value = kind(value) if kind is not bool else False  # `zero` of it, read back
+        beside = self._home.dtypes[native_dtype].name
+        name = dtypes.weak(kind, beside)
+        if dtypes.promoted(name, beside) != name:
+            raise ArrayMustBeCast
+        constant = self.named(value, name)
+        if name == beside and not (kind is complex and _has_zero(value)):
+            self[key] = constant
+        return constant
+
+    def named(self, value: Any, name: str) -> Native:
+        """The 0-d native array of a Python scalar in the dtype `name`.
+
+        It is made once, and kept. Raises OverflowError for an integer that the dtype cannot hold.
+        """
+        is_plain = value and not (type(value) is complex and _has_zero(value))
+        exact = (value if is_plain else zero(value), type(value), name)
+        constant = self._by_dtype.get(exact)
+        if constant is None:
+            constant = self._home.constant(value, name)
+            if len(self._by_dtype) >= self.MOST:
+                self._by_dtype.clear()
+                self.clear()
+            self._by_dtype[exact] = constant
+        return constant
+
+
+POWERS: Final[dict[Any, tuple[str, str]]] = {
+    2: ("square", "iufc"),
+    3: ("cube", "iufc"),
+    -1: ("reciprocal", "fc"),
+    0.5: ("root", "fc"),
+}
+"""Functions that stand for powers by a Python number where there are such, and the kinds of dtypes for which they do.
+
+They take a half to a hundredth of the time of `pow` on large arrays, and round as well or, the cube, by one unit worse.
+Of complex numbers they round better.
+"""
+
+
+class _Powers(dict[tuple[Any, type, Any], "str | None"]):
+    """Functions for powers by Python numbers.
+
+    They are kept, so that `x ** 2` looks for its square once.
+    """
+
+    def __init__(self, home: Home) -> None:
+        self._home = home
+
+    def __missing__(self, key: tuple[Any, type, Any]) -> str | None:
+        exponent, kind, native_dtype = key
+        name, kinds = POWERS[exponent]
+        beside = self._home.dtypes[native_dtype].kind
+        # A float makes floats of integers first, and a complex number complex numbers of all.
+        found = name if beside in kinds and (kind is int or (kind is float and beside not in "iu")) else None
+        if found is not None:
+            try:
+                self._home.backend.function(found)
+            except errors.UnsupportedError:
+                found = None
+        self[key] = found
+        return found

@@ -1,0 +1,102 @@
+"""The libraries that are known by name, before any is imported."""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import sys
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True)
+class Library:
+    """A row of the registry: what is known of a library before its import."""
+
+    name: str
+    module: str
+    """The module with the contract of `anyarray.backends`."""
+    package: str
+    """The package whose presence means that the library is installed."""
+    kinds: tuple[str, ...]
+    """Kinds of devices that names may ask for; one kind is left out of names."""
+    distributions: tuple[str, ...] = ()
+    """Names under which it is published; the first is asked for in the install line."""
+    roots: tuple[str, ...] = ()
+    """Top-level packages that define its array classes."""
+    extra: str | None = None
+    """Our extra that installs it."""
+    has_derivatives: bool = False
+    """Whether errors name it to who wants derivatives."""
+    registers_classes: bool = False
+    """Whether its own functions know a class only from when it was registered with it."""
+
+    @property
+    def is_installed(self) -> bool:
+        """Whether the library can be found; imports nothing."""
+        return self.package in sys.modules or importlib.util.find_spec(self.package) is not None
+
+    @property
+    def version(self) -> str | None:
+        """Its installed version, or None; imports nothing of it."""
+        from importlib import metadata  # 20 ms, which `import anyarray` need not take
+
+        for distribution in self.distributions:
+            try:
+                return metadata.version(distribution)
+            except metadata.PackageNotFoundError:
+                continue
+        return None
+
+    @property
+    def install_line(self) -> str:
+        """The command that installs it."""
+        return f'pip install "anyarray[{self.extra}]"' if self.extra else f"pip install {self.package}"
+
+
+LIBRARIES: Final[dict[str, Library]] = {
+    row.name: row
+    for row in (
+        Library("numpy", "anyarray.backends.numpy", "numpy", ("cpu",), ("numpy",), ("numpy",)),
+        Library(
+            "tf", "anyarray.backends.tensorflow", "tensorflow", ("cpu", "gpu", "tpu"),
+            ("tensorflow", "tensorflow-cpu", "tf-nightly"), ("tensorflow", "tf_keras"), "tensorflow",
+            has_derivatives=True, registers_classes=True,
+        ),
+        Library(
+            "jax", "anyarray.backends.jax", "jax", ("cpu", "gpu", "tpu"),
+            ("jax",), ("jax", "jaxlib"), "jax", has_derivatives=True, registers_classes=True,
+        ),
+        Library(
+            "cupy", "anyarray.backends.cupy", "cupy", ("gpu",),
+            ("cupy-cuda12x", "cupy-cuda13x", "cupy-cuda11x", "cupy"), ("cupy",), "cupy",
+        ),
+    )
+}  # fmt: skip
+"""The libraries that anyarray brings a backend for. A new one is a row here and a file."""
+
+ALIASES: Final = {"tensorflow": "tf", "cpu": "numpy"}
+"""Other names of libraries. NumPy calls its only device "cpu", which code for several libraries hands on."""
+
+
+@functools.cache
+def registered() -> dict[str, Library]:
+    """Libraries that other distributions register; imports none of them."""
+    from importlib import metadata  # 20 ms, which `import anyarray` need not take
+
+    found = {}
+    for point in metadata.entry_points(group="anyarray.backends"):
+        root = point.module.partition(".")[0]
+        distribution = (point.dist.name,) if point.dist else ()
+        found[point.name] = Library(point.name, point.module, root, ("cpu", "gpu", "tpu"), distribution)
+    return found
+
+
+def register(library: Library) -> None:
+    """Add a library to those that are known."""
+    LIBRARIES.setdefault(library.name, library)
+
+
+def libraries() -> dict[str, Library]:
+    """Every known library by name, ours first; imports none of them."""
+    return {**LIBRARIES, **{k: v for k, v in registered().items() if k not in LIBRARIES}}

@@ -1,0 +1,427 @@
+"""Backends, which are libraries on devices: names, registry, native functions.
+
+A name is `LIBRARY`, `LIBRARY-KIND` or `LIBRARY-KIND:INDEX`: "jax" (JAX's best device), "jax-gpu",
+"jax-gpu:1". A library that has one kind of device leaves the kind out: "numpy", "cupy:1". One backend is
+one object, compared by identity, and it is also the standard's device object.
+
+A library is imported when a backend of it is first used, never before. The contract of its module stands
+in `anyarray.backends`. Others register theirs by the entry-point group "anyarray.backends".
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import importlib
+import sys
+import threading
+from collections.abc import Callable, Iterable
+from types import ModuleType
+from typing import Any, Final
+
+import numpy as np
+
+from anyarray._base import errors
+from anyarray._base.dtypes import DType
+from anyarray._registry.default_hooks import DEFAULT_HOOKS
+from anyarray._registry.home import Home, Native, declared
+from anyarray._registry.libraries import ALIASES, LIBRARIES, Library, libraries, registered
+
+_loaded: dict[str, _Loaded] = {}
+
+_backends: dict[str, Backend] = {}
+
+_library_by_class: dict[type, Library | None] = {}
+
+MOST_CLASSES: Final = 1 << 12
+"""Classes of which is kept what they are: a program may make them without end."""
+
+
+class _Loaded:
+    """A library with its backend module imported: functions and devices."""
+
+    def __init__(self, library: Library, module: ModuleType) -> None:
+        self.library = library
+        self.module = module
+        self.namespace = getattr(module, "namespace", None)
+        self.array_types: tuple[type, ...] = tuple(getattr(module, "ARRAY_TYPES", ()))
+        self.promotes = bool(getattr(module, "PROMOTES", False))
+        self.device_of: Callable[[Native], Any] = self.hook("device_of")
+        self.backends: dict[Any, Backend] = {}
+        """By native device, as they are met."""
+        self.devices: dict[str, list[Any]] = {k: list(v) for k, v in self.hook("devices")().items() if v}
+
+    def hook(self, name: str) -> Callable[..., Any]:
+        """A hook of the contract: the module's own, else the default.
+
+        The default needs the namespace only.
+        """
+        own = getattr(self.module, name, None)
+        if own is not None:
+            return own  # type: ignore[no-any-return]  # checked by the contract's test
+        return DEFAULT_HOOKS[name](self.namespace)
+
+
+_adopted: list[tuple[type, Callable[..., Native], Callable[..., Any]]] = []
+
+
+def adopt_everywhere(kind: type, unwrap: Callable[[Any, str], Native], wrap: Callable[[Native, str], Any]) -> None:
+    """Let instances of a class go in and out of every library's transforms.
+
+    Libraries take them by the contract's hook `adopt`, when they are loaded, or by `adopt_in_imported`.
+    """
+    _adopted.append((kind, unwrap, wrap))
+
+
+unadopted: Final[dict[str, Library]] = {row.package: row for row in LIBRARIES.values() if row.registers_classes}
+"""Libraries that register classes and have none of ours yet, by package."""
+
+are_absent: Final[Callable[[Iterable[str]], bool]] = sys.modules.keys().isdisjoint
+"""Whether none of some packages was imported."""
+
+
+def adopt_in_imported() -> None:
+    """Let libraries that were imported know our classes, before any is loaded.
+
+    Their devices stay as they are.
+    """
+    for package, library in list(unadopted.items()):
+        module = sys.modules.get(package)
+        if module is not None and not getattr(getattr(module, "__spec__", None), "_initializing", False):
+            unadopted.pop(package, None)
+            with contextlib.suppress(Exception):  # one that does not work says so when it is loaded
+                _adopt_in(library, importlib.import_module(library.module))
+
+
+def _adopt_in(library: Library, module: ModuleType) -> None:
+    """Hand our classes to a library's hook, once."""
+    adopt = getattr(module, "adopt", None)
+    with _loading:
+        if adopt is not None and library.name not in _adopting:
+            _adopting.add(library.name)
+            for kind, unwrap, wrap in _adopted:
+                name = library.name
+                adopt(kind, functools.partial(unwrap, library=name), functools.partial(wrap, library=name))
+
+
+_adopting: Final[set[str]] = set()
+"""Names of the libraries that have our classes."""
+
+
+def is_loaded(library: Library) -> bool:
+    """Whether the library's backend module has been imported."""
+    return library.name in _loaded
+
+
+def load(library: Library) -> _Loaded:
+    """Import the library's backend module, once.
+
+    Raises BackendNotInstalledError with the line that installs it.
+    """
+    loaded = _loaded.get(library.name)
+    if loaded is not None:
+        return loaded
+    if not library.is_installed:
+        raise errors.BackendNotInstalledError(
+            f'backend "{library.name}" is known, but {library.package} is not installed. Run: {library.install_line}'
+        )
+    with _loading:
+        if library.name not in _loaded:
+            loaded = _Loaded(library, importlib.import_module(library.module))
+            _adopt_in(library, loaded.module)
+            unadopted.pop(library.package, None)
+            _loaded[library.name] = loaded
+        return _loaded[library.name]
+
+
+_loading: Final = threading.RLock()
+"""Held while a library is loaded: a thread that needs it meanwhile waits."""
+
+
+class Backend:
+    """A library on a device, such as "numpy", "jax-gpu" or "tf-cpu:1".
+
+    One object for each, compared by identity; it is also what `x.device` gives and what `device=` takes.
+    """
+
+    __slots__ = (
+        "__weakref__", "_loaded", "_native_dtype", "free", "index", "is_deleted", "is_differentiated", "is_immutable",
+        "kind", "library", "name", "native_device", "placed", "read_in_place", "routes",
+    )  # fmt: skip
+
+    def __init__(self, loaded: _Loaded, kind: str, index: int) -> None:
+        self._loaded = loaded
+        self.library = loaded.library.name
+        """The library's name, as "jax"."""
+        self.kind = kind
+        """cpu, gpu or tpu."""
+        self.index = index
+        """Which of the devices of that kind, from 0."""
+        self.name = _name(loaded.library, kind, index)
+        self.native_device = loaded.devices[kind][index]
+        """The library's own object or name for the device."""
+        self.is_immutable = bool(getattr(loaded.module, "IS_IMMUTABLE", False))
+        """Whether nobody can write to the library's arrays."""
+        self.is_deleted: Callable[[Native], bool] | None = getattr(loaded.module, "is_deleted", None)
+        """Tells whether the memory of an array was given away; None if that cannot happen."""
+        self.is_differentiated: Callable[[Native], bool] | None = getattr(loaded.module, "is_differentiated", None)
+        """Tells whether a derivative is being computed of an array that has values; None if that cannot happen."""
+        self.read_in_place: Callable[[Native], Any] | None = getattr(loaded.module, "read_in_place", None)
+        """What gives an ndarray of a buffer in less time than `to_numpy`; None without such."""
+        self._native_dtype = loaded.hook("native_dtype")
+        self.routes: dict[Backend, Any] = {}
+        """How arrays go to other backends, as `_memory.transfer` has found."""
+        self.free = Home(self, placed=False)
+        self.placed = Home(self, placed=True)
+
+    def __repr__(self) -> str:
+        return f'device("{self.name}")'
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return backend_of_name, (self.name,)
+
+    def hook(self, name: str) -> Callable[..., Any]:
+        """A hook of the contract, not scoped to the device."""
+        return self._loaded.hook(name)
+
+    def has_hook(self, name: str) -> bool:
+        """Whether the library's module defines a hook that has no default."""
+        return hasattr(self._loaded.module, name)
+
+    def dtype_for(self, wanted: DType) -> Any:
+        """The library's dtype for one of ours; NumPy's is at hand."""
+        return wanted.dtype if self.library == "numpy" else self.native_dtype(wanted.name)
+
+    def native_dtype(self, name: str) -> Any:
+        """The library's dtype of a name of `_base.dtypes.KNOWN`.
+
+        Raises TypeError if the library or the device has none of that name.
+        """
+        try:
+            return self._native_dtype(name)
+        except (AttributeError, KeyError) as error:
+            raise errors.ArgumentTypeError(
+                f"dtype: {self} has no {name}. Give another dtype, or choose a default: xp.default_dtypes(...)"
+            ) from error
+
+    def has_dtype(self, name: str) -> bool:
+        """Whether the library has that dtype."""
+        try:
+            return self.native_dtype(name) is not None
+        except (AttributeError, KeyError, TypeError, ImportError):
+            return False
+
+    def function(self, name: str) -> Callable[..., Any]:
+        """The native function `name`, ready to be called for this device.
+
+        The backend file's own, else its namespace's (linalg and fft included), else the composed one.
+        Raises UnsupportedError if there is none.
+        """
+        loaded = self._loaded
+        if name in DEFAULT_HOOKS and name not in ("getitem", "setitem"):
+            return loaded.hook(name)  # about an array, not a computation with it
+        function = loaded.hook(name) if name in DEFAULT_HOOKS else getattr(loaded.module, name, None)
+        is_own = callable(function)
+        # The chapters first: NumPy's own `trace` and `diagonal` take the first two axes, those of its linalg the last.
+        for chapter in ("linalg", "fft", ""):
+            if not callable(function):
+                space = getattr(loaded.namespace, chapter, None) if chapter else loaded.namespace
+                function = getattr(space, name, None)
+        if not callable(function):
+            composed = importlib.import_module("anyarray.backends._composed")
+            if name not in composed.__all__:
+                raise errors.unsupported(name, self)
+            return functools.partial(getattr(composed, name), self.free)
+        scoped = loaded.hook("scoped")(function, self.native_device)
+        operands = None if is_own or loaded.promotes else declared.get(name)
+        if operands is None:
+            return scoped  # type: ignore[no-any-return]  # checked by the contract's test
+        promoting = importlib.import_module("anyarray.backends._promoting").promoting
+        return promoting(self.free, scoped, operands)  # type: ignore[no-any-return]  # as its annotation says
+
+
+def _name(library: Library, kind: str, index: int) -> str:
+    stem = library.name if len(library.kinds) == 1 else f"{library.name}-{kind}"
+    return f"{stem}:{index}" if index else stem
+
+
+def parse(name: str) -> tuple[Library, str | None, int]:
+    """Library, kind and index that a name means; imports nothing.
+
+    The kind is None for the best device. Raises BackendNotFoundError, which says what is near and what is known.
+    """
+    known = LIBRARIES
+    stem, _, index = name.partition(":")
+    if stem.partition("-")[0] not in {*known, *ALIASES}:
+        known = libraries()
+    for library, kind in _splits(stem):
+        row = known.get(ALIASES.get(library, library))
+        if row is not None and (kind is None or kind in row.kinds) and (not index or index.isdecimal()):
+            return row, kind, int(index or 0)
+    import difflib  # 2 ms, which `import anyarray` need not take
+
+    near = difflib.get_close_matches(name.lower(), _names(known), n=1)
+    hint = f' Did you mean "{near[0]}"?' if near else ""
+    raise errors.BackendNotFoundError(f'backend "{name}" is unknown.{hint} Known: {", ".join(known)}')
+
+
+def _splits(stem: str) -> Iterable[tuple[str, str | None]]:
+    """Ways to read a name as library and kind.
+
+    There are several, as a library's name may hold a hyphen.
+    """
+    yield stem, None
+    library, hyphen, kind = stem.rpartition("-")
+    if hyphen:
+        yield library, kind
+
+
+def _names(known: dict[str, Library]) -> list[str]:
+    stems = [*known, *ALIASES, "auto"]
+    return stems + [f"{row.name}-{kind}" for row in known.values() if len(row.kinds) > 1 for kind in row.kinds]
+
+
+def backend_of_name(name: str) -> Backend:
+    """The backend of that name; imports its library at first use.
+
+    Raises BackendNotFoundError, BackendNotInstalledError or DeviceNotFoundError.
+    """
+    found = _backends.get(name)
+    if found is None:
+        library, kind, index = parse(name)
+        loaded = load(library)
+        if kind is None:
+            kind = next(iter(loaded.devices), library.kinds[0])
+        here = loaded.devices.get(kind, [])
+        if index >= len(here):
+            has = ", ".join(_name(library, k, i) for k, row in loaded.devices.items() for i in range(len(row)))
+            raise errors.DeviceNotFoundError(
+                f'backend "{name}": {library.package} is installed, but finds no such device on this machine. '
+                + (f"It has: {has}" if has else f"It has no device at all; it needs a {kind}")
+            )
+        canonical = _name(library, kind, index)
+        found = _backends.get(canonical)
+        if found is None:
+            found = _backends.setdefault(canonical, Backend(loaded, kind, index))
+        _backends[name] = found
+    return found
+
+
+def as_backend(device: Any) -> Backend:
+    """The backend that `device=` means: a Backend or a name."""
+    if type(device) is Backend:
+        return device
+    if isinstance(device, str):
+        return backend_of_name(device)
+    raise errors.ArgumentTypeError(
+        f'device: must be a device or its name, such as "numpy" or "jax-gpu:1", not {type(device).__name__}'
+    )
+
+
+def loaded_backends() -> list[Backend]:
+    """One backend for each device of each loaded library."""
+    return [
+        backend_of_name(_name(one.library, kind, index))
+        for one in list(_loaded.values())
+        for kind, row in one.devices.items()
+        for index in range(len(row))
+    ]
+
+
+def backend_of_native(native: Native) -> Backend | None:
+    """The backend on which a native array lives, or what a variable holds.
+
+    None if no backend knows its class.
+    """
+    kind = type(native)
+    try:
+        library = _library_by_class[kind]
+    except KeyError:
+        library = _met(kind)
+    if library is None:
+        return backend_of_native(native.value) if kind in VARIABLES else None
+    loaded = load(library)
+    device = loaded.device_of(native)
+    try:
+        return loaded.backends[device]
+    except KeyError:
+        found = loaded.backends[device] = _backend_on(loaded, device)
+        return found
+
+
+VARIABLES: Final[set[type]] = set()
+"""Classes of variables of Keras, as they are met. Their `value` is a native array, or a variable that is one to us."""
+
+
+def is_of_framework(kind: type) -> bool:
+    """Whether a class is one of arrays or variables of a library but NumPy."""
+    library = _library_by_class[kind] if kind in _library_by_class else _met(kind)
+    return kind in VARIABLES if library is None else library.name != "numpy"
+
+
+def _met(kind: type) -> Library | None:
+    """The library whose array class `kind` is, noted."""
+    library = _library_of(kind)
+    if len(_library_by_class) < MOST_CLASSES:
+        _library_by_class[kind] = library
+    if library is None and _is_of_variables(kind):
+        VARIABLES.add(kind)
+    return library
+
+
+def _is_of_variables(kind: type) -> bool:
+    # No backend knows them, as Keras runs on any of several libraries; there the variables are of one class.
+    roots = {base.__module__.partition(".")[0] for base in kind.__mro__}
+    return "keras" in roots and hasattr(kind, "value") and hasattr(kind, "assign")
+
+
+def _backend_on(loaded: _Loaded, device: Any) -> Backend:
+    """The backend of one of a library's devices.
+
+    None is for an array that is bound to no device, and means the best.
+    """
+    for kind, row in loaded.devices.items():
+        if device is None or device in row:
+            return backend_of_name(_name(loaded.library, kind, 0 if device is None else row.index(device)))
+    raise errors.DeviceNotFoundError(f"{loaded.library.name}: an array is on {device}, which is none of its devices")
+
+
+def _library_of(kind: type) -> Library | None:
+    """The library whose array class `kind` is.
+
+    Imports only what has made an array already.
+    """
+    root = kind.__module__.partition(".")[0]
+    for library in LIBRARIES.values():
+        if root in library.roots:
+            return library if issubclass(kind, load(library).array_types) else None
+    if issubclass(kind, np.ndarray) and kind.__array_ufunc__ is not np.ndarray.__array_ufunc__:
+        return None  # it means more than its numbers, such as a unit, which would be lost
+    for loaded in list(_loaded.values()):
+        if issubclass(kind, loaded.array_types):
+            return loaded.library
+    for library in registered().values():
+        if library.package == root and issubclass(kind, load(library).array_types):
+            return library
+    return None
+
+
+def is_leak(error: BaseException) -> bool:
+    """Whether a library complains of an array that outlived its trace."""
+    return any(one.hook("is_leak")(error) for one in list(_loaded.values()))
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether a library complains that memory ran out."""
+    return any(one.hook("is_out_of_memory")(error) for one in list(_loaded.values()))
+
+
+def refusal_of(error: BaseException) -> str | None:
+    """What a library has against an argument, told by an error of its own.
+
+    None for any other error.
+    """
+    return next((text for one in list(_loaded.values()) if (text := one.hook("refusal_of")(error))), None)
