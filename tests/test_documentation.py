@@ -9,6 +9,7 @@ Words after that say more: `requires=jax`, that a block is left out where that l
 
 from __future__ import annotations
 
+import ast
 import doctest
 import importlib.util
 import inspect
@@ -32,6 +33,8 @@ BLOCK: Final = re.compile(
 OTHER_BLOCK: Final = re.compile(r"^```(?!$|console$|toml$|\{|pycon|python)", re.M)
 DEVIATION: Final = re.compile(r"^\| `(.+?)` \| `(.+?)` \| `(.+?)` \| `(.+?)` \|$", re.M)
 TRANSLATION: Final = re.compile(r"^\| `([^`|]+)` \| `([^`|]+)` \|$", re.M)
+NAMED_CODE: Final = re.compile(r"`((?:[\w.]+/)*(?:[\w.]+/|\w+\.(?:py|c|h|md)))(?::([\w.]+))?`")
+"""A file or a folder, and what is defined in it, in the pages for who reads the code."""
 SPACES: Final = {"": xp, "linalg.": xp.linalg, "fft.": xp.fft, "testing.": testing}
 PUBLIC: Final = {
     prefix + name: getattr(space, name)
@@ -138,3 +141,30 @@ def test_every_public_name_stands_in_the_reference_once(public: str) -> None:
 def test_the_table_of_backends_has_a_row_for_each_library() -> None:
     rows = _content.backends_table().splitlines()[2:]
     assert [row.split("`")[1] for row in rows] == [library.package for library in _content.array_libraries()]
+
+
+def definitions(path: Path) -> set[str]:
+    """What a Python module defines, with the members of its classes."""
+
+    def names(body: list[ast.stmt]) -> list[str]:
+        found: list[str] = []
+        for one in body:
+            if isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                found.append(one.name)
+                found += [f"{one.name}.{inner}" for inner in names(one.body)] if isinstance(one, ast.ClassDef) else []
+            elif isinstance(one, (ast.Assign, ast.AnnAssign)):
+                targets = one.targets if isinstance(one, ast.Assign) else [one.target]
+                found += [target.id for target in targets if isinstance(target, ast.Name)]
+        return found
+
+    return set(names(ast.parse(path.read_text()).body))
+
+
+@pytest.mark.parametrize("page", ["docs/architecture.md", "CONTRIBUTING.md"])
+def test_the_files_and_functions_that_a_page_names_are_there(page: str) -> None:
+    named = NAMED_CODE.findall((ROOT / page).read_text())
+    assert len(named) > 5
+    for file, name in named:
+        path = next((root / file for root in (ROOT, ROOT / "anyarray") if (root / file).exists()), None)
+        assert path is not None, f"{page} names {file}"
+        assert not name or name in definitions(path), f"{page} names {name} in {file}"
