@@ -30,7 +30,7 @@ import anyarray as xp
 from anyarray._base import extension
 from anyarray._call import declaration
 from anyarray._choice import choice, machine
-from anyarray._memory import alignment
+from anyarray._memory import alignment, ownership
 
 COMPILER: Final = str(sysconfig.get_config_var("CC") or "cc").split()[0]
 IS_BUILT: Final = extension.speedups is not None
@@ -307,6 +307,49 @@ def test_a_write_is_seen_by_nobody_else() -> None:
         assert np.asarray(other).tolist() == [0, 1, 2, 3]
 
 
+def owner_of_memory() -> xp.Array:
+    return xp.asarray([[1.0, 2.0], [3.0, 4.0]])
+
+
+def read_only(x: xp.Array) -> xp.Array:
+    x._native.flags.writeable = False
+    return x
+
+
+HOLDERS: Final[dict[str, Callable[[], tuple[Any, ...]]]] = {
+    "nobody": lambda: (owner_of_memory(),),
+    "a view of it": lambda: ((x := owner_of_memory()), x[:1]),
+    "an exported view": lambda: ((x := owner_of_memory()), np.asarray(x)),
+    "its native array": lambda: ((x := owner_of_memory()), x._native),
+    "a memoryview": lambda: ((x := owner_of_memory()), memoryview(x._native)),
+    "the root of a row": lambda: ((x := owner_of_memory())[0], x),
+    "no root of a row": lambda: (owner_of_memory()[0],),
+    "no root of a column": lambda: (owner_of_memory()[:, 0],),
+    "no root of a transpose": lambda: (owner_of_memory().T,),
+    "a row and another one": lambda: ((x := owner_of_memory())[0], x[1]),
+    "elements that are one": lambda: (xp.broadcast_to(owner_of_memory(), (3, 2, 2)),),
+    "memory that is read only": lambda: (read_only(owner_of_memory()),),
+    "the user's memory": lambda: (xp.asarray(np.ones((2, 2)), copy=False),),
+    "memory of bytes": lambda: (xp.from_native(np.frombuffer(bytes(32), "f8")),),
+    "aligned memory": lambda: (xp.zeros((20, 20)),),
+}
+"""An Array, and who else holds its memory."""
+
+
+@is_built
+@pytest.mark.parametrize("who", HOLDERS)
+def test_a_write_is_in_place_only_where_the_array_is_alone(who: str) -> None:
+    x, *others = HOLDERS[who]()
+    may_be_in_place = ownership.is_alone(x)
+    before = id(x._native), x._native.__array_interface__["data"]
+    x[...] = 5.0
+    after = id(x._native), x._native.__array_interface__["data"]
+    assert np.asarray(x).tolist() == np.full(x.shape, 5.0).tolist()
+    assert may_be_in_place or after != before
+    assert who != "nobody" or after == before
+    assert not any(5.0 in np.asarray(one) for one in others)
+
+
 @is_built
 def test_in_place_arithmetic_is_seen_by_nobody_else() -> None:
     x = xp.asarray([1.0, 2.0])
@@ -395,6 +438,16 @@ def test_creation_gives_what_its_bodies_give(chosen: str | None) -> None:
 
 
 @is_built
+@pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"])
+def test_integers_at_the_ends_of_a_dtype_are_taken_as_the_bodies_take_them(dtype: str) -> None:
+    wanted, ends = getattr(xp, dtype), np.iinfo(dtype)
+    for number in (ends.min - 1, ends.min, ends.max, ends.max + 1):
+        for function, given in ((xp.asarray, [[0, int(number)]]), (xp.arange, [int(number), int(number) + 1])):
+            named = {"dtype": wanted}
+            assert outcome(function, given, named) == outcome(inspect.unwrap(function), given, named), number
+
+
+@is_built
 def test_creation_takes_the_defaults_that_hold() -> None:
     with xp.default_dtypes(float=xp.float32, int=xp.int32):
         for made in (xp.zeros(2), xp.asarray(1.5), xp.asarray([1.0, 2.0]), xp.ones((2, 2))):
@@ -409,6 +462,36 @@ def test_creation_runs_where_it_is_to(framework: str) -> None:
     with xp.backend(framework):
         for made in (xp.zeros(2), xp.asarray(1.5), xp.asarray([1.0, 2.0]), xp.arange(3), xp.full(2, 1.5)):
             assert made.device == xp.device(framework)
+
+
+@is_built
+@pytest.mark.parametrize("dtype", [*dict.fromkeys(DTYPES), "complex64", "int8"])
+def test_a_loop_has_every_element_whoever_keeps_some_of_them(dtype: str) -> None:
+    host = (np.arange(12) % 5).astype(dtype)
+    for x in (xp.asarray(host), xp.asarray(host)[::-2], xp.reshape(xp.asarray(host), (6, 2))):
+        expected = np.asarray(x).tolist()
+        assert [one.tolist() for one in x] == expected
+        kept = [(i, one) for i, one in enumerate(x) if i % 3 == 0]
+        natives = [one._native for one in x]
+        watched = [weakref.ref(one)() is one for one in x]
+        assert [one.tolist() for _, one in kept] == [expected[i] for i, _ in kept]
+        assert [one.tolist() for one in natives] == expected
+        assert all(watched)
+
+
+@is_built
+def test_a_loop_has_the_elements_from_its_beginning() -> None:
+    x, seen = xp.asarray([1.0, 2.0, 3.0]), []
+    for one in x:
+        seen.append(float(one))
+        x[...] = 0.0
+        one[...] = 9.0
+    assert seen == [1.0, 2.0, 3.0]
+
+
+@is_built
+def test_memory_is_aligned_as_python_aligns_it() -> None:
+    assert extension.speedups.ALIGNMENT == alignment.ALIGNMENT
 
 
 @is_built
@@ -617,24 +700,25 @@ def test_a_call_is_not_made_of_nonsense() -> None:
     body, limit = inspect.unwrap(xp.exp), machine.limit_of("exp")
     row = ("x", (), (), speedups.ARRAY, 0, 0)
     bad: list[tuple[Any, ...]] = [
-        ((), (), (), 0, " "),
-        ((row,) * 9, tuple(range(9)), (), 9, " "),
-        ((row,), (1,), (), 1, " "),
-        ((row,), (0,), (), 2, " "),
-        ((row,), (0,), ("x",), 0, " "),
-        ((("x", (), (), speedups.ARRAY, 0, 99),), (0,), (), 1, " "),
-        ((("x", (), (), speedups.PLAIN, 0, 0),), (0,), (), 1, " "),
-        ((row,), (0,), (), 1, "+"),
-        (((1, 2),), (0,), (), 1, " "),
-        ((row,), ("0",), (), 1, " "),
+        ((), (), (), 0),
+        ((row,) * 9, tuple(range(9)), (), 9),
+        ((row,), (1,), (), 1),
+        ((row,), (0,), (), 2),
+        ((row,), (0,), ("x",), 0),
+        ((("x", (), (), speedups.ARRAY, 0, 99),), (0,), (), 1),
+        ((("x", (), (), speedups.PLAIN, 0, 0),), (0,), (), 1),
+        ((row,), (0,), (), 1, True),
+        ((row, row), (0, 1), (), 2, True),
+        (((1, 2),), (0,), (), 1),
+        ((row,), ("0",), (), 1),
     ]
     for arguments in bad:
         with pytest.raises((TypeError, ValueError)):
-            speedups.Call(body, "exp", limit, "call", None, *arguments)
-    for arguments in ((len, "exp", limit, "call"), (body, "exp", 1, "call"), (body, "exp", limit, "call", int)):
+            speedups.Call(body, "exp", limit, "function", None, *arguments)
+    for arguments in ((len, "exp", limit, "copy"), (body, "exp", 1, "copy"), (body, "exp", limit, "copy", int)):
         with pytest.raises(TypeError):
             speedups.Call(*arguments)
-    for kind in ("call", "join", "update", "no such"):
+    for kind in ("function", "join", "inplace", "no such"):
         with pytest.raises(ValueError):
             speedups.Call(body, "exp", limit, kind)
     with pytest.raises(TypeError):

@@ -20,7 +20,7 @@ from anyarray._array import printing, protocols
 from anyarray._base import dtypes, errors, other_names
 from anyarray._base.dtypes import DType
 from anyarray._call import compiled, diagnosis, dispatch
-from anyarray._call.compiled import quick_own
+from anyarray._call.compiled import fast_path
 from anyarray._call.dispatch import operator_of
 from anyarray._choice import automatic, choice
 from anyarray._choice.accounts import Account
@@ -604,7 +604,8 @@ class Array(metaclass=_Unmade):
     def _rebind(self, result: Any, function: str) -> Array:
         """`self` with the value of an in-place operation.
 
-        Shape and dtype stay. Raises ValueError or TypeError if the result has others.
+        Shape and dtype stay. Raises ValueError or TypeError if the result has others. `fast_inplace` in
+        `_call/c/operators.c` does the same for few elements.
         """
         if result is NotImplemented:
             return NotImplemented  # type: ignore[no-any-return]  # Python's protocol for operators
@@ -801,7 +802,7 @@ _REAL: Final = (np.floating, np.integer, np.bool)
 """Classes of NumPy's scalars that are real numbers, as Python sees them."""
 
 _TAKEN: Final[dict[Any, str]] = {bool: "biufc", int: "iufc", float: "fc", complex: "c"}
-"""Kinds of dtypes to which NumPy itself writes a Python scalar with its value."""
+"""Kinds of dtypes to which NumPy itself writes a Python scalar with its value; `_call/c/assignment.c` repeats them."""
 
 _NUMPY: Final = registry.backend_of_name("numpy").free
 _ndarray: Final = np.ndarray
@@ -830,12 +831,12 @@ _new: Final = dispatch.register_array_class(Array)
 _current: Final = choice.current
 compiled.configure(Array, protocols.UFUNCS, dispatch.OPERANDS)
 for _method, _kind in (
-    ("__getitem__", "item"), ("__setitem__", "write"), ("__array_ufunc__", "ufunc"), ("__copy__", "copy"),
-    ("__array__", "view"), ("__iter__", "iter"), ("__divmod__", "divmod"),
+    ("__getitem__", "getitem"), ("__setitem__", "setitem"), ("__array_ufunc__", "ufunc"), ("__copy__", "copy"),
+    ("__array__", "array"), ("__iter__", "iter"), ("__divmod__", "divmod"),
 ):  # fmt: skip
-    setattr(Array, _method, quick_own(_kind)(getattr(Array, _method)))
+    setattr(Array, _method, fast_path(_kind)(getattr(Array, _method)))
 for _attribute in ("T", "mT"):
-    setattr(Array, _attribute, property(quick_own("transpose")(vars(Array)[_attribute].fget)))
+    setattr(Array, _attribute, property(fast_path("transpose")(vars(Array)[_attribute].fget)))
 for _lacking in other_names.absent_of(Array):
     setattr(Array, _lacking.name, _lacking)
 registry.adopt_everywhere(Array, protocols.of_library, protocols.adopted)
@@ -954,7 +955,9 @@ def _normalised(key: Any, home: Home, *, is_settled: bool = False) -> Any:
 
 
 _BASIC: Final = frozenset({int, slice, NoneType, EllipsisType})
-"""Classes of keys that hold no array, so that NumPy takes them as they are, or refuses the bounds of a slice."""
+"""Classes of keys that hold no array, so that NumPy takes them as they are, or refuses the bounds of a slice.
+
+`_call/c/keys.c` knows them, too."""
 _are_basic: Final = _BASIC.issuperset
 
 

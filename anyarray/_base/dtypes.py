@@ -325,6 +325,7 @@ def integer_within(function: str, value: float, wanted: DType) -> int:
 
 
 STANDARD_DEFAULTS: Final = {bool: bool_, int: int64, float: float64, complex: complex128}
+"""The dtypes of Python scalars; `_call/c/dtypes.c` repeats them."""
 context_variable: ContextVar[dict[type[Any], DType]] = ContextVar("anyarray default dtypes", default=STANDARD_DEFAULTS)
 _blocks: ContextVar[list[dict[type[Any], DType]]] = ContextVar("anyarray blocks of default dtypes", default=[])  # noqa: B039 - never written
 """What each open block of `default_dtypes` changes."""

@@ -78,6 +78,7 @@ def source(declaration: Declaration) -> str:
     return _made_by(lines)
 
 
+# `is_small_with_ndarrays` and `call_native` in `c/functions.c` repeat this.
 def source_of_ndarrays(declaration: Declaration) -> str:
     """The text of a body for few elements, some in an ndarray.
 
@@ -246,6 +247,7 @@ def _common_call(declaration: Declaration, arrays: list[Parameter], slow: str, v
     return lines + _native_call(declaration, values)
 
 
+# `native_scalar` in `c/functions.c` repeats this.
 def _constant(p: Parameter, dtype: str, slow: str, scalar: str = "") -> list[str]:
     """The lines that make a Python scalar a native one of this dtype.
 
@@ -366,6 +368,7 @@ def _readings(declaration: Declaration) -> list[str]:
     return [f"    {_reading(p, at)}" for at, p in enumerate(declaration.parameters) if p.is_read]
 
 
+# `takes_value` in `c/arguments.c` repeats this.
 def _reading(p: Parameter, at: int) -> str:
     """The line that reads an integer, a flag, a number or a word.
 
@@ -386,6 +389,7 @@ def _reading(p: Parameter, at: int) -> str:
     return f"{p.name}_ = {p.name} if {' or '.join(usual)} else read(declaration, {at}, {p.name})"
 
 
+# `is_settled` in `c/functions.c` repeats this and `_small_call`, but for `limit.narrow`.
 def _is_settled(declaration: Declaration, arrays: list[Parameter]) -> str:
     """The condition under which the automatic choice has nothing to decide.
 

@@ -14,14 +14,15 @@ from anyarray._base import dtypes
 from anyarray._base.extension import speedups
 from anyarray._call import body as _body
 from anyarray._call.declaration import ARRAY, PLAIN, SEQUENCE, WEAK, Declaration, Parameter
-from anyarray._choice import accounts, choice, cost, machine
+from anyarray._choice import accounts, choice, machine
 from anyarray._memory import alignment, ownership, second_copies
 from anyarray._registry import home, registry
+from anyarray.backends import _shortcut
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_SIGNS: Final = {"equal": "=", "not_equal": "!", "less_equal": "l", "greater_equal": "g"}
-"""What the C code calls the signs of two characters."""
+_SHARED: Final = ("fill", "fill_like")
+"""Fast paths of several functions, told apart by the first letters of their names."""
 
 
 def configure(array: type, ufuncs: dict[Any, Any], operands: frozenset[Any]) -> None:
@@ -33,26 +34,27 @@ def configure(array: type, ufuncs: dict[Any, Any], operands: frozenset[Any]) -> 
         return
     speedups.configure(
         array=array, home=home.Home, choice=choice.Choice, limit=machine.Limit, dtype=dtypes.DType,
-        current=choice.context_variable, by_cost=choice.BY_COST, numpy=registry.backend_of_name("numpy").free,
-        powers=home.POWERS, read_apart=ownership.read_apart, kept=second_copies.sizes, ufuncs=ufuncs, operands=operands,
-        defaults=dtypes.context_variable, usual_defaults=dtypes.STANDARD_DEFAULTS, state=machine.state,
-        unadopted=registry.unadopted, are_absent=registry.are_absent, lendable=second_copies.LENDABLE,
-        accounts=accounts.by_memory, writes=ownership.WRITES, large=machine.LARGE, small=alignment.SMALL,
-        modest=alignment.MODEST, narrow=cost.WIDTHS[0],
+        choice_variable=choice.context_variable, by_cost=choice.BY_COST,
+        numpy_home=registry.backend_of_name("numpy").free, powers=home.POWERS, read_apart=ownership.read_apart,
+        second_copy_sizes=second_copies.sizes, ufuncs=ufuncs, operand_types=operands,
+        defaults_variable=dtypes.context_variable, standard_defaults=dtypes.STANDARD_DEFAULTS,
+        machine_state=machine.state, unadopted=registry.unadopted, are_absent=registry.are_absent,
+        lendable=second_copies.LENDABLE, accounts=accounts.by_memory, write_locks=ownership.WRITES,
+        large=machine.LARGE, few=_shortcut.FEW, small_nbytes=alignment.SMALL, modest_nbytes=alignment.MODEST,
     )  # fmt: skip
 
 
-def quick(body: F, declaration: Declaration, *, is_update: bool = False) -> F:
+def compiled_call(body: F, declaration: Declaration, *, is_inplace: bool = False) -> F:
     """The compiled call of a function or an operator, or its body itself.
 
-    An update is an operator that gives its left operand the result.
+    An in-place operator gives its left operand the result.
     """
     written = declaration.written
     arrays = [p for p in written if p.role in (ARRAY, WEAK, SEQUENCE)]
     is_joining = [p.role for p in arrays] == [SEQUENCE] and arrays[0] is written[0]
     if (
         speedups is None
-        or len(written) > speedups.MOST
+        or len(written) > speedups.MAX_PARAMETERS
         or not (is_joining or (arrays and all(p.role is not SEQUENCE for p in arrays)))
         or any(p.is_variadic for p in written)
     ):
@@ -60,13 +62,13 @@ def quick(body: F, declaration: Declaration, *, is_update: bool = False) -> F:
     return _made(
         body,
         declaration.name,
-        "join" if is_joining else "update" if is_update else "call",
+        "join" if is_joining else "inplace" if is_inplace else "function",
         result_class=None if declaration.result == "Array" else declaration.result_class,
         parameters=tuple([_row(p, at, written, body) for at, p in enumerate(written)]),
         order=tuple([written.index(p) for p in declaration.parameters]),
         keywords=tuple([p.name for p in declaration.parameters if p.is_keyword]),
         positional=sum(not p.is_keyword for p in written),
-        sign=_SIGNS.get(declaration.name, _body.sign(declaration) or " "),
+        has_operator=_body.sign(declaration) is not None,
         is_power=declaration.is_power,
         takes_ndarrays=declaration.takes_ndarrays,
         gives_new_memory=declaration.gives_new_memory,
@@ -74,17 +76,17 @@ def quick(body: F, declaration: Declaration, *, is_update: bool = False) -> F:
     )
 
 
-def quick_own(kind: str) -> Callable[[F], F]:
+def fast_path(kind: str) -> Callable[[F], F]:
     """Give a function with a body of its own a compiled call.
 
-    Its kind is item, write, ufunc, transpose, copy, view, iter or divmod, which are methods of Array, or fill,
-    like, eye, asarray, import, astype, arange or frequencies, or result_type or can_cast.
+    Its kind names the compiled path: getitem, setitem, divmod, ufunc, transpose, copy, array or iter, which are methods
+    of Array, or fill, fill_like, arange, asarray, from_dlpack, astype or result_type.
     """
 
     def decorated(function: F) -> F:
-        sign = function.__name__[0] if kind in ("fill", "like", "frequencies") else " "  # which tells them apart
-        name = "floor_divide" if kind == "divmod" else function.__name__  # whose cost is what decides
-        return function if speedups is None else _made(function, name, kind, sign=sign)
+        variant = {"variant": function.__name__[0]} if kind in _SHARED else {}
+        name = "floor_divide" if kind == "divmod" else function.__name__  # whose cost decides
+        return function if speedups is None else _made(function, name, kind, **variant)
 
     return decorated
 
@@ -109,20 +111,20 @@ def _row(
         usual = (defaults[at - since],)
     name = "" if at < body.__code__.co_posonlyargcount else p.name
     words = tuple([ast.literal_eval(word) for word in p.choices])
-    return name, usual, words, roles.get(p.role, speedups.PLAIN), _allowed(p), (others or [0])[0]
+    return name, usual, words, roles.get(p.role, speedups.PLAIN), _taken(p), (others or [0])[0]
 
 
-def _allowed(p: Parameter) -> Any:
-    """What may stand for a parameter that is no array, as bits."""
+def _taken(p: Parameter) -> Any:
+    """What a parameter takes that is no array, as flags."""
     if p.role is PLAIN and not p.is_read:
-        return speedups.ANYTHING
-    bits: dict[int, bool] = {
-        speedups.NOTHING: p.is_optional,
-        speedups.INTEGER: p.takes_integer or (p.takes_plain_scalar and p.annotation.startswith("int")),
-        speedups.SCALAR: p.takes_plain_scalar and not p.annotation.startswith("int"),
-        speedups.INTEGERS: p.takes_integers,
-        speedups.TRUTH: p.is_flag,
-        speedups.NUMBER: p.is_number,
-        speedups.WORD: bool(p.choices),
+        return speedups.TAKES_ANYTHING
+    flags: dict[int, bool] = {
+        speedups.TAKES_NONE: p.is_optional,
+        speedups.TAKES_INTEGER: p.takes_integer or (p.takes_plain_scalar and p.annotation.startswith("int")),
+        speedups.TAKES_SCALAR: p.takes_plain_scalar and not p.annotation.startswith("int"),
+        speedups.TAKES_INTEGERS: p.takes_integers,
+        speedups.TAKES_BOOL: p.is_flag,
+        speedups.TAKES_REAL: p.is_number,
+        speedups.TAKES_CHOICE: bool(p.choices),
     }
-    return sum(bit for bit, is_allowed in bits.items() if is_allowed)
+    return sum(flag for flag, is_taken in flags.items() if is_taken)

@@ -169,7 +169,7 @@ def dispatch(function: F | None = None, /, **words: str) -> F | Callable[[F], F]
             setattr(scope["Array"], name, _made(one.method, its, one.slow))
             update = getattr(scope["Array"], f"__i{name.strip('_')}__", None)
             if update is not None and len(its.parameters) == 2:
-                setattr(scope["Array"], update.__name__, compiled.quick(update, its, is_update=True))
+                setattr(scope["Array"], update.__name__, compiled.compiled_call(update, its, is_inplace=True))
         declaration.mirror = functools.partial(_mirror, declaration)
         declaration.of_ndarrays = functools.partial(_of_ndarrays, declaration)
         return _made(function, declaration, call)
@@ -243,7 +243,7 @@ def _made(function: F, declaration: Declaration, slow: Callable[..., Any]) -> F:
     body.__annotations__ = function.__annotations__
     body.__defaults__ = function.__defaults__
     body.__kwdefaults__ = function.__kwdefaults__
-    made = compiled.quick(body, declaration)
+    made = compiled.compiled_call(body, declaration)
     declaration.settle(made)
     return made  # type: ignore[return-value]  # it has the signature of `function`
 

@@ -15,7 +15,7 @@ import numpy as np
 from anyarray._base import extension
 
 ALIGNMENT: Final = 64
-"""Bytes."""
+"""Bytes; `_call/c/memory.h` repeats it."""
 
 SMALL: Final = 1000
 """Bytes below which a copy takes no longer than sharing.

@@ -5,9 +5,10 @@ whose memory it is a view of. A view, a memoryview, a DLPack capsule or a framew
 the two, so each counts as somebody else. The counts of an array that is alone are measured at import, as interpreters
 differ in how many references a call holds.
 
-A write goes in four steps, wherever it is written out for speed (`Array.__setitem__`, `_write`, `_is_updated`). Under
-the Array's lock it forgets the second copy; asks whether the Array is alone; writes, in place if it is; and asks again.
-Who has taken the memory up meanwhile, as only another thread can, keeps it, and the Array parts from it.
+A write goes in four steps, wherever it is written out for speed (`Array.__setitem__`, `_write`, `_is_updated`, and
+`_call/c/assignment.c`). Under the Array's lock it forgets the second copy; asks whether the Array is alone; writes, in
+place if it is; and asks again. Who has taken the memory up meanwhile, as only another thread can, keeps it, and the
+Array parts from it.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ WRITES: Final = [threading.RLock() for _ in range(64)]
 """Locks: who replaces an Array's native array takes one, by its id.
 
 Threads that write to parts of one Array would lose each other's parts, as each makes a new native array of the one
-before. Many locks, so that writes to other Arrays rarely wait."""
+before. Many locks, so that writes to other Arrays rarely wait. `_call/c/assignment.c` finds them the same way."""
 
 
 def _forked() -> None:
@@ -67,7 +68,8 @@ _BASE_ALONE: Final = min([_holders_of_base(one) for one in [_Probe(np.empty(2)[:
 def is_alone(array: Any) -> bool:
     """Whether `array`, an Array, alone holds its memory, to write to.
 
-    Callers must not hold its native array in a variable of their own.
+    Callers must not hold its native array in a variable of their own. `owns_memory_alone` in `_call/c/assignment.c`
+    says so of some of these Arrays, and of no other.
     """
     if _references(array._native) > ALONE:  # as `_holders` does
         return False
@@ -130,7 +132,7 @@ def separate(value: Any, array: Any) -> None:
     """Give `value` memory of its own if it has that of another Array.
 
     It is to be written to `array`, as in `x[0] = x[1]`. So what is written leaves it as it is, and not all of `array`
-    must be copied for it.
+    must be copied for it. `separate` in `_call/c/assignment.c` does the same.
     """
     native = value._native
     base, whole = getattr(native, "base", None), array._native

@@ -156,7 +156,7 @@ class ArrayMustBeCast(LookupError):  # noqa: N818 - a signal within the package,
 
 
 zero: Final[Callable[[complex], str]] = repr
-"""What stands for a zero in a key, as 0.0 == -0.0."""
+"""What stands for a zero in a key, as 0.0 == -0.0; `_call/c/scalars.c` makes the same keys."""
 
 
 def _has_zero(value: complex) -> bool:

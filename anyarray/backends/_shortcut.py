@@ -14,7 +14,7 @@ import numpy as np
 F = TypeVar("F", bound=Callable[..., Any])
 
 FEW: Final = 1000
-"""Elements of each array below which a shortcut gives the same; the C code knows it, too."""
+"""Elements of each array below which a shortcut gives the same; compiled calls are told it."""
 _CODES: Final = {"b": "?", "i": "bhilq", "u": "BHILQ", "f": "fd", "c": "FD"}
 """NumPy's codes of the dtypes of each kind, but for floats of 16 bits, of which much is different."""
 
@@ -39,6 +39,7 @@ def shortcut(
     `function` gets the arrays alone, where all else is left out. `kinds` are the kinds of dtypes that each array may
     have, or NumPy's codes of single ones; the first has at least so many `axes` and, if it `is_finite`, holds neither
     NaN nor infinity. What `function` raises is nobody's to see: the native one is called then. None leaves it as it is.
+    `_call/c/shortcuts.c` asks whether all this holds.
     """
     masks = tuple(
         [sum({1 << np.dtype(code).num for kind in of_one for code in _CODES.get(kind, kind)}) for of_one in kinds]

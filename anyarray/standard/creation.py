@@ -19,7 +19,7 @@ from anyarray._base import dtypes, errors
 from anyarray._base.dtypes import DType, DTypeLike
 from anyarray._call import diagnosis
 from anyarray._call import dispatch as _dispatch
-from anyarray._call.compiled import quick_own
+from anyarray._call.compiled import fast_path
 from anyarray._call.declaration import declare
 from anyarray._call.dispatch import created, dispatch, made, wrap
 from anyarray._choice import automatic, choice
@@ -70,7 +70,7 @@ Number = bool | int | float | complex
 
 
 @declare
-@quick_own("arange")
+@fast_path("arange")
 def arange(
     start: float,
     /,
@@ -130,7 +130,7 @@ def arange(
     return created(native, home)
 
 
-@quick_own("asarray")
+@fast_path("asarray")
 def asarray(
     obj: Any, /, *, dtype: DTypeLike | None = None, device: Device | None = None, copy: bool | None = None
 ) -> Array:
@@ -381,7 +381,7 @@ def _of_host(host: np.ndarray[Any, Any], wanted: DType | None, device: Device | 
 
 
 @declare
-@quick_own("fill")
+@fast_path("fill")
 def empty(shape: Shape, *, dtype: DTypeLike | None = None, device: Device | None = None) -> Array:
     """An Array of `shape` with arbitrary values, to be written.
 
@@ -395,7 +395,7 @@ def empty(shape: Shape, *, dtype: DTypeLike | None = None, device: Device | None
 
 
 @declare(batch="conversion")
-@quick_own("like")
+@fast_path("fill_like")
 def empty_like(x: AnyArray, /, *, dtype: DTypeLike | None = None, device: Device | None = None) -> Array:
     """An Array of arbitrary values with the shape of `x`.
 
@@ -411,7 +411,6 @@ def empty_like(x: AnyArray, /, *, dtype: DTypeLike | None = None, device: Device
 
 
 @declare
-@quick_own("eye")
 def eye(
     n_rows: int,
     n_cols: int | None = None,
@@ -449,7 +448,7 @@ def eye(
     return created(home.eye(rows, columns, k=k, dtype=kind, device=place), home)
 
 
-@quick_own("import")
+@fast_path("from_dlpack")
 def from_dlpack(x: object, /, *, device: Device | None = None, copy: bool | None = None) -> Array:
     """An Array of any object that exports DLPack.
 
@@ -471,7 +470,7 @@ def from_dlpack(x: object, /, *, device: Device | None = None, copy: bool | None
 
 
 @declare
-@quick_own("fill")
+@fast_path("fill")
 def full(
     shape: Shape, fill_value: Number | AnyArray, *, dtype: DTypeLike | None = None, device: Device | None = None
 ) -> Array:
@@ -511,7 +510,7 @@ def _full_of_array(shape: tuple[int, ...], fill_value: Any, dtype: DTypeLike | N
 
 
 @declare(cost="creation", alike="ones_like", batch="conversion")
-@quick_own("like")
+@fast_path("fill_like")
 def full_like(
     x: AnyArray, /, fill_value: Number | AnyArray, *, dtype: DTypeLike | None = None, device: Device | None = None
 ) -> Array:
@@ -591,7 +590,7 @@ def meshgrid(*arrays: AnyArray, indexing: Literal["xy", "ij"] = "xy") -> tuple[A
 
 
 @declare
-@quick_own("fill")
+@fast_path("fill")
 def ones(shape: Shape, *, dtype: DTypeLike | None = None, device: Device | None = None) -> Array:
     """An Array of `shape` filled with ones.
 
@@ -605,7 +604,7 @@ def ones(shape: Shape, *, dtype: DTypeLike | None = None, device: Device | None 
 
 
 @declare(cost="creation", batch="conversion")
-@quick_own("like")
+@fast_path("fill_like")
 def ones_like(x: AnyArray, /, *, dtype: DTypeLike | None = None, device: Device | None = None) -> Array:
     """An Array of ones with the shape of `x`.
 
@@ -651,7 +650,7 @@ def triu(x: AnyArray, /, *, k: int = 0) -> Array:
 
 
 @declare
-@quick_own("fill")
+@fast_path("fill")
 def zeros(shape: Shape, *, dtype: DTypeLike | None = None, device: Device | None = None) -> Array:
     """An Array of `shape` filled with zeros.
 
@@ -665,7 +664,7 @@ def zeros(shape: Shape, *, dtype: DTypeLike | None = None, device: Device | None
 
 
 @declare(cost="creation", alike="ones_like", batch="conversion")
-@quick_own("like")
+@fast_path("fill_like")
 def zeros_like(x: AnyArray, /, *, dtype: DTypeLike | None = None, device: Device | None = None) -> Array:
     """An Array of zeros with the shape of `x`.
 

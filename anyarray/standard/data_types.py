@@ -34,7 +34,7 @@ from anyarray._base.dtypes import (
     uint64,
 )
 from anyarray._call import dispatch
-from anyarray._call.compiled import quick_own
+from anyarray._call.compiled import fast_path
 from anyarray._call.declaration import declare
 from anyarray._choice import automatic
 from anyarray._registry import registry
@@ -105,7 +105,7 @@ class IntegerInfo:
 
 
 @declare(batch="conversion")
-@quick_own("astype")
+@fast_path("astype")
 def astype(x: AnyArray, dtype: DTypeLike, /, *, copy: Bool = True, device: Backend | str | None = None) -> Array:
     """`x` converted to `dtype`.
 
@@ -132,7 +132,6 @@ def astype(x: AnyArray, dtype: DTypeLike, /, *, copy: Bool = True, device: Backe
     return here if here.dtype is wanted else dispatch.converted("astype", "x", here, wanted)
 
 
-@quick_own("can_cast")
 def can_cast(from_: DTypeLike | AnyArray, to: DTypeLike, /) -> Bool:
     """Whether the promotion rule leads from one dtype to another.
 
@@ -223,7 +222,7 @@ def isdtype(dtype: DTypeLike, kind: DTypeLike | str | tuple[DTypeLike | str, ...
     return found is dtypes.dtype(kind)
 
 
-@quick_own("result_type")
+@fast_path("result_type")
 def result_type(*arrays_and_dtypes: AnyArray | DTypeLike | complex) -> DType:
     """The dtype that Arrays, dtypes and Python scalars promote to.
 

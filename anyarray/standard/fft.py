@@ -25,7 +25,6 @@ from anyarray._array.array import AnyArray, Array
 from anyarray._base import dtypes, errors
 from anyarray._base.dtypes import DTypeLike
 from anyarray._call import dispatch as _dispatch
-from anyarray._call.compiled import quick_own
 from anyarray._call.declaration import declare
 from anyarray._call.dispatch import dispatch
 from anyarray._choice import choice
@@ -311,7 +310,6 @@ def rfftn(
 
 
 @declare
-@quick_own("frequencies")
 def fftfreq(n: int, /, *, d: float = 1.0, dtype: DTypeLike | None = None, device: Backend | str | None = None) -> Array:
     """Frequencies of a transform of length `n`, in cycles per unit of `d`.
 
@@ -328,7 +326,6 @@ def fftfreq(n: int, /, *, d: float = 1.0, dtype: DTypeLike | None = None, device
 
 
 @declare
-@quick_own("frequencies")
 def rfftfreq(
     n: int, /, *, d: float = 1.0, dtype: DTypeLike | None = None, device: Backend | str | None = None
 ) -> Array:

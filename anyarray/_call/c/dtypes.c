@@ -1,78 +1,86 @@
-/* What is told of dtypes, by NumPy's own table of them. */
+/* Which dtypes NumPy treats as the standard does, and what the default dtypes are.
 
-#include "speedups.h"
+Compiled: DTypes, the defaults float64, int64, bool, and `result_type` of DTypes and Arrays. Left to Python:
+dtypes by name or of another library, and what holds inside of `default_dtypes`. Repeated here: the defaults
+of `_base.dtypes.STANDARD_DEFAULTS`; that NumPy promotes the standard's dtypes as `_base.dtypes` does. */
 
-/* Whether a dtype is one of the standard's, which NumPy promotes as it says. */
+#include "dtypes.h"
+#include "arrays.h"
+#include "fast_paths.h"
+
 int
-is_plain(PyArray_Descr *dtype)
+is_standard(PyArray_Descr *dtype)
 {
     return PyTypeNum_ISNUMBER(dtype->type_num) || dtype->type_num == NPY_BOOL;
 }
 
-/* NumPy's dtype for what was given as one, or for floats: a new reference, or NULL. */
+int
+has_known_dtype(PyObject *home, PyArrayObject *array)
+{
+    int found = PyDict_Contains(get_slot(home, config.dtypes_offset), (PyObject *)PyArray_DESCR(array));
+    if (found < 0) {
+        PyErr_Clear();
+    }
+    return found == 1;
+}
+
+int
+has_standard_defaults(void)
+{
+    PyObject *defaults = NULL;
+    if (PyContextVar_Get(config.defaults_variable, NULL, &defaults) < 0) {
+        PyErr_Clear();
+    }
+    Py_XDECREF(defaults); /* it is only compared */
+    return defaults == config.standard_defaults;
+}
+
 PyArray_Descr *
-dtype_for(PyObject *given)
+read_dtype(PyObject *dtype)
 {
-    if (given == NULL || given == Py_None) {
-        return are_defaults_usual() ? PyArray_DescrFromType(NPY_DOUBLE) : NULL;
+    if (dtype == NULL) {
+        return has_standard_defaults() ? PyArray_DescrFromType(NPY_DOUBLE) : NULL;
     }
-    PyObject *found = Py_TYPE(given) == house.dtype ? field(given, house.dtype_at) : NULL;
-    return found != NULL && PyArray_DescrCheck(found) ? (PyArray_Descr *)Py_NewRef(found) : NULL;
+    PyObject *numpys = Py_TYPE(dtype) == config.dtype_type ? get_slot(dtype, config.numpy_dtype_offset) : NULL;
+    return numpys != NULL && PyArray_DescrCheck(numpys) ? (PyArray_Descr *)Py_NewRef(numpys) : NULL;
 }
 
-/* NumPy's dtype of a dtype or of an Array in NumPy: a new reference, or NULL. */
+/* The dtype that an argument of `result_type` stands for: a new reference, or NULL without an exception. */
 static PyArray_Descr *
-dtype_named(PyObject *value)
+dtype_to_promote(PyObject *value)
 {
-    PyArray_Descr *found = NULL;
-    if (Py_TYPE(value) == house.dtype) {
-        found = dtype_for(value);
+    PyArray_Descr *dtype = NULL;
+    if (!is_array(value)) {
+        dtype = read_dtype(value);
     }
-    else if (Py_TYPE(value) == house.array && field(value, house.home_at) == house.numpy) {
-        PyObject *native = field(value, house.native_at);
-        found = native == NULL ? NULL : (PyArray_Descr *)dtype_of(house.numpy, native);
+    else if (home_of(value) == config.numpy_home && native_of(value) != NULL) {
+        dtype = (PyArray_Descr *)dtype_of(config.numpy_home, native_of(value));
     }
-    if (found != NULL && !is_plain(found)) {
-        Py_CLEAR(found);
+    if (dtype != NULL && !is_standard(dtype)) {
+        Py_CLEAR(dtype);
     }
-    return found;
+    return dtype;
 }
 
-/* `result_type` of dtypes and Arrays, without Python scalars. */
+/* `result_type` of DTypes and Arrays in NumPy. */
 PyObject *
-quick_result_type(Call *call, PyObject *const *args, Py_ssize_t given, PyObject *keywords)
+fast_result_type(Call *Py_UNUSED(call), PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
-    if (given < 1 || (keywords != NULL && PyTuple_GET_SIZE(keywords))) {
+    if (nargs < 1 || has_keywords(kwnames)) {
         return NULL;
     }
-    PyArray_Descr *found = dtype_named(args[0]);
-    for (Py_ssize_t i = 1; found != NULL && i < given; i++) {
-        PyArray_Descr *other = dtype_named(args[i]), *before = found;
-        found = other == NULL ? NULL : PyArray_PromoteTypes(before, other);
+    PyArray_Descr *promoted = dtype_to_promote(args[0]);
+    for (Py_ssize_t i = 1; promoted != NULL && i < nargs; i++) {
+        PyArray_Descr *other = dtype_to_promote(args[i]), *before = promoted;
+        promoted = other == NULL ? NULL : PyArray_PromoteTypes(before, other);
         Py_DECREF(before);
         Py_XDECREF(other);
     }
     PyObject *result = NULL;
-    if (found != NULL && is_plain(found)) {
-        result = PyDict_GetItemWithError(field(house.numpy, house.dtypes_at), (PyObject *)found);
-        Py_XINCREF(result);
+    if (promoted != NULL) {
+        PyObject *dtypes = get_slot(config.numpy_home, config.dtypes_offset);
+        result = Py_XNewRef(PyDict_GetItemWithError(dtypes, (PyObject *)promoted));
     }
-    Py_XDECREF(found);
-    return result == NULL ? leave() : result;
-}
-
-/* `can_cast` of a dtype or an Array to a dtype. */
-PyObject *
-quick_can_cast(Call *call, PyObject *const *args, Py_ssize_t given, PyObject *keywords)
-{
-    if (given != 2 || (keywords != NULL && PyTuple_GET_SIZE(keywords)) || Py_TYPE(args[1]) != house.dtype) {
-        return NULL;
-    }
-    PyArray_Descr *from = dtype_named(args[0]), *to = dtype_named(args[1]);
-    PyArray_Descr *both = from == NULL || to == NULL ? NULL : PyArray_PromoteTypes(from, to);
-    PyObject *result = both == NULL ? NULL : Py_NewRef(PyArray_EquivTypes(both, to) ? Py_True : Py_False);
-    Py_XDECREF(from);
-    Py_XDECREF(to);
-    Py_XDECREF(both);
-    return result == NULL ? leave() : result;
+    Py_XDECREF(promoted);
+    return result == NULL ? fall_back() : result;
 }

@@ -1,0 +1,74 @@
+/* How Arrays are read and made.
+
+Compiled: what `_call.dispatch.wrap` and `wrap_all` do. Left to Python: Arrays of other classes than Array
+itself. */
+
+#include "arrays.h"
+
+PyObject *
+fall_back(void)
+{
+    if (PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_Exception)) {
+        PyErr_Clear();
+    }
+    return NULL;
+}
+
+PyObject *
+dtype_of(PyObject *home, PyObject *native)
+{
+    if (PyArray_CheckExact(native)) {
+        return Py_NewRef((PyObject *)PyArray_DESCR((PyArrayObject *)native));
+    }
+    if (PyArray_IsScalar(native, Generic)) {
+        return (PyObject *)PyArray_DescrFromScalar(native);
+    }
+    PyObject *function = PyObject_GetAttr(home, constants.dtype_of);
+    if (function == NULL) {
+        return NULL;
+    }
+    PyObject *dtype = PyObject_CallOneArg(function, native);
+    Py_DECREF(function);
+    return dtype;
+}
+
+PyObject *
+wrap(PyObject *native, PyObject *home)
+{
+    PyObject *array = PyType_GenericAlloc(config.array_type, 0);
+    if (array == NULL) {
+        Py_DECREF(native);
+        return NULL;
+    }
+    swap_slot(array, config.native_offset, native); /* the slots of a new Array are NULL */
+    swap_slot(array, config.home_offset, Py_NewRef(home));
+    return array;
+}
+
+PyObject *
+wrap_in_tuple(PyObject *natives, PyObject *home, PyTypeObject *type)
+{
+    PyObject *tuple = PyTuple_Check(natives) ? Py_NewRef(natives) : PySequence_Tuple(natives);
+    if (tuple == NULL) {
+        return NULL;
+    }
+    Py_ssize_t count = PyTuple_GET_SIZE(tuple);
+    /* The class of a named tuple is not called, which takes several times as long. */
+    PyObject *result = type == &PyTuple_Type ? PyTuple_New(count) : type->tp_alloc(type, count);
+    for (Py_ssize_t i = 0; result != NULL && i < count; i++) {
+        PyObject *array = wrap(Py_NewRef(PyTuple_GET_ITEM(tuple, i)), home);
+        if (array == NULL) {
+            Py_CLEAR(result);
+            break;
+        }
+        PyTuple_SET_ITEM(result, i, array);
+    }
+    Py_DECREF(tuple);
+    return result;
+}
+
+void
+drop_second_copy(PyObject *array)
+{
+    Py_XDECREF(swap_slot(array, config.second_offset, Py_NewRef(Py_None)));
+}

@@ -1,0 +1,297 @@
+/* The class Call: a declared function, or a method of Array, with a compiled fast path before its Python
+function.
+
+Compiled: the vectorcall, which tries the fast path and calls the Python function if that returns NULL without
+an exception. So a fast path knows no message of an error, no transfer and no decision, and a case that it
+leaves out takes longer but gives the same: `tests/test_compiled_calls.py` compares the two. Left to Python:
+all attributes of a function, which `functools.update_wrapper` copies. */
+
+#include "call.h"
+#include "config.h"
+#include "fast_paths.h"
+#include <stddef.h>
+
+static PyObject *
+call_vectorcall(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
+{
+    Call *call = (Call *)self;
+    PyObject *result = call->fast_path(call, args, PyVectorcall_NARGS(nargsf), kwnames);
+    if (result != NULL || PyErr_Occurred()) {
+        return result;
+    }
+    return PyObject_Vectorcall(call->function, args, nargsf, kwnames);
+}
+
+static PyObject *
+call_descr_get(PyObject *self, PyObject *instance, PyObject *Py_UNUSED(type))
+{
+    return instance == NULL || instance == Py_None ? Py_NewRef(self) : PyMethod_New(self, instance);
+}
+
+static PyObject *
+call_repr(PyObject *self)
+{
+    return PyObject_Repr(((Call *)self)->function);
+}
+
+/* By its name, as functions are pickled. */
+static PyObject *
+call_reduce(PyObject *self, PyObject *Py_UNUSED(unused))
+{
+    return PyObject_GetAttrString(self, "__qualname__");
+}
+
+static int
+call_traverse(PyObject *self, visitproc visit, void *arg)
+{
+    Call *call = (Call *)self;
+    Py_VISIT(call->function);
+    Py_VISIT(call->result_class);
+    Py_VISIT(call->limit);
+    Py_VISIT(call->dict);
+    Py_VISIT(call->shortcut_of);
+    Py_VISIT(call->shortcut);
+    for (int i = 0; i < call->parameter_count; i++) {
+        Py_VISIT(call->parameters[i].default_value);
+    }
+    return 0;
+}
+
+/* Clears only what a call does not read, as one may still come while a cycle is collected. */
+static int
+call_clear(PyObject *self)
+{
+    Py_CLEAR(((Call *)self)->dict);
+    return 0;
+}
+
+static void
+call_dealloc(PyObject *self)
+{
+    Call *call = (Call *)self;
+    PyObject_GC_UnTrack(self);
+    if (call->weakrefs != NULL) {
+        PyObject_ClearWeakRefs(self);
+    }
+    call_clear(self);
+    Py_XDECREF(call->function);
+    Py_XDECREF(call->name);
+    Py_XDECREF(call->limit);
+    Py_XDECREF(call->result_class);
+    Py_XDECREF(call->native_kwnames);
+    Py_XDECREF(call->shortcut_of);
+    Py_XDECREF(call->shortcut);
+    for (int i = 0; i < call->parameter_count; i++) {
+        Py_XDECREF(call->parameters[i].name);
+        Py_XDECREF(call->parameters[i].default_value);
+        Py_XDECREF(call->parameters[i].choices);
+    }
+    Py_TYPE(self)->tp_free(self);
+}
+
+/* Appends a parameter, told as a tuple; 0 with an exception. */
+static int
+add_parameter(Call *call, PyObject *row)
+{
+    Parameter *p = &call->parameters[call->parameter_count];
+    PyObject *name, *defaults, *choices;
+    if (!PyArg_ParseTuple(row, "UO!O!iii", &name, &PyTuple_Type, &defaults, &PyTuple_Type, &choices, &p->role,
+                          &p->takes, &p->beside)) {
+        return 0;
+    }
+    if (p->beside < 0 || p->beside >= MAX_PARAMETERS) {
+        PyErr_SetString(PyExc_ValueError, "Call: beside must be the index of a parameter");
+        return 0;
+    }
+    p->name = Py_NewRef(name);
+    PyUnicode_InternInPlace(&p->name);
+    p->default_value = PyTuple_GET_SIZE(defaults) ? Py_NewRef(PyTuple_GET_ITEM(defaults, 0)) : NULL;
+    p->choices = Py_NewRef(choices);
+    if (p->role == ARRAY || p->role == WEAK) {
+        call->arrays[call->array_count++] = call->parameter_count;
+    }
+    call->parameter_count++;
+    return 1;
+}
+
+/* Finds the operator of a function of two operands, those of `_call.body.SIGNS`; 0 if there is none. */
+static int
+find_operator(Call *call)
+{
+    static const struct {
+        const char *name;
+        binaryfunc arithmetic;
+        int comparison;
+    } operators[] = {
+        {"add", PyNumber_Add, 0},        {"subtract", PyNumber_Subtract, 0}, {"multiply", PyNumber_Multiply, 0},
+        {"divide", PyNumber_TrueDivide, 0}, {"equal", NULL, Py_EQ},          {"not_equal", NULL, Py_NE},
+        {"less", NULL, Py_LT},           {"less_equal", NULL, Py_LE},        {"greater", NULL, Py_GT},
+        {"greater_equal", NULL, Py_GE},
+    };
+    for (size_t i = 0; i < sizeof operators / sizeof *operators; i++) {
+        if (PyUnicode_CompareWithASCIIString(call->name, operators[i].name) == 0) {
+            call->has_operator = 1;
+            call->arithmetic = operators[i].arithmetic;
+            call->comparison = operators[i].comparison;
+        }
+    }
+    return call->has_operator;
+}
+
+/* Finds a fast path by its name: NULL if there is none. */
+static FastPath *
+find_fast_path(const char *kind)
+{
+    static const struct {
+        const char *kind;
+        FastPath *fast_path;
+    } rows[] = {
+        {"function", fast_function}, {"join", fast_join},           {"inplace", fast_inplace},
+        {"ufunc", fast_ufunc},       {"getitem", fast_getitem},     {"setitem", fast_setitem},
+        {"iter", fast_iter},         {"transpose", fast_transpose}, {"array", fast_array},
+        {"fill", fast_fill},         {"fill_like", fast_fill_like}, {"arange", fast_arange},
+        {"asarray", fast_asarray},   {"astype", fast_astype},       {"copy", fast_copy},
+        {"divmod", fast_divmod},     {"from_dlpack", fast_from_dlpack}, {"result_type", fast_result_type},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (strcmp(kind, rows[i].kind) == 0) {
+            return rows[i].fast_path;
+        }
+    }
+    return NULL;
+}
+
+/* Whether the parameters are those of a function that the fast path knows; 0 with an exception. */
+static int
+check_parameters(Call *call)
+{
+    int is_join = call->fast_path == fast_join;
+    if ((call->has_operator || call->is_power || call->fast_path == fast_inplace) && call->parameter_count != 2) {
+        PyErr_SetString(PyExc_ValueError, "Call: an operator must have two parameters");
+        return 0;
+    }
+    if (is_join ? call->parameters[0].role != SEQUENCE : call->array_count == 0) {
+        PyErr_SetString(PyExc_ValueError, "Call: one parameter must be an array");
+        return 0;
+    }
+    for (int i = is_join; i < call->parameter_count; i++) {
+        if (call->parameters[i].role == SEQUENCE || (is_join && call->parameters[i].role != PLAIN)) {
+            PyErr_SetString(PyExc_ValueError, "Call: a sequence must be the first parameter and the only array");
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static PyObject *
+call_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    static char *names[] = {"function", "name", "limit", "kind", "result_class", "parameters", "order", "keywords",
+                            "positional", "has_operator", "is_power", "takes_ndarrays", "gives_new_memory",
+                            "multiplies", "variant", NULL};
+    PyObject *function, *name, *limit, *result_class = Py_None, *parameters = NULL, *order = NULL, *keywords = NULL;
+    const char *kind;
+    int positional = 0, variant = 0;
+    int has_operator = 0, is_power = 0, takes_ndarrays = 0, gives_new_memory = 0, multiplies = 0;
+    if (config.array_type == NULL) {
+        PyErr_SetString(PyExc_RuntimeError, "Call: configure() must come first");
+        return NULL;
+    }
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!UO!s|OO!O!O!ipppppC", names, &PyFunction_Type, &function, &name,
+                                     config.limit_type, &limit, &kind, &result_class, &PyTuple_Type, &parameters,
+                                     &PyTuple_Type, &order, &PyTuple_Type, &keywords, &positional, &has_operator,
+                                     &is_power, &takes_ndarrays, &gives_new_memory, &multiplies, &variant)) {
+        return NULL;
+    }
+    FastPath *fast_path = find_fast_path(kind);
+    if (fast_path == NULL) {
+        PyErr_Format(PyExc_ValueError, "Call: kind must be that of a fast path, not %s", kind);
+        return NULL;
+    }
+    if (result_class != Py_None
+        && !(PyType_Check(result_class) && PyType_IsSubtype((PyTypeObject *)result_class, &PyTuple_Type))) {
+        PyErr_SetString(PyExc_TypeError, "Call: result_class must be a subclass of tuple, or None");
+        return NULL;
+    }
+    int has_parameters = fast_path == fast_function || fast_path == fast_join || fast_path == fast_inplace;
+    Py_ssize_t count = parameters == NULL ? 0 : PyTuple_GET_SIZE(parameters);
+    Py_ssize_t named = keywords == NULL ? 0 : PyTuple_GET_SIZE(keywords);
+    Py_ssize_t ordered = order == NULL ? 0 : PyTuple_GET_SIZE(order);
+    if (count > MAX_PARAMETERS || ordered != count || (has_parameters ? named >= count : named > 0)
+        || positional > count || positional < 0) {
+        PyErr_Format(PyExc_ValueError, "Call: %U must have 1 to %d parameters, each in order", name, MAX_PARAMETERS);
+        return NULL;
+    }
+    Call *call = (Call *)type->tp_alloc(type, 0); /* all other fields are zero */
+    if (call == NULL) {
+        return NULL;
+    }
+    call->vectorcall = call_vectorcall;
+    call->fast_path = fast_path;
+    call->function = Py_NewRef(function);
+    call->name = Py_NewRef(name);
+    PyUnicode_InternInPlace(&call->name);
+    call->limit = Py_NewRef(limit);
+    call->result_class = result_class == Py_None ? NULL : Py_NewRef(result_class);
+    call->variant = variant;
+    call->native_kwnames = named ? Py_NewRef(keywords) : NULL;
+    call->positional_count = positional;
+    call->native_nargs = (int)(count - named);
+    call->is_power = is_power;
+    call->takes_ndarrays = takes_ndarrays;
+    call->gives_new_memory = gives_new_memory;
+    call->multiplies = multiplies;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        long index = PyLong_AsLong(PyTuple_GET_ITEM(order, i));
+        if (index < 0 || index >= count) {
+            if (!PyErr_Occurred()) {
+                PyErr_SetString(PyExc_ValueError, "Call: order must hold the indices of parameters");
+            }
+            goto error;
+        }
+        if (!add_parameter(call, PyTuple_GET_ITEM(parameters, i))) {
+            goto error;
+        }
+        call->native_order[i] = (int)index;
+    }
+    if (has_operator && !find_operator(call)) {
+        PyErr_Format(PyExc_ValueError, "Call: %U must be a function that has an operator", name);
+        goto error;
+    }
+    if (has_parameters && !check_parameters(call)) {
+        goto error;
+    }
+    return (PyObject *)call;
+error:
+    Py_DECREF(call);
+    return NULL;
+}
+
+static PyMethodDef call_methods[] = {
+    {"__reduce__", call_reduce, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyGetSetDef call_getset[] = {
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+PyTypeObject CallType = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "anyarray._speedups.Call",
+    .tp_basicsize = sizeof(Call),
+    .tp_dealloc = call_dealloc,
+    .tp_vectorcall_offset = offsetof(Call, vectorcall),
+    .tp_repr = call_repr,
+    .tp_call = PyVectorcall_Call,
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR,
+    .tp_traverse = call_traverse,
+    .tp_clear = call_clear,
+    .tp_weaklistoffset = offsetof(Call, weakrefs),
+    .tp_methods = call_methods,
+    .tp_getset = call_getset,
+    .tp_descr_get = call_descr_get,
+    .tp_dictoffset = offsetof(Call, dict),
+    .tp_new = call_new,
+};

@@ -1,0 +1,73 @@
+/* The class Call: a declared function, or a method of Array, with a compiled fast path before its Python
+function. */
+
+#ifndef ANYARRAY_CALL_H
+#define ANYARRAY_CALL_H
+
+#include "numpy_api.h"
+
+#define MAX_PARAMETERS 8 /* functions of more have no fast path */
+
+/* The role of a parameter; see `_call.declaration`. */
+enum { ARRAY = 1, WEAK = 2, SEQUENCE = 3, PLAIN = 4 };
+
+/* What a parameter takes that is no array: flags. */
+enum {
+    TAKES_NONE = 1,
+    TAKES_INTEGER = 2,
+    TAKES_INTEGERS = 4, /* a tuple of them */
+    TAKES_BOOL = 8,
+    TAKES_REAL = 16, /* an int or a float */
+    TAKES_SCALAR = 32,
+    TAKES_CHOICE = 64, /* one of some strings */
+    TAKES_ANYTHING = 128,
+};
+
+typedef struct {
+    PyObject *name;
+    PyObject *default_value; /* or NULL */
+    PyObject *choices;       /* a tuple of strings */
+    int role;
+    int takes;
+    int beside; /* the index of the array parameter whose dtype a Python scalar takes */
+} Parameter;
+
+struct call;
+
+/* The compiled path of a call, with the arguments of a vectorcall.
+
+Returns a new reference; NULL with an exception, or NULL without one if the Python function is to be called. */
+typedef PyObject *FastPath(struct call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);
+
+typedef struct call {
+    PyObject_HEAD
+    vectorcallfunc vectorcall;
+    FastPath *fast_path;
+    PyObject *function;     /* the Python function */
+    PyObject *name;         /* of the native function */
+    PyObject *limit;        /* `_choice.machine.Limit` of the function */
+    PyObject *result_class; /* a subclass of tuple for several Arrays, or NULL for one */
+    PyObject *dict, *weakrefs;
+    int variant; /* the first letter of the function's name where several functions share a fast path, or 0 */
+
+    /* Of functions of arrays alone, which have parameters. */
+    Parameter parameters[MAX_PARAMETERS]; /* in the order of the Python function */
+    int native_order[MAX_PARAMETERS];     /* their indices, in the order of the native function's arguments */
+    PyObject *native_kwnames;             /* names of the last of these arguments, or NULL */
+    int parameter_count, positional_count, native_nargs;
+    int arrays[MAX_PARAMETERS], array_count; /* the indices of array parameters */
+    int is_power, takes_ndarrays, gives_new_memory, multiplies; /* see `_call.declaration` */
+    int has_operator;      /* whether Python has an operator for it: `arithmetic` or, if NULL, `comparison` */
+    binaryfunc arithmetic;
+    int comparison;
+
+    /* What `backends._shortcut` says of the native function that was called last. */
+    PyObject *shortcut_of, *shortcut; /* NULL if it has none */
+    uint64_t shortcut_dtypes[MAX_PARAMETERS]; /* of each array: bits by the number of the dtype */
+    int shortcut_ndim;         /* the least of the first array */
+    int shortcut_needs_finite; /* whether its elements must be finite */
+} Call;
+
+extern PyTypeObject CallType;
+
+#endif

@@ -1,0 +1,81 @@
+/* Where a call runs: what can be said of it without the cost model.
+
+Compiled: rule 1 of `_choice.choice`, where a backend is chosen and the Arrays live there; rule 2, where they
+stay for they are placed or the call is small; creation in NumPy, as `_choice.choice.chosen_home` says. Left
+to Python: transfers, decisions by cost, the first look for a profile, libraries to be imported. */
+
+#include "choice.h"
+
+/* A borrowed reference to the backend of the Choice that holds, to be compared only: NULL without an exception
+if unknown. */
+static PyObject *
+chosen_backend(void)
+{
+    PyObject *choice = NULL;
+    if (PyContextVar_Get(config.choice_variable, NULL, &choice) < 0) {
+        PyErr_Clear();
+    }
+    PyObject *backend = choice != NULL && Py_TYPE(choice) == config.choice_type
+                            ? get_slot(choice, config.chosen_offset)
+                            : NULL;
+    Py_XDECREF(choice);
+    return backend;
+}
+
+int
+runs_at_home(PyObject *home, int *by_size)
+{
+    PyObject *chosen = chosen_backend();
+    *by_size = 0;
+    if (chosen == NULL) {
+        return 0;
+    }
+    if (chosen == Py_None || chosen == get_slot(home, config.backend_offset)) {
+        return 1;
+    }
+    if (chosen != config.by_cost) {
+        return 0;
+    }
+    if (get_slot(home, config.placed_offset) == Py_True) {
+        return 1;
+    }
+    *by_size = 1;
+    return home == config.numpy_home;
+}
+
+int
+creates_in_numpy(void)
+{
+    if (PyDict_Size(config.unadopted)) {
+        PyObject *absent = PyObject_CallOneArg(config.are_absent, config.unadopted);
+        Py_XDECREF(absent);
+        if (absent != Py_True) {
+            return 0;
+        }
+    }
+    PyObject *chosen = chosen_backend();
+    if (chosen == NULL) {
+        return 0;
+    }
+    if (chosen == Py_None || chosen == get_slot(config.numpy_home, config.backend_offset)) {
+        return 1;
+    }
+    if (chosen != config.by_cost) {
+        return 0;
+    }
+    PyObject *model = PyObject_GetAttr(config.machine_state, constants.model);
+    Py_XDECREF(model);
+    return model != NULL && model != Py_None; /* without one, Python looks for it once */
+}
+
+npy_intp
+limit_at(PyObject *limit, Py_ssize_t offset)
+{
+    PyObject *value = get_slot(limit, offset);
+    npy_intp elements = value == NULL ? 0 : PyLong_AsSsize_t(value);
+    if (elements == -1 && PyErr_Occurred()) {
+        PyErr_Clear();
+        return 0;
+    }
+    return elements;
+}

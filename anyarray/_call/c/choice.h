@@ -1,0 +1,18 @@
+/* Where a call runs: what can be said of it without the cost model. */
+
+#ifndef ANYARRAY_CHOICE_H
+#define ANYARRAY_CHOICE_H
+
+#include "config.h"
+
+/* Whether a call of Arrays on `home` runs there, or may. `by_size` becomes 1 if that holds for few elements
+only. */
+int runs_at_home(PyObject *home, int *by_size);
+
+/* Whether a creation function without `device` makes a free Array in NumPy. */
+int creates_in_numpy(void);
+
+/* A field of a Limit, by its offset; 0 if it is no integer. */
+npy_intp limit_at(PyObject *limit, Py_ssize_t offset);
+
+#endif

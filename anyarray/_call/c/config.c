@@ -1,0 +1,106 @@
+/* What the package tells the compiled code, once.
+
+Compiled: `configure`, the reading of its arguments. Left to Python: to find the values, in `_call.compiled`.
+A limit that Python and C share is told here, so that it is written in Python alone; `speedups.ALIGNMENT` is
+the exception, as memory is allocated before `configure` is called. */
+
+#include "config.h"
+#include <structmember.h>
+
+#define LOCKS 64 /* of `_memory.ownership.WRITES`, where the lock of an Array is found by its address */
+
+Config config;
+Constants constants;
+
+/* Finds the offset of a slot in the instances of a class; 0 with an exception if it has no such slot. */
+static int
+find_slot(PyTypeObject *type, const char *name, Py_ssize_t *offset)
+{
+    PyObject *found = PyObject_GetAttrString((PyObject *)type, name);
+    if (found == NULL) {
+        return 0;
+    }
+    int is_slot = Py_TYPE(found) == &PyMemberDescr_Type
+                  && ((PyMemberDescrObject *)found)->d_member->type == T_OBJECT_EX;
+    if (is_slot) {
+        *offset = ((PyMemberDescrObject *)found)->d_member->offset;
+    }
+    else {
+        PyErr_Format(PyExc_TypeError, "configure: %s.%s must be a slot", type->tp_name, name);
+    }
+    Py_DECREF(found);
+    return is_slot;
+}
+
+PyObject *
+configure(PyObject *Py_UNUSED(module), PyObject *args, PyObject *kwargs)
+{
+    static char *names[] = {"array", "home", "choice", "limit", "dtype", "choice_variable", "by_cost", "numpy_home",
+                            "powers", "read_apart", "second_copy_sizes", "ufuncs", "operand_types", "defaults_variable",
+                            "standard_defaults", "machine_state", "unadopted", "are_absent", "lendable", "accounts",
+                            "write_locks", "large", "few", "small_nbytes", "modest_nbytes", NULL};
+    if (config.array_type != NULL) {
+        PyErr_SetString(PyExc_RuntimeError, "configure: may be called once");
+        return NULL;
+    }
+    Config read = {0};
+    if (!PyArg_ParseTupleAndKeywords(
+            args, kwargs, "O!O!O!O!O!O!OOO!O!O!O!O!O!O!OO!OOO!O!nnnn", names, &PyType_Type, &read.array_type,
+            &PyType_Type, &read.home_type, &PyType_Type, &read.choice_type, &PyType_Type, &read.limit_type,
+            &PyType_Type, &read.dtype_type, &PyContextVar_Type, &read.choice_variable, &read.by_cost, &read.numpy_home,
+            &PyDict_Type, &read.powers, &PyDict_Type, &read.read_apart, &PyDict_Type, &read.second_copy_sizes,
+            &PyDict_Type, &read.ufuncs, &PyFrozenSet_Type, &read.operand_types, &PyContextVar_Type,
+            &read.defaults_variable, &PyDict_Type, &read.standard_defaults, &read.machine_state, &PyDict_Type,
+            &read.unadopted, &read.are_absent, &read.lendable, &PyDict_Type, &read.accounts, &PyList_Type,
+            &read.write_locks, &read.large, &read.few, &read.small_nbytes, &read.modest_nbytes)) {
+        return NULL;
+    }
+    if (PyList_GET_SIZE(read.write_locks) != LOCKS) {
+        PyErr_Format(PyExc_ValueError, "configure: write_locks must be %d locks", LOCKS);
+        return NULL;
+    }
+    if (!find_slot(read.array_type, "_native", &read.native_offset)
+        || !find_slot(read.array_type, "_home", &read.home_offset)
+        || !find_slot(read.array_type, "_second", &read.second_offset)
+        || !find_slot(read.array_type, "_account", &read.account_offset)
+        || !find_slot(read.home_type, "backend", &read.backend_offset)
+        || !find_slot(read.home_type, "constants", &read.constants_offset)
+        || !find_slot(read.home_type, "dtypes", &read.dtypes_offset)
+        || !find_slot(read.home_type, "powers", &read.powers_offset)
+        || !find_slot(read.home_type, "placed", &read.placed_offset)
+        || !find_slot(read.choice_type, "backend", &read.chosen_offset)
+        || !find_slot(read.limit_type, "elements", &read.elements_offset)
+        || !find_slot(read.limit_type, "even", &read.even_offset)
+        || !find_slot(read.limit_type, "product", &read.product_offset)
+        || !find_slot(read.dtype_type, "dtype", &read.numpy_dtype_offset)) {
+        return NULL;
+    }
+    PyObject *const held[] = {
+        (PyObject *)read.array_type, (PyObject *)read.home_type, (PyObject *)read.choice_type,
+        (PyObject *)read.limit_type, (PyObject *)read.dtype_type, read.choice_variable, read.by_cost, read.numpy_home,
+        read.powers, read.read_apart, read.second_copy_sizes, read.ufuncs, read.operand_types, read.defaults_variable,
+        read.standard_defaults, read.machine_state, read.unadopted, read.are_absent, read.lendable, read.accounts,
+        read.write_locks,
+    };
+    for (size_t i = 0; i < sizeof held / sizeof *held; i++) {
+        Py_INCREF(held[i]);
+    }
+    config = read;
+    Py_RETURN_NONE;
+}
+
+int
+init_constants(void)
+{
+    return (constants.dtype_of = PyUnicode_InternFromString("dtype_of")) != NULL
+           && (constants._part = PyUnicode_InternFromString("_part")) != NULL
+           && (constants.model = PyUnicode_InternFromString("model")) != NULL
+           && (constants.dtype = PyUnicode_InternFromString("dtype")) != NULL
+           && (constants.copy = PyUnicode_InternFromString("copy")) != NULL
+           && (constants.shortcut = PyUnicode_InternFromString("shortcut")) != NULL
+           && (constants.zero = PyUnicode_InternFromString("0")) != NULL
+           && (constants.zero_float = PyUnicode_InternFromString("0.0")) != NULL
+           && (constants.acquire = PyUnicode_InternFromString("acquire")) != NULL
+           && (constants.release = PyUnicode_InternFromString("release")) != NULL
+           && (constants.one = PyLong_FromLong(1)) != NULL;
+}

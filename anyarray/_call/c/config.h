@@ -1,0 +1,76 @@
+/* What the package tells the compiled code, once, by `_call.compiled.configure`. */
+
+#ifndef ANYARRAY_CONFIG_H
+#define ANYARRAY_CONFIG_H
+
+#include "numpy_api.h"
+
+/* All are references, held as long as the process runs: the module is never unloaded.
+
+An offset is that of a slot in the instances of a Python class; see `get_slot`. */
+typedef struct {
+    PyTypeObject *array_type; /* NULL until `configure` was called */
+    Py_ssize_t native_offset, home_offset, second_offset, account_offset;
+    PyTypeObject *home_type; /* `_registry.home.Home` */
+    Py_ssize_t backend_offset, constants_offset, dtypes_offset, powers_offset, placed_offset;
+    PyTypeObject *choice_type; /* `_choice.choice.Choice` */
+    Py_ssize_t chosen_offset;
+    PyTypeObject *limit_type; /* `_choice.machine.Limit` */
+    Py_ssize_t elements_offset, even_offset, product_offset;
+    PyTypeObject *dtype_type; /* `_base.dtypes.DType` */
+    Py_ssize_t numpy_dtype_offset;
+    PyObject *choice_variable;   /* the ContextVar of the Choice that holds */
+    PyObject *by_cost;           /* the backend of a Choice by the cost model */
+    PyObject *numpy_home;        /* the home of free Arrays in NumPy */
+    PyObject *powers;            /* a dict with the exponents for which another function may stand */
+    PyObject *read_apart;        /* `_memory.ownership.read_apart` */
+    PyObject *second_copy_sizes; /* `_memory.second_copies.sizes`; not empty if a second copy takes memory */
+    PyObject *ufuncs;            /* our functions by NumPy's ufunc */
+    PyObject *operand_types;     /* classes of NumPy that may stand for an Array in an operation */
+    PyObject *defaults_variable; /* the ContextVar of the default dtypes, */
+    PyObject *standard_defaults; /* and its value outside of `default_dtypes` */
+    PyObject *machine_state;     /* `_choice.machine.state` */
+    PyObject *unadopted;         /* libraries that were not imported when last looked for, */
+    PyObject *are_absent;        /* and whether they still are not: a function of them */
+    PyObject *lendable;          /* the second copy of an Array whose memory may be lent */
+    PyObject *accounts;          /* `_choice.accounts.by_memory` */
+    PyObject *write_locks;       /* `_memory.ownership.WRITES`, 64 of them */
+    npy_intp large;              /* elements of a large call: `_choice.machine.LARGE` */
+    npy_intp few;                /* elements up to which a shortcut gives the same: `backends._shortcut.FEW` */
+    npy_intp small_nbytes;       /* below which memory need not be aligned: `_memory.alignment.SMALL` */
+    npy_intp modest_nbytes;      /* below which a copy is made without asking: `_memory.alignment.MODEST` */
+} Config;
+
+extern Config config;
+
+/* Interned strings, and the integer 1. */
+typedef struct {
+    PyObject *dtype_of, *_part, *model, *dtype, *copy, *shortcut, *zero, *zero_float, *acquire, *release;
+    PyObject *one;
+} Constants;
+
+extern Constants constants;
+
+/* Makes the constants; 0 with an exception. */
+int init_constants(void);
+
+PyObject *configure(PyObject *module, PyObject *args, PyObject *kwargs);
+
+/* A borrowed reference to the value of a slot, NULL if it has none. */
+static inline PyObject *
+get_slot(PyObject *object, Py_ssize_t offset)
+{
+    return *(PyObject **)((char *)object + offset);
+}
+
+/* Sets a slot; steals the reference to the value. What the slot held is returned: the caller has that reference
+now. */
+static inline PyObject *
+swap_slot(PyObject *object, Py_ssize_t offset, PyObject *value)
+{
+    PyObject **slot = (PyObject **)((char *)object + offset), *before = *slot;
+    *slot = value;
+    return before;
+}
+
+#endif

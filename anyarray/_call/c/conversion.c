@@ -1,0 +1,247 @@
+/* Arrays of what is one, nearly, or of Python numbers: few elements in NumPy.
+
+Compiled: `asarray` of an Array, an ndarray, a Python number or a nest of lists and tuples of numbers of one
+class; `from_dlpack` of an Array or an ndarray; `astype`; `copy.copy`. Left to Python: nests of several
+classes or with Arrays in them, complex numbers, other objects, conversions of complex to real, memory to be
+shared (`copy=False`), errors. Repeated here: which conversions have no value outside of the dtype
+(wrap_new_as), and that an Array for which a move was missed hands that on (`_choice.automatic.inherited`):
+such a one is left to Python. */
+
+#include "conversion.h"
+#include "arguments.h"
+#include "arrays.h"
+#include "choice.h"
+#include "dtypes.h"
+#include "fast_paths.h"
+#include "memory.h"
+
+/* Whether all integers of a contiguous int64 ndarray are within the range of an integer dtype. */
+static int
+are_in_range(PyArrayObject *integers, PyArray_Descr *dtype)
+{
+    int bits = 8 * (int)PyDataType_ELSIZE(dtype), is_unsigned = PyTypeNum_ISUNSIGNED(dtype->type_num);
+    npy_int64 max = NPY_MAX_INT64 >> (64 - bits - (is_unsigned && bits < 64));
+    npy_int64 min = is_unsigned ? 0 : -max - 1;
+    const npy_int64 *numbers = PyArray_DATA(integers);
+    npy_intp size = PyArray_SIZE(integers);
+    int is_outside = 0;
+    for (npy_intp i = 0; i < size; i++) {
+        is_outside |= (numbers[i] < min) | (numbers[i] > max);
+    }
+    return !is_outside;
+}
+
+PyObject *
+wrap_new_as(PyObject *native, PyArray_Descr *dtype)
+{
+    PyArrayObject *numbers = (PyArrayObject *)native;
+    if (dtype == PyArray_DESCR(numbers)) {
+        Py_DECREF(dtype);
+        return wrap_new(native);
+    }
+    PyObject *cast = NULL;
+    int from = PyArray_TYPE(numbers);
+    if (is_standard(dtype)
+        && (!PyTypeNum_ISINTEGER(dtype->type_num) || from == NPY_BOOL
+            || (from == NPY_INT64 && are_in_range(numbers, dtype)))) {
+        npy_intp nbytes = PyArray_SIZE(numbers) * PyDataType_ELSIZE(dtype);
+        Py_INCREF(dtype);
+        cast = new_ndarray(PyArray_NDIM(numbers), PyArray_DIMS(numbers), dtype, nbytes, 0);
+        if (cast != NULL && PyArray_CopyInto((PyArrayObject *)cast, numbers) < 0) {
+            Py_CLEAR(cast);
+        }
+    }
+    Py_DECREF(dtype);
+    Py_DECREF(native);
+    return cast == NULL ? fall_back() : wrap_new(cast);
+}
+
+/* Writes a Python number to memory of its dtype; 0, perhaps with an exception, if it is an integer that does not
+fit. */
+static int
+write_number(char *data, int typenum, PyObject *value)
+{
+    if (typenum == NPY_DOUBLE) {
+        *(npy_double *)data = PyFloat_AS_DOUBLE(value);
+        return 1;
+    }
+    if (typenum == NPY_BOOL) {
+        *(npy_bool *)data = value == Py_True;
+        return 1;
+    }
+    long long integer = PyLong_AsLongLong(value);
+    *(npy_int64 *)data = (npy_int64)integer;
+    return !(integer == -1 && PyErr_Occurred());
+}
+
+/* Writes the numbers of a nest of lists and tuples, all of one class and of this shape, and moves `*data` beyond
+them.
+
+0, perhaps with an exception, for any other nest. */
+static int
+write_nest(char **data, npy_intp itemsize, PyTypeObject *type, PyObject *nest, int ndim, const npy_intp *shape)
+{
+    if (ndim == 0) {
+        int is_written = Py_TYPE(nest) == type && write_number(*data, typenum_of(type), nest);
+        *data += itemsize;
+        return is_written;
+    }
+    if ((!PyList_CheckExact(nest) && !PyTuple_CheckExact(nest)) || PySequence_Fast_GET_SIZE(nest) != shape[0]) {
+        return 0;
+    }
+    for (npy_intp i = 0; i < shape[0]; i++) { /* no Python code runs that could shorten it */
+        if (!write_nest(data, itemsize, type, PySequence_Fast_GET_ITEM(nest, i), ndim - 1, shape + 1)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* `asarray` of a Python number, or of a nest of lists and tuples. */
+static PyObject *
+array_of_nest(PyObject *nest, PyObject *dtype)
+{
+    npy_intp shape[MAX_NDIM], nbytes = sizeof(npy_int64);
+    int ndim = 0;
+    PyObject *first = nest;
+    while (PyList_CheckExact(first) || PyTuple_CheckExact(first)) {
+        if (ndim == MAX_NDIM || PySequence_Fast_GET_SIZE(first) == 0) {
+            return NULL;
+        }
+        shape[ndim] = PySequence_Fast_GET_SIZE(first);
+        nbytes *= shape[ndim++];
+        if (nbytes >= config.small_nbytes) {
+            return NULL;
+        }
+        first = PySequence_Fast_GET_ITEM(first, 0);
+    }
+    PyTypeObject *type = Py_TYPE(first);
+    int typenum = typenum_of(type);
+    if (typenum < 0 || (dtype == NULL && !has_standard_defaults()) || !creates_in_numpy()) {
+        return fall_back();
+    }
+    PyArray_Descr *wanted = dtype == NULL ? PyArray_DescrFromType(typenum) : read_dtype(dtype);
+    PyObject *array = wanted == NULL ? NULL : PyArray_Empty(ndim, shape, PyArray_DescrFromType(typenum), 0);
+    char *data = array == NULL ? NULL : PyArray_BYTES((PyArrayObject *)array);
+    if (data == NULL || !write_nest(&data, PyArray_ITEMSIZE((PyArrayObject *)array), type, nest, ndim, shape)) {
+        Py_XDECREF(wanted);
+        Py_XDECREF(array);
+        return fall_back();
+    }
+    return wrap_new_as(array, wanted);
+}
+
+/* `asarray` of an ndarray: a copy, which the user cannot write to. */
+static PyObject *
+array_of_ndarray(PyArrayObject *array)
+{
+    npy_intp nbytes = PyArray_NBYTES(array);
+    if (nbytes >= config.modest_nbytes || !has_known_dtype(config.numpy_home, array) || !creates_in_numpy()) {
+        return fall_back();
+    }
+    PyObject *copy = NULL;
+    if (nbytes < config.small_nbytes) {
+        copy = PyArray_NewCopy(array, NPY_KEEPORDER);
+    }
+    else if (PyArray_IS_C_CONTIGUOUS(array)) {
+        PyArray_Descr *dtype = (PyArray_Descr *)Py_NewRef((PyObject *)PyArray_DESCR(array));
+        copy = new_ndarray(PyArray_NDIM(array), PyArray_DIMS(array), dtype, nbytes, 0);
+        if (copy != NULL) {
+            memcpy(PyArray_DATA((PyArrayObject *)copy), PyArray_DATA(array), nbytes);
+        }
+    }
+    return copy == NULL ? fall_back() : wrap_new(copy);
+}
+
+/* A copy of an Array that lives free in NumPy, in another dtype unless that is NULL. NULL without an exception
+if Python must look at it. */
+static PyObject *
+copy_as(PyObject *array, PyArray_Descr *dtype)
+{
+    PyObject *native = ndarray_of(array), *copy = NULL;
+    if (native == NULL || get_slot(array, config.account_offset) != NULL || PyDict_Size(config.accounts)
+        || PyArray_NBYTES((PyArrayObject *)native) >= config.modest_nbytes) {
+        return NULL;
+    }
+    PyArrayObject *from = (PyArrayObject *)native;
+    PyArray_Descr *before = PyArray_DESCR(from);
+    Py_INCREF(native);
+    if (dtype == NULL || dtype == before) {
+        copy = PyArray_NewCopy(from, NPY_KEEPORDER);
+    }
+    else if (is_standard(before) && is_standard(dtype)
+             && (PyTypeNum_ISCOMPLEX(dtype->type_num) || !PyTypeNum_ISCOMPLEX(before->type_num))) {
+        Py_INCREF(dtype);
+        copy = PyArray_NewLikeArray(from, NPY_KEEPORDER, dtype, 0);
+        if (copy != NULL && PyArray_CopyInto((PyArrayObject *)copy, from) < 0) {
+            Py_CLEAR(copy);
+        }
+    }
+    Py_DECREF(native);
+    return copy == NULL ? fall_back() : wrap(copy, config.numpy_home);
+}
+
+/* An Array in NumPy in the dtype of a DType, or its own for NULL: itself if it may be. */
+static PyObject *
+convert(PyObject *array, PyObject *given, int must_copy, int may_copy)
+{
+    int by_size;
+    if (native_of(array) == NULL || home_of(array) != config.numpy_home || !runs_at_home(config.numpy_home, &by_size)) {
+        return NULL;
+    }
+    if (given == NULL) {
+        return must_copy ? copy_as(array, NULL) : Py_NewRef(array);
+    }
+    PyObject *native = ndarray_of(array);
+    PyArray_Descr *dtype = native == NULL ? NULL : read_dtype(given);
+    if (dtype == NULL) {
+        return NULL;
+    }
+    int is_same = dtype == PyArray_DESCR((PyArrayObject *)native);
+    PyObject *result = is_same && !must_copy ? Py_NewRef(array) : is_same || may_copy ? copy_as(array, dtype) : NULL;
+    Py_DECREF(dtype);
+    return result;
+}
+
+PyObject *
+fast_asarray(Call *Py_UNUSED(call), PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    PyObject *dtype, *copy;
+    if (nargs != 1 || !read_keywords(args, nargs, kwnames, &dtype, &copy)) {
+        return NULL;
+    }
+    if (is_array(args[0])) {
+        return convert(args[0], dtype, copy == Py_True, copy != Py_False);
+    }
+    if (copy == Py_False) {
+        return NULL;
+    }
+    if (PyArray_CheckExact(args[0])) {
+        return dtype == NULL ? array_of_ndarray((PyArrayObject *)args[0]) : NULL;
+    }
+    return array_of_nest(args[0], dtype);
+}
+
+/* `from_dlpack` of what `asarray` takes the same way. */
+PyObject *
+fast_from_dlpack(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    int is_taken = nargs == 1 && !has_keywords(kwnames) && (is_array(args[0]) || PyArray_CheckExact(args[0]));
+    return is_taken ? fast_asarray(call, args, nargs, kwnames) : NULL;
+}
+
+PyObject *
+fast_astype(Call *Py_UNUSED(call), PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    PyObject *copy;
+    if (nargs != 2 || !is_array(args[0]) || !read_keywords(args, nargs, kwnames, NULL, &copy)) {
+        return NULL;
+    }
+    return convert(args[0], args[1], copy != Py_False, 1);
+}
+
+PyObject *
+fast_copy(Call *Py_UNUSED(call), PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    return nargs == 1 && !has_keywords(kwnames) && is_array(args[0]) ? copy_as(args[0], NULL) : NULL;
+}

@@ -1,0 +1,18 @@
+/* The compiled paths, by the names that `_call.compiled` calls them. */
+
+#ifndef ANYARRAY_FAST_PATHS_H
+#define ANYARRAY_FAST_PATHS_H
+
+#include "call.h"
+
+FastPath fast_function, fast_join;                                 /* functions.c */
+FastPath fast_inplace, fast_divmod, fast_ufunc;                    /* operators.c */
+FastPath fast_getitem;                                             /* indexing.c */
+FastPath fast_setitem;                                             /* assignment.c */
+FastPath fast_iter;                                                /* iteration.c */
+FastPath fast_transpose, fast_array;                               /* views.c */
+FastPath fast_fill, fast_fill_like, fast_arange;                   /* creation.c */
+FastPath fast_asarray, fast_from_dlpack, fast_astype, fast_copy;   /* conversion.c */
+FastPath fast_result_type;                                         /* dtypes.c */
+
+#endif

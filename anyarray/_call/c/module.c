@@ -1,0 +1,85 @@
+/* The module `anyarray._speedups`.
+
+The package works without it, and gives the same: `_base.extension` imports it where it was built. What is
+compiled of a subject, what is left to Python, and which rules of the Python code are repeated, stands at the
+top of each file:
+
+    config          what the package tells, once
+    arrays          Arrays read and made
+    choice          where a call runs
+    dtypes          dtypes that NumPy treats as the standard does
+    scalars         Python scalars beside arrays
+    memory          allocation
+    scans           loops over floats
+    call            the class Call, and the names of the fast paths
+    arguments       arguments bound to parameters
+    functions       functions of arrays, operators
+    shortcuts       what gives the same as a native function
+    loops           inner loops of ufuncs
+    operators       in-place arithmetic, ufuncs of Arrays
+    keys            keys of an index
+    indexing        x[key]
+    assignment      x[key] = value
+    iteration       iter(x)
+    views           x.T, np.asarray(x)
+    creation        zeros and the like, arange
+    conversion      asarray, astype, copy */
+
+#define IMPORTS_NUMPY
+#include "numpy_api.h"
+
+#include "arrays.h"
+#include "call.h"
+#include "config.h"
+#include "iteration.h"
+#include "loops.h"
+#include "memory.h"
+#include "scans.h"
+
+/* wrapped(natives, home): a tuple of the Arrays of native arrays. */
+static PyObject *
+wrapped(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    PyObject *natives, *home;
+    if (!PyArg_ParseTuple(args, "OO!", &natives, config.home_type, &home)) {
+        return NULL;
+    }
+    return wrap_in_tuple(natives, home, &PyTuple_Type);
+}
+
+static PyMethodDef functions[] = {
+    {"configure", (PyCFunction)(void (*)(void))configure, METH_VARARGS | METH_KEYWORDS, NULL},
+    {"wrapped", wrapped, METH_VARARGS, NULL},
+    {"allocated", allocated, METH_VARARGS, NULL},
+    {"may_have_zeros", may_have_zeros, METH_O, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT,
+    .m_name = "anyarray._speedups",
+    .m_size = -1, /* one interpreter, as NumPy */
+    .m_methods = functions,
+};
+
+PyMODINIT_FUNC
+PyInit__speedups(void)
+{
+    import_array();
+    if (!init_constants() || !import_ufuncs() || PyType_Ready(&CallType) < 0 || PyType_Ready(&ArrayIteratorType) < 0) {
+        return NULL;
+    }
+    PyObject *module = PyModule_Create(&definition);
+    if (module == NULL || PyModule_AddObjectRef(module, "Call", (PyObject *)&CallType) < 0
+        || PyModule_AddIntMacro(module, MAX_PARAMETERS) < 0 || PyModule_AddIntMacro(module, ALIGNMENT) < 0
+        || PyModule_AddIntMacro(module, ARRAY) < 0 || PyModule_AddIntMacro(module, WEAK) < 0
+        || PyModule_AddIntMacro(module, SEQUENCE) < 0 || PyModule_AddIntMacro(module, PLAIN) < 0
+        || PyModule_AddIntMacro(module, TAKES_NONE) < 0 || PyModule_AddIntMacro(module, TAKES_INTEGER) < 0
+        || PyModule_AddIntMacro(module, TAKES_INTEGERS) < 0 || PyModule_AddIntMacro(module, TAKES_BOOL) < 0
+        || PyModule_AddIntMacro(module, TAKES_REAL) < 0 || PyModule_AddIntMacro(module, TAKES_SCALAR) < 0
+        || PyModule_AddIntMacro(module, TAKES_CHOICE) < 0 || PyModule_AddIntMacro(module, TAKES_ANYTHING) < 0) {
+        Py_XDECREF(module);
+        return NULL;
+    }
+    return module;
+}

@@ -1,0 +1,12 @@
+/* What gives the same as a native function of NumPy for few elements. */
+
+#ifndef ANYARRAY_SHORTCUTS_H
+#define ANYARRAY_SHORTCUTS_H
+
+#include "call.h"
+
+/* Calls the shortcut of a native function: a new reference; NULL if it has none for these arguments, without an
+exception unless one that must be raised. */
+PyObject *call_shortcut(Call *call, PyObject *function, PyObject *const *natives);
+
+#endif
