@@ -73,7 +73,7 @@ def _handed_out(x: Array, backend: Backend) -> Native:
     """The native array of `x` on `backend`; nobody can write to `x` by it."""
     if backend.library == "numpy":
         return x._host("to_native", explicit=True)
-    native = dispatch.brought(x, backend.free, "to_native", explicit=True)
+    native = dispatch.native_on(x, backend.free, "to_native", explicit=True)
     if backend.is_immutable:
         second_copies.hand_out(x)
         return native

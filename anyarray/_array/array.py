@@ -181,7 +181,7 @@ class Array(metaclass=_Unmade):
                 del native  # so that the Array is alone with it
         if home is here:
             return self
-        result._native = _brought(self, home, "to_device", True)
+        result._native = _native_on(self, home, "to_device", True)
         result._home = home
         return result
 
@@ -391,7 +391,7 @@ class Array(metaclass=_Unmade):
         chosen = _current().backend
         if chosen is not None and chosen is not home.backend and chosen is not choice.BY_COST:
             home = dispatch.home_of_arrays("index", [self])
-        native = self._native if home is self._home else dispatch.brought(self, home, "index")
+        native = self._native if home is self._home else dispatch.native_on(self, home, "index")
         kind = type(key)
         if kind is Array and key._home is home and home.dtype(key._native).kind in "bi":  # type: ignore[union-attr]  # as below
             key = key._native  # type: ignore[union-attr]  # `kind` says so
@@ -407,7 +407,7 @@ class Array(metaclass=_Unmade):
                 key = _normalised(key, home)
             except _Elsewhere:
                 home = dispatch.home_of_arrays("index", [self, *_arrays_of(key)])
-                native = dispatch.brought(self, home, "index")
+                native = dispatch.native_on(self, home, "index")
                 key = _normalised(key, home, is_settled=True)
         try:
             found = home.getitem(native, key)
@@ -504,7 +504,7 @@ class Array(metaclass=_Unmade):
             if _outweighs(given, home) and self._follow([given, *_arrays_of(written)]):
                 self[written] = given
                 return
-            new = dispatch.brought(given, home, "setitem")
+            new = dispatch.native_on(given, home, "setitem")
             came = home.dtype_of(new)
         if came is not here and home.dtype(new).kind == "c" and self.dtype.kind != "c":
             raise errors.ArgumentTypeError(
@@ -547,7 +547,7 @@ class Array(metaclass=_Unmade):
             return False
         while True:
             here = self._native
-            native = dispatch.brought(self, home, "setitem")
+            native = dispatch.native_on(self, home, "setitem")
             with ownership.WRITES[id(self) >> 4 & 63]:
                 if self._native is here:  # else it was lent, or a thread has written meanwhile
                     second_copies.drop(self)
@@ -579,7 +579,7 @@ class Array(metaclass=_Unmade):
             return False
         try:
             value = other._native if kind is Array else home.constants[other or _home.zero(other), kind, dtype]
-        except dispatch.UNSUITED:
+        except dispatch.SCALAR_DOES_NOT_FIT:
             return False
         if value.dtype is not dtype:
             return False
@@ -812,7 +812,7 @@ _MANY: Final = 1 << 15
 """Elements from which on arithmetic in place pays for looking whether it may be."""
 _READ_APART: Final = ownership.read_apart
 _references, _is_alone, _ALONE, _WRITES = sys.getrefcount, ownership.is_alone, ownership.ALONE, ownership.WRITES
-_brought: Final = dispatch.brought
+_native_on: Final = dispatch.native_on
 _SIGNS: Final = {
     "__iadd__": "+", "__isub__": "-", "__imul__": "*", "__itruediv__": "/", "__ifloordiv__": "//", "__imod__": "%",
     "__ipow__": "**", "__iand__": "&", "__ior__": "|", "__ixor__": "^", "__ilshift__": "<<", "__irshift__": ">>",
@@ -995,7 +995,7 @@ def _key_of_array(key: Array, home: Home, is_settled: bool) -> Native:
         raise _Elsewhere
     if here.dtype(key._native).kind not in "biu":
         raise errors.ArgumentIndexError(f"index: key must be of an integer dtype or bool, not {key.dtype}")
-    native = key._native if here is home else dispatch.brought(key, home, "index")
+    native = key._native if here is home else dispatch.native_on(key, home, "index")
     # NumPy would take the upper half of uint64 for negative indices.
     return dtypes.signed(native) if type(native) is _ndarray else native
 

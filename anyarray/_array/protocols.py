@@ -57,7 +57,7 @@ def ufunc(
             return result
         home = dispatch.home_of_arrays(name, [a for a in (*inputs, *kwargs.values()) if dispatch.is_array(a)])
         results = result if isinstance(result, tuple) else (result,)
-        arrays = tuple(_brought_back(one, home, name) for one in results)
+        arrays = tuple(_as_array_on(one, home, name) for one in results)
         return arrays if isinstance(result, tuple) else arrays[0]
 
     if others:
@@ -80,7 +80,7 @@ def _answers_for_itself(kind: type) -> bool:
 
     So have arrays with units or labels, and sparse ones.
     """
-    if kind is dispatch.scope["Array"]:
+    if kind is dispatch.body_globals["Array"]:
         return False
     asked = getattr(kind, "__array_ufunc__", np.ndarray.__array_ufunc__)
     return asked is not np.ndarray.__array_ufunc__ and not registry.is_of_framework(kind)
@@ -317,7 +317,7 @@ def _hosts(value: Any) -> Any:
     return _host(value)
 
 
-def _brought_back(host: Any, home: Home, cause: str) -> Any:
+def _as_array_on(host: Any, home: Home, cause: str) -> Any:
     """An Array of what NumPy computed.
 
     What is another's stays as it is, and so do objects, dates and other dtypes that no Array has.
@@ -330,7 +330,7 @@ def _brought_back(host: Any, home: Home, cause: str) -> Any:
     except errors.ArgumentTypeError:
         return host
     array = dispatch.wrap(host, numpys)
-    return dispatch.wrap(dispatch.brought(array, home, cause), home)
+    return dispatch.wrap(dispatch.native_on(array, home, cause), home)
 
 
 CPU: Final = (1, 0)
@@ -384,7 +384,7 @@ def of_library(x: Any, library: str) -> Native:
     if home.backend.library == library:
         second_copies.hand_out(x)
         return x._native
-    return dispatch.brought(x, registry.backend_of_name(library).free, library)
+    return dispatch.native_on(x, registry.backend_of_name(library).free, library)
 
 
 def adopted(native: Native, library: str) -> Any:

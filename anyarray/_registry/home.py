@@ -78,7 +78,7 @@ class Home:
             dtypes.integer_within(function, value, dtype)
         return backend.hook("scalar")(value, backend.native_dtype(name), backend.native_device)
 
-    def found(self, name: str) -> Callable[..., Any]:
+    def lookup(self, name: str) -> Callable[..., Any]:
         """The native function or hook `name`."""
         return self.backend.function(name)
 
@@ -99,7 +99,7 @@ class _Sought:
         self._name = name
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        function = self._home.__dict__[self._name] = self._home.found(self._name)
+        function = self._home.__dict__[self._name] = self._home.lookup(self._name)
         return function(*args, **kwargs)
 
 

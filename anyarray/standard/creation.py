@@ -21,7 +21,7 @@ from anyarray._call import diagnosis
 from anyarray._call import dispatch as _dispatch
 from anyarray._call.compiled import quick_own
 from anyarray._call.declaration import declare
-from anyarray._call.dispatch import created, dispatch, made, wrap
+from anyarray._call.dispatch import dispatch, wrap, wrap_aligned, wrap_owned
 from anyarray._choice import automatic, choice
 from anyarray._memory import alignment, transfer
 from anyarray._memory.second_copies import LENDABLE
@@ -55,7 +55,7 @@ _NUMPY: Final = registry.backend_of_name("numpy").free
 # By names of their own, which are found faster.
 _defaults, _zeros, _empty = dtypes.defaults, np.zeros, np.empty
 _arange: Final[Callable[..., Any]] = np.arange
-_new: Final = _dispatch.scope["new"]
+_new: Final = _dispatch.body_globals["new"]
 _FEW: Final = 1 << 31
 """Below which integers fit the usual default dtype."""
 _MOST: Final = 1 << 48
@@ -103,9 +103,9 @@ def arange(
     kind: type[Any] = int
     are_ints = type(low) is type(high) is type(gap) is int
     if not (is_usual and are_ints and gap and -_FEW < low < _FEW and -_FEW < high < _FEW):
-        low = _dispatch.number("arange", "start", low)
-        high = _dispatch.number("arange", "start" if stop is None else "stop", high)
-        gap = _dispatch.number("arange", "step", gap)
+        low = _dispatch.as_number("arange", "start", low)
+        high = _dispatch.as_number("arange", "start" if stop is None else "stop", high)
+        gap = _dispatch.as_number("arange", "step", gap)
         if gap == 0:
             raise errors.ArgumentValueError("arange: step must not be 0")
         kind = int if isinstance(low, int) and isinstance(high, int) and isinstance(gap, int) else float
@@ -121,13 +121,13 @@ def arange(
         raise errors.ArgumentTypeError("arange: dtype must be numeric, not bool")
     if home is _NUMPY and wanted.itemsize == 8 and abs(high - low) * 8 < abs(gap) * _MODEST:
         few = _arange(low, high, gap, wanted.dtype)
-        return wrap(few, home) if few.nbytes < _SMALL else created(alignment.copied(few), home)
+        return wrap(few, home) if few.nbytes < _SMALL else wrap_aligned(alignment.copied(few), home)
     try:
         native = home.arange(low, high, gap, dtype=home.backend.dtype_for(wanted), device=home.backend.native_device)
     except Exception as error:
         _refuse_size("arange", ((high - low) // gap,), error)
         raise
-    return created(native, home)
+    return wrap_aligned(native, home)
 
 
 @quick_own("asarray")
@@ -160,7 +160,9 @@ def asarray(
                 _dispatch.require_dtype("asarray", "obj", home, obj)
             if obj.nbytes < _SMALL:
                 return wrap(obj.copy("K"), home)
-            return created(alignment.copied(obj), home) if obj.flags.c_contiguous else made(home.exported(obj), home)
+            if obj.flags.c_contiguous:
+                return wrap_aligned(alignment.copied(obj), home)
+            return wrap_owned(home.exported(obj), home)
     wanted = None if dtype is None else dtypes.dtype(dtype)
     kind = type(obj)
     if kind is list or kind is tuple:
@@ -198,14 +200,14 @@ def _of_array(obj: Any, wanted: DType | None, device: Device | None, copy: bool 
     if is_ours and home is source._home and wanted in (None, source.dtype) and not copy:
         return source
     if home.backend is not source._home.backend:
-        native = _shared(source, home) if copy is False else _dispatch.brought(source, home, "asarray", explicit=True)
+        native = _shared(source, home) if copy is False else _dispatch.native_on(source, home, "asarray", explicit=True)
     elif copy and wanted in (None, source.dtype):
-        native = (_dispatch.copied(source) if is_ours else made(home.duplicate(source._native), home))._native
+        native = (_dispatch.copied(source) if is_ours else wrap_owned(home.duplicate(source._native), home))._native
     elif is_ours or copy is False or home.backend.is_immutable:
         native = source._native  # a write copies first
     else:
-        return _converted(made(home.exported(source._native), home), wanted, copy)
-    return automatic.inherited(_converted(_dispatch.arrived(native, home), wanted, copy), source)
+        return _converted(wrap_owned(home.exported(source._native), home), wanted, copy)
+    return automatic.inherited(_converted(_dispatch.wrap_new(native, home), wanted, copy), source)
 
 
 def _shared(source: Array, home: Home) -> Any:
@@ -228,7 +230,7 @@ def _converted(x: Array, wanted: DType | None, copy: bool | None) -> Array:
         return x
     if copy is False:
         raise errors.ArgumentValueError(f"asarray: obj of dtype {x.dtype} cannot become {wanted} without a copy")
-    return _dispatch.converted("asarray", "obj", x, wanted)
+    return _dispatch.cast("asarray", "obj", x, wanted)
 
 
 def _leaves(obj: Any) -> Iterator[Any]:
@@ -277,7 +279,7 @@ def _stacked(obj: Any, wanted: DType | None, device: Device | None) -> Array:
     """
     parts = [_stacked(o, None, device) if isinstance(o, (list, tuple)) else asarray(o) for o in obj]
     home = _dispatch.home_of_arrays("asarray", parts) if device is None else choice.chosen_home(device)
-    native = home.stack([_dispatch.brought(p, home, "asarray", explicit=True) for p in parts], axis=0)
+    native = home.stack([_dispatch.native_on(p, home, "asarray", explicit=True) for p in parts], axis=0)
     return _converted(_dispatch.wrap(native, home), wanted, copy=None)
 
 
@@ -377,7 +379,7 @@ def _of_host(host: np.ndarray[Any, Any], wanted: DType | None, device: Device | 
         cast = host.astype(kind, copy=False)
     if is_new and cast.nbytes < alignment.SMALL and home.backend.library == "numpy":
         return _dispatch.wrap(cast, home)
-    return made(transfer.from_host(cast, home.backend), home)
+    return wrap_owned(transfer.from_host(cast, home.backend), home)
 
 
 @declare
@@ -431,9 +433,9 @@ def eye(
 
     Source: array API 2025.12, creation_functions.eye.
     """
-    rows = n_rows if type(n_rows) is int else _dispatch.integer("eye", "n_rows", n_rows)
-    columns = rows if n_cols is None else _dispatch.integer("eye", "n_cols", n_cols)
-    k = k if type(k) is int else _dispatch.integer("eye", "k", k)
+    rows = n_rows if type(n_rows) is int else _dispatch.as_integer("eye", "n_rows", n_rows)
+    columns = rows if n_cols is None else _dispatch.as_integer("eye", "n_cols", n_cols)
+    k = k if type(k) is int else _dispatch.as_integer("eye", "k", k)
     wanted = _defaults()[float] if dtype is None else dtypes.dtype(dtype)
     home = choice.chosen_home(device)
     if home is _NUMPY and rows > 0 < columns and rows * columns * wanted.itemsize < _SMALL:
@@ -446,7 +448,7 @@ def eye(
     _shape("eye", (rows, columns))
     k = max(-rows, min(k, columns))  # no less empty than one further off, which libraries may have no bits for
     kind, place = home.backend.dtype_for(wanted), home.backend.native_device
-    return created(home.eye(rows, columns, k=k, dtype=kind, device=place), home)
+    return wrap_aligned(home.eye(rows, columns, k=k, dtype=kind, device=place), home)
 
 
 @quick_own("import")
@@ -507,7 +509,7 @@ def _full_of_array(shape: tuple[int, ...], fill_value: Any, dtype: DTypeLike | N
     if value.shape != ():
         raise errors.ArgumentValueError(f"full: fill_value must have no axes, not shape {value.shape}")
     home = choice.chosen_home(device) if not value._home.is_traced(value._native) else value._home
-    return wrap(home.broadcast_to(_dispatch.brought(value, home, "full"), shape), home)
+    return wrap(home.broadcast_to(_dispatch.native_on(value, home, "full"), shape), home)
 
 
 @declare(cost="creation", alike="ones_like", batch="conversion")
@@ -555,8 +557,8 @@ def linspace(
 
     Source: array API 2025.12, creation_functions.linspace.
     """
-    start, stop = _dispatch.number("linspace", "start", start), _dispatch.number("linspace", "stop", stop)
-    num = _dispatch.integer("linspace", "num", num)
+    start, stop = _dispatch.as_number("linspace", "start", start), _dispatch.as_number("linspace", "stop", stop)
+    num = _dispatch.as_integer("linspace", "num", num)
     if num < 0:
         raise errors.ArgumentValueError(f"linspace: num must not be negative, not {num}")
     if num >= _MOST:
@@ -571,7 +573,7 @@ def linspace(
     wanted = _defaults()[complex if is_complex else float] if dtype is None else dtypes.dtype(dtype)
     home = choice.chosen_home(device)
     kind, place = home.backend.dtype_for(wanted), home.backend.native_device
-    return created(home.linspace(start, stop, num, endpoint=bool(endpoint), dtype=kind, device=place), home)
+    return wrap_aligned(home.linspace(start, stop, num, endpoint=bool(endpoint), dtype=kind, device=place), home)
 
 
 @dispatch
@@ -717,8 +719,8 @@ def _filled(name: str, shape: Shape, dtype: DTypeLike | None, home: Home, value:
     lengths = _shape(name, shape)
     function, kind, place = getattr(home, name), home.backend.dtype_for(wanted), home.backend.native_device
     if name == "full":
-        return created(function(lengths, value, dtype=kind, device=place), home)
-    return created(function(lengths, dtype=kind, device=place), home)
+        return wrap_aligned(function(lengths, value, dtype=kind, device=place), home)
+    return wrap_aligned(function(lengths, dtype=kind, device=place), home)
 
 
 def _of_few(name: str, shape: Any, dtype: np.dtype[Any], value: Number | None, size: int) -> Array:
@@ -727,7 +729,7 @@ def _of_few(name: str, shape: Any, dtype: np.dtype[Any], value: Number | None, s
     It is of at most `size` bytes; so few as need not be aligned are not.
     """
     allocate = _zeros if name == "zeros" else _empty
-    array: Array = _new()  # as `created` does
+    array: Array = _new()  # as `wrap_aligned` does
     if size < _SMALL:
         few = allocate(shape, dtype)
     else:
@@ -803,8 +805,8 @@ def _shape(function: str, shape: Shape) -> tuple[int, ...]:
         return (shape,)
     if type(shape) is tuple and 0 <= _elements(shape) < _MOST:
         return shape
-    given = _dispatch.lengths(function, "shape", shape)
-    lengths = tuple([_dispatch.integer(function, f"shape[{i}]", n) for i, n in enumerate(given)])
+    given = _dispatch.as_shape(function, "shape", shape)
+    lengths = tuple([_dispatch.as_integer(function, f"shape[{i}]", n) for i, n in enumerate(given)])
     if any(n < 0 for n in lengths):
         raise errors.ArgumentValueError(f"{function}: shape must not be negative, not {lengths}")
     if len(lengths) > _MOST_AXES:

@@ -125,11 +125,11 @@ def astype(x: AnyArray, dtype: DTypeLike, /, *, copy: Bool = True, device: Backe
     home = dispatch.home_of_array("astype", x) if device is None else registry.as_backend(device).placed
     if home is x._home:
         if x.dtype is not wanted:
-            return dispatch.converted("astype", "x", x, wanted)
+            return dispatch.cast("astype", "x", x, wanted)
         return automatic.inherited(dispatch.copied(x), x) if copy else x
-    native = dispatch.brought(x, home, "astype", explicit=device is not None)
+    native = dispatch.native_on(x, home, "astype", explicit=device is not None)
     here = automatic.inherited(dispatch.wrap(native, home), x)
-    return here if here.dtype is wanted else dispatch.converted("astype", "x", here, wanted)
+    return here if here.dtype is wanted else dispatch.cast("astype", "x", here, wanted)
 
 
 @quick_own("can_cast")

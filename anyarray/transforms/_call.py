@@ -60,7 +60,7 @@ class Call:
         arrays: list[Array] = []
         self.structure = nested.flattened((args, kwargs), arrays, leaf_of_argument)
         self.home = home_of(name, arrays)
-        self.natives = [dispatch.brought(one, self.home, name) for one in arrays]
+        self.natives = [dispatch.native_on(one, self.home, name) for one in arrays]
 
     def result(self, chosen: Sequence[int], xs: Sequence[Native]) -> Any:
         """What the function gives with `xs` in place of the chosen arrays."""
@@ -73,7 +73,7 @@ class Call:
         """The same, numbers as Arrays: native arrays, and the structure."""
         arrays: list[Array] = []
         structure = nested.flattened(self.result(chosen, xs), arrays, leaf_or_number)
-        return [dispatch.brought(one, self.home, self.name) for one in arrays], structure
+        return [dispatch.native_on(one, self.home, self.name) for one in arrays], structure
 
     def wrapped(self, structure: Structure, natives: Sequence[Native]) -> Any:
         """A value of that structure made of native arrays of the home."""

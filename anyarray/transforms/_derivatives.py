@@ -94,7 +94,7 @@ def _value_and_grad(
                     "Reduce it, as by xp.sum(...), or take xp.jacobian"
                 )
             call.require_real(name_of(function), value)
-            return dispatch.brought(value, call.home, name)
+            return dispatch.native_on(value, call.home, name)
 
         value, gradients = hook_of(name, call.home, "value_and_grad")(value_of_xs, call.xs)
         return dispatch.wrap(value, call.home), call.by_argument(gradients)
@@ -194,7 +194,7 @@ def _integers(name: str, argnums: Any) -> int | tuple[int, ...]:
 
     Raises TypeError unless it is an integer or several, ValueError if one of them comes twice.
     """
-    plain: Any = dispatch.plain(argnums)
+    plain: Any = dispatch.as_python_integers(argnums)
     numbers = plain if isinstance(plain, tuple) else (plain,)
     for one in numbers:
         if not isinstance(one, int) or isinstance(one, bool):
@@ -242,7 +242,7 @@ def stop_gradient(x: T, /) -> T:
     if array is None:
         return nested.mapped(x, stop_gradient)  # type: ignore[no-any-return]  # of the class that came
     home = home_of("stop_gradient", [array])
-    native = dispatch.brought(array, home, "stop_gradient")
+    native = dispatch.native_on(array, home, "stop_gradient")
     if home.backend.has_hook("stop_gradient"):
         native = home.stop_gradient(native)
     return dispatch.wrap(native, home)  # type: ignore[return-value]  # an Array came, or an array of a library

@@ -59,7 +59,7 @@ class Own:
         self.current = choice.current
         self.defaults = dtypes.defaults
         self.explain = functools.partial(diagnosis.diagnose_leak, function="jit")
-        self.new = dispatch.scope["new"]
+        self.new = dispatch.body_globals["new"]
         self.others = (AttributeError, KeyError, TypeError)
         self.set = set_choice
         self.usual = USUAL

@@ -146,7 +146,7 @@ class _Compiled:
         arrays: list[Array] = []
         result = nested.flattened(run_on(self._function, self._home, self._structure, natives), arrays, leaf)
         self._results[self._signature(natives)] = result
-        found = [dispatch.brought(one, self._home, "jit") for one in arrays]
+        found = [dispatch.native_on(one, self._home, "jit") for one in arrays]
         return (found[0], True) if result is LEAF else (found, False)
 
     def _signature(self, natives: Sequence[Native]) -> tuple[Any, ...]:
@@ -330,7 +330,7 @@ class _Jit:
         arrays: Sequence[Array],
     ) -> Any:
         """The result on a home, to which the arrays are brought."""
-        natives = [dispatch.brought(one, home, "jit") for one in arrays]
+        natives = [dispatch.native_on(one, home, "jit") for one in arrays]
         if not home.backend.has_hook("jit"):
             self._note_bare(home, [*args, *kwargs.values()])
             return run_on(self._function, home, structure, natives)

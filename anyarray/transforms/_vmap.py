@@ -69,7 +69,7 @@ def _axes(name: str, axes: Any, structure: Structure) -> list[int | None]:
 
     `axes` is one for all, or has the parts of the structure.
     """
-    axes = dispatch.plain(axes)
+    axes = dispatch.as_python_integers(axes)
     if axes is None or type(axes) is int:
         return [axes] * len(nested.labels(structure, ""))
     content = nested.opened(axes)
