@@ -8,7 +8,7 @@ from typing import Any, Final, ParamSpec, TypeVar, cast
 
 from anyarray._array.array import Array
 from anyarray._base import errors, nested
-from anyarray._base.functions import check_is_function, is_async, name_of, standing_for
+from anyarray._base.functions import check_is_function, is_async, name_of, wraps
 from anyarray._call import dispatch
 from anyarray._memory import second_copies
 from anyarray._registry import registry
@@ -75,7 +75,7 @@ def _handed_out(x: Array, backend: Backend) -> Native:
         return x._host("to_native", explicit=True)
     native = dispatch.native_on(x, backend.free, "to_native", explicit=True)
     if backend.is_immutable:
-        second_copies.hand_out(x)
+        second_copies.note_export(x)
         return native
     return backend.free.duplicate(native)
 
@@ -103,7 +103,7 @@ def portable(function: Callable[P, R], /) -> Callable[P, R]:
     check_is_function("portable", function)
     if is_async(function):
 
-        @standing_for(function)
+        @wraps(function)
         async def awaited(*args: P.args, **kwargs: P.kwargs) -> Any:
             kinds: list[Home | None] = []
             in_args = [_entered(one, kinds) for one in args]
@@ -113,7 +113,7 @@ def portable(function: Callable[P, R], /) -> Callable[P, R]:
 
         return cast(Callable[P, R], awaited)
 
-    @standing_for(function)
+    @wraps(function)
     def called(*args: P.args, **kwargs: P.kwargs) -> R:
         kinds: list[Home | None] = []
         in_args = [_entered(one, kinds) for one in args]
@@ -164,7 +164,7 @@ def _entered(value: Any, kinds: list[Home | None]) -> Any:
             if len(_are_arrays) < registry.MOST_CLASSES:
                 _are_arrays[kind] = is_array
         if not is_array:
-            return nested.mapped(value, functools.partial(_entered, kinds=kinds))
+            return nested.map_parts(value, functools.partial(_entered, kinds=kinds))
     try:
         wrapped = dispatch.as_array("portable", "argument", value)
     except errors.ArgumentTypeError:  # of its dtype, which no Array can have
@@ -177,4 +177,4 @@ def _left(value: Any, backend: Backend) -> Any:
     """`value` with its Arrays as native arrays of `backend`."""
     if type(value) is Array:
         return _handed_out(value, backend)
-    return nested.mapped(value, functools.partial(_left, backend=backend))
+    return nested.map_parts(value, functools.partial(_left, backend=backend))

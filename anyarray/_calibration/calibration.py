@@ -160,7 +160,7 @@ class Turns:
         times: list[float] = []
         for _ in range(rounds):
             if in_new_memory:
-                alignment.give_back_what_is_freed()
+                alignment.trim_malloc()
             times.append(_timed(run, loops))
         return times
 

@@ -256,7 +256,7 @@ class Cell:
     @property
     def is_beyond_kept(self) -> bool:
         """Whether its arrays are larger than freed memory that is kept."""
-        return 4 * self.size > alignment.KEPT
+        return 4 * self.size > alignment.LARGEST_KEPT
 
     @property
     def _declaration(self) -> Declaration:

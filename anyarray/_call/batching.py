@@ -76,7 +76,7 @@ class Batch(Home):
         self.latest_dtype = below.latest_dtype
         self.constants = below.constants
         self.powers = below.powers
-        self.ways = {}
+        self.device_routes = {}
         self.below = below
         self.length = length
         self.depth = below.depth + 1

@@ -193,7 +193,7 @@ _NO_INTEGERS: Final = (str, float, complex, np.inexact, np.bool_)
 
 
 def _wrong_choice(annotation: str, given: Any) -> type[errors.AnyarrayError] | None:
-    """For a bool, a number or one of several strings; an int is a bool, too."""
+    """For a bool, a number or one of several strings; ints pass as bools."""
     allowed, parts = literal_values(annotation), annotation.split(" | ")
     if isinstance(given, str) and allowed:
         return None if repr(given) in allowed else errors.ArgumentValueError
@@ -224,7 +224,7 @@ def _diagnose_dtype(error: Exception, function: str, wrong: Sequence[Input]) -> 
 
 
 def _diagnose_narrow_floats(error: Exception, function: str, inputs: Sequence[Input]) -> None:
-    """For 16-bit floats in linear algebra, which libraries reject in many ways."""
+    """For 16-bit floats in linear algebra, which some libraries reject."""
     if isinstance(error, (TypeError, NotImplementedError)) and re.search("[Uu]nsupported|not accept dtype", str(error)):
         for one in inputs:
             if one.dtype.name in ("float16", "bfloat16"):

@@ -149,7 +149,7 @@ def wrap_aligned(native: Native, home: Home) -> Array:
 
 def wrap_owned(native: Native, home: Home) -> Array:
     """An Array of a new native array to which nobody else has a reference."""
-    if home.backend.library == "numpy" and native.nbytes >= alignment.SMALL and not alignment.is_fit(native):
+    if home.backend.library == "numpy" and native.nbytes >= alignment.SMALL and not alignment.is_shareable(native):
         return wrap_new(native, home)
     return wrap_aligned(native, home)
 
@@ -544,7 +544,7 @@ def copied(array: Array) -> Array:
     if home.backend.library == "numpy":
         with ownership.WRITES[id(array) >> 4 & 63]:
             del native
-            if ownership.is_unwritten(array):
+            if ownership.is_private(array):
                 return wrap(array._native, home)
         return wrap_owned(home.exported(array._native), home)
     return wrap(home.duplicate(native), home)
@@ -669,7 +669,7 @@ def _traced_home(arrays: Sequence[Array]) -> Home | None:
 
 
 def native_on(array: Array, home: Home, cause: str, explicit: bool = False) -> Native:
-    """The native array of an Array on `home`, transferred if it lives elsewhere.
+    """The native array of an Array on `home`, transferred if need be.
 
     `cause` is the function that needs it. The transferred array is kept as the Array's second copy until the Array is
     written, so that a loop transfers it once.
@@ -686,12 +686,12 @@ def native_on(array: Array, home: Home, cause: str, explicit: bool = False) -> N
         way = source.routes[target]
     except KeyError:
         way = transfer.route(source, target)
-    take = way.take
-    if take is not None and (way.is_always_safe or second is LENDABLE) and watch() is UNWATCHED:
+    alias = way.alias
+    if alias is not None and (way.is_always_safe or second is LENDABLE) and watch() is UNWATCHED:
         # The most common transfer: share the memory, without the checks below.
         native = array._native
         try:
-            arrived = take(native, way.device)
+            arrived = alias(native, way.device)
         except transfer.REFUSALS:
             del native  # so that the Array holds the only reference
         else:
@@ -704,15 +704,15 @@ def native_on(array: Array, home: Home, cause: str, explicit: bool = False) -> N
     # where the source may still be computing: that may call Python code which needs the lock.
     if source.library == "numpy":
         with ownership.WRITES[id(array) >> 4 & 63]:
-            is_safe = ownership.is_unwritten(array)
-            moved = transfer.moved(array._native, source, target, cause, explicit=explicit, is_safe=is_safe)
+            is_safe = ownership.is_private(array)
+            moved = transfer.transferred(array._native, source, target, cause, explicit=explicit, is_safe=is_safe)
             if moved.lent is not None:
                 array._native = moved.lent
             if is_safe:
                 second_copies.put(array, target, moved.native, moved.shares)
     else:
         native = array._native
-        moved = transfer.moved(native, source, target, cause, explicit=explicit)
+        moved = transfer.transferred(native, source, target, cause, explicit=explicit)
         if source.is_immutable:
             second_copies.put(array, target, moved.native, moved.shares)
             if array._native is not native:
@@ -850,7 +850,7 @@ def _scalar_dtype(declaration: Declaration, prepared: Sequence[Any]) -> _ScalarD
     if dtype.kind in "iu" and any(type(one) is int and not _dtypes.holds(dtype, one) for one in scalars):
         # A scalar that the integer dtype cannot hold may be exact enough as the float that the function computes in.
         array = _dtypes.PROMOTIONS[declaration.promotion](array)
-    name = _dtypes.beside(array, map(type, scalars))
+    name = _dtypes.with_scalars(array, map(type, scalars))
     return _ScalarDtype(name, is_cast=array != dtype.name or _dtypes.promoted(name, array) != name)
 
 

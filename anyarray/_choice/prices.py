@@ -65,9 +65,11 @@ def arriving(arrays: Sequence[Any], sizes: Sequence[int], target: str, last: str
 
 
 def _is_view(array: Any, source: Backend, target: Backend) -> bool:
-    """Whether bringing it shares memory, as in `_memory.transfer.moved`."""
+    """Whether a transfer shares memory, as `_memory.transfer` decides."""
     way = transfer.route(source, target)
-    return way.is_always_safe or (way.needs_fit and ownership.is_unwritten(array) and alignment.is_fit(array._native))
+    return way.is_always_safe or (
+        way.needs_shareable and ownership.is_private(array) and alignment.is_shareable(array._native)
+    )
 
 
 def _library(name: str) -> libraries.Library:

@@ -105,7 +105,7 @@ _product, _empty, _zeros, _SMALL = math.prod, np.empty, np.zeros, alignment.SMAL
 
 def aligned(x: Native) -> Native:
     """`x` itself if small or C-contiguous and aligned; else such a copy."""
-    return x if x.nbytes < alignment.SMALL or alignment.is_fit(x) else alignment.copied(x)
+    return x if x.nbytes < alignment.SMALL or alignment.is_shareable(x) else alignment.copied(x)
 
 
 def copied(x: Native) -> Native:

@@ -569,7 +569,7 @@ def linspace(
             f"linspace: start and stop must not be complex for dtype {dtypes.dtype(dtype)}. Leave dtype out"
         )
     if type(endpoint) is not bool:
-        diagnosis.require_plain("linspace", "endpoint", "bool", endpoint)
+        diagnosis.check_argument("linspace", "endpoint", "bool", endpoint)
     wanted = _defaults()[complex if is_complex else float] if dtype is None else dtypes.dtype(dtype)
     home = choice.chosen_home(device)
     kind, place = home.backend.dtype_for(wanted), home.backend.native_device

@@ -249,7 +249,7 @@ def result_type(*arrays_and_dtypes: AnyArray | DTypeLike | complex) -> DType:
     if not others:
         return dtypes.common_default(scalars)
     name = dtypes.result_name(*others)
-    return dtypes.KNOWN[dtypes.beside(name, scalars) if scalars else name]
+    return dtypes.KNOWN[dtypes.with_scalars(name, scalars) if scalars else name]
 
 
 def _of(value: Any) -> DType:

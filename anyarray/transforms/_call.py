@@ -58,7 +58,7 @@ class Call:
         self.name = name
         self.function = function
         arrays: list[Array] = []
-        self.structure = nested.flattened((args, kwargs), arrays, leaf_of_argument)
+        self.structure = nested.flatten((args, kwargs), arrays, leaf_of_argument)
         self.home = home_of(name, arrays)
         self.natives = [dispatch.native_on(one, self.home, name) for one in arrays]
 
@@ -72,12 +72,12 @@ class Call:
     def flat_result(self, chosen: Sequence[int], xs: Sequence[Native]) -> tuple[list[Native], Structure]:
         """The same, numbers as Arrays: native arrays, and the structure."""
         arrays: list[Array] = []
-        structure = nested.flattened(self.result(chosen, xs), arrays, leaf_or_number)
+        structure = nested.flatten(self.result(chosen, xs), arrays, leaf_or_number)
         return [dispatch.native_on(one, self.home, self.name) for one in arrays], structure
 
     def wrapped(self, structure: Structure, natives: Sequence[Native]) -> Any:
         """A value of that structure made of native arrays of the home."""
-        return nested.rebuilt(structure, wrapped_on(natives, self.home))
+        return nested.unflatten(structure, wrapped_on(natives, self.home))
 
     def labels(self) -> list[str]:
         """How messages call the Arrays among the arguments."""
@@ -99,7 +99,7 @@ def wrapped_on(natives: Sequence[Native], home: Home) -> Iterator[Array]:
 
 def run_on(function: Callable[..., Any], home: Home, structure: Structure, natives: Sequence[Native]) -> Any:
     """What the function gives on the backend of `home` for these arguments."""
-    args, kwargs = nested.rebuilt(structure, wrapped_on(natives, home))
+    args, kwargs = nested.unflatten(structure, wrapped_on(natives, home))
     with choice.backend(home.backend):
         return function(*args, **kwargs)
 

@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeVar
 
 from anyarray._array.array import Array
 from anyarray._base import errors, nested
-from anyarray._base.functions import name_of, standing_for
+from anyarray._base.functions import name_of, wraps
 from anyarray._base.nested import Structure
 from anyarray._call import dispatch
 from anyarray._registry.home import Native
@@ -44,7 +44,7 @@ def grad(f: Callable[P, Any], /, argnums: int | Sequence[int] = 0) -> Callable[P
     """
     value_and_gradient = _value_and_grad("grad", f, argnums)
 
-    @standing_for(f)
+    @wraps(f)
     def gradient(*args: P.args, **kwargs: P.kwargs) -> Any:
         return value_and_gradient(args, kwargs)[1]
 
@@ -64,7 +64,7 @@ def value_and_grad(f: Callable[P, R], /, argnums: int | Sequence[int] = 0) -> Ca
     """
     value_and_gradient = _value_and_grad("value_and_grad", f, argnums)
 
-    @standing_for(f)
+    @wraps(f)
     def both(*args: P.args, **kwargs: P.kwargs) -> tuple[R, Any]:
         return value_and_gradient(args, kwargs)
 
@@ -122,7 +122,7 @@ def jacobian(
     check("jacobian", f)
     argnums = _integers("jacobian", argnums)
 
-    @standing_for(f)
+    @wraps(f)
     @clear_about_leaks("jacobian")
     def derivatives(*args: P.args, **kwargs: P.kwargs) -> Any:
         call = _Differentiated("jacobian", f, argnums, args, kwargs)
@@ -136,7 +136,7 @@ def jacobian(
             return natives
 
         rows = hook_of("jacobian", call.home, "jacobian")(values, call.xs, mode)
-        return nested.rebuilt(structure, map(call.by_argument, rows))
+        return nested.unflatten(structure, map(call.by_argument, rows))
 
     return derivatives
 
@@ -185,7 +185,7 @@ class _Differentiated(Call):
         Those of several arguments are in a tuple.
         """
         arrays = wrapped_on(derivatives, self.home)
-        found = [nested.rebuilt(structure, arrays) for structure in self._structures]
+        found = [nested.unflatten(structure, arrays) for structure in self._structures]
         return found[0] if self._is_one else tuple(found)
 
 
@@ -227,7 +227,7 @@ def _no_such_argument(
 
 def _with_arrays(value: Any) -> Any:
     """`value` with its Python numbers as Arrays."""
-    return asarray(value) if type(value) in dispatch.SCALARS else nested.mapped(value, _with_arrays)
+    return asarray(value) if type(value) in dispatch.SCALARS else nested.map_parts(value, _with_arrays)
 
 
 @clear_about_leaks("stop_gradient")
@@ -240,7 +240,7 @@ def stop_gradient(x: T, /) -> T:
     """
     array = leaf_of_argument(x)
     if array is None:
-        return nested.mapped(x, stop_gradient)  # type: ignore[no-any-return]  # of the class that came
+        return nested.map_parts(x, stop_gradient)  # type: ignore[no-any-return]  # of the class that came
     home = home_of("stop_gradient", [array])
     native = dispatch.native_on(array, home, "stop_gradient")
     if home.backend.has_hook("stop_gradient"):

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple, overload
 
 from anyarray._array.array import Array
 from anyarray._base import dtypes, errors, nested
-from anyarray._base.functions import name_of, standing_for
+from anyarray._base.functions import name_of, wraps
 from anyarray._base.nested import LEAF, Static, Structure
 from anyarray._call import dispatch
 from anyarray._choice import choice as _choice
@@ -77,7 +77,7 @@ def jit(f: Callable[..., Any] | None = None, /, *, static_argnames: str | Sequen
     if f is None:
         return functools.partial(jit, static_argnames=names)
     check("jit", f)
-    return standing_for(f)(_Jit(f, names).entrance())
+    return wraps(f)(_Jit(f, names).entrance())
 
 
 MOST_KNOWN: Final = 1024
@@ -144,7 +144,7 @@ class _Compiled:
         `natives` are what stands for native arrays there.
         """
         arrays: list[Array] = []
-        result = nested.flattened(run_on(self._function, self._home, self._structure, natives), arrays, leaf)
+        result = nested.flatten(run_on(self._function, self._home, self._structure, natives), arrays, leaf)
         self._results[self._signature(natives)] = result
         found = [dispatch.native_on(one, self._home, "jit") for one in arrays]
         return (found[0], True) if result is LEAF else (found, False)
@@ -158,7 +158,7 @@ class _Compiled:
         if self.giving_one is not None:
             return dispatch.wrap(found, home)
         structure = self._results[self._signature(natives)]
-        return nested.rebuilt(structure, wrapped_on([found] if structure is LEAF else found, home))
+        return nested.unflatten(structure, wrapped_on([found] if structure is LEAF else found, home))
 
 
 def _is_hashable(structure: Structure) -> bool:
@@ -244,7 +244,7 @@ class _Jit:
             if bare is not None:
                 return self._as_it_is(bare, args, kwargs)
         arrays: list[Array] = []
-        structure = nested.flattened(self._with_static(args, kwargs), arrays, leaf_of_argument)
+        structure = nested.flatten(self._with_static(args, kwargs), arrays, leaf_of_argument)
         known = None if self._is_plain(args, kwargs) else self._known_for(structure, arrays)
         if known is not None:
             try:
@@ -375,7 +375,7 @@ class _Jit:
         is_timed = whole is not None and not whole.is_settled(name)
         if is_timed or _choice.is_recorded():
             results: list[Array] = []
-            nested.flattened(result, results, leaf)
+            nested.flatten(result, results, leaf)
             for one in results:
                 one._home.synchronize(one._native)
         if whole is not None and is_timed:
@@ -401,7 +401,7 @@ class _Jit:
             self._fast[home] = None
             self._bare[home] = Choice(backend)
         for one in arguments:
-            is_container = type(one) is Array or nested.opened(one) is not None
+            is_container = type(one) is Array or nested.keys_and_parts(one) is not None
             if not is_container and registry.backend_of_native(one) is None:
                 self._opaque.add(type(one))
 
@@ -494,7 +494,7 @@ class _Jit:
             if name in self._static:
                 if not _is_hashable(Static(value)):
                     break
-            elif not _is_hashable(nested.flattened(value, [], leaf)):
+            elif not _is_hashable(nested.flatten(value, [], leaf)):
                 value = _unhashable_part(value)
                 break
         return errors.ArgumentTypeError(
@@ -512,8 +512,8 @@ def _code(source: str, filename: str) -> CodeType:
 
 def _unhashable_part(value: Any) -> Any:
     """The innermost part of `value` whose structure cannot be hashed."""
-    for part in (nested.opened(value) or (None, ()))[1]:
-        if not _is_hashable(nested.flattened(part, [], leaf)):
+    for part in (nested.keys_and_parts(value) or (None, ()))[1]:
+        if not _is_hashable(nested.flatten(part, [], leaf)):
             return _unhashable_part(part)
     return value
 

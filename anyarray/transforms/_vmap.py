@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias, cast
 
 from anyarray._base import errors, nested
-from anyarray._base.functions import standing_for
+from anyarray._base.functions import wraps
 from anyarray._base.nested import LEAF, Static, Structure
 from anyarray._call import batching, dispatch
 from anyarray._registry.home import Home, Native
@@ -32,7 +32,7 @@ def vmap(f: Callable[P, R], /, in_axes: Axes = 0, out_axes: Axes = 0) -> Callabl
     """
     check("vmap", f)
 
-    @standing_for(f)
+    @wraps(f)
     @clear_about_leaks("vmap")
     def mapped(*args: P.args, **kwargs: P.kwargs) -> Any:
         call = Call("vmap", f, args, kwargs)
@@ -72,7 +72,7 @@ def _axes(name: str, axes: Any, structure: Structure) -> list[int | None]:
     axes = dispatch.as_python_integers(axes)
     if axes is None or type(axes) is int:
         return [axes] * len(nested.labels(structure, ""))
-    content = nested.opened(axes)
+    content = nested.keys_and_parts(axes)
     if type(structure) is Static and content is not None:
         return []
     if content is None or structure is LEAF:
