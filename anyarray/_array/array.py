@@ -209,7 +209,7 @@ class Array(metaclass=_NotCallable):
     def _host(self, cause: str, *, explicit: bool = False) -> np.ndarray[Any, Any]:
         host = transfer.to_host(self._native, self._home.backend, cause, explicit=explicit)
         if self._home.backend.kind != "cpu":
-            automatic.note_reading(self)
+            automatic.note_host_read(self)
         return host
 
     def _as_python_scalar(self, function: str, kinds: str) -> Any:

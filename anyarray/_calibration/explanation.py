@@ -249,11 +249,11 @@ def _present(name: str) -> list[str]:
     Imports the library unless the profile knows its devices.
     """
     library, kind, _ = registry.parse(name)
-    if not library.is_installed or not machine.may_be_here(library.name):
+    if not library.is_installed or not machine.may_be_usable(library.name):
         return []
     model = automatic.model()
     if model is not None and kind is None and ":" not in name:
-        measured = [one for one in model.backends if registry.parse(one)[0] is library and machine.may_be_here(one)]
+        measured = [one for one in model.backends if registry.parse(one)[0] is library and machine.may_be_usable(one)]
         if measured:
             return measured
     try:

@@ -29,7 +29,7 @@ from anyarray._call.declaration import ARRAY, DTYPE, PLAIN, SEQUENCE, SHAPE, WEA
 from anyarray._choice import accounts, automatic, machine
 from anyarray._choice import choice as _choice
 from anyarray._choice.accounts import Account
-from anyarray._choice.machine import Resident
+from anyarray._choice.machine import StayingCall
 from anyarray._memory import alignment, ownership, second_copies, transfer
 from anyarray._memory.second_copies import LENDABLE
 from anyarray._memory.transfer import UNWATCHED, watch
@@ -101,7 +101,7 @@ def wrap_new(native: Native, home: Home) -> Array:
     A large one on NumPy brings up the hint about `calibrate`.
     """
     if home is body_globals["NUMPY"]:
-        _choice.mention(native.size)
+        _choice.hint_at_calibrate(native.size)
     return wrap(native, home)
 
 
@@ -142,7 +142,7 @@ def wrap_aligned(native: Native, home: Home) -> Array:
     array._home = home
     if home.backend.library == "numpy" and native.nbytes >= alignment.SMALL:
         if home is body_globals["NUMPY"]:
-            _choice.mention(native.size)
+            _choice.hint_at_calibrate(native.size)
         array._second = LENDABLE
     return array
 
@@ -282,18 +282,18 @@ def _stays_in_numpy(function: str) -> Callable[..., bool]:
 
     It looks at the arrays among the arguments and ignores Python scalars.
     """
-    calls = machine.calls_of_numpy(function)
+    calls = machine.staying_calls(function)
 
     def stays(*arguments: Any, axis: Any = None) -> bool:
-        found, arrays = _resident(calls, arguments, axis)
+        found, arrays = _staying_call(calls, arguments, axis)
         return found is not None and not found.waits and all(accounts.account_of(a) is None for a in arrays)
 
     return stays
 
 
-def _resident(
-    calls: Mapping[Any, Resident], arguments: Iterable[Any], axis: Any
-) -> tuple[Resident | None, list[Array]]:
+def _staying_call(
+    calls: Mapping[Any, StayingCall], arguments: Iterable[Any], axis: Any
+) -> tuple[StayingCall | None, list[Array]]:
     """The entry of `calls`, calls known to stay in NumPy, for these arguments.
 
     None if there is no such entry. The Arrays among the arguments are returned with it.
@@ -353,7 +353,7 @@ def call(declaration: Declaration, values: Sequence[Any]) -> Any:
             return _call_on_chosen_home(declaration, taken)
         result = _choice.in_numpy(declaration.call, taken)
         for one in (result,) if is_array(result) else result:
-            accounts.give(one, account.inherited())
+            accounts.set_account(one, account.inherited())
         return result
     result = declaration.call(taken)
     for one in (result,) if type(result) is ours else result:
@@ -384,8 +384,8 @@ def _account_in_numpy(declaration: Declaration, values: Sequence[Any]) -> Accoun
     if choice.backend is not _choice.BY_COST or choice.candidates is not None:
         return None
     axis = None if declaration.axis_at is None else values[declaration.axis_at]
-    found, arrays = _resident(machine.calls_of_numpy(declaration.name), values, axis)
-    return None if found is None else automatic.missed_by_resident(found, arrays)
+    found, arrays = _staying_call(machine.staying_calls(declaration.name), values, axis)
+    return None if found is None else automatic.account_of_staying_call(found, arrays)
 
 
 def _call_on_chosen_home(declaration: Declaration, values: Sequence[Any]) -> Any:
@@ -611,7 +611,7 @@ def as_array(function: str, parameter: str, value: Any) -> Array:
         home = body_globals["NUMPY"]
         if value.dtype not in home.dtypes:
             require_dtype(function, parameter, home, value)
-        _choice.mention(value.size)
+        _choice.hint_at_calibrate(value.size)
         array: Array = body_globals["new"]()
         array._native = value
         array._home = home
