@@ -53,7 +53,7 @@ A view is made on the fast path, which has no time to pass an account on.
 
 
 def account_of(array: Any) -> Account | None:
-    """The account of an Array, or of the one whose memory it views; or None."""
+    """The account of an Array, or of the Array whose memory it shares."""
     found: Account | None = getattr(array, "_account", None)
     if found is None and by_memory and array._home.backend.library == NUMPY:
         memory = _memory_of(array._native)
@@ -129,7 +129,7 @@ class CallAccounts(NamedTuple):
     """Missed savings of calls with the same function, shapes and dtypes."""
 
     def missed(self, name: str) -> float:
-        """Savings missed by the calls that led to the inputs, not spent yet."""
+        """Unspent savings missed by the calls that led to the inputs."""
         return min(self.account.own.get(name, 0.0), sum([pool.get(name, 0.0) for pool in self.pools]))
 
     def reading(self) -> float:
@@ -137,7 +137,7 @@ class CallAccounts(NamedTuple):
         return sum([pool.get(HOST_READS, 0.0) for pool in self.pools])
 
     def spend(self, best: str, here: str) -> None:
-        """Pay for a move between two backends: their missed savings become 0."""
+        """Pay for a move between two backends with all their savings."""
         for missed in (*self.pools, self.account.own, self.alike):
             missed[best] = missed[here] = missed[HOST_READS] = 0.0
 

@@ -478,7 +478,7 @@ class _Weighing:
         return best
 
     def update_accounts(self, best: str) -> None:
-        """Spend the savings that paid for a move; add those this call misses."""
+        """Spend the savings that paid for a move; add those now missed."""
         stay, seconds = self.stay, self.prediction.seconds
         took = stay.seconds
         if best != stay.name:

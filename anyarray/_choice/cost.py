@@ -573,7 +573,7 @@ class Model(NamedTuple):
         return self.backends[backend].first.get(what.kind, 0.0)
 
     def bringing(self, source: str, target: str, nbytes: float, *, is_view: bool = False) -> float:
-        """Seconds of the transfer of an array; by NumPy if no route is direct."""
+        """Seconds of the transfer of an array, by NumPy if not directly."""
         if source == target:
             return 0.0
         route = self.routes.get((source, target))

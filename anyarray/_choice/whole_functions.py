@@ -60,7 +60,7 @@ class WholeFunction:
         return min(times, default=None)
 
     def note(self, name: str, seconds: float) -> None:
-        """Record a timed call; the first on a backend is the one that compiles."""
+        """Record a timed call; the first on a backend compiles."""
         if name in self.measured or name == NUMPY:
             self.measured.setdefault(name, []).append(seconds)
         else:

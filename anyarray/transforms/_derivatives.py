@@ -1,4 +1,4 @@
-"""Functions that give derivatives of others: gradients and Jacobians."""
+"""Derivatives of functions: gradients and Jacobians."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def jacobian(
 
 
 class _Differentiated(Call):
-    """A call, and which of its arrays derivatives are taken by."""
+    """A call, and the arrays with respect to which it is differentiated."""
 
     def __init__(
         self,
@@ -168,21 +168,21 @@ class _Differentiated(Call):
             ends.append(ends[-1] + len(nested.labels(one, "")))
         self._structures = [structures[i] for i in positions]
         self.chosen = [leaf for i in positions for leaf in range(ends[i], ends[i + 1])]
-        """Which of the arrays."""
+        """Indices of these arrays among all."""
         self.xs = [self.natives[leaf] for leaf in self.chosen]
         labels = self.labels()
         for leaf, x in zip(self.chosen, wrapped_on(self.xs, self.home), strict=True):
             self.require_real(labels[leaf], x)
 
     def require_real(self, label: str, x: Array) -> None:
-        """Raise TypeError unless derivatives of or by `x` are real numbers."""
+        """Raise TypeError unless `x` has a real floating-point dtype."""
         if x.dtype.kind != "f":
             raise errors.dtype_not_allowed(self.name, label, "real floating-point", x.dtype)
 
     def by_argument(self, derivatives: Sequence[Native]) -> Any:
-        """Derivatives, one for each of `xs`, in the argument's structure.
+        """Derivatives, one for each of `xs`, in the structure of the argument.
 
-        Those of several arguments are in a tuple.
+        For several arguments, a tuple.
         """
         arrays = wrapped_on(derivatives, self.home)
         found = [nested.unflatten(structure, arrays) for structure in self._structures]
@@ -190,9 +190,9 @@ class _Differentiated(Call):
 
 
 def _integers(name: str, argnums: Any) -> int | tuple[int, ...]:
-    """`argnums` as Python's own integers.
+    """`argnums` as Python ints.
 
-    Raises TypeError unless it is an integer or several, ValueError if one of them comes twice.
+    Raises TypeError unless it is an integer or a sequence of them, ValueError for duplicates.
     """
     plain: Any = dispatch.as_python_integers(argnums)
     numbers = plain if isinstance(plain, tuple) else (plain,)
