@@ -52,7 +52,7 @@ __all__ = [
 _SMALL: Final = alignment.SMALL
 _MODEST: Final = alignment.MODEST
 _NUMPY: Final = registry.backend_of_name("numpy").free
-# By names of their own, which are found faster.
+# Module globals: faster to look up than attributes of modules.
 _defaults, _zeros, _empty = dtypes.defaults, np.zeros, np.empty
 _arange: Final[Callable[..., Any]] = np.arange
 _new: Final = _dispatch.body_globals["new"]
@@ -153,7 +153,7 @@ def asarray(
         if device is not None and dtype is None and copy is None and watch() is UNWATCHED:
             return obj.to_device(device)
     if type(obj) is np.ndarray and dtype is None and device is None and copy is not False and obj.dtype.isnative:
-        # As `_of_array`, for the most common, in a third of the time.
+        # As `_of_array`, for the common case, in a third of the time.
         home = choice.chosen_home()
         if home is _NUMPY or home.backend.library == "numpy":
             if obj.dtype not in home.dtypes:
@@ -252,7 +252,9 @@ def _kinds(obj: Any) -> set[type]:
         return kinds
     nests = kinds if kinds <= _NESTS else {kind for kind in kinds if issubclass(kind, (list, tuple))}
     rows = obj if nests == kinds else [one for one in obj if isinstance(one, (list, tuple))]
-    inner = set(map(type, itertools.chain.from_iterable(rows)))  # as a call for each row takes as long as its elements
+    inner = set(
+        map(type, itertools.chain.from_iterable(rows))
+    )  # one C loop: a call for each row takes as long as its elements
     if inner <= _dispatch.SCALARS:
         return inner if nests is kinds else kinds - nests | inner
     return (kinds - nests).union(*map(_kinds, rows))
@@ -293,9 +295,9 @@ def _of_sequence(obj: Any, wanted: DType | None, device: Device | None, copy: bo
             try:
                 host = np.array(obj)
             except ValueError:
-                pass  # irregular, as is said below
+                pass  # ragged: the error is raised below
             else:
-                if host.dtype.kind == "O":  # integers that fit no dtype
+                if host.dtype.kind == "O":  # integers beyond all dtypes
                     return _of_host(host, wanted or dtypes.common_default(kinds), device, is_new=True)
                 found = _FOUND.get(host.dtype)
                 if found in kinds:  # else it is of no element's kind: of greater integers, say
@@ -331,7 +333,7 @@ def _host_array(obj: Any) -> np.ndarray[Any, Any]:
     except ValueError as error:
         raise errors.ArgumentValueError(f"asarray: obj must be a regular nested sequence: {error}") from error
     if host.dtype == np.float64 and host.size and isinstance(obj, (list, tuple)) and _are_natural(obj):
-        # NumPy makes floats of integers on both sides of the greatest int64, which rounds them.
+        # NumPy converts a mix of integers within int64 and beyond it to floats, which rounds them.
         host = np.asarray(obj, dtype=np.uint64)
     if host.dtype.kind not in "biufcV" or host.dtype.fields:
         dense = errors.as_dense(obj)
@@ -439,7 +441,7 @@ def eye(
     wanted = _defaults()[float] if dtype is None else dtypes.dtype(dtype)
     home = choice.chosen_home(device)
     if home is _NUMPY and rows > 0 < columns and rows * columns * wanted.itemsize < _SMALL:
-        few = _zeros((rows, columns), wanted.dtype)  # so little memory need not be aligned
+        few = _zeros((rows, columns), wanted.dtype)  # small memory need not be aligned
         if k == 0 and rows <= columns:  # as NumPy's, without its iterator
             few.reshape(-1)[:: columns + 1] = 1
         elif -rows < k < columns:

@@ -120,7 +120,7 @@ def astype(x: AnyArray, dtype: DTypeLike, /, *, copy: Bool = True, device: Backe
     """
     wanted = dtypes.dtype(dtype)
     if type(x) is not Array:
-        dispatch.as_array("astype", "x", x)  # refuses what is no array
+        dispatch.as_array("astype", "x", x)  # raises for what is no array
         x = asarray(x)  # a copy of what the user could write to
     home = dispatch.home_of_array("astype", x) if device is None else registry.as_backend(device).placed
     if home is x._home:

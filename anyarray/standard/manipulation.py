@@ -1,8 +1,8 @@
 """Manipulation functions: other shapes and orders of the same elements.
 
-An axis below 0 counts from the end; one that does not exist raises IndexError. Results keep the dtype, unless
-several arrays promote to one. They may share memory with `x` where nobody can see it: a later write to either shows
-in that one alone.
+A negative axis counts from the end; one that does not exist raises IndexError. Results keep the dtype, unless
+several arrays promote to one. They may share memory with `x`, but not visibly: a later write to either is not seen in
+the other.
 """
 
 from __future__ import annotations
