@@ -50,7 +50,7 @@ from anyarray.transforms import grad, jacobian, jit, stop_gradient, value_and_gr
 if not _typing.TYPE_CHECKING:  # to which every name would be one of ours
 
     def __getattr__(name: str) -> _typing.NoReturn:
-        raise other_names.absent("", name)
+        raise other_names.missing_name("", name)
 
 
 def __dir__() -> list[str]:

@@ -12,7 +12,7 @@ __all__ += _chapter.__all__
 if not _typing.TYPE_CHECKING:  # to which every name would be one of ours
 
     def __getattr__(name: str) -> _typing.NoReturn:
-        raise other_names.absent("fft", name)
+        raise other_names.missing_name("fft", name)
 
 
 def __dir__() -> list[str]:

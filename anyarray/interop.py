@@ -8,7 +8,7 @@ from typing import Any, Final, ParamSpec, TypeVar, cast
 
 from anyarray._array.array import Array
 from anyarray._base import errors, nested
-from anyarray._base.functions import check_is_function, is_async, name_of, standing_for
+from anyarray._base.functions import check_is_function, is_async, name_of, wraps
 from anyarray._call import dispatch
 from anyarray._memory import second_copies
 from anyarray._registry import registry
@@ -27,7 +27,7 @@ def from_native(a: Native, /) -> Array:
     A native array is an np.ndarray, tf.Tensor, jax.Array or cupy.ndarray. Variables are those of TensorFlow and of
     Keras; the Array has the value that they have now.
     It lives where `a` lives and is *placed* there, unless `a` is NumPy's. It shares memory with `a`: a write to the
-    Array copies first, but who writes to `a` later changes the Array; `xp.asarray(a)` copies instead.
+    Array copies first, but a write to `a` changes the Array; `xp.asarray(a)` copies instead.
     Raises TypeError for anything else.
 
     >>> import anyarray as xp
@@ -52,8 +52,8 @@ def to_native(x: Array, /, *, like: Native | Array | Backend | str | None = None
     if type(x) is not Array:
         x = dispatch.as_array("to_native", "x", x)
     if like is None:
-        return _handed_out(x, x._home.backend)
-    return _handed_out(x, like if type(like) is Backend else _backend_like(like))
+        return _exported(x, x._home.backend)
+    return _exported(x, like if type(like) is Backend else _backend_like(like))
 
 
 def _backend_like(like: Any) -> Backend:
@@ -69,13 +69,13 @@ def _backend_like(like: Any) -> Backend:
     return found
 
 
-def _handed_out(x: Array, backend: Backend) -> Native:
-    """The native array of `x` on `backend`; nobody can write to `x` by it."""
+def _exported(x: Array, backend: Backend) -> Native:
+    """The native array of `x` on `backend`; no write to it reaches `x`."""
     if backend.library == "numpy":
         return x._host("to_native", explicit=True)
-    native = dispatch.brought(x, backend.free, "to_native", explicit=True)
+    native = dispatch.native_on(x, backend.free, "to_native", explicit=True)
     if backend.is_immutable:
-        second_copies.hand_out(x)
+        second_copies.note_export(x)
         return native
     return backend.free.duplicate(native)
 
@@ -86,9 +86,9 @@ def portable(function: Callable[P, R], /) -> Callable[P, R]:
     For library authors. Arguments may be np.ndarray, tf.Tensor, jax.Array (traced ones too), cupy.ndarray, variables
     of TensorFlow and Keras, and Arrays, also nested in tuples, lists, dicts and dataclasses; the body sees Arrays.
     Results are of the kind (library and device) that came in; NumPy and Python scalars follow the others. A container
-    that holds native arrays is handed on as a copy, of which the caller does not see what the body writes; one that
-    holds none, and every other argument, is handed on itself. What has a dtype that no Array can have, such as text
-    or a random key, is no array. The result of an `async` function is converted when it was awaited.
+    that holds native arrays is passed as a copy, so the caller does not see what the body writes to it; one that
+    holds none, and every other argument, is passed itself. An array of a dtype that no Array can have, such as strings
+    or a random key, does not count as an array. The result of an `async` function is converted when it was awaited.
     Raises BackendMismatchError if arrays of two frameworks come in, TypeError for a generator function. Signature and
     docstring are kept.
 
@@ -103,33 +103,33 @@ def portable(function: Callable[P, R], /) -> Callable[P, R]:
     check_is_function("portable", function)
     if is_async(function):
 
-        @standing_for(function)
+        @wraps(function)
         async def awaited(*args: P.args, **kwargs: P.kwargs) -> Any:
             kinds: list[Home | None] = []
-            in_args = [_entered(one, kinds) for one in args]
-            in_kwargs = {name: _entered(one, kinds) for name, one in kwargs.items()}
+            in_args = [_wrapped(one, kinds) for one in args]
+            in_kwargs = {name: _wrapped(one, kinds) for name, one in kwargs.items()}
             result = await cast(Any, function)(*in_args, **in_kwargs)
-            return result if not kinds or None in kinds else _left(result, _kind(name_of(function), kinds))
+            return result if not kinds or None in kinds else _unwrapped(result, _kind(name_of(function), kinds))
 
         return cast(Callable[P, R], awaited)
 
-    @standing_for(function)
+    @wraps(function)
     def called(*args: P.args, **kwargs: P.kwargs) -> R:
         kinds: list[Home | None] = []
-        in_args = [_entered(one, kinds) for one in args]
-        in_kwargs = {name: _entered(one, kinds) for name, one in kwargs.items()} if kwargs else kwargs
+        in_args = [_wrapped(one, kinds) for one in args]
+        in_kwargs = {name: _wrapped(one, kinds) for name, one in kwargs.items()} if kwargs else kwargs
         result = function(*in_args, **in_kwargs)  # pyright: ignore[reportCallIssue]  # the same arguments, wrapped
         if not kinds or None in kinds:
             return result
         first = kinds[0]
         backend = first.backend if first and kinds.count(first) == len(kinds) else _kind(name_of(function), kinds)
-        return _left(result, backend)  # type: ignore[no-any-return]  # R, unwrapped
+        return _unwrapped(result, backend)  # type: ignore[no-any-return]  # R, unwrapped
 
     return called
 
 
 def _kind(function: str, kinds: list[Home | None]) -> Backend:
-    """The backend of results: the inputs' only framework, else NumPy."""
+    """The backend of the results: the inputs' only framework, or NumPy."""
     backends = list(dict.fromkeys([home.backend for home in kinds if home is not None]))
     frameworks = [one for one in backends if one.library != "numpy"]
     if len(frameworks) > 1:
@@ -143,13 +143,13 @@ def _kind(function: str, kinds: list[Home | None]) -> Backend:
 _ATOMS: Final = frozenset({bool, int, float, complex, str, bytes, type(None)})
 
 _are_arrays: Final[dict[type, bool]] = {}
-"""Whether values are native arrays, or variables, by their class. Filled as they are met."""
+"""A cache: whether instances of a class are native arrays or variables."""
 
 
-def _entered(value: Any, kinds: list[Home | None]) -> Any:
-    """`value` with its native arrays wrapped; notes the kinds that it met.
+def _wrapped(value: Any, kinds: list[Home | None]) -> Any:
+    """`value` with its native arrays wrapped; adds their homes to `kinds`.
 
-    The kind of an Array is None.
+    For an Array None is added.
     """
     kind = type(value)
     is_array = _are_arrays.get(kind)
@@ -164,7 +164,7 @@ def _entered(value: Any, kinds: list[Home | None]) -> Any:
             if len(_are_arrays) < registry.MOST_CLASSES:
                 _are_arrays[kind] = is_array
         if not is_array:
-            return nested.mapped(value, functools.partial(_entered, kinds=kinds))
+            return nested.map_parts(value, functools.partial(_wrapped, kinds=kinds))
     try:
         wrapped = dispatch.as_array("portable", "argument", value)
     except errors.ArgumentTypeError:  # of its dtype, which no Array can have
@@ -173,8 +173,8 @@ def _entered(value: Any, kinds: list[Home | None]) -> Any:
     return wrapped
 
 
-def _left(value: Any, backend: Backend) -> Any:
+def _unwrapped(value: Any, backend: Backend) -> Any:
     """`value` with its Arrays as native arrays of `backend`."""
     if type(value) is Array:
-        return _handed_out(value, backend)
-    return nested.mapped(value, functools.partial(_left, backend=backend))
+        return _exported(value, backend)
+    return nested.map_parts(value, functools.partial(_unwrapped, backend=backend))

@@ -260,7 +260,7 @@ def test_who_waits_for_an_import_decides_anew_once_it_is_done(monkeypatch: pytes
         x = xp.ones(N)
         for _ in range(5):
             assert here.call("sin", x).device.library == "numpy"
-        (resident,) = _machine.calls_of_numpy("sin").values()
+        (resident,) = _machine.staying_calls("sin").values()
         assert [wait.name for wait in resident.waits] == ["sim"]
         monkeypatch.setitem(sys.modules, "one_that_is_imported_late", os)
         monkeypatch.setattr(prices, "importing", lambda name, known: 0.0)
@@ -283,7 +283,7 @@ def test_who_waits_for_compiling_decides_anew_once_it_is_done() -> None:
         _machine.use(known._replace(backends=dict(known.backends, sim=costs)))
         x = xp.ones(N)
         assert [xp.sin(x).device.library for _ in range(5)] == ["numpy"] * 5
-        (resident,) = _machine.calls_of_numpy("sin").values()
+        (resident,) = _machine.staying_calls("sin").values()
         assert [(wait.name, wait.package) for wait in resident.waits] == [("sim", None)]
         with xp.policy(candidates=["sim"]):
             assert xp.sin(x).device.library == "sim"

@@ -182,15 +182,15 @@ def test_a_policy_takes_the_device_that_is_here_for_one_that_was_measured() -> N
 
 
 def test_a_policy_that_turns_out_to_leave_nothing_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(prices, "found_here", lambda name: None)
+    monkeypatch.setattr(prices, "usable_backend", lambda name: None)
     wanted = 'sin: none of the backends that the policy leaves can be used here: jax-gpu. Add one that can: "numpy"'
     with pytest.raises(xp.BackendError, match=f"^{re.escape(wanted)}$"):
         prices.narrowed("sin", {}, ["jax-gpu"], [xp.float64])
 
 
 def test_a_backend_that_is_unknown_here_is_left_out() -> None:
-    assert not machine.may_be_here("no_such_library-cpu")
-    assert machine.found_here("no_such_library-cpu") is None
+    assert not machine.may_be_usable("no_such_library-cpu")
+    assert machine.usable_backend("no_such_library-cpu") is None
 
 
 @pytest.fixture
@@ -289,8 +289,8 @@ def test_what_is_not_looked_at_is_fastest_in_numpy(function: str, monkeypatch: p
             seen += bool(looked_at)
             if not looked_at:
                 skipped += 1
-                prospect = machine.prospect_of(function, shapes, tuple([a.dtype for a in arrays]), None)
-                assert prospect.is_numpys or prospect.seconds["numpy"] < cost.LOOKED * cost.DECIDING, shapes
+                prediction = machine.prediction_of(function, shapes, tuple([a.dtype for a in arrays]), None)
+                assert prediction.is_numpys or prediction.seconds["numpy"] < cost.LOOKED * cost.DECIDING, shapes
     assert skipped and seen
 
 
@@ -489,7 +489,7 @@ def test_a_child_can_write_what_another_thread_wrote_at_the_fork(run_python: Cal
         x, held, done = xp.zeros(3), threading.Event(), threading.Event()
 
         def hold():
-            with second_copies._lock, machine.state.looking:
+            with second_copies._lock, machine.state.load_lock:
                 for lock in ownership.WRITES:
                     lock.acquire()
                 held.set()
@@ -501,7 +501,7 @@ def test_a_child_can_write_what_another_thread_wrote_at_the_fork(run_python: Cal
         if not child:
             signal.alarm(30)
             x[0] = 1
-            with second_copies._lock, machine.state.looking:
+            with second_copies._lock, machine.state.load_lock:
                 os._exit(0)
         print(os.waitpid(child, 0)[1], flush=True)
         done.set()

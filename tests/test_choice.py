@@ -319,7 +319,7 @@ def test_a_default_that_a_thread_sets_while_the_profile_is_read_stays(
     framework: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     machine.forget()
-    monkeypatch.setattr(automatic, "_looked_up", lambda: xp.set_default_backend(framework))
+    monkeypatch.setattr(automatic, "_load_model", lambda: xp.set_default_backend(framework))
     xp.ones(1)
     assert here() == framework
 

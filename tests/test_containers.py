@@ -184,7 +184,7 @@ def test_functions_of_two_factories_are_not_taken_for_one(framework: str) -> Non
 
 
 def test_the_parts_of_a_defaultdict_are_called_by_their_keys() -> None:
-    structure = nested.flattened(defaultdict(list, a="leaf"), [], lambda one: one if one == "leaf" else None)
+    structure = nested.flatten(defaultdict(list, a="leaf"), [], lambda one: one if one == "leaf" else None)
     assert nested.labels(structure, "d") == ["d['a']"]
 
 

@@ -102,7 +102,7 @@ def test_a_traceback_shows_the_generated_line() -> None:
 
 
 def test_every_operator_has_got_the_body_of_its_function() -> None:
-    assert not dispatch._waiting
+    assert not dispatch._pending_operators
     assert inspect.unwrap(xp.Array.__rsub__).__code__.co_filename == "<anyarray Array.__rsub__>"
 
 

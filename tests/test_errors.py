@@ -900,7 +900,7 @@ def test_dir_of_a_module_lists_what_is_public() -> None:
 
 
 def test_what_a_name_of_numpy_leads_to_exists() -> None:
-    for habit, cure in (other_names.ALIASES | other_names.HABITS).items():
+    for habit, cure in (other_names.ALIASES | other_names.NEAR_EQUIVALENTS).items():
         assert operator.attrgetter(re.split("[( ]", cure)[0])(xp) is not None, habit
 
 

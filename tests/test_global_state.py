@@ -148,7 +148,7 @@ def resident():
 held = [np.ones(7 << 20, np.uint8) for _ in range(6)]
 most = resident()
 del held
-alignment.give_back_what_is_freed()
+alignment.trim_malloc()
 print(round((most - resident()) / (6 * 7 << 20), 1))
 """
 

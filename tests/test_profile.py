@@ -470,10 +470,10 @@ def test_only_arrays_larger_than_what_is_kept_are_measured_in_new_memory(
     calibration: _calibration.Calibration, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     happened: list[str] = []
-    monkeypatch.setattr(alignment, "give_back_what_is_freed", lambda: happened.append("gives back"))
+    monkeypatch.setattr(alignment, "trim_malloc", lambda: happened.append("gives back"))
     monkeypatch.setattr(_calibration, "_timed", lambda run, loops: happened.append("timed") or 0.001)
     monkeypatch.setattr(calibration, "_is_too_long", lambda *_: False)  # as if smaller sizes had been measured
-    larger = next(size for size in cells.LONG if 4 * size > alignment.KEPT)
+    larger = next(size for size in cells.LONG if 4 * size > alignment.LARGEST_KEPT)
     calibration._measure(cells.Cell("sum", 4, larger), 0.0)
     assert happened == ["gives back", "timed"] * (len(happened) // 2) != []
     happened.clear()

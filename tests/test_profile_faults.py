@@ -144,7 +144,7 @@ LINES: Final[dict[str, Callable[[], Any]]] = {
 @pytest.mark.parametrize("call", LINES.values(), ids=LINES)
 def test_the_warning_names_the_line_of_the_user(file: Path, call: Callable[[], Any]) -> None:
     file.write_text("nothing")
-    outside = transfer._OURS
+    outside = transfer._SKIPPED_FILES
     with pytest.warns(xp.ProfileWarning) as caught:
         call()
     assert caught[0].filename == __file__
@@ -166,8 +166,8 @@ def test_threads_that_look_for_the_profile_at_once_all_use_it(file: Path, monkey
         time.sleep(0.2)
         return found()
 
-    found, looking = automatic._looked_up, threading.Event()
-    monkeypatch.setattr(automatic, "_looked_up", slowly)
+    found, looking = automatic._load_model, threading.Event()
+    monkeypatch.setattr(automatic, "_load_model", slowly)
     first = threading.Thread(target=lambda: xp.sin(xp.ones(100_000)))
     first.start()
     looking.wait()
@@ -181,11 +181,11 @@ def test_a_profile_is_looked_for_again_after_ctrl_c(file: Path, monkeypatch: pyt
     def interrupted() -> None:
         raise KeyboardInterrupt
 
-    found = automatic._looked_up
-    monkeypatch.setattr(automatic, "_looked_up", interrupted)
+    found = automatic._load_model
+    monkeypatch.setattr(automatic, "_load_model", interrupted)
     with pytest.raises(KeyboardInterrupt):
         xp.ones(1)
-    monkeypatch.setattr(automatic, "_looked_up", found)
+    monkeypatch.setattr(automatic, "_load_model", found)
     xp.sin(xp.ones(100_000))
     assert _machine.state.model is not None
 

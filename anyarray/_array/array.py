@@ -1,8 +1,8 @@
 """`Array`, the one array class: operators, indexing, conversion to Python.
 
 An Array is a native array and the home it lives on. It is a value: no write to one Array is ever visible in
-another, nor in a native array that the user handed in. Writing replaces the native array by one with
-the new values; the backend reuses the memory if nobody else holds it.
+another, nor in a native array that the user passed in. A write replaces the native array by one with
+the new values; it is done in place if the Array is the sole owner of the memory.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ Scalar: TypeAlias = bool | int | float | complex
 Index: TypeAlias = "int | slice | EllipsisType | AnyArray | list[Any] | None"
 Key: TypeAlias = "Index | tuple[Index, ...]"
 Shape: TypeAlias = int | Sequence[int]
-"""What a shape may be written as; one int is that of one axis."""
+"""A shape as users may write it; an int means one axis."""
 
 
-@runtime_checkable  # for beartype and the like, which check annotations
+@runtime_checkable  # for runtime type checkers such as beartype
 class AnyArray(Protocol):
-    """An Array, or an array of any library, for annotations.
+    """For annotations: an Array or a native array of any library.
 
-    Those of libraries are np.ndarray, tf.Tensor, jax.Array and cupy.ndarray.
+    Native arrays are np.ndarray, tf.Tensor, jax.Array and cupy.ndarray.
     """
 
     @property
@@ -55,24 +55,26 @@ class AnyArray(Protocol):
 
     @property
     def dtype(self) -> Any:
-        """The dtype, in the library's own words."""
+        """The dtype, of the library's own class."""
 
 
-class _Unmade(type):
-    """The class of Array, which users do not call.
+class _NotCallable(type):
+    """The metaclass of Array, which makes `Array(...)` raise.
 
-    An `__init__` of Array that raises would cost each call 40 ns.
+    An `__init__` that raises would cost 40 ns for each Array made.
     """
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         raise errors.ArgumentTypeError("Array: is not made by its class. Make one: xp.asarray(...)")
 
     def __dir__(cls) -> list[str]:
-        """The attributes that there are."""
-        return [name for name in super().__dir__() if not isinstance(cls.__dict__.get(name), other_names.Absent)]
+        """The attributes without those that only raise."""
+        return [
+            name for name in super().__dir__() if not isinstance(cls.__dict__.get(name), other_names.MissingAttribute)
+        ]
 
 
-class Array(metaclass=_Unmade):
+class Array(metaclass=_NotCallable):
     """An array of the standard, on any backend.
 
     Made by the creation functions, never by its class. `shape`, `dtype`, `device` and the operators are those
@@ -83,10 +85,10 @@ class Array(metaclass=_Unmade):
 
     _native: Native
     _home: Home
-    _second: tuple[Backend, Native] | tuple[None, str | None] | None  # see _kept; unset until a copy is kept
-    _account: Account  # see _automatic; unset while nothing is decided
+    _second: tuple[Backend, Native] | tuple[None, str | None] | None  # see _memory.second_copies; unset if never set
+    _account: Account  # see _choice.accounts; unset until a decision is made
 
-    __array_priority__ = 1000  # before ndarray, for code that still asks
+    __array_priority__ = 1000  # above ndarray's 0, for code that still reads it
 
     @property
     def dtype(self) -> DType:
@@ -149,15 +151,15 @@ class Array(metaclass=_Unmade):
         """
         here = self._home
         try:
-            read, lend, place, home = here.ways[device]
+            read, lend, place, home = here.device_routes[device]
         except (KeyError, TypeError):
-            read, lend, place, home = transfer.way_to(here, device)
+            read, lend, place, home = transfer.device_route(here, device)
         native: Any
         result = _new()
         if here.backend.is_differentiated is not None and home.backend is not here.backend:
             transfer.refuse_differentiated(self._native, here.backend, f"be brought to {home.backend}")
         if read is not None and watch() is UNWATCHED:
-            # Nobody can write to the memory, and NumPy reads it in half a microsecond: nothing else is asked.
+            # Immutable memory, of which NumPy makes a view in half a microsecond: no other check is needed.
             try:
                 native = read(self._native)
                 result._native = native
@@ -167,21 +169,21 @@ class Array(metaclass=_Unmade):
             except REFUSALS:
                 pass
         elif lend is not None and getattr(self, "_second", None) is LENDABLE and watch() is UNWATCHED:
-            # As `brought` does, in a quarter of a microsecond less.
+            # As `dispatch.native_on` does, in a quarter of a microsecond less.
             native = self._native
             try:
                 arrived = lend(native, place)
                 self._second = (home.backend, arrived)
                 if self._native is not native:
-                    self._second = None  # a thread has written meanwhile
+                    self._second = None  # another thread has written in the meantime
                 result._native = arrived
                 result._home = home
                 return result
             except REFUSALS:
-                del native  # so that the Array is alone with it
+                del native  # so that the Array is the sole owner
         if home is here:
             return self
-        result._native = _brought(self, home, "to_device", True)
+        result._native = _native_on(self, home, "to_device", True)
         result._home = home
         return result
 
@@ -207,10 +209,10 @@ class Array(metaclass=_Unmade):
     def _host(self, cause: str, *, explicit: bool = False) -> np.ndarray[Any, Any]:
         host = transfer.to_host(self._native, self._home.backend, cause, explicit=explicit)
         if self._home.backend.kind != "cpu":
-            automatic.note_reading(self)
+            automatic.note_host_read(self)
         return host
 
-    def _python(self, function: str, kinds: str) -> Any:
+    def _as_python_scalar(self, function: str, kinds: str) -> Any:
         native = self._native
         if isinstance(native, _NUMPYS) and not native.ndim and native.dtype.kind in kinds:
             return native.item()
@@ -222,50 +224,52 @@ class Array(metaclass=_Unmade):
             raise errors.ArgumentTypeError(f"{function}: x must not have the dtype {dtype}")
         return self._host(function).item()
 
-    # What NumPy gives without axes, which is most, is converted at once.
+    # NumPy scalars and 0-d arrays, the common case, are converted at once.
     def __bool__(self) -> bool:
         native = self._native
         if isinstance(native, _NUMPYS) and not native.ndim:
             return bool(native)
-        if self.size != 1:  # one element has a truth in any shape, as in NumPy, TensorFlow and JAX
+        if self.size != 1:  # an Array of one element has a truth value in any shape, as in NumPy, TensorFlow and JAX
             raise errors.ArgumentValueError(
                 f"bool: the truth of an Array of shape {self.shape} is ambiguous. Use xp.any(x) or xp.all(x)"
             )
         return bool(self._host("bool").item())
 
     def __int__(self) -> int:
-        return int(self._native if isinstance(self._native, _REAL) else self._python("int", "biuf"))
+        return int(self._native if isinstance(self._native, _REAL) else self._as_python_scalar("int", "biuf"))
 
     def __float__(self) -> float:
-        return float(self._native if isinstance(self._native, _REAL) else self._python("float", "biuf"))
+        return float(self._native if isinstance(self._native, _REAL) else self._as_python_scalar("float", "biuf"))
 
     def __complex__(self) -> complex:
-        return complex(self._python("complex", "biufc"))
+        return complex(self._as_python_scalar("complex", "biufc"))
 
     def __index__(self) -> int:
-        return operator.index(self._native if isinstance(self._native, np.integer) else self._python("index", "iu"))
+        return operator.index(
+            self._native if isinstance(self._native, np.integer) else self._as_python_scalar("index", "iu")
+        )
 
     def __bytes__(self) -> bytes:
-        """The memory of the values, row by row.
+        """The bytes of the values in C order.
 
-        An integer without axes counts zeros, as an int does.
+        Of a 0-d integer, that many zero bytes, as `bytes` of an int.
         """
         host = self._host("bytes")
         return host.tobytes() if host.ndim or host.dtype.kind not in "iu" else bytes(operator.index(host))
 
     def __round__(self, ndigits: int | None = None) -> int | float:
-        rounded: int | float = round(self._python("round", "biuf"), ndigits)
+        rounded: int | float = round(self._as_python_scalar("round", "biuf"), ndigits)
         return rounded
 
     def __trunc__(self) -> int:
-        whole: int = math.trunc(self._python("trunc", "biuf"))
+        whole: int = math.trunc(self._as_python_scalar("trunc", "biuf"))
         return whole
 
     def __len__(self) -> int:
         shape = self.shape
         if not shape:
             raise errors.ArgumentTypeError("len: x has no axes")
-        if shape[0] is None:  # pyright: ignore[reportUnnecessaryComparison]  # so it is in a graph, against the annotation
+        if shape[0] is None:  # pyright: ignore[reportUnnecessaryComparison]  # it may be None in a tf.function
             raise errors.TransferError(
                 "len: axis 0 of x has a length that its trace does not know. "
                 "Give tf.function an input_signature with that length"
@@ -313,7 +317,7 @@ class Array(metaclass=_Unmade):
         return _unpickled, (np.array(self._host("pickle", explicit=True)), home.backend.name, home.placed)
 
     def __sizeof__(self) -> int:
-        """Bytes with those of the elements, for `sys.getsizeof` and Dask."""
+        """Bytes, including the elements, for `sys.getsizeof` and Dask."""
         return object.__sizeof__(self) + (self.size or 0) * self.dtype.itemsize
 
     def __array_namespace__(self, /, *, api_version: str | None = None) -> ModuleType:
@@ -340,19 +344,19 @@ class Array(metaclass=_Unmade):
         return np.array(host) if copy else host
 
     def to_numpy(self) -> np.ndarray[Any, Any]:
-        """For Matplotlib, which asks for this: what `np.asarray(x)` gives.
+        """`np.asarray(x)`, for Matplotlib, which looks for this method.
 
-        Without it, it goes through all elements of a matrix, and takes the rows for data sets, not the columns.
+        Without it, Matplotlib iterates over the elements of a matrix and takes its rows, not its columns, as data sets.
         """
         return self.__array__()
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         ours = _UFUNCS.get(ufunc)
         if ours is not None and method == "__call__" and not kwargs and _are_plain(map(type, inputs)):
-            try:  # as there, for the most common, in a third of the time
+            try:  # as `protocols.ufunc`, for the common case, in a third of the time
                 return ours(*inputs)
             except (errors.ArgumentTypeError, errors.ArgumentValueError):
-                pass  # but NumPy may take it
+                pass  # NumPy may accept the operands
         return protocols.ufunc(namespace(), ufunc, method, inputs, kwargs)
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
@@ -372,7 +376,7 @@ class Array(metaclass=_Unmade):
         The memory is shared read-only, or copied if the consumer cannot promise that.
         """
         if copy is False:
-            second_copies.drop(self)  # from now on somebody may write to the memory
+            second_copies.drop(self)  # from now on the consumer may write to the memory
         return protocols.dlpack(self._native, self._home, stream, max_version, dl_device, copy)
 
     def __dlpack_device__(self, /) -> tuple[int, int]:
@@ -380,18 +384,18 @@ class Array(metaclass=_Unmade):
 
     def __jax_array__(self) -> Native:
         """For jax.numpy: the values as a jax.Array."""
-        return protocols.of_library(self, "jax")
+        return protocols.as_native_of(self, "jax")
 
     def __tf_tensor__(self, dtype: Any = None, name: str | None = None) -> Native:
         """For TensorFlow: the values as a tf.Tensor."""
-        return protocols.tensor(self, dtype)
+        return protocols.as_tensor(self, dtype)
 
     def __getitem__(self, key: Key, /) -> Array:
         home = self._home
         chosen = _current().backend
         if chosen is not None and chosen is not home.backend and chosen is not choice.BY_COST:
             home = dispatch.home_of_arrays("index", [self])
-        native = self._native if home is self._home else dispatch.brought(self, home, "index")
+        native = self._native if home is self._home else dispatch.native_on(self, home, "index")
         kind = type(key)
         if kind is Array and key._home is home and home.dtype(key._native).kind in "bi":  # type: ignore[union-attr]  # as below
             key = key._native  # type: ignore[union-attr]  # `kind` says so
@@ -407,7 +411,7 @@ class Array(metaclass=_Unmade):
                 key = _normalised(key, home)
             except _Elsewhere:
                 home = dispatch.home_of_arrays("index", [self, *_arrays_of(key)])
-                native = dispatch.brought(self, home, "index")
+                native = dispatch.native_on(self, home, "index")
                 key = _normalised(key, home, is_settled=True)
         try:
             found = home.getitem(native, key)
@@ -415,12 +419,12 @@ class Array(metaclass=_Unmade):
             _explain_index(error, key, native, home)
             raise
         if _READ_APART and id(self) in _READ_APART:
-            found = ownership.apart(found, self)
+            found = ownership.copy_small_part(found, self)
         result = _new()
         result._native = found
         result._home = home
         if chosen is not None and chosen is not home.backend and type(native) is not np.ndarray:
-            automatic.inherited(result, self)  # NumPy's views are known by their memory
+            automatic.inherited(result, self)  # for a view in NumPy, `accounts` finds the account by its memory
         return result
 
     def __setitem__(self, key: Key, value: AnyArray | Scalar, /) -> None:
@@ -430,36 +434,38 @@ class Array(metaclass=_Unmade):
             type(self._native) is _ndarray
             and (is_array or form is int or form in _BASIC or (form is tuple and _are_basic(map(type, key))))  # type: ignore[arg-type]  # as above
             and (
-                self._native.dtype.kind in _TAKEN[kind]
-                if kind in _TAKEN
+                self._native.dtype.kind in _EXACT_KINDS[kind]
+                if kind in _EXACT_KINDS
                 else kind is Array and type(value._native) in _OPERANDS and value._native.dtype is self._native.dtype  # type: ignore[union-attr]  # as above
             )
-            and not (is_array and (key._native.dtype.kind not in "bi" or key._native.size >= _LONG))  # type: ignore[union-attr]  # as above
+            and not (is_array and (key._native.dtype.kind not in "bi" or key._native.size >= _LARGE_KEY))  # type: ignore[union-attr]  # as above
         ):
-            # The way of most, to NumPy's memory that nobody else holds, in half the time.
+            # The fast path, in half the time: write in place to NumPy memory of which the Array is the sole owner.
             if kind is Array and value._native.base is not None:  # type: ignore[union-attr]  # `kind` says so
-                ownership.separate(value, self)  # as in x[0] = x[1]
+                ownership.unalias(value, self)  # as in x[0] = x[1]
             with _WRITES[id(self) >> 4 & 63]:
                 self._second = None
-                if _KEPT:
+                if _SECOND_COPIES:
                     second_copies.drop(self)
-                if _references(self._native) <= _ALONE and (self._native.base is None or _is_alone(self)):
+                if _references(self._native) <= _SOLE_REFERENCES and (
+                    self._native.base is None or _is_sole_owner(self)
+                ):
                     try:
                         self._native[key._native if is_array else key] = value._native if kind is Array else value  # type: ignore[union-attr, index]  # as above
-                    except Exception:  # noqa: BLE001 - what is wrong is said there
+                    except Exception:  # noqa: BLE001 - `_write` raises the clear error
                         pass
                     else:
                         if (
                             self._second is not None
-                            or _references(self._native) > _ALONE
-                            or (self._native.base is not None and _references(self._native.base) > _ALONE)
+                            or _references(self._native) > _SOLE_REFERENCES
+                            or (self._native.base is not None and _references(self._native.base) > _SOLE_REFERENCES)
                         ):
                             self._part()
                         return
         self._write(key, value)
 
     def _write(self, key: Key, value: AnyArray | Scalar) -> None:
-        """Write a value at a key, wherever both live."""
+        """The slow path of `x[key] = value`: both may live anywhere."""
         home = self._home
         written, form = key, type(key)
         if form is Array and key._home is home and home.dtype(key._native).kind in "bi":  # type: ignore[union-attr]  # as below
@@ -475,17 +481,17 @@ class Array(metaclass=_Unmade):
             try:
                 key = _normalised(key, home)
             except _Elsewhere:
-                if self._follow([*_arrays_of(key), *_arrays_of(value)]):
+                if self._move_to_home_of([*_arrays_of(key), *_arrays_of(value)]):
                     self[key] = value
                     return
                 key = _normalised(key, home, is_settled=True)
         kind = type(value)
         here = home.dtype_of(self._native)
-        if kind in _TAKEN and type(self._native) is _ndarray and here.kind in _TAKEN[kind]:
-            new, came = value, here  # as it is: a loop may write any number of values, and none is kept as a constant
+        if kind in _EXACT_KINDS and type(self._native) is _ndarray and here.kind in _EXACT_KINDS[kind]:
+            new, came = value, here  # not `home.constants`: a loop would fill that cache with its values
         elif kind is Array and value._home is home:  # type: ignore[union-attr]  # `kind` says so
             if not home.backend.is_immutable:
-                ownership.separate(value, self)
+                ownership.unalias(value, self)
             new = value._native  # type: ignore[union-attr]
             came = home.dtype_of(new)
         elif kind in dispatch.SCALARS:
@@ -496,15 +502,15 @@ class Array(metaclass=_Unmade):
             try:
                 new = home.constants[value or _home.zero(value), kind, here]  # type: ignore[arg-type]  # `kind` says so
             except _home.ArrayMustBeCast:
-                # The value is cast to the array here, not the array to the value.
+                # In a write the value is cast to the array's dtype, not the array.
                 new = home.constant(value, dtypes.default(kind).name)
             came = home.dtype_of(new)
         else:
             given = _value_to_write(value)
-            if _outweighs(given, home) and self._follow([given, *_arrays_of(written)]):
+            if _decides_home(given, home) and self._move_to_home_of([given, *_arrays_of(written)]):
                 self[written] = given
                 return
-            new = dispatch.brought(given, home, "setitem")
+            new = dispatch.native_on(given, home, "setitem")
             came = home.dtype_of(new)
         if came is not here and home.dtype(new).kind == "c" and self.dtype.kind != "c":
             raise errors.ArgumentTypeError(
@@ -514,10 +520,11 @@ class Array(metaclass=_Unmade):
         with ownership.WRITES[id(self) >> 4 & 63]:
             is_own = not is_immutable or getattr(self, "_second", None) is second_copies.OWN
             second_copies.drop(self)
-            is_alone = is_own and ownership.is_alone(self)  # not below, where the call holds the native array, too
+            is_alone = is_own and ownership.is_sole_owner(self)  # not below, where the call holds a reference, too
             if not (is_alone or is_immutable):
                 ownership.note_copy(self)
-            # Held until another stands in its place, so that no compiled write, which takes no lock, thinks it alone.
+            # A reference until the native array is replaced: a compiled write, which takes no lock, must not find the
+            # Array the sole owner while the copy is being made.
             held = None if is_alone else self._native
             try:
                 self._native = home.setitem(self._native, key, new, is_alone)
@@ -527,38 +534,38 @@ class Array(metaclass=_Unmade):
                 shape = () if kind in dispatch.SCALARS else tuple(home.shape_of(new))
                 _explain_index(error, key, self._native, home, shape)
                 raise
-            if is_alone and not is_immutable and not ownership.is_alone(self):
-                # A thread has taken the memory up meanwhile. That it was written is seen by what stands in its place.
+            if is_alone and not is_immutable and not ownership.is_sole_owner(self):
+                # Another thread has shared the memory in the meantime: leave it, and write to a copy.
                 held = self._native
                 self._native = home.setitem(held, key, new, False)
             del held
             if self._second is not None:
-                second_copies.drop(self)  # a thread has brought the old values elsewhere meanwhile
+                second_copies.drop(self)  # of the old values: another thread has transferred them in the meantime
             if is_immutable:
                 self._second = second_copies.OWN
 
     def __delitem__(self, key: Any, /) -> None:
         raise errors.ArgumentTypeError("del: elements of x cannot be deleted. Take the others: x[mask]")
 
-    def _follow(self, others: list[Array]) -> bool:
-        """Move to where a call with `others` would run; False if here."""
+    def _move_to_home_of(self, others: list[Array]) -> bool:
+        """Move to the home of a call with `others`; False if already there."""
         home = dispatch.home_of_arrays("setitem", [self, *others])
         if home is self._home:
             return False
         while True:
             here = self._native
-            native = dispatch.brought(self, home, "setitem")
+            native = dispatch.native_on(self, home, "setitem")
             with ownership.WRITES[id(self) >> 4 & 63]:
-                if self._native is here:  # else it was lent, or a thread has written meanwhile
+                if self._native is here:  # else a transfer or another thread has replaced it
                     second_copies.drop(self)
                     self._native, self._home = native, home
                     return True
 
-    def _is_updated(self, function: str, other: Any) -> bool:
-        """Whether a function of both was computed in memory of `self` alone.
+    def _update_in_place(self, function: str, other: Any) -> bool:
+        """Compute `function` of both in place if possible; returns whether so.
 
-        That is NumPy's, takes half the time of a new array, and no memory. It is not done where another backend may be
-        faster, nor where the result may have another dtype or shape.
+        It is possible for NumPy memory of which `self` is the sole owner. It takes half the time of a new array, and no
+        memory. It is not done where another backend may be faster, nor if the result may have another dtype or shape.
         """
         home, kind, dtype = self._home, type(other), self._native.dtype
         if dtype.kind not in ("fc" if function == "divide" else "iufc") or not self._native.flags.writeable:
@@ -574,64 +581,64 @@ class Array(metaclass=_Unmade):
                 return False
         elif chosen is not None and chosen is not home.backend:
             return False
-        compute = getattr(home, function)  # no ufunc before its first call
+        compute = getattr(home, function)  # a placeholder, not yet the ufunc, before its first call
         if type(compute) is not np.ufunc:
             return False
         try:
             value = other._native if kind is Array else home.constants[other or _home.zero(other), kind, dtype]
-        except dispatch.UNSUITED:
+        except dispatch.SCALAR_DOES_NOT_FIT:
             return False
         if value.dtype is not dtype:
             return False
         with _WRITES[id(self) >> 4 & 63]:
             second_copies.drop(self)
-            if not _is_alone(self):
+            if not _is_sole_owner(self):
                 return False
             compute(self._native, value, out=self._native)
-            if self._second is not None or not _is_alone(self):
+            if self._second is not None or not _is_sole_owner(self):
                 self._part()
         return True
 
     def _part(self) -> None:
-        """Leave memory that a thread has taken up while it was written.
+        """Copy memory that another thread has shared while it was written.
 
-        That it was written is seen by what stands in its place now.
+        The other thread keeps the old memory; the Array has the written values in the copy.
         """
         second_copies.drop(self)
-        held = self._native  # until another stands in its place
+        held = self._native  # a reference until it is replaced
         self._native = self._home.duplicate(held)
 
     def _rebind(self, result: Any, function: str) -> Array:
-        """`self` with the value of an in-place operation.
+        """`self` with the result of an in-place operator.
 
-        Shape and dtype stay. Raises ValueError or TypeError if the result has others. `fast_inplace` in
+        Shape and dtype stay. Raises ValueError or TypeError if those of the result differ. `fast_inplace` in
         `_call/c/operators.c` does the same for few elements.
         """
         if result is NotImplemented:
             return NotImplemented  # type: ignore[no-any-return]  # Python's protocol for operators
         home, native, before = result._home, result._native, self._native
         if home is self._home is _NUMPY and native.dtype is before.dtype and native.shape == before.shape:
-            self._native = native  # as below, for the most common
+            self._native = native  # as below, for the common case
             self._second = None
-            if _KEPT:
+            if _SECOND_COPIES:
                 second_copies.drop(self)
             return self
         if home.shape_of(native) != self._home.shape_of(before):
             raise errors.ArgumentValueError(
                 f"{function}: the result of shape {result.shape} does not fit in place of {self.shape}"
             )
-        has_same = home is self._home and home.dtype_of(native) is home.dtype_of(before)  # most often, and soon said
+        has_same = home is self._home and home.dtype_of(native) is home.dtype_of(before)  # common and fast
         if not has_same and home.dtype(native) is not self._home.dtype(before):
             raise errors.ArgumentTypeError(
                 f"{function}: the result of dtype {result.dtype} does not fit in place of {self.dtype}. "
-                f"Write x = x {_SIGNS[function]} ..., or convert the operand: xp.astype(...)"
+                f"Write x = x {_OPERATORS[function]} ..., or convert the operand: xp.astype(...)"
             )
         self._native = native
         self._home = home
         second_copies.drop(self)
         return self
 
-    __hash__ = None  # type: ignore[assignment]  # == is elementwise, so an Array is no key
+    __hash__ = None  # type: ignore[assignment]  # == is elementwise, so an Array is not hashable
 
     @operator_of("abs")
     def __abs__(self, /) -> Array: ...
@@ -670,7 +677,7 @@ class Array(metaclass=_Unmade):
     def __radd__(self, other: AnyArray | complex, /) -> Array: ...
 
     def __iadd__(self, other: AnyArray | complex, /) -> Array:
-        if type(self._native) is _ndarray and self._native.size >= _MANY and self._is_updated("add", other):
+        if type(self._native) is _ndarray and self._native.size >= _LARGE and self._update_in_place("add", other):
             return self
         return self._rebind(self.__add__(other), "__iadd__")
 
@@ -681,7 +688,7 @@ class Array(metaclass=_Unmade):
     def __rsub__(self, other: AnyArray | complex, /) -> Array: ...
 
     def __isub__(self, other: AnyArray | complex, /) -> Array:
-        if type(self._native) is _ndarray and self._native.size >= _MANY and self._is_updated("subtract", other):
+        if type(self._native) is _ndarray and self._native.size >= _LARGE and self._update_in_place("subtract", other):
             return self
         return self._rebind(self.__sub__(other), "__isub__")
 
@@ -692,7 +699,7 @@ class Array(metaclass=_Unmade):
     def __rmul__(self, other: AnyArray | complex, /) -> Array: ...
 
     def __imul__(self, other: AnyArray | complex, /) -> Array:
-        if type(self._native) is _ndarray and self._native.size >= _MANY and self._is_updated("multiply", other):
+        if type(self._native) is _ndarray and self._native.size >= _LARGE and self._update_in_place("multiply", other):
             return self
         return self._rebind(self.__mul__(other), "__imul__")
 
@@ -703,7 +710,7 @@ class Array(metaclass=_Unmade):
     def __rtruediv__(self, other: AnyArray | complex, /) -> Array: ...
 
     def __itruediv__(self, other: AnyArray | complex, /) -> Array:
-        if type(self._native) is _ndarray and self._native.size >= _MANY and self._is_updated("divide", other):
+        if type(self._native) is _ndarray and self._native.size >= _LARGE and self._update_in_place("divide", other):
             return self
         return self._rebind(self.__truediv__(other), "__itruediv__")
 
@@ -797,33 +804,36 @@ class Array(metaclass=_Unmade):
 
 _OPERANDS: Final = dispatch.OPERANDS
 _NUMPYS: Final = (np.ndarray, np.generic)
-"""Classes of NumPy's native arrays, which give their values without a transfer."""
+"""Classes of NumPy's native arrays, whose values need no transfer."""
 _REAL: Final = (np.floating, np.integer, np.bool)
-"""Classes of NumPy's scalars that are real numbers, as Python sees them."""
+"""Classes of NumPy's real scalars."""
 
-_TAKEN: Final[dict[Any, str]] = {bool: "biufc", int: "iufc", float: "fc", complex: "c"}
-"""Kinds of dtypes to which NumPy itself writes a Python scalar with its value; `_call/c/assignment.c` repeats them."""
+_EXACT_KINDS: Final[dict[Any, str]] = {bool: "biufc", int: "iufc", float: "fc", complex: "c"}
+"""Kinds of dtypes to which NumPy itself may cast a Python scalar on a write, by the scalar's class.
+
+`_call/c/assignment.c` repeats them."""
 
 _NUMPY: Final = registry.backend_of_name("numpy").free
 _ndarray: Final = np.ndarray
-_KEPT: Final = second_copies.sizes
-_LONG: Final = 1 << 14
-"""Elements of a key from which on it pays that the backend, too, has a way of its own to write there."""
-_MANY: Final = 1 << 15
-"""Elements from which on arithmetic in place pays for looking whether it may be."""
+_SECOND_COPIES: Final = second_copies.sizes
+_LARGE_KEY: Final = 1 << 14
+"""Threshold in elements of a key, above which the backend's own `setitem` is faster than NumPy's."""
+_LARGE: Final = 1 << 15
+"""Threshold in elements, above which in-place arithmetic is worth its checks."""
 _READ_APART: Final = ownership.read_apart
-_references, _is_alone, _ALONE, _WRITES = sys.getrefcount, ownership.is_alone, ownership.ALONE, ownership.WRITES
-_brought: Final = dispatch.brought
-_SIGNS: Final = {
+_references, _is_sole_owner, _SOLE_REFERENCES = sys.getrefcount, ownership.is_sole_owner, ownership.SOLE_REFERENCES
+_WRITES: Final = ownership.WRITES
+_native_on: Final = dispatch.native_on
+_OPERATORS: Final = {
     "__iadd__": "+", "__isub__": "-", "__imul__": "*", "__itruediv__": "/", "__ifloordiv__": "//", "__imod__": "%",
     "__ipow__": "**", "__iand__": "&", "__ior__": "|", "__ixor__": "^", "__ilshift__": "<<", "__irshift__": ">>",
     "__imatmul__": "@",
 }  # fmt: skip
-"""What the operators of in-place operations are written as."""
+"""The binary operators of in-place operators, for messages."""
 
 
 def _first_of(shape: tuple[int, ...]) -> str:
-    """How the first element of an Array is written."""
+    """The expression of the first element of an Array, for messages."""
     return f"x[{', '.join(['0'] * len(shape))}]"
 
 
@@ -837,43 +847,43 @@ for _method, _kind in (
     setattr(Array, _method, fast_path(_kind)(getattr(Array, _method)))
 for _attribute in ("T", "mT"):
     setattr(Array, _attribute, property(fast_path("transpose")(vars(Array)[_attribute].fget)))
-for _lacking in other_names.absent_of(Array):
+for _lacking in other_names.missing_attributes(Array):
     setattr(Array, _lacking.name, _lacking)
-registry.adopt_everywhere(Array, protocols.of_library, protocols.adopted)
+registry.adopt_everywhere(Array, protocols.as_native_of, protocols.wrap_from)
 _wrap: Final = dispatch.wrap
 
 
 _UFUNCS: Final = protocols.UFUNCS
 _are_plain: Final = (dispatch.OPERANDS | {Array}).issuperset
-"""Whether these are the classes of operands that most ufuncs have."""
+"""Whether all of some classes are those of common operands."""
 
 
 def namespace() -> ModuleType:
     """The namespace of the standard.
 
-    It is looked up late, as it stands on a higher floor.
+    It is looked up at run time, as it is of a higher layer.
     """
     return sys.modules["anyarray"]
 
 
-_FEW: Final = 32
-_PART: Final = 4096
-"""Elements that an iterator unstacks at once: so few, or, of more, so many after the first."""
+_UNSTACKED_AT_ONCE: Final = 32
+_CHUNK: Final = 4096
+"""An iterator over at most `_UNSTACKED_AT_ONCE` elements unstacks all; over more, one, then `_CHUNK` at a time."""
 
 
 def _elements(whole: Native, home: Home) -> Iterator[Array]:
-    """The elements along the first axis, unstacked when they are wanted.
+    """The elements along the first axis, unstacked lazily.
 
-    Many a program asks for the iterator alone, as `np.iterable` does, or for the first element, as Matplotlib does.
+    Some programs only need the iterator, as `np.iterable` does, or the first element, as Matplotlib does.
     """
     try:
         length = home.shape_of(whole)[0]
-        if length is None or length <= _FEW:
+        if length is None or length <= _UNSTACKED_AT_ONCE:
             yield from dispatch.wrap_all(home.unstack(whole, axis=0), home)
             return
         yield _wrap(home.getitem(whole, 0), home)
-        for start in range(0, length, _PART):
-            part = whole if length <= _PART else home.getitem(whole, slice(start, min(start + _PART, length)))
+        for start in range(0, length, _CHUNK):
+            part = whole if length <= _CHUNK else home.getitem(whole, slice(start, min(start + _CHUNK, length)))
             yield from dispatch.wrap_all(home.unstack(part, axis=0)[0 if start else 1 :], home)
     except Exception as error:
         diagnosis.diagnose_leak(error, "iter")
@@ -889,7 +899,7 @@ def _permuted(x: Array, axes: tuple[int, ...]) -> Array:
         diagnosis.diagnose_leak(error, "permute_dims")
         raise
     result._home = home
-    return result if home is _NUMPY else automatic.inherited(result, x)  # NumPy's views are known by their memory
+    return result if home is _NUMPY else automatic.inherited(result, x)  # NumPy's account is found by the memory
 
 
 def _unpickled(host: np.ndarray[Any, Any], name: str, placed: bool) -> Array:
@@ -900,7 +910,7 @@ def _unpickled(host: np.ndarray[Any, Any], name: str, placed: bool) -> Array:
 def _value_to_write(value: Any) -> Any:
     """The right-hand side of an assignment as an Array.
 
-    Lists and tuples are taken as NumPy takes them.
+    Lists and tuples are converted by `np.asarray`.
     """
     if isinstance(value, (list, tuple, int, float, complex)):
         value = np.asarray(value)
@@ -908,20 +918,20 @@ def _value_to_write(value: Any) -> Any:
 
 
 class _Elsewhere(Exception):  # noqa: N818 - a signal within the module, no error
-    """An array in a key outweighs that which is indexed."""
+    """An array in a key decides where an Array is indexed."""
 
 
-def _outweighs(other: Array, home: Home) -> bool:
-    """Whether another Array has a say in where one on `home` is indexed.
+def _decides_home(other: Array, home: Home) -> bool:
+    """Whether `other` decides where an Array on `home` is indexed or written.
 
-    So it has in where that is written. It has it if it lives elsewhere, and is placed or traced.
+    It does if it lives elsewhere, and is placed or traced.
     """
     there = other._home
     return there is not home and (there.placed or there.is_traced(other._native))
 
 
 def _arrays_of(key: Any) -> list[Array]:
-    """The Arrays, also of native arrays, in a key or a value to be written."""
+    """The Arrays in a key or a value to write; native arrays as Arrays."""
     found: list[Array] = []
     for one in key if type(key) is tuple else (key,):
         if type(one) is Array:
@@ -932,10 +942,9 @@ def _arrays_of(key: Any) -> list[Array]:
 
 
 def _normalised(key: Any, home: Home, *, is_settled: bool = False) -> Any:
-    """A key in the form that backends take, its arrays on `home`.
+    """A key in the form of the contract of backends, its arrays on `home`.
 
-    The form is that of the contract of backends. Raises _Elsewhere for an array by which another home might be meant,
-    unless that is settled.
+    Unless `is_settled`, raises _Elsewhere for an array that decides on another home.
     """
     kind = type(key)
     if kind is int or key is None or key is Ellipsis:
@@ -945,7 +954,7 @@ def _normalised(key: Any, home: Home, *, is_settled: bool = False) -> Any:
             [
                 one
                 if type(one) is int
-                else one._native  # the most common, without a call
+                else one._native  # the common case, without a function call
                 if type(one) is Array and one._home is home and home.dtype(one._native).kind in "bi"
                 else _normalised_one(one, home, is_settled)
                 for one in key
@@ -955,14 +964,14 @@ def _normalised(key: Any, home: Home, *, is_settled: bool = False) -> Any:
 
 
 _BASIC: Final = frozenset({int, slice, NoneType, EllipsisType})
-"""Classes of keys that hold no array, so that NumPy takes them as they are, or refuses the bounds of a slice.
+"""Classes of basic index entries, which NumPy takes as they are; it checks the bounds of slices itself.
 
-`_call/c/keys.c` knows them, too."""
+`_call/c/keys.c` repeats them."""
 _are_basic: Final = _BASIC.issuperset
 
 
 def _normalised_one(key: Any, home: Home, is_settled: bool) -> Any:
-    """A key, or an entry of one, in that form."""
+    """An entry of a key in the form of `_normalised`."""
     kind = type(key)
     if key is None or key is Ellipsis:
         return key
@@ -977,12 +986,12 @@ def _normalised_one(key: Any, home: Home, is_settled: bool) -> Any:
         return slice(*[None if bound is None else _bound(bound) for bound in (start, stop, step)])
     if kind is Array:
         return _key_of_array(key, home, is_settled)
-    if kind is bool or isinstance(key, (list, tuple, np.bool_)):  # NumPy takes a tuple within a key for a list
+    if kind is bool or isinstance(key, (list, tuple, np.bool_)):  # as NumPy, which takes a nested tuple as a list
         key = np.asarray(key, dtype=np.intp if kind in (list, tuple) and not key else None)
     elif not isinstance(key, (Array, np.ndarray)) and hasattr(key, "__index__"):
         try:
             return operator.index(key)
-        except TypeError:  # as a traced integer of JAX says
+        except TypeError:  # a traced integer of JAX
             if registry.backend_of_native(key) is None:
                 raise
     if registry.backend_of_native(key) is None:
@@ -994,12 +1003,12 @@ def _normalised_one(key: Any, home: Home, is_settled: bool) -> Any:
 
 def _key_of_array(key: Array, home: Home, is_settled: bool) -> Native:
     here = key._home
-    if not is_settled and _outweighs(key, home):
+    if not is_settled and _decides_home(key, home):
         raise _Elsewhere
     if here.dtype(key._native).kind not in "biu":
         raise errors.ArgumentIndexError(f"index: key must be of an integer dtype or bool, not {key.dtype}")
-    native = key._native if here is home else dispatch.brought(key, home, "index")
-    # NumPy would take the upper half of uint64 for negative indices.
+    native = key._native if here is home else dispatch.native_on(key, home, "index")
+    # NumPy would take uint64 indices of 2**63 or more as negative.
     return dtypes.signed(native) if type(native) is _ndarray else native
 
 
@@ -1015,7 +1024,7 @@ def _bound(bound: Any) -> int:
 def _explain_index(
     error: Exception, key: Any, native: Native, home: Home, value: tuple[int, ...] | None = None
 ) -> None:
-    """Raise the error that a key, or a value for it, calls for.
+    """Raise the clear error for a wrong key, or a wrong value for it.
 
     The key is normalised, or basic. Returns if both seem right.
     """

@@ -1,6 +1,6 @@
-"""Text of an Array: its values, dtype and home.
+"""repr and str of an Array: its values, dtype and home.
 
-Of a large one only the edges are fetched and shown.
+Of a large one only the edge items are transferred and shown.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from anyarray._registry import registry
 
 
 def values_of(x: Any) -> str:
-    """The values as NumPy prints them, or what is known of a traced Array."""
+    """The values as NumPy prints them; the shape of a traced Array."""
     return _text(x, prefix="")
 
 
 def text_of(x: Any) -> str:
     """The values, dtype and home: `Array([0.], dtype=float64, device=numpy)`.
 
-    The shape, too, where the values do not show it.
+    With the shape where the values do not show it.
     """
     if _is_stand_in(x):
         return f"Array({x._native!r}, device={x.device})"
@@ -42,13 +42,13 @@ def _text(x: Any, prefix: str) -> str:
     if is_long:
         for axis, n in enumerate(x.shape):
             if n > 2 * edge + 1:
-                # One element more than is shown, so that NumPy writes the dots.
+                # One element more than is shown, so that NumPy summarizes with `...`.
                 before = (slice(None),) * axis
                 ends = [home.getitem(native, (*before, part)) for part in (slice(edge + 1), slice(n - edge, None))]
                 native = home.concat(ends, axis=axis)
     host = transfer.to_host(native, home.backend, "repr", explicit=True)
     if not prefix and not host.ndim:
-        return str(host[()])  # NumPy prints all digits of a number alone
+        return str(host[()])  # NumPy prints all digits of a 0-d array
     separator = ", " if prefix else " "
     return np.array2string(
         host, separator=separator, prefix=prefix, threshold=0 if is_long else threshold, edgeitems=edge
@@ -56,17 +56,14 @@ def _text(x: Any, prefix: str) -> str:
 
 
 def _options() -> tuple[int, int]:
-    """NumPy's print options: when to summarise, how much to show then.
-
-    The first counts elements of an Array, the second those at each end of an axis.
-    """
+    """NumPy's print options `threshold` and `edgeitems`."""
     options = np.get_printoptions()
     return options["threshold"], options["edgeitems"]
 
 
 def _is_stand_in(x: Any) -> bool:
-    """Whether it holds what a framework put in place of an array.
+    """Whether it holds a framework's stand-in for an array.
 
-    Such as a specification, which `jax.tree.map` may put there.
+    An example is a sharding that `jax.tree.map` has put in place of each leaf.
     """
     return not x._home.is_traced(x._native) and registry.backend_of_native(x._native) is None

@@ -1,8 +1,8 @@
-"""How others see an Array: NumPy's protocols, DLPack, JAX, TensorFlow.
+"""Protocols of an Array: NumPy's, DLPack, JAX, TensorFlow.
 
-`np.exp(x)`, `ndarray + x` and `np.sum(x)` are calls of our own functions of those names, so they run on x's backend and
-give Arrays. What our namespace lacks is computed by NumPy: a ufunc's result goes to the backend where a call of ours
-would have run, as SciPy's and Numba's ufuncs do their work elementwise too; a function's result is NumPy's.
+`np.exp(x)`, `ndarray + x` and `np.sum(x)` call our own functions of those names, so they run on x's backend and return
+Arrays. What our namespace lacks is computed by NumPy on ndarrays. The result of a ufunc (of SciPy and Numba, too) is
+then transferred to the backend where a call of ours would have run; the result of a function stays an ndarray.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ def ufunc(
 ) -> Any:
     """A ufunc of NumPy applied to Arrays.
 
-    `out` may be an ndarray, which is filled. An operand with ufuncs of its own is asked first, and gets ndarrays if it
-    takes no Arrays.
+    `out` may be an ndarray, which is filled. An operand whose class overrides `__array_ufunc__` goes first; if it
+    returns NotImplemented, the ufunc is called again with ndarrays.
     """
     name = function.__name__
     ours = getattr(namespace, ALIASES.get(name, name), None)
@@ -44,27 +44,27 @@ def ufunc(
             f"{name}.at: writes to its first input. Use x[indices] += ... if no index comes twice, else an ndarray"
         )
 
-    others = [one for one in (*inputs, *out) if type(one) not in dispatch.OPERANDS and _answers_for_itself(type(one))]
+    others = [one for one in (*inputs, *out) if type(one) not in dispatch.OPERANDS and _overrides_ufuncs(type(one))]
     for other in others:
         result = other.__array_ufunc__(function, method, *inputs, **kwargs)
         if result is not NotImplemented:
             return result
 
-    def on_hosts() -> Any:
+    def on_ndarrays() -> Any:
         theirs = getattr(function, method)
-        result = theirs(*map(_hosts, inputs), **{key: _hosts(value) for key, value in kwargs.items()})
+        result = theirs(*map(_to_ndarrays, inputs), **{key: _to_ndarrays(value) for key, value in kwargs.items()})
         if out or result is None:
             return result
         home = dispatch.home_of_arrays(name, [a for a in (*inputs, *kwargs.values()) if dispatch.is_array(a)])
         results = result if isinstance(result, tuple) else (result,)
-        arrays = tuple(_brought_back(one, home, name) for one in results)
+        arrays = tuple(_as_array_on(one, home, name) for one in results)
         return arrays if isinstance(result, tuple) else arrays[0]
 
     if others:
-        return on_hosts()
+        return on_ndarrays()
     if method != "__call__" or ours is None or not kwargs.keys() <= {"out"} or len(out) > 1:
-        return on_hosts()
-    result = _unless_refused(lambda: ours(*[_operand(one) for one in inputs]), on_hosts)
+        return on_ndarrays()
+    result = _with_fallback(lambda: ours(*[_operand(one) for one in inputs]), on_ndarrays)
     if not out or result is out[0]:
         return result
     np.copyto(out[0], np.asarray(result), casting="same_kind")
@@ -72,30 +72,30 @@ def ufunc(
 
 
 UFUNCS: Final[dict[np.ufunc, Callable[..., Any]]] = {}
-"""Our functions by NumPy's ufunc, of those that were applied before."""
+"""A cache of our functions by NumPy's ufunc."""
 
 
-def _answers_for_itself(kind: type) -> bool:
-    """Whether a class neither ours nor a library's has ufuncs of its own.
+def _overrides_ufuncs(kind: type) -> bool:
+    """Whether a class, not ours or a library's, overrides `__array_ufunc__`.
 
-    So have arrays with units or labels, and sparse ones.
+    Arrays with units or labels do, and sparse ones.
     """
-    if kind is dispatch.scope["Array"]:
+    if kind is dispatch.body_globals["Array"]:
         return False
     asked = getattr(kind, "__array_ufunc__", np.ndarray.__array_ufunc__)
     return asked is not np.ndarray.__array_ufunc__ and not registry.is_of_framework(kind)
 
 
 def _refuse_to_write(name: str, out: Iterable[Any]) -> None:
-    """Raise TypeError for an `out` of NumPy's function that is an Array."""
+    """Raise TypeError if an `out` of NumPy's function is an Array."""
     if any(dispatch.is_array(one) for one in out):
         raise errors.ArgumentTypeError(f"{name}: out must be an ndarray, not Array. Assign to it: x[...] = ...")
 
 
-def _unless_refused(ours: Callable[[], Any], theirs: Callable[[], Any]) -> Any:
-    """What our function gives; NumPy's if ours refuses the arguments.
+def _with_fallback(ours: Callable[[], Any], theirs: Callable[[], Any]) -> Any:
+    """The result of our function; of NumPy's if ours rejects the arguments.
 
-    What both refuse raises our error.
+    Raises our error if both reject them.
     """
     try:
         return ours()
@@ -109,61 +109,57 @@ def _unless_refused(ours: Callable[[], Any], theirs: Callable[[], Any]) -> Any:
 def function(namespace: ModuleType, theirs: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A function of NumPy applied to Arrays.
 
-    It is ours of that name if that takes the arguments, else NumPy's on ndarrays. What NumPy refuses, too, raises our
-    error.
+    It calls ours of that name if that takes the arguments, else NumPy's on ndarrays. Raises our error if NumPy rejects
+    the arguments, too.
     """
     form = (theirs, len(args), *kwargs)
     plan = _plans.get(form)
     if plan is not None:
         values = (*args, *kwargs.values(), *plan.constants)
         if plan.axis is None or values[plan.axis] is not None:
-            try:  # as below, for what was called like this before, in a quarter of the time
+            try:  # the same as below with a cached plan, in a quarter of the time
                 return plan.call(values)
             except (errors.ArgumentTypeError, errors.ArgumentValueError):
-                pass  # but NumPy may take it
-    if theirs in _ASKING:
-        return _ASKING[theirs](*args, **kwargs)
+                pass  # NumPy may accept the arguments
+    if theirs in _METADATA_FUNCTIONS:
+        return _METADATA_FUNCTIONS[theirs](*args, **kwargs)
     their_name: str = theirs.__name__
     _refuse_to_write(their_name, [kwargs.get("out")])
     name = ALIASES.get(their_name, their_name)
     chapter = (theirs.__module__ or "").rpartition(".")[2]
 
-    def on_hosts() -> Any:
-        return theirs(*[_hosts(one) for one in args], **{k: _hosts(v) for k, v in kwargs.items()})
+    def on_ndarrays() -> Any:
+        return theirs(*[_to_ndarrays(one) for one in args], **{k: _to_ndarrays(v) for k, v in kwargs.items()})
 
     space = getattr(namespace, chapter) if chapter in ("linalg", "fft") else namespace
     ours = getattr(space, name, None) if name in getattr(space, "__all__", ()) else None
     if ours is not None:
         taken = _arguments(theirs, ours, args, kwargs)
         if taken is not None:
-            if (
-                plan is None
-                and len(_plans) < _MOST_PLANS
-                and (plan := _planned(theirs, ours, args, kwargs)) is not None
-            ):
+            if plan is None and len(_plans) < _MAX_PLANS and (plan := _planned(theirs, ours, args, kwargs)) is not None:
                 _plans[form] = plan
-            return _unless_refused(lambda: ours(*taken[0], **taken[1]), on_hosts)
-    return on_hosts()
+            return _with_fallback(lambda: ours(*taken[0], **taken[1]), on_ndarrays)
+    return on_ndarrays()
 
 
 class _Plan(NamedTuple):
-    """How a function of ours is called for a form of calls of NumPy's.
+    """How our function is called for a form of call of NumPy's function.
 
-    A form is the function, the number of positional arguments and the names of the others. Places are those among the
-    values of all arguments in that order, and the constants after them.
+    A form is the function, the number of positional arguments and the names of the keyword arguments. Positions index
+    the list of all argument values in that order, followed by `constants`.
     """
 
     ours: Callable[..., Any]
     positional: tuple[tuple[int, bool], ...]
-    """A place for each, and whether it is an array."""
+    """The position of each positional argument, and whether it is an array."""
     keyword: tuple[tuple[str, int], ...]
     constants: tuple[Any, ...]
-    """What was not given, but stands before what was."""
+    """Defaults of positional parameters that were not given, before some that were."""
     axis: int | None
-    """The place of an axis that is another matter if it is None."""
+    """The position of an `axis` for which None means another call: a flattened array."""
 
     def call(self, values: tuple[Any, ...]) -> Any:
-        """What our function gives for these values."""
+        """Call our function with these values."""
         return self.ours(
             *[_operand(values[at]) if is_array else values[at] for at, is_array in self.positional],
             **{name: values[at] for name, at in self.keyword},
@@ -171,17 +167,17 @@ class _Plan(NamedTuple):
 
 
 _plans: Final[dict[Any, _Plan]] = {}
-"""By form of call, once there was one that ours took."""
-_MOST_PLANS: Final = 1024
+"""A cache of plans by form of call."""
+_MAX_PLANS: Final = 1024
 
 
 def _planned(theirs: Any, ours: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Plan | None:
     """The plan for calls of this form.
 
-    None where it depends on more than the form how ours is called.
+    None if the call of our function depends on more than the form.
     """
     tokens = [object() for _ in (*args, *kwargs)]
-    if "norm" in kwargs or "out" in kwargs or (ours.__name__ in _IMPLIED and len(tokens) == 1):
+    if "norm" in kwargs or "out" in kwargs or (ours.__name__ in _DEFAULT_AXES and len(tokens) == 1):
         return None
     taken = _arguments(theirs, ours, tuple(tokens[: len(args)]), dict(zip(kwargs, tokens[len(args) :], strict=True)))
     if taken is None:
@@ -196,7 +192,7 @@ def _planned(theirs: Any, ours: Callable[..., Any], args: tuple[Any, ...], kwarg
         else:
             positional.append((len(tokens) + len(constants), is_array))
             constants.append(value)
-    axis = places.get(taken[1].get("axis")) if ours.__name__ in _FLATTENING else None
+    axis = places.get(taken[1].get("axis")) if ours.__name__ in _FLATTENED_BY_DEFAULT else None
     keyword = tuple((name, places.pop(value)) for name, value in taken[1].items() if type(value) is object)
     if places or len(keyword) != len(taken[1]):
         return None
@@ -204,44 +200,44 @@ def _planned(theirs: Any, ours: Callable[..., Any], args: tuple[Any, ...], kwarg
 
 
 def _without_values(theirs: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of NumPy, applied to ndarrays in place of Arrays.
+    """A function of NumPy that reads shapes and dtypes only, for Arrays.
 
-    They have the shapes and dtypes of those, and take no memory.
+    It gets broadcast ndarrays of the same shapes and dtypes, which take no memory.
     """
 
     def called(*args: Any, **kwargs: Any) -> Any:
-        return theirs(*map(_hollow, args), **kwargs)
+        return theirs(*map(_shape_only, args), **kwargs)
 
     return called
 
 
-def _hollow(value: Any) -> Any:
+def _shape_only(value: Any) -> Any:
     return np.broadcast_to(np.empty((), np.dtype(value.dtype)), value.shape) if dispatch.is_array(value) else value
 
 
-_ASKING: Final[dict[Any, Callable[..., Any]]] = {
+_METADATA_FUNCTIONS: Final[dict[Any, Callable[..., Any]]] = {
     np.ndim: lambda a: a.ndim,
     np.shape: lambda a: a.shape,
-    np.size: lambda a, axis=None: a.size if axis is None else np.size(_hollow(a), axis),
+    np.size: lambda a, axis=None: a.size if axis is None else np.size(_shape_only(a), axis),
     **{one: _without_values(one) for one in (np.common_type, np.iscomplexobj, np.isrealobj, np.result_type)},
 }
-"""Functions that ask for shapes and dtypes alone. They need no transfer, and traced Arrays answer them."""
+"""Functions of shapes and dtypes only. They need no transfer, and work for traced Arrays."""
 
 
-_FLATTENING: Final = ("argsort", "cumulative_prod", "cumulative_sum", "sort", "take")
-"""Functions to which NumPy gives a flattened array if the axis is None."""
+_FLATTENED_BY_DEFAULT: Final = ("argsort", "cumulative_prod", "cumulative_sum", "sort", "take")
+"""Functions for which NumPy flattens the array if the axis is None."""
 
-_IMPLIED: Final[dict[str, Callable[[Any], tuple[int, ...]]]] = {
+_DEFAULT_AXES: Final[dict[str, Callable[[Any], tuple[int, ...]]]] = {
     "permute_dims": lambda x: tuple(range(x.ndim))[::-1],
     "squeeze": lambda x: tuple(axis for axis, length in enumerate(x.shape) if length == 1),
 }
-"""The axes that NumPy means if it is not told."""
+"""NumPy's default for a parameter that our function requires, computed from the array."""
 
 
 _RENAMED: Final = {"a_min": "min", "a_max": "max"}
-"""Our name of a parameter by NumPy's, where that must not be told by its place."""
+"""Our name of a parameter by NumPy's, for parameters that are not matched by position."""
 
-_UNTOLD: Final = {
+_SIGNATURES: Final = {
     function: inspect.signature(like)
     for function, like in (
         (np.can_cast, lambda from_, to, casting="safe": None),
@@ -250,7 +246,7 @@ _UNTOLD: Final = {
         (np.where, lambda condition, x, y, /: None),
     )
 }
-"""The parameters of functions in C, whose signatures NumPy 2.1 does not tell."""
+"""Signatures of functions in C: NumPy 2.1 has none for `inspect.signature`."""
 
 
 _signature: Final = functools.cache(inspect.signature)
@@ -259,18 +255,18 @@ _signature: Final = functools.cache(inspect.signature)
 def _arguments(
     theirs: Any, ours: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[list[Any], dict[str, Any]] | None:
-    """The arguments of NumPy's function as ours takes them.
+    """The arguments of NumPy's function as arguments of ours.
 
-    None if it has one that ours lacks.
+    None if there is one that ours lacks.
     """
     try:
-        told = _UNTOLD[theirs] if theirs in _UNTOLD else _signature(theirs)
-        given = told.bind(*args, **kwargs).arguments
+        signature = _SIGNATURES[theirs] if theirs in _SIGNATURES else _signature(theirs)
+        given = signature.bind(*args, **kwargs).arguments
     except (TypeError, ValueError):
         return None
-    # To NumPy's transforms no norm is the usual one.
+    # For NumPy's FFTs `norm=None` is the default.
     named = {_RENAMED.get(name, name): value for name, value in given.items() if not (name == "norm" and value is None)}
-    if ours.__name__ in _FLATTENING and named.get("axis", told.parameters["axis"].default) is None:
+    if ours.__name__ in _FLATTENED_BY_DEFAULT and named.get("axis", signature.parameters["axis"].default) is None:
         first = next(iter(named))
         named |= {first: np.reshape(named[first], (-1,)), "axis": 0}
     positional: list[Any] = []
@@ -284,45 +280,45 @@ def _arguments(
                 keyword[parameter.name] = named.pop(parameter.name)
         elif named:
             first = parameter.name if parameter.name in named else next(iter(named))
-            is_another = first != parameter.name and first in parameters  # its turn comes
+            is_another = first != parameter.name and first in parameters  # it is matched by name later
             value = parameter.default if is_another else named.pop(first)
             positional.append(_operand(value) if _is_array(parameter) else value)
         elif parameter.default is parameter.empty:
-            if ours.__name__ not in _IMPLIED:
+            if ours.__name__ not in _DEFAULT_AXES:
                 return None
-            positional.append(_IMPLIED[ours.__name__](positional[0]))
+            positional.append(_DEFAULT_AXES[ours.__name__](positional[0]))
     return None if named else (positional, keyword)
 
 
 def _is_array(parameter: inspect.Parameter) -> bool:
-    """Whether lists are arrays to it; a shape stays a tuple."""
+    """Whether a list for it means an array; a shape stays a tuple."""
     return str(parameter.annotation).startswith("AnyArray")
 
 
 def _operand(value: Any) -> Any:
-    """A list as NumPy takes it: an ndarray, unless it holds Arrays."""
+    """A list as an ndarray, unless it holds Arrays; else the value itself."""
     if isinstance(value, (list, tuple)) and not any(dispatch.is_array(one) for one in value):
         return np.asarray(value)
     return value
 
 
-def _host(value: Any) -> Any:
+def _to_ndarray(value: Any) -> Any:
     return transfer.to_host(value._native, value._home.backend, "numpy") if dispatch.is_array(value) else value
 
 
-def _hosts(value: Any) -> Any:
-    """`value` with every Array in its lists and tuples made an ndarray."""
+def _to_ndarrays(value: Any) -> Any:
+    """`value` with each Array, also in lists and tuples, as an ndarray."""
     if isinstance(value, (list, tuple)) and not hasattr(value, "_fields"):
-        return type(value)(_hosts(one) for one in value)
-    return _host(value)
+        return type(value)(_to_ndarrays(one) for one in value)
+    return _to_ndarray(value)
 
 
-def _brought_back(host: Any, home: Home, cause: str) -> Any:
-    """An Array of what NumPy computed.
+def _as_array_on(host: Any, home: Home, cause: str) -> Any:
+    """A result of NumPy as an Array on `home`.
 
-    What is another's stays as it is, and so do objects, dates and other dtypes that no Array has.
+    An array of another class is returned as it is, and so is one of objects, dates or another dtype that no Array has.
     """
-    if not isinstance(host, (np.ndarray, np.generic)) or _answers_for_itself(type(host)):
+    if not isinstance(host, (np.ndarray, np.generic)) or _overrides_ufuncs(type(host)):
         return host
     numpys = registry.backend_of_name("numpy").free
     try:
@@ -330,11 +326,11 @@ def _brought_back(host: Any, home: Home, cause: str) -> Any:
     except errors.ArgumentTypeError:
         return host
     array = dispatch.wrap(host, numpys)
-    return dispatch.wrap(dispatch.brought(array, home, cause), home)
+    return dispatch.wrap(dispatch.native_on(array, home, cause), home)
 
 
 CPU: Final = (1, 0)
-"""DLPack's number of the host, as device type and index."""
+"""DLPack's device type and index of the host."""
 
 
 def dlpack_device(native: Native, home: Home) -> tuple[int, int]:
@@ -355,7 +351,7 @@ def dlpack(
 ) -> Any:
     """A DLPack capsule of a native array.
 
-    One on the host comes by way of NumPy, as its exporter knows every version.
+    On the host it is made by NumPy, whose exporter supports all versions.
     """
     wanted = None if dl_device is None else (int(dl_device[0]), int(dl_device[1]))
     if wanted in (None, dlpack_device(native, home)) and home.backend.kind != "cpu":
@@ -364,7 +360,7 @@ def dlpack(
         raise BufferError(f"__dlpack__: dl_device must be this Array's own or the host {CPU}, not {wanted}")
     if wanted == CPU and copy is False and home.backend.kind != "cpu":
         raise BufferError(f"__dlpack__: an Array on {home.backend} cannot be shared with the host without a copy")
-    # Before DLPack 1.0 a capsule could not say that its memory is read-only. Who says `copy=False` gets it anyway.
+    # Before DLPack 1.0 a capsule had no read-only flag, so memory is copied; with `copy=False` it is shared anyway.
     is_old = max_version is None or max_version[0] < 1
     if is_old and copy is False:
         shared = home.exported(native) if home.backend.is_immutable else np.asarray(native)
@@ -375,20 +371,20 @@ def dlpack(
     return host.__dlpack__(max_version=max_version)
 
 
-def of_library(x: Any, library: str) -> Native:
+def as_native_of(x: Any, library: str) -> Native:
     """The values of an Array as a native array of a library.
 
-    It is the Array's own if that lives there.
+    It is the Array's own native array if that is on the library.
     """
     home = x._home
     if home.backend.library == library:
-        second_copies.hand_out(x)
+        second_copies.note_export(x)
         return x._native
-    return dispatch.brought(x, registry.backend_of_name(library).free, library)
+    return dispatch.native_on(x, registry.backend_of_name(library).free, library)
 
 
-def adopted(native: Native, library: str) -> Any:
-    """An Array of what a library's transform hands back.
+def wrap_from(native: Native, library: str) -> Any:
+    """An Array of a value that a library's transform passes back.
 
     That is a native array, or a stand-in of the library's own.
     """
@@ -396,9 +392,9 @@ def adopted(native: Native, library: str) -> Any:
     return dispatch.wrap(native, (backend or registry.backend_of_name(library)).free)
 
 
-def tensor(x: Any, dtype: Any) -> Native:
+def as_tensor(x: Any, dtype: Any) -> Native:
     """A tf.Tensor of an Array, in TensorFlow's `dtype` if one is given."""
-    native = of_library(x, "tf")
+    native = as_native_of(x, "tf")
     if dtype is None or native.dtype == dtype:
         return native
     return registry.backend_of_name("tf").free.astype(native, dtype)

@@ -4,9 +4,9 @@ Everything else may import from here; nothing here imports from another folder.
 
     errors        the tree of exceptions, and the sentences that more than one place needs
     dtypes        the dtypes, promotion, and the default dtypes of a block
-    blocks        context managers that decorate functions, coroutines and generators, too
-    functions     functions that users hand in: checks, names for messages, wrappers
-    nested        tuples, lists, dicts and dataclasses, flattened to their Arrays and a structure
+    blocks        context managers that are decorators, too: of functions and coroutines
+    functions     functions that users pass in: checks, names for messages, wrappers
+    nested        tuples, lists, dicts and dataclasses (pytrees), flattened to their Arrays and a structure
     extension     the compiled module `anyarray._speedups`, or None
     other_names   what to write for a name of NumPy that the namespace or an Array lacks
 

@@ -1,4 +1,4 @@
-"""Blocks: what holds inside a `with` statement, or in a decorated function."""
+"""Context managers for a `with` statement that also decorate functions."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ T = TypeVar("T")
 
 
 def block(opened: Callable[P, Generator[T]]) -> Callable[P, Block[T]]:
-    """As `contextlib.contextmanager`, but for what it decorates.
+    """As `contextlib.contextmanager`, but it decorates coroutines, too.
 
-    There that holds in no coroutine.
+    With `contextlib.contextmanager` a decorated coroutine function runs outside the block.
     """
     managed = contextmanager(opened)
 
@@ -32,7 +32,7 @@ def block(opened: Callable[P, Generator[T]]) -> Callable[P, Block[T]]:
 
 
 class Block(Generic[T]):
-    """A block to be opened by a `with` statement, or by each call."""
+    """A block, opened by a `with` statement or by each call of a function."""
 
     def __init__(self, name: str, opened: Callable[[], AbstractContextManager[T]]) -> None:
         self._name = name
@@ -60,7 +60,7 @@ class Block(Generic[T]):
 def within(name: str, opened: Callable[[], AbstractContextManager[Any]], function: Callable[P, R]) -> Callable[P, R]:
     """`function`, called in a block, and awaited in it if it is a coroutine.
 
-    Raises TypeError for what would go on outside the block, naming the block's function.
+    Raises TypeError, which names the block, for a generator function or a class, whose code would run outside it.
     """
     if not callable(function):
         raise errors.ArgumentTypeError(f"{name}: decorates a function, not {type(function).__name__}")

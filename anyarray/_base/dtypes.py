@@ -5,7 +5,7 @@ takes it wherever it takes a dtype, but `xp.float64 == None` is False (NumPy say
 
 Promotion is the standard's table. Where the standard is silent (int64 with float32, int64
 with uint64, bool with a number) NumPy's rule holds on every backend. Python scalars are weak:
-they take the dtype of the array beside them, unless their kind is higher (a float beside an
+they take the dtype of the array operand, unless their kind is higher (a float with an
 integer array), in which case they count as the default dtype of their kind.
 """
 
@@ -53,8 +53,8 @@ class DType:
             self.bounds = (0, values - 1) if kind == "u" else (-values // 2, values // 2 - 1)
 
     def __getattr__(self, name: builtins.str) -> Any:
-        # bfloat16 lives in ml_dtypes, which comes with JAX and TensorFlow; NumPy alone need not have it, so its dtype
-        # is looked up at first use.
+        # bfloat16 is defined in ml_dtypes, a dependency of JAX and TensorFlow but not of NumPy, so its dtype is
+        # imported at first use.
         if name != "dtype":
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
         self.dtype = _bfloat16()
@@ -99,7 +99,7 @@ class DType:
         if self._hash is None:
             try:
                 self._hash = hash(self.dtype)
-            except ArgumentTypeError:  # bfloat16, of which there is no other object then
+            except ArgumentTypeError:  # bfloat16 without ml_dtypes: no other object equals it
                 return hash(self.name)
         return self._hash
 
@@ -116,7 +116,7 @@ class DType:
 def signed(indices: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """Indices or counts of uint64 as int64; others as they are.
 
-    What int64 cannot hold becomes its greatest. NumPy takes it for negative, or takes no uint64 at all.
+    Values that int64 cannot hold become its maximum. NumPy would take them as negative, or reject uint64.
     """
     if indices.dtype.kind != "u" or indices.itemsize != 8:
         return indices
@@ -175,7 +175,7 @@ KINDS: Final = {
 """The standard's names of kinds, as the letters of `DType.kind`."""
 
 DTypeLike: TypeAlias = DType | np.dtype[Any] | type[Any] | str
-"""What a dtype may be given as: one of ours, of NumPy or of a library's, its name, or Python's bool, int ..."""
+"""Anything that means a dtype: one of ours, of NumPy or of another library, its name, or Python's bool, int ..."""
 
 _by_object: dict[Any, DType] = {}
 
@@ -198,13 +198,13 @@ def dtype(wanted: Any, /) -> DType:
             if wanted is scalar:
                 return default(scalar)
         try:
-            # TensorFlow's dtypes say what they are to NumPy by this attribute. An array has a dtype, but is none; NumPy
-            # takes it for its own, and 1 of int64 has the hash of tf.float32, and is equal to that.
+            # TensorFlow's dtypes have `as_numpy_dtype`. An array has a dtype but is none, though `np.dtype` would take
+            # its attribute `dtype`; and an int64 scalar of 1 has the hash of tf.float32 and is equal to it.
             is_array = isinstance(wanted, np.generic) or hasattr(type(wanted), "__array_namespace__")
             numpy_dtype = None if is_array else np.dtype(getattr(wanted, "as_numpy_dtype", wanted))
         except (TypeError, ValueError, SyntaxError):
             numpy_dtype = None
-        # NumPy takes None for float64.
+        # `np.dtype(None)` is float64.
         found = None if numpy_dtype is None or wanted is None else KNOWN.get(numpy_dtype.name)
     if found is None:
         raise ArgumentTypeError(f"dtype: must be one of {', '.join(KNOWN)}, not {wanted!r}")
@@ -221,7 +221,7 @@ def promoted(first: str, second: str) -> str:
     if first == second:
         return first
     if "bfloat16" in (first, second):
-        # As NumPy's ufuncs have it; `np.result_type` knows half of these pairs.
+        # As NumPy's ufuncs promote; `np.result_type` knows only half of these pairs.
         other = KNOWN[second if first == "bfloat16" else first]
         if other.kind in "biu" and other.itemsize == 1:
             return "bfloat16"
@@ -231,16 +231,16 @@ def promoted(first: str, second: str) -> str:
 
 @functools.cache
 def result_name(*names: str) -> str:
-    """Name of the dtype that all of `names`, one at least, promote to."""
+    """Name of the dtype that `names`, at least one, promote to."""
     return functools.reduce(promoted, names)
 
 
 @functools.cache
 def floating(name: str) -> str:
-    """Name of the dtype in which a floating-point function takes `name`.
+    """Name of the dtype in which a floating-point function computes `name`.
 
-    A floating dtype stays; bool and integers follow NumPy's elementwise functions: 8 bits and
-    bool become float16, 16 bits float32, wider ones float64.
+    A floating dtype stays; bool and integers are promoted as by NumPy's ufuncs: 8 bits and
+    bool to float16, 16 bits to float32, wider ones to float64.
     """
     if KNOWN[name].kind in "fc":
         return name
@@ -268,16 +268,16 @@ PROMOTIONS: Final[dict[str, Callable[[str], str]]] = {
     "sums": lambda name: "int64" if name == "bool" else name,
     "complex": lambda name: promoted(_wide(name), "complex64"),
 }
-"""Name of the dtype in which a function takes arrays that promote to a dtype, by a word for what it does with them: it
-keeps that; integers become floats of about their width, or float64; bools are counted; all become complex.
+"""Functions from the name of the arrays' promoted dtype to that of the dtype in which the function computes: the same;
+integers become floats of about their width, or float64; bools become int64; all become complex.
 """
 
 _CLASSES: Final = {"b": bool, "i": int, "u": int, "f": float, "c": complex}
 _RANK: Final = {bool: 0, int: 1, float: 2, complex: 3}
 
 
-def weak(scalar: type[Any], beside: str) -> str:
-    """Name of a Python scalar's dtype beside an array of dtype `beside`."""
+def weak_scalar(scalar: type[Any], beside: str) -> str:
+    """Name of a weak Python scalar's dtype with an array of dtype `beside`."""
     kind = _CLASSES[KNOWN[beside].kind]
     if _RANK[scalar] <= _RANK[kind]:
         return beside
@@ -291,31 +291,31 @@ def weak(scalar: type[Any], beside: str) -> str:
     return wide
 
 
-def beside(array: str, scalars: Iterable[type[Any]]) -> str:
-    """Name of the dtype that an array and Python scalars make together.
+def with_scalars(array: str, scalars: Iterable[type[Any]]) -> str:
+    """Name of the dtype that an array and weak Python scalars promote to.
 
-    The array is of dtype `array`; the scalars, one at least, are given by their classes. A default float may be
-    narrower than what an integer array would make of it.
+    `array` is the array's dtype, `scalars` the classes of at least one scalar. With `default_dtypes` a float scalar may
+    have a narrower dtype than an integer array promoted to float would have.
     """
-    return weak(max(scalars, key=_RANK.__getitem__), array)
+    return weak_scalar(max(scalars, key=_RANK.__getitem__), array)
 
 
 def holds(dtype: DType, value: int) -> bool:
-    """Whether an integer is one of the values of a dtype of integers."""
+    """Whether an integer dtype can represent `value`."""
     least, greatest = dtype.bounds
     return least <= value <= greatest
 
 
 def integer_within(function: str, value: float, wanted: DType) -> int:
-    """A real Python number as an integer of `wanted`, without its fraction.
+    """A real Python number, truncated to an integer that `wanted` can hold.
 
-    Raises, for `function`, ValueError for NaN and OverflowError for what the dtype cannot hold.
+    Raises, for `function`, ValueError for NaN and OverflowError for a number out of bounds.
     """
     if value != value:
         raise ArgumentValueError(f"{function}: cannot convert float NaN to integer, which {wanted} is")
     least, greatest = wanted.bounds
     if abs(value) == math.inf or not least <= (whole := int(value)) <= greatest:
-        # In NumPy's words, by which libraries know the error.
+        # NumPy's words, as some libraries test for them.
         holds_it = next((one for one in (int64, uint64) if one.bounds[0] <= value <= one.bounds[1]), "a floating one")
         raise ArgumentOverflowError(
             f"{function}: Python {'float' if isinstance(value, float) else 'integer'} {value} out of bounds for "
@@ -328,26 +328,23 @@ STANDARD_DEFAULTS: Final = {bool: bool_, int: int64, float: float64, complex: co
 """The dtypes of Python scalars; `_call/c/dtypes.c` repeats them."""
 context_variable: ContextVar[dict[type[Any], DType]] = ContextVar("anyarray default dtypes", default=STANDARD_DEFAULTS)
 _blocks: ContextVar[list[dict[type[Any], DType]]] = ContextVar("anyarray blocks of default dtypes", default=[])  # noqa: B039 - never written
-"""What each open block of `default_dtypes` changes."""
+"""The changes by each open block of `default_dtypes`, the innermost last."""
 
 _changes: Final[list[None]] = []
-"""Empty until the first `default_dtypes`: till then the defaults are the standard's in every context."""
+"""Empty until the first `default_dtypes`: until then the defaults are the standard's in every context."""
 
 
 defaults: Final = context_variable.get
-"""The dtypes of Python scalars that have no array beside them, by their classes."""
+"""The default dtypes of this context, by Python's scalar classes."""
 
 
 def default(kind: type[Any]) -> DType:
-    """The dtype of a Python scalar of class `kind` with no array beside it."""
+    """The default dtype of a Python scalar of class `kind`."""
     return defaults()[kind]
 
 
 def common_default(kinds: Iterable[type[Any]]) -> DType:
-    """The dtype of several Python scalars with no array beside them.
-
-    It is that of the greatest of their classes.
-    """
+    """The default dtype of several Python scalars: of the highest class."""
     return default(max(kinds, key=_RANK.__getitem__))
 
 
@@ -387,11 +384,12 @@ def default_dtypes(
     try:
         yield
     finally:
-        # It need not be the innermost, and no token: generators end when they do, and in another context with asyncio.
+        # Not by a token, and not only the innermost: a generator may be closed at any time, by asyncio in another
+        # context.
         _set_blocks([one for one in _blocks.get() if one is not own])
 
 
 def _set_blocks(blocks: list[dict[type[Any], DType]]) -> None:
-    """Let these blocks, the innermost last, make the defaults."""
+    """Set the default dtypes from these blocks, the innermost last."""
     _blocks.set(blocks)
     context_variable.set(functools.reduce(operator.or_, blocks, STANDARD_DEFAULTS))

@@ -47,7 +47,7 @@ __all__ = [
 
 
 class AnyarrayError(Exception):
-    """Root of every exception that anyarray raises on its own account."""
+    """Base class of all exceptions of anyarray."""
 
 
 class BackendError(AnyarrayError, RuntimeError):
@@ -107,7 +107,7 @@ class TraceError(AnyarrayError, RuntimeError):
 
 
 def leaked(function: str) -> TraceError:
-    """Error for an Array that left its trace by a side effect."""
+    """Error for a leaked Array: one that outlived its trace."""
     return TraceError(
         f"{function}: an Array outlived the jit, grad or vmap in which it was made, and has no value. "
         "Return it from the transformed function"
@@ -115,28 +115,25 @@ def leaked(function: str) -> TraceError:
 
 
 def not_an_array(function: str, parameter: str, came: object) -> ArgumentTypeError:
-    """Error for an argument that no backend knows as an array."""
+    """Error for an argument that is no array of any backend."""
     dense = as_dense(came)
     cure = f". Make it dense: {dense}" if dense else ". Wrap it: xp.asarray(...)" if _holds_numbers(came) else ""
     return ArgumentTypeError(f"{function}: {parameter} must be an Array, not {type(came).__name__}{cure}")
 
 
 def _holds_numbers(came: object) -> bool:
-    """Whether `asarray` may take it."""
+    """Whether `asarray` may accept it."""
     if isinstance(came, (bool, int, float, complex, list, tuple, range, bytes, bytearray, memoryview)):
         return True
     return any(hasattr(came, name) for name in ("__array__", "__dlpack__", "__buffer__", "__array_interface__"))
 
 
 _DENSE: Final = {"SparseTensor": "tf.sparse.to_dense(...)", "IndexedSlices": "tf.convert_to_tensor(...)"}
-"""What makes TensorFlow's sparse values tensors, by their classes."""
+"""The conversion of TensorFlow's sparse classes to a dense tensor, by class name."""
 
 
 def as_dense(came: object) -> str | None:
-    """What makes a sparse or ragged array of a library a dense one.
-
-    None for anything else.
-    """
+    """The call that makes a sparse or ragged array dense; else None."""
     for method in ("toarray", "todense", "to_dense", "to_tensor"):
         if callable(getattr(type(came), method, None)):
             return f"x.{method}()"
@@ -147,7 +144,7 @@ def dtype_not_allowed(function: str, parameter: str, wanted: str, came: object) 
     """Error for an array whose dtype the standard forbids for a function."""
     article = "an" if wanted[0] in "aeiou" else "a"
     cure = "Convert it: xp.astype(...)"
-    if str(came).startswith("complex"):  # no conversion leads from complex numbers to real ones
+    if str(came).startswith("complex"):  # `astype` does not convert complex to real
         part = "xp.real(...)"
         cure = f"Take a part of it: {part}" if "real" in wanted else f"Convert a part of it: xp.astype({part}, ...)"
     return ArgumentTypeError(f"{function}: {parameter} must have {article} {wanted} dtype, not {came}. {cure}")
@@ -156,7 +153,7 @@ def dtype_not_allowed(function: str, parameter: str, wanted: str, came: object) 
 def no_such_axis(function: str, axis: int, ndim: int) -> AxisError:
     """Error for an axis that an array of `ndim` axes does not have."""
     why = f"must be between {-ndim} and {ndim - 1}" if ndim else "which has no axes"
-    # Libraries test for these words, which are NumPy's.
+    # NumPy's words, as some libraries test for them.
     return AxisError(f"{function}: axis {axis} is out of bounds for array of dimension {ndim}, {why}")
 
 

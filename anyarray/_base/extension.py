@@ -1,6 +1,6 @@
-"""The extension module in C, where it is built.
+"""The extension module in C, if it was built.
 
-Nothing needs it. It is built where there is a C compiler; ANYARRAY_SPEEDUPS=off leaves it out, to step through Python.
+It is optional: without a C compiler it is not built, and ANYARRAY_SPEEDUPS=off disables it, to step through Python.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ import os
 from typing import Any, Final
 
 VARIABLE: Final = "ANYARRAY_SPEEDUPS"
-"""The environment variable that leaves it out, if it is `off`."""
+"""The environment variable that disables it if it is `off`."""
 
 
 def is_off() -> bool:
-    """Whether the environment leaves it out."""
+    """Whether the environment variable disables it."""
     return os.environ.get(VARIABLE, "").strip() == "off"
 
 
@@ -23,7 +23,7 @@ def _found() -> Any:
         return None
     try:
         return importlib.import_module("anyarray._speedups")
-    except ImportError:  # no compiler was there, or it is of another version of Python or NumPy
+    except ImportError:  # not built, or built for another version of Python or NumPy
         return None
 
 

@@ -1,4 +1,4 @@
-"""Functions that users hand in: checks, names for messages, wrappers."""
+"""Functions that users pass in: checks, names for messages, wrappers."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def standing_for(function: Callable[..., Any]) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Give a wrapper the name, signature and docstring of `function`."""
+def wraps(function: Callable[..., Any]) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """As `functools.wraps`, but AutoGraph leaves the wrapper as it is."""
 
     def named(made: Callable[P, R]) -> Callable[P, R]:
         functools.update_wrapper(made, function)
-        # AutoGraph, which rewrites what it meets in a tf.function, takes a function with this attribute as it is.
+        # AutoGraph, which rewrites functions called in a tf.function, does not rewrite one with this attribute.
         made.autograph_info__ = None  # type: ignore[attr-defined]  # pyright: ignore[reportFunctionMemberAccess]
         return made
 
@@ -26,7 +26,7 @@ def standing_for(function: Callable[..., Any]) -> Callable[[Callable[P, R]], Cal
 
 
 def check_is_function(name: str, function: Any) -> None:
-    """Raise TypeError unless `function` can be called and is no generator."""
+    """Raise TypeError for what is not callable or a generator function."""
     if not callable(function):
         raise errors.ArgumentTypeError(f"{name}: f must be a function, not {type(function).__name__}")
     if is_any_of(function, inspect.isgeneratorfunction, inspect.isasyncgenfunction):
@@ -37,7 +37,7 @@ def check_is_function(name: str, function: Any) -> None:
 
 
 def is_async(function: Callable[..., Any]) -> bool:
-    """Whether a call of the function is to be awaited."""
+    """Whether it is a coroutine function."""
     return is_any_of(function, inspect.iscoroutinefunction)
 
 
@@ -47,13 +47,10 @@ def name_of(function: Callable[..., Any]) -> str:
 
 
 def is_any_of(function: Any, *kinds: Callable[[Any], bool]) -> bool:
-    """Whether a function, or the call of an object, is of some kind."""
+    """Whether any of `kinds` holds for a function or its `__call__`."""
     return any(is_kind(function) or is_kind(type(function).__call__) for is_kind in kinds)
 
 
 def qualified_name_of(function: Callable[..., Any]) -> str:
-    """The qualified name of a function, for messages.
-
-    A partial one has none, and is shown as it is.
-    """
+    """The qualified name of a function, for messages; a partial's repr."""
     return getattr(function, "__qualname__", None) or repr(function)

@@ -1,8 +1,8 @@
-"""Values that hold others: tuples, lists, dicts, named tuples, dataclasses.
+"""Containers (pytrees): tuples, lists, dicts, namedtuples, dataclasses.
 
-Opened, they are their parts; flattened, their Arrays and a structure. A structure is hashable, and equal structures
-hold equal things besides the Arrays, so that a compiled function can be kept by it. The proxies by which `tf.Module`
-keeps containers count as the containers that they stand for.
+A nested value is flattened to its leaves, the Arrays, and a structure, and unflattened from them. A structure is
+hashable, and values with equal structures are equal but for their leaves, so it is a key for the cache of compiled
+functions. The proxies in which `tf.Module` wraps containers count as those containers.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy as np
 Structure: TypeAlias = Any
 """LEAF, a `Static`, or a tuple of class, keys and the structures of the parts.
 
-The class of a defaultdict stands in a pair with its factory.
+For a defaultdict the class is a pair: the class and its default factory.
 """
 
 LEAF: Final = "leaf"
@@ -28,9 +28,9 @@ LEAF: Final = "leaf"
 
 
 class Static:
-    """A value that is no Array, as a part of a structure.
+    """A value that is no leaf, as part of a structure, as a static argument.
 
-    It is equal to another if class and value are.
+    Two are equal if class and value are.
     """
 
     __slots__ = ("_key", "value")
@@ -39,10 +39,10 @@ class Static:
         self.value = value
         kind = type(value)
         if kind is float or kind is complex or isinstance(value, np.inexact):
-            key: Any = repr(value)  # by which 0.0 and -0.0 differ and NaN is NaN
-        elif isinstance(value, enum.Enum):  # that of a dataclass may have no hash
+            key: Any = repr(value)  # so that 0.0 and -0.0 differ, and NaN equals NaN
+        elif isinstance(value, enum.Enum):  # one whose value is a dataclass may not be hashable
             key = id(value)
-        elif isinstance(value, tuple):  # equal ones may hold 1, True and 1.0
+        elif isinstance(value, tuple):  # (1,), (True,) and (1.0,) are equal, but differ here
             key = tuple(map(Static, value))
         else:
             key = frozenset(map(Static, value)) if kind is frozenset else value
@@ -55,14 +55,14 @@ class Static:
         return hash(self._key)
 
 
-def opened(value: Any) -> tuple[tuple[Any, ...] | None, Iterable[Any]] | None:
+def keys_and_parts(value: Any) -> tuple[tuple[Any, ...] | None, Iterable[Any]] | None:
     """The keys and the parts of a container; None for anything else.
 
-    The keys are None if they are 0, 1, 2 ... Those of a dataclass are its fields that are set, then the other
-    attributes of the instance.
+    The keys of a sequence are None. Those of a dataclass are its fields that are set, then the other attributes of
+    the instance.
     """
     if isinstance(value, enum.Enum):
-        return None  # whatever it holds: there is one object of each member
+        return None  # a member is one object, which must not be rebuilt, also if its value is a container
     if isinstance(value, (tuple, list)):
         return None, value
     if isinstance(value, dict):
@@ -73,10 +73,10 @@ def opened(value: Any) -> tuple[tuple[Any, ...] | None, Iterable[Any]] | None:
     return None
 
 
-def closed(kind: Any, keys: tuple[Any, ...] | None, parts: Iterable[Any]) -> Any:
-    """The container of that class with other parts.
+def from_parts(kind: Any, keys: tuple[Any, ...] | None, parts: Iterable[Any]) -> Any:
+    """A container of class `kind` with these parts.
 
-    A subclass without a constructor that is known becomes the tuple, list or dict that it is.
+    An instance of a subclass with an unknown constructor becomes a plain tuple, list or dict.
     """
     if keys is None:
         if hasattr(kind, "_fields"):
@@ -87,20 +87,20 @@ def closed(kind: Any, keys: tuple[Any, ...] | None, parts: Iterable[Any]) -> Any
     if issubclass(kind, dict):
         made = dict(zip(keys, parts, strict=True))
         return kind(made) if kind is OrderedDict or kind is Counter else made
-    # Not by its constructor: that may check or convert, which the parts of a trace do not stand.
+    # Not by its constructor: that may check or convert values, which fails for traced ones.
     made = object.__new__(kind)
     for name, part in zip(keys, parts, strict=True):
         object.__setattr__(made, name, part)
     return made
 
 
-def mapped(value: Any, change: Callable[[Any], Any]) -> Any:
+def map_parts(value: Any, change: Callable[[Any], Any]) -> Any:
     """A container with `change` applied to its parts; anything else itself.
 
-    So is a container that `change` leaves as it was. The parts of a dataclass are its fields here: its other attributes
-    stay as they are.
+    A container of which `change` returns every part unchanged is returned itself. Of a dataclass only the fields are
+    changed, not its other attributes.
     """
-    content = opened(value)
+    content = keys_and_parts(value)
     if content is None:
         return value
     if _is_instance_of_dataclass(value):
@@ -109,22 +109,23 @@ def mapped(value: Any, change: Callable[[Any], Any]) -> Any:
         if all(getattr(value, name) is one for name, one in changed.items()):
             return value
         attributes = {**getattr(value, "__dict__", {}), **changed}
-        return closed(type(value), tuple(attributes), attributes.values())
+        return from_parts(type(value), tuple(attributes), attributes.values())
     keys, parts = content[0], list(content[1])
     parts_now = [change(part) for part in parts]
     if all(map(operator.is_, parts, parts_now)):
         return value
     kind = type(value)
-    if kind is list or kind is dict or getattr(kind, "__setitem__", None) not in _KEEPING:
-        return closed(_kind(value), keys, parts_now)
+    if kind is list or kind is dict or getattr(kind, "__setitem__", None) not in _COPYABLE_SETITEMS:
+        return from_parts(_class_of(value), keys, parts_now)
     made = copy.copy(value)
     for key, part in zip(range(len(parts)) if keys is None else keys, parts_now, strict=True):
         made[key] = part
     return made
 
 
-_KEEPING: Final = (dict.__setitem__, list.__setitem__, OrderedDict.__setitem__)
-"""How containers are written whose copies are of their class: they keep what they hold where Python does."""
+_COPYABLE_SETITEMS: Final = (dict.__setitem__, list.__setitem__, OrderedDict.__setitem__)
+"""`__setitem__` of subclasses that may be shallow-copied and then written: their items are stored as in the base class.
+"""
 
 
 def _is_instance_of_dataclass(value: Any) -> bool:
@@ -132,57 +133,57 @@ def _is_instance_of_dataclass(value: Any) -> bool:
 
 
 def _fields(value: Any) -> list[str]:
-    """Names of the fields of a dataclass's instance that are set."""
+    """Names of the fields that are set in an instance of a dataclass."""
     return [field.name for field in dataclasses.fields(value) if hasattr(value, field.name)]
 
 
-def _kind(value: Any) -> Any:
-    """The class of a container, as it stands in a structure."""
-    # That of a proxy is the one that it stands for, other than its type.
+def _class_of(value: Any) -> Any:
+    """The class of a container, as structures store it."""
+    # `__class__` of a proxy is the class of the container that it wraps; its type is not.
     kind = value.__class__
     return (kind, value.default_factory) if kind is defaultdict else kind
 
 
-def flattened(value: Any, leaves: list[Any], taken: Callable[[Any], Any | None]) -> Structure:
-    """The structure of `value`, whose leaves are appended to `leaves`.
+def flatten(value: Any, leaves: list[Any], as_leaf: Callable[[Any], Any | None]) -> Structure:
+    """The structure of `value`; its leaves are appended to `leaves`, in order.
 
-    They come in order. `taken` makes a leaf of what is one and None of the rest. A `Static` is not looked into.
+    `as_leaf` converts a leaf, and returns None for anything else. A `Static` is not flattened.
     """
     kind: Any = type(value)
     keys: tuple[Any, ...] | None
     parts: Iterable[Any]
-    if kind is dict:  # the common containers first, which are no leaves
+    if kind is dict:  # the common containers first: they need no call of `as_leaf`
         keys, parts = tuple(value), value.values()
     elif kind is tuple or kind is list:
         keys, parts = None, value
     else:
-        leaf = taken(value)
+        leaf = as_leaf(value)
         if leaf is not None:
             leaves.append(leaf)
             return LEAF
         if kind is Static:
             return value
-        content = opened(value)
+        content = keys_and_parts(value)
         if content is None:
             return Static(value)
-        kind = _kind(value)
+        kind = _class_of(value)
         keys, parts = content
-    return kind, keys, tuple([flattened(part, leaves, taken) for part in parts])
+    return kind, keys, tuple([flatten(part, leaves, as_leaf) for part in parts])
 
 
-def rebuilt(structure: Structure, leaves: Iterator[Any]) -> Any:
-    """The value of that structure with other leaves."""
+def unflatten(structure: Structure, leaves: Iterator[Any]) -> Any:
+    """The value of a structure with these leaves: the inverse of `flatten`."""
     if structure is LEAF:
         return next(leaves)
     if type(structure) is Static:
         value = structure.value
-        return set(value) if type(value) is set else value  # each time another, as who gets it may write to it
+        return set(value) if type(value) is set else value  # a new set each time, as it may be written to
     kind, keys, parts = structure
-    return closed(kind, keys, [rebuilt(part, leaves) for part in parts])
+    return from_parts(kind, keys, [unflatten(part, leaves) for part in parts])
 
 
 def labels(structure: Structure, name: str) -> list[str]:
-    """How a message calls the leaves of a value called `name`, in order.
+    """The names in messages of the leaves of a value called `name`, in order.
 
     Examples are `pair[0]`, `params["w"]` and `model.weights`.
     """

@@ -1,7 +1,7 @@
-"""What the namespace and its arrays lack, and what to write instead.
+"""Names that the namespace and Array lack, and what to write instead.
 
-Names of NumPy and methods of other libraries' arrays raise AttributeError with the cure. The standard's names for what
-NumPy spells otherwise stand here, too.
+Names of NumPy and methods of other libraries' arrays raise AttributeError with the cure. `ALIASES` has the standard's
+names of functions for which NumPy has another name.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ ALIASES: Final = {
     "cumsum": "cumulative_sum",
     "cumprod": "cumulative_prod",
 }
-"""Our name of a function by NumPy's, where they differ."""
+"""The standard's name of a function by NumPy's, where they differ."""
 
-HABITS: Final = {
+NEAR_EQUIVALENTS: Final = {
     "append": "concat",
     "argwhere": "nonzero",
     "array": "asarray",
@@ -79,9 +79,9 @@ HABITS: Final = {
     "vdot": "vecdot",
     "vstack": "concat",
 }
-"""What does nearly the same as a function of NumPy that the standard lacks."""
+"""A function that does nearly the same, by the name of a function of NumPy that the standard lacks."""
 
-OUTSIDE: Final = {
+REPLACEMENTS: Final = {
     "allclose": "xp.all(xp.abs(x - y) <= 1e-8 + 1e-5 * xp.abs(y))",
     "array_equal": "xp.all(x == y)",
     "complex": "xp.complex128",
@@ -113,9 +113,9 @@ OUTSIDE: Final = {
     "typing": "it after import anyarray.typing",
     "vectorize": "xp.vmap",
 }
-"""What to write for a name that the standard has nothing for, where it is not NumPy's function of that name."""
+"""What to write instead, by a name without such a function, if not NumPy's own function of that name."""
 
-OF_ARRAY: Final = {
+ATTRIBUTE_REPLACEMENTS: Final = {
     "H": "xp.conj(x).mT",
     "at": "x[...] = ...",
     "block_until_ready": "xp.to_native(x).block_until_ready()",
@@ -137,47 +137,47 @@ OF_ARRAY: Final = {
     "to": "x.to_device(...), or xp.astype(x, ...)",
     "view": "xp.astype(x, ...), or np.asarray(x).view(...)",
 }
-"""What to write for a method or an attribute that arrays of a library have, and an Array has not."""
+"""What to write instead, by a method or an attribute that arrays of some library have and Array lacks."""
 
 
-def absent(chapter: str, name: str) -> AttributeError:
-    """What to raise for a name that the namespace or a chapter of it lacks.
+def missing_name(chapter: str, name: str) -> AttributeError:
+    """The AttributeError for a name that the namespace or an extension lacks.
 
-    It says what to write in its place, if that is known. `chapter` is "linalg", "fft" or "".
+    Its message says what to write instead, if that is known. `chapter` is "linalg", "fft" or "".
     """
     path = ".".join(filter(None, (chapter, name)))
     module = ".".join(filter(None, ("anyarray", chapter)))
     text = f"module {module!r} has no attribute {name!r}"
-    ours = HABITS.get(path, ALIASES.get(path, _in_chapter(path)))
+    ours = NEAR_EQUIVALENTS.get(path, ALIASES.get(path, _in_chapter(path)))
     theirs = getattr(np, chapter) if chapter else np
     if ours is not None:
         text += f". The standard has xp.{ours}"
-    elif path in OUTSIDE:
-        text += f". Use {OUTSIDE[path]}"
-    elif name in theirs.__all__ and not _is_dtype(getattr(theirs, name)):
+    elif path in REPLACEMENTS:
+        text += f". Use {REPLACEMENTS[path]}"
+    elif name in theirs.__all__ and not _is_scalar_class(getattr(theirs, name)):
         takes = inspect.isroutine(getattr(theirs, name)) and not name.startswith(("from", "load", "mem"))
         text += f". Use np.{path}" + (", which takes Arrays" if takes else "")
-    else:  # told of the module, Python looks for a name that is spelt alike
+    else:  # with `obj`, Python suggests a similar name of the module
         return AttributeError(text, name=name, obj=sys.modules[module])
     return AttributeError(text, name=name)
 
 
 def _in_chapter(name: str) -> str | None:
-    """The function of that name in a chapter; None if there is none."""
+    """The qualified name of a function of linalg or fft, or None."""
     for chapter in ("linalg", "fft"):
         if name in sys.modules[f"anyarray.{chapter}"].__all__:
             return f"{chapter}.{name}"
     return None
 
 
-def _is_dtype(theirs: Any) -> bool:
+def _is_scalar_class(theirs: Any) -> bool:
     return isinstance(theirs, type) and issubclass(theirs, np.generic)
 
 
-class Absent:
-    """An attribute that an Array has not, which says what to write instead.
+class MissingAttribute:
+    """A descriptor for an attribute that Array lacks: its error has the cure.
 
-    `__getattr__` could say it, too, but Python reads all attributes of a class that has one more slowly.
+    `__getattr__` could raise the same error, but a class with `__getattr__` has slower attribute access.
     """
 
     __slots__ = ("name",)
@@ -187,9 +187,9 @@ class Absent:
 
     def __get__(self, array: Any, owner: type) -> NoReturn:
         name = self.name
-        ours = HABITS.get(name, ALIASES.get(name, _in_chapter(name) or name))
-        if name in OF_ARRAY:
-            cure = OF_ARRAY[name]
+        ours = NEAR_EQUIVALENTS.get(name, ALIASES.get(name, _in_chapter(name) or name))
+        if name in ATTRIBUTE_REPLACEMENTS:
+            cure = ATTRIBUTE_REPLACEMENTS[name]
         elif ours is not name:
             cure = f"xp.{ours}"
         elif name in sys.modules["anyarray"].__all__:
@@ -199,7 +199,9 @@ class Absent:
         raise AttributeError(f"'Array' object has no attribute {name!r}. Use {cure}", name=name)
 
 
-def absent_of(array_class: type) -> list[Absent]:
-    """What stands for what arrays of a library have and the class lacks."""
-    names = OF_ARRAY.keys() | vars(np.ndarray).keys()
-    return [Absent(name) for name in sorted(names) if not (name.startswith("_") or hasattr(array_class, name))]
+def missing_attributes(array_class: type) -> list[MissingAttribute]:
+    """Descriptors for the attributes of other arrays that the class lacks."""
+    names = ATTRIBUTE_REPLACEMENTS.keys() | vars(np.ndarray).keys()
+    return [
+        MissingAttribute(name) for name in sorted(names) if not (name.startswith("_") or hasattr(array_class, name))
+    ]

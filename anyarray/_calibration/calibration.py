@@ -1,19 +1,19 @@
-"""What `calibrate` measures: calls by class, transfers, imports, compiling.
+"""What `calibrate` measures: calls by class, transfers, imports, compilation.
 
-The backends take turns in short rounds, and the median of each one's counts: the least would say how fast a library can
-be, which is far from what it usually is where threads share the work, and near it where one does it all. Each has the
-cores to itself: before the next one's turn the threads of the last come to rest. Arrays that are larger than freed
-memory that is kept are in new memory, which may take as long as the work, whatever the calls before have left.
+The backends take turns in short rounds, and the median of each one's rounds counts. The minimum would be how fast a
+library can be: close to its usual time on one thread, but far from it on several. Each backend has the cores to itself:
+before its turn the threads of the previous one come to rest. Arrays larger than the blocks that the allocator keeps are
+in new memory, whose page faults may take as long as the work, whatever earlier calls have left.
 
-All calls of a visit to a cell (a class of functions at one size and width) may meet a spell in which other programs
-take a core, and so slow down one backend a hundred times and another not at all. So a cell is visited in spells that
-are far apart, and of its visits the lower median counts: of two the faster, as noise adds; of more not always the
-fastest, as calls of arrays beyond the caches take half their time now and then. Next comes the cell that is most in
-doubt: few visits agree with that, or it is slower than the other sizes, the other width and the other backends let
-expect, or there is none where the smaller size says that there could be. What is far too slow comes before what was not
-visited yet. What one visit tells that seems right comes after it, and first where it decides: where another backend is
-the fastest, but would not be so if a busy spell had slowed down this one's calls. Cells that others are compared with
-are visited twice in any case. A run that is cut short has what it came to.
+All calls of a visit to a cell (a class of functions at one size and width) may coincide with a busy spell, in which
+other programs take a core, and slow down one backend a hundred times and another not at all. So the visits to a cell
+are spread over time, and their lower median counts: of two the faster, as noise only adds; of more not always the
+fastest, as calls with arrays beyond the caches take half their usual time now and then. The next cell to visit is the
+one with the greatest doubt: few visits agree with its time, or it is slower than expected from the other sizes, the
+other width and the other backends, or it is missing although the smaller size says that it can be measured. A cell that
+is far too slow comes before one that was not visited yet. A plausible time of a single visit comes after those, but
+first where it decides: where another backend is the fastest, but might not be if a busy spell had slowed down this
+one's calls. Cells with which others are compared are visited at least twice. An interrupted run keeps what it measured.
 """
 
 from __future__ import annotations
@@ -46,27 +46,27 @@ from anyarray._registry.registry import Backend
 from anyarray.standard import creation, elementwise
 
 ROUND_SECONDS: Final = 5e-4
-"""About the length of a round: shorter than the slice of time that a busy machine gives."""
+"""Approximate seconds of a round: shorter than a time slice of the scheduler on a busy machine."""
 LONGEST: Final = 0.12
-"""Seconds of a call from which on no larger size is tried."""
+"""Threshold in seconds of a call above which no larger size is measured."""
 LONGEST_VECTOR: Final = 0.05
-"""The same for vectors, as what takes so long grows in proportion from there on."""
+"""The same for vectors, whose time is proportional to the size from there on."""
 LAUNCHING: Final = 1e-3
-"""Seconds of a call up to which it may be all launching, and tells nothing of larger sizes."""
+"""Seconds of a call up to which it may be launch overhead alone, which says nothing about larger sizes."""
 ROUNDS: Final = 4
-"""Of a backend in each of its turns."""
+"""Rounds of a backend in each of its turns."""
 SHORTEST: Final = 0.004
-"""Seconds of the turns of a cell at least."""
+"""The minimum seconds of all turns of a visit."""
 LONGEST_CELL: Final = 0.15
-"""Seconds that the turns of a cell go on at most for the sake of a better median."""
+"""The maximum seconds of all turns of a visit, for a better median."""
 BRIEF: Final = 0.01
-"""Seconds of a call up to which it counts that threads wake up for it, and several more are made at once."""
+"""Seconds of a call up to which waking the threads matters, so that several calls are made in a row."""
 LARGEST_ON_CPU: Final = 1 << 24
-"""Size beyond which only accelerators have something new to show."""
+"""The largest size that is measured on CPUs alone."""
 APART: Final = 0.06
-"""Part of the time that passes at least between two visits to a cell: five seconds, longer than most spells."""
+"""The minimum time between two visits to a cell, as a part of the total: five seconds, longer than most busy spells."""
 AGREEING: Final = 1.2
-"""How many times longer or shorter than their median a visit is at most that confirms it."""
+"""The maximum ratio of a visit's time and the median for which the visit confirms it."""
 MISSING: Final = 5.0
 """The doubt where nothing was measured that could be."""
 UNCONFIRMED: Final = 0.3
@@ -74,7 +74,7 @@ UNCONFIRMED: Final = 0.3
 CONTESTED: Final = 1.2
 """The same where another backend is the fastest, but by less than `SLOWED_DOWN`."""
 SLOWED_DOWN: Final = 2.5
-"""How many times as long a call may take in a busy spell."""
+"""The factor by which a busy spell may slow down a call."""
 UNVISITED: Final = 1.6
 """The doubt in a cell that was not visited: so much as if one visit said that it is four times as slow as expected.
 
@@ -85,19 +85,19 @@ COMPARED_WITH: Final = 1.7
 STOOD_FOR: Final = 0.7
 """The same of a function for which the other width stands, or else the first of its class, and quite well."""
 NEVER_WON: Final = cost.DECIDING / 2
-"""Seconds in NumPy up to which a cell decides nothing, as next to nothing can be won."""
+"""Seconds in NumPy up to which a cell cannot affect a decision, as there is little to save."""
 STEEP: Final = 1.5
-"""How many times more than in proportion to its work a size usually takes at most."""
+"""The usual maximum of the ratio of times of two sizes, relative to that of their work."""
 STEEPER: Final = 1.2
-"""How many times more than another backend one usually grows at most from a size to the next."""
+"""The usual maximum of that ratio, relative to another backend's."""
 WIDER: Final = 3.0
-"""How many times longer than numbers of the other width those of as many bytes usually take at most."""
+"""The usual maximum of the ratio of times of the two widths for as many bytes."""
 THREADED: Final = 1 << 20
 """Numbers of a call for which threads wake up."""
 UNCACHED: Final = 1 << 21
-"""Numbers of 4 bytes that no cache of a core holds beside others."""
+"""Elements of 4 bytes that are more than the caches of a core hold."""
 ENTRIES: Final = 15
-"""Calls whose median tells what going on with another library takes."""
+"""Calls whose median is the time of a switch to another library."""
 ROUNDS_OF_ROUTES: Final = 3
 """So often transfers are measured, spread over the time."""
 LOOKS: Final = 9
@@ -105,26 +105,26 @@ LOOKS: Final = 9
 LOOK_PER: Final = 10.0
 """Seconds of the time for each of these looks at least, as one takes a fifth of a second."""
 PATIENCE: Final = 3
-"""Times in a row that threads do not come to rest before they are waited for but now and then."""
+"""Failed waits in a row for threads to come to rest, after which they are waited for only now and then."""
 WEARY: Final = 5.0
 """Seconds for which they are not waited for then."""
 
 
 Run = Callable[[int], None]
-"""Makes a call so many times, and waits for it."""
+"""Makes a call so many times, and synchronizes."""
 NOTHING: Final[Mapping[str, float]] = {}
 GLANCE: Final = 0.005
-"""Seconds over which threads are watched: longer than the ticks by which Linux counts their time."""
+"""Seconds over which threads are observed: longer than the ticks by which Linux counts their CPU time."""
 IDLE: Final = 5e-4
-"""Seconds of work of other threads that leave none of them at work."""
+"""CPU seconds of other threads in that time up to which all of them are idle."""
 SPINNING: Final = 0.3
-"""Seconds that they are waited for at most. OpenBLAS's spin for 2^28 cycles of the processor, a tenth of a second."""
+"""The maximum seconds to wait for them. OpenBLAS's threads spin for 2^28 cycles, a tenth of a second."""
 
 
 def rest() -> bool:
-    """Wait until no thread of this process works; False if they go on.
+    """Wait until all other threads of this process are idle; False if not.
 
-    The threads of some libraries spin after a call, in wait for more, and take a core from the next library's.
+    The threads of some libraries spin after a call, waiting for work, and take a core from the next library's.
     """
     end = time.perf_counter() + SPINNING
     while time.perf_counter() < end:
@@ -141,13 +141,13 @@ class Turns:
     def __init__(self) -> None:
         self._last = ""
         self._restless = 0
-        """How many times in a row threads did not come to rest; some thread of the process may always work."""
+        """Failed waits in a row: some thread of the process may always be busy."""
         self._patient_from = -math.inf
-        """When they are waited for again."""
+        """The time from which they are waited for again."""
         self._others = 0.0
-        """Processor seconds of all other threads at the last rest."""
+        """CPU seconds of all other threads at the last rest."""
         self._calm: set[str] = set()
-        """Backends whose threads rested at once after the call that is timed."""
+        """Backends whose threads were idle at once after the call that is timed."""
 
     def turn(self, name: str, run: Run, loops: int, rounds: int, *, in_new_memory: bool = False) -> list[float]:
         """Seconds of a call, for each of some rounds of `loops` calls.
@@ -160,15 +160,14 @@ class Turns:
         times: list[float] = []
         for _ in range(rounds):
             if in_new_memory:
-                alignment.give_back_what_is_freed()
+                alignment.trim_malloc()
             times.append(_timed(run, loops))
         return times
 
     def _rest(self) -> None:
-        """Let the threads of the last backend rest, if they worked at all.
+        """Wait for the threads of the last backend, if they worked at all.
 
-        To look takes 5 ms, so after those that were seen to rest at once nobody looks for as long as it is the same
-        call that is timed.
+        A check takes 5 ms, so backends whose threads were idle at once are not checked again for the same call.
         """
         others = time.process_time() - time.thread_time()
         now = time.perf_counter()
@@ -189,10 +188,10 @@ class Turns:
         *,
         in_new_memory: bool = False,
     ) -> dict[str, tuple[float, float]]:
-        """What each call usually takes, and what its first took longer.
+        """The usual time of each call, and the additional time of its first.
 
-        Who fails is left out. A long call that takes longer than `expected` is made some times more: threads that were
-        woken on one core take their time to find the other.
+        Backends that fail are omitted. A long call that takes longer than `expected` is repeated: threads that were
+        woken on one core take some time to move to the other.
         """
         times: dict[str, list[float]] = {}
         loops: dict[str, int] = {}
@@ -223,17 +222,17 @@ class Turns:
         return {name: (its, first[name] - its) for name, its in usual.items()}
 
     def _there_and_back(self, names: list[str]) -> list[str]:
-        """The names, reversed if the one that was timed last comes last.
+        """The names, reversed if the last one was timed last.
 
-        Its threads may spin: they are its own.
+        Its threads may still spin, but they do not disturb itself.
         """
         return names[::-1] if names[-1] == self._last else names
 
 
 def _usual(times: Sequence[float]) -> float:
-    """What a call usually takes: the median, or of long calls the least.
+    """The usual time of a call: the median; of long calls the minimum.
 
-    Few of those are made.
+    Long calls are made only a few times.
     """
     least = min(times)
     return statistics.median(times) if least < BRIEF else least
@@ -246,7 +245,7 @@ def _timed(run: Run, loops: int) -> float:
 
 
 def _waiting(function: Callable[..., Any], inputs: Sequence[Any], backend: Backend) -> Run:
-    """The call on a backend, its inputs there; it waits for the result."""
+    """The call on a backend, its inputs there; synchronizes the result."""
     synchronize = backend.hook("synchronize")
     with choice.backend(backend):
         arrays = [
@@ -263,7 +262,7 @@ def _waiting(function: Callable[..., Any], inputs: Sequence[Any], backend: Backe
 
 
 def _repeated(bring: Callable[[Any], Any], native: Any, target: Backend) -> Run:
-    """Bringing a native array to a backend."""
+    """The transfer of a native array to a backend."""
     synchronize = target.hook("synchronize")
 
     def run(loops: int) -> None:
@@ -275,33 +274,33 @@ def _repeated(bring: Callable[[Any], Any], native: Any, target: Backend) -> Run:
 
 @dataclass
 class Calibration:
-    """What is measured of some backends.
+    """A calibration of some backends.
 
-    `steps` goes on with it, `data` is what there is so far.
+    `steps` makes the measurements, `data` has the results so far.
     """
 
     backends: Sequence[Backend]
     importing: Mapping[str, float]
     """Seconds by library."""
     started: float = field(default_factory=time.perf_counter)
-    """When, by `time.perf_counter`, importing them began."""
+    """The `time.perf_counter` before the libraries were imported."""
     _turns: Turns = field(default_factory=Turns)
     _visits: dict[tuple[Cell, str], list[float]] = field(default_factory=dict[tuple[Cell, str], list[float]])
     """Seconds of a call at each visit."""
     _unable: set[tuple[Cell, str]] = field(default_factory=set[tuple[Cell, str]])
-    """Cells that a backend cannot do."""
+    """Cells whose call fails on a backend."""
     _work: dict[Cell, float] = field(default_factory=dict[Cell, float])
     _first: dict[tuple[Cell, str], float] = field(default_factory=dict[tuple[Cell, str], float])
     _last: dict[Cell, tuple[float, float]] = field(default_factory=dict[Cell, tuple[float, float]])
     """When the last visit ended, and how long it took."""
     _doubts: dict[Cell, float] = field(default_factory=dict[Cell, float])
-    """As of the last visits to the cells and to those beside them; to look at all of them takes too long."""
+    """A cache of doubts, updated after visits to a cell and its neighbours, as to compute all takes too long."""
     _copies: dict[tuple[str, str], dict[int, float]] = field(default_factory=dict[tuple[str, str], dict[int, float]])
     """Seconds of a transfer by its ends and by bytes."""
     _views: dict[tuple[str, str], dict[int, float]] = field(default_factory=dict[tuple[str, str], dict[int, float]])
     """The same where memory is shared."""
     _entering: dict[str, list[tuple[float, float]]] = field(default_factory=dict[str, list[tuple[float, float]]])
-    """Seconds of a call in a row and right after NumPy's, as each look at it tells."""
+    """Seconds of a call in a row, and right after NumPy's, for each measurement."""
 
     def steps(self, seconds: float) -> Iterator[tuple[float, str]]:
         """Measure, yielding the part that is done and what comes next.
@@ -356,9 +355,9 @@ class Calibration:
                 self._doubts[one] = self._doubt(one)
 
     def _next(self, cells: Sequence[Cell], apart: float, left: float) -> Cell | None:
-        """The cell in most doubt that was not visited just now.
+        """The cell with the greatest doubt that was not visited just now.
 
-        None if no cell is in doubt whose visit is short enough for the time that is left.
+        None if there is none whose visit is short enough for the time left.
         """
         now, never = time.perf_counter(), (-math.inf, 0.0)
         doubtful = [(self._doubts.get(cell, _unvisited(cell)), *self._last.get(cell, never), cell) for cell in cells]
@@ -379,9 +378,9 @@ class Calibration:
         return statistics.median_low(visits) if visits else None
 
     def _doubt(self, cell: Cell) -> float:
-        """How doubtful the times of a cell are: of its most doubtful backend.
+        """The doubt in the times of a cell: that of its most doubtful backend.
 
-        It is 0 where nothing can be won, or nothing be measured.
+        It is 0 if the cell cannot affect a decision, or cannot be measured.
         """
         if cell not in self._last:
             return _unvisited(cell)
@@ -402,19 +401,18 @@ class Calibration:
         return (doubt + math.log(max(1.0, its / self._most(cell, backend.name)))) / agreeing**2
 
     def _is_contested(self, cell: Cell, name: str, seconds: float) -> bool:
-        """Whether a backend that took so long might be the fastest.
+        """Whether a backend with this time might be the fastest after all.
 
-        Another one seems to be so.
+        Another one seems to be.
         """
         others = [self._seconds(cell, backend.name) for backend in self.backends if backend.name != name]
         fastest = min([its for its in others if its is not None], default=math.inf)
         return cost.DECIDING < fastest < seconds < SLOWED_DOWN * fastest
 
     def _most(self, cell: Cell, name: str) -> float:
-        """Seconds that a call is expected to take at most.
+        """The maximum seconds that a call is expected to take.
 
-        That follows from what was measured of the sizes and the width beside it, and of other backends. Infinite if
-        nothing was.
+        From the measurements of neighbouring sizes, of the other width and of other backends. Infinite without any.
         """
         smaller, larger = _neighbour(cell, -1), _neighbour(cell, 1)
         limits = [(one, WIDER) for one in _of_other_width(cell)]
@@ -426,7 +424,7 @@ class Calibration:
         return self._tightest(name, limits)
 
     def _tightest(self, name: str, limits: Sequence[tuple[Cell, float]]) -> float:
-        """The least of limits that cells set: their seconds, so many times.
+        """The minimum of the limits by cells: multiples of their seconds.
 
         Infinite if none of them was visited.
         """
@@ -434,9 +432,9 @@ class Calibration:
         return min([seconds * times for seconds, times in found if seconds is not None], default=math.inf)
 
     def _growth_of_others(self, smaller: Cell, cell: Cell, name: str) -> float:
-        """How many times longer the next size takes another backend.
+        """The ratio of another backend's times of this size and the smaller.
 
-        That is the one that grows most. Infinite where what a size takes is launching.
+        That of the backend which grows most. Infinite if the smaller time is launch overhead.
         """
         its = self._seconds(smaller, name)
         found: list[float] = []
@@ -447,16 +445,16 @@ class Calibration:
         return max(found, default=math.inf) if its is not None and its > cost.DECIDING else math.inf
 
     def _believed(self, cell: Cell, name: str) -> float:
-        """Seconds of a call: what was measured, if that can be.
+        """Seconds of a call: what was measured, if plausible.
 
-        It cannot if the other width tells that all visits were slowed down.
+        It is not if, by the other width, all visits were slowed down.
         """
         return self._tightest(name, [(cell, 1.0), *[(one, WIDER) for one in _of_other_width(cell)]])
 
     def _in_proportion(self, cell: Cell) -> dict[str, float]:
-        """Seconds of a call by backend, as expected from the size before.
+        """Seconds of a call by backend, extrapolated from the smaller size.
 
-        That is what they are if they grow in proportion to the work.
+        In proportion to the work.
         """
         before = _neighbour(cell, -1)
         if before is None or cell not in self._work or before not in self._work:
@@ -477,7 +475,7 @@ class Calibration:
                 runs[backend.name] = _waiting(function, inputs, backend)
             except Exception:  # noqa: BLE001 - it has no such dtype, or no room
                 continue
-        with np.errstate(all="ignore"):  # a determinant may be beyond all numbers
+        with np.errstate(all="ignore"):  # a determinant may overflow
             expected = self._in_proportion(cell)
             found = self._turns.in_turns(runs, seconds, expected, in_new_memory=cell.is_beyond_kept)
         self._unable.update([(cell, backend.name) for backend in names if backend.name not in found])
@@ -486,9 +484,9 @@ class Calibration:
             self._first.setdefault((cell, name), max(first, 0.0))
 
     def _is_too_long(self, cell: Cell, backend: Backend) -> bool:
-        """Whether a backend needs too long for a size.
+        """Whether a size would take a backend too long.
 
-        What it took for the size before tells, or that it failed there.
+        By its time for the smaller size, or if it failed there.
         """
         smaller = _neighbour(dataclasses.replace(cell, other=""), -1)
         if smaller is None:
@@ -504,7 +502,7 @@ class Calibration:
         numpy = registry.backend_of_name("numpy")
         ends = source.name, target.name
         for nbytes in _BYTES:
-            # Aligned, and held by nobody else: memory that can be shared if any can.
+            # Aligned, and without other references: memory that can be shared if any can.
             host = numpy.free.exported(np.zeros(nbytes // 4, dtype=np.float32))
             native = transfer.from_host(host, source) if source is not numpy else host
             runs = {"copy": _repeated(way.copy, native, target)}
@@ -517,10 +515,10 @@ class Calibration:
                     least[nbytes] = min(found[what][0], least.get(nbytes, math.inf))
 
     def _measure_entering(self) -> None:
-        """Make calls in a row, and between large ones of NumPy's.
+        """Time calls in a row, and alternating with large calls of NumPy.
 
-        The arrays of those drive the code of the other library out of the caches, and Python's own. Meanwhile its
-        threads fall asleep.
+        The arrays of those evict the code of the other library and of Python from the CPU caches. Meanwhile its threads
+        go to sleep.
         """
         numpy = self.backends[0]
         large = _cells.uniform(UNCACHED, np.dtype(np.float32))
@@ -544,15 +542,15 @@ class Calibration:
             self._entering.setdefault(name, []).append(look)
 
     def _longer(self, name: str) -> float:
-        """Seconds that a call takes longer right after NumPy's than in a row.
+        """Additional seconds of a call right after NumPy's.
 
-        In a row it has both cores for it at some looks, and one at others; after others' calls it hardly ever has both.
+        In a row it runs on both cores in some measurements, and on one in others; after NumPy's calls rarely on both.
         """
         looks = self._entering.get(name, [(0.0, 0.0)])
         return statistics.median([after for _, after in looks]) - min([in_a_row for in_a_row, _ in looks])
 
     def data(self) -> dict[str, Any]:
-        """What the profile holds, as JSON knows it."""
+        """The content of the profile, of JSON's types."""
         return {
             "backends": {backend.name: self._costs(backend) for backend in self.backends},
             "routes": [
@@ -600,15 +598,12 @@ def _unvisited(cell: Cell) -> float:
 
 
 def _of_other_width(cell: Cell) -> list[Cell]:
-    """The cells that differ by the width alone.
-
-    Their arrays have as many bytes.
-    """
+    """The cells of the other width, whose arrays have as many bytes."""
     return [dataclasses.replace(cell, width=width) for width in cost.WIDTHS if width != cell.width]
 
 
 def _neighbour(cell: Cell, step: int) -> Cell | None:
-    """The cell that is so many sizes larger; None if there is none.
+    """The cell that is `step` sizes larger; None if there is none.
 
     Functions that are not the first of their class are measured at one size.
     """
@@ -618,9 +613,9 @@ def _neighbour(cell: Cell, step: int) -> Cell | None:
 
 
 def _beside(seconds: float, work: float, points: Sequence[tuple[float, float]]) -> cost.Beside:
-    """A function that took so long, beside the first of its class.
+    """The time of a function relative to the first of its class.
 
-    Where next to all is launching, as on an accelerator, what is left of it tells nothing.
+    Where most of it is launch overhead, as on an accelerator, the rest says nothing.
     """
     first, launching = cost.Curve(points)(work), points[0][1]
     if seconds > first:
@@ -630,9 +625,9 @@ def _beside(seconds: float, work: float, points: Sequence[tuple[float, float]]) 
 
 
 def _plausible(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """The points, without those that a busy machine spoiled.
+    """The points without implausible ones, as measured in a busy spell.
 
-    More work takes no less, nor far more than in proportion.
+    More work takes no less time, nor far more than in proportion.
     """
     kept: list[tuple[float, float]] = []
     least = math.inf
@@ -649,24 +644,24 @@ def _plausible(points: Sequence[tuple[float, float]]) -> list[tuple[float, float
 
 
 STEEPEST: Final = 10.0
-"""How many times more than in proportion to its work a size may take.
+"""The maximum factor by which a size may take more than in proportion to its work.
 
-Beyond a cache it does, and most where each array is new memory, of which the system makes one page after the other.
+It takes more beyond a cache, and most where each array is new memory, with page faults.
 """
 _BYTES: Final = (1 << 8, 1 << 16, 1 << 20, 1 << 23)
 
 
 WAITING: Final = "calibrate: another process measures this machine, so it waits until that has ended"
 LOOK: Final = 0.2
-"""Seconds between two looks if it has ended."""
+"""Seconds between two checks whether another calibration has ended."""
 
 
 @contextlib.contextmanager
 def alone(tell: Callable[[str], None]) -> Generator[None]:
-    """Let one calibration of this user measure at a time on this machine.
+    """Hold the lock of calibrations of this user on this machine.
 
-    Others wait, and tell. They would take the cores from each other, and none would notice. The lock ends with the
-    process, however it ends.
+    Others wait, and say so by `tell`: they would take the cores from each other unnoticed. The system releases the lock
+    when the process ends.
     """
     with contextlib.ExitStack() as stack:
         try:
@@ -683,9 +678,9 @@ def alone(tell: Callable[[str], None]) -> Generator[None]:
 
 
 def _is_locked(descriptor: int) -> bool:
-    """Whether this process has the lock of a file now.
+    """Whether this process holds the lock of a file now.
 
-    True, too, where nobody can have one.
+    True, too, where files cannot be locked.
     """
     try:
         if sys.platform == "win32":
@@ -705,8 +700,7 @@ def _is_locked(descriptor: int) -> bool:
 def prepared(names: Sequence[str] | None = None) -> Calibration:
     """A calibration of these backends, or of each library's best.
 
-    Imports them; libraries that do not work here are left out. Raises BackendError for a name that was given and cannot
-    be used.
+    Imports them; libraries that do not work are omitted. Raises BackendError for a given name that cannot be used.
     """
     started = time.perf_counter()
     importing: dict[str, float] = {}
@@ -726,9 +720,9 @@ def prepared(names: Sequence[str] | None = None) -> Calibration:
 
 
 def _import_seconds(library: libraries.Library) -> float:
-    """Seconds that loading a library takes.
+    """Seconds of importing a library.
 
-    It is loaded in another process if it is loaded here, as by another library that uses it.
+    It is imported in another process if it is imported here already, as by a library that uses it.
     """
     started = time.perf_counter()
     if library.package in sys.modules:
@@ -740,10 +734,10 @@ def _import_seconds(library: libraries.Library) -> float:
 
 
 def keep(measuring: Calibration) -> Path | None:
-    """Write what was measured into the profile, and use it from now on.
+    """Write the results to the profile, and use it from now on.
 
-    Gives its path, or None if nothing was written. A calibration that was interrupted before it had measured any call
-    leaves the profile that there is. Raises UnwritableError.
+    Returns its path, or None if nothing was written. A calibration that was interrupted before it had measured any call
+    does not replace the profile. Raises UnwritableError.
     """
     _cells.uniform.cache_clear()
     file = profile.path()

@@ -1,8 +1,8 @@
 """The cells of a calibration: the functions measured, their sizes and inputs.
 
 A class is measured by its first function at many sizes, and each other function at one of them, unless its declaration
-says that it takes as long as another. The inputs are of the kind that is written here for the class, as many as the
-function needs, and of dtypes that it takes; what cannot follow from a declaration has a word there, and its maker here.
+says that it takes as long as another (`alike`). The kind of inputs is defined here for the class; their number and
+dtypes follow from the declaration, or the option `timed` names a maker of inputs here.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ def _vector(random: np.random.Generator, n: int, dtype: Any) -> Host:
 
 @functools.lru_cache(maxsize=len(cost.WIDTHS))
 def uniform(n: int, dtype: np.dtype[Any]) -> Host:
-    """The numbers that most classes are measured with.
+    """The numbers with which most classes are measured.
 
-    They are kept while classes are measured one after the other at a size.
+    Cached, as classes are measured one after the other at a size.
     """
     numbers = np.resize(np.random.default_rng(0).uniform(0.1, 1.0, min(n, 1 << 20)).astype(dtype), n)
     numbers.flags.writeable = False
@@ -128,22 +128,22 @@ ODD: Final[dict[str, Maker]] = {
     "shifts": _shifted,
     "truths": lambda random, n, dtype: (_truths(random, n, dtype),),
 }
-"""What makes the inputs of functions for which the declaration says so: the words of `TIMED`."""
+"""Makers of inputs by the option `timed` of a declaration."""
 
 LONG: Final = (1 << 6, 1 << 14, 400_000, 2_500_000, 10_000_000, 1 << 26)
-"""The second last is beyond 32 MiB, from where on the C library gets new memory from the system for every array."""
+"""The second last is beyond 32 MiB, above which malloc maps new memory from the system for every array."""
 FEW: Final = LONG[:1] + LONG[2:4] + LONG[-1:]
-"""For what hardly differs from a class that is measured at all sizes."""
+"""For classes that differ little from one that is measured at all sizes."""
 NO_LONGEST: Final = LONG[:4] + LONG[-1:]
-"""For what takes as long for each element of more than 32 MiB."""
+"""For classes whose time per element does not change beyond 32 MiB."""
 OF_VECTORS: Final = (LONG, FEW, NO_LONGEST)
-"""The sizes of classes whose time grows in proportion to the elements, nearly."""
+"""The sizes of classes whose time is about proportional to the elements."""
 SQUARE: Final = (4**2, 64**2, 192**2, 512**2, 1200**2, 4000**2)
 SLIM: Final = tuple(cost.SLIMMEST * columns**2 for columns in (2, 16, 32, 64, 200))
 
 
 FUSED: Final = "fused"
-"""Beside the classes: a chain of elementwise calls, compiled."""
+"""The name of the compiled chain of elementwise calls, which is measured like a class."""
 
 
 class Inputs(NamedTuple):
@@ -152,9 +152,9 @@ class Inputs(NamedTuple):
     sizes: tuple[int, ...] = LONG
     """In elements of 4 bytes."""
     each: Maker = _vector
-    """Makes an array, which is given for all that the function needs."""
+    """Makes an array, which is passed for each array parameter."""
     all: Maker | None = None
-    """Makes all, where they are not alike."""
+    """Makes all inputs, if they differ."""
 
 
 INPUTS: Final[dict[str, Inputs]] = {
@@ -191,9 +191,9 @@ _REAL: Final[dict[Maker, Maker]] = {_complex_vector: _vector, _complex_matrix: _
 
 
 def _of_kinds(make: Maker, kinds: str) -> Maker:
-    """What makes arrays of kinds that a function takes.
+    """A maker of arrays of dtype kinds that a function takes.
 
-    They are as close to those of its class as may be.
+    They are as similar to those of its class as possible.
     """
     if "f" in kinds:
         return make if "c" in kinds else _REAL.get(make, make)
@@ -201,9 +201,9 @@ def _of_kinds(make: Maker, kinds: str) -> Maker:
 
 
 def _needed(declaration: Declaration, each: Maker, random: np.random.Generator, n: int, dtype: Any) -> tuple[Any, ...]:
-    """All that a function needs, lists of arrays included.
+    """All inputs of a function, lists of arrays included.
 
-    One array stands for all of the same kinds.
+    The same array is passed for all parameters of the same kinds.
     """
     made: dict[Maker, Host] = {}
     inputs: list[Any] = []
@@ -217,7 +217,7 @@ def _needed(declaration: Declaration, each: Maker, random: np.random.Generator, 
 
 
 def _chain(x: Any) -> Any:
-    """Elementwise calls in a row: what compiling as a whole is for."""
+    """A chain of elementwise calls, which a compiler fuses."""
     y = 1 / (1 + elementwise.exp(-x))
     return y * (1 - y) + elementwise.tanh(x) * 2 - x * x
 
@@ -250,13 +250,13 @@ class Cell:
 
     @property
     def function(self) -> Callable[..., Any]:
-        """What is measured."""
+        """The function to measure."""
         return MEANT.get(self.kind) or self._declaration.function
 
     @property
     def is_beyond_kept(self) -> bool:
-        """Whether its arrays are larger than freed memory that is kept."""
-        return 4 * self.size > alignment.KEPT
+        """Whether its arrays are larger than the blocks that malloc keeps."""
+        return 4 * self.size > alignment.LARGEST_KEPT
 
     @property
     def _declaration(self) -> Declaration:
@@ -284,11 +284,11 @@ class Cell:
 def cells(largest: int) -> list[Cell]:
     """All cells up to some size, in the order in which they are measured.
 
-    Small sizes of every class come first, then the other functions of the classes whose functions differ most, as they
-    are wanted where a library is slow to import, too; then large sizes, and last the functions that differ less. Of
-    others float64 comes before float32. A run that is cut short, as on a slow machine, takes those for what they are at
-    the other width, or for the first of their class; cut shorter, it lacks large sizes. What tells of each other, sizes
-    and widths of a class, lies seconds apart.
+    Small sizes of every class come first, then the other functions of the classes whose functions differ most, which
+    are needed even where little time is left after a slow import; then large sizes, and last the functions that differ
+    less, float64 before float32. If a run is cut short, as on a slow machine, an unmeasured function counts as at the
+    other width, or as the first of its class; cut shorter, large sizes are missing. Cells that are compared with each
+    other, sizes and widths of a class, are measured seconds apart.
     """
     firsts = [
         [
@@ -314,11 +314,11 @@ def cells(largest: int) -> list[Cell]:
 DIFFERING: Final = ("transcendental",)
 """The classes whose functions differ most."""
 LARGE: Final = 4
-"""Which of the sizes of their class are large from there on."""
+"""The index of the first large size of a class."""
 
 
 def _measured_others() -> dict[str, str]:
-    """The class of each function that is measured, the first ones aside."""
+    """The class of each measured function, without the first of each class."""
     return {
         name: kind
         for name, kind in cost.class_of.items()
@@ -327,7 +327,7 @@ def _measured_others() -> dict[str, str]:
 
 
 def is_compared_with(cell: Cell) -> bool:
-    """Whether other functions are told by what they take beside this one."""
+    """Whether other functions are measured relative to this cell."""
     compared = sizes(cell.kind)[COMPARED : COMPARED + 1]
     return not cell.other and cell.size in compared and cell.kind in _measured_others().values()
 
@@ -343,4 +343,4 @@ def sizes(kind: str) -> tuple[int, ...]:
 
 
 COMPARED: Final = 2
-"""Which of the sizes of their class the other functions are measured at: about where calls are worth moving."""
+"""The index of the size at which other functions are measured: about where moving calls is worth it."""

@@ -1,4 +1,4 @@
-"""See and steer the automatic choice: `explain`, `policy`, `calibrate`."""
+"""User interface of the automatic choice: `explain`, `policy`, `calibrate`."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 @dataclass(repr=False)
 class Explanation:
-    """The decisions in order, as `explain()` gives them; prints as a table.
+    """The decisions that `explain()` recorded, in order; prints as a table.
 
-    Calls that were decided alike share a row of the table, with the mean of their times. It is as wide as the terminal
-    at most, or 80 columns where there is none.
+    Calls with equal decisions share a row of the table, with the mean of their times. It is as wide as the terminal at
+    most, or 80 columns without one.
     """
 
     decisions: list[Decision] = field(default_factory=list[Decision])
@@ -43,17 +43,14 @@ class Explanation:
     def predicted_seconds(self) -> float:
         """Predicted seconds of the calls where they ran.
 
-        Of those that were decided by cost, with what moved and what was bought for them. The way back, which is part of
-        the price of a move, counts when it is gone.
+        Of those that were decided by cost, with transfers, imports and compilation. The transfer back, which is part of
+        the price of a move, counts only if it is made.
         """
         return sum(one.alone[one.home.backend.name] + one.transferred + one.bought for one in self._by_cost())
 
     @property
     def predicted_on_numpy(self) -> float:
-        """Predicted seconds of the same calls, had NumPy made them all.
-
-        Nothing would have been moved then.
-        """
+        """Predicted seconds of the same calls in NumPy, without transfers."""
         return sum(one.alone[cost.NUMPY] for one in self._by_cost())
 
     def _by_cost(self) -> list[Decision]:
@@ -65,7 +62,7 @@ class Explanation:
     def __str__(self) -> str:
         if not self.decisions:
             return "No call was decided."
-        import shutil  # with `textwrap` a few milliseconds, which `import anyarray` need not take
+        import shutil  # with `textwrap` a few milliseconds, so not at `import anyarray`
 
         width = shutil.get_terminal_size().columns
         return "\n".join([*self._table(width), *self._totals()])
@@ -219,7 +216,7 @@ def calibrate(*, seconds: float = SECONDS, backends: Sequence[str | Backend] | N
     >>> xp.calibrate(seconds=0.1, backends=["numpy"])  # doctest: +SKIP
     """
     from anyarray._calibration import calibration
-    from anyarray._choice import profile  # 15 ms, which `import anyarray` need not take
+    from anyarray._choice import profile  # 15 ms, so not at `import anyarray`
 
     if not isinstance(seconds, Real):
         raise errors.ArgumentTypeError(f"calibrate: seconds must be a number, not {type(seconds).__name__}")
@@ -249,11 +246,11 @@ def _present(name: str) -> list[str]:
     Imports the library unless the profile knows its devices.
     """
     library, kind, _ = registry.parse(name)
-    if not library.is_installed or not machine.may_be_here(library.name):
+    if not library.is_installed or not machine.may_be_usable(library.name):
         return []
     model = automatic.model()
     if model is not None and kind is None and ":" not in name:
-        measured = [one for one in model.backends if registry.parse(one)[0] is library and machine.may_be_here(one)]
+        measured = [one for one in model.backends if registry.parse(one)[0] is library and machine.may_be_usable(one)]
         if measured:
             return measured
     try:

@@ -1,11 +1,12 @@
 """A function over all elements of an axis at once, without a library's `vmap`.
 
-A `Batch` is a home whose arrays have one axis more than they show. Who calls a function of the standard on them sees an
-element; the rule of that function does the same to all elements by one call on the home below, which may be a batch
-itself. What is the same for all elements stays as it is, and broadcasts.
+A `Batch` is a home whose arrays have a hidden leading batch axis: the function sees the shape of one element. The
+batching rule of each function of the standard computes all elements by one call on the home below, which may be a batch
+itself. An array without the batch axis is the same for all elements, and broadcasts.
 
-There is a rule where the result is sure. Everything else is refused, and so is to ask for a value: `bool(x)`,
-`float(x)`, `np.asarray(x)`. Whoever runs the function then runs it for one element after the other.
+A function has a rule if the rule always gives the right result. Functions without one raise NotBatchedError, and so
+does asking for a value: `bool(x)`, `float(x)`, `np.asarray(x)`. The caller then runs the function in a loop over the
+elements.
 """
 
 from __future__ import annotations
@@ -24,26 +25,26 @@ from anyarray._registry.home import POWERS, Home, Native
 Axes = int | Sequence[int] | None
 
 _innermost: ContextVar[Batch | None] = ContextVar("anyarray batch", default=None)
-"""The batch whose function runs here."""
+"""The innermost batch whose function runs in this context."""
 
 
 def home_inside(home: Home) -> Home:
-    """Where arrays of `home` meet those of the batches that are open here.
+    """The home for a call with arrays of `home` inside the open batches.
 
-    They meet on the innermost batch if that is above `home`, else on `home`.
+    It is the innermost batch if that is on the backend of `home`, else `home`.
     """
     batch = _innermost.get()
     return home if batch is None or batch.backend is not home.backend else batch
 
 
 class NotBatchedError(errors.UnsupportedError):
-    """Something cannot be done for all elements at once."""
+    """An operation that cannot be done for all elements at once."""
 
 
 class Batched:
     """A native array of a batch: one value for each element.
 
-    Its `stack` is an array of the home below, whose first axis is that of the elements.
+    Its `stack` is an array of the home below, with the batch axis first.
     """
 
     __slots__ = ("__weakref__", "home", "stack")
@@ -54,7 +55,7 @@ class Batched:
 
     @property
     def base(self) -> Any:
-        """As NumPy's, so that a view is known as one."""
+        """As `ndarray.base`: not None for a view."""
         return getattr(self.stack, "base", None)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NoReturn:
@@ -65,28 +66,28 @@ class Batched:
 
 
 class Batch(Home):
-    """The home, above another, of the elements of an axis of `length`."""
+    """A home, over another, of arrays with a batch axis of `length`."""
 
     def __init__(self, below: Home, length: int) -> None:
-        # Not as Home's: dtypes and 0-d arrays of scalars are those of the home below.
+        # Home's __init__ is not called: the lookup tables of dtypes and 0-d constants are those of the home below.
         self.backend = below.backend
         self.placed = below.placed
         self.dtypes = below.dtypes
         self.latest_dtype = below.latest_dtype
         self.constants = below.constants
         self.powers = below.powers
-        self.ways = {}
+        self.device_routes = {}
         self.below = below
         self.length = length
         self.depth = below.depth + 1
         self.is_refused = False
-        """Whether something could not be done for all elements at once, also if nobody heard of it."""
+        """Whether NotBatchedError was raised, also if the function caught it."""
         self.is_open = False
-        """Whether the function runs. After it, the arrays of the batch have no value."""
+        """Whether the function is running. Afterwards the arrays of the batch have no value."""
 
     @contextmanager
     def open(self) -> Generator[None]:
-        """The time in which the function runs."""
+        """The context in which the function runs."""
         self.is_open = True
         token = _innermost.set(self)
         try:
@@ -96,17 +97,17 @@ class Batch(Home):
             self.is_open = False
 
     def refuse(self, function: str) -> NoReturn:
-        """Raise NotBatchedError; TraceError if the function has run."""
+        """Raise NotBatchedError; TraceError if the function has returned."""
         if not self.is_open:
             raise errors.leaked(function)
         self.is_refused = True
         raise NotBatchedError(f"{function}: not for all elements at once")
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        function = self.__dict__[name] = self.found(name)
+        function = self.__dict__[name] = self.lookup(name)
         return function
 
-    def found(self, name: str) -> Callable[..., Any]:
+    def lookup(self, name: str) -> Callable[..., Any]:
         below = getattr(self.below, name)
         rule = rule_of.get(name)
 
@@ -115,15 +116,15 @@ class Batch(Home):
                 return below(*args, **kwargs)
             if rule is None or not self.is_open:
                 self.refuse(name)
-            return self._lifted(rule(self, below, *args, **kwargs))
+            return self._batched(rule(self, below, *args, **kwargs))
 
         return of_elements
 
     def _is_within(self, value: Any) -> bool:
         return any(map(self._is_within, value)) if isinstance(value, (tuple, list)) else self.holds(value)
 
-    def _lifted(self, stack: Any) -> Any:
-        return tuple(map(self._lifted, stack)) if isinstance(stack, (tuple, list)) else Batched(self, stack)
+    def _batched(self, stack: Any) -> Any:
+        return tuple(map(self._batched, stack)) if isinstance(stack, (tuple, list)) else Batched(self, stack)
 
     def shape_of(self, x: Native) -> tuple[int, ...]:
         """Shape of an element."""
@@ -132,7 +133,7 @@ class Batch(Home):
         return shape
 
     def dtype_of(self, x: Native) -> Any:
-        """As the home below."""
+        """Dtype, as on the home below."""
         return self.below.dtype_of(x.stack if self.holds(x) else x)
 
     def is_traced(self, x: Native) -> bool:
@@ -140,14 +141,14 @@ class Batch(Home):
         return self.holds(x) or bool(self.below.is_traced(x))
 
     def synchronize(self, x: Native) -> None:
-        """Nobody can wait for one element."""
+        """Does nothing: the values are those of the home below."""
 
     def holds(self, x: Any) -> bool:
-        """Whether `x` differs from element to element."""
+        """Whether `x` has the batch axis: its values differ by element."""
         return type(x) is Batched and x.home is self
 
     def ndim_of(self, x: Native) -> int:
-        """Axes of an element."""
+        """Number of axes of an element."""
         return len(self.shape_of(x))
 
     def stack_of(self, x: Native) -> Native:
@@ -155,14 +156,17 @@ class Batch(Home):
         return x.stack if self.holds(x) else self.below.broadcast_to(x, (self.length, *self.shape_of(x)))
 
     def aligned(self, x: Native, ndim: int) -> Native:
-        """All elements, so that they broadcast with others of `ndim` axes."""
+        """All elements, to broadcast with elements of `ndim` axes.
+
+        New axes of length 1 follow the batch axis.
+        """
         if not self.holds(x):
             return x
         missing = ndim - self.ndim_of(x)
         return self.below.expand_dims(x.stack, tuple(range(1, 1 + missing))) if missing > 0 else x.stack
 
     def axes_of(self, x: Native, axis: Any) -> Any:
-        """Axes of an element as axes of all elements; None means every one."""
+        """Axes of an element as axes of the stack; None means every one."""
         return _shifted(tuple(range(self.ndim_of(x))) if axis is None else axis, self.ndim_of(x))
 
     def flattened(self, x: Native) -> Native:
@@ -178,8 +182,8 @@ def _shifted(axis: Any, ndim: int) -> Any:
     return axis % ndim + 1
 
 
-# Each gets the batch, the function of the home below and the arguments, of which one differs from element to element.
-# It gives a stack, or several. An exception is as good as a refusal.
+# A batching rule. It gets the batch, the function of the home below and the arguments, at least one of which has the
+# batch axis. It returns a stack, or a tuple of them. Any exception makes the caller loop over the elements instead.
 Function = Callable[..., Any]
 
 
@@ -238,7 +242,7 @@ def _product(batch: Batch, f: Function, x1: Native, x2: Native) -> Native:
         raise ValueError
     if not batch.holds(x2) and second == 2 and first == 1:
         return f(batch.stack_of(x1), x2)
-    # Vectors as matrices of one row or column.
+    # A vector becomes a matrix of one row or one column.
     if first == 1:
         x1 = _expanded(batch, x1, -2)
     if second == 1:
@@ -257,7 +261,7 @@ def _expanded(batch: Batch, x: Native, axis: int) -> Native:
 
 
 def _contracted(batch: Batch, f: Function, x1: Native, x2: Native, *, axis: int = -1) -> Native:
-    """Functions along an axis of two arrays that broadcast."""
+    """For functions along an axis of two arrays that broadcast."""
     ndim = max(batch.ndim_of(x1), batch.ndim_of(x2))
     if not -min(batch.ndim_of(x1), batch.ndim_of(x2)) <= axis < 0:
         raise IndexError(axis)
@@ -272,7 +276,7 @@ def _outer(batch: Batch, f: Function, x1: Native, x2: Native) -> Native:
 
 
 def _of_matrices(batch: Batch, f: Function, x: Native, *args: Any, **options: Any) -> Any:
-    """Functions of a stack of matrices, which is what the batch is."""
+    """For functions of stacks of matrices: the batch axis is one more axis."""
     if not batch.holds(x) or any(map(batch.holds, (*args, *options.values()))):
         batch.refuse("linalg")
     if batch.ndim_of(x) < 2:
@@ -327,7 +331,7 @@ def _tiled(batch: Batch, f: Function, x: Native, repetitions: Sequence[int]) -> 
     return f(batch.aligned(x, ndim), (1, *[1] * (ndim - len(repetitions)), *repetitions))
 
 
-def _repeated_over(batch: Batch, f: Function, x: Native, shape: Sequence[int]) -> Native:
+def _broadcast_to(batch: Batch, f: Function, x: Native, shape: Sequence[int]) -> Native:
     if len(shape) < batch.ndim_of(x):
         raise ValueError
     return f(batch.aligned(x, len(shape)), (batch.length, *shape))
@@ -335,7 +339,7 @@ def _repeated_over(batch: Batch, f: Function, x: Native, shape: Sequence[int]) -
 
 def _broadcast(batch: Batch, f: Function, *xs: Native) -> list[Native]:
     shape = np.broadcast_shapes(*map(batch.shape_of, xs))
-    return [_repeated_over(batch, batch.below.broadcast_to, Batched(batch, batch.stack_of(x)), shape) for x in xs]
+    return [_broadcast_to(batch, batch.below.broadcast_to, Batched(batch, batch.stack_of(x)), shape) for x in xs]
 
 
 def _joined(batch: Batch, f: Function, xs: Sequence[Native], *, axis: int | None = 0) -> Native:
@@ -360,15 +364,15 @@ def _key(batch: Batch, key: Any) -> tuple[tuple[Any, ...], int | None]:
     entries = key if type(key) is tuple else (key,)
     arrays = [one for one in entries if _is_array(one)]
     if arrays and (len(arrays) > 1 or int in map(type, entries) or batch.holds(arrays[0])):
-        # Integers beside an array count as arrays, and of several arrays the axes come first in the result: the axis of
-        # the elements would not.
+        # An integer beside an array counts as an index array, and the axes of several index arrays come first in the
+        # result, before the batch axis.
         batch.refuse("index")
     if arrays and batch.dtype(arrays[0]).kind == "b":
         batch.refuse("index")
     return (slice(None), *entries), batch.ndim_of(arrays[0]) if arrays else None
 
 
-def _read(batch: Batch, f: Function, x: Native, key: Any) -> Native:
+def _getitem(batch: Batch, f: Function, x: Native, key: Any) -> Native:
     if _is_array(key) and batch.holds(key) and batch.dtype(key).kind in "iu" and batch.ndim_of(x):
         index = key.stack
         rows = batch.below.arange(
@@ -378,7 +382,7 @@ def _read(batch: Batch, f: Function, x: Native, key: Any) -> Native:
     return f(batch.stack_of(x), _key(batch, key)[0])
 
 
-def _written(batch: Batch, f: Function, x: Native, key: Any, value: Native, exclusive: bool) -> Native:
+def _setitem(batch: Batch, f: Function, x: Native, key: Any, value: Native, exclusive: bool) -> Native:
     below, shape = batch.below, batch.shape_of(x)
     if _is_array(key) and batch.dtype(key).kind == "b":
         if batch.shape_of(key) != shape or batch.ndim_of(value):
@@ -386,16 +390,16 @@ def _written(batch: Batch, f: Function, x: Native, key: Any, value: Native, excl
         cast = below.astype(batch.aligned(value, len(shape)), batch.dtype_of(x))
         return below.where(batch.aligned(key, len(shape)), cast, batch.stack_of(x))
     entries, width = _key(batch, key)
-    # Axes of what is written to.
+    # Number of axes of the selection that is written to.
     ndim = len(shape) + sum(1 if one is None else -1 if type(one) is int else 0 for one in entries)
     ndim += 0 if width is None else width - 1
     if batch.ndim_of(value) > ndim:
         batch.refuse("setitem")
-    # Not in place: who else holds the memory cannot be seen through a batch.
+    # Not in place: a reference count says nothing about the array inside a batch.
     return f(batch.stack_of(x), entries, batch.aligned(value, ndim), False)
 
 
-def _looked_up(batch: Batch, f: Function, x: Native, indices: Native, *, axis: int | None = None) -> Native:
+def _gathered(batch: Batch, f: Function, x: Native, indices: Native, *, axis: int | None = None) -> Native:
     if axis is None and batch.ndim_of(x) != 1:
         raise IndexError(axis)
     if not batch.holds(indices):
@@ -408,7 +412,7 @@ def _looked_up(batch: Batch, f: Function, x: Native, indices: Native, *, axis: i
     return batch.below.take_along_axis(batch.stack_of(x), batch.below.reshape(indices.stack, tuple(shape)), axis=place)
 
 
-def _looked_up_along(batch: Batch, f: Function, x: Native, indices: Native, *, axis: int = -1) -> Native:
+def _gathered_along(batch: Batch, f: Function, x: Native, indices: Native, *, axis: int = -1) -> Native:
     if batch.ndim_of(x) != batch.ndim_of(indices):
         raise ValueError
     return f(batch.stack_of(x), batch.stack_of(indices), axis=batch.axes_of(x, axis))
@@ -420,7 +424,7 @@ def _searched(batch: Batch, f: Function, x: Native, values: Native, **options: A
     return f(x, values.stack, **options)
 
 
-def _found_in(batch: Batch, f: Function, x: Native, values: Native, **options: Any) -> Native:
+def _is_member(batch: Batch, f: Function, x: Native, values: Native, **options: Any) -> Native:
     if batch.holds(values):
         batch.refuse("isin")
     return f(batch.stack_of(x), values, **options)
@@ -455,21 +459,21 @@ RULES: Final[dict[str, Function]] = {
     "flip": _flipped,
     "tiles": _tiled,
     "broadcast": _broadcast,
-    "broadcast to": _repeated_over,
+    "broadcast to": _broadcast_to,
     "join": _joined,
     "stack": _stacked,
-    "gather": _looked_up,
-    "gather along an axis": _looked_up_along,
+    "gather": _gathered,
+    "gather along an axis": _gathered_along,
     "search": _searched,
-    "membership": _found_in,
+    "membership": _is_member,
     "transform of axes": _transformed,
 }
-"""The rules by the words of declarations."""
+"""The batching rules, by the value of `batch` in declarations."""
 
 rule_of: Final[dict[str, Function]] = {
     **dict.fromkeys(("exported", "plain", "stop_gradient"), _converted),
     **dict.fromkeys([name for name, _ in POWERS.values()], _elementwise),
-    "getitem": _read,
-    "setitem": _written,
+    "getitem": _getitem,
+    "setitem": _setitem,
 }
-"""The rule of each hook that has one, and of each function, as declared."""
+"""The batching rule of each hook that has one, and of each declared function."""

@@ -1,8 +1,8 @@
-"""The text of the bodies that `@dispatch` makes of declarations.
+"""The source text of the bodies that `@dispatch` generates from declarations.
 
 The fast path is for the common call: Arrays that all live where the call runs. It unwraps, calls the native function,
-wraps. What it does not know goes to `slow`, which is `dispatch.call` or, for an operator, `dispatch.operate` or what
-`dispatch._MISLED` has for it. The globals of the text are `dispatch.scope`.
+wraps. Everything else goes to `slow`, the slow path: `dispatch.call` or, for an operator, `dispatch.operate` or what
+`dispatch._OPERATOR_SLOW_PATHS` has for it. The globals of the text are `dispatch.body_globals`.
 """
 
 from __future__ import annotations
@@ -17,27 +17,27 @@ from anyarray._call.declaration import ARRAY, DTYPE, SEQUENCE, WEAK, Declaration
 from anyarray._choice import cost
 
 FUNCTION, NATIVE = "FUNCTION", "NATIVE"
-"""What stands in a generated text for the names of the function and of the native one."""
+"""Placeholders in a generated text for the names of the function and of the native function."""
 
 
 SIGNS: Final = {
     "add": "+", "subtract": "-", "multiply": "*", "divide": "/", "equal": "==", "not_equal": "!=", "less": "<",
     "less_equal": "<=", "greater": ">", "greater_equal": ">=",
 }  # fmt: skip
-"""Functions whose operators NumPy's float64 has itself: of two of these they take a tenth of what the ufunc takes."""
+"""Functions with a Python operator: on two np.float64 it takes a tenth of the time of the ufunc."""
 
 
 @functools.cache
 def code(form: str) -> CodeType:
-    """The compiled text, shared by functions that differ in their names alone.
+    """The code object of a text, shared by functions that differ only in name.
 
-    Four of five do, which saves 20 ms at import.
+    Four of five functions share one, which saves 20 ms at import.
     """
     return compile(form, "<anyarray>", "exec")
 
 
 def source(declaration: Declaration) -> str:
-    """The text of the body, names left open: the fast path, then the slow."""
+    """The text of a body with placeholders: the fast path, then the slow."""
     values = "(" + "".join(f"{p.name}, " for p in declaration.parameters) + ")"
     slow = f"return slow(declaration, {values})"
     parameters = _parameters(declaration.function)
@@ -51,13 +51,14 @@ def source(declaration: Declaration) -> str:
     else:
         first = arrays[0]
         is_method = first.name == "self"
-        lines += _entrance_of_sequence(first.name) if is_joining else _entrance(first.name, is_method=is_method)
+        lines += _prologue_of_sequence(first.name) if is_joining else _prologue(first.name, is_method=is_method)
         lines += ["            if backend is None or backend is home.backend:"]
         lines += [f"                {line}" for line in _common_call(declaration, arrays, slow, values)]
         if len(arrays) == 2:
             lines += [f"            {line}" for line in _small_call(declaration, arrays, values)]
-        # After the call though it is asked before: whenever an op of TensorFlow runs, it counts the lines of every
-        # frame from the top down to where that is, which makes this condition cost 0.4 us if it stands above.
+        # This condition is evaluated before the call (the `while` loop runs again), but its line stands below the call:
+        # each op of TensorFlow walks the line table of every frame down to its current line, so a condition of this
+        # length above the call would cost 0.4 us.
         settled = _is_settled_for_joining(first) if is_joining else _is_settled(declaration, arrays)
         lines += [
             f"            if not ({settled}):",
@@ -75,23 +76,23 @@ def source(declaration: Declaration) -> str:
         elif declaration.takes_ndarrays:
             lines += [f"    elif type({first.name}) is ndarray:", f"        return declaration.of_ndarrays{values}"]
         lines.append(f"    {slow}")
-    return _made_by(lines)
+    return _factory(lines)
 
 
 # `is_small_with_ndarrays` and `call_native` in `c/functions.c` repeat this.
 def source_of_ndarrays(declaration: Declaration) -> str:
-    """The text of a body for few elements, some in an ndarray.
+    """The text of a body for calls with few elements, some in ndarrays.
 
-    It does what would be done with free Arrays of the same memory, but makes none.
+    It gives what free Arrays of the same memory would give, but makes no Array of an ndarray.
     """
     values = "(" + "".join(f"{p.name}, " for p in declaration.parameters) + ")"
     arrays = [p for p in declaration.parameters if p.role in (ARRAY, WEAK, SEQUENCE)]
-    # Whoever holds the native arrays when they are brought elsewhere could write to them.
+    # A local variable would be one more reference to memory that the slow path may want to share with another library.
     released = " = ".join([f"{p.name}_" for p in arrays])
     slow = f"{released} = None; return slow(declaration, {values})"
     is_joining = arrays[0].role is SEQUENCE
-    lines = _taken_sequence(arrays[0].name, slow) if is_joining else _taken_ndarrays(declaration, arrays, slow)
-    return _made_by(
+    lines = _unwrap_sequence(arrays[0].name, slow) if is_joining else _unwrap_ndarrays(declaration, arrays, slow)
+    return _factory(
         [
             f"def {FUNCTION}({', '.join(p.name for p in declaration.parameters)}):",
             "    home = NUMPY",
@@ -107,8 +108,8 @@ def source_of_ndarrays(declaration: Declaration) -> str:
     )
 
 
-def _taken_ndarrays(declaration: Declaration, arrays: list[Parameter], slow: str) -> list[str]:
-    """The lines that take each ndarray as it is and unwrap each Array."""
+def _unwrap_ndarrays(declaration: Declaration, arrays: list[Parameter], slow: str) -> list[str]:
+    """The lines that unwrap each Array and leave each ndarray as it is."""
     first = arrays[0]
     lines: list[str] = []
     for p in arrays:
@@ -127,11 +128,11 @@ def _taken_ndarrays(declaration: Declaration, arrays: list[Parameter], slow: str
             if declaration.is_power:
                 lines += [f"elif kind in SCALARS and {p.name} in POWERS:", f"    {slow}"]
             lines += [f"elif kind in SCALARS{is_there}:", *_constant(p, dtype, slow)]
-        lines += _otherwise(p, slow)
+        lines += _remaining_branches(p, slow)
         if p is first:
             lines.append(f"elements = {p.name}_.size")
         else:
-            # Broadcast or multiplied, they give no more elements than this.
+            # An upper bound of the elements of the result, broadcast or matrix product.
             lines += [
                 f"if (kind is ndarray or kind is Array) and {p.name}_.shape != {first.name}_.shape:",
                 f"    elements *= {p.name}_.size",
@@ -139,8 +140,8 @@ def _taken_ndarrays(declaration: Declaration, arrays: list[Parameter], slow: str
     return lines
 
 
-def _taken_sequence(name: str, slow: str) -> list[str]:
-    """The same for the arrays that a function joins."""
+def _unwrap_sequence(name: str, slow: str) -> list[str]:
+    """As `_unwrap_ndarrays`, for a function of a sequence of arrays."""
     return [
         f"{name}_ = []",
         "elements = 0",
@@ -156,16 +157,16 @@ def _taken_sequence(name: str, slow: str) -> list[str]:
     ]
 
 
-def _made_by(lines: list[str]) -> str:
-    """The text of a function that makes the body of these lines."""
+def _factory(lines: list[str]) -> str:
+    """The text of a function that makes the body as a closure."""
     indented = "".join(f"    {line}\n" for line in lines)
     return f"def make(declaration, slow, explain, native_dtype, limit, stays):\n{indented}    return {FUNCTION}\n"
 
 
-def _entrance(first: str, *, is_method: bool) -> list[str]:
-    """The lines that lead into the common call of a function of arrays.
+def _prologue(first: str, *, is_method: bool) -> list[str]:
+    """The lines before the common call of a function of arrays.
 
-    For a method nothing looks at the class of its first array: Python has asked what it belongs to.
+    They check the class of the first array, but not that of a method's `self`.
     """
     home = f"        home = {first}._home"
     if is_method:
@@ -173,7 +174,7 @@ def _entrance(first: str, *, is_method: bool) -> list[str]:
             "    try:",
             home,
             "    except AttributeError:",
-            "        pass  # of something else, by name",
+            "        pass  # an unbound method, called with another class",
             "    else:",
         ]
     else:
@@ -181,8 +182,8 @@ def _entrance(first: str, *, is_method: bool) -> list[str]:
     return [*lines, "        backend = current().backend", "        while True:"]
 
 
-def _entrance_of_sequence(name: str) -> list[str]:
-    """The same for a function that joins arrays, while all are together."""
+def _prologue_of_sequence(name: str) -> list[str]:
+    """As `_prologue`, for a sequence of arrays that all live on one home."""
     return [
         f"    if type({name}) in LISTS and {name} and type({name}[0]) is Array:",
         f"        home = {name}[0]._home",
@@ -193,11 +194,11 @@ def _entrance_of_sequence(name: str) -> list[str]:
 
 
 def _common_call(declaration: Declaration, arrays: list[Parameter], slow: str, values: str) -> list[str]:
-    """The lines of the call itself, where the first array lives."""
+    """The lines of the call on the home of the first array."""
     first = arrays[0]
     lines: list[str] = []
     if first.role is not SEQUENCE:
-        # Not before: whoever holds the native array when it is brought elsewhere could write to it.
+        # Not earlier: a local variable would be one more reference when the slow path transfers the array.
         lines.append(f"{first.name}_ = {first.name}._native")
     for p in arrays[1:]:
         lines += [
@@ -212,7 +213,7 @@ def _common_call(declaration: Declaration, arrays: list[Parameter], slow: str, v
             ]
         elif declaration.takes_ndarrays:
             lines += ["elif kind is ndarray:", f"    return declaration.of_ndarrays{values}"]
-        # A Python scalar takes the dtype of the first array; beside a condition, of the other one that is chosen from.
+        # A Python scalar takes the dtype of the first array that is no condition: in `where`, that of the other choice.
         beside = next(other for other in arrays if not (other is p or other.is_condition))
         if p.role is WEAK:
             is_there, dtype = "", f"home.dtype_of({first.name}_)"
@@ -243,15 +244,15 @@ def _common_call(declaration: Declaration, arrays: list[Parameter], slow: str, v
                     "    except OverflowError:",
                     f"        {slow}",
                 ]
-        lines += _otherwise(p, slow)
+        lines += _remaining_branches(p, slow)
     return lines + _native_call(declaration, values)
 
 
 # `native_scalar` in `c/functions.c` repeats this.
 def _constant(p: Parameter, dtype: str, slow: str, scalar: str = "") -> list[str]:
-    """The lines that make a Python scalar a native one of this dtype.
+    """The lines that convert a Python scalar to a 0-d array of this dtype.
 
-    Beside a native `scalar` of float64 it becomes another one.
+    If the other operand, `scalar`, is an np.float64, it becomes an np.float64, too.
     """
     constant = f"home.constants[{p.name} or zero({p.name}), kind, {dtype}]"
     if scalar:
@@ -259,13 +260,13 @@ def _constant(p: Parameter, dtype: str, slow: str, scalar: str = "") -> list[str
     return [
         "    try:",
         f"        {p.name}_ = {constant}",
-        "    except UNSUITED:",
+        "    except SCALAR_DOES_NOT_FIT:",
         f"        {slow}",
     ]
 
 
-def _otherwise(p: Parameter, slow: str) -> list[str]:
-    """The last lines of those that take an array beside the first."""
+def _remaining_branches(p: Parameter, slow: str) -> list[str]:
+    """The last branches for an array argument: scalar, None, slow path."""
     lines: list[str] = []
     if p.takes_plain_scalar:
         is_scalar = "kind is int" if p.annotation.startswith("int") else "kind in SCALARS"
@@ -278,7 +279,7 @@ def _otherwise(p: Parameter, slow: str) -> list[str]:
 def _small_call(declaration: Declaration, arrays: list[Parameter], values: str) -> list[str]:
     """The lines of the call under the automatic choice for two small arrays.
 
-    Both are NumPy's; it is a fifth faster than by the general way.
+    Both are on NumPy; this is a fifth faster than the general check, `_is_settled`.
     """
     first, second = (p.name for p in arrays)
     sizes = f"{first}_.size", f"{second}_.size"
@@ -292,12 +293,12 @@ def _small_call(declaration: Declaration, arrays: list[Parameter], values: str) 
         f"    {second}_ = {second}._native",
         f"    if {is_small} or {is_even}:",
         *[f"        {line}" for line in _native_call(declaration, values)],
-        f"    del {first}_, {second}_  # whoever holds them when they are brought elsewhere could write to them",
+        f"    del {first}_, {second}_  # else one more reference when the slow path transfers them",
     ]
 
 
 def _work_of_two(declaration: Declaration, first: str, second: str) -> str:
-    """The most elements that a call of two arrays can have to do with."""
+    """An upper bound of the elements that a call of two arrays computes."""
     if not declaration.multiplies:
         return "elements * others"
     columns = f"{second}_.shape[-1] if {second}_.ndim == 2 else 1 if {second}_.ndim == 1 else others"
@@ -305,25 +306,25 @@ def _work_of_two(declaration: Declaration, first: str, second: str) -> str:
 
 
 def _native_call(declaration: Declaration, values: str) -> list[str]:
-    """The lines that call the native function and wrap what it gives."""
+    """The lines that call the native function and wrap its result."""
     lines = [
         # Not `home.NAME(...)`: Python 3.11 looks that up as a method, slowly.
         f"{NATIVE} = home.{NATIVE}",
         *(["result = new()"] if declaration.result == "Array" else []),
         "try:",
-        *_readings(declaration),
+        *_conversions(declaration),
         f"    {'result._native' if declaration.result == 'Array' else 'native'} = {_value(declaration)}",
         "except Exception as error:",
         f"    explain(error, declaration, {values})",
         "    raise",
     ]
     if declaration.result != "Array":
-        return [*lines, "return wrapped(declaration, native, home)"]
+        return [*lines, "return wrap_result(declaration, native, home)"]
     return [*lines, "result._home = home", "return result"]
 
 
 def _value(declaration: Declaration) -> str:
-    """The expression of what the native function gives."""
+    """The native call, or the operator on two np.float64, as an expression."""
     call = f"{NATIVE}({_arguments(declaration)})"
     its = sign(declaration)
     if not its:
@@ -333,25 +334,25 @@ def _value(declaration: Declaration) -> str:
 
 
 def sign(declaration: Declaration) -> str | None:
-    """The sign for a function of two operands that may be scalars."""
+    """The operator of a function of two operands that may both be scalars."""
     return SIGNS.get(declaration.name) if [p.role for p in declaration.parameters] == [WEAK, WEAK] else None
 
 
 def _unshared_call(declaration: Declaration, arrays: list[Parameter]) -> list[str]:
     """The lines of a call of ndarrays, whose memory the user may write to.
 
-    What went wrong is left to be found out by the slow way.
+    After an exception the slow path calls again and raises the clear error.
     """
     if arrays[0].role is SEQUENCE:
         given = f"{arrays[0].name}_"
-        is_new = "native.base is None"  # to join is to copy
+        is_new = "native.base is None"  # a join always copies
     else:
         given = "(" + "".join(f"{p.name}_, " for p in arrays) + ")"
         is_new = " and ".join(["native.base is None", *[f"native is not {p.name}_" for p in arrays]])
     return [
         f"{NATIVE} = home.{NATIVE}",
         "try:",
-        *_readings(declaration),
+        *_conversions(declaration),
         f"    native = {NATIVE}({_arguments(declaration)})",
         "except Exception:",
         "    pass",
@@ -363,22 +364,22 @@ def _unshared_call(declaration: Declaration, arrays: list[Parameter]) -> list[st
     ]
 
 
-def _readings(declaration: Declaration) -> list[str]:
-    """The lines that read what is not an array."""
-    return [f"    {_reading(p, at)}" for at, p in enumerate(declaration.parameters) if p.is_read]
+def _conversions(declaration: Declaration) -> list[str]:
+    """The lines that check and convert the arguments that are no arrays."""
+    return [f"    {_conversion(p, at)}" for at, p in enumerate(declaration.parameters) if p.is_read]
 
 
 # `takes_value` in `c/arguments.c` repeats this.
-def _reading(p: Parameter, at: int) -> str:
-    """The line that reads an integer, a flag, a number or a word.
+def _conversion(p: Parameter, at: int) -> str:
+    """The line that converts an integer, a bool, a number or a string.
 
-    Most are what they should be, so no function is called for them.
+    A value of the usual class is used as it is, without a function call.
     """
     usual = [f"{p.name} is None"] if p.is_optional else []
     if p.takes_integer:
         usual.append(f"type({p.name}) is int")
     if p.takes_integers:
-        # A sum is an int where all are: 45 ns, a quarter of what looking at each takes.
+        # The sum is an int if all elements are: 45 ns, a quarter of the time of a check of each.
         usual.append(f"type({p.name}) is tuple and type(sum_of({p.name})) is int")
     if p.is_flag:
         usual.append(f"type({p.name}) is bool")
@@ -386,16 +387,15 @@ def _reading(p: Parameter, at: int) -> str:
         usual.append(f"type({p.name}) in REAL")
     if p.choices:
         usual.append(f"{p.name} in ({', '.join(p.choices)})")
-    return f"{p.name}_ = {p.name} if {' or '.join(usual)} else read(declaration, {at}, {p.name})"
+    return f"{p.name}_ = {p.name} if {' or '.join(usual)} else convert_argument(declaration, {at}, {p.name})"
 
 
 # `is_settled` in `c/functions.c` repeats this and `_small_call`, but for `limit.narrow`.
 def _is_settled(declaration: Declaration, arrays: list[Parameter]) -> str:
     """The condition under which the automatic choice has nothing to decide.
 
-    The first array is placed, or all are NumPy's, below the limit, or of a call that is known to stay.
-
-    Arrays of different shapes broadcast, or are multiplied, to no more than the product of their sizes.
+    The first array is placed; or all are on NumPy, and the call is smaller than the limit or known to stay.
+    For arrays of different shapes the size of the call is at most the product of their sizes.
     """
     first, *others = (p.name for p in arrays)
     small = (
@@ -421,18 +421,18 @@ def _is_settled(declaration: Declaration, arrays: list[Parameter]) -> str:
 
 
 def _is_settled_for_joining(joined: Parameter) -> str:
-    """The same for a function that joins or broadcasts a number of arrays."""
+    """As `_is_settled`, for a function that joins or broadcasts a sequence."""
     name, total = joined.name, "prod" if joined.is_variadic else "sum"
     small = f"{total}(map(size_of, {name}_)) < limit.elements or stays(*{name})"
     return f"backend is BY_COST and (home is NUMPY and ({small}) or home.placed)"
 
 
 def _parameters(function: Callable[..., Any]) -> str:
-    """The parameters of a function by name alone.
+    """The parameter list of a function, without defaults.
 
-    Their defaults are set on the made function.
+    `dispatch` sets the defaults on the generated function.
     """
-    code = function.__code__  # a signature would take ten times as long, 2 ms at import
+    code = function.__code__  # `inspect.signature` would take ten times as long, 2 ms at import
     variables, least, most = code.co_varnames, code.co_argcount, code.co_argcount + code.co_kwonlyargcount
     parameters, keywords = list(variables[:least]), variables[least:most]
     if code.co_posonlyargcount:
@@ -445,12 +445,12 @@ def _parameters(function: Callable[..., Any]) -> str:
 
 
 def _arguments(declaration: Declaration) -> str:
-    """What the generated body hands to the native function."""
+    """The arguments that the generated body passes to the native function."""
     return ", ".join(_argument(p) for p in declaration.parameters)
 
 
 def _argument(p: Parameter) -> str:
-    """How the generated body hands parameter `p` to the native function."""
+    """The expression that the generated body passes for parameter `p`."""
     value = f"{p.name}_" if p.role in (ARRAY, WEAK, SEQUENCE) or p.is_read else p.name
     if p.is_variadic:
         return f"*{value}"

@@ -1,32 +1,33 @@
-"""What a declaration says of a function, in words whose rules stand elsewhere.
+"""What a declaration says of a function: annotations, and options in words.
 
-It says each fact once, and the rules of each word stand in one place.
+Each fact is declared once. What a word means is defined in one table, which is named below.
 
 `@dispatch` reads the annotations of a function of the standard, and `@declare` those of one that has a body of its own:
 
     AnyArray                  an array
-    AnyArray | complex        an array or a Python scalar, which takes its dtype from the arrays beside it
-    int | AnyArray            a Python scalar as it is, or an array
+    AnyArray | complex        an array or a weak Python scalar, which takes its dtype from the other operand
+    int | AnyArray            a Python scalar, passed as it is, or an array
     AnyArray | None           an array or None; `AnyArray | float | None` likewise
     *arrays: AnyArray         any number of arrays
-    Sequence[AnyArray]        a list of arrays, or the like
+    Sequence[AnyArray]        a list or tuple of arrays
     DTypeLike | None          a dtype: becomes the library's
-    Shape                     a tuple of ints, also of one int
+    Shape                     a tuple of ints, or one int
     all others                passed on as they are
 
-Beside them they are told in words
+The decorators' options are
 
-    NAME      for a parameter that is an array, the dtypes that the standard allows: `diagnosis.ACCEPTED`; any
-    cost      what a call costs: `_choice.cost.COSTS`; without one, calls stay where their inputs are, see
+    NAME      for an array parameter of that name, the dtypes that the standard allows: `diagnosis.ACCEPTED`;
+              default "any"
+    cost      the cost class of a call: `_choice.cost.COSTS`; without one, calls run where their inputs are, see
               `_choice.cost.classify`
-    alike     the function of the same cost that takes as long, so that this one is not measured
+    alike     a function of the same cost class that takes as long, so that this one is not measured
     timed     the inputs with which it is measured, if they do not follow from the parameters: `TIMED`
-    fit       how shapes must fit: `diagnosis.FITS`; they broadcast if a Python scalar may be one of the arrays
-    batch     how it is called for all elements of a batch: `batching.RULES`; elementwise if shapes broadcast, or if it
-              costs what such functions do, else not at all
-    promotion what its arrays become: `_base.dtypes.PROMOTIONS`; for floating-point functions floats, elementwise ones
-              narrow where the integers are, for others their common dtype
-    scalars   what Python scalars are to it: `SCALARS_ARE`
+    fit       how shapes must fit: `diagnosis.FITS`; default "broadcast" if a parameter may be a weak scalar, else "any"
+    batch     its batching rule: `batching.RULES`; default "elementwise" if shapes broadcast or the cost class is an
+              elementwise one, else none
+    promotion the dtype to which its arrays are promoted: `_base.dtypes.PROMOTIONS`; default "floats" for elementwise
+              floating-point functions, "wide floats" for other floating-point functions, else "common"
+    scalars   how it treats weak scalars: `SCALARS_ARE`
 """
 
 from __future__ import annotations
@@ -48,12 +49,12 @@ ARRAY, WEAK, SEQUENCE, DTYPE, PLAIN = "array", "weak", "sequence", "dtype", "pla
 SHAPE: Final = "Shape"
 
 SCALARS_ARE: Final = ("promoted", "compared", "exponent")
-"""What Python scalars may be to a function: they take a dtype as the standard says; also, integers beyond all values of
-that dtype count as infinity; or, other functions stand for it by some of them, which are `_registry.home.POWERS`.
+"""How a function treats weak scalars: they take a dtype as the standard says; "compared", and integers that this dtype
+cannot hold count as infinity; "exponent", and the function is replaced for those in `_registry.home.POWERS`.
 """
 
 TIMED: Final = ("half a spectrum", "numbers beyond one", "shifts", "truths")
-"""Inputs that a function is measured with, if they do not follow from its declaration; made by `_calibration.cells`."""
+"""Inputs with which a function is measured, if they do not follow from its declaration; see `_calibration.cells`."""
 
 
 _INTEGERS: Final = frozenset({SHAPE, *diagnosis.INTEGERS})
@@ -100,42 +101,43 @@ class Parameter:
         else:
             self.role = PLAIN
         self.is_integral = self.role is PLAIN and not _INTEGERS.isdisjoint(union)
-        """Whether it is an integer, or several."""
+        """Whether it is an integer, or a sequence of them."""
         self.takes_integer = self.is_integral and self.annotation.startswith("int")
-        """Whether one integer will do."""
+        """Whether it may be one integer."""
         self.takes_integers = self.is_integral and (
             self.annotation == SHAPE or ("[int" in self.annotation and "[Sequence" not in self.annotation)
         )
-        """Whether a tuple of them will."""
+        """Whether it may be a tuple of integers."""
         self.is_flag = self.role is PLAIN and "bool" in union
-        """Whether it is a bool, for which an integer will do."""
+        """Whether it is a bool; integers are converted."""
         self.is_number = self.role is PLAIN and union == ["float"]
-        """Whether it is a number, for which NumPy's and an Array without axes will do."""
-        self.choices = diagnosis.words(self.annotation) if self.annotation.startswith("Literal") else []
-        """The words that it may be, in quotes."""
+        """Whether it is a number; NumPy scalars and 0-d arrays are converted."""
+        self.choices = diagnosis.literal_values(self.annotation) if self.annotation.startswith("Literal") else []
+        """The strings that it may be, in quotes."""
         self.is_read = self.is_integral or self.is_flag or self.is_number or bool(self.choices)
-        # What `where` chooses by and what `searchsorted` sorts by: no dtype follows from them.
+        """Whether `dispatch.convert_argument` checks and converts it."""
+        # Such as the condition of `where` and the sorter of `searchsorted`, which take no part in promotion.
         self.is_condition = self.role is ARRAY and (words == "boolean" or (words == "integer" and self.is_optional))
 
 
 class Declaration:
-    """A declared function, or an operator of Array that stands for one."""
+    """A declared function, or an operator of Array that one implements."""
 
     __slots__ = (
-        "alike", "axis_at", "batch", "cost", "fit", "function", "is_comparison", "is_positional", "is_power",
-        "is_reflected", "mirror", "name", "of_ndarrays", "parameters", "promotion", "result", "result_class",
-        "taken_at", "timed",
+        "alike", "array_positions", "axis_at", "batch", "cost", "fit", "function", "is_comparison", "is_positional",
+        "is_power", "is_reflected", "mirror", "name", "of_ndarrays", "parameters", "promotion", "result",
+        "result_class", "timed",
     )  # fmt: skip
 
     def __init__(self, function: Callable[..., Any], words: dict[str, str]) -> None:
         self.function = function
-        """What users call."""
+        """The function that users call."""
         self.is_reflected = False
-        """Whether its operands are written in the other order than the native function takes them."""
+        """Whether its operands come in the reverse order of the native function's, as those of `__radd__`."""
         self.mirror: Callable[..., Any]
-        """The body that takes the right operand first, if it has one."""
+        """The body that takes the right operand first, if `has_mirror`."""
         self.of_ndarrays: Callable[..., Any]
-        """The body for ndarrays, if it has one."""
+        """The body for ndarrays, if `takes_ndarrays`."""
         self.name = function.__name__
         annotations = function.__annotations__
         body = inspect.unwrap(function)
@@ -155,12 +157,12 @@ class Declaration:
         self.cost = self._word("cost", words, cost.COSTS)
         row = cost.CLASSES.get(self.cost)
         self.axis_at = [p.name for p in self.parameters].index("axis") if row and row.is_by_axis else None
-        """The place of `axis`, if it counts for the time of a call."""
+        """The position of `axis`, if the time of a call depends on it."""
         self.alike = words.pop("alike", "")
         self.timed = self._word("timed", words, TIMED)
         is_for_scalars = any(p.role is WEAK for p in self.parameters)
         self.fit = diagnosis.FITS[self._word("fit", words, diagnosis.FITS, "broadcast" if is_for_scalars else "any")]
-        """How shapes and axes must fit."""
+        """The rule by which shapes and axes must fit."""
         is_elementwise = self.fit.broadcasts or (row is not None and row.is_elementwise)
         self.batch = self._word("batch", words, batching.RULES, "elementwise" if is_elementwise else "")
         operands = [p for p in self.parameters if p.role in (ARRAY, WEAK, SEQUENCE) and not p.is_condition]
@@ -173,9 +175,9 @@ class Declaration:
             raise ValueError(f"{self.name}: there is no parameter {', '.join(words)}")
 
     def _word(self, what: str, words: dict[str, str], known: Collection[str], usual: str = "") -> str:
-        """The word for something.
+        """Pop the option `what` from `words`.
 
-        Raises ValueError for one that nobody knows.
+        Raises ValueError for a word that is not in `known`.
         """
         word = words.pop(what, usual)
         if word and word not in known:
@@ -183,9 +185,9 @@ class Declaration:
         return word
 
     def operator(self, method: Callable[..., Any], *, is_reflected: bool) -> Declaration:
-        """The same of a method of Array that stands for the function.
+        """The declaration of a method of Array that implements an operator.
 
-        Its own are the names and types of its parameters, and the order of operands.
+        It differs in the names and types of its parameters, and in the order of operands.
         """
         found = Declaration(method, {})
         found.name, found.fit = self.name, self.fit
@@ -196,46 +198,46 @@ class Declaration:
             if parameter.name == "self":
                 parameter.role = WEAK
         if is_reflected:
-            # The native function gets the operands in the order in which they were in the expression.
+            # The native function gets the operands in the order of the expression: `1 - x` is `subtract(1, x)`.
             found.parameters.reverse()
             found.is_reflected = True
         return found
 
     @property
     def has_mirror(self) -> bool:
-        """Whether it is a function of two operands that may be scalars.
+        """Whether it is a function of two operands that may be weak scalars.
 
-        With an Array on the right alone, `mirror` stands for it, with its operands the other way round.
+        If only the right one is an Array, `mirror` is called with the operands swapped.
         """
         return [p.role for p in self.parameters] == [WEAK, WEAK] and all(p.name != "self" for p in self.parameters)
 
     @property
     def takes_ndarrays(self) -> bool:
-        """Whether `of_ndarrays` stands for it beside an ndarray.
+        """Whether `of_ndarrays` is called if an argument is an ndarray.
 
-        Python asks another way for operators, and tuples of results are made another way.
+        Not for operators, which Python calls by NumPy's protocols, nor for functions that return a tuple.
         """
         return self.result == "Array" and not self.is_reflected and all(p.name != "self" for p in self.parameters)
 
     @property
     def gives_new_memory(self) -> bool:
-        """Whether no result of two arrays is a view of one of them."""
+        """Whether the result for two arrays is never a view of one of them."""
         return self.fit.broadcasts or self.multiplies
 
     @property
     def multiplies(self) -> bool:
-        """Whether it is a product of matrices."""
+        """Whether it is a matrix product."""
         return self.fit is diagnosis.FITS["product"]
 
     def mirrored(self) -> Declaration:
-        """The same with its operands written the other way round."""
+        """The same declaration with the operands swapped."""
         found = copy.copy(self)
         found.function = inspect.unwrap(self.function)
         found.is_reflected = True
         return found
 
-    def spread(self, operands: Operands | None = None) -> None:
-        """Let all know the function who look for it by its name."""
+    def register(self, operands: Operands | None = None) -> None:
+        """Add the function to the lookup tables of functions by name."""
         declarations[self.name] = self
         home.declare(self.name, operands)
         if self.cost:
@@ -243,21 +245,21 @@ class Declaration:
         if self.batch:
             batching.rule_of[self.name] = batching.RULES[self.batch]
 
-    def settle(self, body: Callable[..., Any]) -> None:
-        """Note the body, once the parameters are what they will be."""
+    def set_body(self, body: Callable[..., Any]) -> None:
+        """Set the body, after the last change of the parameters."""
         self.function = body
-        self.taken_at = [at for at, p in enumerate(self.parameters) if p.role in (ARRAY, WEAK, SEQUENCE)]
-        """The places of parameters that are arrays."""
+        self.array_positions = [at for at, p in enumerate(self.parameters) if p.role in (ARRAY, WEAK, SEQUENCE)]
+        """The positions of array parameters."""
         self.is_positional = not any(p.is_keyword or p.is_variadic for p in self.parameters)
-        """Whether values in the order of the parameters can be handed on as they are."""
+        """Whether `call` can pass all values by position."""
 
     @property
     def written(self) -> list[Parameter]:
         """The parameters in the order in which they were written."""
         return self.parameters[::-1] if self.is_reflected else self.parameters
 
-    def called(self, values: Sequence[Any]) -> Any:
-        """What the body gives for values in the order of the parameters."""
+    def call(self, values: Sequence[Any]) -> Any:
+        """Call the body with values in the order of the parameters."""
         if self.is_reflected:
             return self.function(*values[::-1])
         if self.is_positional:
@@ -274,10 +276,10 @@ class Declaration:
         return self.function(*positional, **keyword)
 
     def operands(self) -> Operands | None:
-        """Arrays that promote, if any: the first and those of its words."""
+        """The arrays that promote together: the first, and those like it."""
         arrays = [p for p in self.parameters if p.role in (ARRAY, WEAK, SEQUENCE) and not p.is_condition]
         if not arrays or arrays[0].is_variadic:
-            return None  # they are bools, or each keeps its dtype
+            return None  # each keeps its dtype, as those of `meshgrid`
         first = arrays[0]
         places = [p.name if p.is_keyword else at for at, p in enumerate(self.parameters) if p in arrays]
         agreeing = [at for at, p in zip(places, arrays, strict=True) if p.words == first.words]
@@ -287,7 +289,7 @@ class Declaration:
 def _names_of(function: Callable[..., Any]) -> Iterator[tuple[str, bool, bool]]:
     """Names of parameters in order; whether they are keyword-only, variadic.
 
-    A signature would take 5 ms more at import.
+    `inspect.signature` would take 5 ms more at import.
     """
     code = function.__code__
     names, least, most = code.co_varnames, code.co_argcount, code.co_argcount + code.co_kwonlyargcount
@@ -308,10 +310,10 @@ def declare(function: F, /) -> F: ...
 @overload
 def declare(**words: str) -> Callable[[F], F]: ...
 def declare(function: F | None = None, /, **words: str) -> F | Callable[[F], F]:
-    """Say of a function with its own body what `@dispatch` says of others."""
+    """Declare a function that has its own body; options as for `@dispatch`."""
 
     def decorated(function: F) -> F:
-        Declaration(function, words).spread()
+        Declaration(function, words).register()
         return function
 
     return decorated if function is None else decorated(function)

@@ -1,7 +1,7 @@
-"""Why a native function refused: the clear error for wrong arguments.
+"""Why a native function raised: the clear error for wrong arguments.
 
-Calls are made without looking at the arguments, as looking costs more than the call itself at small sizes. Only after a
-refusal are they examined, by the rules of the standard and so with the same error on every backend.
+A call does not check its arguments, as a check takes longer than a small call itself. Arguments are examined only after
+a native error, by the rules of the standard and so with the same error on every backend.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ ACCEPTED: Final = {
     "integer or boolean": "biu",
     "boolean": "b",
 }
-"""Kinds that a parameter takes, by the standard's words; floating-point functions promote bool and integers."""
+"""Kinds that a parameter takes, by the standard's category; floating-point functions promote bool and integers."""
 
 INTEGERS: Final = {
     "int": "an int",
     "Sequence[int]": "a sequence of ints",
     "tuple[Sequence[int], Sequence[int]]": "two sequences of ints",
 }
-"""What messages call the types of parameters that are integers, such as axes and shapes."""
+"""The names in messages of the types of integer parameters, such as axes and shapes, by annotation."""
 
 TYPES: Final = {**INTEGERS, "float": "a number", "bool": "True or False", "None": "None"}
-"""The same of all parameters that are no arrays, but for those that are one of several words."""
+"""The same for all parameters that are no arrays, except those that are one of several strings."""
 
 
 _NOT_FINITE: Final = " It may hold NaN or infinity: xp.isfinite({0})"
@@ -51,11 +51,11 @@ _FAILURES: Final = {
     "SVD did not converge": "the singular values of {0} do not converge." + _NOT_FINITE,
     "Singular matrix": "{0} must be invertible, but is singular. Use its pseudoinverse: xp.linalg.pinv({0})",
 }
-"""What to say for NumPy's words about a matrix."""
+"""Our messages about a matrix, by NumPy's."""
 
 
 class Input(NamedTuple):
-    """An array argument, as far as an error can be about it."""
+    """What an error message needs to know of an array argument."""
 
     label: str
     words: str
@@ -73,29 +73,29 @@ AXES: Final = ("axis", "axes", "source", "destination")
 class Fit(NamedTuple):
     """How shapes and axes must fit.
 
-    It is only asked after a refusal, once dtypes are in order.
+    Checked only after a native error, once the dtypes are known to be right.
     """
 
     complaint: Callable[[Sequence[Input], dict[str, Any]], Complaint] | None = None
-    """What is wrong with them, if something is; asked once the axes are in order."""
+    """What is wrong with shapes and arguments, or None; called once the axes are known to be right."""
     broadcasts: bool = False
     """Whether the arrays broadcast."""
     axes: tuple[str, ...] = AXES
     """Parameters that name axes of the first array."""
     new_axes: Callable[[list[Any]], int] | None = None
-    """How many axes more the result has, if the axes are those of the result."""
+    """The number of axes that the result has more than the input, if `axes` count those of the result."""
     may_repeat: bool = False
     """Whether an axis may be named twice."""
 
 
 def diagnose(error: Exception, function: str, inputs: Sequence[Input], arguments: dict[str, Any], fit: Fit) -> None:
-    """Raise the error that the arguments call for, from the native `error`.
+    """Raise the clear error for wrong arguments, from the native `error`.
 
-    Returns if they seem right, or if memory ran out, of which they tell nothing.
+    Returns if the arguments seem right, or if memory ran out, which is no fault of theirs.
     """
     if registry.is_out_of_memory(error):
         return
-    inputs = _as_written(inputs)
+    inputs = _named_as_in_function(inputs)
     wrong = [one for one in inputs if one.dtype.kind not in ACCEPTED[one.words]]
     _diagnose_dtype(error, function, [one for one in wrong if not _may_be_counted(one)])
     _diagnose_narrow_floats(error, function, inputs)
@@ -127,7 +127,7 @@ def diagnose(error: Exception, function: str, inputs: Sequence[Input], arguments
     refusal = registry.refusal_of(error)
     if refusal is None and isinstance(error, TypeError) and fit.complaint:
         refusal = str(error).partition("\n")[0]
-    if refusal is None and type(error) is ValueError:  # of a class of their own, libraries say more
+    if refusal is None and type(error) is ValueError:  # a subclass says more than ours would
         refusal = str(error).partition("\n")[0].removeprefix(f"{function}: ").removesuffix(".")
     if refusal is not None:
         raise errors.ArgumentValueError(f"{function}: {refusal}{_CURES.get(refusal, '')}") from error
@@ -144,23 +144,23 @@ def diagnose_leak(error: Exception, function: str) -> None:
         raise errors.leaked(function) from error
 
 
-def require_plain(function: str, parameter: str, annotation: str, given: Any) -> None:
+def check_argument(function: str, parameter: str, annotation: str, given: Any) -> None:
     """Raise the error for a parameter that is no array, if `given` is wrong.
 
-    Wrong is what its annotation does not allow. Sequences of integers are tuples.
+    It is wrong if the annotation does not allow it. Sequences of integers must be tuples here.
     """
     if INTEGERS.keys() & annotation.split(" | "):
         error = _wrong_integers(annotation, given, may_be_bool=parameter not in AXES)
     else:
         error = _wrong_choice(annotation, given)
     if error:
-        wanted = [one for part in annotation.split(" | ") for one in words(part) or [TYPES[part]]]
+        wanted = [one for part in annotation.split(" | ") for one in literal_values(part) or [TYPES[part]]]
         listed = " or ".join([", ".join(wanted[:-1]), wanted[-1]] if wanted[1:] else wanted)
         raise error(f"{function}: {parameter} must be {listed}, not {given!r}")
 
 
-def words(annotation: str) -> list[str]:
-    """What a `Literal` allows, in quotes."""
+def literal_values(annotation: str) -> list[str]:
+    """The strings that a `Literal` annotation allows, in quotes."""
     return re.findall(r"'\w+'", annotation)
 
 
@@ -181,9 +181,9 @@ def _wrong_integers(annotation: str, given: Any, *, may_be_bool: bool) -> type[e
 
 
 def _is_no_integer(value: Any) -> bool:
-    """Whether it certainly is no integer.
+    """Whether `value` certainly is no integer.
 
-    What a trace knows of a length may be of any class, but can be calculated with.
+    A symbolic length under a trace may be of any class, but supports arithmetic.
     """
     kind = type(value)
     return isinstance(value, _NO_INTEGERS) or not (hasattr(kind, "__index__") or hasattr(kind, "__floordiv__"))
@@ -193,8 +193,8 @@ _NO_INTEGERS: Final = (str, float, complex, np.inexact, np.bool_)
 
 
 def _wrong_choice(annotation: str, given: Any) -> type[errors.AnyarrayError] | None:
-    """For a flag, a number or one of several words. Integers do as flags."""
-    allowed, parts = words(annotation), annotation.split(" | ")
+    """For a bool, a number or one of several strings; ints pass as bools."""
+    allowed, parts = literal_values(annotation), annotation.split(" | ")
     if isinstance(given, str) and allowed:
         return None if repr(given) in allowed else errors.ArgumentValueError
     numbers = (int, np.integer, np.bool_) if "float" not in parts else (int, float, np.number, np.bool_)
@@ -202,8 +202,8 @@ def _wrong_choice(annotation: str, given: Any) -> type[errors.AnyarrayError] | N
     return None if is_number or (given is None and "None" in parts) else errors.ArgumentTypeError
 
 
-def _as_written(inputs: Sequence[Input]) -> list[Input]:
-    """The operands of an operator, named as its function's parameters."""
+def _named_as_in_function(inputs: Sequence[Input]) -> list[Input]:
+    """The operands of an operator, named as the parameters of its function."""
     if not any(one.label == "self" for one in inputs):
         return list(inputs)
     labels = ["x"] if len(inputs) == 1 else ["x1", "x2"]
@@ -211,9 +211,9 @@ def _as_written(inputs: Sequence[Input]) -> list[Input]:
 
 
 def _may_be_counted(one: Input) -> bool:
-    """Whether it is of bools where numbers are wanted.
+    """Whether it is an array of bools where numbers are wanted.
 
-    Most functions count these, so that an axis or a shape is the likelier reason for a refusal.
+    Most functions take bools as integers, so a wrong axis or shape is the likelier cause of the error.
     """
     return one.dtype.kind == "b" and one.words in ("numeric", "real numeric")
 
@@ -224,7 +224,7 @@ def _diagnose_dtype(error: Exception, function: str, wrong: Sequence[Input]) -> 
 
 
 def _diagnose_narrow_floats(error: Exception, function: str, inputs: Sequence[Input]) -> None:
-    """Of 16 bits in linear algebra, which libraries refuse in many ways."""
+    """For 16-bit floats in linear algebra, which some libraries reject."""
     if isinstance(error, (TypeError, NotImplementedError)) and re.search("[Uu]nsupported|not accept dtype", str(error)):
         for one in inputs:
             if one.dtype.name in ("float16", "bfloat16"):
@@ -243,10 +243,7 @@ def _diagnose_no_common_integer(error: Exception, function: str, inputs: Sequenc
 
 
 def _diagnose_size(error: Exception, function: str, arguments: dict[str, Any]) -> None:
-    """Of integers that a library cannot count with.
-
-    It decides how many bits these have.
-    """
+    """For integers beyond 32 bits, which some libraries cannot hold."""
     for name, given in arguments.items():
         for one in given if isinstance(given, tuple) else (given,):
             if isinstance(one, int) and one >= 1 << 31:
@@ -283,11 +280,11 @@ def _diagnose_broadcasting(error: Exception, function: str, inputs: Sequence[Inp
 def diagnose_index(error: Exception, shape: Shape, key: Any, value: Shape | None = None) -> None:
     """Raise the error for a key, or a value to be written, that does not fit.
 
-    The array is of `shape`, the value of shape `value`. Returns if they seem right. `key` is a tuple; for its arrays it
-    holds ndarrays, or an `UnknownIndex`.
+    The array is of `shape`, the value of shape `value`. Returns if they seem right. `key` is a tuple, in which arrays
+    are ndarrays or, if traced, an `UnknownIndex`.
     """
     diagnose_leak(error, "index")
-    # These two in NumPy's words, by which libraries know them.
+    # The next two messages keep NumPy's words, as some libraries test for them.
     if sum(one is Ellipsis for one in key) > 1:
         text = "index: an index can only have a single ellipsis ('...'). Write : for each axis"
         raise errors.ArgumentIndexError(text) from error
@@ -312,7 +309,7 @@ def diagnose_index(error: Exception, shape: Shape, key: Any, value: Shape | None
             indices = np.asarray(one)
             wrong = indices[(indices < -here[0]) | (indices >= here[0])]
             if wrong.size:
-                # In NumPy's words, by which libraries know the error.
+                # NumPy's words, as some libraries test for them.
                 text = f"index: index {wrong.flat[0]} is out of bounds for axis {axis - 1} with size {here[0]}"
                 raise errors.ArgumentIndexError(text) from error
     arrays = [one for one in key if isinstance(one, np.ndarray)]
@@ -327,7 +324,7 @@ def diagnose_index(error: Exception, shape: Shape, key: Any, value: Shape | None
         raise errors.ArgumentIndexError(f"index: {refusal}") from error
     if value is not None and not any(isinstance(one, UnknownIndex) for one in key) and None not in shape:
         whole: Any = shape
-        selected = np.broadcast_to(np.False_, whole)[key].shape  # takes no memory
+        selected = np.broadcast_to(np.False_, whole)[key].shape  # a broadcast array takes no memory
         if not _fits(value, selected):
             raise errors.ArgumentValueError(
                 f"setitem: value of shape {value} does not broadcast to shape {selected}, which the key selects"
@@ -335,16 +332,16 @@ def diagnose_index(error: Exception, shape: Shape, key: Any, value: Shape | None
 
 
 def _axes_of(entry: Any) -> int:
-    """How many axes an entry of a key takes."""
+    """The number of axes that an entry of a key consumes."""
     if isinstance(entry, (np.ndarray, UnknownIndex)) and entry.dtype.kind == "b":
         return len(entry.shape)
     return entry is not None and entry is not Ellipsis
 
 
 def _fits(value: Shape, selected: Shape) -> bool:
-    """Whether a value can be written there.
+    """Whether a value of that shape broadcasts to the selected shape.
 
-    Leading axes of length 1 may be too many.
+    It may have extra leading axes of length 1.
     """
     extra = len(value) - len(selected)
     if extra > 0:
@@ -355,14 +352,14 @@ def _fits(value: Shape, selected: Shape) -> bool:
 
 
 class UnknownIndex(NamedTuple):
-    """An index array, in a key that is examined, of unknown values."""
+    """Stands in a key for a traced index array, whose values are unknown."""
 
     shape: Shape
     dtype: DType
 
 
 WITHOUT_AXES: Final = "x1 and x2 must have at least one axis. Multiply by a scalar with *"
-"""What is wrong with a product of which one is a scalar."""
+"""What is wrong with a matrix product of which one operand is a scalar."""
 
 
 def _of_matmul(inputs: Sequence[Input], arguments: dict[str, Any]) -> Complaint:
@@ -456,7 +453,7 @@ def _of_broadcast(inputs: Sequence[Input], arguments: dict[str, Any]) -> Complai
     shape: Any = arguments.get("shape")
     is_shape = isinstance(shape, tuple) and len(inputs[0].shape) <= len(shape) and all(n >= 0 for n in shape)
     if is_shape and _fits(inputs[0].shape, shape):
-        return None  # of a size that the library does not have
+        return None  # the shapes fit; the result is too large for the library
     return f"x of shape {inputs[0].shape} does not broadcast to {shape}"
 
 
@@ -584,4 +581,4 @@ FITS: Final[dict[str, Fit]] = {
     "differences": Fit(_of_difference),
     "transform": Fit(_of_transform),
 }
-"""How the shapes of a function fit, by the word in its declaration."""
+"""How shapes and axes must fit, by the option `fit` of a declaration."""

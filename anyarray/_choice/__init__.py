@@ -6,10 +6,10 @@ nothing: measuring is `_calibration`'s.
     choice           `backend(...)`, the default, and the one rule; begin here
     automatic        the automatic choice: stay, or move the data
     rule             whether a move is worth its price, as arithmetic
-    prices           what bringing arrays, importing and compiling take
-    accounts         seconds that were missed by staying, which pay for a move
+    prices           seconds of transfers, imports and compilation
+    accounts         savings missed by staying, in seconds, which pay for a move
     whole_functions  where a function under `jit` runs
-    machine          what is known of this machine and was found out by its model
-    cost             predicted seconds of a call, from a profile
+    machine          state of the process: the model, thresholds, caches of predictions
+    cost             the model: predicted seconds of a call, from a profile
     profile          the profile's file
 """

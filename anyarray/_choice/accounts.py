@@ -1,6 +1,6 @@
-"""What was missed for an Array by not being elsewhere, in seconds.
+"""Savings missed for an Array by staying where it is, in seconds.
 
-Savings that are missed pay for a move when they are enough; `automatic` has the rule.
+Once missed savings are large enough, they pay for a move; `automatic` has the rule.
 """
 
 from __future__ import annotations
@@ -14,27 +14,27 @@ from typing import Any, Final, NamedTuple
 from anyarray._choice.cost import NUMPY
 
 Seconds = dict[str, float]
-"""Seconds that were missed by not being on a backend, by its name."""
+"""Seconds that were missed by not running on a backend, by its name."""
 
 
 class Pool(Seconds):
-    """What was missed by all that was computed from the same arrays."""
+    """The missed savings of all that was computed from the same arrays."""
 
     __slots__ = ("last",)
 
     def __init__(self) -> None:
         super().__init__()
         self.last = NUMPY
-        """The backend that the last of these calls ran on: its code is in the caches, and its threads are awake."""
+        """The backend that the last of these calls ran on: its code is in the CPU caches, and its threads are awake."""
 
 
 class Account(NamedTuple):
-    """What was missed for an array: a move is paid by both."""
+    """The missed savings of an array; a move is paid from both."""
 
     pool: Pool
     """Shared, so that no saving pays for two moves."""
     own: Seconds
-    """On the way to this array alone: what other results missed does not make moving this one pay."""
+    """Those of the calls that led to this array: savings missed by other results do not pay for moving it."""
 
     def inherited(self) -> Account:
         """The account of a result."""
@@ -42,18 +42,18 @@ class Account(NamedTuple):
 
 
 RETURNED: Final = "returned"
-"""Stands in an array's own account beside the backends: whether it went home to NumPy; not 0 if so."""
-READING: Final = "reading"
-"""Stands in a pool beside the backends: what the host's reading took more than the work there won."""
+"""A key of `Account.own` beside the backends: not 0 if the array was moved back to NumPy."""
+HOST_READS: Final = "reading"
+"""A key of `Pool` beside the backends: seconds of reads by the host, less what running there has saved."""
 by_memory: Final[dict[int, tuple[weakref.ref[Any], Account]]] = {}
-"""The accounts of Arrays by the id of their memory, weakly, for Arrays of NumPy that are views of it.
+"""The accounts of Arrays on NumPy by the id of the ndarray that owns the memory, for views of it.
 
-Views are made where nothing is decided, which must not take the time to hand on an account.
+A view is made on the fast path, which has no time to pass an account on.
 """
 
 
 def account_of(array: Any) -> Account | None:
-    """What was missed for an Array or one with its memory, if anything."""
+    """The account of an Array, or of the Array whose memory it shares."""
     found: Account | None = getattr(array, "_account", None)
     if found is None and by_memory and array._home.backend.library == NUMPY:
         memory = _memory_of(array._native)
@@ -64,12 +64,12 @@ def account_of(array: Any) -> Account | None:
 
 
 def _memory_of(native: Any) -> Any:
-    """What all views of an ndarray hold."""
+    """The ndarray that owns the memory, which all its views refer to."""
     return native if native.base is None else native.base
 
 
-def give(array: Any, account: Account) -> None:
-    """Let an Array have an account, and views of its memory inherit it."""
+def set_account(array: Any, account: Account) -> None:
+    """Set the account of an Array, which views of its memory inherit."""
     array._account = account
     if array._home.backend.library == NUMPY:
         memory = _memory_of(array._native)
@@ -77,35 +77,35 @@ def give(array: Any, account: Account) -> None:
         known = by_memory.get(key)
         if known is not None and known[1] is account and known[0]() is memory:
             return
-        with contextlib.suppress(TypeError):  # some memory of others takes no weak references
+        with contextlib.suppress(TypeError):  # some owners of memory cannot be weakly referenced
             by_memory[key] = (weakref.ref(memory, lambda _: by_memory.pop(key, None)), account)
 
 
 def account_for(arrays: Sequence[Any]) -> Account:
-    """The account that this call's missed savings go to.
+    """The account to which the missed savings of a call are added.
 
-    It is that of one of its inputs; if none has one, they open it together.
+    It is that of the first input that has one; if none has, a new one that all inputs share.
     """
-    found = one_of(arrays)
+    found = first_account(arrays)
     if found is None:
         found = Account(Pool(), {})
         for array in arrays:
-            give(array, found)
+            set_account(array, found)
     return found
 
 
-def one_of(arrays: Sequence[Any]) -> Account | None:
+def first_account(arrays: Sequence[Any]) -> Account | None:
     """The account of the first of these Arrays that has one."""
     for array in arrays:
         found = account_of(array)
         if found is not None:
-            give(array, found)  # anew, as it may have other memory since
+            set_account(array, found)  # again, as its memory may have been replaced
             return found
     return None
 
 
 def pools_of(arrays: Sequence[Any]) -> list[Pool]:
-    """The pools of the inputs, each once."""
+    """The pools of the inputs, without duplicates."""
     pools: dict[int, Pool] = {}
     for array in arrays:
         account = account_of(array)
@@ -115,34 +115,34 @@ def pools_of(arrays: Sequence[Any]) -> list[Pool]:
 
 
 def forget_memory() -> None:
-    """Let views inherit no accounts of the Arrays whose memory they have."""
+    """Clear the accounts by memory: views inherit none any more."""
     by_memory.clear()
 
 
-class Books(NamedTuple):
+class CallAccounts(NamedTuple):
     """The accounts that a call draws on and adds to."""
 
     account: Account
     pools: Sequence[Pool]
-    """Of all inputs, each once."""
+    """The pools of all inputs, without duplicates."""
     alike: Seconds
-    """Of calls with the same function, shapes and dtypes."""
+    """Missed savings of calls with the same function, shapes and dtypes."""
 
     def missed(self, name: str) -> float:
-        """Seconds that were missed on the way to the inputs and not spent."""
+        """Unspent savings missed by the calls that led to the inputs."""
         return min(self.account.own.get(name, 0.0), sum([pool.get(name, 0.0) for pool in self.pools]))
 
     def reading(self) -> float:
-        """Seconds of reading by the host that the work there did not win."""
-        return sum([pool.get(READING, 0.0) for pool in self.pools])
+        """Seconds of reads by the host that running there has not saved."""
+        return sum([pool.get(HOST_READS, 0.0) for pool in self.pools])
 
     def spend(self, best: str, here: str) -> None:
-        """Pay for a move between two backends."""
+        """Pay for a move between two backends with all their savings."""
         for missed in (*self.pools, self.account.own, self.alike):
-            missed[best] = missed[here] = missed[READING] = 0.0
+            missed[best] = missed[here] = missed[HOST_READS] = 0.0
 
     def miss(self, best: str, took: float, seconds: Mapping[str, float]) -> None:
-        """Add what a call that `took` so long misses on the other backends."""
+        """Add the savings that a call of `took` seconds misses elsewhere."""
         pool = self.account.pool
         pool.last = best
         if took < math.inf:
@@ -150,5 +150,5 @@ class Books(NamedTuple):
                 if name != best:
                     for missed in (pool, self.account.own, self.alike):
                         missed[name] = max(0.0, missed.get(name, 0.0) + took - working)
-        if took < seconds.get(NUMPY, 0.0) and pool.get(READING):
-            pool[READING] = max(0.0, pool[READING] + took - seconds[NUMPY])
+        if took < seconds.get(NUMPY, 0.0) and pool.get(HOST_READS):
+            pool[HOST_READS] = max(0.0, pool[HOST_READS] + took - seconds[NUMPY])

@@ -1,18 +1,18 @@
 """The automatic choice: where calls of free inputs run on a measured machine.
 
-A call *stays* where most of its inputs are. Another backend *saves* what the call takes less there, and has a *price*:
-bringing the inputs over and the result back, and going on with the other library; and, bought once, importing it and
-compiling for new shapes. The data moves if
+A call *stays* where most of its inputs are. On another backend it may take less time, the *saving*, for a *price*: the
+transfer of the inputs and of the result back, and the switch to the other library; and, paid once, the import of the
+library and compilation for new shapes. The data moves if
 
-(a) the saving of this call is at least the price, and what is left of it is more than error may feign, or
-(b) this saving and those missed before on the lineage of the inputs are at least twice the price of moving (once, to
-    go back to NumPy, which is the home of free data), and what is to be bought has been missed twice by calls with the
-    same function, shapes and dtypes.
+(a) the saving of this call exceeds the price by a margin for error, or
+(b) this saving and those missed before by the calls that led to the inputs are at least twice the price of moving (the
+    price itself, to go back to NumPy, which is the home of free data), and calls with the same function, shapes and
+    dtypes have missed twice what is paid once.
 
-Rule (b) is that of rent or buy: it keeps all calls together within twice NumPy alone and four times the best choice
-made with hindsight; docs/automatic-choice.md has the proof. Results inherit the account of missed savings of their
-inputs. What is spent is spent for all that was computed from them, so no saving counts for two moves; what other
-results missed does not count, as it says nothing of what comes of this one.
+Rule (b) is the rent-or-buy (ski rental) rule: it keeps all calls together within twice the time of NumPy alone and four
+times that of the best choice in hindsight; docs/automatic-choice.md has the proof. Results inherit the account of
+missed savings of their inputs. A move spends the savings of all that was computed from the same inputs, so no saving
+pays for two moves; savings missed by other results do not count, as they do not predict what this one is used for.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from typing import Any, Final, TypeVar
 from anyarray._base import errors
 from anyarray._base.dtypes import DType
 from anyarray._choice import accounts, cost, machine, prices
-from anyarray._choice.accounts import READING, RETURNED, Account, Books, account_of
+from anyarray._choice.accounts import HOST_READS, RETURNED, Account, CallAccounts, account_of
 from anyarray._choice.cost import NUMPY
-from anyarray._choice.machine import Prospect, Resident, Wait, calls_of_numpy, state, use
+from anyarray._choice.machine import Prediction, StayingCall, Threshold, state, staying_calls, use
 from anyarray._choice.rule import Offer, Stay, gains, needed, weigh
 from anyarray._memory import transfer
 from anyarray._registry import libraries, registry
@@ -41,14 +41,14 @@ A = TypeVar("A")
 
 
 def inherited(result: A, source: Any) -> A:
-    """An Array made of another without a decision, with its account.
+    """`result` with the account of `source`, from which it was made.
 
     `_call/c/conversion.c` makes none of an Array with one.
     """
-    # To look for what is not set takes 0.3 us.
+    # To read an unset slot takes 0.3 us.
     found = None if state.model is None else account_of(source)
     if found is not None:
-        accounts.give(result, found.inherited())
+        accounts.set_account(result, found.inherited())
     return result
 
 
@@ -65,22 +65,22 @@ def model() -> cost.Model | None:
     Reads the file at the first call.
     """
     if not state.is_known:
-        with state.looking:
-            # It may look for itself, as where a program's own handler of warnings or logs computes.
-            if not (state.is_known or state.is_looking):
-                state.is_looking = True
+        with state.load_lock:
+            # Loading may re-enter here: a program's own handler of warnings or logs may call functions of ours.
+            if not (state.is_known or state.is_loading):
+                state.is_loading = True
                 try:
-                    use(_looked_up())
+                    use(_load_model())
                 except Exception:
-                    use(None)  # a warning that is an error comes once; after Ctrl-C it is looked for again
+                    use(None)  # so that a warning which is an error is raised once; after Ctrl-C it is loaded again
                     raise
                 finally:
-                    state.is_looking = False
+                    state.is_loading = False
     return state.model
 
 
-def _looked_up() -> cost.Model | None:
-    # Reads files; 15 ms, which `import anyarray` need not take.
+def _load_model() -> cost.Model | None:
+    # 15 ms and file access, so not at `import anyarray`.
     from anyarray._choice import profile
 
     try:
@@ -88,42 +88,39 @@ def _looked_up() -> cost.Model | None:
     except profile.UnusableError as error:
         warnings.warn(f"profile: {error}, so it is ignored. {CURE}", ProfileWarning, stacklevel=_outside())
         return None
-    state.is_silent = found is not None or profile.is_off()
+    state.is_hint_done = found is not None or profile.is_off()
     if found is None:
         return None
     if found.added:
-        # No warning either: what is measured is right.
+        # A log line, no warning: the profile is valid for the backends that it has.
         log(f"anyarray: no call is moved to {', '.join(found.added)}, installed after the profile was made. {CURE}")
-    return machine.without(found, [name for name in found.backends if not machine.may_be_here(name)])
+    return machine.without(found, [name for name in found.backends if not machine.may_be_usable(name)])
 
 
 def _outside() -> int:
-    """The `stacklevel` at which a warning of the caller names the user's line.
-
-    It does so however many calls of ours lead here.
-    """
-    # `skip_file_prefixes` of `warnings.warn` does it from Python 3.12 on.
+    """The `stacklevel` for a warning of the caller to name the user's line."""
+    # From Python 3.12 on `warnings.warn` has `skip_file_prefixes` for this.
     the_user_s, frame, level = transfer.user_frame(), sys._getframe(1), 1
     while frame is not the_user_s and frame.f_back is not None:
         frame, level = frame.f_back, level + 1
     return level
 
 
-def mention() -> None:
-    """Say once, on a machine that is not measured, what would let it choose.
+def hint_at_calibrate() -> None:
+    """Log once, without a profile, that `calibrate` would make one.
 
-    By the logger, which writes a line to stderr unless the program says otherwise. Not a warning: nothing is wrong, and
-    a program that turns warnings into errors must not fail of this.
+    A log line, which goes to stderr unless the program configures the logger. Not a warning: nothing is wrong, and a
+    program that turns warnings into errors must not fail because of this.
     """
-    if state.is_silent:
+    if state.is_hint_done:
         return
-    state.is_silent = True
+    state.is_hint_done = True
     if any(library.is_installed for library in libraries.libraries().values() if library.name != NUMPY):
         log(f"anyarray: calls run where their arrays are, as this machine is not measured. {CURE}")
 
 
 def log(line: str) -> None:
-    import logging  # 5 ms, which `import anyarray` need not take
+    import logging  # 5 ms, so not at `import anyarray`
 
     logging.getLogger("anyarray").warning(line)
 
@@ -136,39 +133,39 @@ class Decision:
     shapes: tuple[Shape, ...]
     home: Home
     stay: Home
-    """Where it would have run if nothing moved."""
+    """The home where it would have run if nothing moved."""
     reason: str = "nothing to decide"
     predicted: dict[str, float] = field(default_factory=dict[str, float])
     """Seconds on each backend that was considered, with its price."""
     alone: Mapping[str, float] = field(default_factory=dict[str, float])
-    """Predicted seconds of the call alone, inputs at hand, on each backend that was measured."""
+    """Predicted seconds of the call itself, without transfers, on each backend that was measured."""
     transferred: float = 0.0
-    """Predicted seconds of bringing the inputs and of going on with another library, part of `predicted`."""
+    """The part of `predicted` for transferring the inputs and switching to another library."""
     bought: float = 0.0
-    """Predicted seconds of importing the library and compiling for these shapes, part of `predicted` too."""
+    """The part of `predicted` for importing the library and compiling for these shapes."""
     account: Account | None = None
     is_return: bool = False
-    """Whether the inputs go home to NumPy with the call, where those that follow find them."""
+    """Whether the inputs move back to NumPy with the call, for later calls, too."""
     seconds: float | None = None
-    """What the call took, waited for; inside `explain` only."""
+    """Measured seconds of the call, synchronized; inside `explain` only."""
 
     @property
     def has_moved(self) -> bool:
-        """Whether it runs elsewhere than its inputs are."""
+        """Whether it runs on another home than that of its inputs."""
         return self.home is not self.stay
 
     def credit(self, results: Iterable[Any]) -> None:
-        """Let results inherit the account."""
+        """Let the results inherit the account."""
         if self.account is not None:
             for one in results:
-                accounts.give(one, self.account.inherited())
+                accounts.set_account(one, self.account.inherited())
 
     def must_wait(self, results: Sequence[Any]) -> bool:
-        """Whether a late error may come that repeating the call would mend.
+        """Whether to synchronize, as a late out-of-memory error may come.
 
-        Libraries that work in the background say only when a result is waited for that there was no memory. So results
-        are waited for whose inputs were brought to an accelerator just now, and large ones, which it does not slow
-        down by much.
+        Libraries with asynchronous dispatch raise that error only when a result is waited for, and then the call can be
+        repeated elsewhere. So results are waited for if the inputs were just transferred to an accelerator, or if they
+        are large, which then costs little.
         """
         if self.home.backend.kind == "cpu" or self.home.placed:
             return False
@@ -178,9 +175,10 @@ class Decision:
         )
 
     def retreat(self, error: Exception) -> bool:
-        """Turn to where the call may succeed; False if there is no such place.
+        """Change the home to one where the call may succeed; False if none.
 
-        It is where the inputs are or, if the call was not moved and memory ran out, the host. Warns if memory ran out.
+        That is the home of the inputs or, if the call was not moved and memory ran out, the host. Warns if memory ran
+        out.
         """
         if self.home.placed:
             return False
@@ -197,12 +195,12 @@ class Decision:
         return True
 
     def repeated(self, there: Backend, error: Exception) -> None:
-        """Note that the call is made again, as a backend could not make it."""
+        """Record that the call is repeated, as it failed on a backend."""
         self.reason = f"repeated, as {there} could not: {type(error).__name__}"
 
 
 WAITED: Final = 1 << 28
-"""Bytes of a result on an accelerator from which it is waited for."""
+"""Threshold in bytes of a result on an accelerator, above which it is waited for."""
 
 
 class OutOfMemoryWarning(RuntimeWarning):
@@ -221,21 +219,21 @@ def warn_of_memory(function: str, there: Backend, instead: Backend) -> None:
 
 
 def settled(function: str, arrays: Sequence[Any], home: Home, reason: str) -> Decision:
-    """What is not decided here, for the record."""
+    """A decision that was not made here, for the record."""
     return Decision(function, shapes_of(arrays), home, home, reason)
 
 
-def note_reading(array: Any) -> None:
-    """Count that the host reads a device's Array.
+def note_host_read(array: Any) -> None:
+    """Add the time of a read of a device's Array by the host to its account.
 
-    In NumPy that would take nothing.
+    On NumPy the read would take no time.
     """
     account, known = getattr(array, "_account", None), state.model
     if account is not None and known is not None:
         home = array._home
         nbytes = math.prod(home.shape_of(array._native)) * home.dtype(array._native).itemsize
         took = known.bringing(home.backend.name, NUMPY, nbytes)
-        account.pool[READING] = account.pool.get(READING, 0.0) + took
+        account.pool[HOST_READS] = account.pool.get(HOST_READS, 0.0) + took
 
 
 def shapes_of(arrays: Sequence[Any]) -> tuple[Shape, ...]:
@@ -247,7 +245,7 @@ def _unmeasured(
 ) -> Decision:
     """The decision without a model of this machine.
 
-    The call stays where its inputs are, or goes to the first backend that a policy names.
+    The call stays where its inputs are, or moves to the first usable backend of a policy.
     """
     homes = [a._home for a in arrays]
     stay = next((home for home in homes if home.backend.name != NUMPY), homes[0])
@@ -262,88 +260,90 @@ def decide(
 ) -> Decision:
     """Where a call with these free Arrays runs, and why.
 
-    It runs on one of `candidates` if there are any. `axis` is that of a function whose class `is_by_axis`.
+    It runs on one of `candidates` unless they are None. `axis` is that of a function whose class `is_by_axis`.
     """
-    known = model()  # where each call is recorded, nobody else has looked
+    known = model()  # loads the profile: the first call of a program may be this one, where decisions are recorded
     shapes = shapes_of(arrays)
     if known is None:
         return _unmeasured(function, arrays, shapes, candidates)
     dtypes = tuple([a._home.dtype(a._native) for a in arrays])
-    prospect = machine.prospect_of(function, shapes, dtypes, axis)
-    known = prospect.known or known  # a thread may have left a backend out meanwhile
+    prediction = machine.prediction_of(function, shapes, dtypes, axis)
+    known = prediction.known or known  # another thread may have excluded a backend in the meantime
     is_at_home = candidates is None and all(a._home.backend.library == NUMPY for a in arrays)
-    if prospect.is_numpys and is_at_home:
-        _note_resident(arrays, Resident(prospect), axis=axis)
+    if prediction.is_numpys and is_at_home:
+        _note_staying_call(arrays, StayingCall(prediction), axis=axis)
         if all(account_of(a) is None for a in arrays):
-            return _of_numpy(function, arrays, shapes, prospect)
-    if candidates is None and prospect.settled and (found := _settled(function, arrays, shapes, prospect)):
+            return _stay_in_numpy(function, arrays, shapes, prediction)
+    if candidates is None and prediction.settled and (found := _settled(function, arrays, shapes, prediction)):
         return found
     sizes = [math.prod(shape) * dtype.itemsize for shape, dtype in zip(shapes, dtypes, strict=True)]
     home = prices.place(arrays, sizes, known)
     decision = Decision(function, shapes, home, home, predicted={}, alone={})
-    if prospect.call is None or home.backend.name not in prospect.seconds:
-        _follow(decision, arrays, dtypes, prospect, candidates)
+    if prediction.call is None or home.backend.name not in prediction.seconds:
+        _follow(decision, arrays, dtypes, prediction, candidates)
         return decision
-    making = _Making(decision, arrays, sizes, dtypes, prospect.call, prospect, known, candidates)
-    best = making.choose()
-    if is_at_home and best == NUMPY and making.offers:
-        making.note(axis=axis)
-    making.book(making.settle(best))
+    weighing = _Weighing(decision, arrays, sizes, dtypes, prediction.call, prediction, known, candidates)
+    best = weighing.choose()
+    if is_at_home and best == NUMPY and weighing.offers:
+        weighing.note(axis=axis)
+    weighing.update_accounts(weighing.apply(best))
     return decision
 
 
-def _note_resident(arrays: Sequence[Any], found: Resident, *, axis: cost.Axis) -> None:
-    """Let calls like this one, of Arrays in NumPy, be decided about no more.
+def _note_staying_call(arrays: Sequence[Any], found: StayingCall, *, axis: cost.Axis) -> None:
+    """Cache that calls like this one, of Arrays on NumPy, stay there.
 
-    They are as long as nobody of `found.waits` is worth it.
+    No decision is made about them until a backend in `found.waits` may be worth its price.
     """
-    calls = calls_of_numpy(found.prospect.key[0])
+    calls = staying_calls(found.prediction.key[0])
     if len(calls) >= machine.MOST_CALLS:
         calls.clear()
     calls[(axis, *[part for a in arrays for part in (a._native.shape, a._native.dtype)])] = found
 
 
-def missed_by_resident(found: Resident, arrays: Sequence[Any]) -> Account | None:
-    """The account of such a call with these Arrays, with what it misses.
+def account_of_staying_call(found: StayingCall, arrays: Sequence[Any]) -> Account | None:
+    """The account of a staying call with these Arrays; adds what it misses.
 
-    None if it is to be decided about, or there is nothing to miss and no account.
+    None if a decision must be made, or if there are no savings to miss and no account.
     """
-    prospect, waits = found
-    alike = machine.missed_by(prospect.key)
+    prediction, waits = found
+    alike = machine.missed_by(prediction.key)
     for name, package, least in waits:
-        is_bought = package in sys.modules or (name, prospect.key) in machine.compiled
+        is_bought = package in sys.modules or (name, prediction.key) in machine.compiled
         if is_bought or alike.get(name, 0.0) >= least:
             return None
-    account, seconds = (accounts.account_for if waits else accounts.one_of)(arrays), prospect.seconds
+    account, seconds = (accounts.account_for if waits else accounts.first_account)(arrays), prediction.seconds
     if account is not None and seconds:
-        Books(account, (), alike).miss(NUMPY, seconds[NUMPY], seconds)
+        CallAccounts(account, (), alike).miss(NUMPY, seconds[NUMPY], seconds)
     return account
 
 
-def _of_numpy(function: str, arrays: Sequence[Any], shapes: tuple[Shape, ...], prospect: Prospect) -> Decision:
-    """The decision where nobody is enough faster than NumPy."""
+def _stay_in_numpy(function: str, arrays: Sequence[Any], shapes: tuple[Shape, ...], prediction: Prediction) -> Decision:
+    """The decision where no backend is enough faster than NumPy."""
     home = arrays[0]._home
-    decision = Decision(function, shapes, home, home, predicted=dict(prospect.seconds), alone=prospect.seconds)
-    if prospect.seconds:
-        decision.reason = why_staying(NUMPY, prospect.seconds, is_more_gained=False)
+    decision = Decision(function, shapes, home, home, predicted=dict(prediction.seconds), alone=prediction.seconds)
+    if prediction.seconds:
+        decision.reason = why_staying(NUMPY, prediction.seconds, is_more_gained=False)
     return decision
 
 
-def _settled(function: str, arrays: Sequence[Any], shapes: tuple[Shape, ...], prospect: Prospect) -> Decision | None:
-    """The decision where all inputs are on a backend from which nobody gains.
+def _settled(
+    function: str, arrays: Sequence[Any], shapes: tuple[Shape, ...], prediction: Prediction
+) -> Decision | None:
+    """The decision if no backend is enough faster than that of the inputs.
 
-    It is what weighing would give, in a third of the time. None if something is left to weigh.
+    The same as by `_Weighing`, in a third of the time. None if a move must be considered.
     """
     home = arrays[0]._home
-    here, seconds = home.backend.name, prospect.seconds
-    if here not in prospect.settled or (here, prospect.key) not in machine.compiled:
+    here, seconds = home.backend.name, prediction.seconds
+    if here not in prediction.settled or (here, prediction.key) not in machine.compiled:
         return None
     for one in arrays:
         account = getattr(one, "_account", None)
-        if one._home is not home or (account and (account.own.get(RETURNED) or account.pool.get(READING))):
+        if one._home is not home or (account and (account.own.get(RETURNED) or account.pool.get(HOST_READS))):
             return None
     account = accounts.account_for(arrays)
-    Books(account, (), machine.missed_by(prospect.key)).miss(here, seconds[here], seconds)
+    CallAccounts(account, (), machine.missed_by(prediction.key)).miss(here, seconds[here], seconds)
     reason = why_staying(here, seconds, is_more_gained=False)
     return Decision(function, shapes, home, home, reason, dict(seconds), seconds, account=account)
 
@@ -352,31 +352,30 @@ def _follow(
     decision: Decision,
     arrays: Sequence[Any],
     dtypes: Sequence[DType],
-    prospect: Prospect,
+    prediction: Prediction,
     candidates: tuple[str, ...] | None,
 ) -> None:
-    """Let a call of which nothing is predicted run where one of its inputs is.
+    """Let a call without a prediction run where one of its inputs is.
 
-    If a policy leaves that out, on the first that it leaves in.
+    If a policy excludes that backend, on the first usable one that it allows.
     """
     here = decision.stay.backend.name
     decision.account = next((found for found in map(account_of, arrays) if found is not None), None)
     if candidates is not None and here not in candidates:
-        predicted = prospect.seconds or {a._home.backend.name: 0.0 for a in arrays}
+        predicted = prediction.seconds or {a._home.backend.name: 0.0 for a in arrays}
         decision.home = prices.narrowed(decision.function, predicted, candidates, dtypes).free
         decision.reason = LEFT_OUT.format(here)
 
 
-class _Making:
-    """One decision in the making, about a call that is predicted.
+class _Weighing:
+    """The making of one decision, about a call that is predicted.
 
-    What an offer takes is found out when its turn comes: to look at one may import a library, which is at hand for the
-    next then.
+    Offers are computed one after the other: to compute one may import a library, which then is free for the next.
     """
 
     __slots__ = (
-        "allowed", "arrays", "books", "call", "candidates", "decision", "dtypes", "known", "offers", "on_top",
-        "prospect", "sizes", "stay",
+        "allowed", "arrays", "call", "call_accounts", "candidates", "decision", "dtypes", "known", "offers", "on_top",
+        "prediction", "sizes", "stay",
     )  # fmt: skip
 
     def __init__(
@@ -386,46 +385,49 @@ class _Making:
         sizes: Sequence[int],
         dtypes: Sequence[DType],
         call: cost.Call,
-        prospect: Prospect,
+        prediction: Prediction,
         known: cost.Model,
         candidates: tuple[str, ...] | None,
     ) -> None:
-        here, seconds = decision.stay.backend.name, prospect.seconds
+        here, seconds = decision.stay.backend.name, prediction.seconds
         self.decision, self.arrays, self.sizes, self.dtypes = decision, arrays, sizes, dtypes
-        self.call, self.prospect, self.known, self.candidates = call, prospect, known, candidates
-        self.books = Books(accounts.account_for(arrays), accounts.pools_of(arrays), machine.missed_by(prospect.key))
+        self.call, self.prediction, self.known, self.candidates = call, prediction, known, candidates
+        self.call_accounts = CallAccounts(
+            accounts.account_for(arrays), accounts.pools_of(arrays), machine.missed_by(prediction.key)
+        )
         self.allowed = (
             seconds if candidates is None else {n: s for n, s in seconds.items() if n in candidates or n == here}
         )
-        bringing, first = prices.bringing(arrays, sizes, here, known), prices.first(here, call, prospect, known)
+        bringing, first = prices.bringing(arrays, sizes, here, known), prices.first(here, call, prediction, known)
         self.stay = Stay(here, seconds[here] + bringing, first)
         self.on_top = {here: (bringing, first)}
-        """Seconds of bringing the inputs and of what is bought once, where the call was weighed."""
+        """Seconds of the transfer and of what is paid once, by backend."""
         self.offers: list[Offer] = []
-        """Those that were weighed."""
-        decision.alone, decision.account = seconds, self.books.account
+        """The offers that were considered."""
+        decision.alone, decision.account = seconds, self.call_accounts.account
         decision.predicted[here] = self.stay.seconds + first
 
     def offer(self, name: str, working: float, reading: float) -> Offer:
-        """What moving to a backend takes, and what was missed so far."""
-        known, call, home, books = self.known, self.call, self.decision.stay, self.books
-        arriving = prices.arriving(self.arrays, self.sizes, name, books.account.pool.last, known)
+        """The price of moving to a backend, and the savings missed so far."""
+        known, call, home, call_accounts = self.known, self.call, self.decision.stay, self.call_accounts
+        arriving = prices.arriving(self.arrays, self.sizes, name, call_accounts.account.pool.last, known)
         there = prices.loaded(name)
         is_view = there is not None and transfer.route(there, home.backend).is_always_safe
         returning = known.bringing(name, self.stay.name, call.work.results * call.itemsize, is_view=is_view)
         returning += known.backends[self.stay.name].entering
-        once = prices.first(name, call, self.prospect, known) + prices.importing(name, known)
+        once = prices.first(name, call, self.prediction, known) + prices.importing(name, known)
         self.on_top[name] = arriving, once
-        return Offer(name, working, arriving, returning, once, reading, books.missed(name), books.alike.get(name, 0.0))
+        missed, alike = call_accounts.missed(name), call_accounts.alike.get(name, 0.0)
+        return Offer(name, working, arriving, returning, once, reading, missed, alike)
 
     def choose(self) -> str:
-        """The backend that takes least of those that pay; else this one."""
+        """The fastest backend of those that pay; else that of the inputs."""
         stay, decision = self.stay, self.decision
         best, least = stay.name, math.inf
         for name, working in self.allowed.items():
             if name == stay.name or (name, decision.function) in machine.unable:
                 continue
-            reading = self.books.reading() if name == NUMPY else 0.0
+            reading = self.call_accounts.reading() if name == NUMPY else 0.0
             if self.candidates is None and not gains(stay, name, self.call.kind, working, reading):
                 decision.predicted[name] = working
                 continue
@@ -439,25 +441,25 @@ class _Making:
         return best
 
     def note(self, *, axis: cost.Axis) -> None:
-        """Decide about no call like this until an offer may pay.
+        """Cache that calls like this stay in NumPy until an offer may pay.
 
-        It stays in NumPy, where its inputs are, as on each other backend something must be bought first.
+        Only if every faster backend has a price that is paid once.
         """
-        waits: list[Wait] = []
+        waits: list[Threshold] = []
         for offer in self.offers:
             package = prices.package(offer.name)
             is_imported = package in sys.modules
-            # It may have a copy of the next inputs.
+            # The inputs of a later call may have a second copy there, so the transfer may cost nothing.
             best = offer._replace(arriving=0.0) if is_imported else offer
             if not offer.once or weigh(self.stay, best).pays_alone:
                 return
-            waits.append(Wait(offer.name, None if is_imported else package, needed(self.stay, best)))
-        _note_resident(self.arrays, Resident(self.prospect, tuple(waits)), axis=axis)
+            waits.append(Threshold(offer.name, None if is_imported else package, needed(self.stay, best)))
+        _note_staying_call(self.arrays, StayingCall(self.prediction, tuple(waits)), axis=axis)
 
-    def settle(self, best: str) -> str:
-        """Turn the decision to what was chosen, if a policy leaves it in.
+    def apply(self, best: str) -> str:
+        """Set the decision to the chosen backend, or to one a policy allows.
 
-        Gives the name of the backend on which the call runs.
+        Returns the name of the backend on which the call runs.
         """
         decision, here = self.decision, self.stay.name
         decision.is_return = best == NUMPY != here
@@ -469,7 +471,7 @@ class _Making:
             decision.reason = LEFT_OUT.format(here)
         decision.transferred, decision.bought = self.on_top.get(best, (0.0, 0.0))
         if best == here:
-            most = self.prospect.seconds[here]
+            most = self.prediction.seconds[here]
             is_more_gained = any(
                 working <= cost.gain(name, self.call.kind) * most for name, working in self.allowed.items()
             )
@@ -478,18 +480,18 @@ class _Making:
             decision.home = registry.backend_of_name(best).free
         return best
 
-    def book(self, best: str) -> None:
-        """Spend what paid for the move, and add what this call misses."""
-        stay, seconds = self.stay, self.prospect.seconds
+    def update_accounts(self, best: str) -> None:
+        """Spend the savings that paid for a move; add those now missed."""
+        stay, seconds = self.stay, self.prediction.seconds
         took = stay.seconds
         if best != stay.name:
-            self.books.spend(best, stay.name)
-            # Infinite where a policy chose what was not measured: then nothing is known to be missed.
+            self.call_accounts.spend(best, stay.name)
+            # Infinite if a policy chose a backend that was not measured: then no missed savings are known.
             took = seconds.get(best, math.inf)
-        self.books.miss(best, took, seconds)
+        self.call_accounts.miss(best, took, seconds)
         if len(machine.compiled) > machine.MOST_COMPILED:
             machine.compiled.clear()
-        machine.compiled.add((best, self.prospect.key))
+        machine.compiled.add((best, self.prediction.key))
 
 
 LEFT_OUT: Final = "moves from {}: the policy leaves it out"
@@ -504,7 +506,7 @@ def why_moving(here: str, *, pays_alone: bool) -> str:
 def why_staying(here: str, seconds: Mapping[str, float], *, is_more_gained: bool) -> str:
     """Why a call stays, by the seconds that it takes on each backend.
 
-    `is_more_gained` says that elsewhere more is gained than error may feign.
+    `is_more_gained` says that the gain elsewhere exceeds the margin for error.
     """
     if seconds[here] <= min(seconds.values()):
         return f"stays on {here}: the fastest"

@@ -2,7 +2,7 @@
 
 1. Inside `with backend(NAME)`: on NAME. The innermost block wins; each thread and asyncio task has its own.
 2. With none chosen, or `backend("auto")`: if an input is placed, on its home; two different placed homes are an
-   error. If all are free: where the cost model says (`automatic`); on a machine that is not measured, where they
+   error. If all are free: where the cost model says (`automatic`); on a machine without a profile, where they
    already are (NumPy data follows the others). NumPy for creation.
 3. Under a trace: in that trace's library, always.
 """
@@ -41,23 +41,23 @@ _are_absent: Final = registry.are_absent
 
 
 class Automatic:
-    """The automatic choice while there is a model, or none was looked for."""
+    """The automatic choice, with a model or before the profile is loaded."""
 
     def __repr__(self) -> str:
         return AUTO
 
 
 BY_COST: Final = Automatic()
-"""Each call but the smallest is decided."""
+"""A decision is made for each call above the thresholds of `machine.Limit`."""
 OBSERVED: Final = Automatic()
-"""Every call is decided, the smallest too: it is recorded, or may not stay in NumPy."""
+"""A decision is made for every call, as it is recorded or must not stay in NumPy."""
 
 
 class Choice:
     """What is chosen: a backend, the name of one, or the automatic choice.
 
-    A name stands until its library is imported. The automatic choice is None where calls run where their inputs are,
-    which costs nothing.
+    A name is replaced by its backend once the library is imported. `backend` is None for the automatic choice without a
+    profile: calls run where their inputs are, without overhead.
     """
 
     __slots__ = ("backend", "block", "candidates", "outer", "records", "watches")
@@ -72,24 +72,24 @@ class Choice:
     ) -> None:
         self.backend = backend
         self.candidates = candidates
-        """What a policy leaves of the backends."""
+        """Names of the backends that a policy allows; None for all."""
         self.records = records
-        """Where decisions are recorded."""
-        # Kept here, not with the block: threads and tasks may share one block object, each in a context of its own.
+        """Lists to which decisions are appended."""
+        # Stored here, not on the block object: threads and tasks may share that, each in its own context.
         self.block = block
-        """What opened it."""
+        """The object that identifies the block which made this choice."""
         self.outer = outer
-        """What is chosen again when that is closed."""
+        """The choice to restore when that block is closed."""
         self.watches = False
-        """Whether the block only records: the backend is that of the outer one."""
+        """Whether the block only records: the backend is that of the outer choice."""
 
 
 def _automatically(
     candidates: tuple[str, ...] | None, records: tuple[list[Decision], ...], block: object, outer: Choice
 ) -> Choice:
-    """The automatic choice, asked about small calls only where it must be.
+    """The automatic choice inside a block: BY_COST, or OBSERVED if needed.
 
-    It need not be where they may stay in NumPy unseen.
+    It is OBSERVED if decisions are recorded, or if the candidates leave NumPy out, where small calls would run.
     """
     is_seen = records or (candidates is not None and cost.NUMPY not in candidates)
     return Choice(OBSERVED if is_seen else BY_COST, candidates, records, block, outer)
@@ -98,7 +98,7 @@ def _automatically(
 def _watching(
     candidates: tuple[str, ...] | None, records: tuple[list[Decision], ...], block: object, outer: Choice
 ) -> Choice:
-    """What is chosen outside, recorded."""
+    """The choice inside a block that only records: the outer one's backend."""
     found = _automatically(candidates, records, block, outer)
     found.watches = True
     if not (outer.backend is None or isinstance(outer.backend, Automatic)):
@@ -107,9 +107,9 @@ def _watching(
 
 
 def _without(choice: Choice, block: object) -> Choice:
-    """What is chosen when a block is closed.
+    """The choice after a block is closed.
 
-    It need not be the innermost, nor open, as generators end when they do.
+    It need not be the innermost, nor be open here, as a generator may be closed at any time.
     """
     if choice.outer is None:
         return choice
@@ -118,7 +118,7 @@ def _without(choice: Choice, block: object) -> Choice:
     was, outer = choice.outer, _without(choice.outer, block)
     if outer is was:
         return choice
-    # A copy, as other contexts may have the choice, too; what it has of the closed block goes with that.
+    # A copy without what the closed block had set, as other contexts may refer to this choice, too.
     candidates = outer.candidates if choice.candidates is was.candidates else choice.candidates
     records = (*outer.records, *choice.records[len(was.records) :])
     if choice.watches:
@@ -133,20 +133,20 @@ def _named(name: str) -> Choice:
 
 
 def _asked_for() -> str:
-    """What ANYARRAY_BACKEND says, without the spaces around it.
+    """The value of ANYARRAY_BACKEND, stripped.
 
-    Windows leaves one after `set NAME=value &&`.
+    On Windows `set NAME=value && ...` leaves a trailing space in it.
     """
     return os.environ.get(VARIABLE, "").strip()
 
 
 process_default: Final = _named(_asked_for() or AUTO)
-"""The choice where no block is open; one object, which `set_default_backend` changes."""
+"""The choice where no block is open; one object, which `set_default_backend` mutates."""
 
 context_variable: ContextVar[Choice] = ContextVar("anyarray backend", default=process_default)
 
 current: Final = context_variable.get
-"""The choice that holds here; bound once, as every call asks."""
+"""The choice of this context; a bound method, as every call needs it."""
 
 
 def chosen() -> Backend | None:
@@ -166,7 +166,7 @@ def chosen() -> Backend | None:
         if choice is process_default and named == _asked_for():
             error.args = (f"{error}. The environment variable {VARIABLE} asks for it",)
         raise
-    if choice.backend is named:  # else a thread has set another default meanwhile
+    if choice.backend is named:  # else another thread has set another default in the meantime
         choice.backend = found
     return found
 
@@ -239,9 +239,9 @@ def set_default_backend(name: str | Backend, /) -> None:
 
 
 def names_of(function: str, parameter: str, given: Iterable[str | Backend]) -> list[str]:
-    """The names of the backends among which `function` chooses.
+    """The names of the backends in `given`, which are names or devices.
 
-    They are given by name or as devices. Raises ValueError without any.
+    Raises ValueError, for `function`, if there are none.
     """
     names = [] if isinstance(given, (str, Backend)) or not isinstance(given, Iterable) else list(given)
     if not names:
@@ -292,7 +292,7 @@ def chosen_home(given: Any = None) -> Home:
         return _NUMPY
     here = chosen()
     if here is None:
-        # The first array of a program: from here on, small calls on a machine that was not measured ask no more.
+        # At the first array of a program: without a profile, this sets `choice.backend` to None.
         _settle(choice)
     return _NUMPY if here is None else here.free
 
@@ -301,7 +301,7 @@ _IN_NUMPY: Final = Choice(_NUMPY.backend)
 
 
 def in_numpy(function: Callable[P, R], *arguments: P.args, **keywords: P.kwargs) -> R:
-    """What a function gives with NumPy chosen, as it was decided."""
+    """Call a function with NumPy as the chosen backend."""
     before = context_variable.set(_IN_NUMPY)
     try:
         return function(*arguments, **keywords)
@@ -309,22 +309,22 @@ def in_numpy(function: Callable[P, R], *arguments: P.args, **keywords: P.kwargs)
         context_variable.reset(before)
 
 
-def mention(elements: int) -> None:
-    """Say once what would let the automatic choice choose.
+def hint_at_calibrate(elements: int) -> None:
+    """Log once that `calibrate` would enable the automatic choice.
 
-    It says so if that holds here, and so many elements are many.
+    Only for a large array of so many `elements`, and where no backend is chosen.
     """
     if elements >= machine.LARGE and chosen() is None:
-        automatic.mention()
+        automatic.hint_at_calibrate()
 
 
 def _settle(choice: Choice) -> bool:
-    """Whether there is nothing to decide by.
+    """Whether no decision is needed, as there is no model of this machine.
 
-    Then calls run where their inputs are, and are not asked about.
+    Then sets `choice.backend` to None: calls run where their inputs are.
     """
     is_settled = choice.backend is BY_COST and choice.candidates is None and automatic.model() is None
-    if is_settled and _STATE.is_known and choice.backend is BY_COST:  # no thread has set another default meanwhile
+    if is_settled and _STATE.is_known and choice.backend is BY_COST:  # unless another thread has set a default
         choice.backend = None
     return choice.backend is None
 
@@ -354,13 +354,13 @@ def home_of_call(function: str, homes: Iterable[Home], traced: Home | None = Non
 def decision(function: str, arrays: Sequence[Any], *, is_traced: bool, axis: cost.Axis) -> Decision | None:
     """The decision about a call with these Arrays.
 
-    None if there is nothing to decide, or nobody to decide it.
+    None if the backend is chosen, or there is no model to decide by.
     """
     choice = current()
     if is_traced or not (choice.backend is None or isinstance(choice.backend, Automatic)):
         return None
     if _settle(choice):
-        mention(max(math.prod(a._home.shape_of(a._native)) for a in arrays))
+        hint_at_calibrate(max(math.prod(a._home.shape_of(a._native)) for a in arrays))
         return None
     if any(a._home.placed for a in arrays):
         if choice.backend is BY_COST:
@@ -379,8 +379,8 @@ def decision_about_function(
 ) -> Decision | None:
     """The decision about a call of a whole function with these Arrays.
 
-    `home` is where it runs if nothing moves; `whole` is what is known of it, None if it stays there. None if there is
-    nothing to decide and nobody to tell.
+    `home` is where it runs if nothing moves; `whole` is what is known of it, None if it stays there. Returns None if
+    there is nothing to decide and nothing to record.
     """
     choice = current()
     if whole is not None:
@@ -413,20 +413,20 @@ def is_by_cost(arrays: Sequence[Any]) -> bool:
 
 
 def candidates() -> tuple[str, ...] | None:
-    """What a policy leaves of the backends here; None without one."""
+    """The backends that a policy allows in this context; None without one."""
     return current().candidates
 
 
 def is_recorded() -> bool:
-    """Whether somebody watches the decisions made here."""
+    """Whether decisions are recorded in this context."""
     return bool(current().records)
 
 
 def forget_profile() -> None:
-    """Look for the profile again at the next large call."""
+    """Load the profile again at the next large call."""
     machine.forget()
     choice: Choice | None = current()
-    while choice is not None:  # that of the process is the last
+    while choice is not None:  # up to `process_default`
         if choice.backend is None:
             choice.backend = BY_COST
         choice = choice.outer
@@ -434,7 +434,7 @@ def forget_profile() -> None:
 
 @contextmanager
 def narrowed(candidates: tuple[str, ...]) -> Generator[None]:
-    """The automatic choice in a `with` block, among these backends."""
+    """The automatic choice among these backends in a `with` block."""
     outer, block = current(), object()
     context_variable.set(_automatically(candidates, outer.records, block, outer))
     try:

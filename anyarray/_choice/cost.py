@@ -1,13 +1,13 @@
 """Predicted seconds of a call on each backend: pure arithmetic over a profile.
 
 A function belongs to a *class* of functions whose time grows alike; one of each class is measured at many sizes, the
-others at one, which tells how many times longer they work. The size of a call is its *work*, in the unit that time
-follows: elements of the broadcast inputs, n log n for sorts and transforms, 2mnk for products, n^3 for factorisations.
-Matrices far from square are measured apart, and between the two it is interpolated by how far; so are reductions of
-short rows, by how many there are, and of tiny ones, which NumPy's backend reduces by columns. A product takes at least
-what reading its matrices takes, which products with a vector show. Between measured points time is interpolated on
-log-log axes, below the first it is that of the first (launching is all there is), beyond the last it grows with the
-work.
+others at one size, from which their time relative to it follows. The size of a call is its *work*, in the unit to which
+time is proportional: elements of the broadcast inputs, n log n for sorts and transforms, 2mnk for products, n^3 for
+factorisations. Matrices far from square are measured separately, and the time between the two is interpolated by the
+ratio of their sides; so are reductions of short rows, by the number of rows, and of tiny ones, which NumPy's backend
+reduces by columns. A product takes at least the time of reading its matrices, which products with a vector measure.
+Between measured points time is interpolated on log-log axes; below the first point it is constant (launch overhead);
+beyond the last it is proportional to the work.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ NUMPY: Final = "numpy"
 """The backend with which all others are compared, and the home of free data."""
 Shape = tuple[int, ...]
 Axis = int | tuple[int, ...] | None
-"""What a function is told of axes; None if nothing, or if it does not matter for the time."""
+"""The `axis` argument of a call; None without one, or if the time does not depend on it."""
 
 
 class Work(NamedTuple):
@@ -35,7 +35,7 @@ class Work(NamedTuple):
     amount: float
     """In the unit of the class."""
     results: float
-    """Elements of what it gives; what it would take to bring that back."""
+    """Elements of the result, which may have to be transferred back."""
 
 
 def _elements(shapes: Sequence[Shape]) -> Work:
@@ -44,7 +44,7 @@ def _elements(shapes: Sequence[Shape]) -> Work:
 
 
 def _reduced(shapes: Sequence[Shape]) -> Work:
-    # To how much depends on `axis`; to one row, say.
+    # The size of the result depends on `axis`; this assumes the first.
     return Work(math.prod(shapes[0]), math.prod(shapes[0][1:]))
 
 
@@ -54,7 +54,7 @@ def _joined(shapes: Sequence[Shape]) -> Work:
 
 
 def _ordered(shapes: Sequence[Shape]) -> Work:
-    # Each row by itself; along which axis they lie is not known here, the last is usual.
+    # Each row is sorted separately; `axis` is not known here, the last is assumed.
     n = math.prod(shapes[0])
     return Work(n * math.log2(max(shapes[0][-1] if shapes[0] else 1, 2)), n)
 
@@ -69,7 +69,7 @@ def _searched(shapes: Sequence[Shape]) -> Work:
 
 
 def _lengths(shapes: Sequence[Shape]) -> tuple[int, int, int, int]:
-    """Of a product of matrices: how many there are, m, k and n."""
+    """For a matrix product: the size of the stack, m, k and n."""
     first, second = shapes[0], shapes[-1]
     *left, m, k = first if len(first) > 1 else (1, *first)
     *right, _, n = second if len(second) > 1 else (*second, 1)
@@ -96,9 +96,9 @@ def _outer(shapes: Sequence[Shape]) -> Work:
 
 
 def _row_length(shape: Shape, axis: Axis) -> int:
-    """The elements that lie in memory one by one and NumPy reduces at once.
+    """The length of the contiguous rows that NumPy's inner loop reduces.
 
-    `LONG_ROW` if they are as many as can matter.
+    At most `LONG_ROW`, above which it does not matter.
     """
     if axis in (None, ()) or not shape:
         return LONG_ROW
@@ -118,9 +118,9 @@ def _row_lengths(shapes: Sequence[Shape], axis: Axis) -> Shape:
 
 
 def _runs(shapes: Sequence[Shape], axis: Axis) -> Shape:
-    """Of two arrays: `LONG_ROW`, and how many elements lie one by one in both.
+    """For two arrays: `LONG_ROW`, and the length of NumPy's inner loop over both.
 
-    Or in one of them, beside the same element of the other.
+    There both are contiguous, or one is contiguous and the other a repeated element.
     """
     if len(shapes) != 2 or shapes[0] == shapes[1]:
         return LONG_ROW, LONG_ROW
@@ -137,7 +137,7 @@ def _runs(shapes: Sequence[Shape], axis: Axis) -> Shape:
 
 
 def _columns(shapes: Sequence[Shape], axis: Axis) -> Shape:
-    """Of a transform: as far from square as counts, unless it is of rows."""
+    """For a transform: square if it is along rows, else as slim as counts."""
     return (1, 1) if axis in (None, -1, len(shapes[0]) - 1) else (SLIMMEST, 1)
 
 
@@ -154,7 +154,7 @@ def _gathered(shapes: Sequence[Shape]) -> Work:
 def _broadcast(shapes: Sequence[Shape]) -> Shape:
     """The shape that shapes broadcast to.
 
-    The call itself refuses those that do not.
+    For shapes that do not broadcast the call itself raises.
     """
     ndim = max(map(len, shapes), default=0)
     padded = [(1,) * (ndim - len(shape)) + tuple(shape) for shape in shapes]
@@ -162,46 +162,46 @@ def _broadcast(shapes: Sequence[Shape]) -> Shape:
 
 
 class FunctionClass(NamedTuple):
-    """Functions that take about as long on the same data."""
+    """Functions that take about the same time on the same data."""
 
     work: Callable[[Sequence[Shape]], Work]
     growth: float
-    """The most work of a call with arrays of n elements is about n to this power.
+    """The exponent of the maximum work of a call with arrays of n elements.
 
-    That of a call with two arrays is at most `_OF_TWO` times the product of their elements, if it is more than 1.
+    If it is more than 1, the work of a call with two arrays is at most `_OF_TWO` times the product of their sizes.
     """
     kinds: str
-    """Kinds of dtypes that the measurements speak for; others run where they are."""
+    """Kinds of dtypes for which the measurements hold; calls with others are not predicted."""
     first: str
     """The function that is measured at many sizes."""
     slim: str = ""
     """The class of the same functions on matrices far from square."""
     short: int = 0
-    """Elements of the rows of that class, if it is one of rows."""
+    """The row length of that class, if it is one of rows."""
     tiny: str = ""
     """The class of the same reductions of rows shorter than `SHORT_ROW`."""
     lengths: Callable[[Sequence[Shape], Axis], Shape] = lambda shapes, axis: shapes[0][-2:]
-    """What has to be equal in a square one."""
+    """The lengths whose ratio is the slimness of a call."""
     is_by_axis: bool = False
-    """Whether it hangs on the axis how slim a call is."""
+    """Whether the slimness of a call depends on its axis."""
     least: str = ""
-    """A class whose time it takes at least, and all of it if one of the lengths is 1."""
+    """A class whose time is a lower bound; the time itself if one of the lengths is 1."""
     is_elementwise: bool = False
-    """Whether an element of the result follows from those at its place alone."""
+    """Whether the functions are elementwise."""
     is_linear_if_even: bool = False
-    """Whether the work grows with the elements if two arrays have one shape."""
+    """Whether the work is proportional to the elements if both arrays have the same shape."""
 
 
 SLIMMEST: Final = 256
-"""How many times longer than wide are the matrices that count as far from square."""
+"""The ratio of the sides from which a matrix counts as fully slim: far from square."""
 LONG_ROW: Final = 4096
-"""Elements of a row from which it does not matter how many there are."""
+"""The row length above which it no longer affects the time."""
 SHORT_ROW: Final = 16
-"""Elements of the rows that count as short; what has fewer is tiny, and reduced by columns in NumPy."""
+"""The row length that is measured as short; shorter rows are tiny, and reduced by columns in NumPy."""
 TINY_ROW: Final = 4
-"""Elements of the tiny rows that are measured, and of those over which arrays are broadcast."""
+"""The row length that is measured as tiny, and over which arrays are broadcast."""
 NARROW_ROW: Final = 64
-"""Elements of rows many of which NumPy's backend takes for one, if it goes down them."""
+"""The longest rows for which a reduction over axis 0 in NumPy's backend is as fast as one of long rows."""
 
 
 CLASSES: Final[dict[str, FunctionClass]] = {
@@ -261,13 +261,13 @@ CLASSES: Final[dict[str, FunctionClass]] = {
     "join": FunctionClass(_joined, 1, "biufc", "concat"),
     "creation": FunctionClass(_elements, 1, "biufc", "ones_like"),
 }  # fmt: skip
-"""The classes by name; what a declaration calls the cost of a function. Only a call is slim, no function."""
+"""The classes by name, the option `cost` of declarations; the slim, short and tiny ones follow from a call's shapes."""
 
 
 def _contracted(shapes: Sequence[Shape]) -> Sequence[Shape]:
-    """The matrices of whose product a tensordot is one.
+    """The shapes of the matrix product that a tensordot is.
 
-    Over how many axes it sums is not known here. Raises ValueError unless the shapes tell.
+    The number of summed axes is inferred from the shapes. Raises ValueError unless that is unambiguous.
     """
     first, second = shapes[0], shapes[-1]
     (n,) = (n for n in range(1, min(len(first), len(second)) + 1) if first[-n:] == second[:n])
@@ -276,18 +276,18 @@ def _contracted(shapes: Sequence[Shape]) -> Sequence[Shape]:
 
 
 def _one_by_one(shapes: Sequence[Shape]) -> Sequence[Shape]:
-    """The vectors of which one is taken where whole rows are not."""
+    """The shapes of vectors, for a gather of single elements."""
     return (math.prod(shapes[0]),), (math.prod(shapes[-1]),)
 
 
 class Like(NamedTuple):
-    """The cost of a function that no class has: it is predicted as another."""
+    """The cost of a function that is in no class: that of another function."""
 
     function: str
     kinds: str
-    """Kinds of dtypes for which they are alike."""
+    """Kinds of dtypes for which both take the same time."""
     shapes: Callable[[Sequence[Shape]], Sequence[Shape]] = lambda shapes: shapes
-    """The shapes of the other's inputs."""
+    """The shapes of the other function's inputs."""
 
 
 LIKES: Final[dict[str, Like]] = {
@@ -296,15 +296,15 @@ LIKES: Final[dict[str, Like]] = {
     "matmul at least": Like("matmul", "fc", lambda shapes: (shapes[0], shapes[0])),
     "matmul of what is reshaped": Like("matmul", "fc", _contracted),
 }
-"""Costs of functions that take about as long as one of a class, or longer. They are not measured themselves."""
+"""Costs of functions that take as long as a function of a class, or longer. They are not measured themselves."""
 
 COSTS: Final = (*CLASSES, *LIKES)
-"""What a declaration may say of the cost."""
+"""The values of the option `cost` of declarations."""
 
 class_of: Final[dict[str, str]] = {}
-"""The class of a function, as declared."""
+"""The class of each declared function that is in one."""
 like: Final[dict[str, Like]] = {}
-"""What a function that no class has is predicted as, as declared."""
+"""The `Like` of each declared function that has one."""
 
 
 def _variants(kind: str) -> tuple[str, ...]:
@@ -314,11 +314,11 @@ def _variants(kind: str) -> tuple[str, ...]:
 
 
 def classify(function: str, cost: str) -> None:
-    """Let a function cost what a class of `CLASSES` does, or one of `LIKES`.
+    """Set the cost of a function: a class of `CLASSES`, or one of `LIKES`.
 
-    No time is predicted of a function without a cost: it runs where its inputs are. So do views, and what gives no more
-    than numbers about an array; creation, for which NumPy is home; copies in another order and the like, which take
-    about as long as bringing the data; what hardly any accelerator has; and what depends on values, or on more
+    A function without a cost is not predicted, and runs where its inputs are. Such are views, and functions that only
+    return numbers about an array; creation, which runs on NumPy; copies in another order and the like, which take about
+    as long as the transfer; functions that most accelerators lack; and those whose time depends on values, or on more
     arguments than shapes.
     """
     if cost in LIKES:
@@ -328,35 +328,35 @@ def classify(function: str, cost: str) -> None:
 
 
 WIDTHS: Final = (4, 8)
-"""Bytes of the real numbers that are measured, float32 and float64; each dtype counts as the nearer one."""
+"""Itemsizes that are measured, float32 and float64; each dtype counts as the nearer one."""
 
 
 DECIDING: Final = 1e-4
-"""Seconds that must be won at least: where it is less, nothing moves and nobody decides.
+"""The minimum saving in seconds: for less, nothing moves and no decision is made.
 
-A decision takes some 30 us, several times that where large arrays have driven Python out of the caches. Where a library
-is faster that has compiled the call, it is made at each call until moving has paid.
+A decision takes some 30 us, several times that where large arrays have evicted Python from the CPU caches. If a faster
+library has compiled the call, a decision is made at each call until moving has paid.
 """
 GAIN: Final = 2 / 3
-"""Part of the time here that a call may take elsewhere at most.
+"""A call must take at most this part of the time here on another backend.
 
-Less of a gain is within the error: a call takes half as long again where the threads of a library were asleep, or where
-its result is not given the memory of the one before.
+A smaller gain is within the error: a call takes half as long again if the threads of a library were asleep, or if its
+result does not reuse the memory of the previous one.
 """
 GAIN_AT_HOME: Final = 3 / 4
-"""The same of a call that goes home to NumPy, from where its data went for the sake of another call.
+"""The same for a call that moves back to NumPy, which its data had left for another call.
 
-There it cannot take longer than in NumPy alone, however wrong the prediction. Yet the call there takes a fifth longer
-on data that other threads have just written, and so does the next one elsewhere.
+On NumPy it cannot take longer than in NumPy alone, however wrong the prediction. Yet a call takes a fifth longer on
+data that other threads have just written, on NumPy and, next time, on the other backend.
 """
 GAIN_BESIDE: Final = 1 / 2
-"""What `GAIN` is for products and factorisations on the CPU that is NumPy's, too.
+"""The same for products and factorisations on a library on the CPU, which it shares with NumPy.
 
-Each library has a BLAS of its own, whose threads wait by spinning: they take a core from the other one's next call,
-which then takes up to twice as long.
+Each library has its own BLAS, whose idle threads spin: they take a core from the next call of the other library, which
+then takes up to twice as long.
 """
 LOOKED: Final = 1.5
-"""Times `DECIDING` that a call takes NumPy from which it is looked at for the sake of what was missed before it."""
+"""Threshold of a call's time in NumPy, as a multiple of `DECIDING`, above which its missed savings are counted."""
 STEP: Final = 1.5
 """How near a work that is searched for is found."""
 FAR: Final = 16.0
@@ -371,7 +371,7 @@ def gain(name: str, kind: str) -> float:
 
 
 class Call(NamedTuple):
-    """A call, as far as its time goes."""
+    """A call, reduced to what its time depends on."""
 
     function: str
     kind: str
@@ -382,18 +382,18 @@ class Call(NamedTuple):
     itemsize: int
     """Bytes of an element of the inputs."""
     slimness: float = 0.0
-    """0 for square matrices, 1 for those that are `SLIMMEST` or slimmer; by the logarithm between.
+    """0 for square matrices, 1 for those that are `SLIMMEST` or slimmer; logarithmic between.
 
-    Of rows how many there are, beside those that are measured.
+    For rows, the number of rows relative to that of the measured length.
     """
     least: tuple[str, float] | None = None
-    """A class whose time for so much work it takes at least."""
+    """A class and an amount of work, whose time is a lower bound."""
 
 
 def call(function: str, shapes: Sequence[Shape], dtypes: Sequence[DType], *, axis: Axis = None) -> Call | None:
     """The call of a function with inputs of these shapes and dtypes.
 
-    `axis` counts for functions of a class that `is_by_axis`. None if no measurement speaks for it.
+    `axis` matters for functions of a class that `is_by_axis`. None if no measurement applies.
     """
     other = like.get(function)
     if other is not None:
@@ -421,7 +421,7 @@ def call(function: str, shapes: Sequence[Shape], dtypes: Sequence[DType], *, axi
             return Call(function, kind, width, work, widest)
         lengths = row.lengths(shapes, axis)
     except (ValueError, IndexError):
-        return None  # too few axes: the call itself says so
+        return None  # too few axes: the call itself raises
     least = (row.least, CLASSES[row.least].work(shapes).amount) if row.least else None
     if least is not None and min(lengths) <= 1:
         return Call(function, least[0], width, Work(least[1], work.results), widest)
@@ -458,40 +458,40 @@ class Curve:
 
 
 class Beside(NamedTuple):
-    """A function beside the first of its class.
+    """The time of a function relative to the first of its class.
 
-    One that takes longer computes more, however fast memory is; one that takes less computes, reads or writes less.
-    What takes more than in proportion, as new pages of memory do, takes both the same.
+    One that takes longer computes more, independent of memory bandwidth; one that takes less computes, reads or writes
+    less. Time that grows faster than the work, such as page faults of new memory, is the same for both.
     """
 
     part: float = 1.0
-    """Of the other's time, launching aside."""
+    """The factor on the first's time, without launch overhead."""
     more: float = 0.0
-    """Seconds on top, by work."""
+    """Additional seconds per unit of work."""
     at: float = math.inf
     """The work at which they were compared."""
 
 
 @dataclass(frozen=True)
 class Costs:
-    """What is known of one backend."""
+    """The measured costs of one backend."""
 
     curves: Mapping[tuple[str, int], Curve]
     """Seconds by work, for each class and width."""
     others: Mapping[tuple[str, int], Beside] = field(default_factory=dict[tuple[str, int], "Beside"])
     """The functions that are not the first of their class, by name and width."""
     first: Mapping[str, float] = field(default_factory=dict[str, float])
-    """Seconds that the first call of a function with new shapes takes longer, compiling say; by class."""
+    """Additional seconds of the first call of a function with new shapes, as for compilation; by class."""
     fused: Mapping[int, Curve] = field(default_factory=dict[int, Curve])
-    """Seconds of a chain of elementwise calls by elements, compiled as a whole if the backend does; by width."""
+    """Seconds of a chain of elementwise calls by elements, compiled as a whole if the backend can; by width."""
     compiling: float = 0.0
-    """Seconds that compiling that chain takes."""
+    """Seconds of compiling that chain."""
     importing: float = 0.0
-    """Seconds that importing the library takes."""
+    """Seconds of importing the library."""
     entering: float = 0.0
-    """Seconds that a call takes longer right after NumPy's.
+    """Seconds of a switch: how much longer a call takes right after calls of NumPy.
 
-    They drove the library's code out of the caches, and its threads fell asleep.
+    These have evicted the library's code from the CPU caches, and its threads have gone to sleep.
     """
 
 
@@ -499,7 +499,7 @@ _SAME: Final = Beside()
 
 
 class Route(NamedTuple):
-    """What bringing arrays from one backend to another takes."""
+    """The time of transfers from one backend to another."""
 
     copy: Curve
     """Seconds by bytes."""
@@ -508,34 +508,34 @@ class Route(NamedTuple):
 
 
 _OF_TWO: Final = 3
-"""The most work of a call with two arrays, reading them included, beside the product of their elements."""
+"""An upper bound of the work of a call with two arrays, as a multiple of the product of their sizes."""
 
 
 class Limits(NamedTuple):
-    """Elements of inputs below which a call of a function is not looked at."""
+    """Thresholds of a function in elements: below, no decision is made."""
 
     elements: float
-    """Of any one input."""
+    """For the size of any one input."""
     product: float
-    """Of two inputs of any shapes, multiplied."""
+    """For the product of the sizes of two inputs of any shapes."""
     even: float
-    """Of the first of inputs of one shape; never less than `elements`."""
+    """For the size of inputs of one shape; never less than `elements`."""
 
 
 class Model(NamedTuple):
-    """What is known of a machine."""
+    """The cost model of a machine."""
 
     backends: Mapping[str, Costs]
     """By name, NumPy's first."""
     routes: Mapping[tuple[str, str], Route]
     added: tuple[str, ...] = ()
-    """Libraries that were installed since it was measured."""
+    """Libraries that were installed after it was measured."""
 
     def seconds(self, backend: str, what: Call) -> float | None:
-        """Seconds of a call, all inputs at hand; None if not measured there.
+        """Seconds of a call without transfers; None if not measured there.
 
-        A backend that was too slow to be measured on sizes on which NumPy was is not trusted with them either, unless
-        they are near.
+        If a backend was too slow to be measured at some sizes at which NumPy was, no time is predicted far beyond its
+        largest measured size.
         """
         kind, width, amount = what.kind, what.width, what.work.amount
         curves, numpys = self.backends[backend].curves, self.backends["numpy"].curves
@@ -557,7 +557,7 @@ class Model(NamedTuple):
         return seconds
 
     def _worked(self, backend: str, function: str, kind: str, width: int, amount: float) -> float:
-        """Seconds of so much work of a function, whose class was measured."""
+        """Seconds of an amount of work of a function of a measured class."""
         costs = self.backends[backend]
         curve = costs.curves[kind, width]
         launching = curve.points[0][1]
@@ -569,14 +569,11 @@ class Model(NamedTuple):
         return launching + part * in_proportion + (working - in_proportion) + more * amount
 
     def first(self, backend: str, what: Call) -> float:
-        """Seconds that its first call with new shapes takes longer."""
+        """Additional seconds of the first call with new shapes."""
         return self.backends[backend].first.get(what.kind, 0.0)
 
     def bringing(self, source: str, target: str, nbytes: float, *, is_view: bool = False) -> float:
-        """Seconds of bringing an array.
-
-        It goes by NumPy where there is no measured route.
-        """
+        """Seconds of the transfer of an array, by NumPy if not directly."""
         if source == target:
             return 0.0
         route = self.routes.get((source, target))
@@ -586,9 +583,9 @@ class Model(NamedTuple):
         return route.view if is_view and route.view is not None else route.copy(nbytes)
 
     def crossover(self, kind: str, width: int, backend: str, function: str = "") -> float:
-        """The work from which a backend clearly beats NumPy, if ever.
+        """The work above which a backend is clearly faster than NumPy.
 
-        It is infinity if never. Inputs are at hand. The work is that of the first function of a class unless another is
+        Infinity if it never is. Without transfers. The work is that of the first function of a class unless another is
         named.
         """
         numpys, ours = (self.backends[name].curves.get((kind, width)) for name in ("numpy", backend))
@@ -601,11 +598,10 @@ class Model(NamedTuple):
         return next((x for x in [*finer, *marks[-1:]] if its(x) + DECIDING < part * theirs(x)), math.inf)
 
     def limits(self, function: str, widths: Sequence[int] = WIDTHS) -> Limits:
-        """The least elements of inputs with which a call may be decided about.
+        """The thresholds of a function: below, no decision is needed.
 
-        Below, all calls with dtypes of these widths are fastest in NumPy. From where they take NumPy long enough for a
-        decision to add little, they are looked at, too: what was missed for the inputs is kept, though nobody is faster
-        at this function.
+        Below them all calls with dtypes of these widths are fastest in NumPy. Calls that take NumPy so long that a
+        decision adds little are above them, too, even if no backend is faster: they keep the accounts of their inputs.
         """
         function = like[function].function if function in like else function
         kind = class_of.get(function)
@@ -631,9 +627,9 @@ class Model(NamedTuple):
         )
 
     def _work_in_numpy(self, kind: str, width: int, function: str, seconds: float) -> float:
-        """The work that takes NumPy so many seconds, from above.
+        """The work that takes NumPy `seconds`, rounded up.
 
-        It is infinite if the class was not measured.
+        Infinity if the class was not measured.
         """
         curve = self.backends["numpy"].curves.get((kind, width))
         if curve is None:
@@ -648,7 +644,7 @@ class Model(NamedTuple):
         return high if worked(low) < seconds else low
 
     def _elements_of(self, kind: str, work: float) -> float:
-        """The least elements of inputs with which a class has so much work."""
+        """The minimum number of elements for an amount of work in a class."""
         row = CLASSES[kind]
         if work == math.inf:
             return work
@@ -658,7 +654,7 @@ class Model(NamedTuple):
 
 
 BEYOND: Final = 1e30
-"""What no number of a profile comes near: sums and products of smaller ones stay finite."""
+"""An upper bound for numbers of a profile: sums and products of smaller ones stay finite."""
 
 
 def _number(given: Any) -> float:
@@ -673,7 +669,7 @@ def _number(given: Any) -> float:
 
 
 def _size(given: Any) -> float:
-    """A number of a profile that is not 0 either: a size or its time."""
+    """A positive number of a profile: a size or its time."""
     number = _number(given)
     if not number:
         raise ValueError("a size or its time is 0")
@@ -687,7 +683,7 @@ def _curve(points: Sequence[Sequence[float]]) -> Curve:
 def model_of(data: Mapping[str, Any]) -> Model:
     """The model in a profile.
 
-    Raises LookupError, AttributeError, TypeError, ValueError or OverflowError for one that is not as it should be.
+    Raises LookupError, AttributeError, TypeError, ValueError or OverflowError for a malformed one.
     """
     backends = {
         name: Costs(

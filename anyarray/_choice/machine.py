@@ -1,7 +1,7 @@
-"""What is known of this machine, and what was found out by its model.
+"""State of the automatic choice in this process.
 
-That is the model itself, the limits below which nothing is decided, the backends that turned out not to work here, and
-what is predicted of calls. Where the model comes from is no matter here.
+It is the model of the machine, the thresholds below which no decision is made, the backends that turned out to be
+unusable, and caches of predictions. `automatic` loads the model from the profile.
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ Shape = tuple[int, ...]
 
 
 class _State:
-    """The model of this process, looked up once."""
+    """The model of this process, loaded once."""
 
     def __init__(self) -> None:
         self.is_known = False
         self.model: cost.Model | None = None
-        self.is_silent = True
-        """Whether there is nothing to say about a missing profile, or it was said."""
-        self.is_looking = False
-        self.looking = threading.RLock()
-        """Held while the profile is looked for: who needs it meanwhile waits."""
+        self.is_hint_done = True
+        """Whether the hint about a missing profile is not needed, or was logged."""
+        self.is_loading = False
+        self.load_lock = threading.RLock()
+        """Held while the profile is loaded."""
 
 
 class Limit:
-    """Elements below which a function needs no decision.
+    """Thresholds of a function, in elements, below which no decision is made.
 
-    It runs in NumPy then, where its inputs are.
+    A smaller call runs in NumPy, if its inputs are there.
     """
 
     __slots__ = ("elements", "even", "narrow", "product", "side")
@@ -54,36 +54,36 @@ class Limit:
     def set(
         self, elements: int, *, narrow: int | None = None, product: int | None = None, even: int | None = None
     ) -> None:
-        """Set all of them; those that are left out are as `elements`."""
+        """Set all thresholds; the default of each is `elements`."""
         self.elements = elements
-        """For all dtypes and shapes."""
+        """For inputs of all dtypes and shapes."""
         self.narrow = elements if narrow is None else narrow
-        """For dtypes of at most `_cost.WIDTHS[0]` bytes."""
+        """For dtypes of at most `cost.WIDTHS[0]` bytes."""
         self.even = elements if even is None else even
-        """For inputs of one shape, and scalars beside them."""
+        """For inputs of one shape, and scalars."""
         self.product = elements if product is None else product
-        """For two arrays, however they broadcast or are multiplied: the product of their elements."""
+        """For the product of the sizes of two arrays that are broadcast or multiplied."""
         self.side = math.isqrt(self.product - 1) + 1 if self.product else 0
-        """For each of the two."""
+        """For each of two such arrays: the square root of `product`."""
 
 
 LARGE: Final = 10_000
-"""Elements from which a call is large; the limit of every function until the profile was looked for."""
+"""Elements from which a call is large; the threshold of every function until the profile is loaded."""
 MOST: Final = (1 << 30) - 1
-"""The limit where there is none: the greatest of the integers that Python compares fast."""
+"""The threshold for "never": the largest int of one digit, which CPython compares fast."""
 
 state: Final = _State()
-"""Looked at by who must not call to know."""
+"""The state; a global for code that cannot afford a call."""
 _limits: Final[dict[str, Limit]] = {}
 
 
 def limit_of(function: str) -> Limit:
-    """The limit of a function: one object, changed when a model is there."""
+    """The thresholds of a function: one object, mutated by each new model."""
     return _limits.setdefault(function, Limit())
 
 
 def use(found: cost.Model | None) -> None:
-    """Decide by this model from now on."""
+    """Set the model, or None, and all thresholds by it."""
     state.is_known, state.model = True, found
     for function, limit in _limits.items():
         if found is None:
@@ -104,148 +104,145 @@ def _whole(elements: float) -> int:
 
 
 def without(found: cost.Model, names: Sequence[str]) -> cost.Model:
-    """The model of a machine without these backends."""
+    """The model without these backends."""
     if not names:
         return found
     left = {name: costs for name, costs in found.backends.items() if name not in names}
     return found._replace(backends=left)
 
 
-def leave_out(names: Sequence[str]) -> None:
-    """Choose among the other backends from now on."""
+def exclude(names: Sequence[str]) -> None:
+    """Exclude these backends from the automatic choice from now on."""
     if state.model is not None and not state.model.backends.keys().isdisjoint(names):
         state.model = without(state.model, names)
-        _clear()  # but the limits, which take a tenth of a second, and are rather too low now
+        _clear()  # the thresholds stay, as they take 0.1 s to compute: they may only be too low now
 
 
 _before_fork: Final[set[str]] = set()
-"""Libraries that were imported in the process of which this one is a fork."""
+"""Libraries that were imported in the parent process before a fork."""
 
 
 def _forked() -> None:
-    # The child has none of the other threads, so what they hold would never be given back.
-    state.looking, state.is_looking = threading.RLock(), False
-    # Nor those that work for those libraries: a call of theirs would wait for ever.
+    # The child has none of the other threads, so a lock that one of them held would never be released.
+    state.load_lock, state.is_loading = threading.RLock(), False
+    # Nor the worker threads of the imported libraries: a call would deadlock.
     rows = libraries.LIBRARIES.values()
     _before_fork.update([row.name for row in rows if row.name != NUMPY and row.package in sys.modules])
     if state.model is not None:
-        leave_out([name for name in state.model.backends if not may_be_here(name)])
+        exclude([name for name in state.model.backends if not may_be_usable(name)])
 
 
 if hasattr(os, "register_at_fork"):  # not on Windows
     os.register_at_fork(after_in_child=_forked)
 
 
-def may_be_here(name: str) -> bool:
-    """Whether a backend can be used, as far as is known.
-
-    Does not import its library to find out.
-    """
+def may_be_usable(name: str) -> bool:
+    """Whether a backend may be usable; does not import its library."""
     try:
         library = registry.parse(name)[0]
         if registry.is_loaded(library):
             registry.backend_of_name(name)
     except errors.BackendError:
-        return False  # of a library that is unknown here, or a device that this process does not see
+        return False  # an unknown library, or a device that this process does not see
     return library.name not in _before_fork
 
 
-def found_here(name: str) -> Backend | None:
-    """The backend of a name, its library imported; None if unusable here.
+def usable_backend(name: str) -> Backend | None:
+    """The backend of a name, its library imported; None if unusable.
 
-    One that cannot be used is left out of the choice from now on.
+    An unusable backend is excluded from the automatic choice from now on.
     """
     known = registry._backends.get(name)
     if known is not None and known.library not in _before_fork:
         return known
-    if may_be_here(name):
+    if may_be_usable(name):
         try:
             return registry.backend_of_name(name)
         except Exception:  # noqa: BLE001 - a broken installation may raise anything
             pass
-    leave_out([name])
+    exclude([name])
     return None
 
 
 def forget() -> None:
-    """Look for the profile again at the next large call."""
-    state.is_known, state.model, state.is_silent = False, None, True
+    """Load the profile again at the next large call."""
+    state.is_known, state.model, state.is_hint_done = False, None, True
     for limit in _limits.values():
         limit.set(LARGE)
     _clear()
 
 
 def _clear() -> None:
-    prospect_of.cache_clear()
+    prediction_of.cache_clear()
     _missed.clear()
     compiled.clear()
     unable.clear()
     accounts.forget_memory()
-    for calls in _numpys.values():
+    for calls in _staying_calls.values():
         calls.clear()
 
 
-_numpys: Final[dict[str, dict[Any, Resident]]] = {}
+_staying_calls: Final[dict[str, dict[Any, StayingCall]]] = {}
 MOST_CALLS: Final = 4096
 
 
-def calls_of_numpy(function: str) -> dict[Any, Resident]:
-    """Calls of a function that stay in NumPy, as they are found.
+def staying_calls(function: str) -> dict[Any, StayingCall]:
+    """A cache of the calls of a function that stay in NumPy.
 
-    A call is whether it has an axis, then the shape and the dtype of each array. One object, which is emptied in place.
+    The key is the axis, then the shape and the dtype of each array. One dict per function, which is cleared in place.
     """
-    return _numpys.setdefault(function, {})
+    return _staying_calls.setdefault(function, {})
 
 
 _missed: Final[OrderedDict[Any, Seconds]] = OrderedDict()
-"""What calls with the same function, shapes and dtypes missed: pays for what is bought once, as compiling is."""
+"""Missed savings by function, shapes and dtypes: they pay for what is paid once, such as compilation."""
 MOST_MISSED: Final = 1024
 compiled: Final[set[Any]] = set()
-"""What ran on a backend before: (its name, function, shapes, dtypes)."""
+"""The calls that ran on a backend before: (its name, `Prediction.key`)."""
 MOST_COMPILED: Final = 1 << 16
 unable: Final[set[tuple[str, str]]] = set()
 """Backends and functions that they turned out to lack."""
 
 
-class Prospect(NamedTuple):
-    """What is predicted of calls with the same function, shapes and dtypes."""
+class Prediction(NamedTuple):
+    """The prediction for calls with the same function, shapes and dtypes."""
 
     call: cost.Call | None
     seconds: Mapping[str, float]
-    """Of the call alone, by backend; empty if nothing is known."""
+    """Seconds of the call itself, by backend; empty if not measured."""
     key: Any
     is_numpys: bool
-    """Whether no backend is enough faster than NumPy, as far as is known."""
+    """Whether no measured backend is enough faster than NumPy."""
     settled: frozenset[str]
-    """The other backends from which nobody is enough faster for a move to be weighed."""
+    """The other backends from which no backend is enough faster to consider a move."""
     known: cost.Model | None
-    """The model that it is predicted by."""
+    """The model of the prediction."""
 
 
-class Resident(NamedTuple):
-    """A call of NumPy's Arrays that stays there, for now or for good."""
+class StayingCall(NamedTuple):
+    """A call with Arrays on NumPy that stays there, for now or for good."""
 
-    prospect: Prospect
-    waits: tuple[Wait, ...] = ()
-    """For each backend that is enough faster; on each something must be bought first."""
+    prediction: Prediction
+    waits: tuple[Threshold, ...] = ()
+    """One for each backend that is enough faster, but has a price that is paid once."""
 
 
-class Wait(NamedTuple):
-    """What must be missed before a backend is worth what is bought once."""
+class Threshold(NamedTuple):
+    """The missed savings above which a backend is worth what is paid once."""
 
     name: str
     package: str | None
-    """Of its library, if that is not imported: once it is, the price is another."""
+    """The package of its library if that is not imported: importing it changes the price."""
     needed: float
-    """Seconds that calls alike have missed then."""
+    """The threshold: missed savings of calls alike, in seconds."""
 
 
 @functools.lru_cache(maxsize=4096)
-def prospect_of(function: str, shapes: tuple[Shape, ...], dtypes: tuple[DType, ...], axis: cost.Axis) -> Prospect:
+def prediction_of(function: str, shapes: tuple[Shape, ...], dtypes: tuple[DType, ...], axis: cost.Axis) -> Prediction:
     known, found = state.model, cost.call(function, shapes, dtypes, axis=axis)
     key = (function, shapes, tuple([dtype.name for dtype in dtypes]), axis)
     if known is None or found is None:
-        return Prospect(None, {}, key, True, frozenset(), known)
+        return Prediction(None, {}, key, True, frozenset(), known)
     predicted = {name: known.seconds(name, found) for name in known.backends}
     seconds = {name: one for name, one in predicted.items() if one is not None}
     is_numpys = NUMPY in seconds and all(
@@ -259,11 +256,11 @@ def prospect_of(function: str, shapes: tuple[Shape, ...], dtypes: tuple[DType, .
         if here != NUMPY
         and not any(gains(Stay(here, its, 0.0), name, found.kind, one, 0.0) for name, one in seconds.items())
     ]
-    return Prospect(found, seconds, key, is_numpys, frozenset(settled), known)
+    return Prediction(found, seconds, key, is_numpys, frozenset(settled), known)
 
 
 def missed_by(key: Any) -> Seconds:
-    """What calls like this one missed."""
+    """The missed savings of calls with this key."""
     found = _missed.get(key)
     if found is None:
         found = _missed[key] = {}

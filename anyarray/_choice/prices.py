@@ -1,4 +1,4 @@
-"""What it takes to have a call run on a backend, and whether it can."""
+"""The price of running a call on a backend, and whether it can run there."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from anyarray._base.dtypes import DType
 from anyarray._choice import cost
 from anyarray._choice.accounts import RETURNED
 from anyarray._choice.cost import NUMPY
-from anyarray._choice.machine import Prospect, compiled, found_here, unable
+from anyarray._choice.machine import Prediction, compiled, unable, usable_backend
 from anyarray._memory import alignment, ownership, second_copies, transfer
 from anyarray._registry import libraries, registry
 from anyarray._registry.home import Home
@@ -22,7 +22,10 @@ _NUMPY: Final = registry.backend_of_name(NUMPY).free
 
 
 def place(arrays: Sequence[Any], sizes: Sequence[int], known: cost.Model) -> Home:
-    """The home to which bringing the others takes least; NumPy on a tie."""
+    """The home to which the other inputs are transferred fastest.
+
+    NumPy on a tie.
+    """
     homes = list(dict.fromkeys([_at(a) for a in arrays]))
     if len(homes) == 1:
         return homes[0]
@@ -32,9 +35,9 @@ def place(arrays: Sequence[Any], sizes: Sequence[int], known: cost.Model) -> Hom
 
 
 def _at(array: Any) -> Home:
-    """Where an Array counts as living.
+    """The home of an Array for decisions.
 
-    In NumPy after it went home, as long as its copy is kept there.
+    It is NumPy after the Array was moved back there, as long as its second copy is kept.
     """
     account = getattr(array, "_account", None)
     if account is not None and account.own.get(RETURNED) and second_copies.get(array, _NUMPY.backend) is not None:
@@ -43,7 +46,7 @@ def _at(array: Any) -> Home:
 
 
 def bringing(arrays: Sequence[Any], sizes: Sequence[int], target: str, known: cost.Model) -> float:
-    """Seconds of bringing those of the Arrays that are not there."""
+    """Seconds of transferring the Arrays that are not on `target`."""
     if {a._home.backend.name for a in arrays} == {target}:
         return 0.0
     seconds, there = 0.0, loaded(target)
@@ -56,65 +59,67 @@ def bringing(arrays: Sequence[Any], sizes: Sequence[int], target: str, known: co
 
 
 def arriving(arrays: Sequence[Any], sizes: Sequence[int], target: str, last: str, known: cost.Model) -> float:
-    """Seconds of bringing them, and of going on with another library.
+    """Seconds of transferring the Arrays, and of switching to another library.
 
-    Which takes nothing if the `last` call with what was computed from them ran there.
+    The switch takes nothing if the `last` call of the same lineage ran on `target`.
     """
     seconds = bringing(arrays, sizes, target, known)
     return seconds if last == target else seconds + known.backends[target].entering
 
 
 def _is_view(array: Any, source: Backend, target: Backend) -> bool:
-    """Whether bringing it shares memory, as in `_memory.transfer.moved`."""
+    """Whether a transfer shares memory, as `_memory.transfer` decides."""
     way = transfer.route(source, target)
-    return way.is_always_safe or (way.needs_fit and ownership.is_unwritten(array) and alignment.is_fit(array._native))
+    return way.is_always_safe or (
+        way.needs_shareable and ownership.is_private(array) and alignment.is_shareable(array._native)
+    )
 
 
 def _library(name: str) -> libraries.Library:
-    """The library of a backend; a name that was met before is not parsed."""
+    """The library of a backend; a name that is in the cache is not parsed."""
     met = registry._backends.get(name)
     return registry.parse(name)[0] if met is None else met._loaded.library
 
 
 def loaded(name: str) -> Backend | None:
-    """The backend of a name, if its library is imported and has the device."""
-    return found_here(name) if registry.is_loaded(_library(name)) else None
+    """The backend of a name if its library is loaded and has the device."""
+    return usable_backend(name) if registry.is_loaded(_library(name)) else None
 
 
 def importing(name: str, known: cost.Model) -> float:
-    """Seconds that importing its library takes; 0 if it is imported."""
+    """Seconds of importing a backend's library; 0 if it is imported."""
     return 0.0 if package(name) in sys.modules else known.backends[name].importing
 
 
 def package(name: str) -> str:
-    """The package of its library."""
+    """The package of a backend's library."""
     return _library(name).package
 
 
-def first(name: str, call: cost.Call, prospect: Prospect, known: cost.Model) -> float:
-    """Seconds that the first call with these shapes adds; 0 for others."""
-    return 0.0 if (name, prospect.key) in compiled else known.first(name, call)
+def first(name: str, call: cost.Call, prediction: Prediction, known: cost.Model) -> float:
+    """Additional seconds of the first call with these shapes; else 0."""
+    return 0.0 if (name, prediction.key) in compiled else known.first(name, call)
 
 
 def has_dtypes(name: str, dtypes: Iterable[DType]) -> bool:
-    """Whether the backend, imported for it, is there and has the dtypes."""
-    there = found_here(name)
+    """Whether a backend is usable and has the dtypes; imports its library."""
+    there = usable_backend(name)
     return there is not None and all(there.has_dtype(dtype.name) for dtype in dtypes)
 
 
 def narrowed(
     function: str, predicted: Mapping[str, float], candidates: Sequence[str], dtypes: Sequence[DType]
 ) -> Backend:
-    """The best of the backends that a policy leaves, whatever it costs.
+    """The best of the backends that a policy allows, whatever the price.
 
-    It has the dtypes and the function if any of them has. Raises BackendError if none can be used.
+    One that has the dtypes and the function is preferred. Raises BackendError if none can be used.
     """
     names = sorted(candidates, key=lambda name: ((name, function) in unable, predicted.get(name, math.inf)))
-    # The best of a library, if none of its devices that were measured is seen by this process.
+    # Then the best device of each library, in case this process sees none of those that were measured.
     names += [registry.parse(name)[0].name for name in candidates]
     first: Backend | None = None
     for name in names:
-        there = found_here(name)
+        there = usable_backend(name)
         if there is not None and has_dtypes(name, dtypes):
             return there
         first = first or there

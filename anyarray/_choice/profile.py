@@ -1,10 +1,10 @@
 """The profile: a JSON file with what `calibrate` measured on this machine.
 
-It stands in the user's cache folder under a name made of the machine and of the versions of the libraries, so that
+It is in the user's cache folder. Its name has a digest of the machine and one of the versions of the libraries, so
 machines that share a home folder have one each, and so have environments; ANYARRAY_PROFILE names another file, or "off"
 for none. It is used only if it was measured on this machine, with these versions of the libraries: else it is ignored,
-with a warning that says what to run. An environment without one takes that of another one if it fits, as it does where
-a library was added.
+with a warning that says what to run. An environment without one uses that of another environment if the versions match,
+as they do after a library was added.
 """
 
 from __future__ import annotations
@@ -29,36 +29,34 @@ from anyarray._choice import cost
 from anyarray._registry import libraries as _libraries
 
 FORMAT: Final = 4
-"""Of the file; another number is another meaning."""
+"""Version of the file format; increased by each incompatible change."""
 
 
 class UnusableError(Exception):
-    """There is a profile, but it cannot be used; says why."""
+    """There is a profile, but it cannot be used; the message says why."""
 
 
 class UnwritableError(OSError):
-    """A profile cannot be kept; says why."""
+    """A profile cannot be written; the message says why."""
 
 
 def _asked_for() -> str:
-    """What ANYARRAY_PROFILE says, without the spaces around it.
+    """The value of ANYARRAY_PROFILE, stripped.
 
-    Windows leaves one after `set NAME=value &&`.
+    On Windows `set NAME=value && ...` leaves a trailing space in it.
     """
     return os.environ.get("ANYARRAY_PROFILE", "").strip()
 
 
 def is_off() -> bool:
-    """Whether no profile is wanted."""
+    """Whether the environment variable disables the profile."""
     return _asked_for() == "off"
 
 
 def path() -> Path | None:
-    """Where the profile is or would be; None if none is wanted.
+    """The path of the profile of this machine and environment; None if off.
 
-    It is that of this machine and environment.
-
-    Raises UnwritableError if there is no place for one.
+    Raises UnwritableError if there is no folder for one.
     """
     if is_off():
         return None
@@ -67,7 +65,7 @@ def path() -> Path | None:
         return Path(os.path.expanduser(named))
     try:
         folder = platformdirs.user_cache_path("anyarray")
-    except RuntimeError:  # nobody knows of a home of this user, as in some containers
+    except RuntimeError:  # the user has no home folder, as in some containers
         folder = Path()
     if not folder.is_absolute():
         raise UnwritableError(
@@ -80,7 +78,7 @@ BY_NAME: Final = "by the environment variable ANYARRAY_PROFILE"
 
 
 def _of_machine() -> str:
-    """How the names of this machine's profiles begin."""
+    """The prefix of the names of this machine's profiles."""
     return f"profile-{_digest(machine())}-"
 
 
@@ -89,26 +87,26 @@ def _digest(of: Mapping[str, Any]) -> str:
 
 
 def cores() -> int | None:
-    """How many processor cores this process may use; None if unknown."""
+    """The number of cores that this process may use; None if unknown."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
 
 
 @functools.cache
 def machine() -> dict[str, Any]:
-    """What tells this machine from others; imports no library."""
+    """What identifies this machine; imports no library."""
     accelerators = sorted(f"{one} {_model(one)}".strip() for one in Path("/proc/driver/nvidia/gpus").glob("*"))
     return {
         "system": platform.system(),
         "processor": _processor(),
         "cores": cores(),
         "accelerators": accelerators,
-        # Often set to keep a library from looking for accelerators where there are none.
+        # Without accelerators it does not matter, and is often set to keep a library from looking for them.
         "hidden": os.environ.get("CUDA_VISIBLE_DEVICES") if accelerators else None,
     }
 
 
 def _model(accelerator: Path) -> str:
-    """Its name, as machines with others may share a home folder."""
+    """The model name of an accelerator, or ""."""
     try:
         lines = (accelerator / "information").read_text().splitlines()
     except OSError:
@@ -135,7 +133,7 @@ def versions(names: Iterable[str]) -> dict[str, str | None]:
 def save(measured: Mapping[str, Any], libraries: Iterable[str], to: Path) -> None:
     """Write what was measured with these libraries; raises UnwritableError.
 
-    Whoever reads meanwhile sees the old file or the new one.
+    The file is replaced atomically: a reader sees the old one or the new one.
     """
     data = {
         "format": FORMAT,
@@ -152,11 +150,9 @@ def save(measured: Mapping[str, Any], libraries: Iterable[str], to: Path) -> Non
 
 
 def check() -> None:
-    """Try to write where a profile is to be, if one is wanted.
+    """Check that the profile, unless it is off, can be written.
 
-    Raises UnwritableError.
-
-    Makes the folder if there is none.
+    Makes the folder if there is none. Raises UnwritableError.
     """
     file = path()
     if file is not None:
@@ -166,14 +162,12 @@ def check() -> None:
 
 @contextlib.contextmanager
 def _beside(to: Path) -> Generator[tuple[Path, Path]]:
-    """A name for a new file, removed in the end, and the profile's own.
+    """Paths of a temporary file in the profile's folder, and of the profile.
 
-    The first is beside the second, whose links are followed.
-
-    Raises UnwritableError for what the system refuses in the block.
+    Links are followed. The temporary file is removed in the end. Raises UnwritableError for an OSError in the block.
     """
     there = Path(os.path.realpath(to))
-    # Not by `tempfile`, which makes files that nobody else can read: who calibrates need not be who runs.
+    # Not by `tempfile`, whose files no other user can read: one user may calibrate for others.
     temporary = there.with_name(f"{there.name}.{secrets.token_hex(4)}.tmp")
     try:
         if there.is_dir():
@@ -195,11 +189,11 @@ def _beside(to: Path) -> Generator[tuple[Path, Path]]:
 
 NO_FILE: Final = "Not a regular file"
 USUAL: Final = 1 << 17
-"""Bytes that a profile hardly takes."""
+"""Bytes that are more than the usual size of a profile."""
 LARGEST: Final = 1 << 24
-"""Bytes of a file that no profile is as large as."""
+"""Bytes of a file that is too large for a profile."""
 LONGEST: Final = 100
-"""Characters of a message that may quote what is in a broken file."""
+"""The most characters that a message quotes from a broken file."""
 
 
 def load() -> cost.Model | None:
@@ -221,7 +215,7 @@ def find() -> tuple[Path, cost.Model] | None:
     except UnwritableError:
         return None
     if file is None or not (_asked_for() or os.access(file.parent, os.X_OK)):
-        return None  # the latter: no such folder, or in the home of another user, as in some containers
+        return None  # no such folder, or in the home folder of another user, as in some containers
     data = _content(file)
     if data is not None:
         return file, _model_of(file, data)
@@ -235,7 +229,7 @@ def find() -> tuple[Path, cost.Model] | None:
             if data is not None:
                 return other, _model_of(other, data)
         except UnusableError as error:
-            # Of what another environment cannot use, this one has nothing to say.
+            # An unusable profile of another environment is no error here.
             if stale is None and data is not None and data.get("environment") == sys.prefix:
                 stale = error
     if stale is not None:
@@ -250,20 +244,20 @@ def _others(file: Path) -> list[Path]:
     """
     ages: list[tuple[float, Path]] = []
     for other in file.parent.glob(f"{_of_machine()}*.json"):
-        with contextlib.suppress(OSError):  # another process replaces it just now
+        with contextlib.suppress(OSError):  # another process may replace it at the same time
             ages.append((other.stat().st_mtime, other))
     return [other for _, other in sorted(ages, reverse=True)]
 
 
 def _content(file: Path) -> dict[str, Any] | None:
-    """What is in a file; None if there is none.
+    """The content of a file; None if there is none.
 
-    Raises UnusableError for what no profile can be.
+    Raises UnusableError for a file that cannot be a profile.
     """
     try:
         status = file.stat()
         if not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
-            raise OSError(errno.EINVAL, NO_FILE)  # to read a pipe may never end
+            raise OSError(errno.EINVAL, NO_FILE)  # a read from a pipe may never return
         if status.st_size >= LARGEST:
             raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
         content = file.read_bytes()
@@ -281,7 +275,7 @@ def _content(file: Path) -> dict[str, Any] | None:
 
 
 def _model_of(file: Path, data: Mapping[str, Any]) -> cost.Model:
-    """The model in what was read from a file; raises UnusableError."""
+    """The model of the content of a file; raises UnusableError."""
     try:
         fault = _fault(data)
         if fault is None:
@@ -296,7 +290,7 @@ def _broken(file: Path, error: Exception) -> UnusableError:
 
 
 def _fault(data: Mapping[str, Any]) -> str | None:
-    """Why a profile does not speak for this machine; None if it does."""
+    """Why a profile does not apply to this machine; None if it does."""
     if data["format"] != FORMAT:
         return f"is of format {str(repr(data['format']))[:LONGEST]}, not {FORMAT}"
     if data["machine"] != json.loads(json.dumps(machine())):
@@ -307,15 +301,15 @@ def _fault(data: Mapping[str, Any]) -> str | None:
 
 
 def _installed() -> list[str]:
-    """The libraries that a calibration could measure."""
-    # What has no version is in no registry: the simulated accelerator.
+    """The libraries that `calibrate` can measure."""
+    # The simulated accelerator has no version.
     return [library.name for library in _libraries.libraries().values() if library.is_installed and library.version]
 
 
 def _added(data: Mapping[str, Any]) -> tuple[str, ...]:
-    """The libraries that were installed since a profile was made.
+    """The libraries that were installed after a profile was made.
 
-    None, if it does not tell what there was.
+    Empty if the profile does not list those that were installed.
     """
     was = data.get("installed")
     return () if was is None else tuple(name for name in _installed() if name not in was)

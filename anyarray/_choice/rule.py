@@ -1,6 +1,6 @@
 """Whether a move is worth its price: the rule as pure arithmetic.
 
-`automatic` states the rule, and asks. No Array and no state of this process comes in.
+`automatic` states the rule and applies it. Nothing here depends on an Array or on state of the process.
 """
 
 from __future__ import annotations
@@ -11,55 +11,58 @@ from anyarray._choice import cost
 from anyarray._choice.cost import NUMPY
 
 TWICE: Final = 2.0
-"""Times the price that missed savings must reach before data leaves NumPy."""
+"""The factor by which missed savings must exceed the price before data moves away from NumPy."""
 LEFT: Final = 3 / 4
-"""Part of the time here that a call may take elsewhere with its price at most, as error may feign the rest."""
+"""A call pays alone if elsewhere, with its price, it takes at most this part of the time here: a margin for error."""
 
 
 class Stay(NamedTuple):
-    """What a call takes where most of its inputs are."""
+    """The time of a call on the backend where most of its inputs are."""
 
     name: str
     seconds: float
-    """With bringing those of its inputs that are elsewhere."""
+    """With the transfer of inputs that are elsewhere."""
     first: float
-    """What the first call with these shapes takes on top."""
+    """Additional seconds of the first call with these shapes."""
 
 
 class Offer(NamedTuple):
-    """What a call takes on another backend, and what speaks for moving."""
+    """The time of a call on another backend, and the savings missed so far.
+
+    All in seconds.
+    """
 
     name: str
     working: float
-    """Seconds of the call alone."""
+    """The call itself."""
     arriving: float
-    """Of bringing the inputs, and of going on with another library."""
+    """Transfer of the inputs, and the switch to another library; see `cost.Costs.entering`."""
     returning: float
-    """Of bringing the result back to where the call stays, and of going on there."""
+    """Transfer of the result back to where the call stays, and the switch back."""
     once: float
-    """Of importing the library and compiling for these shapes."""
+    """Import of the library, and compilation for these shapes."""
     reading: float
-    """What the host's reading took that a move to NumPy saves from now on."""
+    """Past reads by the host, which a move to NumPy saves from now on."""
     missed: float
-    """What was missed on the lineage of the inputs."""
+    """Savings missed by the calls that led to the inputs."""
     alike: float
-    """What was missed by calls with the same function, shapes and dtypes."""
+    """Savings missed by calls with the same function, shapes and dtypes."""
 
 
 class Price(NamedTuple):
-    """What a call takes on another backend, and whether it is worth it."""
+    """The total time of a call on another backend, and whether it pays."""
 
     seconds: float
-    """All in all."""
+    """The total, with transfers and what is paid once."""
     pays_alone: bool
-    """Whether this call saves the price, and more than error may feign: rule (a)."""
+    """Whether this call alone saves the price with a margin for error: rule (a)."""
     pays: bool
-    """Whether it does, or what was missed before it with it: rule (b)."""
+    """Whether it does, or does together with missed savings: rule (b)."""
 
 
 def gains(stay: Stay, name: str, kind: str, working: float, reading: float) -> bool:
-    """Whether a call takes so much less elsewhere that a move is weighed."""
-    # What reading took is saved from now on, if the results of calls to come are read likewise.
+    """Whether a call is so much faster elsewhere that a move is considered."""
+    # A move saves the time of reads from now on, if the results of later calls are read as often.
     deciding = cost.DECIDING if stay.name == NUMPY else 0.0
     return (
         stay.seconds - working + reading + stay.first > 0
@@ -73,7 +76,7 @@ def weigh(stay: Stay, offer: Offer) -> Price:
     moving = offer.arriving + offer.returning
     missed = offer.missed + offer.reading
     multiple = 1.0 if offer.name == NUMPY else TWICE
-    # Where nothing was missed, twice the price may be within the error of a call that takes far longer.
+    # Without missed savings, twice the price may be within the error of a call that takes far longer.
     is_enough = missed + saving >= multiple * moving and (missed > 0 or offer.name == NUMPY)
     pays_alone = _pays_alone(stay, offer, moving + offer.once)
     pays = pays_alone or (
@@ -85,13 +88,13 @@ def weigh(stay: Stay, offer: Offer) -> Price:
 
 
 def _pays_alone(stay: Stay, offer: Offer, price: float) -> bool:
-    """Whether a call saves a price, and more than error may feign."""
+    """Whether a call alone saves a price, with a margin for error."""
     return offer.working + price <= LEFT * (stay.seconds + stay.first)
 
 
 def needed(stay: Stay, offer: Offer) -> float:
-    """Seconds that calls alike must have missed before an offer pays.
+    """The missed savings of calls alike from which on an offer pays.
 
-    It has something to be bought, and does not pay alone.
+    For an offer that does not pay alone and whose `once` is not 0.
     """
     return TWICE * (offer.arriving + offer.returning + offer.once) - (stay.seconds - offer.working)

@@ -1,4 +1,4 @@
-"""Where a whole function under `jit` runs: measured, once it was tried."""
+"""Where a whole function under `jit` runs: predicted, then measured."""
 
 from __future__ import annotations
 
@@ -17,51 +17,50 @@ from anyarray._registry.home import Home
 
 
 class WholeFunction:
-    """Where a compiled function runs, for one kind of arguments.
+    """Where a compiled function runs, for one structure and set of shapes.
 
-    That is one structure and one set of shapes. It starts where its arguments are, and that is timed. What a backend
-    would take is predicted from the measured chain, compiled there, until the backend was tried; then it is what was
-    measured. A backend is tried, once, when the savings missed so far are twice its price (compiling, importing,
-    bringing the arguments), and kept if it is faster. What compiling takes is what it took for other arguments, if it
-    did, else what it took for the measured chain. Where the function fails there, as it may where it is traced, it
-    is called where its arguments are, from then on. If a policy leaves out the one where the arguments are, the best of
-    those that it leaves in is taken.
+    Its first calls run where its arguments are, and are timed. The time on another backend is predicted from the
+    measured chain, compiled there, until the backend was tried; from then on it is what was measured. A backend is
+    tried, once, when the savings missed so far are twice its price (compilation, import, transfer of arguments), and
+    kept if it is faster. The time of compilation is what it was for other arguments, if any, else that of the measured
+    chain. If the function fails on a backend, as it may under a trace, it runs where its arguments are from then on. If
+    a policy excludes that backend, it runs on the best one that the policy allows.
     """
 
     MOST: Final = 3
-    """Calls of each backend that are timed, the compiling one aside; the least of them counts."""
+    """Number of calls that are timed on each backend, without the compiling one; the minimum counts."""
     CHOOSING: Final = 3e-5
-    """Seconds that a choice takes: where no backend can win more by a call, none is made any more."""
+    """Seconds that a decision takes: if no backend can save more per call, no more decisions are made."""
 
     def __init__(self, candidates: tuple[str, ...] | None = None, compiling: Seconds | None = None) -> None:
         self._candidates = candidates
         self._compiling: Seconds = {} if compiling is None else compiling
-        """The least time of a call that compiled the function, for whatever arguments, by backend."""
+        """The minimum time of a call that compiled the function, for any arguments, by backend."""
         self.measured: dict[str, list[float]] = {}
-        """Seconds of the calls on each backend, those that compiled left out."""
+        """Seconds of the calls on each backend, without those that compiled."""
         self.missed: Seconds = {}
         self._unable: set[str] = set()
         """Backends on which it failed."""
         self._resting: tuple[str, cost.Model] | None = None
-        """Where it runs for good, by this model."""
+        """The backend on which it runs from now on without decisions, and the model by which that was decided."""
 
     def may_run_on(self, home: Home) -> bool:
-        """Whether a policy leaves this in."""
+        """Whether the policy allows this home."""
         return self._candidates is None or home.backend.name in self._candidates
 
     def give_up(self, there: Home, home: Home, failure: Exception) -> None:
-        """Try a backend no more, on which failed what succeeded at home."""
+        """Exclude a backend on which the function failed but not on `home`."""
         self._unable.add(there.backend.name)
         if registry.is_out_of_memory(failure):
             warn_of_memory("jit", there.backend, home.backend)
 
     def seconds(self, name: str) -> float | None:
-        """The least time of a measured call on a backend; None without one."""
+        """The minimum of the times on a backend; None without any."""
         times = self.measured.get(name, [])
         return min(times, default=None)
 
     def note(self, name: str, seconds: float) -> None:
-        """Count a call; the first where it compiles tells what that takes."""
+        """Record a timed call; the first on a backend compiles."""
         if name in self.measured or name == NUMPY:
             self.measured.setdefault(name, []).append(seconds)
         else:
@@ -69,17 +68,17 @@ class WholeFunction:
             self._compiling[name] = min(seconds, self._compiling.get(name, seconds))
 
     def is_settled(self, name: str) -> bool:
-        """Whether a call on this backend need not be timed any more."""
+        """Whether enough calls on this backend were timed."""
         return len(self.measured.get(name, [])) >= self.MOST
 
     def rests_on(self, name: str) -> bool:
-        """Whether a call on this backend need not be decided about."""
+        """Whether a call on this backend needs no decision."""
         return self._resting is not None and self._resting[0] == name and self._resting[1] is state.model
 
     def rest(self, name: str, known: cost.Model) -> None:
-        """Decide no more about calls on a backend.
+        """Make no more decisions about calls on a backend.
 
-        It is where the function was timed often enough, and no other can win what deciding takes.
+        Only if enough calls were timed there; no other backend can save the time of a decision.
         """
         if self.is_settled(name):
             self._resting = name, known
@@ -87,19 +86,19 @@ class WholeFunction:
     def decide(self, function: str, here: Home, arrays: Sequence[Any]) -> Decision:
         """Where the next call runs, and why.
 
-        Its arguments are `here`, or are brought there.
+        Its arguments are on `here`, or would be transferred there.
         """
         decision = Decision(function, shapes_of(arrays), here, here)
-        making = _WholeMaking(self, decision, arrays, state.model)
+        weighing = _WholeWeighing(self, decision, arrays, state.model)
         if not self.may_run_on(here):
-            making.leave()
+            weighing.apply_policy()
         else:
-            making.settle(making.choose())
+            weighing.apply(weighing.choose())
         return decision
 
 
-class _WholeMaking:
-    """One decision in the making, about a call of a whole function."""
+class _WholeWeighing:
+    """The making of one decision, about a call of a whole function."""
 
     def __init__(
         self, whole: WholeFunction, decision: Decision, arrays: Sequence[Any], known: cost.Model | None
@@ -114,18 +113,21 @@ class _WholeMaking:
         self.width = cost.WIDTHS[0] if widest <= cost.WIDTHS[0] else cost.WIDTHS[1]
 
     def price(self, name: str, known: cost.Model) -> _Price:
-        """What running elsewhere takes beside the call."""
+        """The price of running elsewhere, without the call itself."""
         whole, costs = self.whole, known.backends[name]
         once = 0.0
-        if name in whole.measured:  # with what going on with another library takes
+        if name in whole.measured:  # the measured time includes the switch to another library
             bringing = prices.bringing(self.arrays, self.nbytes, name, known)
         else:
             bringing = prices.arriving(self.arrays, self.nbytes, name, self.here, known)
             once = whole._compiling.get(name, costs.compiling) + prices.importing(name, known)
         return _Price(bringing, bringing + known.bringing(name, self.here, max(self.nbytes)), once)
 
-    def leave(self) -> None:
-        """Turn to the best that a policy leaves in; it leaves this one out."""
+    def apply_policy(self) -> None:
+        """Set the decision to the best backend that the policy allows.
+
+        For a policy that excludes the backend of the arguments.
+        """
         candidates, decision, known = self.whole._candidates or (), self.decision, self.known
         for name in candidates:
             costs = None if known is None else known.backends.get(name)
@@ -137,7 +139,7 @@ class _WholeMaking:
         decision.reason = LEFT_OUT.format(self.here)
 
     def choose(self) -> str:
-        """The best backend; the decision gets what speaks for it."""
+        """The best backend; sets predictions and reason of the decision."""
         whole, decision, known, here = self.whole, self.decision, self.known, self.here
         staying = whole.seconds(here)
         if known is None or here not in known.backends:
@@ -176,8 +178,8 @@ class _WholeMaking:
                 whole.rest(here, known)
         return best
 
-    def settle(self, best: str) -> None:
-        """Turn the decision to what was chosen, if that has the dtypes."""
+    def apply(self, best: str) -> None:
+        """Set the decision to the chosen backend, if that has the dtypes."""
         decision = self.decision
         if best == self.here:
             return
@@ -189,11 +191,11 @@ class _WholeMaking:
 
 
 class _Price(NamedTuple):
-    """Seconds that a function takes elsewhere beside its own."""
+    """Seconds of running a function elsewhere, without the function itself."""
 
     bringing: float
-    """Of its arguments, and of going on with another library."""
+    """Transfer of its arguments, and the switch to another library."""
     moving: float
-    """The same, and the result back."""
+    """The same, and transfer of the result back."""
     once: float
-    """Importing and compiling, where it did not run yet."""
+    """Import and compilation, if it did not run there yet."""

@@ -70,7 +70,7 @@ def run(options: argparse.Namespace) -> int:
             except OSError as error:
                 status = _refused("bench", options.json, error)
     if options.plot and results.measurements:
-        # Imports matplotlib, which nobody needs who asks for no picture.
+        # Imports matplotlib, which is only needed for a picture.
         from anyarray._cli import plot
 
         status = drawn("bench", functools.partial(plot.save, results), options.plot, progress_console) or status
@@ -102,7 +102,7 @@ def _participants(names: str | None, console: Console) -> list[Backend]:
     if names:
         wanted = split("bench", names)
         for name in wanted:
-            registry.parse(name)  # a typing error is told before the first library is imported
+            registry.parse(name)  # a typing error is reported before the first library is imported
     else:
         wanted = list(libraries.libraries())
     found: list[Backend] = []
@@ -119,7 +119,7 @@ def _participants(names: str | None, console: Console) -> list[Backend]:
 
 
 def problem(error: Exception) -> str:
-    """The first line of what a broken installation says."""
+    """The first line of the error of a broken installation."""
     return f"{type(error).__name__}: {error}".partition("\n")[0]
 
 
@@ -140,7 +140,7 @@ def _measure(results: Results, backends: list[Backend], console: Console) -> Non
 
 
 _SMALL: Final = 100
-"""Elements up to which the cost of the layer is a visible part of a call."""
+"""Elements up to which anyarray's overhead is a visible part of a call."""
 
 
 def _progress(console: Console) -> Progress:
@@ -158,13 +158,13 @@ def split(command: str, names: str) -> list[str]:
 def _writable(text: str) -> Path:
     """A path for a file that can be written.
 
-    That it cannot is better told now than after the measurements.
+    Checked before the measurements, not after them.
     """
     path = Path(text)
     try:
         if not path.parent.is_dir():
             raise argparse.ArgumentTypeError(f"{text}: there is no folder {path.parent}")
-        if path.is_dir() or not path.exists() or path.is_file():  # to open a pipe could end it
+        if path.is_dir() or not path.exists() or path.is_file():  # opening a pipe could end it
             is_new = not os.path.lexists(path)
             path.open("a").close()
             if is_new:

@@ -86,8 +86,8 @@ def _positive(text: str) -> float:
 class _Interrupts:
     """Ctrl-C inside a block: an error at once, and again if it is swallowed.
 
-    The error is KeyboardInterrupt; `check` raises it again. JAX makes calls of Python from which no error gets out, at
-    each collection of garbage.
+    The error is KeyboardInterrupt; `check` raises it again. JAX calls Python code whose errors are swallowed, at each
+    garbage collection.
     """
 
     def __init__(self) -> None:
@@ -180,7 +180,7 @@ def _size(work: float) -> str:
 
 def draw(model: cost.Model, path: Path) -> None:
     """Draw the seconds of every class by work, a panel each."""
-    from matplotlib.figure import Figure  # nobody needs it who asks for no picture
+    from matplotlib.figure import Figure  # only needed for a picture
 
     kinds = [kind for kind in cost.CLASSES if any((kind, 8) in one.curves for one in model.backends.values())]
     columns = 5

@@ -1,4 +1,4 @@
-"""What `bench` measured, and who is fastest from which size by that."""
+"""The results of `bench`: measurements, fastest backends, crossovers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from anyarray._cli.experiments import Experiment
 from anyarray._cli.timing import ITSELF, Failure, Measurement
 
 BASELINE: Final = "numpy"
-"""The backend that the others are held against."""
+"""The backend with which the others are compared."""
 
 ALWAYS, NEVER = "always", "never"
 
@@ -29,7 +29,7 @@ class Participant:
 
 @dataclass
 class Results:
-    """All that is known so far; measurements are added as they come."""
+    """All measurements so far."""
 
     backends: Sequence[Participant]
     experiments: Sequence[Experiment]
@@ -70,9 +70,9 @@ class Results:
         return min(measured, key=lambda m: m.seconds) if len(measured) > 1 else None
 
     def warm_up(self, experiment: str, backend: str) -> float | None:
-        """Seconds that a first call took longer than others, compiling say.
+        """Additional seconds of a first call, as for compilation.
 
-        The most over all sizes.
+        The maximum over all sizes.
         """
         return max(
             (
@@ -84,10 +84,10 @@ class Results:
         )
 
     def crossover(self, experiment: str, backend: str) -> float | str | None:
-        """The size from which a backend is ahead of NumPy.
+        """The size above which a backend is faster than NumPy.
 
-        `ALWAYS` or `NEVER` if it is so at every size or none; None if it cannot be said. Interpolated between the last
-        size at which it is behind and the next, on log axes.
+        `ALWAYS` or `NEVER` if it is at every size or none; None if unknown. Interpolated between the last size at which
+        it is slower and the next, on log axes.
         """
         ours, numpys = self.seconds(experiment, backend), self.seconds(experiment, BASELINE)
         gains = [(size, math.log(numpys[size] / ours[size])) for size in sorted(ours.keys() & numpys.keys())]

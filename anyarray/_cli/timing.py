@@ -1,7 +1,7 @@
-"""How long a call takes: the first apart, then the best of several rounds.
+"""The time of a call: the first call, then the minimum of several rounds.
 
-Each call is waited for. Contestants take turns within a cell (an experiment at one size), so that a slow spell of the
-machine hits all of them alike; the smallest of the rounds is kept, as noise only ever adds.
+Each call is synchronized. Contestants take turns within a cell (an experiment at one size), so that a slow spell of the
+machine affects all of them alike; the minimum of the rounds counts, as noise only ever adds.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Effort:
     """How much time is spent on a cell."""
 
     round_seconds: float
-    """The least time of a round, which has as many calls as it takes."""
+    """The minimum time of a round, which has as many calls as that needs."""
     rounds: int
     """The most rounds of a contestant."""
     cell_seconds: float
@@ -38,7 +38,7 @@ QUICK: Final = Effort(round_seconds=0.001, rounds=30, cell_seconds=0.04)
 
 @dataclass(frozen=True)
 class Contestant:
-    """Who is timed: anyarray on a backend, or NumPy itself."""
+    """What is timed: anyarray on a backend, or NumPy itself."""
 
     name: str
     backend: Backend | None
@@ -59,7 +59,7 @@ class Contestant:
 
 
 ITSELF: Final = Contestant("NumPy itself", None)
-"""Beside the backend numpy, it shows what the layer costs."""
+"""Compared with the backend numpy, it shows anyarray's overhead."""
 
 
 @dataclass(frozen=True)
@@ -70,11 +70,11 @@ class Measurement:
     size: int
     contestant: str
     seconds: float
-    """Of a call: the least of the rounds."""
+    """Seconds of a call: the minimum of the rounds."""
     first_call_seconds: float
-    """Of the first call at this size, which may compile."""
+    """Seconds of the first call at this size, which may compile."""
     calls: int
-    """All timed calls, the first one aside."""
+    """The number of timed calls, without the first one."""
 
 
 @dataclass(frozen=True)

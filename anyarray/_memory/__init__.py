@@ -2,11 +2,11 @@
 
 Imports from `_base` and `_registry`.
 
-    alignment      the alignment that every library takes as it is, and memory that has it
-    ownership      whether an Array alone holds its memory, told by reference counts; the locks of writes
-    second_copies  what went to another backend stays with its Array until that is written
+    alignment      memory that every library can share: contiguous, writable, aligned to 64 bytes
+    ownership      whether an Array is the sole owner of its memory, by reference counts; the locks of writes
+    second_copies  a cache: the transferred copy of an Array on another backend, kept until the Array is written
     transfer       routes between backends, the ledger of `transfers()`, the guard of `no_transfers()`
 
-Two rules hold: no write reaches memory that somebody else can see, and no memory is lent that somebody else can write
+Two rules hold: no write reaches memory that anybody else can read, and no memory is shared that anybody else can write
 to. Begin with `transfer`, whose docstring has the routes.
 """

@@ -1,6 +1,7 @@
-"""Memory that every library takes as it is: contiguous, writable, and aligned.
+"""Memory that every library can share: contiguous, writable, and aligned.
 
-XLA and TensorFlow ask for 64 bytes, NumPy promises 16. TensorFlow does not check: with less, its next operation aborts.
+XLA and TensorFlow need an alignment of 64 bytes, NumPy guarantees 16. TensorFlow does not check: with less, its next
+operation aborts the process.
 """
 
 from __future__ import annotations
@@ -20,25 +21,22 @@ ALIGNMENT: Final = 64
 SMALL: Final = 1000
 """Bytes below which a copy takes no longer than sharing.
 
-So alignment, which takes 0.5 us, is not worth its time.
+Aligned allocation, which takes 0.5 us more, does not pay below it.
 """
 
 MODEST: Final = 10_000
-"""Bytes below which a copy takes less than to ask whether one is needed. So few elements are no large array, either."""
+"""Bytes below which a copy takes less time than the check whether one is needed."""
 
 _allocated: Final = getattr(extension.speedups, "allocated", None)
-# By names of their own, which are found faster.
+# Module globals: faster to look up than attributes of modules.
 _empty, _ndarray, _address, _BYTE = np.empty, np.ndarray, ctypes.addressof, np.dtype(np.uint8)
 
-# Takes a fifth of the time of `a.__array_interface__`; raises for what is no contiguous, writable, non-empty buffer.
+# A fifth of the time of `a.__array_interface__`. Raises unless the buffer is contiguous, writable and not empty.
 _first_byte: Final[Callable[[Any], ctypes.c_char]] = ctypes.c_char.from_buffer
 
 
-def is_fit(a: Any) -> bool:
-    """Whether a receiver can take the memory of an ndarray as it is.
-
-    False for anything else than an ndarray.
-    """
+def is_shareable(a: Any) -> bool:
+    """Whether `a` is an ndarray whose memory every library can share."""
     try:
         return _address(_first_byte(a)) % ALIGNMENT == 0 and isinstance(a, np.ndarray)
     except (TypeError, ValueError, BufferError):
@@ -48,20 +46,20 @@ def is_fit(a: Any) -> bool:
 def allocated(
     allocate: Callable[[int, np.dtype[np.uint8]], Any], shape: int | tuple[int, ...], dtype: np.dtype[Any], size: int
 ) -> np.ndarray[Any, Any]:
-    """An ndarray of `size` bytes that `is_fit`, unless it is empty.
+    """A new ndarray of `size` bytes that `is_shareable`, unless it is empty.
 
-    Its memory is from `allocate`, which is `np.empty` or `np.zeros`.
+    `allocate` is `np.empty` or `np.zeros`.
     """
     if _allocated is not None:
-        return _allocated(shape, dtype, allocate is np.zeros)  # type: ignore[no-any-return]  # as below, in C
+        return _allocated(shape, dtype, allocate is np.zeros)  # type: ignore[no-any-return]  # the same in C
     memory = allocate(size + ALIGNMENT, _BYTE)
     return _ndarray(shape, dtype, memory, -_address(_first_byte(memory)) % ALIGNMENT)
 
 
 def copied(a: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """A copy of an ndarray that `is_fit`, unless it is empty.
+    """A copy of an ndarray in native byte order, aligned.
 
-    It has the machine's byte order.
+    It `is_shareable` unless it is empty.
     """
     dtype = a.dtype
     copy = allocated(_empty, a.shape, dtype if dtype.isnative else dtype.newbyteorder("="), a.nbytes)
@@ -69,46 +67,46 @@ def copied(a: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return copy
 
 
-KEPT: Final = 32 << 20
-"""Bytes of the greatest block that glibc's allocator keeps when it is freed.
+LARGEST_KEPT: Final = 32 << 20
+"""Bytes of the largest block that glibc's allocator keeps when it is freed (DEFAULT_MMAP_THRESHOLD_MAX).
 
-Larger ones are new memory from the system, unless there is a hole for them between others.
+Larger blocks are mapped anew from the system, unless a free block of the heap holds them.
 """
-_LEARNT: Final = KEPT - 8192
-"""Bytes of the greatest array from which it learns: something is added to each."""
+_LEARNED_FROM: Final = LARGEST_KEPT - 8192
+"""Bytes of the largest array that raises glibc's dynamic thresholds: NumPy and malloc add some to each."""
 
 
-def keep_what_is_freed() -> None:
-    """Let glibc keep freed memory, up to 64 MiB, for the next array.
+def raise_trim_threshold() -> None:
+    """Let glibc keep up to 64 MiB of freed memory for the next arrays.
 
-    It gives memory back to the system from twice the greatest block on that was freed so far, 256 KiB at first, and
-    takes it anew page by page: chains of arrays of 0.1 to 10 MB took 6 to 13 times as long. So a block of the greatest
-    size that counts is freed here, none of whose pages was touched, as a program does with its first such array. No
-    setting is changed, and those of the user's hold: `MALLOC_TRIM_THRESHOLD_` and the like. Other allocators do not
-    mind. Source: mallopt(3), M_MMAP_THRESHOLD and M_TRIM_THRESHOLD.
+    glibc's dynamic trim threshold is twice the largest mapped block freed so far, 256 KiB at first. Memory beyond it
+    goes back to the system, and the next array page-faults it in again: chains of arrays of 0.1 to 10 MB took 6 to 13
+    times as long. So this frees a block of the largest size that counts, without touching its pages, as a program does
+    with its first such array. No setting is changed, and the user's own hold: `MALLOC_TRIM_THRESHOLD_` and the like.
+    Other allocators are not affected. Source: mallopt(3), M_MMAP_THRESHOLD and M_TRIM_THRESHOLD.
     """
     try:
-        np.empty(_LEARNT, np.uint8)
-    except MemoryError:  # that is more than the process may have
+        np.empty(_LEARNED_FROM, np.uint8)
+    except MemoryError:  # more than the process may allocate
         pass
 
 
-keep_what_is_freed()
+raise_trim_threshold()
 
 
-def give_back_what_is_freed() -> None:
-    """Let glibc give all freed memory back to the system.
+def trim_malloc() -> None:
+    """Let glibc return all freed memory to the system.
 
-    The next arrays are new memory then, page by page, whatever holes others left. It keeps what it has where the user
-    lets it keep blocks of any size, and other allocators do as they like. Source: malloc_trim(3), mallopt(3).
+    The next arrays then page-fault all of their memory in, regardless of what was freed before. Does nothing where the
+    user has set the mmap threshold, or with another allocator. Source: malloc_trim(3), mallopt(3).
     """
-    if _LARGER_KEPT in os.environ.get("GLIBC_TUNABLES", "") or "MALLOC_MMAP_THRESHOLD_" in os.environ:
+    if _MMAP_TUNABLE in os.environ.get("GLIBC_TUNABLES", "") or "MALLOC_MMAP_THRESHOLD_" in os.environ:
         return
     try:
         ctypes.CDLL(None).malloc_trim(0)
-    except (AttributeError, TypeError, OSError):  # another C library, or no such way to ask for one
+    except (AttributeError, TypeError, OSError):  # another C library, or a platform without `CDLL(None)`
         pass
 
 
-_LARGER_KEPT: Final = "glibc.malloc.mmap_threshold"
-"""The setting that lets it."""
+_MMAP_TUNABLE: Final = "glibc.malloc.mmap_threshold"
+"""The name in GLIBC_TUNABLES of the setting that fixes the threshold."""

@@ -1,10 +1,10 @@
-"""Second copies: what went to another backend stays with its Array.
+"""Second copies: a cache of each Array's native array on another backend.
 
-So a loop pays for it once. An Array keeps one at a time, in its slot `_second`, until it is written or dies. Copies of
-all Arrays together take at most `MOST_BYTES`; the oldest go first. Views take no memory of their own, but they would
-make a write copy, so they are kept just as well and dropped before the write.
+A loop so pays for a transfer once. An Array keeps one second copy at a time, in its slot `_second`, until it is written
+or deleted. The copies of all Arrays together take at most `MOST_BYTES`; the oldest are evicted first. A second copy may
+be a view: it takes no memory, but its reference would make a write copy, so it is dropped before the write, too.
 
-An Array of NumPy's has one only if nobody but Arrays can write to its memory, which so is known as long as it has one.
+An Array on NumPy has a second copy only if nobody but Arrays can write to its memory; see `ownership.is_private`.
 """
 
 from __future__ import annotations
@@ -22,35 +22,31 @@ MOST_BYTES: Final = 1 << 30
 """Bytes of all second copies together."""
 
 LENDABLE: Final[tuple[None, None]] = (None, None)
-"""Stands for a second copy where memory was made for the Array.
-
-Every library can take it as it is.
-"""
+"""The slot's value for memory that was allocated for the Array: it is private and every library can share it."""
 
 OWN: Final[tuple[None, str]] = (None, "own")
-"""Stands for a second copy where a write made the native array.
+"""The slot's value if a write made the native array, and nobody outside has had a reference to it since.
 
-Nobody outside has seen it since. A library may give several native arrays one memory (`jax.device_put` does); then
-nobody can count who holds it. So memory of a library whose arrays are immutable is taken over by a write only where
-that is known.
+A library may give several native arrays one buffer (`jax.device_put` does), and then reference counts say nothing. So
+a write reuses (donates) the buffer of an immutable array only with this value.
 """
 
 
-def hand_out(array: Any) -> None:
-    """Note that somebody outside gets to see the native array."""
+def note_export(array: Any) -> None:
+    """Record that the user gets a reference to the native array."""
     if getattr(array, "_second", None) is OWN:
         array._second = None
 
 
-_lock = threading.RLock()  # as garbage may be collected in `put`, and its finaliser bring an Array over
+_lock = threading.RLock()  # reentrant: garbage collection in `put` may run a finalizer that transfers an Array
 sizes: Final[OrderedDict[int, tuple[weakref.ref[Any], int]]] = OrderedDict()
-"""Each Array by its id, weakly, with its second copy's bytes; oldest first."""
-_total = 0
-"""Bytes of all of them."""
+"""A weak reference to each Array, by its id, with the bytes of its second copy; oldest first."""
+_total_bytes = 0
+"""Bytes of all second copies."""
 
 
 def _forked() -> None:
-    # The child has none of the other threads, so what they hold would never be given back.
+    # The child has none of the other threads, so a lock that one of them held would never be released.
     global _lock
     _lock = threading.RLock()
 
@@ -60,15 +56,15 @@ if hasattr(os, "register_at_fork"):  # not on Windows
 
 
 def get(array: Any, target: Backend) -> Native | None:
-    """The copy of an Array on `target`, or None."""
+    """The second copy of an Array on `target`, or None."""
     second = getattr(array, "_second", None)
     return second[1] if second is not None and second[0] is target else None
 
 
 def put(array: Any, target: Backend, native: Native, is_view: bool) -> None:
-    """Keep a copy or a view of an Array on `target`.
+    """Keep a copy or a view of an Array on `target` as its second copy.
 
-    What is of a trace is not kept, as it has no value after it.
+    A traced array is not kept, as it has no value after its trace.
     """
     if target.free.is_traced(native):
         return
@@ -83,33 +79,33 @@ def put(array: Any, target: Backend, native: Native, is_view: bool) -> None:
         size *= n or 0
     if size > MOST_BYTES:
         return
-    global _total
+    global _total_bytes
     key = id(array)
     with _lock:
         _forget(key)
         array._second = (target, native)
         sizes[key] = (weakref.ref(array, lambda _: _forget(key)), size)
-        _total += size
-        while _total > MOST_BYTES and sizes:
+        _total_bytes += size
+        while _total_bytes > MOST_BYTES and sizes:
             dying = _forget(next(iter(sizes)))
             if dying is not None:
                 dying._second = None
 
 
 def _forget(key: int) -> Any:
-    """Take an Array out of `sizes`; gives it, if it was there and lives."""
-    global _total
+    """Remove an Array from `sizes`; returns it, or None if it is gone."""
+    global _total_bytes
     with _lock:
         found = sizes.pop(key, None)
         if found is None:
             return None
         array, size = found
-        _total = _total - size if sizes else 0
+        _total_bytes = _total_bytes - size if sizes else 0
     return array()
 
 
 def drop(array: Any) -> None:
-    """Forget the copy of an Array, which is about to be written."""
+    """Drop the second copy of an Array that is about to be written."""
     array._second = None
     if sizes and id(array) in sizes:
         _forget(id(array))

@@ -1,19 +1,19 @@
-"""Bringing an array to another backend: routes, sharing, ledger and guard.
+"""Transfer of an array to another backend: routes, sharing, ledger and guard.
 
 Routes
     Within one library the library moves the array. Between two libraries on one device memory is shared by
     DLPack where that is safe, in a time that does not depend on the size. Else the array goes by the host:
-    the source hands out an ndarray (a view where it can), the target takes a copy of it.
+    the source exports an ndarray (a view where it can), and the target copies it.
 Sharing is safe
-    if nobody can write to the memory afterwards: the source is immutable, or it is NumPy memory that one Array
-    alone holds (which then copies before its next write, as it is no longer alone), or the user said `copy=False`;
-    and if the receiver can take it as it is; see `alignment`.
+    if nobody can write to the memory afterwards: the source is immutable, or it is NumPy memory of which one Array is
+    the sole owner (it then copies before its next write, as it is no longer the sole owner), or the user said
+    `copy=False`; and if the target can take the memory as it is; see `alignment`.
 Results of NumPy
-    have the alignment that its allocator gives, which hardly ever is enough. A large one is copied when it leaves, into
-    memory that the Array then lives in itself: the receiver shares it, and so does the next.
+    have the alignment of NumPy's allocator, which rarely is 64 bytes. A large one is copied once, at its first
+    transfer, into aligned memory that replaces the Array's own: this and later targets share it.
 Ledger and guard
-    `transfers()` records what is moved, `no_transfers()` forbids implicit copies. Both belong to the context (thread,
-    asyncio task) and cost nothing where nothing is moved.
+    `transfers()` records transfers, `no_transfers()` forbids implicit copies. Both belong to the context (thread,
+    asyncio task) and cost nothing where nothing is transferred.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ import numpy as np
 
 from anyarray._base import blocks, errors
 from anyarray._memory import alignment
-from anyarray._registry.home import Home, Native, Way
+from anyarray._registry.home import DeviceRoute, Home, Native
 from anyarray._registry.registry import Backend, as_backend, is_leak
 
 
 @dataclass(frozen=True)
 class Transfer:
-    """A row of the ledger: one array brought from one backend to another."""
+    """A row of the ledger: one array transferred between two backends."""
 
     source: str
     """Backend it came from."""
@@ -63,18 +63,18 @@ class Transfer:
 
 @dataclass
 class TransferLog:
-    """What `transfers()` gives: the rows, and a table of them when printed."""
+    """The log of `transfers()`: the rows, printed as a table."""
 
     rows: list[Transfer] = field(default_factory=list)
 
     @property
     def copied_bytes(self) -> int:
-        """Bytes that were copied, views left out."""
+        """Bytes that were copied; views do not count."""
         return sum(row.nbytes for row in self.rows if row.kind == "copy")
 
     @property
     def seconds(self) -> float:
-        """Time spent on all of them."""
+        """Total time of all transfers."""
         return sum(row.seconds for row in self.rows)
 
     def __len__(self) -> int:
@@ -102,27 +102,27 @@ class TransferLog:
 
 
 class _Watch(NamedTuple):
-    """What is asked for in a context."""
+    """The logs and the guard that are open in a context."""
 
     logs: tuple[TransferLog, ...] = ()
     guard: Literal["off", "warn", "raise"] = "off"
     own: TransferLog | Literal["warn", "raise"] | None = None
-    """What the innermost block asks for."""
+    """The log or the guard of the innermost block."""
     block: object = None
-    """What opened it."""
+    """The object that identifies the innermost block."""
     outer: _Watch | None = None
-    """What is asked for again when that is closed."""
+    """The state to restore when that block is closed."""
 
     def inner(self, own: TransferLog | Literal["warn", "raise"] | None, block: object) -> _Watch:
-        """What is asked for in a block inside."""
+        """The state inside a nested block."""
         if isinstance(own, TransferLog):
             return _Watch((*self.logs, own), self.guard, own, block, self)
         return _Watch(self.logs, own or self.guard, own, block, self)
 
     def without(self, block: object) -> _Watch:
-        """What is asked for when a block is closed.
+        """The state after a block is closed.
 
-        It need not be the innermost, nor open, as generators end when they do.
+        It need not be the innermost, nor be open here, as a generator may be closed at any time.
         """
         if self.outer is None or self.block is block:
             return self.outer or self
@@ -133,7 +133,7 @@ class _Watch(NamedTuple):
 UNWATCHED: Final = _Watch()
 _watch: ContextVar[_Watch] = ContextVar("anyarray transfers", default=UNWATCHED)
 watch: Final = _watch.get
-"""What is asked for here: `watch() is UNWATCHED` if neither a ledger nor a guard is open."""
+"""The state of this context: `watch() is UNWATCHED` if neither a ledger nor a guard is open."""
 
 
 @contextlib.contextmanager
@@ -143,7 +143,7 @@ def _watching(own: TransferLog | Literal["warn", "raise"]) -> Generator[None]:
     try:
         yield
     finally:
-        # No token: a generator may end in another context than it began in, as asyncio ends them.
+        # Not by a token: asyncio may close a generator in another context than the one it was started in.
         _watch.set(watch().without(block))
 
 
@@ -187,38 +187,38 @@ class Route(NamedTuple):
     """How arrays go from one backend to another."""
 
     copy: Callable[[Native], Native]
-    """New memory of the target with the same values."""
-    take: Callable[[Native, Any], Native] | None = None
-    """The same memory as an array of the target on its native device; None if there is no such way.
+    """Copies the values to new memory of the target."""
+    alias: Callable[[Native, Any], Native] | None = None
+    """Makes an array of the target, on its native device, that aliases the memory; None if no memory can be shared.
 
-    An ndarray must be fit; see `alignment`. Raises one of REFUSALS if the target cannot take it.
+    An ndarray must be shareable; see `alignment`. Raises one of REFUSALS if the target cannot take the array.
     """
     device: Any = None
     """The target's native device."""
     is_always_safe: bool = False
-    """Whether sharing is safe without a look at who else holds the array."""
-    needs_fit: bool = False
-    """Whether `take` is for ndarrays, which may be unfit."""
+    """Whether sharing is safe whoever else has a reference to the array."""
+    needs_shareable: bool = False
+    """Whether the source is NumPy, so that `alias` needs an ndarray that `alignment.is_shareable`."""
 
     def share(self, native: Native) -> Native | None:
-        """The same memory as an array of the target; None if impossible."""
-        if self.take is None or (self.needs_fit and not alignment.is_fit(native)):
+        """An alias of the memory as an array of the target, or None."""
+        if self.alias is None or (self.needs_shareable and not alignment.is_shareable(native)):
             return None
         try:
-            return self.take(native, self.device)
+            return self.alias(native, self.device)
         except REFUSALS:
             return None
 
 
 def route(source: Backend, target: Backend) -> Route:
-    """The route between two backends, found once."""
+    """The route between two backends, cached."""
     found: Route | None = source.routes.get(target)
     if found is None:
-        found = source.routes[target] = _found_route(source, target)
+        found = source.routes[target] = _new_route(source, target)
     return found
 
 
-def _found_route(source: Backend, target: Backend) -> Route:
+def _new_route(source: Backend, target: Backend) -> Route:
     if source.library == target.library:
         return Route(lambda native: target.free.to_device(native, target.native_device))
     to_numpy, from_numpy, device = source.hook("to_numpy"), target.hook("from_numpy"), target.native_device
@@ -229,13 +229,13 @@ def _found_route(source: Backend, target: Backend) -> Route:
 
     if target.library == "numpy":
         if not is_one_memory:
-            return Route(to_numpy)  # off a device it is a copy already
+            return Route(to_numpy)  # from a device to the host it always is a copy
         return Route(by_host, lambda native, _: to_numpy(native), None, source.is_immutable)
     if not (is_one_memory and target.has_hook("from_dlpack")):
         return Route(by_host)
     from_dlpack, exported = target.function("from_dlpack"), source.hook("exported")
     if source.library == "numpy":
-        return Route(by_host, from_dlpack, device, needs_fit=True)
+        return Route(by_host, from_dlpack, device, needs_shareable=True)
     if source.is_immutable:
         return Route(by_host, lambda native, device: from_dlpack(exported(native), device), device, is_always_safe=True)
 
@@ -245,53 +245,53 @@ def _found_route(source: Backend, target: Backend) -> Route:
 
     def on_device(native: Native) -> Native:
         try:
-            return from_dlpack(exported(native), device)  # a copy that nobody else holds
+            return from_dlpack(exported(native), device)  # shares the memory of a new copy
         except REFUSALS:
             return by_host(native)
 
-    def taken(native: Native, device: Any) -> Native:
-        synchronize(native)  # as the target may read without asking the stream on which it is computed
+    def aliased(native: Native, device: Any) -> Native:
+        synchronize(native)  # the target may read without waiting for the stream on which it is computed
         return from_dlpack(native, device)
 
-    return Route(on_device, taken, device)
+    return Route(on_device, aliased, device)
 
 
-def way_to(home: Home, device: Any) -> Way:
-    """The way from `home` to a device, or to what has its name."""
+def device_route(home: Home, device: Any) -> DeviceRoute:
+    """The cached route from `home` to a device, or to the device of a name."""
     source, target = home.backend, as_backend(device)
     way = route(source, target)
     read = source.read_in_place if way.is_always_safe and target.library == "numpy" else None
-    lend = way.take if way.needs_fit else None
-    known: Way = (None, None, None, target.placed) if home.depth else (read, lend, way.device, target.placed)
-    home.ways[device] = known
+    lend = way.alias if way.needs_shareable else None
+    known: DeviceRoute = (None, None, None, target.placed) if home.depth else (read, lend, way.device, target.placed)
+    home.device_routes[device] = known
     return known
 
 
 REFUSALS: Final = (TypeError, ValueError, RuntimeError, BufferError, NotImplementedError, AttributeError)
-"""What is raised for an array that cannot be shared.
+"""What libraries raise for an array that cannot be shared.
 
-That is one of a dtype or a layout that DLPack or the receiver does not know, such as bfloat16 or strides, or one that
-is traced.
+That is one of a dtype or a layout that DLPack or the target does not know, such as bfloat16 or strides, or a traced
+one.
 """
 
 
-class Moved(NamedTuple):
-    """What a transfer gave."""
+class Transferred(NamedTuple):
+    """The result of a transfer."""
 
     native: Native
     """The native array of the target."""
     shares: bool
     """Whether it shares memory with the source, or with `lent`."""
     lent: Native = None
-    """A copy of the source to take its place, if that shares memory with `native` and the source does not."""
+    """An aligned copy of the source that shares memory with `native` and must replace the source; else None."""
 
 
-def moved(
+def transferred(
     native: Native, source: Backend, target: Backend, cause: str, *, explicit: bool = False, is_safe: bool = False
-) -> Moved:
+) -> Transferred:
     """The values of `native`, on `source`, as a native array of `target`.
 
-    `cause` is the function that needs it. `is_safe` says that nobody can write to the memory, as `ownership` tells.
+    `cause` is the function that needs it. `is_safe` says that nobody can write to the memory; see `ownership`.
     Raises TransferError if the array is traced and would have to leave its library, or if a guard forbids the copy.
     """
     way = route(source, target)
@@ -301,28 +301,28 @@ def moved(
         arrived = way.share(native)
         if arrived is not None:
             if watched is not UNWATCHED:
-                _note(native, source, target.name, cause, "view", started, explicit)
-            return Moved(arrived, shares=True)
+                _record(native, source, target.name, cause, "view", started, explicit)
+            return Transferred(arrived, shares=True)
     if source.library != target.library and source.free.is_traced(native):
         _refuse_leak(native, source, cause)
-        raise _traced(source, f"be brought to {target}", "Leave the backend as it is inside the traced function")
+        raise _traced_error(source, f"be brought to {target}", "Leave the backend as it is inside the traced function")
     if watched is not UNWATCHED:
         _guard(native, source, target.name, cause, explicit)
     lent = arrived = None
-    if is_safe and way.needs_fit:  # an unfit ndarray: both sides share one fit copy
+    if is_safe and way.needs_shareable:  # an unaligned ndarray: both sides share one aligned copy
         lent = alignment.copied(native)
         arrived = way.share(lent)
     if arrived is None:
         lent, arrived = None, way.copy(native)
     if watched is not UNWATCHED:
-        _note(native, source, target.name, cause, "copy", started, explicit)
-    return Moved(arrived, lent is not None, lent)
+        _record(native, source, target.name, cause, "copy", started, explicit)
+    return Transferred(arrived, lent is not None, lent)
 
 
 def shared(native: Native, source: Backend, target: Backend) -> Native | None:
-    """A native array of `target` in the same memory; None if impossible.
+    """A native array of `target` that aliases the memory; None if impossible.
 
-    The caller knows if it is safe.
+    The caller must know that sharing is safe.
     """
     return route(source, target).share(native)
 
@@ -348,14 +348,14 @@ def to_host(native: Native, source: Backend, cause: str, *, explicit: bool = Fal
     if is_copy:
         _guard(native, source, "host", cause, explicit)
     host: np.ndarray[Any, Any] = source.free.to_numpy(native)
-    _note(native, source, "host", cause, "copy" if is_copy else "view", started, explicit)
+    _record(native, source, "host", cause, "copy" if is_copy else "view", started, explicit)
     return host
 
 
 def _refuse_traced(native: Native, source: Backend, cause: str, refusal: Exception | None) -> None:
     """Raise TransferError if an array that is to be read is traced.
 
-    It is raised from what the library itself says to that.
+    Its cause is the library's own error, `refusal`, or the one that reading it raises.
     """
     if not source.free.is_traced(native):
         return
@@ -366,7 +366,7 @@ def _refuse_traced(native: Native, source: Backend, cause: str, refusal: Excepti
         except Exception as error:  # noqa: BLE001 - each library has its own
             refusal = error
     cure = "Return it from the traced function first, or choose by it inside: xp.where(...)"
-    raise _traced(source, "become a NumPy array or a Python scalar", cure) from refusal
+    raise _traced_error(source, "become a NumPy array or a Python scalar", cure) from refusal
 
 
 def is_differentiated(native: Native, source: Backend) -> bool:
@@ -378,7 +378,7 @@ def is_differentiated(native: Native, source: Backend) -> bool:
 def refuse_differentiated(native: Native, source: Backend, purpose: str) -> None:
     """Raise TransferError if a derivative is being computed of an array.
 
-    What leaves its library would count as a constant.
+    On another library it would be a constant, and its gradient zero.
     """
     if is_differentiated(native, source):
         raise errors.TransferError(
@@ -395,7 +395,7 @@ def from_host(a: np.ndarray[Any, Any], target: Backend) -> Native:
 def _refuse_leak(native: Native, source: Backend, cause: str) -> None:
     """Raise TraceError if the transform that made a traced array is over.
 
-    An operation on it tells.
+    Any operation on such an array makes its library raise.
     """
     try:
         source.free.expand_dims(native, 0)
@@ -405,12 +405,12 @@ def _refuse_leak(native: Native, source: Backend, cause: str) -> None:
         raise
 
 
-def _traced(source: Backend, purpose: str, cure: str) -> errors.TransferError:
+def _traced_error(source: Backend, purpose: str, cure: str) -> errors.TransferError:
     return errors.TransferError(f"transfer: a traced array of {source} has no values yet and cannot {purpose}. {cure}")
 
 
 def _guard(native: Native, source: Backend, target: str, cause: str, explicit: bool) -> None:
-    """Raise or warn if a guard is on and nobody asked for the coming copy."""
+    """Raise or warn if a guard is open and the coming copy is implicit."""
     mode = watch().guard
     if explicit or mode == "off":
         return
@@ -429,7 +429,7 @@ class TransferWarning(UserWarning):
     """An implicit copy inside `with no_transfers("warn")`."""
 
 
-def _note(
+def _record(
     native: Native,
     source: Backend,
     target: str,
@@ -438,7 +438,7 @@ def _note(
     started: float,
     explicit: bool,
 ) -> None:
-    """Write a row into the logs that are open here."""
+    """Append a row to the logs that are open in this context."""
     logs = watch().logs
     if not logs:
         return
@@ -466,13 +466,13 @@ def _nbytes(native: Native, backend: Backend) -> int:
     return size * backend.free.dtype(native).itemsize
 
 
-_OURS: Final = (os.path.dirname(__file__) + os.sep, "<anyarray", "<frozen ", contextlib.__file__)
-"""How the names of the files begin of which a user knows nothing: ours, generated ones, Python's, that of `with`."""
+_SKIPPED_FILES: Final = (os.path.dirname(__file__) + os.sep, "<anyarray", "<frozen ", contextlib.__file__)
+"""Prefixes of file names that are not the user's: ours, generated bodies, frozen modules, `contextlib`."""
 
 
 def user_frame() -> FrameType:
-    """The innermost frame that is neither ours nor what runs between ours."""
+    """The innermost frame of the user's code."""
     frame = sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_OURS):
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_SKIPPED_FILES):
         frame = frame.f_back
     return frame

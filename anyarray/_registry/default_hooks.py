@@ -1,4 +1,4 @@
-"""The hooks that a namespace of the standard gives a backend for nothing."""
+"""Default hooks for a backend whose namespace follows the standard."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def _to_numpy(x: Native) -> np.ndarray[Any, Any]:
 
 
 def _complete(x: Native, key: Any) -> Any:
-    """The key, with `...` after fewer slices and integers than `x` has axes.
+    """The key, with `...` appended if it has fewer entries than `x` has axes.
 
-    The standard leaves open what such a key means without it.
+    The standard requires it: without `...` such a key is unspecified.
     """
     entries = key if type(key) is tuple else (key,)
     is_basic = all(type(one) in (int, slice) or one is None for one in entries)
@@ -31,7 +31,7 @@ def _complete(x: Native, key: Any) -> Any:
 
 
 def _setitem(namespace: Any, x: Native, key: Any, value: Native, exclusive: bool) -> Native:
-    x = namespace.asarray(x, copy=True)  # even if `exclusive`: a view may hold the memory inside of x, but not x
+    x = namespace.asarray(x, copy=True)  # even if `exclusive`: a view may refer to the memory of x but not to x itself
     x[_complete(x, key)] = namespace.astype(value, x.dtype)
     return x
 
@@ -58,7 +58,7 @@ DEFAULT_HOOKS: Final[dict[str, Callable[[Any], Callable[..., Any]]]] = {
     "is_out_of_memory": lambda namespace: lambda error: isinstance(error, MemoryError),
     "refusal_of": lambda namespace: lambda error: None,
 }
-"""Hooks of a library whose namespace follows the standard, by name: made of the namespace."""
+"""Default hooks by name, each a function of the library's namespace."""
 
 for _internal in (*DEFAULT_HOOKS, "from_dlpack", *[name for name, _ in POWERS.values()]):
     declare(_internal)

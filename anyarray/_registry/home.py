@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 Native = Any
 """A native array: np.ndarray, tf.Tensor, jax.Array, cupy.ndarray ..."""
 
-Way: TypeAlias = "tuple[Callable[[Native], Native] | None, Callable[[Native, Any], Native] | None, Any, Home]"
-"""How arrays of a home come to a device: what reads their memory in place, if NumPy is to; what lends it, if it is fit
-and nobody else holds it, to the native device that follows; the home they get there."""
+DeviceRoute: TypeAlias = "tuple[Callable[[Native], Native] | None, Callable[[Native, Any], Native] | None, Any, Home]"
+"""How arrays of a home get to a device: a function for a NumPy view of their memory, or None; a function that shares
+private NumPy memory with the native device that follows, or None; that native device; the home on the device."""
 
 
 class Home:
@@ -27,12 +27,12 @@ class Home:
     functions and hooks: `home.exp(native)`. They are looked up at their first call; see `declare`.
     """
 
-    # The interpreter caches where an attribute is if it is a slot, or has the same place in every home's `__dict__`
-    # and the class knows nothing of the name: 20 ns a call.
-    __slots__ = ("__dict__", "backend", "constants", "dtypes", "latest_dtype", "placed", "powers", "ways")
+    # The interpreter's inline caches work for slots, and for attributes at the same index of every home's `__dict__`
+    # that the class does not define: 20 ns a call.
+    __slots__ = ("__dict__", "backend", "constants", "device_routes", "dtypes", "latest_dtype", "placed", "powers")
 
     depth = 0
-    """How many `vmap`s without a library's help it is inside; see `_call.batching`."""
+    """The number of batches around it; see `_call.batching`."""
 
     if TYPE_CHECKING:
 
@@ -42,16 +42,16 @@ class Home:
         self.backend = backend
         self.placed = placed
         self.dtypes: dict[Any, DType] = _NativeDtypes(backend)
-        """Our dtype by the library's."""
+        """Our dtype by the library's; a cache."""
         self.latest_dtype: tuple[Any, DType | None] = (None, None)
-        """The library's dtype that was asked for last, and ours."""
+        """The library's dtype of the last lookup, and ours; a cache of one entry."""
         self.constants = _Constants(self)
-        """0-d native arrays by (Python scalar or `zero` of it, its class, native dtype of the array beside it)."""
+        """0-d native arrays by (Python scalar or its `zero`, its class, native dtype of the array operand)."""
         self.powers: dict[tuple[Any, type, Any], str | None] = _Powers(self)
-        """The function that stands for `pow`, if one does, by (exponent of `POWERS`, its class, native dtype)."""
-        self.ways: dict[Any, Way] = {}
-        """Where the devices that `to_device` was asked for lead, as `_memory.transfer.way_to` has found."""
-        self.__dict__ = {name: _Sought(self, name) for name in declared}
+        """The function that replaces `pow`, or None, by (exponent of `POWERS`, its class, native dtype)."""
+        self.device_routes: dict[Any, DeviceRoute] = {}
+        """Routes by the argument of `to_device`; a cache of `_memory.transfer.device_route`."""
+        self.__dict__ = {name: _LazyFunction(self, name) for name in declared}
         _homes.append(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -62,7 +62,7 @@ class Home:
         dtype_of = self.dtype_of
         dtype = dtype_of(native)
         latest, ours = self.latest_dtype
-        if dtype is not latest or ours is None:  # TensorFlow's take 0.25 us to hash
+        if dtype is not latest or ours is None:  # to hash a dtype of TensorFlow takes 0.25 us
             ours = self.dtypes[dtype]
             self.latest_dtype = (dtype, ours)
         return ours
@@ -78,7 +78,7 @@ class Home:
             dtypes.integer_within(function, value, dtype)
         return backend.hook("scalar")(value, backend.native_dtype(name), backend.native_device)
 
-    def found(self, name: str) -> Callable[..., Any]:
+    def lookup(self, name: str) -> Callable[..., Any]:
         """The native function or hook `name`."""
         return self.backend.function(name)
 
@@ -86,10 +86,10 @@ class Home:
         return f"{self.backend} ({'placed' if self.placed else 'free'})"
 
 
-class _Sought:
-    """A native function or hook of a home until its first call.
+class _LazyFunction:
+    """A placeholder for a native function or hook of a home.
 
-    Then it is found, and takes this one's place.
+    Its first call looks the function up, which replaces it.
     """
 
     __slots__ = ("_home", "_name")
@@ -99,7 +99,7 @@ class _Sought:
         self._name = name
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        function = self._home.__dict__[self._name] = self._home.found(self._name)
+        function = self._home.__dict__[self._name] = self._home.lookup(self._name)
         return function(*args, **kwargs)
 
 
@@ -107,31 +107,34 @@ class Operands(NamedTuple):
     """The array parameters of a declared function whose dtypes must agree."""
 
     places: tuple[int | str, ...]
-    """Where they are in a call of the native function: positions, and names of those that are keyword-only."""
+    """Their positions in a call of the native function; names of those that are keyword-only."""
     is_sequence: bool
-    """Whether they are the elements of the first."""
+    """Whether they are the elements of the first argument."""
     promotion: str
-    """To what: a key of `_base.dtypes.PROMOTIONS`."""
+    """How they promote: a key of `_base.dtypes.PROMOTIONS`."""
     is_comparison: bool
     """Whether the function compares their values."""
 
 
 declared: Final[dict[str, Operands | None]] = {}
-"""Native functions and hooks that every home has, by name, in one order; what is known of their arrays."""
+"""Native functions and hooks that every home has, by name, with the array parameters whose dtypes must agree.
+
+Their order is that of every home's `__dict__`.
+"""
 
 _homes: Final[list[Home]] = []
-"""They live as long as their backends, which is for good."""
+"""All homes: as their backends, they are never deleted."""
 
 
 def declare(name: str, operands: Operands | None = None) -> None:
     """Make the native function or hook `name` an attribute of every home."""
     declared[name] = operands or declared.get(name)
     for home in _homes:
-        home.__dict__.setdefault(name, _Sought(home, name))
+        home.__dict__.setdefault(name, _LazyFunction(home, name))
 
 
 class _NativeDtypes(dict[Any, DType]):
-    """Our dtype by the library's, filled as they are met."""
+    """A cache of our dtype by the library's."""
 
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
@@ -149,30 +152,30 @@ class _NativeDtypes(dict[Any, DType]):
 
 
 class ArrayMustBeCast(LookupError):  # noqa: N818 - a signal within the package, no error
-    """The array beside a Python scalar must be cast before both can meet.
+    """The array operand must be cast before it meets a Python scalar.
 
-    The scalar counts as a default dtype that the array would promote away.
+    The scalar's default dtype is narrower than what it and the array would promote to.
     """
 
 
 zero: Final[Callable[[complex], str]] = repr
-"""What stands for a zero in a key, as 0.0 == -0.0; `_call/c/scalars.c` makes the same keys."""
+"""The key of a zero, as 0.0 == -0.0; `_call/c/scalars.c` makes the same keys."""
 
 
 def _has_zero(value: complex) -> bool:
-    """Whether a part of a complex number is zero, whose sign counts, too."""
+    """Whether a part of a complex number is zero, so that its sign matters."""
     return not (value.real and value.imag)
 
 
 class _Constants(dict[tuple[Any, type, Any], Native]):
-    """0-d native arrays of Python scalars, so that `x + 1` makes its 1 once.
+    """A cache of 0-d native arrays of scalars: `x + 1` makes its 1 once.
 
-    The key holds the class, as True == 1 == 1.0, and of a zero what it is written as. A scalar
+    The key holds the class, as True == 1 == 1.0, and the repr of a zero. A scalar
     that takes a default dtype is looked up by that dtype, as defaults differ by context.
     """
 
     MOST: Final = 4096
-    """Entries kept; more than a program has literals, few enough to forget."""
+    """The most entries: more than a program has literals; the cache is cleared beyond."""
 
     def __init__(self, home: Home) -> None:
         self._home = home
@@ -181,9 +184,9 @@ class _Constants(dict[tuple[Any, type, Any], Native]):
     def __missing__(self, key: tuple[Any, type, Any]) -> Native:
         value, kind, native_dtype = key
         if type(value) is str:
-            value = kind(value) if kind is not bool else False  # `zero` of it, read back
+            value = kind(value) if kind is not bool else False  # the inverse of `zero`
         beside = self._home.dtypes[native_dtype].name
-        name = dtypes.weak(kind, beside)
+        name = dtypes.weak_scalar(kind, beside)
         if dtypes.promoted(name, beside) != name:
             raise ArrayMustBeCast
         constant = self.named(value, name)
@@ -192,9 +195,9 @@ class _Constants(dict[tuple[Any, type, Any], Native]):
         return constant
 
     def named(self, value: Any, name: str) -> Native:
-        """The 0-d native array of a Python scalar in the dtype `name`.
+        """The cached 0-d native array of a Python scalar in the dtype `name`.
 
-        It is made once, and kept. Raises OverflowError for an integer that the dtype cannot hold.
+        Raises OverflowError for an integer that the dtype cannot hold.
         """
         is_plain = value and not (type(value) is complex and _has_zero(value))
         exact = (value if is_plain else zero(value), type(value), name)
@@ -214,18 +217,16 @@ POWERS: Final[dict[Any, tuple[str, str]]] = {
     -1: ("reciprocal", "fc"),
     0.5: ("root", "fc"),
 }
-"""Functions that stand for powers by a Python number where there are such, and the kinds of dtypes for which they do.
+"""Functions that replace `pow` for an exponent that is a Python number, where a backend has them, and the kinds of
+dtypes for which they do.
 
-They take a half to a hundredth of the time of `pow` on large arrays, and round as well or, the cube, by one unit worse.
-Of complex numbers they round better.
+They take a half to a hundredth of the time of `pow` on large arrays. They round as well; the cube is worse by one ulp.
+For complex numbers they round better.
 """
 
 
 class _Powers(dict[tuple[Any, type, Any], "str | None"]):
-    """Functions for powers by Python numbers.
-
-    They are kept, so that `x ** 2` looks for its square once.
-    """
+    """A cache of the functions that replace `pow` for a Python exponent."""
 
     def __init__(self, home: Home) -> None:
         self._home = home
@@ -234,7 +235,7 @@ class _Powers(dict[tuple[Any, type, Any], "str | None"]):
         exponent, kind, native_dtype = key
         name, kinds = POWERS[exponent]
         beside = self._home.dtypes[native_dtype].kind
-        # A float makes floats of integers first, and a complex number complex numbers of all.
+        # A float exponent promotes integers to floats first, and a complex one promotes all to complex.
         found = name if beside in kinds and (kind is int or (kind is float and beside not in "iu")) else None
         if found is not None:
             try:

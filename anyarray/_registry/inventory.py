@@ -1,4 +1,4 @@
-"""What backends there are: known, installed, loaded; versions, devices."""
+"""`xp.backends()`: libraries known, installed, loaded; versions, devices."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class BackendInfo:
 
 
 def backends() -> list[BackendInfo]:
-    """The known backends, also of other distributions; imports no library.
+    """The known backends, also from entry points; imports no library.
 
     >>> import anyarray as xp
     >>> xp.backends()[0].name

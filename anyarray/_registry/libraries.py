@@ -1,4 +1,4 @@
-"""The libraries that are known by name, before any is imported."""
+"""The libraries that are known by name before they are imported."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Final
 
 @dataclass(frozen=True)
 class Library:
-    """A row of the registry: what is known of a library before its import."""
+    """A row of the registry: data about a library, without importing it."""
 
     name: str
     module: str
@@ -19,27 +19,27 @@ class Library:
     package: str
     """The package whose presence means that the library is installed."""
     kinds: tuple[str, ...]
-    """Kinds of devices that names may ask for; one kind is left out of names."""
+    """Kinds of devices; names of backends omit the kind if there is only one."""
     distributions: tuple[str, ...] = ()
-    """Names under which it is published; the first is asked for in the install line."""
+    """Names of its distributions on PyPI."""
     roots: tuple[str, ...] = ()
     """Top-level packages that define its array classes."""
     extra: str | None = None
     """Our extra that installs it."""
     has_derivatives: bool = False
-    """Whether errors name it to who wants derivatives."""
+    """Whether error messages recommend it for derivatives."""
     registers_classes: bool = False
-    """Whether its own functions know a class only from when it was registered with it."""
+    """Whether Array must be registered with it (as a JAX pytree, say) before its own functions accept Arrays."""
 
     @property
     def is_installed(self) -> bool:
-        """Whether the library can be found; imports nothing."""
+        """Whether its package can be found; imports nothing."""
         return self.package in sys.modules or importlib.util.find_spec(self.package) is not None
 
     @property
     def version(self) -> str | None:
-        """Its installed version, or None; imports nothing of it."""
-        from importlib import metadata  # 20 ms, which `import anyarray` need not take
+        """Its installed version, or None; does not import it."""
+        from importlib import metadata  # 20 ms, so not at `import anyarray`
 
         for distribution in self.distributions:
             try:
@@ -73,16 +73,16 @@ LIBRARIES: Final[dict[str, Library]] = {
         ),
     )
 }  # fmt: skip
-"""The libraries that anyarray brings a backend for. A new one is a row here and a file."""
+"""The libraries for which anyarray has a backend. A new one is a row here and a file."""
 
 ALIASES: Final = {"tensorflow": "tf", "cpu": "numpy"}
-"""Other names of libraries. NumPy calls its only device "cpu", which code for several libraries hands on."""
+"""Other names of libraries. NumPy's only device is "cpu", which code for several libraries passes as `device`."""
 
 
 @functools.cache
 def registered() -> dict[str, Library]:
-    """Libraries that other distributions register; imports none of them."""
-    from importlib import metadata  # 20 ms, which `import anyarray` need not take
+    """Libraries from the entry points of other distributions; imports none."""
+    from importlib import metadata  # 20 ms, so not at `import anyarray`
 
     found = {}
     for point in metadata.entry_points(group="anyarray.backends"):
@@ -93,10 +93,10 @@ def registered() -> dict[str, Library]:
 
 
 def register(library: Library) -> None:
-    """Add a library to those that are known."""
+    """Add a library to `LIBRARIES`."""
     LIBRARIES.setdefault(library.name, library)
 
 
 def libraries() -> dict[str, Library]:
-    """Every known library by name, ours first; imports none of them."""
+    """Every known library by name, ours first; imports none."""
     return {**LIBRARIES, **{k: v for k, v in registered().items() if k not in LIBRARIES}}

@@ -4,8 +4,8 @@ A name is `LIBRARY`, `LIBRARY-KIND` or `LIBRARY-KIND:INDEX`: "jax" (JAX's best d
 "jax-gpu:1". A library that has one kind of device leaves the kind out: "numpy", "cupy:1". One backend is
 one object, compared by identity, and it is also the standard's device object.
 
-A library is imported when a backend of it is first used, never before. The contract of its module stands
-in `anyarray.backends`. Others register theirs by the entry-point group "anyarray.backends".
+A library is imported when a backend of it is first used, never before. `anyarray.backends` has the contract of
+its module. Other distributions register a backend by the entry-point group "anyarray.backends".
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _backends: dict[str, Backend] = {}
 _library_by_class: dict[type, Library | None] = {}
 
 MOST_CLASSES: Final = 1 << 12
-"""Classes of which is kept what they are: a program may make them without end."""
+"""The most entries of `_library_by_class`: a program may create any number of classes."""
 
 
 class _Loaded:
@@ -48,14 +48,11 @@ class _Loaded:
         self.promotes = bool(getattr(module, "PROMOTES", False))
         self.device_of: Callable[[Native], Any] = self.hook("device_of")
         self.backends: dict[Any, Backend] = {}
-        """By native device, as they are met."""
+        """Backends by native device; a cache."""
         self.devices: dict[str, list[Any]] = {k: list(v) for k, v in self.hook("devices")().items() if v}
 
     def hook(self, name: str) -> Callable[..., Any]:
-        """A hook of the contract: the module's own, else the default.
-
-        The default needs the namespace only.
-        """
+        """A hook of the contract: the module's own, else the default."""
         own = getattr(self.module, name, None)
         if own is not None:
             return own  # type: ignore[no-any-return]  # checked by the contract's test
@@ -66,35 +63,35 @@ _adopted: list[tuple[type, Callable[..., Native], Callable[..., Any]]] = []
 
 
 def adopt_everywhere(kind: type, unwrap: Callable[[Any, str], Native], wrap: Callable[[Native, str], Any]) -> None:
-    """Let instances of a class go in and out of every library's transforms.
+    """Register a class with every library, whose transforms then accept it.
 
-    Libraries take them by the contract's hook `adopt`, when they are loaded, or by `adopt_in_imported`.
+    The contract's hook `adopt` does so for a library, when it is loaded or by `adopt_in_imported`.
     """
     _adopted.append((kind, unwrap, wrap))
 
 
 unadopted: Final[dict[str, Library]] = {row.package: row for row in LIBRARIES.values() if row.registers_classes}
-"""Libraries that register classes and have none of ours yet, by package."""
+"""Libraries with which our classes must be registered but are not yet, by package."""
 
 are_absent: Final[Callable[[Iterable[str]], bool]] = sys.modules.keys().isdisjoint
 """Whether none of some packages was imported."""
 
 
 def adopt_in_imported() -> None:
-    """Let libraries that were imported know our classes, before any is loaded.
+    """Register our classes with libraries that the user imported.
 
-    Their devices stay as they are.
+    This does not load their backends, so no device is initialized.
     """
     for package, library in list(unadopted.items()):
         module = sys.modules.get(package)
         if module is not None and not getattr(getattr(module, "__spec__", None), "_initializing", False):
             unadopted.pop(package, None)
-            with contextlib.suppress(Exception):  # one that does not work says so when it is loaded
+            with contextlib.suppress(Exception):  # a broken installation raises again when its backend is loaded
                 _adopt_in(library, importlib.import_module(library.module))
 
 
 def _adopt_in(library: Library, module: ModuleType) -> None:
-    """Hand our classes to a library's hook, once."""
+    """Call a library's hook `adopt` with our classes, once."""
     adopt = getattr(module, "adopt", None)
     with _loading:
         if adopt is not None and library.name not in _adopting:
@@ -105,7 +102,7 @@ def _adopt_in(library: Library, module: ModuleType) -> None:
 
 
 _adopting: Final[set[str]] = set()
-"""Names of the libraries that have our classes."""
+"""Names of the libraries with which our classes are registered."""
 
 
 def is_loaded(library: Library) -> bool:
@@ -135,13 +132,13 @@ def load(library: Library) -> _Loaded:
 
 
 _loading: Final = threading.RLock()
-"""Held while a library is loaded: a thread that needs it meanwhile waits."""
+"""The lock held while a library is loaded."""
 
 
 class Backend:
     """A library on a device, such as "numpy", "jax-gpu" or "tf-cpu:1".
 
-    One object for each, compared by identity; it is also what `x.device` gives and what `device=` takes.
+    There is one object for each, compared by identity. It is the standard's device object: `x.device`, `device=`.
     """
 
     __slots__ = (
@@ -156,21 +153,21 @@ class Backend:
         self.kind = kind
         """cpu, gpu or tpu."""
         self.index = index
-        """Which of the devices of that kind, from 0."""
+        """The index among the devices of that kind, from 0."""
         self.name = _name(loaded.library, kind, index)
         self.native_device = loaded.devices[kind][index]
         """The library's own object or name for the device."""
         self.is_immutable = bool(getattr(loaded.module, "IS_IMMUTABLE", False))
-        """Whether nobody can write to the library's arrays."""
+        """Whether the library's arrays are immutable."""
         self.is_deleted: Callable[[Native], bool] | None = getattr(loaded.module, "is_deleted", None)
-        """Tells whether the memory of an array was given away; None if that cannot happen."""
+        """Whether the buffer of an array was donated; None if that cannot happen."""
         self.is_differentiated: Callable[[Native], bool] | None = getattr(loaded.module, "is_differentiated", None)
-        """Tells whether a derivative is being computed of an array that has values; None if that cannot happen."""
+        """Whether a derivative is being computed of an eager array; None if that cannot happen."""
         self.read_in_place: Callable[[Native], Any] | None = getattr(loaded.module, "read_in_place", None)
-        """What gives an ndarray of a buffer in less time than `to_numpy`; None without such."""
+        """A view of an array as an ndarray, faster than `to_numpy`; None if there is none."""
         self._native_dtype = loaded.hook("native_dtype")
         self.routes: dict[Backend, Any] = {}
-        """How arrays go to other backends, as `_memory.transfer` has found."""
+        """Routes to other backends; a cache of `_memory.transfer.route`."""
         self.free = Home(self, placed=False)
         self.placed = Home(self, placed=True)
 
@@ -192,7 +189,7 @@ class Backend:
         return hasattr(self._loaded.module, name)
 
     def dtype_for(self, wanted: DType) -> Any:
-        """The library's dtype for one of ours; NumPy's is at hand."""
+        """The library's dtype for one of ours."""
         return wanted.dtype if self.library == "numpy" else self.native_dtype(wanted.name)
 
     def native_dtype(self, name: str) -> Any:
@@ -222,10 +219,10 @@ class Backend:
         """
         loaded = self._loaded
         if name in DEFAULT_HOOKS and name not in ("getitem", "setitem"):
-            return loaded.hook(name)  # about an array, not a computation with it
+            return loaded.hook(name)  # it computes nothing, so it needs no device scope
         function = loaded.hook(name) if name in DEFAULT_HOOKS else getattr(loaded.module, name, None)
         is_own = callable(function)
-        # The chapters first: NumPy's own `trace` and `diagonal` take the first two axes, those of its linalg the last.
+        # linalg first: NumPy's own `trace` and `diagonal` are of the first two axes, those of its linalg of the last.
         for chapter in ("linalg", "fft", ""):
             if not callable(function):
                 space = getattr(loaded.namespace, chapter, None) if chapter else loaded.namespace
@@ -251,7 +248,7 @@ def _name(library: Library, kind: str, index: int) -> str:
 def parse(name: str) -> tuple[Library, str | None, int]:
     """Library, kind and index that a name means; imports nothing.
 
-    The kind is None for the best device. Raises BackendNotFoundError, which says what is near and what is known.
+    The kind is None for the best device. Raises BackendNotFoundError, which suggests a similar name.
     """
     known = LIBRARIES
     stem, _, index = name.partition(":")
@@ -261,7 +258,7 @@ def parse(name: str) -> tuple[Library, str | None, int]:
         row = known.get(ALIASES.get(library, library))
         if row is not None and (kind is None or kind in row.kinds) and (not index or index.isdecimal()):
             return row, kind, int(index or 0)
-    import difflib  # 2 ms, which `import anyarray` need not take
+    import difflib  # 2 ms, so not at `import anyarray`
 
     near = difflib.get_close_matches(name.lower(), _names(known), n=1)
     hint = f' Did you mean "{near[0]}"?' if near else ""
@@ -269,9 +266,9 @@ def parse(name: str) -> tuple[Library, str | None, int]:
 
 
 def _splits(stem: str) -> Iterable[tuple[str, str | None]]:
-    """Ways to read a name as library and kind.
+    """Possible splits of a name into library and kind.
 
-    There are several, as a library's name may hold a hyphen.
+    There are several, as a library's name may contain a hyphen.
     """
     yield stem, None
     library, hyphen, kind = stem.rpartition("-")
@@ -332,15 +329,15 @@ def loaded_backends() -> list[Backend]:
 
 
 def backend_of_native(native: Native) -> Backend | None:
-    """The backend on which a native array lives, or what a variable holds.
+    """The backend on which a native array, or the value of a variable, lives.
 
-    None if no backend knows its class.
+    None if its class is no array class of any library.
     """
     kind = type(native)
     try:
         library = _library_by_class[kind]
     except KeyError:
-        library = _met(kind)
+        library = _cached_library_of(kind)
     if library is None:
         return backend_of_native(native.value) if kind in VARIABLES else None
     loaded = load(library)
@@ -353,17 +350,17 @@ def backend_of_native(native: Native) -> Backend | None:
 
 
 VARIABLES: Final[set[type]] = set()
-"""Classes of variables of Keras, as they are met. Their `value` is a native array, or a variable that is one to us."""
+"""Classes of Keras variables seen so far. Their `value` is a native array, or a variable of the library."""
 
 
 def is_of_framework(kind: type) -> bool:
-    """Whether a class is one of arrays or variables of a library but NumPy."""
-    library = _library_by_class[kind] if kind in _library_by_class else _met(kind)
+    """Whether it is a class of arrays or variables of a library but NumPy."""
+    library = _library_by_class[kind] if kind in _library_by_class else _cached_library_of(kind)
     return kind in VARIABLES if library is None else library.name != "numpy"
 
 
-def _met(kind: type) -> Library | None:
-    """The library whose array class `kind` is, noted."""
+def _cached_library_of(kind: type) -> Library | None:
+    """The library whose array class `kind` is, cached."""
     library = _library_of(kind)
     if len(_library_by_class) < MOST_CLASSES:
         _library_by_class[kind] = library
@@ -373,7 +370,7 @@ def _met(kind: type) -> Library | None:
 
 
 def _is_of_variables(kind: type) -> bool:
-    # No backend knows them, as Keras runs on any of several libraries; there the variables are of one class.
+    # No backend lists their class: Keras runs on any of several libraries, and its variable class is the same on each.
     roots = {base.__module__.partition(".")[0] for base in kind.__mro__}
     return "keras" in roots and hasattr(kind, "value") and hasattr(kind, "assign")
 
@@ -381,7 +378,7 @@ def _is_of_variables(kind: type) -> bool:
 def _backend_on(loaded: _Loaded, device: Any) -> Backend:
     """The backend of one of a library's devices.
 
-    None is for an array that is bound to no device, and means the best.
+    None stands for an array that is committed to no device, and means the best device.
     """
     for kind, row in loaded.devices.items():
         if device is None or device in row:
@@ -390,16 +387,16 @@ def _backend_on(loaded: _Loaded, device: Any) -> Backend:
 
 
 def _library_of(kind: type) -> Library | None:
-    """The library whose array class `kind` is.
+    """The library whose array class `kind` is, or None.
 
-    Imports only what has made an array already.
+    Imports only a backend whose library has defined that class.
     """
     root = kind.__module__.partition(".")[0]
     for library in LIBRARIES.values():
         if root in library.roots:
             return library if issubclass(kind, load(library).array_types) else None
     if issubclass(kind, np.ndarray) and kind.__array_ufunc__ is not np.ndarray.__array_ufunc__:
-        return None  # it means more than its numbers, such as a unit, which would be lost
+        return None  # a subclass with ufuncs of its own: its meaning, such as a unit, would be lost
     for loaded in list(_loaded.values()):
         if issubclass(kind, loaded.array_types):
             return loaded.library
@@ -410,18 +407,15 @@ def _library_of(kind: type) -> Library | None:
 
 
 def is_leak(error: BaseException) -> bool:
-    """Whether a library complains of an array that outlived its trace."""
+    """Whether it is a library's error for a leaked tracer."""
     return any(one.hook("is_leak")(error) for one in list(_loaded.values()))
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Whether a library complains that memory ran out."""
+    """Whether it is a library's out-of-memory error."""
     return any(one.hook("is_out_of_memory")(error) for one in list(_loaded.values()))
 
 
 def refusal_of(error: BaseException) -> str | None:
-    """What a library has against an argument, told by an error of its own.
-
-    None for any other error.
-    """
+    """The message of a library's own error about an argument; else None."""
     return next((text for one in list(_loaded.values()) if (text := one.hook("refusal_of")(error))), None)

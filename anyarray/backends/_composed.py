@@ -1,7 +1,7 @@
-"""Standard functions written with others, for a library that lacks them.
+"""Fallbacks: functions of the standard composed of others.
 
-The first argument is the table of native functions of the backend, `home.exp(x)`; the rest is as in the contract.
-Here stand functions that came late to the standard, so that an older namespace will do for a backend.
+The first argument is the home, for native functions of the backend such as `home.exp(x)`; the rest is as in the
+contract. They are recent additions to the standard, so that an older namespace suffices for a backend.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What NumPy does with masks of many elements, without a branch at each.
+"""NumPy's operations with large boolean masks, without a branch per element.
 
-A branch that a processor cannot foresee takes it as long as a dozen steps: NumPy selects, writes or chooses 1e6
-elements by a random mask in 3 to 4 ms. By places, or by the bits of both choices, it takes a fourth of that and less.
+A mispredicted branch costs as much as a dozen instructions: NumPy selects, writes or chooses 1e6 elements by a random
+mask in 3 to 4 ms. By integer indices, or by bitwise operations on both choices, it takes a fourth of that or less.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ Host = npt.NDArray[Any]
 Mask = npt.NDArray[np.bool_]
 
 MANY: Final = 1 << 14
-"""Elements from which a mask is looked at."""
+"""Threshold in elements above which a mask is checked."""
 _SAMPLE: Final = 1024
-"""Neighbours that are compared to tell whether a mask is regular."""
+"""Number of neighbours that are compared to decide whether a mask is regular."""
 _INTEGERS: Final = {1: np.int8, 2: np.int16, 4: np.int32, 8: np.int64}
-"""What elements of so many bytes are chosen as."""
+"""The integer dtype as which elements are viewed, by itemsize."""
 
 
 def is_irregular(mask: Mask) -> bool:
-    """Whether a processor would often be wrong about the next element.
+    """Whether branches on the elements would often be mispredicted.
 
-    It is taken to be if neighbours differ at more than every tenth place of a sample, spread over all of the mask.
+    They would if more than a tenth of the neighbours differ in a sample spread over the mask.
     """
     flat = mask.reshape(-1)
     step = -(-flat.size // _SAMPLE)
@@ -33,12 +33,12 @@ def is_irregular(mask: Mask) -> bool:
 
 
 def selected(x: Host, mask: Mask) -> Host:
-    """`x[mask]`, of a mask of the shape of `x`."""
+    """`x[mask]`, for a mask of the shape of `x`."""
     return x.reshape(-1).compress(mask.reshape(-1)) if is_irregular(mask) else x[mask]
 
 
 def write(x: Host, mask: Mask, value: Any) -> None:
-    """`x[mask] = value`, of a mask of the shape of `x`."""
+    """`x[mask] = value`, for a mask of the shape of `x`."""
     if x.flags.c_contiguous and is_irregular(mask):
         x.reshape(-1)[mask.reshape(-1).nonzero()[0]] = value
     else:
@@ -46,7 +46,7 @@ def write(x: Host, mask: Mask, value: Any) -> None:
 
 
 def nonzero(mask: Mask) -> tuple[Host, ...]:
-    """`mask.nonzero()`, of a mask of one axis or more."""
+    """`mask.nonzero()`, for a mask of one axis or more."""
     places = mask.reshape(-1).nonzero()[0]
     axes: list[Host] = []
     for length in mask.shape[:0:-1]:
@@ -57,9 +57,9 @@ def nonzero(mask: Mask) -> tuple[Host, ...]:
 
 
 def where(condition: Mask, x1: Host, x2: Host) -> Host | None:
-    """`np.where`, or None if that is as fast.
+    """`np.where`, or None if NumPy's own is as fast.
 
-    Where the condition holds, the bits in which `x1` and `x2` differ are turned in those of `x2`.
+    Where the condition holds, the bits in which `x1` and `x2` differ are flipped in `x2` (XOR).
     """
     integer = _INTEGERS.get(x1.itemsize)
     if integer is None or x1.dtype != x2.dtype or condition.dtype.kind != "b":

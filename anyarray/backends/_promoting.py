@@ -1,7 +1,7 @@
-"""Our promotion for a namespace that keeps to the letter of the standard.
+"""Our promotion for a namespace that has only the standard's.
 
-The standard leaves open what int64 with float32 gives, and refuses integers for `exp`; on a backend of ours both have
-an answer. A namespace that does not promote so gets its arrays cast before each call.
+The standard leaves int64 with float32 undefined, and integers for `exp`; our rule defines both. For a namespace that
+does not promote by our rule, arrays are cast before each call.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from anyarray._base import dtypes as _dtypes
 Home = Any
 Native = Any
 Operands = Any
-"""What `_registry.home.Operands` says of a function's arrays."""
+"""A `_registry.home.Operands`, which is not imported here."""
 
 
 def promoting(home: Home, function: Callable[..., Any], operands: Operands) -> Callable[..., Any]:
@@ -43,7 +43,7 @@ _FLOATS: Final = frozenset(name for name, dtype in _dtypes.KNOWN.items() if dtyp
 
 
 def cast(home: Home, operands: Operands, arrays: Any) -> list[Native]:
-    """Arrays of one call in the dtype in which the function takes them."""
+    """The arrays of a call, cast to the dtype of the computation."""
     names = [home.dtype(x).name for x in arrays]
     wanted = _dtypes.PROMOTIONS[operands.promotion](_dtypes.result_name(*names))
     if _dtypes.KNOWN[wanted].kind == "f" and not home.backend.has_dtype(wanted):
@@ -62,7 +62,7 @@ def _are_of_two_signs(home: Home, x1: Native, x2: Native) -> bool:
 def _compared(home: Home, function: Callable[..., Native], x1: Native, x2: Native) -> Native:
     """A comparison of uint64 with signed integers, exact for every value.
 
-    They promote to float64, which would take neighbours for equal.
+    They promote to float64, in which neighbouring integers may be equal.
     """
 
     def natural(x: Native) -> Native:

@@ -1,7 +1,4 @@
-"""Guards for libraries that take dtypes which the standard forbids.
-
-Such a library gives these dtypes a meaning of its own.
-"""
+"""Guards for libraries that accept dtypes which the standard forbids."""
 
 from __future__ import annotations
 
@@ -25,11 +22,11 @@ def refuse_complex(*xs: Native) -> None:
 
 
 def real_valued(function: Callable[..., Native]) -> Callable[..., Native]:
-    """`function` of two arrays, refusing complex numbers."""
+    """`function` of two arrays, raising TypeError for complex numbers."""
 
     @shortcut(function, "biuf", "biuf")
     def checked(x1: Native, x2: Native, /) -> Native:
-        if x1.real is x1 and x2.real is x2:  # says of real arrays the same as their dtypes, in half the time
+        if x1.real is x1 and x2.real is x2:  # a check for real arrays in half the time of one of dtypes
             return function(x1, x2)
         refuse_complex(x1, x2)
         return function(x1, x2)
@@ -38,7 +35,7 @@ def real_valued(function: Callable[..., Native]) -> Callable[..., Native]:
 
 
 def boolean(function: Callable[..., Native]) -> Callable[..., Native]:
-    """`function` of booleans, refusing numbers."""
+    """`function` of booleans, raising TypeError for numbers."""
 
     @shortcut(function, *["b"] * getattr(function, "nin", 2))
     def checked(*xs: Native) -> Native:

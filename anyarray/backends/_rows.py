@@ -1,9 +1,9 @@
-"""Reductions and running results of NumPy by vectors, where rows are short.
+"""Reductions and cumulative functions of NumPy for short rows, vectorized.
 
-NumPy takes 10 to 30 ns for each row, however short. Along them it is sooner by columns: 100,000 rows of three take 0.07
-ms in place of 1.1. Sums are added in NumPy's order, so that every bit is the same: one after the other, of eight and
-more in pairs first. Down them it is sooner by many rows at once, as one long one: 0.05 ms in place of 1. Sums of floats
-are then added in an order of their own, with less to round. Running results go by whole rows.
+NumPy has an overhead of 10 to 30 ns for each row. Along short rows it is faster to reduce by columns: 100,000 rows of
+three take 0.07 ms instead of 1.1. Sums are added in NumPy's order, so that every bit is the same: sequentially, eight
+and more pairwise. Down narrow rows it is faster to reduce many rows at once, as one long row: 0.05 ms instead of 1.
+Sums of floats are then added in a different order, with smaller rounding errors. Cumulative results go by whole rows.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ import numpy.typing as npt
 Host = npt.NDArray[Any]
 
 MANY: Final = 1 << 11
-"""Elements from which on it takes less."""
+"""Threshold in elements above which it is faster."""
 SHORT: Final = 15
-"""Elements of a row up to which columns are sooner."""
+"""The longest rows for which a reduction by columns is faster."""
 NARROW: Final = 64
-"""Elements of a row up to which many at once are reduced sooner."""
+"""The longest rows for which a reduction of many rows at once is faster."""
 _AT_ONCE: Final = 512
-"""Elements that are reduced as one row."""
+"""Elements of one long row made of narrow ones."""
 
 
 def are_short(x: Host, axis: Any) -> bool:
     """Whether `axis` goes along short rows, or down narrow ones.
 
-    They lie in memory one by one. It is asked of arrays of `MANY` elements.
+    The rows must be contiguous. For arrays of at least `MANY` elements.
     """
     if type(axis) is not int or x.ndim < 2 or x.itemsize == 2 or not x.flags.c_contiguous:
         return False
@@ -39,7 +39,7 @@ def are_short(x: Host, axis: Any) -> bool:
 
 
 def reduced(ufunc: np.ufunc, x: Host, axis: Any, keepdims: bool = False) -> Host:
-    """`ufunc.reduce` of real numbers along an axis for which `are_short`."""
+    """`ufunc.reduce` of real numbers, along an axis for which `are_short`."""
     if axis == -1 or axis == x.ndim - 1:
         y = _added(x) if ufunc is np.add else _in_turn(ufunc, x)
         return y[..., None] if keepdims else y
@@ -54,19 +54,19 @@ def reduced(ufunc: np.ufunc, x: Host, axis: Any, keepdims: bool = False) -> Host
 
 
 _APART: Final = 256
-"""Elements of a row from which on running results go row by row."""
+"""Threshold in elements of a row above which cumulative functions go row by row."""
 _BESIDE: Final = 64
-"""Elements of it that lie in memory one by one, at least."""
+"""The minimum number of its elements that are contiguous."""
 
 _LINE: Final = 64
-"""Bytes of a row up to which running results along it are sooner by columns: those that processors read at once."""
+"""Bytes of the longest rows along which cumulative functions are faster by columns: a cache line."""
 
 
 def accumulate(ufunc: np.ufunc, x: Host, axis: int, out: Host) -> None:
     """As `ufunc.accumulate`, every bit included, in `out`, of its dtype.
 
-    NumPy takes 3 ns for each element, as it waits for the one before. Where those beside the axis are many it is sooner
-    by a row of them at once: 1,000 x 1,000 down the columns take 0.6 to 2 ms in place of 4.
+    NumPy takes 3 ns for each element, as each depends on the previous one. With enough elements across the axis it is
+    faster to add whole rows: 1,000 x 1,000 down the columns take 0.6 to 2 ms instead of 4.
     """
     axis %= x.ndim
     length = x.shape[axis]
@@ -86,14 +86,14 @@ def accumulate(ufunc: np.ufunc, x: Host, axis: int, out: Host) -> None:
 
 
 def mean(x: Host, axis: Any, keepdims: bool) -> Host:
-    """The mean of floats along an axis for which `are_short`."""
+    """The mean of floats, along an axis for which `are_short`."""
     y = reduced(np.add, x, axis, keepdims)
     y /= x.shape[axis]
     return y
 
 
 def var(x: Host, axis: Any, freedom: float, keepdims: bool) -> Host:
-    """The variance of floats, of so many degrees of freedom."""
+    """The variance of floats, divided by the degrees of freedom."""
     away = x - mean(x, axis, True)
     away *= away
     y = reduced(np.add, away, axis, keepdims)
@@ -118,5 +118,5 @@ def _added(x: Host) -> Host:
         y += c
         for k in range(8, x.shape[-1]):
             y += x[..., k]
-    y += x.dtype.type(0)  # NumPy's begin with it: of -0.0 alone they are 0.0
+    y += x.dtype.type(0)  # NumPy's sums start with 0.0: the sum of -0.0 is 0.0
     return y

@@ -1,6 +1,6 @@
-"""NumPy, and what the standard or value semantics ask beyond it.
+"""NumPy's backend: NumPy, where it differs from the standard or aliases.
 
-A native array is an ndarray or, as NumPy gives results without axes, a NumPy scalar.
+A native array is an ndarray or, as NumPy's 0-d results are, a NumPy scalar.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ shape_of = operator.attrgetter("shape")
 
 
 def to_numpy(x: Native, /) -> np.ndarray[Any, Any]:
-    """A read-only view, so that nobody writes to an Array through it."""
+    """A read-only view: no write through it may reach an Array."""
     view = np.asarray(x).view()
     view.flags.writeable = False
     return view
 
 
 def plain(x: Native, /) -> Native:
-    """`x` as an ndarray proper, of the machine's byte order.
+    """`x` as a base-class ndarray in native byte order.
 
     Raises TypeError for a masked array: it would lose its mask.
     """
@@ -69,7 +69,7 @@ def from_numpy(a: np.ndarray[Any, Any], device: str, /) -> Native:
 
 
 def exported(x: Native, /) -> Native:
-    """A copy, as others hold the memory."""
+    """A copy, as there may be other references to the memory."""
     return copied(x)
 
 
@@ -105,14 +105,13 @@ _product, _empty, _zeros, _SMALL = math.prod, np.empty, np.zeros, alignment.SMAL
 
 def aligned(x: Native) -> Native:
     """`x` itself if small or C-contiguous and aligned; else such a copy."""
-    return x if x.nbytes < alignment.SMALL or alignment.is_fit(x) else alignment.copied(x)
+    return x if x.nbytes < alignment.SMALL or alignment.is_shareable(x) else alignment.copied(x)
 
 
 def copied(x: Native) -> Native:
-    """A copy in machine byte order, aligned unless small.
+    """A copy in native byte order, aligned unless small.
 
-    It lies in memory in the order of `x`, as NumPy's own copies: of a transposed matrix, C order takes six times as
-    long.
+    It keeps the memory layout of `x` (order "K"): for a transposed matrix, C order takes six times as long.
     """
     if x.nbytes < alignment.SMALL and x.dtype.isnative:
         return np.array(x)
@@ -135,7 +134,7 @@ def ones(shape: tuple[int, ...], /, *, dtype: np.dtype[Any], device: str | None 
 
 
 def arange(start: float, stop: float, step: float, /, *, dtype: np.dtype[Any], device: str | None = None) -> Native:
-    # In a narrow dtype NumPy adds up a step that is rounded to it: the last of a thousand was off by 0.02.
+    # For a narrow dtype NumPy adds a step that is rounded to it: the last of a thousand was off by 0.02.
     wide = _FLOAT64 if dtype.kind == "f" else dtype
     x = np.arange(start, stop, step, wide)  # type: ignore[call-overload]  # any dtype of numbers will do
     return aligned(x if wide is dtype else x.astype(dtype))
@@ -221,7 +220,7 @@ def triu(x: Native, /, *, k: int = 0) -> Native:
 
 
 def nearest_diagonal(x: Native, k: int) -> int:
-    """`k`, or the nearest diagonal as empty: libraries want few bits."""
+    """`k`, or the nearest empty diagonal: libraries take narrow integers."""
     return builtins.max(-x.shape[-2], builtins.min(k, x.shape[-1]))
 
 
@@ -236,7 +235,7 @@ def trace(x: Native, /, *, offset: int = 0, dtype: Any = None) -> Native:
 
 
 def matrices(x: Native) -> Native:
-    """`x`, which must have two axes: of one NumPy and CuPy make a matrix."""
+    """`x`, which must have two axes: NumPy and CuPy accept one, too."""
     if x.ndim < 2:
         raise ValueError("x must be a matrix or a stack of them")
     return x
@@ -259,7 +258,7 @@ def broadcast_arrays(*arrays: Native) -> tuple[Native, ...]:
 
 
 _FEW_ARRAYS: Final = 64
-"""As many as `np.broadcast` takes, which finds their shape in a tenth of the time."""
+"""The most arrays that `np.broadcast` takes, which computes their shape in a tenth of the time."""
 
 
 def meshgrid(*arrays: Native, indexing: Literal["xy", "ij"] = "xy") -> tuple[Native, ...]:
@@ -286,9 +285,9 @@ def getitem(x: Native, key: Any, /) -> Native:
 
 
 def setitem(x: Native, key: Any, value: Native, exclusive: bool, /) -> Native:
-    """`x` with `value` at `key`; in place only in memory it alone holds.
+    """`x` with `value` at `key`; in place only if `exclusive`.
 
-    Memory that somebody else holds too and a NumPy scalar are copied first.
+    Memory with another owner is copied first, and so is a NumPy scalar.
     """
     if not exclusive or type(x) is not _ndarray:
         x = copied(x)
@@ -300,7 +299,7 @@ def setitem(x: Native, key: Any, value: Native, exclusive: bool, /) -> Native:
         else:
             x[key] = value
     except (TypeError, ValueError):
-        if not x.flags.writeable:  # not asked before, as it takes as long as the write
+        if not x.flags.writeable:  # not checked before, as that takes as long as the write
             return setitem(x, key, value, False)
         # In some places NumPy wants a value without the leading axes of length 1 that it takes elsewhere.
         shape = np.shape(value)
@@ -351,12 +350,12 @@ def expm1(x: Native, /) -> Native:
 def floor_divide(x1: Native, x2: Native, /) -> Native:
     """NumPy's, of many floats in a fraction of its time.
 
-    NumPy begins with the exact remainder of each, which takes it longest. It is needed only where the quotient may have
-    been rounded up to an integer; and where that is so large that NumPy's own is rounded once more, to give the same.
+    Most of NumPy's time is for the exact remainder. That is needed only if the quotient may have been rounded up to an
+    integer, or is so large that NumPy's own is rounded again, for the same result.
     """
     if x1.size < _LONG > x2.size or x1.dtype.kind != "f" or x1.dtype != x2.dtype:
         return np.floor_divide(x1, x2)
-    with np.errstate(all="ignore"):  # what there is to warn of is not finite, hence doubtful
+    with np.errstate(all="ignore"):  # a result to warn about is not finite, so NumPy recomputes it below
         quotient = np.divide(x1, x2)
         floor = np.floor(quotient)
     is_doubtful = ~(floor < quotient)
@@ -399,7 +398,7 @@ logical_xor, logical_not = boolean(np.logical_xor), boolean(np.logical_not)
 
 
 _LONG: Final = 1 << 12
-"""Elements from which NumPy's own clip is the faster one."""
+"""Threshold in elements above which NumPy's own clip is faster."""
 
 
 def _clipped(x: Native, low: Native, high: Native | None = None) -> Native:
@@ -448,7 +447,7 @@ def _require_axis(axis: int | tuple[int, ...]) -> None:
 
 
 def _to_be_summed(x: Native, axis: Axis, dtype: Any) -> Native | None:
-    """Short rows in the dtype of their sums, if they are real ones."""
+    """Short rows cast to the dtype of their sums, if that is real."""
     if x.dtype.kind not in "biuf" or not _rows.are_short(x, axis):
         return None
     wanted = dtypes.KNOWN[dtypes.summed(x.dtype.name)].dtype if dtype is None else dtype
@@ -478,7 +477,7 @@ def prod(x: Native, /, *, axis: Axis = None, dtype: Any = None, keepdims: bool =
 
 
 def _running(ufunc: np.ufunc, own: Callable[..., Native]) -> Callable[..., Native]:
-    """Running sums or products; many of them in aligned memory."""
+    """Cumulative sums or products; large ones in aligned memory."""
 
     @shortcut(own, "biufc")
     def running(x: Native, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Native:
@@ -503,9 +502,9 @@ cumulative_prod = _running(np.multiply, np.cumulative_prod)
 
 
 def _reduction(ufunc: np.ufunc, kinds: str, *, is_ordered: bool) -> Callable[..., Native]:
-    """NumPy's, of short rows of these kinds sooner.
+    """NumPy's, faster for short rows of these kinds.
 
-    One that `is_ordered` refuses complex numbers.
+    One that `is_ordered` raises TypeError for complex numbers.
     """
     reduce: Callable[..., Native] = ufunc.reduce
 
@@ -568,12 +567,12 @@ def std(x: Native, /, *, axis: Axis = None, correction: float = 0.0, keepdims: b
 
 
 def _count(correction: float) -> float:
-    """An int if it is whole, by which NumPy computes 2 us less."""
+    """An int if it is integral, which saves NumPy 2 us."""
     return int(correction) if type(correction) is float and correction.is_integer() else correction
 
 
 def _counted(x: Native, axis: Axis) -> int:
-    """How many elements a reduction over valid axes takes together."""
+    """The number of elements that a reduction over valid axes combines."""
     if axis is None:
         return x.size
     if type(axis) is int:
@@ -582,9 +581,9 @@ def _counted(x: Native, axis: Axis) -> int:
 
 
 def _sortable(a: Native) -> Native:
-    """The same in a dtype that NumPy sorts: float32 for floats of 16 bits.
+    """`a` in a dtype that NumPy sorts right: float32 for 16-bit floats.
 
-    Among bfloat16 it takes NaN for equal to all, among float16 (2.4, with AVX512) it loses the order of what is no NaN.
+    For bfloat16 its NaN compares equal to all; for float16 (2.4, with AVX512) it loses the order of other values.
     """
     return a.astype(np.float32) if a.itemsize == 2 and a.dtype.kind not in "iu" else a
 
@@ -608,7 +607,7 @@ def _sorting(
 
 
 def _unique(*wanted: str) -> Callable[..., Any]:
-    """What NumPy's functions of that kind call themselves."""
+    """`np.unique` as NumPy's `unique_*` functions call it."""
     return functools.partial(direct(np.unique), equal_nan=False, **{f"return_{one}": True for one in wanted})
 
 
@@ -616,8 +615,8 @@ def _unique(*wanted: str) -> Callable[..., Any]:
 def unique_values(x: Native, /) -> Native:
     """Sorted, as on the other backends; NumPy's own function need not sort.
 
-    It neither sees that the elements ascend already, as those do that `sort` gave; then it takes ten times as long.
-    Of many distinct integers or complex numbers it makes a hash table, in up to a hundred times the time of a sort.
+    It does not check whether the elements are sorted already, which takes it ten times as long. For many distinct
+    integers or complex numbers it builds a hash table, in up to a hundred times the time of a sort.
     """
     flat = _sortable(x.reshape(-1))
     if flat.dtype is not x.dtype:
@@ -633,7 +632,7 @@ def unique_values(x: Native, /) -> Native:
 
 
 def _distinct(x: Native, flat: Native, order: Native) -> tuple[Native, Native, Native, Native]:
-    """What `np.unique_all` gives, of elements and their stable order."""
+    """As `np.unique_all`, from the elements and their stable order."""
     ordered = flat[order]
     is_first = np.empty(flat.shape, np.bool)
     is_first[:1] = True
@@ -665,7 +664,7 @@ unique_counts, unique_inverse = _sorting(_unique("counts")), _sorting(_unique("i
 
 
 _FEW: Final = 16
-"""Elements that each are looked for in turn."""
+"""The most elements that are compared one after the other."""
 
 
 @shortcut(np.isin, "f", "f")
@@ -675,12 +674,12 @@ def isin(x1: Native, x2: Native, /, *, invert: bool = False) -> Native:
     In their common dtype, float64, NumPy would find integers that only round to the same float.
     """
     if x1.dtype == x2.dtype:
-        # By itself it makes a table for integers, which takes them ten times as long as a few comparisons.
+        # By default it builds a lookup table for integers, which takes ten times as long as a few comparisons.
         return np.isin(x1, x2, invert=invert, kind="sort" if x2.size <= _FEW else None)
     dtype = np.dtype(dtypes.result_name(x1.dtype.name, x2.dtype.name))
     if dtype.kind != "f" or x1.dtype.kind not in "iu" or x2.dtype.kind not in "iu":
         return np.isin(x1.astype(dtype), x2.astype(dtype), invert=invert)
-    # uint64 and signed integers: below 0 as int64 is what only one of the two can hold.
+    # uint64 and signed integers: viewed as int64, a value below 0 is one that only one of the two can hold.
     y1, y2 = (x.astype(np.int64) for x in (x1, x2))
     found = np.isin(y1, y2) & (y1 >= 0)
     return ~found if invert else found
@@ -701,7 +700,7 @@ def take(x: Native, indices: Native, /, *, axis: int | None = None) -> Native:
     if indices.dtype.kind not in "iu":
         raise TypeError("NumPy would take booleans as the indices 0 and 1, and some floats")
     indices = dtypes.signed(indices)
-    if not x.size and indices.size:  # NumPy looks at the indices only if it has elements to copy
+    if not x.size and indices.size:  # NumPy checks the indices only if there are elements to copy
         length = x.shape[axis or 0]
         for index in (indices.min(), indices.max()):
             if not -length <= index < length:
@@ -724,9 +723,9 @@ _take_along_axis = direct(np.take_along_axis)
 
 
 def _places(shape: tuple[int, ...], indices: Native, axis: int) -> Native | None:
-    """Where in memory lies what indices along an axis mean, in C order.
+    """Flat C-order indices for indices along an axis.
 
-    To take it from there takes less time. None if some are out of range, or broadcast.
+    A `take` by them is faster. None if some are out of range, or broadcast.
     """
     length, behind = shape[axis], math.prod(shape[axis + 1 :])
     if shape[:axis] != indices.shape[:axis] or shape[axis + 1 :] != indices.shape[axis + 1 :]:
@@ -777,17 +776,17 @@ def sort(x: Native, /, *, axis: int = -1, descending: bool = False, stable: bool
     if x.itemsize == 2 and (wide := _sortable(x)) is not x:
         return sort(wide, axis=axis, descending=descending, stable=stable).astype(x.dtype)
     must_keep = stable and _shows_order(x)
-    # Turned around twice, equal elements keep their places.
+    # Reversed twice, equal elements keep their order.
     ascending = np.flip(x, axis).copy() if descending and must_keep else x.copy("K")
     ascending.sort(axis, stable=must_keep)
     return np.flip(ascending, axis) if descending else ascending
 
 
 def _shows_order(x: Native) -> bool:
-    """Whether sorted values show if the sort was stable.
+    """Whether the sorted values depend on the sort being stable.
 
-    Only zeros of two signs do. NumPy's other sort is three to fifteen times faster, but for the narrowest dtypes, which
-    it sorts by radix, and for so few elements that looking for zeros takes longer.
+    Only zeros of both signs do. NumPy's unstable sort is three to fifteen times faster, except for narrow dtypes, for
+    which the stable one is a radix sort, and for so few elements that the check for zeros takes longer.
     """
     if x.size <= 64 or x.itemsize < 4:
         return True
@@ -808,7 +807,7 @@ _may_have_zeros: Final[Callable[[Native], bool]] = getattr(extension.speedups, "
 def argsort(x: Native, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Native:
     """NumPy's; if descending, by sorting the reversed array.
 
-    So equal elements keep their order. Integers are turned around themselves, which takes less time.
+    So equal elements keep their order. Integers are inverted instead, which is faster.
     """
     if not x.ndim:
         _require_axis(axis)
@@ -823,7 +822,7 @@ def argsort(x: Native, /, *, axis: int = -1, descending: bool = False, stable: b
 
 
 def _order(x: Native, axis: int, stable: bool) -> Native:
-    """NumPy's argsort, where it is stable in less time than it takes."""
+    """NumPy's argsort, or a faster stable one."""
     if not stable or x.size < _ordering.MANY or x.shape[axis] < _ordering.ROW or x.itemsize < 4:
         return np.argsort(x, axis=axis, stable=stable)
     if x.ndim == 1:
@@ -952,7 +951,7 @@ def outer(x1: Native, x2: Native, /) -> Native:
     return np.outer(x1, x2)
 
 
-# Those of NumPy, which take 0.2 us less without words.
+# NumPy's own functions, which take 0.2 us less without keywords.
 _vecdot: Callable[..., Native] = np.vecdot  # whose annotations leave `axis` out
 
 
@@ -999,7 +998,7 @@ _svd: Callable[..., Any] = direct(np.linalg.svd)
 
 
 def _negligible(x: Native, values: Native) -> Native:
-    """Up to which singular values of matrices count as 0, in NumPy, too."""
+    """NumPy's threshold below which singular values count as 0."""
     rtol = builtins.max(x.shape[-2:]) * _EPSILON[values.dtype]
     return np.multiply(values[..., :1], rtol)  # the first one is the largest
 
@@ -1045,7 +1044,7 @@ def svd(x: Native, /, *, full_matrices: bool = True) -> tuple[Native, Native, Na
 def _without_infinity(x: Native) -> Native:
     """The matrices themselves. Raises LinAlgError if they hold infinity.
 
-    LAPACK may look for the vectors of such for ever, and nothing ends that but the end of the process.
+    LAPACK may not terminate for such matrices, and cannot be interrupted.
     """
     if x.dtype.kind in "fc" and b"\1" in np.isinf(x).tobytes():  # for few, in a third of the time of `any`
         raise np.linalg.LinAlgError("Array must not contain infs or NaNs")
@@ -1085,14 +1084,14 @@ def _as_complex(x: Native) -> Native:
 
 
 _COMPLEX: Final = {np.dtype(np.float32): np.dtype(np.complex64), np.dtype(np.float64): np.dtype(np.complex128)}
-"""The most common ones: NumPy takes 0.4 us to find them."""
+"""A cache for common dtypes: `np.result_type` takes 0.4 us."""
 
 
 def _transform(function: Callable[..., Native], *, is_half: bool = False) -> Callable[..., Native]:
-    """NumPy's Fourier transform, of 16 bits as of 32.
+    """NumPy's Fourier transform; 16-bit floats are computed as float32.
 
-    By itself it brings n in and out as 16 bits, and gives 16 bits where all of the others give 32. `is_half` says that
-    it takes one half of a spectrum, in which of no elements NumPy gives what the memory holds.
+    NumPy scales by n in 16 bits, and returns 16 bits where other libraries return 32. `is_half` says that the input is
+    one half of a spectrum: for an empty one NumPy returns uninitialized memory.
     """
 
     @shortcut(function, "fc")
@@ -1127,7 +1126,7 @@ def _transform_n(
         if x.dtype.char == "e":
             x = x.astype(np.float32)
         if axes is None and s is not None:
-            axes = tuple(range(-len(s), 0))  # NumPy warns that it will not mean this any more
+            axes = tuple(range(-len(s), 0))  # for NumPy this default is deprecated
         if is_half and s is not None and axes and not x.size and not x.shape[axes[-1]] and s[-1] != -1:
             x = _with_one(x, axes[-1])
         result = function(x, s, axes, norm)

@@ -1,5 +1,5 @@
 """The standard, declared: one file for each of its chapters.
 
-Every function stands here once: its types, its documentation, and the words of `anyarray._call.declaration` that say
-what it costs, how its shapes must fit and how it is batched. `anyarray._call.dispatch` makes its body.
+Every function is declared here once: its types, its documentation, and the options of `anyarray._call.declaration`:
+its cost class, how its shapes must fit, its batching rule. `anyarray._call.dispatch` makes its body.
 """

@@ -21,7 +21,7 @@ from anyarray._call import diagnosis
 from anyarray._call import dispatch as _dispatch
 from anyarray._call.compiled import fast_path
 from anyarray._call.declaration import declare
-from anyarray._call.dispatch import created, dispatch, made, wrap
+from anyarray._call.dispatch import dispatch, wrap, wrap_aligned, wrap_owned
 from anyarray._choice import automatic, choice
 from anyarray._memory import alignment, transfer
 from anyarray._memory.second_copies import LENDABLE
@@ -52,10 +52,10 @@ __all__ = [
 _SMALL: Final = alignment.SMALL
 _MODEST: Final = alignment.MODEST
 _NUMPY: Final = registry.backend_of_name("numpy").free
-# By names of their own, which are found faster.
+# Module globals: faster to look up than attributes of modules.
 _defaults, _zeros, _empty = dtypes.defaults, np.zeros, np.empty
 _arange: Final[Callable[..., Any]] = np.arange
-_new: Final = _dispatch.scope["new"]
+_new: Final = _dispatch.body_globals["new"]
 _FEW: Final = 1 << 31
 """Below which integers fit the usual default dtype."""
 _MOST: Final = 1 << 48
@@ -103,9 +103,9 @@ def arange(
     kind: type[Any] = int
     are_ints = type(low) is type(high) is type(gap) is int
     if not (is_usual and are_ints and gap and -_FEW < low < _FEW and -_FEW < high < _FEW):
-        low = _dispatch.number("arange", "start", low)
-        high = _dispatch.number("arange", "start" if stop is None else "stop", high)
-        gap = _dispatch.number("arange", "step", gap)
+        low = _dispatch.as_number("arange", "start", low)
+        high = _dispatch.as_number("arange", "start" if stop is None else "stop", high)
+        gap = _dispatch.as_number("arange", "step", gap)
         if gap == 0:
             raise errors.ArgumentValueError("arange: step must not be 0")
         kind = int if isinstance(low, int) and isinstance(high, int) and isinstance(gap, int) else float
@@ -121,13 +121,13 @@ def arange(
         raise errors.ArgumentTypeError("arange: dtype must be numeric, not bool")
     if home is _NUMPY and wanted.itemsize == 8 and abs(high - low) * 8 < abs(gap) * _MODEST:
         few = _arange(low, high, gap, wanted.dtype)
-        return wrap(few, home) if few.nbytes < _SMALL else created(alignment.copied(few), home)
+        return wrap(few, home) if few.nbytes < _SMALL else wrap_aligned(alignment.copied(few), home)
     try:
         native = home.arange(low, high, gap, dtype=home.backend.dtype_for(wanted), device=home.backend.native_device)
     except Exception as error:
         _refuse_size("arange", ((high - low) // gap,), error)
         raise
-    return created(native, home)
+    return wrap_aligned(native, home)
 
 
 @fast_path("asarray")
@@ -153,14 +153,16 @@ def asarray(
         if device is not None and dtype is None and copy is None and watch() is UNWATCHED:
             return obj.to_device(device)
     if type(obj) is np.ndarray and dtype is None and device is None and copy is not False and obj.dtype.isnative:
-        # As `_of_array`, for the most common, in a third of the time.
+        # As `_of_array`, for the common case, in a third of the time.
         home = choice.chosen_home()
         if home is _NUMPY or home.backend.library == "numpy":
             if obj.dtype not in home.dtypes:
                 _dispatch.require_dtype("asarray", "obj", home, obj)
             if obj.nbytes < _SMALL:
                 return wrap(obj.copy("K"), home)
-            return created(alignment.copied(obj), home) if obj.flags.c_contiguous else made(home.exported(obj), home)
+            if obj.flags.c_contiguous:
+                return wrap_aligned(alignment.copied(obj), home)
+            return wrap_owned(home.exported(obj), home)
     wanted = None if dtype is None else dtypes.dtype(dtype)
     kind = type(obj)
     if kind is list or kind is tuple:
@@ -198,14 +200,14 @@ def _of_array(obj: Any, wanted: DType | None, device: Device | None, copy: bool 
     if is_ours and home is source._home and wanted in (None, source.dtype) and not copy:
         return source
     if home.backend is not source._home.backend:
-        native = _shared(source, home) if copy is False else _dispatch.brought(source, home, "asarray", explicit=True)
+        native = _shared(source, home) if copy is False else _dispatch.native_on(source, home, "asarray", explicit=True)
     elif copy and wanted in (None, source.dtype):
-        native = (_dispatch.copied(source) if is_ours else made(home.duplicate(source._native), home))._native
+        native = (_dispatch.copied(source) if is_ours else wrap_owned(home.duplicate(source._native), home))._native
     elif is_ours or copy is False or home.backend.is_immutable:
         native = source._native  # a write copies first
     else:
-        return _converted(made(home.exported(source._native), home), wanted, copy)
-    return automatic.inherited(_converted(_dispatch.arrived(native, home), wanted, copy), source)
+        return _converted(wrap_owned(home.exported(source._native), home), wanted, copy)
+    return automatic.inherited(_converted(_dispatch.wrap_new(native, home), wanted, copy), source)
 
 
 def _shared(source: Array, home: Home) -> Any:
@@ -228,7 +230,7 @@ def _converted(x: Array, wanted: DType | None, copy: bool | None) -> Array:
         return x
     if copy is False:
         raise errors.ArgumentValueError(f"asarray: obj of dtype {x.dtype} cannot become {wanted} without a copy")
-    return _dispatch.converted("asarray", "obj", x, wanted)
+    return _dispatch.cast("asarray", "obj", x, wanted)
 
 
 def _leaves(obj: Any) -> Iterator[Any]:
@@ -250,7 +252,9 @@ def _kinds(obj: Any) -> set[type]:
         return kinds
     nests = kinds if kinds <= _NESTS else {kind for kind in kinds if issubclass(kind, (list, tuple))}
     rows = obj if nests == kinds else [one for one in obj if isinstance(one, (list, tuple))]
-    inner = set(map(type, itertools.chain.from_iterable(rows)))  # as a call for each row takes as long as its elements
+    inner = set(
+        map(type, itertools.chain.from_iterable(rows))
+    )  # one C loop: a call for each row takes as long as its elements
     if inner <= _dispatch.SCALARS:
         return inner if nests is kinds else kinds - nests | inner
     return (kinds - nests).union(*map(_kinds, rows))
@@ -277,7 +281,7 @@ def _stacked(obj: Any, wanted: DType | None, device: Device | None) -> Array:
     """
     parts = [_stacked(o, None, device) if isinstance(o, (list, tuple)) else asarray(o) for o in obj]
     home = _dispatch.home_of_arrays("asarray", parts) if device is None else choice.chosen_home(device)
-    native = home.stack([_dispatch.brought(p, home, "asarray", explicit=True) for p in parts], axis=0)
+    native = home.stack([_dispatch.native_on(p, home, "asarray", explicit=True) for p in parts], axis=0)
     return _converted(_dispatch.wrap(native, home), wanted, copy=None)
 
 
@@ -291,9 +295,9 @@ def _of_sequence(obj: Any, wanted: DType | None, device: Device | None, copy: bo
             try:
                 host = np.array(obj)
             except ValueError:
-                pass  # irregular, as is said below
+                pass  # ragged: the error is raised below
             else:
-                if host.dtype.kind == "O":  # integers that fit no dtype
+                if host.dtype.kind == "O":  # integers beyond all dtypes
                     return _of_host(host, wanted or dtypes.common_default(kinds), device, is_new=True)
                 found = _FOUND.get(host.dtype)
                 if found in kinds:  # else it is of no element's kind: of greater integers, say
@@ -329,7 +333,7 @@ def _host_array(obj: Any) -> np.ndarray[Any, Any]:
     except ValueError as error:
         raise errors.ArgumentValueError(f"asarray: obj must be a regular nested sequence: {error}") from error
     if host.dtype == np.float64 and host.size and isinstance(obj, (list, tuple)) and _are_natural(obj):
-        # NumPy makes floats of integers on both sides of the greatest int64, which rounds them.
+        # NumPy converts a mix of integers within int64 and beyond it to floats, which rounds them.
         host = np.asarray(obj, dtype=np.uint64)
     if host.dtype.kind not in "biufcV" or host.dtype.fields:
         dense = errors.as_dense(obj)
@@ -377,7 +381,7 @@ def _of_host(host: np.ndarray[Any, Any], wanted: DType | None, device: Device | 
         cast = host.astype(kind, copy=False)
     if is_new and cast.nbytes < alignment.SMALL and home.backend.library == "numpy":
         return _dispatch.wrap(cast, home)
-    return made(transfer.from_host(cast, home.backend), home)
+    return wrap_owned(transfer.from_host(cast, home.backend), home)
 
 
 @declare
@@ -430,13 +434,13 @@ def eye(
 
     Source: array API 2025.12, creation_functions.eye.
     """
-    rows = n_rows if type(n_rows) is int else _dispatch.integer("eye", "n_rows", n_rows)
-    columns = rows if n_cols is None else _dispatch.integer("eye", "n_cols", n_cols)
-    k = k if type(k) is int else _dispatch.integer("eye", "k", k)
+    rows = n_rows if type(n_rows) is int else _dispatch.as_integer("eye", "n_rows", n_rows)
+    columns = rows if n_cols is None else _dispatch.as_integer("eye", "n_cols", n_cols)
+    k = k if type(k) is int else _dispatch.as_integer("eye", "k", k)
     wanted = _defaults()[float] if dtype is None else dtypes.dtype(dtype)
     home = choice.chosen_home(device)
     if home is _NUMPY and rows > 0 < columns and rows * columns * wanted.itemsize < _SMALL:
-        few = _zeros((rows, columns), wanted.dtype)  # so little memory need not be aligned
+        few = _zeros((rows, columns), wanted.dtype)  # small memory need not be aligned
         if k == 0 and rows <= columns:  # as NumPy's, without its iterator
             few.reshape(-1)[:: columns + 1] = 1
         elif -rows < k < columns:
@@ -445,7 +449,7 @@ def eye(
     _shape("eye", (rows, columns))
     k = max(-rows, min(k, columns))  # no less empty than one further off, which libraries may have no bits for
     kind, place = home.backend.dtype_for(wanted), home.backend.native_device
-    return created(home.eye(rows, columns, k=k, dtype=kind, device=place), home)
+    return wrap_aligned(home.eye(rows, columns, k=k, dtype=kind, device=place), home)
 
 
 @fast_path("from_dlpack")
@@ -506,7 +510,7 @@ def _full_of_array(shape: tuple[int, ...], fill_value: Any, dtype: DTypeLike | N
     if value.shape != ():
         raise errors.ArgumentValueError(f"full: fill_value must have no axes, not shape {value.shape}")
     home = choice.chosen_home(device) if not value._home.is_traced(value._native) else value._home
-    return wrap(home.broadcast_to(_dispatch.brought(value, home, "full"), shape), home)
+    return wrap(home.broadcast_to(_dispatch.native_on(value, home, "full"), shape), home)
 
 
 @declare(cost="creation", alike="ones_like", batch="conversion")
@@ -554,8 +558,8 @@ def linspace(
 
     Source: array API 2025.12, creation_functions.linspace.
     """
-    start, stop = _dispatch.number("linspace", "start", start), _dispatch.number("linspace", "stop", stop)
-    num = _dispatch.integer("linspace", "num", num)
+    start, stop = _dispatch.as_number("linspace", "start", start), _dispatch.as_number("linspace", "stop", stop)
+    num = _dispatch.as_integer("linspace", "num", num)
     if num < 0:
         raise errors.ArgumentValueError(f"linspace: num must not be negative, not {num}")
     if num >= _MOST:
@@ -566,11 +570,11 @@ def linspace(
             f"linspace: start and stop must not be complex for dtype {dtypes.dtype(dtype)}. Leave dtype out"
         )
     if type(endpoint) is not bool:
-        diagnosis.require_plain("linspace", "endpoint", "bool", endpoint)
+        diagnosis.check_argument("linspace", "endpoint", "bool", endpoint)
     wanted = _defaults()[complex if is_complex else float] if dtype is None else dtypes.dtype(dtype)
     home = choice.chosen_home(device)
     kind, place = home.backend.dtype_for(wanted), home.backend.native_device
-    return created(home.linspace(start, stop, num, endpoint=bool(endpoint), dtype=kind, device=place), home)
+    return wrap_aligned(home.linspace(start, stop, num, endpoint=bool(endpoint), dtype=kind, device=place), home)
 
 
 @dispatch
@@ -716,8 +720,8 @@ def _filled(name: str, shape: Shape, dtype: DTypeLike | None, home: Home, value:
     lengths = _shape(name, shape)
     function, kind, place = getattr(home, name), home.backend.dtype_for(wanted), home.backend.native_device
     if name == "full":
-        return created(function(lengths, value, dtype=kind, device=place), home)
-    return created(function(lengths, dtype=kind, device=place), home)
+        return wrap_aligned(function(lengths, value, dtype=kind, device=place), home)
+    return wrap_aligned(function(lengths, dtype=kind, device=place), home)
 
 
 def _of_few(name: str, shape: Any, dtype: np.dtype[Any], value: Number | None, size: int) -> Array:
@@ -726,7 +730,7 @@ def _of_few(name: str, shape: Any, dtype: np.dtype[Any], value: Number | None, s
     It is of at most `size` bytes; so few as need not be aligned are not.
     """
     allocate = _zeros if name == "zeros" else _empty
-    array: Array = _new()  # as `created` does
+    array: Array = _new()  # as `wrap_aligned` does
     if size < _SMALL:
         few = allocate(shape, dtype)
     else:
@@ -802,8 +806,8 @@ def _shape(function: str, shape: Shape) -> tuple[int, ...]:
         return (shape,)
     if type(shape) is tuple and 0 <= _elements(shape) < _MOST:
         return shape
-    given = _dispatch.lengths(function, "shape", shape)
-    lengths = tuple([_dispatch.integer(function, f"shape[{i}]", n) for i, n in enumerate(given)])
+    given = _dispatch.as_shape(function, "shape", shape)
+    lengths = tuple([_dispatch.as_integer(function, f"shape[{i}]", n) for i, n in enumerate(given)])
     if any(n < 0 for n in lengths):
         raise errors.ArgumentValueError(f"{function}: shape must not be negative, not {lengths}")
     if len(lengths) > _MOST_AXES:

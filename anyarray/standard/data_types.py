@@ -120,16 +120,16 @@ def astype(x: AnyArray, dtype: DTypeLike, /, *, copy: Bool = True, device: Backe
     """
     wanted = dtypes.dtype(dtype)
     if type(x) is not Array:
-        dispatch.as_array("astype", "x", x)  # refuses what is no array
+        dispatch.as_array("astype", "x", x)  # raises for what is no array
         x = asarray(x)  # a copy of what the user could write to
     home = dispatch.home_of_array("astype", x) if device is None else registry.as_backend(device).placed
     if home is x._home:
         if x.dtype is not wanted:
-            return dispatch.converted("astype", "x", x, wanted)
+            return dispatch.cast("astype", "x", x, wanted)
         return automatic.inherited(dispatch.copied(x), x) if copy else x
-    native = dispatch.brought(x, home, "astype", explicit=device is not None)
+    native = dispatch.native_on(x, home, "astype", explicit=device is not None)
     here = automatic.inherited(dispatch.wrap(native, home), x)
-    return here if here.dtype is wanted else dispatch.converted("astype", "x", here, wanted)
+    return here if here.dtype is wanted else dispatch.cast("astype", "x", here, wanted)
 
 
 def can_cast(from_: DTypeLike | AnyArray, to: DTypeLike, /) -> Bool:
@@ -248,7 +248,7 @@ def result_type(*arrays_and_dtypes: AnyArray | DTypeLike | complex) -> DType:
     if not others:
         return dtypes.common_default(scalars)
     name = dtypes.result_name(*others)
-    return dtypes.KNOWN[dtypes.beside(name, scalars) if scalars else name]
+    return dtypes.KNOWN[dtypes.with_scalars(name, scalars) if scalars else name]
 
 
 def _of(value: Any) -> DType:

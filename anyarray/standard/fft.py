@@ -345,11 +345,11 @@ def rfftfreq(
 
 def _frequencies(name: str, n: int, d: float, dtype: DTypeLike | None, device: Backend | str | None) -> Array:
     if type(n) is not int:
-        n = _dispatch.integer(name, "n", n)
+        n = _dispatch.as_integer(name, "n", n)
     if n < 1:
         raise errors.ArgumentValueError(f"{name}: n must be at least 1, not {n}")
     if type(d) is not float:
-        d = _dispatch.number(name, "d", d)
+        d = _dispatch.as_number(name, "d", d)
         if isinstance(d, complex):
             raise errors.ArgumentTypeError(f"{name}: d must be a real number, not {d}")
     if not d:
@@ -359,4 +359,4 @@ def _frequencies(name: str, n: int, d: float, dtype: DTypeLike | None, device: B
         raise errors.dtype_not_allowed(name, "dtype", "real floating-point", wanted)
     home = choice.chosen_home(device)
     place = home.backend.native_device
-    return _dispatch.created(getattr(home, name)(n, d=d, dtype=home.backend.dtype_for(wanted), device=place), home)
+    return _dispatch.wrap_aligned(getattr(home, name)(n, d=d, dtype=home.backend.dtype_for(wanted), device=place), home)

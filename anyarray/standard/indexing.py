@@ -1,7 +1,8 @@
 """Indexing functions: elements by the integers in an array.
 
-An index below 0 counts from the end of the axis. One beyond the axis raises IndexError where the library can
-tell without waiting for the device; elsewhere the element is undefined, but never read from outside of the array.
+A negative index counts from the end of the axis. One out of bounds raises IndexError where the library can
+check it without synchronizing with the device; elsewhere the element is undefined, but never read from outside of the
+array.
 The functions work under the transforms of every backend; `x[indices]` is the general form.
 """
 

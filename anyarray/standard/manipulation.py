@@ -1,8 +1,8 @@
 """Manipulation functions: other shapes and orders of the same elements.
 
-An axis below 0 counts from the end; one that does not exist raises IndexError. Results keep the dtype, unless
-several arrays promote to one. They may share memory with `x` where nobody can see it: a later write to either shows
-in that one alone.
+A negative axis counts from the end; one that does not exist raises IndexError. Results keep the dtype, unless
+several arrays promote to one. They may share memory with `x`, but not visibly: a later write to either is not seen in
+the other.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 from anyarray._array.array import AnyArray, Array, Shape
 from anyarray._base.errors import ArgumentValueError
-from anyarray._call.dispatch import dispatch, lengths
+from anyarray._call.dispatch import as_shape, dispatch
 
 __all__ = [
     "broadcast_arrays",
@@ -65,7 +65,7 @@ def broadcast_shapes(*shapes: tuple[int | None, ...]) -> tuple[int | None, ...]:
         return np.broadcast_shapes(*shapes)  # type: ignore[arg-type]  # None is what it refuses
     except (TypeError, ValueError):
         pass  # for an unknown length, or for an error that says more
-    given = [lengths("broadcast_shapes", f"shapes[{i}]", shape) for i, shape in enumerate(shapes)]
+    given = [as_shape("broadcast_shapes", f"shapes[{i}]", shape) for i, shape in enumerate(shapes)]
     ndim = max(map(len, given), default=0)
     padded = [(1,) * (ndim - len(shape)) + shape for shape in given]
     result: list[int | None] = []

@@ -1,10 +1,10 @@
-"""Functions made of functions: compiled, differentiated, mapped over an axis.
+"""Function transforms: `jit`, `grad`, `value_and_grad`, `jacobian`, `vmap`.
 
-Each has one name, whatever the backend. A transform runs where a call of the standard would: on the backend of the
-Arrays among the arguments, which are brought there, or on the one that is chosen. Arrays may be nested in tuples,
-lists, dicts, named tuples and dataclasses, also in results. Everything that is not an array, such as a Python number,
-is a constant of the transformed function. 64 bits, promotion and errors are the same inside as outside. Transforms
-compose in any order: `jit(vmap(grad(f)))`.
+They have the same names on every backend. A transform runs where a call of the standard would: on the backend of the
+Arrays among the arguments, or on the chosen one, to which these are transferred. Arrays may be nested in tuples, lists,
+dicts, namedtuples and dataclasses (pytrees), also in results. Everything that is not an array, such as a Python number,
+is a constant of the transformed function. 64-bit dtypes, promotion and errors are the same inside as outside.
+Transforms compose in any order: `jit(vmap(grad(f)))`.
 """
 
 from __future__ import annotations

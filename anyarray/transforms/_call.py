@@ -1,4 +1,4 @@
-"""Calls of transformed functions, and what every transform needs of them."""
+"""Calls of transformed functions: what all transforms share."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ R = TypeVar("R")
 
 
 def leaf(value: Any) -> Array | None:
-    """An Array of an array of any library; None for what is none."""
+    """An Array of an array of any library; None for anything else."""
     kind = type(value)
     if kind is Array:
         return value  # type: ignore[no-any-return]  # `kind` says so
@@ -33,9 +33,9 @@ def leaf(value: Any) -> Array | None:
 
 
 def leaf_of_argument(value: Any) -> Array | None:
-    """As `leaf`, but what has a dtype that no Array can have is a constant.
+    """As `leaf`, but an array of a dtype that no Array can have is a constant.
 
-    Text is, for one.
+    An example is an array of strings.
     """
     try:
         return leaf(value)
@@ -49,38 +49,38 @@ def leaf_or_number(value: Any) -> Array | None:
 
 
 class Call:
-    """A call of `function`: its Arrays as native ones, all on one home.
+    """A call of `function`: its Arrays as native arrays, all on one home.
 
-    `structure` holds the rest of the arguments.
+    `structure` is that of `args` and `kwargs`, with all other arguments.
     """
 
     def __init__(self, name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         self.name = name
         self.function = function
         arrays: list[Array] = []
-        self.structure = nested.flattened((args, kwargs), arrays, leaf_of_argument)
+        self.structure = nested.flatten((args, kwargs), arrays, leaf_of_argument)
         self.home = home_of(name, arrays)
-        self.natives = [dispatch.brought(one, self.home, name) for one in arrays]
+        self.natives = [dispatch.native_on(one, self.home, name) for one in arrays]
 
     def result(self, chosen: Sequence[int], xs: Sequence[Native]) -> Any:
-        """What the function gives with `xs` in place of the chosen arrays."""
+        """Call the function with `xs` in place of the chosen arrays."""
         natives = list(self.natives)
         for position, x in zip(chosen, xs, strict=True):
             natives[position] = x
         return run_on(self.function, self.home, self.structure, natives)
 
     def flat_result(self, chosen: Sequence[int], xs: Sequence[Native]) -> tuple[list[Native], Structure]:
-        """The same, numbers as Arrays: native arrays, and the structure."""
+        """The result flattened: native arrays, numbers included; structure."""
         arrays: list[Array] = []
-        structure = nested.flattened(self.result(chosen, xs), arrays, leaf_or_number)
-        return [dispatch.brought(one, self.home, self.name) for one in arrays], structure
+        structure = nested.flatten(self.result(chosen, xs), arrays, leaf_or_number)
+        return [dispatch.native_on(one, self.home, self.name) for one in arrays], structure
 
     def wrapped(self, structure: Structure, natives: Sequence[Native]) -> Any:
-        """A value of that structure made of native arrays of the home."""
-        return nested.rebuilt(structure, wrapped_on(natives, self.home))
+        """Unflatten native arrays of the home, as Arrays."""
+        return nested.unflatten(structure, wrapped_on(natives, self.home))
 
     def labels(self) -> list[str]:
-        """How messages call the Arrays among the arguments."""
+        """The names in messages of the Arrays among the arguments."""
         (_, _, args), keyword = self.structure[2]
         names = positional_of(self.function)
         names += [f"argument {i}" for i in range(len(names), len(args))]
@@ -98,14 +98,14 @@ def wrapped_on(natives: Sequence[Native], home: Home) -> Iterator[Array]:
 
 
 def run_on(function: Callable[..., Any], home: Home, structure: Structure, natives: Sequence[Native]) -> Any:
-    """What the function gives on the backend of `home` for these arguments."""
-    args, kwargs = nested.rebuilt(structure, wrapped_on(natives, home))
+    """Call a function on the backend of `home` with flattened arguments."""
+    args, kwargs = nested.unflatten(structure, wrapped_on(natives, home))
     with choice.backend(home.backend):
         return function(*args, **kwargs)
 
 
 def hook_of(name: str, home: Home, hook: str) -> Callable[..., Any]:
-    """The backend's derivative of that name, in its scope.
+    """The backend's hook for derivatives of that name, in its scope.
 
     Raises UnsupportedError if it has none.
     """
@@ -121,10 +121,7 @@ for _name in ("jacobian", "stop_gradient", "value_and_grad", "vmap"):
 
 
 def positional_of(function: Callable[..., Any]) -> list[str]:
-    """Names of the parameters that can be given by position.
-
-    There are none if the function does not tell.
-    """
+    """Names of the positional parameters; empty if there is no signature."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):  # some functions written in C
@@ -135,7 +132,7 @@ def positional_of(function: Callable[..., Any]) -> list[str]:
 def check(name: str, function: Any) -> None:
     """Raise TypeError for what no transform takes.
 
-    That is what cannot be called, and what gives its results later.
+    That is what is not callable, a generator function or a coroutine function.
     """
     check_is_function(name, function)
     if is_async(function):
@@ -146,7 +143,7 @@ def check(name: str, function: Any) -> None:
 
 
 def clear_about_leaks(name: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Raise TraceError if a library complains of an Array of a past trace."""
+    """A decorator that raises TraceError for a library's leaked tracer."""
 
     def decorated(function: Callable[P, R]) -> Callable[P, R]:
         @functools.wraps(function)

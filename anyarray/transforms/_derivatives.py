@@ -1,4 +1,4 @@
-"""Functions that give derivatives of others: gradients and Jacobians."""
+"""Derivatives of functions: gradients and Jacobians."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeVar
 
 from anyarray._array.array import Array
 from anyarray._base import errors, nested
-from anyarray._base.functions import name_of, standing_for
+from anyarray._base.functions import name_of, wraps
 from anyarray._base.nested import Structure
 from anyarray._call import dispatch
 from anyarray._registry.home import Native
@@ -44,7 +44,7 @@ def grad(f: Callable[P, Any], /, argnums: int | Sequence[int] = 0) -> Callable[P
     """
     value_and_gradient = _value_and_grad("grad", f, argnums)
 
-    @standing_for(f)
+    @wraps(f)
     def gradient(*args: P.args, **kwargs: P.kwargs) -> Any:
         return value_and_gradient(args, kwargs)[1]
 
@@ -64,7 +64,7 @@ def value_and_grad(f: Callable[P, R], /, argnums: int | Sequence[int] = 0) -> Ca
     """
     value_and_gradient = _value_and_grad("value_and_grad", f, argnums)
 
-    @standing_for(f)
+    @wraps(f)
     def both(*args: P.args, **kwargs: P.kwargs) -> tuple[R, Any]:
         return value_and_gradient(args, kwargs)
 
@@ -94,7 +94,7 @@ def _value_and_grad(
                     "Reduce it, as by xp.sum(...), or take xp.jacobian"
                 )
             call.require_real(name_of(function), value)
-            return dispatch.brought(value, call.home, name)
+            return dispatch.native_on(value, call.home, name)
 
         value, gradients = hook_of(name, call.home, "value_and_grad")(value_of_xs, call.xs)
         return dispatch.wrap(value, call.home), call.by_argument(gradients)
@@ -122,7 +122,7 @@ def jacobian(
     check("jacobian", f)
     argnums = _integers("jacobian", argnums)
 
-    @standing_for(f)
+    @wraps(f)
     @clear_about_leaks("jacobian")
     def derivatives(*args: P.args, **kwargs: P.kwargs) -> Any:
         call = _Differentiated("jacobian", f, argnums, args, kwargs)
@@ -136,13 +136,13 @@ def jacobian(
             return natives
 
         rows = hook_of("jacobian", call.home, "jacobian")(values, call.xs, mode)
-        return nested.rebuilt(structure, map(call.by_argument, rows))
+        return nested.unflatten(structure, map(call.by_argument, rows))
 
     return derivatives
 
 
 class _Differentiated(Call):
-    """A call, and which of its arrays derivatives are taken by."""
+    """A call, and the arrays with respect to which it is differentiated."""
 
     def __init__(
         self,
@@ -168,33 +168,33 @@ class _Differentiated(Call):
             ends.append(ends[-1] + len(nested.labels(one, "")))
         self._structures = [structures[i] for i in positions]
         self.chosen = [leaf for i in positions for leaf in range(ends[i], ends[i + 1])]
-        """Which of the arrays."""
+        """Indices of these arrays among all."""
         self.xs = [self.natives[leaf] for leaf in self.chosen]
         labels = self.labels()
         for leaf, x in zip(self.chosen, wrapped_on(self.xs, self.home), strict=True):
             self.require_real(labels[leaf], x)
 
     def require_real(self, label: str, x: Array) -> None:
-        """Raise TypeError unless derivatives of or by `x` are real numbers."""
+        """Raise TypeError unless `x` has a real floating-point dtype."""
         if x.dtype.kind != "f":
             raise errors.dtype_not_allowed(self.name, label, "real floating-point", x.dtype)
 
     def by_argument(self, derivatives: Sequence[Native]) -> Any:
-        """Derivatives, one for each of `xs`, in the argument's structure.
+        """Derivatives, one for each of `xs`, in the structure of the argument.
 
-        Those of several arguments are in a tuple.
+        For several arguments, a tuple.
         """
         arrays = wrapped_on(derivatives, self.home)
-        found = [nested.rebuilt(structure, arrays) for structure in self._structures]
+        found = [nested.unflatten(structure, arrays) for structure in self._structures]
         return found[0] if self._is_one else tuple(found)
 
 
 def _integers(name: str, argnums: Any) -> int | tuple[int, ...]:
-    """`argnums` as Python's own integers.
+    """`argnums` as Python ints.
 
-    Raises TypeError unless it is an integer or several, ValueError if one of them comes twice.
+    Raises TypeError unless it is an integer or a sequence of them, ValueError for duplicates.
     """
-    plain: Any = dispatch.plain(argnums)
+    plain: Any = dispatch.as_python_integers(argnums)
     numbers = plain if isinstance(plain, tuple) else (plain,)
     for one in numbers:
         if not isinstance(one, int) or isinstance(one, bool):
@@ -227,7 +227,7 @@ def _no_such_argument(
 
 def _with_arrays(value: Any) -> Any:
     """`value` with its Python numbers as Arrays."""
-    return asarray(value) if type(value) in dispatch.SCALARS else nested.mapped(value, _with_arrays)
+    return asarray(value) if type(value) in dispatch.SCALARS else nested.map_parts(value, _with_arrays)
 
 
 @clear_about_leaks("stop_gradient")
@@ -240,9 +240,9 @@ def stop_gradient(x: T, /) -> T:
     """
     array = leaf_of_argument(x)
     if array is None:
-        return nested.mapped(x, stop_gradient)  # type: ignore[no-any-return]  # of the class that came
+        return nested.map_parts(x, stop_gradient)  # type: ignore[no-any-return]  # of the class that came
     home = home_of("stop_gradient", [array])
-    native = dispatch.brought(array, home, "stop_gradient")
+    native = dispatch.native_on(array, home, "stop_gradient")
     if home.backend.has_hook("stop_gradient"):
         native = home.stop_gradient(native)
     return dispatch.wrap(native, home)  # type: ignore[return-value]  # an Array came, or an array of a library

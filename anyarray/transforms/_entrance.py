@@ -1,4 +1,4 @@
-"""The function that stands for a compiled one; its text is generated."""
+"""The generated wrapper of a function under `jit`, the entrance."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ RESERVED: Final = {
     "result_",
     "error_",
 }
-"""Names in the entrance, which no parameter may have, nor those of `given_names`."""
+"""Names used in the entrance: no parameter may have one of them, or of `given_names`."""
 
 
 class Own:
-    """What an entrance looks at: its only global, and its builtins.
+    """The state of an entrance: its only global, and its builtins.
 
-    The slots are that global. Who pickles the entrance by value, as cloudpickle does, pickles this: it is made anew,
-    and nothing that is compiled goes along.
+    The slots are that global. An entrance pickled by value, as by cloudpickle, pickles this object: it is made anew,
+    without anything that was compiled.
     """
 
     __slots__ = (
         *("auto", "bare", "changes", "current", "defaults", "explain", "fast", "function", "made", "new"),
-        *("nearest", "others", "refusals", "set", "slow", "usual"),
+        *("builtins", "others", "refusals", "set", "slow", "usual"),
     )
 
     fast: dict[Home, Callable[..., Native] | None]
@@ -59,49 +59,49 @@ class Own:
         self.current = choice.current
         self.defaults = dtypes.defaults
         self.explain = functools.partial(diagnosis.diagnose_leak, function="jit")
-        self.new = dispatch.scope["new"]
+        self.new = dispatch.body_globals["new"]
         self.others = (AttributeError, KeyError, TypeError)
         self.set = set_choice
         self.usual = USUAL
-        self.nearest: dict[str, Any] = {
+        self.builtins: dict[str, Any] = {
             "first_": None, "changes_": self.changes, "current_": self.current, "new_": self.new,
             "Exception": Exception, "RuntimeError": RuntimeError,
         }  # fmt: skip
-        """The builtins: what the fastest path looks at.
+        """The builtins of the entrance, which the fastest path uses.
 
-        They are found as fast as globals, attributes of one are not: 0.1 us of 4.6. But no pickle takes them along. So
-        an entrance from a pickle has none of these names, and takes the next path.
+        Builtins are looked up as fast as globals, but attributes of a global are not: 0.1 us of 4.6. They are not
+        pickled, so an unpickled entrance does not find these names and takes the next path.
         """
 
-    def lead(self, home: Home, executable: Callable[..., Native]) -> None:
-        """Give Arrays on a home the fastest path, if no other has it."""
-        if self.nearest["first_"] is None:
-            self.nearest.update(executable_=executable, at_=home.backend, first_=home)
+    def set_fastest(self, home: Home, executable: Callable[..., Native]) -> None:
+        """Take the fastest path for Arrays on a home, if no other has it."""
+        if self.builtins["first_"] is None:
+            self.builtins.update(executable_=executable, at_=home.backend, first_=home)
 
-    def lead_no_more(self, home: Home) -> None:
-        """Take the fastest path from Arrays on a home, if they have it."""
-        if self.nearest["first_"] is home:
-            self.nearest["first_"] = None
+    def reset_fastest(self, home: Home) -> None:
+        """Stop taking the fastest path for Arrays on a home."""
+        if self.builtins["first_"] is home:
+            self.builtins["first_"] = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         return self.made
 
 
 def given_names(count: int) -> list[str]:
-    """Names of the Arrays to which a function that is not compiled may write.
+    """Names of the Arrays passed to a function that is not compiled.
 
-    They are its own, so it may write to them as inside a trace.
+    They are new, so that the function may write to them without an effect outside, as inside a trace.
     """
     return [f"given{i}_" for i in range(count)]
 
 
 def entrance_text(function: Callable[..., Any], names: Sequence[str]) -> str:
-    """The text of the entrance: the fast path for Arrays on one home.
+    """The source text of the entrance: the fast path for Arrays on one home.
 
-    It is as in `_call.dispatch`; the rest is slow. Between two computations each look at something takes several times
-    what it takes in a loop, so it looks at little: what has no home is no Array. Least of all where an executable looks
-    at everything else, and refuses. If it raises RuntimeError it was running, and is not run again. Where nothing is
-    compiled the function itself is called, with Arrays of its own.
+    It is as in `_call.dispatch`; everything else takes the slow path. Between two computations each lookup takes
+    several times as long as in a loop, so there are few checks: an argument without `_home` is no Array. There are
+    fewest where the executable checks its arguments itself, and raises. A RuntimeError means that it was running, so
+    it is not called again. On a backend that compiles nothing the function itself is called, with new Arrays.
     """
     bare = [p.replace(annotation=p.empty, default=p.empty) for p in inspect.signature(function).parameters.values()]
     first, *others = names
@@ -171,10 +171,7 @@ def called{inspect.Signature(bare)}:
 
 
 def keywords_of(function: Callable[..., Any]) -> list[str]:
-    """Names of the parameters that cannot be given by position.
-
-    Variadic ones are among them.
-    """
+    """Names of the parameters that are keyword-only or variadic."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):  # some functions written in C

@@ -1,4 +1,4 @@
-"""Compiled functions: what they were compiled for, and where they run."""
+"""`jit`: caches of compiled functions, and where they run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple, overload
 
 from anyarray._array.array import Array
 from anyarray._base import dtypes, errors, nested
-from anyarray._base.functions import name_of, standing_for
+from anyarray._base.functions import name_of, wraps
 from anyarray._base.nested import LEAF, Static, Structure
 from anyarray._call import dispatch
 from anyarray._choice import choice as _choice
@@ -77,30 +77,30 @@ def jit(f: Callable[..., Any] | None = None, /, *, static_argnames: str | Sequen
     if f is None:
         return functools.partial(jit, static_argnames=names)
     check("jit", f)
-    return standing_for(f)(_Jit(f, names).entrance())
+    return wraps(f)(_Jit(f, names).entrance())
 
 
 MOST_KNOWN: Final = 1024
-"""Combinations of arguments of a function of which the automatic choice keeps what it knows."""
+"""The most combinations of arguments of one function in a cache of the automatic choice."""
 
 
 class _Executable(NamedTuple):
     """A compiled function of native arrays.
 
-    It gives one, or a list if the result is not an Array.
+    It returns one, or a list if the result is not an Array.
     """
 
     unscoped: Callable[..., Any]
     native: Callable[..., Any]
-    """In the scope of the backend."""
+    """The function in the scope of the backend, such as its device and 64-bit mode."""
 
 
 class _Compiled:
     """A function compiled for one structure of arguments on one backend.
 
-    It is traced in any thread, at once in several. Whoever holds an executable that gave one array takes for one
-    whatever it gives. So the first trace settles whether the first executable gives one array; if it does, it raises
-    `_Varies` in place of anything else, for which there is a second executable then.
+    It may be traced in several threads at once. A caller with a reference to an executable that returned one array
+    relies on it always doing so. So the first trace decides whether the first executable returns one array; if so, a
+    later trace with another result raises `_Varies`, and a second executable is made for both.
     """
 
     def __init__(self, function: Callable[..., Any], backend: Backend, structure: Structure) -> None:
@@ -109,11 +109,11 @@ class _Compiled:
         self._structure = structure
         self._results: dict[Any, Structure] = {}
         self._lock = threading.Lock()
-        """Held to write what follows."""
+        """Held to write the attributes below."""
         self._first_gives_one: bool | None = None
         self._executable = self._made(self._traced_first)
         self.giving_one: _Executable | None = None
-        """The executable, as long as all traces so far give an Array and nothing else."""
+        """The executable, as long as the result of all traces so far is one Array."""
 
     def _made(self, body: Callable[..., Any]) -> _Executable:
         backend = self._home.backend
@@ -139,14 +139,14 @@ class _Compiled:
         return self._traced(natives)[0]
 
     def _traced(self, natives: Sequence[Native]) -> tuple[Native | list[Native], bool]:
-        """What the function gives in a trace, and whether that is one array.
+        """The result of the function in a trace, and whether it is one array.
 
-        `natives` are what stands for native arrays there.
+        `natives` are tracers.
         """
         arrays: list[Array] = []
-        result = nested.flattened(run_on(self._function, self._home, self._structure, natives), arrays, leaf)
+        result = nested.flatten(run_on(self._function, self._home, self._structure, natives), arrays, leaf)
         self._results[self._signature(natives)] = result
-        found = [dispatch.brought(one, self._home, "jit") for one in arrays]
+        found = [dispatch.native_on(one, self._home, "jit") for one in arrays]
         return (found[0], True) if result is LEAF else (found, False)
 
     def _signature(self, natives: Sequence[Native]) -> tuple[Any, ...]:
@@ -158,7 +158,7 @@ class _Compiled:
         if self.giving_one is not None:
             return dispatch.wrap(found, home)
         structure = self._results[self._signature(natives)]
-        return nested.rebuilt(structure, wrapped_on([found] if structure is LEAF else found, home))
+        return nested.unflatten(structure, wrapped_on([found] if structure is LEAF else found, home))
 
 
 def _is_hashable(structure: Structure) -> bool:
@@ -170,18 +170,18 @@ def _is_hashable(structure: Structure) -> bool:
 
 
 def _kind(home: Home, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What the time of a call hangs on, where no argument is a container."""
+    """A key for calls that take the same time; for no containers."""
     given = (*args, *kwargs.values())
     parts = [(one._native.shape, one._native.dtype) if type(one) is Array else (type(one), one) for one in given]
     return (home, *kwargs, *parts)
 
 
 class _Varies(Exception):  # noqa: N818 - not an error: the call is made again
-    """A function gives an Array for some shapes, something else for others."""
+    """The result is an Array for some shapes, something else for others."""
 
 
 class _Jit:
-    """A function that is compiled, and what it was compiled for."""
+    """A function under `jit`, with its caches."""
 
     def __init__(self, function: Callable[..., Any], static: tuple[str, ...]) -> None:
         self._function = function
@@ -194,24 +194,24 @@ class _Jit:
         self._static = frozenset(static)
         self._compiled: dict[Any, _Compiled] = {}
         self._known: dict[tuple[Home, Structure], _Compiled] = {}
-        """The same by the home of the arguments, under the usual default dtypes."""
+        """The same by the home and structure of the arguments, under the standard's default dtypes."""
         self._whole: dict[Any, WholeFunction] = {}
-        """What the automatic choice knows of the function, by structure, dtypes and shapes."""
+        """State of the automatic choice by structure, dtypes and shapes."""
         self._compiling: dict[str, float] = {}
-        """The least time of a call that compiled it there, for all of these, by backend."""
+        """The minimum time of a call that compiled the function, for any arguments, by backend."""
         self._fast: dict[Home, Callable[..., Native] | None] = {}
-        """Compiled functions of nothing but Arrays on one home that give an Array, under the usual default dtypes.
+        """Compiled functions of Arrays alone, all on one home, that return one Array; standard default dtypes.
 
         None on a home of `_bare`.
         """
         self._refusals: dict[Callable[..., Native], type[Exception]] = {}
-        """What those of them that look at their arguments themselves raise if the call is to be made the slow way."""
+        """The exception by which a function of `_fast` that checks its arguments itself asks for the slow path."""
         self._bare: dict[Home, Choice] = {}
-        """Homes of backends that compile nothing, as they are met, and what is chosen while the function runs there."""
+        """Homes of backends that compile nothing, with the choice to set while the function runs there."""
         self._resting: dict[Any, WholeFunction] = {}
-        """What the automatic choice decided about for the last time, by home and kind of the arguments."""
+        """Calls about which no more decisions are made, by `_kind`."""
         self._opaque: set[type] = {*dispatch.SCALARS, str, type(None)}
-        """Classes of arguments, as they are met there, that hold no Arrays."""
+        """Classes of arguments of calls on `_bare` homes that hold no Arrays."""
         own = self.own = Own()
         own.made = (_own_of, (function, static))
         own.fast, own.refusals, own.bare = self._fast, self._refusals, self._bare
@@ -229,7 +229,7 @@ class _Jit:
         name = getattr(self._function, "__qualname__", "function")
         code = _code(entrance_text(self._function, names), f"<anyarray jit {name}>")
         made: dict[str, Any] = {}
-        exec(code, {"own_": self.own, "__builtins__": self.own.nearest}, made)
+        exec(code, {"own_": self.own, "__builtins__": self.own.builtins}, made)
         entrance: Any = made["called"]
         entrance.__defaults__ = tuple(
             p.default for p in inspect.signature(self._function).parameters.values() if p.default is not p.empty
@@ -238,13 +238,13 @@ class _Jit:
 
     @clear_about_leaks("jit")
     def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """The result; a new structure of arguments is compiled first."""
+        """The slow path of a call; compiles for new structures."""
         if self._bare:
             bare = self._bare_home(args, kwargs)
             if bare is not None:
-                return self._as_it_is(bare, args, kwargs)
+                return self._call_uncompiled(bare, args, kwargs)
         arrays: list[Array] = []
-        structure = nested.flattened(self._with_static(args, kwargs), arrays, leaf_of_argument)
+        structure = nested.flatten(self._with_static(args, kwargs), arrays, leaf_of_argument)
         known = None if self._is_plain(args, kwargs) else self._known_for(structure, arrays)
         if known is not None:
             try:
@@ -269,7 +269,7 @@ class _Jit:
         else:
             self._note_time(decision, started)
             return result
-        # What the function itself raises, it raises here, too.
+        # If the function itself raises, it raises again here.
         result = self._timed_on(home, whole, args, kwargs, structure, arrays)
         whole.give_up(there, home, failure)
         decision.home = home
@@ -278,9 +278,9 @@ class _Jit:
         return result
 
     def _whole_for(self, structure: Structure, arrays: Sequence[Array]) -> WholeFunction | None:
-        """What the automatic choice knows of the function for such arguments.
+        """The state of the automatic choice for such arguments.
 
-        None if it does not choose.
+        None if it has nothing to decide.
         """
         if not _choice.is_by_cost(arrays) or not _is_hashable(structure):
             return None
@@ -288,23 +288,20 @@ class _Jit:
         key = (structure, candidates, *[(a.dtype, a.shape) for a in arrays])
         whole = self._whole.get(key)
         if whole is None:
-            if len(self._whole) >= MOST_KNOWN:  # of ever new shapes or values
+            if len(self._whole) >= MOST_KNOWN:  # as with new shapes or values at each call
                 self._whole.clear()
             whole = self._whole[key] = WholeFunction(candidates, self._compiling)
         return whole
 
     @staticmethod
     def _is_plain(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-        """Whether the arguments are Arrays and nothing else.
-
-        For those the entrance has a faster path.
-        """
+        """Whether all arguments are Arrays: the entrance has a faster path."""
         return not kwargs and set(map(type, args)) == {Array}
 
     def _known_for(self, structure: Structure, arrays: Sequence[Array]) -> _Compiled | None:
-        """The compiled function, if it was called before where this call runs.
+        """The compiled function, if cached for the home where this call runs.
 
-        None unless the arrays are all on that home.
+        None unless all arrays are on that home.
         """
         if not arrays or dtypes.defaults() is not USUAL:
             return None
@@ -329,8 +326,8 @@ class _Jit:
         structure: Structure,
         arrays: Sequence[Array],
     ) -> Any:
-        """The result on a home, to which the arrays are brought."""
-        natives = [dispatch.brought(one, home, "jit") for one in arrays]
+        """The result on a home, to which the arrays are transferred."""
+        natives = [dispatch.native_on(one, home, "jit") for one in arrays]
         if not home.backend.has_hook("jit"):
             self._note_bare(home, [*args, *kwargs.values()])
             return run_on(self._function, home, structure, natives)
@@ -348,9 +345,9 @@ class _Jit:
         one = compiled.giving_one
         try:
             if is_common and one is not None and not any(map(home.is_traced, natives)):
-                return self._prepared(home, one, natives)
+                return self._call_compiled(home, one, natives)
             if is_common and one is None:
-                self._forget(home)  # of when it gave one array
+                self._forget(home)  # a fast path from when it returned one array
             return compiled(natives, home)
         except _Varies:
             self._forget(home)
@@ -365,9 +362,9 @@ class _Jit:
         structure: Structure,
         arrays: Sequence[Array],
     ) -> Any:
-        """The same, and what it took is noted as long as that is not known.
+        """As `_call_on`, and time the call until enough calls were timed.
 
-        In `explain` it is waited for in any case.
+        Inside `explain` the result always is synchronized.
         """
         name = there.backend.name
         started = time.perf_counter()
@@ -375,7 +372,7 @@ class _Jit:
         is_timed = whole is not None and not whole.is_settled(name)
         if is_timed or _choice.is_recorded():
             results: list[Array] = []
-            nested.flattened(result, results, leaf)
+            nested.flatten(result, results, leaf)
             for one in results:
                 one._home.synchronize(one._native)
         if whole is not None and is_timed:
@@ -389,26 +386,26 @@ class _Jit:
 
     def _forget(self, home: Home) -> None:
         self._fast.pop(home, None)
-        self.own.lead_no_more(home)
+        self.own.reset_fastest(home)
 
     def _note_bare(self, home: Home, arguments: Sequence[Any]) -> None:
-        """Call the function itself from now on for arguments like these.
+        """From now on call the function itself for arguments like these.
 
-        The home is one that compiles nothing.
+        `home` is on a backend that compiles nothing.
         """
         backend = home.backend
-        if home is backend.free or home is backend.placed:  # not of a batch, which ends
+        if home is backend.free or home is backend.placed:  # not a batch, which is temporary
             self._fast[home] = None
             self._bare[home] = Choice(backend)
         for one in arguments:
-            is_container = type(one) is Array or nested.opened(one) is not None
+            is_container = type(one) is Array or nested.keys_and_parts(one) is not None
             if not is_container and registry.backend_of_native(one) is None:
                 self._opaque.add(type(one))
 
     def _bare_home(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Home | None:
-        """The home of the Arrays among the arguments, if it is one of `_bare`.
+        """The home of the Arrays among the arguments, if it is in `_bare`.
 
-        None if they are on several, or if anything else may hold Arrays.
+        None if they are on several homes, or if another argument may contain Arrays.
         """
         home = None
         for one in (*args, *kwargs.values()) if kwargs else args:
@@ -432,16 +429,16 @@ class _Jit:
         return home if choice.backend is None or choice.backend is home.backend else None
 
     def _note_resting(self, whole: WholeFunction, home: Home, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        """Decide about no call like this one, if it has no containers."""
+        """Make no more decisions about calls like this, without containers."""
         if all(type(one) is Array or type(one) in self._opaque for one in (*args, *kwargs.values())):
             if len(self._resting) >= MOST_KNOWN:
                 self._resting.clear()
             self._resting[_kind(home, args, kwargs)] = whole
 
-    def _as_it_is(self, home: Home, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """What the function gives on a home of `_bare`.
+    def _call_uncompiled(self, home: Home, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Call the function itself on a home of `_bare`.
 
-        It may write to its arguments as in a trace.
+        It gets new Arrays, so that its writes have no effect outside, as in a trace.
         """
         wrap = dispatch.wrap
         args = tuple([wrap(one._native, home) if type(one) is Array else one for one in args])
@@ -456,28 +453,25 @@ class _Jit:
         finally:
             set_choice(choice)
 
-    def _prepared(self, home: Home, one: _Executable, natives: Sequence[Native]) -> Array:
-        """The result of a function that was called before.
-
-        From now on calls like this one have the fast path.
-        """
+    def _call_compiled(self, home: Home, one: _Executable, natives: Sequence[Native]) -> Array:
+        """Call a compiled function, and set the fast path for such calls."""
         backend, run = home.backend, None
         if home in self._fast or not backend.has_hook("prepared"):
             found = one.native(*natives)
         else:
             found, run = backend.hook("prepared")(one.unscoped, natives, backend.native_device)
-        # Who comes here with a fast path was refused by it: then arrays are not always alike.
+        # A call that comes here although there is a fast path was rejected by it: dtypes or shapes vary.
         if run is None:
             self._refusals[one.native] = _Varies
             self._fast[home] = one.native
-            self.own.lead_no_more(home)
+            self.own.reset_fastest(home)
         else:
             self._fast[home] = run
-            self.own.lead(home, run)
+            self.own.set_fastest(home, run)
         return dispatch.wrap(found, home)
 
     def _with_static(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """The arguments, those that count by value marked."""
+        """The arguments, static ones wrapped in `Static`."""
         static = self._static
         if not static:
             return args, kwargs
@@ -494,7 +488,7 @@ class _Jit:
             if name in self._static:
                 if not _is_hashable(Static(value)):
                     break
-            elif not _is_hashable(nested.flattened(value, [], leaf)):
+            elif not _is_hashable(nested.flatten(value, [], leaf)):
                 value = _unhashable_part(value)
                 break
         return errors.ArgumentTypeError(
@@ -505,19 +499,19 @@ class _Jit:
 
 @functools.lru_cache(maxsize=256)
 def _code(source: str, filename: str) -> CodeType:
-    """The code of an entrance, the same for a function defined anew."""
+    """The code object of an entrance, cached, as functions are redefined."""
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
     return compile(source, filename, "exec")
 
 
 def _unhashable_part(value: Any) -> Any:
     """The innermost part of `value` whose structure cannot be hashed."""
-    for part in (nested.opened(value) or (None, ()))[1]:
-        if not _is_hashable(nested.flattened(part, [], leaf)):
+    for part in (nested.keys_and_parts(value) or (None, ()))[1]:
+        if not _is_hashable(nested.flatten(part, [], leaf)):
             return _unhashable_part(part)
     return value
 
 
 def _own_of(function: Callable[..., Any], static: tuple[str, ...]) -> Own:
-    """What stands for an `Own` in a pickle."""
+    """Makes an `Own` when it is unpickled."""
     return _Jit(function, static).own

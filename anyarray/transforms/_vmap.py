@@ -1,4 +1,4 @@
-"""Functions that run over an axis of their arguments, all elements at once."""
+"""`vmap`: functions mapped over an axis of their arguments."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias, cast
 
 from anyarray._base import errors, nested
-from anyarray._base.functions import standing_for
+from anyarray._base.functions import wraps
 from anyarray._base.nested import LEAF, Static, Structure
 from anyarray._call import batching, dispatch
 from anyarray._registry.home import Home, Native
 from anyarray.transforms._call import Call, P, R, check, clear_about_leaks
 
 Axes: TypeAlias = "int | Sequence[Axes] | dict[str, Axes] | None"
-"""An axis for all Arrays of a value, None for those that are not mapped, or the same for its parts."""
+"""An axis for all Arrays of a value, None for Arrays that are not mapped, or a container of these for its parts."""
 
 
 def vmap(f: Callable[P, R], /, in_axes: Axes = 0, out_axes: Axes = 0) -> Callable[P, R]:
@@ -32,7 +32,7 @@ def vmap(f: Callable[P, R], /, in_axes: Axes = 0, out_axes: Axes = 0) -> Callabl
     """
     check("vmap", f)
 
-    @standing_for(f)
+    @wraps(f)
     @clear_about_leaks("vmap")
     def mapped(*args: P.args, **kwargs: P.kwargs) -> Any:
         call = Call("vmap", f, args, kwargs)
@@ -59,7 +59,7 @@ def vmap(f: Callable[P, R], /, in_axes: Axes = 0, out_axes: Axes = 0) -> Callabl
 
 
 def _axes_of_arguments(call: Call, in_axes: Axes) -> list[int | None]:
-    """The axis of each of the arrays."""
+    """The axis of each Array among the arguments."""
     args, kwargs = call.structure[2]
     return _axes("in_axes", in_axes, args) + _axes("in_axes", 0, kwargs)
 
@@ -67,12 +67,12 @@ def _axes_of_arguments(call: Call, in_axes: Axes) -> list[int | None]:
 def _axes(name: str, axes: Any, structure: Structure) -> list[int | None]:
     """The axis of each leaf of a structure.
 
-    `axes` is one for all, or has the parts of the structure.
+    `axes` is one axis for all, or a container like the structure's.
     """
-    axes = dispatch.plain(axes)
+    axes = dispatch.as_python_integers(axes)
     if axes is None or type(axes) is int:
         return [axes] * len(nested.labels(structure, ""))
-    content = nested.opened(axes)
+    content = nested.keys_and_parts(axes)
     if type(structure) is Static and content is not None:
         return []
     if content is None or structure is LEAF:
@@ -117,26 +117,26 @@ def _moved(x: Native, source: int | None, destination: int | None, home: Home) -
 
 
 def _at_once(function: Callable[..., list[Native]], xs: Sequence[Native], length: int, home: Home) -> list[Native]:
-    """What a library's own `vmap` would give.
+    """`vmap` for a library that has none.
 
-    It takes all elements in one batch if that goes, else one after the other.
+    All elements in one batch if that is possible, else in a loop over the elements.
     """
     batch = batching.Batch(home, length)
     found: list[Native] = []
     try:
         with batch.open():
             found += map(batch.stack_of, function(*[batching.Batched(batch, x) for x in xs]))
-    except Exception:  # noqa: BLE001 - if it is not the batch's fault, an element raises it, and says it better
+    except Exception:  # noqa: BLE001 - unless the batch is to blame, the loop raises it again, with a clearer message
         batch.is_refused = True
     if batch.is_refused:
         return _one_by_one(function, xs, length, home)
-    return [dispatch.unshared(one, xs, home) for one in found]  # a view of what was handed in, else
+    return [dispatch.unshared(one, xs, home) for one in found]  # a result may be a view of an argument
 
 
 def _one_by_one(function: Callable[..., list[Native]], xs: Sequence[Native], length: int, home: Home) -> list[Native]:
     rows = [function(*[home.getitem(x, i) for x in xs]) for i in range(length)]
     if not rows:
-        # Zeros stand for the elements, to tell shapes and dtypes.
+        # There are no elements: zeros are used to infer the shapes and dtypes of the results.
         backend = home.backend
         zeros = [home.zeros(home.shape_of(x)[1:], dtype=home.dtype_of(x), device=backend.native_device) for x in xs]
         return [home.getitem(home.expand_dims(y, 0), slice(0, 0)) for y in function(*zeros)]
