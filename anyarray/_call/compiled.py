@@ -42,10 +42,14 @@ def configure(array: type, ufuncs: dict[Any, Any], operands: frozenset[Any]) -> 
     )  # fmt: skip
 
 
-def quick(body: F, declaration: Declaration, *, is_update: bool = False) -> F:
+def quick(
+    function: F, declaration: Declaration, body: Callable[[], Any] | None = None, *, is_update: bool = False
+) -> F:
     """The compiled call of a function or an operator, or its body itself.
 
-    An update is an operator that gives its left operand the result.
+    `body` makes the body of a declared function, which takes long: a compiled call asks for it when it first has
+    something to leave to it. Without `body` the function has its own. An update is an operator that gives its left
+    operand the result.
     """
     written = declaration.written
     arrays = [p for p in written if p.role in (ARRAY, WEAK, SEQUENCE)]
@@ -56,13 +60,14 @@ def quick(body: F, declaration: Declaration, *, is_update: bool = False) -> F:
         or not (is_joining or (arrays and all(p.role is not SEQUENCE for p in arrays)))
         or any(p.is_variadic for p in written)
     ):
-        return body
+        return function if body is None else body()
     return _made(
-        body,
+        function,
         declaration.name,
         "join" if is_joining else "update" if is_update else "call",
+        body=body,
         result_class=None if declaration.result == "Array" else declaration.result_class,
-        parameters=tuple([_row(p, at, written, body) for at, p in enumerate(written)]),
+        parameters=tuple([_row(p, at, written, function) for at, p in enumerate(written)]),
         order=tuple([written.index(p) for p in declaration.parameters]),
         keywords=tuple([p.name for p in declaration.parameters if p.is_keyword]),
         positional=sum(not p.is_keyword for p in written),
@@ -89,25 +94,27 @@ def quick_own(kind: str) -> Callable[[F], F]:
     return decorated
 
 
-def _made(body: F, name: str, kind: str, **said: Any) -> F:
-    call = speedups.Call(body, name, machine.limit_of(name), kind, **said)
-    return functools.update_wrapper(call, body)  # type: ignore[return-value]  # it is called as that is
+def _made(function: F, name: str, kind: str, **said: Any) -> F:
+    call = speedups.Call(function, name, machine.limit_of(name), kind, **said)
+    for attribute in functools.WRAPPER_ASSIGNMENTS:  # `__wrapped__` is an attribute of its class: the body
+        setattr(call, attribute, getattr(function, attribute))
+    return call  # type: ignore[no-any-return]  # it is called as `function` is
 
 
 def _row(
-    p: Parameter, at: int, written: list[Parameter], body: Callable[..., Any]
+    p: Parameter, at: int, written: list[Parameter], function: Callable[..., Any]
 ) -> tuple[str, tuple[Any, ...], tuple[str, ...], int, int, int]:
     """What a compiled call knows of a parameter."""
     roles = {ARRAY: speedups.ARRAY, WEAK: speedups.WEAK, SEQUENCE: speedups.SEQUENCE}
     others = [i for i, one in enumerate(written) if one.role in (ARRAY, WEAK) and not (one is p or one.is_condition)]
-    defaults, keywords = body.__defaults__ or (), body.__kwdefaults__ or {}
+    defaults, keywords = function.__defaults__ or (), function.__kwdefaults__ or {}
     since = sum(not one.is_keyword for one in written) - len(defaults)
     usual: tuple[Any, ...] = ()
     if p.is_keyword:
         usual = (keywords[p.name],) if p.name in keywords else ()
     elif at >= since:
         usual = (defaults[at - since],)
-    name = "" if at < body.__code__.co_posonlyargcount else p.name
+    name = "" if at < function.__code__.co_posonlyargcount else p.name
     words = tuple([ast.literal_eval(word) for word in p.choices])
     return name, usual, words, roles.get(p.role, speedups.PLAIN), _allowed(p), (others or [0])[0]
 
@@ -116,13 +123,13 @@ def _allowed(p: Parameter) -> Any:
     """What may stand for a parameter that is no array, as bits."""
     if p.role is PLAIN and not p.is_read:
         return speedups.ANYTHING
-    bits: dict[int, bool] = {
-        speedups.NOTHING: p.is_optional,
-        speedups.INTEGER: p.takes_integer or (p.takes_plain_scalar and p.annotation.startswith("int")),
-        speedups.SCALAR: p.takes_plain_scalar and not p.annotation.startswith("int"),
-        speedups.INTEGERS: p.takes_integers,
-        speedups.TRUTH: p.is_flag,
-        speedups.NUMBER: p.is_number,
-        speedups.WORD: bool(p.choices),
-    }
-    return sum(bit for bit, is_allowed in bits.items() if is_allowed)
+    is_integer = p.annotation.startswith("int")
+    return (
+        speedups.NOTHING * p.is_optional
+        | speedups.INTEGER * (p.takes_integer or (p.takes_plain_scalar and is_integer))
+        | speedups.SCALAR * (p.takes_plain_scalar and not is_integer)
+        | speedups.INTEGERS * p.takes_integers
+        | speedups.TRUTH * p.is_flag
+        | speedups.NUMBER * p.is_number
+        | speedups.WORD * bool(p.choices)
+    )

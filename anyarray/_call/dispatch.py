@@ -236,16 +236,22 @@ def operator_of(name: str, *, reflected: bool = False) -> Callable[[F], F]:
 
 
 def _made(function: F, declaration: Declaration, slow: Callable[..., Any]) -> F:
+    made = compiled.quick(function, declaration, functools.partial(_body_of, function, declaration, slow))
+    declaration.settle(made)
+    return made
+
+
+def _body_of(function: Callable[..., Any], declaration: Declaration, slow: Callable[..., Any]) -> FunctionType:
+    """The body of a declared function, with its name and docstring."""
     is_mirror = declaration.has_mirror and declaration.is_reflected
-    body = _executed(_body.source(declaration), function, declaration, slow, " mirrored" if is_mirror else "")
+    form = _body.source(declaration, function)
+    body = _executed(form, function, declaration, slow, " mirrored" if is_mirror else "")
     body.__doc__ = function.__doc__
     body.__module__ = function.__module__
     body.__annotations__ = function.__annotations__
     body.__defaults__ = function.__defaults__
     body.__kwdefaults__ = function.__kwdefaults__
-    made = compiled.quick(body, declaration)
-    declaration.settle(made)
-    return made  # type: ignore[return-value]  # it has the signature of `function`
+    return body
 
 
 def _executed(

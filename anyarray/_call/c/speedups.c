@@ -4,6 +4,28 @@
 #include "speedups.h"
 #include <stddef.h>
 
+/* The Python function: a borrowed reference, or NULL with an exception. It is made when it is first needed. */
+static PyObject *
+python_function(Call *call)
+{
+    if (call->body != NULL) {
+        PyObject *body = Py_NewRef(call->body);
+        PyObject *made = PyObject_CallNoArgs(body);
+        Py_DECREF(body);
+        if (made == NULL) {
+            return NULL;
+        }
+        if (call->body == NULL) { /* another thread has made it meanwhile */
+            Py_DECREF(made);
+        }
+        else {
+            Py_SETREF(call->function, made);
+            Py_CLEAR(call->body);
+        }
+    }
+    return call->function;
+}
+
 static PyObject *
 call_vectorcall(PyObject *self, PyObject *const *args, size_t flags, PyObject *keywords)
 {
@@ -12,7 +34,8 @@ call_vectorcall(PyObject *self, PyObject *const *args, size_t flags, PyObject *k
     if (result != NULL || PyErr_Occurred()) {
         return result;
     }
-    return PyObject_Vectorcall(call->function, args, flags, keywords);
+    PyObject *function = python_function(call);
+    return function == NULL ? NULL : PyObject_Vectorcall(function, args, flags, keywords);
 }
 
 static PyObject *
@@ -24,7 +47,15 @@ call_get(PyObject *self, PyObject *instance, PyObject *type)
 static PyObject *
 call_repr(PyObject *self)
 {
-    return PyObject_Repr(((Call *)self)->function);
+    PyObject *function = python_function((Call *)self);
+    return function == NULL ? NULL : PyObject_Repr(function);
+}
+
+/* What inspect.unwrap and inspect.signature ask for. */
+static PyObject *
+call_get_wrapped(PyObject *self, void *unused)
+{
+    return Py_XNewRef(python_function((Call *)self));
 }
 
 /* Pickled as functions are: by name. */
@@ -39,6 +70,7 @@ call_traverse(PyObject *self, visitproc visit, void *arg)
 {
     Call *call = (Call *)self;
     Py_VISIT(call->function);
+    Py_VISIT(call->body);
     Py_VISIT(call->result_class);
     Py_VISIT(call->limit);
     Py_VISIT(call->dict);
@@ -68,6 +100,7 @@ call_dealloc(PyObject *self)
     }
     call_clear(self);
     Py_XDECREF(call->function);
+    Py_XDECREF(call->body);
     Py_XDECREF(call->result_class);
     Py_XDECREF(call->name);
     Py_XDECREF(call->limit);
@@ -136,18 +169,20 @@ static PyObject *
 call_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     static char *names[] = {"function", "name", "limit", "kind", "result_class", "parameters", "order", "keywords",
-                            "positional", "sign", "is_power", "takes_ndarrays", "gives_new_memory", "multiplies", NULL};
+                            "positional", "sign", "is_power", "takes_ndarrays", "gives_new_memory", "multiplies",
+                            "body", NULL};
     PyObject *function, *name, *limit, *result_class = Py_None, *parameters = NULL, *order = NULL, *keywords = NULL;
+    PyObject *body = Py_None;
     const char *kind;
     int positional = 0, sign = ' ', is_power = 0, takes_ndarrays = 0, gives_new_memory = 0, multiplies = 0;
     if (house.array == NULL) {
         PyErr_SetString(PyExc_RuntimeError, "Call: configure() must come first");
         return NULL;
     }
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!UO!s|OO!O!O!iCpppp", names, &PyFunction_Type, &function, &name,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!UO!s|OO!O!O!iCppppO", names, &PyFunction_Type, &function, &name,
                                      house.limit, &limit, &kind, &result_class, &PyTuple_Type, &parameters,
                                      &PyTuple_Type, &order, &PyTuple_Type, &keywords, &positional, &sign, &is_power,
-                                     &takes_ndarrays, &gives_new_memory, &multiplies)) {
+                                     &takes_ndarrays, &gives_new_memory, &multiplies, &body)) {
         return NULL;
     }
     int takes_parameters = 0;
@@ -175,6 +210,7 @@ call_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     }
     call->vectorcall = call_vectorcall;
     call->function = Py_NewRef(function);
+    call->body = body == Py_None ? NULL : Py_NewRef(body);
     call->quick = quick;
     call->result_class = result_class == Py_None ? NULL : Py_NewRef(result_class);
     call->name = Py_NewRef(name);
@@ -225,6 +261,7 @@ static PyMethodDef call_methods[] = {
 
 static PyGetSetDef call_attributes[] = {
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
+    {"__wrapped__", call_get_wrapped, NULL, NULL, NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 

@@ -86,6 +86,7 @@ typedef struct call {
     vectorcallfunc vectorcall;
     Quick *quick;
     PyObject *function;    /* in Python, for all that is not quick */
+    PyObject *body;        /* what makes that function when it is first needed, or NULL */
     PyObject *result_class; /* of what is more than one Array, or NULL */
     PyObject *name;        /* of the native function */
     PyObject *limit;
