@@ -4,8 +4,9 @@
 #include "speedups.h"
 #include <stddef.h>
 
-/* The Python function: a borrowed reference, or NULL with an exception. It is made when it is first needed. */
-static PyObject *
+/* The Python function: a borrowed reference, or NULL with an exception. It is made when it is first needed.
+   Not inlined, as `call_vectorcall` would save more registers then. */
+static Py_NO_INLINE PyObject *
 python_function(Call *call)
 {
     if (call->body != NULL) {
@@ -34,8 +35,10 @@ call_vectorcall(PyObject *self, PyObject *const *args, size_t flags, PyObject *k
     if (result != NULL || PyErr_Occurred()) {
         return result;
     }
-    PyObject *function = python_function(call);
-    return function == NULL ? NULL : PyObject_Vectorcall(function, args, flags, keywords);
+    if (call->body != NULL && python_function(call) == NULL) {
+        return NULL;
+    }
+    return PyObject_Vectorcall(call->function, args, flags, keywords);
 }
 
 static PyObject *

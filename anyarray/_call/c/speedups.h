@@ -86,7 +86,6 @@ typedef struct call {
     vectorcallfunc vectorcall;
     Quick *quick;
     PyObject *function;    /* in Python, for all that is not quick */
-    PyObject *body;        /* what makes that function when it is first needed, or NULL */
     PyObject *result_class; /* of what is more than one Array, or NULL */
     PyObject *name;        /* of the native function */
     PyObject *limit;
@@ -103,6 +102,7 @@ typedef struct call {
     uint64_t kinds[MOST];  /* `backends._shortcut`; of the dtypes that each array may have, bits by number, */
     int axes;              /* the axes that the first has at least, */
     int is_finite;         /* and whether its elements must be finite */
+    PyObject *body;        /* what makes `function` when it is first needed, or NULL */
 } Call;
 
 static inline PyObject *
