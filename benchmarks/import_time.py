@@ -13,8 +13,8 @@ import sys
 import tempfile
 from typing import Final
 
-BOUND: Final = 0.060
-"""Seconds over `import numpy`."""
+BOUND: Final = 0.7
+"""What comes on top of `import numpy`, as a part of what that takes."""
 
 HEAVY: Final = ("jax", "tensorflow", "cupy", "matplotlib", "rich")
 """What `import anyarray` must not import."""
@@ -53,11 +53,10 @@ def main() -> None:
             seconds, heavy = imported("anyarray", bytecode)
             anyarray = min(anyarray, seconds)
     over = anyarray - numpy
-    print(f"import numpy      {numpy * 1e3:6.1f} ms")
-    print(
-        f"import anyarray   {anyarray * 1e3:6.1f} ms   {anyarray / numpy:.2f} times numpy, the least of {rounds} rounds"
-    )
-    print(f"over numpy        {over * 1e3:6.1f} ms   at most {BOUND * 1e3:.0f}: {'ok' if over <= BOUND else 'NO'}")
+    judged = "ok" if over <= BOUND * numpy else "NO"
+    print(f"import numpy      {numpy * 1e3:6.1f} ms, the least of {rounds} rounds")
+    print(f"import anyarray   {anyarray * 1e3:6.1f} ms")
+    print(f"over numpy        {over * 1e3:6.1f} ms   {over / numpy:.2f} of numpy, at most {BOUND}: {judged}")
     print(f"heavy imports     {' '.join(heavy) or 'none'}: {'NO' if heavy else 'ok'}")
 
 

@@ -14,10 +14,11 @@ import sys
 import textwrap
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import array_api_strict
 import hypothesis
+import process_memory
 import pytest
 from known_failures import KNOWN_FAILURES
 
@@ -28,6 +29,8 @@ ROOT: Final = Path(__file__).parents[1]
 os.environ.setdefault("SCIPY_ARRAY_API", "1")  # SciPy reads it once, and JAX imports SciPy
 os.environ["ANYARRAY_PROFILE"] = "off"  # what is measured of this machine is no test's business
 NAMES: Final = pytest.StashKey[list[str]]()
+PEAKS: Final = pytest.StashKey[dict[str, int]]()
+"""The most memory that each process took which runs tests."""
 
 # Compiling for each new shape takes JAX tens of milliseconds: a deadline would judge the machine.
 # The fixture `backend` opens one block around all examples of a test, which is what is wanted.
@@ -54,6 +57,7 @@ def pytest_configure(config: pytest.Config) -> None:
     only = config.getoption("--backends")
     installed = [row.name for row in xp.backends() if row.is_installed]
     config.stash[NAMES] = [name for name in (only.split(",") if only else installed) if has_device(name)]
+    config.stash[PEAKS] = {}
     missing = [name for name in config.getoption("--expect").split(",") if name and name not in config.stash[NAMES]]
     if missing:
         raise pytest.UsageError(f"--expect: {', '.join(missing)} not installed or without a device")
@@ -80,6 +84,50 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         reason = KNOWN_FAILURES.get(f"{item.path.name}::{item.name}")
         if reason:
             item.add_marker(pytest.mark.xfail(reason=reason, strict=True))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown() -> None:
+    process_memory.bound()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Note what a worker says of itself; one that crashed says nothing."""
+    if "peak" in getattr(node, "workeroutput", {}):
+        node.config.stash[PEAKS][node.gateway.id] = node.workeroutput["peak"]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Fail if a process took too much memory."""
+    config = session.config
+    if hasattr(config, "workeroutput"):
+        config.workeroutput["peak"] = process_memory.peak()
+        return
+    if not config.stash[PEAKS]:
+        config.stash[PEAKS]["pytest"] = process_memory.peak()
+    if memory_complaint(config) and session.exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def memory_complaint(config: pytest.Config) -> str:
+    """What is wrong with the memory that was taken.
+
+    Beside a GPU nothing is: its drivers and libraries take as much again.
+    """
+    devices = [name for row in xp.backends() for name in row.devices or ()]
+    return "" if any("gpu" in name for name in devices) else process_memory.complaint(config.stash[PEAKS])
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    peaks = config.stash[PEAKS]
+    said = ", ".join(f"{name} {taken / 1e9:.1f} GB" for name, taken in peaks.items() if taken)
+    if said:
+        terminalreporter.write_line(f"memory at most: {said}")
+    complaint = memory_complaint(config)
+    if complaint:
+        terminalreporter.write_line(complaint, red=True)
 
 
 @pytest.fixture

@@ -16,7 +16,6 @@ import warnings
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -279,7 +278,7 @@ def test_who_waits_for_compiling_decides_anew_once_it_is_done() -> None:
     with world({"sin": 1.0}, {"sin": 0.1}, latency=1e-4):
         known = _machine.state.model
         assert known is not None
-        costs = replace(known.backends["sim"], first={"transcendental": 10.0})
+        costs = known.backends["sim"]._replace(first={"transcendental": 10.0})
         _machine.use(known._replace(backends=dict(known.backends, sim=costs)))
         x = xp.ones(N)
         assert [xp.sin(x).device.library for _ in range(5)] == ["numpy"] * 5
@@ -876,7 +875,7 @@ def test_a_whole_function_is_compiled_when_that_has_paid() -> None:
 
 def test_going_on_with_another_library_is_part_of_the_price_of_a_whole_function_until_it_was_tried() -> None:
     model = fused_model(compiling=0.0)
-    _machine.use(model._replace(backends={**model.backends, "sim": replace(model.backends["sim"], entering=3.0)}))
+    _machine.use(model._replace(backends={**model.backends, "sim": model.backends["sim"]._replace(entering=3.0)}))
     places = places_of(whole_functions.WholeFunction(), 12, {"numpy": 1.0, "sim": 0.1})
     assert places == ["numpy"] * 7 + ["sim"] * 5
 

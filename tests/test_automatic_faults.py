@@ -434,7 +434,7 @@ import anyarray as xp
 from anyarray._calibration import calibration
 from anyarray._choice import machine
 
-_machine.use(pickle.loads(bytes.fromhex(sys.argv[1])))
+machine.use(pickle.loads(bytes.fromhex(sys.argv[1])))
 doubled = xp.jit(lambda x: xp.exp(x) * 2)
 
 def places():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import sys
 import types
 from collections.abc import Callable, Iterator
@@ -95,7 +94,7 @@ def fake_library(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Put a row in place of CuPy's, as if nothing of it had been used."""
 
     def put(**changes: str) -> None:
-        row = dataclasses.replace(libraries.LIBRARIES["cupy"], **changes)
+        row = libraries.LIBRARIES["cupy"]._replace(**changes)
         monkeypatch.setitem(libraries.LIBRARIES, "cupy", row)
         monkeypatch.delitem(_registry._loaded, "cupy", raising=False)
         for name in [name for name in _registry._backends if name.startswith("cupy")]:

@@ -340,7 +340,7 @@ HOLDERS: Final[dict[str, Callable[[], tuple[Any, ...]]]] = {
 @pytest.mark.parametrize("who", HOLDERS)
 def test_a_write_is_in_place_only_where_the_array_is_alone(who: str) -> None:
     x, *others = HOLDERS[who]()
-    may_be_in_place = ownership.is_alone(x)
+    may_be_in_place = ownership.is_sole_owner(x)
     before = id(x._native), x._native.__array_interface__["data"]
     x[...] = 5.0
     after = id(x._native), x._native.__array_interface__["data"]
@@ -661,6 +661,68 @@ def test_an_interrupt_goes_through_at_once(monkeypatch: pytest.MonkeyPatch) -> N
     with pytest.raises(KeyboardInterrupt):
         xp.exp(x)
     assert len(called) == 1
+
+
+@is_built
+def test_a_body_is_made_when_it_is_first_needed(run_python: Callable[..., str]) -> None:
+    program = """
+        import linecache, numpy as np, anyarray as xp
+        x = xp.asarray([1.0, 2.0])
+        for function in (xp.add, xp.exp, xp.concat, xp.linalg.svd):
+            before = f"<anyarray {function.__name__}>" in linecache.cache
+            function.__wrapped__
+            print(before, f"<anyarray {function.__name__}>" in linecache.cache)
+        try:
+            xp.multiply(x, xp.ones(3))
+        except ValueError:
+            print("<anyarray multiply>" in linecache.cache)
+    """
+    assert run_python(program) == "False True\n" * 4 + "True\n"
+
+
+def test_threads_that_need_a_body_at_once_get_one_and_the_same(run_python: Callable[..., str]) -> None:
+    program = """
+        import sys, threading, anyarray as xp
+        sys.setswitchinterval(1e-6)
+        names = ("add", "exp", "concat", "sum", "matmul", "where", "clip", "take")
+        wall, found = threading.Barrier(8), [[] for _ in names]
+
+        def work():
+            for name, bodies in zip(names, found):
+                wall.wait()
+                bodies.append(getattr(xp, name).__wrapped__ if hasattr(getattr(xp, name), "__wrapped__") else name)
+                try:
+                    getattr(xp, name)(None)
+                except TypeError:
+                    pass
+
+        threads = [threading.Thread(target=work) for _ in range(8)]
+        [thread.start() for thread in threads]
+        [thread.join() for thread in threads]
+        print([len(bodies) for bodies in found], [len(set(bodies)) for bodies in found], xp.exp(0.0 * xp.ones(2)))
+    """
+    assert run_python(program) == f"{[8] * 8} {[1] * 8} [1. 1.]\n"
+
+
+@is_built
+def test_an_error_of_the_maker_of_a_body_goes_through_and_it_is_asked_again() -> None:
+    speedups = extension.speedups
+    assert speedups is not None
+    asked: list[int] = []
+
+    def body() -> Callable[..., Any]:
+        asked.append(1)
+        if len(asked) == 1:
+            raise MemoryError
+        return lambda x, /: "made"
+
+    def declared(x: Any, /) -> None: ...
+
+    row = ("", (), (), speedups.ARRAY, 0, 0)
+    call = speedups.Call(declared, "exp", machine.limit_of("exp"), "call", None, (row,), (0,), (), 1, " ", body=body)
+    with pytest.raises(MemoryError):
+        call(1.0)
+    assert [call(1.0), call(1.0), len(asked)] == ["made", "made", 2]
 
 
 @pytest.mark.parametrize("path", ["exp", "linalg.svd", "concat", "Array.__add__", "Array.__getitem__"])

@@ -36,11 +36,14 @@ def code(form: str) -> CodeType:
     return compile(form, "<anyarray>", "exec")
 
 
-def source(declaration: Declaration) -> str:
-    """The text of a body with placeholders: the fast path, then the slow."""
+def source(declaration: Declaration, function: Callable[..., Any]) -> str:
+    """The text of the body of a declared function, with placeholders.
+
+    First comes the fast path, then the slow.
+    """
     values = "(" + "".join(f"{p.name}, " for p in declaration.parameters) + ")"
     slow = f"return slow(declaration, {values})"
-    parameters = _parameters(declaration.function)
+    parameters = _parameters(function)
     if declaration.is_reflected:
         parameters = f"({', '.join(p.name for p in declaration.written)}, /)"
     lines = [f"def {FUNCTION}{parameters}:"]

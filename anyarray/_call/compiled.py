@@ -44,10 +44,13 @@ def configure(array: type, ufuncs: dict[Any, Any], operands: frozenset[Any]) -> 
     )  # fmt: skip
 
 
-def compiled_call(body: F, declaration: Declaration, *, is_inplace: bool = False) -> F:
+def compiled_call(
+    function: F, declaration: Declaration, body: Callable[[], Any] | None = None, *, is_inplace: bool = False
+) -> F:
     """The compiled call of a function or an operator, or its body itself.
 
-    An in-place operator gives its left operand the result.
+    `body` makes the body of a declared function, which takes long: a compiled call asks for it when it first falls back
+    to it. Without `body` the function has its own. An in-place operator gives its left operand the result.
     """
     written = declaration.written
     arrays = [p for p in written if p.role in (ARRAY, WEAK, SEQUENCE)]
@@ -58,13 +61,14 @@ def compiled_call(body: F, declaration: Declaration, *, is_inplace: bool = False
         or not (is_joining or (arrays and all(p.role is not SEQUENCE for p in arrays)))
         or any(p.is_variadic for p in written)
     ):
-        return body
+        return function if body is None else body()
     return _made(
-        body,
+        function,
         declaration.name,
         "join" if is_joining else "inplace" if is_inplace else "function",
+        body=body,
         result_class=None if declaration.result == "Array" else declaration.result_class,
-        parameters=tuple([_row(p, at, written, body) for at, p in enumerate(written)]),
+        parameters=tuple([_row(p, at, written, function) for at, p in enumerate(written)]),
         order=tuple([written.index(p) for p in declaration.parameters]),
         keywords=tuple([p.name for p in declaration.parameters if p.is_keyword]),
         positional=sum(not p.is_keyword for p in written),
@@ -91,25 +95,27 @@ def fast_path(kind: str) -> Callable[[F], F]:
     return decorated
 
 
-def _made(body: F, name: str, kind: str, **said: Any) -> F:
-    call = speedups.Call(body, name, machine.limit_of(name), kind, **said)
-    return functools.update_wrapper(call, body)  # type: ignore[return-value]  # it is called as that is
+def _made(function: F, name: str, kind: str, **said: Any) -> F:
+    call = speedups.Call(function, name, machine.limit_of(name), kind, **said)
+    for attribute in functools.WRAPPER_ASSIGNMENTS:  # `__wrapped__` is an attribute of its class: the body
+        setattr(call, attribute, getattr(function, attribute))
+    return call  # type: ignore[no-any-return]  # it is called as `function` is
 
 
 def _row(
-    p: Parameter, at: int, written: list[Parameter], body: Callable[..., Any]
+    p: Parameter, at: int, written: list[Parameter], function: Callable[..., Any]
 ) -> tuple[str, tuple[Any, ...], tuple[str, ...], int, int, int]:
     """What a compiled call knows of a parameter."""
     roles = {ARRAY: speedups.ARRAY, WEAK: speedups.WEAK, SEQUENCE: speedups.SEQUENCE}
     others = [i for i, one in enumerate(written) if one.role in (ARRAY, WEAK) and not (one is p or one.is_condition)]
-    defaults, keywords = body.__defaults__ or (), body.__kwdefaults__ or {}
+    defaults, keywords = function.__defaults__ or (), function.__kwdefaults__ or {}
     since = sum(not one.is_keyword for one in written) - len(defaults)
     usual: tuple[Any, ...] = ()
     if p.is_keyword:
         usual = (keywords[p.name],) if p.name in keywords else ()
     elif at >= since:
         usual = (defaults[at - since],)
-    name = "" if at < body.__code__.co_posonlyargcount else p.name
+    name = "" if at < function.__code__.co_posonlyargcount else p.name
     words = tuple([ast.literal_eval(word) for word in p.choices])
     return name, usual, words, roles.get(p.role, speedups.PLAIN), _taken(p), (others or [0])[0]
 
@@ -118,13 +124,13 @@ def _taken(p: Parameter) -> Any:
     """What a parameter takes that is no array, as flags."""
     if p.role is PLAIN and not p.is_read:
         return speedups.TAKES_ANYTHING
-    flags: dict[int, bool] = {
-        speedups.TAKES_NONE: p.is_optional,
-        speedups.TAKES_INTEGER: p.takes_integer or (p.takes_plain_scalar and p.annotation.startswith("int")),
-        speedups.TAKES_SCALAR: p.takes_plain_scalar and not p.annotation.startswith("int"),
-        speedups.TAKES_INTEGERS: p.takes_integers,
-        speedups.TAKES_BOOL: p.is_flag,
-        speedups.TAKES_REAL: p.is_number,
-        speedups.TAKES_CHOICE: bool(p.choices),
-    }
-    return sum(flag for flag, is_taken in flags.items() if is_taken)
+    is_integer = p.annotation.startswith("int")
+    return (
+        speedups.TAKES_NONE * p.is_optional
+        | speedups.TAKES_INTEGER * (p.takes_integer or (p.takes_plain_scalar and is_integer))
+        | speedups.TAKES_SCALAR * (p.takes_plain_scalar and not is_integer)
+        | speedups.TAKES_INTEGERS * p.takes_integers
+        | speedups.TAKES_BOOL * p.is_flag
+        | speedups.TAKES_REAL * p.is_number
+        | speedups.TAKES_CHOICE * bool(p.choices)
+    )

@@ -237,16 +237,22 @@ def operator_of(name: str, *, reflected: bool = False) -> Callable[[F], F]:
 
 
 def _with_body(function: F, declaration: Declaration, slow: Callable[..., Any]) -> F:
+    made = compiled.compiled_call(function, declaration, functools.partial(_body_of, function, declaration, slow))
+    declaration.set_body(made)
+    return made
+
+
+def _body_of(function: Callable[..., Any], declaration: Declaration, slow: Callable[..., Any]) -> FunctionType:
+    """The body of a declared function, with its name and docstring."""
     is_mirror = declaration.has_mirror and declaration.is_reflected
-    body = _body_from(_body.source(declaration), function, declaration, slow, " mirrored" if is_mirror else "")
+    form = _body.source(declaration, function)
+    body = _body_from(form, function, declaration, slow, " mirrored" if is_mirror else "")
     body.__doc__ = function.__doc__
     body.__module__ = function.__module__
     body.__annotations__ = function.__annotations__
     body.__defaults__ = function.__defaults__
     body.__kwdefaults__ = function.__kwdefaults__
-    made = compiled.compiled_call(body, declaration)
-    declaration.set_body(made)
-    return made  # type: ignore[return-value]  # it has the signature of `function`
+    return body
 
 
 def _body_from(

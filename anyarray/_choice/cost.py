@@ -17,7 +17,6 @@ import functools
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from anyarray._base.dtypes import DType
@@ -472,17 +471,16 @@ class Beside(NamedTuple):
     """The work at which they were compared."""
 
 
-@dataclass(frozen=True)
-class Costs:
+class Costs(NamedTuple):
     """The measured costs of one backend."""
 
     curves: Mapping[tuple[str, int], Curve]
     """Seconds by work, for each class and width."""
-    others: Mapping[tuple[str, int], Beside] = field(default_factory=dict[tuple[str, int], "Beside"])
+    others: Mapping[tuple[str, int], Beside] = {}
     """The functions that are not the first of their class, by name and width."""
-    first: Mapping[str, float] = field(default_factory=dict[str, float])
+    first: Mapping[str, float] = {}
     """Additional seconds of the first call of a function with new shapes, as for compilation; by class."""
-    fused: Mapping[int, Curve] = field(default_factory=dict[int, Curve])
+    fused: Mapping[int, Curve] = {}
     """Seconds of a chain of elementwise calls by elements, compiled as a whole if the backend can; by width."""
     compiling: float = 0.0
     """Seconds of compiling that chain."""

@@ -5,12 +5,10 @@ from __future__ import annotations
 import functools
 import importlib.util
 import sys
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 
-@dataclass(frozen=True)
-class Library:
+class Library(NamedTuple):
     """A row of the registry: data about a library, without importing it."""
 
     name: str

@@ -6,13 +6,15 @@ mask in 3 to 4 ms. By integer indices, or by bitwise operations on both choices,
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
-Host = npt.NDArray[Any]
-Mask = npt.NDArray[np.bool_]
+if TYPE_CHECKING:
+    import numpy.typing as npt  # 1 ms at import
+
+Host: TypeAlias = "npt.NDArray[Any]"
+Mask: TypeAlias = "npt.NDArray[np.bool_]"
 
 MANY: Final = 1 << 14
 """Threshold in elements above which a mask is checked."""

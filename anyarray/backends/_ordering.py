@@ -9,13 +9,15 @@ branch: 14 ms.
 
 from __future__ import annotations
 
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
-Host = npt.NDArray[Any]
-Places = npt.NDArray[np.int64]
+if TYPE_CHECKING:
+    import numpy.typing as npt  # 1 ms at import
+
+Host: TypeAlias = "npt.NDArray[Any]"
+Places: TypeAlias = "npt.NDArray[np.int64]"
 
 MANY: Final = 1 << 12
 """Threshold in elements above which it is faster."""

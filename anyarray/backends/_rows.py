@@ -9,12 +9,14 @@ Sums of floats are then added in a different order, with smaller rounding errors
 from __future__ import annotations
 
 import math
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
-Host = npt.NDArray[Any]
+if TYPE_CHECKING:
+    import numpy.typing as npt  # 1 ms at import
+
+Host: TypeAlias = "npt.NDArray[Any]"
 
 MANY: Final = 1 << 11
 """Threshold in elements above which it is faster."""

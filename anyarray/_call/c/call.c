@@ -4,12 +4,35 @@ function.
 Compiled: the vectorcall, which tries the fast path and calls the Python function if that returns NULL without
 an exception. So a fast path knows no message of an error, no transfer and no decision, and a case that it
 leaves out takes longer but gives the same: `tests/test_compiled_calls.py` compares the two. Left to Python:
-all attributes of a function, which `functools.update_wrapper` copies. */
+all attributes of a function, which are copied to it. */
 
 #include "call.h"
 #include "config.h"
 #include "fast_paths.h"
 #include <stddef.h>
+
+/* Returns the Python function, a borrowed reference, or NULL with an exception. It is made when it is first
+needed. Not inlined, as `call_vectorcall` would save more registers then. */
+static Py_NO_INLINE PyObject *
+python_function(Call *call)
+{
+    if (call->body != NULL) {
+        PyObject *body = Py_NewRef(call->body);
+        PyObject *function = PyObject_CallNoArgs(body);
+        Py_DECREF(body);
+        if (function == NULL) {
+            return NULL;
+        }
+        if (call->body == NULL) { /* another thread was faster */
+            Py_DECREF(function);
+        }
+        else {
+            Py_SETREF(call->function, function);
+            Py_CLEAR(call->body);
+        }
+    }
+    return call->function;
+}
 
 static PyObject *
 call_vectorcall(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
@@ -18,6 +41,9 @@ call_vectorcall(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *
     PyObject *result = call->fast_path(call, args, PyVectorcall_NARGS(nargsf), kwnames);
     if (result != NULL || PyErr_Occurred()) {
         return result;
+    }
+    if (call->body != NULL && python_function(call) == NULL) {
+        return NULL;
     }
     return PyObject_Vectorcall(call->function, args, nargsf, kwnames);
 }
@@ -31,7 +57,15 @@ call_descr_get(PyObject *self, PyObject *instance, PyObject *Py_UNUSED(type))
 static PyObject *
 call_repr(PyObject *self)
 {
-    return PyObject_Repr(((Call *)self)->function);
+    PyObject *function = python_function((Call *)self);
+    return function == NULL ? NULL : PyObject_Repr(function);
+}
+
+/* `__wrapped__`, which inspect.unwrap and inspect.signature read. */
+static PyObject *
+call_get_wrapped(PyObject *self, void *Py_UNUSED(closure))
+{
+    return Py_XNewRef(python_function((Call *)self));
 }
 
 /* By its name, as functions are pickled. */
@@ -46,6 +80,7 @@ call_traverse(PyObject *self, visitproc visit, void *arg)
 {
     Call *call = (Call *)self;
     Py_VISIT(call->function);
+    Py_VISIT(call->body);
     Py_VISIT(call->result_class);
     Py_VISIT(call->limit);
     Py_VISIT(call->dict);
@@ -75,6 +110,7 @@ call_dealloc(PyObject *self)
     }
     call_clear(self);
     Py_XDECREF(call->function);
+    Py_XDECREF(call->body);
     Py_XDECREF(call->name);
     Py_XDECREF(call->limit);
     Py_XDECREF(call->result_class);
@@ -188,8 +224,9 @@ call_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     static char *names[] = {"function", "name", "limit", "kind", "result_class", "parameters", "order", "keywords",
                             "positional", "has_operator", "is_power", "takes_ndarrays", "gives_new_memory",
-                            "multiplies", "variant", NULL};
+                            "multiplies", "variant", "body", NULL};
     PyObject *function, *name, *limit, *result_class = Py_None, *parameters = NULL, *order = NULL, *keywords = NULL;
+    PyObject *body = Py_None;
     const char *kind;
     int positional = 0, variant = 0;
     int has_operator = 0, is_power = 0, takes_ndarrays = 0, gives_new_memory = 0, multiplies = 0;
@@ -197,10 +234,11 @@ call_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
         PyErr_SetString(PyExc_RuntimeError, "Call: configure() must come first");
         return NULL;
     }
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!UO!s|OO!O!O!ipppppC", names, &PyFunction_Type, &function, &name,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!UO!s|OO!O!O!ipppppCO", names, &PyFunction_Type, &function, &name,
                                      config.limit_type, &limit, &kind, &result_class, &PyTuple_Type, &parameters,
                                      &PyTuple_Type, &order, &PyTuple_Type, &keywords, &positional, &has_operator,
-                                     &is_power, &takes_ndarrays, &gives_new_memory, &multiplies, &variant)) {
+                                     &is_power, &takes_ndarrays, &gives_new_memory, &multiplies, &variant,
+                                     &body)) {
         return NULL;
     }
     FastPath *fast_path = find_fast_path(kind);
@@ -229,6 +267,7 @@ call_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     call->vectorcall = call_vectorcall;
     call->fast_path = fast_path;
     call->function = Py_NewRef(function);
+    call->body = body == Py_None ? NULL : Py_NewRef(body);
     call->name = Py_NewRef(name);
     PyUnicode_InternInPlace(&call->name);
     call->limit = Py_NewRef(limit);
@@ -274,6 +313,7 @@ static PyMethodDef call_methods[] = {
 
 static PyGetSetDef call_getset[] = {
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
+    {"__wrapped__", call_get_wrapped, NULL, NULL, NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 

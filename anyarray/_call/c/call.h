@@ -43,7 +43,8 @@ typedef struct call {
     PyObject_HEAD
     vectorcallfunc vectorcall;
     FastPath *fast_path;
-    PyObject *function;     /* the Python function */
+    PyObject *function;     /* the Python function, once `body` has made it */
+    PyObject *body;         /* what makes `function` when it is first needed, or NULL */
     PyObject *name;         /* of the native function */
     PyObject *limit;        /* `_choice.machine.Limit` of the function */
     PyObject *result_class; /* a subclass of tuple for several Arrays, or NULL for one */
