@@ -128,14 +128,20 @@ Transforms
         then there never is one
     `value_and_grad(function, xs)`
         value and gradients, one for each of `xs`, of a function that gives a 0-d array of a
-        floating dtype; zeros where it does not depend on one. No default
+        floating dtype; zeros where it does not depend on one. Without `vmap`, the function may
+        give several values, of whose sum the gradients are. No default
     `vmap(function, xs)`
         what `function`, which gives a list of arrays, gives for the elements of `xs` along
         their first axes, stacked along first axes. No default: without it the function runs once on
-        all elements where each of its calls can, else in a loop
+        all elements where each of its calls can, else as follows
+    `vectorized_map(function, xs)`
+        the same, if it takes longer than one call for all elements. No default: without it the
+        function runs in a loop
     `jacobian(function, xs, mode)`
         for each array in the list that `function` gives, the derivatives by each of `xs`, of
-        the shape of the result and then that of x; `mode` is "reverse" or "forward"
+        the shape of the result and then that of x; `mode` is "reverse" or "forward". Without
+        `vmap`, `batch_ndim` may follow: so many first axes of results and of `xs` are those of elements
+        that do not depend on each other, and come once
     `stop_gradient(x)`
         x, as a constant for derivatives. No default: without it `x` is given as it is
 """

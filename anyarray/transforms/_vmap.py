@@ -36,8 +36,7 @@ def vmap(f: Callable[P, R], /, in_axes: Axes = 0, out_axes: Axes = 0) -> Callabl
     @clear_about_leaks("vmap")
     def mapped(*args: P.args, **kwargs: P.kwargs) -> Any:
         call = Call("vmap", f, args, kwargs)
-        has_own = call.home.backend.has_hook("vmap")
-        home = call.home if has_own else batching.home_inside(call.home)
+        home = batching.home_inside(call.home)
         axes = _axes_of_arguments(call, in_axes)
         chosen = [i for i, axis in enumerate(axes) if axis is not None]
         length = _length(call, axes)
@@ -49,7 +48,7 @@ def vmap(f: Callable[P, R], /, in_axes: Axes = 0, out_axes: Axes = 0) -> Callabl
             return natives
 
         xs = [_moved(call.natives[i], axes[i], 0, home) for i in chosen]
-        found = home.vmap(values, xs) if has_own else _at_once(values, xs, length or 0, home)
+        found = _mapped(values, xs, length, home)
         places = _axes("out_axes", out_axes, structure)
         if None in places:
             raise errors.ArgumentValueError("vmap: out_axes must be made of integers, not None")
@@ -116,20 +115,37 @@ def _moved(x: Native, source: int | None, destination: int | None, home: Home) -
     return x if source == destination else home.moveaxis(x, source, destination)
 
 
-def _at_once(function: Callable[..., list[Native]], xs: Sequence[Native], length: int, home: Home) -> list[Native]:
-    """What a library's own `vmap` would give.
+def _mapped(
+    function: Callable[..., list[Native]], xs: Sequence[Native], length: int | None, home: Home
+) -> list[Native]:
+    """What the function gives for all elements, stacked along first axes.
 
-    It takes all elements in one batch if that goes, else one after the other.
+    Who has no `vmap` takes all elements in one batch if that goes.
     """
+    backend = home.backend
+    if backend.has_hook("vmap"):
+        return home.vmap(function, xs)  # type: ignore[no-any-return]  # a list, by the contract
+    found = None if length is None else _at_once(function, xs, length, home)
+    if found is not None:
+        return found
+    if backend.has_hook("vectorized_map"):
+        return home.vectorized_map(function, xs)  # type: ignore[no-any-return]  # likewise
+    return _one_by_one(function, xs, length or 0, home)
+
+
+def _at_once(
+    function: Callable[..., list[Native]], xs: Sequence[Native], length: int, home: Home
+) -> list[Native] | None:
+    """The same in one batch; None if that does not go."""
     batch = batching.Batch(home, length)
     found: list[Native] = []
     try:
         with batch.open():
             found += map(batch.stack_of, function(*[batching.Batched(batch, x) for x in xs]))
     except Exception:  # noqa: BLE001 - if it is not the batch's fault, an element raises it, and says it better
-        batch.is_refused = True
+        return None
     if batch.is_refused:
-        return _one_by_one(function, xs, length, home)
+        return None
     return [dispatch.unshared(one, xs, home) for one in found]  # a view of what was handed in, else
 
 

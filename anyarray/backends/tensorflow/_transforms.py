@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["is_differentiated", "jacobian", "jit", "stop_gradient", "value_and_grad", "vmap"]
+__all__ = ["is_differentiated", "jacobian", "jit", "stop_gradient", "value_and_grad", "vectorized_map"]
 
 import math
 from collections.abc import Callable, Sequence
@@ -304,7 +304,7 @@ def value_and_grad(function: Callable[..., Tensor], xs: Sequence[Tensor]) -> tup
     return found
 
 
-def vmap(function: Callable[..., list[Tensor]], xs: Sequence[Tensor]) -> list[Tensor]:
+def vectorized_map(function: Callable[..., list[Tensor]], xs: Sequence[Tensor]) -> list[Tensor]:
     if xs and xs[0].shape[0] == 0:
         return _mapped_over_nothing(function, xs)
     has_16_bits: list[bool] = []
@@ -370,7 +370,7 @@ def _mapped(function: Callable[[Any], list[Tensor]], xs: Any) -> list[Tensor]:
 
     of_slices.autograph_info__ = None  # type: ignore[attr-defined]  # pyright: ignore[reportFunctionMemberAccess]
     try:
-        return list(_traced(lambda: tf.vectorized_map(of_slices, xs)))
+        return list(_traced(lambda: tf.vectorized_map(of_slices, xs, warn=False)))
     except Exception as error:
         # AutoGraph, which TensorFlow puts around it, raises something else in place of what the function raised.
         if not raised or error is raised[-1]:
@@ -378,11 +378,13 @@ def _mapped(function: Callable[[Any], list[Tensor]], xs: Any) -> list[Tensor]:
     raise raised[-1]
 
 
-def jacobian(function: Callable[..., list[Tensor]], xs: Sequence[Tensor], mode: str) -> list[list[Tensor]]:
+def jacobian(
+    function: Callable[..., list[Tensor]], xs: Sequence[Tensor], mode: str, batch_ndim: int = 0
+) -> list[list[Tensor]]:
     if mode == "forward" and not xs:
         return [[] for _ in function()]
     if mode == "forward":
-        columns = [_pushed_forward(function, xs, position) for position in range(len(xs))]
+        columns = [_pushed_forward(function, xs, position, batch_ndim) for position in range(len(xs))]
         return [list(row) for row in zip(*columns, strict=True)]
 
     def forward() -> tuple[Any, list[Tensor], list[Tensor]]:
@@ -393,7 +395,7 @@ def jacobian(function: Callable[..., list[Tensor]], xs: Sequence[Tensor], mode: 
     def backward(recorded: tuple[Any, list[Tensor], list[Tensor]]) -> list[list[Tensor]]:
         tape, watched, ys = recorded
         with _NoGradient("jacobian"):
-            return [_pulled_back(tape, y, watched) for y in ys]
+            return [_pulled_back(tape, y, watched, batch_ndim) for y in ys]
 
     found: list[list[Tensor]] = _differentiated(forward, backward)
     return found
@@ -403,25 +405,38 @@ _FEW: Final = {"forward": 16, "reverse": 64}
 """Directions that take less time one by one, outside graphs, than tracing a graph that takes all at once."""
 
 
-def _pulled_back(tape: Any, y: Tensor, xs: list[Tensor]) -> list[Tensor]:
+def _pulled_back(tape: Any, y: Tensor, xs: list[Tensor], batch_ndim: int) -> list[Tensor]:
     """Derivatives of one result by each of `xs`."""
-    if not _are_few(y, "reverse"):
-        found: list[Tensor] = _traced(lambda: tape.jacobian(y, xs, unconnected_gradients=_ZERO))
-        return found
-    rows = [tape.gradient(y, xs, one, unconnected_gradients=_ZERO) for one in tf.unstack(_directions(y))]
-    columns = map(tf.stack, zip(*rows, strict=True))
-    return [tf.reshape(one, [*y.shape, *x.shape]) for one, x in zip(columns, xs, strict=True)]
+
+    def pulled(direction: Tensor) -> list[Tensor]:
+        of_all = tf.broadcast_to(direction, y.shape)
+        found = tape.gradient(y, xs, of_all, unconnected_gradients=_ZERO)
+        return [tf.convert_to_tensor(one) for one in found]  # IndexedSlices, where elements were taken
+
+    stacks = _in_all_directions(pulled, y, "reverse", batch_ndim)
+    places = list(range(1, 1 + batch_ndim))
+    return [
+        tf.reshape(
+            tf.transpose(one, [*places, 0, *range(1 + batch_ndim, one.shape.rank)]), [*y.shape, *x.shape[batch_ndim:]]
+        )
+        for one, x in zip(stacks, xs, strict=True)
+    ]
 
 
-def _are_few(x: Tensor, mode: str) -> bool:
-    return tf.executing_eagerly() and 0 < math.prod(x.shape) <= _FEW[mode]
+def _in_all_directions(
+    function: Callable[[Tensor], list[Tensor]], x: Tensor, mode: str, batch_ndim: int
+) -> list[Tensor]:
+    """What `function` gives for one array for each element of `x`, 1 there, else 0, that broadcasts with `x`.
 
-
-def _directions(x: Tensor) -> Tensor:
-    """One array for each element of `x`, of its shape: 1 there, else 0."""
-    shape = x.shape.as_list()
+    It is stacked along first axes.
+    """
+    shape = x.shape.as_list()[batch_ndim:]
     size = math.prod(shape)
-    return tf.reshape(tf.eye(size, dtype=x.dtype), [size, *shape])
+    directions = tf.reshape(tf.eye(size, dtype=x.dtype), [size, *[1] * batch_ndim, *shape])
+    if not (tf.executing_eagerly() and 0 < size <= _FEW[mode]):
+        return _mapped(function, directions)
+    rows = [_without_custom_gradients(function, one) for one in tf.unstack(directions)]
+    return list(map(tf.stack, zip(*rows, strict=True)))
 
 
 def _watched(tape: Any, xs: Sequence[Tensor]) -> list[Tensor]:
@@ -432,13 +447,15 @@ def _watched(tape: Any, xs: Sequence[Tensor]) -> list[Tensor]:
     return fresh
 
 
-def _pushed_forward(function: Callable[..., list[Tensor]], xs: Sequence[Tensor], position: int) -> list[Tensor]:
-    """Derivatives of each result by one of `xs`, in all directions at once."""
+def _pushed_forward(
+    function: Callable[..., list[Tensor]], xs: Sequence[Tensor], position: int, batch_ndim: int
+) -> list[Tensor]:
+    """Derivatives of each result by one of `xs`."""
     xs = list(map(_identity, xs))  # as in `_watched`
     x = xs[position]
 
     def pushed(direction: Tensor) -> list[Tensor]:
-        with tf.autodiff.ForwardAccumulator(x, direction) as accumulator:
+        with tf.autodiff.ForwardAccumulator(x, tf.broadcast_to(direction, x.shape)) as accumulator:
             token = _accumulators.set((*_accumulators.get(), accumulator))
             try:
                 ys = function(*xs)
@@ -446,15 +463,12 @@ def _pushed_forward(function: Callable[..., list[Tensor]], xs: Sequence[Tensor],
                 _accumulators.reset(token)
         return [_identity(accumulator.jvp(y, unconnected_gradients=_ZERO)) for y in ys]
 
-    directions = _directions(x)
     with _NoGradient("jacobian"):
-        if _are_few(x, "forward"):
-            columns = [_without_custom_gradients(pushed, one) for one in tf.unstack(directions)]
-            derivatives = [tf.stack(of_y) for of_y in zip(*columns, strict=True)]
-        else:
-            derivatives = _mapped(pushed, directions)
+        derivatives = _in_all_directions(pushed, x, "forward", batch_ndim)
     return [
-        tf.reshape(tf.transpose(one, [*range(1, one.shape.rank), 0]), [*one.shape.as_list()[1:], *x.shape])
+        tf.reshape(
+            tf.transpose(one, [*range(1, one.shape.rank), 0]), [*one.shape.as_list()[1:], *x.shape[batch_ndim:]]
+        )
         for one in derivatives
     ]
 
