@@ -32,7 +32,9 @@ BINARY: Final = (
     *("minimum", "multiply", "nextafter", "pow", "remainder", "subtract"),
 )
 OF_INTEGERS: Final = ("bitwise_and", "bitwise_left_shift", "bitwise_or", "bitwise_right_shift", "bitwise_xor")
-REDUCTIONS: Final = ("all", "any", "argmax", "argmin", "count_nonzero", "max", "mean", "min", "prod", "std", "sum", "var")
+REDUCTIONS: Final = (
+    *("all", "any", "argmax", "argmin", "count_nonzero", "max", "mean", "min", "prod", "std", "sum", "var"),
+)
 OF_MATRICES: Final = (
     *("cholesky", "det", "diagonal", "eigh", "eigvalsh", "inv", "matrix_norm", "matrix_rank", "matrix_transpose"),
     *("pinv", "qr", "slogdet", "svd", "svdvals", "trace"),

@@ -125,9 +125,7 @@ class Batch(Home):
     def _lifted(self, stack: Any) -> Any:
         return tuple(map(self._lifted, stack)) if isinstance(stack, (tuple, list)) else Batched(self, stack)
 
-    def value_and_grad(
-        self, function: Callable[..., Native], xs: Sequence[Native]
-    ) -> tuple[Native, Sequence[Native]]:
+    def value_and_grad(self, function: Callable[..., Native], xs: Sequence[Native]) -> tuple[Native, Sequence[Native]]:
         """Values and gradients of all elements: those of the sum of the values, as no element depends on another."""
 
         def of_stacks(*stacks: Native) -> Native:

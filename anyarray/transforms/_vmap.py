@@ -21,8 +21,9 @@ def vmap(f: Callable[P, R], /, in_axes: Axes = 0, out_axes: Axes = 0) -> Callabl
 
     The results are stacked. `in_axes` is the axis for all arguments, or one for each; None leaves an argument as it is,
     and so does not being an array. A nested argument takes one axis for all of it, or the same nest of axes. Arguments
-    by keyword are mapped over axis 0. `out_axes` says likewise where the new axis of the results is. On NumPy and CuPy
-    `f` runs once for all elements, or once for each if it asks for values.
+    by keyword are mapped over axis 0. `out_axes` says likewise where the new axis of the results is. On JAX `f` is
+    traced. Elsewhere it runs once for all elements; if that cannot be, as it asks for values, then once for each, on
+    TensorFlow in a graph. Compile what is called again and again: `xp.jit(xp.vmap(f))`.
     Raises ValueError if the axes have different lengths.
 
     >>> import anyarray as xp

@@ -390,7 +390,10 @@ def jacobian(
     def forward() -> tuple[Any, list[Tensor], list[Tensor]]:
         with tf.GradientTape(persistent=True, watch_accessed_variables=False) as tape:
             watched = _watched(tape, xs)
-            return tape, watched, function(*watched)
+            ys = function(*watched)
+            if batch_ndim:  # no element depends on another, so the sum has the derivatives of each
+                ys = [tf.reduce_sum(y, list(range(batch_ndim))) for y in ys]
+            return tape, watched, ys
 
     def backward(recorded: tuple[Any, list[Tensor], list[Tensor]]) -> list[list[Tensor]]:
         tape, watched, ys = recorded
@@ -406,37 +409,27 @@ _FEW: Final = {"forward": 16, "reverse": 64}
 
 
 def _pulled_back(tape: Any, y: Tensor, xs: list[Tensor], batch_ndim: int) -> list[Tensor]:
-    """Derivatives of one result by each of `xs`."""
-
-    def pulled(direction: Tensor) -> list[Tensor]:
-        of_all = tf.broadcast_to(direction, y.shape)
-        found = tape.gradient(y, xs, of_all, unconnected_gradients=_ZERO)
-        return [tf.convert_to_tensor(one) for one in found]  # IndexedSlices, where elements were taken
-
-    stacks = _in_all_directions(pulled, y, "reverse", batch_ndim)
-    places = list(range(1, 1 + batch_ndim))
-    return [
-        tf.reshape(
-            tf.transpose(one, [*places, 0, *range(1 + batch_ndim, one.shape.rank)]), [*y.shape, *x.shape[batch_ndim:]]
-        )
-        for one, x in zip(stacks, xs, strict=True)
-    ]
+    """Derivatives of one result, summed over the axes of a batch, by each of `xs`."""
+    if not _are_few(y.shape.as_list(), "reverse"):
+        found = _traced(lambda: tape.jacobian(y, xs, unconnected_gradients=_ZERO))
+    else:
+        rows = [tape.gradient(y, xs, one, unconnected_gradients=_ZERO) for one in tf.unstack(_directions(y.shape, y))]
+        stacks = map(tf.stack, zip(*rows, strict=True))
+        found = [tf.reshape(one, [*y.shape, *x.shape]) for one, x in zip(stacks, xs, strict=True)]
+    if not batch_ndim:
+        return list(found)
+    start, end = y.shape.rank, y.shape.rank + batch_ndim
+    return [tf.transpose(one, [*range(start, end), *range(start), *range(end, one.shape.rank)]) for one in found]
 
 
-def _in_all_directions(
-    function: Callable[[Tensor], list[Tensor]], x: Tensor, mode: str, batch_ndim: int
-) -> list[Tensor]:
-    """What `function` gives for one array for each element of `x`, 1 there, else 0, that broadcasts with `x`.
+def _are_few(shape: Sequence[int], mode: str) -> bool:
+    return tf.executing_eagerly() and 0 < math.prod(shape) <= _FEW[mode]
 
-    It is stacked along first axes.
-    """
-    shape = x.shape.as_list()[batch_ndim:]
+
+def _directions(shape: Sequence[int], x: Tensor) -> Tensor:
+    """One array for each element of an array of that shape, 1 there, else 0, in the dtype of `x`."""
     size = math.prod(shape)
-    directions = tf.reshape(tf.eye(size, dtype=x.dtype), [size, *[1] * batch_ndim, *shape])
-    if not (tf.executing_eagerly() and 0 < size <= _FEW[mode]):
-        return _mapped(function, directions)
-    rows = [_without_custom_gradients(function, one) for one in tf.unstack(directions)]
-    return list(map(tf.stack, zip(*rows, strict=True)))
+    return tf.reshape(tf.eye(size, dtype=x.dtype), [size, *shape])
 
 
 def _watched(tape: Any, xs: Sequence[Tensor]) -> list[Tensor]:
@@ -450,7 +443,7 @@ def _watched(tape: Any, xs: Sequence[Tensor]) -> list[Tensor]:
 def _pushed_forward(
     function: Callable[..., list[Tensor]], xs: Sequence[Tensor], position: int, batch_ndim: int
 ) -> list[Tensor]:
-    """Derivatives of each result by one of `xs`."""
+    """Derivatives of each result by one of `xs`, in all directions at once."""
     xs = list(map(_identity, xs))  # as in `_watched`
     x = xs[position]
 
@@ -463,12 +456,16 @@ def _pushed_forward(
                 _accumulators.reset(token)
         return [_identity(accumulator.jvp(y, unconnected_gradients=_ZERO)) for y in ys]
 
+    shape = x.shape.as_list()[batch_ndim:]
+    directions = tf.reshape(_directions(shape, x), [math.prod(shape), *[1] * batch_ndim, *shape])
     with _NoGradient("jacobian"):
-        derivatives = _in_all_directions(pushed, x, "forward", batch_ndim)
+        if _are_few(shape, "forward"):
+            columns = [_without_custom_gradients(pushed, one) for one in tf.unstack(directions)]
+            derivatives = [tf.stack(of_y) for of_y in zip(*columns, strict=True)]
+        else:
+            derivatives = _mapped(pushed, directions)
     return [
-        tf.reshape(
-            tf.transpose(one, [*range(1, one.shape.rank), 0]), [*one.shape.as_list()[1:], *x.shape[batch_ndim:]]
-        )
+        tf.reshape(tf.transpose(one, [*range(1, one.shape.rank), 0]), [*one.shape.as_list()[1:], *shape])
         for one in derivatives
     ]
 
