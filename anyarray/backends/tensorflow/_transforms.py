@@ -31,8 +31,9 @@ _ZERO: Final = tf.UnconnectedGradients.ZERO
 _fill = op("Fill")
 _identity = op("Identity")
 stop_gradient = tf.stop_gradient  # the raw op's result counts as differentiated
-_NOT_FOR_XLA: Final = {"LogMatrixDeterminant", "MatrixDeterminant", "SelfAdjointEigV2", "Svd", "Where"}
-"""Ops that XLA gets wrong: its iterations end at 1e-6, also of float64, and it finds True in a mask of one False."""
+_NOT_FOR_XLA: Final = {"Eig", "LogMatrixDeterminant", "MatrixDeterminant", "SelfAdjointEigV2", "Svd", "Where"}
+"""Ops that XLA lacks, of which it complains on stderr, or gets wrong: its iterations end at 1e-6, also of float64, and
+it finds True in a mask of one False."""
 _REAL_FOR_XLA: Final = {
     *("Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh"),
     *("ReciprocalGrad", "RsqrtGrad", "SqrtGrad"),
