@@ -9,14 +9,14 @@ by `jit` of `vmap`, in turns. The columns are times the first.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import numpy as np
 from rich.text import Text
 
 import anyarray as xp
-from benchmarks.overhead import print_table, verdict
+from benchmarks.overhead import console, verdict
 from benchmarks.turns import Entry, seconds_of
 
 ROWS: Final = 2000
@@ -146,7 +146,7 @@ def function_of(expression: str, constants: dict[str, Any], names: list[str]) ->
 
 
 def ratios(expression: str, whole: str | None, backend: str, seconds: float) -> list[str | Text]:
-    """A row of the table: the time of one call, and the others beside it."""
+    """The time of one call, and the others beside it."""
     given = arguments()
     constants: dict[str, Any] = {"xp": xp, "put": put, "v": xp.linspace(0, 1, 8), "w": xp.asarray([2, 0, 5])}
     used = compile(expression, "expression", "eval").co_names
@@ -159,7 +159,7 @@ def ratios(expression: str, whole: str | None, backend: str, seconds: float) -> 
         for name, function in functions.items()
     }
     least = seconds_of(entries, seconds=seconds)
-    cells: list[str | Text] = [f"{backend}: {expression}", f"{least['all'] * 1e6:.0f}"]
+    cells: list[str | Text] = [f"{least['all'] * 1e6:.0f}"]
     for name in ("vmap", "jit", "jit(vmap)"):
         ratio = least[name] / least["all"]
         cells.append(verdict(ratio, BOUND, f"{ratio:.2f}"))
@@ -177,17 +177,22 @@ def main() -> None:
     parser.add_argument("--backends", default="tf,jax", help="default: tf,jax")
     parser.add_argument("--seconds", type=float, default=0.1, help="for each figure")
     options = parser.parse_args()
-    rows: list[list[str | Text]] = []
+    console.print(f"{ROWS} rows: us of one call for all, and times that (at most {BOUND:.0f})")
+    console.print(line("", ["all", "vmap", "jit", "jit(vmap)"]))
     for backend in options.backends.split(","):
         with xp.backend(backend):
             for expression, whole in EXPRESSIONS.items():
                 if not options.names or any(name in expression for name in options.names):
-                    rows.append(ratios(expression, whole, backend, options.seconds))
-    print_table(
-        f"{ROWS} rows: us of one call for all, and times that (at most {BOUND:.0f})",
-        ["", "all", "vmap", "jit", "jit(vmap)"],
-        rows,
-    )
+                    cells = ratios(expression, whole, backend, options.seconds)
+                    console.print(line(f"{backend}: {expression}", cells))  # each at once, as all take minutes
+
+
+def line(label: str, cells: Sequence[str | Text]) -> Text:
+    """A row of the table."""
+    found = Text(f"{label:<60}")
+    for cell in cells:
+        found += Text(" " * (12 - len(cell))) + (cell if isinstance(cell, Text) else Text(cell))
+    return found
 
 
 if __name__ == "__main__":
