@@ -124,6 +124,7 @@ def bench(session: nox.Session) -> None:
     session.run("python", "-m", "benchmarks.memory")
     session.run("python", "-m", "benchmarks.transfers")
     session.run("python", "-m", "benchmarks.transforms")
+    session.run("python", "-m", "benchmarks.rows")
     profile = {"ANYARRAY_PROFILE": str(Path(session.create_tmp()) / "profile.json")}  # not the user's own
     session.run("python", "-m", "anyarray", "calibrate", env=profile)
     session.run("python", "-m", "benchmarks.automatic", env=profile)

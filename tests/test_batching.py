@@ -1,11 +1,12 @@
-"""`vmap` where the library has none gives what a loop gives, in one run.
+"""`vmap` by the rules of batches gives what a loop gives, in one run.
 
-The function runs once, for all elements.
+The function runs once, for all elements: where the library has no `vmap`, and on TensorFlow, whose own takes longer.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from typing import Any, Final
 
 import numpy as np
@@ -69,6 +70,7 @@ AT_ONCE: Final[dict[str, tuple[Callable[..., Any], tuple[Any, ...]]]] = {
     "logical": (lambda m: ~m & xp.logical_or(m, m), (M,)),
     "comparison": (lambda b: b >= v(), (B,)),
     "atan2": (lambda b, s: xp.atan2(b, s), (B, S)),
+    "nextafter": (lambda b, s: xp.nextafter(b, s), (B, S)),
     "in place": (grown, (B,)),
     # along axes
     "sum": (xp.sum, (A,)),
@@ -109,6 +111,8 @@ AT_ONCE: Final[dict[str, tuple[Callable[..., Any], tuple[Any, ...]]]] = {
     "cholesky": (lambda a: linalg.cholesky(a @ a.mT + xp.eye(3), upper=True), (A,)),
     "singular values": (lambda a: (linalg.svdvals(a), linalg.matrix_rank(a), linalg.pinv(a)), (A,)),
     "eigenvalues": (lambda a: (linalg.eigvalsh(a + a.mT), linalg.slogdet(a).logabsdet), (A,)),
+    "eigenvalues of any matrix": (lambda a: xp.sort(xp.real(linalg.eigvals(a))), (A,)),
+    "norms of matrices": (lambda a: (linalg.matrix_norm(a, ord=2), linalg.matrix_norm(a, ord=1)), (A,)),
     "factors": (lambda a: linalg.qr(a).Q @ linalg.qr(a).R, (A,)),
     "powers and norms": (lambda a: (linalg.matrix_power(a, 3), linalg.matrix_norm(a, keepdims=True)), (A,)),
     "trace": (lambda a: (linalg.trace(a), linalg.diagonal(a, offset=1), xp.tril(a), xp.triu(a, k=1)), (A,)),
@@ -188,15 +192,24 @@ def is_positive_in_silence(x: xp.Array) -> bool:
         return False
 
 
+def opened(name: str) -> Iterator[str]:
+    """A block in which a library is chosen."""
+    if name == "tf":
+        pytest.importorskip("tensorflow")
+    with testing.simulated() if name == "sim" else nullcontext(), xp.backend(name):
+        yield name
+
+
 @pytest.fixture(params=["numpy", "sim"])
 def looping(request: pytest.FixtureRequest) -> Iterator[str]:
     """A library without a vmap of its own."""
-    if request.param == "numpy":
-        with xp.backend("numpy"):
-            yield "numpy"
-    else:
-        with testing.simulated(), xp.backend("sim"):
-            yield "sim"
+    yield from opened(request.param)
+
+
+@pytest.fixture(params=["numpy", "sim", "tf"])
+def batching(request: pytest.FixtureRequest) -> Iterator[str]:
+    """A library on which rules come first."""
+    yield from opened(request.param)
 
 
 def leaves(value: Any) -> list[Any]:
@@ -213,22 +226,27 @@ def counted(function: Callable[..., Any]) -> tuple[Callable[..., Any], list[None
     return body, runs
 
 
+def rows_of(function: Callable[..., Any], hosts: tuple[Any, ...]) -> list[Any]:
+    """What a loop over the elements gives, stacked."""
+    rows = [leaves(function(*[xp.asarray(a[i]) for a in hosts])) for i in range(len(hosts[0]))]
+    return [
+        np.stack([np.asarray(xp.to_native(xp.asarray(one), like="numpy")) for one in column])
+        for column in zip(*rows, strict=True)
+    ]
+
+
 def assert_as_in_a_loop(function: Callable[..., Any], hosts: tuple[Any, ...]) -> int:
     """Compare with a loop over the elements; how often the mapped one ran."""
     body, runs = counted(function)
     found = leaves(xp.vmap(body)(*map(xp.asarray, hosts)))
     count = len(runs)
-    rows = [leaves(function(*[xp.asarray(a[i]) for a in hosts])) for i in range(len(hosts[0]))]
-    assert len(found) == len(rows[0])
-    for one, column in zip(found, zip(*rows, strict=True), strict=True):
-        assert_same(
-            one, np.stack([np.asarray(xp.to_native(xp.asarray(row), like="numpy")) for row in column]), looser=10
-        )
+    for one, wanted in zip(found, rows_of(function, hosts), strict=True):
+        assert_same(one, wanted, looser=10)
     return count
 
 
 @pytest.mark.parametrize("what", AT_ONCE)
-def test_a_function_runs_once_for_all_elements(what: str, looping: str) -> None:
+def test_a_function_runs_once_for_all_elements(what: str, batching: str) -> None:
     function, hosts = AT_ONCE[what]
     assert assert_as_in_a_loop(function, hosts) == 1
 
@@ -237,6 +255,104 @@ def test_a_function_runs_once_for_all_elements(what: str, looping: str) -> None:
 def test_what_has_no_rule_runs_for_one_element_after_the_other(what: str, looping: str) -> None:
     function, hosts = ONE_BY_ONE[what]
     assert assert_as_in_a_loop(function, hosts) == 1 + len(hosts[0])
+
+
+def assert_compiles_without_loops(
+    function: Callable[..., Any], hosts: tuple[Any, ...], caplog: pytest.LogCaptureFixture
+) -> None:
+    """Compare `jit(vmap(function))` on TensorFlow with a loop; no graph of it may have one, and nothing be logged."""
+    tf = pytest.importorskip("tensorflow")
+    graphs: list[Any] = []
+
+    def body(*args: Any) -> Any:
+        graphs.append(tf.compat.v1.get_default_graph())
+        return function(*args)
+
+    with xp.backend("tf"):
+        found = leaves(xp.jit(xp.vmap(body))(*map(xp.asarray, hosts)))
+        for one, wanted in zip(found, rows_of(function, hosts), strict=True):
+            assert_same(one, wanted, looser=100)  # XLA joins operations
+    for graph in graphs:
+        definition = graph.as_graph_def()
+        nodes = [*definition.node, *(node for one in definition.library.function for node in one.node_def)]
+        assert not [node.name for node in nodes if "While" in node.op]
+    assert not caplog.records
+
+
+@pytest.mark.parametrize("what", AT_ONCE)
+def test_a_compiled_batch_on_tensorflow_has_no_loop(what: str, caplog: pytest.LogCaptureFixture) -> None:
+    assert_compiles_without_loops(*AT_ONCE[what], caplog)
+
+
+def cubes(x: xp.Array) -> xp.Array:
+    return xp.sum(x**3)
+
+
+def mixed(x: xp.Array) -> xp.Array:
+    return w() @ x * xp.max(x)
+
+
+DERIVATIVES: Final[dict[str, tuple[Callable[..., Any], tuple[Any, ...]]]] = {
+    "grad": (xp.grad(cubes), (B,)),
+    "value and grad": (xp.value_and_grad(cubes), (B,)),
+    "grad by two": (xp.grad(lambda s, b: xp.sum(s * b**2), argnums=(0, 1)), (S, B)),
+    "grad by what is the same for all": (lambda b: xp.grad(lambda x: xp.sum(x**2 * b))(v()), (B,)),
+    "grad of what is the same for all": (lambda b: xp.grad(cubes)(v()) + b, (B,)),
+    "grad of a constant": (xp.grad(lambda b: xp.asarray(1.0)), (B,)),
+    "grad of a norm": (xp.grad(linalg.vector_norm), (B,)),
+    "grad of a norm of matrices": (xp.grad(linalg.matrix_norm), (A,)),
+    "grad of a determinant": (xp.grad(linalg.det), (A,)),
+    "grad of an inverse": (xp.grad(lambda a: xp.sum(linalg.inv(a) ** 2)), (A,)),
+    "grad of singular values": (xp.grad(lambda a: xp.sum(linalg.svdvals(a))), (A,)),
+    "grad of a maximum": (xp.grad(lambda b: xp.sum(xp.maximum(b, 0.0) * b)), (B,)),
+    "grad of a sort": (xp.grad(lambda b: xp.sum(xp.sort(b) * v())), (B,)),
+    "grad of writes": (xp.grad(lambda b: cubes(written(b, 0, b[1]))), (B,)),
+    "grad of elements": (xp.grad(lambda b: b[0] * b[-1] + cubes(b[1:])), (B,)),
+    "grad of products": (xp.grad(lambda b: xp.prod(b) + xp.sum(xp.cumulative_prod(b))), (B,)),
+    "grad of what is stopped": (xp.grad(lambda b: xp.sum(xp.stop_gradient(b) * b)), (B,)),
+    "grad of a compiled function": (xp.grad(xp.jit(cubes)), (B,)),
+    "second": (xp.grad(lambda b: xp.sum(xp.grad(cubes)(b) ** 2)), (B,)),
+    "grad of vmap": (xp.grad(lambda a: xp.sum(xp.vmap(cubes)(a) * v())), (A,)),
+    "vmap of grad": (xp.vmap(xp.grad(cubes)), (A,)),
+    "vmap of grad with what is outside": (
+        lambda a, b: xp.vmap(xp.grad(lambda x: xp.sum(x**2 * b)))(a), (A, B)),
+    "jacobian": (xp.jacobian(mixed), (B,)),
+    "jacobian in forward mode": (xp.jacobian(mixed, mode="forward"), (B,)),
+    "jacobian of a number": (xp.jacobian(cubes), (B,)),
+    "jacobian by a number": (xp.jacobian(lambda s: s * v(), mode="forward"), (S,)),
+    "jacobian of many": (xp.jacobian(lambda b: xp.tile(b**2, (30,))), (B,)),
+    "jacobian of many in forward mode": (xp.jacobian(lambda b: xp.tile(b**2, (30,)), mode="forward"), (B,)),
+    "jacobian of matrices": (xp.jacobian(lambda a: a @ w()), (A,)),
+    "jacobian of matrices in forward mode": (xp.jacobian(lambda a: a @ w(), mode="forward"), (A,)),
+    "vmap of jacobian": (xp.vmap(xp.jacobian(mixed)), (A,)),
+    "hessian": (xp.jacobian(xp.grad(cubes)), (B,)),
+    "hessian by both modes": (xp.jacobian(xp.jacobian(cubes), mode="forward"), (B,)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", DERIVATIVES)
+def test_derivatives_of_all_elements_are_those_of_each(what: str, differentiating: xp.Backend) -> None:
+    function, hosts = DERIVATIVES[what]
+    for transform in (lambda f: f, xp.jit):
+        found = leaves(transform(xp.vmap(function))(*map(xp.asarray, hosts)))
+        for one, wanted in zip(found, rows_of(function, hosts), strict=True):
+            np.testing.assert_allclose(np.asarray(one), wanted, rtol=1e-9, atol=1e-9)  # other orders of sums
+
+
+@pytest.mark.parametrize("what", DERIVATIVES)
+def test_derivatives_on_tensorflow_take_no_loop(what: str, caplog: pytest.LogCaptureFixture) -> None:
+    assert_compiles_without_loops(*DERIVATIVES[what], caplog)
+
+
+@pytest.mark.parametrize("what", ["tensordot", "meshgrid", "integers beside an array"])
+def test_what_has_no_rule_is_mapped_in_silence_on_tensorflow(what: str, caplog: pytest.LogCaptureFixture) -> None:
+    pytest.importorskip("tensorflow")
+    function, hosts = ONE_BY_ONE[what]
+    with xp.backend("tf"):
+        found = leaves(xp.vmap(function)(*map(xp.asarray, hosts)))
+        for one, wanted in zip(found, rows_of(function, hosts), strict=True):
+            assert_same(one, wanted, looser=10)
+    assert not caplog.records
 
 
 @pytest.mark.parametrize("what", AT_ONCE)
@@ -260,7 +376,7 @@ def test_an_empty_axis_gives_the_shapes_and_dtypes_of_a_full_one(what: str, loop
     assert [(x.shape, x.dtype) for x in empty] == [((0, *x.shape[1:]), x.dtype) for x in full]
 
 
-def test_an_error_of_the_function_is_that_of_an_element(looping: str) -> None:
+def test_an_error_of_the_function_is_that_of_an_element(batching: str) -> None:
     with pytest.raises(
         ValueError, match=r"^add: x1 of shape \(3,\) and x2 of shape \(2,\) cannot be broadcast together$"
     ):
@@ -279,7 +395,7 @@ def test_an_error_of_the_function_is_that_of_an_element(looping: str) -> None:
      lambda x: xp.vmap(xp.sum)(x), lambda x: xp.jit(xp.exp)(x)],
     ids=["exp", "+", "right of +", "index", "float", "bool", "asarray", "tolist", "vmap", "jit"],
 )  # fmt: skip
-def test_an_array_that_outlives_its_batch_is_refused(use: Callable[[Any], Any], looping: str) -> None:
+def test_an_array_that_outlives_its_batch_is_refused(use: Callable[[Any], Any], batching: str) -> None:
     kept: list[xp.Array] = []
 
     def leaking(x: xp.Array) -> xp.Array:
@@ -305,7 +421,7 @@ def test_a_batch_shares_no_memory_with_what_was_handed_in() -> None:
     assert repeated.tolist() == [2.0, 1.0, 1.0, 1.0]
 
 
-def test_a_write_inside_stays_inside(looping: str) -> None:
+def test_a_write_inside_stays_inside(batching: str) -> None:
     x = xp.asarray(B)
 
     def cleared(row: xp.Array) -> xp.Array:
@@ -319,7 +435,7 @@ def test_a_write_inside_stays_inside(looping: str) -> None:
     assert_same(x, B)
 
 
-def test_an_element_shows_its_own_shape(looping: str) -> None:
+def test_an_element_shows_its_own_shape(batching: str) -> None:
     seen: list[Any] = []
 
     def look(x: xp.Array) -> xp.Array:
@@ -328,4 +444,4 @@ def test_an_element_shows_its_own_shape(looping: str) -> None:
         return x
 
     xp.vmap(look)(xp.asarray(A))
-    assert seen == [((3, 3), 2, 9, 3, xp.float64, looping)]
+    assert seen == [((3, 3), 2, 9, 3, xp.float64, batching)]

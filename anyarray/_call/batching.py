@@ -126,6 +126,26 @@ class Batch(Home):
     def _batched(self, stack: Any) -> Any:
         return tuple(map(self._batched, stack)) if isinstance(stack, (tuple, list)) else Batched(self, stack)
 
+    def value_and_grad(self, function: Callable[..., Native], xs: Sequence[Native]) -> tuple[Native, Sequence[Native]]:
+        """Values and gradients of all elements: those of the sum of the values, as no element depends on another."""
+
+        def of_stacks(*stacks: Native) -> Native:
+            return self.stack_of(function(*[Batched(self, x) for x in stacks]))
+
+        value, gradients = self.below.value_and_grad(of_stacks, list(map(self.stack_of, xs)))
+        return Batched(self, value), [Batched(self, x) for x in gradients]
+
+    def jacobian(
+        self, function: Callable[..., list[Native]], xs: Sequence[Native], mode: str, batch_ndim: int = 0
+    ) -> list[list[Native]]:
+        """The derivatives of each element."""
+
+        def of_stacks(*stacks: Native) -> list[Native]:
+            return list(map(self.stack_of, function(*[Batched(self, x) for x in stacks])))
+
+        rows = self.below.jacobian(of_stacks, list(map(self.stack_of, xs)), mode, batch_ndim + 1)
+        return [[Batched(self, x) for x in row] for row in rows]
+
     def shape_of(self, x: Native) -> tuple[int, ...]:
         """Shape of an element."""
         below = self.below

@@ -105,7 +105,7 @@ def run_on(function: Callable[..., Any], home: Home, structure: Structure, nativ
 
 
 def hook_of(name: str, home: Home, hook: str) -> Callable[..., Any]:
-    """The backend's hook for derivatives of that name, in its scope.
+    """The backend's hook for derivatives of that name, in its scope, or that of the open batch.
 
     Raises UnsupportedError if it has none.
     """
@@ -113,10 +113,10 @@ def hook_of(name: str, home: Home, hook: str) -> Callable[..., Any]:
         differentiating = [library.name for library in libraries.LIBRARIES.values() if library.has_derivatives]
         cures = " or ".join(f'with xp.backend("{library}")' for library in differentiating)
         raise errors.UnsupportedError(f"{name}: {home.backend} has no derivatives. Choose a backend that has: {cures}")
-    return getattr(home, hook)  # type: ignore[no-any-return]  # a function, by the contract
+    return getattr(batching.home_inside(home), hook)  # type: ignore[no-any-return]  # a function, by the contract
 
 
-for _name in ("jacobian", "stop_gradient", "value_and_grad", "vmap"):
+for _name in ("jacobian", "stop_gradient", "value_and_grad", "vectorized_map", "vmap"):
     _home.declare(_name)
 
 

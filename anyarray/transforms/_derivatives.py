@@ -97,7 +97,7 @@ def _value_and_grad(
             return dispatch.native_on(value, call.home, name)
 
         value, gradients = hook_of(name, call.home, "value_and_grad")(value_of_xs, call.xs)
-        return dispatch.wrap(value, call.home), call.by_argument(gradients)
+        return next(wrapped_on([value], call.home)), call.by_argument(gradients)
 
     return called
 

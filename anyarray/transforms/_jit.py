@@ -328,7 +328,7 @@ class _Jit:
     ) -> Any:
         """The result on a home, to which the arrays are transferred."""
         natives = [dispatch.native_on(one, home, "jit") for one in arrays]
-        if not home.backend.has_hook("jit"):
+        if home.depth or not home.backend.has_hook("jit"):  # what is in a batch is no native array
             self._note_bare(home, [*args, *kwargs.values()])
             return run_on(self._function, home, structure, natives)
         defaults = dtypes.defaults()

@@ -21,8 +21,9 @@ def vmap(f: Callable[P, R], /, in_axes: Axes = 0, out_axes: Axes = 0) -> Callabl
 
     The results are stacked. `in_axes` is the axis for all arguments, or one for each; None leaves an argument as it is,
     and so does not being an array. A nested argument takes one axis for all of it, or the same nest of axes. Arguments
-    by keyword are mapped over axis 0. `out_axes` says likewise where the new axis of the results is. On NumPy and CuPy
-    `f` runs once for all elements, or once for each if it asks for values.
+    by keyword are mapped over axis 0. `out_axes` says likewise where the new axis of the results is. On JAX `f` is
+    traced. Elsewhere it runs once for all elements; if that cannot be, as it asks for values, then once for each, on
+    TensorFlow in a graph. Compile what is called again and again: `xp.jit(xp.vmap(f))`.
     Raises ValueError if the axes have different lengths.
 
     >>> import anyarray as xp
@@ -36,8 +37,7 @@ def vmap(f: Callable[P, R], /, in_axes: Axes = 0, out_axes: Axes = 0) -> Callabl
     @clear_about_leaks("vmap")
     def mapped(*args: P.args, **kwargs: P.kwargs) -> Any:
         call = Call("vmap", f, args, kwargs)
-        has_own = call.home.backend.has_hook("vmap")
-        home = call.home if has_own else batching.home_inside(call.home)
+        home = batching.home_inside(call.home)
         axes = _axes_of_arguments(call, in_axes)
         chosen = [i for i, axis in enumerate(axes) if axis is not None]
         length = _length(call, axes)
@@ -49,7 +49,7 @@ def vmap(f: Callable[P, R], /, in_axes: Axes = 0, out_axes: Axes = 0) -> Callabl
             return natives
 
         xs = [_moved(call.natives[i], axes[i], 0, home) for i in chosen]
-        found = home.vmap(values, xs) if has_own else _at_once(values, xs, length or 0, home)
+        found = _mapped(values, xs, length, home)
         places = _axes("out_axes", out_axes, structure)
         if None in places:
             raise errors.ArgumentValueError("vmap: out_axes must be made of integers, not None")
@@ -116,20 +116,37 @@ def _moved(x: Native, source: int | None, destination: int | None, home: Home) -
     return x if source == destination else home.moveaxis(x, source, destination)
 
 
-def _at_once(function: Callable[..., list[Native]], xs: Sequence[Native], length: int, home: Home) -> list[Native]:
-    """`vmap` for a library that has none.
+def _mapped(
+    function: Callable[..., list[Native]], xs: Sequence[Native], length: int | None, home: Home
+) -> list[Native]:
+    """The results of the function for all elements, stacked along first axes.
 
-    All elements in one batch if that is possible, else in a loop over the elements.
+    A library without `vmap` gets all elements in one batch if that is possible.
     """
+    backend = home.backend
+    if backend.has_hook("vmap"):
+        return home.vmap(function, xs)  # type: ignore[no-any-return]  # a list, by the contract
+    found = None if length is None else _at_once(function, xs, length, home)
+    if found is not None:
+        return found
+    if backend.has_hook("vectorized_map"):
+        return home.vectorized_map(function, xs)  # type: ignore[no-any-return]  # likewise
+    return _one_by_one(function, xs, length or 0, home)
+
+
+def _at_once(
+    function: Callable[..., list[Native]], xs: Sequence[Native], length: int, home: Home
+) -> list[Native] | None:
+    """The same in one batch; None if that does not go."""
     batch = batching.Batch(home, length)
     found: list[Native] = []
     try:
         with batch.open():
             found += map(batch.stack_of, function(*[batching.Batched(batch, x) for x in xs]))
     except Exception:  # noqa: BLE001 - unless the batch is to blame, the loop raises it again, with a clearer message
-        batch.is_refused = True
+        return None
     if batch.is_refused:
-        return _one_by_one(function, xs, length, home)
+        return None
     return [dispatch.unshared(one, xs, home) for one in found]  # a result may be a view of an argument
 
 

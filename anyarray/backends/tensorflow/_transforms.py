@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["is_differentiated", "jacobian", "jit", "stop_gradient", "value_and_grad", "vmap"]
+__all__ = ["is_differentiated", "jacobian", "jit", "stop_gradient", "value_and_grad", "vectorized_map"]
 
 import math
 from collections.abc import Callable, Sequence
@@ -31,8 +31,9 @@ _ZERO: Final = tf.UnconnectedGradients.ZERO
 _fill = op("Fill")
 _identity = op("Identity")
 stop_gradient = tf.stop_gradient  # the raw op's result counts as differentiated
-_NOT_FOR_XLA: Final = {"LogMatrixDeterminant", "MatrixDeterminant", "SelfAdjointEigV2", "Svd", "Where"}
-"""Ops that XLA gets wrong: its iterations end at 1e-6, also of float64, and it finds True in a mask of one False."""
+_NOT_FOR_XLA: Final = {"Eig", "LogMatrixDeterminant", "MatrixDeterminant", "SelfAdjointEigV2", "Svd", "Where"}
+"""Ops that XLA lacks, of which it complains on stderr, or gets wrong: its iterations end at 1e-6, also of float64, and
+it finds True in a mask of one False."""
 _REAL_FOR_XLA: Final = {
     *("Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh"),
     *("ReciprocalGrad", "RsqrtGrad", "SqrtGrad"),
@@ -304,7 +305,7 @@ def value_and_grad(function: Callable[..., Tensor], xs: Sequence[Tensor]) -> tup
     return found
 
 
-def vmap(function: Callable[..., list[Tensor]], xs: Sequence[Tensor]) -> list[Tensor]:
+def vectorized_map(function: Callable[..., list[Tensor]], xs: Sequence[Tensor]) -> list[Tensor]:
     if xs and xs[0].shape[0] == 0:
         return _mapped_over_nothing(function, xs)
     has_16_bits: list[bool] = []
@@ -370,7 +371,7 @@ def _mapped(function: Callable[[Any], list[Tensor]], xs: Any) -> list[Tensor]:
 
     of_slices.autograph_info__ = None  # type: ignore[attr-defined]  # pyright: ignore[reportFunctionMemberAccess]
     try:
-        return list(_traced(lambda: tf.vectorized_map(of_slices, xs)))
+        return list(_traced(lambda: tf.vectorized_map(of_slices, xs, warn=False)))
     except Exception as error:
         # AutoGraph, which TensorFlow puts around it, raises something else in place of what the function raised.
         if not raised or error is raised[-1]:
@@ -378,22 +379,27 @@ def _mapped(function: Callable[[Any], list[Tensor]], xs: Any) -> list[Tensor]:
     raise raised[-1]
 
 
-def jacobian(function: Callable[..., list[Tensor]], xs: Sequence[Tensor], mode: str) -> list[list[Tensor]]:
+def jacobian(
+    function: Callable[..., list[Tensor]], xs: Sequence[Tensor], mode: str, batch_ndim: int = 0
+) -> list[list[Tensor]]:
     if mode == "forward" and not xs:
         return [[] for _ in function()]
     if mode == "forward":
-        columns = [_pushed_forward(function, xs, position) for position in range(len(xs))]
+        columns = [_pushed_forward(function, xs, position, batch_ndim) for position in range(len(xs))]
         return [list(row) for row in zip(*columns, strict=True)]
 
     def forward() -> tuple[Any, list[Tensor], list[Tensor]]:
         with tf.GradientTape(persistent=True, watch_accessed_variables=False) as tape:
             watched = _watched(tape, xs)
-            return tape, watched, function(*watched)
+            ys = function(*watched)
+            if batch_ndim:  # no element depends on another, so the sum has the derivatives of each
+                ys = [tf.reduce_sum(y, list(range(batch_ndim))) for y in ys]
+            return tape, watched, ys
 
     def backward(recorded: tuple[Any, list[Tensor], list[Tensor]]) -> list[list[Tensor]]:
         tape, watched, ys = recorded
         with _NoGradient("jacobian"):
-            return [_pulled_back(tape, y, watched) for y in ys]
+            return [_pulled_back(tape, y, watched, batch_ndim) for y in ys]
 
     found: list[list[Tensor]] = _differentiated(forward, backward)
     return found
@@ -403,23 +409,26 @@ _FEW: Final = {"forward": 16, "reverse": 64}
 """Directions that take less time one by one, outside graphs, than tracing a graph that takes all at once."""
 
 
-def _pulled_back(tape: Any, y: Tensor, xs: list[Tensor]) -> list[Tensor]:
-    """Derivatives of one result by each of `xs`."""
-    if not _are_few(y, "reverse"):
-        found: list[Tensor] = _traced(lambda: tape.jacobian(y, xs, unconnected_gradients=_ZERO))
-        return found
-    rows = [tape.gradient(y, xs, one, unconnected_gradients=_ZERO) for one in tf.unstack(_directions(y))]
-    columns = map(tf.stack, zip(*rows, strict=True))
-    return [tf.reshape(one, [*y.shape, *x.shape]) for one, x in zip(columns, xs, strict=True)]
+def _pulled_back(tape: Any, y: Tensor, xs: list[Tensor], batch_ndim: int) -> list[Tensor]:
+    """Derivatives of one result, summed over the axes of a batch, by each of `xs`."""
+    if not _are_few(y.shape.as_list(), "reverse"):
+        found = _traced(lambda: tape.jacobian(y, xs, unconnected_gradients=_ZERO))
+    else:
+        rows = [tape.gradient(y, xs, one, unconnected_gradients=_ZERO) for one in tf.unstack(_directions(y.shape, y))]
+        stacks = map(tf.stack, zip(*rows, strict=True))
+        found = [tf.reshape(one, [*y.shape, *x.shape]) for one, x in zip(stacks, xs, strict=True)]
+    if not batch_ndim:
+        return list(found)
+    start, end = y.shape.rank, y.shape.rank + batch_ndim
+    return [tf.transpose(one, [*range(start, end), *range(start), *range(end, one.shape.rank)]) for one in found]
 
 
-def _are_few(x: Tensor, mode: str) -> bool:
-    return tf.executing_eagerly() and 0 < math.prod(x.shape) <= _FEW[mode]
+def _are_few(shape: Sequence[int], mode: str) -> bool:
+    return tf.executing_eagerly() and 0 < math.prod(shape) <= _FEW[mode]
 
 
-def _directions(x: Tensor) -> Tensor:
-    """One array for each element of `x`, of its shape: 1 there, else 0."""
-    shape = x.shape.as_list()
+def _directions(shape: Sequence[int], x: Tensor) -> Tensor:
+    """One array for each element of an array of that shape, 1 there, else 0, in the dtype of `x`."""
     size = math.prod(shape)
     return tf.reshape(tf.eye(size, dtype=x.dtype), [size, *shape])
 
@@ -432,13 +441,15 @@ def _watched(tape: Any, xs: Sequence[Tensor]) -> list[Tensor]:
     return fresh
 
 
-def _pushed_forward(function: Callable[..., list[Tensor]], xs: Sequence[Tensor], position: int) -> list[Tensor]:
+def _pushed_forward(
+    function: Callable[..., list[Tensor]], xs: Sequence[Tensor], position: int, batch_ndim: int
+) -> list[Tensor]:
     """Derivatives of each result by one of `xs`, in all directions at once."""
     xs = list(map(_identity, xs))  # as in `_watched`
     x = xs[position]
 
     def pushed(direction: Tensor) -> list[Tensor]:
-        with tf.autodiff.ForwardAccumulator(x, direction) as accumulator:
+        with tf.autodiff.ForwardAccumulator(x, tf.broadcast_to(direction, x.shape)) as accumulator:
             token = _accumulators.set((*_accumulators.get(), accumulator))
             try:
                 ys = function(*xs)
@@ -446,15 +457,16 @@ def _pushed_forward(function: Callable[..., list[Tensor]], xs: Sequence[Tensor],
                 _accumulators.reset(token)
         return [_identity(accumulator.jvp(y, unconnected_gradients=_ZERO)) for y in ys]
 
-    directions = _directions(x)
+    shape = x.shape.as_list()[batch_ndim:]
+    directions = tf.reshape(_directions(shape, x), [math.prod(shape), *[1] * batch_ndim, *shape])
     with _NoGradient("jacobian"):
-        if _are_few(x, "forward"):
+        if _are_few(shape, "forward"):
             columns = [_without_custom_gradients(pushed, one) for one in tf.unstack(directions)]
             derivatives = [tf.stack(of_y) for of_y in zip(*columns, strict=True)]
         else:
             derivatives = _mapped(pushed, directions)
     return [
-        tf.reshape(tf.transpose(one, [*range(1, one.shape.rank), 0]), [*one.shape.as_list()[1:], *x.shape])
+        tf.reshape(tf.transpose(one, [*range(1, one.shape.rank), 0]), [*one.shape.as_list()[1:], *shape])
         for one in derivatives
     ]
 

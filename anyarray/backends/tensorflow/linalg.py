@@ -45,6 +45,7 @@ from anyarray.backends.tensorflow._derivatives import determinant, inverse_with_
 from anyarray.backends.tensorflow._host import is_on_host, on_host, sooner_unless_differentiated
 from anyarray.backends.tensorflow._kernel import (
     NATIVE,
+    EagerTensor,
     Ints,
     Tensor,
     cast,
@@ -53,6 +54,7 @@ from anyarray.backends.tensorflow._kernel import (
     is_complex,
     keeping_nans_along,
     may_be_differentiated,
+    may_be_fused,
     name_of,
     number,
     op,
@@ -103,9 +105,12 @@ _qr = op("Qr")
 _real = op("Real")
 _set_diagonal = op("MatrixSetDiagV3")
 _solve = op("MatrixSolve")
+_sqrt = op("Sqrt")
+_square = op("Square")
 _squeeze = op("Squeeze")
 _stop_gradient = op("StopGradient")
 _subtract = op("Sub")
+_sum = op("Sum")
 _svd = op("Svd")
 _where = op("SelectV2")
 _zeros_like = op("ZerosLike")
@@ -441,7 +446,7 @@ def vector_norm(x: Tensor, /, *, axis: Ints | None = None, keepdims: bool = Fals
         return with_axes_merged(lambda y: vector_norm(y, axis=-1, ord=ord), x, axis, keepdims)
     size = _modulus(x)
     if ord == 2:
-        return with_slope_at_zero(lambda y, k: _euclidean_norm(y, axes_tensor(y, axis), k), size, keepdims)
+        return with_slope_at_zero(lambda y, k: _length(y, axes_tensor(y, axis), k), size, keepdims)
     if ord == math.inf:
         return _largest(size, axis=axis, keepdims=keepdims)
     if ord == -math.inf:
@@ -455,6 +460,12 @@ def vector_norm(x: Tensor, /, *, axis: Ints | None = None, keepdims: bool = Fals
         zero = constant(0, name_of(size))
         size = where(_equal(size, zero), zero, size)
     return with_slope_at_zero(lambda y, k: _norm_of_order(ord, y, axis, k), size, keepdims)
+
+
+def _length(x: Tensor, axes: Tensor, keepdims: bool) -> Tensor:
+    if isinstance(x, EagerTensor) or not may_be_fused():
+        return _euclidean_norm(x, axes, keepdims)
+    return _sqrt(_sum(_square(x), axes, keepdims))  # what that op is, which XLA lacks
 
 
 def _norm_of_order(ord: float, size: Tensor, axis: Ints | None, keepdims: bool) -> Tensor:
