@@ -129,6 +129,8 @@ def _resumed_in(opened: Callable[[], AbstractContextManager[Any]], resume: Calla
             return False, resume()
         except StopIteration as end:
             return True, end.value
+        finally:
+            del resume  # as its caller does
 
 
 async def _awaited_in(
@@ -140,3 +142,5 @@ async def _awaited_in(
             return False, await resume()
         except StopAsyncIteration:
             return True, None
+        finally:
+            del resume

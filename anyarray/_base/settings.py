@@ -48,6 +48,8 @@ DRIVERS: Final = frozenset(
     }
 )
 """Modules that resume a generator to begin and to end something, and run what it serves while it is suspended."""
+_BLOCKS: Final = "anyarray._base.blocks"
+"""The module whose blocks enter the blocks of this for their users."""
 
 _SEND: Final = opcode.opmap.get("SEND", -1)
 """The instruction of `yield from` and `await`."""
@@ -229,13 +231,12 @@ class Setting(Generic[V]):
             self.variable.set(Layers(self, layers.base, rest).value())
             return
         if one is not None and error is None:
-            name = change.name
-            warnings.warn(
+            name, code = change.name, cast(CodeType, one.code)
+            message = (
                 f"{name}: the generator {one} went on in another context than that of its block, which did not hold "
-                f"there. Let it have none: decorate its function, @xp.{name}(...)",
-                RuntimeWarning,
-                stacklevel=3,
+                f"there. Let it have none: decorate its function, @xp.{name}(...)"
             )
+            warnings.warn_explicit(message, RuntimeWarning, code.co_filename, one.line)
 
 
 class Holding(Generic[V, T]):
@@ -309,16 +310,21 @@ def running(frames: Iterable[FrameType], frame: FrameType | None = None) -> list
 def generator_of(frame: FrameType, *, is_far: bool = False) -> FrameType | None:
     """The frame of the generator in which `frame` enters a block; None if it is in none.
 
-    That is `frame` itself or one for which it does it. `is_far` asks for the innermost that has called it.
+    That is `frame` itself, or one for which it does it. `is_far` asks for the innermost that has called it.
     """
     here: FrameType | None = frame
     while here is not None:
         code, caller = here.f_code, here.f_back
         if code.co_flags & SUSPENDS:
-            if caller is None or not (_delegates(caller, code) or caller.f_globals.get("__name__") in DRIVERS):
+            if caller is not None and _delegates(caller, code):
+                here = caller
+            elif caller is not None and caller.f_globals.get("__name__") in DRIVERS:
+                here = caller.f_back
+            else:
                 return here
-            here = caller if _delegates(caller, code) else caller.f_back
         elif is_far or code.co_name in OPENERS:
+            # What was entered without a `with` statement may outlive more functions; what `Block` enters does not.
+            is_far = is_far or here.f_globals.get("__name__") != _BLOCKS
             here = caller
         else:
             return None
