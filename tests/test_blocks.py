@@ -122,6 +122,54 @@ def test_two_async_generators_choose_for_themselves_until_they_are_closed() -> N
     assert asyncio.run(main()) == [True, True, True, False, True, False, False]
 
 
+def place() -> str:
+    return xp.ones(1).device.library
+
+
+def test_of_generators_that_run_in_each_other_the_innermost_chooses() -> None:
+    def places(name: str, others: list[Iterator[list[str]]]) -> Iterator[list[str]]:
+        with xp.backend(name):
+            while True:
+                yield [place(), *(next(others[0]) if others else []), place()]
+
+    inner = places("numpy", [])
+    next(inner)
+    outer = places("sim", [inner])
+    assert next(outer) == next(outer) == ["sim", "numpy", "numpy", "sim"]
+
+
+def test_a_block_of_a_function_that_a_generator_calls_wins_over_the_generator_s() -> None:
+    def called() -> str:
+        with xp.backend("numpy"):
+            return place()
+
+    def places() -> Iterator[list[str]]:
+        with xp.backend("sim"):
+            yield [place(), called(), place()]
+
+    assert next(places()) == ["sim", "numpy", "sim"]
+
+
+def test_a_block_that_ends_while_a_generator_is_suspended_is_over_for_both() -> None:
+    def places() -> Iterator[tuple[str, xp.DType]]:
+        with xp.default_dtypes(float=xp.float32), xp.explain():
+            while True:
+                yield place(), xp.ones(1).dtype
+
+    running = places()
+    with xp.backend("sim"):
+        assert next(running) == ("sim", xp.float32)
+    assert next(running) == ("numpy", xp.float32)
+    assert place() == "numpy"
+
+
+def test_a_default_that_is_set_while_a_generator_is_suspended_holds_outside(framework: str) -> None:
+    running = loader("backend")
+    next(running)
+    xp.set_default_backend(framework)
+    assert (place(), next(running)) == (framework, True)
+
+
 @pytest.fixture(params=ALL)
 def which_is_open(request: pytest.FixtureRequest) -> Iterator[str]:
     with ALL[request.param][0]():
@@ -312,15 +360,12 @@ def test_a_decorated_async_generator_is_resumed_in_the_block(which: str) -> None
 
 
 def test_tasks_of_a_decorated_generator_are_in_its_block_and_those_of_its_caller_are_not() -> None:
-    async def place() -> str:
-        return xp.ones(1).device.library
-
     @xp.backend("sim")
     async def steps() -> AsyncIterator[str]:
-        yield await asyncio.create_task(place())
+        yield await asyncio.to_thread(place)
 
     async def main() -> list[tuple[str, str]]:
-        return [(inside, await asyncio.create_task(place())) async for inside in steps()]
+        return [(inside, await asyncio.to_thread(place)) async for inside in steps()]
 
     assert asyncio.run(main()) == [("sim", "numpy")]
 
@@ -474,18 +519,26 @@ class Interpreter:
                 self.activations.pop()
 
 
+HOW: Final = st.sampled_from(["with", "with", "managed", "stacked"])
+WHICH: Final = st.sampled_from(["sim", "numpy", "shared", *KINDS])
+
+
 def programs() -> st.SearchStrategy[list[Any]]:
-    numbers = st.integers(0, 3)
-    leaf = st.one_of(
-        st.just("yield"), *[st.tuples(st.just(one), numbers) for one in ("next", "next", "throw", "close", "drop")]
-    )
+    """Programs that start two generators, which resume each other, and go on from there."""
+    resumed = st.tuples(st.sampled_from([*["next"] * 6, "throw", "close", "drop"]), st.integers(0, 2))
+    leaf = st.one_of(st.just("yield"), resumed, resumed)
+
+    def suspended(body: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+        inner = st.lists(body, min_size=1, max_size=4).map(lambda steps: ["yield", *steps, "yield"])
+        return st.tuples(st.just("start"), st.tuples(HOW, WHICH, inner).map(lambda block: [block]))
 
     def nested(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
         body = st.lists(inner, max_size=5)
-        blocks = st.tuples(st.sampled_from(["with", "managed", "stacked"]), st.sampled_from([*KINDS, "shared"]), body)
-        return st.one_of(blocks, blocks, st.tuples(st.just("start"), body), st.tuples(st.just("call"), body))
+        return st.one_of(st.tuples(HOW, WHICH, body), suspended(inner), st.tuples(st.just("call"), body))
 
-    return st.lists(st.recursive(leaf, nested, max_leaves=20), max_size=12)
+    step = st.recursive(leaf, nested, max_leaves=10)
+    begun = st.tuples(suspended(step), suspended(step)).map(lambda two: [*two, ("next", 0), ("next", 1)])
+    return st.builds(lambda first, rest: [*first, *rest], begun, st.lists(step, max_size=8))
 
 
 def run(program: list[Any]) -> None:
@@ -500,7 +553,7 @@ def run(program: list[Any]) -> None:
     assert choice.current() is choice.process_default
 
 
-@settings(max_examples=200)
+@settings(max_examples=60)
 @given(programs())
 def test_what_holds_is_what_the_blocks_around_it_say_however_generators_are_resumed(program: list[Any]) -> None:
     contextvars.copy_context().run(run, program)  # so that one that fails leaves nothing to the next
