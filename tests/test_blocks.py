@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import contextvars
 import gc
-from collections.abc import AsyncIterator, Callable, Generator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator, Iterator
 from typing import Any, Final
 
 import pytest
@@ -72,7 +72,7 @@ def loader(which: str, steps: int = 2) -> Iterator[bool]:
             yield holds()
 
 
-async def async_loader(which: str) -> AsyncIterator[bool]:
+async def async_loader(which: str) -> AsyncGenerator[bool]:
     make, holds = ALL[which]
     with make():
         for _ in range(2):
@@ -111,7 +111,7 @@ def test_two_async_generators_choose_for_themselves_until_they_are_closed() -> N
     async def main() -> list[bool]:
         first, second = async_loader("backend"), async_loader("default_dtypes")
         found = [await anext(first), await anext(second), await anext(first), holds()]
-        await first.aclose()  # type: ignore[attr-defined]  # which an async generator has
+        await first.aclose()
         found += [await anext(second), holds()]
         del second
         gc.collect()
@@ -180,16 +180,16 @@ def test_a_block_of_a_fixture_holds_in_the_test(which_is_open: str) -> None:
     assert ALL[which_is_open][1]()
 
 
-def delegating(which: str) -> Iterator[None]:
+def delegating(which: str) -> Generator[None]:
     yield from waiting(which)
 
 
-def waiting(which: str) -> Iterator[None]:
+def waiting(which: str) -> Generator[None]:
     with ALL[which][0]():
         yield
 
 
-def stacked(which: str) -> Iterator[None]:
+def stacked(which: str) -> Generator[None]:
     with contextlib.ExitStack() as stack:
         stack.enter_context(ALL[which][0]())
         yield
@@ -232,7 +232,7 @@ def test_a_block_of_a_context_manager_holds_where_that_is_entered(which: str, ma
 @pytest.mark.parametrize("which", ALL)
 def test_a_block_of_an_async_context_manager_holds_where_that_is_entered(which: str) -> None:
     @contextlib.asynccontextmanager
-    async def opened() -> AsyncIterator[None]:
+    async def opened() -> AsyncGenerator[None]:
         with make():
             yield
 
@@ -334,7 +334,7 @@ def test_a_decorated_async_generator_is_resumed_in_the_block(which: str) -> None
     seen: list[bool] = []
 
     @make()
-    async def steps(first: str) -> Any:
+    async def steps(first: str) -> AsyncGenerator[str, str]:
         try:
             sent = yield first
             await asyncio.sleep(0)
@@ -372,7 +372,7 @@ def test_tasks_of_a_decorated_generator_are_in_its_block_and_those_of_its_caller
 
 def test_an_error_of_a_decorated_generator_leaves_no_cycle() -> None:
     @xp.backend("numpy")
-    def steps() -> Iterator[None]:
+    def steps() -> Generator[None]:
         yield
 
     class FaultError(Exception):
@@ -445,7 +445,7 @@ class Interpreter:
         assert observed() == wanted
 
     @contextlib.contextmanager
-    def managed(self, kind: str) -> Iterator[Any]:
+    def managed(self, kind: str) -> Generator[Any]:
         with self.made(kind) as given_:
             yield given_
 

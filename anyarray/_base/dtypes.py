@@ -16,7 +16,7 @@ import functools
 import math
 from collections.abc import Callable, Iterable
 from contextvars import ContextVar
-from typing import Any, Final, TypeAlias
+from typing import Any, ClassVar, Final, TypeAlias
 
 import numpy as np
 
@@ -357,7 +357,7 @@ class _View(dict[type[Any], DType]):
 class _Changed:
     """Other dtypes for some classes."""
 
-    name: Final = "default_dtypes"
+    name: ClassVar[str] = "default_dtypes"
 
     def __init__(self, own: dict[type[Any], DType]) -> None:
         self.own = own

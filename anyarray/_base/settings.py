@@ -24,7 +24,7 @@ import warnings
 from collections.abc import Callable, Iterable
 from contextvars import ContextVar, Token
 from types import CodeType, FrameType, TracebackType
-from typing import Any, Final, Generic, Protocol, TypeVar, cast
+from typing import Any, ClassVar, Final, Generic, Protocol, TypeVar, cast
 
 R = TypeVar("R")
 V = TypeVar("V")
@@ -65,10 +65,8 @@ _probe: ContextVar[None] = ContextVar("anyarray contexts", default=None)
 class Change(Protocol[S]):
     """What a block does to a setting."""
 
-    @property
-    def name(self) -> str:
-        """The block's function, for messages."""
-        ...
+    name: ClassVar[str]
+    """The block's function, for messages."""
 
     def inside(self, outer: S, /) -> S:
         """The value inside the block; its `change` is this, its `outer` what is given."""

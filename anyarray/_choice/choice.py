@@ -16,7 +16,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextvars import ContextVar
 from types import TracebackType
-from typing import Any, Final, ParamSpec, TypeVar
+from typing import Any, ClassVar, Final, ParamSpec, TypeVar
 
 from anyarray._base import errors
 from anyarray._base.blocks import within
@@ -126,7 +126,7 @@ def _automatically(
 class _Narrowed:
     """The automatic choice among these backends."""
 
-    name: Final = "policy"
+    name: ClassVar[str] = "policy"
 
     def __init__(self, candidates: tuple[str, ...]) -> None:
         self.candidates = candidates
@@ -138,7 +138,7 @@ class _Narrowed:
 class _Recorded:
     """What is chosen outside, with each decision recorded."""
 
-    name: Final = "explain"
+    name: ClassVar[str] = "explain"
 
     def __init__(self, record: list[Decision]) -> None:
         self.record = record
@@ -209,7 +209,7 @@ class backend:  # noqa: N801 - used as a function
     numpy
     """
 
-    name: Final = "backend"
+    name: ClassVar[str] = "backend"
 
     def __init__(self, name: str | Backend = AUTO, /) -> None:
         found = registry.known(name) if type(name) is str else None

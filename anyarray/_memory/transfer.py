@@ -27,7 +27,7 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from types import FrameType
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, ClassVar, Final, Literal, NamedTuple
 
 import numpy as np
 
@@ -143,7 +143,7 @@ class _View(_Watch):
 class _Logged:
     """Record transfers."""
 
-    name: Final = "transfers"
+    name: ClassVar[str] = "transfers"
 
     def __init__(self, log: TransferLog) -> None:
         self.log = log
@@ -155,7 +155,7 @@ class _Logged:
 class _Guarded:
     """Forbid copies."""
 
-    name: Final = "no_transfers"
+    name: ClassVar[str] = "no_transfers"
 
     def __init__(self, mode: Literal["warn", "raise"]) -> None:
         self.mode = mode
