@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 
 from anyarray._base.blocks import block
 from anyarray._registry import libraries
@@ -33,6 +34,7 @@ libraries.register(libraries.Library("sim", "anyarray.backends.sim", "anyarray",
 
 
 @block
+@contextmanager
 def simulated(
     *,
     launch: float = 5e-6,

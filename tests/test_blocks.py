@@ -1,14 +1,21 @@
-"""Blocks hold in `with` statements, and in what they decorate."""
+"""Blocks hold in `with` statements, and in what they decorate; those of a generator hold in it alone."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+import contextlib
+import contextvars
+import gc
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator, Iterator
 from typing import Any, Final
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import anyarray as xp
+import anyarray.testing
+from anyarray._base import dtypes
 from anyarray._choice import choice
 from anyarray._memory import transfer
 
@@ -19,6 +26,7 @@ BLOCKS: Final[dict[str, tuple[Callable[[], Any], Callable[[], bool]]]] = {
     "explain": (xp.explain, choice.is_recorded),
     "policy": (lambda: xp.policy(candidates=["numpy"]), lambda: choice.current().candidates == ("numpy",)),
 }
+ALL: Final = {**BLOCKS, "backend": (lambda: xp.backend("sim"), lambda: xp.ones(1).device.library == "sim")}
 
 
 @pytest.mark.parametrize("which", BLOCKS)
@@ -39,10 +47,7 @@ def test_a_block_holds_in_what_it_decorates(which: str) -> None:
 
 @pytest.mark.parametrize("which", BLOCKS)
 def test_a_block_decorates_nothing_that_goes_on_outside(which: str) -> None:
-    def steps() -> Iterator[int]:
-        yield 1
-
-    for wrong in (steps, type("Made", (), {}), 5):
+    for wrong in (type("Made", (), {}), 5):
         with pytest.raises(TypeError, match=rf"^{which}: "):
             BLOCKS[which][0]()(wrong)
 
@@ -58,3 +63,497 @@ def test_a_block_may_be_opened_again_but_not_twice_at_once(which: str) -> None:
                 pass
             assert holds()
         assert not holds()
+
+
+def loader(which: str, steps: int = 2) -> Iterator[bool]:
+    make, holds = ALL[which]
+    with make():
+        for _ in range(steps):
+            yield holds()
+
+
+async def async_loader(which: str) -> AsyncGenerator[bool]:
+    make, holds = ALL[which]
+    with make():
+        for _ in range(2):
+            await asyncio.sleep(0)
+            yield holds()
+
+
+@pytest.mark.parametrize("which", ALL)
+def test_a_block_of_a_generator_holds_in_it_alone(which: str) -> None:
+    make, holds = ALL[which]
+    assert [(inside, holds()) for inside in loader(which)] == [(True, False)] * 2
+    with make():
+        assert [(inside, holds()) for inside in loader(which)] == [(True, True)] * 2
+    assert not holds()
+
+
+@pytest.mark.parametrize("which", ALL)
+def test_a_block_of_an_async_generator_holds_in_it_alone(which: str) -> None:
+    async def main() -> list[tuple[bool, bool]]:
+        return [(inside, ALL[which][1]()) async for inside in async_loader(which)]
+
+    assert asyncio.run(main()) == [(True, False)] * 2
+
+
+def test_two_generators_choose_for_themselves(framework: str) -> None:
+    def places(name: str) -> Iterator[str]:
+        with xp.backend(name):
+            for _ in range(2):
+                yield xp.ones(1).device.library
+
+    found = [(*both, xp.ones(1).device.library) for both in zip(places(framework), places("sim"), strict=True)]
+    assert found == [(framework, "sim", "numpy")] * 2
+
+
+def test_two_async_generators_choose_for_themselves_until_they_are_closed() -> None:
+    async def main() -> list[bool]:
+        first, second = async_loader("backend"), async_loader("default_dtypes")
+        found = [await anext(first), await anext(second), await anext(first), holds()]
+        await first.aclose()
+        found += [await anext(second), holds()]
+        del second
+        gc.collect()
+        await asyncio.sleep(0)
+        return [*found, xp.asarray(0.5).dtype is xp.float32]
+
+    holds = ALL["backend"][1]
+    assert asyncio.run(main()) == [True, True, True, False, True, False, False]
+
+
+def place() -> str:
+    return xp.ones(1).device.library
+
+
+def test_of_generators_that_run_in_each_other_the_innermost_chooses() -> None:
+    def places(name: str, others: list[Iterator[list[str]]]) -> Iterator[list[str]]:
+        with xp.backend(name):
+            while True:
+                yield [place(), *(next(others[0]) if others else []), place()]
+
+    inner = places("numpy", [])
+    next(inner)
+    outer = places("sim", [inner])
+    assert next(outer) == next(outer) == ["sim", "numpy", "numpy", "sim"]
+
+
+def test_a_block_of_a_function_that_a_generator_calls_wins_over_the_generator_s() -> None:
+    def called() -> str:
+        with xp.backend("numpy"):
+            return place()
+
+    def places() -> Iterator[list[str]]:
+        with xp.backend("sim"):
+            yield [place(), called(), place()]
+
+    assert next(places()) == ["sim", "numpy", "sim"]
+
+
+def test_a_block_that_ends_while_a_generator_is_suspended_is_over_for_both() -> None:
+    def places() -> Iterator[tuple[str, xp.DType]]:
+        with xp.default_dtypes(float=xp.float32), xp.explain():
+            while True:
+                yield place(), xp.ones(1).dtype
+
+    running = places()
+    with xp.backend("sim"):
+        assert next(running) == ("sim", xp.float32)
+    assert next(running) == ("numpy", xp.float32)
+    assert place() == "numpy"
+
+
+def test_a_default_that_is_set_while_a_generator_is_suspended_holds_outside(framework: str) -> None:
+    running = loader("backend")
+    next(running)
+    xp.set_default_backend(framework)
+    assert (place(), next(running)) == (framework, True)
+
+
+@pytest.fixture(params=ALL)
+def which_is_open(request: pytest.FixtureRequest) -> Iterator[str]:
+    with ALL[request.param][0]():
+        yield request.param
+
+
+def test_a_block_of_a_fixture_holds_in_the_test(which_is_open: str) -> None:
+    assert ALL[which_is_open][1]()
+
+
+def delegating(which: str) -> Generator[None]:
+    yield from waiting(which)
+
+
+def waiting(which: str) -> Generator[None]:
+    with ALL[which][0]():
+        yield
+
+
+def stacked(which: str) -> Generator[None]:
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(ALL[which][0]())
+        yield
+
+
+class Session:
+    """A context manager of a user, which opens a block."""
+
+    def __init__(self, which: str) -> None:
+        self.block = ALL[which][0]()
+
+    def __enter__(self) -> None:
+        self.block.__enter__()
+
+    def __exit__(self, *error: Any) -> None:
+        self.block.__exit__(*error)
+
+
+MANAGERS: Final[dict[str, Callable[[str], contextlib.AbstractContextManager[None]]]] = {
+    "contextmanager": contextlib.contextmanager(waiting),
+    "one that delegates": contextlib.contextmanager(delegating),
+    "one with an ExitStack": contextlib.contextmanager(stacked),
+    "a class": Session,
+}
+
+
+@pytest.mark.parametrize("manager", MANAGERS)
+@pytest.mark.parametrize("which", ALL)
+def test_a_block_of_a_context_manager_holds_where_that_is_entered(which: str, manager: str) -> None:
+    def suspended() -> Iterator[bool]:
+        with MANAGERS[manager](which):
+            yield holds()
+
+    holds = ALL[which][1]
+    with MANAGERS[manager](which):
+        assert holds()
+    assert [(inside, holds()) for inside in suspended()] == [(True, False)]
+
+
+@pytest.mark.parametrize("which", ALL)
+def test_a_block_of_an_async_context_manager_holds_where_that_is_entered(which: str) -> None:
+    @contextlib.asynccontextmanager
+    async def opened() -> AsyncGenerator[None]:
+        with make():
+            yield
+
+    async def suspended() -> AsyncIterator[bool]:
+        async with opened():
+            yield holds()
+
+    async def main() -> list[tuple[bool, bool]]:
+        async with opened():
+            inside = holds()
+        return [(inside, holds()), *[(inside, holds()) async for inside in suspended()]]
+
+    make, holds = ALL[which]
+    assert asyncio.run(main()) == [(True, False)] * 2
+
+
+@pytest.mark.parametrize("which", ALL)
+def test_a_task_that_may_be_in_a_block_of_a_generator_is_told_so(which: str) -> None:
+    async def inside() -> bool:
+        return holds()
+
+    async def main() -> None:
+        async for _ in async_loader(which):
+            with pytest.raises(
+                RuntimeError,
+                match=rf"^{which}: whether the block that the generator async_loader \(test_blocks.py:\d+\) opened "
+                r"holds here cannot be told, as this task or thread was begun while it was open\. "
+                rf".* @xp\.{which}\(\.\.\.\)$",
+            ):
+                await asyncio.create_task(inside())
+
+    holds = ALL[which][1]
+    asyncio.run(main())
+
+
+def test_a_task_that_opens_a_block_of_its_own_is_in_it() -> None:
+    async def inside() -> str:
+        with xp.backend("numpy"):
+            return xp.ones(1).device.library
+
+    async def main() -> list[str]:
+        return [await asyncio.create_task(inside()) async for _ in async_loader("backend")]
+
+    assert asyncio.run(main()) == ["numpy"] * 2
+
+
+def test_a_task_need_not_know_of_a_block_that_changes_nothing() -> None:
+    async def inside() -> str:
+        return xp.ones(1).device.library
+
+    async def main() -> list[str]:
+        return [await asyncio.create_task(inside()) async for _ in async_loader("backend")]
+
+    with xp.backend("sim"):
+        assert asyncio.run(main()) == ["sim"] * 2
+
+
+@pytest.mark.parametrize("which", ALL)
+def test_a_generator_that_goes_on_in_another_context_than_its_block_is_told_so(which: str) -> None:
+    steps = loader(which, 1)
+    contextvars.copy_context().run(next, steps)
+    with pytest.warns(RuntimeWarning, match=rf"^{which}: the generator loader .* went on in another context than that"):
+        list(steps)
+    assert not ALL[which][1]()
+
+
+@pytest.mark.parametrize("which", ALL)
+def test_a_decorated_generator_is_resumed_in_the_block(which: str) -> None:
+    make, holds = ALL[which]
+    seen: list[bool] = []
+
+    @make()
+    def steps(first: str) -> Generator[str, str, str]:
+        try:
+            sent = yield first
+            seen.append(holds())
+            with pytest.raises(ZeroDivisionError):
+                yield sent
+            seen.append(holds())
+            yield "caught"
+        finally:
+            seen.append(holds())
+        return "over"
+
+    running = steps("first")
+    found = [next(running), running.send("second"), running.throw(ZeroDivisionError())]
+    with pytest.raises(StopIteration) as end:
+        next(running)
+    closed = steps("first")
+    next(closed)
+    closed.close()
+    assert (found, end.value.value) == (["first", "second", "caught"], "over")
+    assert (seen, holds()) == ([True] * 4, False)
+
+
+@pytest.mark.parametrize("which", ALL)
+def test_a_decorated_async_generator_is_resumed_in_the_block(which: str) -> None:
+    make, holds = ALL[which]
+    seen: list[bool] = []
+
+    @make()
+    async def steps(first: str) -> AsyncGenerator[str, str]:
+        try:
+            sent = yield first
+            await asyncio.sleep(0)
+            seen.append(holds())
+            with pytest.raises(ZeroDivisionError):
+                yield sent
+            yield "caught"
+        finally:
+            await asyncio.sleep(0)
+            seen.append(holds())
+
+    async def main() -> list[str]:
+        running = steps("first")
+        found = [await anext(running), await running.asend("second"), await running.athrow(ZeroDivisionError())]
+        assert await anext(running, "over") == "over"
+        closed = steps("first")
+        found.append(await anext(closed))
+        await closed.aclose()
+        return found
+
+    assert asyncio.run(main()) == ["first", "second", "caught", "first"]
+    assert (seen, holds()) == ([True] * 3, False)
+
+
+def test_tasks_of_a_decorated_generator_are_in_its_block_and_those_of_its_caller_are_not() -> None:
+    @xp.backend("sim")
+    async def steps() -> AsyncIterator[str]:
+        yield await asyncio.to_thread(place)
+
+    async def main() -> list[tuple[str, str]]:
+        return [(inside, await asyncio.to_thread(place)) async for inside in steps()]
+
+    assert asyncio.run(main()) == [("sim", "numpy")]
+
+
+def test_an_error_of_a_decorated_generator_leaves_no_cycle() -> None:
+    @xp.backend("numpy")
+    def steps() -> Generator[None]:
+        yield
+
+    class FaultError(Exception):
+        pass
+
+    running = steps()
+    next(running)
+    gc.collect()
+    gc.disable()
+    try:
+        with contextlib.suppress(FaultError):
+            running.throw(FaultError())
+        del running
+        assert not [one for one in gc.get_objects() if isinstance(one, FaultError)]
+    finally:
+        gc.enable()
+
+
+STATE: Final = ("backend", "candidates", "records", "float", "guard", "logs")
+"""What blocks change."""
+KINDS: Final[dict[str, tuple[Callable[[], Any], Callable[[dict[str, Any], Any], dict[str, Any]]]]] = {
+    "sim": (lambda: xp.backend("sim"), lambda _, __: {"backend": "sim"}),
+    "numpy": (lambda: xp.backend("numpy"), lambda _, __: {"backend": "numpy"}),
+    "auto": (lambda: xp.backend("auto"), lambda _, __: {"backend": None}),
+    "policy": (
+        lambda: xp.policy(candidates=["numpy"]),
+        lambda _, __: {"backend": None, "candidates": ("numpy",)},
+    ),
+    "explain": (xp.explain, lambda outer, log: {"records": (*outer["records"], id(log.decisions))}),
+    "float32": (lambda: xp.default_dtypes(float=xp.float32), lambda _, __: {"float": xp.float32}),
+    "float16": (lambda: xp.default_dtypes(float=xp.float16), lambda _, __: {"float": xp.float16}),
+    "guard": (xp.no_transfers, lambda _, __: {"guard": "raise"}),
+    "warning": (lambda: xp.no_transfers("warn"), lambda _, __: {"guard": "warn"}),
+    "transfers": (xp.transfers, lambda outer, log: {"logs": (*outer["logs"], id(log))}),
+}
+SHARED: Final = xp.backend("sim")
+"""One block that is open several times."""
+
+
+def observed() -> dict[str, Any]:
+    chosen, watch = choice.chosen(), transfer.watch()
+    values = (
+        None if chosen is None else chosen.library,
+        choice.candidates(),
+        tuple([id(one) for one in choice.current().records]),
+        dtypes.default(float),
+        watch.guard,
+        tuple([id(one) for one in watch.logs]),
+    )
+    return dict(zip(STATE, values, strict=True))
+
+
+class FaultError(Exception):
+    """What is thrown into generators."""
+
+
+class Interpreter:
+    """Runs a program, and compares what holds at each step with the blocks around it in the text."""
+
+    def __init__(self) -> None:
+        self.generators: list[tuple[Any, list[Any]]] = []
+        self.activations: list[list[Any]] = [[]]
+        """The blocks that are open in each function that runs, the innermost function last."""
+
+    def check(self) -> None:
+        wanted = dict(zip(STATE, (None, None, (), xp.float64, "off", ()), strict=True))
+        for blocks in self.activations:
+            for change, given_ in blocks:
+                wanted |= change(wanted, given_)
+        assert observed() == wanted
+
+    @contextlib.contextmanager
+    def managed(self, kind: str) -> Generator[Any]:
+        with self.made(kind) as given_:
+            yield given_
+
+    def made(self, kind: str) -> Any:
+        return SHARED if kind == "shared" else KINDS[kind][0]()
+
+    def block(self, how: str, kind: str, stack: contextlib.ExitStack) -> Any:
+        block = self.managed(kind) if how == "managed" else self.made(kind)
+        return block if how != "stacked" else contextlib.nullcontext(stack.enter_context(block))
+
+    def steps(self, program: list[Any]) -> Iterator[None]:
+        """A generator's body."""
+        blocks = self.activations[-1]
+        for step in program:
+            if step == "yield":
+                yield
+            elif step[0] in ("with", "managed", "stacked"):
+                how, kind, inner = step
+                with contextlib.ExitStack() as stack, self.block(how, kind, stack) as given_:
+                    blocks.append((KINDS["sim" if kind == "shared" else kind][1], given_))
+                    try:
+                        self.check()
+                        yield from self.steps(inner)
+                        self.check()
+                    finally:
+                        blocks.pop()
+            else:
+                self.do(step)
+            self.check()
+
+    def plain(self, program: list[Any]) -> None:
+        """The body of a function."""
+        blocks = self.activations[-1]
+        for step in program:
+            if step == "yield":
+                continue
+            if step[0] in ("with", "managed", "stacked"):
+                how, kind, inner = step
+                with contextlib.ExitStack() as stack, self.block(how, kind, stack) as given_:
+                    blocks.append((KINDS["sim" if kind == "shared" else kind][1], given_))
+                    self.plain(inner)
+                    blocks.pop()
+            else:
+                self.do(step)
+            self.check()
+
+    def do(self, step: Any) -> None:
+        action, value = step
+        if action == "call":
+            self.plain(value)
+        elif action == "start":
+            self.generators.append((self.steps(value), []))
+        elif self.generators:
+            at = value % len(self.generators)
+            generator, blocks = self.generators[at]
+            if generator is None or generator.gi_running:
+                return
+            self.activations.append(blocks)
+            try:
+                with contextlib.suppress(StopIteration, FaultError):
+                    if action == "next":
+                        next(generator)
+                    elif action == "throw":
+                        generator.throw(FaultError())
+                    elif action == "close":
+                        generator.close()
+                    else:
+                        self.generators[at] = (None, [])
+                        del generator
+            finally:
+                self.activations.pop()
+
+
+HOW: Final = st.sampled_from(["with", "with", "managed", "stacked"])
+WHICH: Final = st.sampled_from(["sim", "numpy", "shared", *KINDS])
+
+
+def programs() -> st.SearchStrategy[list[Any]]:
+    """Programs that start two generators, which resume each other, and go on from there."""
+    resumed = st.tuples(st.sampled_from([*["next"] * 6, "throw", "close", "drop"]), st.integers(0, 2))
+    leaf = st.one_of(st.just("yield"), resumed, resumed)
+
+    def suspended(body: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+        inner = st.lists(body, min_size=1, max_size=4).map(lambda steps: ["yield", *steps, "yield"])
+        return st.tuples(st.just("start"), st.tuples(HOW, WHICH, inner).map(lambda block: [block]))
+
+    def nested(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+        body = st.lists(inner, max_size=5)
+        return st.one_of(st.tuples(HOW, WHICH, body), suspended(inner), st.tuples(st.just("call"), body))
+
+    step = st.recursive(leaf, nested, max_leaves=10)
+    begun = st.tuples(suspended(step), suspended(step)).map(lambda two: [*two, ("next", 0), ("next", 1)])
+    return st.builds(lambda first, rest: [*first, *rest], begun, st.lists(step, max_size=8))
+
+
+def run(program: list[Any]) -> None:
+    interpreter = Interpreter()
+    interpreter.check()
+    interpreter.plain(program)
+    for at in range(len(interpreter.generators)):
+        interpreter.do(("close", at))
+        interpreter.check()
+    assert transfer.watch() is transfer.UNWATCHED
+    assert dtypes.defaults() is dtypes.STANDARD_DEFAULTS
+    assert choice.current() is choice.process_default
+
+
+@settings(max_examples=60)
+@given(programs())
+def test_what_holds_is_what_the_blocks_around_it_say_however_generators_are_resumed(program: list[Any]) -> None:
+    contextvars.copy_context().run(run, program)  # so that one that fails leaves nothing to the next

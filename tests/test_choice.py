@@ -8,7 +8,7 @@ import pickle
 import re
 import sys
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
@@ -167,38 +167,17 @@ def test_a_decorated_object_whose_call_is_awaited_keeps_its_backend(framework: s
     assert asyncio.run(xp.backend(framework)(Asked())()) == framework
 
 
-def test_an_object_whose_call_is_a_generator_is_refused() -> None:
+def test_an_object_whose_call_is_a_generator_is_resumed_on_its_backend(framework: str) -> None:
     class Steps:
-        def __call__(self) -> Iterator[int]:
-            yield 1
+        def __call__(self) -> Iterator[str]:
+            yield here()
 
-    with pytest.raises(TypeError, match="is a generator function, which is suspended with the block open"):
-        xp.backend("numpy")(Steps())
+    assert list(xp.backend(framework)(Steps())()) == [framework]
 
 
 def test_what_cannot_be_called_is_not_decorated() -> None:
     with pytest.raises(TypeError, match=r"^backend: decorates a function, not int$"):
         xp.backend("numpy")(5)  # type: ignore[arg-type]  # the fault is the point
-
-
-def test_a_generator_function_is_refused() -> None:
-    def steps() -> Iterator[int]:
-        yield 1
-
-    with pytest.raises(TypeError) as caught:
-        xp.backend("numpy")(steps)
-    assert str(caught.value) == (
-        f"backend: {steps.__qualname__} is a generator function, which is suspended with the block open. "
-        "Use a with block inside it"
-    )
-
-
-def test_an_async_generator_function_is_refused() -> None:
-    async def steps() -> AsyncIterator[int]:
-        yield 1
-
-    with pytest.raises(TypeError, match="is a generator function, which is suspended with the block open"):
-        xp.backend("numpy")(steps)
 
 
 def test_a_block_of_one_thread_is_not_seen_by_another(framework: str) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Generator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
+from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import Any, Generic, ParamSpec, TypeVar, cast
 
@@ -17,16 +17,15 @@ R = TypeVar("R")
 T = TypeVar("T")
 
 
-def block(opened: Callable[P, Generator[T]]) -> Callable[P, Block[T]]:
-    """As `contextlib.contextmanager`, but it decorates coroutines, too.
+def block(opened: Callable[P, AbstractContextManager[T]]) -> Callable[P, Block[T]]:
+    """A function of blocks, each of which opens a context manager of its own whenever it is entered.
 
-    With `contextlib.contextmanager` a decorated coroutine function runs outside the block.
+    It decorates functions, too, as those of `contextlib.contextmanager` do, but coroutines and generators as well.
     """
-    managed = contextmanager(opened)
 
     @functools.wraps(opened)
     def made(*args: P.args, **kwargs: P.kwargs) -> Block[T]:
-        return Block(opened.__name__, functools.partial(managed, *args, **kwargs))
+        return Block(opened.__name__, functools.partial(opened, *args, **kwargs))
 
     return made
 
@@ -58,34 +57,90 @@ class Block(Generic[T]):
 
 
 def within(name: str, opened: Callable[[], AbstractContextManager[Any]], function: Callable[P, R]) -> Callable[P, R]:
-    """`function`, called in a block, and awaited in it if it is a coroutine.
+    """`function`, called in a block, and awaited or resumed in one if it is a coroutine or a generator.
 
     Raises TypeError, which names the block, for a generator function or a class, whose code would run outside it.
     """
     if not callable(function):
         raise errors.ArgumentTypeError(f"{name}: decorates a function, not {type(function).__name__}")
-    if is_any_of(function, inspect.isgeneratorfunction, inspect.isasyncgenfunction):
-        raise errors.ArgumentTypeError(
-            f"{name}: {qualified_name_of(function)} is a generator function, which is suspended with the block open. "
-            "Use a with block inside it"
-        )
     if inspect.isclass(function):
         raise errors.ArgumentTypeError(
             f"{name}: {qualified_name_of(function)} is a class, of which only the making would run in the block. "
             "Decorate its methods"
         )
-    if is_any_of(function, inspect.iscoroutinefunction):
+    wrapped: Callable[..., Any]
+    if is_any_of(function, inspect.isgeneratorfunction):
 
         @functools.wraps(function)
-        async def awaited(*args: P.args, **kwargs: P.kwargs) -> Any:
+        def wrapped(*args: P.args, **kwargs: P.kwargs) -> Generator[Any, Any, Any]:
+            generator = cast(Any, function)(*args, **kwargs)
+            resume = functools.partial(next, generator)
+            try:
+                while True:
+                    is_over, value = _resumed_in(opened, resume)
+                    if is_over:
+                        return value
+                    try:
+                        resume = functools.partial(generator.send, (yield value))
+                    except BaseException as error:  # noqa: BLE001 - it is the generator's, GeneratorExit too
+                        resume = functools.partial(generator.throw, error)
+            finally:
+                del resume  # it may hold the error whose traceback holds this frame
+
+    elif is_any_of(function, inspect.isasyncgenfunction):
+
+        @functools.wraps(function)
+        async def wrapped(*args: P.args, **kwargs: P.kwargs) -> AsyncGenerator[Any, Any]:
+            generator = cast(Any, function)(*args, **kwargs)
+            resume = functools.partial(generator.asend, None)
+            try:
+                while True:
+                    is_over, value = await _awaited_in(opened, resume)
+                    if is_over:
+                        return
+                    try:
+                        resume = functools.partial(generator.asend, (yield value))
+                    except BaseException as error:  # noqa: BLE001 - as above
+                        resume = functools.partial(generator.athrow, error)
+            finally:
+                del resume
+
+    elif is_any_of(function, inspect.iscoroutinefunction):
+
+        @functools.wraps(function)
+        async def wrapped(*args: P.args, **kwargs: P.kwargs) -> Any:
             with opened():
                 return await cast(Any, function)(*args, **kwargs)
 
-        return cast(Callable[P, R], awaited)
+    else:
 
-    @functools.wraps(function)
-    def called(*args: P.args, **kwargs: P.kwargs) -> R:
-        with opened():
-            return function(*args, **kwargs)
+        @functools.wraps(function)
+        def wrapped(*args: P.args, **kwargs: P.kwargs) -> R:
+            with opened():
+                return function(*args, **kwargs)
 
-    return called
+    return wrapped
+
+
+def _resumed_in(opened: Callable[[], AbstractContextManager[Any]], resume: Callable[[], Any]) -> tuple[bool, Any]:
+    """Whether a generator is over, and what it returns or yields, resumed in a block."""
+    with opened():
+        try:
+            return False, resume()
+        except StopIteration as end:
+            return True, end.value
+        finally:
+            del resume  # as its caller does
+
+
+async def _awaited_in(
+    opened: Callable[[], AbstractContextManager[Any]], resume: Callable[[], Awaitable[Any]]
+) -> tuple[bool, Any]:
+    """Whether an async generator is over, and what it yields, resumed in a block."""
+    with opened():
+        try:
+            return False, await resume()
+        except StopAsyncIteration:
+            return True, None
+        finally:
+            del resume

@@ -14,15 +14,15 @@ from __future__ import annotations
 import builtins
 import functools
 import math
-import operator
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Iterable
 from contextvars import ContextVar
-from typing import Any, Final, TypeAlias
+from typing import Any, ClassVar, Final, TypeAlias
 
 import numpy as np
 
 from anyarray._base.blocks import block
 from anyarray._base.errors import ArgumentOverflowError, ArgumentTypeError, ArgumentValueError
+from anyarray._base.settings import Holding, Layers, Setting
 
 
 class DType:
@@ -327,12 +327,49 @@ def integer_within(function: str, value: float, wanted: DType) -> int:
 STANDARD_DEFAULTS: Final = {bool: bool_, int: int64, float: float64, complex: complex128}
 """The dtypes of Python scalars; `_call/c/dtypes.c` repeats them."""
 context_variable: ContextVar[dict[type[Any], DType]] = ContextVar("anyarray default dtypes", default=STANDARD_DEFAULTS)
-_blocks: ContextVar[list[dict[type[Any], DType]]] = ContextVar("anyarray blocks of default dtypes", default=[])  # noqa: B039 - never written
-"""The changes by each open block of `default_dtypes`, the innermost last."""
-
 _changes: Final[list[None]] = []
 """Empty until the first `default_dtypes`: until then the defaults are the standard's in every context."""
 
+
+class _Defaults(dict[type[Any], DType]):
+    """What holds in a block of `default_dtypes`."""
+
+    __slots__ = ("change", "outer")
+
+    change: _Changed
+    outer: dict[type[Any], DType]
+
+
+class _View(dict[type[Any], DType]):
+    """What holds while a generator has a block open: it depends on who asks."""
+
+    __slots__ = ("layers",)
+
+    def __init__(self, layers: Layers[dict[type[Any], DType]]) -> None:
+        self.layers = layers
+
+    def __getitem__(self, kind: type[Any]) -> DType:
+        return self.layers.read(lambda held: held[kind])
+
+    def values(self) -> Any:
+        return self.layers.read(lambda held: list(held.values()))
+
+
+class _Changed:
+    """Other dtypes for some classes."""
+
+    name: ClassVar[str] = "default_dtypes"
+
+    def __init__(self, own: dict[type[Any], DType]) -> None:
+        self.own = own
+
+    def inside(self, outer: dict[type[Any], DType], /) -> dict[type[Any], DType]:
+        found = _Defaults(outer | self.own)
+        found.change, found.outer = self, outer
+        return found
+
+
+_setting: Final = Setting(context_variable, _View)
 
 defaults: Final = context_variable.get
 """The default dtypes of this context, by Python's scalar classes."""
@@ -354,7 +391,7 @@ def default_dtypes(
     int: DType | None = None,  # noqa: A002 - the kinds are named for Python's classes
     float: DType | None = None,  # noqa: A002 - as above
     complex: DType | None = None,  # noqa: A002 - as above
-) -> Generator[None]:
+) -> Holding[dict[type[Any], DType], None]:
     """Change the dtypes of creation functions and scalars in a `with` block.
 
     `float=xp.float32` is for float32-first work: creation functions, Python floats beside
@@ -380,16 +417,4 @@ def default_dtypes(
         own[classes[name]] = found
     if not _changes:
         _changes.append(None)
-    _set_blocks([*_blocks.get(), own])
-    try:
-        yield
-    finally:
-        # Not by a token, and not only the innermost: a generator may be closed at any time, by asyncio in another
-        # context.
-        _set_blocks([one for one in _blocks.get() if one is not own])
-
-
-def _set_blocks(blocks: list[dict[type[Any], DType]]) -> None:
-    """Set the default dtypes from these blocks, the innermost last."""
-    _blocks.set(blocks)
-    context_variable.set(functools.reduce(operator.or_, blocks, STANDARD_DEFAULTS))
+    return Holding(_setting, _Changed(own), None)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from numbers import Real
 from typing import TYPE_CHECKING, Final
 
 from anyarray._base import errors
 from anyarray._base.blocks import block
+from anyarray._base.settings import Holding
 from anyarray._choice import automatic, choice, cost, machine
 from anyarray._choice.automatic import Decision
 from anyarray._registry import registry
@@ -153,7 +154,7 @@ def duration(seconds: float) -> str:
 
 
 @block
-def explain() -> Generator[Explanation]:
+def explain() -> Holding[choice.Choice, Explanation]:
     """Record every automatic decision inside a `with` block.
 
     That is where a call ran, what was predicted for each backend, why, and how long it took. The explanation has
@@ -168,12 +169,11 @@ def explain() -> Generator[Explanation]:
     ['sum']
     """
     explanation = Explanation()
-    with choice.recorded(explanation.decisions):
-        yield explanation
+    return choice.recorded(explanation.decisions, explanation)
 
 
 @block
-def policy(*, candidates: Sequence[str | Backend]) -> Generator[None]:
+def policy(*, candidates: Sequence[str | Backend]) -> Holding[choice.Choice, None]:
     """Make the automatic choice inside a `with` block among these backends.
 
     They are given by name or as devices; no other is chosen. Free inputs that live elsewhere are brought to the best of
@@ -191,8 +191,7 @@ def policy(*, candidates: Sequence[str | Backend]) -> Generator[None]:
         raise errors.BackendError(
             f'policy: none of the candidates can be used here: {", ".join(wanted)}. Add one that can: "numpy"'
         )
-    with choice.narrowed(tuple(dict.fromkeys(names))):
-        yield
+    return choice.narrowed(tuple(dict.fromkeys(names)))
 
 
 SECONDS: Final = 84.0

@@ -12,14 +12,15 @@ from __future__ import annotations
 import functools
 import math
 import os
-from collections.abc import Callable, Generator, Iterable, Sequence
-from contextlib import contextmanager
+import sys
+from collections.abc import Callable, Iterable, Sequence
 from contextvars import ContextVar
 from types import TracebackType
-from typing import Any, Final, ParamSpec, TypeVar
+from typing import Any, ClassVar, Final, ParamSpec, TypeVar
 
 from anyarray._base import errors
 from anyarray._base.blocks import within
+from anyarray._base.settings import OPENERS, SUSPENDS, Change, Holding, Layers, Setting
 from anyarray._choice import automatic, cost, machine
 from anyarray._choice.automatic import Decision
 from anyarray._choice.whole_functions import WholeFunction
@@ -29,6 +30,7 @@ from anyarray._registry.registry import Backend
 
 P = ParamSpec("P")
 R = TypeVar("R")
+T = TypeVar("T")
 
 AUTO: Final = "auto"
 VARIABLE: Final = "ANYARRAY_BACKEND"
@@ -38,6 +40,7 @@ _NUMPY: Final = registry.backend_of_name("numpy").free
 _STATE: Final = machine.state
 _UNADOPTED: Final = registry.unadopted
 _are_absent: Final = registry.are_absent
+_frame: Final = sys._getframe
 
 
 class Automatic:
@@ -60,72 +63,91 @@ class Choice:
     profile: calls run where their inputs are, without overhead.
     """
 
-    __slots__ = ("backend", "block", "candidates", "outer", "records", "watches")
+    __slots__ = ("backend", "candidates", "change", "outer", "records")
 
     def __init__(
         self,
         backend: Backend | str | Automatic | None,
         candidates: tuple[str, ...] | None = None,
         records: tuple[list[Decision], ...] = (),
-        block: object = None,
+        change: Change[Choice] | None = None,
         outer: Choice | None = None,
     ) -> None:
         self.backend = backend
         self.candidates = candidates
         """Names of the backends that a policy allows; None for all."""
         self.records = records
-        """Lists to which decisions are appended."""
-        # Stored here, not on the block object: threads and tasks may share that, each in its own context.
-        self.block = block
-        """The object that identifies the block which made this choice."""
+        """Where decisions are recorded."""
+        # Kept here, not with the block: threads and tasks may share one block object, each in a context of its own.
+        self.change = change
+        """What the block does that opened it."""
         self.outer = outer
-        """The choice to restore when that block is closed."""
-        self.watches = False
-        """Whether the block only records: the backend is that of the outer choice."""
+        """What is chosen again when that is closed."""
+
+
+class _View(Choice):
+    """What is chosen while a generator has a block open: it depends on who asks."""
+
+    __slots__ = ("layers",)
+
+    def __init__(self, layers: Layers[Choice]) -> None:
+        self.layers = layers
+        self.change = None
+        self.outer = layers.base
+
+    @property
+    def backend(self) -> Backend | str | Automatic | None:
+        return self.layers.read(lambda held: held.backend)
+
+    @backend.setter
+    def backend(self, found: Backend | str | Automatic | None) -> None:
+        self.layers.held().backend = found
+
+    @property
+    def candidates(self) -> tuple[str, ...] | None:  # type: ignore[override]  # as above
+        return self.layers.read(lambda held: held.candidates)
+
+    @property
+    def records(self) -> tuple[list[Decision], ...]:  # type: ignore[override]  # as above
+        return self.layers.read(lambda held: held.records)
 
 
 def _automatically(
-    candidates: tuple[str, ...] | None, records: tuple[list[Decision], ...], block: object, outer: Choice
+    candidates: tuple[str, ...] | None, records: tuple[list[Decision], ...], change: Change[Choice], outer: Choice
 ) -> Choice:
     """The automatic choice inside a block: BY_COST, or OBSERVED if needed.
 
     It is OBSERVED if decisions are recorded, or if the candidates leave NumPy out, where small calls would run.
     """
     is_seen = records or (candidates is not None and cost.NUMPY not in candidates)
-    return Choice(OBSERVED if is_seen else BY_COST, candidates, records, block, outer)
+    return Choice(OBSERVED if is_seen else BY_COST, candidates, records, change, outer)
 
 
-def _watching(
-    candidates: tuple[str, ...] | None, records: tuple[list[Decision], ...], block: object, outer: Choice
-) -> Choice:
-    """The choice inside a block that only records: the outer one's backend."""
-    found = _automatically(candidates, records, block, outer)
-    found.watches = True
-    if not (outer.backend is None or isinstance(outer.backend, Automatic)):
-        found.backend = outer.backend
-    return found
+class _Narrowed:
+    """The automatic choice among these backends."""
+
+    name: ClassVar[str] = "policy"
+
+    def __init__(self, candidates: tuple[str, ...]) -> None:
+        self.candidates = candidates
+
+    def inside(self, outer: Choice, /) -> Choice:
+        return _automatically(self.candidates, outer.records, self, outer)
 
 
-def _without(choice: Choice, block: object) -> Choice:
-    """The choice after a block is closed.
+class _Recorded:
+    """What is chosen outside, with each decision recorded."""
 
-    It need not be the innermost, nor be open here, as a generator may be closed at any time.
-    """
-    if choice.outer is None:
-        return choice
-    if choice.block is block:
-        return choice.outer
-    was, outer = choice.outer, _without(choice.outer, block)
-    if outer is was:
-        return choice
-    # A copy without what the closed block had set, as other contexts may refer to this choice, too.
-    candidates = outer.candidates if choice.candidates is was.candidates else choice.candidates
-    records = (*outer.records, *choice.records[len(was.records) :])
-    if choice.watches:
-        return _watching(candidates, records, choice.block, outer)
-    if choice.backend is None or isinstance(choice.backend, Automatic):
-        return _automatically(candidates, records, choice.block, outer)
-    return Choice(choice.backend, candidates, records, choice.block, outer)
+    name: ClassVar[str] = "explain"
+
+    def __init__(self, record: list[Decision]) -> None:
+        self.record = record
+
+    def inside(self, outer: Choice, /) -> Choice:
+        found = _automatically(outer.candidates, (*outer.records, self.record), self, outer)
+        if not (outer.backend is None or isinstance(outer.backend, Automatic)):
+            found.backend = outer.backend
+        return found
 
 
 def _named(name: str) -> Choice:
@@ -148,6 +170,8 @@ context_variable: ContextVar[Choice] = ContextVar("anyarray backend", default=pr
 current: Final = context_variable.get
 """The choice of this context; a bound method, as every call needs it."""
 
+_setting: Final = Setting(context_variable, _View)
+
 
 def chosen() -> Backend | None:
     """The backend that is chosen here; None for the automatic choice.
@@ -163,7 +187,7 @@ def chosen() -> Backend | None:
     try:
         found = registry.backend_of_name(named)
     except errors.BackendError as error:
-        if choice is process_default and named == _asked_for():
+        if named == process_default.backend == _asked_for():
             error.args = (f"{error}. The environment variable {VARIABLE} asks for it",)
         raise
     if choice.backend is named:  # else another thread has set another default in the meantime
@@ -185,33 +209,53 @@ class backend:  # noqa: N801 - used as a function
     numpy
     """
 
+    name: ClassVar[str] = "backend"
+
     def __init__(self, name: str | Backend = AUTO, /) -> None:
-        _check_name("backend", name)
-        if isinstance(name, str) and name != AUTO:
-            registry.parse(name)
-        self._name = name
+        found = registry.known(name) if type(name) is str else None
+        if found is None:
+            _check_name("backend", name)
+            if isinstance(name, str):
+                if name != AUTO:
+                    registry.parse(name)
+            else:
+                found = name
+        self._spec = name
+        self._backend = found
+        """None until it is entered, unless the backend was asked for before; always for "auto"."""
+
+    def inside(self, outer: Choice, /) -> Choice:
+        """What is chosen in the block."""
+        if self._backend is None:
+            return _automatically(outer.candidates, outer.records, self, outer)
+        return Choice(self._backend, outer.candidates, outer.records, self, outer)
 
     def __enter__(self) -> Backend | None:
-        outer, name = current(), self._name
-        if name == AUTO:
-            context_variable.set(_automatically(outer.candidates, outer.records, self, outer))
-            return None
-        entered = registry.as_backend(name)
-        context_variable.set(Choice(entered, outer.candidates, outer.records, self, outer))
+        outer, frame, entered = current(), _frame(1), self._backend
+        code = frame.f_code
+        # As `Setting.open` does it, in less time.
+        if entered is None or type(outer) is _View or code.co_flags & SUSPENDS or code.co_name in OPENERS:
+            if entered is None and self._spec != AUTO:
+                self._backend = entered = registry.as_backend(self._spec)
+            _setting.open(self, frame)
+        else:
+            context_variable.set(Choice(entered, outer.candidates, outer.records, self, outer))
         return entered
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         here = current()
-        outer = here.outer
-        context_variable.set(outer if here.block is self and outer is not None else _without(here, self))
+        if here.change is self and here.outer is not None:
+            context_variable.set(here.outer)
+        else:
+            _setting.close(self, _frame(1), kind)
 
     def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
-        return within("backend", functools.partial(backend, self._name), function)
+        return within("backend", functools.partial(backend, self._spec), function)
 
     def __repr__(self) -> str:
-        return f'backend("{self._name}")'
+        return f'backend("{self._spec}")'
 
 
 def _check_name(function: str, name: object) -> None:
@@ -426,32 +470,22 @@ def forget_profile() -> None:
     """Load the profile again at the next large call."""
     machine.forget()
     choice: Choice | None = current()
-    while choice is not None:  # up to `process_default`
+    if type(choice) is _View:
+        choice.layers.known.clear()
+    while choice is not None:  # that of the process is the last
         if choice.backend is None:
             choice.backend = BY_COST
         choice = choice.outer
 
 
-@contextmanager
-def narrowed(candidates: tuple[str, ...]) -> Generator[None]:
-    """The automatic choice among these backends in a `with` block."""
-    outer, block = current(), object()
-    context_variable.set(_automatically(candidates, outer.records, block, outer))
-    try:
-        yield
-    finally:
-        context_variable.set(_without(current(), block))
+def narrowed(candidates: tuple[str, ...]) -> Holding[Choice, None]:
+    """The automatic choice in a `with` block, among these backends."""
+    return Holding(_setting, _Narrowed(candidates), None)
 
 
-@contextmanager
-def recorded(record: list[Decision]) -> Generator[None]:
-    """Record the decisions made in a `with` block."""
-    outer, block = current(), object()
-    context_variable.set(_watching(outer.candidates, (*outer.records, record), block, outer))
-    try:
-        yield
-    finally:
-        context_variable.set(_without(current(), block))
+def recorded(record: list[Decision], given: T) -> Holding[Choice, T]:
+    """Record the decisions made in a `with` block, which gives what is given."""
+    return Holding(_setting, _Recorded(record), given)
 
 
 def automatic_home(homes: Iterable[Home]) -> Home:

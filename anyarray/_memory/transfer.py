@@ -23,15 +23,16 @@ import os
 import sys
 import time
 import warnings
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from types import FrameType
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, ClassVar, Final, Literal, NamedTuple
 
 import numpy as np
 
 from anyarray._base import blocks, errors
+from anyarray._base.settings import Change, Holding, Layers, Setting
 from anyarray._memory import alignment
 from anyarray._registry.home import DeviceRoute, Home, Native
 from anyarray._registry.registry import Backend, as_backend, is_leak
@@ -101,54 +102,77 @@ class TransferLog:
         return "\n".join([*table, total])
 
 
-class _Watch(NamedTuple):
-    """The logs and the guard that are open in a context."""
+class _Watch:
+    """What is asked for in a context."""
 
-    logs: tuple[TransferLog, ...] = ()
-    guard: Literal["off", "warn", "raise"] = "off"
-    own: TransferLog | Literal["warn", "raise"] | None = None
-    """The log or the guard of the innermost block."""
-    block: object = None
-    """The object that identifies the innermost block."""
-    outer: _Watch | None = None
-    """The state to restore when that block is closed."""
+    __slots__ = ("change", "guard", "logs", "outer")
 
-    def inner(self, own: TransferLog | Literal["warn", "raise"] | None, block: object) -> _Watch:
-        """The state inside a nested block."""
-        if isinstance(own, TransferLog):
-            return _Watch((*self.logs, own), self.guard, own, block, self)
-        return _Watch(self.logs, own or self.guard, own, block, self)
+    def __init__(
+        self,
+        logs: tuple[TransferLog, ...] = (),
+        guard: Literal["off", "warn", "raise"] = "off",
+        change: Change[_Watch] | None = None,
+        outer: _Watch | None = None,
+    ) -> None:
+        self.logs = logs
+        self.guard = guard
+        self.change = change
+        """What the innermost block does."""
+        self.outer = outer
+        """What is asked for again when that is closed."""
 
-    def without(self, block: object) -> _Watch:
-        """The state after a block is closed.
 
-        It need not be the innermost, nor be open here, as a generator may be closed at any time.
-        """
-        if self.outer is None or self.block is block:
-            return self.outer or self
-        outer = self.outer.without(block)
-        return self if outer is self.outer else outer.inner(self.own, self.block)
+class _View(_Watch):
+    """What is asked for while a generator has a block open: it depends on where it is."""
+
+    __slots__ = ("layers",)
+
+    def __init__(self, layers: Layers[_Watch]) -> None:
+        self.layers = layers
+        self.change = self.outer = None
+
+    @property
+    def logs(self) -> tuple[TransferLog, ...]:  # type: ignore[override]  # attributes of the others
+        return self.layers.read(lambda held: held.logs)
+
+    @property
+    def guard(self) -> Literal["off", "warn", "raise"]:  # type: ignore[override]  # as above
+        return self.layers.read(lambda held: held.guard)
+
+
+class _Logged:
+    """Record transfers."""
+
+    name: ClassVar[str] = "transfers"
+
+    def __init__(self, log: TransferLog) -> None:
+        self.log = log
+
+    def inside(self, outer: _Watch, /) -> _Watch:
+        return _Watch((*outer.logs, self.log), outer.guard, self, outer)
+
+
+class _Guarded:
+    """Forbid copies."""
+
+    name: ClassVar[str] = "no_transfers"
+
+    def __init__(self, mode: Literal["warn", "raise"]) -> None:
+        self.mode = mode
+
+    def inside(self, outer: _Watch, /) -> _Watch:
+        return _Watch(outer.logs, self.mode, self, outer)
 
 
 UNWATCHED: Final = _Watch()
-_watch: ContextVar[_Watch] = ContextVar("anyarray transfers", default=UNWATCHED)
-watch: Final = _watch.get
-"""The state of this context: `watch() is UNWATCHED` if neither a ledger nor a guard is open."""
-
-
-@contextlib.contextmanager
-def _watching(own: TransferLog | Literal["warn", "raise"]) -> Generator[None]:
-    block = object()
-    _watch.set(watch().inner(own, block))
-    try:
-        yield
-    finally:
-        # Not by a token: asyncio may close a generator in another context than the one it was started in.
-        _watch.set(watch().without(block))
+_variable: ContextVar[_Watch] = ContextVar("anyarray transfers", default=UNWATCHED)
+watch: Final = _variable.get
+"""What is asked for here: `watch() is UNWATCHED` only if neither a ledger nor a guard is open."""
+_setting: Final = Setting(_variable, _View)
 
 
 @blocks.block
-def transfers() -> Generator[TransferLog]:
+def transfers() -> Holding[_Watch, TransferLog]:
     """Record every transfer inside a `with` block.
 
     The log has `rows`, a list of `Transfer`, and prints as a table with totals. Blocks nest; each thread and asyncio
@@ -161,12 +185,11 @@ def transfers() -> Generator[TransferLog]:
     0
     """
     log = TransferLog()
-    with _watching(log):
-        yield log
+    return Holding(_setting, _Logged(log), log)
 
 
 @blocks.block
-def no_transfers(mode: Literal["raise", "warn"] = "raise", /) -> Generator[None]:
+def no_transfers(mode: Literal["raise", "warn"] = "raise", /) -> Holding[_Watch, None]:
     """Forbid implicit copies between backends inside a `with` block.
 
     A call that would copy an array to another backend, or off a device to the host, raises TransferError, which names
@@ -179,8 +202,7 @@ def no_transfers(mode: Literal["raise", "warn"] = "raise", /) -> Generator[None]
     """
     if mode not in ("raise", "warn"):
         raise errors.ArgumentValueError(f'no_transfers: mode must be "raise" or "warn", not {mode!r}')
-    with _watching(mode):
-        yield
+    return Holding(_setting, _Guarded(mode), None)
 
 
 class Route(NamedTuple):

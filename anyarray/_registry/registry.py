@@ -281,6 +281,10 @@ def _names(known: dict[str, Library]) -> list[str]:
     return stems + [f"{row.name}-{kind}" for row in known.values() if len(row.kinds) > 1 for kind in row.kinds]
 
 
+known: Final = _backends.get
+"""The backend of a name that was asked for before; None for others."""
+
+
 def backend_of_name(name: str) -> Backend:
     """The backend of that name; imports its library at first use.
 
