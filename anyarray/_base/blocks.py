@@ -68,11 +68,10 @@ def within(name: str, opened: Callable[[], AbstractContextManager[Any]], functio
             f"{name}: {qualified_name_of(function)} is a class, of which only the making would run in the block. "
             "Decorate its methods"
         )
-    wrapped: Callable[..., Any]
     if is_any_of(function, inspect.isgeneratorfunction):
 
         @functools.wraps(function)
-        def wrapped(*args: P.args, **kwargs: P.kwargs) -> Generator[Any, Any, Any]:
+        def stepped(*args: P.args, **kwargs: P.kwargs) -> Generator[Any, Any, Any]:
             generator = cast(Any, function)(*args, **kwargs)
             resume = functools.partial(next, generator)
             try:
@@ -87,10 +86,11 @@ def within(name: str, opened: Callable[[], AbstractContextManager[Any]], functio
             finally:
                 del resume  # it may hold the error whose traceback holds this frame
 
-    elif is_any_of(function, inspect.isasyncgenfunction):
+        return cast(Callable[P, R], stepped)
+    if is_any_of(function, inspect.isasyncgenfunction):
 
         @functools.wraps(function)
-        async def wrapped(*args: P.args, **kwargs: P.kwargs) -> AsyncGenerator[Any, Any]:
+        async def stepped_later(*args: P.args, **kwargs: P.kwargs) -> AsyncGenerator[Any, Any]:
             generator = cast(Any, function)(*args, **kwargs)
             resume = functools.partial(generator.asend, None)
             try:
@@ -105,21 +105,22 @@ def within(name: str, opened: Callable[[], AbstractContextManager[Any]], functio
             finally:
                 del resume
 
-    elif is_any_of(function, inspect.iscoroutinefunction):
+        return cast(Callable[P, R], stepped_later)
+    if is_any_of(function, inspect.iscoroutinefunction):
 
         @functools.wraps(function)
-        async def wrapped(*args: P.args, **kwargs: P.kwargs) -> Any:
+        async def awaited(*args: P.args, **kwargs: P.kwargs) -> Any:
             with opened():
                 return await cast(Any, function)(*args, **kwargs)
 
-    else:
+        return cast(Callable[P, R], awaited)
 
-        @functools.wraps(function)
-        def wrapped(*args: P.args, **kwargs: P.kwargs) -> R:
-            with opened():
-                return function(*args, **kwargs)
+    @functools.wraps(function)
+    def called(*args: P.args, **kwargs: P.kwargs) -> R:
+        with opened():
+            return function(*args, **kwargs)
 
-    return wrapped
+    return called
 
 
 def _resumed_in(opened: Callable[[], AbstractContextManager[Any]], resume: Callable[[], Any]) -> tuple[bool, Any]:

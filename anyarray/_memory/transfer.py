@@ -107,6 +107,8 @@ class _Watch:
 
     __slots__ = ("change", "guard", "logs", "outer")
 
+    guard: Literal["off", "warn", "raise"]
+
     def __init__(
         self,
         logs: tuple[TransferLog, ...] = (),
@@ -158,7 +160,7 @@ class _Guarded:
     name: ClassVar[str] = "no_transfers"
 
     def __init__(self, mode: Literal["warn", "raise"]) -> None:
-        self.mode = mode
+        self.mode: Literal["warn", "raise"] = mode
 
     def inside(self, outer: _Watch, /) -> _Watch:
         return _Watch(outer.logs, self.mode, self, outer)
