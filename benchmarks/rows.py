@@ -188,9 +188,9 @@ def main() -> None:
 
 def line(label: str, cells: Sequence[str | Text]) -> Text:
     """A row of the table."""
-    found = Text(f"{label:<60}")
+    found = Text(f"{label:<44}")
     for cell in cells:
-        found += Text(" " * (12 - len(cell))) + (cell if isinstance(cell, Text) else Text(cell))
+        found += Text(" " * (10 - len(cell))) + (cell if isinstance(cell, Text) else Text(cell))
     return found
 
 
