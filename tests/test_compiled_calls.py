@@ -719,7 +719,7 @@ def test_an_error_of_the_maker_of_a_body_goes_through_and_it_is_asked_again() ->
     def declared(x: Any, /) -> None: ...
 
     row = ("", (), (), speedups.ARRAY, 0, 0)
-    call = speedups.Call(declared, "exp", machine.limit_of("exp"), "call", None, (row,), (0,), (), 1, " ", body=body)
+    call = speedups.Call(declared, "exp", machine.limit_of("exp"), "function", None, (row,), (0,), (), 1, body=body)
     with pytest.raises(MemoryError):
         call(1.0)
     assert [call(1.0), call(1.0), len(asked)] == ["made", "made", 2]

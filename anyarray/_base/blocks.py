@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 def block(opened: Callable[P, AbstractContextManager[T]]) -> Callable[P, Block[T]]:
-    """A function of blocks, each of which opens a context manager of its own whenever it is entered.
+    """A function of blocks, each with a context manager of its own.
 
     It decorates functions, too, as those of `contextlib.contextmanager` do, but coroutines and generators as well.
     """
@@ -57,7 +57,7 @@ class Block(Generic[T]):
 
 
 def within(name: str, opened: Callable[[], AbstractContextManager[Any]], function: Callable[P, R]) -> Callable[P, R]:
-    """`function`, called in a block, and awaited or resumed in one if it is a coroutine or a generator.
+    """`function`, called in a block; coroutines and generators resumed in one.
 
     Raises TypeError, which names the block, for a generator function or a class, whose code would run outside it.
     """
@@ -124,7 +124,10 @@ def within(name: str, opened: Callable[[], AbstractContextManager[Any]], functio
 
 
 def _resumed_in(opened: Callable[[], AbstractContextManager[Any]], resume: Callable[[], Any]) -> tuple[bool, Any]:
-    """Whether a generator is over, and what it returns or yields, resumed in a block."""
+    """Resume a generator in a block.
+
+    Gives whether it is over, and what it returns or yields.
+    """
     with opened():
         try:
             return False, resume()
@@ -137,7 +140,10 @@ def _resumed_in(opened: Callable[[], AbstractContextManager[Any]], resume: Calla
 async def _awaited_in(
     opened: Callable[[], AbstractContextManager[Any]], resume: Callable[[], Awaitable[Any]]
 ) -> tuple[bool, Any]:
-    """Whether an async generator is over, and what it yields, resumed in a block."""
+    """Resume an async generator in a block.
+
+    Gives whether it is over, and what it yields.
+    """
     with opened():
         try:
             return False, await resume()

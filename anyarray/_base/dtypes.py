@@ -341,7 +341,10 @@ class _Defaults(dict[type[Any], DType]):
 
 
 class _View(dict[type[Any], DType]):
-    """What holds while a generator has a block open: it depends on who asks."""
+    """What holds while a generator has a block open.
+
+    It depends on who asks.
+    """
 
     __slots__ = ("layers",)
 

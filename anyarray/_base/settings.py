@@ -69,7 +69,7 @@ class Change(Protocol[S]):
     """The block's function, for messages."""
 
     def inside(self, outer: S, /) -> S:
-        """The value inside the block; its `change` is this, its `outer` what is given."""
+        """The value inside the block: with this as `change` and `outer`."""
         ...
 
 
@@ -90,7 +90,10 @@ class Opened:
             self.code, self.line, self.token = frame.f_code, frame.f_lineno, _probe.set(None)
 
     def is_of_this_context(self) -> bool:
-        """Whether the generator opened it here, and not in what this context is a copy of."""
+        """Whether the generator opened it in this context.
+
+        It may have been in one of which this is a copy.
+        """
         try:
             _probe.reset(cast("Token[None]", self.token))
         except ValueError:
@@ -120,7 +123,10 @@ class Layers(Generic[V]):
         """Values that were asked for, by the blocks that made them."""
 
     def read(self, read: Callable[[V], R]) -> R:
-        """Something of the value that holds here; RuntimeError if that cannot be told."""
+        """Something of the value that holds here.
+
+        Raises RuntimeError if that cannot be told.
+        """
         sure, possible, unclear = self._held()
         found = read(sure)
         if unclear is not None and read(possible) != found:
@@ -137,7 +143,7 @@ class Layers(Generic[V]):
         return self._held()[0]
 
     def _held(self) -> tuple[V, V, Opened | None]:
-        """The value here, another one that it may be, and the block of which that depends."""
+        """The value here, another that it may be, and the block that decides."""
         order = running({one.frame for one in self.opened if one.frame is not None})
         sure: list[Opened] = []
         possible: list[Opened] = []
@@ -165,7 +171,7 @@ class Layers(Generic[V]):
         return found
 
     def value(self) -> V:
-        """What the variable holds: a view, or a plain value where one will do."""
+        """The value of the variable: a view, or a plain one where that will do."""
         opened = [
             one for one in self.opened if one.token is None or one.frame is not None or not one.is_of_this_context()
         ]
@@ -270,7 +276,10 @@ def _without(value: V, change: Change[V]) -> V:
 
 
 def _of_running_generator(change: Change[Any], frame: FrameType) -> Opened | None:
-    """The block that is left in `frame`, if a generator opened it; the innermost of several with one change."""
+    """The block that is left in `frame`, if a generator opened it.
+
+    Of several with one change it is the innermost.
+    """
     opened = {
         generator: one for generator, ones in list(_of_generators.items()) for one in ones if one.change is change
     }
@@ -279,7 +288,7 @@ def _of_running_generator(change: Change[Any], frame: FrameType) -> Opened | Non
 
 
 def _forget(one: Opened) -> None:
-    """A block is closed, and keeps the frame of its generator alive no more."""
+    """Close a block, which keeps its generator's frame alive no more."""
     if one.frame is None:
         return
     # In no other thread does one change, as the generator runs here.
@@ -306,7 +315,7 @@ def running(frames: Iterable[FrameType], frame: FrameType | None = None) -> list
 
 
 def generator_of(frame: FrameType, *, is_far: bool = False) -> FrameType | None:
-    """The frame of the generator in which `frame` enters a block; None if it is in none.
+    """The frame of the generator in which `frame` enters a block, or None.
 
     That is `frame` itself, or one for which it does it. `is_far` asks for the innermost that has called it.
     """
@@ -330,7 +339,9 @@ def generator_of(frame: FrameType, *, is_far: bool = False) -> FrameType | None:
 
 
 def _delegates(caller: FrameType, code: CodeType) -> bool:
-    """Whether a caller is suspended wherever the generator is that it resumes: by `yield from`, or as an `await`.
+    """Whether a caller is suspended whenever the generator that it resumes is.
+
+    It is so by `yield from`, or as an `await`.
 
     The loop of `async for` has the same instruction, but no other generator is asked by it than an async one.
     """

@@ -127,7 +127,10 @@ class Batch(Home):
         return tuple(map(self._batched, stack)) if isinstance(stack, (tuple, list)) else Batched(self, stack)
 
     def value_and_grad(self, function: Callable[..., Native], xs: Sequence[Native]) -> tuple[Native, Sequence[Native]]:
-        """Values and gradients of all elements: those of the sum of the values, as no element depends on another."""
+        """Values and gradients of all elements.
+
+        They are those of the sum of the values, as no element depends on another.
+        """
 
         def of_stacks(*stacks: Native) -> Native:
             return self.stack_of(function(*[Batched(self, x) for x in stacks]))

@@ -86,7 +86,10 @@ class Choice:
 
 
 class _View(Choice):
-    """What is chosen while a generator has a block open: it depends on who asks."""
+    """What is chosen while a generator has a block open.
+
+    It depends on who asks.
+    """
 
     __slots__ = ("layers",)
 
@@ -484,7 +487,7 @@ def narrowed(candidates: tuple[str, ...]) -> Holding[Choice, None]:
 
 
 def recorded(record: list[Decision], given: T) -> Holding[Choice, T]:
-    """Record the decisions made in a `with` block, which gives what is given."""
+    """Record the decisions made in a `with` block, which gives `given`."""
     return Holding(_setting, _Recorded(record), given)
 
 

@@ -125,7 +125,10 @@ class _Watch:
 
 
 class _View(_Watch):
-    """What is asked for while a generator has a block open: it depends on where it is."""
+    """What is asked for while a generator has a block open.
+
+    It depends on who asks.
+    """
 
     __slots__ = ("layers",)
 
@@ -490,7 +493,7 @@ def _nbytes(native: Native, backend: Backend) -> int:
     return size * backend.free.dtype(native).itemsize
 
 
-_SKIPPED_FILES: Final = (os.path.dirname(__file__) + os.sep, "<anyarray", "<frozen ", contextlib.__file__)
+_SKIPPED_FILES: Final = (os.path.dirname(os.path.dirname(__file__)) + os.sep, "<anyarray", "<frozen ", contextlib.__file__)
 """Prefixes of file names that are not the user's: ours, generated bodies, frozen modules, `contextlib`."""
 
 

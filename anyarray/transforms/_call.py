@@ -105,7 +105,7 @@ def run_on(function: Callable[..., Any], home: Home, structure: Structure, nativ
 
 
 def hook_of(name: str, home: Home, hook: str) -> Callable[..., Any]:
-    """The backend's hook for derivatives of that name, in its scope, or that of the open batch.
+    """The hook for derivatives of that name, of the backend or the open batch.
 
     Raises UnsupportedError if it has none.
     """

@@ -410,7 +410,7 @@ _FEW: Final = {"forward": 16, "reverse": 64}
 
 
 def _pulled_back(tape: Any, y: Tensor, xs: list[Tensor], batch_ndim: int) -> list[Tensor]:
-    """Derivatives of one result, summed over the axes of a batch, by each of `xs`."""
+    """Derivatives of one result by each of `xs`, summed over a batch."""
     if not _are_few(y.shape.as_list(), "reverse"):
         found = _traced(lambda: tape.jacobian(y, xs, unconnected_gradients=_ZERO))
     else:
@@ -428,7 +428,10 @@ def _are_few(shape: Sequence[int], mode: str) -> bool:
 
 
 def _directions(shape: Sequence[int], x: Tensor) -> Tensor:
-    """One array for each element of an array of that shape, 1 there, else 0, in the dtype of `x`."""
+    """For each element of that shape an array that is 1 there, else 0.
+
+    The dtype is that of `x`.
+    """
     size = math.prod(shape)
     return tf.reshape(tf.eye(size, dtype=x.dtype), [size, *shape])
 
