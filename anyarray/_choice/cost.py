@@ -117,7 +117,7 @@ def _row_lengths(shapes: Sequence[Shape], axis: Axis) -> Shape:
 
 
 def _runs(shapes: Sequence[Shape], axis: Axis) -> Shape:
-    """For two arrays: `LONG_ROW`, and the length of NumPy's inner loop over both.
+    """For two arrays: `LONG_ROW`, and the length of NumPy's inner loop.
 
     There both are contiguous, or one is contiguous and the other a repeated element.
     """

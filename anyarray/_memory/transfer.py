@@ -493,7 +493,8 @@ def _nbytes(native: Native, backend: Backend) -> int:
     return size * backend.free.dtype(native).itemsize
 
 
-_SKIPPED_FILES: Final = (os.path.dirname(os.path.dirname(__file__)) + os.sep, "<anyarray", "<frozen ", contextlib.__file__)
+_PACKAGE: Final = os.path.dirname(os.path.dirname(__file__)) + os.sep
+_SKIPPED_FILES: Final = (_PACKAGE, "<anyarray", "<frozen ", contextlib.__file__)
 """Prefixes of file names that are not the user's: ours, generated bodies, frozen modules, `contextlib`."""
 
 
