@@ -8,11 +8,10 @@ wraps. What it does not know goes to `slow`, which is `dispatch.call` or, for an
 from __future__ import annotations
 
 import functools
-import inspect
-from collections.abc import Callable
 from types import CodeType
-from typing import Any, Final
+from typing import Final
 
+from anyarray._call import by_position
 from anyarray._call.declaration import ARRAY, DTYPE, SEQUENCE, WEAK, Declaration, Parameter
 from anyarray._choice import cost
 
@@ -40,10 +39,12 @@ def source(declaration: Declaration) -> str:
     """The text of the body, names left open: the fast path, then the slow."""
     values = "(" + "".join(f"{p.name}, " for p in declaration.parameters) + ")"
     slow = f"return slow(declaration, {values})"
-    parameters = _parameters(declaration.function)
+    parameters = by_position.text_of_parameters(declaration.function)
     if declaration.is_reflected:
         parameters = f"({', '.join(p.name for p in declaration.written)}, /)"
     lines = [f"def {FUNCTION}{parameters}:"]
+    if by_position.options_of(declaration.function):
+        lines += ["    if excess:", "        refuse(declaration.function, excess)"]
     arrays = [p for p in declaration.written if p.role in (ARRAY, WEAK, SEQUENCE)]
     is_joining = [p.role for p in arrays] == [SEQUENCE]
     if not (is_joining or (arrays and all(p.role is not SEQUENCE for p in arrays))):
@@ -421,23 +422,6 @@ def _is_settled_for_joining(joined: Parameter) -> str:
     name, total = joined.name, "prod" if joined.is_variadic else "sum"
     small = f"{total}(map(size_of, {name}_)) < limit.elements or stays(*{name})"
     return f"backend is BY_COST and (home is NUMPY and ({small}) or home.placed)"
-
-
-def _parameters(function: Callable[..., Any]) -> str:
-    """The parameters of a function by name alone.
-
-    Their defaults are set on the made function.
-    """
-    code = function.__code__  # a signature would take ten times as long, 2 ms at import
-    variables, least, most = code.co_varnames, code.co_argcount, code.co_argcount + code.co_kwonlyargcount
-    parameters, keywords = list(variables[:least]), variables[least:most]
-    if code.co_posonlyargcount:
-        parameters.insert(code.co_posonlyargcount, "/")
-    if code.co_flags & inspect.CO_VARARGS:
-        parameters.append(f"*{variables[most]}")
-    elif keywords:
-        parameters.append("*")
-    return f"({', '.join([*parameters, *keywords])})"
 
 
 def _arguments(declaration: Declaration) -> str:

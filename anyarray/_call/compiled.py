@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Callable
+import inspect
+import itertools
+from collections.abc import Callable, Sequence
+from types import CodeType
 from typing import Any, Final, TypeVar
 
 from anyarray._base import dtypes
@@ -47,7 +50,7 @@ def quick(body: F, declaration: Declaration, *, is_update: bool = False) -> F:
 
     An update is an operator that gives its left operand the result.
     """
-    written = declaration.written
+    written, declared = declaration.written, inspect.unwrap(body)  # which has the options by name
     arrays = [p for p in written if p.role in (ARRAY, WEAK, SEQUENCE)]
     is_joining = [p.role for p in arrays] == [SEQUENCE] and arrays[0] is written[0]
     if (
@@ -62,10 +65,10 @@ def quick(body: F, declaration: Declaration, *, is_update: bool = False) -> F:
         declaration.name,
         "join" if is_joining else "update" if is_update else "call",
         result_class=None if declaration.result == "Array" else declaration.result_class,
-        parameters=tuple([_row(p, at, written, body) for at, p in enumerate(written)]),
+        parameters=tuple([_row(p, at, written, declared) for at, p in enumerate(written)]),
         order=tuple([written.index(p) for p in declaration.parameters]),
         keywords=tuple([p.name for p in declaration.parameters if p.is_keyword]),
-        positional=sum(not p.is_keyword for p in written),
+        positional=_leading(written, body.__code__),
         sign=_SIGNS.get(declaration.name, _body.sign(declaration) or " "),
         is_power=declaration.is_power,
         takes_ndarrays=declaration.takes_ndarrays,
@@ -95,21 +98,27 @@ def _made(body: F, name: str, kind: str, **said: Any) -> F:
 
 
 def _row(
-    p: Parameter, at: int, written: list[Parameter], body: Callable[..., Any]
+    p: Parameter, at: int, written: list[Parameter], declared: Callable[..., Any]
 ) -> tuple[str, tuple[Any, ...], tuple[str, ...], int, int, int]:
     """What a compiled call knows of a parameter."""
     roles = {ARRAY: speedups.ARRAY, WEAK: speedups.WEAK, SEQUENCE: speedups.SEQUENCE}
     others = [i for i, one in enumerate(written) if one.role in (ARRAY, WEAK) and not (one is p or one.is_condition)]
-    defaults, keywords = body.__defaults__ or (), body.__kwdefaults__ or {}
+    defaults, keywords = declared.__defaults__ or (), declared.__kwdefaults__ or {}
     since = sum(not one.is_keyword for one in written) - len(defaults)
     usual: tuple[Any, ...] = ()
     if p.is_keyword:
         usual = (keywords[p.name],) if p.name in keywords else ()
     elif at >= since:
         usual = (defaults[at - since],)
-    name = "" if at < body.__code__.co_posonlyargcount else p.name
+    name = "" if at < declared.__code__.co_posonlyargcount else p.name
     words = tuple([ast.literal_eval(word) for word in p.choices])
     return name, usual, words, roles.get(p.role, speedups.PLAIN), _allowed(p), (others or [0])[0]
+
+
+def _leading(written: Sequence[Parameter], code: CodeType) -> int:
+    """How many parameters a body takes by position, in the order written."""
+    pairs = zip(written, code.co_varnames[: code.co_argcount], strict=False)
+    return sum(1 for _ in itertools.takewhile(lambda pair: pair[0].name == pair[1], pairs))
 
 
 def _allowed(p: Parameter) -> Any:

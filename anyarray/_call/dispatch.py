@@ -23,7 +23,7 @@ import numpy as np
 from anyarray._base import dtypes as _dtypes
 from anyarray._base import errors, extension
 from anyarray._call import body as _body
-from anyarray._call import compiled, diagnosis
+from anyarray._call import by_position, compiled, diagnosis
 from anyarray._call.body import FUNCTION, NATIVE
 from anyarray._call.declaration import ARRAY, DTYPE, PLAIN, SEQUENCE, SHAPE, WEAK, Declaration, Parameter
 from anyarray._choice import accounts, automatic, machine
@@ -69,6 +69,7 @@ scope: Final[dict[str, Any]] = {
     "OPERANDS": OPERANDS,
     "POWERS": POWERS,
     "prod": math.prod,
+    "refuse": by_position.refuse,
     "sum_of": sum,
     "size_of": operator.attrgetter("size"),
     "UNSUITED": UNSUITED,
@@ -241,8 +242,7 @@ def _made(function: F, declaration: Declaration, slow: Callable[..., Any]) -> F:
     body.__doc__ = function.__doc__
     body.__module__ = function.__module__
     body.__annotations__ = function.__annotations__
-    body.__defaults__ = function.__defaults__
-    body.__kwdefaults__ = function.__kwdefaults__
+    by_position.give_defaults(body, function)
     made = compiled.quick(body, declaration)
     declaration.settle(made)
     return made  # type: ignore[return-value]  # it has the signature of `function`

@@ -19,6 +19,7 @@ from anyarray._base import dtypes, errors
 from anyarray._base.dtypes import DType, DTypeLike
 from anyarray._call import diagnosis
 from anyarray._call import dispatch as _dispatch
+from anyarray._call.by_position import takes_by_position
 from anyarray._call.compiled import quick_own
 from anyarray._call.declaration import declare
 from anyarray._call.dispatch import created, dispatch, made, wrap
@@ -71,6 +72,7 @@ Number = bool | int | float | complex
 
 @declare
 @quick_own("arange")
+@takes_by_position
 def arange(
     start: float,
     /,
@@ -131,6 +133,7 @@ def arange(
 
 
 @quick_own("asarray")
+@takes_by_position
 def asarray(
     obj: Any, /, *, dtype: DTypeLike | None = None, device: Device | None = None, copy: bool | None = None
 ) -> Array:
@@ -382,6 +385,7 @@ def _of_host(host: np.ndarray[Any, Any], wanted: DType | None, device: Device | 
 
 @declare
 @quick_own("fill")
+@takes_by_position
 def empty(shape: Shape, *, dtype: DTypeLike | None = None, device: Device | None = None) -> Array:
     """An Array of `shape` with arbitrary values, to be written.
 
@@ -396,6 +400,7 @@ def empty(shape: Shape, *, dtype: DTypeLike | None = None, device: Device | None
 
 @declare(batch="conversion")
 @quick_own("like")
+@takes_by_position
 def empty_like(x: AnyArray, /, *, dtype: DTypeLike | None = None, device: Device | None = None) -> Array:
     """An Array of arbitrary values with the shape of `x`.
 
@@ -412,6 +417,7 @@ def empty_like(x: AnyArray, /, *, dtype: DTypeLike | None = None, device: Device
 
 @declare
 @quick_own("eye")
+@takes_by_position
 def eye(
     n_rows: int,
     n_cols: int | None = None,
@@ -472,6 +478,7 @@ def from_dlpack(x: object, /, *, device: Device | None = None, copy: bool | None
 
 @declare
 @quick_own("fill")
+@takes_by_position
 def full(
     shape: Shape, fill_value: Number | AnyArray, *, dtype: DTypeLike | None = None, device: Device | None = None
 ) -> Array:
@@ -512,6 +519,7 @@ def _full_of_array(shape: tuple[int, ...], fill_value: Any, dtype: DTypeLike | N
 
 @declare(cost="creation", alike="ones_like", batch="conversion")
 @quick_own("like")
+@takes_by_position
 def full_like(
     x: AnyArray, /, fill_value: Number | AnyArray, *, dtype: DTypeLike | None = None, device: Device | None = None
 ) -> Array:
@@ -534,6 +542,7 @@ def full_like(
 
 
 @declare
+@takes_by_position
 def linspace(
     start: complex,
     stop: complex,
@@ -592,6 +601,7 @@ def meshgrid(*arrays: AnyArray, indexing: Literal["xy", "ij"] = "xy") -> tuple[A
 
 @declare
 @quick_own("fill")
+@takes_by_position
 def ones(shape: Shape, *, dtype: DTypeLike | None = None, device: Device | None = None) -> Array:
     """An Array of `shape` filled with ones.
 
@@ -606,6 +616,7 @@ def ones(shape: Shape, *, dtype: DTypeLike | None = None, device: Device | None 
 
 @declare(cost="creation", batch="conversion")
 @quick_own("like")
+@takes_by_position
 def ones_like(x: AnyArray, /, *, dtype: DTypeLike | None = None, device: Device | None = None) -> Array:
     """An Array of ones with the shape of `x`.
 
@@ -652,6 +663,7 @@ def triu(x: AnyArray, /, *, k: int = 0) -> Array:
 
 @declare
 @quick_own("fill")
+@takes_by_position
 def zeros(shape: Shape, *, dtype: DTypeLike | None = None, device: Device | None = None) -> Array:
     """An Array of `shape` filled with zeros.
 
@@ -666,6 +678,7 @@ def zeros(shape: Shape, *, dtype: DTypeLike | None = None, device: Device | None
 
 @declare(cost="creation", alike="ones_like", batch="conversion")
 @quick_own("like")
+@takes_by_position
 def zeros_like(x: AnyArray, /, *, dtype: DTypeLike | None = None, device: Device | None = None) -> Array:
     """An Array of zeros with the shape of `x`.
 
