@@ -41,10 +41,10 @@ def signature_of(function: Any) -> inspect.Signature | None:
 
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_a_function_takes_by_position_what_numpy_has_there(function: str) -> None:
-    ours, theirs = FUNCTIONS[function]
-    parameters = list(inspect.signature(ours).parameters.values())
+    one, theirs = FUNCTIONS[function]
+    parameters = list(inspect.signature(one).parameters.values())
     options = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
-    found = by_position.OPTIONS.get(ours.__name__, ())
+    found = by_position.OPTIONS.get(one.__name__, ())
     signature = signature_of(theirs)
     if signature is None or function in UNTOLD:
         assert found == UNTOLD.get(function, found)
@@ -54,22 +54,24 @@ def test_a_function_takes_by_position_what_numpy_has_there(function: str) -> Non
     assert found == tuple(itertools.takewhile(options.__contains__, behind))
 
 
+ours: Final[Any] = xp
+"""The namespace for calls that type checkers do not take."""
 CALLS: Final[dict[str, tuple[Any, Any]]] = {
-    "sum": (lambda x: xp.sum(x, 0), lambda x: xp.sum(x, axis=0)),
-    "sum as": (lambda x: xp.sum(x, 0, np.float32), lambda x: xp.sum(x, axis=0, dtype=xp.float32)),
-    "sum beside names": (lambda x: xp.sum(x, 0, keepdims=True), lambda x: xp.sum(x, axis=0, keepdims=True)),
-    "argmax": (lambda x: xp.argmax(x, 0), lambda x: xp.argmax(x, axis=0)),
-    "std": (lambda x: xp.std(x, 0, correction=1), lambda x: xp.std(x, axis=0, correction=1)),
-    "roll": (lambda x: xp.roll(x, 1, 0), lambda x: xp.roll(x, 1, axis=0)),
-    "concat": (lambda x: xp.concat([x, x], 1), lambda x: xp.concat([x, x], axis=1)),
-    "diff": (lambda x: xp.diff(x, 2), lambda x: xp.diff(x, n=2)),
-    "diff along": (lambda x: xp.diff(x, 1, 0), lambda x: xp.diff(x, n=1, axis=0)),
-    "zeros": (lambda _: xp.zeros(3, np.float32), lambda _: xp.zeros(3, dtype=xp.float32)),
-    "eye": (lambda _: xp.eye(2, 3, 1), lambda _: xp.eye(2, 3, k=1)),
-    "arange": (lambda _: xp.arange(0, 6, 2, np.int8), lambda _: xp.arange(0, 6, 2, dtype=xp.int8)),
-    "linspace": (lambda _: xp.linspace(0, 1, 4, False), lambda _: xp.linspace(0, 1, 4, endpoint=False)),
-    "asarray": (lambda _: xp.asarray([1, 2], np.float32), lambda _: xp.asarray([1, 2], dtype=xp.float32)),
-    "fft": (lambda x: xp.fft.fft(x, 2, 0), lambda x: xp.fft.fft(x, n=2, axis=0)),
+    "sum": (lambda x: ours.sum(x, 0), lambda x: ours.sum(x, axis=0)),
+    "sum as": (lambda x: ours.sum(x, 0, np.float32), lambda x: ours.sum(x, axis=0, dtype=xp.float32)),
+    "sum beside names": (lambda x: ours.sum(x, 0, keepdims=True), lambda x: ours.sum(x, axis=0, keepdims=True)),
+    "argmax": (lambda x: ours.argmax(x, 0), lambda x: ours.argmax(x, axis=0)),
+    "std": (lambda x: ours.std(x, 0, correction=1), lambda x: ours.std(x, axis=0, correction=1)),
+    "roll": (lambda x: ours.roll(x, 1, 0), lambda x: ours.roll(x, 1, axis=0)),
+    "concat": (lambda x: ours.concat([x, x], 1), lambda x: ours.concat([x, x], axis=1)),
+    "diff": (lambda x: ours.diff(x, 2), lambda x: ours.diff(x, n=2)),
+    "diff along": (lambda x: ours.diff(x, 1, 0), lambda x: ours.diff(x, n=1, axis=0)),
+    "zeros": (lambda _: ours.zeros(3, np.float32), lambda _: ours.zeros(3, dtype=xp.float32)),
+    "eye": (lambda _: ours.eye(2, 3, 1), lambda _: ours.eye(2, 3, k=1)),
+    "arange": (lambda _: ours.arange(0, 6, 2, np.int8), lambda _: ours.arange(0, 6, 2, dtype=xp.int8)),
+    "linspace": (lambda _: ours.linspace(0, 1, 4, False), lambda _: ours.linspace(0, 1, 4, endpoint=False)),
+    "asarray": (lambda _: ours.asarray([1, 2], np.float32), lambda _: ours.asarray([1, 2], dtype=xp.float32)),
+    "fft": (lambda x: ours.fft.fft(x, 2, 0), lambda x: ours.fft.fft(x, n=2, axis=0)),
 }
 
 
@@ -85,7 +87,7 @@ def test_an_option_by_position_is_the_one_by_name(call: str, backend: xp.Backend
 
 def test_second_differences_are_numpy_s(backend: xp.Backend) -> None:
     with xp.backend(backend):
-        assert xp.diff(xp.asarray([1, 4, 9, 16]), 2).tolist() == np.diff([1, 4, 9, 16], 2).tolist() == [2, 2]
+        assert ours.diff(xp.asarray([1, 4, 9, 16]), 2).tolist() == np.diff([1, 4, 9, 16], 2).tolist() == [2, 2]
 
 
 OF_SUM: Final = (
@@ -94,22 +96,22 @@ OF_SUM: Final = (
 )
 WRONG: Final[dict[str, tuple[Any, str]]] = {
     "out": (
-        lambda x: xp.sum(x, 0, np.float32, np.zeros(2)),
+        lambda x: ours.sum(x, 0, np.float32, np.zeros(2)),
         OF_SUM,
     ),
     "an option that NumPy has first": (
-        lambda x: xp.mean(x, 0, np.float32),
+        lambda x: ours.mean(x, 0, np.float32),
         r"^mean: takes x and axis by position, not 3 arguments\. Give the others by name: keepdims=\.\.\.$",
     ),
     "no more options": (
-        lambda x: xp.concat([x], 0, None),
+        lambda x: ours.concat([x], 0, None),
         r"^concat: takes arrays and axis by position, not 3 arguments$",
     ),
     "an order of elements": (
-        lambda _: xp.zeros(2, float, "C"),
+        lambda _: ours.zeros(2, float, "C"),
         r"^zeros: takes shape and dtype by position, not 3 arguments\. Give the others by name: device=\.\.\.$",
     ),
-    "both ways": (lambda x: xp.sum(x, 0, axis=0), r"^sum\(\) got multiple values for argument 'axis'$"),
+    "both ways": (lambda x: ours.sum(x, 0, axis=0), r"^sum\(\) got multiple values for argument 'axis'$"),
 }
 
 

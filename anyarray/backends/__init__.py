@@ -126,16 +126,18 @@ Transforms
         gives it sooner; it raises, but no RuntimeError, for arrays that are not just like
         `xs`. None in its place if there is none. Neither is called in the scope. No default:
         then there never is one
-    `value_and_grad(function, xs)`
+    `value_and_grad(function, xs, has_aux=False)`
         value and gradients, one for each of `xs`, of a function that gives a 0-d array of a
-        floating dtype; zeros where it does not depend on one. No default
+        floating dtype; zeros where it does not depend on one. With `has_aux` it gives a pair of
+        that and a list of arrays, both of which come back in place of the value. No default
     `vmap(function, xs)`
         what `function`, which gives a list of arrays, gives for the elements of `xs` along
         their first axes, stacked along first axes. No default: without it the function runs once on
         all elements where each of its calls can, else in a loop
-    `jacobian(function, xs, mode)`
+    `jacobian(function, xs, mode, has_aux=False)`
         for each array in the list that `function` gives, the derivatives by each of `xs`, of
-        the shape of the result and then that of x; `mode` is "reverse" or "forward"
+        the shape of the result and then that of x; `mode` is "reverse" or "forward". With
+        `has_aux` it gives a pair of that list and another, which comes back beside them
     `stop_gradient(x)`
         x, as a constant for derivatives. No default: without it `x` is given as it is
 """
