@@ -398,7 +398,7 @@ def _call_anywhere(declaration: Declaration, values: Sequence[Any]) -> Any:
     ]
     arrays = [a for value in prepared for a in (value if isinstance(value, list) else [value]) if is_array(a)]
     if not arrays:
-        _refuse_no_arrays(declaration, values)
+        return _of_no_arrays(declaration, values)
     name = declaration.name
     traced = _traced_home(arrays)
     axis = None if declaration.axis_at is None else prepared[declaration.axis_at]
@@ -848,12 +848,19 @@ def _agreed_dtype(declaration: Declaration, prepared: Sequence[Any]) -> _Agreed 
     return _Agreed(name, is_cast=array != dtype.name or _dtypes.promoted(name, array) != name)
 
 
-def _refuse_no_arrays(declaration: Declaration, values: Sequence[Any]) -> None:
+def _of_no_arrays(declaration: Declaration, values: Sequence[Any]) -> Any:
+    """The empty tuple of a function of any number of arrays, as NumPy gives.
+
+    Raises TypeError or ValueError for other functions.
+    """
     for p, value in zip(declaration.parameters, values, strict=True):
+        if p.is_variadic and declaration.result_class is tuple:
+            return ()
         if p.role is SEQUENCE and not value:
             raise errors.ArgumentValueError(f"{declaration.name}: {p.name} must hold at least one Array, but is empty")
         if p.role in (ARRAY, WEAK):
             raise errors.not_an_array(declaration.name, p.name, value)
+    return None
 
 
 def explain(error: Exception, declaration: Declaration, values: Sequence[Any]) -> None:
