@@ -1,4 +1,4 @@
-"""The memory of a process that runs tests: what it may take, and how it is kept below.
+"""How the memory of a process that runs tests is kept below a limit.
 
 JAX keeps what it compiled, 1.4 MB for each function, dtype and shape, and the tests ask for thousands of them. None is
 of use to many tests, so all are dropped whenever the process has grown. What TensorFlow compiles by XLA it never frees.
@@ -28,7 +28,7 @@ class _Growth:
 
 
 def bound() -> None:
-    """Clear caches of compiled functions if the process has grown too large."""
+    """Clear caches of compiled functions if the process grew too large."""
     if _bytes("VmRSS") > _Growth.until:
         if "jax" in sys.modules:
             sys.modules["jax"].clear_caches()

@@ -10,7 +10,7 @@ import pickle
 import re
 import sys
 import weakref
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import pytest
@@ -401,3 +401,41 @@ def test_an_array_can_be_weakly_referenced() -> None:
 def test_the_size_of_an_object_counts_its_elements() -> None:
     few, many = (sys.getsizeof(xp.zeros(n, dtype=xp.float32)) for n in (10, 1010))
     assert many - few == 4000
+
+
+DTYPES_OF_PARTS: Final = [
+    ("int8", "uint8", "int16"), ("bool", "int8", "int8"), ("int64", "uint64", "float64"),
+    ("float32", "int64", "float64"), ("bfloat16", "bfloat16", "bfloat16"), ("complex64", "float64", "complex128"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("first", "second", "expected"), DTYPES_OF_PARTS)
+def test_a_list_of_arrays_has_the_dtype_to_which_they_promote(first: str, second: str, expected: str) -> None:
+    parts = [xp.asarray(1, dtype=getattr(xp, first)), xp.asarray(1, dtype=getattr(xp, second))]
+    found = xp.asarray(parts)
+    assert found.dtype == getattr(xp, expected)
+    assert xp.all(found == 1)
+
+
+def test_a_nest_of_arrays_becomes_one_array_where_it_is_wanted(backend: xp.Backend) -> None:
+    rows = [[1.5, 2.0], [3.0, 4.0]]
+    with xp.backend("numpy"):
+        nests: list[Any] = [
+            [[xp.asarray(one) for one in row] for row in rows],
+            [xp.asarray(rows[0]), tuple(xp.asarray(one) for one in rows[1])],
+            (xp.asarray(rows)[0], xp.asarray(rows)[1]),
+        ]
+    for nest in nests:
+        found = xp.asarray(nest)
+        assert (found.device, found.dtype, found.tolist()) == (backend, xp.float64, rows)
+        assert xp.asarray(nest, dtype=xp.int8).tolist() == [[1, 2], [3, 4]]
+        assert xp.asarray(nest, device=backend).device == backend
+
+
+def test_a_list_of_arrays_is_copied() -> None:
+    parts = [xp.asarray([1.0, 2.0]), xp.asarray([3.0, 4.0])]
+    found = xp.asarray(parts)
+    found[0, 0] = 9.0
+    parts[1][0] = 7.0
+    assert parts[0].tolist() == [1.0, 2.0]
+    assert found.tolist() == [[9.0, 2.0], [3.0, 4.0]]

@@ -260,7 +260,10 @@ def test_what_has_no_rule_runs_for_one_element_after_the_other(what: str, loopin
 def assert_compiles_without_loops(
     function: Callable[..., Any], hosts: tuple[Any, ...], caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Compare `jit(vmap(function))` on TensorFlow with a loop; no graph of it may have one, and nothing be logged."""
+    """Compare `jit(vmap(function))` on TensorFlow with a loop.
+
+    No graph of it may have one, and nothing be logged.
+    """
     tf = pytest.importorskip("tensorflow")
     graphs: list[Any] = []
 
@@ -292,9 +295,21 @@ def mixed(x: xp.Array) -> xp.Array:
     return w() @ x * xp.max(x)
 
 
+def with_more(x: xp.Array) -> tuple[xp.Array, tuple[Any, ...]]:
+    return cubes(x), (x * 2, xp.argmax(x), v(), 3)
+
+
+def mixed_with_more(x: xp.Array) -> tuple[xp.Array, tuple[Any, ...]]:
+    return mixed(x), with_more(x)[1]
+
+
 DERIVATIVES: Final[dict[str, tuple[Callable[..., Any], tuple[Any, ...]]]] = {
     "grad": (xp.grad(cubes), (B,)),
     "value and grad": (xp.value_and_grad(cubes), (B,)),
+    "grad with more": (xp.grad(with_more, has_aux=True), (B,)),
+    "value and grad with more": (xp.value_and_grad(with_more, has_aux=True), (B,)),
+    "vmap of value and grad with more": (xp.vmap(xp.value_and_grad(with_more, has_aux=True)), (A,)),
+    "grad by a part": (lambda b, i: xp.grad(lambda p: xp.sum(p[0] ** 3 * p[1][0] * p[2]))((b, i, 2))[0], (B, I)),
     "grad by two": (xp.grad(lambda s, b: xp.sum(s * b**2), argnums=(0, 1)), (S, B)),
     "grad by what is the same for all": (lambda b: xp.grad(lambda x: xp.sum(x**2 * b))(v()), (B,)),
     "grad of what is the same for all": (lambda b: xp.grad(cubes)(v()) + b, (B,)),
@@ -318,6 +333,8 @@ DERIVATIVES: Final[dict[str, tuple[Callable[..., Any], tuple[Any, ...]]]] = {
         lambda a, b: xp.vmap(xp.grad(lambda x: xp.sum(x**2 * b)))(a), (A, B)),
     "jacobian": (xp.jacobian(mixed), (B,)),
     "jacobian in forward mode": (xp.jacobian(mixed, mode="forward"), (B,)),
+    "jacobian with more": (xp.jacobian(mixed_with_more, has_aux=True), (B,)),
+    "jacobian with more in forward mode": (xp.jacobian(mixed_with_more, mode="forward", has_aux=True), (B,)),
     "jacobian of a number": (xp.jacobian(cubes), (B,)),
     "jacobian by a number": (xp.jacobian(lambda s: s * v(), mode="forward"), (S,)),
     "jacobian of many": (xp.jacobian(lambda b: xp.tile(b**2, (30,))), (B,)),

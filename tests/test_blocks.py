@@ -1,4 +1,7 @@
-"""Blocks hold in `with` statements, and in what they decorate; those of a generator hold in it alone."""
+"""Blocks hold in `with` statements, and in what they decorate.
+
+Those of a generator hold in it alone.
+"""
 
 from __future__ import annotations
 
@@ -430,7 +433,10 @@ class FaultError(Exception):
 
 
 class Interpreter:
-    """Runs a program, and compares what holds at each step with the blocks around it in the text."""
+    """Runs a program and looks at what holds at each step.
+
+    That is compared with the blocks around it in the text.
+    """
 
     def __init__(self) -> None:
         self.generators: list[tuple[Any, list[Any]]] = []
@@ -524,7 +530,7 @@ WHICH: Final = st.sampled_from(["sim", "numpy", "shared", *KINDS])
 
 
 def programs() -> st.SearchStrategy[list[Any]]:
-    """Programs that start two generators, which resume each other, and go on from there."""
+    """Programs of two generators, which resume each other, and go on then."""
     resumed = st.tuples(st.sampled_from([*["next"] * 6, "throw", "close", "drop"]), st.integers(0, 2))
     leaf = st.one_of(st.just("yield"), resumed, resumed)
 

@@ -97,7 +97,7 @@ def test_the_gradient_by_a_dataclass_counts_no_numbers_beside_its_fields(framewo
             pytest.skip("the library has no derivatives")
         gradient = xp.grad(lambda layer: xp.sum(layer.weights * layer.count))(Layer(xp.asarray(ROWS)))
     assert_same(gradient.weights, np.full((2, 3), 3.0))
-    assert gradient.count == 3
+    assert gradient.count is None
 
 
 @pytest.mark.parametrize("kind", [Cache, Slotted])

@@ -103,10 +103,25 @@ def test_arrays_of_a_library_are_taken() -> None:
 
 
 @pytest.mark.usefixtures("backend")
-def test_no_arrays_at_all_is_refused() -> None:
+@pytest.mark.parametrize("function", ["concat", "stack"])
+def test_no_arrays_at_all_are_refused_where_they_are_joined(function: str) -> None:
     with pytest.raises(ValueError) as caught:
-        xp.concat([])
-    assert str(caught.value) == "concat: arrays must hold at least one Array, but is empty"
+        getattr(xp, function)([])
+    assert str(caught.value) == f"{function}: arrays must hold at least one Array, but is empty"
+
+
+@pytest.mark.usefixtures("backend")
+def test_no_arrays_at_all_give_an_empty_tuple_as_in_numpy() -> None:
+    assert xp.meshgrid() == xp.meshgrid(indexing="ij") == xp.broadcast_arrays() == ()
+    with pytest.raises(ValueError, match=r"^result_type: needs at least one Array or dtype$"):
+        xp.result_type()
+
+
+@pytest.mark.usefixtures("backend")
+@pytest.mark.parametrize("rows", [((1.0,), (1.0, 2.0)), ((), (1.0,))])
+def test_arrays_that_make_no_regular_nest_are_refused(rows: tuple[tuple[float, ...], ...]) -> None:
+    with pytest.raises(ValueError, match=r"^asarray: obj must be a regular nested sequence, not of arrays of shapes"):
+        xp.asarray([[xp.asarray(one) for one in row] for row in rows])
 
 
 def wrong_dtype(function: str, parameter: str, wanted: str, came: str) -> str:

@@ -446,7 +446,7 @@ def test_the_gradient_has_the_structure_of_the_argument(differentiating: xp.Back
     found = xp.grad(lambda p, x: xp.sum(x @ p["layer"].weights + p["layer"].bias))({"layer": layer}, xp.asarray(ROWS))
     assert_same(found["layer"].weights, np.tile(ROWS.sum(0)[:, None], (1, 3)))
     assert_same(found["layer"].bias, np.full(3, 2.0))
-    assert found["layer"].name == "dense"
+    assert found["layer"].name is None
 
 
 def test_derivatives_nest(differentiating: xp.Backend) -> None:
@@ -510,10 +510,157 @@ def test_derivatives_by_other_than_real_floats_are_refused(dtype: str, backend: 
     for name in ("grad", "value_and_grad", "jacobian"):
         with pytest.raises(
             TypeError,
-            match=rf"^{name}: pair\[0\] must have a real floating-point dtype, not {dtype}\. "
+            match=rf"^{name}: x must have a real floating-point dtype, not {dtype}\. "
             rf"{'Take a part of it: xp.real' if 'complex' in dtype else 'Convert it: xp.astype'}\(\.\.\.\)$",
         ):
-            getattr(xp, name)(lambda pair: xp.sum(pair[0]))([x])
+            getattr(xp, name)(lambda x: xp.sum(x))(x)
+
+
+@pytest.mark.parametrize("number", [1j, np.complex64(1j)])
+def test_derivatives_by_a_complex_number_in_a_container_are_refused(number: Any, backend: xp.Backend) -> None:
+    dtype = np.result_type(number)
+    with pytest.raises(TypeError, match=rf"^grad: pair\[1\] must have a real floating-point dtype, not {dtype}\. "):
+        xp.grad(lambda pair: xp.sum(pair[0]))([xp.ones(2), number])
+
+
+PLAIN: Final[dict[str, Callable[[Any], Any]]] = {"as it is": lambda f: f, "compiled": xp.jit}
+
+
+@pytest.mark.parametrize("compiled", PLAIN)
+def test_what_is_no_float_among_parameters_is_a_constant_with_the_slope_none(
+    compiled: str, differentiating: xp.Backend
+) -> None:
+    parameters = {
+        "w": xp.asarray(ROWS), "n": 2, "flag": True, "x": 1.5, "name": "dense", "nothing": None,
+        "places": xp.asarray([0, 1]), "mask": xp.asarray(ROWS > 0), "size": np.int64(3), "pair": (4, xp.asarray(2.0)),
+    }  # fmt: skip
+
+    def function(p: dict[str, Any]) -> xp.Array:
+        assert type(p["n"]) is int
+        assert p["flag"] is True
+        assert type(p["pair"][0]) is int
+        factors = xp.take(p["w"], p["places"], axis=0) * p["mask"]
+        return xp.sum(factors ** p["n"]) * p["x"] * p["pair"][1] * p["size"]
+
+    of_squares = np.sum((ROWS * (ROWS > 0)) ** 2)
+    expected = dict.fromkeys(parameters) | {
+        "w": 2 * ROWS * (ROWS > 0) * 1.5 * 2 * 3, "x": of_squares * 2 * 3, "pair": (None, of_squares * 1.5 * 3),
+    }  # fmt: skip
+    for found in (
+        PLAIN[compiled](xp.grad(function))(parameters),
+        PLAIN[compiled](xp.value_and_grad(function))(parameters)[1],
+        PLAIN[compiled](xp.jacobian(function))(parameters),
+        PLAIN[compiled](xp.jacobian(function, mode="forward"))(parameters),
+    ):
+        assert list(found) == list(parameters)
+        assert [name for name, slope in found.items() if slope is None] == [
+            name for name, slope in expected.items() if slope is None
+        ]
+        assert found["pair"][0] is None
+        assert_same(found["w"], expected["w"])
+        assert_same(found["x"], expected["x"])
+        assert_same(found["pair"][1], expected["pair"][1])
+
+
+def test_the_slope_of_a_python_float_is_an_array(differentiating: xp.Backend) -> None:
+    slope = xp.grad(lambda p: p[0] ** 3)([2.0])[0]
+    assert type(slope) is xp.Array
+    assert (slope.shape, slope.dtype, float(slope)) == ((), xp.float64, 12.0)
+
+
+def test_the_gradient_by_constants_alone_holds_none(differentiating: xp.Backend) -> None:
+    assert xp.grad(lambda p: xp.asarray(1.0))({"n": 2, "k": xp.asarray([1, 2])}) == {"n": None, "k": None}
+
+
+def with_extra(x: xp.Array) -> tuple[xp.Array, dict[str, Any]]:
+    y = x * 2
+    return xp.sum(y**2), {"y": y, "layer": Layer(y + 1, None), "rest": (None, 3, "text", 1.5), "place": xp.argmax(y)}
+
+
+def assert_extra(found: dict[str, Any], x: np.ndarray[Any, Any]) -> None:
+    assert list(found) == ["y", "layer", "rest", "place"]
+    assert_same(found["y"], 2 * x)
+    assert_same(found["layer"].weights, 2 * x + 1)
+    assert found["layer"].name == "dense"
+    assert found["layer"].bias is None
+    assert found["rest"] == (None, 3, "text", 1.5)
+    assert int(found["place"]) == np.argmax(x)
+
+
+@pytest.mark.parametrize("compiled", PLAIN)
+def test_a_differentiated_function_gives_anything_beside_its_value(compiled: str, differentiating: xp.Backend) -> None:
+    x = xp.asarray(ROWS)
+    (value, extra), slopes = PLAIN[compiled](xp.value_and_grad(with_extra, has_aux=True))(x)
+    assert_same(value, np.sum((2 * ROWS) ** 2))
+    assert_same(slopes, 8 * ROWS)
+    assert_extra(extra, ROWS)
+    transforms: list[Any] = [
+        xp.grad(with_extra, has_aux=True),
+        xp.jacobian(with_extra, has_aux=True),
+        xp.jacobian(with_extra, mode="forward", has_aux=True),
+    ]
+    for transform in transforms:
+        slopes, extra = PLAIN[compiled](transform)(x)
+        assert_same(slopes, 8 * ROWS)
+        assert_extra(extra, ROWS)
+
+
+def test_what_comes_beside_a_value_is_mapped(differentiating: xp.Backend) -> None:
+    transforms: list[Any] = [
+        xp.grad(with_extra, has_aux=True),
+        xp.jacobian(with_extra, has_aux=True),
+        xp.jacobian(with_extra, mode="forward", has_aux=True),
+    ]
+    for transform in transforms:
+        slopes, extra = xp.vmap(transform)(xp.asarray(ROWS))
+        assert_same(slopes, 8 * ROWS)
+        assert_same(extra["y"], 2 * ROWS)
+        assert_same(extra["place"], np.argmax(ROWS, axis=1))
+        assert extra["rest"][2] == "text"
+
+
+def test_what_comes_beside_a_value_has_slopes_in_an_outer_derivative(differentiating: xp.Backend) -> None:
+    def outer(x: xp.Array) -> tuple[xp.Array, Any]:
+        (value, extra), slopes = xp.value_and_grad(with_extra, has_aux=True)(x)
+        return xp.sum(extra["y"] * slopes) + value, extra["rest"]  # 16 x**2 + 4 x**2
+
+    for compiled in PLAIN.values():
+        slopes, extra = compiled(xp.grad(outer, has_aux=True))(xp.asarray(ROWS))
+        assert_same(slopes, 40 * ROWS)
+        assert extra == (None, 3, "text", 1.5)
+    x = ROWS[0]
+    for mode in ("reverse", "forward"):
+        inner = xp.grad(with_extra, has_aux=True)
+        hessian, extra = xp.jacobian(inner, mode=mode, has_aux=True)(xp.asarray(x))
+        assert_same(hessian, 8 * np.eye(3))
+        assert_extra(extra, x)
+
+
+def test_the_derivative_by_nothing_comes_with_what_is_beside_it(differentiating: xp.Backend) -> None:
+    assert xp.grad(lambda p: (xp.asarray(1.0), "more"), has_aux=True)({}) == ({}, "more")
+    for mode in ("reverse", "forward"):
+        assert xp.jacobian(lambda p: ([xp.ones(2)], "more"), mode=mode, has_aux=True)({}) == ([{}], "more")
+
+
+@pytest.mark.parametrize("transform", ["grad", "value_and_grad", "jacobian"])
+@pytest.mark.parametrize(
+    ("gives", "came"), [(lambda x: xp.sum(x), "Array"), (lambda x: (xp.sum(x), 1, 2), "tuple of 3")]
+)
+def test_a_function_that_gives_no_pair_is_refused(
+    gives: Any, came: str, transform: str, differentiating: xp.Backend
+) -> None:
+    sentence = rf"^{transform}: <lambda> must give a pair with has_aux=True, not {came}\. Return value, extra"
+    with pytest.raises(TypeError, match=sentence):
+        getattr(xp, transform)(gives, has_aux=True)(xp.ones(2))
+
+
+def test_a_pair_without_has_aux_is_refused_with_the_cure(differentiating: xp.Backend) -> None:
+    with pytest.raises(
+        TypeError,
+        match=r"^grad: with_extra must give an Array, not tuple\. Return what functions of Arrays give, such as "
+        r"xp\.sum\(\.\.\.\), or take has_aux=True for a pair of that and anything else",
+    ):
+        xp.grad(with_extra)(xp.ones(2))
 
 
 def test_the_gradient_of_several_numbers_is_refused(differentiating: xp.Backend) -> None:

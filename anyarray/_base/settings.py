@@ -143,7 +143,7 @@ class Layers(Generic[V]):
         return self._held()[0]
 
     def _held(self) -> tuple[V, V, Opened | None]:
-        """The value here, another that it may be, and the block that decides."""
+        """The value here, another that it may be, the block that decides."""
         order = running({one.frame for one in self.opened if one.frame is not None})
         sure: list[Opened] = []
         possible: list[Opened] = []
@@ -171,7 +171,7 @@ class Layers(Generic[V]):
         return found
 
     def value(self) -> V:
-        """The value of the variable: a view, or a plain one where that will do."""
+        """The value of the variable: a view, or a plain one if that does."""
         opened = [
             one for one in self.opened if one.token is None or one.frame is not None or not one.is_of_this_context()
         ]

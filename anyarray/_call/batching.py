@@ -126,28 +126,30 @@ class Batch(Home):
     def _batched(self, stack: Any) -> Any:
         return tuple(map(self._batched, stack)) if isinstance(stack, (tuple, list)) else Batched(self, stack)
 
-    def value_and_grad(self, function: Callable[..., Native], xs: Sequence[Native]) -> tuple[Native, Sequence[Native]]:
+    def _stacks_of(self, x: Any) -> Any:
+        """The inverse: the stacks of nested arrays."""
+        return tuple(map(self._stacks_of, x)) if isinstance(x, (tuple, list)) else self.stack_of(x)
+
+    def value_and_grad(
+        self, function: Callable[..., Any], xs: Sequence[Native], has_aux: bool = False
+    ) -> tuple[Any, Sequence[Native]]:
         """Values and gradients of all elements.
 
         They are those of the sum of the values, as no element depends on another.
         """
-
-        def of_stacks(*stacks: Native) -> Native:
-            return self.stack_of(function(*[Batched(self, x) for x in stacks]))
-
-        value, gradients = self.below.value_and_grad(of_stacks, list(map(self.stack_of, xs)))
-        return Batched(self, value), [Batched(self, x) for x in gradients]
+        found, gradients = self.below.value_and_grad(self._of_stacks(function), self._stacks_of(xs), has_aux)
+        return self._batched(found), self._batched(gradients)
 
     def jacobian(
-        self, function: Callable[..., list[Native]], xs: Sequence[Native], mode: str, batch_ndim: int = 0
-    ) -> list[list[Native]]:
+        self, function: Callable[..., Any], xs: Sequence[Native], mode: str, has_aux: bool = False, batch_ndim: int = 0
+    ) -> Any:
         """The derivatives of each element."""
+        of_stacks, stacks = self._of_stacks(function), self._stacks_of(xs)
+        return self._batched(self.below.jacobian(of_stacks, stacks, mode, has_aux, batch_ndim + 1))
 
-        def of_stacks(*stacks: Native) -> list[Native]:
-            return list(map(self.stack_of, function(*[Batched(self, x) for x in stacks])))
-
-        rows = self.below.jacobian(of_stacks, list(map(self.stack_of, xs)), mode, batch_ndim + 1)
-        return [[Batched(self, x) for x in row] for row in rows]
+    def _of_stacks(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """A function of arrays of this home as one of stacks."""
+        return lambda *stacks: self._stacks_of(function(*self._batched(stacks)))
 
     def shape_of(self, x: Native) -> tuple[int, ...]:
         """Shape of an element."""

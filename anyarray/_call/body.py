@@ -8,11 +8,11 @@ wraps. Everything else goes to `slow`, the slow path: `dispatch.call` or, for an
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Callable
 from types import CodeType
 from typing import Any, Final
 
+from anyarray._call import by_position
 from anyarray._call.declaration import ARRAY, DTYPE, SEQUENCE, WEAK, Declaration, Parameter
 from anyarray._choice import cost
 
@@ -43,10 +43,12 @@ def source(declaration: Declaration, function: Callable[..., Any]) -> str:
     """
     values = "(" + "".join(f"{p.name}, " for p in declaration.parameters) + ")"
     slow = f"return slow(declaration, {values})"
-    parameters = _parameters(function)
+    parameters = by_position.text_of_parameters(function)
     if declaration.is_reflected:
         parameters = f"({', '.join(p.name for p in declaration.written)}, /)"
     lines = [f"def {FUNCTION}{parameters}:"]
+    if by_position.options_of(function):
+        lines += ["    if excess:", "        refuse(declaration.function, excess)"]
     arrays = [p for p in declaration.written if p.role in (ARRAY, WEAK, SEQUENCE)]
     is_joining = [p.role for p in arrays] == [SEQUENCE]
     if not (is_joining or (arrays and all(p.role is not SEQUENCE for p in arrays))):
@@ -428,23 +430,6 @@ def _is_settled_for_joining(joined: Parameter) -> str:
     name, total = joined.name, "prod" if joined.is_variadic else "sum"
     small = f"{total}(map(size_of, {name}_)) < limit.elements or stays(*{name})"
     return f"backend is BY_COST and (home is NUMPY and ({small}) or home.placed)"
-
-
-def _parameters(function: Callable[..., Any]) -> str:
-    """The parameter list of a function, without defaults.
-
-    `dispatch` sets the defaults on the generated function.
-    """
-    code = function.__code__  # `inspect.signature` would take ten times as long, 2 ms at import
-    variables, least, most = code.co_varnames, code.co_argcount, code.co_argcount + code.co_kwonlyargcount
-    parameters, keywords = list(variables[:least]), variables[least:most]
-    if code.co_posonlyargcount:
-        parameters.insert(code.co_posonlyargcount, "/")
-    if code.co_flags & inspect.CO_VARARGS:
-        parameters.append(f"*{variables[most]}")
-    elif keywords:
-        parameters.append("*")
-    return f"({', '.join([*parameters, *keywords])})"
 
 
 def _arguments(declaration: Declaration) -> str:

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar
 
 from anyarray._base import dtypes
 from anyarray._base.extension import speedups
 from anyarray._call import body as _body
+from anyarray._call import by_position
 from anyarray._call.declaration import ARRAY, PLAIN, SEQUENCE, WEAK, Declaration, Parameter
 from anyarray._choice import accounts, choice, machine
 from anyarray._memory import alignment, ownership, second_copies
@@ -71,7 +73,7 @@ def compiled_call(
         parameters=tuple([_row(p, at, written, function) for at, p in enumerate(written)]),
         order=tuple([written.index(p) for p in declaration.parameters]),
         keywords=tuple([p.name for p in declaration.parameters if p.is_keyword]),
-        positional=sum(not p.is_keyword for p in written),
+        positional=_positional(written, function),
         has_operator=_body.sign(declaration) is not None,
         is_power=declaration.is_power,
         takes_ndarrays=declaration.takes_ndarrays,
@@ -118,6 +120,12 @@ def _row(
     name = "" if at < function.__code__.co_posonlyargcount else p.name
     words = tuple([ast.literal_eval(word) for word in p.choices])
     return name, usual, words, roles.get(p.role, speedups.PLAIN), _taken(p), (others or [0])[0]
+
+
+def _positional(written: Sequence[Parameter], function: Callable[..., Any]) -> int:
+    """How many parameters come by position, in the order written."""
+    options = iter(by_position.options_of(function))
+    return sum(1 for _ in itertools.takewhile(lambda p: not p.is_keyword or p.name == next(options, None), written))
 
 
 def _taken(p: Parameter) -> Any:

@@ -23,7 +23,7 @@ import numpy as np
 from anyarray._base import dtypes as _dtypes
 from anyarray._base import errors, extension
 from anyarray._call import body as _body
-from anyarray._call import compiled, diagnosis
+from anyarray._call import by_position, compiled, diagnosis
 from anyarray._call.body import FUNCTION, NATIVE
 from anyarray._call.declaration import ARRAY, DTYPE, PLAIN, SEQUENCE, SHAPE, WEAK, Declaration, Parameter
 from anyarray._choice import accounts, automatic, machine
@@ -69,6 +69,7 @@ body_globals: Final[dict[str, Any]] = {
     "OPERANDS": OPERANDS,
     "POWERS": POWERS,
     "prod": math.prod,
+    "refuse": by_position.refuse,
     "sum_of": sum,
     "size_of": operator.attrgetter("size"),
     "SCALAR_DOES_NOT_FIT": SCALAR_DOES_NOT_FIT,
@@ -250,8 +251,7 @@ def _body_of(function: Callable[..., Any], declaration: Declaration, slow: Calla
     body.__doc__ = function.__doc__
     body.__module__ = function.__module__
     body.__annotations__ = function.__annotations__
-    body.__defaults__ = function.__defaults__
-    body.__kwdefaults__ = function.__kwdefaults__
+    by_position.give_defaults(body, function)
     return body
 
 
@@ -405,7 +405,7 @@ def _call_on_chosen_home(declaration: Declaration, values: Sequence[Any]) -> Any
     ]
     arrays = [a for value in prepared for a in (value if isinstance(value, list) else [value]) if is_array(a)]
     if not arrays:
-        _refuse_no_arrays(declaration, values)
+        return _of_no_arrays(declaration, values)
     name = declaration.name
     traced = _traced_home(arrays)
     axis = None if declaration.axis_at is None else prepared[declaration.axis_at]
@@ -860,12 +860,19 @@ def _scalar_dtype(declaration: Declaration, prepared: Sequence[Any]) -> _ScalarD
     return _ScalarDtype(name, is_cast=array != dtype.name or _dtypes.promoted(name, array) != name)
 
 
-def _refuse_no_arrays(declaration: Declaration, values: Sequence[Any]) -> None:
+def _of_no_arrays(declaration: Declaration, values: Sequence[Any]) -> Any:
+    """The empty tuple of a function of any number of arrays, as NumPy gives.
+
+    Raises TypeError or ValueError for other functions.
+    """
     for p, value in zip(declaration.parameters, values, strict=True):
+        if p.is_variadic and declaration.result_class is tuple:
+            return ()
         if p.role is SEQUENCE and not value:
             raise errors.ArgumentValueError(f"{declaration.name}: {p.name} must hold at least one Array, but is empty")
         if p.role in (ARRAY, WEAK):
             raise errors.not_an_array(declaration.name, p.name, value)
+    return None
 
 
 def explain(error: Exception, declaration: Declaration, values: Sequence[Any]) -> None:

@@ -125,10 +125,12 @@ Transforms
         callable for arrays like `xs`, which raises, but not RuntimeError, for others. None
         instead of it if there is none. Neither is called in the scope. No default: without
         it there is no faster callable
-    `value_and_grad(function, xs)`
+    `value_and_grad(function, xs, has_aux=False)`
         value and gradients, one for each of `xs`, of a function that returns a 0-d array of a
         floating dtype; zeros where it does not depend on one. Without `vmap`, the function may
-        return several values, and the gradients are those of their sum. No default
+        return several values, and the gradients are those of their sum. With `has_aux` it
+        returns a pair of that and a sequence of arrays, both of which are returned in place of
+        the value. No default
     `vmap(function, xs)`
         the results of `function`, which returns a list of arrays, for the elements of `xs` along
         their first axes, stacked along first axes. No default: without it the function is called
@@ -136,11 +138,12 @@ Transforms
     `vectorized_map(function, xs)`
         the same, if it takes longer than one call for all elements. No default: without it the
         function runs in a loop
-    `jacobian(function, xs, mode)`
+    `jacobian(function, xs, mode, has_aux=False)`
         for each array in the list that `function` returns, the derivatives by each of `xs`, of
-        the shape of the result and then that of x; `mode` is "reverse" or "forward". Without
-        `vmap`, `batch_ndim` may follow: so many first axes of results and of `xs` are those of elements
-        that do not depend on each other, and come once
+        the shape of the result and then that of x; `mode` is "reverse" or "forward". With
+        `has_aux` it returns a pair of that list and another, which is returned beside the
+        derivatives. Without `vmap`, `batch_ndim` may follow: so many first axes of results and
+        of `xs` are those of elements that do not depend on each other, and come once
     `stop_gradient(x)`
         x, as a constant for derivatives. No default: without it `x` is returned as it is
 """

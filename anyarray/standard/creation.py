@@ -19,6 +19,7 @@ from anyarray._base import dtypes, errors
 from anyarray._base.dtypes import DType, DTypeLike
 from anyarray._call import diagnosis
 from anyarray._call import dispatch as _dispatch
+from anyarray._call.by_position import takes_by_position
 from anyarray._call.compiled import fast_path
 from anyarray._call.declaration import declare
 from anyarray._call.dispatch import dispatch, wrap, wrap_aligned, wrap_owned
@@ -71,6 +72,7 @@ Number = bool | int | float | complex
 
 @declare
 @fast_path("arange")
+@takes_by_position
 def arange(
     start: float,
     /,
@@ -131,6 +133,7 @@ def arange(
 
 
 @fast_path("asarray")
+@takes_by_position
 def asarray(
     obj: Any, /, *, dtype: DTypeLike | None = None, device: Device | None = None, copy: bool | None = None
 ) -> Array:
@@ -279,10 +282,52 @@ def _stacked(obj: Any, wanted: DType | None, device: Device | None) -> Array:
 
     They are stacked where those live, so that traces and gradients go through.
     """
-    parts = [_stacked(o, None, device) if isinstance(o, (list, tuple)) else asarray(o) for o in obj]
+    whole = _joined_in_numpy(obj)
+    if whole is not None:
+        home = _dispatch.home_of_array("asarray", whole) if device is None else choice.chosen_home(device)
+        native = _dispatch.native_on(whole, home, "asarray", explicit=True)
+        return _converted(whole if home is _NUMPY else wrap(native, home), wanted, copy=None)
+    parts = [_stacked(o, None, device) if isinstance(o, (list, tuple)) and o else asarray(o) for o in obj]
     home = _dispatch.home_of_arrays("asarray", parts) if device is None else choice.chosen_home(device)
-    native = home.stack([_dispatch.native_on(p, home, "asarray", explicit=True) for p in parts], axis=0)
+    try:
+        native = home.stack([_dispatch.native_on(p, home, "asarray", explicit=True) for p in parts], axis=0)
+    except Exception as error:
+        shapes = dict.fromkeys(str(p.shape) for p in parts)
+        if len(shapes) > 1:
+            raise errors.ArgumentValueError(
+                f"asarray: obj must be a regular nested sequence, not of arrays of shapes {' and '.join(shapes)}"
+            ) from error
+        raise
     return _converted(_dispatch.wrap(native, home), wanted, copy=None)
+
+
+def _joined_in_numpy(obj: Any) -> Array | None:
+    """One of a nest of free Arrays in NumPy; None for anything else."""
+    natives = _natives_in_numpy(obj)
+    if natives is None:
+        return None
+    try:
+        host = np.array(natives)
+    except ValueError:
+        return None  # irregular
+    return wrap_owned(host, _NUMPY) if host.dtype in _NUMPY.dtypes else None  # else of no dtype in common
+
+
+def _natives_in_numpy(obj: Any) -> list[Any] | None:
+    """The same nest of native arrays, if it holds free Arrays in NumPy alone.
+
+    NumPy makes one array of them in a fifth of the time of stacking them.
+    """
+    natives = [one._native for one in obj if type(one) is Array and one._home is _NUMPY]
+    if len(natives) == len(obj):
+        return natives
+    parts: list[Any] = []
+    for one in obj:
+        part = _natives_in_numpy(one) if type(one) in _NESTS else None
+        if part is None:
+            return None
+        parts.append(part)
+    return parts
 
 
 def _of_sequence(obj: Any, wanted: DType | None, device: Device | None, copy: bool | None) -> Array:
@@ -386,6 +431,7 @@ def _of_host(host: np.ndarray[Any, Any], wanted: DType | None, device: Device | 
 
 @declare
 @fast_path("fill")
+@takes_by_position
 def empty(shape: Shape, *, dtype: DTypeLike | None = None, device: Device | None = None) -> Array:
     """An Array of `shape` with arbitrary values, to be written.
 
@@ -400,6 +446,7 @@ def empty(shape: Shape, *, dtype: DTypeLike | None = None, device: Device | None
 
 @declare(batch="conversion")
 @fast_path("fill_like")
+@takes_by_position
 def empty_like(x: AnyArray, /, *, dtype: DTypeLike | None = None, device: Device | None = None) -> Array:
     """An Array of arbitrary values with the shape of `x`.
 
@@ -415,6 +462,7 @@ def empty_like(x: AnyArray, /, *, dtype: DTypeLike | None = None, device: Device
 
 
 @declare
+@takes_by_position
 def eye(
     n_rows: int,
     n_cols: int | None = None,
@@ -475,6 +523,7 @@ def from_dlpack(x: object, /, *, device: Device | None = None, copy: bool | None
 
 @declare
 @fast_path("fill")
+@takes_by_position
 def full(
     shape: Shape, fill_value: Number | AnyArray, *, dtype: DTypeLike | None = None, device: Device | None = None
 ) -> Array:
@@ -515,6 +564,7 @@ def _full_of_array(shape: tuple[int, ...], fill_value: Any, dtype: DTypeLike | N
 
 @declare(cost="creation", alike="ones_like", batch="conversion")
 @fast_path("fill_like")
+@takes_by_position
 def full_like(
     x: AnyArray, /, fill_value: Number | AnyArray, *, dtype: DTypeLike | None = None, device: Device | None = None
 ) -> Array:
@@ -537,6 +587,7 @@ def full_like(
 
 
 @declare
+@takes_by_position
 def linspace(
     start: complex,
     stop: complex,
@@ -582,6 +633,7 @@ def meshgrid(*arrays: AnyArray, indexing: Literal["xy", "ij"] = "xy") -> tuple[A
     """Coordinate arrays of the grid that one-dimensional `arrays` span.
 
     For n arrays of lengths N1 ... Nn each result is (N1, ..., Nn), or (N2, N1, N3, ..., Nn) if `indexing` is "xy".
+    No arrays give ().
 
     >>> import anyarray as xp
     >>> x, y = xp.meshgrid(xp.asarray([1, 2, 3]), xp.asarray([4, 5]))
@@ -595,6 +647,7 @@ def meshgrid(*arrays: AnyArray, indexing: Literal["xy", "ij"] = "xy") -> tuple[A
 
 @declare
 @fast_path("fill")
+@takes_by_position
 def ones(shape: Shape, *, dtype: DTypeLike | None = None, device: Device | None = None) -> Array:
     """An Array of `shape` filled with ones.
 
@@ -609,6 +662,7 @@ def ones(shape: Shape, *, dtype: DTypeLike | None = None, device: Device | None 
 
 @declare(cost="creation", batch="conversion")
 @fast_path("fill_like")
+@takes_by_position
 def ones_like(x: AnyArray, /, *, dtype: DTypeLike | None = None, device: Device | None = None) -> Array:
     """An Array of ones with the shape of `x`.
 
@@ -655,6 +709,7 @@ def triu(x: AnyArray, /, *, k: int = 0) -> Array:
 
 @declare
 @fast_path("fill")
+@takes_by_position
 def zeros(shape: Shape, *, dtype: DTypeLike | None = None, device: Device | None = None) -> Array:
     """An Array of `shape` filled with zeros.
 
@@ -669,6 +724,7 @@ def zeros(shape: Shape, *, dtype: DTypeLike | None = None, device: Device | None
 
 @declare(cost="creation", alike="ones_like", batch="conversion")
 @fast_path("fill_like")
+@takes_by_position
 def zeros_like(x: AnyArray, /, *, dtype: DTypeLike | None = None, device: Device | None = None) -> Array:
     """An Array of zeros with the shape of `x`.
 

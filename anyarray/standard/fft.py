@@ -25,6 +25,7 @@ from anyarray._array.array import AnyArray, Array
 from anyarray._base import dtypes, errors
 from anyarray._base.dtypes import DTypeLike
 from anyarray._call import dispatch as _dispatch
+from anyarray._call.by_position import takes_by_position
 from anyarray._call.declaration import declare
 from anyarray._call.dispatch import dispatch
 from anyarray._choice import choice
@@ -310,6 +311,7 @@ def rfftn(
 
 
 @declare
+@takes_by_position
 def fftfreq(n: int, /, *, d: float = 1.0, dtype: DTypeLike | None = None, device: Backend | str | None = None) -> Array:
     """Frequencies of a transform of length `n`, in cycles per unit of `d`.
 
@@ -326,6 +328,7 @@ def fftfreq(n: int, /, *, d: float = 1.0, dtype: DTypeLike | None = None, device
 
 
 @declare
+@takes_by_position
 def rfftfreq(
     n: int, /, *, d: float = 1.0, dtype: DTypeLike | None = None, device: Backend | str | None = None
 ) -> Array:

@@ -38,7 +38,7 @@ __all__ = [
 def broadcast_arrays(*arrays: AnyArray) -> tuple[Array, ...]:
     """The arrays, each broadcast to the shape that fits all of them.
 
-    Every array keeps its dtype. Raises ValueError if the shapes do not broadcast.
+    Every array keeps its dtype. No arrays give (). Raises ValueError if the shapes do not broadcast.
 
     >>> import anyarray as xp
     >>> [x.tolist() for x in xp.broadcast_arrays(xp.asarray([1, 2]), xp.asarray([[5], [6]]))]

@@ -70,9 +70,13 @@ class Call:
         return run_on(self.function, self.home, self.structure, natives)
 
     def flat_result(self, chosen: Sequence[int], xs: Sequence[Native]) -> tuple[list[Native], Structure]:
-        """The result flattened: native arrays, numbers included; structure."""
+        """The same, numbers as Arrays: native arrays, and the structure."""
+        return self.flat(self.result(chosen, xs), leaf_or_number)
+
+    def flat(self, value: Any, taken: Callable[[Any], Array | None]) -> tuple[list[Native], Structure]:
+        """What the function gave, as native arrays, and the structure."""
         arrays: list[Array] = []
-        structure = nested.flatten(self.result(chosen, xs), arrays, leaf_or_number)
+        structure = nested.flatten(value, arrays, taken)
         return [dispatch.native_on(one, self.home, self.name) for one in arrays], structure
 
     def wrapped(self, structure: Structure, natives: Sequence[Native]) -> Any:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, Literal, TypeVar
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Literal, TypeVar, overload
 
 from anyarray._array.array import Array
 from anyarray._base import errors, nested
 from anyarray._base.functions import name_of, wraps
-from anyarray._base.nested import Structure
+from anyarray._base.nested import LEAF, Static, Structure
 from anyarray._call import dispatch
 from anyarray._registry.home import Native
 from anyarray.standard.creation import asarray
@@ -20,19 +20,32 @@ from anyarray.transforms._call import (
     clear_about_leaks,
     home_of,
     hook_of,
+    leaf,
     leaf_of_argument,
+    leaf_or_number,
     positional_of,
     wrapped_on,
 )
 
+A = TypeVar("A")
 T = TypeVar("T")
 
 
-def grad(f: Callable[P, Any], /, argnums: int | Sequence[int] = 0) -> Callable[P, Any]:
+@overload
+def grad(
+    f: Callable[P, tuple[Any, A]], /, argnums: int | Sequence[int] = 0, *, has_aux: Literal[True]
+) -> Callable[P, tuple[Any, A]]: ...
+@overload
+def grad(
+    f: Callable[P, Any], /, argnums: int | Sequence[int] = 0, *, has_aux: Literal[False] = False
+) -> Callable[P, Any]: ...
+def grad(f: Callable[P, Any], /, argnums: int | Sequence[int] = 0, *, has_aux: bool = False) -> Callable[P, Any]:
     """The gradient of a function that gives one real number.
 
     It has the structure of the argument `argnums` with an Array for each of its Arrays; of several, a tuple.
-    Python floats in it count as Arrays. Needs JAX or TensorFlow.
+    Python floats in it count as Arrays. All else in a container is a constant, for which the gradient holds None:
+    integers and booleans, Arrays of them too, text, None. With `has_aux` the function gives a pair of the number and
+    anything else, and the result is a pair of the gradient and that. Needs JAX or TensorFlow.
     Raises TypeError unless the argument and the result are of a real floating-point dtype, ValueError if the result has
     axes, UnsupportedError on a backend without derivatives.
 
@@ -42,19 +55,31 @@ def grad(f: Callable[P, Any], /, argnums: int | Sequence[int] = 0) -> Callable[P
     >>> x.device.library == "numpy" or slope(x).tolist() == [2.0, 4.0]
     True
     """
-    value_and_gradient = _value_and_grad("grad", f, argnums)
+    value_and_gradient = _value_and_grad("grad", f, argnums, has_aux)
 
     @wraps(f)
     def gradient(*args: P.args, **kwargs: P.kwargs) -> Any:
-        return value_and_gradient(args, kwargs)[1]
+        value, found = value_and_gradient(args, kwargs)
+        return (found, value[1]) if has_aux else found
 
     return gradient
 
 
-def value_and_grad(f: Callable[P, R], /, argnums: int | Sequence[int] = 0) -> Callable[P, tuple[R, Any]]:
+@overload
+def value_and_grad(
+    f: Callable[P, tuple[R, A]], /, argnums: int | Sequence[int] = 0, *, has_aux: Literal[True]
+) -> Callable[P, tuple[tuple[R, A], Any]]: ...
+@overload
+def value_and_grad(
+    f: Callable[P, R], /, argnums: int | Sequence[int] = 0, *, has_aux: Literal[False] = False
+) -> Callable[P, tuple[R, Any]]: ...
+def value_and_grad(
+    f: Callable[P, Any], /, argnums: int | Sequence[int] = 0, *, has_aux: bool = False
+) -> Callable[P, tuple[Any, Any]]:
     """The value of a function that gives one real number, and its gradient.
 
-    The rest is as in `grad`.
+    With `has_aux` the function gives a pair of the number and anything else, which comes in place of the value. The
+    rest is as in `grad`.
 
     >>> import anyarray as xp
     >>> both = xp.value_and_grad(lambda x: xp.sum(x**2))
@@ -62,17 +87,17 @@ def value_and_grad(f: Callable[P, R], /, argnums: int | Sequence[int] = 0) -> Ca
     >>> x.device.library == "numpy" or float(both(x)[0]) == 5.0
     True
     """
-    value_and_gradient = _value_and_grad("value_and_grad", f, argnums)
+    value_and_gradient = _value_and_grad("value_and_grad", f, argnums, has_aux)
 
     @wraps(f)
-    def both(*args: P.args, **kwargs: P.kwargs) -> tuple[R, Any]:
+    def both(*args: P.args, **kwargs: P.kwargs) -> tuple[Any, Any]:
         return value_and_gradient(args, kwargs)
 
     return both
 
 
 def _value_and_grad(
-    name: str, function: Callable[..., Any], argnums: int | Sequence[int]
+    name: str, function: Callable[..., Any], argnums: int | Sequence[int], has_aux: bool
 ) -> Callable[[tuple[Any, ...], dict[str, Any]], tuple[Any, Any]]:
     check(name, function)
     argnums = _integers(name, argnums)
@@ -80,13 +105,24 @@ def _value_and_grad(
     @clear_about_leaks(name)
     def called(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
         call = _Differentiated(name, function, argnums, args, kwargs)
+        aux: Structure = None
 
-        def value_of_xs(*xs: Native) -> Native:
+        def value_of_xs(*xs: Native) -> Any:
+            nonlocal aux
             value = call.result(call.chosen, xs)
+            if not has_aux:
+                return native_of(value)
+            value, extra = _pair(name, function, value)
+            natives, aux = call.flat(extra, leaf)
+            return native_of(value), natives
+
+        def native_of(value: Any) -> Native:
             if type(value) is not Array:
+                cure = "Return what functions of Arrays give, such as xp.sum(...)"
+                if isinstance(value, tuple) and len(value) == 2 and not has_aux:
+                    cure += ", or take has_aux=True for a pair of that and anything else"
                 raise errors.ArgumentTypeError(
-                    f"{name}: {name_of(function)} must give an Array, not {type(value).__name__}. "
-                    "Return what functions of Arrays give, such as xp.sum(...)"
+                    f"{name}: {name_of(function)} must give an Array, not {type(value).__name__}. {cure}"
                 )
             if value.ndim:
                 raise errors.ArgumentValueError(
@@ -96,20 +132,58 @@ def _value_and_grad(
             call.require_real(name_of(function), value)
             return dispatch.native_on(value, call.home, name)
 
-        value, gradients = hook_of(name, call.home, "value_and_grad")(value_of_xs, call.xs)
-        return next(wrapped_on([value], call.home)), call.by_argument(gradients)
+        value_and_gradients = hook_of(name, call.home, "value_and_grad")
+        if not has_aux:
+            value, gradients = value_and_gradients(value_of_xs, call.xs)
+            return next(wrapped_on([value], call.home)), call.by_argument(gradients)
+        (value, others), gradients = value_and_gradients(value_of_xs, call.xs, has_aux=True)
+        [value] = wrapped_on([value], call.home)
+        return (value, call.wrapped(aux, others)), call.by_argument(gradients)
 
     return called
 
 
+def _pair(name: str, function: Callable[..., Any], result: Any) -> tuple[Any, Any]:
+    """A result and what else a function gives. Raises TypeError."""
+    if isinstance(result, (tuple, list)) and len(result) == 2:
+        return result[0], result[1]
+    came = type(result).__name__ + (f" of {len(result)}" if isinstance(result, (tuple, list)) else "")
+    raise errors.ArgumentTypeError(
+        f"{name}: {name_of(function)} must give a pair with has_aux=True, not {came}. Return value, extra"
+    )
+
+
+@overload
 def jacobian(
-    f: Callable[P, Any], /, argnums: int | Sequence[int] = 0, mode: Literal["reverse", "forward"] = "reverse"
+    f: Callable[P, tuple[Any, A]],
+    /,
+    argnums: int | Sequence[int] = 0,
+    mode: Literal["reverse", "forward"] = "reverse",
+    *,
+    has_aux: Literal[True],
+) -> Callable[P, tuple[Any, A]]: ...
+@overload
+def jacobian(
+    f: Callable[P, Any],
+    /,
+    argnums: int | Sequence[int] = 0,
+    mode: Literal["reverse", "forward"] = "reverse",
+    *,
+    has_aux: Literal[False] = False,
+) -> Callable[P, Any]: ...
+def jacobian(
+    f: Callable[P, Any],
+    /,
+    argnums: int | Sequence[int] = 0,
+    mode: Literal["reverse", "forward"] = "reverse",
+    *,
+    has_aux: bool = False,
 ) -> Callable[P, Any]:
     """The derivatives of all elements of a result by those of an argument.
 
     An Array with the axes of the result, then those of the argument; nested, the structure of the result with that of
-    the argument in place of each Array. `argnums` is as in `grad`. The cost grows with the size of the
-    result in reverse mode, with the size of the argument in forward mode. Raises as `grad` does.
+    the argument in place of each Array. `argnums`, constants and `has_aux` are as in `grad`. The cost grows with the
+    size of the result in reverse mode, with the size of the argument in forward mode. Raises as `grad` does.
 
     >>> import anyarray as xp
     >>> slopes = xp.jacobian(lambda x: x**2)
@@ -127,16 +201,27 @@ def jacobian(
     def derivatives(*args: P.args, **kwargs: P.kwargs) -> Any:
         call = _Differentiated("jacobian", f, argnums, args, kwargs)
         structure: Structure = None
+        aux: Structure = None
 
-        def values(*xs: Native) -> list[Native]:
-            nonlocal structure
-            natives, structure = call.flat_result(call.chosen, xs)
+        def values(*xs: Native) -> Any:
+            nonlocal structure, aux
+            result, extra = call.result(call.chosen, xs), None
+            if has_aux:
+                result, extra = _pair("jacobian", f, result)
+            natives, structure = call.flat(result, leaf_or_number)
             for value in wrapped_on(natives, call.home):
                 call.require_real(name_of(f), value)
-            return natives
+            if not has_aux:
+                return natives
+            others, aux = call.flat(extra, leaf)
+            return natives, others
 
-        rows = hook_of("jacobian", call.home, "jacobian")(values, call.xs, mode)
-        return nested.unflatten(structure, map(call.by_argument, rows))
+        jacobian_of = hook_of("jacobian", call.home, "jacobian")
+        if not has_aux:
+            rows = jacobian_of(values, call.xs, mode)
+            return nested.unflatten(structure, map(call.by_argument, rows))
+        rows, others = jacobian_of(values, call.xs, mode, has_aux=True)
+        return nested.unflatten(structure, map(call.by_argument, rows)), call.wrapped(aux, others)
 
     return derivatives
 
@@ -166,13 +251,20 @@ class _Differentiated(Call):
         ends = [0]
         for one in structures:
             ends.append(ends[-1] + len(nested.labels(one, "")))
-        self._structures = [structures[i] for i in positions]
-        self.chosen = [leaf for i in positions for leaf in range(ends[i], ends[i + 1])]
-        """Indices of these arrays among all."""
-        self.xs = [self.natives[leaf] for leaf in self.chosen]
+        arrays = list(wrapped_on(self.natives, self.home))
         labels = self.labels()
-        for leaf, x in zip(self.chosen, wrapped_on(self.xs, self.home), strict=True):
-            self.require_real(labels[leaf], x)
+        self.chosen: list[int] = []
+        """Which of the arrays."""
+        self._structures: list[Structure] = []
+        for i in positions:
+            is_alone = structures[i] is LEAF
+            leaves = range(ends[i], ends[i + 1])
+            chosen = [at for at in leaves if is_alone or arrays[at].dtype.kind not in "biu"]
+            for at in chosen:
+                self.require_real(labels[at], arrays[at])
+            self.chosen += chosen
+            self._structures.append(_of_slopes(structures[i], iter([at in chosen for at in leaves])))
+        self.xs = [self.natives[at] for at in self.chosen]
 
     def require_real(self, label: str, x: Array) -> None:
         """Raise TypeError unless `x` has a real floating-point dtype."""
@@ -226,8 +318,25 @@ def _no_such_argument(
 
 
 def _with_arrays(value: Any) -> Any:
-    """`value` with its Python numbers as Arrays."""
-    return asarray(value) if type(value) in dispatch.SCALARS else nested.map_parts(value, _with_arrays)
+    """`value` with its Python floats as Arrays; a number that is alone, too.
+
+    Complex ones too, to be refused as Arrays of them are.
+    """
+    return asarray(value) if type(value) in dispatch.SCALARS else nested.map_parts(value, _with_floats_as_arrays)
+
+
+def _with_floats_as_arrays(part: Any) -> Any:
+    return asarray(part) if type(part) in (float, complex) else nested.map_parts(part, _with_floats_as_arrays)
+
+
+def _of_slopes(structure: Structure, is_chosen: Iterator[bool]) -> Structure:
+    """The structure of a gradient: None stands for what it is not taken by."""
+    if structure is LEAF and next(is_chosen):
+        return LEAF
+    if structure is LEAF or type(structure) is Static:
+        return Static(None)
+    kind, keys, parts = structure
+    return kind, keys, tuple([_of_slopes(part, is_chosen) for part in parts])
 
 
 @clear_about_leaks("stop_gradient")

@@ -119,6 +119,26 @@ def choice(x: xp.Array) -> None:
     assert_type(info.default_dtypes()["integral"], xp.DType)
 
 
+def loss(w: xp.Array, scale: float) -> xp.Array:
+    return xp.sum(w**2) * scale
+
+
+def loss_and_more(w: xp.Array) -> tuple[xp.Array, dict[str, xp.Array]]:
+    return xp.sum(w), {"w": w}
+
+
+def transforms(x: xp.Array) -> None:
+    assert_type(xp.jit(loss)(x, 2.0), xp.Array)
+    value, _slopes = xp.value_and_grad(loss)(x, 2.0)
+    assert_type(value, xp.Array)
+    (value, more), _slopes = xp.value_and_grad(loss_and_more, has_aux=True)(x)
+    assert_type(value, xp.Array)
+    assert_type(more, dict[str, xp.Array])
+    assert_type(xp.grad(loss)(x, 2.0), Any)
+    assert_type(xp.grad(loss_and_more, has_aux=True)(x)[1], dict[str, xp.Array])
+    assert_type(xp.jacobian(loss_and_more, 0, "forward", has_aux=True)(x)[1], dict[str, xp.Array])
+
+
 def errors() -> None:
     try:
         xp.set_default_backend("jaxx")
@@ -130,4 +150,5 @@ def mistakes(x: xp.Array) -> None:
     xp.exp("1")  # type: ignore[arg-type]  # so a checker must say
     xp.exp([1.0])  # type: ignore[arg-type]  # so a checker must say
     xp.sum(x, keep=True)  # type: ignore[call-arg]  # so a checker must say
+    xp.grad(loss, has_aux=True)  # type: ignore[call-overload]  # so a checker must say
     xp.expp(x)  # type: ignore[attr-defined]  # so a checker must say

@@ -37,32 +37,36 @@ def prepared(function: Any, xs: Sequence[Native], device: Any) -> tuple[Any, Cal
     return result, getattr(executable, "_call", None) if is_on_one_device else None
 
 
-def value_and_grad(function: Callable[..., Native], xs: Sequence[Native]) -> tuple[Native, Sequence[Native]]:
+def value_and_grad(
+    function: Callable[..., Any], xs: Sequence[Native], has_aux: bool = False
+) -> tuple[Any, Sequence[Native]]:
     if not xs:  # which JAX's own do not take
         return function(), []
     with _NoDerivative("grad"):
-        return jax.value_and_grad(function, argnums=tuple(range(len(xs))))(*xs)
+        return jax.value_and_grad(function, argnums=tuple(range(len(xs))), has_aux=has_aux)(*xs)
 
 
 def vmap(function: Callable[..., list[Native]], xs: Sequence[Native]) -> list[Native]:
     return jax.vmap(function)(*xs)
 
 
-def jacobian(function: Callable[..., list[Native]], xs: Sequence[Native], mode: str) -> list[Sequence[Native]]:
+def jacobian(function: Callable[..., Any], xs: Sequence[Native], mode: str, has_aux: bool = False) -> Any:
     if not xs:
-        return [[] for _ in function()]
+        ys, others = function() if has_aux else (function(), None)
+        return ([[] for _ in ys], others) if has_aux else [[] for _ in ys]
     transform = jax.jacfwd if mode == "forward" else jax.jacrev
     is_empty = False
 
-    def checked(*xs: Native) -> list[Native]:
+    def checked(*xs: Native) -> tuple[list[Native], Any]:
         nonlocal is_empty
-        ys = function(*xs)
+        ys, others = function(*xs) if has_aux else (function(*xs), None)
         is_empty = not ys
-        return ys or [xs[0]]  # as `jax.jacrev` takes no function that gives nothing
+        return ys or [xs[0]], others  # as `jax.jacrev` takes no function that gives nothing
 
     with _NoDerivative("jacobian"):
-        rows: list[Sequence[Native]] = transform(checked, argnums=tuple(range(len(xs))))(*xs)
-    return [] if is_empty else rows
+        rows, others = transform(checked, argnums=tuple(range(len(xs))), has_aux=True)(*xs)
+    rows = [] if is_empty else rows
+    return (rows, others) if has_aux else rows
 
 
 class _NoDerivative:

@@ -289,19 +289,22 @@ def _runner(concrete: Any, is_fused: bool) -> Callable[[list[Tensor]], Any]:
     return called
 
 
-def value_and_grad(function: Callable[..., Tensor], xs: Sequence[Tensor]) -> tuple[Tensor, list[Tensor]]:
-    def forward() -> tuple[Any, list[Tensor], Tensor]:
+def value_and_grad(
+    function: Callable[..., Any], xs: Sequence[Tensor], has_aux: bool = False
+) -> tuple[Any, list[Tensor]]:
+    def forward() -> tuple[Any, list[Tensor], Any]:
         with tf.GradientTape(watch_accessed_variables=False) as tape:
             watched = _watched(tape, xs)
             return tape, watched, function(*watched)
 
-    def backward(recorded: tuple[Any, list[Tensor], Tensor]) -> tuple[Tensor, list[Tensor]]:
-        tape, watched, value = recorded
+    def backward(recorded: tuple[Any, list[Tensor], Any]) -> tuple[Any, list[Tensor]]:
+        tape, watched, found = recorded
+        value = found[0] if has_aux else found
         with _NoGradient("grad"):
             gradients = tape.gradient(value, watched, unconnected_gradients=_ZERO)
-        return value, [tf.convert_to_tensor(one) for one in gradients]  # IndexedSlices, where elements were taken
+        return found, [tf.convert_to_tensor(one) for one in gradients]  # IndexedSlices, where elements were taken
 
-    found: tuple[Tensor, list[Tensor]] = _differentiated(forward, backward)
+    found: tuple[Any, list[Tensor]] = _differentiated(forward, backward)
     return found
 
 
@@ -380,29 +383,36 @@ def _mapped(function: Callable[[Any], list[Tensor]], xs: Any) -> list[Tensor]:
 
 
 def jacobian(
-    function: Callable[..., list[Tensor]], xs: Sequence[Tensor], mode: str, batch_ndim: int = 0
-) -> list[list[Tensor]]:
-    if mode == "forward" and not xs:
-        return [[] for _ in function()]
-    if mode == "forward":
-        columns = [_pushed_forward(function, xs, position, batch_ndim) for position in range(len(xs))]
-        return [list(row) for row in zip(*columns, strict=True)]
+    function: Callable[..., Any], xs: Sequence[Tensor], mode: str, has_aux: bool = False, batch_ndim: int = 0
+) -> Any:
+    def results(*xs: Tensor) -> list[Tensor]:
+        ys: list[Tensor] = function(*xs)[0] if has_aux else function(*xs)
+        return ys
 
-    def forward() -> tuple[Any, list[Tensor], list[Tensor]]:
+    if mode == "forward":
+        columns = [_pushed_forward(results, xs, position, batch_ndim) for position in range(len(xs))]
+        rows = [list(row) for row in zip(*columns, strict=True)]
+        if xs and not has_aux:
+            return rows
+        found = function(*xs)  # once more, outside of maps and accumulators
+        rows = rows if xs else [[] for _ in (found[0] if has_aux else found)]
+        return (rows, found[1]) if has_aux else rows
+
+    def forward() -> tuple[Any, list[Tensor], list[Tensor], Any]:
         with tf.GradientTape(persistent=True, watch_accessed_variables=False) as tape:
             watched = _watched(tape, xs)
-            ys = function(*watched)
+            ys, others = function(*watched) if has_aux else (function(*watched), None)
             if batch_ndim:  # no element depends on another, so the sum has the derivatives of each
                 ys = [tf.reduce_sum(y, list(range(batch_ndim))) for y in ys]
-            return tape, watched, ys
+            return tape, watched, ys, others
 
-    def backward(recorded: tuple[Any, list[Tensor], list[Tensor]]) -> list[list[Tensor]]:
-        tape, watched, ys = recorded
+    def backward(recorded: tuple[Any, list[Tensor], list[Tensor], Any]) -> Any:
+        tape, watched, ys, others = recorded
         with _NoGradient("jacobian"):
-            return [_pulled_back(tape, y, watched, batch_ndim) for y in ys]
+            rows = [_pulled_back(tape, y, watched, batch_ndim) for y in ys]
+        return (rows, others) if has_aux else rows
 
-    found: list[list[Tensor]] = _differentiated(forward, backward)
-    return found
+    return _differentiated(forward, backward)
 
 
 _FEW: Final = {"forward": 16, "reverse": 64}

@@ -1,0 +1,107 @@
+"""Options that may be given by position, as programs written for NumPy do.
+
+The standard's options are keyword-only, and so `inspect.signature` and type checkers show them: portable code names
+them. A call takes by position what NumPy's function has at the same place, `xp.sum(x, 0)`, `xp.diff(x, 2)`, up to the
+first option that ours lacks, such as `out`, or that means something else.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any, Final, NoReturn, TypeVar
+
+from anyarray._base import errors
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_FUNCTIONS: Final = {
+    "axes": "fftshift ifftshift tensordot",
+    "axis": "all any argmax argmin argsort concat count_nonzero flip max mean min repeat roll sort stack std take "
+    "take_along_axis var",
+    "axis dtype": "cumulative_prod cumulative_sum prod sum",
+    "d device": "fftfreq rfftfreq",
+    "dtype": "arange asarray empty empty_like full full_like ones ones_like zeros zeros_like",
+    "endpoint": "linspace",
+    "full_matrices": "svd",
+    "k": "tril triu",
+    "k dtype": "eye",
+    "mode": "qr",
+    "n axis norm": "fft hfft ifft ihfft irfft rfft",
+    "n axis prepend append": "diff",
+    "rtol": "pinv",
+    "s axes norm": "fftn ifftn irfftn rfftn",
+    "side sorter": "searchsorted",
+}
+OPTIONS: Final = {name: tuple(options.split()) for options, names in _FUNCTIONS.items() for name in names.split()}
+"""The options that may be given by position, in NumPy's order, by function."""
+
+
+def options_of(function: Callable[..., Any]) -> Sequence[str]:
+    """The options of a declared function that may be given by position."""
+    return OPTIONS.get(function.__name__, ())
+
+
+def parameters_of(function: Callable[..., Any]) -> tuple[list[str], list[str]]:
+    """Names of the parameters: by position, and by name alone.
+
+    What else comes by position is refused where there are options, and is called `excess`.
+    """
+    code = function.__code__  # a signature would take ten times as long, 2 ms at import
+    variables, least, most = code.co_varnames, code.co_argcount, code.co_argcount + code.co_kwonlyargcount
+    options = options_of(function)
+    return [*variables[:least], *options], [name for name in variables[least:most] if name not in options]
+
+
+def text_of_parameters(function: Callable[..., Any]) -> str:
+    """The parameters in the text of a body, without defaults."""
+    code = function.__code__
+    by_position, by_name = parameters_of(function)
+    if code.co_posonlyargcount:
+        by_position.insert(code.co_posonlyargcount, "/")
+    if code.co_flags & inspect.CO_VARARGS:
+        by_position.append(f"*{code.co_varnames[code.co_argcount + code.co_kwonlyargcount]}")
+    elif options_of(function):
+        by_position.append("*excess")
+    elif by_name:
+        by_position.append("*")
+    return f"({', '.join(by_position + by_name)})"
+
+
+def give_defaults(body: Any, function: Callable[..., Any]) -> None:
+    """Give a body with these parameters the defaults of its function."""
+    body.__defaults__, body.__kwdefaults__ = function.__defaults__, function.__kwdefaults__
+    options, named = options_of(function), function.__kwdefaults__ or {}
+    if options:
+        body.__defaults__ = (*(function.__defaults__ or ()), *[named[name] for name in options])
+        body.__wrapped__ = function  # whose signature `inspect` shows
+
+
+def refuse(function: Callable[..., Any], excess: Sequence[Any]) -> NoReturn:
+    """Raise TypeError for what came by position behind all that may."""
+    declared = inspect.unwrap(function)
+    by_position, by_name = parameters_of(declared)
+    name, count = declared.__name__, len(by_position) + len(excess)
+    cure = f". Give the others by name: {', '.join(f'{one}=...' for one in by_name)}" if by_name else ""
+    if any(isinstance(getattr(one, "shape", None), tuple) for one in excess):
+        cure += f". Write to an array by out[...] = xp.{name}(...)"
+    taken = f"{', '.join(by_position[:-1])} and {by_position[-1]}"
+    raise errors.ArgumentTypeError(f"{name}: takes {taken} by position, not {count} arguments{cure}")
+
+
+def takes_by_position(function: F) -> F:
+    """Let a function with a body of its own take options by position."""
+    least, options = function.__code__.co_argcount, options_of(function)
+    most = least + len(options)
+
+    @functools.wraps(function)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        count = len(args)
+        if count <= least:
+            return function(*args, **kwargs)
+        if count > most:
+            refuse(function, args[most:])
+        return function(*args[:least], **dict(zip(options, args[least:], strict=False)), **kwargs)
+
+    return called  # type: ignore[return-value]  # it is called as `function` is

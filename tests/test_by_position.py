@@ -1,0 +1,126 @@
+"""Options by position: those that NumPy's functions have at the same place."""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+from types import ModuleType
+from typing import Any, Final
+
+import numpy as np
+import pytest
+
+import anyarray as xp
+from anyarray._base.other_names import ALIASES
+from anyarray._call import by_position
+
+OURS: Final = {"rcond": "rtol"}
+"""NumPy's name of an option whose meaning is that of ours."""
+UNTOLD: Final = {"arange": ("dtype",)}
+"""What NumPy's function takes by position, where its signature does not tell, before 2.4 or since."""
+THEIRS: Final = {"cumulative_sum": "cumsum", "cumulative_prod": "cumprod"}
+"""NumPy's older function of the same, which takes by position what the one of our name does not."""
+
+FUNCTIONS: Final[dict[str, tuple[Any, Any]]] = {
+    f"{prefix}{name}": (getattr(space, name), getattr(theirs, THEIRS.get(name, name), None))
+    for space, theirs, prefix in ((xp, np, ""), (xp.linalg, np.linalg, "linalg."), (xp.fft, np.fft, "fft."))
+    for name in space.__all__
+    if getattr(getattr(space, name), "__module__", "").startswith("anyarray.standard")
+    and callable(getattr(space, name))
+    and not inspect.isclass(getattr(space, name))
+    and getattr(space, name) is not getattr(xp if prefix else ModuleType(""), name, None)
+}
+
+
+def signature_of(function: Any) -> inspect.Signature | None:
+    try:
+        return inspect.signature(function)
+    except (TypeError, ValueError):  # some of NumPy's functions in C
+        return None
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_a_function_takes_by_position_what_numpy_has_there(function: str) -> None:
+    one, theirs = FUNCTIONS[function]
+    parameters = list(inspect.signature(one).parameters.values())
+    options = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
+    found = by_position.OPTIONS.get(one.__name__, ())
+    signature = signature_of(theirs)
+    if signature is None or function in UNTOLD:
+        assert found == UNTOLD.get(function, found)
+        return
+    places = [p.name for p in signature.parameters.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    behind = [OURS.get(name, name) for name in places[len(parameters) - len(options) :]]
+    assert found == tuple(itertools.takewhile(options.__contains__, behind))
+
+
+ours: Final[Any] = xp
+"""The namespace for calls that type checkers do not take."""
+CALLS: Final[dict[str, tuple[Any, Any]]] = {
+    "sum": (lambda x: ours.sum(x, 0), lambda x: ours.sum(x, axis=0)),
+    "sum as": (lambda x: ours.sum(x, 0, np.float32), lambda x: ours.sum(x, axis=0, dtype=xp.float32)),
+    "sum beside names": (lambda x: ours.sum(x, 0, keepdims=True), lambda x: ours.sum(x, axis=0, keepdims=True)),
+    "argmax": (lambda x: ours.argmax(x, 0), lambda x: ours.argmax(x, axis=0)),
+    "std": (lambda x: ours.std(x, 0, correction=1), lambda x: ours.std(x, axis=0, correction=1)),
+    "roll": (lambda x: ours.roll(x, 1, 0), lambda x: ours.roll(x, 1, axis=0)),
+    "concat": (lambda x: ours.concat([x, x], 1), lambda x: ours.concat([x, x], axis=1)),
+    "diff": (lambda x: ours.diff(x, 2), lambda x: ours.diff(x, n=2)),
+    "diff along": (lambda x: ours.diff(x, 1, 0), lambda x: ours.diff(x, n=1, axis=0)),
+    "zeros": (lambda _: ours.zeros(3, np.float32), lambda _: ours.zeros(3, dtype=xp.float32)),
+    "eye": (lambda _: ours.eye(2, 3, 1), lambda _: ours.eye(2, 3, k=1)),
+    "arange": (lambda _: ours.arange(0, 6, 2, np.int8), lambda _: ours.arange(0, 6, 2, dtype=xp.int8)),
+    "linspace": (lambda _: ours.linspace(0, 1, 4, False), lambda _: ours.linspace(0, 1, 4, endpoint=False)),
+    "asarray": (lambda _: ours.asarray([1, 2], np.float32), lambda _: ours.asarray([1, 2], dtype=xp.float32)),
+    "fft": (lambda x: ours.fft.fft(x, 2, 0), lambda x: ours.fft.fft(x, n=2, axis=0)),
+}
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_an_option_by_position_is_the_one_by_name(call: str, backend: xp.Backend) -> None:
+    placed, named = CALLS[call]
+    with xp.backend(backend):
+        x = xp.asarray([[1.0, 4.0, 9.0, 16.0], [2.0, 3.0, 5.0, 7.0], [0.0, 1.0, 0.0, 1.0]])
+        found, expected = placed(x), named(x)
+    assert (found.dtype, found.shape, found.device) == (expected.dtype, expected.shape, expected.device)
+    assert found.tolist() == expected.tolist()
+
+
+def test_second_differences_are_numpy_s(backend: xp.Backend) -> None:
+    with xp.backend(backend):
+        assert ours.diff(xp.asarray([1, 4, 9, 16]), 2).tolist() == np.diff([1, 4, 9, 16], 2).tolist() == [2, 2]
+
+
+OF_SUM: Final = (
+    r"^sum: takes x, axis and dtype by position, not 4 arguments\. Give the others by name: keepdims=\.\.\.\. "
+    r"Write to an array by out\[\.\.\.\] = xp\.sum\(\.\.\.\)$"
+)
+WRONG: Final[dict[str, tuple[Any, str]]] = {
+    "out": (
+        lambda x: ours.sum(x, 0, np.float32, np.zeros(2)),
+        OF_SUM,
+    ),
+    "an option that NumPy has first": (
+        lambda x: ours.mean(x, 0, np.float32),
+        r"^mean: takes x and axis by position, not 3 arguments\. Give the others by name: keepdims=\.\.\.$",
+    ),
+    "no more options": (
+        lambda x: ours.concat([x], 0, None),
+        r"^concat: takes arrays and axis by position, not 3 arguments$",
+    ),
+    "an order of elements": (
+        lambda _: ours.zeros(2, float, "C"),
+        r"^zeros: takes shape and dtype by position, not 3 arguments\. Give the others by name: device=\.\.\.$",
+    ),
+    "both ways": (lambda x: ours.sum(x, 0, axis=0), r"^sum\(\) got multiple values for argument 'axis'$"),
+}
+
+
+@pytest.mark.parametrize("call", WRONG)
+def test_more_by_position_is_an_error_that_says_what_to_write(call: str) -> None:
+    function, sentence = WRONG[call]
+    with pytest.raises(TypeError, match=sentence):
+        function(xp.ones((2, 2)))
+
+
+def test_numpy_s_names_lead_to_functions_that_take_options_by_position() -> None:
+    assert {ALIASES[theirs] for theirs in THEIRS.values()} == THEIRS.keys() <= by_position.OPTIONS.keys()
