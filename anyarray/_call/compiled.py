@@ -86,13 +86,17 @@ def fast_path(kind: str) -> Callable[[F], F]:
     """Give a function with a body of its own a compiled call.
 
     Its kind names the compiled path: getitem, setitem, divmod, ufunc, transpose, copy, array or iter, which are methods
-    of Array, or fill, fill_like, arange, asarray, from_dlpack, astype or result_type.
+    of Array, or fill, fill_like, arange, asarray, from_dlpack, astype or result_type. It takes options by position as
+    `by_position` says.
     """
 
     def decorated(function: F) -> F:
         variant = {"variant": function.__name__[0]} if kind in _SHARED else {}
         name = "floor_divide" if kind == "divmod" else function.__name__  # whose cost decides
-        return function if speedups is None else _made(function, name, kind, **variant)
+        if not by_position.options_of(function):
+            return function if speedups is None else _made(function, name, kind, **variant)
+        body = functools.partial(by_position.takes_by_position, function)
+        return body() if speedups is None else _made(function, name, kind, body=body, **variant)
 
     return decorated
 

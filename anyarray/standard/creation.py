@@ -72,7 +72,6 @@ Number = bool | int | float | complex
 
 @declare
 @fast_path("arange")
-@takes_by_position
 def arange(
     start: float,
     /,
@@ -133,7 +132,6 @@ def arange(
 
 
 @fast_path("asarray")
-@takes_by_position
 def asarray(
     obj: Any, /, *, dtype: DTypeLike | None = None, device: Device | None = None, copy: bool | None = None
 ) -> Array:
@@ -431,7 +429,6 @@ def _of_host(host: np.ndarray[Any, Any], wanted: DType | None, device: Device | 
 
 @declare
 @fast_path("fill")
-@takes_by_position
 def empty(shape: Shape, *, dtype: DTypeLike | None = None, device: Device | None = None) -> Array:
     """An Array of `shape` with arbitrary values, to be written.
 
@@ -446,7 +443,6 @@ def empty(shape: Shape, *, dtype: DTypeLike | None = None, device: Device | None
 
 @declare(batch="conversion")
 @fast_path("fill_like")
-@takes_by_position
 def empty_like(x: AnyArray, /, *, dtype: DTypeLike | None = None, device: Device | None = None) -> Array:
     """An Array of arbitrary values with the shape of `x`.
 
@@ -523,7 +519,6 @@ def from_dlpack(x: object, /, *, device: Device | None = None, copy: bool | None
 
 @declare
 @fast_path("fill")
-@takes_by_position
 def full(
     shape: Shape, fill_value: Number | AnyArray, *, dtype: DTypeLike | None = None, device: Device | None = None
 ) -> Array:
@@ -564,7 +559,6 @@ def _full_of_array(shape: tuple[int, ...], fill_value: Any, dtype: DTypeLike | N
 
 @declare(cost="creation", alike="ones_like", batch="conversion")
 @fast_path("fill_like")
-@takes_by_position
 def full_like(
     x: AnyArray, /, fill_value: Number | AnyArray, *, dtype: DTypeLike | None = None, device: Device | None = None
 ) -> Array:
@@ -647,7 +641,6 @@ def meshgrid(*arrays: AnyArray, indexing: Literal["xy", "ij"] = "xy") -> tuple[A
 
 @declare
 @fast_path("fill")
-@takes_by_position
 def ones(shape: Shape, *, dtype: DTypeLike | None = None, device: Device | None = None) -> Array:
     """An Array of `shape` filled with ones.
 
@@ -662,7 +655,6 @@ def ones(shape: Shape, *, dtype: DTypeLike | None = None, device: Device | None 
 
 @declare(cost="creation", batch="conversion")
 @fast_path("fill_like")
-@takes_by_position
 def ones_like(x: AnyArray, /, *, dtype: DTypeLike | None = None, device: Device | None = None) -> Array:
     """An Array of ones with the shape of `x`.
 
@@ -709,7 +701,6 @@ def triu(x: AnyArray, /, *, k: int = 0) -> Array:
 
 @declare
 @fast_path("fill")
-@takes_by_position
 def zeros(shape: Shape, *, dtype: DTypeLike | None = None, device: Device | None = None) -> Array:
     """An Array of `shape` filled with zeros.
 
@@ -724,7 +715,6 @@ def zeros(shape: Shape, *, dtype: DTypeLike | None = None, device: Device | None
 
 @declare(cost="creation", alike="ones_like", batch="conversion")
 @fast_path("fill_like")
-@takes_by_position
 def zeros_like(x: AnyArray, /, *, dtype: DTypeLike | None = None, device: Device | None = None) -> Array:
     """An Array of zeros with the shape of `x`.
 
