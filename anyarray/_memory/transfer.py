@@ -9,8 +9,9 @@ Sharing is safe
     alone holds (which then copies before its next write, as it is no longer alone), or the user said `copy=False`;
     and if the receiver can take it as it is; see `alignment`.
 Results of NumPy
-    have the alignment that its allocator gives, which hardly ever is enough. A large one is copied when it leaves, into
-    memory that the Array then lives in itself: the receiver shares it, and so does the next.
+    have the alignment that its allocator gives, which hardly ever is enough; large ones of compiled calls are aligned
+    when they are made. What is not is copied when it leaves, into memory that the Array then lives in itself: the
+    receiver shares it, and so does the next.
 Ledger and guard
     `transfers()` records what is moved, `no_transfers()` forbids implicit copies. Both belong to the context (thread,
     asyncio task) and cost nothing where nothing is moved.
@@ -466,7 +467,7 @@ def _nbytes(native: Native, backend: Backend) -> int:
     return size * backend.free.dtype(native).itemsize
 
 
-_OURS: Final = (os.path.dirname(__file__) + os.sep, "<anyarray", "<frozen ", contextlib.__file__)
+_OURS: Final = (os.path.dirname(os.path.dirname(__file__)) + os.sep, "<anyarray", "<frozen ", contextlib.__file__)
 """How the names of the files begin of which a user knows nothing: ours, generated ones, Python's, that of `with`."""
 
 

@@ -8,11 +8,15 @@ static PyObject *
 call_vectorcall(PyObject *self, PyObject *const *args, size_t flags, PyObject *keywords)
 {
     Call *call = (Call *)self;
+    PyObject *before = align(call, args, PyVectorcall_NARGS(flags));
     PyObject *result = call->quick(call, args, PyVectorcall_NARGS(flags), keywords);
-    if (result != NULL || PyErr_Occurred()) {
-        return result;
+    if (result == NULL && !PyErr_Occurred()) {
+        result = PyObject_Vectorcall(call->function, args, flags, keywords);
     }
-    return PyObject_Vectorcall(call->function, args, flags, keywords);
+    if (before != NULL) {
+        restore(before);
+    }
+    return result;
 }
 
 static PyObject *
@@ -351,7 +355,7 @@ PyMODINIT_FUNC
 PyInit__speedups(void)
 {
     import_array();
-    if (!prepare_house() || !prepare_loops() || PyType_Ready(&CallType) < 0 || PyType_Ready(&ElementsType) < 0) {
+    if (!prepare_house() || !prepare_loops() || !prepare_memory() || PyType_Ready(&CallType) < 0 || PyType_Ready(&ElementsType) < 0) {
         return NULL;
     }
     PyObject *module = PyModule_Create(&definition);

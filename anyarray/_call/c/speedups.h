@@ -11,6 +11,7 @@ here may be left out without another answer. `compiled` tells it what it must kn
     elements.c    indexing, writes, what else reads the memory of one Array
     creation.c    functions that make Arrays
     dtypes.c      what is told of dtypes
+    memory.c      memory of large results
     speedups.c    the class Call, and the module */
 
 #ifndef ANYARRAY_SPEEDUPS_H
@@ -97,6 +98,7 @@ typedef struct call {
     int arrays[MOST], array_count;
     int sign;              /* of an operator; of a function that fills, its first letter; or 0 */
     int is_power, takes_ndarrays, gives_new_memory, multiplies;
+    int allocates;         /* 1 or -1 once it is known: see `memory.c` */
     PyObject *seen;        /* the native function that was called last, */
     PyObject *shortcut;    /* what gives the same of few elements and the usual arguments, or NULL: see */
     uint64_t kinds[MOST];  /* `backends._shortcut`; of the dtypes that each array may have, bits by number, */
@@ -188,6 +190,12 @@ Quick quick_call, quick_join, quick_update, quick_divmod, quick_ufunc;
 /* loops.c */
 int prepare_loops(void);
 PyObject *applied(PyObject *function, PyObject *const *arguments, size_t flags, PyObject *keywords);
+
+/* memory.c */
+#define MANY (1 << 17) /* elements of a large array: 1 MB of float64, 128 kB of bool */
+int prepare_memory(void);
+PyObject *align(Call *call, PyObject *const *args, Py_ssize_t given);
+void restore(PyObject *before);
 
 /* elements.c */
 Quick quick_item, quick_write, quick_transpose, quick_view, quick_iter;
