@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import operator
 import resource
 import subprocess
 import sys
 import textwrap
 import threading
 import weakref
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator, Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 from typing import Any
@@ -20,8 +21,10 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from hypothesis import strategies as st
+from numpy._core import multiarray
 
 import anyarray as xp
+from anyarray._base import extension
 from anyarray._memory import alignment, second_copies, transfer
 
 CPU = [b for b in ("numpy", "jax", "tf") if any(row.name == b and row.is_installed for row in xp.backends())]
@@ -148,6 +151,97 @@ def test_a_result_of_numpy_is_copied_once_into_memory_that_all_share(n: int, rec
     assert x.tolist() == [-1.0, *expected[1:]]
     assert y.tolist() == [expected[0], -2.0, *expected[2:]]
     assert all(other.tolist() == expected for other in others)
+
+
+MANY = 1 << 17
+"""Elements of an array from which on what NumPy gives for it is aligned, where the compiled calls are built."""
+is_built = pytest.mark.skipif(extension.speedups is None, reason="the compiled calls are not built")
+handler: Callable[..., str] = getattr(multiarray, "get_handler_name")  # noqa: B009 - it is not in NumPy's stubs
+RESULTS: dict[str, Callable[[xp.Array], xp.Array]] = {
+    "operator": lambda x: x + 1,
+    "reflected": lambda x: 2 - x,
+    "power": lambda x: x**2,
+    "bools": lambda x: x > 1,
+    "joined": lambda x: xp.concat([xp.zeros(1), x]),
+    "chosen": lambda x: xp.where(x > 1, x, 0.0),
+    "masked": lambda x: x[x >= 0],
+    "taken": lambda x: xp.take(x, xp.arange(MANY)),
+    "cast": lambda x: xp.astype(x, xp.float32),
+    "sorted": xp.sort,
+    "transformed": xp.fft.fft,
+    "product": lambda x: xp.matmul(xp.ones((MANY, 1)), xp.reshape(x[:2], (1, 2))),
+    "of NumPy's name": lambda x: np.exp(-x),  # type: ignore[return-value]  # pyright: ignore[reportReturnType]
+}
+
+
+@is_built
+@pytest.mark.parametrize("receiver", [b for b in CPU if b != "numpy"])
+@pytest.mark.parametrize("result", RESULTS)
+def test_a_large_result_of_numpy_is_shared(result: str, receiver: str) -> None:
+    y = RESULTS[result](xp.asarray(np.arange(2.0 * MANY)))
+    at, expected = address(y), np.array(y)
+    assert at % alignment.ALIGNMENT == 0
+    with xp.transfers() as log:
+        z = y.to_device(receiver)
+    assert [row.kind for row in log.rows] == ["view"]
+    assert address(z) == at
+    y[0] = 7
+    assert address(y) != at
+    del y
+    gc.collect()
+    np.testing.assert_array_equal(np.asarray(z), expected)
+
+
+@is_built
+def test_memory_of_large_results_is_given_back() -> None:
+    x = xp.zeros(1_000_000)
+    (x + 1)._native.sum()
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for n in range(300):
+        y = x + n
+        np.asarray(y)[-1:].sum()
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000  # kB; all together were 2.4 GB
+
+
+@is_built
+def test_an_aligned_array_can_be_resized() -> None:
+    a = (xp.asarray(np.arange(MANY)) + 0)._native
+    for n in (10 * MANY, 3, 1, 5 * MANY):
+        kept = min(n, 3) if n != 10 * MANY else MANY
+        a.resize(n, refcheck=False)
+        np.testing.assert_array_equal(a[: min(kept, 1)], np.arange(min(kept, 1)))
+        assert a.ctypes.data % alignment.ALIGNMENT == 0
+        if n == 10 * MANY:
+            np.testing.assert_array_equal(a[:MANY], np.arange(MANY))
+    assert handler(a) == "anyarray_aligned"
+
+
+@is_built
+def test_numpy_allocates_for_the_user_as_before() -> None:
+    x = xp.asarray(np.arange(1.0 * MANY))
+    names = []
+
+    def noted(*_: object) -> None:
+        names.append(handler())
+
+    def in_a_thread() -> None:
+        (x + 1).to_device(CPU[-1])
+        noted()
+
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(lambda _: in_a_thread(), range(20)))
+    noted()
+    with pytest.raises(ValueError):
+        xp.add(x, xp.ones(3))
+    with pytest.raises(TypeError):
+        operator.add(x, "1")
+    noted()
+    asyncio.run(asyncio.to_thread(in_a_thread))
+    with np.errstate(divide="raise"), pytest.raises(FloatingPointError):
+        operator.truediv(x, 0.0)
+    noted()
+    assert set(names) == {"default_allocator"}
+    assert handler(np.ones(MANY) + 1) == "default_allocator"
 
 
 @pytest.mark.parametrize("make", [xp.zeros, lambda n, device: xp.zeros(n, device=device) + 0], ids=["made", "result"])

@@ -70,6 +70,20 @@ def test_the_place_of_the_greatest_is_numpys(
             np.testing.assert_array_equal(np.asarray(found), expected)
 
 
+@pytest.mark.parametrize("n", [1, 16, 17, 23, 136, 137, 1023])
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint64", "float32"])
+@pytest.mark.parametrize("function", ["argmax", "argmin"])
+def test_the_place_of_the_greatest_is_numpys_along_an_axis_of_any_length(function: str, dtype: str, n: int) -> None:
+    rng = np.random.default_rng(n)
+    least = 0 if dtype in ("bool", "float32") else np.iinfo(dtype).min
+    for greatest in (0, 2):  # all equal, the least there is, or few values
+        values = (least + rng.integers(0, greatest, (5, n, 3), endpoint=True).astype(dtype)).astype(dtype)
+        if dtype == "float32" and not greatest:
+            values[...] = -np.inf if function == "argmax" else np.inf
+        found = getattr(xp, function)(xp.asarray(values), axis=1, keepdims=True)
+        np.testing.assert_array_equal(np.asarray(found), getattr(np, function)(values, axis=1, keepdims=True))
+
+
 @pytest.mark.parametrize("values", [[1.0, 1.0, 2.0, NAN, NAN], [NAN, 2.0, 1.0, NAN, 1.0]], ids=["sorted", "unsorted"])
 def test_unique_values_ascend_and_every_nan_is_one(values: list[float]) -> None:
     found = xp.unique_values(xp.asarray(values))

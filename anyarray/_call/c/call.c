@@ -6,6 +6,7 @@ an exception. So a fast path knows no message of an error, no transfer and no de
 leaves out takes longer but gives the same: `tests/test_compiled_calls.py` compares the two. Left to Python:
 all attributes of a function, which are copied to it. */
 
+#include "allocator.h"
 #include "call.h"
 #include "config.h"
 #include "fast_paths.h"
@@ -38,14 +39,15 @@ static PyObject *
 call_vectorcall(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
 {
     Call *call = (Call *)self;
+    PyObject *before = set_aligning_handler(call, args, PyVectorcall_NARGS(nargsf));
     PyObject *result = call->fast_path(call, args, PyVectorcall_NARGS(nargsf), kwnames);
-    if (result != NULL || PyErr_Occurred()) {
-        return result;
+    if (result == NULL && !PyErr_Occurred() && (call->body == NULL || python_function(call) != NULL)) {
+        result = PyObject_Vectorcall(call->function, args, nargsf, kwnames);
     }
-    if (call->body != NULL && python_function(call) == NULL) {
-        return NULL;
+    if (before != NULL) {
+        restore_handler(before);
     }
-    return PyObject_Vectorcall(call->function, args, nargsf, kwnames);
+    return result;
 }
 
 static PyObject *

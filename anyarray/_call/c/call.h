@@ -50,6 +50,7 @@ typedef struct call {
     PyObject *result_class; /* a subclass of tuple for several Arrays, or NULL for one */
     PyObject *dict, *weakrefs;
     int variant; /* the first letter of the function's name where several functions share a fast path, or 0 */
+    int allocates; /* whether its result may be new memory: 1 or -1, or 0 as long as that is not known */
 
     /* Of functions of arrays alone, which have parameters. */
     Parameter parameters[MAX_PARAMETERS]; /* in the order of the Python function */

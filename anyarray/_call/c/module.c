@@ -10,6 +10,7 @@ top of each file:
     dtypes          dtypes that NumPy treats as the standard does
     scalars         Python scalars beside arrays
     memory          allocation
+    allocator       memory of large results of NumPy
     scans           loops over floats
     call            the class Call, and the names of the fast paths
     arguments       arguments bound to parameters
@@ -28,6 +29,7 @@ top of each file:
 #define IMPORTS_NUMPY
 #include "numpy_api.h"
 
+#include "allocator.h"
 #include "arrays.h"
 #include "call.h"
 #include "config.h"
@@ -66,7 +68,8 @@ PyMODINIT_FUNC
 PyInit__speedups(void)
 {
     import_array();
-    if (!init_constants() || !import_ufuncs() || PyType_Ready(&CallType) < 0 || PyType_Ready(&ArrayIteratorType) < 0) {
+    if (!init_constants() || !import_ufuncs() || !init_allocator() || PyType_Ready(&CallType) < 0
+        || PyType_Ready(&ArrayIteratorType) < 0) {
         return NULL;
     }
     PyObject *module = PyModule_Create(&definition);

@@ -24,6 +24,10 @@ def count_nonzero(x: Native, *, axis: Axes = None, keepdims: bool = False) -> Na
     return reduced(added, cast(truth(x), "int64"), axis, keepdims=keepdims)
 
 
+_BLOCK: Final = 8
+"""Elements of which XLA, on a CPU, looks for the first extreme at once."""
+
+
 def _extreme(exceeds: Callable[[Native, Native], Native], worst: int) -> Any:
     """Position of the first element that exceeds all others, or is NaN.
 
@@ -49,38 +53,42 @@ def _extreme(exceeds: Callable[[Native, Native], Native], worst: int) -> Any:
         if not flat.shape[along]:
             raise ValueError("there is no first among no elements")
         index = np.int32 if flat.shape[along] < 2**31 else np.int64
-        pairs = lax.stop_gradient(flat), lax.broadcasted_iota(index, flat.shape, along)
         start = np.asarray(_range(x)[worst], x.dtype), index(0)
 
-        def at_once(x: Native, places: Native) -> Native:
-            return lax.reduce((x, places), start, first, (along,))[1]
+        def found(x: Native, places: Native, along: int) -> tuple[Native, Native]:
+            return tuple(lax.reduce((x, places), start, first, (along,)))
 
-        def in_turns(x: Native, places: Native) -> Native:
-            keys = _keys(x, is_nan_last=worst == 0) if kind_of(x) == "f" else x
-            best = (jnp.max if worst == 0 else jnp.min)(keys, axis=along, keepdims=True)
-            return jnp.min(jnp.where(keys == best, places, flat.shape[along]), axis=along)
+        def at_once(x: Native) -> Native:
+            return found(x, lax.broadcasted_iota(index, x.shape, along), along)[1]
 
-        # Two reductions of integers, which XLA does by vectors on a CPU, take a third of one of pairs of floats.
-        found = lax.platform_dependent(*pairs, cpu=in_turns, default=at_once)
-        position = cast(found, "int64")
+        def by_blocks(x: Native) -> Native:
+            """By blocks, then the best of these: a tenth to a half of the time.
+
+            XLA keeps the best of a whole row in one place, and each step waits for the one before.
+            """
+            places = None
+            while (n := x.shape[along]) > 2 * _BLOCK:
+                even = n - n % _BLOCK
+                shape = (*x.shape[:along], even // _BLOCK, _BLOCK, *x.shape[along + 1 :])
+                if places is None:  # made in this shape: XLA would compute a slice of it in a second, as it compiles
+                    blocks = lax.broadcasted_iota(index, shape, along)
+                    its = blocks * _BLOCK + lax.broadcasted_iota(index, shape, along + 1)
+                    shape_of_rest = (*x.shape[:along], n - even, *x.shape[along + 1 :])
+                    rest = even + lax.broadcasted_iota(index, shape_of_rest, along)
+                else:
+                    its = lax.reshape(lax.slice_in_dim(places, 0, even, axis=along), shape)
+                    rest = lax.slice_in_dim(places, even, n, axis=along)
+                best, where = found(lax.reshape(lax.slice_in_dim(x, 0, even, axis=along), shape), its, along + 1)
+                x = lax.concatenate([best, lax.slice_in_dim(x, even, n, axis=along)], along)
+                places = lax.concatenate([where, rest], along)
+            return at_once(x) if places is None else found(x, places, along)[1]
+
+        position = cast(lax.platform_dependent(lax.stop_gradient(flat), cpu=by_blocks, default=at_once), "int64")
         if not keepdims:
             return position
         return lax.expand_dims(position, range(x.ndim) if axis is None else (along,))
 
     return compiled(body)
-
-
-def _keys(x: Native, *, is_nan_last: bool) -> Native:
-    """Integers in the order of the floats `x`, equal where its values are.
-
-    NaN is the last of all, or the first.
-    """
-    signed = np.dtype(f"int{8 * x.dtype.itemsize}")
-    limits = np.iinfo(signed)
-    bits = lax.bitcast_convert_type(x, signed)
-    # The bits of a float are its sign and its magnitude; as two's complement they are in order, and -0.0 is 0.
-    keys = jnp.where(bits < 0, limits.min - bits, bits)
-    return jnp.where(x != x, limits.max if is_nan_last else limits.min, keys)
 
 
 def _range(x: Native) -> tuple[Any, Any]:

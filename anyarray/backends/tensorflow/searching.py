@@ -57,7 +57,7 @@ def argmax(x: Tensor, /, *, axis: int | None = None, keepdims: bool = False) -> 
     refuse_complex(x, "argmax")
     if is_on_host(x):
         _require_axes(x, axis)
-        return from_host(np.argmax(on_host(x), axis, keepdims=keepdims), x)
+        return from_host(np.argmax(_comparable(x, 1), axis, keepdims=keepdims), x)
     return _extreme(_arg_max, order_keys(x), axis, keepdims)
 
 
@@ -65,8 +65,30 @@ def argmin(x: Tensor, /, *, axis: int | None = None, keepdims: bool = False) -> 
     refuse_complex(x, "argmin")
     if is_on_host(x):
         _require_axes(x, axis)
-        return from_host(np.argmin(on_host(x), axis, keepdims=keepdims), x)
+        return from_host(np.argmin(_comparable(x, -1), axis, keepdims=keepdims), x)
     return _extreme(_arg_min, order_keys(x, is_nan_last=False), axis, keepdims)
+
+
+def _comparable(x: Tensor, nan: Literal[1, -1]) -> npt.NDArray[Any]:
+    """The values of `x`; of float16 integers in their order, and NaN beyond all.
+
+    It is the greatest or the least. Floats of 16 bits NumPy compares one by one, in ten times as long.
+    """
+    values = on_host(x)
+    if values.dtype != np.float16:
+        return values
+    bits = values.view(np.int16)
+    size = bits & _SIZE
+    sign = bits >> np.int16(15)  # 0 or -1
+    keys = (size ^ sign) - sign  # the size or its negative, and -0.0 is 0.0
+    np.copyto(keys, np.int16(nan * _SIZE), where=size > _INFINITY)
+    return keys
+
+
+_SIZE: Final = np.int16(0x7FFF)
+"""The bits of a float16 without its sign."""
+_INFINITY: Final = np.int16(0x7C00)
+"""Those of infinity; more are NaN."""
 
 
 def _require_axes(x: Tensor, axis: Ints | None) -> None:
