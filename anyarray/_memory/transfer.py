@@ -9,9 +9,9 @@ Sharing is safe
     the sole owner (it then copies before its next write, as it is no longer the sole owner), or the user said
     `copy=False`; and if the target can take the memory as it is; see `alignment`.
 Results of NumPy
-    have the alignment of NumPy's allocator, which rarely is 64 bytes; large ones of compiled calls are aligned when they
-    are made. Another is copied once, at its first transfer, into aligned memory that replaces the Array's own: this and
-    later targets share it.
+    have the alignment of NumPy's allocator, which rarely is 64 bytes; large ones of compiled calls are allocated
+    aligned. Another is copied once, at its first transfer, into aligned memory that replaces the Array's own: this
+    and later targets share it.
 Ledger and guard
     `transfers()` records transfers, `no_transfers()` forbids implicit copies. Both belong to the context (thread,
     asyncio task) and cost nothing where nothing is transferred.
