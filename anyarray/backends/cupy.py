@@ -630,7 +630,18 @@ _SINGULAR: Final = "Singular matrix"
 _DIVERGING: Final = "SVD did not converge"
 _UNSTABLE: Final = "Eigenvalues did not converge"
 
-cholesky = _checked(namespace.linalg.cholesky, "Matrix is not positive definite")
+
+def _factor(x: Native, /, *, upper: bool = False) -> Native:
+    if upper:  # CuPy reads the lower triangle
+        return _adjoint(cupy.linalg.cholesky(_adjoint(x)))
+    return cupy.linalg.cholesky(x)
+
+
+def _adjoint(x: Native) -> Native:
+    return cupy.conj(cupy.swapaxes(x, -1, -2))
+
+
+cholesky = _checked(_factor, "Matrix is not positive definite")
 inv, matrix_power = _checked(cupy.linalg.inv, _SINGULAR), _checked(_power, _SINGULAR)
 solve = _checked(_solution, _SINGULAR)
 eigh, eigvalsh = _checked(namespace.linalg.eigh, _UNSTABLE), _checked(cupy.linalg.eigvalsh, _UNSTABLE)

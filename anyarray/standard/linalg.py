@@ -89,7 +89,8 @@ class SVD(NamedTuple):
 def cholesky(x: AnyArray, /, *, upper: bool = False) -> Array:
     """Triangular matrix L with L @ L^H = x; if `upper`, U with U^H @ U = x.
 
-    `x` is (..., m, m), Hermitian (symmetric if real) and positive definite. The other triangle of the result is zero.
+    `x` is (..., m, m), Hermitian (symmetric if real) and positive definite; its lower triangle is read, or its upper
+    one if `upper`. The other triangle of the result is zero.
 
     >>> import anyarray as xp
     >>> xp.linalg.cholesky(xp.asarray([[4.0, 0.0], [0.0, 9.0]])).tolist()
@@ -166,8 +167,8 @@ def eig(x: AnyArray, /) -> Eigensystem:
 def eigh(x: AnyArray, /) -> Eigensystem:
     """Eigenvalues and eigenvectors of Hermitian (symmetric if real) matrices.
 
-    `x` is (..., m, m). `eigenvalues` is (..., m), real, in ascending order; `eigenvectors` (..., m, m) of the dtype of
-    `x`, with the vectors as orthonormal columns.
+    `x` is (..., m, m); its lower triangle is read. `eigenvalues` is (..., m), real, in ascending order; `eigenvectors`
+    (..., m, m) of the dtype of `x`, with the vectors as orthonormal columns.
 
     >>> import anyarray as xp
     >>> eigenvalues, eigenvectors = xp.linalg.eigh(xp.asarray([[2.0, 1.0], [1.0, 2.0]]))
@@ -198,7 +199,7 @@ def eigvals(x: AnyArray, /) -> Array:
 def eigvalsh(x: AnyArray, /) -> Array:
     """Eigenvalues of Hermitian (symmetric if real) matrices.
 
-    `x` is (..., m, m), the result (..., m), real, in ascending order.
+    `x` is (..., m, m), of which the lower triangle is read; the result is (..., m), real, in ascending order.
 
     >>> import anyarray as xp
     >>> [round(value, 4) for value in xp.linalg.eigvalsh(xp.asarray([[2.0, 1.0], [1.0, 2.0]])).tolist()]

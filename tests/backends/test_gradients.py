@@ -617,3 +617,50 @@ def test_a_block_inside_keeps_the_derivative(framework: str) -> None:
         if not backend.has_hook("value_and_grad"):
             pytest.skip("the library has no derivatives")
         assert xp.grad(function)(xp.asarray([0.5, 2.0])).tolist() == [1.0, 4.0]
+
+
+ONE_SIDED: Final = np.asarray([[4.0, -7.0, 9.0], [2.0, 5.0, 8.0], [1.0, 0.5, 6.0]])
+"""A matrix whose lower triangle belongs to a positive definite one; so does its upper one if it is transposed."""
+
+
+@pytest.mark.parametrize("is_compiled", [False, True])
+@pytest.mark.parametrize("is_complex", [False, True])
+@pytest.mark.parametrize("upper", [False, True])
+def test_cholesky_reads_one_triangle(upper: bool, is_complex: bool, is_compiled: bool, backend: xp.Backend) -> None:
+    x = ONE_SIDED + (1j * np.asarray([[3.0, 5.0, 5.0], [0.5, -4.0, 5.0], [0.25, 1.0, 2.0]]) if is_complex else 0)
+    wanted = np.linalg.cholesky(x)
+    given = np.stack([x.T.conj() if upper else x] * 2)
+
+    def factor(x: xp.Array) -> xp.Array:
+        return xp.linalg.cholesky(x, upper=upper)
+
+    found = np.asarray((xp.jit(factor) if is_compiled else factor)(xp.asarray(given)))
+    np.testing.assert_allclose(found, [wanted.T.conj() if upper else wanted] * 2, rtol=1e-14, atol=1e-15)
+
+
+@pytest.mark.parametrize("is_compiled", [False, True])
+def test_eigenvalues_are_those_of_the_lower_triangle(is_compiled: bool, backend: xp.Backend) -> None:
+    compiled = xp.jit if is_compiled else lambda f: f
+    wanted = np.linalg.eigvalsh(ONE_SIDED)
+    x = xp.asarray(ONE_SIDED)
+    np.testing.assert_allclose(np.asarray(compiled(xp.linalg.eigvalsh)(x)), wanted, rtol=1e-13)
+    values, vectors = compiled(lambda x: tuple(xp.linalg.eigh(x)))(x)
+    np.testing.assert_allclose(np.asarray(values), wanted, rtol=1e-13)
+    below = np.tril(ONE_SIDED, -1)
+    product = (below + below.T + np.diag(np.diag(ONE_SIDED))) @ np.asarray(vectors)
+    np.testing.assert_allclose(product, np.asarray(vectors) * wanted, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("way", ["grad", "jit of grad", "forward", "grad of vmap"])
+@pytest.mark.parametrize("what", ["cholesky", "upper cholesky", "eigvalsh", "eigh"])
+@pytest.mark.usefixtures("differentiating")
+def test_the_triangle_that_is_not_read_has_no_derivative(what: str, way: str) -> None:
+    def function(x: xp.Array, scale: xp.Array) -> xp.Array:
+        if what.endswith("cholesky"):
+            y = xp.linalg.cholesky(x, upper=what.startswith("upper"))
+        else:
+            y = xp.linalg.eigvalsh(x) if what == "eigvalsh" else xp.linalg.eigh(x)[1] ** 2
+        return xp.sum(y * xp.reshape(xp.arange(float(y.size)), y.shape) * scale)
+
+    x, scale = ONE_SIDED.T if what.startswith("upper") else ONE_SIDED, np.ones(1)
+    assert_same(WAYS[way](function)(xp.asarray(x), xp.asarray(scale)), differences(function, x, scale))

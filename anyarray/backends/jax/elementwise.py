@@ -27,6 +27,7 @@ from anyarray.backends.jax._kernel import (
     promoted,
     require_kinds,
 )
+from anyarray.backends.jax._slopes import with_zeros
 
 __all__ = [
     "abs",
@@ -99,6 +100,17 @@ __all__ = [
     "tanh",
     "trunc",
 ]
+
+
+def _sloped(function: Callable[..., Native], kinds: str = "fc") -> Callable[..., Native]:
+    """`function` by `with_zeros`, of other kinds of numbers as it is."""
+    differentiated = with_zeros(function)
+
+    @functools.wraps(function)
+    def of_kind(*arrays: Native) -> Native:
+        return (differentiated if kind_of(arrays[0]) in kinds else function)(*arrays)
+
+    return of_kind
 
 
 def _by_parts(function: Callable[..., Native]) -> Callable[..., Native]:
@@ -180,7 +192,7 @@ def _dividend_and_divisor(x1: Native, x2: Native) -> tuple[Native, Native]:
 
 
 def _divide(x1: Native, x2: Native) -> Native:
-    return _quotient(*_dividend_and_divisor(*inexact(x1, x2)))
+    return _sloped_quotient(*_dividend_and_divisor(*inexact(x1, x2)))
 
 
 def _quotient(x1: Native, x2: Native) -> Native:
@@ -188,6 +200,11 @@ def _quotient(x1: Native, x2: Native) -> Native:
         return _ratio(x1, x2)
     # XLA makes 0 of what is divided by an infinity beside a NaN, which no other library does.
     return jnp.where(jnp.isnan(x2), lax.full_like(x2, complex(math.nan, math.nan)), lax.div(x1, x2))
+
+
+@with_zeros
+def _sloped_quotient(x1: Native, x2: Native) -> Native:
+    return _quotient(x1, x2)
 
 
 @jax.custom_jvp
@@ -429,9 +446,9 @@ def clip(x: Native, min: Native | None = None, max: Native | None = None) -> Nat
     return x if high is None else jnp.minimum(x, high)
 
 
-abs = elementwise(absolute, "biufc")
+abs = elementwise(_sloped(absolute, "f"), "biufc")
 add = elementwise(jnp.add, "biufc")
-atan2 = floating(jnp.arctan2, "biuf")
+atan2 = floating(with_zeros(jnp.arctan2), "biuf")
 bitwise_and = elementwise(jnp.bitwise_and, "biu")
 bitwise_invert = elementwise(jnp.bitwise_not, "biu")
 bitwise_left_shift = elementwise(jnp.left_shift, "iu")
@@ -440,41 +457,41 @@ bitwise_right_shift = elementwise(jnp.right_shift, "iu")
 bitwise_xor = elementwise(jnp.bitwise_xor, "biu")
 ceil = elementwise(_unless_integer(lax.ceil), "biuf")
 conj = _itself_unless("bc", elementwise(jnp.conj, "c"))
-copysign = floating(_with_sign_of, "biuf")
-cube = elementwise(lambda x: x * x * x, "iufc")
+copysign = floating(with_zeros(_with_sign_of), "biuf")
+cube = elementwise(_sloped(lambda x: x * x * x), "iufc")
 divide = compiled(_divide)
 equal = _comparison(jnp.equal, "biufc")
 floor = elementwise(_unless_integer(lax.floor), "biuf")
 floor_divide = of_floats_sooner(elementwise(_floor_divide, "iuf"), on_numpy.floor_divide)
 greater = _comparison(jnp.greater, "biuf")
 greater_equal = _comparison(jnp.greater_equal, "biuf")
-hypot = floating(_hypotenuse, "biuf")
+hypot = floating(with_zeros(_hypotenuse), "biuf")
 imag = elementwise(jnp.imag, "c")
 isfinite = elementwise(jnp.isfinite, "biufc")
 isinf = elementwise(jnp.isinf, "biufc")
 isnan = elementwise(jnp.isnan, "biufc")
 less = _comparison(jnp.less, "biuf")
 less_equal = _comparison(jnp.less_equal, "biuf")
-logaddexp = floating(_log_of_sum, "biuf")
+logaddexp = floating(with_zeros(_log_of_sum), "biuf")
 logical_and = elementwise(jnp.logical_and, "b")
 logical_not = elementwise(jnp.logical_not, "b")
 logical_or = elementwise(jnp.logical_or, "b")
 logical_xor = elementwise(jnp.logical_xor, "b")
 maximum = elementwise(jnp.maximum, "biuf")
 minimum = elementwise(jnp.minimum, "biuf")
-multiply = elementwise(jnp.multiply, "biufc")
+multiply = elementwise(_sloped(jnp.multiply), "biufc")
 negative = elementwise(jnp.negative, "iufc")
 nextafter = floating(_next_after, "biuf")
 not_equal = _comparison(jnp.not_equal, "biufc")
 positive = _itself_unless("b", elementwise(jnp.positive, "iufc"))
-pow = of_floats_sooner(elementwise(_power, "iufc"), on_numpy.standard_pow)
+pow = of_floats_sooner(elementwise(_sloped(_power), "iufc"), on_numpy.standard_pow)
 real = _itself_unless("bc", elementwise(jnp.real, "c"))
-reciprocal = floating(lambda x: _quotient(lax.full_like(x, 1), x))
-remainder = elementwise(_remainder, "iuf")
+reciprocal = floating(with_zeros(lambda x: _quotient(lax.full_like(x, 1), x)))
+remainder = elementwise(_sloped(_remainder), "iuf")
 round = elementwise(_unless_integer(_by_parts(_round_to_even)), "iufc")
 sign = elementwise(_sign, "iufc")
 signbit = floating(jnp.signbit, "biuf")
-square = elementwise(jnp.square, "iufc")
+square = elementwise(_sloped(jnp.square), "iufc")
 subtract = elementwise(jnp.subtract, "iufc")
 trunc = elementwise(_unless_integer(jnp.trunc), "biuf")
 
@@ -538,6 +555,30 @@ def _with_derivative(derivative: Derivative) -> Callable[[Callable[[Native], Nat
     return decorated
 
 
+_GREAT: Final = 20
+"""From here on the hyperbolic sine and cosine are half an exponential, but for what rounding takes."""
+
+
+def _hyperbolic(function: Callable[[Native], Native], sign: Callable[[Native], Native]) -> Callable[[Native], Native]:
+    """The sine or cosine `function` of real numbers, also of great ones.
+
+    XLA adds a logarithm to those before it takes the exponential, for which the sum is rounded.
+    """
+
+    def exact(x: Native) -> Native:
+        half = lax.exp(lax.abs(x) / 2)
+        return jnp.where(lax.abs(x) < _GREAT, function(x), sign(x) * (half / 2) * half)
+
+    return exact
+
+
+_real_sinh: Final = jax.custom_jvp(_hyperbolic(lax.sinh, lax.sign))
+_real_cosh: Final = jax.custom_jvp(_hyperbolic(lax.cosh, lambda x: lax.full_like(x, 1)))
+# Not by the branches, as a slope that is not taken may be infinite.
+_real_sinh.defjvps(lambda tangent, y, x: tangent * _real_cosh(x))
+_real_cosh.defjvps(lambda tangent, y, x: tangent * _real_sinh(x))
+
+
 @_with_derivative(lambda z, w: w)
 def _exp(z: Native) -> Native:
     re, im = lax.real(z), lax.imag(z)
@@ -552,15 +593,15 @@ def _exp(z: Native) -> Native:
 @_with_derivative(lambda z, w: _sinh(z))
 def _cosh(z: Native) -> Native:
     re, im = lax.real(z), lax.imag(z)
-    u = jnp.where(jnp.isinf(re) & ~lax.is_finite(im), lax.abs(re), _product(lax.cosh(re), lax.cos(im)))
-    return lax.complex(u, _product(lax.sinh(re), lax.sin(im)))
+    u = jnp.where(jnp.isinf(re) & ~lax.is_finite(im), lax.abs(re), _product(_real_cosh(re), lax.cos(im)))
+    return lax.complex(u, _product(_real_sinh(re), lax.sin(im)))
 
 
 @_with_derivative(lambda z, w: _cosh(z))  # pyright: ignore[reportGeneralTypeIssues]  # each is the other's derivative
 def _sinh(z: Native) -> Native:
     re, im = lax.real(z), lax.imag(z)
-    u = jnp.where(jnp.isinf(re) & ~lax.is_finite(im), re, _product(lax.sinh(re), lax.cos(im)))
-    return lax.complex(u, _product(lax.cosh(re), lax.sin(im)))
+    u = jnp.where(jnp.isinf(re) & ~lax.is_finite(im), re, _product(_real_sinh(re), lax.cos(im)))
+    return lax.complex(u, _product(_real_cosh(re), lax.sin(im)))
 
 
 @_with_derivative(lambda z, w: (1 + w) * (1 - w))
@@ -658,6 +699,7 @@ def _expm1(z: Native) -> Native:
 
 
 def _by_kind(real: Callable[[Native], Native], complex: Callable[[Native], Native]) -> Any:
+    @with_zeros
     def either(x: Native) -> Native:
         return (complex if kind_of(x) == "c" else real)(x)
 
@@ -677,7 +719,7 @@ asinh = _by_kind(lax.asinh, _asinh)
 atan = _by_kind(lax.atan, _rotated(_atanh))
 atanh = _by_kind(lax.atanh, _atanh)
 cos = _by_kind(lax.cos, lambda z: _cosh(_turned(z)))
-cosh = _by_kind(lax.cosh, _cosh)
+cosh = _by_kind(_real_cosh, _cosh)
 exp = _by_kind(lax.exp, _exp)
 expm1 = _by_kind(lax.expm1, _expm1)
 log = _by_kind(lax.log, _log)
@@ -685,7 +727,7 @@ log1p = _by_kind(lax.log1p, _infinite_log(lax.log1p))
 log2 = _by_kind(jnp.log2, _log_to(2))
 log10 = _by_kind(jnp.log10, _log_to(10))
 sin = _by_kind(lax.sin, _rotated(_sinh))
-sinh = _by_kind(lax.sinh, _sinh)
+sinh = _by_kind(_real_sinh, _sinh)
 root = _by_kind(_root, _sqrt)
 sqrt = _by_kind(lax.sqrt, _sqrt)
 tan = _by_kind(lax.tan, _rotated(_tanh))

@@ -93,7 +93,18 @@ def _by_lapack(x: Native, found: Any) -> Any:
 
 @_factoring
 def cholesky(x: Native, /, *, upper: bool = False) -> Native:
-    return _by_lapack(x, jnp.linalg.cholesky(x, upper=upper))
+    return _by_lapack(x, jnp.linalg.cholesky(_mirrored(x, upper=upper), upper=upper))
+
+
+def _mirrored(x: Native, *, upper: bool = False) -> Native:
+    """`x` with its lower triangle, or its upper one, in place of the other.
+
+    JAX takes the mean of both, which then is the one that NumPy reads.
+    """
+    if x.ndim < 2 or x.shape[-2] != x.shape[-1]:
+        return x  # for JAX to refuse
+    lower = jnp.tri(x.shape[-1], dtype=bool)
+    return jnp.where(lower.T if upper else lower, x, jnp.conj(x).mT)
 
 
 @jax.custom_jvp
@@ -189,7 +200,7 @@ def eig(x: Native, /) -> tuple[Native, Native]:
 
 @_factoring
 def eigh(x: Native, /) -> tuple[Native, Native]:
-    return _by_lapack(x, jnp.linalg.eigh(x))
+    return _by_lapack(x, jnp.linalg.eigh(_mirrored(x)))
 
 
 @_factoring
@@ -200,7 +211,7 @@ def eigvals(x: Native, /) -> Native:
 
 @_factoring
 def eigvalsh(x: Native, /) -> Native:
-    return _by_lapack(x, jnp.linalg.eigvalsh(x))
+    return _by_lapack(x, jnp.linalg.eigvalsh(_mirrored(x)))
 
 
 @_factoring

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from anyarray.backends.tensorflow import _slopes
 from anyarray.backends.tensorflow._host import is_on_host, on_host
 from anyarray.backends.tensorflow._kernel import (
     NATIVE,
@@ -29,7 +30,7 @@ from anyarray.backends.tensorflow._kernel import (
     op,
 )
 from anyarray.backends.tensorflow._loading import tf
-from anyarray.backends.tensorflow._shapes import Length, lengths, shape_tensor
+from anyarray.backends.tensorflow._shapes import Length, lengths, shape_tensor, shape_tensors
 
 Binary = Callable[[Tensor, Tensor], Tensor]
 
@@ -58,12 +59,14 @@ _log_det = op("LogMatrixDeterminant")
 _logical_and = op("LogicalAnd")
 _logical_or = op("LogicalOr")
 _matmul = op("BatchMatMulV2")
-_multiply = op("Mul")
+_lost_pow = op("Pow")
+"""The power, of which the slope times zero is NaN where it is infinite."""
+_multiply = _slopes.multiply
 _negative = op("Neg")
 _not_equal = op("NotEqual")
 _ones_like = op("OnesLike")
 _pack = op("Pack")
-_pow = op("Pow")
+_pow = _slopes.power
 _range = op("Range")
 _real = op("Real")
 _reshape = op("Reshape")
@@ -103,7 +106,7 @@ def halved_at_ties(larger: Binary, is_at_least: Binary) -> Binary:
         def gradient(slope: Tensor) -> list[Tensor | None]:
             nothing = _zeros_like(slope)
             shared = _choose(_equal(x1, x2), _multiply(slope, constant(0.5, name_of(slope))), slope)
-            shapes = [shape_tensor(lengths(x)) for x in (x1, x2)]
+            shapes = shape_tensors(x1, x2)
             axes = _broadcast_axes(*shapes)
 
             def slope_of(x: Tensor, other: Tensor, position: int) -> Tensor | None:
@@ -132,6 +135,8 @@ def power(x1: Tensor, x2: Tensor) -> Tensor:
     It is called where derivatives may be taken. TensorFlow multiplies 0 by the power of -1, which is infinite where
     `x1` is 0, too. Where `x2` is 1 it does so in the second derivative, and of complex numbers in the first.
     """
+    if not is_complex(x1) and not is_mapped.get():
+        return _slopes.power(x1, x2)
     known = on_host(x2) if is_on_host(x2) else tf.get_static_value(x2)
     if known is not None and not np.any((known == 0) | (known == 1)):
         return _pow(x1, x2)
@@ -392,7 +397,7 @@ def lost_at_ties(vectors: Tensor, values: Tensor) -> Tensor:
     # A root of 0, which has no finite slope, as `tf.vectorized_map` drops the custom one.
     part = _real(vectors, values.dtype) if is_complex(vectors) else vectors
     zeros, ones = _subtract(part, _stop_gradient(part)), _ones_like(part)
-    root = _pow(_select(is_lost, zeros, ones), constant(0.5, name_of(part)))
+    root = _lost_pow(_select(is_lost, zeros, ones), constant(0.5, name_of(part)))
     return _add(y, cast(_select(is_lost, root, _zeros_like(part)), name_of(y)))
 
 

@@ -91,6 +91,7 @@ import numpy.typing as npt
 
 from anyarray._base import dtypes
 from anyarray.backends import numpy as on_numpy
+from anyarray.backends.tensorflow import _slopes
 from anyarray.backends.tensorflow._derivatives import halved_at_ties, power
 from anyarray.backends.tensorflow._host import (
     from_host,
@@ -187,7 +188,7 @@ def _end(name: str, comparison: str) -> Binary:
     return with_slope(raw, halved_at_ties(raw, is_at_least))
 
 
-_abs = op("Abs")
+_abs = _slopes.abs
 _add = op("AddV2")
 _angle = op("Angle")
 _bitwise_and = op("BitwiseAnd")
@@ -197,7 +198,7 @@ _complex = op("Complex")
 _conj = op("Conj")
 _equal = op("Equal")
 _floor_div = op("FloorDiv")
-_floor_mod = op("FloorMod")
+_floor_mod = _slopes.floor_mod
 _imag = op("Imag")
 _invert = op("Invert")
 _is_finite = op("IsFinite")
@@ -211,17 +212,17 @@ _logical_and = op("LogicalAnd")
 _logical_or = op("LogicalOr")
 _maximum = _end("Maximum", "GreaterEqual")
 _minimum = _end("Minimum", "LessEqual")
-_mul = op("Mul")
+_mul = _slopes.multiply
 _neg = op("Neg")
 _next_after = op("NextAfter")
 _not_equal = op("NotEqual")
 _pow = with_slope(_of_every_bit(op("Pow")), power)
 _real = op("Real")
-_real_div = op("RealDiv")
+_real_div = _slopes.divide
 _right_shift = op("RightShift")
 _round = op("Round")
 _sign = op("Sign")
-_square = op("Square")
+_square = _slopes.square
 _stop_gradient = op("StopGradient")
 _sub = op("Sub")
 _truncate_div = op("TruncateDiv")
@@ -231,9 +232,8 @@ def _refuse(function: str, wanted: str, *xs: Tensor) -> TypeError:
     return TypeError(f"{function}: takes {wanted} dtypes, not {', '.join(map(name_of, xs))}")
 
 
-def _unary(name: str, otherwise: Unary) -> Unary:
-    """The raw op `name`; `otherwise` makes others of dtypes it refuses."""
-    raw = op(name)
+def _unary(raw: Unary, otherwise: Unary) -> Unary:
+    """The op `raw`; `otherwise` makes others of dtypes it refuses."""
 
     def function(x: Tensor, /) -> Tensor:
         try:
@@ -295,27 +295,65 @@ def _itself(x: Tensor) -> Tensor:
     return x
 
 
-acos = _unary("Acos", floated)
-acosh = _unary("Acosh", floated)
-asin = _unary("Asin", floated)
-asinh = _unary("Asinh", floated)
-atan = _unary("Atan", floated)
-atanh = _unary("Atanh", floated)
-cos = _unary("Cos", floated)
-cosh = sooner_unless_differentiated(np.cosh, _unary("Cosh", floated))
-exp = _unary("Exp", floated)
-sin = _unary("Sin", floated)
-sinh = sooner_unless_differentiated(np.sinh, _unary("Sinh", floated))
-tan = sooner_unless_differentiated(np.tan, _unary("Tan", floated))
-tanh = _unary("Tanh", floated)
-square = _unary("Square", _itself)
+def _by_parts(raw: Unary, real: Callable[[Tensor, Tensor], Tensor], imag: Callable[[Tensor, Tensor], Tensor]) -> Unary:
+    """`raw`, by parts of complex numbers where XLA may compile it.
+
+    XLA subtracts exponentials, of which nothing is left near 0.
+    """
+
+    def function(x: Tensor, /) -> Tensor:
+        if isinstance(x, EagerTensor) or not is_complex(x) or not may_be_fused():
+            return raw(x)
+        part = _PART[x.dtype]
+        a, b = _real(x, part), _imag(x, part)
+        return _complex(real(a, b), imag(a, b), x.dtype)
+
+    return function
+
+
+acos = _unary(_slopes.acos, floated)
+acosh = _unary(_slopes.acosh, floated)
+asin = _unary(_slopes.asin, floated)
+asinh = _unary(_slopes.asinh, floated)
+atan = _unary(_slopes.atan, floated)
+atanh = _unary(_slopes.atanh, floated)
+cos = _by_parts(
+    _unary(_slopes.cos, floated),
+    lambda a, b: _mul(_slopes.cos(a), _slopes.cosh(b)),
+    lambda a, b: _neg(_mul(_slopes.sin(a), _slopes.sinh(b))),
+)
+cosh = sooner_unless_differentiated(
+    np.cosh,
+    _by_parts(
+        _unary(_slopes.cosh, floated),
+        lambda a, b: _mul(_slopes.cosh(a), _slopes.cos(b)),
+        lambda a, b: _mul(_slopes.sinh(a), _slopes.sin(b)),
+    ),
+)
+exp = _unary(_slopes.exp, floated)
+sin = _by_parts(
+    _unary(_slopes.sin, floated),
+    lambda a, b: _mul(_slopes.sin(a), _slopes.cosh(b)),
+    lambda a, b: _mul(_slopes.cos(a), _slopes.sinh(b)),
+)
+sinh = sooner_unless_differentiated(
+    np.sinh,
+    _by_parts(
+        _unary(_slopes.sinh, floated),
+        lambda a, b: _mul(_slopes.sinh(a), _slopes.cos(b)),
+        lambda a, b: _mul(_slopes.cosh(a), _slopes.sin(b)),
+    ),
+)
+tan = sooner_unless_differentiated(np.tan, _unary(_slopes.tan, floated))
+tanh = _unary(_slopes.tanh, floated)
+square = _unary(_slopes.square, _itself)
 
 add = _binary(_add, promoted, takes_bools=True)
 subtract = _binary(_sub, promoted)
 multiply = _binary(_mul, promoted, takes_bools=True)
 maximum = _binary(_maximum, promoted, takes_bools=True)
 minimum = _binary(_minimum, promoted, takes_bools=True)
-atan2 = _binary(op("Atan2"), _floated_pair)
+atan2 = _binary(_slopes.atan2, _floated_pair)
 
 
 def _exclusive_or(x1: Tensor, x2: Tensor, /) -> Tensor:
@@ -515,11 +553,11 @@ isinf = sooner(np.isinf, "fc", _test(_is_inf, _logical_or, _not_equal))
 isnan = sooner(np.isnan, "fc", _test(_is_nan, _logical_or, _not_equal))
 
 
-_exp = op("Exp")
-_expm1 = _unary("Expm1", floated)
-_log = _unary("Log", floated)
-_log1p = _unary("Log1p", floated)
-_sqrt = _unary("Sqrt", floated)
+_exp = _slopes.exp
+_expm1 = _unary(_slopes.expm1, floated)
+_log = _unary(_slopes.log, floated)
+_log1p = _unary(_slopes.log1p, floated)
+_sqrt = _unary(_slopes.sqrt, floated)
 
 
 _FAR: Final = 40
@@ -817,7 +855,13 @@ def _complex_quotient(x1: Tensor, x2: Tensor) -> Tensor:
     several numbers in another way than for one.
     """
     if is_on_host(x1) and is_on_host(x2):
-        y = _real_div(x1, x2)
+        if may_be_differentiated(x1, x2):
+            y = _real_div(x1, x2)
+        else:
+            # TensorFlow rounds the first of several in another way than the last, so that quotients of conjugate
+            # numbers are not conjugate.
+            with np.errstate(all="ignore"):
+                y = from_host(np.asarray(np.divide(on_host(x1), on_host(x2))), x1)
         if is_on_host(y) and np.isfinite(on_host(y)).all() and np.isfinite(on_host(x2)).all():
             return y
     native = x1.dtype if is_complex(x1) else x2.dtype

@@ -71,6 +71,7 @@ from anyarray.backends.tensorflow.statistical import min as least
 from anyarray.backends.tensorflow.statistical import sum as total
 
 _abs = op("Abs")
+_add = op("AddV2")
 _all = op("All")
 _any = op("Any")
 _cholesky = op("Cholesky")
@@ -95,7 +96,7 @@ _is_finite = op("IsFinite")
 _log_det = op("LogMatrixDeterminant")
 _logical_and = op("LogicalAnd")
 _max = keeping_nans_along(op("Max"))
-_lower = op("MatrixBandPart")
+_band_part = op("MatrixBandPart")
 _maximum = op("Maximum")
 _multiply = op("Mul")
 _not_equal = op("NotEqual")
@@ -189,11 +190,18 @@ def _modulus(x: Tensor) -> Tensor:
 def cholesky(x: Tensor, /, *, upper: bool = False) -> Tensor:
     _require_square("cholesky", x)
     failure = "Matrix is not positive definite"
+    if upper:
+        x = _adjoint(x)  # the op reads the lower triangle
+    if may_be_differentiated(x):
+        # TensorFlow divides the derivative among both triangles, and XLA takes a diagonal that is not real.
+        below = _band_part(x, constant(-1), constant(0))
+        on_diagonal = _real_part(_diagonal(x, constant(0), constant(0, name_of(x))))
+        x = _set_diagonal(_add(below, _adjoint(below)), cast(on_diagonal, name_of(x)), constant(0))
     factor = _run(_cholesky, failure, x)
     # On a CPU the op does not fail: it puts NaN on the diagonal, of complex numbers 0, and above it whatever the memory
     # held.
     if not is_on_host(factor):
-        factor = _lower(factor, constant(-1), constant(0))
+        factor = _band_part(factor, constant(-1), constant(0))
         if is_complex(factor):
             roots = _stop_gradient(_diagonal(factor, constant(0), constant(0, name_of(factor))))
             # Nothing but of 0, where it is NaN.

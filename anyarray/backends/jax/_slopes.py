@@ -1,0 +1,93 @@
+"""Derivatives in which nothing comes of nothing.
+
+The branch that `where` does not take gets a zero backwards. An infinite or undefined slope, as that of a square root
+at 0, would make NaN of it, which the sum of both branches then is, too. So the product with a slope is zero where what
+comes backwards is, whatever the slope. Forwards, where `where` itself drops what it does not take, it is the product,
+and NaN where that belongs.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+from jax.custom_derivatives import SymbolicZero
+from jax.extend.core import Primitive
+from jax.interpreters import ad, batching, mlir
+
+from anyarray.backends.jax._kernel import Native
+
+Function = Callable[..., Native]
+
+_scaled_p: Any = Primitive("anyarray_scaled")
+
+
+def _multiplied(x1: Native, x2: Native, *, zeros: tuple[bool, bool]) -> Native:
+    """`x1 * x2`; 0 where one is that may be, by `zeros`, whose zeros count."""
+    with jax.enable_x64(True):  # also where it is lowered, after the call
+        y = lax.mul(x1, x2)
+        for x, counts in zip((x1, x2), zeros, strict=True):
+            if counts:
+                none = lax.full_like(y, 0)
+                y = lax.select(lax.eq(x, none), none, y)
+        return y
+
+
+def _scaled(x1: Native, x2: Native, zeros: tuple[bool, bool] = (False, False)) -> Native:
+    y: Native = _scaled_p.bind(x1, x2, zeros=zeros)
+    return y
+
+
+def _batched(xs: Any, axes: Any, *, zeros: tuple[bool, bool]) -> tuple[Native, int]:
+    (size,) = {x.shape[axis] for x, axis in zip(xs, axes, strict=True) if axis is not None}
+    wide = [
+        jnp.broadcast_to(x, (size, *x.shape)) if axis is None else jnp.moveaxis(x, axis, 0)
+        for x, axis in zip(xs, axes, strict=True)
+    ]
+    return _scaled(wide[0], wide[1], zeros), 0
+
+
+_scaled_p.def_impl(jax.jit(_multiplied, static_argnames="zeros"))
+_scaled_p.def_abstract_eval(lambda x1, x2, *, zeros: jax.core.ShapedArray(x1.shape, x1.dtype))
+mlir.register_lowering(_scaled_p, mlir.lower_fun(_multiplied, multiple_results=False))
+batching.primitive_batchers[_scaled_p] = _batched
+_define_bilinear: Any = ad.defbilinear
+_define_bilinear(
+    _scaled_p,
+    lambda slope, x1, x2, *, zeros: _scaled(slope, x2, (True, zeros[1])),
+    lambda slope, x1, x2, *, zeros: _scaled(x1, slope, (zeros[0], True)),
+)
+
+
+def with_zeros(function: Function) -> Function:
+    """`function`, elementwise, of arrays of one dtype, with such derivatives.
+
+    Its slopes are what it derives from ones. They are functions of this kind themselves, for higher derivatives.
+    """
+    differentiated = jax.custom_jvp(function)
+
+    @functools.cache
+    def slope_by(which: int) -> Function:
+        def slope(*xs: Native) -> Native:
+            def of_one(x: Native) -> Native:
+                return function(*xs[:which], x, *xs[which + 1 :])
+
+            return jax.jvp(of_one, (xs[which],), (lax.full_like(xs[which], 1),))[1]
+
+        return with_zeros(slope)
+
+    def derivative(primals: tuple[Native, ...], tangents: tuple[Any, ...]) -> tuple[Native, Native]:
+        y = differentiated(*primals)
+        found = [
+            _scaled(jnp.broadcast_to(tangent, y.shape), slope_by(which)(*primals))
+            for which, tangent in enumerate(tangents)
+            if type(tangent) is not SymbolicZero
+        ]
+        return y, functools.reduce(lax.add, found) if found else lax.full_like(y, 0)
+
+    differentiated.defjvp(derivative, symbolic_zeros=True)
+    return differentiated

@@ -1,0 +1,208 @@
+"""Ops with derivatives in which nothing comes of nothing.
+
+The branch that `where` does not take gets a zero backwards. An infinite or undefined slope, as that of a square root at
+0, would make NaN of it, which the sum of both branches then is, too. So these ops have the derivative MulNoNan of their
+slope and what comes backwards: zero where that is, whatever the slope. Slopes are computed by such ops themselves, for
+higher derivatives.
+
+What has a derivative of its own is recorded on tapes as `tf.custom_gradient` does it, without the ops around it, which
+take as long as the op. `tf.vectorized_map` drops it in silence; then the derivatives are TensorFlow's, right but for
+these zeros.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Final
+
+from anyarray.backends.tensorflow._kernel import (
+    EagerTensor,
+    Tensor,
+    constant,
+    could_record,
+    is_complex,
+    is_lasting,
+    kind_of,
+    may_be_fused,
+    name_of,
+    op,
+    undocumented,
+)
+from anyarray.backends.tensorflow._shapes import shape_tensors
+
+Function = Callable[..., Tensor]
+Slope = Callable[..., Tensor]
+"""Of what an op takes and of what it gives, which comes last."""
+
+_add = op("AddV2")
+_broadcast_axes = op("BroadcastGradientArgs")
+_complex = op("Complex")
+_equal = op("Equal")
+_floor_div = op("FloorDiv")
+_imag = op("Imag")
+_less_equal = op("LessEqual")
+_multiplied = op("MulNoNan")
+"""The product; 0 where the second factor is."""
+_ones_like = op("OnesLike")
+_real = op("Real")
+_reshape = op("Reshape")
+_select = op("SelectV2")
+_sign = op("Sign")
+_sub = op("Sub")
+_sum = op("Sum")
+
+_record: Final = undocumented("tensorflow.python.eager.record", "record_operation")
+_unrecorded: Final = undocumented("tensorflow.python.eager.record", "stop_recording")
+_can_record: Final = None not in (_record, _unrecorded, could_record)
+
+
+def sloped(name: str, *slopes: Slope, of_complex: Function | None = None) -> Function:
+    """The raw op `name` with these slopes of real floating-point numbers.
+
+    `of_complex` stands for it where XLA may compile it of complex numbers.
+    """
+    raw = op(name)
+    if not _can_record:
+        return raw
+
+    def backward_of(xs: tuple[Tensor, ...], y: Tensor) -> Callable[[Tensor], list[Tensor | None]]:
+        def backward(slope: Tensor) -> list[Tensor | None]:
+            parts = [
+                None if is_lasting(x) else _multiplied(slope_by(*xs, y), slope)
+                for x, slope_by in zip(xs, slopes, strict=True)
+            ]
+            return parts if len(xs) == 1 else _as_given(xs, parts)
+
+        return backward
+
+    def marked(y: Tensor, *xs: Tensor) -> Tensor:
+        """`y` of a graph, which TensorFlow differentiates later."""
+        if kind_of(y) == "f":
+            backward = backward_of(xs, y)
+            y.op._gradient_function = lambda _, slope: backward(slope)
+        elif of_complex is not None and is_complex(y) and may_be_fused():
+            return of_complex(*xs)
+        return y
+
+    def recorded(*xs: Tensor) -> Tensor:
+        is_sloped = kind_of(xs[0]) == "f"
+        if is_sloped:
+            with _unrecorded():
+                y = raw(*xs)
+            _record(name, [y], list(xs), backward_of(xs, y))
+        else:
+            y = raw(*xs)
+        return y if isinstance(y, EagerTensor) else marked(y, *xs)
+
+    def of_one(x: Tensor) -> Tensor:
+        if could_record():
+            return recorded(x)
+        y = raw(x)
+        return y if isinstance(y, EagerTensor) else marked(y, x)
+
+    def of_two(x1: Tensor, x2: Tensor) -> Tensor:
+        if could_record():
+            return recorded(x1, x2)
+        y = raw(x1, x2)
+        return y if isinstance(y, EagerTensor) else marked(y, x1, x2)
+
+    return of_one if len(slopes) == 1 else of_two
+
+
+def _as_given(xs: tuple[Tensor, ...], parts: list[Tensor | None]) -> list[Tensor | None]:
+    """Derivatives by two, added up along the axes that were broadcast."""
+    shapes = [x.shape for x in xs]
+    if shapes[0] == shapes[1] and shapes[0].is_fully_defined():
+        return parts
+    tensors = shape_tensors(*xs)
+    axes = _broadcast_axes(*tensors)
+    return [
+        None if part is None else _reshape(_sum(part, one), shape)
+        for part, one, shape in zip(parts, axes, tensors, strict=True)
+    ]
+
+
+def _number(value: float, x: Tensor) -> Tensor:
+    return constant(value, name_of(x))
+
+
+def _product(x1: Tensor, x2: Tensor) -> Tensor:
+    """The product of complex numbers, rounded as by TensorFlow's kernels.
+
+    XLA rounds one of two products only when it has added the other, so that a number times its conjugate is not real.
+    """
+    (a, b), (c, d) = _parts(x1), _parts(x2)
+    return _complex(_sub(_rounded(a, c), _rounded(b, d)), _add(_rounded(a, d), _rounded(b, c)), x1.dtype)
+
+
+def _parts(x: Tensor) -> tuple[Tensor, Tensor]:
+    part = x.dtype.real_dtype
+    return _real(x, part), _imag(x, part)
+
+
+def _rounded(x1: Tensor, x2: Tensor) -> Tensor:
+    """The product, behind a choice that hides it from what is added."""
+    return _select(_equal(x1, x1), multiply(x1, x2), _number(math.nan, x1))
+
+
+multiply: Function = sloped("Mul", lambda x1, x2, y: x2, lambda x1, x2, y: x1, of_complex=_product)
+
+divide: Function = sloped("RealDiv", lambda x1, x2, y: reciprocal(x2), lambda x1, x2, y: negative(divide(y, x2)))
+negative: Function = op("Neg")
+
+
+def reciprocal(x: Tensor) -> Tensor:
+    return divide(_number(1, x), x)
+
+
+def _one_plus(x: Tensor) -> Tensor:
+    return _add(x, _number(1, x))
+
+
+def _one_minus_square(x: Tensor) -> Tensor:
+    # By factors, which lose nothing near 1.
+    return multiply(_sub(_number(1, x), x), _one_plus(x))
+
+
+abs: Function = sloped("Abs", lambda x, y: _sign(x))
+acos: Function = sloped("Acos", lambda x, y: negative(reciprocal(sqrt(_one_minus_square(x)))))
+acosh: Function = sloped("Acosh", lambda x, y: reciprocal(sinh(y)))
+asin: Function = sloped("Asin", lambda x, y: reciprocal(sqrt(_one_minus_square(x))))
+asinh: Function = sloped("Asinh", lambda x, y: reciprocal(cosh(y)))
+atan: Function = sloped("Atan", lambda x, y: reciprocal(_one_plus(square(x))))
+atan2: Function = sloped(
+    "Atan2",
+    lambda x1, x2, y: divide(x2, _add(square(x1), square(x2))),
+    lambda x1, x2, y: negative(divide(x1, _add(square(x1), square(x2)))),
+)
+atanh: Function = sloped("Atanh", lambda x, y: reciprocal(_one_minus_square(x)))
+cos: Function = sloped("Cos", lambda x, y: negative(sin(x)))
+cosh: Function = sloped("Cosh", lambda x, y: sinh(x))
+exp: Function = sloped("Exp", lambda x, y: y)
+expm1: Function = sloped("Expm1", lambda x, y: exp(x))
+floor_mod: Function = sloped(
+    "FloorMod", lambda x1, x2, y: _ones_like(y), lambda x1, x2, y: negative(_floor_div(x1, x2))
+)
+log: Function = sloped("Log", lambda x, y: reciprocal(x))
+log1p: Function = sloped("Log1p", lambda x, y: reciprocal(_one_plus(x)))
+power: Function = sloped(
+    "Pow",
+    lambda x1, x2, y: _of_base(x1, x2),
+    # A base that is not positive has no logarithm, and TensorFlow takes 0 for it.
+    lambda x1, x2, y: multiply(y, log(_select(_less_equal(x1, _number(0, x1)), _ones_like(x1), x1))),
+)
+sin: Function = sloped("Sin", lambda x, y: cos(x))
+sinh: Function = sloped("Sinh", lambda x, y: cosh(x))
+sqrt: Function = sloped("Sqrt", lambda x, y: divide(_number(0.5, y), y))
+square: Function = sloped("Square", lambda x, y: _add(x, x))
+tan: Function = sloped("Tan", lambda x, y: _one_plus(square(y)))
+tanh: Function = sloped("Tanh", lambda x, y: _one_minus_square(y))
+
+
+def _of_base(x1: Tensor, x2: Tensor) -> Tensor:
+    """The slope of a power by its base, which is 0 where the exponent is."""
+    zero = _number(0, x2)
+    is_constant = _equal(x2, zero)
+    other = _select(is_constant, _ones_like(x2), _sub(x2, _number(1, x2)))
+    return _select(is_constant, zero, multiply(x2, power(x1, other)))
