@@ -72,7 +72,7 @@ def argmin(x: Tensor, /, *, axis: int | None = None, keepdims: bool = False) -> 
 def _comparable(x: Tensor, nan: Literal[1, -1]) -> npt.NDArray[Any]:
     """The values of `x`, float16 as integers in their order, NaN beyond all.
 
-    It is the greatest or the least. Floats of 16 bits NumPy compares one by one, in ten times as long.
+    NaN is the greatest or the least. Floats of 16 bits NumPy compares one by one, in ten times as long.
     """
     values = on_host(x)
     if values.dtype != np.float16:
