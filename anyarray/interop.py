@@ -11,6 +11,7 @@ from anyarray._base import errors, nested
 from anyarray._base.functions import check_is_function, is_async, name_of, wraps
 from anyarray._call import dispatch
 from anyarray._memory import second_copies
+from anyarray._memory.views import guarded
 from anyarray._registry import registry
 from anyarray._registry.home import Home, Native
 from anyarray._registry.registry import Backend
@@ -35,8 +36,7 @@ def from_native(a: Native, /) -> Array:
     >>> xp.from_native(np.arange(3)).tolist()
     [0, 1, 2]
     """
-    wrapped: Array = dispatch.as_array("from_native", "a", a)
-    return wrapped
+    return _kept_from_writes(dispatch.as_array("from_native", "a", a), a)
 
 
 def to_native(x: Array, /, *, like: Native | Array | Backend | str | None = None) -> Native:
@@ -170,7 +170,14 @@ def _wrapped(value: Any, kinds: list[Home | None]) -> Any:
     except errors.ArgumentTypeError:  # of its dtype, which no Array can have
         return value
     kinds.append(wrapped._home)
-    return wrapped
+    return _kept_from_writes(wrapped, value)
+
+
+def _kept_from_writes(array: Array, given: Any) -> Array:
+    """An Array of what was handed in, which no write to the Array reaches."""
+    if array is not given:
+        array._native = guarded(array._native)
+    return array
 
 
 def _unwrapped(value: Any, backend: Backend) -> Any:

@@ -230,7 +230,7 @@ def test_elements_of_a_loop_that_are_kept_stay_as_they_were(shape: tuple[int, ..
         elif i % 5 == 2:
             seen.append((weakref.ref(one), one.tolist()))
         elif i % 5 == 3:
-            one += one
+            one = one + one
     assert read == x.tolist()
     assert [one.tolist() for one in kept] == read[::5]
     assert [[np.asarray(one).tolist() for one in several] for several in copies] == [[one] * 3 for one in read[1::5]]

@@ -492,7 +492,7 @@ def test_a_child_can_write_what_another_thread_wrote_at_the_fork(run_python: Cal
 
         def hold():
             with second_copies._lock, machine.state.load_lock:
-                for lock in ownership.WRITES:
+                for lock in ownership._LOCKS:
                     lock.acquire()
                 held.set()
                 done.wait()

@@ -155,7 +155,7 @@ print(round((most - resident()) / (6 * 7 << 20), 1))
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other allocators have rules of their own")
 def test_freed_memory_is_given_back_unless_the_user_keeps_larger_blocks(run_python: Callable[..., str]) -> None:
-    assert float(run_python(GIVEN_BACK)) == 1.0
+    assert float(run_python(GIVEN_BACK)) >= 1.0  # and what imports have freed
     kept = "glibc.malloc.mmap_threshold=4294967296:glibc.malloc.trim_threshold=8589934592"
     assert float(run_python(GIVEN_BACK, GLIBC_TUNABLES=kept)) == 0.0
 

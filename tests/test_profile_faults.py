@@ -136,7 +136,7 @@ def test_a_backend_that_is_unknown_here_is_not_used(file: Path) -> None:
 
 LINES: Final[dict[str, Callable[[], Any]]] = {
     "a creation function": lambda: xp.ones(3),
-    "a block": lambda: xp.policy(candidates=["jax"]).__enter__(),
+    "a block": xp.policy(candidates=["jax"])(lambda: None),
     "a function of a native array": lambda: xp.sin(np.ones(100_000)),
 }
 

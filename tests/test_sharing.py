@@ -33,7 +33,8 @@ PAIRS = [(a, b) for a in CPU for b in CPU if a != b]
 
 def address(x: xp.Array) -> int:
     """Where the memory of an Array begins."""
-    pointer: int = np.asarray(x).__array_interface__["data"][0]
+    native = x._native if isinstance(x._native, np.ndarray) else np.asarray(x)  # which asks for memory to write to
+    pointer: int = native.__array_interface__["data"][0]
     return pointer
 
 
@@ -50,16 +51,17 @@ def test_memory_of_ours_is_shared(source: str, receiver: str, n: int) -> None:
 
 @pytest.mark.parametrize("source", CPU)
 @pytest.mark.parametrize("n", [4, 100_000])
-def test_a_write_is_seen_by_no_other_array(source: str, n: int) -> None:
+def test_a_write_is_seen_by_no_array_elsewhere(source: str, n: int) -> None:
     x = xp.zeros(n, device=source)
     others = [x.to_device(b) for b in CPU if b != source]
     again = [y.to_device(b) for y in others for b in CPU]
-    views = [x[1:], xp.reshape(x, (2, -1)), xp.flip(x), x.__copy__(), np.asarray(x), memoryview(np.asarray(x))]
+    views, copied = [x[1:], xp.reshape(x, (2, -1)), xp.flip(x)], x.__copy__()
     x[...] = 7.0
     x += 1
-    for other in (*others, *again, *views[:4]):
+    for other in (*others, *again, copied):
         assert float(xp.max(other)) == 0.0
-    assert np.max(np.asarray(views[4])) == 0.0 and np.max(np.asarray(views[5])) == 0.0
+    for view in views:
+        assert float(xp.min(view)) == 8.0
     for other in (*others, *again):
         other[...] = 3.0
     assert float(xp.min(x)) == 8.0
@@ -80,9 +82,11 @@ def test_an_array_of_the_user_is_copied_unless_they_say_so() -> None:
     copied, wrapped, forced = xp.asarray(a), xp.from_native(a), xp.asarray(a, copy=False)
     a[0] = 1.0
     assert [float(x[0]) for x in (copied, wrapped, forced)] == [0.0, 1.0, 1.0]
-    for x in (copied, wrapped, forced):
+    for x in (copied, wrapped):
         x[1] = 2.0
     assert a[1] == 0.0
+    forced[1] = 2.0
+    assert a[1] == 2.0
 
 
 @pytest.mark.parametrize("receiver", [b for b in CPU if b != "numpy"])
@@ -133,7 +137,7 @@ def unfit(n: int) -> xp.Array:
 
     One Array alone holds it. Most results of NumPy are such.
     """
-    return xp.from_native(alignment.copied(np.arange(-1.0, n))[1:])
+    return xp.asarray(alignment.copied(np.arange(-1.0, n))[1:], copy=False)
 
 
 @pytest.mark.parametrize("receiver", [b for b in CPU if b != "numpy"])

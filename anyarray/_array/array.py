@@ -1,8 +1,8 @@
 """`Array`, the one array class: operators, indexing, conversion to Python.
 
-An Array is a native array and the home it lives on. It is a value: no write to one Array is ever visible in
-another, nor in a native array that the user passed in. A write replaces the native array by one with
-the new values; it is done in place if the Array is the sole owner of the memory.
+An Array is a native array and the home it lives on. What indexing, transposing and reshaping give is a view, as in
+NumPy, and a write to either is seen in both; `_memory.views` says how that is on immutable arrays. No write is seen in
+a native array that the user passed in.
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ from anyarray._call.compiled import fast_path
 from anyarray._call.dispatch import operator_of
 from anyarray._choice import automatic, choice
 from anyarray._choice.accounts import Account
-from anyarray._memory import ownership, second_copies, transfer
+from anyarray._memory import ownership, second_copies, transfer, views
 from anyarray._memory.second_copies import LENDABLE
 from anyarray._memory.transfer import REFUSALS, UNWATCHED, watch
+from anyarray._memory.views import View
 from anyarray._registry import home as _home
 from anyarray._registry import registry
 from anyarray._registry.home import Home, Native
@@ -81,12 +82,13 @@ class Array(metaclass=_NotCallable):
     of the standard; Python scalars are weak. `x[...] = v` and `x += 1` work on every backend.
     """
 
-    __slots__ = ("__weakref__", "_account", "_home", "_native", "_second")
+    __slots__ = ("__weakref__", "_account", "_home", "_native", "_second", "_view")
 
     _native: Native
     _home: Home
     _second: tuple[Backend, Native] | tuple[None, str | None] | None  # see _memory.second_copies; unset if never set
     _account: Account  # see _choice.accounts; unset until a decision is made
+    _view: View | None  # see _memory.views; unset while nothing is recorded
 
     __array_priority__ = 1000  # above ndarray's 0, for code that still reads it
 
@@ -168,23 +170,25 @@ class Array(metaclass=_NotCallable):
                     return result
             except REFUSALS:
                 pass
-        elif lend is not None and getattr(self, "_second", None) is LENDABLE and watch() is UNWATCHED:
-            # As `dispatch.native_on` does, in a quarter of a microsecond less.
-            native = self._native
+        elif (
+            lend is not None
+            and getattr(self, "_second", None) is LENDABLE
+            and watch() is UNWATCHED
+            and ownership.is_sole_owner(self)
+        ):
+            # As `brought` does, in a quarter of a microsecond less.
             try:
-                arrived = lend(native, place)
-                self._second = (home.backend, arrived)
-                if self._native is not native:
-                    self._second = None  # another thread has written in the meantime
-                result._native = arrived
+                result._native = dispatch.lent(self, home.backend, lend, place)
                 result._home = home
                 return result
             except REFUSALS:
-                del native  # so that the Array is the sole owner
+                pass
         if home is here:
             return self
         result._native = _native_on(self, home, "to_device", True)
         result._home = home
+        if home.backend is here.backend and views.is_guarded(self):
+            views.record(result, self, views.Indexed(...))
         return result
 
     def item(self) -> Any:
@@ -279,7 +283,7 @@ class Array(metaclass=_NotCallable):
     def __iter__(self) -> Iterator[Array]:
         if not self.ndim:
             raise errors.ArgumentTypeError("iter: x has no axes")
-        return _elements(self._native, self._home)
+        return _elements(self)
 
     def __contains__(self, value: Any) -> bool:
         equal = self == value
@@ -332,16 +336,27 @@ class Array(metaclass=_NotCallable):
         return namespace()
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
-        """The values for NumPy: a read-only view, or a copy.
+        """The values for NumPy: a view, or a copy for another dtype.
 
-        It is a view where memory can be shared, and neither another dtype nor a copy is asked for.
+        Of an Array in NumPy it is a view to write through, but for memory that is another's. Of other libraries it is
+        read-only: a view where memory can be shared, else a copy.
         """
-        host = self._host("__array__")
+        host = self._exposed() if type(self._native) is _ndarray else self._host("__array__")
         if dtype is not None and np.dtype(dtype) != host.dtype:
             if copy is False:
                 raise ValueError(f"asarray: a copy is needed to convert {host.dtype} to {np.dtype(dtype)}")
             return host.astype(dtype)
         return np.array(host) if copy else host
+
+    def _exposed(self) -> np.ndarray[Any, Any]:
+        """A view of an ndarray for somebody outside.
+
+        It may be written to if the memory is an Array's own.
+        """
+        second = getattr(views.root_of(self), "_second", None)
+        if second is not None and second[0] is not None:  # it is lent
+            views.own(self)
+        return self._native.view()  # type: ignore[no-any-return]  # an ndarray's
 
     def to_numpy(self) -> np.ndarray[Any, Any]:
         """`np.asarray(x)`, for Matplotlib, which looks for this method.
@@ -375,8 +390,8 @@ class Array(metaclass=_NotCallable):
 
         The memory is shared read-only, or copied if the consumer cannot promise that.
         """
-        if copy is False:
-            second_copies.drop(self)  # from now on the consumer may write to the memory
+        if copy is False and type(self._native) is _ndarray:
+            self._exposed()  # from now on somebody may write to the memory
         return protocols.dlpack(self._native, self._home, stream, max_version, dl_device, copy)
 
     def __dlpack_device__(self, /) -> tuple[int, int]:
@@ -418,54 +433,42 @@ class Array(metaclass=_NotCallable):
         except Exception as error:
             _explain_index(error, key, native, home)
             raise
-        if _READ_APART and id(self) in _READ_APART:
-            found = ownership.copy_small_part(found, self)
         result = _new()
         result._native = found
         result._home = home
+        if not (type(native) is _ndarray and native.flags.writeable) and home is self._home and _is_view(key, self):
+            views.record(result, self, views.Indexed(key))
         if chosen is not None and chosen is not home.backend and type(native) is not np.ndarray:
             automatic.inherited(result, self)  # for a view in NumPy, `accounts` finds the account by its memory
         return result
 
     def __setitem__(self, key: Key, value: AnyArray | Scalar, /) -> None:
         form, kind = type(key), type(value)
-        is_array = form is Array and key._home is self._home and key is not self  # type: ignore[union-attr]  # `form` says so
+        native = self._native
+        is_array = form is Array and key._home is self._home  # type: ignore[union-attr]  # `form` says so
         if (
-            type(self._native) is _ndarray
+            type(native) is _ndarray
+            and native.flags.writeable
             and (is_array or form is int or form in _BASIC or (form is tuple and _are_basic(map(type, key))))  # type: ignore[arg-type]  # as above
             and (
-                self._native.dtype.kind in _EXACT_KINDS[kind]
+                native.dtype.kind in _EXACT_KINDS[kind]
                 if kind in _EXACT_KINDS
-                else kind is Array and type(value._native) in _OPERANDS and value._native.dtype is self._native.dtype  # type: ignore[union-attr]  # as above
+                else kind is Array and type(value._native) in _OPERANDS and value._native.dtype is native.dtype  # type: ignore[union-attr]  # as above
             )
             and not (is_array and (key._native.dtype.kind not in "bi" or key._native.size >= _LARGE_KEY))  # type: ignore[union-attr]  # as above
         ):
-            # The fast path, in half the time: write in place to NumPy memory of which the Array is the sole owner.
-            if kind is Array and value._native.base is not None:  # type: ignore[union-attr]  # `kind` says so
-                ownership.unalias(value, self)  # as in x[0] = x[1]
-            with _WRITES[id(self) >> 4 & 63]:
-                self._second = None
-                if _SECOND_COPIES:
-                    second_copies.drop(self)
-                if _references(self._native) <= _SOLE_REFERENCES and (
-                    self._native.base is None or _is_sole_owner(self)
-                ):
-                    try:
-                        self._native[key._native if is_array else key] = value._native if kind is Array else value  # type: ignore[union-attr, index]  # as above
-                    except Exception:  # noqa: BLE001 - `_write` raises the clear error
-                        pass
-                    else:
-                        if (
-                            self._second is not None
-                            or _references(self._native) > _SOLE_REFERENCES
-                            or (self._native.base is not None and _references(self._native.base) > _SOLE_REFERENCES)
-                        ):
-                            self._part()
-                        return
+            # The way of most, to memory of NumPy's, in half the time.
+            try:
+                native[key._native if is_array else key] = value._native if kind is Array else value  # type: ignore[union-attr, index]  # as above
+                return
+            except Exception:  # noqa: BLE001 - what is wrong is said there
+                pass
+        del native  # or it would count as somebody else's
         self._write(key, value)
 
     def _write(self, key: Key, value: AnyArray | Scalar) -> None:
-        """The slow path of `x[key] = value`: both may live anywhere."""
+        """Write a value at a key, wherever both live."""
+        views.require_writable(self, "setitem")
         home = self._home
         written, form = key, type(key)
         if form is Array and key._home is home and home.dtype(key._native).kind in "bi":  # type: ignore[union-attr]  # as below
@@ -490,8 +493,6 @@ class Array(metaclass=_NotCallable):
         if kind in _EXACT_KINDS and type(self._native) is _ndarray and here.kind in _EXACT_KINDS[kind]:
             new, came = value, here  # not `home.constants`: a loop would fill that cache with its values
         elif kind is Array and value._home is home:  # type: ignore[union-attr]  # `kind` says so
-            if not home.backend.is_immutable:
-                ownership.unalias(value, self)
             new = value._native  # type: ignore[union-attr]
             came = home.dtype_of(new)
         elif kind in dispatch.SCALARS:
@@ -516,33 +517,25 @@ class Array(metaclass=_NotCallable):
             raise errors.ArgumentTypeError(
                 f"setitem: value must not be complex for an Array of dtype {self.dtype}. Take xp.real(value)"
             )
-        is_immutable = home.backend.is_immutable
-        with ownership.WRITES[id(self) >> 4 & 63]:
-            is_own = not is_immutable or getattr(self, "_second", None) is second_copies.OWN
-            second_copies.drop(self)
-            is_alone = is_own and ownership.is_sole_owner(self)  # not below, where the call holds a reference, too
-            if not (is_alone or is_immutable):
-                ownership.note_copy(self)
-            # A reference until the native array is replaced: a compiled write, which takes no lock, must not find the
-            # Array the sole owner while the copy is being made.
-            held = None if is_alone else self._native
-            try:
-                self._native = home.setitem(self._native, key, new, is_alone)
-            except Exception as error:
-                if isinstance(error, OverflowError) and kind is int:
-                    dtypes.integer_within("setitem", value, self.dtype)  # type: ignore[arg-type]  # as `kind` says
-                shape = () if kind in dispatch.SCALARS else tuple(home.shape_of(new))
-                _explain_index(error, key, self._native, home, shape)
-                raise
-            if is_alone and not is_immutable and not ownership.is_sole_owner(self):
-                # Another thread has shared the memory in the meantime: leave it, and write to a copy.
-                held = self._native
-                self._native = home.setitem(held, key, new, False)
-            del held
-            if self._second is not None:
-                second_copies.drop(self)  # of the old values: another thread has transferred them in the meantime
-            if is_immutable:
-                self._second = second_copies.OWN
+        try:
+            if home.has_views:
+                if views.is_guarded(self):
+                    views.own(self)
+                native = home.setitem(self._native, key, new, True)
+                if native is not self._native:  # a scalar of NumPy's
+                    self._native = native
+                return
+            with ownership.lock_of(views.root_of(self)):
+                is_own = getattr(self, "_second", None) is second_copies.OWN
+                # Not below, where the call holds the native array, too.
+                is_own = is_own and ownership.is_sole_owner(self)
+                views.replace(self, home.setitem(self._native, key, new, is_own))
+        except Exception as error:
+            if isinstance(error, OverflowError) and kind is int:
+                dtypes.integer_within("setitem", value, self.dtype)  # type: ignore[arg-type]  # as `kind` says
+            shape = () if kind in dispatch.SCALARS else tuple(home.shape_of(new))
+            _explain_index(error, key, self._native, home, shape)
+            raise
 
     def __delitem__(self, key: Any, /) -> None:
         raise errors.ArgumentTypeError("del: elements of x cannot be deleted. Take the others: x[mask]")
@@ -552,11 +545,13 @@ class Array(metaclass=_NotCallable):
         home = dispatch.home_of_arrays("setitem", [self, *others])
         if home is self._home:
             return False
+        if views.may_be_seen(self):
+            return False  # others would be left behind
         while True:
             here = self._native
             native = dispatch.native_on(self, home, "setitem")
-            with ownership.WRITES[id(self) >> 4 & 63]:
-                if self._native is here:  # else a transfer or another thread has replaced it
+            with ownership.lock_of(self):
+                if self._native is here:  # else a thread has written meanwhile
                     second_copies.drop(self)
                     self._native, self._home = native, home
                     return True
@@ -590,23 +585,8 @@ class Array(metaclass=_NotCallable):
             return False
         if value.dtype is not dtype:
             return False
-        with _WRITES[id(self) >> 4 & 63]:
-            second_copies.drop(self)
-            if not _is_sole_owner(self):
-                return False
-            compute(self._native, value, out=self._native)
-            if self._second is not None or not _is_sole_owner(self):
-                self._part()
+        compute(self._native, value, out=self._native)
         return True
-
-    def _part(self) -> None:
-        """Copy memory that another thread has shared while it was written.
-
-        The other thread keeps the old memory; the Array has the written values in the copy.
-        """
-        second_copies.drop(self)
-        held = self._native  # a reference until it is replaced
-        self._native = self._home.duplicate(held)
 
     def _rebind(self, result: Any, function: str) -> Array:
         """`self` with the result of an in-place operator.
@@ -617,12 +597,6 @@ class Array(metaclass=_NotCallable):
         if result is NotImplemented:
             return NotImplemented  # type: ignore[no-any-return]  # Python's protocol for operators
         home, native, before = result._home, result._native, self._native
-        if home is self._home is _NUMPY and native.dtype is before.dtype and native.shape == before.shape:
-            self._native = native  # as below, for the common case
-            self._second = None
-            if _SECOND_COPIES:
-                second_copies.drop(self)
-            return self
         if home.shape_of(native) != self._home.shape_of(before):
             raise errors.ArgumentValueError(
                 f"{function}: the result of shape {result.shape} does not fit in place of {self.shape}"
@@ -633,9 +607,18 @@ class Array(metaclass=_NotCallable):
                 f"{function}: the result of dtype {result.dtype} does not fit in place of {self.dtype}. "
                 f"Write x = x {_OPERATORS[function]} ..., or convert the operand: xp.astype(...)"
             )
+        views.require_writable(self, function)
+        if type(before) is _ndarray or views.view_of(self) is not None:
+            del before, native
+            if home is not self._home and not views.may_be_seen(self):
+                second_copies.drop(self)
+                self._native, self._home = result._native, home  # nothing is left behind
+            else:
+                self._write(..., result)
+            return self
+        second_copies.drop(self)
         self._native = native
         self._home = home
-        second_copies.drop(self)
         return self
 
     __hash__ = None  # type: ignore[assignment]  # == is elementwise, so an Array is not hashable
@@ -815,14 +798,10 @@ _EXACT_KINDS: Final[dict[Any, str]] = {bool: "biufc", int: "iufc", float: "fc", 
 
 _NUMPY: Final = registry.backend_of_name("numpy").free
 _ndarray: Final = np.ndarray
-_SECOND_COPIES: Final = second_copies.sizes
 _LARGE_KEY: Final = 1 << 14
 """Threshold in elements of a key, above which the backend's own `setitem` is faster than NumPy's."""
 _LARGE: Final = 1 << 15
 """Threshold in elements, above which in-place arithmetic is worth its checks."""
-_READ_APART: Final = ownership.read_apart
-_references, _is_sole_owner, _SOLE_REFERENCES = sys.getrefcount, ownership.is_sole_owner, ownership.SOLE_REFERENCES
-_WRITES: Final = ownership.WRITES
 _native_on: Final = dispatch.native_on
 _OPERATORS: Final = {
     "__iadd__": "+", "__isub__": "-", "__imul__": "*", "__itruediv__": "/", "__ifloordiv__": "//", "__imod__": "%",
@@ -871,20 +850,37 @@ _CHUNK: Final = 4096
 """An iterator over at most `_UNSTACKED_AT_ONCE` elements unstacks all; over more, one, then `_CHUNK` at a time."""
 
 
-def _elements(whole: Native, home: Home) -> Iterator[Array]:
-    """The elements along the first axis, unstacked lazily.
+def _elements(array: Array) -> Iterator[Array]:
+    """The elements along the first axis, as they are when they are wanted.
 
-    Some programs only need the iterator, as `np.iterable` does, or the first element, as Matplotlib does.
+    Many a program asks for the iterator alone, as `np.iterable` does, or for the first element, as Matplotlib does. So
+    the others are unstacked later, and many at once, as long as nobody writes to the Array.
     """
+    home, whole = array._home, array._native
     try:
         length = home.shape_of(whole)[0]
-        if length is None or length <= _UNSTACKED_AT_ONCE:
+        if length is None:
             yield from dispatch.wrap_all(home.unstack(whole, axis=0), home)
             return
-        yield _wrap(home.getitem(whole, 0), home)
-        for start in range(0, length, _CHUNK):
-            part = whole if length <= _CHUNK else home.getitem(whole, slice(start, min(start + _CHUNK, length)))
-            yield from dispatch.wrap_all(home.unstack(part, axis=0)[0 if start else 1 :], home)
+        is_recorded = array.ndim > 1 and views.is_guarded(array)
+        ready: Sequence[Native] = ()
+        first = 0
+        for i in range(length):
+            if array._native is not whole:
+                native = array._home.getitem(array._native, i)
+            elif i == 0 and length > _UNSTACKED_AT_ONCE:
+                native = home.getitem(whole, 0)
+                first = 1
+            else:
+                if i - first >= len(ready):
+                    first = i
+                    part = whole if length <= _CHUNK and i == 0 else home.getitem(whole, slice(i, i + _CHUNK))
+                    ready = home.unstack(part, axis=0)
+                native = ready[i - first]
+            element = _wrap(native, array._home)
+            if is_recorded:
+                views.record(element, array, views.Indexed(i))
+            yield element
     except Exception as error:
         diagnosis.diagnose_leak(error, "iter")
         raise
@@ -899,6 +895,8 @@ def _permuted(x: Array, axes: tuple[int, ...]) -> Array:
         diagnosis.diagnose_leak(error, "permute_dims")
         raise
     result._home = home
+    if views.is_guarded(x):
+        views.record(result, x, views.permuted(axes))
     return result if home is _NUMPY else automatic.inherited(result, x)  # NumPy's account is found by the memory
 
 
@@ -915,6 +913,17 @@ def _value_to_write(value: Any) -> Any:
     if isinstance(value, (list, tuple, int, float, complex)):
         value = np.asarray(value)
     return dispatch.as_array("setitem", "value", value)
+
+
+def _is_view(key: Any, array: Array) -> bool:
+    """Whether NumPy gives a view for a normalised key: slices, None, `...`.
+
+    For an integer for each axis it gives a scalar.
+    """
+    entries = key if type(key) is tuple else (key,)
+    if not _are_basic(map(type, entries)) or not views.is_guarded(array):
+        return False
+    return len(entries) != array.ndim or any(type(one) is not int for one in entries)
 
 
 class _Elsewhere(Exception):  # noqa: N818 - a signal within the module, no error

@@ -15,6 +15,7 @@ import builtins
 import functools
 import math
 from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from typing import Any, ClassVar, Final, TypeAlias
 
@@ -394,7 +395,7 @@ def default_dtypes(
     int: DType | None = None,  # noqa: A002 - the kinds are named for Python's classes
     float: DType | None = None,  # noqa: A002 - as above
     complex: DType | None = None,  # noqa: A002 - as above
-) -> Holding[dict[type[Any], DType], None]:
+) -> AbstractContextManager[None]:
     """Change the dtypes of creation functions and scalars in a `with` block.
 
     `float=xp.float32` is for float32-first work: creation functions, Python floats beside

@@ -1,17 +1,16 @@
-"""What blocks change, for the code that is inside them and no other.
+"""Settings that `with` blocks change, for the code inside the block only.
 
-A setting is what a context variable holds, so each thread and each asyncio task has its own. A block puts a value there
-when it is entered and takes it away when it is left. In between it governs whatever runs in the context, which is
-right as long as only code inside the block can run.
+A setting is the value of a context variable, so each thread and each asyncio task has its own. A block sets the
+variable on entry and resets it on exit. In between it applies to all code that runs in the context, which is right as
+long as only code inside the block can run.
 
-In a generator that is not so: while it is suspended, its caller goes on, and context variables do not follow (PEP 568,
-deferred). So from the time when a generator enters a block until it leaves it, the variable holds a *view*: a value
-that looks at the frames of the call stack whenever it is read. A block of a generator governs where that generator
-runs; of several generators that call each other the innermost wins. Calls where no generator has a block open pay
-nothing for it.
+A generator breaks this: while it is suspended, its caller runs in the same context, as generators have none of their
+own (PEP 568, deferred). So while a generator has a block open, the variable holds a *view*: a value that inspects the
+frames of the call stack on every read. The block of a generator applies while that generator runs; if several
+generators call each other, the innermost wins. Without an open block of a generator there is no overhead.
 
-A generator that a context manager is made of, or a fixture of pytest, is suspended on purpose while what it serves
-runs: its blocks are those of the code that drives it. See `DRIVERS`.
+The generator of a context manager, or of a pytest fixture, is suspended on purpose while the code that uses it runs:
+its blocks apply to that code. See `DRIVERS`.
 """
 
 from __future__ import annotations
@@ -32,9 +31,9 @@ S = TypeVar("S")
 T = TypeVar("T")
 
 SUSPENDS: Final = inspect.CO_GENERATOR | inspect.CO_ASYNC_GENERATOR
-"""Flags of code that gives values to its caller while it is suspended."""
+"""Flags of code objects that can be suspended by `yield`."""
 OPENERS: Final = frozenset({"__enter__", "__aenter__", "enter_context", "enter_async_context"})
-"""Functions that enter a block for their caller, by their names: it is their caller's when they return."""
+"""Names of functions that enter a block on behalf of their caller."""
 DRIVERS: Final = frozenset(
     {
         "contextlib",  # contextmanager, asynccontextmanager
@@ -47,52 +46,52 @@ DRIVERS: Final = frozenset(
         "aiohttp.web_app",  # cleanup contexts
     }
 )
-"""Modules that resume a generator to begin and to end something, and run what it serves while it is suspended."""
+"""Modules that use a generator for setup and teardown, and run other code while it is suspended."""
 _BLOCKS: Final = "anyarray._base.blocks"
-"""The module whose blocks enter the blocks of this for their users."""
+"""The module whose blocks enter those of this module on behalf of their users."""
 
 _SEND: Final = opcode.opmap.get("SEND", -1)
 """The instruction of `yield from` and `await`."""
 _CACHE: Final = opcode.opmap.get("CACHE", 0)
-"""What follows an instruction in bytecode, and may be what a frame points to."""
+"""The inline cache entry after an instruction, to which `f_lasti` may point."""
 _MOVES_ALONE: Final = getattr(sys, "_is_gil_enabled", lambda: True)()
-"""Whether no other thread runs meanwhile, so that frames of other threads may be looked at."""
+"""Whether the GIL stops other threads, so that their frames can be read safely."""
 
 _probe: ContextVar[None] = ContextVar("anyarray contexts", default=None)
-"""Tells contexts apart: a token of it can only be reset in the context in which it was made."""
+"""Identifies contexts: its tokens can only be reset in the context in which they were created."""
 
 
 class Change(Protocol[S]):
-    """What a block does to a setting."""
+    """The change that a block makes to a setting."""
 
     name: ClassVar[str]
-    """The block's function, for messages."""
+    """The function that makes the block, for messages."""
 
     def inside(self, outer: S, /) -> S:
-        """The value inside the block: with this as `change` and `outer`."""
+        """The value inside the block; `self` is its `change`."""
         ...
 
 
 class Opened:
-    """A block that is open while a generator has one open, perhaps this."""
+    """An open block, recorded while a generator has this or another open."""
 
     __slots__ = ("change", "code", "frame", "line", "token")
 
     def __init__(self, change: Change[Any], frame: FrameType | None) -> None:
         self.change = change
         self.frame = frame
-        """Where the generator is that opened it; None if none did, or if it was closed again."""
+        """The frame of the generator that opened it; None if none did, or if it was closed."""
         self.code: CodeType | None = None
         self.line = 0
         self.token: Token[None] | None = None
-        """Of the context in which a generator opened it; None if none did."""
+        """A token of the context in which a generator opened it; None if none did."""
         if frame is not None:
             self.code, self.line, self.token = frame.f_code, frame.f_lineno, _probe.set(None)
 
     def is_of_this_context(self) -> bool:
         """Whether the generator opened it in this context.
 
-        It may have been in one of which this is a copy.
+        Else this context is a copy of that one.
         """
         try:
             _probe.reset(cast("Token[None]", self.token))
@@ -107,11 +106,11 @@ class Opened:
 
 
 _of_generators: Final[dict[FrameType, list[Opened]]] = {}
-"""The blocks that generators have open, in all contexts."""
+"""The open blocks of generators, in all contexts."""
 
 
 class Layers(Generic[V]):
-    """The blocks over a value that are open while a generator has one open."""
+    """The open blocks over a base value, while a generator has one open."""
 
     __slots__ = ("base", "known", "opened", "setting")
 
@@ -120,12 +119,12 @@ class Layers(Generic[V]):
         self.base = base
         self.opened = opened
         self.known: dict[tuple[Opened, ...], V] = {}
-        """Values that were asked for, by the blocks that made them."""
+        """A cache of values, by the blocks that produce them."""
 
     def read(self, read: Callable[[V], R]) -> R:
-        """Something of the value that holds here.
+        """Apply `read` to the value in effect here.
 
-        Raises RuntimeError if that cannot be told.
+        Raises RuntimeError if it is ambiguous.
         """
         sure, possible, unclear = self._held()
         found = read(sure)
@@ -139,11 +138,11 @@ class Layers(Generic[V]):
         return found
 
     def held(self) -> V:
-        """The value that holds here."""
+        """The value in effect here."""
         return self._held()[0]
 
     def _held(self) -> tuple[V, V, Opened | None]:
-        """The value here, another that it may be, the block that decides."""
+        """The value here, a possible other one, and the block that decides."""
         order = running({one.frame for one in self.opened if one.frame is not None})
         sure: list[Opened] = []
         possible: list[Opened] = []
@@ -171,7 +170,7 @@ class Layers(Generic[V]):
         return found
 
     def value(self) -> V:
-        """The value of the variable: a view, or a plain one if that does."""
+        """The value of the variable: a view, or a plain one if possible."""
         opened = [
             one for one in self.opened if one.token is None or one.frame is not None or not one.is_of_this_context()
         ]
@@ -181,9 +180,9 @@ class Layers(Generic[V]):
 
 
 class Setting(Generic[V]):
-    """What blocks of one kind change.
+    """The context variable that blocks of one kind change.
 
-    `view` makes the value that looks at the frames; it has its `layers`. The values of blocks have a `change` and an
+    `view` makes the value that inspects the frames, from its `layers`. The values of blocks have a `change` and an
     `outer`, which is None where no block is open.
     """
 
@@ -195,7 +194,7 @@ class Setting(Generic[V]):
         return cast(Any, value).layers if type(value) is self.view else None
 
     def open(self, change: Change[V], frame: FrameType) -> None:
-        """Begin a block that is entered in `frame`."""
+        """Open a block that is entered in `frame`."""
         outer = self.variable.get()
         layers = self._layers(outer)
         generator = generator_of(frame, is_far=layers is not None)
@@ -209,9 +208,9 @@ class Setting(Generic[V]):
         self.variable.set(Layers(self, layers.base, (*layers.opened, one)).value())
 
     def close(self, change: Change[V], frame: FrameType, error: type[BaseException] | None) -> None:
-        """End a block that is left in `frame`, perhaps in another context.
+        """Close a block that is exited in `frame`, perhaps in another context.
 
-        It need not be the innermost, nor open here, as generators end when and where they do.
+        It need not be the innermost, nor open here, as a generator may be closed at any time and in any context.
         """
         value = self.variable.get()
         if getattr(value, "change", None) is change:
@@ -221,7 +220,7 @@ class Setting(Generic[V]):
         one = _of_running_generator(change, frame)
         if one is None and layers is not None:
             here = [each for each in layers.opened if each.change is change]
-            # The rest is of a generator that has ended before its context manager.
+            # Otherwise the block belongs to a generator that ended before its context manager.
             one = next((each for each in reversed(here) if each.token is None), here[-1] if here else None)
         if one is not None:
             _forget(one)
@@ -244,7 +243,7 @@ class Setting(Generic[V]):
 
 
 class Holding(Generic[V, T]):
-    """A `with` block that makes a change, and gives what is `given`."""
+    """A `with` block that makes a change; its target gets `given`."""
 
     __slots__ = ("_change", "_given", "_setting")
 
@@ -264,21 +263,21 @@ class Holding(Generic[V, T]):
 
 
 def _without(value: V, change: Change[V]) -> V:
-    """What holds when a block is closed, which others may be inside of."""
+    """The value without a block, which others may be nested in."""
     outer: V | None = getattr(value, "outer", None)
     if outer is None:
         return value
     if cast(Any, value).change is change:
         return outer
     rest = _without(outer, change)
-    # Made anew, as other contexts may have the value, too; what it has of the closed block goes with that.
+    # A new value, as other contexts may refer to the old one. What it inherited from the closed block is dropped.
     return value if rest is outer else cast(Any, value).change.inside(rest)
 
 
 def _of_running_generator(change: Change[Any], frame: FrameType) -> Opened | None:
-    """The block that is left in `frame`, if a generator opened it.
+    """The block that is exited in `frame`, if a generator opened it.
 
-    Of several with one change it is the innermost.
+    If several have the same change, it is the innermost.
     """
     opened = {
         generator: one for generator, ones in list(_of_generators.items()) for one in ones if one.change is change
@@ -288,10 +287,10 @@ def _of_running_generator(change: Change[Any], frame: FrameType) -> Opened | Non
 
 
 def _forget(one: Opened) -> None:
-    """Close a block, which keeps its generator's frame alive no more."""
+    """Close a block, and drop its reference to the generator's frame."""
     if one.frame is None:
         return
-    # In no other thread does one change, as the generator runs here.
+    # No other thread changes this list, as the generator runs here.
     ones = _of_generators[one.frame]
     ones.remove(one)
     if not ones:
@@ -300,8 +299,8 @@ def _forget(one: Opened) -> None:
 
 
 def running(frames: Iterable[FrameType], frame: FrameType | None = None) -> list[FrameType]:
-    """Those of the frames of generators that run here, the innermost first."""
-    # A generator that is suspended has no caller; one that has may run in another thread.
+    """The generator frames that are on this call stack, innermost first."""
+    # The frame of a suspended generator has no `f_back`; one that has may run in another thread.
     wanted = {one for one in frames if one.f_back is not None} if _MOVES_ALONE else set(frames)
     found: list[FrameType] = []
     here = frame or sys._getframe(1)
@@ -317,7 +316,7 @@ def running(frames: Iterable[FrameType], frame: FrameType | None = None) -> list
 def generator_of(frame: FrameType, *, is_far: bool = False) -> FrameType | None:
     """The frame of the generator in which `frame` enters a block, or None.
 
-    That is `frame` itself, or one for which it does it. `is_far` asks for the innermost that has called it.
+    That is `frame` itself, or one on whose behalf it does. `is_far` searches all callers, for the innermost.
     """
     here: FrameType | None = frame
     while here is not None:
@@ -330,7 +329,8 @@ def generator_of(frame: FrameType, *, is_far: bool = False) -> FrameType | None:
             else:
                 return here
         elif is_far or code.co_name in OPENERS:
-            # What was entered without a `with` statement may outlive more functions; what `Block` enters does not.
+            # A block that is entered without a `with` statement may outlive its callers; one that `Block` enters does
+            # not.
             is_far = is_far or here.f_globals.get("__name__") != _BLOCKS
             here = caller
         else:
@@ -341,9 +341,8 @@ def generator_of(frame: FrameType, *, is_far: bool = False) -> FrameType | None:
 def _delegates(caller: FrameType, code: CodeType) -> bool:
     """Whether a caller is suspended whenever the generator that it resumes is.
 
-    It is so by `yield from`, or as an `await`.
-
-    The loop of `async for` has the same instruction, but no other generator is asked by it than an async one.
+    That is so for `yield from` and `await`. `async for` compiles to the same instruction, but resumes async generators
+    only.
     """
     if not code.co_flags & inspect.CO_GENERATOR:
         return False

@@ -5,13 +5,13 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from numbers import Real
 from typing import TYPE_CHECKING, Final
 
 from anyarray._base import errors
 from anyarray._base.blocks import block
-from anyarray._base.settings import Holding
 from anyarray._choice import automatic, choice, cost, machine
 from anyarray._choice.automatic import Decision
 from anyarray._registry import registry
@@ -154,7 +154,7 @@ def duration(seconds: float) -> str:
 
 
 @block
-def explain() -> Holding[choice.Choice, Explanation]:
+def explain() -> AbstractContextManager[Explanation]:
     """Record every automatic decision inside a `with` block.
 
     That is where a call ran, what was predicted for each backend, why, and how long it took. The explanation has
@@ -173,7 +173,7 @@ def explain() -> Holding[choice.Choice, Explanation]:
 
 
 @block
-def policy(*, candidates: Sequence[str | Backend]) -> Holding[choice.Choice, None]:
+def policy(*, candidates: Sequence[str | Backend]) -> AbstractContextManager[None]:
     """Make the automatic choice inside a `with` block among these backends.
 
     They are given by name or as devices; no other is chosen. Free inputs that live elsewhere are brought to the best of

@@ -72,6 +72,7 @@ class Batch(Home):
         # Home's __init__ is not called: the lookup tables of dtypes and 0-d constants are those of the home below.
         self.backend = below.backend
         self.placed = below.placed
+        self.has_views = False
         self.dtypes = below.dtypes
         self.latest_dtype = below.latest_dtype
         self.constants = below.constants

@@ -324,8 +324,13 @@ def _native_call(declaration: Declaration, values: str) -> list[str]:
         "    raise",
     ]
     if declaration.result != "Array":
-        return [*lines, "return wrap_result(declaration, native, home)"]
-    return [*lines, "result._home = home", "return result"]
+        lines.append("result = wrap_result(declaration, native, home)")
+    else:
+        lines.append("result._home = home")
+    if declaration.gives_views:
+        read = "".join(f"{p.name}_, " if p.is_read else f"{p.name}, " for p in declaration.parameters)
+        lines.append(f"record_views(declaration, ({read}), result)")
+    return [*lines, "return result"]
 
 
 def _value(declaration: Declaration) -> str:

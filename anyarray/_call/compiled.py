@@ -17,7 +17,7 @@ from anyarray._call import body as _body
 from anyarray._call import by_position
 from anyarray._call.declaration import ARRAY, PLAIN, SEQUENCE, WEAK, Declaration, Parameter
 from anyarray._choice import accounts, choice, machine
-from anyarray._memory import alignment, ownership, second_copies
+from anyarray._memory import alignment, second_copies, views
 from anyarray._registry import home, registry
 from anyarray.backends import _shortcut
 
@@ -37,11 +37,11 @@ def configure(array: type, ufuncs: dict[Any, Any], operands: frozenset[Any]) -> 
     speedups.configure(
         array=array, home=home.Home, choice=choice.Choice, limit=machine.Limit, dtype=dtypes.DType,
         choice_variable=choice.context_variable, by_cost=choice.BY_COST,
-        numpy_home=registry.backend_of_name("numpy").free, powers=home.POWERS, read_apart=ownership.read_apart,
+        numpy_home=registry.backend_of_name("numpy").free, powers=home.POWERS,
         second_copy_sizes=second_copies.sizes, ufuncs=ufuncs, operand_types=operands,
         defaults_variable=dtypes.context_variable, standard_defaults=dtypes.STANDARD_DEFAULTS,
         machine_state=machine.state, unadopted=registry.unadopted, are_absent=registry.are_absent,
-        lendable=second_copies.LENDABLE, accounts=accounts.by_memory, write_locks=ownership.WRITES,
+        lendable=second_copies.LENDABLE, accounts=accounts.by_memory, read_only_view=views.READ_ONLY,
         large=machine.LARGE, few=_shortcut.FEW, small_nbytes=alignment.SMALL, modest_nbytes=alignment.MODEST,
     )  # fmt: skip
 
@@ -79,6 +79,8 @@ def compiled_call(
         takes_ndarrays=declaration.takes_ndarrays,
         gives_new_memory=declaration.gives_new_memory,
         multiplies=declaration.multiplies,
+        gives_views=declaration.gives_views,
+        is_read_only=declaration.name in views.READ_ONLY_VIEWS,
     )
 
 

@@ -40,6 +40,7 @@ from typing import Any, Final, TypeVar, overload
 from anyarray._base import dtypes
 from anyarray._call import batching, diagnosis
 from anyarray._choice import cost
+from anyarray._memory import views
 from anyarray._registry import home
 from anyarray._registry.home import Operands
 
@@ -225,6 +226,11 @@ class Declaration:
         return self.fit.broadcasts or self.multiplies
 
     @property
+    def gives_views(self) -> bool:
+        """Whether its results are views of its arguments where NumPy's are."""
+        return self.name in views.SELECTIONS or self.name in ("unstack", "broadcast_arrays")
+
+    @property
     def multiplies(self) -> bool:
         """Whether it is a matrix product."""
         return self.fit is diagnosis.FITS["product"]
@@ -252,6 +258,11 @@ class Declaration:
         """The positions of array parameters."""
         self.is_positional = not any(p.is_keyword or p.is_variadic for p in self.parameters)
         """Whether `call` can pass all values by position."""
+
+    def arrays_of(self, values: Sequence[Any]) -> list[Any]:
+        """The Arrays among the values of its parameters."""
+        given = [values[at] for at in self.array_positions]
+        return [one for value in given for one in (value if isinstance(value, list) else [value])]
 
     @property
     def written(self) -> list[Parameter]:

@@ -30,13 +30,13 @@ from anyarray._choice import accounts, automatic, machine
 from anyarray._choice import choice as _choice
 from anyarray._choice.accounts import Account
 from anyarray._choice.machine import StayingCall
-from anyarray._memory import alignment, ownership, second_copies, transfer
+from anyarray._memory import alignment, ownership, second_copies, transfer, views
 from anyarray._memory.second_copies import LENDABLE
 from anyarray._memory.transfer import UNWATCHED, watch
 from anyarray._registry import home as _home
 from anyarray._registry import registry
 from anyarray._registry.home import POWERS, Home, Native
-from anyarray._registry.registry import VARIABLES
+from anyarray._registry.registry import VARIABLES, Backend
 
 if TYPE_CHECKING:
     from anyarray._array.array import Array  # a higher layer; `body_globals` has it at run time
@@ -73,6 +73,7 @@ body_globals: Final[dict[str, Any]] = {
     "sum_of": sum,
     "size_of": operator.attrgetter("size"),
     "SCALAR_DOES_NOT_FIT": SCALAR_DOES_NOT_FIT,
+    "record_views": lambda declaration, values, result: record_views(declaration, values, result),
 }
 """The globals of the generated bodies; `register_array_class` adds the class Array."""
 
@@ -131,6 +132,18 @@ wrap_all: Final[Callable[[Iterable[Native], Home], Sequence[Array]]] = getattr(e
 
 _tuple: Final = tuple.__new__
 """Makes a tuple, or a namedtuple in a third of the time that its class takes."""
+
+
+def record_views(declaration: Declaration, values: Sequence[Any], result: Any) -> None:
+    """Record the views that a function gave, where they are to be recorded."""
+    if declaration.result != "Array":
+        parents = values[0] if declaration.parameters[0].is_variadic else values[:1]
+        options = {p.name: v for p, v in zip(declaration.parameters, values, strict=True) if p.is_keyword}
+        views.record_parts(declaration.name, result, parents, **options)
+        return
+    positional = [v for p, v in zip(declaration.parameters, values, strict=True) if not p.is_keyword]
+    keyword = {p.name: v for p, v in zip(declaration.parameters, values, strict=True) if p.is_keyword}
+    views.record_result(declaration.name, result, *positional, **keyword)
 
 
 def wrap_aligned(native: Native, home: Home) -> Array:
@@ -446,7 +459,7 @@ def _keep_copy_on(array: Array, home: Home, cause: str) -> None:
     here = array._native
     native = native_on(array, home, cause)
     if array._home is not home and second_copies.get(array, home.backend) is None:
-        with ownership.WRITES[id(array) >> 4 & 63]:
+        with ownership.lock_of(array):
             if array._native is here:  # else a thread has written meanwhile
                 second_copies.put(array, home.backend, native, False)
 
@@ -486,7 +499,10 @@ def _call_on(declaration: Declaration, prepared: Sequence[Any], home: Home) -> A
     except Exception as error:
         explain(error, declaration, prepared)
         raise
-    return wrap_result(declaration, result, home)
+    results = wrap_result(declaration, result, home)
+    if declaration.gives_views and all(a._home is home for a in declaration.arrays_of(prepared)):
+        record_views(declaration, prepared, results)
+    return results
 
 
 def operate(declaration: Declaration, values: Sequence[Any]) -> Any:
@@ -538,22 +554,13 @@ _OPERATOR_SLOW_PATHS: Final = {"multiply": operate_unless_list, "equal": compare
 
 
 def copied(array: Array) -> Array:
-    """A copy of an Array: no write to one is seen in the other.
-
-    Memory that only Arrays can write to is shared, as an Array copies shared memory before a write.
-    """
+    """A copy of an Array: no write to one is seen in the other."""
     home, native = array._home, array._native
     if type(native) is _ndarray and native.nbytes < alignment.MODEST:
         return wrap(native.copy("K"), home)  # half the time of the check below
     if home.is_traced(native):
         return wrap(native, home)
-    if home.backend.library == "numpy":
-        with ownership.WRITES[id(array) >> 4 & 63]:
-            del native
-            if ownership.is_private(array):
-                return wrap(array._native, home)
-        return wrap_owned(home.exported(array._native), home)
-    return wrap(home.duplicate(native), home)
+    return wrap_owned(home.duplicate(native), home)
 
 
 def cast(function: str, parameter: str, x: Array, wanted: _dtypes.DType) -> Array:
@@ -693,27 +700,23 @@ def native_on(array: Array, home: Home, cause: str, explicit: bool = False) -> N
     except KeyError:
         way = transfer.route(source, target)
     alias = way.alias
-    if alias is not None and (way.is_always_safe or second is LENDABLE) and watch() is UNWATCHED:
-        # The most common transfer: share the memory, without the checks below.
-        native = array._native
+    is_lendable = second is LENDABLE and ownership.is_sole_owner(array)
+    if alias is not None and (way.is_always_safe or is_lendable) and watch() is UNWATCHED:
+        # The way of most, without what is asked below.
         try:
-            arrived = alias(native, way.device)
+            return lent(array, target, alias, way.device)
         except transfer.REFUSALS:
-            del native  # so that the Array holds the only reference
-        else:
-            if not home.is_traced(arrived):  # a traced array has no value after its trace
-                array._second = (target, arrived)
-                if array._native is not native:
-                    array._second = None  # another thread has written in the meantime
-            return arrived
+            pass
     # The second copy must have the Array's values even if another thread writes in the meantime. The lock is not held
     # where the source may still be computing: that may call Python code which needs the lock.
     if source.library == "numpy":
-        with ownership.WRITES[id(array) >> 4 & 63]:
+        with ownership.lock_of(array):
             is_safe = ownership.is_private(array)
+            if is_safe:
+                views.guard(array)  # or a write of another thread would be lost while it is copied
             moved = transfer.transferred(array._native, source, target, cause, explicit=explicit, is_safe=is_safe)
             if moved.lent is not None:
-                array._native = moved.lent
+                array._native = views.guarded(moved.lent)
             if is_safe:
                 second_copies.put(array, target, moved.native, moved.shares)
     else:
@@ -724,6 +727,23 @@ def native_on(array: Array, home: Home, cause: str, explicit: bool = False) -> N
             if array._native is not native:
                 second_copies.drop(array)
     return moved.native
+
+
+def lent(array: Array, target: Backend, lend: Callable[[Native, Any], Native], device: Any) -> Native:
+    """The memory of an Array as a native array of another library, by `lend`.
+
+    Nobody else may hold it, unless it is immutable. It is not written from then on, until somebody asks who holds it.
+    Raises what `lend` raises.
+    """
+    native = array._native
+    views.guard(array)  # before it is lent, as another thread may write
+    guarded = array._native
+    arrived = lend(native, device)
+    if not target.free.is_traced(arrived):  # a traced array has no value after its trace
+        array._second = (target, arrived)
+        if array._native is not guarded:
+            array._second = None  # another thread has written in the meantime
+    return arrived
 
 
 def convert_argument(declaration: Declaration, at: int, value: Any) -> Any:

@@ -14,6 +14,7 @@ import math
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from types import TracebackType
 from typing import Any, ClassVar, Final, ParamSpec, TypeVar
@@ -481,12 +482,12 @@ def forget_profile() -> None:
         choice = choice.outer
 
 
-def narrowed(candidates: tuple[str, ...]) -> Holding[Choice, None]:
+def narrowed(candidates: tuple[str, ...]) -> AbstractContextManager[None]:
     """The automatic choice in a `with` block, among these backends."""
     return Holding(_setting, _Narrowed(candidates), None)
 
 
-def recorded(record: list[Decision], given: T) -> Holding[Choice, T]:
+def recorded(record: list[Decision], given: T) -> AbstractContextManager[T]:
     """Record the decisions made in a `with` block, which gives `given`."""
     return Holding(_setting, _Recorded(record), given)
 

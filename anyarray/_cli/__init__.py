@@ -1,1 +1,1 @@
-"""The commands of `python -m anyarray`, one a module; the parts of `bench`."""
+"""The commands of `python -m anyarray`, one per module; helpers of `bench`."""

@@ -48,7 +48,7 @@ def add_parser(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Measure, print, draw; after Ctrl-C what is measured so far, and 130."""
+    """Measure, print, plot; after Ctrl-C what was measured, exit code 130."""
     progress_console = Console(stderr=True)
     backends = _participants(options.backends, progress_console)
     participants = [Participant(one.name, libraries.libraries()[one.library].version) for one in backends]
@@ -70,7 +70,7 @@ def run(options: argparse.Namespace) -> int:
             except OSError as error:
                 status = _refused("bench", options.json, error)
     if options.plot and results.measurements:
-        # Imports matplotlib, which is only needed for a picture.
+        # Imports matplotlib, which only plots need.
         from anyarray._cli import plot
 
         status = drawn("bench", functools.partial(plot.save, results), options.plot, progress_console) or status
@@ -78,7 +78,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def drawn(command: str, save: Callable[[Path], None], path: Path, console: Console) -> int:
-    """Save a picture and say so; 1 if it cannot be written."""
+    """Save a plot and report it; exit code 1 if it cannot be written."""
     try:
         save(path)
     except OSError as error:
@@ -88,7 +88,7 @@ def drawn(command: str, save: Callable[[Path], None], path: Path, console: Conso
 
 
 def _refused(command: str, path: Path, error: OSError) -> int:
-    """Say that a file cannot be written; 1. What was measured is printed."""
+    """Report an unwritable file; exit code 1. Results are printed anyway."""
     print(f"{command}: {path} cannot be written ({error.strerror})", file=sys.stderr)
     return 1
 
@@ -96,13 +96,13 @@ def _refused(command: str, path: Path, error: OSError) -> int:
 def _participants(names: str | None, console: Console) -> list[Backend]:
     """The backends of a comma-separated list, loaded.
 
-    Without a list, the best device of each library that works here. Raises BackendError for a name that was given and
-    cannot be used.
+    Without a list, the best device of each library that works here. Raises BackendError for a given name that is not
+    available.
     """
     if names:
         wanted = split("bench", names)
         for name in wanted:
-            registry.parse(name)  # a typing error is reported before the first library is imported
+            registry.parse(name)  # reports a misspelled name before any library is imported
     else:
         wanted = list(libraries.libraries())
     found: list[Backend] = []
@@ -124,7 +124,7 @@ def problem(error: Exception) -> str:
 
 
 def _measure(results: Results, backends: list[Backend], console: Console) -> None:
-    """Fill `results`, cell by cell, under a progress bar."""
+    """Fill `results`, cell by cell, with a progress bar."""
     effort = timing.QUICK if results.quick else timing.FULL
     contestants = [timing.Contestant(backend.name, backend) for backend in backends]
     cells = [(e, size) for e in results.experiments for size in e.sizes(results.quick)]
@@ -175,7 +175,7 @@ def _writable(text: str) -> Path:
 
 
 def picture(text: str) -> Path:
-    """A path, given at a command line, for a picture that can be drawn."""
+    """The path of a plot, as an argument of a command line."""
     path = _writable(text)
     if path.suffix.lower() not in _PICTURES:
         raise argparse.ArgumentTypeError(f"{text}: the name must end in {', '.join(_PICTURES)}")

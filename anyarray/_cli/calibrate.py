@@ -1,4 +1,4 @@
-"""`calibrate`: measure this machine, or show what was measured."""
+"""`calibrate`: measure this machine, or show its profile."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ def add_parser(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Measure unless `--show` is given; print the crossovers, and draw.
+    """Measure unless `--show` is given; print the crossovers, and plot.
 
-    130 after Ctrl-C, 1 without a profile, 2 if one could not be kept.
+    Exit code 130 after Ctrl-C, 1 without a profile, 2 if it could not be saved.
     """
     status = 0
     if not options.show and profile.is_off():
@@ -86,8 +86,8 @@ def _positive(text: str) -> float:
 class _Interrupts:
     """Ctrl-C inside a block: an error at once, and again if it is swallowed.
 
-    The error is KeyboardInterrupt; `check` raises it again. JAX calls Python code whose errors are swallowed, at each
-    garbage collection.
+    The error is KeyboardInterrupt; `check` raises it again. At each garbage collection JAX runs Python code whose
+    errors are ignored.
     """
 
     def __init__(self) -> None:
@@ -95,7 +95,7 @@ class _Interrupts:
         self._before: Any = None
 
     def __enter__(self) -> _Interrupts:
-        if threading.current_thread() is threading.main_thread():  # no other may set a handler
+        if threading.current_thread() is threading.main_thread():  # only it may set a signal handler
             self._before = signal.signal(signal.SIGINT, self._hit)
         return self
 
@@ -108,7 +108,7 @@ class _Interrupts:
         raise KeyboardInterrupt
 
     def check(self) -> None:
-        """Raise KeyboardInterrupt if Ctrl-C was hit."""
+        """Raise KeyboardInterrupt if Ctrl-C was pressed."""
         if self._was_hit:
             raise KeyboardInterrupt
 
@@ -140,7 +140,7 @@ def _measure(options: argparse.Namespace, console: Console) -> int:
 
 
 def show(model: cost.Model, console: Console) -> None:
-    """Print the work from which backends beat NumPy, by class and width."""
+    """Print the work above which backends beat NumPy, by class and width."""
     others = [name for name in model.backends if name != "numpy"]
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     table.add_column("class")
@@ -169,7 +169,7 @@ def show(model: cost.Model, console: Console) -> None:
 
 
 def _size(work: float) -> str:
-    """Two digits, as 28k or 1.5M: the points around it are far apart."""
+    """Two digits, as 28k or 1.5M: the measured sizes are far apart."""
     if math.isinf(work):
         return "never"
     unit, name = next(
@@ -179,8 +179,8 @@ def _size(work: float) -> str:
 
 
 def draw(model: cost.Model, path: Path) -> None:
-    """Draw the seconds of every class by work, a panel each."""
-    from matplotlib.figure import Figure  # only needed for a picture
+    """Plot seconds over work, one panel per class."""
+    from matplotlib.figure import Figure  # only plots need it
 
     kinds = [kind for kind in cost.CLASSES if any((kind, 8) in one.curves for one in model.backends.values())]
     columns = 5

@@ -1,4 +1,4 @@
-"""The experiments of `bench`: what is computed, its sizes, and where from."""
+"""The experiments of `bench`: computations, their inputs and sizes."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ Host = np.ndarray[Any, Any]
 
 @dataclass(frozen=True)
 class Experiment:
-    """One computation over a row of sizes."""
+    """One computation at several sizes."""
 
     name: str
     meaning: str
-    """What is computed, in a few words."""
+    """A short description of the computation."""
     run: Callable[..., Any]
-    """Takes a namespace of the standard, then the inputs."""
+    """The computation; its arguments are an array namespace, then the inputs."""
     inputs: Callable[[np.random.Generator, int, np.dtype[Any]], tuple[Host, ...]]
-    """Makes the inputs of a number of elements."""
+    """Makes the inputs, of a given number of elements."""
     base: int
     exponents: tuple[int, ...]
     """The sizes are `base` to the power of these."""
     quick_exponents: tuple[int, ...]
     is_resident: bool = True
-    """Whether the inputs are on the backend before the clock starts.
+    """Whether the inputs are transferred to the backend before timing.
 
-    Else they are in NumPy at each call.
+    Else each call starts from ndarrays.
     """
 
     def size_text(self, size: int) -> str:
-        """A size as it is written in tables: 2^20."""
+        """A size as text for tables: 2^20."""
         return f"{self.base}^{round(np.log(size) / np.log(self.base))}"
 
     def sizes(self, quick: bool) -> list[int]:
-        """Numbers of elements of each input."""
+        """The sizes, in elements of each input."""
         return [self.base**exponent for exponent in (self.quick_exponents if quick else self.exponents)]
 
 
@@ -50,7 +50,7 @@ def tanh(xp: Any, x: Any) -> Any:
 
 
 def sort(xp: Any, x: Any) -> Any:
-    """Not the stable order, as each library's fastest sort is wanted."""
+    """Not stable, so that each library uses its fastest sort."""
     return xp.sort(x, stable=False)
 
 
@@ -93,4 +93,4 @@ EXPERIMENTS: Final = (
     Experiment("dot", "vectors, on the backend", dot, two_vectors, 10, (5, 6, 7), (5, 6)),
     Experiment("dot from NumPy", "vectors, brought over", dot, two_vectors, 10, (5, 6, 7), (5, 6), is_resident=False),
 )
-"""In the order in which they run and are shown."""
+"""In the order in which they are run and shown."""

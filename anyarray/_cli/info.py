@@ -32,14 +32,14 @@ class Row:
     is_installed: bool
     version: str | None
     devices: list[str] | None
-    """None if nobody looked: finding devices imports the library."""
+    """None if not queried: that imports the library."""
     problem: str | None
-    """Why it cannot be used here, although it is installed."""
+    """Why an installed backend is not available here."""
     install: str
 
     @property
     def state(self) -> str:
-        """In a word or two: what stands in the table's column of devices."""
+        """The text in the table's column of devices."""
         if not self.is_installed:
             return "not installed"
         if self.problem:
@@ -70,14 +70,14 @@ def run(options: argparse.Namespace) -> int:
 
 
 def backend_rows(*, look_for_devices: bool) -> list[Row]:
-    """The known backends. Imports no library unless it looks for devices."""
+    """The known backends. Imports libraries only if `look_for_devices`."""
     problems: dict[str, str] = {}
     if look_for_devices:
         for name, library in libraries.libraries().items():
             if library.is_installed:
                 try:
                     registry.load(library)
-                except Exception as error:  # noqa: BLE001 - a broken installation is a row, not the end
+                except Exception as error:  # noqa: BLE001 - a broken installation is a row, not an error
                     problems[name] = problem(error)
     return [
         Row(
@@ -93,7 +93,7 @@ def backend_rows(*, look_for_devices: bool) -> list[Row]:
 
 
 def defaults() -> dict[str, Any]:
-    """What holds if nothing is chosen, and the versions of what runs."""
+    """The default settings, and the versions of Python and anyarray."""
     return {
         "anyarray": anyarray.__version__,
         "array_api": anyarray.__array_api_version__,
@@ -111,7 +111,7 @@ def _why_not_compiled() -> str:
     if sysconfig.get_config_var("Py_GIL_DISABLED"):
         return "this Python has no GIL"
     sources = Path(anyarray.__file__).parents[1]
-    if (sources / "setup.py").is_file():  # Python takes the folder that it is started in before what is installed
+    if (sources / "setup.py").is_file():  # Python imports from its working directory before site-packages
         return f"{sources} is a folder of sources. Run: pip install -e {sources}"
     return "no compiler at installation"
 
@@ -128,7 +128,7 @@ def show(rows: list[Row], console: Console) -> None:
             row.name,
             row.version or "-",
             row.state,
-            Text("-" if row.is_installed else row.install),  # not markup, though it has brackets
+            Text("-" if row.is_installed else row.install),  # its brackets are not markup
             style="" if row.is_installed and row.devices != [] and not row.problem else "dim",
         )
     console.print(table)

@@ -1,4 +1,4 @@
-"""The picture of `bench`: time over size, a panel for each experiment."""
+"""The plot of `bench`: time over size, one panel per experiment."""
 
 # matplotlib's own annotations leave **kwargs without types:
 # pyright: reportUnknownMemberType=false
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _COLOURS: Final = ("#4477aa", "#ee6677", "#228833", "#aa3377", "#ccbb44", "#66ccee", "#777777")
-"""Told apart by the colour-blind, too: the bright scheme of Paul Tol."""
+"""Colour-blind safe: the bright scheme of Paul Tol."""
 _MARKERS: Final = "osD^vPX"
 
 
 def save(results: Results, path: Path) -> None:
-    """Draw the results into a file, whose ending says its format."""
+    """Plot the results to a file, in the format of its extension."""
     experiments = [e for e in results.experiments if any(m.experiment == e.name for m in results.measurements)]
     columns = min(4, len(experiments) + 1)
     rows = -(-(len(experiments) + 1) // columns)
@@ -67,7 +67,7 @@ def _style(axes: Axes, base: int, sizes: list[int]) -> None:
 
 
 def _tick(seconds: float, position: float | None) -> str:
-    """A time on an axis, of which the marks are powers of ten."""
+    """The label of a tick, which is a power of ten."""
     for unit, name in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
         if seconds >= 0.999 * unit:
             return f"{seconds / unit:.0f} {name}"

@@ -14,7 +14,7 @@ from anyarray._cli.experiments import Experiment
 from anyarray._cli.timing import ITSELF, Failure, Measurement
 
 BASELINE: Final = "numpy"
-"""The backend with which the others are compared."""
+"""The backend to which the others are compared."""
 
 ALWAYS, NEVER = "always", "never"
 
@@ -55,16 +55,16 @@ class Results:
             self.measurements.append(outcome)
 
     def measurement(self, experiment: str, size: int, contestant: str) -> Measurement | None:
-        """Of one contestant at one cell; None if there is none."""
+        """The measurement of a contestant at a cell; None if there is none."""
         wanted = (experiment, size, contestant)
         return next((m for m in self.measurements if (m.experiment, m.size, m.contestant) == wanted), None)
 
     def seconds(self, experiment: str, backend: str) -> dict[int, float]:
-        """Seconds of a call by size."""
+        """Seconds per call, by size."""
         return {m.size: m.seconds for m in self.measurements if (m.experiment, m.contestant) == (experiment, backend)}
 
     def fastest(self, experiment: str, size: int) -> Measurement | None:
-        """The best backend at one cell; None unless two were measured."""
+        """The fastest backend at a cell; None unless two were measured."""
         row = [self.measurement(experiment, size, name) for name in self.names]
         measured = [m for m in row if m is not None]
         return min(measured, key=lambda m: m.seconds) if len(measured) > 1 else None
@@ -114,7 +114,7 @@ class Results:
         return costs
 
     def as_json(self) -> dict[str, Any]:
-        """Everything, as JSON knows it; times in seconds."""
+        """Everything, in types that JSON supports; times in seconds."""
         return {
             "anyarray": anyarray.__version__,
             "machine": machine(),
@@ -134,5 +134,5 @@ class Results:
 
 
 def machine() -> str:
-    """This machine in a few words."""
+    """A short description of this machine."""
     return f"{platform.system()} {platform.machine()}, {profile.cores()} cores, Python {platform.python_version()}"

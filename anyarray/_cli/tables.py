@@ -1,4 +1,4 @@
-"""The tables of `bench`: a row for a size, a column for a backend."""
+"""The tables of `bench`: one row per size, one column per backend."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from anyarray._cli.experiments import Experiment
 from anyarray._cli.results import BASELINE, Results, machine
 
 _FIXED_WIDTH = 34
-"""Columns of the terminal for the first and last column of a table."""
+"""Width of the first and last column of a table, in characters."""
 _BACKEND_WIDTH = 13
-"""Columns of the terminal that a backend takes."""
+"""Width of the column of a backend, in characters."""
 
 
 def show(results: Results, console: Console) -> None:
-    """Print the tables and what is to be known to read them."""
+    """Print the tables and their legend."""
     names = results.names
     abreast = max(1, (console.width - _FIXED_WIDTH) // _BACKEND_WIDTH)
     for start in range(0, len(names), abreast):
@@ -54,7 +54,7 @@ def _table(results: Results, names: Sequence[str]) -> Table:
 
 
 def _is_touched(results: Results, experiment: Experiment, size: int) -> bool:
-    """Whether the run came so far as to this cell."""
+    """Whether the run reached this cell."""
     cells = [(m.experiment, m.size) for m in results.measurements] + [(f.experiment, f.size) for f in results.failures]
     return (experiment.name, size) in cells
 
@@ -86,7 +86,7 @@ def _crossover(results: Results, experiment: Experiment, name: str) -> str:
     size = results.crossover(experiment.name, name)
     if size is None or isinstance(size, str):
         return size or ""
-    # One digit: it lies between two sizes that are far apart.
+    # One digit, as the crossover is between two sizes that are far apart.
     return f"{float(f'{size:.0e}'):,.0f}"
 
 

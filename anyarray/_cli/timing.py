@@ -1,7 +1,7 @@
 """The time of a call: the first call, then the minimum of several rounds.
 
-Each call is synchronized. Contestants take turns within a cell (an experiment at one size), so that a slow spell of the
-machine affects all of them alike; the minimum of the rounds counts, as noise only ever adds.
+Each call is synchronized. Contestants alternate within a cell (an experiment at one size), so that a slow period of the
+machine affects all of them; the result is the minimum of the rounds, as noise only adds time.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from anyarray._cli.experiments import Experiment, Host
 
 @dataclass(frozen=True)
 class Effort:
-    """How much time is spent on a cell."""
+    """Limits on the time spent on a cell."""
 
     round_seconds: float
-    """The minimum time of a round, which has as many calls as that needs."""
+    """The minimum time of a round, which determines its number of calls."""
     rounds: int
-    """The most rounds of a contestant."""
+    """The maximum number of rounds per contestant."""
     cell_seconds: float
-    """Time of a contestant, on average, after which no round starts."""
+    """Average time per contestant after which no round starts."""
 
 
 FULL: Final = Effort(round_seconds=0.002, rounds=100, cell_seconds=0.35)
@@ -45,7 +45,7 @@ class Contestant:
     """None for NumPy itself."""
 
     def call(self, experiment: Experiment, inputs: tuple[Host, ...]) -> Callable[[], Any]:
-        """The call to time. It returns when the result is computed."""
+        """The call to time, which includes synchronization."""
         run = experiment.run
         if self.backend is None:
             return lambda: run(np, *inputs)
@@ -54,7 +54,7 @@ class Contestant:
         return lambda: synchronize(run(anyarray, *here)._native)
 
     def chosen(self) -> Any:
-        """The block in which its calls run."""
+        """The `with` block in which its calls run."""
         return nullcontext() if self.backend is None else anyarray.backend(self.backend)
 
 
@@ -64,22 +64,22 @@ ITSELF: Final = Contestant("NumPy itself", None)
 
 @dataclass(frozen=True)
 class Measurement:
-    """What a contestant took for a cell."""
+    """The times of a contestant at a cell."""
 
     experiment: str
     size: int
     contestant: str
     seconds: float
-    """Seconds of a call: the minimum of the rounds."""
+    """Seconds per call: the minimum of the rounds."""
     first_call_seconds: float
-    """Seconds of the first call at this size, which may compile."""
+    """Seconds of the first call at this size, which may include compilation."""
     calls: int
     """The number of timed calls, without the first one."""
 
 
 @dataclass(frozen=True)
 class Failure:
-    """A contestant that could not do a cell."""
+    """The error of a contestant at a cell."""
 
     experiment: str
     size: int
@@ -88,7 +88,7 @@ class Failure:
 
 
 class _Runner:
-    """A contestant's call at one cell, warm, and how many make a round."""
+    """A contestant's call at a cell, warmed up, and the calls per round."""
 
     def __init__(
         self, contestant: Contestant, experiment: Experiment, inputs: tuple[Host, ...], effort: Effort
@@ -97,15 +97,15 @@ class _Runner:
         with contestant.chosen():
             self._timer = timeit.Timer(contestant.call(experiment, inputs))
             self.first = self._timer.timeit(1)
-            self._timer.timeit(1)  # some libraries settle only after the second
+            self._timer.timeit(1)  # in some libraries the second call is still slower
             self._loops, taken = self._enough_loops(effort.round_seconds)
         self.best = taken / self._loops
         self.calls = self._loops
 
     def _enough_loops(self, wanted: float) -> tuple[int, float]:
-        """The calls that take the wanted time, and the time they took.
+        """The number of calls that take the wanted time, and their time.
 
-        `timeit`'s autorange with a goal of our own.
+        As `Timer.autorange`, which always aims at 0.2 s.
         """
         for loops in _one_two_five():
             taken = self._timer.timeit(loops)
@@ -135,7 +135,7 @@ def measured(
     for contestant in contestants:
         try:
             runners.append(_Runner(contestant, experiment, inputs, effort))
-        except Exception as error:  # noqa: BLE001 - whatever a library raises, the other cells go on
+        except Exception as error:  # noqa: BLE001 - whatever a library raises, the run continues
             reason = f"{type(error).__name__}: {error}".partition("\n")[0]
             yield Failure(experiment.name, size, contestant.name, reason)
     end = time.perf_counter() + effort.cell_seconds * len(runners)

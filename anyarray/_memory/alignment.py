@@ -43,6 +43,21 @@ def is_shareable(a: Any) -> bool:
         return False
 
 
+def as_writable(a: Any) -> Any:
+    """A writable view of an ndarray that is read-only, if its memory is not.
+
+    It is for who promises not to write: some libraries take no other.
+    """
+    if type(a) is not _ndarray or a.flags.writeable:
+        return a
+    view = a.view()
+    try:
+        view.flags.writeable = True
+    except ValueError:  # the memory itself is read-only
+        return a
+    return view
+
+
 def allocated(
     allocate: Callable[[int, np.dtype[np.uint8]], Any], shape: int | tuple[int, ...], dtype: np.dtype[Any], size: int
 ) -> np.ndarray[Any, Any]:

@@ -9,9 +9,9 @@ Sharing is safe
     the sole owner (it then copies before its next write, as it is no longer the sole owner), or the user said
     `copy=False`; and if the target can take the memory as it is; see `alignment`.
 Results of NumPy
-    have the alignment of NumPy's allocator, which rarely is 64 bytes; large ones of compiled calls are allocated
-    aligned. Another is copied once, at its first transfer, into aligned memory that replaces the Array's own: this
-    and later targets share it.
+    have the alignment of its allocator, which hardly ever suffices; large ones of compiled calls are aligned when they
+    are made. One that is not is copied when it is first lent, into memory that the Array then has itself: the receiver
+    shares it, and so does the next.
 Ledger and guard
     `transfers()` records transfers, `no_transfers()` forbids implicit copies. Both belong to the context (thread,
     asyncio task) and cost nothing where nothing is transferred.
@@ -25,6 +25,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from types import FrameType
@@ -178,7 +179,7 @@ _setting: Final = Setting(_variable, _View)
 
 
 @blocks.block
-def transfers() -> Holding[_Watch, TransferLog]:
+def transfers() -> AbstractContextManager[TransferLog]:
     """Record every transfer inside a `with` block.
 
     The log has `rows`, a list of `Transfer`, and prints as a table with totals. Blocks nest; each thread and asyncio
@@ -195,7 +196,7 @@ def transfers() -> Holding[_Watch, TransferLog]:
 
 
 @blocks.block
-def no_transfers(mode: Literal["raise", "warn"] = "raise", /) -> Holding[_Watch, None]:
+def no_transfers(mode: Literal["raise", "warn"] = "raise", /) -> AbstractContextManager[None]:
     """Forbid implicit copies between backends inside a `with` block.
 
     A call that would copy an array to another backend, or off a device to the host, raises TransferError, which names
@@ -230,8 +231,12 @@ class Route(NamedTuple):
 
     def share(self, native: Native) -> Native | None:
         """An alias of the memory as an array of the target, or None."""
-        if self.alias is None or (self.needs_shareable and not alignment.is_shareable(native)):
+        if self.alias is None:
             return None
+        if self.needs_shareable:
+            native = alignment.as_writable(native)  # it may be guarded, which the target need not know
+            if not alignment.is_shareable(native):
+                return None
         try:
             return self.alias(native, self.device)
         except REFUSALS:

@@ -54,11 +54,12 @@ DEFAULT_HOOKS: Final[dict[str, Callable[[Any], Callable[..., Any]]]] = {
     "duplicate": lambda namespace: lambda x: namespace.asarray(x, copy=True),
     "scoped": lambda namespace: lambda function, device: function,
     "synchronize": lambda namespace: lambda x: None,
+    "is_writable": lambda namespace: lambda x: True,
     "is_leak": lambda namespace: lambda error: False,
     "is_out_of_memory": lambda namespace: lambda error: isinstance(error, MemoryError),
     "refusal_of": lambda namespace: lambda error: None,
 }
 """Default hooks by name, each a function of the library's namespace."""
 
-for _internal in (*DEFAULT_HOOKS, "from_dlpack", *[name for name, _ in POWERS.values()]):
+for _internal in (*DEFAULT_HOOKS, "complex_of", "from_dlpack", *[name for name, _ in POWERS.values()]):
     declare(_internal)

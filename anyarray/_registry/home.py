@@ -29,7 +29,9 @@ class Home:
 
     # The interpreter's inline caches work for slots, and for attributes at the same index of every home's `__dict__`
     # that the class does not define: 20 ns a call.
-    __slots__ = ("__dict__", "backend", "constants", "device_routes", "dtypes", "latest_dtype", "placed", "powers")
+    __slots__ = (
+        "__dict__", "backend", "constants", "device_routes", "dtypes", "has_views", "latest_dtype", "placed", "powers",
+    )  # fmt: skip
 
     depth = 0
     """The number of batches around it; see `_call.batching`."""
@@ -41,6 +43,7 @@ class Home:
     def __init__(self, backend: Backend, placed: bool) -> None:
         self.backend = backend
         self.placed = placed
+        self.has_views = backend.has_views
         self.dtypes: dict[Any, DType] = _NativeDtypes(backend)
         """Our dtype by the library's; a cache."""
         self.latest_dtype: tuple[Any, DType | None] = (None, None)

@@ -142,8 +142,8 @@ class Backend:
     """
 
     __slots__ = (
-        "__weakref__", "_loaded", "_native_dtype", "free", "index", "is_deleted", "is_differentiated", "is_immutable",
-        "kind", "library", "name", "native_device", "placed", "read_in_place", "routes",
+        "__weakref__", "_loaded", "_native_dtype", "free", "has_views", "index", "is_deleted", "is_differentiated",
+        "is_immutable", "kind", "library", "name", "native_device", "placed", "read_in_place", "routes",
     )  # fmt: skip
 
     def __init__(self, loaded: _Loaded, kind: str, index: int) -> None:
@@ -159,6 +159,8 @@ class Backend:
         """The library's own object or name for the device."""
         self.is_immutable = bool(getattr(loaded.module, "IS_IMMUTABLE", False))
         """Whether the library's arrays are immutable."""
+        self.has_views = bool(getattr(loaded.module, "HAS_VIEWS", False))
+        """Whether a part of one of its arrays is a view, and written in place."""
         self.is_deleted: Callable[[Native], bool] | None = getattr(loaded.module, "is_deleted", None)
         """Whether the buffer of an array was donated; None if that cannot happen."""
         self.is_differentiated: Callable[[Native], bool] | None = getattr(loaded.module, "is_differentiated", None)

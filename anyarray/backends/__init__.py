@@ -52,6 +52,9 @@ What the library is
         the library's dtype for a name of `_base.dtypes.KNOWN`; KeyError or AttributeError if none
     `IS_IMMUTABLE`
         True if its arrays are immutable; then their memory may be shared
+    `HAS_VIEWS`
+        True if a part of an array is a view, and `setitem` writes in place where it is told `exclusive`. Without it
+        a write makes a new array, and views are recorded and read anew
 
 What an array is
     `device_of(x)`

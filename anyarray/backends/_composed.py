@@ -13,6 +13,7 @@ Home = Any
 Native = Any
 
 __all__ = [
+    "complex_of",
     "count_nonzero",
     "diff",
     "full_like",
@@ -33,6 +34,12 @@ __all__ = [
 def unstack(home: Home, x: Native, /, *, axis: int = 0) -> tuple[Native, ...]:
     before = (slice(None),) * (axis % x.ndim)
     return tuple(home.getitem(x, (*before, i)) for i in range(x.shape[axis]))
+
+
+def complex_of(home: Home, real: Native, imag: Native) -> Native:
+    """Complex numbers of their parts, which are finite."""
+    unit = home.constants.named(1j, "complex64" if home.dtype(real).itemsize <= 4 else "complex128")
+    return home.add(real, home.multiply(imag, unit))
 
 
 def count_nonzero(home: Home, x: Native, /, *, axis: Any = None, keepdims: bool = False) -> Native:

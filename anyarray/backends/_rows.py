@@ -3,7 +3,7 @@
 NumPy has an overhead of 10 to 30 ns for each row. Along short rows it is faster to reduce by columns: 100,000 rows of
 three take 0.07 ms instead of 1.1. Sums are added in NumPy's order, so that every bit is the same: sequentially, eight
 and more pairwise. Down narrow rows it is faster to reduce many rows at once, as one long row: 0.05 ms instead of 1.
-Sums of floats are then added in a different order, with smaller rounding errors. Cumulative results go by whole rows.
+Sums of floats are then added in a different order, with smaller rounding errors. Cumulative functions add whole rows.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
 Host: TypeAlias = "npt.NDArray[Any]"
 
 MANY: Final = 1 << 11
-"""Threshold in elements above which it is faster."""
+"""Threshold in elements above which these functions are faster than NumPy."""
 SHORT: Final = 15
 """The longest rows for which a reduction by columns is faster."""
 NARROW: Final = 64
 """The longest rows for which a reduction of many rows at once is faster."""
 _AT_ONCE: Final = 512
-"""Elements of one long row made of narrow ones."""
+"""Elements of a long row that consists of narrow ones."""
 
 
 def are_short(x: Host, axis: Any) -> bool:
-    """Whether `axis` goes along short rows, or down narrow ones.
+    """Whether `axis` runs along short rows, or down narrow ones.
 
     The rows must be contiguous. For arrays of at least `MANY` elements.
     """
@@ -41,7 +41,7 @@ def are_short(x: Host, axis: Any) -> bool:
 
 
 def reduced(ufunc: np.ufunc, x: Host, axis: Any, keepdims: bool = False) -> Host:
-    """`ufunc.reduce` of real numbers, along an axis for which `are_short`."""
+    """`ufunc.reduce` of real numbers, where `are_short` is True for `axis`."""
     if axis == -1 or axis == x.ndim - 1:
         y = _added(x) if ufunc is np.add else _in_turn(ufunc, x)
         return y[..., None] if keepdims else y
@@ -56,16 +56,16 @@ def reduced(ufunc: np.ufunc, x: Host, axis: Any, keepdims: bool = False) -> Host
 
 
 _APART: Final = 256
-"""Threshold in elements of a row above which cumulative functions go row by row."""
+"""Threshold in elements of a row above which cumulative functions add one row at a time."""
 _BESIDE: Final = 64
-"""The minimum number of its elements that are contiguous."""
+"""The minimum number of contiguous elements of such a row."""
 
 _LINE: Final = 64
 """Bytes of the longest rows along which cumulative functions are faster by columns: a cache line."""
 
 
 def accumulate(ufunc: np.ufunc, x: Host, axis: int, out: Host) -> None:
-    """As `ufunc.accumulate`, every bit included, in `out`, of its dtype.
+    """As `ufunc.accumulate`, bit for bit, into `out`, in its dtype.
 
     NumPy takes 3 ns for each element, as each depends on the previous one. With enough elements across the axis it is
     faster to add whole rows: 1,000 x 1,000 down the columns take 0.6 to 2 ms instead of 4.
@@ -88,7 +88,7 @@ def accumulate(ufunc: np.ufunc, x: Host, axis: int, out: Host) -> None:
 
 
 def mean(x: Host, axis: Any, keepdims: bool) -> Host:
-    """The mean of floats, along an axis for which `are_short`."""
+    """The mean of floats, where `are_short` is True for `axis`."""
     y = reduced(np.add, x, axis, keepdims)
     y /= x.shape[axis]
     return y

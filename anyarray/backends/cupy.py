@@ -1,10 +1,10 @@
-"""CuPy by array-api-compat, plus what the standard or value semantics ask.
+"""CuPy by array-api-compat, plus what the standard or value semantics require.
 
-Memory of CuPy is mutable, so an Array is copied on write unless it alone holds its ndarray. A CuPy function
-runs on the current CUDA device; with more than one, each call enters its own.
+CuPy's arrays are mutable, so an Array is copied on write unless it holds the only reference to its ndarray. A CuPy
+function runs on the current CUDA device; with more than one, each call enters its own.
 
-CuPy does not look at values, for which it would have to wait. What it makes of wrong ones is garbage: an index out of
-range is taken modulo the length, a factorization that fails is given as far as it came. So here it is asked to wait.
+CuPy does not check values, as that would synchronize. For invalid ones it returns garbage: an index out of range wraps
+around modulo the length, a factorization that fails returns partial results. So we synchronize and check.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ Native = Any
 Axis = int | tuple[int, ...] | None
 
 ARRAY_TYPES: Final = (cupy.ndarray,)
+HAS_VIEWS: Final = True
 PROMOTES: Final = True
 
 
@@ -37,7 +38,7 @@ def _device_count() -> int:
     try:
         return int(cupy.cuda.runtime.getDeviceCount())
     except cupy.cuda.runtime.CUDARuntimeError:
-        return 0  # no driver, or one that is too old
+        return 0  # no driver, or an outdated one
 
 
 def devices() -> dict[str, list[int]]:
@@ -49,7 +50,7 @@ def device_of(x: Native, /) -> int:
 
 
 def native_dtype(name: str, /) -> np.dtype[Any]:
-    if name == "bfloat16":  # CuPy 14 has it, but neither sorts it nor knows it in linear algebra
+    if name == "bfloat16":  # CuPy 14 has it, but without sorting and linear algebra
         raise KeyError(name)
     return dtypes.KNOWN[name].dtype
 
@@ -75,7 +76,7 @@ def synchronize(x: Native, /) -> None:
 
 
 def to_numpy(x: Native, /) -> np.ndarray[Any, Any]:
-    """A copy, read-only as what other libraries hand out."""
+    """A copy, read-only as those of other libraries."""
     a: np.ndarray[Any, Any] = cupy.asnumpy(x)
     a.flags.writeable = False
     return a
@@ -86,8 +87,8 @@ def from_numpy(a: np.ndarray[Any, Any], device: int, /) -> Native:
         if a.dtype.name == "bfloat16":
             raise TypeError("dtype: cupy has no bfloat16. Convert it: xp.astype(...)")
         a = a.astype(a.dtype.newbyteorder("="), copy=False)
-        # As one with an axis, since of -0 without axes CuPy makes 0. Blocking, as the caller may write to `a` as soon
-        # as this returns.
+        # With an axis, as CuPy converts a 0-d -0 to 0. Blocking, as the caller may write to `a` as soon as this
+        # returns.
         return cupy.array(np.atleast_1d(a), copy=True, order="C", blocking=True).reshape(a.shape)
 
 
@@ -103,7 +104,7 @@ def scalar(value: complex, dtype: np.dtype[Any], device: int, /) -> Native:
 def exported(x: Native, /) -> Native:
     """A copy of `x`, as the consumer of a capsule could write to it.
 
-    CuPy does not count the consumer as a holder of `x`. The copy is computed, as TensorFlow would not wait for it.
+    CuPy does not count the consumer's reference to `x`. The copy is synchronized, as TensorFlow would not wait for it.
     """
     copy = duplicate(x)
     synchronize(copy)
@@ -111,7 +112,7 @@ def exported(x: Native, /) -> Native:
 
 
 def duplicate(x: Native, /) -> Native:
-    with x.device:  # else it would be made on the current one
+    with x.device:  # else the copy is on the current device
         return x.copy()
 
 
@@ -139,7 +140,7 @@ def _check_bounds(indices: Native, length: int, axis: int) -> None:
 
 
 def _check_key(x: Native, key: Any) -> None:
-    """Raise IndexError if an array of integers in a key goes out of range."""
+    """Raise IndexError if an index array in a key is out of range."""
     entries = key if type(key) is tuple else (key,)
     if not any(isinstance(one, cupy.ndarray) for one in entries):
         return
@@ -178,9 +179,9 @@ def take_along_axis(x: Native, indices: Native, /, *, axis: int = -1) -> Native:
 
 
 def _require_axes(x: Native, axis: Axis) -> None:
-    """Raise AxisError if `axis` names any of an array that has none.
+    """Raise AxisError if `axis` names an axis of a 0-d array.
 
-    CuPy takes 0 and -1 there.
+    CuPy accepts 0 and -1 there.
     """
     if not x.ndim and axis is not None and axis != ():
         raise np.exceptions.AxisError(axis[0] if isinstance(axis, tuple) else axis, 0)
@@ -188,16 +189,18 @@ def _require_axes(x: Native, axis: Axis) -> None:
 
 _memory = cupy.cuda.memory
 _OWN_MEMORY: Final = (_memory.PooledMemory, _memory.Memory, _memory.ManagedMemory, _memory.MemoryAsync)
-"""Classes of memory that CuPy allocated. In that of others, such as a DLPack capsule's, somebody else may read."""
+"""Classes of memory that CuPy allocated. Other memory, as of a DLPack capsule, may have references elsewhere."""
+
+
+def is_writable(x: Native) -> bool:
+    """Whether the memory is CuPy's own, and not that of another library."""
+    return type(x.data.mem) in _OWN_MEMORY
 
 
 def setitem(x: Native, key: Any, value: Native, exclusive: bool, /) -> Native:
-    """`x` with `value` at `key`; in place only in memory it alone holds.
-
-    A view, a buffer that somebody else holds and memory of another library are copied first.
-    """
+    """`x` with `value` at `key`; in place if `exclusive`."""
     _check_key(x, key)
-    if not (exclusive and type(x.data.mem) in _OWN_MEMORY):
+    if not exclusive:
         x = x.copy()
     x[key] = value
     return x
@@ -211,7 +214,7 @@ logical_xor, logical_not = boolean(cupy.logical_xor), boolean(cupy.logical_not)
 
 
 def full(shape: tuple[int, ...], fill_value: complex, /, *, dtype: np.dtype[Any], device: int) -> Native:
-    """Not by CuPy's own, which makes 0 of -0."""
+    """CuPy's, but keeps the sign of -0."""
     return cupy.broadcast_to(scalar(fill_value, dtype, device), shape).copy()
 
 
@@ -222,7 +225,7 @@ def full_like(x: Native, /, fill_value: complex, *, dtype: np.dtype[Any], device
 def linspace(
     start: complex, stop: complex, num: int, /, *, dtype: np.dtype[Any], device: int, endpoint: bool = True
 ) -> Native:
-    """CuPy's, which knows real numbers only."""
+    """CuPy's, which supports real numbers only, for complex ones, too."""
     if dtype.kind != "c":
         return cupy.linspace(start, stop, num, endpoint, dtype=dtype)
     real, imag = (
@@ -265,7 +268,7 @@ _divided = cupy.ElementwiseKernel(
     """,
     "anyarray_divided",
 )
-"""Quotient rounded down and remainder as NumPy has them. CuPy rounds the quotient twice, so that 1 // 0.1 is 10."""
+"""Floor of the quotient and remainder, as in NumPy. CuPy rounds the quotient twice, so that 1 // 0.1 is 10."""
 
 
 def floor_divide(x1: Native, x2: Native, /) -> Native:
@@ -286,9 +289,9 @@ def _of_floats(of_integers: Callable[..., Native], part: int, x1: Native, x2: Na
 
 
 def divide(x1: Native, x2: Native, /) -> Native:
-    """CuPy's, but 0 of what is finite by an infinite complex number.
+    """CuPy's, but 0 for a finite number divided by an infinite complex one.
 
-    There CuPy has NaN.
+    There CuPy returns NaN.
     """
     y = cupy.divide(x1, x2)
     if y.dtype.kind == "c":
@@ -303,7 +306,7 @@ def reciprocal(x: Native, /) -> Native:
 
 
 def _of_numbers(function: Callable[[Native], Native]) -> Callable[..., Native]:
-    """`function`, refusing booleans."""
+    """`function`, but TypeError for bools."""
 
     def checked(x: Native, /) -> Native:
         if x.dtype.kind == "b":
@@ -316,7 +319,7 @@ def _of_numbers(function: Callable[[Native], Native]) -> Callable[..., Native]:
 def _sign(x: Native) -> Native:
     if x.dtype.kind != "c":
         return namespace.sign(x)
-    # An infinite part outweighs a finite one; two have no direction.
+    # If one part is infinite, the finite one counts as 0; if both are, the sign is undefined.
     parts = [cupy.isinf(part) * cupy.copysign(1, part) for part in (x.real, x.imag)]
     y = namespace.sign(cupy.where(cupy.isinf(x), _complex(*parts), x))
     y[parts[0] * parts[1] != 0] = complex(math.nan, math.nan)
@@ -327,7 +330,7 @@ sign, conj, real, round = map(_of_numbers, (_sign, cupy.conj, cupy.real, cupy.ro
 
 
 def _unless_integer(function: Callable[[Native], Native]) -> Callable[..., Native]:
-    """`function` of floats; integers and bools as they are."""
+    """`function` of floats; integers and bools are returned unchanged."""
 
     def kept(x: Native, /) -> Native:
         return x.copy() if x.dtype.kind in "biu" else function(x)
@@ -349,9 +352,9 @@ def cube(x: Native, /) -> Native:
 
 
 def _patched(function: Callable[[Native], Native], patch: Callable[[Native, Native], None]) -> Callable[..., Native]:
-    """`function`, with values that `patch` puts right for complex numbers.
+    """`function`, with values that `patch` corrects for complex numbers.
 
-    It is given these and the values.
+    Its arguments are these numbers and the values.
     """
 
     def patched(x: Native, /) -> Native:
@@ -393,7 +396,7 @@ def _log_to(function: Callable[[Native], Native], base: int) -> Callable[..., Na
         if x.dtype.kind != "c":
             return function(x)
         y = log(x)
-        return _complex(y.real / math.log(base), y.imag / math.log(base))  # of infinities CuPy's has NaN
+        return _complex(y.real / math.log(base), y.imag / math.log(base))  # for infinities CuPy's returns NaN
 
     return log_to_base
 
@@ -425,7 +428,7 @@ def argmin(x: Native, /, *, axis: int | None = None, keepdims: bool = False) -> 
 
 
 def _summed_up(function: Callable[..., Native]) -> Callable[..., Native]:
-    """A running sum or product, also of an array without axes."""
+    """A cumulative sum or product, also of a 0-d array."""
 
     def running(x: Native, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Native:
         return function(x if x.ndim else x[None], axis=axis, dtype=dtype, include_initial=include_initial)
@@ -437,9 +440,9 @@ cumulative_sum, cumulative_prod = _summed_up(namespace.cumulative_sum), _summed_
 
 
 def _sortable(x: Native) -> Native:
-    """`x` with NaN of one sign.
+    """`x` with all NaN of one sign.
 
-    Those of the other, which processors make of 0/0, Thrust sorts to the front.
+    Thrust sorts those with the sign bit, which processors return for 0/0, to the front.
     """
     return cupy.where(cupy.isnan(x), x.dtype.type(math.nan), x) if x.dtype.kind == "f" else x
 
@@ -447,7 +450,7 @@ def _sortable(x: Native) -> Native:
 def sort(x: Native, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Native:
     refuse_complex(x)
     x = _sortable(x)
-    # Turned around twice, equal elements keep their places.
+    # Reversed twice, equal elements keep their order.
     return cupy.flip(cupy.sort(cupy.flip(x, axis), axis), axis) if descending else cupy.sort(x, axis)
 
 
@@ -484,11 +487,11 @@ def searchsorted(
 
 
 def isin(x1: Native, x2: Native, /, *, invert: bool = False) -> Native:
-    """CuPy's on one dtype, exact for uint64 among signed integers, too."""
+    """CuPy's on one dtype, exact for uint64 with signed integers, too."""
     dtype = np.result_type(x1.dtype, x2.dtype)
     if dtype.kind != "f" or x1.dtype.kind not in "iu" or x2.dtype.kind not in "iu":
         return cupy.isin(x1.astype(dtype, copy=False), x2.astype(dtype, copy=False), invert=invert)
-    # uint64 and signed integers: below 0 as int64 is what only one of the two can hold.
+    # uint64 and signed integers: cast to int64, a value below 0 is one that only one of the two can hold.
     y1, y2 = x1.astype(np.int64), x2.astype(np.int64)
     found = cupy.isin(y1, y2) & (y1 >= 0)
     return ~found if invert else found
@@ -499,7 +502,7 @@ def repeat(x: Native, repeats: Any, /, *, axis: int | None = None) -> Native:
         if repeats.dtype.kind not in "iu":
             raise TypeError("CuPy would take booleans")
         repeats = repeats.astype(np.int64, copy=False)
-        if _MAJOR < 14:  # which takes no array
+        if _MAJOR < 14:  # it accepts no array as `repeats`
             x, axis = (x.reshape(-1), 0) if axis is None else (x, axis)
             places = np.repeat(np.arange(x.shape[axis]), cupy.asnumpy(repeats))
             return cupy.take(x, cupy.asarray(places), axis)
@@ -512,7 +515,7 @@ _MAJOR: Final = int(cupy.__version__.partition(".")[0])
 def diff(
     x: Native, /, *, axis: int = -1, n: int = 1, prepend: Native | None = None, append: Native | None = None
 ) -> Native:
-    """CuPy's, of an axis that exists, until nothing is left."""
+    """CuPy's, but checks `axis`, and stops when the result is empty."""
     if not -x.ndim <= axis < x.ndim:
         raise np.exceptions.AxisError(axis, x.ndim)
     ends = [one for one in (prepend, append) if one is not None]
@@ -522,13 +525,13 @@ def diff(
 
 
 def broadcast_to(x: Native, /, shape: tuple[int, ...]) -> Native:
-    if any(length < 0 for length in shape):  # which CuPy takes for a shape
+    if any(length < 0 for length in shape):  # CuPy accepts it
         raise ValueError(f"no length of shape may be negative, as in {shape}")
     return cupy.broadcast_to(x, shape)
 
 
 def reshape(x: Native, /, shape: tuple[int, ...], *, copy: bool | None = None) -> Native:
-    if any(length < -1 for length in shape):  # which CuPy takes for -1
+    if any(length < -1 for length in shape):  # CuPy treats it as -1
         raise ValueError(f"no length of shape may be less than -1, as in {shape}")
     return namespace.reshape(x, shape, copy=copy)
 
@@ -571,20 +574,20 @@ def outer(x1: Native, x2: Native, /) -> Native:
 
 
 def tensordot(x1: Native, x2: Native, /, *, axes: Any = 2) -> Native:
-    if isinstance(axes, int) and axes < 0:  # which CuPy takes for something else
+    if isinstance(axes, int) and axes < 0:  # CuPy does not reject it
         raise ValueError(f"axes must not be negative, not {axes}")
     return cupy.tensordot(x1, x2, axes)
 
 
 def vecdot(x1: Native, x2: Native, /, *, axis: int = -1) -> Native:
     y = namespace.vecdot(x1, x2, axis=axis)
-    return y if x1.dtype.kind != "b" or x2.dtype.kind != "b" else y.astype(np.bool_)  # of booleans it has bytes
+    return y if x1.dtype.kind != "b" or x2.dtype.kind != "b" else y.astype(np.bool_)  # for bools CuPy returns bytes
 
 
 def _checked(function: Callable[..., Any], failure: str) -> Callable[..., Any]:
-    """`function` of linear algebra, which says in NumPy's words if it fails.
+    """`function` of linear algebra, which raises NumPy's error if it fails.
 
-    By itself CuPy does not ask, and gives what is there by then.
+    By default CuPy does not check, and returns partial results.
     """
 
     @functools.wraps(function)
@@ -601,7 +604,7 @@ def _checked(function: Callable[..., Any], failure: str) -> Callable[..., Any]:
 
 
 def _floating(x: Native) -> Native:
-    """Integers as float64, as CuPy's other linear algebra takes them."""
+    """Integers cast to float64, as in CuPy's other linear algebra."""
     return x.astype(np.float64) if x.dtype.kind in "biu" else x
 
 
@@ -665,9 +668,9 @@ if hasattr(cupy.linalg, "eig"):  # from CuPy 14 on
 
 
 def _transform(function: Callable[..., Native], *, is_real: bool = False) -> Callable[..., Native]:
-    """CuPy's Fourier transform, of 16 bits as of 32.
+    """CuPy's Fourier transform; 16-bit floats are cast to float32.
 
-    Of an axis that is not there it would take another.
+    An axis out of bounds raises; CuPy would transform another one.
     """
 
     def transform(x: Native, /, *, n: int | None = None, axis: int = -1, norm: Any = "backward") -> Native:
@@ -680,7 +683,7 @@ def _transform(function: Callable[..., Native], *, is_real: bool = False) -> Cal
 
 
 def _transform_n(function: Callable[..., Native], *, is_real: bool = False) -> Callable[..., Native]:
-    """The same for several axes, and for none."""
+    """As `_transform`, for several axes, and for none."""
 
     def transform(
         x: Native,

@@ -1,4 +1,4 @@
-"""NumPy's backend: NumPy, where it differs from the standard or aliases.
+"""The NumPy backend, where NumPy differs from the standard or aliases memory.
 
 A native array is an ndarray or, as NumPy's 0-d results are, a NumPy scalar.
 """
@@ -27,6 +27,8 @@ namespace: Final = np
 PROMOTES: Final = True
 
 ARRAY_TYPES: Final = (np.ndarray, np.generic)
+
+HAS_VIEWS: Final = True
 
 
 def devices() -> dict[str, list[str]]:
@@ -99,7 +101,7 @@ def zeros(shape: tuple[int, ...], /, *, dtype: np.dtype[Any], device: str | None
     return _zeros(shape, dtype) if size < _SMALL else alignment.allocated(_zeros, shape, dtype, size)
 
 
-# By names of their own, which are found faster.
+# Module globals: faster to look up than attributes of modules.
 _product, _empty, _zeros, _SMALL = math.prod, np.empty, np.zeros, alignment.SMALL
 
 
@@ -158,7 +160,7 @@ def linspace(
 def _ramp(start: float, stop: float, num: int, endpoint: bool) -> Native:
     """As `np.linspace` of floats, into aligned memory.
 
-    Of few elements in half the time.
+    For small results it takes half the time.
     """
     steps = num - 1 if endpoint else num
     width = stop - start
@@ -167,7 +169,7 @@ def _ramp(start: float, stop: float, num: int, endpoint: bool) -> Native:
     counted = _COUNTED[:num] if num <= FEW else np.arange(num, dtype=_FLOAT64)
     if step:
         np.multiply(counted, step, x)
-    else:  # of no width, or one that is lost when divided
+    else:  # `width` is 0, or underflows when divided
         np.multiply(counted / (steps or 1), width, x)
     x += start
     if endpoint and num > 1:
@@ -220,7 +222,7 @@ def triu(x: Native, /, *, k: int = 0) -> Native:
 
 
 def nearest_diagonal(x: Native, k: int) -> int:
-    """`k`, or the nearest empty diagonal: libraries take narrow integers."""
+    """`k`, or the nearest empty diagonal: libraries use narrow integers."""
     return builtins.max(-x.shape[-2], builtins.min(k, x.shape[-1]))
 
 
@@ -235,7 +237,7 @@ def trace(x: Native, /, *, offset: int = 0, dtype: Any = None) -> Native:
 
 
 def matrices(x: Native) -> Native:
-    """`x`, which must have two axes: NumPy and CuPy accept one, too."""
+    """`x`, which must be at least 2-d: NumPy and CuPy accept 1-d, too."""
     if x.ndim < 2:
         raise ValueError("x must be a matrix or a stack of them")
     return x
@@ -258,13 +260,13 @@ def broadcast_arrays(*arrays: Native) -> tuple[Native, ...]:
 
 
 _FEW_ARRAYS: Final = 64
-"""The most arrays that `np.broadcast` takes, which computes their shape in a tenth of the time."""
+"""The most arrays that `np.broadcast` accepts, which computes their shape in a tenth of the time."""
 
 
 def meshgrid(*arrays: Native, indexing: Literal["xy", "ij"] = "xy") -> tuple[Native, ...]:
     """As NumPy's, into aligned memory.
 
-    Of few elements in a third of the time.
+    For small results it takes a third of the time.
     """
     if indexing not in ("xy", "ij"):
         raise ValueError("indexing must be 'xy' or 'ij'")
@@ -285,13 +287,13 @@ def getitem(x: Native, key: Any, /) -> Native:
 
 
 def setitem(x: Native, key: Any, value: Native, exclusive: bool, /) -> Native:
-    """`x` with `value` at `key`; in place only if `exclusive`.
+    """`x` with `value` at `key`; in place if `exclusive`.
 
-    Memory with another owner is copied first, and so is a NumPy scalar.
+    A NumPy scalar is copied.
     """
     if not exclusive or type(x) is not _ndarray:
         x = copied(x)
-    if isinstance(value, _generic):  # which NumPy takes for a Python number: it is cast as an array without axes is
+    if isinstance(value, _generic):  # NumPy casts it as a Python scalar; we cast it as a 0-d array
         value = np.asarray(value)
     try:
         if _is_mask_of_many(key, x):
@@ -299,8 +301,6 @@ def setitem(x: Native, key: Any, value: Native, exclusive: bool, /) -> Native:
         else:
             x[key] = value
     except (TypeError, ValueError):
-        if not x.flags.writeable:  # not checked before, as that takes as long as the write
-            return setitem(x, key, value, False)
         # In some places NumPy wants a value without the leading axes of length 1 that it takes elsewhere.
         shape = np.shape(value)
         if shape[:1] != (1,):
@@ -332,9 +332,9 @@ matmul, sign, conj = np.matmul, np.sign, np.conj
 
 @shortcut(np.expm1, "f", axes=0)
 def expm1(x: Native, /) -> Native:
-    """NumPy's, but with the standard's infinite values of complex numbers.
+    """NumPy's, but with the standard's infinite values for complex numbers.
 
-    NumPy has NaN there.
+    NumPy returns NaN there.
     """
     if x.dtype.kind != "c":
         return np.expm1(x)
@@ -348,10 +348,10 @@ def expm1(x: Native, /) -> Native:
 
 @shortcut(np.floor_divide, "biuf", "biuf")
 def floor_divide(x1: Native, x2: Native, /) -> Native:
-    """NumPy's, of many floats in a fraction of its time.
+    """NumPy's, in a fraction of its time for large arrays of floats.
 
-    Most of NumPy's time is for the exact remainder. That is needed only if the quotient may have been rounded up to an
-    integer, or is so large that NumPy's own is rounded again, for the same result.
+    NumPy spends most of its time on the exact remainder. That is needed only if the quotient may have been rounded up
+    to an integer, or is so large that NumPy rounds it again, for the same result.
     """
     if x1.size < _LONG > x2.size or x1.dtype.kind != "f" or x1.dtype != x2.dtype:
         return np.floor_divide(x1, x2)
@@ -375,13 +375,13 @@ def cube(x: Native, /) -> Native:
     return product
 
 
-root = np.sqrt  # as NumPy's own `x**0.5`; its `pow` takes two to four times as long
+root = np.sqrt  # as NumPy's `x**0.5`; its `pow` takes two to four times as long
 
 
 def standard_pow(x1: Native, x2: Native, /, out: Native | None = None) -> Native:
-    """NumPy's of floats, with the standard's square roots of -0 and -inf.
+    """NumPy's for floats, with the standard's square roots of -0 and -inf.
 
-    They are 0 and inf. NumPy takes `sqrt` where one exponent is 0.5 for many bases.
+    They are 0 and inf. NumPy calls `sqrt` where a broadcast exponent is 0.5.
     """
     if x1.shape != x2.shape and (x2 == 0.5).any():
         x2 = np.array(np.broadcast_to(x2, np.broadcast_shapes(x1.shape, x2.shape)))
@@ -410,7 +410,7 @@ def _clipped(x: Native, low: Native, high: Native | None = None) -> Native:
 def clip(x: Native, /, min: Native | None = None, max: Native | None = None) -> Native:
     """Lower bound first, so that `max` wins where the bounds cross."""
     if x.size >= _LONG and x.dtype.kind in "iuf" and {getattr(one, "dtype", None) for one in (min, max)} == {x.dtype}:
-        return np.clip(x, min, max)  # in one pass, but it takes 1 us more to begin, and has no bfloat16
+        return np.clip(x, min, max)  # in one pass, but with 1 us more overhead, and without bfloat16
     if min is not None:
         x = maximum(x, min)
     if max is not None:
@@ -420,7 +420,7 @@ def clip(x: Native, /, min: Native | None = None, max: Native | None = None) -> 
 
 @shortcut(np.reciprocal, "fc")
 def reciprocal(x: Native, /) -> Native:
-    """NumPy's, but floating for integers too, where that truncates."""
+    """NumPy's, but floating for integers, which NumPy truncates."""
     return np.reciprocal(x, dtype=dtypes.floating(x.dtype.name)) if x.dtype.kind in "biu" else np.reciprocal(x)
 
 
@@ -438,16 +438,16 @@ _MANY_ROWS: Final = _rows.MANY
 
 
 def _require_axis(axis: int | tuple[int, ...]) -> None:
-    """Raise AxisError if `axis` names any of an array that has none.
+    """Raise AxisError if `axis` names an axis of a 0-d array.
 
-    NumPy takes 0 and -1 there.
+    NumPy accepts 0 and -1 there.
     """
     if axis != ():
         raise np.exceptions.AxisError(axis[0] if isinstance(axis, tuple) else axis, 0)
 
 
 def _to_be_summed(x: Native, axis: Axis, dtype: Any) -> Native | None:
-    """Short rows cast to the dtype of their sums, if that is real."""
+    """`x` cast to the dtype of its sums, if real and `_rows.are_short`."""
     if x.dtype.kind not in "biuf" or not _rows.are_short(x, axis):
         return None
     wanted = dtypes.KNOWN[dtypes.summed(x.dtype.name)].dtype if dtype is None else dtype
@@ -470,7 +470,7 @@ def prod(x: Native, /, *, axis: Axis = None, dtype: Any = None, keepdims: bool =
         elif (
             x.size >= _MANY_ROWS
             and (rows := _to_be_summed(x, axis, dtype)) is not None
-            and (rows.dtype.kind != "f" or axis in (-1, x.ndim - 1))  # in another order products may overflow
+            and (rows.dtype.kind != "f" or axis in (-1, x.ndim - 1))  # multiplied in another order, they may overflow
         ):
             return _rows.reduced(np.multiply, rows, axis, keepdims)
     return _multiplied(x, axis, dtype, None, keepdims)
@@ -504,7 +504,7 @@ cumulative_prod = _running(np.multiply, np.cumulative_prod)
 def _reduction(ufunc: np.ufunc, kinds: str, *, is_ordered: bool) -> Callable[..., Native]:
     """NumPy's, faster for short rows of these kinds.
 
-    One that `is_ordered` raises TypeError for complex numbers.
+    If `is_ordered`, complex numbers raise TypeError.
     """
     reduce: Callable[..., Native] = ufunc.reduce
 
@@ -581,9 +581,9 @@ def _counted(x: Native, axis: Axis) -> int:
 
 
 def _sortable(a: Native) -> Native:
-    """`a` in a dtype that NumPy sorts right: float32 for 16-bit floats.
+    """`a` in a dtype that NumPy sorts correctly: float32 for 16-bit floats.
 
-    For bfloat16 its NaN compares equal to all; for float16 (2.4, with AVX512) it loses the order of other values.
+    In bfloat16, NaN compares equal to all; in float16 (2.4, with AVX512) NaN breaks the order of other values.
     """
     return a.astype(np.float32) if a.itemsize == 2 and a.dtype.kind not in "iu" else a
 
@@ -591,9 +591,9 @@ def _sortable(a: Native) -> Native:
 def _sorting(
     function: Callable[[Any], tuple[Any, ...]], few: Callable[[Any], tuple[Any, ...]] | None = None
 ) -> Callable[[Any], tuple[Any, ...]]:
-    """A function of NumPy that sorts, for what NumPy cannot sort, too.
+    """A sorting function of NumPy, for dtypes that NumPy cannot sort, too.
 
-    It gives values and others; of few elements so does `few`.
+    It returns values and other arrays. For small arrays `few`, if any, replaces it.
     """
 
     @shortcut(few or function, "biufc")
@@ -615,8 +615,8 @@ def _unique(*wanted: str) -> Callable[..., Any]:
 def unique_values(x: Native, /) -> Native:
     """Sorted, as on the other backends; NumPy's own function need not sort.
 
-    It does not check whether the elements are sorted already, which takes it ten times as long. For many distinct
-    integers or complex numbers it builds a hash table, in up to a hundred times the time of a sort.
+    NumPy's does not check whether the elements are sorted already, and then takes ten times as long. For many distinct
+    integers or complex numbers it builds a hash table, which takes up to a hundred times as long as a sort.
     """
     flat = _sortable(x.reshape(-1))
     if flat.dtype is not x.dtype:
@@ -646,7 +646,7 @@ def _distinct(x: Native, flat: Native, order: Native) -> tuple[Native, Native, N
 
 
 def _unique_all(x: Native, /) -> tuple[Any, ...]:
-    """NumPy's, of many elements by a faster order."""
+    """NumPy's, or by a faster argsort for large arrays."""
     if x.size < _ordering.MANY or x.dtype.kind not in "iuf" or x.itemsize < 4:
         return np.unique_all(x)
     flat = x.reshape(-1)
@@ -664,12 +664,12 @@ unique_counts, unique_inverse = _sorting(_unique("counts")), _sorting(_unique("i
 
 
 _FEW: Final = 16
-"""The most elements that are compared one after the other."""
+"""The most elements of `x2` that are compared in a loop."""
 
 
 @shortcut(np.isin, "f", "f")
 def isin(x1: Native, x2: Native, /, *, invert: bool = False) -> Native:
-    """NumPy's on one dtype, exact for uint64 among signed integers, too.
+    """NumPy's on one dtype, exact for uint64 with signed integers, too.
 
     In their common dtype, float64, NumPy would find integers that only round to the same float.
     """
@@ -725,7 +725,7 @@ _take_along_axis = direct(np.take_along_axis)
 def _places(shape: tuple[int, ...], indices: Native, axis: int) -> Native | None:
     """Flat C-order indices for indices along an axis.
 
-    A `take` by them is faster. None if some are out of range, or broadcast.
+    `take` is faster with them. None if some are out of range, or broadcast.
     """
     length, behind = shape[axis], math.prod(shape[axis + 1 :])
     if shape[:axis] != indices.shape[:axis] or shape[axis + 1 :] != indices.shape[axis + 1 :]:
@@ -743,7 +743,7 @@ def _places(shape: tuple[int, ...], indices: Native, axis: int) -> Native | None
 
 
 def nonzero(x: Native, /) -> tuple[Native, ...]:
-    """NumPy's, of many elements along several axes sooner."""
+    """NumPy's, but faster for large arrays of several axes."""
     return _masked.nonzero(x != 0) if x.ndim > 1 and x.size >= _LONG else np.nonzero(x)
 
 
@@ -841,7 +841,7 @@ def searchsorted(
 
 def reshape(x: Native, /, shape: tuple[int, ...], *, copy: bool | None = None) -> Native:
     result = x.reshape(shape, copy=copy)
-    if result.shape != shape and builtins.min(shape) < -1:  # which NumPy takes for -1
+    if result.shape != shape and builtins.min(shape) < -1:  # NumPy treats it as -1
         raise ValueError(f"no length of shape may be less than -1, as in {shape}")
     return result
 
@@ -864,7 +864,7 @@ _normalize_axis: Final = np.lib.array_utils.normalize_axis_index
 
 def expand_dims(x: Native, /, axis: int | tuple[int, ...] = 0) -> Native:
     if axis == 0:
-        return x[None]  # in a tenth of the time, as the next
+        return x[None]  # in a tenth of the time, as the next line
     return x[..., None] if axis == -1 else np.expand_dims(x, axis)
 
 
@@ -879,7 +879,7 @@ def repeat(x: Native, repeats: Any, /, *, axis: int | None = None) -> Native:
         _require_axis(axis)
     if isinstance(repeats, int):
         if repeats < 0:
-            raise ValueError("repeats must not be negative")  # which NumPy lets pass where there is nothing to repeat
+            raise ValueError("repeats must not be negative")  # NumPy accepts it if there are no elements
     elif repeats.dtype.kind not in "iu":
         raise TypeError("NumPy would take a float")
     else:
@@ -897,20 +897,20 @@ matrix_transpose = np.matrix_transpose
 def diff(
     x: Native, /, *, axis: int = -1, n: int = 1, prepend: Native | None = None, append: Native | None = None
 ) -> Native:
-    """NumPy's, of an axis that exists and with no end that is None.
+    """NumPy's, but checks `axis`, and does not pass on an end that is None.
 
-    NumPy takes None for a value to join on, and looks at the axis only if there is something to subtract.
+    NumPy converts None to a value to append, and does not check the axis if n is 0.
     """
     axis = _normalize_axis(axis, x.ndim)
-    if n == 1 and prepend is None and append is None:  # without what NumPy does first, in three quarters of its time
+    if n == 1 and prepend is None and append is None:  # without NumPy's overhead, in three quarters of its time
         before = (slice(None),) * axis
         subtracted = np.not_equal if x.dtype.kind == "b" else np.subtract
         return subtracted(x[(*before, slice(1, None))], x[(*before, slice(None, -1))])
     ends = {name: value for name, value in (("prepend", prepend), ("append", append)) if value is not None}
-    if n > x.shape[axis]:  # after so many nothing is left, which NumPy would go on to subtract
+    if n > x.shape[axis]:  # the result is empty after so many, but NumPy would go on subtracting
         n = builtins.min(n, x.shape[axis] + builtins.sum(one.shape[axis] if one.ndim else 1 for one in ends.values()))
     result = np.diff(x, n, axis, **ends)
-    return result if n else result.astype(np.result_type(x, *ends.values()), copy=False)
+    return result if n else result.astype(np.result_type(x, *ends.values()))
 
 
 _NEXT: Final = np.asarray([1, 2, 0])
@@ -938,10 +938,10 @@ _cross, _tensordot = direct(np.cross), direct(np.tensordot)
 
 @shortcut(_tensordot, "biufc", "biufc", axes=2)
 def tensordot(x1: Native, x2: Native, /, *, axes: Any = 2) -> Native:
-    if isinstance(axes, int) and axes < 0:  # which NumPy takes for something else
+    if isinstance(axes, int) and axes < 0:  # NumPy does not reject it
         raise ValueError(f"axes must not be negative, not {axes}")
     if axes == 1 and x1.ndim == x2.ndim == 2 and x1.dtype.kind in "biufc":
-        return np.dot(x1, x2)  # in which NumPy's own ends, 7 us later
+        return np.dot(x1, x2)  # as NumPy's own, which has 7 us more overhead
     return _tensordot(x1, x2, axes)
 
 
@@ -952,7 +952,7 @@ def outer(x1: Native, x2: Native, /) -> Native:
 
 
 # NumPy's own functions, which take 0.2 us less without keywords.
-_vecdot: Callable[..., Native] = np.vecdot  # whose annotations leave `axis` out
+_vecdot: Callable[..., Native] = np.vecdot  # its annotations leave `axis` out
 
 
 @shortcut(np.vecdot, "biufc", "biufc")
@@ -974,7 +974,7 @@ _cholesky = direct(np.linalg.cholesky)
 
 
 def _own(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of NumPy as another object, which may have a shortcut."""
+    """A wrapper of a NumPy function: an object that can have a shortcut."""
     function = direct(function)
     return functools.update_wrapper(functools.partial(function), function)
 
@@ -988,7 +988,8 @@ eigvalsh = shortcut(_lapack.eigvalsh, "fc", axes=2)(_own(np.linalg.eigvalsh))
 
 
 def matrix_power(x: Native, n: int, /) -> Native:
-    return _matrix_power(_floating(x), n)
+    found = _matrix_power(_floating(x), n)
+    return found.copy() if found is x else found  # as for n = 1
 
 
 _matrix_power = direct(np.linalg.matrix_power)
@@ -1000,7 +1001,7 @@ _svd: Callable[..., Any] = direct(np.linalg.svd)
 def _negligible(x: Native, values: Native) -> Native:
     """NumPy's threshold below which singular values count as 0."""
     rtol = builtins.max(x.shape[-2:]) * _EPSILON[values.dtype]
-    return np.multiply(values[..., :1], rtol)  # the first one is the largest
+    return np.multiply(values[..., :1], rtol)  # the first is the largest
 
 
 _EPSILON: Final = {np.dtype(name): np.finfo(name).eps for name in ("f", "d")}
@@ -1014,7 +1015,7 @@ def _rank(x: Native) -> Native:
 
 @shortcut(_rank, "fc", axes=2)
 def matrix_rank(x: Native, /, *, rtol: Any = None) -> Native:
-    if 0 in matrices(x).shape[-2:]:  # of which NumPy 2.1 finds no largest singular value
+    if 0 in matrices(x).shape[-2:]:  # NumPy 2.1 raises, as there is no largest singular value
         return np.count_nonzero(np.empty((*x.shape[:-2], 0)), axis=-1)
     return np.linalg.matrix_rank(_floating(x), rtol=rtol)
 
@@ -1046,7 +1047,7 @@ def _without_infinity(x: Native) -> Native:
 
     LAPACK may not terminate for such matrices, and cannot be interrupted.
     """
-    if x.dtype.kind in "fc" and b"\1" in np.isinf(x).tobytes():  # for few, in a third of the time of `any`
+    if x.dtype.kind in "fc" and b"\1" in np.isinf(x).tobytes():  # for small arrays, in a third of the time of `any`
         raise np.linalg.LinAlgError("Array must not contain infs or NaNs")
     return x
 
@@ -1060,7 +1061,7 @@ def vector_norm(x: Native, /, *, axis: Axis = None, keepdims: bool = False, ord:
 
 
 def _floating(x: Native) -> Native:
-    """Integers as float64, as NumPy's other linear algebra takes them."""
+    """Integers cast to float64, as in NumPy's other linear algebra."""
     return x.astype(np.float64) if x.dtype.kind in "biu" else x
 
 
@@ -1108,9 +1109,9 @@ def _transform(function: Callable[..., Native], *, is_half: bool = False) -> Cal
 def _transform_n(
     function: Callable[..., Native], one: Callable[..., Native], *, is_half: bool = False, is_complex: bool = True
 ) -> Callable[..., Native]:
-    """The same for several axes; complex also of none, if it `is_complex`.
+    """As `_transform` for several axes; complex for no axes if `is_complex`.
 
-    Along one axis it is `one`.
+    `one` is the transform along one axis.
     """
     direct_n, direct_one = direct(function), direct(one)
 
@@ -1161,7 +1162,7 @@ def ifftshift(x: Native, /, *, axes: Axis = None) -> Native:
 
 
 def _unmoved(x: Native, axes: Axis) -> Native:
-    """A copy of an array without axes, which NumPy cannot shift."""
+    """A copy of a 0-d array, which NumPy cannot shift."""
     if axes is not None:
         _require_axis(axes)
     return x.copy()

@@ -1,8 +1,8 @@
-"""A simulated accelerator: computes with NumPy, but has a memory of its own.
+"""A simulated accelerator: computes with NumPy, but in device memory.
 
-Its arrays cannot be read by the host except by a transfer, and each operation and transfer takes time on a virtual
-clock, by the figures of a `Machine`. So rules about transfers and choices are tested without a GPU, with the
-same result on every machine. `anyarray.testing` is the way in.
+The host cannot read its arrays without a transfer, and each operation and transfer advances a virtual clock, by the
+figures of a `Machine`. So transfers and the choice of a backend are tested without a GPU, with the same result
+on every machine. `anyarray.testing` is the public interface.
 """
 
 from __future__ import annotations
@@ -23,48 +23,48 @@ Native = Any
 
 @dataclass
 class Machine:
-    """What is simulated, and the clock that runs while it works."""
+    """The simulated machine, and its virtual clock."""
 
     launch: float = 5e-6
-    """Seconds that each operation takes to start."""
+    """Overhead of each operation, in seconds."""
     speed: float = 1e10
-    """Elements that an operation goes through in a second."""
+    """Elements that an operation processes per second."""
     latency: float = 1e-5
-    """Seconds that each transfer takes to start."""
+    """Overhead of each transfer, in seconds."""
     bandwidth: float = 1e10
-    """Bytes that a transfer moves in a second."""
+    """Bytes that a transfer copies per second."""
     is_read_only: bool = False
-    """Whether a write makes a new array, as in JAX and TensorFlow, even where it could be done in place."""
+    """Whether arrays are immutable, as in JAX and TensorFlow: a write never happens in place."""
     is_float32_only: bool = False
     """Whether float64 and complex128 are missing, as on some accelerators."""
     memory: float = math.inf
-    """Bytes that a result may take at most."""
+    """The maximum size of a result, in bytes."""
     factors: Mapping[str, float] = field(default_factory=dict[str, float])
-    """How many times longer than others some operations take, by NumPy's name of the function."""
+    """Factors by which operations are slower than others, by NumPy's name of the function."""
     seconds: float = 0.0
     """The virtual clock."""
     operations: int = 0
-    """Operations done."""
+    """Number of operations."""
     transfers: int = 0
-    """Transfers to and from the host."""
+    """Number of transfers to and from the host."""
 
     def work(self, function: str, elements: int) -> None:
-        """Count an operation over so many elements."""
+        """Count an operation on a number of elements."""
         self.seconds += self.factors.get(function, 1.0) * (self.launch + elements / self.speed)
         self.operations += 1
 
     def move(self, nbytes: int) -> None:
-        """Count a transfer of so many bytes."""
+        """Count a transfer of a number of bytes."""
         self.seconds += self.latency + nbytes / self.bandwidth
         self.transfers += 1
 
 
 machine: Machine = Machine()
-"""The machine that is simulated now; `anyarray.testing.simulated` sets another."""
+"""The current machine; `anyarray.testing.simulated` sets another."""
 
 
 EXTENSION_DEVICE: Final = 12
-"""DLPack's number of a device that is none of those it lists."""
+"""DLPack's device type for devices that it does not list."""
 
 
 class SimArray:
@@ -73,7 +73,7 @@ class SimArray:
     __slots__ = ("__weakref__", "_memory", "device")
 
     def __init__(self, memory: np.ndarray[Any, Any], device: int) -> None:
-        # A view of its own in any case: so all of one memory have one `base`, whose references tell how many they are.
+        # Always a new view: so all arrays of one buffer have the same `base`, whose reference count is their number.
         self._memory = memory.view()
         self.device = device
 
@@ -91,7 +91,7 @@ class SimArray:
 
     @property
     def base(self) -> np.ndarray[Any, Any] | None:
-        """The memory that this is a view of, as NumPy has it."""
+        """The array whose memory this is a view of, as in NumPy."""
         return self._memory.base
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
@@ -158,7 +158,7 @@ duplicate = exported
 
 
 def synchronize(x: SimArray, /) -> None:
-    """Nothing is ever pending: the clock is virtual."""
+    """Does nothing, as no operation is asynchronous."""
 
 
 def _refuse_wide(dtype: np.dtype[Any]) -> None:
@@ -183,7 +183,7 @@ PROMOTES: Final = True
 
 
 def scoped(function: Callable[..., Any], device: int, /) -> Callable[..., Any]:
-    """`function` of ndarrays, as one of arrays on `device`; the clock runs."""
+    """`function` of ndarrays, as one of arrays on `device`, with the clock."""
 
     @functools.wraps(function)
     def simulated(*args: Any, **kwargs: Any) -> Any:

@@ -1,8 +1,8 @@
-"""Creation functions: Arrays of values, shapes and other arrays.
+"""Creation functions: Arrays from values, shapes and other arrays.
 
-They run on the `device` they are given, else on the chosen backend, else in NumPy. A `device` is a device or its
+They run on the given `device`, else on the chosen backend, else in NumPy. A `device` is a device or its
 name; an Array made with one is *placed*: automatic choice never moves it. `dtype` is one of the
-namespace, or whatever NumPy takes as one; left out, it is a default that `default_dtypes` can change.
+namespace, or whatever NumPy accepts as one; by default it is one that `default_dtypes` can change.
 """
 
 from __future__ import annotations
@@ -58,13 +58,13 @@ _defaults, _zeros, _empty = dtypes.defaults, np.zeros, np.empty
 _arange: Final[Callable[..., Any]] = np.arange
 _new: Final = _dispatch.body_globals["new"]
 _FEW: Final = 1 << 31
-"""Below which integers fit the usual default dtype."""
+"""The limit below which integers fit the usual default dtype."""
 _MOST: Final = 1 << 48
-"""Elements that no array has: as many bytes as processors can address."""
+"""More elements than any array has: the bytes of a 48-bit address space."""
 _COUNTABLE: Final = 1 << 60
-"""Elements of 8 bytes whose bytes libraries cannot count."""
+"""Elements of 8 bytes whose size in bytes overflows in libraries."""
 _MOST_AXES: Final = 64
-"""Axes that an array of NumPy may have."""
+"""The maximum number of dimensions of an ndarray."""
 
 Device = Backend | str
 Number = bool | int | float | complex
@@ -83,7 +83,7 @@ def arange(
 ) -> Array:
     """Evenly spaced values from `start` up to, without, `stop`.
 
-    With `stop` left out they go from 0 up to `start`. The result is (ceil((stop - start) / step),), empty if that is
+    Without `stop` they go from 0 up to `start`. The result is (ceil((stop - start) / step),), empty if that is
     negative; its dtype is the default integer if all three are integers, else the default float. Raises ValueError if
     `step` is 0, OverflowError for integers that the dtype cannot hold.
 
@@ -96,7 +96,7 @@ def arange(
     is_usual = dtype is None and _defaults()[int] is dtypes.int64
     if is_usual and stop is None and type(step) is type(start) is int and step == 1 and 0 <= start * 8 < _SMALL:
         home = choice.chosen_home(device)
-        if home is _NUMPY:  # as below, for the most common, in two thirds of the time
+        if home is _NUMPY:  # a fast path for the common case, in two thirds of the time
             return wrap(_arange(start), home)
     low: Any
     high: Any
@@ -135,11 +135,11 @@ def arange(
 def asarray(
     obj: Any, /, *, dtype: DTypeLike | None = None, device: Device | None = None, copy: bool | None = None
 ) -> Array:
-    """An Array of nested sequences, any library's array, a scalar or a buffer.
+    """An Array from a sequence, any library's array, a scalar or a buffer.
 
-    Values of a sequence get the default dtype of their kind unless they have one. `copy=True` always copies,
-    `copy=False` shares memory or raises ValueError, `copy=None` copies what somebody else could write to. An Array that
-    needs no conversion is returned itself unless `copy=True`. An array of a framework stays on its device.
+    Values of a nested sequence get the default dtype of their kind unless they have one. `copy=True` always
+    copies, `copy=False` shares memory or raises ValueError, `copy=None` copies memory that is writeable elsewhere. An
+    Array that needs no conversion is returned itself unless `copy=True`. An array of a framework stays on its device.
     Raises TypeError for values that no Array can have (objects, strings, dates).
 
     >>> import anyarray as xp
@@ -154,7 +154,7 @@ def asarray(
         if device is not None and dtype is None and copy is None and watch() is UNWATCHED:
             return obj.to_device(device)
     if type(obj) is np.ndarray and dtype is None and device is None and copy is not False and obj.dtype.isnative:
-        # As `_of_array`, for the common case, in a third of the time.
+        # A fast path of `_of_array` for the common case, in a third of the time.
         home = choice.chosen_home()
         if home is _NUMPY or home.backend.library == "numpy":
             if obj.dtype not in home.dtypes:
@@ -175,7 +175,7 @@ def asarray(
     if isinstance(obj, (list, tuple, range)):
         return _of_sequence(obj, wanted, device, copy)
     for scalar in (bool, int, float, complex):
-        # NumPy's float64 is a float by inheritance, but it has a dtype of its own.
+        # np.float64 is a subclass of float, but has its own dtype.
         if isinstance(obj, scalar) and not isinstance(obj, np.generic):
             return _of_scalar(obj, scalar, wanted, device, copy)
     host = _host_array(obj)
@@ -183,7 +183,7 @@ def asarray(
 
 
 def _here(x: Array, dtype: DTypeLike | None, copy: bool | None) -> Array:
-    """An Array of an Array that stays where it lives."""
+    """An Array from an Array, on the same backend."""
     wanted = None if dtype is None else dtypes.dtype(dtype)
     home = x._home
     if wanted is not None and wanted is not home.dtype(x._native):
@@ -192,7 +192,7 @@ def _here(x: Array, dtype: DTypeLike | None, copy: bool | None) -> Array:
 
 
 def _of_array(obj: Any, wanted: DType | None, device: Device | None, copy: bool | None) -> Array:
-    """An Array of an Array, or of a native one."""
+    """An Array from an Array, or from a native array."""
     source = _dispatch.as_array("asarray", "obj", obj)
     is_ours = _dispatch.is_array(obj)
     home = choice.chosen_home(device)
@@ -212,9 +212,9 @@ def _of_array(obj: Any, wanted: DType | None, device: Device | None, copy: bool 
 
 
 def _shared(source: Array, home: Home) -> Any:
-    """The memory of an Array as a native array of another backend.
+    """A native array of another backend that shares the memory of an Array.
 
-    It is shared because the user said so. Raises ValueError if it cannot be.
+    The user asked for it with `copy=False`. Raises ValueError if it cannot be shared.
     """
     backend = source._home.backend
     native = transfer.shared(source._native, backend, home.backend)
@@ -267,18 +267,18 @@ _FOUND: Final[dict[np.dtype[Any], type[Any]]] = {
     np.dtype(np.float64): float,
     np.dtype(np.complex128): complex,
 }
-"""The class of the elements by the dtype that NumPy finds for them."""
+"""The Python class of elements, by the dtype that NumPy infers for them."""
 
 
 def _are_natural(obj: Any) -> bool:
-    """Whether nested lists and tuples hold only Python integers from 0 up."""
+    """Whether nested lists and tuples hold only nonnegative Python ints."""
     return all(type(one) is int and one >= 0 for one in _leaves(obj))
 
 
 def _stacked(obj: Any, wanted: DType | None, device: Device | None) -> Array:
-    """An Array of nested sequences that hold arrays.
+    """An Array from nested sequences that hold arrays.
 
-    They are stacked where those live, so that traces and gradients go through.
+    Their backend stacks them, so that it works in traces and is differentiable.
     """
     whole = _joined_in_numpy(obj)
     if whole is not None:
@@ -300,21 +300,21 @@ def _stacked(obj: Any, wanted: DType | None, device: Device | None) -> Array:
 
 
 def _joined_in_numpy(obj: Any) -> Array | None:
-    """One of a nest of free Arrays in NumPy; None for anything else."""
+    """An Array from nested free Arrays in NumPy; None for anything else."""
     natives = _natives_in_numpy(obj)
     if natives is None:
         return None
     try:
         host = np.array(natives)
     except ValueError:
-        return None  # irregular
-    return wrap_owned(host, _NUMPY) if host.dtype in _NUMPY.dtypes else None  # else of no dtype in common
+        return None  # ragged
+    return wrap_owned(host, _NUMPY) if host.dtype in _NUMPY.dtypes else None  # else they have no common dtype
 
 
 def _natives_in_numpy(obj: Any) -> list[Any] | None:
-    """The same nest of native arrays, if it holds free Arrays in NumPy alone.
+    """The same nested lists of native arrays, if all are free Arrays in NumPy.
 
-    NumPy makes one array of them in a fifth of the time of stacking them.
+    `np.array` of them takes a fifth of the time of stacking them.
     """
     natives = [one._native for one in obj if type(one) is Array and one._home is _NUMPY]
     if len(natives) == len(obj):
@@ -329,7 +329,7 @@ def _natives_in_numpy(obj: Any) -> list[Any] | None:
 
 
 def _of_sequence(obj: Any, wanted: DType | None, device: Device | None, copy: bool | None) -> Array:
-    """An Array of nested sequences; if they hold arrays, where these live."""
+    """An Array from nested sequences, on the backend of arrays in them."""
     if copy is False:
         raise errors.ArgumentValueError(f"asarray: a {type(obj).__name__} cannot become an Array without a copy")
     if isinstance(obj, (list, tuple)):
@@ -340,13 +340,13 @@ def _of_sequence(obj: Any, wanted: DType | None, device: Device | None, copy: bo
             except ValueError:
                 pass  # ragged: the error is raised below
             else:
-                if host.dtype.kind == "O":  # integers beyond all dtypes
+                if host.dtype.kind == "O":  # integers out of range for all dtypes
                     return _of_host(host, wanted or dtypes.common_default(kinds), device, is_new=True)
                 found = _FOUND.get(host.dtype)
-                if found in kinds:  # else it is of no element's kind: of greater integers, say
+                if found in kinds:  # else no element has that kind, as for large integers
                     if wanted is None and host.nbytes < _SMALL and _defaults()[found].dtype is host.dtype:
                         home = choice.chosen_home(device)
-                        if home is _NUMPY:  # for the most common, in half the time
+                        if home is _NUMPY:  # a fast path for the common case, in half the time
                             return wrap(host, home)
                     return _of_host(host, wanted or _defaults()[found], device, is_new=True)
         if Array in kinds or any(map(registry.is_of_framework, kinds - _dispatch.SCALARS)):
@@ -356,27 +356,27 @@ def _of_sequence(obj: Any, wanted: DType | None, device: Device | None, copy: bo
 
 
 def _of_scalar(obj: Any, kind: type[Any], wanted: DType | None, device: Device | None, copy: bool | None) -> Array:
-    """An Array without axes of a Python scalar of the class `kind`."""
+    """A 0-d Array from a Python scalar of the class `kind`."""
     if copy is False:
         raise errors.ArgumentValueError("asarray: a Python scalar cannot become an Array without a copy")
     if wanted is None:
         usual = _defaults()[kind]
         if kind is not int or (usual is dtypes.int64 and -_FEW < obj < _FEW):
             home = choice.chosen_home(device)
-            if home is _NUMPY:  # for the most common, in half the time
+            if home is _NUMPY:  # a fast path for the common case, in half the time
                 return wrap(np.array(obj, usual.dtype), home)
     host = np.array(obj)
     return _of_host(host, wanted or _of_scalars(host.dtype, kind), device, is_new=True)
 
 
 def _host_array(obj: Any) -> np.ndarray[Any, Any]:
-    """An ndarray of a sequence or a buffer."""
+    """An ndarray from a sequence or a buffer."""
     try:
         host = np.asarray(memoryview(obj)) if isinstance(obj, (bytes, bytearray)) else np.asarray(obj)
     except ValueError as error:
         raise errors.ArgumentValueError(f"asarray: obj must be a regular nested sequence: {error}") from error
     if host.dtype == np.float64 and host.size and isinstance(obj, (list, tuple)) and _are_natural(obj):
-        # NumPy converts a mix of integers within int64 and beyond it to floats, which rounds them.
+        # NumPy converts integers to floats, with rounding, if only some of them fit in int64.
         host = np.asarray(obj, dtype=np.uint64)
     if host.dtype.kind not in "biufcV" or host.dtype.fields:
         dense = errors.as_dense(obj)
@@ -400,14 +400,14 @@ def _of_leaves(host: np.ndarray[Any, Any], obj: Any) -> DType | None:
 
 
 def _of_scalars(found: np.dtype[Any], kind: type[Any]) -> DType | None:
-    """The default dtype of a kind; None for what only uint64 can hold."""
+    """The default dtype of a kind; None for values that need uint64."""
     return None if found.kind == "u" else dtypes.default(kind)
 
 
 def _of_host(host: np.ndarray[Any, Any], wanted: DType | None, device: Device | None, *, is_new: bool = False) -> Array:
-    """A new Array of an ndarray, on the chosen home.
+    """A new Array from an ndarray, on the chosen home.
 
-    Nobody else has the memory of one that `is_new`.
+    If `is_new`, there is no other reference to its memory.
     """
     if wanted is None:
         wanted = dtypes.dtype(host.dtype)
@@ -419,7 +419,7 @@ def _of_host(host: np.ndarray[Any, Any], wanted: DType | None, device: Device | 
         cast = host
     else:
         if is_new and wanted.kind in "iu" and host.dtype.kind in "iufO" and host.size:
-            for bound in (host.min(), host.max()):  # an array of a library is cast as libraries do
+            for bound in (host.min(), host.max()):  # an array of a library is cast without a check, as libraries do
                 dtypes.integer_within("asarray", bound.item() if isinstance(bound, np.generic) else bound, wanted)
         cast = host.astype(kind, copy=False)
     if is_new and cast.nbytes < alignment.SMALL and home.backend.library == "numpy":
@@ -430,7 +430,7 @@ def _of_host(host: np.ndarray[Any, Any], wanted: DType | None, device: Device | 
 @declare
 @fast_path("fill")
 def empty(shape: Shape, *, dtype: DTypeLike | None = None, device: Device | None = None) -> Array:
-    """An Array of `shape` with arbitrary values, to be written.
+    """An Array of `shape` with uninitialized values.
 
     >>> import anyarray as xp
     >>> xp.empty((2, 3)).shape
@@ -444,7 +444,7 @@ def empty(shape: Shape, *, dtype: DTypeLike | None = None, device: Device | None
 @declare(batch="conversion")
 @fast_path("fill_like")
 def empty_like(x: AnyArray, /, *, dtype: DTypeLike | None = None, device: Device | None = None) -> Array:
-    """An Array of arbitrary values with the shape of `x`.
+    """An Array of uninitialized values with the shape of `x`.
 
     Dtype and device are those of `x`, too, unless given.
 
@@ -484,23 +484,23 @@ def eye(
     wanted = _defaults()[float] if dtype is None else dtypes.dtype(dtype)
     home = choice.chosen_home(device)
     if home is _NUMPY and rows > 0 < columns and rows * columns * wanted.itemsize < _SMALL:
-        few = _zeros((rows, columns), wanted.dtype)  # small memory need not be aligned
+        few = _zeros((rows, columns), wanted.dtype)  # small arrays need not be aligned
         if k == 0 and rows <= columns:  # as NumPy's, without its iterator
             few.reshape(-1)[:: columns + 1] = 1
         elif -rows < k < columns:
             few[max(0, -k) : columns - k].reshape(-1)[max(0, k) :: columns + 1] = 1
         return wrap(few, home)
     _shape("eye", (rows, columns))
-    k = max(-rows, min(k, columns))  # no less empty than one further off, which libraries may have no bits for
+    k = max(-rows, min(k, columns))  # as empty as diagonals beyond, which may overflow in libraries
     kind, place = home.backend.dtype_for(wanted), home.backend.native_device
     return wrap_aligned(home.eye(rows, columns, k=k, dtype=kind, device=place), home)
 
 
 @fast_path("from_dlpack")
 def from_dlpack(x: object, /, *, device: Device | None = None, copy: bool | None = None) -> Array:
-    """An Array of any object that exports DLPack.
+    """An Array from any object that exports DLPack.
 
-    `copy` is as in `asarray`: memory is shared only with `copy=False`, or where nobody else can write to it.
+    `copy` is as in `asarray`: memory is shared only with `copy=False`, or if it is not writeable elsewhere.
     Raises TypeError if `x` has no `__dlpack__`.
 
     >>> import anyarray as xp
@@ -544,7 +544,7 @@ def full(
 
 
 def _full_of_array(shape: tuple[int, ...], fill_value: Any, dtype: DTypeLike | None, device: Device | None) -> Array:
-    """The result of `full` for an array without axes, ours or a library's."""
+    """The result of `full` for a 0-d array, ours or a library's."""
     try:
         value = asarray(fill_value, dtype=dtype, device=device)
     except errors.ArgumentTypeError as error:
@@ -730,7 +730,7 @@ def zeros_like(x: AnyArray, /, *, dtype: DTypeLike | None = None, device: Device
 
 
 def _like(name: str, x: AnyArray, dtype: DTypeLike | None, device: Device | None, value: Number | None = None) -> Array:
-    """The result of a function that fills, for the shape of `x`.
+    """The result of `empty_like`, `zeros_like`, `ones_like` or `full_like`.
 
     `name` and `value` are as for `_filled`.
     """
@@ -756,7 +756,7 @@ def _like(name: str, x: AnyArray, dtype: DTypeLike | None, device: Device | None
 def _filled(name: str, shape: Shape, dtype: DTypeLike | None, home: Home, value: Number | None = None) -> Array:
     """The result of `empty`, `zeros`, `ones` or `full`.
 
-    `value` is what NumPy's memory is filled with.
+    `value` is the fill value for NumPy.
     """
     wanted = _defaults()[float] if dtype is None else dtypes.dtype(dtype)
     if home is _NUMPY:
@@ -771,9 +771,9 @@ def _filled(name: str, shape: Shape, dtype: DTypeLike | None, home: Home, value:
 
 
 def _of_few(name: str, shape: Any, dtype: np.dtype[Any], value: Number | None, size: int) -> Array:
-    """The same by NumPy itself, in half the time.
+    """As `_filled`, by NumPy itself, in half the time.
 
-    It is of at most `size` bytes; so few as need not be aligned are not.
+    It has at most `size` bytes; small results are not aligned.
     """
     allocate = _zeros if name == "zeros" else _empty
     array: Array = _new()  # as `wrap_aligned` does
@@ -790,9 +790,9 @@ def _of_few(name: str, shape: Any, dtype: np.dtype[Any], value: Number | None, s
 
 
 def _elements(shape: Any) -> int:
-    """At least as many elements as an Array of `shape` has.
+    """An upper bound on the number of elements of an Array of `shape`.
 
-    -1 for what is no tuple of Python's own integers.
+    -1 for anything but a tuple of Python ints.
     """
     if type(shape) is not tuple or len(shape) > _MOST_AXES:
         return -1
@@ -805,8 +805,8 @@ def _elements(shape: Any) -> int:
 
 
 def _refuse_size(function: str, shape: tuple[float, ...], error: Exception | None = None) -> None:
-    """Raise ValueError for more elements than any array holds."""
-    elements = math.prod([n for n in shape if n])  # which libraries count where another length is 0, too
+    """Raise ValueError for more elements than any array can have."""
+    elements = math.prod([n for n in shape if n])  # libraries count them even if another length is 0
     if not elements < (_COUNTABLE if 0 in shape else _MOST):
         count = f"{elements:.3g}" if elements < 1e300 else "that many"
         raise errors.ArgumentValueError(f"{function}: no array holds {count} elements") from error
@@ -815,17 +815,17 @@ def _refuse_size(function: str, shape: tuple[float, ...], error: Exception | Non
 def _check_range(start: Any, stop: Any, step: Any, dtype: DTypeLike | None) -> None:
     """Raise OverflowError unless the integers of a range fit its dtype.
 
-    Its first and its last would wrap around.
+    Else its first and last would wrap around.
     """
     wanted = _defaults()[int] if dtype is None else dtypes.dtype(dtype)
     if wanted is dtypes.int64 and -_FEW < start < _FEW and -_FEW < stop < _FEW:
         return
-    if wanted.kind not in "iu" or any(one - one for one in (start, stop, step)):  # as of what is not finite
+    if wanted.kind not in "iu" or any(one - one for one in (start, stop, step)):  # not finite: the difference is NaN
         return
     if isinstance(start, int) and isinstance(stop, int) and isinstance(step, int):
         length = -((start - stop) // step)
     else:
-        # NumPy steps by the difference of the first two, each rounded toward zero.
+        # NumPy's step is the difference of the first two elements, each rounded toward zero.
         length = math.ceil((stop - start) / step)
         start, step = int(start), int(start + step) - int(start)
     if length > 0:
@@ -835,7 +835,7 @@ def _check_range(start: Any, stop: Any, step: Any, dtype: DTypeLike | None) -> N
 
 
 def _fitted(function: str, value: Any, wanted: DType) -> Any:
-    """A Python scalar to fill an Array of the dtype `wanted` with.
+    """The Python scalar that fills an Array of the dtype `wanted`.
 
     Raises TypeError, ValueError or OverflowError for what the dtype cannot hold.
     """

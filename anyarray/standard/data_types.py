@@ -1,6 +1,6 @@
 """Data type functions: conversion, limits and the promotion rule.
 
-The rule is that of the standard; where it is silent, NumPy's, on every backend. Python scalars are weak.
+The rule is that of the standard; where it is undefined, NumPy's, on every backend. Python scalars are weakly typed.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def astype(x: AnyArray, dtype: DTypeLike, /, *, copy: Bool = True, device: Backe
     """`x` converted to `dtype`.
 
     Floats become integers by truncation, numbers become True unless they are zero. With `copy=False` an Array of that
-    dtype is returned itself. Raises TypeError for complex to real: take `xp.real(x)`.
+    dtype is returned itself. Raises TypeError for complex to real: use `xp.real(x)`.
 
     >>> import anyarray as xp
     >>> xp.astype(xp.asarray([1.7, -1.7]), xp.int32).tolist()
@@ -120,8 +120,8 @@ def astype(x: AnyArray, dtype: DTypeLike, /, *, copy: Bool = True, device: Backe
     """
     wanted = dtypes.dtype(dtype)
     if type(x) is not Array:
-        dispatch.as_array("astype", "x", x)  # raises for what is no array
-        x = asarray(x)  # a copy of what the user could write to
+        dispatch.as_array("astype", "x", x)  # raises TypeError if it is not an array
+        x = asarray(x)  # copies memory that the user could write to
     home = dispatch.home_of_array("astype", x) if device is None else registry.as_backend(device).placed
     if home is x._home:
         if x.dtype is not wanted:
@@ -133,9 +133,9 @@ def astype(x: AnyArray, dtype: DTypeLike, /, *, copy: Bool = True, device: Backe
 
 
 def can_cast(from_: DTypeLike | AnyArray, to: DTypeLike, /) -> Bool:
-    """Whether the promotion rule leads from one dtype to another.
+    """Whether one dtype can be cast to another by the promotion rule.
 
-    An Array stands for its dtype.
+    An Array counts as its dtype.
 
     >>> import anyarray as xp
     >>> xp.can_cast(xp.int16, xp.int32), xp.can_cast(xp.float64, xp.float32)
@@ -226,7 +226,7 @@ def isdtype(dtype: DTypeLike, kind: DTypeLike | str | tuple[DTypeLike | str, ...
 def result_type(*arrays_and_dtypes: AnyArray | DTypeLike | complex) -> DType:
     """The dtype that Arrays, dtypes and Python scalars promote to.
 
-    Scalars alone, of which the standard says nothing, give the default dtype of the greatest kind. Raises ValueError
+    Scalars alone, which the standard leaves undefined, give the default dtype of the highest kind. Raises ValueError
     without arguments.
 
     >>> import anyarray as xp
@@ -252,7 +252,7 @@ def result_type(*arrays_and_dtypes: AnyArray | DTypeLike | complex) -> DType:
 
 
 def _of(value: Any) -> DType:
-    """The dtype of an Array or native array, or the dtype that is given."""
+    """The dtype of an Array or native array, or the given dtype."""
     if type(value) is DType:
         return value
     if type(value) is Array:

@@ -1,14 +1,14 @@
-"""Elementwise functions: one element of each argument gives one of the result.
+"""Elementwise functions: one element of each operand gives one of the result.
 
 Shapes and dtypes
-    Two arguments broadcast to one shape, and promote to one dtype by the rule in `anyarray._base.dtypes`. Either
+    Two operands broadcast to one shape, and promote to one dtype by the rule in `anyarray._base.dtypes`. Either
     may be a Python scalar, not both. The result has that shape and dtype, unless the function says otherwise.
-    Floating-point functions (`exp`, `hypot` ...) take bools and integers too and give floats for
+    Floating-point functions (`exp`, `hypot` ...) accept bools and integers too and return floats for
     them: float16 for bool, int8 and uint8, float32 for integers of 16 bits, float64 for wider ones.
 Values
-    Integers wrap around where they overflow. A NaN gives NaN, unless the function says otherwise.
-    Floats follow IEEE 754, complex numbers C99 and its branch cuts. The last digits of `sin`, `exp` and
-    their like may differ between backends, and some of these flush subnormal numbers to zero.
+    Integers wrap around on overflow. A NaN gives NaN, unless the function says otherwise.
+    Floats follow IEEE 754, complex numbers C99 and its branch cuts. The last digits of functions such as `sin` and
+    `exp` may differ between backends, and some backends flush subnormal numbers to zero.
 Errors
     TypeError for a dtype that the function does not allow, ValueError for shapes that do not broadcast.
 """
@@ -93,8 +93,8 @@ __all__ = [
 def abs(x: AnyArray, /) -> Array:
     """Magnitude of each element.
 
-    A complex dtype gives the real one of its parts. An infinite part makes the magnitude infinite, even beside
-    NaN. The lowest integer of a signed dtype has no positive counterpart and stays as it is.
+    A complex dtype gives the real one of its parts. An infinite part makes the magnitude infinite, even if the other
+    is NaN. The lowest integer of a signed dtype has no positive counterpart and is unchanged.
 
     >>> import anyarray as xp
     >>> xp.abs(xp.asarray([-2, 0, 3])).tolist()
@@ -333,7 +333,7 @@ def ceil(x: AnyArray, /) -> Array:
 
 @dispatch(x="real numeric", min="real numeric", max="real numeric", cost="arithmetic", alike="maximum")
 def clip(x: AnyArray, /, min: AnyArray | float | None = None, max: AnyArray | float | None = None) -> Array:
-    """Elements of `x`, moved into the range from `min` to `max`.
+    """Elements of `x`, limited to the range from `min` to `max`.
 
     Bounds broadcast with `x`; None means no bound. The dtype is what all promote to. Where `min` is above `max`, the
     result is `max`. A bound that is NaN gives NaN.
@@ -531,9 +531,9 @@ def greater_equal(x1: AnyArray | float, x2: AnyArray | float, /) -> Array:
 
 @dispatch(x1="real floating-point", x2="real floating-point", cost="transcendental")
 def hypot(x1: AnyArray | float, x2: AnyArray | float, /) -> Array:
-    """Length of the vector (x1, x2), without overflow on the way.
+    """Length of the vector (x1, x2), without intermediate overflow.
 
-    An infinity gives inf, even beside NaN.
+    An infinity gives inf, even if the other is NaN.
 
     >>> import anyarray as xp
     >>> f"{xp.hypot(xp.asarray(3.0), 4.0):.4f}"
@@ -576,7 +576,7 @@ def isfinite(x: AnyArray, /) -> Array:
 def isinf(x: AnyArray, /) -> Array:
     """Whether the element is infinite: an array of bools.
 
-    A complex number is infinite if one of its parts is, even beside NaN.
+    A complex number is infinite if one of its parts is, even if the other is NaN.
 
     >>> import anyarray as xp
     >>> xp.isinf(xp.asarray([1.0, -xp.inf, xp.nan])).tolist()
@@ -694,7 +694,7 @@ def log10(x: AnyArray, /) -> Array:
 
 @dispatch(x1="real floating-point", x2="real floating-point", cost="transcendental")
 def logaddexp(x1: AnyArray | float, x2: AnyArray | float, /) -> Array:
-    """Logarithm of exp(x1) + exp(x2), without overflow on the way.
+    """Logarithm of exp(x1) + exp(x2), without intermediate overflow.
 
     An infinity of positive sign gives inf, two of negative sign -inf.
 
@@ -913,7 +913,7 @@ def reciprocal(x: AnyArray, /) -> Array:
 def remainder(x1: AnyArray | float, x2: AnyArray | float, /) -> Array:
     """Remainder of the floor division of `x1` by `x2`, as Python's `%`.
 
-    It has the sign of `x2`. Integers divided by zero leave 0; floats divided by zero and infinite `x1` leave NaN.
+    It has the sign of `x2`. Integers divided by zero give 0; floats divided by zero and infinite `x1` give NaN.
 
     >>> import anyarray as xp
     >>> xp.remainder(xp.asarray([7, -7]), 3).tolist()
@@ -928,8 +928,8 @@ def remainder(x1: AnyArray | float, x2: AnyArray | float, /) -> Array:
 def round(x: AnyArray, /) -> Array:
     """Whole number nearest to the element, in the dtype of `x`.
 
-    Of two that are equally near, the even one is taken. Integers, infinities and the sign of zero stay
-    as they are. Complex numbers are rounded part by part.
+    Ties are rounded to the even one. Integers, infinities and the sign of zero are unchanged. The parts of complex
+    numbers are rounded separately.
 
     >>> import anyarray as xp
     >>> xp.round(xp.asarray([0.5, 1.5, 2.7])).tolist()

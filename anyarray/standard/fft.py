@@ -1,19 +1,19 @@
 """The `fft` extension: discrete Fourier transforms.
 
 Sizes
-    `n` is the length of the transform along `axis`: `x` is cut off there, or filled up with zeros. None means the whole
+    `n` is the length of the transform along `axis`: `x` is cropped to it, or padded with zeros. None means the whole
     axis. The transforms over several axes have `s`, one length for each of `axes`, of which -1 means the whole axis;
     None means all axes. Without `axes` the lengths are those of the last axes.
 Factors
-    `norm` says which of a transform and its inverse divides by n, the product of the lengths: "backward" the inverse,
-    "forward" the other one, "ortho" both by the square root of n.
+    `norm` selects which of a transform and its inverse divides by n, the product of the lengths: "backward" the
+    inverse, "forward" the other one, "ortho" both by the square root of n.
 Dtypes
-    Results have the precision of `x`. A real `x` counts as complex, except in `rfft`, `rfftn` and `ihfft`, which
-    are for real ones only.
+    Results have the precision of `x`. A real `x` is cast to complex, except in `rfft`, `rfftn` and `ihfft`, which
+    accept real ones only.
 Symmetry
     The transform of n real numbers is Hermitian: its second half follows from the first n // 2 + 1 numbers. `rfft`
-    gives only these, and `irfft` starts from them; `hfft` and `ihfft` do so with the roles exchanged. Two lengths n
-    have halves of one length: the default is the even one.
+    returns only these, and `irfft` accepts them; for `hfft` and `ihfft` it is the reverse. Two lengths n have halves of
+    one length: the default is the even one.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def fftn(
 
 @dispatch(batch="transform of axes")
 def fftshift(x: AnyArray, /, *, axes: int | Sequence[int] | None = None) -> Array:
-    """`x` with the frequency zero moved from the front to the middle.
+    """`x` with the zero-frequency element shifted to the center of each axis.
 
     An axis of length n is rolled by n // 2. `axes` None means all axes.
 

@@ -1,8 +1,8 @@
 """Indexing functions: elements by the integers in an array.
 
 A negative index counts from the end of the axis. One out of bounds raises IndexError where the library can
-check it without synchronizing with the device; elsewhere the element is undefined, but never read from outside of the
-array.
+check it without synchronizing with the device; elsewhere the element is undefined, but memory outside the array is
+never read.
 The functions work under the transforms of every backend; `x[indices]` is the general form.
 """
 

@@ -1,4 +1,4 @@
-"""The inspection API: what the namespace can do, where, in what dtypes."""
+"""The inspection API: capabilities, devices and dtypes of the namespace."""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ Device = Backend | str
 
 
 class Info:
-    """What `__array_namespace_info__()` gives.
+    """What `__array_namespace_info__()` returns.
 
     Source: array API 2025.12, inspection.
     """
 
     def capabilities(self) -> Capabilities:
-        """What optional parts of the standard are there, on every backend.
+        """The optional features of the standard, supported on every backend.
 
         Under a trace of JAX, boolean indexing and data-dependent shapes raise an error.
         """
         return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 32}
 
     def default_device(self) -> Backend:
-        """Where creation functions run here and now."""
+        """The device on which creation functions run in this context."""
         return choice.chosen_home().backend
 
     def default_dtypes(self, *, device: Device | None = None) -> DefaultDTypes:
-        """The dtypes of creation functions here; see `xp.default_dtypes`."""
+        """The dtypes of creation functions; see `xp.default_dtypes`."""
         if device is not None:
             registry.as_backend(device)
         return {
@@ -57,7 +57,7 @@ class Info:
     def dtypes(self, *, device: Device | None = None, kind: str | tuple[str, ...] | None = None) -> dict[str, DType]:
         """The standard's dtypes on a device, by name.
 
-        They are all, or those of a kind; see `xp.isdtype`.
+        All of them, or those of a kind; see `xp.isdtype`.
         """
         backend = self.default_device() if device is None else registry.as_backend(device)
         kinds: Any = ("bool", "numeric") if kind is None else kind if isinstance(kind, tuple) else (kind,)
@@ -72,7 +72,7 @@ class Info:
     def devices(self) -> tuple[Backend, ...]:
         """The devices of the libraries that are in use.
 
-        `xp.backends()` tells of those that could be.
+        `xp.backends()` lists the others, too.
         """
         return tuple(registry.loaded_backends())
 

@@ -1,9 +1,9 @@
 """The `linalg` extension: decompositions, inverses, norms of matrices.
 
-Matrices are the last two axes; all axes in front of them are a stack, and every matrix is treated by itself. Bools
-and integers count as float64, except in products, `diagonal` and `trace`.
-Real results of complex input have the dtype of its parts. A matrix without inverse or factor raises an error, or gives
-elements that are not finite, whichever the library does; none of them checks that a matrix is symmetric.
+Matrices are the last two axes; all others are batch axes: functions apply to each matrix of the stack. Bools and
+integers are cast to float64, except in products, `diagonal` and `trace`.
+Real results of complex input have the dtype of its parts. A matrix without inverse or factor raises an error or gives
+elements that are not finite, depending on the library; none of them checks that a matrix is symmetric.
 Where a decomposition is not unique (signs or phases of vectors), backends may give different ones.
 Raises ValueError for shapes that do not fit, TypeError for a dtype that the function does not allow.
 """
@@ -285,7 +285,7 @@ def matrix_rank(x: AnyArray, /, *, rtol: float | AnyArray | None = None) -> Arra
 
 @dispatch(x1="numeric", x2="numeric", cost="outer", fit="vectors", batch="outer product")
 def outer(x1: AnyArray, x2: AnyArray, /) -> Array:
-    """Product of each element of a vector with each one of another.
+    """Outer product: each element of a vector times each one of another.
 
     `x1` is (n,), `x2` (m,), the result (n, m). Complex elements are not conjugated.
 
@@ -353,8 +353,8 @@ def slogdet(x: AnyArray, /) -> Slogdet:
 def solve(x1: AnyArray, x2: AnyArray, /) -> Array:
     """Solution of the linear equations x1 @ result = x2.
 
-    `x1` is (..., m, m). `x2` is one right side, if it is (m,), or holds them as columns (..., m, k), and the
-    result likewise; the axes in front broadcast.
+    `x1` is (..., m, m). `x2` is a right-hand side (m,), or has them as columns (..., m, k), and so has the result;
+    the batch axes broadcast.
 
     >>> import anyarray as xp
     >>> xp.linalg.solve(xp.asarray([[2.0, 0.0], [0.0, 4.0]]), xp.asarray([2.0, 2.0])).tolist()
@@ -425,8 +425,8 @@ def vector_norm(
 ) -> Array:
     """Norm of vectors along `axis`.
 
-    Several axes together, or all if `axis` is None, count as one vector. They are left out of the result, or kept with
-    length 1 if `keepdims` is True; the result is real. `ord` is
+    Several axes together, or all if `axis` is None, count as one vector. They are reduced, or kept with length 1 if
+    `keepdims` is True; the result is real. `ord` is
 
         inf, -inf       the greatest and the least magnitude
         0               the number of elements that are not zero

@@ -18,8 +18,8 @@ __all__ = ["matmul", "matrix_transpose", "tensordot", "vecdot"]
 def matmul(x1: AnyArray, x2: AnyArray, /) -> Array:
     """Matrix product, as the operator `@`.
 
-    `x1` is (..., m, k), `x2` (..., k, n), the result (..., m, n); the axes in front broadcast. A vector (k,) counts as
-    a row on the left and a column on the right, and the axis that it gained is left out of the result.
+    `x1` is (..., m, k), `x2` (..., k, n), the result (..., m, n); the batch axes broadcast. A vector (k,) counts as a
+    row on the left and a column on the right, and the axis that this adds is removed from the result.
     Raises ValueError if an argument is 0-d or the shapes do not fit.
 
     >>> import anyarray as xp

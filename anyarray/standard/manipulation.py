@@ -1,8 +1,7 @@
 """Manipulation functions: other shapes and orders of the same elements.
 
 A negative axis counts from the end; one that does not exist raises IndexError. Results keep the dtype, unless
-several arrays promote to one. They may share memory with `x`, but not visibly: a later write to either is not seen in
-the other.
+several arrays promote to one. They are views of `x` where NumPy's are: a write to either is seen in both.
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ def broadcast_arrays(*arrays: AnyArray) -> tuple[Array, ...]:
 def broadcast_shapes(*shapes: tuple[int | None, ...]) -> tuple[int | None, ...]:
     """Shape to which arrays of these shapes broadcast.
 
-    None stands for a length that is unknown, as under a trace, and gives None. No shapes give ().
+    None is a length that is unknown, as in a trace, and gives None. No shapes give ().
     Raises ValueError if lengths on one axis differ and are not 1.
 
     >>> import anyarray as xp
@@ -62,9 +61,9 @@ def broadcast_shapes(*shapes: tuple[int | None, ...]) -> tuple[int | None, ...]:
     Source: array API 2025.12, manipulation_functions.broadcast_shapes.
     """
     try:
-        return np.broadcast_shapes(*shapes)  # type: ignore[arg-type]  # None is what it refuses
+        return np.broadcast_shapes(*shapes)  # type: ignore[arg-type]  # it raises TypeError for None
     except (TypeError, ValueError):
-        pass  # for an unknown length, or for an error that says more
+        pass  # for an unknown length, or for a clearer error
     given = [as_shape("broadcast_shapes", f"shapes[{i}]", shape) for i, shape in enumerate(shapes)]
     ndim = max(map(len, given), default=0)
     padded = [(1,) * (ndim - len(shape)) + shape for shape in given]
@@ -98,7 +97,7 @@ def broadcast_to(x: AnyArray, /, shape: Shape) -> Array:
 
 @dispatch(cost="join", fit="joined", batch="join")
 def concat(arrays: Sequence[AnyArray], /, *, axis: int | None = 0) -> Array:
-    """The arrays put one behind the other along `axis`.
+    """The arrays joined along an existing axis.
 
     Their shapes may differ on that axis only. If `axis` is None, they are flattened first. The dtype is what all
     promote to.
@@ -118,7 +117,7 @@ def expand_dims(x: AnyArray, /, axis: int | Sequence[int]) -> Array:
     """`x` with new axes of length 1.
 
     `axis` says which axes of the result are the new ones.
-    Raises IndexError for an axis that the result does not have, ValueError for one that is named twice.
+    Raises IndexError for an axis out of bounds, ValueError for a repeated one.
 
     >>> import anyarray as xp
     >>> xp.expand_dims(xp.asarray([1, 2, 3]), (0, -1)).shape
@@ -144,7 +143,7 @@ def flip(x: AnyArray, /, *, axis: int | Sequence[int] | None = None) -> Array:
 
 @dispatch(fit="moved axes", batch="moved axes")
 def moveaxis(x: AnyArray, source: int | Sequence[int], destination: int | Sequence[int], /) -> Array:
-    """`x` with the axes `source` at the places `destination`.
+    """`x` with the axes `source` moved to the positions `destination`.
 
     The other axes keep their order. Raises ValueError if the two differ in number or one axis is named twice.
 
@@ -177,8 +176,8 @@ def repeat(x: AnyArray, repeats: int | AnyArray, /, *, axis: int | None = None) 
     """Elements of `x`, each as many times as `repeats` says, along `axis`.
 
     `x` is (..., n, ...), `repeats` a number or an array (n,) or (1,) of an integer dtype. If `axis` is None, `x` is
-    flattened. With an array, the shape of the result depends on its values: this waits for the device, and does not
-    work where shapes must be known before, such as in `jax.jit`.
+    flattened. With an array, the shape of the result depends on its values: this synchronizes with the device, and
+    does not work where shapes must be static, such as in `jax.jit`.
 
     >>> import anyarray as xp
     >>> xp.repeat(xp.asarray([7, 8]), 2).tolist()
@@ -210,10 +209,10 @@ def reshape(x: AnyArray, /, shape: Shape, *, copy: bool | None = None) -> Array:
 
 @dispatch(fit="axes that may repeat", batch="roll")
 def roll(x: AnyArray, /, shift: int | Sequence[int], *, axis: int | Sequence[int] | None = None) -> Array:
-    """Elements of `x`, moved on by `shift` places along `axis`.
+    """Elements of `x`, shifted by `shift` positions along `axis`.
 
-    Those that leave at the end come in at the front; a negative shift moves them back. One shift may serve several
-    axes, or each axis has its own. If `axis` is None, they move in row-major order through the whole array.
+    Those beyond the last position are reintroduced at the first; a negative shift goes back. One shift may apply to
+    several axes, or each axis has its own. If `axis` is None, `x` is flattened, shifted and reshaped back.
 
     >>> import anyarray as xp
     >>> xp.roll(xp.asarray([1, 2, 3, 4]), 1).tolist()
@@ -241,9 +240,9 @@ def squeeze(x: AnyArray, /, axis: int | Sequence[int]) -> Array:
 
 @dispatch(cost="join", alike="concat", fit="stacked", batch="stack")
 def stack(arrays: Sequence[AnyArray], /, *, axis: int = 0) -> Array:
-    """The arrays, all of one shape, put side by side along a new axis.
+    """The arrays, all of one shape, joined along a new axis.
 
-    `axis` is the place of the new axis in the result. The dtype is what all promote to.
+    `axis` is the position of the new axis in the result. The dtype is what all promote to.
     Raises ValueError if `arrays` is empty or the shapes differ.
 
     >>> import anyarray as xp
@@ -257,9 +256,9 @@ def stack(arrays: Sequence[AnyArray], /, *, axis: int = 0) -> Array:
 
 @dispatch(fit="counts", batch="tiles")
 def tile(x: AnyArray, repetitions: Shape, /) -> Array:
-    """Copies of `x` side by side: as many along each axis as `repetitions`.
+    """Copies of `x` joined: as many along each axis as `repetitions`.
 
-    Axes and repetitions correspond from the last one on; where one of them has fewer, ones are put in front.
+    Axes and repetitions are aligned at the last one; the shorter is prepended with ones.
 
     >>> import anyarray as xp
     >>> xp.tile(xp.asarray([1, 2]), (2, 2)).tolist()

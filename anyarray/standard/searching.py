@@ -1,7 +1,7 @@
-"""Searching functions: where elements are.
+"""Searching functions: indices of elements.
 
-Indices are int64. `axis` None means all axes: `argmax` and `argmin` then count positions in row-major order. Axes
-that are searched are left out of the result, or kept with length 1 if `keepdims` is True.
+Indices are int64. `axis` None means all axes: `argmax` and `argmin` then return indices in row-major order. Axes
+that are searched are reduced, or kept with length 1 if `keepdims` is True.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ __all__ = ["argmax", "argmin", "count_nonzero", "nonzero", "searchsorted", "wher
 
 @dispatch(x="real numeric", cost="extremum", fit="some element", batch="position")
 def argmax(x: AnyArray, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
-    """Index of the highest element over `axis`, the first one of equals.
+    """Index of the highest element over `axis`, in its first occurrence.
 
-    The first NaN counts as the highest. With `axis` None, the index is that into the flattened `x`.
-    Raises ValueError if there are no elements to choose from.
+    The first NaN counts as the highest. With `axis` None, the index is into the flattened `x`.
+    Raises ValueError if there are no elements.
 
     >>> import anyarray as xp
     >>> xp.argmax(xp.asarray([[1, 7, 7], [5, 2, 0]]), axis=1).tolist()
@@ -33,10 +33,10 @@ def argmax(x: AnyArray, /, *, axis: int | None = None, keepdims: bool = False) -
 
 @dispatch(x="real numeric", cost="extremum", alike="argmax", fit="some element", batch="position")
 def argmin(x: AnyArray, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
-    """Index of the lowest element over `axis`, the first one of equals.
+    """Index of the lowest element over `axis`, in its first occurrence.
 
-    The first NaN counts as the lowest. With `axis` None, the index is that into the flattened `x`.
-    Raises ValueError if there are no elements to choose from.
+    The first NaN counts as the lowest. With `axis` None, the index is into the flattened `x`.
+    Raises ValueError if there are no elements.
 
     >>> import anyarray as xp
     >>> xp.argmin(xp.asarray([[1, 7, 7], [5, 2, 0]]), axis=1).tolist()
@@ -67,7 +67,7 @@ def nonzero(x: AnyArray, /) -> tuple[Array, ...]:
     """Indices of the elements that are not zero.
 
     There is an array (k,) for each axis of `x`. The indices come in row-major order. k depends on the
-    values, so this does not work where shapes must be known before, such as in `jax.jit`; `where` does.
+    values, so this does not work where shapes must be static, such as in `jax.jit`; `where` does.
     Raises ValueError if `x` is 0-d.
 
     >>> import anyarray as xp
@@ -88,9 +88,9 @@ def searchsorted(
     side: Literal["left", "right"] = "left",
     sorter: AnyArray | None = None,
 ) -> Array:
-    """Indices at which `x2` could be put into `x1` without changing its order.
+    """Indices at which to insert `x2` into `x1` to maintain its order.
 
-    `x1` is (n,) in ascending order, NaN last, or `sorter` is what `argsort` gives for it. The result has the shape of
+    `x1` is (n,) in ascending order, NaN last, or `sorter` is its `argsort`. The result has the shape of
     `x2` and values from 0 to n. An index is that of the first element not below the value ("left"), or of the
     first one above it ("right").
 

@@ -1,8 +1,8 @@
 """Set functions: membership, and the distinct elements of an array.
 
-Elements are the same if `equal` says so: every NaN is distinct from the others, and -0.0 and 0.0 are one element.
-Distinct values ascend, NaN last. Indices and counts are int64. How many values there are depends on the data, so the
-functions `unique_...` do not work where shapes must be known before, such as in `jax.jit`.
+Elements are compared by `equal`: every NaN is distinct from the others, and -0.0 and 0.0 are one element.
+Distinct values ascend, NaN last. Indices and counts are int64. The number of values depends on the data, so the
+functions `unique_...` do not work where shapes must be static, such as in `jax.jit`.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ class UniqueAll(NamedTuple):
     values: Array
     """(k,): the distinct elements."""
     indices: Array
-    """(k,): where each is first in the flattened array."""
+    """(k,): the index of its first occurrence in the flattened array."""
     inverse_indices: Array
-    """Of the shape of the array: positions in `values` that give it back."""
+    """Of the shape of the array: indices of `values` that reconstruct it."""
     counts: Array
     """(k,): how often each occurs."""
 
@@ -43,7 +43,7 @@ class UniqueInverse(NamedTuple):
     values: Array
     """(k,): the distinct elements."""
     inverse_indices: Array
-    """Of the shape of the array: positions in `values` that give it back."""
+    """Of the shape of the array: indices of `values` that reconstruct it."""
 
 
 @dispatch(fit="any", batch="membership", scalars="compared")
@@ -64,10 +64,10 @@ def isin(x1: AnyArray | int, x2: AnyArray | int, /, *, invert: bool = False) -> 
 
 @dispatch(cost="unique", alike="unique_counts")
 def unique_all(x: AnyArray, /) -> UniqueAll:
-    """Distinct elements of `x`, where they are, and how often.
+    """Distinct elements of `x`, with indices, inverse indices and counts.
 
-    `values` is (k,) of the dtype of `x`, `indices` (k,) their first positions in the flattened `x`, `inverse_indices`
-    of the shape of `x` the positions in `values` that give back `x`, `counts` (k,). Every NaN counts by itself.
+    `values` is (k,) of the dtype of `x`, `indices` (k,) their first occurrences in the flattened `x`, `inverse_indices`
+    of the shape of `x` the indices of `values` that reconstruct `x`, `counts` (k,). Every NaN is distinct.
 
     >>> import anyarray as xp
     >>> [part.tolist() for part in xp.unique_all(xp.asarray([3, 1, 3]))]
@@ -82,7 +82,7 @@ def unique_all(x: AnyArray, /) -> UniqueAll:
 def unique_counts(x: AnyArray, /) -> UniqueCounts:
     """Distinct elements of `x`, and how often they occur.
 
-    `values` is (k,) of the dtype of `x`, `counts` (k,). Every NaN counts by itself.
+    `values` is (k,) of the dtype of `x`, `counts` (k,). Every NaN is distinct.
 
     >>> import anyarray as xp
     >>> [part.tolist() for part in xp.unique_counts(xp.asarray([3, 1, 3]))]
@@ -95,9 +95,9 @@ def unique_counts(x: AnyArray, /) -> UniqueCounts:
 
 @dispatch(cost="unique")
 def unique_inverse(x: AnyArray, /) -> UniqueInverse:
-    """Distinct elements of `x`, and the positions in them that give back `x`.
+    """Distinct elements of `x`, and the indices of them that reconstruct `x`.
 
-    `values` is (k,) of the dtype of `x`, `inverse_indices` has the shape of `x`. Every NaN counts by itself.
+    `values` is (k,) of the dtype of `x`, `inverse_indices` has the shape of `x`. Every NaN is distinct.
 
     >>> import anyarray as xp
     >>> values, inverse = xp.unique_inverse(xp.asarray([[3, 1], [3, 3]]))
@@ -113,7 +113,7 @@ def unique_inverse(x: AnyArray, /) -> UniqueInverse:
 def unique_values(x: AnyArray, /) -> Array:
     """Distinct elements of `x`, as an array (k,) of its dtype.
 
-    Every NaN counts by itself.
+    Every NaN is distinct.
 
     >>> import anyarray as xp
     >>> xp.unique_values(xp.asarray([[3, 1], [3, 2]])).tolist()

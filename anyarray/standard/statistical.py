@@ -2,12 +2,12 @@
 
 Shapes
     `axis` is an int, a tuple of ints, or None for all axes; a negative one counts from the end. These axes
-    are left out of the result, or kept with length 1 if `keepdims` is True. All of them left out, the result is 0-d.
+    are reduced, or kept with length 1 if `keepdims` is True. If all axes are reduced, the result is 0-d.
 Dtypes of sums and products
-    With `dtype` None, floating dtypes stay, signed integers and bools give int64 and unsigned integers uint64.
-    `x` is cast to `dtype` before anything is added, which helps against overflow.
+    With `dtype` None, floating dtypes are kept, signed integers and bools give int64 and unsigned integers uint64.
+    `x` is cast to `dtype` before it is summed, which avoids overflow.
 Values
-    NaN gives NaN. Floats are added in the order that is fastest, so last digits may differ between backends.
+    NaN propagates. Floats are added in the order that is fastest, so last digits may differ between backends.
 Errors
     IndexError for an axis that `x` does not have, TypeError for a dtype that the function does not allow.
 """
@@ -84,7 +84,7 @@ def max(x: AnyArray, /, *, axis: int | Sequence[int] | None = None, keepdims: bo
     """Highest element over `axis`, in the dtype of `x`.
 
     A NaN among the elements gives NaN. Of -0.0 and 0.0, either may be the result.
-    Raises ValueError if there are no elements to choose from.
+    Raises ValueError if there are no elements.
 
     >>> import anyarray as xp
     >>> xp.max(xp.asarray([[1, 5], [7, 2]]), axis=0).tolist()
@@ -115,7 +115,7 @@ def min(x: AnyArray, /, *, axis: int | Sequence[int] | None = None, keepdims: bo
     """Lowest element over `axis`, in the dtype of `x`.
 
     A NaN among the elements gives NaN. Of -0.0 and 0.0, either may be the result.
-    Raises ValueError if there are no elements to choose from.
+    Raises ValueError if there are no elements.
 
     >>> import anyarray as xp
     >>> xp.min(xp.asarray([[1, 5], [7, 2]]), axis=0).tolist()
@@ -137,7 +137,7 @@ def prod(
 ) -> Array:
     """Product over `axis`, in `dtype`.
 
-    With `dtype` None, floating dtypes stay, signed integers and bools give int64 and unsigned integers uint64.
+    With `dtype` None, floating dtypes are kept, signed integers and bools give int64 and unsigned integers uint64.
     The product of no elements is 1.
 
     >>> import anyarray as xp
@@ -183,7 +183,7 @@ def sum(
 ) -> Array:
     """Sum over `axis`, in `dtype`.
 
-    With `dtype` None, floating dtypes stay, signed integers and bools give int64 and unsigned integers uint64.
+    With `dtype` None, floating dtypes are kept, signed integers and bools give int64 and unsigned integers uint64.
     The sum of no elements is 0.
 
     >>> import anyarray as xp

@@ -1,4 +1,4 @@
-"""Utility functions: tests over axes, and differences between neighbours."""
+"""Utility functions: logical reductions, and differences of elements."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ __all__ = ["all", "any", "diff"]
 def all(x: AnyArray, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Array:
     """Whether all elements over `axis` are True: an array of bools.
 
-    Numbers count as True unless they are zero; NaN is True. `axis` None means all axes. These are left out of
-    the result, or kept with length 1 if `keepdims` is True. No elements give True.
+    Nonzero numbers count as True, NaN too. `axis` None means all axes. These are reduced, or kept with
+    length 1 if `keepdims` is True. No elements give True.
 
     >>> import anyarray as xp
     >>> xp.all(xp.asarray([[True, False], [True, True]]), axis=1).tolist()
@@ -30,8 +30,8 @@ def all(x: AnyArray, /, *, axis: int | Sequence[int] | None = None, keepdims: bo
 def any(x: AnyArray, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Array:
     """Whether any element over `axis` is True: an array of bools.
 
-    Numbers count as True unless they are zero; NaN is True. `axis` None means all axes. These are left out of
-    the result, or kept with length 1 if `keepdims` is True. No elements give False.
+    Nonzero numbers count as True, NaN too. `axis` None means all axes. These are reduced, or kept with
+    length 1 if `keepdims` is True. No elements give False.
 
     >>> import anyarray as xp
     >>> xp.any(xp.asarray([[True, False], [False, False]]), axis=1).tolist()
@@ -52,10 +52,10 @@ def diff(
     prepend: AnyArray | None = None,
     append: AnyArray | None = None,
 ) -> Array:
-    """Differences between neighbours along `axis`, taken `n` times.
+    """Differences of adjacent elements along `axis`, computed `n` times.
 
-    `prepend` and `append` are put before and behind `x` first; they have its shape except along `axis`. That axis
-    gets `n` shorter, but not below 0. The dtype is what all three promote to; unsigned integers wrap around.
+    `prepend` and `append` are first joined to `x`, before and after it; they have its shape except along `axis`. The
+    length of that axis decreases by `n`, to 0 at least. The dtype is what all three promote to; unsigned integers wrap.
     Raises ValueError if `n` is negative.
 
     >>> import anyarray as xp

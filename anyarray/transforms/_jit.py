@@ -20,6 +20,7 @@ from anyarray._choice import choice as _choice
 from anyarray._choice.automatic import Decision
 from anyarray._choice.choice import Choice
 from anyarray._choice.whole_functions import WholeFunction
+from anyarray._memory.views import apart
 from anyarray._registry import registry
 from anyarray._registry.home import Home, Native
 from anyarray._registry.registry import Backend
@@ -440,10 +441,9 @@ class _Jit:
 
         It gets new Arrays, so that its writes have no effect outside, as in a trace.
         """
-        wrap = dispatch.wrap
-        args = tuple([wrap(one._native, home) if type(one) is Array else one for one in args])
+        args = tuple([_own(one) for one in args])
         if kwargs:
-            kwargs = {name: wrap(one._native, home) if type(one) is Array else one for name, one in kwargs.items()}
+            kwargs = {name: _own(one) for name, one in kwargs.items()}
         choice = _choice.current()
         if choice.backend is home.backend:
             return self._function(*args, **kwargs)
@@ -515,3 +515,8 @@ def _unhashable_part(value: Any) -> Any:
 def _own_of(function: Callable[..., Any], static: tuple[str, ...]) -> Own:
     """Makes an `Own` when it is unpickled."""
     return _Jit(function, static).own
+
+
+def _own(value: Any) -> Any:
+    """An Array of the same values, to be written to; anything else itself."""
+    return dispatch.wrap(apart(value._native), value._home) if type(value) is Array else value

@@ -43,7 +43,18 @@ def bare(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 M = [[3, 0, 1], [2, 5, 4]]
+
+
+def with_other_parts(x: xp.Array) -> xp.Array:
+    """Complex numbers whose parts were written, as views."""
+    z = xp.astype(x, xp.complex128)
+    xp.real(z)[0] = 7.0
+    xp.imag(z)[...] = 2.0
+    return z
+
+
 CASES: dict[str, Any] = {
+    "complex_of": with_other_parts,
     "count_nonzero": lambda x: xp.count_nonzero(x, axis=1),
     "diff": lambda x: xp.diff(x, axis=0, prepend=x[:1, :], append=x[-1:, :], n=2),
     "full_like": lambda x: xp.full_like(x, 7),

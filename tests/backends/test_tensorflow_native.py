@@ -180,12 +180,12 @@ def test_slopes_go_to_what_a_graph_has_captured(function: str) -> None:
     np.testing.assert_allclose(tf.convert_to_tensor(found), tf.convert_to_tensor(wanted), rtol=1e-12)
 
 
-def test_a_read_part_does_not_follow_what_is_written() -> None:
+def test_a_part_follows_what_is_written_on_its_backend_alone() -> None:
     x = xp.asarray(np.arange(1000.0))
-    parts = [x[16:], x[::-1], x[5], x[None]]
-    expected = [np.array(part) for part in parts]
+    parts, number = [x[16:], x[::-1], x[None]], x[5]
     x[...] = 0.0
     x.to_device("numpy")[:] = 1.0
-    for part, values in zip(parts, expected, strict=True):
+    for part in parts:
         part.to_device("numpy")[...] = -1.0
-        np.testing.assert_array_equal(np.asarray(part), values)
+        assert not np.any(np.asarray(part))
+    assert float(number) == 5

@@ -1,4 +1,4 @@
-"""The branch that `where` does not take has no part in derivatives, whatever its own slope is."""
+"""The branch that `where` does not take has no part in derivatives."""
 
 from __future__ import annotations
 

@@ -1,20 +1,19 @@
-/* Memory of large results of NumPy. */
+/* NumPy's allocator, aligned while a call has a large array. */
 
 #ifndef ANYARRAY_ALLOCATOR_H
 #define ANYARRAY_ALLOCATOR_H
 
 #include "call.h"
 
-/* Makes the handler; 0 with an exception. */
+/* Prepares the handler; 0 with an exception. */
 int init_allocator(void);
 
-/* Lets NumPy align what it allocates in this context, if a call has a large array.
+/* Lets NumPy align what it allocates in this context, if a call has a large Array and may make another one.
 
-Returns the handler to pass to `restore_handler` afterwards; NULL, without an exception, if there is nothing to
-restore: without such an array, or where the user has set a handler. */
-PyObject *set_aligning_handler(Call *call, PyObject *const *args, Py_ssize_t nargs);
+Returns the handler to be restored, a new reference, or NULL without an exception if there is none. */
+PyObject *align_allocations(Call *call, PyObject *const *args, Py_ssize_t nargs);
 
-/* Sets the handler that was there before; steals the reference. An exception that is set stays set. */
-void restore_handler(PyObject *before);
+/* Sets the handler that was there before, and steals the reference. An exception stays as it is. */
+void restore_allocator(PyObject *handler);
 
 #endif

@@ -37,6 +37,13 @@ ndarray_of(PyObject *value)
     return native != NULL && PyArray_CheckExact(native) ? native : NULL;
 }
 
+/* Whether a native array is an ndarray that is written in place, and whose views need no record. */
+static inline int
+is_writable(PyObject *native)
+{
+    return PyArray_CheckExact(native) && PyArray_ISWRITEABLE((PyArrayObject *)native);
+}
+
 static inline int
 is_home(PyObject *home)
 {

@@ -6,8 +6,8 @@ an exception. So a fast path knows no message of an error, no transfer and no de
 leaves out takes longer but gives the same: `tests/test_compiled_calls.py` compares the two. Left to Python:
 all attributes of a function, which are copied to it. */
 
-#include "allocator.h"
 #include "call.h"
+#include "allocator.h"
 #include "config.h"
 #include "fast_paths.h"
 #include <stddef.h>
@@ -39,13 +39,13 @@ static PyObject *
 call_vectorcall(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
 {
     Call *call = (Call *)self;
-    PyObject *before = set_aligning_handler(call, args, PyVectorcall_NARGS(nargsf));
+    PyObject *handler = align_allocations(call, args, PyVectorcall_NARGS(nargsf));
     PyObject *result = call->fast_path(call, args, PyVectorcall_NARGS(nargsf), kwnames);
     if (result == NULL && !PyErr_Occurred() && (call->body == NULL || python_function(call) != NULL)) {
         result = PyObject_Vectorcall(call->function, args, nargsf, kwnames);
     }
-    if (before != NULL) {
-        restore_handler(before);
+    if (handler != NULL) {
+        restore_allocator(handler);
     }
     return result;
 }
@@ -226,21 +226,22 @@ call_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     static char *names[] = {"function", "name", "limit", "kind", "result_class", "parameters", "order", "keywords",
                             "positional", "has_operator", "is_power", "takes_ndarrays", "gives_new_memory",
-                            "multiplies", "variant", "body", NULL};
+                            "multiplies", "variant", "body", "gives_views", "is_read_only", NULL};
     PyObject *function, *name, *limit, *result_class = Py_None, *parameters = NULL, *order = NULL, *keywords = NULL;
     PyObject *body = Py_None;
     const char *kind;
     int positional = 0, variant = 0;
     int has_operator = 0, is_power = 0, takes_ndarrays = 0, gives_new_memory = 0, multiplies = 0;
+    int gives_views = 0, is_read_only = 0;
     if (config.array_type == NULL) {
         PyErr_SetString(PyExc_RuntimeError, "Call: configure() must come first");
         return NULL;
     }
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!UO!s|OO!O!O!ipppppCO", names, &PyFunction_Type, &function, &name,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!UO!s|OO!O!O!ipppppCOpp", names, &PyFunction_Type, &function, &name,
                                      config.limit_type, &limit, &kind, &result_class, &PyTuple_Type, &parameters,
                                      &PyTuple_Type, &order, &PyTuple_Type, &keywords, &positional, &has_operator,
                                      &is_power, &takes_ndarrays, &gives_new_memory, &multiplies, &variant,
-                                     &body)) {
+                                     &body, &gives_views, &is_read_only)) {
         return NULL;
     }
     FastPath *fast_path = find_fast_path(kind);
@@ -282,6 +283,8 @@ call_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     call->takes_ndarrays = takes_ndarrays;
     call->gives_new_memory = gives_new_memory;
     call->multiplies = multiplies;
+    call->gives_views = gives_views;
+    call->is_read_only = is_read_only;
     for (Py_ssize_t i = 0; i < count; i++) {
         long index = PyLong_AsLong(PyTuple_GET_ITEM(order, i));
         if (index < 0 || index >= count) {

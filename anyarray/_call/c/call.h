@@ -58,7 +58,8 @@ typedef struct call {
     PyObject *native_kwnames;             /* names of the last of these arguments, or NULL */
     int parameter_count, positional_count, native_nargs;
     int arrays[MAX_PARAMETERS], array_count; /* the indices of array parameters */
-    int is_power, takes_ndarrays, gives_new_memory, multiplies; /* see `_call.declaration` */
+    int is_power, takes_ndarrays, gives_new_memory, multiplies, gives_views; /* see `_call.declaration` */
+    int is_read_only;      /* whether it gives views that are only read */
     int has_operator;      /* whether Python has an operator for it: `arithmetic` or, if NULL, `comparison` */
     binaryfunc arithmetic;
     int comparison;

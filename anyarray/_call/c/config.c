@@ -7,8 +7,6 @@ the exception, as memory is allocated before `configure` is called. */
 #include "config.h"
 #include <structmember.h>
 
-#define LOCKS 64 /* of `_memory.ownership.WRITES`, where the lock of an Array is found by its address */
-
 Config config;
 Constants constants;
 
@@ -36,33 +34,30 @@ PyObject *
 configure(PyObject *Py_UNUSED(module), PyObject *args, PyObject *kwargs)
 {
     static char *names[] = {"array", "home", "choice", "limit", "dtype", "choice_variable", "by_cost", "numpy_home",
-                            "powers", "read_apart", "second_copy_sizes", "ufuncs", "operand_types", "defaults_variable",
+                            "powers", "second_copy_sizes", "ufuncs", "operand_types", "defaults_variable",
                             "standard_defaults", "machine_state", "unadopted", "are_absent", "lendable", "accounts",
-                            "write_locks", "large", "few", "small_nbytes", "modest_nbytes", NULL};
+                            "read_only_view", "large", "few", "small_nbytes", "modest_nbytes", NULL};
     if (config.array_type != NULL) {
         PyErr_SetString(PyExc_RuntimeError, "configure: may be called once");
         return NULL;
     }
     Config read = {0};
     if (!PyArg_ParseTupleAndKeywords(
-            args, kwargs, "O!O!O!O!O!O!OOO!O!O!O!O!O!O!OO!OOO!O!nnnn", names, &PyType_Type, &read.array_type,
+            args, kwargs, "O!O!O!O!O!O!OOO!O!O!O!O!O!OO!OOO!Onnnn", names, &PyType_Type, &read.array_type,
             &PyType_Type, &read.home_type, &PyType_Type, &read.choice_type, &PyType_Type, &read.limit_type,
             &PyType_Type, &read.dtype_type, &PyContextVar_Type, &read.choice_variable, &read.by_cost, &read.numpy_home,
-            &PyDict_Type, &read.powers, &PyDict_Type, &read.read_apart, &PyDict_Type, &read.second_copy_sizes,
+            &PyDict_Type, &read.powers, &PyDict_Type, &read.second_copy_sizes,
             &PyDict_Type, &read.ufuncs, &PyFrozenSet_Type, &read.operand_types, &PyContextVar_Type,
             &read.defaults_variable, &PyDict_Type, &read.standard_defaults, &read.machine_state, &PyDict_Type,
-            &read.unadopted, &read.are_absent, &read.lendable, &PyDict_Type, &read.accounts, &PyList_Type,
-            &read.write_locks, &read.large, &read.few, &read.small_nbytes, &read.modest_nbytes)) {
-        return NULL;
-    }
-    if (PyList_GET_SIZE(read.write_locks) != LOCKS) {
-        PyErr_Format(PyExc_ValueError, "configure: write_locks must be %d locks", LOCKS);
+            &read.unadopted, &read.are_absent, &read.lendable, &PyDict_Type, &read.accounts,
+            &read.read_only_view, &read.large, &read.few, &read.small_nbytes, &read.modest_nbytes)) {
         return NULL;
     }
     if (!find_slot(read.array_type, "_native", &read.native_offset)
         || !find_slot(read.array_type, "_home", &read.home_offset)
         || !find_slot(read.array_type, "_second", &read.second_offset)
         || !find_slot(read.array_type, "_account", &read.account_offset)
+        || !find_slot(read.array_type, "_view", &read.view_offset)
         || !find_slot(read.home_type, "backend", &read.backend_offset)
         || !find_slot(read.home_type, "constants", &read.constants_offset)
         || !find_slot(read.home_type, "dtypes", &read.dtypes_offset)
@@ -78,9 +73,9 @@ configure(PyObject *Py_UNUSED(module), PyObject *args, PyObject *kwargs)
     PyObject *const held[] = {
         (PyObject *)read.array_type, (PyObject *)read.home_type, (PyObject *)read.choice_type,
         (PyObject *)read.limit_type, (PyObject *)read.dtype_type, read.choice_variable, read.by_cost, read.numpy_home,
-        read.powers, read.read_apart, read.second_copy_sizes, read.ufuncs, read.operand_types, read.defaults_variable,
+        read.powers, read.second_copy_sizes, read.ufuncs, read.operand_types, read.defaults_variable,
         read.standard_defaults, read.machine_state, read.unadopted, read.are_absent, read.lendable, read.accounts,
-        read.write_locks,
+        read.read_only_view,
     };
     for (size_t i = 0; i < sizeof held / sizeof *held; i++) {
         Py_INCREF(held[i]);
@@ -93,14 +88,11 @@ int
 init_constants(void)
 {
     return (constants.dtype_of = PyUnicode_InternFromString("dtype_of")) != NULL
-           && (constants._part = PyUnicode_InternFromString("_part")) != NULL
            && (constants.model = PyUnicode_InternFromString("model")) != NULL
            && (constants.dtype = PyUnicode_InternFromString("dtype")) != NULL
            && (constants.copy = PyUnicode_InternFromString("copy")) != NULL
            && (constants.shortcut = PyUnicode_InternFromString("shortcut")) != NULL
            && (constants.zero = PyUnicode_InternFromString("0")) != NULL
            && (constants.zero_float = PyUnicode_InternFromString("0.0")) != NULL
-           && (constants.acquire = PyUnicode_InternFromString("acquire")) != NULL
-           && (constants.release = PyUnicode_InternFromString("release")) != NULL
            && (constants.one = PyLong_FromLong(1)) != NULL;
 }

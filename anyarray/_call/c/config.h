@@ -10,7 +10,7 @@
 An offset is that of a slot in the instances of a Python class; see `get_slot`. */
 typedef struct {
     PyTypeObject *array_type; /* NULL until `configure` was called */
-    Py_ssize_t native_offset, home_offset, second_offset, account_offset;
+    Py_ssize_t native_offset, home_offset, second_offset, account_offset, view_offset;
     PyTypeObject *home_type; /* `_registry.home.Home` */
     Py_ssize_t backend_offset, constants_offset, dtypes_offset, powers_offset, placed_offset;
     PyTypeObject *choice_type; /* `_choice.choice.Choice` */
@@ -23,7 +23,6 @@ typedef struct {
     PyObject *by_cost;           /* the backend of a Choice by the cost model */
     PyObject *numpy_home;        /* the home of free Arrays in NumPy */
     PyObject *powers;            /* a dict with the exponents for which another function may stand */
-    PyObject *read_apart;        /* `_memory.ownership.read_apart` */
     PyObject *second_copy_sizes; /* `_memory.second_copies.sizes`; not empty if a second copy takes memory */
     PyObject *ufuncs;            /* our functions by NumPy's ufunc */
     PyObject *operand_types;     /* classes of NumPy that may stand for an Array in an operation */
@@ -34,7 +33,7 @@ typedef struct {
     PyObject *are_absent;        /* and whether they still are not: a function of them */
     PyObject *lendable;          /* the second copy of an Array whose memory may be lent */
     PyObject *accounts;          /* `_choice.accounts.by_memory` */
-    PyObject *write_locks;       /* `_memory.ownership.WRITES`, 64 of them */
+    PyObject *read_only_view;    /* `_memory.views.READ_ONLY`, the record of a view that is not written */
     npy_intp large;              /* elements of a large call: `_choice.machine.LARGE` */
     npy_intp few;                /* elements up to which a shortcut gives the same: `backends._shortcut.FEW` */
     npy_intp small_nbytes;       /* below which memory need not be aligned: `_memory.alignment.SMALL` */
@@ -45,7 +44,7 @@ extern Config config;
 
 /* Interned strings, and the integer 1. */
 typedef struct {
-    PyObject *dtype_of, *_part, *model, *dtype, *copy, *shortcut, *zero, *zero_float, *acquire, *release;
+    PyObject *dtype_of, *model, *dtype, *copy, *shortcut, *zero, *zero_float;
     PyObject *one;
 } Constants;
 

@@ -7,6 +7,7 @@ transfers, decisions by cost, arguments to be converted, every error. Repeated h
 - when an ndarray is taken as it is: `_call.body.source_of_ndarrays` (is_small_with_ndarrays, and call_native,
   which refuses a result that may share its memory);
 - the dtype of a Python scalar: `_call.body._constant` (native_scalar);
+- that views of guarded memory are recorded: `_memory.views.is_guarded` (records_views);
 - powers for which another function stands: `_call.body._common_call` (call_power). */
 
 #include "arguments.h"
@@ -90,19 +91,31 @@ native_scalar(Call *call, PyObject *value, PyObject *home, PyObject *beside)
     return Py_XNewRef(look_up_scalar(get_slot(home, config.constants_offset), value, home, beside));
 }
 
-/* Whether a native array is neither one of `natives` nor a view, so that nobody else can write to its memory. */
+/* Whether a native array is none of `natives`. */
 static int
-is_new_memory(PyObject *native, PyObject *const *natives, int count)
+is_new_object(PyObject *native, PyObject *const *natives, int count)
 {
-    if (!PyArray_CheckExact(native) || PyArray_BASE((PyArrayObject *)native) != NULL) {
-        return 0;
-    }
     for (int i = 0; i < count; i++) {
         if (native == natives[i]) {
             return 0;
         }
     }
     return 1;
+}
+
+/* Whether it is no view either, so that nobody else can write to its memory. */
+static int
+is_new_memory(PyObject *native, PyObject *const *natives, int count)
+{
+    return PyArray_CheckExact(native) && PyArray_BASE((PyArrayObject *)native) == NULL
+           && is_new_object(native, natives, count);
+}
+
+/* Whether what a function gives is a view of an Array that is not written in place: then it is recorded, in Python. */
+static int
+records_views(Call *call, PyObject *home, PyObject *const *natives)
+{
+    return call->gives_views && (home != config.numpy_home || !is_writable(natives[call->arrays[0]]));
 }
 
 /* Calls the native function and wraps its result: a new reference, or NULL without an exception.
@@ -142,6 +155,18 @@ call_native(Call *call, PyObject *home, PyObject *const *natives, int has_ndarra
     if (has_ndarrays && PyArray_Check(native) && !is_new_memory(native, natives, call->parameter_count)) {
         Py_DECREF(native);
         return NULL;
+    }
+    if (call->is_read_only) {
+        if (!PyArray_CheckExact(native) || !is_new_object(native, natives, call->parameter_count)) {
+            Py_DECREF(native);
+            return NULL;
+        }
+        PyArray_CLEARFLAGS((PyArrayObject *)native, NPY_ARRAY_WRITEABLE);
+        PyObject *view = wrap(native, home);
+        if (view != NULL) {
+            swap_slot(view, config.view_offset, Py_NewRef(config.read_only_view)); /* NULL in a new Array */
+        }
+        return view;
     }
     if (call->result_class == NULL) {
         return wrap(native, home);
@@ -270,6 +295,9 @@ fast_function(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwn
             goto done;
         }
         Py_SETREF(natives[at], scalar);
+    }
+    if (records_views(call, home, natives)) {
+        goto done;
     }
     if (has_ndarrays ? is_small_with_ndarrays(call, values, natives, by_size)
                      : !by_size || is_settled(call, values, natives)) {

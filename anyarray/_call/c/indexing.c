@@ -1,7 +1,7 @@
 /* `x[key]`.
 
 Compiled: an ndarray of an Array, free or placed, and a key of keys.c. Left to Python: other keys, errors, and
-parts to be copied. Repeated here: that nothing is copied while `_memory.ownership.read_apart` is empty. */
+views of guarded memory, which is read-only, as they are recorded there. */
 
 #include "arrays.h"
 #include "choice.h"
@@ -16,8 +16,7 @@ fast_getitem(Call *Py_UNUSED(call), PyObject *const *args, Py_ssize_t nargs, PyO
         return NULL;
     }
     PyObject *home = home_of(args[0]), *native = native_of(args[0]);
-    if (!is_home(home) || native == NULL || !PyArray_CheckExact(native) || PyDict_Size(config.read_apart)
-        || !runs_at_home(home, &by_size)) {
+    if (!is_home(home) || native == NULL || !PyArray_CheckExact(native) || !runs_at_home(home, &by_size)) {
         return NULL;
     }
     Py_INCREF(home);
@@ -25,8 +24,16 @@ fast_getitem(Call *Py_UNUSED(call), PyObject *const *args, Py_ssize_t nargs, PyO
     PyObject *key = native_key(args[1], home), *result = NULL;
     if (key != NULL) {
         PyObject *found = PyObject_GetItem(native, key);
-        result = found == NULL ? fall_back() : wrap(found, home);
         Py_DECREF(key);
+        if (found == NULL) {
+            fall_back();
+        }
+        else if (PyArray_CheckExact(found) && !is_writable(found)) {
+            Py_DECREF(found); /* a view of guarded memory */
+        }
+        else {
+            result = wrap(found, home);
+        }
     }
     Py_DECREF(native);
     Py_DECREF(home);

@@ -1,8 +1,7 @@
 /* Iteration over an Array in NumPy.
 
-Compiled: `iter(x)`, with the values that the Array has now: a write to it makes a copy as long as the
-iterator holds its native array. Left to Python: Arrays without axes, of other libraries, and parts to be
-copied.
+Compiled: `iter(x)`, whose elements are views but for numbers. Left to Python: Arrays without axes, of other
+libraries, and rows of guarded memory, which is read-only, as these views are recorded there.
 
 A loop drops an Array when it gets the one after the next, at the latest. Then its memory is used for that
 one. */
@@ -27,7 +26,7 @@ is_reusable(PyObject *array)
     return array != NULL && Py_REFCNT(array) == 1 && is_array(array)
            && get_slot(array, config.array_type->tp_weaklistoffset) == NULL && home_of(array) == config.numpy_home
            && native_of(array) != NULL && get_slot(array, config.second_offset) == NULL
-           && get_slot(array, config.account_offset) == NULL;
+           && get_slot(array, config.account_offset) == NULL && get_slot(array, config.view_offset) == NULL;
 }
 
 /* Writes an element into the scalar of an Array to be given anew; 0 if it has no such scalar of its own. */
@@ -112,7 +111,8 @@ PyObject *
 fast_iter(Call *Py_UNUSED(call), PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
     PyObject *native = nargs == 1 && !has_keywords(kwnames) ? ndarray_of(args[0]) : NULL;
-    if (native == NULL || PyArray_NDIM((PyArrayObject *)native) == 0 || PyDict_Size(config.read_apart)) {
+    int ndim = native == NULL ? 0 : PyArray_NDIM((PyArrayObject *)native);
+    if (ndim == 0 || (ndim > 1 && !is_writable(native))) {
         return NULL;
     }
     ArrayIterator *iterator = PyObject_New(ArrayIterator, &ArrayIteratorType);

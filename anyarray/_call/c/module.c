@@ -10,7 +10,7 @@ top of each file:
     dtypes          dtypes that NumPy treats as the standard does
     scalars         Python scalars beside arrays
     memory          allocation
-    allocator       memory of large results of NumPy
+    allocator       NumPy's allocator, aligned while a call has a large array
     scans           loops over floats
     call            the class Call, and the names of the fast paths
     arguments       arguments bound to parameters

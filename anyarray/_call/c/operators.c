@@ -1,53 +1,67 @@
 /* Operators that are no function alone: in-place arithmetic, divmod, and NumPy's ufuncs of Arrays.
 
 Compiled: `x += y` of few elements, `divmod` of floats of one dtype and shape, which NumPy divides once for
-both results, `np.exp(x)` and `ndarray + x`. Left to Python: arithmetic in the memory of many elements
-(`Array._is_updated`), results of another shape or dtype, the arguments and methods of ufuncs. Repeated here:
-how `Array._rebind` gives an Array its new value, and which ufuncs `Array.__array_ufunc__` hands on. */
+both results, `np.exp(x)` and `ndarray + x`. Left to Python: arithmetic without a new array for many elements
+(`Array._update_in_place`), results of another shape or dtype, guarded memory, the arguments and methods of
+ufuncs. Repeated here: how `Array._rebind` gives an Array its new value, and which ufuncs
+`Array.__array_ufunc__` hands on. */
 
 #include "arrays.h"
 #include "choice.h"
 #include "fast_paths.h"
 
-/* Whether a native array of NumPy may take the place of another: it has the same shape and dtype. */
+/* Writes the native array of a result to that of an Array, or puts one scalar of NumPy in place of another.
+
+0 without an exception if shape or dtype differ, or if memory is not to be written. */
 static int
-can_replace(PyObject *native, PyObject *other)
+write_result(PyObject *array, PyObject *result)
 {
-    if (PyArray_CheckExact(native) && PyArray_CheckExact(other)) {
-        return PyArray_DESCR((PyArrayObject *)native) == PyArray_DESCR((PyArrayObject *)other)
-               && has_same_shape(native, other);
+    PyObject *native = native_of(array);
+    if (native == NULL || !PyArray_CheckExact(native)) {
+        if (native == NULL || Py_TYPE(native) != Py_TYPE(result) || !PyArray_IsScalar(result, Generic)) {
+            return 0;
+        }
+        drop_second_copy(array);
+        Py_DECREF(swap_slot(array, config.native_offset, Py_NewRef(result)));
+        return 1;
     }
-    return Py_TYPE(native) == Py_TYPE(other) && PyArray_IsScalar(native, Generic);
+    PyArrayObject *to = (PyArrayObject *)native, *from = (PyArrayObject *)result;
+    if (!is_writable(native) || !has_same_shape(native, result) || PyArray_DESCR(to) != PyArray_DESCR(from)) {
+        return 0;
+    }
+    if (PyArray_IS_C_CONTIGUOUS(to) && PyArray_IS_C_CONTIGUOUS(from)) {
+        memcpy(PyArray_DATA(to), PyArray_DATA(from), PyArray_NBYTES(to));
+        return 1;
+    }
+    Py_INCREF(native);
+    int is_written = PyArray_CopyInto(to, from) == 0;
+    Py_DECREF(native);
+    if (!is_written) {
+        fall_back();
+    }
+    return is_written;
 }
 
-/* `x += y` and the like: the Array gets the native array of the result. */
+/* `x += y` and the like. */
 PyObject *
 fast_inplace(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
-    if (nargs != 2 || !is_array(args[0]) || home_of(args[0]) != config.numpy_home
-        || PyDict_Size(config.second_copy_sizes)) {
+    if (nargs != 2 || !is_array(args[0]) || home_of(args[0]) != config.numpy_home) {
         return NULL;
     }
-    PyObject *array = args[0], *before = native_of(array);
-    if (before == NULL || size_of(before) >= config.large) {
+    PyObject *array = args[0], *native = native_of(array);
+    if (native == NULL || size_of(native) >= config.large
+        || (PyArray_CheckExact(native) ? !is_writable(native) : PyDict_Size(config.second_copy_sizes) > 0)) {
         return NULL;
     }
     PyObject *result = fast_function(call, args, nargs, kwnames);
     if (result == NULL) {
         return NULL;
     }
-    PyObject *native = native_of(result);
-    before = native_of(array); /* again, as another thread may have written meanwhile */
-    if (home_of(result) != config.numpy_home || home_of(array) != config.numpy_home || before == NULL
-        || !can_replace(native, before)) {
-        Py_DECREF(result);
-        return NULL;
-    }
-    swap_slot(array, config.native_offset, Py_NewRef(native));
+    int is_written = home_of(result) == config.numpy_home && home_of(array) == config.numpy_home
+                     && write_result(array, native_of(result));
     Py_DECREF(result);
-    drop_second_copy(array);
-    Py_DECREF(before);
-    return Py_NewRef(array);
+    return is_written ? Py_NewRef(array) : NULL;
 }
 
 PyObject *

@@ -1,8 +1,8 @@
 /* Views of a whole Array in NumPy.
 
-Compiled: `x.T` and `x.mT` of a matrix, and `np.asarray(x)`, which calls `x.__array__()`. Left to Python:
-other numbers of axes, a dtype or a copy asked for, Arrays of other libraries. Repeated here: that
-`Array.__array__` gives a read-only view. */
+Compiled: `x.T` and `x.mT` of a matrix, and `np.asarray(x)`, which calls `x.__array__()`: a view to write
+through. Left to Python: other numbers of axes, a dtype or a copy asked for, Arrays of other libraries, and
+guarded memory, which is read-only. */
 
 #include "arrays.h"
 #include "fast_paths.h"
@@ -11,7 +11,7 @@ PyObject *
 fast_transpose(Call *Py_UNUSED(call), PyObject *const *args, Py_ssize_t nargs, PyObject *Py_UNUSED(kwnames))
 {
     PyObject *native = nargs == 1 ? ndarray_of(args[0]) : NULL;
-    if (native == NULL || PyArray_NDIM((PyArrayObject *)native) != 2) {
+    if (native == NULL || !is_writable(native) || PyArray_NDIM((PyArrayObject *)native) != 2) {
         return NULL;
     }
     PyObject *transposed = PyArray_Transpose((PyArrayObject *)native, NULL);
@@ -23,7 +23,7 @@ fast_array(Call *Py_UNUSED(call), PyObject *const *args, Py_ssize_t nargs, PyObj
 {
     Py_ssize_t named = kwnames == NULL ? 0 : PyTuple_GET_SIZE(kwnames);
     PyObject *native = nargs > 0 ? ndarray_of(args[0]) : NULL;
-    if (native == NULL || nargs + named > 3 || named > 1 || (named && PyTuple_GET_ITEM(kwnames, 0) != constants.copy)) {
+    if (native == NULL || !is_writable(native) || nargs + named > 3 || named > 1 || (named && PyTuple_GET_ITEM(kwnames, 0) != constants.copy)) {
         return NULL;
     }
     for (Py_ssize_t i = 1; i < nargs + named; i++) {
@@ -32,9 +32,5 @@ fast_array(Call *Py_UNUSED(call), PyObject *const *args, Py_ssize_t nargs, PyObj
         }
     }
     PyObject *view = PyArray_View((PyArrayObject *)native, NULL, &PyArray_Type);
-    if (view == NULL) {
-        return fall_back();
-    }
-    PyArray_CLEARFLAGS((PyArrayObject *)view, NPY_ARRAY_WRITEABLE);
-    return view;
+    return view == NULL ? fall_back() : view;
 }

@@ -1,23 +1,23 @@
-"""JAX as a backend: functions over `jax.Array`, each compiled by itself.
+"""The JAX backend: functions of `jax.Array`, each compiled separately.
 
 There is one file per chapter of the standard.
 
-How the functions here are made, and why:
+How the functions are built, and why:
 
-- **Compiled one by one.** `compiled` is `jax.jit` with `inline=True`: a call is a lookup in C++, less than
-  a `jax.numpy` function or an operator takes; inside the user's own `jit` its body is inlined.
-- **Promotion when traced.** The body runs once per dtype and shape. It applies our promotion rule, not
-  JAX's (int64 with float32 would be float32), and refuses dtypes, at no cost in later calls.
-- **64 bits and the device belong to a call.** JAX rounds to 32 bits outside `jax.enable_x64(True)`. `scoped` sets
-  both for the thread during one call; no global flag is touched, and nothing is held over an `await`. Compiled
-  functions need it only while they are traced, and around calls with tracers; see `_scope`.
-  A backward pass of the user's own `jax.grad` runs after the calls, outside: with float64 it needs
-  `jax.enable_x64(True)` around it, else some of it raises and matrix products are rounded to float32.
-- **Full float32 products.** Matrix products ask for `Precision.HIGHEST`: TF32 is accurate to 1e-3.
+- **Compiled separately.** `compiled` is `jax.jit` with `inline=True`: an eager call is a cache lookup in C++, with
+  less overhead than a `jax.numpy` function or an operator; the user's own `jit` inlines the body.
+- **Promotion at trace time.** The body runs once per dtype and shape. It applies our promotion rule, not
+  JAX's (int64 with float32 would be float32), and rejects dtypes, at no cost in later calls.
+- **64 bits and the device are set per call.** JAX rounds to 32 bits outside `jax.enable_x64(True)`. `scoped` sets
+  both for the thread during one call; it changes no global flag, and nothing stays set across an `await`. Compiled
+  functions need it only while they are traced, and for calls with tracers; see `_scope`.
+  The backward pass of the user's own `jax.grad` runs after the calls, outside: with float64 it needs
+  `jax.enable_x64(True)` around it, else some operations raise and matrix products are rounded to float32.
+- **Full float32 products.** Matrix products use `Precision.HIGHEST`: TF32 is accurate to 1e-3.
 
-Deviations from NumPy, as XLA has them: subnormal numbers count as zero; casts of floats to integers clamp and
-NaN becomes 0; linear algebra gives NaN or infinity for a singular matrix instead of raising; an index array that is
-out of range reads NaN (integers: the lowest number) and writes nothing where it cannot be checked without waiting.
+XLA deviates from NumPy: subnormal numbers are flushed to zero; casts of floats to integers clamp and NaN
+becomes 0; linear algebra returns NaN or infinity for a singular matrix instead of raising; an index that is out of
+range reads NaN (integers: the minimum) and writes nothing where checking it would block.
 """
 
 from __future__ import annotations

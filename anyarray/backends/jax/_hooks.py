@@ -1,4 +1,4 @@
-"""What the contract asks beside the standard, but transforms and indexing."""
+"""The backend contract beyond the standard, but transforms and indexing."""
 
 from __future__ import annotations
 
@@ -54,13 +54,13 @@ def devices() -> dict[str, list[Any]]:
     for kind in ("gpu", "tpu", "cpu"):
         try:
             found[kind] = jax.local_devices(backend=kind)
-        except RuntimeError:  # what JAX raises for a platform that it was not built for or does not find
+        except RuntimeError:  # JAX raises it for a platform that it was built without or does not find
             continue
     return found
 
 
 def device_of(x: Native) -> Any:
-    """Device of `x`: the first of a sharded one, JAX's default of a tracer."""
+    """Device of `x`: the first if sharded, JAX's default for a tracer."""
     if isinstance(x, jax.core.Tracer):
         return _default_device()
     found = x.devices()
@@ -73,7 +73,7 @@ def _default_device() -> Any:
 
 
 def native_dtype(name: str) -> Any:
-    """NumPy's dtype, which is JAX's."""
+    """The NumPy dtype, which JAX uses as its own."""
     return NATIVE[name]
 
 
@@ -83,7 +83,7 @@ def dtype_of(x: Native) -> Any:
 
 
 def shape_of(x: Native) -> tuple[int | None, ...]:
-    """Shape of `x`; None for axes of symbolic length, as by `jax.export`."""
+    """Shape of `x`; None for symbolic dimensions, as from `jax.export`."""
     shape: tuple[Any, ...] = x.shape
     for length in shape:
         if type(length) is not int:
@@ -106,39 +106,39 @@ def to_numpy(x: Native) -> np.ndarray[Any, Any]:
 read_in_place: Final = to_numpy
 
 _LARGE: Final = 1 << 16
-"""Elements from which on an array is waited for before its memory is read.
+"""Threshold in elements above which we block until an array is ready, then read it.
 
-If there was no memory for it, waiting raises. Who reads it right away ends the process.
+If its allocation failed, blocking raises. Reading it without blocking aborts the process.
 """
 
 
 def from_numpy(a: np.ndarray[Any, Any], device: Any) -> Native:
     """A copy of `a`, in its dtype, on `device`."""
-    # JAX reads its source later, in another thread, and may keep it as the array's own memory; `copy=True` and
-    # `may_alias=False` do not change that. So it is given a copy that nobody else can write to, and that it can keep.
+    # JAX reads its source later, in another thread, and may alias it as the array's buffer; `copy=True` and
+    # `may_alias=False` do not prevent that. So we pass a copy that nothing else can write to.
     return lent(alignment.copied(a), device)
 
 
 def lent(a: np.ndarray[Any, Any], device: Any) -> Native:
-    """`a` on `device`; nobody may write to `a` any more."""
+    """`a` on `device`, perhaps aliased: nothing may write to `a` any more."""
     with jax.enable_x64(True), jax.default_device(device):
         if a.nbytes <= _SMALL and _is_frequent((a.shape, a.dtype)):
             return placed(jnp.asarray(a), device)
-        # Bound to a device only where it must be, see `placed`: functions are compiled anew for what is bound.
+        # Committed to a device only where needed, see `placed`: functions recompile for committed arrays.
         return jax.device_put(a, None if device == _default_device() else device)
 
 
 _SMALL: Final = 1 << 16
-"""Bytes up to which `jnp.asarray` (17 us) is faster than `jax.device_put` (30 us); it copies once more."""
+"""Bytes up to which `jnp.asarray` (17 us) is faster than `jax.device_put` (30 us); it makes one more copy."""
 _FREQUENT: Final = 512
-"""Calls that save as much as it takes `jnp.asarray` to compile itself for a shape and dtype (some 10 ms)."""
+"""Calls after which `jnp.asarray` has saved the time of its compilation for a shape and dtype (some 10 ms)."""
 _KEPT: Final = 1024
-"""Shapes and dtypes counted at once, as a program may ask for any number of them."""
+"""The maximum number of shapes and dtypes counted, as a program may use any number of them."""
 _calls: Final[dict[tuple[tuple[int, ...], Any], int]] = {}
 
 
 def _is_frequent(key: tuple[tuple[int, ...], Any]) -> bool:
-    """Whether so many arrays of a shape and dtype came that compiling pays."""
+    """Whether a shape and dtype occurred often enough to compile for them."""
     count = _calls.get(key, 0)
     if count >= _FREQUENT:
         return True
@@ -149,42 +149,42 @@ def _is_frequent(key: tuple[tuple[int, ...], Any]) -> bool:
 
 
 def plain(x: Native) -> Native:
-    """`x`, but copied if it is a tracer of NumPy values of 64 bits.
+    """`x`, but copied if it is a tracer of 64-bit NumPy values.
 
-    Outside our scope JAX has promised to take such values as 32 bits; the copy keeps that promise.
+    Outside our scope JAX recorded an abstract value of 32 bits for it; the copy has that dtype.
     """
     if isinstance(x, jax.core.Tracer) and not isinstance(x, DynamicJaxprTracer) and not jax.config.jax_enable_x64:
-        return jnp.copy(x)  # which keeps the promise
+        return jnp.copy(x)
     return x
 
 
 def duplicate(x: Native) -> Native:
-    """A copy, which outlives the donation or deletion of `x`."""
+    """A copy that stays valid when `x` is donated or deleted."""
     with jax.enable_x64(True):
         return jnp.array(x, copy=True)
 
 
 def is_deleted(x: Native) -> bool:
-    """Whether the memory of `x` was given away, as by donation to a call."""
+    """Whether the buffer of `x` was deleted, as by donation to a call."""
     return bool(x.is_deleted())
 
 
 def exported(x: Native) -> Native:
-    """`x` itself: its capsule says that it is not to be written."""
+    """`x` itself: its DLPack capsule has the read-only flag."""
     if x.size > _LARGE:
         synchronize(x)
     return x
 
 
 def from_dlpack(x: Any, device: Any) -> Native:
-    """An array in the memory of `x`; outside our scope JAX would round it."""
+    """An array that aliases `x`; outside our scope JAX would round it."""
     return jax.dlpack.from_dlpack(EagerTensor(x) if type(x) is np.ndarray else x, copy=False)
 
 
 class EagerTensor:
-    """An ndarray under the name by which JAX knows TensorFlow's tensors.
+    """An ndarray in a class with the name of TensorFlow's tensors.
 
-    `jax.dlpack.from_dlpack` asks all others for a stream. On a CPU that raises, within JAX, and takes 10 of 24 us.
+    `jax.dlpack.from_dlpack` looks up a stream for all others. On a CPU that raises inside JAX and takes 10 of 24 us.
     """
 
     __module__ = "tensorflow.python.framework.ops"
@@ -201,8 +201,8 @@ class EagerTensor:
 
 
 def to_device(x: Native, device: Any) -> Native:
-    """`x` itself if it is there already, else a copy on `device`."""
-    # device_put to the same device makes a second handle of one buffer; donating either would delete both.
+    """`x` itself if it is on `device` already, else a copy there."""
+    # device_put to the same device returns a second array with the same buffer; donating either would delete both.
     if isinstance(x, jax.core.Tracer) or x.devices() != {device}:
         with jax.enable_x64(True):
             return jax.device_put(x, device)
@@ -210,35 +210,35 @@ def to_device(x: Native, device: Any) -> Native:
 
 
 def placed(x: Native, device: Any) -> Native:
-    """`x`, just made on the default device of the scope, bound to `device`."""
-    # Arrays on JAX's own default device stay uncommitted, as `jnp` makes them: committing takes 30 us and would
-    # forbid the user to mix them with arrays elsewhere. In a trace the device is the trace's business.
+    """`x`, new on the scope's default device, committed to `device`."""
+    # Arrays on JAX's own default device stay uncommitted, as `jnp` makes them: committing takes 30 us, and JAX
+    # raises where committed arrays on different devices are mixed. In a trace, the trace decides the device.
     if device is None or device == _default_device() or isinstance(x, jax.core.Tracer):
         return x
     return jax.device_put(x, device)
 
 
 def scalar(value: bool | int | float | complex, dtype: Any, device: Any) -> Native:
-    """0-d array; concrete even inside a trace, so that it can be kept."""
+    """0-d array; concrete even inside a trace, so that it can be cached."""
     with jax.ensure_compile_time_eval():
         return from_numpy(np.asarray(value, dtype), device)
 
 
 def synchronize(x: Native) -> None:
-    """Return when `x` is computed."""
+    """Block until `x` is computed."""
     if not isinstance(x, jax.core.Tracer):
         x.block_until_ready()
 
 
 def is_leak(error: BaseException) -> bool:
-    """Whether JAX complains of a tracer that outlived its transform."""
+    """Whether JAX reports a leaked tracer: one used after its transform."""
     return isinstance(error, jax.errors.UnexpectedTracerError)
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Whether a device had no memory.
+    """Whether a device ran out of memory.
 
-    JAX has one class for all that XLA reports, and the message begins with which.
+    JAX has one class for all errors of XLA; the message begins with the status code.
     """
     return isinstance(error, jax.errors.JaxRuntimeError) and (
         "RESOURCE_EXHAUSTED" in str(error) or "Out of memory" in str(error)  # the latter on a CPU
@@ -246,7 +246,7 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 
 def adopt(kind: type, unwrap: Callable[[Any], Native], wrap: Callable[[Native], Any]) -> None:
-    """Make `kind` a pytree of one leaf, and nothing for a trace to compare."""
+    """Register `kind` as a pytree node with one leaf and no auxiliary data."""
     key = jax.tree_util.GetAttrKey("native")
     jax.tree_util.register_pytree_with_keys(
         kind,

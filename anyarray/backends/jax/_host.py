@@ -1,7 +1,7 @@
-"""Functions that NumPy does where it can read the values.
+"""Functions that NumPy computes where the values are in host memory.
 
-Their shapes depend on values, or they are sorts, powers or rounded quotients, which take XLA ten to fifty times as long
-on a CPU.
+Their shapes depend on values, or they are sorts, powers or floor divisions, for which XLA takes ten to fifty times as
+long on a CPU.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ def _touch(x: Native) -> Native:
 
 
 def data_dependent(name: str, function: Callable[..., Any], on_host: Callable[..., Any]) -> Callable[..., Any]:
-    """`function`, whose shape depends on values; by NumPy where that is free.
+    """`function`, whose shape depends on values; `on_host` on a CPU.
 
-    `on_host` of NumPy stands in its place where that takes no transfer. XLA compiles anew for every shape: tens of
-    milliseconds where NumPy takes microseconds.
+    NumPy's `on_host` replaces it where no transfer is needed. XLA recompiles for every shape: tens of milliseconds
+    where NumPy takes microseconds.
     """
 
     def chosen(*args: Any, **options: Any) -> Any:
@@ -36,7 +36,7 @@ def data_dependent(name: str, function: Callable[..., Any], on_host: Callable[..
             try:
                 result = function(*args, **options)
             except (jax.errors.JAXTypeError, jax.errors.JAXIndexError) as cause:
-                _touch(args[0])  # raises if it outlived its trace
+                _touch(args[0])  # raises if it is a leaked tracer
                 raise unknown_shape(name) from cause
             return tuple(result) if isinstance(result, tuple) else result
         result = on_host(*(to_numpy(x) if isinstance(x, jax.Array) else x for x in args), **options)
@@ -47,11 +47,11 @@ def data_dependent(name: str, function: Callable[..., Any], on_host: Callable[..
 
 
 _FEW: Final = 256
-"""Elements below which XLA sorts sooner than an ndarray comes back to JAX."""
+"""Threshold in elements below which XLA sorts faster than an ndarray is converted to JAX."""
 
 
 def sooner(function: Callable[..., Native], on_host: Callable[..., Any]) -> Callable[..., Native]:
-    """`function` of one array; `on_host` of NumPy where that takes less."""
+    """`function` of one array; NumPy's `on_host` where that is faster."""
 
     def chosen(x: Native, /, **options: Any) -> Native:
         if x.size < _FEW or not _is_read_in_place(x):
@@ -62,13 +62,13 @@ def sooner(function: Callable[..., Native], on_host: Callable[..., Any]) -> Call
 
 
 _MANY: Final = 1 << 12
-"""Elements from which XLA takes longer for a power or a rounded quotient than the ndarray to come back to JAX."""
+"""Threshold in elements above which XLA's power or floor division is slower than NumPy's and the conversion."""
 
 
 def of_floats_sooner(function: Callable[..., Native], on_host: Callable[..., Any]) -> Callable[..., Native]:
-    """`function` of two arrays; `on_host` of NumPy for many floats of a dtype.
+    """`function` of two arrays; NumPy's `on_host` for large ones of one dtype.
 
-    They are of 32 or 64 bits.
+    That is float32 or float64.
     """
 
     def chosen(x1: Native, x2: Native, /) -> Native:
@@ -84,12 +84,12 @@ def of_floats_sooner(function: Callable[..., Native], on_host: Callable[..., Any
 
 
 def _is_read_in_place(x: Native) -> bool:
-    """Whether NumPy reads `x` in place: not traced, on one CPU."""
+    """Whether NumPy can read `x` without a copy: not traced, on one CPU."""
     return not is_traced(x) and in_host_memory((x,)) and len(x.devices()) == 1
 
 
 def in_host_memory(args: Sequence[Any]) -> bool:
-    """Whether all arrays in `args` have values that NumPy reads in place."""
+    """Whether all arrays in `args` are concrete and in host memory."""
     arrays = [x for x in args if isinstance(x, jax.Array)]
     if any(map(is_traced, arrays)):
         return False
@@ -97,7 +97,7 @@ def in_host_memory(args: Sequence[Any]) -> bool:
 
 
 def unknown_shape(name: str) -> UnsupportedError:
-    """The error for a result whose shape a trace cannot know."""
+    """The error for a result whose shape is unknown at trace time."""
     return UnsupportedError(
         f"{name}: the shape of the result depends on values, which JAX does not know inside jit, grad or vmap. "
         "Call it outside, or mask instead of selecting: xp.where(...)"

@@ -1,4 +1,4 @@
-"""How functions are made: compiled singly, promoted and checked as traced."""
+"""Builds the functions: each compiled, its dtypes promoted at trace time."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ HIGHEST: Final = lax.Precision.HIGHEST
 
 
 class Compiled(NamedTuple):
-    """What `compiled` made a function of."""
+    """What `compiled` built a function from."""
 
     body: Callable[..., Any]
     static: list[str]
@@ -34,9 +34,9 @@ made_of: Final[dict[Callable[..., Any], Compiled]] = {}
 
 
 def compiled(function: Callable[..., Any] | None = None, *, static: tuple[str, ...] = ()) -> Any:
-    """`function` by `jax.jit`, with its keyword-only parameters static.
+    """`jax.jit` of `function`, with its keyword-only parameters static.
 
-    So are those named in `static`.
+    Those named in `static` are, too.
     """
     if function is None:
         return functools.partial(compiled, static=static)
@@ -56,9 +56,9 @@ def compiled(function: Callable[..., Any] | None = None, *, static: tuple[str, .
 
 
 def _require_memory(result: Any) -> None:
-    """Raise ValueError for arrays of more bytes than can be counted.
+    """Raise ValueError for arrays whose size in bytes overflows int64.
 
-    XLA would end the process. It runs when traced, thus once.
+    XLA would abort the process. It runs at trace time only.
     """
     for x in jax.tree.leaves(result):
         lengths = [n for n in x.shape if type(n) is int and n]
@@ -67,14 +67,14 @@ def _require_memory(result: Any) -> None:
 
 
 def kind_of(x: Native) -> str:
-    """The letter of the kind of dtype: b, i, u, f or c."""
+    """The character of the dtype's kind: b, i, u, f or c."""
     return dtypes.KNOWN[x.dtype.name].kind
 
 
 def require_kinds(kinds: str, *arrays: Native) -> None:
     """Raise TypeError unless the dtypes of `arrays` are of these kinds.
 
-    It runs when traced, thus once.
+    It runs at trace time only.
     """
     for x in arrays:
         if kind_of(x) not in kinds:
@@ -83,40 +83,40 @@ def require_kinds(kinds: str, *arrays: Native) -> None:
 
 def in_dtype(x: Native, dtype: Any) -> Native:
     """`x` in `dtype`; not for complex to bool, see `truth`."""
-    # Of a bool as a float, times another float, XLA makes a selection, which drops the other's NaN, infinities and -0.
-    # Through an integer it does not see that.
+    # XLA rewrites a bool cast to float, times another float, to a select, which drops the other's NaN, infinities and
+    # -0. It does not if the bool is cast to an integer first.
     if x.dtype == bool and jnp.issubdtype(dtype, jnp.inexact):
         x = lax.convert_element_type(x, jnp.uint8)
     return lax.convert_element_type(x, dtype)
 
 
 def cast(x: Native, name: str) -> Native:
-    """`x` in the dtype `name`."""
+    """`x` in the dtype named `name`."""
     return in_dtype(x, NATIVE[name])
 
 
 def truth(x: Native) -> Native:
-    """Whether each element is not zero; a cast would drop imaginary parts."""
+    """Whether each element is nonzero; a cast would drop imaginary parts."""
     return x if x.dtype == bool else lax.ne(x, lax.full_like(x, 0))
 
 
 def promoted(*arrays: Native) -> tuple[Native, ...]:
-    """`arrays` in the dtype that they promote to."""
+    """`arrays` cast to the dtype that they promote to."""
     name = dtypes.result_name(*(x.dtype.name for x in arrays))
     return tuple(cast(x, name) for x in arrays)
 
 
 def inexact(*arrays: Native) -> tuple[Native, ...]:
-    """`arrays` in the floating dtype that they promote to.
+    """`arrays` cast to the floating dtype that they promote to.
 
-    Integers count as float64, as in NumPy's reductions.
+    Integers become float64, as in NumPy's reductions.
     """
     arrays = promoted(*arrays)
     return arrays if kind_of(arrays[0]) in "fc" else tuple(cast(x, "float64") for x in arrays)
 
 
 def elementwise(function: Callable[..., Native], kinds: str) -> Any:
-    """`function` of arrays in their common dtype, one of these `kinds`."""
+    """`function` of arrays cast to their common dtype, of these `kinds`."""
 
     def body(*arrays: Native) -> Native:
         arrays = promoted(*arrays)
@@ -128,13 +128,13 @@ def elementwise(function: Callable[..., Native], kinds: str) -> Any:
 
 
 def floating(function: Callable[..., Native], kinds: str = "biufc") -> Any:
-    """As `elementwise`, with integers and bools as floats of their width."""
+    """As `elementwise`, with integers and bools cast to floats."""
 
     def body(*arrays: Native) -> Native:
         names = [x.dtype.name for x in arrays]
         arrays = promoted(*arrays)
         require_kinds(kinds, arrays[0])
-        # Each integer becomes its own float, as in NumPy: of int8 and uint8 it is float16.
+        # Each integer dtype has its own float, as in NumPy: float16 for int8 and uint8.
         is_integer = kind_of(arrays[0]) in "biu"
         name = dtypes.result_name(*map(dtypes.floating, names)) if is_integer else arrays[0].dtype.name
         return function(*(cast(x, name) for x in arrays))

@@ -1,4 +1,4 @@
-"""The scope of a call: 64 bits and the device, for one thread and one call."""
+"""The scope of a call: 64 bits and the default device, for its thread only."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ __all__ = ["scoped"]
 def scoped(function: Callable[..., Any], device: Any) -> Callable[..., Any]:
     """`function`, run with 64 bits enabled and `device` as the default.
 
-    Both hold in this thread only.
+    Both are set for this thread only.
     """
     try:
-        # What `with jax.enable_x64(True)` does in Python, for a quarter of its time: these swap a thread-local
-        # value in C++. They are not documented, hence the way below.
+        # As `with jax.enable_x64(True)`, in a quarter of its time: these swap a thread-local value in C++. They are
+        # not documented, hence the fallback below.
         get_x64, set_x64 = jax.enable_x64.get_local, jax.enable_x64.set_local
         get_device, set_device = jax.default_device.get_local, jax.default_device.set_local
     except AttributeError:
@@ -38,7 +38,7 @@ def scoped(function: Callable[..., Any], device: Any) -> Callable[..., Any]:
     def in_wide_scope(*args: Any, **kwargs: Any) -> Any:
         outer_x64 = get_x64()
         try:
-            set_x64(True)  # inside, as Ctrl-C may come right after it
+            set_x64(True)  # inside the try, as KeyboardInterrupt may be raised right after it
             return function(*args, **kwargs)
         finally:
             set_x64(outer_x64)
@@ -58,11 +58,10 @@ def scoped(function: Callable[..., Any], device: Any) -> Callable[..., Any]:
 
 
 def _bare(function: Callable[..., Any], in_scope: Callable[..., Any]) -> Callable[..., Any]:
-    """A compiled function without a scope, static parameters looked up here.
+    """A compiled function without a scope, with a cache by static parameters.
 
-    So a call takes a fifth less time. The body of the function enables 64 bits itself, and `jax.jit` keeps the dtypes
-    of arrays. The rules by which JAX differentiates and batches do not keep them, so tracers are still met within the
-    scope.
+    A call takes a fifth less time. The body of the function enables 64 bits itself, and `jax.jit` preserves the dtypes
+    of arrays. JAX's differentiation and batching rules do not, so calls with tracers still enter the scope.
     """
     parameters = inspect.signature(function).parameters
     static = made_of[function].static
@@ -84,7 +83,7 @@ def bare{inspect.Signature(plain)}:
         "in_scope": in_scope,
         "variants": _Variants(made_of[function]),
     }
-    exec(text, made)  # our own text, from a signature of ours
+    exec(text, made)  # generated from our own signatures only
     bare: Any = functools.wraps(function)(made["bare"])
     given = [p for p in parameters.values() if p.default is not p.empty]
     bare.__defaults__ = tuple([p.default for p in given if p.kind is not p.KEYWORD_ONLY])
@@ -93,13 +92,13 @@ def bare{inspect.Signature(plain)}:
 
 
 class _Variants(dict[tuple[Any, ...], Callable[..., Any]]):
-    """A compiled function for each choice of its static parameters.
+    """A cache of compiled functions, by the values of static parameters.
 
-    Its look-up takes less than `jax.jit` takes to look at them.
+    Its lookup is faster than the one of `jax.jit`.
     """
 
     MOST: Final = 1024
-    """Entries kept, as a program may ask for any number of shapes."""
+    """The maximum number of entries, as a program may use any number of shapes."""
 
     def __init__(self, made: Compiled) -> None:
         self._made = made
@@ -115,5 +114,5 @@ class _Variants(dict[tuple[Any, ...], Callable[..., Any]]):
 
 @functools.cache
 def _is_only_device() -> bool:
-    """Whether a default of the user's could name no other device."""
+    """Whether there is one device, so that it is always the default."""
     return sum(map(len, devices().values())) == 1

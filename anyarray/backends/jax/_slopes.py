@@ -1,9 +1,9 @@
-"""Derivatives in which nothing comes of nothing.
+"""Derivatives that give a zero gradient for a zero cotangent.
 
-The branch that `where` does not take gets a zero backwards. An infinite or undefined slope, as that of a square root
-at 0, would make NaN of it, which the sum of both branches then is, too. So the product with a slope is zero where what
-comes backwards is, whatever the slope. Forwards, where `where` itself drops what it does not take, it is the product,
-and NaN where that belongs.
+In reverse mode the operand that `where` does not select gets a zero cotangent. Zero times an infinite or undefined
+derivative, as that of a square root at 0, is NaN, and so is the sum of both operands' gradients. So the product with a
+derivative is defined as zero where the cotangent is zero. In forward mode, where `where` itself discards the tangent
+that it does not select, it is the ordinary product, with its NaN.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ _scaled_p: Any = Primitive("anyarray_scaled")
 
 
 def _multiplied(x1: Native, x2: Native, *, zeros: tuple[bool, bool]) -> Native:
-    """`x1 * x2`; 0 where one is that may be, by `zeros`, whose zeros count."""
-    with jax.enable_x64(True):  # also where it is lowered, after the call
+    """`x1 * x2`, but 0 * inf is 0 for a 0 in an operand flagged in `zeros`."""
+    with jax.enable_x64(True):  # for lowering, too, which happens after the call
         y = lax.mul(x1, x2)
         for x, counts in zip((x1, x2), zeros, strict=True):
             if counts:
@@ -64,9 +64,9 @@ _define_bilinear(
 
 
 def with_zeros(function: Function) -> Function:
-    """`function`, elementwise, of arrays of one dtype, with such derivatives.
+    """An elementwise `function` of arrays of one dtype, with such derivatives.
 
-    Its slopes are what it derives from ones. They are functions of this kind themselves, for higher derivatives.
+    Its partial derivatives are its JVPs with tangents of ones. For higher orders they have such derivatives, too.
     """
     differentiated = jax.custom_jvp(function)
 

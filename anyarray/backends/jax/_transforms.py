@@ -1,4 +1,4 @@
-"""JAX's transforms, by the names of the contract."""
+"""JAX's transforms, under the names of the backend contract."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ stop_gradient = lax.stop_gradient
 
 
 def prepared(function: Any, xs: Sequence[Native], device: Any) -> tuple[Any, Callable[..., Any] | None]:
-    # jax.jit keeps what it compiled by the scope, too. An executable asks for none: it checks its arguments in C++ and
-    # raises if their shapes, dtypes or devices are others, if they are tracers, or inside `jax.disable_jit`.
+    # The scope is part of the cache key of `jax.jit`. An executable needs no scope: it checks its arguments in C++ and
+    # raises if their shapes, dtypes or devices differ, if they are tracers, or inside `jax.disable_jit`.
     traced = scoped(function.trace, device)(*xs)
-    # What the function took from a trace around it is one more argument of an executable.
+    # A tracer of an outer trace that the function closes over is an additional argument of the executable.
     if len(traced.jaxpr.in_avals) > len(xs):
         return scoped(function, device)(*xs), None
     text = str(traced.jaxpr)
-    if "callback" in text or "debug_print" in text:  # outside the scope JAX rounds what it hands to and fro
+    if "callback" in text or "debug_print" in text:  # outside the scope JAX rounds their operands and results
         return scoped(function, device)(*xs), None
     executable = scoped(lambda: traced.lower().compile(), device)()
-    # Not in the scope: it has a cache by scopes all the same, and is fastest where it is called first.
+    # Called outside the scope: its cache depends on the scope as well, and the scope of the first call is fastest.
     result = executable(*xs)
-    # `Compiled.__call__` is a Python function around this one, which is not documented. Arrays on no particular device
-    # would be spread over those of a sharded one.
+    # `Compiled.__call__` is a Python wrapper of `_call`, which is not documented. It would shard uncommitted arrays
+    # over the devices of a sharded one.
     is_on_one_device = all(len(x.devices()) == 1 for x in xs)
     return result, getattr(executable, "_call", None) if is_on_one_device else None
 
@@ -40,7 +40,7 @@ def prepared(function: Any, xs: Sequence[Native], device: Any) -> tuple[Any, Cal
 def value_and_grad(
     function: Callable[..., Any], xs: Sequence[Native], has_aux: bool = False
 ) -> tuple[Any, Sequence[Native]]:
-    if not xs:  # which JAX's own do not take
+    if not xs:  # JAX's own does not accept that
         return function(), []
     with _NoDerivative("grad"):
         return jax.value_and_grad(function, argnums=tuple(range(len(xs))), has_aux=has_aux)(*xs)
@@ -61,7 +61,7 @@ def jacobian(function: Callable[..., Any], xs: Sequence[Native], mode: str, has_
         nonlocal is_empty
         ys, others = function(*xs) if has_aux else (function(*xs), None)
         is_empty = not ys
-        return ys or [xs[0]], others  # as `jax.jacrev` takes no function that gives nothing
+        return ys or [xs[0]], others  # `jax.jacrev` rejects a function that returns no arrays
 
     with _NoDerivative("jacobian"):
         rows, others = transform(checked, argnums=tuple(range(len(xs))), has_aux=True)(*xs)
@@ -70,7 +70,7 @@ def jacobian(function: Callable[..., Any], xs: Sequence[Native], mode: str, has_
 
 
 class _NoDerivative:
-    """One clear error where JAX cannot differentiate."""
+    """Raises UnsupportedError where JAX cannot differentiate."""
 
     def __init__(self, name: str) -> None:
         self._name = name

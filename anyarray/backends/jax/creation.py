@@ -1,4 +1,4 @@
-"""Creation functions, each compiled once for a shape."""
+"""Creation functions, each compiled once per shape."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ __all__ = [
 
 
 def creation(function: Callable[..., Native]) -> Callable[..., Native]:
-    """`function` on the default device, with its result bound to `device`."""
+    """`function` on the default device, its result committed to `device`."""
 
     @functools.wraps(function)
     def on_device(*args: Any, device: Any = None, **kwargs: Any) -> Native:
@@ -88,9 +88,9 @@ empty_like = zeros_like
 def _multiples(step: Native, length: int) -> Native:
     """`step` times 0, 1, 2, ..., each product rounded before it is added.
 
-    It is of 64 bits, or complex128.
-    XLA's code for CPUs rounds a product and its sum in one, so that -1 + 10 * 0.1 were not 0. It does so through
-    `optimization_barrier` and `reduce_precision` as well. But the products of both halves of the digits are exact.
+    `step` has a dtype of 64 bits, or complex128.
+    On CPUs XLA fuses a product and a sum into an FMA, with one rounding: -1 + 10 * 0.1 would not be 0. It does so
+    across `optimization_barrier` and `reduce_precision`, too. But the products of both halves of the digits are exact.
     """
     if kind_of(step) == "u":
         return lax.iota(step.dtype, length) * step
@@ -100,9 +100,9 @@ def _multiples(step: Native, length: int) -> Native:
 
 
 def _halves(x: Native) -> tuple[Native, Native]:
-    """Two numbers of half the digits, of one sign, whose sum is `x`.
+    """Two numbers of half the digits, with the same sign, whose sum is `x`.
 
-    Infinities, NaN and numbers whose lower half were subnormal come whole, beside 0.
+    Infinities, NaN and numbers whose lower half would be subnormal are not split: the lower half is 0.
     """
     if kind_of(x) == "c":
         (re, small_re), (im, small_im) = _halves(lax.real(x)), _halves(lax.imag(x))
@@ -125,16 +125,16 @@ def arange(start: float, /, stop: float | None = None, step: float = 1, *, dtype
     first: np.generic
     by: np.generic
     if dtype.kind in "iu" and float(start).is_integer() and float(step).is_integer():
-        # Modulo 2**64, so that every integer dtype has its whole range and negative steps.
+        # Modulo 2**64, which covers the full range of every integer dtype, and negative steps.
         start, step = int(start), int(step)
         length = -((start - stop) // step) if isinstance(stop, int) else math.ceil((stop - start) / step)
         first, by = np.uint64(start % 2**64), np.uint64(step % 2**64)
     else:
         quotient = (stop - start) / step
         length = math.ceil(quotient)
-        if quotient == 0 and stop != start:  # of two of one sign it is not zero, but too small for a float
+        if quotient == 0 and stop != start:  # it underflowed: one element if the signs are the same
             length = int((stop > start) == (step > 0))
-        # NumPy steps by the difference of the first two; of integers, each is rounded toward zero.
+        # NumPy's step is the difference of the first two elements; for integers, each is rounded toward zero.
         number = int if dtype.kind in "iu" else float
         second = start + step
         first = np.float64(number(start))
@@ -157,7 +157,7 @@ def linspace(start: complex, stop: complex, /, num: int, *, dtype: Any, endpoint
     if num < 0:
         raise ValueError(f"linspace: num must not be negative, not {num}")
     intervals = max(num - 1 if endpoint else num, 1)
-    # Divided here, as XLA multiplies by reciprocals: floats in Python, which warns of nothing and takes less time.
+    # Divided on the host, as XLA multiplies by reciprocals; floats in Python, which is faster and never warns.
     if isinstance(start, complex) or isinstance(stop, complex):
         first, last = np.complex128(start), np.complex128(stop)
         with np.errstate(all="ignore"):
@@ -190,7 +190,7 @@ def triu(x: Native, *, k: int = 0) -> Native:
 
 
 def near(x: Native, k: int) -> int:
-    """`k`, or the nearest diagonal that is as empty: JAX wants few bits."""
+    """`k`, or the nearest empty diagonal, as JAX takes `k` in 32 bits."""
     if x.ndim < 2 or abs(k) < 1 << 31:
         return k
     return max(-x.shape[-2], min(k, x.shape[-1]))
@@ -198,5 +198,5 @@ def near(x: Native, k: int) -> int:
 
 @compiled
 def meshgrid(*arrays: Native, indexing: str = "xy") -> tuple[Native, ...]:
-    flat = [jnp.ravel(x) for x in arrays]  # as NumPy takes them
+    flat = [jnp.ravel(x) for x in arrays]  # as in NumPy
     return tuple(jnp.meshgrid(*flat, indexing=indexing)) if arrays else ()

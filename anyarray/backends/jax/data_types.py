@@ -1,4 +1,4 @@
-"""Conversion between dtypes."""
+"""Casts between dtypes."""
 
 from __future__ import annotations
 

@@ -47,6 +47,7 @@ __all__ = [
     "bitwise_xor",
     "ceil",
     "clip",
+    "complex_of",
     "conj",
     "copysign",
     "cos",
@@ -103,7 +104,7 @@ __all__ = [
 
 
 def _sloped(function: Callable[..., Native], kinds: str = "fc") -> Callable[..., Native]:
-    """`function` by `with_zeros`, of other kinds of numbers as it is."""
+    """`with_zeros(function)` for these `kinds`; else `function` itself."""
     differentiated = with_zeros(function)
 
     @functools.wraps(function)
@@ -114,7 +115,7 @@ def _sloped(function: Callable[..., Native], kinds: str = "fc") -> Callable[...,
 
 
 def _by_parts(function: Callable[..., Native]) -> Callable[..., Native]:
-    """`function` of a real array; of the parts of a complex one."""
+    """`function`, applied to the real and imaginary parts separately."""
 
     @functools.wraps(function)
     def parts(x: Native) -> Native:
@@ -130,7 +131,7 @@ def _round_to_even(x: Native) -> Native:
 
 
 def _unless_integer(function: Callable[..., Native]) -> Callable[..., Native]:
-    """`function` of floats; integers and bools as they are."""
+    """`function` of floats; integers and bools are returned unchanged."""
 
     @functools.wraps(function)
     def kept(x: Native) -> Native:
@@ -140,8 +141,8 @@ def _unless_integer(function: Callable[..., Native]) -> Callable[..., Native]:
 
 
 def absolute(x: Native) -> Native:
-    """The absolute values of `x`; of slope 0 at 0."""
-    if kind_of(x) == "c":  # XLA gives NaN for infinity beside NaN
+    """The absolute values of `x`, with derivative 0 at 0."""
+    if kind_of(x) == "c":  # XLA returns NaN if one part is infinite and the other NaN
         return jnp.where(lax.is_finite(lax.abs(x)) | ~_any_infinite(x), lax.abs(x), jnp.inf)
     return modulus(x) if kind_of(x) == "f" else jnp.abs(x)
 
@@ -153,9 +154,9 @@ def modulus(x: Native) -> Native:
 
 @modulus.defjvp
 def _slope_of_modulus(primals: tuple[Native], tangents: tuple[Native]) -> tuple[Native, Native]:
-    """The modulus and its slope, which is 0 at 0, where JAX has 1.
+    """The JVP of the modulus: the derivative at 0 is 0, where JAX has 1.
 
-    So smooth functions of it, such as log1p(exp(-abs(x))), have the right slope there.
+    So functions such as log1p(exp(-abs(x))) have the right derivative there.
     """
     (x,), (tangent,) = primals, tangents
     return modulus(x), tangent * lax.sign(x)
@@ -168,23 +169,23 @@ def _any_infinite(x: Native) -> Native:
 def _sign(x: Native) -> Native:
     if kind_of(x) != "c":
         return jnp.where(x == 0, lax.full_like(x, 0), jnp.sign(x))
-    # An infinite part outweighs a finite one; then x / abs(x).
+    # x / abs(x), where a finite part counts as 0 if the other is infinite.
     infinite = _any_infinite(x)
     re, im = (
         jnp.where(infinite, jnp.where(jnp.isinf(part), jnp.sign(part), 0), part) for part in (lax.real(x), lax.imag(x))
     )
     undefined = jnp.isinf(lax.real(x)) & jnp.isinf(lax.imag(x))
-    # Not even where it is not taken may the size be 0, for the gradient's sake.
+    # The size must not be 0 even where it is not selected, else the gradient is NaN.
     re = jnp.where(x == 0, 1, re)
     size = jnp.where(undefined, jnp.nan, lax.abs(lax.complex(re, im)))
     return jnp.where(x == 0, lax.full_like(x, 0), lax.complex(re / size, im / size))
 
 
 def _dividend_and_divisor(x1: Native, x2: Native) -> tuple[Native, Native]:
-    """`x1` and `x2` in one shape, the divisor behind a barrier.
+    """`x1` and `x2` in one shape, the divisor behind an optimization barrier.
 
-    There XLA does not see that the divisor repeats itself. It would multiply by reciprocals, which are rounded, and
-    zero for the largest numbers.
+    The barrier hides from XLA that the divisor was broadcast. Else XLA multiplies by its reciprocal, which is rounded,
+    and flushed to zero for the largest numbers.
     """
     wide1, wide2 = jnp.broadcast_arrays(x1, x2)
     is_safe = wide2.shape == x2.shape or kind_of(x2) in "iu"
@@ -198,7 +199,7 @@ def _divide(x1: Native, x2: Native) -> Native:
 def _quotient(x1: Native, x2: Native) -> Native:
     if kind_of(x2) != "c":
         return _ratio(x1, x2)
-    # XLA makes 0 of what is divided by an infinity beside a NaN, which no other library does.
+    # For a divisor with one part infinite and the other NaN, XLA returns 0, unlike the other libraries.
     return jnp.where(jnp.isnan(x2), lax.full_like(x2, complex(math.nan, math.nan)), lax.div(x1, x2))
 
 
@@ -213,9 +214,9 @@ def _ratio(x1: Native, x2: Native) -> Native:
 
 
 def _slope_of_ratio(primals: tuple[Native, Native], tangents: tuple[Any, Any]) -> tuple[Native, Native]:
-    """By way of the quotient: JAX squares the divisor.
+    """The JVP of the quotient, computed from the quotient.
 
-    That overflows, of float16 from 256 on.
+    JAX squares the divisor, which overflows in float16 from 256 on.
     """
     _, x2 = primals
     t1, t2 = tangents
@@ -230,7 +231,7 @@ _ratio.defjvp(_slope_of_ratio, symbolic_zeros=True)
 
 
 def _divided(x1: Native, x2: Native) -> tuple[Native, Native]:
-    """Quotient rounded down and remainder, as NumPy has them.
+    """Floor of the quotient, and remainder, as in NumPy.
 
     That includes the signs of zeros, zero divisors and infinities.
     """
@@ -262,7 +263,7 @@ def _divided(x1: Native, x2: Native) -> tuple[Native, Native]:
 
 
 def _floor_divide(x1: Native, x2: Native) -> Native:
-    # No step has a slope, not even where it is the quotient itself, whose slope by a divisor of 0 is infinite.
+    # The derivative is 0 everywhere, also for a divisor of 0, where that of the quotient itself is infinite.
     return _divided(lax.stop_gradient(x1), lax.stop_gradient(x2))[0]
 
 
@@ -276,15 +277,15 @@ def _power(x1: Native, x2: Native) -> Native:
     if kind_of(x1) == "c":
         return _complex_power(x1, x2)
 
-    # jnp.power looks at six bits of an exponent, in one pass over the arrays. Greater ones take a pass for every six.
+    # Like jnp.power, six bits of the exponent in one pass over the arrays. Larger exponents take a pass per six bits.
     is_great = jnp.any((x2 < 0) | (x2 >= 1 << 6))
     return lax.cond(is_great, _power_of_integers, functools.partial(_power_of_integers, is_one_pass=True), x1, x2)
 
 
 def _power_of_integers(x1: Native, x2: Native, *, is_one_pass: bool = False) -> Native:
-    """By squaring, in one pass or as many as it takes.
+    """Power by repeated squaring, in one pass or as many as needed.
 
-    A negative exponent gives the integer part of the exact result.
+    For a negative exponent it is the integer part of the exact result.
     """
 
     def squared(state: tuple[Native, Native, Native]) -> tuple[Native, Native, Native]:
@@ -313,16 +314,16 @@ def _real_power(x1: Native, x2: Native) -> Native:
 
 @jax.custom_jvp
 def _complex_power(x1: Native, x2: Native) -> Native:
-    # XLA takes the logarithm of zero.
+    # XLA computes it with the logarithm of `x1`, so the base 0 is handled here.
     of_zero = jnp.where(lax.real(x2) > 0, 0, jnp.nan).astype(x1.dtype)
     power = jnp.power(jnp.where(x1 == 0, lax.full_like(x1, 1), x1), x2)
     return jnp.where(x2 == 0, lax.full_like(power, 1), jnp.where(x1 == 0, of_zero, power))
 
 
 def _with_slope_of_power(power: Any) -> None:
-    """Give `power` JAX's slope of it, but 0 by `x1` where `x2` is 0.
+    """Define the JVP of `power` as JAX's, but 0 for `x1` where `x2` is 0.
 
-    There JAX multiplies 0 by the power of -1, which is infinite at 0.
+    There JAX multiplies 0 by x1**-1, which is infinite at 0.
     """
 
     def slope_of_power(primals: tuple[Native, Native], tangents: tuple[Any, Any]) -> tuple[Native, Native]:
@@ -351,7 +352,7 @@ def _hypotenuse(x1: Native, x2: Native) -> Native:
 
 @_hypotenuse.defjvp
 def _slope_of_hypotenuse(primals: tuple[Native, Native], tangents: tuple[Native, Native]) -> tuple[Native, Native]:
-    """At 0 the slope is 0, as that of the modulus."""
+    """The JVP of hypot: the derivative at 0 is 0, as for the modulus."""
     y = _hypotenuse(*primals)
     size = jnp.where(y == 0, 1, y)
     return y, tangents[0] * (primals[0] / size) + tangents[1] * (primals[1] / size)
@@ -369,7 +370,7 @@ def _next_after(x1: Native, x2: Native) -> Native:
 
 @_next_after.defjvp
 def _slope_of_next_after(primals: tuple[Native, Native], tangents: tuple[Native, Native]) -> tuple[Native, Native]:
-    """A step from `x1`, and the slope of `x1`; JAX knows none."""
+    """The JVP of nextafter, which has the tangent of `x1`; JAX has no JVP."""
     y = _next_after(*primals)
     return y, jnp.broadcast_to(tangents[0], y.shape)
 
@@ -381,9 +382,9 @@ def _log_of_sum(x1: Native, x2: Native) -> Native:
 
 @_log_of_sum.defjvp
 def _slope_of_log_of_sum(primals: tuple[Native, Native], tangents: tuple[Native, Native]) -> tuple[Native, Native]:
-    """The slopes are the parts that the two have in the sum.
+    """The JVP: each partial derivative is the operand's share of the sum.
 
-    JAX takes infinities for 0.
+    JAX's treats infinities as 0.
     """
     x1, x2 = primals
     difference = jnp.where((x1 == x2) & jnp.isinf(x1), 0, x1 - x2)
@@ -392,7 +393,7 @@ def _slope_of_log_of_sum(primals: tuple[Native, Native], tangents: tuple[Native,
 
 @jax.custom_jvp
 def _without_sign_of_zero(x: Native) -> Native:
-    # Not by adding 0, as for XLA -0 plus 0 is -0.
+    # Not x + 0, which XLA evaluates to -0 for -0.
     return jnp.where(x == 0, 0, x)
 
 
@@ -406,7 +407,7 @@ def _root(x: Native) -> Native:
 
 
 def _comparison(function: Callable[[Native, Native], Native], kinds: str) -> Any:
-    """As `elementwise`, but int64 with uint64 is exact, as in NumPy."""
+    """As `elementwise`, but exact for int64 with uint64, as in NumPy."""
 
     def body(x1: Native, x2: Native) -> Native:
         signed = [kind_of(x) == "i" for x in (x1, x2)]
@@ -423,9 +424,9 @@ def _comparison(function: Callable[[Native, Native], Native], kinds: str) -> Any
 
 
 def _itself_unless(kinds: str, function: Callable[[Native], Native]) -> Callable[[Native], Native]:
-    """`function` of arrays of these kinds; any other as it is.
+    """`function` of arrays of these kinds; any other is returned itself.
 
-    The result may be the array itself, as nobody can write to it.
+    No copy is needed, as JAX's arrays are immutable.
     """
 
     def kept(x: Native) -> Native:
@@ -458,6 +459,7 @@ bitwise_xor = elementwise(jnp.bitwise_xor, "biu")
 ceil = elementwise(_unless_integer(lax.ceil), "biuf")
 conj = _itself_unless("bc", elementwise(jnp.conj, "c"))
 copysign = floating(with_zeros(_with_sign_of), "biuf")
+complex_of = compiled(lax.complex)
 cube = elementwise(_sloped(lambda x: x * x * x), "iufc")
 divide = compiled(_divide)
 equal = _comparison(jnp.equal, "biufc")
@@ -497,13 +499,13 @@ trunc = elementwise(_unless_integer(jnp.trunc), "biuf")
 
 
 # XLA's complex functions lose the sign of zero, hence the side of a branch cut, and most NaN and infinities of C99.
-# The functions below mend that from outside, so that accuracy stays XLA's. Where what is chosen has no slope, or XLA's
-# loses its sign, the derivative is given by functions that have theirs.
+# The functions below correct their arguments and results, so that the accuracy is XLA's. Where the corrected values
+# have no derivative, or XLA's has the wrong sign, a custom JVP computes it from other functions.
 def _mirrored(function: Callable[[Native], Native], symmetry: str) -> Callable[[Native], Native]:
-    """A function of complex numbers, evaluated where no part is negative.
+    """A function of complex numbers, evaluated in one half plane or quadrant.
 
-    That is no part that the symmetry covers: `symmetry` is "conjugate" for f(conj z) = conj f(z), "odd" if
-    f(-z) = -f(z) holds too.
+    The others follow by symmetry. With `symmetry` "conjugate", f(conj z) = conj f(z): the imaginary part is made
+    nonnegative. With "odd", f(-z) = -f(z) as well: both parts are.
     """
 
     def mirrored(z: Native) -> Native:
@@ -517,9 +519,9 @@ def _mirrored(function: Callable[[Native], Native], symmetry: str) -> Callable[[
 
 
 def _product(a: Native, b: Native) -> Native:
-    """The product, where zero times infinity or NaN is zero.
+    """The product, with zero times infinity or NaN defined as zero.
 
-    C99 wants that of the parts of complex functions.
+    C99 requires that of the parts of complex functions.
     """
     signs = (jnp.where(jnp.isnan(v), 1, lax.clamp(lax.full_like(v, -1), v, lax.full_like(v, 1))) for v in (a, b))
     return jnp.where((a == 0) | (b == 0), operator.mul(*signs), a * b)
@@ -536,11 +538,11 @@ def _turned_back(z: Native) -> Native:
 
 
 Derivative = Callable[[Native, Native], Native]
-"""Of a function at its argument, which comes first, and its value."""
+"""The derivative of a function, from its argument and its value, in that order."""
 
 
 def _with_derivative(derivative: Derivative) -> Callable[[Callable[[Native], Native]], Callable[[Native], Native]]:
-    """Differentiate a function of complex numbers by its derivative."""
+    """A decorator that sets the derivative of a complex function."""
 
     def decorated(function: Callable[[Native], Native]) -> Callable[[Native], Native]:
         differentiated = jax.custom_jvp(function)
@@ -556,13 +558,13 @@ def _with_derivative(derivative: Derivative) -> Callable[[Callable[[Native], Nat
 
 
 _GREAT: Final = 20
-"""From here on the hyperbolic sine and cosine are half an exponential, but for what rounding takes."""
+"""From here on the hyperbolic sine and cosine are half an exponential, up to rounding."""
 
 
 def _hyperbolic(function: Callable[[Native], Native], sign: Callable[[Native], Native]) -> Callable[[Native], Native]:
-    """The sine or cosine `function` of real numbers, also of great ones.
+    """The hyperbolic `function` of reals, accurate for large ones, too.
 
-    XLA adds a logarithm to those before it takes the exponential, for which the sum is rounded.
+    For those XLA computes exp(x + log(0.5)), with an error from rounding the sum.
     """
 
     def exact(x: Native) -> Native:
@@ -574,7 +576,7 @@ def _hyperbolic(function: Callable[[Native], Native], sign: Callable[[Native], N
 
 _real_sinh: Final = jax.custom_jvp(_hyperbolic(lax.sinh, lax.sign))
 _real_cosh: Final = jax.custom_jvp(_hyperbolic(lax.cosh, lambda x: lax.full_like(x, 1)))
-# Not by the branches, as a slope that is not taken may be infinite.
+# Not the JVP of `where`, as the derivative of the branch that is not selected may be infinite.
 _real_sinh.defjvps(lambda tangent, y, x: tangent * _real_cosh(x))
 _real_cosh.defjvps(lambda tangent, y, x: tangent * _real_sinh(x))
 
@@ -649,7 +651,7 @@ def _asinh(z: Native) -> Native:
 def _is_half_known(z: Native) -> Native:
     """Whether one part is NaN and the other finite.
 
-    XLA knows no NaN beside a number whose square overflows.
+    XLA ignores the NaN if the square of the other part overflows.
     """
     re, im = lax.real(z), lax.imag(z)
     return (jnp.isnan(re) & lax.is_finite(im)) | (jnp.isnan(im) & lax.is_finite(re))
@@ -671,7 +673,7 @@ def _arc_cosine(z: Native) -> Native:
 
 @_arc_cosine.defjvp
 def _slope_of_arc_cosine(primals: tuple[Native], tangents: tuple[Native]) -> tuple[Native, Native]:
-    """That of the arc sine, turned round; XLA's own loses its sign at 2."""
+    """The JVP, as minus that of asin; XLA's own has the wrong sign at 2."""
     return _arc_cosine(*primals), -jax.jvp(_rotated(_asinh), primals, tangents)[1]
 
 
@@ -693,7 +695,7 @@ def _acosh(z: Native) -> Native:
 
 
 def _expm1(z: Native) -> Native:
-    # NaN for infinite numbers only where the standard has it.
+    # XLA returns NaN for infinite numbers where the standard does not.
     is_finite = lax.bitwise_and(lax.is_finite(lax.real(z)), lax.is_finite(lax.imag(z)))
     return jnp.where(is_finite, _mirrored(lax.expm1, "conjugate")(z), _exp(z) - 1)
 
@@ -708,7 +710,7 @@ def _by_kind(real: Callable[[Native], Native], complex: Callable[[Native], Nativ
 
 
 def _rotated(function: Callable[[Native], Native]) -> Callable[[Native], Native]:
-    """The function -i f(i z): sin from sinh, tan from tanh, and inverses."""
+    """-i f(i z): sin from sinh, tan from tanh, and likewise their inverses."""
     return lambda z: _turned_back(function(_turned(z)))
 
 

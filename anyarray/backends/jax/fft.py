@@ -31,7 +31,7 @@ __all__ = [
 
 
 def _spectral(x: Native) -> Native:
-    """`x` in a dtype that XLA transforms: float16 as float32, as in NumPy."""
+    """`x` in a dtype that XLA's FFT supports: 16-bit floats as float32."""
     (x,) = inexact(x)
     return cast(x, "float32") if x.dtype.itemsize == 2 else x
 
@@ -50,7 +50,7 @@ def _transform(function: Callable[..., Native]) -> Any:
 
 
 def _transform_n(function: Callable[..., Native], other: Callable[..., Native], last: Callable[..., Native]) -> Any:
-    """`function`; one axis after the other where axes repeat themselves.
+    """`function`; one axis at a time if an axis is repeated.
 
     Then `last` transforms along the last one, `other` along the others.
     """
@@ -76,7 +76,7 @@ def _transform_n(function: Callable[..., Native], other: Callable[..., Native], 
             raise ValueError("there are no elements to transform")
         if len({axis % x.ndim for axis in named}) < len(named):
             return one_by_one(x, s, named, norm)
-        return function(x, s=s or None, axes=named, norm=norm)  # it takes no s of no lengths for an array without axes
+        return function(x, s=s or None, axes=named, norm=norm)  # it rejects an empty `s` for a 0-d array
 
     body.__name__ = function.__name__
     transform = compiled(body)

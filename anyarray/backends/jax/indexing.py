@@ -1,7 +1,7 @@
-"""Reading and writing by a key.
+"""Indexing and assignment.
 
-A key is split into what a compiled function is told (extents, steps, which axes move) and what it is given (starts,
-index arrays), so that all slices of one length share a function.
+A key is split into static parameters of a compiled function (extents, steps, moving axes) and its operands (starts,
+index arrays), so that all slices of one length share a compiled function.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ __all__ = ["getitem", "setitem", "take", "take_along_axis"]
 
 
 def _wide(indices: Native) -> Native:
-    """`indices` as int64, of which none becomes negative.
+    """`indices` cast to int64; uint64 is clamped, so that none turns negative.
 
-    So adding the length of a long axis does not wrap.
+    Then adding the length of a long axis does not overflow.
     """
     if indices.dtype == jnp.uint64:
         indices = lax.min(indices, lax.full_like(indices, np.iinfo(np.int64).max))
@@ -46,7 +46,7 @@ def take(x: Native, indices: Native, /, *, axis: int | None = None) -> Native:
         if x.ndim != 1:
             raise ValueError(f"take: axis must be given for an array of {x.ndim} axes")
         axis = 0
-    if indices.dtype != bool:  # which is refused
+    if indices.dtype != bool:  # `_take` rejects it
         _check_bounds(indices, x.shape[axis], axis % x.ndim)
     return _take(x, indices, axis=axis)
 
@@ -63,9 +63,9 @@ def take_along_axis(x: Native, indices: Native, /, *, axis: int = -1) -> Native:
 
 
 def extremes(indices: Native) -> tuple[int, ...]:
-    """The least and the greatest of `indices`, if known without waiting.
+    """The minimum and maximum of `indices`, if known without blocking.
 
-    Nothing if they would have to be waited for, or if there are none.
+    Empty if reading the values would block, or if there are none.
     """
     if isinstance(indices, jax.core.Tracer):
         return ()
@@ -75,13 +75,13 @@ def extremes(indices: Native) -> tuple[int, ...]:
         indices = np.asarray(indices)
     if not indices.size:
         return ()
-    return int(np.minimum.reduce(indices, None)), int(np.maximum.reduce(indices, None))  # methods take twice as long
+    return int(np.minimum.reduce(indices, None)), int(np.maximum.reduce(indices, None))  # half the time of the methods
 
 
 def _check_bounds(indices: Native, length: int, axis: int) -> None:
     """Raise IndexError if an index is known to be out of range.
 
-    It is not checked where that would mean to wait for a device or an operation.
+    It is not checked where that would block on a device or an operation.
     """
     for index in extremes(indices):
         if not -length <= index < length:
@@ -89,13 +89,13 @@ def _check_bounds(indices: Native, length: int, axis: int) -> None:
 
 
 class _Region(NamedTuple):
-    """What a key without arrays selects, but for where it starts.
+    """What a basic index selects, except for its start along each axis.
 
-    Such a key is of ints, slices, None and Ellipsis; there is a start along each axis.
+    A basic index consists of ints, slices, None and Ellipsis.
     """
 
     extents: tuple[int, ...]
-    """Length of the block that holds the region, along each axis of x."""
+    """Length of the block that contains the region, along each axis of x."""
     steps: tuple[int, ...]
     moving: tuple[int, ...]
     """The axes whose start is not 0."""
@@ -121,7 +121,7 @@ class _Region(NamedTuple):
 
     @property
     def lengths(self) -> tuple[int, ...]:
-        """Number of elements taken along each axis of x."""
+        """Number of elements selected along each axis of x."""
         return tuple(-(-extent // stride) for extent, stride in zip(self.extents, self.strides, strict=True))
 
 
@@ -163,7 +163,7 @@ def _basic(shape: tuple[int, ...], key: tuple[Any, ...]) -> tuple[_Region, list[
             start, extent, step = entry % length, 1, 1
         extents.append(extent)
         steps.append(step)
-        # Where the start is an argument, all slices of one length and step share a compiled function.
+        # The start is an operand, so that all slices of one length and step share a compiled function.
         if extent < length and extent:
             moving.append(axis)
             starts.append(start)
@@ -182,7 +182,7 @@ def _read(region: _Region, x: Native, *starts: Native) -> Native:
 
 @compiled
 def row(x: Native, index: Native) -> Native:
-    """`x[index]` as `_read` would give it; loops over arrays only do this."""
+    """`x[index]` as `_read` returns it, with less overhead in loops."""
     return lax.dynamic_index_in_dim(x, index, keepdims=False)
 
 
@@ -193,7 +193,7 @@ def _written(region: _Region, x: Native, value: Native, *starts: Native) -> Nati
         return x
     corner = region.starts(starts)
     if set(region.strides) - {1}:
-        # A step leaves gaps: the value is spread out, and the gaps keep what they hold.
+        # A step leaves gaps: the value is padded to the extent, and the elements in the gaps are kept.
         gaps = [(0, 0, stride - 1) for stride in region.strides]
         hit = lax.pad(lax.full(value.shape, True), np.bool_(False), gaps)
         spread = lax.pad(value, lax.full((), 0, value.dtype), gaps)
@@ -202,9 +202,9 @@ def _written(region: _Region, x: Native, value: Native, *starts: Native) -> Nati
 
 
 def _fitted(value: Native, x: Native, shape: tuple[int, ...]) -> Native:
-    """`value` in the dtype of `x`, broadcast to `shape`.
+    """`value` cast to the dtype of `x`, broadcast to `shape`.
 
-    Leading axes of length 1 may be too many, as in NumPy.
+    Extra leading axes of length 1 are dropped, as in NumPy.
     """
     if kind_of(value) == "c" and kind_of(x) not in "cb":
         raise TypeError(f"cannot assign {value.dtype.name} to an array of dtype {x.dtype.name}")
@@ -215,17 +215,17 @@ def _fitted(value: Native, x: Native, shape: tuple[int, ...]) -> Native:
 
 
 class _Slot(NamedTuple):
-    """An entry of a key without its values, as told to compiled functions."""
+    """The static part of an entry of a key."""
 
     kind: str
-    """"array" for an argument, "slice", "none" or "ellipsis"."""
+    """"array" for an operand, "slice", "none" or "ellipsis"."""
     bounds: tuple[int | None, int | None, int | None] = (None, None, None)
 
 
 def _advanced(shape: tuple[int, ...], key: tuple[Any, ...]) -> tuple[tuple[_Slot, ...], tuple[int, ...], list[Native]]:
-    """The slots of a key that holds arrays, axes to add, and index arrays.
+    """The slots of an advanced index, axes to add, and integer index arrays.
 
-    The axes are to be added to x for 0-d masks; the arrays are of integers.
+    The axes are added to x for 0-d masks.
     """
     slots: list[_Slot] = []
     added: list[int] = []
@@ -273,7 +273,7 @@ def _advanced(shape: tuple[int, ...], key: tuple[Any, ...]) -> tuple[tuple[_Slot
 
 
 def _width(entry: Any) -> int:
-    """How many axes an entry of a key indexes."""
+    """The number of axes that an entry of a key indexes."""
     if entry is None or entry is Ellipsis:
         return 0
     return entry.ndim if _is_mask(entry) else 1
@@ -309,9 +309,9 @@ def _masked(before: int, x: Native, mask: Native, value: Native) -> Native:
 
 
 class _Update(NamedTuple):
-    """A function that returns a changed x, compiled in two ways.
+    """A function that returns an updated x, compiled in two ways.
 
-    One leaves x as it is, the other takes over its memory.
+    One leaves x valid, to the other x is donated.
     """
 
     keeping: Any
@@ -322,8 +322,8 @@ class _Update(NamedTuple):
 
 
 def _update(function: Callable[..., Native], static: tuple[str, ...]) -> _Update:
-    # Donation is safe whatever else refers to the buffer: XLA copies it instead if a NumPy view, a DLPack
-    # export or memory of another library is alive, and operations in flight end first.
+    # Donation is safe whatever else refers to the buffer: XLA copies it instead if a NumPy view or a DLPack export is
+    # alive or another library owns it, and pending operations complete first.
     return _Update(
         jax.jit(function, static_argnames=static, inline=True),
         jax.jit(function, static_argnames=static, inline=True, donate_argnames="x"),
@@ -331,7 +331,7 @@ def _update(function: Callable[..., Native], static: tuple[str, ...]) -> _Update
 
 
 _DONATED: Final = 1 << 13
-"""Elements from which on it takes longer to copy an array than to take over its memory, which costs 6 us."""
+"""Threshold in elements above which a copy takes longer than the overhead of donation, 6 us."""
 _write: Final = _update(_written, ("region",))
 _scatter: Final = _update(_scattered, ("slots", "added"))
 _fill: Final = _update(_masked, ("before",))
@@ -353,7 +353,7 @@ def getitem(x: Native, key: Any) -> Native:
     if not any(map(_is_array, entries)):
         region, starts = _basic(x.shape, entries)
         if region.shape == region.extents == x.shape and min(region.steps, default=1) == 1:
-            return x  # as nobody can write to it
+            return x  # no copy, as it is immutable
         return _read(region, x, *starts)
     if any(map(_is_mask, entries)) and in_host_memory((x, *entries)):
         return lent(on_numpy.getitem(np.asarray(x), _on_host(entries)), device_of(x))
@@ -365,8 +365,8 @@ def getitem(x: Native, key: Any) -> Native:
 
 
 def setitem(x: Native, key: Any, value: Native, exclusive: bool) -> Native:
-    """`x` with `value` at `key`; in the memory of `x` if `exclusive`."""
-    # A thread that takes x up meanwhile would find it deleted.
+    """`x` with `value` at `key`; `x` may be donated if `exclusive`."""
+    # Another thread that reads x meanwhile would find it deleted.
     exclusive = (
         exclusive
         and not isinstance(x, jax.core.Tracer)
@@ -383,7 +383,7 @@ def setitem(x: Native, key: Any, value: Native, exclusive: bool) -> Native:
             return _fill(exclusive, before, x, mask, value)
         if in_host_memory((x, value, *entries)):
             changed = np.array(x)
-            # To convert is to compile anew for every shape, of which a mask makes many.
+            # A cast recompiles for every shape, and masks produce many shapes.
             written = np.asarray(value if value.dtype == x.dtype else converted(value, x.dtype))
             return lent(on_numpy.setitem(changed, _on_host(entries), written, True), device_of(x))
     try:
@@ -394,15 +394,15 @@ def setitem(x: Native, key: Any, value: Native, exclusive: bool) -> Native:
 
 
 def _on_host(entries: tuple[Any, ...]) -> Any:
-    """A key of these entries as NumPy takes it."""
+    """The key of these entries, for NumPy."""
     key = tuple(np.asarray(entry) if _is_array(entry) else entry for entry in entries)
     return key[0] if len(key) == 1 else key
 
 
 def _only_mask(shape: tuple[int, ...], key: tuple[Any, ...]) -> tuple[Native | None, int]:
-    """The mask of a key that else holds whole slices, and its first axis.
+    """The mask of a key, and its first axis; other entries are full slices.
 
-    None in its place if the key holds anything else.
+    None instead of the mask if the key has any other entry.
     """
     masks = [entry for entry in key if _is_array(entry)]
     if len(masks) != 1 or masks[0].dtype != bool:

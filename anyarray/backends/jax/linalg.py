@@ -1,4 +1,4 @@
-"""The linear algebra extension, on floating arrays."""
+"""The linear algebra extension, for floating dtypes."""
 
 from __future__ import annotations
 
@@ -66,14 +66,14 @@ def trace(x: Native, *, offset: int = 0, dtype: Any = None) -> Native:
 
 
 def _factoring(function: Callable[..., Any]) -> Any:
-    """`function` of `jnp.linalg` on floating arrays; options by keyword.
+    """`function` of `jnp.linalg`, for floating arrays; options by keyword.
 
-    Integers count as float64 each, also beside a narrower float, as in NumPy's `solve`.
+    Each integer array is cast to float64, even if the other is a narrower float, as in NumPy's `solve`.
     """
 
     @functools.wraps(function)
     def body(*arrays: Native, **options: Any) -> Any:
-        # Some of these multiply matrices inside; the setting is read while they are traced.
+        # Some of these use matrix products internally; the setting is read at trace time.
         with jax.default_matmul_precision("highest"):
             result = function(*promoted(*(one for x in arrays for one in inexact(x))), **options)
         return tuple(result) if isinstance(result, tuple) else result
@@ -82,11 +82,11 @@ def _factoring(function: Callable[..., Any]) -> Any:
 
 
 def _by_lapack(x: Native, found: Any) -> Any:
-    """What LAPACK found of `x`; TypeError for 16 bits, which it lacks.
+    """LAPACK's result `found`; TypeError if `x` has 16 bits, which it lacks.
 
-    JAX raises an error only when it lowers what was traced, where nobody knows any more which function it was.
+    JAX raises an error only at lowering, where the function's name is no longer known.
     """
-    if x.dtype.itemsize == 2 and jax.default_backend() != "tpu":  # where XLA factors matrices itself
+    if x.dtype.itemsize == 2 and jax.default_backend() != "tpu":  # XLA for TPUs does without LAPACK
         raise TypeError(f"unsupported dtype {x.dtype.name}")
     return found
 
@@ -97,12 +97,12 @@ def cholesky(x: Native, /, *, upper: bool = False) -> Native:
 
 
 def _mirrored(x: Native, *, upper: bool = False) -> Native:
-    """`x` with its lower triangle, or its upper one, in place of the other.
+    """`x` with its lower triangle, or its upper one, mirrored to the other.
 
-    JAX takes the mean of both, which then is the one that NumPy reads.
+    JAX averages both, which then gives the triangle that NumPy reads.
     """
     if x.ndim < 2 or x.shape[-2] != x.shape[-1]:
-        return x  # for JAX to refuse
+        return x  # JAX raises
     lower = jnp.tri(x.shape[-1], dtype=bool)
     return jnp.where(lower.T if upper else lower, x, jnp.conj(x).mT)
 
@@ -114,16 +114,16 @@ def _determinant(x: Native) -> Native:
 
 @_determinant.defjvp
 def _slope_of_determinant(primals: tuple[Native], tangents: tuple[Native]) -> tuple[Native, Native]:
-    """The determinant and its slope.
+    """The JVP of the determinant.
 
-    JAX's is 0 at singular matrices that have another, as one with a column of zeros.
+    JAX's is 0 at singular matrices with a nonzero derivative, such as one with a column of zeros.
     """
     (x,), (tangent,) = primals, tangents
     return _determinant(x), jnp.sum(_cofactors(x) * tangent, (-2, -1))
 
 
 def _cofactors(x: Native) -> Native:
-    """The slopes of the determinant by each element."""
+    """The derivative of the determinant with respect to each element."""
     if x.shape[-1] == 1:
         return jnp.ones_like(x)
     if x.shape[-1] == 2:
@@ -149,7 +149,7 @@ def _cofactors_of_singular(x: Native) -> Native:
 
 @jax.custom_jvp
 def _lost(x: Native, is_lost: Native) -> Native:
-    """Zeros, with the slope NaN where it is lost."""
+    """Zeros, with the derivative NaN where `is_lost`."""
     return jnp.zeros_like(x)
 
 
@@ -160,34 +160,34 @@ def _slope_of_lost(primals: tuple[Native, Native], tangents: tuple[Native, Any])
 
 @_factoring
 def det(x: Native, /) -> Native:
-    if x.shape[-2:] == (0, 0):  # of which JAX has the value, but not the derivative
+    if x.shape[-2:] == (0, 0):  # JAX computes the value, but not the derivative
         return jnp.ones(x.shape[:-2], x.dtype)
     found = _determinant(x)
-    return found if x.shape[-1] < 4 else _by_lapack(x, found)  # those JAX multiplies out
+    return found if x.shape[-1] < 4 else _by_lapack(x, found)  # JAX expands those by formula
 
 
 def _scaled(x: Native) -> tuple[Native, Native]:
     """Each matrix divided by a power of two, and these powers as (..., 1).
 
-    The power is 1 for nearly all. A matrix whose largest element is beyond certain limits is scaled by LAPACK, which
-    then does not scale its eigenvalues back. It is brought just within them, as LAPACK would, so that its small
-    elements last.
+    The power is nearly always 1. LAPACK scales a matrix whose largest element is beyond certain limits, but does not
+    scale its eigenvalues back. So we scale it just within them, as LAPACK would, so that small elements do not
+    underflow.
     """
     parts = [lax.real(x), lax.imag(x)] if kind_of(x) == "c" else [x]
     sizes = [jnp.max(lax.abs(lax.stop_gradient(part)), (-2, -1), keepdims=True, initial=0) for part in parts]
     size = functools.reduce(lax.max, sizes)
     kind = jnp.finfo(size.dtype)
-    limit = 2.0 ** -(kind.minexp // 2 + kind.nmant)  # that of ?geev, and its reciprocal
+    limit = 2.0 ** -(kind.minexp // 2 + kind.nmant)  # it and its reciprocal are those of ?geev
     exponent = lax.bitcast_convert_type(np.array(np.inf, kind.dtype), f"uint{kind.bits}")
     power = lax.bitcast_convert_type(lax.bitcast_convert_type(size, exponent.dtype) & exponent, kind.dtype)
-    # Large ones become less than half the limit: the modulus of a complex number may be larger than its parts.
+    # Large ones are scaled below half the limit: the modulus of a complex number may be larger than its parts.
     scale = jnp.where(size >= limit / 2, power * (4 / limit), jnp.where(size < 1 / limit, power * limit, 1))
     scale = jnp.where((power == 0) | ~lax.is_finite(power), 1, scale)
     return _times(x, 1 / scale), scale[..., 0]
 
 
 def _times(x: Native, factor: Native) -> Native:
-    """`x` times a real factor; infinite parts of complex numbers stay."""
+    """`x` times a real factor, by parts: infinite parts make no NaN."""
     return lax.complex(lax.real(x) * factor, lax.imag(x) * factor) if kind_of(x) == "c" else x * factor
 
 
@@ -220,14 +220,14 @@ def inv(x: Native, /) -> Native:
 
 
 def _eye(x: Native, n_rows: int, n_cols: int) -> Native:
-    """An identity, or its first rows or columns, for each matrix of `x`."""
+    """An identity, or its first rows or columns, per matrix of `x`."""
     return jnp.broadcast_to(jnp.eye(n_rows, n_cols, dtype=x.dtype), (*x.shape[:-2], n_rows, n_cols))
 
 
 def _is_empty(x: Native) -> bool:
     """Whether the matrices of `x` have no elements.
 
-    JAX 0.10 makes float32 of their factors, and then refuses them.
+    JAX 0.10 returns their factors as float32, and then rejects them.
     """
     return x.ndim > 1 and 0 in x.shape[-2:]
 
@@ -235,7 +235,7 @@ def _is_empty(x: Native) -> bool:
 @_factoring
 def matrix_norm(x: Native, /, *, keepdims: bool = False, ord: Any = "fro") -> Native:
     if ord in (2, "nuc") and _is_empty(x):
-        x = jnp.zeros((*x.shape[:-2], 1, 1), x.dtype)  # which has the same norm
+        x = jnp.zeros((*x.shape[:-2], 1, 1), x.dtype)  # it has the same norm
     if ord == "fro" and x.ndim > 1:
         return _euclidean_norm(x, (-2, -1), keepdims)
     if ord in (2, -2, "nuc"):
@@ -271,7 +271,7 @@ def qr(x: Native, /, *, mode: str = "reduced") -> tuple[Native, Native]:
 @_factoring
 def slogdet(x: Native, /) -> tuple[Native, Native]:
     found = jnp.linalg.slogdet(x)
-    return found if x.shape[-1] in (1, 2) else _by_lapack(x, found)  # those JAX multiplies out
+    return found if x.shape[-1] in (1, 2) else _by_lapack(x, found)  # JAX expands those by formula
 
 
 @_factoring
@@ -284,15 +284,15 @@ def svd(x: Native, /, *, full_matrices: bool = True) -> tuple[Native, Native, Na
     if _is_empty(x):
         m, n = x.shape[-2:]
         return _eye(x, m, m if full_matrices else 0), svdvals(x), _eye(x, n if full_matrices else 0, n)
-    # Those of square matrices are full anyway; older versions have no derivative of what is asked to be.
+    # Square matrices have full factors anyway; older versions have no derivative with `full_matrices=True`.
     are_full = full_matrices and x.shape[-2] != x.shape[-1]
     return _by_lapack(x, jnp.linalg.svd(_without_infinity(x), full_matrices=are_full))
 
 
 def _without_infinity(x: Native) -> Native:
-    """The matrices with NaN in its place.
+    """The matrices with infinities replaced by NaN.
 
-    LAPACK may look for ever for the vectors of such.
+    LAPACK may not terminate for infinities.
     """
     return jnp.where(jnp.isinf(x), jnp.nan, x)
 
@@ -301,7 +301,7 @@ def _without_infinity(x: Native) -> Native:
 def svdvals(x: Native, /) -> Native:
     if _is_empty(x):
         return jnp.zeros((*x.shape[:-2], 0), jnp.finfo(x.dtype).dtype)
-    # Not `jnp.linalg.svdvals`, which takes memory for full matrices: 13 GB for 40,000 rows of two.
+    # Not `jnp.linalg.svdvals`, which allocates full matrices: 13 GB for 40,000 rows of two.
     return _by_lapack(x, jnp.linalg.svd(x, full_matrices=False, compute_uv=False))
 
 
@@ -315,7 +315,7 @@ def vector_norm(x: Native, /, *, axis: Axes = None, keepdims: bool = False, ord:
     if ord == 1 or math.isinf(ord):
         norm = jnp.linalg.vector_norm(sizes, axis=axis, keepdims=keepdims, ord=ord)
         return with_nan(norm, sizes, axis, keepdims) if math.isinf(ord) else norm
-    # Where it bends, the slope is the mean of those on all sides. JAX's is NaN.
+    # Where it is not differentiable, the derivative is the mean of the one-sided ones. JAX's is NaN.
     sizes = jnp.where(sizes == 0, 0, sizes)
     powers = reduced(added, sizes ** jnp.asarray(ord, sizes.dtype), axis, keepdims=keepdims)
     is_zero = powers == (0 if ord > 0 else jnp.inf)
@@ -362,9 +362,9 @@ def _pseudoinverse(x: Native, rtol: Native) -> Native:
 
 @_pseudoinverse.defjvp
 def _slope_of_pseudoinverse(primals: tuple[Native, Native], tangents: tuple[Native, Native]) -> tuple[Native, Native]:
-    """As that of `jnp.linalg.pinv`, which takes `rtol` for a constant.
+    """The JVP, as of `jnp.linalg.pinv`, which takes no tracer as `rtol`.
 
-    Here it is an argument of a compiled function. Source: Golub and Pereyra, 1973.
+    Here it is an operand of a compiled function. Source: Golub and Pereyra, 1973.
     """
     (x, rtol), (step, _) = primals, tangents
     with jax.default_matmul_precision("highest"):

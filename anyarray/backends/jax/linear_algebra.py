@@ -1,4 +1,4 @@
-"""Matrix products, in full precision."""
+"""Matrix products, with `Precision.HIGHEST`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def matmul(x1: Native, x2: Native) -> Native:
 
 @compiled
 def _tensordot(x1: Native, x2: Native, *, axes: int | tuple[tuple[int, ...], tuple[int, ...]]) -> Native:
-    if isinstance(axes, int) and axes < 0:  # which JAX takes for something else
+    if isinstance(axes, int) and axes < 0:  # JAX does not reject it
         raise ValueError(f"axes must not be negative, not {axes}")
     return jnp.tensordot(*promoted(x1, x2), axes=axes, precision=HIGHEST)
 

@@ -72,7 +72,7 @@ def _unstack(x: Native, *, axis: int) -> tuple[Native, ...]:
 
 
 def unstack(x: Native, *, axis: int = 0) -> tuple[Native, ...]:
-    # XLA compiles for 5 ms for each array that a function gives, once for each shape: many rows are read one by one.
+    # XLA compiles for 5 ms per result array, once per shape, so many rows are read one at a time.
     n = x.shape[axis]
     if n <= 32 or isinstance(x, jax.core.Tracer):
         return _unstack(x, axis=axis)
@@ -115,7 +115,7 @@ def _reshape(x: Native, shape: tuple[int, ...]) -> Native:
 
 
 def reshape(x: Native, /, shape: tuple[int, ...], *, copy: bool | None = None) -> Native:
-    return x if x.shape == shape else _reshape(x, shape)  # itself, as nobody can write to it
+    return x if x.shape == shape else _reshape(x, shape)  # no copy, as it is immutable
 
 
 @compiled(static=("repeats",))
@@ -127,11 +127,11 @@ _repeat_each: Final = data_dependent("repeat", jnp.repeat, on_numpy.repeat)
 
 
 def repeat(x: Native, repeats: int | Native, /, *, axis: int | None = None) -> Native:
-    if axis is not None and not x.ndim:  # JAX takes 0 and -1
+    if axis is not None and not x.ndim:  # JAX accepts 0 and -1
         raise np.exceptions.AxisError(axis, 0)
     if isinstance(repeats, int):
         return _repeat(x, repeats, axis=axis)
-    require_kinds("iu", repeats)  # JAX takes bools
+    require_kinds("iu", repeats)  # JAX accepts bools
     return _repeat_each(x, repeats, axis=axis)
 
 
@@ -159,11 +159,11 @@ def roll(x: Native, /, shift: int | tuple[int, ...], *, axis: Axes = None) -> Na
 
 
 _FAR: Final = (1 << 31) - 1
-"""The longest shift that JAX takes as it is: of a longer one it loses bits."""
+"""The longest shift that JAX does not truncate."""
 
 
 @compiled(static=("repetitions",))
 def tile(x: Native, repetitions: tuple[int, ...]) -> Native:
-    if min(repetitions, default=0) < 0:  # XLA says so, but not while it is traced
+    if min(repetitions, default=0) < 0:  # XLA raises, but not at trace time
         raise ValueError("repetitions must not be negative")
     return jnp.tile(x, repetitions)

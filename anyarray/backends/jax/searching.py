@@ -1,4 +1,4 @@
-"""Searching: positions and counts. Of equal values the first one wins."""
+"""Searching: indices and counts. Ties go to the first occurrence."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def count_nonzero(x: Native, *, axis: Axes = None, keepdims: bool = False) -> Na
 
 
 _BLOCK: Final = 8
-"""Elements of which XLA, on a CPU, looks for the first extreme at once."""
+"""Elements of a block that XLA reduces at once, on a CPU."""
 
 
 def _extreme(exceeds: Callable[[Native, Native], Native], worst: int) -> Any:
-    """Position of the first element that exceeds all others, or is NaN.
+    """Index of the first element that exceeds all others, or is NaN.
 
-    `worst` is an index of `_range`. Not by `lax.argmax`, which JAX lowers after the scope of this call has ended: in
-    the user's own jit, with 32 bits, that raises.
+    `worst` is an index of `_range`. Not `lax.argmax`, whose lowering happens after this call's scope: in the user's
+    own jit, with 32 bits, that raises.
     """
 
     def first(one: tuple[Native, Native], other: tuple[Native, Native]) -> tuple[Native, Native]:
@@ -41,7 +41,7 @@ def _extreme(exceeds: Callable[[Native, Native], Native], worst: int) -> Any:
         wins = exceeds(a, b) | (is_nan[0] & ~is_nan[1])
         ties = (a == b) | (is_nan[0] & is_nan[1])
         is_one = wins | (ties & (i < j))
-        # Not by jnp.where, a call: XLA crashes on a reduction with calls of which nothing comes.
+        # Not jnp.where, which is a nested jit: XLA crashes on a reduction that contains calls whose result is unused.
         return lax.select(is_one, a, b), lax.select(is_one, i, j)
 
     def body(x: Native, *, axis: int | None = None, keepdims: bool = False) -> Native:
@@ -62,15 +62,15 @@ def _extreme(exceeds: Callable[[Native, Native], Native], worst: int) -> Any:
             return found(x, lax.broadcasted_iota(index, x.shape, along), along)[1]
 
         def by_blocks(x: Native) -> Native:
-            """By blocks, then the best of these: up to ten times faster.
+            """Reduces blocks, then their results: up to ten times faster.
 
-            XLA keeps the best of a whole row in one place, and each step waits for the one before.
+            XLA reduces a row with one accumulator, so that each step depends on the previous one.
             """
             places = None
             while (n := x.shape[along]) > 2 * _BLOCK:
                 even = n - n % _BLOCK
                 shape = (*x.shape[:along], even // _BLOCK, _BLOCK, *x.shape[along + 1 :])
-                if places is None:  # made in this shape: XLA would compute a slice of it in a second, as it compiles
+                if places is None:  # iotas of the final shapes: XLA takes 1 s to constant-fold slices of one
                     blocks = lax.broadcasted_iota(index, shape, along)
                     its = blocks * _BLOCK + lax.broadcasted_iota(index, shape, along + 1)
                     shape_of_rest = (*x.shape[:along], n - even, *x.shape[along + 1 :])
@@ -92,7 +92,7 @@ def _extreme(exceeds: Callable[[Native, Native], Native], worst: int) -> Any:
 
 
 def _range(x: Native) -> tuple[Any, Any]:
-    """The least and the greatest value in the dtype of `x`, a real one."""
+    """The minimum and maximum of the dtype of `x`, a real one."""
     if kind_of(x) == "f":
         return -np.inf, np.inf
     return (False, True) if x.dtype == bool else (np.iinfo(x.dtype).min, np.iinfo(x.dtype).max)
@@ -119,7 +119,7 @@ def _searchsorted(x1: Native, x2: Native, sorter: Native | None, *, side: str) -
 
 
 def searchsorted(x1: Native, x2: Native, /, *, side: str = "left", sorter: Native | None = None) -> Native:
-    # Which jnp does not ask. The sentence is that of `_call.diagnosis`.
+    # jnp does not check this. `_call.diagnosis` has the message.
     if sorter is not None and (sorter.shape != x1.shape or any(not 0 <= index < x1.size for index in extremes(sorter))):
         raise ValueError("sorter does not fit")
     return _searchsorted(x1, x2, sorter, side=side)

@@ -14,15 +14,15 @@ from anyarray.backends.jax._kernel import Native, cast, compiled, kind_of, promo
 __all__ = ["isin", "unique_all", "unique_counts", "unique_inverse", "unique_values"]
 
 _COMPARED: Final = 1 << 16
-"""Pairs up to which all are compared."""
+"""The maximum number of pairs for which all are compared."""
 _FEW: Final = 32
-"""Elements sought for up to which XLA compares all pairs in one loop, in a tenth of the time of any other method."""
+"""The maximum length of `x2` for which comparing all pairs, a single loop, takes XLA a tenth of any other method."""
 
 
 @compiled
 def isin(x1: Native, x2: Native, *, invert: bool = False) -> Native:
     if "uint64" in (x1.dtype.name, x2.dtype.name) and "i" in (kind_of(x1), kind_of(x2)):
-        # They promote to float64, which is not exact. As uint64, a negative number equals one that int64 lacks.
+        # They promote to float64, which is not exact. Cast to uint64, a negative number equals one beyond int64.
         is_in_both = x1 >= 0 if kind_of(x1) == "i" else x1 <= np.uint64(np.iinfo(np.int64).max)
         found = is_in_both & _found(cast(x1, "uint64"), cast(x2, "uint64"), False)
         return ~found if invert else found
@@ -31,17 +31,17 @@ def isin(x1: Native, x2: Native, *, invert: bool = False) -> Native:
 
 
 def _found(x1: Native, x2: Native, invert: bool) -> Native:
-    # The default compares everything with everything. To sort both arrays together takes 6 to 30 times as long as to
-    # sort the second and to seek the elements of the first there.
+    # The default compares all pairs. Sorting both arrays together takes 6 to 30 times as long as a binary search for
+    # the elements of the first in the sorted second.
     is_short = x2.size <= _FEW or x1.size * x2.size <= _COMPARED
     method = "compare_all" if kind_of(x1) == "c" or is_short else "binary_search"
     return jnp.isin(x1, x2, invert=invert, method=method)
 
 
 def _all(x: Native) -> tuple[Native, ...]:
-    """JAX's, but with the values taken from `x`, to have its derivatives.
+    """JAX's, but with the values gathered from `x`, which is differentiable.
 
-    Those that JAX gives have none.
+    JAX's own values are not.
     """
     _, indices, inverse, counts = jnp.unique_all(x)
     return x.reshape(-1)[indices], indices, inverse, counts

@@ -1,4 +1,4 @@
-"""Sorting: NumPy's order, in which NaN comes last."""
+"""Sorting in NumPy's order: NaN last."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ __all__ = ["argsort", "sort"]
 
 @compiled
 def _sort(x: Native, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Native:
-    """JAX's, but zeros of two signs keep their places if descending, too.
+    """JAX's, but stable for zeros of both signs if descending, too.
 
-    So do the slopes of equal elements.
+    So the gradients of equal elements keep their order, too.
     """
     require_kinds("biuf", x)
     if descending and stable and x.ndim and kind_of(x) == "f":

@@ -1,4 +1,4 @@
-"""Reductions and running sums. Integers sum in 64 bits, and NaN wins."""
+"""Reductions, cumulative too. Integers sum in 64 bits; NaN propagates."""
 
 from __future__ import annotations
 
@@ -37,28 +37,28 @@ def total_dtype(x: Native, dtype: Any) -> Any:
 
 
 _LONG: Final = 1 << 15
-"""Bytes of a row from which rows are joined by halves."""
+"""Threshold in bytes of a row above which the reduction is by halves."""
 added: Final = functools.partial(jnp.sum, promote_integers=False)
 """The sum in the dtype of the input."""
 _JOINED_BY: Final[dict[Any, Callable[[Native, Native], Native]]] = {
     added: lax.add, jnp.max: lax.max, jnp.min: lax.min
 }  # fmt: skip
-"""What joins two rows, by reduction."""
+"""The binary function of each reduction."""
 
 
 def reduced(reduce: Any, x: Native, axis: Axes, *, keepdims: bool) -> Native:
     """`x` reduced by `added`, `jnp.max` or `jnp.min`.
 
-    Rows are joined by halves where XLA takes ten to fifty times as long to walk down the columns: on a CPU, in jaxlib
-    before 0.12. May go with support for those.
+    It combines halves of the rows where XLA's reduction down the columns takes ten to fifty times as long: on a CPU, in
+    jaxlib before 0.12. Remove with support for those.
     """
     given = () if axis is None else axis if isinstance(axis, tuple) else (axis,)
     axes = tuple(sorted({a % x.ndim for a in given if -x.ndim <= a < x.ndim}))
     row = x.shape[builtins.max(axes) + 1 :] if axes else ()
     is_slow = (
         jax.__version_info__ < (0, 12)
-        and len(axes) == len(given)  # else the library refuses them
-        and x.dtype.itemsize >= 4  # of fewer bits XLA keeps more in between
+        and len(axes) == len(given)  # else JAX rejects them
+        and x.dtype.itemsize >= 4  # XLA accumulates narrower dtypes in a wider one
         and all(type(n) is int for n in x.shape)
         and math.prod(row) * x.dtype.itemsize >= _LONG
     )
@@ -88,7 +88,7 @@ def _by_halves(x: Native, reduce: Any, axes: tuple[int, ...], keepdims: bool) ->
 def _slope_by_halves(
     reduce: Any, axes: tuple[int, ...], keepdims: bool, primals: tuple[Native], tangents: tuple[Native]
 ) -> tuple[Native, Native]:
-    # JAX's own, which is transposed to what repeats rows.
+    # JAX's own JVP, whose transpose is a broadcast.
     _, slope = jax.jvp(lambda x: reduce(x, axis=axes, keepdims=keepdims), primals, tangents)
     return _by_halves(*primals, reduce, axes, keepdims), slope
 
@@ -109,10 +109,10 @@ def prod(x: Native, *, axis: Axes = None, dtype: Any = None, keepdims: bool = Fa
 
 
 def with_nan(found: Native, x: Native, axis: Axes, keepdims: bool) -> Native:
-    """`found`, the largest or smallest of values made of `x`, or their NaN.
+    """`found`, a maximum or minimum over `x`, but NaN where `x` has one.
 
     XLA's reductions on the CPU drop NaN from 4096 elements and more, in jaxlib 0.10: those of YNNPACK, which
-    `xla_cpu_experimental_ynn_fusion_type=""` turns off. May go when jnp.max finds a NaN among so many.
+    `xla_cpu_experimental_ynn_fusion_type=""` turns off. Remove when jnp.max propagates NaN for so many.
     """
 
     def marked() -> Native:
@@ -142,7 +142,7 @@ def min(x: Native, *, axis: Axes = None, keepdims: bool = False) -> Native:
 @compiled
 def mean(x: Native, *, axis: Axes = None, keepdims: bool = False) -> Native:
     (x,) = inexact(x)
-    if x.dtype.itemsize == 2:  # whose sum may be beyond its range
+    if x.dtype.itemsize == 2:  # the sum may overflow in it
         return cast(_mean(cast(x, "float32"), axis, keepdims), x.dtype.name)
     return _mean(x, axis, keepdims)
 
@@ -153,10 +153,10 @@ def _mean(x: Native, axis: Axes, keepdims: bool) -> Native:
 
 
 def _shared(total: Native, count: float) -> Native:
-    """`total` divided by `count`, behind a barrier.
+    """`total` divided by `count`, which is behind an optimization barrier.
 
-    There XLA does not see that it is one number. It would multiply by the reciprocal, so that the mean of 49 ones were
-    not 1.
+    The barrier hides from XLA that the divisor is constant. Else XLA multiplies by its reciprocal, and the mean of 49
+    ones is not 1.
     """
     return total / lax.optimization_barrier(lax.full_like(total, count))
 
@@ -185,23 +185,23 @@ def std(x: Native, *, axis: Axes = None, correction: float = 0.0, keepdims: bool
 
 
 def root_of_sum(x: Native) -> Native:
-    """The square root of a sum of squares, with the slope 0 where it is 0.
+    """The square root of a sum of squares, with derivative 0 at 0.
 
-    That is the mean of those on all sides. JAX's is NaN.
+    That is the mean of the one-sided derivatives. JAX's is NaN.
     """
     zero = lax.full_like(x, 0)
     return jnp.where(x == 0, zero, lax.sqrt(jnp.where(x == 0, 1, x)))
 
 
 _SHORT: Final = 16
-"""Elements of a row up to which XLA adds integers up as soon as NumPy."""
+"""The longest rows for which XLA's cumulative sum of integers is as fast as NumPy's."""
 
 
 def _running(function: Callable[..., Native], on_host: Callable[..., Any]) -> Any:
-    """Running sums or products; of integers by NumPy where that takes less."""
+    """Cumulative sums or products; of integers by NumPy if that is faster."""
 
     def body(x: Native, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Native:
-        x = x if x.ndim else lax.reshape(x, (1,))  # as NumPy takes it
+        x = x if x.ndim else lax.reshape(x, (1,))  # as in NumPy
         return function(x, axis=axis, dtype=total_dtype(x, dtype), include_initial=include_initial)
 
     body.__name__ = function.__name__
@@ -209,7 +209,7 @@ def _running(function: Callable[..., Native], on_host: Callable[..., Any]) -> An
     of_integers = sooner(by_xla, on_host)
 
     def chosen(x: Native, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Native:
-        is_long = x.shape[axis:][:1] > (_SHORT,)  # False for an axis that there is not
+        is_long = x.shape[axis:][:1] > (_SHORT,)  # False if `axis` is out of bounds
         way = of_integers if dtype is None and is_long and kind_of(x) in "iu" else by_xla
         return way(x, axis=axis, dtype=dtype, include_initial=include_initial)
 

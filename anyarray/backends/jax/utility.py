@@ -1,4 +1,4 @@
-"""Tests of truth, and differences."""
+"""Logical reductions, and differences."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ def any(x: Native, *, axis: Axes = None, keepdims: bool = False) -> Native:
 def _diff(x: Native, prepend: Native | None, append: Native | None, *, axis: int, n: int) -> Native:
     given = iter(promoted(x, *(end for end in (prepend, append) if end is not None)))
     x, prepend, append = (None if end is None else next(given) for end in (x, prepend, append))
-    if not -x.ndim <= axis < x.ndim:  # at which JAX does not look if there is nothing to subtract
+    if not -x.ndim <= axis < x.ndim:  # JAX does not check it if n is 0
         raise np.exceptions.AxisError(axis, x.ndim)
     ends = (end for end in (prepend, append) if end is not None)
     length = sum(end.shape[axis] if end.ndim else 1 for end in (x, *ends))
-    if isinstance(length, int):  # after so many nothing is left, which JAX would go on to subtract
+    if isinstance(length, int):  # the result is empty after so many, but JAX would go on subtracting
         n = min(n, length)
     return jnp.diff(x, n=n, axis=axis, prepend=prepend, append=append)
 

@@ -1,6 +1,6 @@
 """TensorFlow as a backend: raw ops, one file per chapter of the standard.
 
-`_kernel` holds what every chapter stands on, `_hooks` what the contract asks beside the standard.
+`_kernel` holds what every chapter uses, `_hooks` the backend's functions that are not in the standard.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ _PACKAGE: Final = __name__.partition(".")[0]
 def _leave_to_python(one: Any) -> None:
     """Keep AutoGraph from rewriting a function, or the methods of a class.
 
-    It would rewrite ours from their source.
+    Without this mark it converts our functions, from their source.
     """
     is_compiled = inspect.ismethoddescriptor(one) and hasattr(one, "__dict__")
     is_ours = str(getattr(one, "__module__", "")).startswith(_PACKAGE)
     if (isinstance(one, FunctionType) or is_compiled) and is_ours:
-        vars(one)["autograph_info__"] = None  # what AutoGraph looks for
+        vars(one)["autograph_info__"] = None  # AutoGraph skips functions with this attribute
     elif isinstance(one, type) and is_ours:
         for method in vars(one).values():
             if not isinstance(method, type):

@@ -1,7 +1,7 @@
-"""A foreign class, known to TensorFlow as the tensor that an instance holds.
+"""Makes TensorFlow handle instances of a class as the tensors they hold.
 
-By public protocols alone, without a base class: `__tf_flatten__` for nests (`tf.nest`, gradient tapes, `tf.data`),
-`__tf_tracing_type__` for arguments of `tf.function`, which without it would get the bare tensor.
+It uses public protocols only, no base class: `__tf_flatten__` for nests (`tf.nest`, gradient tapes, `tf.data`),
+`__tf_tracing_type__` for arguments of `tf.function`, which would otherwise receive the bare tensor.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ __all__ = ["adopt"]
 
 
 class _HolderType(tf.types.experimental.TraceType):  # type: ignore[misc]  # TensorFlow has no types
-    """The type of an adopted instance in a trace: that of its tensor."""
+    """Trace type of an instance of an adopted class: that of its tensor."""
 
     def __init__(self, spec: Any, unwrap: Callable[[Any], Any], wrap: Callable[[Any], Any]) -> None:
         self._spec = spec
@@ -56,7 +56,7 @@ class _HolderType(tf.types.experimental.TraceType):  # type: ignore[misc]  # Ten
 
 
 def adopt(kind: type, unwrap: Callable[[Any], Any], wrap: Callable[[Any], Any]) -> None:
-    """Let instances of `kind` go in and out of TensorFlow's transforms."""
+    """Make TensorFlow's transforms accept and return instances of `kind`."""
 
     def flatten(self: Any) -> tuple[Any, ...]:
         return (), (unwrap(self),)
@@ -67,6 +67,6 @@ def adopt(kind: type, unwrap: Callable[[Any], Any], wrap: Callable[[Any], Any]) 
     def tracing_type(self: Any, context: Any) -> _HolderType:
         return _HolderType(unwrap(self).__tf_tracing_type__(context), unwrap, wrap)
 
-    kind.__tf_flatten__ = flatten  # type: ignore[attr-defined]  # protocols of TensorFlow, looked up on the class
+    kind.__tf_flatten__ = flatten  # type: ignore[attr-defined]  # TensorFlow looks up its protocols on the class
     kind.__tf_unflatten__ = classmethod(unflatten)  # type: ignore[attr-defined]  # as above
     kind.__tf_tracing_type__ = tracing_type  # type: ignore[attr-defined]  # as above

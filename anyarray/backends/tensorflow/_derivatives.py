@@ -1,8 +1,8 @@
-"""Functions whose gradient TensorFlow gets wrong, composed of other ops.
+"""Functions whose gradient is wrong in TensorFlow, composed of other ops.
 
-The derivatives of these ops, of all orders, are right. The functions take several times as long, so they are called
-only where a derivative may be taken. A custom gradient would cost less, but `tf.vectorized_map` drops it in silence:
-there is one where a function is known not to be mapped, or where what remains is right, if not all that is wanted.
+The derivatives of these ops are right at every order. The functions take several times as long, so they are called
+only where a derivative may be taken. A custom gradient would cost less, but `tf.vectorized_map` silently drops it. So
+there is one only where a function is known not to be mapped, or where the gradient without it is right but incomplete.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Binary = Callable[[Tensor, Tensor], Tensor]
 _add = op("AddV2")
 _any = op("Any")
 _choose = op("Select")
-"""Of three tensors of one shape, for which it takes half the time of SelectV2."""
+"""For three tensors of one shape. It takes half the time of SelectV2."""
 _broadcast_axes = op("BroadcastGradientArgs")
 _clip = op("ClipByValue")
 _concat = op("ConcatV2")
@@ -60,7 +60,7 @@ _logical_and = op("LogicalAnd")
 _logical_or = op("LogicalOr")
 _matmul = op("BatchMatMulV2")
 _lost_pow = op("Pow")
-"""The power, of which the slope times zero is NaN where it is infinite."""
+"""The power whose gradient is NaN where 0 is multiplied by an infinite derivative."""
 _multiply = _slopes.multiply
 _negative = op("Neg")
 _not_equal = op("NotEqual")
@@ -84,19 +84,19 @@ _unpack = op("Unpack")
 _zeros_like = op("ZerosLike")
 
 _LEVELS: Final = 31
-"""How often a length that a trace does not know is halved."""
+"""How often a length is halved that a trace does not know."""
 
 
 def halved_at_ties(larger: Binary, is_at_least: Binary) -> Binary:
-    """The larger or the smaller of two, each with half the slope at a tie.
+    """Maximum or minimum, with half the gradient for each operand at a tie.
 
-    It is called where derivatives may be taken. `is_at_least` tells whether the first is the result, alone or together
-    with the second. TensorFlow gives all of the slope to the first, so that the slope of
-    max(x, 0) is not that of max(0, x).
+    It is called where derivatives may be taken. `is_at_least` tells whether the result equals the first operand.
+    TensorFlow gives the whole gradient to the first operand, so that the gradients of max(x, 0) and max(0, x) differ.
     """
 
     def composed(x1: Tensor, x2: Tensor) -> Tensor:
-        # The mean has half the slope of each. It stands for the first where it is the same, hence changes no value.
+        # The mean has half the derivative by each operand. It replaces the first where both are equal, so the value is
+        # the same.
         half = constant(0.5, name_of(x1))
         mean = _add(_multiply(x1, half), _multiply(x2, half))
         return larger(_select(_equal(mean, x1), mean, x1), x2)
@@ -110,7 +110,7 @@ def halved_at_ties(larger: Binary, is_at_least: Binary) -> Binary:
             axes = _broadcast_axes(*shapes)
 
             def slope_of(x: Tensor, other: Tensor, position: int) -> Tensor | None:
-                if is_lasting(x):  # a number, which needs none
+                if is_lasting(x):  # a constant needs no gradient
                     return None
                 of_all = _choose(is_at_least(x, other), shared, nothing)
                 return _reshape(_sum(of_all, axes[position]), shapes[position])
@@ -130,10 +130,10 @@ def halved_at_ties(larger: Binary, is_at_least: Binary) -> Binary:
 
 
 def power(x1: Tensor, x2: Tensor) -> Tensor:
-    """`x1` to the power of `x2`, with a slope of 0 by `x1` where `x2` is 0.
+    """`x1` to the power of `x2`; the derivative by `x1` is 0 where `x2` is 0.
 
     It is called where derivatives may be taken. TensorFlow multiplies 0 by the power of -1, which is infinite where
-    `x1` is 0, too. Where `x2` is 1 it does so in the second derivative, and of complex numbers in the first.
+    `x1` is 0, too. Where `x2` is 1 it does so in the second derivative, and for complex numbers in the first.
     """
     if not is_complex(x1) and not is_mapped.get():
         return _slopes.power(x1, x2)
@@ -143,21 +143,21 @@ def power(x1: Tensor, x2: Tensor) -> Tensor:
     name = name_of(x2)
     zero, one = constant(0, name), constant(1, name)
     is_zero = _equal(x2, zero)
-    if known is None:  # such a slope backwards only, but at little cost if none is asked for
+    if known is None:  # right in reverse mode only, but cheap if no gradient is computed
         return _pow(_select(is_zero, _stop_gradient(x1), x1), x2)
     is_origin = _logical_and(_equal(x1, zero), _equal(x2, one))
     y = _select(is_origin, x1, _pow(_select(_logical_or(is_zero, is_origin), one, x1), x2))
-    if not isinstance(x2, EagerTensor) or is_lasting(x2):  # a constant, which needs no slope
+    if not isinstance(x2, EagerTensor) or is_lasting(x2):  # a constant needs no gradient
         return y
     is_base = _not_equal(x1, zero) if is_complex(x1) else _logical_and(_less(zero, x1), _is_finite(x1))
     has_log = _logical_and(is_zero, is_base)
     log = _select(has_log, _log(_select(has_log, x1, one)), zero)
-    # The second factor is 1, and has the slope by `x2` that the first lacks.
+    # The second factor is 1. It has the derivative by `x2` that the first factor lacks.
     return _multiply(y, _exp(_multiply(log, _select(is_zero, x2, zero))))
 
 
 def product(x: Tensor) -> Tensor:
-    """Products along the last axis, which stays, of neighbours first."""
+    """Products along the last axis, pairwise, as with keepdims."""
     rows, n = _rows(x)
     if isinstance(n, int) and n == 0:
         return _fill(shape_tensor([*lengths(x)[:-1], 1]), constant(1, name_of(x)))
@@ -169,7 +169,7 @@ def product(x: Tensor) -> Tensor:
 
 
 def running_product(x: Tensor) -> Tensor:
-    """Products up to each element along the last axis."""
+    """Cumulative products along the last axis."""
     rows, n = _rows(x)
     y = _running(_reshape(x, shape_tensor([rows, n])), rows, n, _levels(n))
     return _reshape(y, shape_tensor(lengths(x)))
@@ -187,14 +187,14 @@ def _running(x: Tensor, rows: Length, n: Length, levels: int) -> Tensor:
 
 
 def _first(x: Tensor, n: Length) -> Tensor:
-    """The first `n` elements of each row."""
+    """First `n` elements of each row."""
     end = shape_tensor([0, n])
-    # Not by Slice: for XLA, its gradient has none itself.
+    # Not Slice: for XLA, its gradient has no gradient.
     return _strided_slice(x, constant((0, 0), name_of(end)), end, constant((1, 1), name_of(end)), 0, 1, 0, 0, 0)
 
 
 def _rows(x: Tensor) -> tuple[Length, Length]:
-    """How many rows along the last axis, and how long."""
+    """Number of rows along the last axis, and their length."""
     *others, n = lengths(x)
     return math.prod(others), n
 
@@ -204,13 +204,13 @@ def _levels(n: Length) -> int:
 
 
 def _neighbours(x: Tensor, rows: Length, n: Length) -> tuple[Tensor, Tensor, Length]:
-    """Elements of each row at even and at odd places; how many of each.
+    """Elements of each row at even and odd positions, and the length of each.
 
-    1 stands for one that lacks.
+    A row of odd length is padded with 1.
     """
     odd_one = n % 2
     if not isinstance(n, int) or odd_one:
-        # Not by PadV2, for which `tf.vectorized_map` puts zeros.
+        # Not PadV2, which `tf.vectorized_map` pads with zeros.
         x = _concat([x, _fill(shape_tensor([rows, odd_one]), constant(1, name_of(x)))], constant(1))
     half = (n + odd_one) // 2
     even, odd = _unpack(_reshape(x, shape_tensor([rows, half, 2])), 2, 2)
@@ -218,32 +218,32 @@ def _neighbours(x: Tensor, rows: Length, n: Length) -> tuple[Tensor, Tensor, Len
 
 
 is_mapped: Final[ContextVar[bool]] = ContextVar("anyarray mapped", default=False)
-"""Whether `tf.vectorized_map` makes another graph of the one that is made now, or an accumulator watches.
+"""Whether `tf.vectorized_map` will convert the graph that is traced now, or an accumulator watches.
 
-Neither sees a custom gradient.
+Neither uses custom gradients.
 """
 
 is_for_xla: Final[ContextVar[bool]] = ContextVar("anyarray for XLA", default=False)
-"""Whether XLA will compile the graph that is made now."""
+"""Whether XLA will compile the graph that is traced now."""
 
 
 _MOST_INT32: Final = 2**31 - 1
 
 
 def written(rows: Tensor, index: Tensor, value: Tensor) -> Tensor:
-    """`rows` with those of `value` at `index`, the last where one repeats."""
+    """`rows` with `value` at `index`; the last value if an index repeats."""
     length = rows.shape[0]
     fits = length is None or length <= _MOST_INT32
     if fits and index.dtype is NATIVE["int64"] and may_be_differentiated(rows, value):
-        # TensorFlow's maps and Jacobians join int32 alone with their own. What is out of range stays so.
+        # TensorFlow's maps and Jacobians concatenate the index with int32 ones. An invalid index stays invalid.
         index = cast(_clip(index, constant(-1, "int64"), constant(_MOST_INT32, "int64")), "int32")
     return _scatter(rows, _reshape(index, constant((-1, 1))), value)
 
 
 def written_last(rows: Tensor, index: Tensor, value: Tensor) -> Tensor:
-    """As `written`, with derivatives only of what is not written over.
+    """As `written`, with a gradient only for values not overwritten.
 
-    It is called where derivatives may be taken: TensorFlow's are of all that is written to a place, lost or not.
+    It is called where derivatives may be taken. TensorFlow gives a gradient to every value, overwritten or not.
     """
     known = index if is_on_host(index) else tf.get_static_value(index)
     if known is not None:
@@ -269,14 +269,14 @@ def written_last(rows: Tensor, index: Tensor, value: Tensor) -> Tensor:
 
 
 def _stays(rows: Tensor, index: Tensor) -> Tensor:
-    """Whether what is written at each place of `index` is the last there."""
+    """Whether each entry of `index` is the last one for its position."""
     order = _range(constant(0, "int64"), _size(index, NATIVE["int64"]), constant(1, "int64"))
     last = written(_fill(shape_tensor(lengths(rows)[:1]), constant(-1, "int64")), index, order)
     return _equal(_gather(last, index, constant(0)), order)
 
 
 def _constant_unless(stays: Tensor, value: Tensor) -> Tensor:
-    """`value`, constant for derivatives in the rows that do not stay."""
+    """`value`, with stop_gradient in the rows where `stays` is False."""
     return _select(_like_rows(stays, value), value, _stop_gradient(value))
 
 
@@ -285,10 +285,10 @@ def _like_rows(stays: Tensor, value: Tensor) -> Tensor:
 
 
 def determinant(x: Tensor) -> Tensor:
-    """Determinants of square matrices, with derivatives at singular ones, too.
+    """Determinants of square matrices, with gradients for singular ones, too.
 
-    It is called where derivatives may be taken. TensorFlow's need the inverse. From 2.22 on they are those of singular
-    values, whose own are wrong where two are equal; and of complex numbers they are not conjugated.
+    It is called where derivatives may be taken. TensorFlow's gradient needs the inverse. From 2.22 on it uses the
+    gradient of singular values, which is wrong where two are equal, and is not conjugated for complex numbers.
     """
 
     @tf.custom_gradient
@@ -300,7 +300,7 @@ def determinant(x: Tensor) -> Tensor:
 
 
 def _determinant(x: Tensor) -> Tensor:
-    """Determinants whose first derivatives at regular matrices are right."""
+    """Determinants; their first derivatives are right for regular matrices."""
     if not is_complex(x):
         return _det(x)
     sign, logarithm = _log_det(x)
@@ -319,14 +319,14 @@ def _cofactors(x: Tensor) -> Tensor:
     cofactors = _multiply(_conj(y) if is_complex(y) else y, _inverse(regular, True))
     if regular is x:
         return cofactors
-    # No derivative goes into the condition: TensorFlow would make graphs of its derivatives without end.
+    # No derivative is taken of the condition: TensorFlow would trace graphs of its derivatives without end.
     constant_x = _stop_gradient(x)
     of_singular = tf.cond(is_any, lambda: _cofactors_of_singular(constant_x), lambda: _zeros_like(constant_x))
     return _select(is_singular, _add(of_singular, _lost(x)), cofactors)
 
 
 def _cofactors_of_few(x: Tensor) -> Tensor:
-    """Derivatives of the determinants of matrices of two or three rows."""
+    """Derivatives of the determinants of 2 x 2 and 3 x 3 matrices."""
     if x.shape[-1] == 2:
         (a, b), (c, d) = (_unpack(row, 2, -1) for row in _unpack(x, 2, -2))
         return _pack([_pack([d, _negative(c)], -1), _pack([_negative(b), a], -1)], -2)
@@ -335,7 +335,7 @@ def _cofactors_of_few(x: Tensor) -> Tensor:
 
 
 def _cofactors_of_singular(x: Tensor) -> Tensor:
-    """As `_cofactors`, by singular values."""
+    """As `_cofactors`, from singular values."""
     s, u, v = _svd(x, True, True)
     before, after = (_cumulative_product(s, constant(-1), True, is_reversed) for is_reversed in (False, True))
     sign = _multiply(_conj(_det(u)) if is_complex(u) else _det(u), _det(v))
@@ -346,7 +346,7 @@ def _cofactors_of_singular(x: Tensor) -> Tensor:
 
 @tf.custom_gradient
 def _lost(x: Tensor) -> Any:
-    """Zeros for each matrix of `x`, with the derivative NaN."""
+    """Zeros for each matrix of `x`, whose derivative is NaN."""
 
     def gradient(slope: Tensor) -> Tensor:
         zero = constant(0, name_of(slope))
@@ -359,7 +359,7 @@ def _lost(x: Tensor) -> Any:
 def log_determinant(x: Tensor) -> tuple[Tensor, Tensor]:
     """Signs and logarithms of determinants of square matrices.
 
-    It is called where derivatives may be taken; TensorFlow's are as of `determinant`.
+    It is called where derivatives may be taken; TensorFlow's have the faults named in `determinant`.
     """
 
     @tf.custom_gradient
@@ -371,13 +371,13 @@ def log_determinant(x: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def lost_at_ties(vectors: Tensor, values: Tensor) -> Tensor:
-    """Eigenvectors or singular vectors, which have no derivative at ties.
+    """Eigenvectors or singular vectors, with the derivative NaN at ties.
 
-    It is called where derivatives may be taken. If two of the real `values` are equal, any two vectors in their plane
-    would do, and one of zero may be any vector across the others. There TensorFlow takes 0 for infinite terms, so that
-    what such vectors are put together to, which may well have a derivative, gets a wrong one. Here it gets NaN.
+    It is called where derivatives may be taken. If two of the real `values` are equal, their vectors may be any basis
+    of the common plane. The vector of a zero may be any vector orthogonal to the others. There TensorFlow replaces
+    infinite terms by 0, so that functions of the vectors, even differentiable ones, get a wrong gradient.
     """
-    if vectors.shape[-1] != values.shape[-1]:  # full ones, most of whose derivatives TensorFlow refuses
+    if vectors.shape[-1] != values.shape[-1]:  # full_matrices, for most of which TensorFlow has no gradient
         return vectors
     values = _stop_gradient(values)
     is_equal = _equal(_expand_dims(values, constant(-1)), _expand_dims(values, constant(-2)))
@@ -394,7 +394,7 @@ def lost_at_ties(vectors: Tensor, values: Tensor) -> Tensor:
     y: Tensor = differentiable(vectors)
     if not is_mapped.get():
         return y
-    # A root of 0, which has no finite slope, as `tf.vectorized_map` drops the custom one.
+    # `tf.vectorized_map` drops the custom gradient, so we use a square root of 0, whose derivative is infinite.
     part = _real(vectors, values.dtype) if is_complex(vectors) else vectors
     zeros, ones = _subtract(part, _stop_gradient(part)), _ones_like(part)
     root = _lost_pow(_select(is_lost, zeros, ones), constant(0.5, name_of(part)))
@@ -402,10 +402,10 @@ def lost_at_ties(vectors: Tensor, values: Tensor) -> Tensor:
 
 
 def inverse_with_slope(x: Tensor, inverse: Callable[[Tensor], Tensor]) -> Tensor:
-    """Pseudo-inverses by `inverse`, with derivatives that divide by nothing.
+    """Pseudo-inverses by `inverse`, with a gradient that has no division.
 
-    It is called where derivatives may be taken. Those of singular vectors are lost where two values are equal, as those
-    of the identity are. Source: Golub and Pereyra, SIAM J. Numer. Anal. 10 (1973) 413.
+    It is called where derivatives may be taken. The gradient of singular vectors is NaN where two values are equal, as
+    for the identity. Source: Golub and Pereyra, SIAM J. Numer. Anal. 10 (1973) 413.
     """
 
     @tf.custom_gradient

@@ -1,4 +1,4 @@
-"""What the contract asks of a backend beside the functions of the standard."""
+"""Functions that every backend must have and the standard does not."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ ARRAY_TYPES: Final = (tf.Tensor, tf.Variable)
 IS_IMMUTABLE: Final = True
 
 _HERE: Final = "/job:localhost/replica:0/task:0"
-"""What TensorFlow puts before the name of a device of this process, at some places and not at others."""
+"""Prefix of the name of a device of this process. TensorFlow adds it in some places only."""
 
 _HOST: Final = "/device:CPU:0"
-"""The device of host memory that is handed over by DLPack."""
+"""The device of host memory imported by DLPack."""
 
 _EXPORTS: Final = hasattr(EagerTensor, "__dlpack__")
-"""Whether tensors speak DLPack themselves, as those of TensorFlow 2.21 do and of 2.19 do not."""
+"""Whether tensors implement `__dlpack__`: in TensorFlow 2.21 they do, in 2.19 they do not."""
 
 _from_dlpack = tf.experimental.dlpack.from_dlpack
 _identity = op("Identity")
@@ -69,14 +69,14 @@ def devices() -> dict[str, list[str]]:
 
 @functools.cache
 def _default_device() -> str:
-    """Where eager ops outside `tf.device` run, wherever their inputs live."""
+    """Device of eager ops outside `tf.device`, wherever their inputs are."""
     return (devices()["gpu"] or devices()["cpu"])[0]
 
 
 def device_of(x: Tensor) -> str | None:
-    """Name of the device whose memory holds `x`; None if bound to none.
+    """Name of the device whose memory holds `x`; None if it has none.
 
-    A symbolic tensor is bound to none, nor is an int32 tensor beside a GPU: TensorFlow keeps int32 in host memory for
+    A symbolic tensor has none. With a GPU, an int32 tensor has none either: TensorFlow keeps int32 in host memory for
     the kernels of every device.
     """
     if not isinstance(x, EagerTensor):
@@ -88,7 +88,7 @@ def device_of(x: Tensor) -> str | None:
 
 
 def native_dtype(name: str) -> Any:
-    """TensorFlow's dtype of the standard's name."""
+    """TensorFlow's dtype for the standard's name."""
     return NATIVE[name]
 
 
@@ -98,17 +98,17 @@ def dtype_of(x: Tensor) -> Any:
 
 
 def is_traced(x: Tensor) -> bool:
-    """Whether `x` stands for a value inside `tf.function`."""
+    """Whether `x` is a symbolic tensor, as inside `tf.function`."""
     return tf.is_symbolic_tensor(x)
 
 
 def plain(x: Tensor) -> Tensor:
-    """The tensor in a variable, which is no array; any other as it is."""
+    """The value of a `tf.Variable`, which is no array; a tensor unchanged."""
     return x if isinstance(x, EagerTensor) or not isinstance(x, tf.Variable) else x.read_value()
 
 
 def to_numpy(x: Tensor) -> npt.NDArray[Any]:
-    """The values of `x`; on a CPU its own memory, read-only.
+    """The values of `x`; on a CPU a read-only view of its buffer.
 
     Raises TypeError for dtypes that no Array has.
     """
@@ -116,53 +116,53 @@ def to_numpy(x: Tensor) -> npt.NDArray[Any]:
         host = _asarray(x)
         if host.dtype.num in _READ_IN_PLACE:
             return host
-    except ValueError:  # of a bfloat16 without axes, for which NumPy gets no array
+    except ValueError:  # of a 0-d bfloat16, for which NumPy gets no array
         pass
     dtype = x.dtype
-    if dtype is not tf.bfloat16:  # strings, for which NumPy gets pointers
+    if dtype is not tf.bfloat16:  # strings, of which NumPy gets pointers
         raise TypeError(f"to_numpy: x must have one of the dtypes {', '.join(NATIVE)}, not {dtype.name}")
-    # It has no buffer protocol, and what NumPy gets instead can be written to.
+    # A bfloat16 tensor has no buffer protocol, and the array that NumPy gets instead is writable.
     return np.asarray(bitcast(x, "int16")).view(dtype.as_numpy_dtype)
 
 
 read_in_place = _asarray = np.asarray
 _READ_IN_PLACE: Final = frozenset([np.dtype(name).num for name in NATIVE if name != "bfloat16"])
-"""NumPy's numbers of dtypes. Asked of the ndarray, as TensorFlow takes four times as long to tell its dtype."""
+"""NumPy's type numbers. We read them from the ndarray: reading a tensor's dtype takes four times as long."""
 
 
 def from_numpy(a: npt.NDArray[Any], device: str) -> Tensor:
-    """Tensor of the values of an ndarray of any dtype that an Array has."""
+    """Tensor of the values of an ndarray, of any dtype that an Array has."""
     if a.dtype.names is not None or a.dtype.name not in NATIVE:
         raise TypeError(f"from_numpy: a must have one of the dtypes {', '.join(NATIVE)}, not {a.dtype}")
     if device == _HOST and a.dtype.num in _READ_IN_PLACE:
-        # `tf.constant` takes 8 us and, for a large array, twice as long as NumPy takes to copy it.
+        # `tf.constant` takes 8 us and, for a large array, twice as long as NumPy's copy.
         return _from_dlpack(alignment.copied(a).__dlpack__())
     with tf.init_scope(), tf.device(device):
         return tf.constant(a)
 
 
 def duplicate(x: Tensor, /) -> Tensor:
-    """`x` itself: nobody can write to its memory, nor delete it."""
+    """`x` itself, as no caller can write to its buffer or delete it."""
     return x
 
 
 def exported(x: Tensor, /) -> Any:
-    """A tensor as an exporter for any consumer."""
-    # JAX takes half the time for what it knows as TensorFlow's own.
+    """`x` as a DLPack exporter that any consumer accepts."""
+    # JAX imports a tensor of TensorFlow itself in half the time.
     return x if _EXPORTS and "GPU" not in x.backing_device else _ForAnyStream(x)
 
 
 class _ForAnyStream:
     """A tensor on a GPU, exported for any stream.
 
-    Its own `__dlpack__`, if it has one, refuses every stream, also the default one.
+    The `__dlpack__` of a tensor, if there is one, refuses every stream, even the default one.
     """
 
     def __init__(self, x: Tensor) -> None:
         self._x = x
 
     def __dlpack__(self, **options: Any) -> Any:
-        synchronize(self._x)  # then any stream may read
+        synchronize(self._x)  # then every stream may read the buffer
         return _to_dlpack(self._x)
 
     def __dlpack_device__(self) -> tuple[int, int]:
@@ -171,15 +171,15 @@ class _ForAnyStream:
 
 
 def from_dlpack(x: Any, device: str) -> Tensor:
-    """Tensor in the memory of `x`, which must be aligned.
+    """Tensor that shares the memory of `x`, which must be aligned.
 
-    TensorFlow does not check, and its next op would abort.
+    TensorFlow does not check the alignment; without it the next op aborts.
     """
     return _from_dlpack(x.__dlpack__())
 
 
 def to_device(x: Tensor, device: str) -> Tensor:
-    """`x` itself if it is there."""
+    """`x` on `device`; `x` itself if it is there already."""
     if not is_traced(x) and x.backing_device.removeprefix(_HERE) == device:
         return x
     with tf.device(device):
@@ -205,32 +205,32 @@ def scoped(function: Callable[..., Any], device: str) -> Callable[..., Any]:
 
 
 def synchronize(x: Tensor) -> None:
-    """Return when `x` is computed."""
+    """Block until `x` is computed."""
     if is_traced(x):
         return
     if "CPU" in x.backing_device:
-        to_numpy(x)  # waits for this one tensor: 1 us, where asking every device takes 60
+        to_numpy(x)  # waits for this one tensor: 1 us; a sync of all devices takes 60
     else:
         tf.test.experimental.sync_devices()
 
 
 def is_leak(error: BaseException) -> bool:
-    """Whether TensorFlow complains of a tensor that outlived its graph.
+    """Whether TensorFlow raised `error` for a tensor used outside its graph.
 
-    Such a tensor is symbolic; TensorFlow has several classes for that.
+    Such a tensor is symbolic. TensorFlow raises several classes for it, so we compare the message.
     """
     return "is out of scope and cannot be used here" in str(error)
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Whether a device had no memory."""
+    """Whether a device ran out of memory."""
     return isinstance(error, (MemoryError, tf.errors.ResourceExhaustedError))
 
 
 def refusal_of(error: Any) -> str | None:
-    """What TensorFlow has against an argument; None for errors of others.
+    """TensorFlow's message about an argument; None for any other error.
 
-    Its names of node and op are left out.
+    The names of the node and the op are removed.
     """
     if not isinstance(error, _REFUSALS):
         return None

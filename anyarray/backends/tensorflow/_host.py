@@ -1,10 +1,10 @@
-"""Where NumPy may do the work: eager tensors in the memory of the CPU.
+"""NumPy's functions for eager tensors in host memory.
 
 NumPy reads such a tensor in place. Its sorts and searches are several times faster than TensorFlow's CPU kernels
-at every size and order NaN as the standard's other libraries do. So do its rounded quotients; and for few elements
-its comparisons, tests, roundings and operations on bits, as an op of TensorFlow takes 7 us before it begins. All these
-have no gradient. What has one, as reading and writing at a key, powers and sorted values, is NumPy's where nobody may
-ask for it.
+at every size, and sort NaN as the standard's other libraries do. Its floor division is faster, too. For small arrays so
+are its comparisons, tests, roundings and bitwise functions: an op of TensorFlow has an overhead of 7 us. None of these
+has a gradient. Functions with a gradient, as indexing, powers and sorted values, run in NumPy only where no derivative
+can be taken.
 """
 
 from __future__ import annotations
@@ -25,29 +25,29 @@ _BFLOAT16: Final = NATIVE["bfloat16"]
 _INT32: Final = NATIVE["int32"]
 _FIRST_CPU: Final = "/job:localhost/replica:0/task:0/device:CPU:0"
 FEW: Final = 1 << 14
-"""Up to so many elements NumPy is done before TensorFlow's threads are at work."""
+"""Threshold in elements: up to it NumPy finishes before TensorFlow's threads start."""
 
 _read: Final[Callable[[Tensor], Any]] = getattr(EagerTensor, "_numpy_internal", np.asarray)
-"""The values of an eager tensor on the CPU in its own memory, or a NumPy scalar; for reading only.
+"""View of the buffer of an eager tensor on the CPU, or a NumPy scalar; do not write to it.
 
-What `Tensor.numpy` copies. It takes 0.25 us in place of 0.65, but is not documented, hence the other.
+`Tensor.numpy` copies it. It takes 0.25 us instead of 0.65. It is undocumented, hence the fallback.
 """
 
 
 def is_eager(x: Tensor) -> bool:
-    """Whether `x` has its values now, and what made it has run."""
+    """Whether `x` is an eager tensor: the op that made it has run."""
     return isinstance(x, EagerTensor)
 
 
 def is_on_host(x: Tensor) -> bool:
-    """Whether NumPy reads `x` in place: not traced nor on an accelerator."""
+    """Whether NumPy can read `x` in place: an eager tensor in host memory."""
     return isinstance(x, EagerTensor) and "CPU" in x.backing_device
 
 
 def on_host(x: Tensor) -> npt.NDArray[Any]:
-    """The values of `x` in its own memory; for reading only.
+    """View of the buffer of `x`; do not write to it.
 
-    bfloat16 becomes float32: NumPy's sorts and searches do not know the NaN of a dtype that is not its own.
+    bfloat16 is copied to float32: NumPy's sorts and searches do not recognize the NaN of a dtype that is not its own.
     """
     if x.dtype is _BFLOAT16:
         return np.asarray(x.numpy(), np.float32)
@@ -55,35 +55,35 @@ def on_host(x: Tensor) -> npt.NDArray[Any]:
 
 
 def raw(x: Tensor) -> npt.NDArray[Any]:
-    """As `on_host`, of the dtype of `x`, which may be bfloat16."""
+    """As `on_host`, but keeps bfloat16."""
     return np.asarray(_read(x))
 
 
 def tensor(values: npt.NDArray[Any], device: str | None = None) -> Tensor:
-    """Eager tensor on `device`, perhaps in the memory of `values`.
+    """Eager tensor on `device`, which may alias `values`.
 
-    Nobody may write to `values` again. `tf.constant` copies first and then asks where the call runs: 8 us in place of
-    1.6, or of 1.2 where None means the first CPU.
+    The caller must not write to `values` again. `tf.constant` copies first and then looks up the device: 8 us instead
+    of 1.6, or of 1.2 where None means the first CPU.
     """
     return EagerTensor(values, device, None)
 
 
 def from_host(values: Any, x: Tensor) -> Tensor:
-    """Tensor of the array or scalar that NumPy made of the values of `x`."""
+    """Tensor of NumPy's result for the operand `x`, on the device of `x`."""
     device = x.backing_device
     if device == _FIRST_CPU and type(values) is np.ndarray and not _has_gpu():
-        return EagerTensor(values, None, None)  # most calls: nothing more is asked
-    # An array, not a NumPy scalar: TensorFlow's cache of eager scalars takes 0.0 and -0.0 for one.
+        return EagerTensor(values, None, None)  # the common case, with the fewest checks
+    # An array, not a NumPy scalar: TensorFlow's cache of eager scalars treats 0.0 and -0.0 as one key.
     values = np.asarray(values)
     if _has_gpu() and x.dtype is _INT32:
-        return tf.constant(values)  # beside a GPU they are all on the host, wherever the call runs
+        return tf.constant(values)  # with a GPU, int32 is in host memory whatever the device of the call
     return EagerTensor(values, None if device == _FIRST_CPU else device, None)
 
 
 def sooner(ufunc: np.ufunc, kinds: str, otherwise: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """A function without gradient: `ufunc` of few elements, else `otherwise`.
+    """Function without gradient: `ufunc` for small arrays, else `otherwise`.
 
-    The few elements are of one dtype of these kinds.
+    `ufunc` is used if the operands have one dtype, of one of `kinds`.
     """
 
     def of_one(x: Tensor, /) -> Tensor:
@@ -97,7 +97,7 @@ def sooner(ufunc: np.ufunc, kinds: str, otherwise: Callable[..., Tensor]) -> Cal
         if is_on_host(x1) and is_on_host(x2):
             a1, a2 = _read(x1), _read(x2)
             dtype = a1.dtype
-            # Of other shapes the result may have the product of their elements.
+            # Other shapes may broadcast to as many elements as the product of both sizes.
             if (
                 a1.size <= FEW >= a2.size
                 and dtype is a2.dtype
@@ -113,9 +113,9 @@ def sooner(ufunc: np.ufunc, kinds: str, otherwise: Callable[..., Tensor]) -> Cal
 def sooner_unless_differentiated(
     on_numpy: Callable[..., Any], otherwise: Callable[..., Tensor]
 ) -> Callable[..., Tensor]:
-    """`otherwise`, or `on_numpy` of floats of which no derivatives are taken.
+    """`on_numpy` for floats if no derivative can be taken, else `otherwise`.
 
-    They are of 32 or 64 bits. It is for functions that TensorFlow does not compute by vectors, and takes `out`.
+    The floats are float32 or float64. It is for functions that TensorFlow does not vectorize. `on_numpy` takes `out`.
     """
 
     def called(*xs: Tensor) -> Tensor:

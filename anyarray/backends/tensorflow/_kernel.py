@@ -1,8 +1,8 @@
-"""What every chapter stands on: raw ops, cached constants, casts, promotion.
+"""What every chapter uses: raw ops, cached constants, casts, promotion.
 
-Raw ops are the generated functions behind `tf.raw_ops`, taken positionally: the fastest public way into
-TensorFlow that keeps gradients and works inside `tf.function`. Constants are made once, outside any graph:
-a Python list or tuple as an argument of an op costs 35 to 80 us a call.
+Raw ops are the generated functions behind `tf.raw_ops`, called with positional arguments: the public API with the least
+overhead that keeps gradients and works inside `tf.function`. Constants are cached outside any graph: a Python list or
+tuple as an argument of an op costs 35 to 80 us a call.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ REFUSALS: Final = (
     TypeError,
     ValueError,
 )
-"""What a raw op raises for dtypes that it has no kernel for or that do not agree (eagerly, in a graph)."""
+"""What a raw op raises, eagerly or in a graph, for dtypes without a kernel or that do not match."""
 
 
 def op(name: str) -> Callable[..., Any]:
@@ -39,7 +39,7 @@ def op(name: str) -> Callable[..., Any]:
 
 
 def undocumented(module: str, name: str) -> Any:
-    """What TensorFlow has of an undocumented name; None if it has nothing."""
+    """An undocumented attribute of TensorFlow; None if it does not exist."""
     try:
         return getattr(importlib.import_module(module), name, None)
     except ImportError:
@@ -77,13 +77,13 @@ _executing_eagerly = tf.executing_eagerly
 _is_for_xla = undocumented("tensorflow.python.ops.control_flow_util", "GraphOrParentsInXlaContext")
 
 could_record: Final = undocumented("tensorflow.python.eager.record", "could_possibly_record")
-"""Whether a tape or an accumulator may see what is computed now."""
+"""Whether a tape or an accumulator may record the ops that run now."""
 
 
 def may_be_differentiated(*xs: Tensor) -> bool:
-    """Whether derivatives may be taken of what is computed of `xs` now.
+    """Whether a derivative of an op on `xs` may be taken, now or later.
 
-    A tape may take them, or somebody later of the graph, also by what it has captured.
+    A tape may record the op, or a graph that has it may be differentiated later, also with respect to what it captured.
     """
     if could_record is None or could_record() or not _executing_eagerly():
         return True
@@ -95,10 +95,10 @@ def may_be_differentiated(*xs: Tensor) -> bool:
 
 @functools.lru_cache(maxsize=1 << 14)
 def constant(values: Any, name: str = "int32") -> Tensor:
-    """Tensor of a number (not -0.0), a bool or nested tuples, made once.
+    """Cached tensor of a number (not -0.0), a bool or nested tuples.
 
-    It is valid eagerly and in every graph. It lives in the memory of the CPU, where shapes and axes are read, whatever
-    the device of the call.
+    It is valid eagerly and in every graph. It is in host memory, where kernels read shapes and axes, whatever the
+    device of the call.
     """
     return lasting(np.asarray(values, dtypes.KNOWN[name].dtype), "/device:CPU:0")
 
@@ -106,26 +106,26 @@ def constant(values: Any, name: str = "int32") -> Tensor:
 def lasting(values: npt.NDArray[Any], device: str) -> Tensor:
     """Eager tensor of an array never written to; in a graph, a constant.
 
-    An array, not a number: TensorFlow's cache of eager scalars takes 0.0 and -0.0 for one.
+    An array, not a number: TensorFlow's cache of eager scalars treats 0.0 and -0.0 as one key.
     """
     with tf.init_scope(), tf.device(device):
         made = tf.constant(values)
-    # By itself TensorFlow makes one more argument of the graph of it, whose value no compiler knows. Then `x**2` is no
-    # product but a power, and takes seven times as long.
+    # By default TensorFlow captures it as one more argument of the graph, whose value no compiler knows. Then `x**2`
+    # stays a power instead of a product, and takes seven times as long.
     made.__tf_tensor__ = lambda dtype=None, name=None: tf.constant(values).__tf_tensor__(dtype, name)
     return made
 
 
 def is_lasting(x: Tensor) -> bool:
-    """Whether `lasting` made an eager tensor."""
+    """Whether an eager tensor was made by `lasting`."""
     return "__tf_tensor__" in vars(x)
 
 
 def keeping_nans(raw: Callable[..., Tensor], is_at_least: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """The op Maximum or Minimum, giving NaN for NaN also if XLA compiles it.
+    """The op Maximum or Minimum, which propagates NaN even if XLA compiles it.
 
-    XLA on a CPU, as TensorFlow sets it up, takes the first of two numbers of which the second is NaN, and which is the
-    second it decides: of a constant and another number, the constant.
+    XLA on a CPU, as TensorFlow configures it, returns the first operand if the second is NaN. It may swap the operands:
+    a constant becomes the second.
     """
 
     def of_two(x1: Tensor, x2: Tensor) -> Tensor:
@@ -138,7 +138,7 @@ def keeping_nans(raw: Callable[..., Tensor], is_at_least: Callable[..., Tensor])
 
 
 def keeping_nans_along(raw: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """The same for the op Max or Min, over axes."""
+    """As `keeping_nans`, for the reduction op Max or Min."""
 
     def of_axes(x: Tensor, axes: Tensor, keepdims: bool = False) -> Tensor:
         y = raw(x, axes, keepdims)
@@ -153,7 +153,7 @@ def keeping_nans_along(raw: Callable[..., Tensor]) -> Callable[..., Tensor]:
 def complex_abs(x: Tensor, part: Any) -> Tensor:
     """The modulus of a complex tensor, of the dtype `part`.
 
-    It is infinite if a part is, else NaN if one is, also where XLA compiles it.
+    It is infinite if a part is, else NaN if a part is, even if XLA compiles it.
     """
     y = _complex_abs(x, part)
     if isinstance(y, EagerTensor) or not _loses_nans(y):
@@ -165,14 +165,14 @@ def complex_abs(x: Tensor, part: Any) -> Tensor:
 
 
 def _loses_nans(y: Tensor) -> bool:
-    """Whether XLA may compile the graph of `y`, which may be NaN."""
+    """Whether `y` may be NaN, in a graph that XLA may compile."""
     return kind_of(y) == "f" and may_be_fused()
 
 
 def may_be_fused() -> bool:
-    """Whether XLA may compile the graph that is being made.
+    """Whether XLA may compile the graph that is being traced.
 
-    If TensorFlow does not tell, it may.
+    True if TensorFlow has no function that tells.
     """
     return _is_for_xla is None or bool(_is_for_xla(tf.compat.v1.get_default_graph()))
 
@@ -192,7 +192,7 @@ def kind_of(x: Tensor) -> str:
     return _KIND[x.dtype]
 
 
-# By identity, which is cheaper than a look-up: TensorFlow's dtypes hash in Python, and each is one object.
+# Identity is cheaper than a lookup: TensorFlow's dtypes are singletons, and their hash is Python code.
 def is_complex(x: Tensor) -> bool:
     """Whether `x` is of a complex dtype."""
     dtype = x.dtype
@@ -200,22 +200,22 @@ def is_complex(x: Tensor) -> bool:
 
 
 def is_common(native: Any) -> bool:
-    """Whether a dtype is float32 or float64, which every kernel knows."""
+    """Whether a dtype is float32 or float64, which all kernels support."""
     return native is _FLOAT64 or native is _FLOAT32
 
 
 def cast(x: Tensor, name: str) -> Tensor:
-    """`x` in the dtype `name`; `x` itself if it has it."""
+    """`x` cast to the dtype `name`; `x` itself if that is its dtype."""
     native = NATIVE[name]
     if x.dtype is native:
         return x
     if x.dtype is _BOOL and _KIND[native] in "fc" and not tf.executing_eagerly() and may_be_fused():
-        # Of a bool as a float, times another float, XLA makes a selection, which drops the other's NaN, infinities and
-        # -0. Through an integer it does not see that.
+        # XLA replaces the product of a cast bool and a float by a select, which drops the float's NaN, infinities and
+        # -0. A cast through an integer prevents that.
         x = _cast(x, _UINT8)
     part = _PART.get(native)
     if part is not None and kind_of(x) == "f" and may_be_differentiated(x):
-        # The gradient of Cast drops an imaginary part, and logs a warning each time that it does.
+        # The gradient of Cast drops the imaginary part, and logs a warning each time.
         x = cast(x, NAME[part])
         return _complex(x, _zeros_like(x), native)
     return _cast(x, native)
@@ -227,18 +227,18 @@ def bitcast(x: Tensor, name: str) -> Tensor:
 
 
 def promoted(*xs: Tensor) -> list[Tensor]:
-    """`xs`, all cast to the dtype that they promote to."""
+    """`xs`, all cast to their promoted dtype."""
     name = dtypes.result_name(*[NAME[x.dtype] for x in xs])
     return [cast(x, name) for x in xs]
 
 
 def floated(x: Tensor) -> Tensor:
-    """`x` in the dtype in which a floating-point function takes it."""
+    """`x` cast to the dtype that a floating-point function computes in."""
     return cast(x, dtypes.floating(NAME[x.dtype]))
 
 
 def shape_of(x: Tensor) -> tuple[int | None, ...]:
-    """Shape as a tuple, None for an axis that is unknown under a trace."""
+    """Shape as a tuple; None for a length that a trace does not know."""
     try:
         return tuple(x.shape.as_list())
     except ValueError as error:

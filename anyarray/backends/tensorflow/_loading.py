@@ -1,6 +1,6 @@
-"""Brings in TensorFlow: modest with GPU memory, silent about itself.
+"""Imports TensorFlow, with GPU memory growth and without its startup log.
 
-Nothing is changed for a program that has imported TensorFlow before us, or has set the environment variables.
+Nothing changes for a program that imported TensorFlow before us or set the environment variables.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _CHATTER: Final = re.compile(
     rb"W\d{4} .*computation placer already registered.*)\n",
     re.MULTILINE,
 )
-"""Lines about builds, instruction sets and an absent GPU; 2.19 has some about parts that are linked twice, too."""
+"""Log lines about builds, instruction sets and a missing GPU; 2.19 also logs factories registered twice."""
 
 
 def _stderr_is_open() -> bool:
@@ -35,16 +35,16 @@ def _stderr_is_open() -> bool:
 
 _is_first = "tensorflow" not in sys.modules
 _level = os.environ.get(_LEVEL)
-# Only the level 0 asks for everything; JAX sets it to 1 when it is imported.
+# Only level 0 requests every line; JAX sets 1 when it is imported.
 _may_hush = _is_first and _level != "0" and _stderr_is_open()
 
 
 @contextmanager
 def chatter_held_back() -> Generator[None]:
-    """A block whose output to stderr goes without TensorFlow's greetings.
+    """Context manager that removes TensorFlow's startup log from stderr.
 
-    What is written to stderr in the block is let through at its end. The greetings come from C++ before its log has a
-    level, so no setting of TensorFlow reaches them.
+    All other output to stderr is written at the end of the block. C++ logs these lines before its log level is set, so
+    no setting of TensorFlow suppresses them.
     """
     if not _may_hush:
         yield
@@ -63,10 +63,10 @@ def chatter_held_back() -> Generator[None]:
 
 
 if _is_first:
-    # Otherwise the first op takes the whole GPU; JAX or CuPy beside us would find no memory.
+    # Otherwise the first op allocates all GPU memory, and JAX or CuPy in this process gets none.
     os.environ.setdefault("TF_FORCE_GPU_ALLOW_GROWTH", "true")
 if _may_hush and _level is None:
-    os.environ[_LEVEL] = "1"  # C++ reads it once, while it is imported; warnings still come
+    os.environ[_LEVEL] = "1"  # C++ reads it once, during the import; warnings are still logged
 try:
     with chatter_held_back():
         import tensorflow as tf

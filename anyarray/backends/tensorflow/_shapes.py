@@ -1,4 +1,4 @@
-"""Axes and lengths, which a trace may not know."""
+"""Axes, lengths and shapes, some of which a trace may not know."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from anyarray.backends.tensorflow._kernel import NATIVE, Ints, Tensor, cast, constant, name_of, op, shape_of
 
 Length = Any
-"""Of an axis: an int, or under a trace a 0-d int64 tensor."""
+"""Length of an axis: an int, or a 0-d int64 tensor where a trace does not know it."""
 
 _fill = op("Fill")
 _pack = op("Pack")
@@ -21,9 +21,9 @@ _unpack = op("Unpack")
 
 
 def axis_in(axis: int, rank: int) -> int:
-    """`axis` counted from the front; AxisError if there is none.
+    """`axis` as a non-negative number; AxisError if it is out of bounds.
 
-    That is a ValueError and an IndexError.
+    AxisError is a ValueError and an IndexError.
     """
     if -rank <= axis < rank:
         return axis % rank
@@ -31,7 +31,7 @@ def axis_in(axis: int, rank: int) -> int:
 
 
 def axes_in(axis: Ints | None, rank: int) -> tuple[int, ...]:
-    """The distinct axes that `axis` means, from the front; all for None."""
+    """`axis` as a tuple of distinct non-negative ints; None is all axes."""
     if axis is None:
         return tuple(range(rank))
     axes = tuple(axis_in(a, rank) for a in ((axis,) if isinstance(axis, int) else axis))
@@ -42,17 +42,17 @@ def axes_in(axis: Ints | None, rank: int) -> tuple[int, ...]:
 
 @functools.cache
 def every_axis(rank: int) -> Tensor:
-    """What a reducing op takes as all axes."""
+    """All axes, as the argument of a reduction op."""
     return constant(tuple(range(rank)))
 
 
 def axes_tensor(x: Tensor, axis: Ints | None) -> Tensor:
-    """What a reducing op takes as its axes."""
+    """`axis` as the argument of a reduction op."""
     return every_axis(x.shape.rank) if axis is None else constant(axis)
 
 
 def lengths(x: Tensor) -> list[Length]:
-    """The length of every axis, as a tensor where a trace does not know it."""
+    """Length of every axis, as a tensor where a trace does not know it."""
     known = shape_of(x)
     if None not in known:
         return list(known)
@@ -62,9 +62,9 @@ def lengths(x: Tensor) -> list[Length]:
 
 @functools.lru_cache(maxsize=1 << 12)
 def known_shape(shape: tuple[int, ...]) -> Tensor:
-    """`shape` as an op takes it: int32, or int64 if a length asks for it.
+    """`shape` as an argument of an op: int32, or int64 if a length needs it.
 
-    Every kernel reads int32.
+    int32 is the dtype that every kernel supports.
     """
     try:
         return constant(shape)
@@ -73,40 +73,40 @@ def known_shape(shape: tuple[int, ...]) -> Tensor:
 
 
 def shape_tensor(shape: Sequence[Length]) -> Tensor:
-    """What an op takes as a shape of these lengths."""
+    """A shape of these lengths as an argument of an op."""
     if all(isinstance(n, int) for n in shape):
         return known_shape(tuple(shape))
     return _pack([length_tensor(n) for n in shape])
 
 
 def length_tensor(n: Length) -> Tensor:
-    """A length as a tensor of int64, whether it is known or not."""
+    """A length as an int64 tensor, whether it is known or not."""
     return constant(n, "int64") if isinstance(n, int) else n
 
 
 def sizes_of(x: Tensor) -> Tensor:
-    """Shape of `x`: a constant where known, else read when the graph runs."""
+    """Shape of `x`: a constant if it is known, else read as the graph runs."""
     shape = shape_of(x)
     return _shape(x) if None in shape else known_shape(shape)
 
 
 def shape_tensors(*xs: Tensor) -> list[Tensor]:
-    """The shapes of several tensors, of one dtype."""
+    """Shapes of several tensors, as tensors of one dtype."""
     shapes = [sizes_of(x) for x in xs]
     return shapes if len({shape.dtype for shape in shapes}) == 1 else [cast(shape, "int64") for shape in shapes]
 
 
 def slab(x: Tensor, axis: int, length: Length, value: int) -> Tensor:
-    """Tensor of `value`, like `x` but for the `length` along `axis`."""
+    """Tensor of `value`, shaped like `x` except for `length` along `axis`."""
     shape = lengths(x)
     shape[axis] = length
     return _fill(shape_tensor(shape), constant(value, name_of(x)))
 
 
 def cut(x: Tensor, axis: int, first: int, last: int | None = None) -> Tensor:
-    """As `x[first:last]` along `axis`, whatever its length.
+    """As `x[first:last]` along `axis`, clipped to its length as in Python.
 
-    It costs more than to split `x`, which must have as many elements.
+    It costs more than a split, which needs `x` to have that many elements.
     """
     axis %= x.shape.rank
     begin, end, every = ([0] * x.shape.rank for _ in range(3))

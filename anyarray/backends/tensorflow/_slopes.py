@@ -1,13 +1,12 @@
-"""Ops with derivatives in which nothing comes of nothing.
+"""Ops whose gradient is 0 wherever the upstream gradient is 0.
 
-The branch that `where` does not take gets a zero backwards. An infinite or undefined slope, as that of a square root at
-0, would make NaN of it, which the sum of both branches then is, too. So these ops have the derivative MulNoNan of their
-slope and what comes backwards: zero where that is, whatever the slope. Slopes are computed by such ops themselves, for
-higher derivatives.
+`where` passes the upstream gradient 0 to the branch that it does not select. Times an infinite or undefined derivative,
+as that of a square root at 0, this is NaN, and so is the sum of both branches. So the gradient of these ops is MulNoNan
+of their derivative and the upstream gradient: 0 where the latter is 0, whatever the derivative. Derivatives (here:
+slopes) are computed by these ops themselves, for higher orders.
 
-What has a derivative of its own is recorded on tapes as `tf.custom_gradient` does it, without the ops around it, which
-take as long as the op. `tf.vectorized_map` drops it in silence; then the derivatives are TensorFlow's, right but for
-these zeros.
+Custom gradients are recorded on tapes as by `tf.custom_gradient`, but without its extra ops, whose overhead is as long
+as the op. `tf.vectorized_map` silently drops them; then the gradients are TensorFlow's, right except for these zeros.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ from anyarray.backends.tensorflow._shapes import shape_tensors
 
 Function = Callable[..., Tensor]
 Slope = Callable[..., Tensor]
-"""Of what an op takes and of what it gives, which comes last."""
+"""The derivative as a function of the operands and, as last argument, of the result."""
 
 _add = op("AddV2")
 _broadcast_axes = op("BroadcastGradientArgs")
@@ -43,7 +42,7 @@ _floor_div = op("FloorDiv")
 _imag = op("Imag")
 _less_equal = op("LessEqual")
 _multiplied = op("MulNoNan")
-"""The product; 0 where the second factor is."""
+"""The product; 0 where the second factor is 0."""
 _ones_like = op("OnesLike")
 _real = op("Real")
 _reshape = op("Reshape")
@@ -58,9 +57,9 @@ _can_record: Final = None not in (_record, _unrecorded, could_record)
 
 
 def sloped(name: str, *slopes: Slope, of_complex: Function | None = None) -> Function:
-    """The raw op `name` with these slopes of real floating-point numbers.
+    """The raw op `name` with these slopes for real floating-point operands.
 
-    `of_complex` stands for it where XLA may compile it of complex numbers.
+    `of_complex` replaces it for complex operands where XLA may compile it.
     """
     raw = op(name)
     if not _can_record:
@@ -77,7 +76,7 @@ def sloped(name: str, *slopes: Slope, of_complex: Function | None = None) -> Fun
         return backward
 
     def marked(y: Tensor, *xs: Tensor) -> Tensor:
-        """`y` of a graph, which TensorFlow differentiates later."""
+        """`y` of a graph, with the gradient that TensorFlow calls later."""
         if kind_of(y) == "f":
             backward = backward_of(xs, y)
             y.op._gradient_function = lambda _, slope: backward(slope)
@@ -111,7 +110,7 @@ def sloped(name: str, *slopes: Slope, of_complex: Function | None = None) -> Fun
 
 
 def _as_given(xs: tuple[Tensor, ...], parts: list[Tensor | None]) -> list[Tensor | None]:
-    """Derivatives by two, added up along the axes that were broadcast."""
+    """Gradients of two operands, summed over the axes that were broadcast."""
     shapes = [x.shape for x in xs]
     if shapes[0] == shapes[1] and shapes[0].is_fully_defined():
         return parts
@@ -130,7 +129,7 @@ def _number(value: float, x: Tensor) -> Tensor:
 def _product(x1: Tensor, x2: Tensor) -> Tensor:
     """The product of complex numbers, rounded as by TensorFlow's kernels.
 
-    XLA rounds one of two products only when it has added the other, so that a number times its conjugate is not real.
+    XLA fuses one product with the addition and does not round it, so that a number times its conjugate is not real.
     """
     (a, b), (c, d) = _parts(x1), _parts(x2)
     return _complex(_sub(_rounded(a, c), _rounded(b, d)), _add(_rounded(a, d), _rounded(b, c)), x1.dtype)
@@ -142,7 +141,7 @@ def _parts(x: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _rounded(x1: Tensor, x2: Tensor) -> Tensor:
-    """The product, behind a choice that hides it from what is added."""
+    """The product inside a select, so that XLA does not fuse it with a sum."""
     return _select(_equal(x1, x1), multiply(x1, x2), _number(math.nan, x1))
 
 
@@ -161,7 +160,7 @@ def _one_plus(x: Tensor) -> Tensor:
 
 
 def _one_minus_square(x: Tensor) -> Tensor:
-    # By factors, which lose nothing near 1.
+    # (1 - x) (1 + x) does not cancel near 1.
     return multiply(_sub(_number(1, x), x), _one_plus(x))
 
 
@@ -189,7 +188,7 @@ log1p: Function = sloped("Log1p", lambda x, y: reciprocal(_one_plus(x)))
 power: Function = sloped(
     "Pow",
     lambda x1, x2, y: _of_base(x1, x2),
-    # A base that is not positive has no logarithm, and TensorFlow takes 0 for it.
+    # For a base that is not positive TensorFlow uses 0 as the logarithm.
     lambda x1, x2, y: multiply(y, log(_select(_less_equal(x1, _number(0, x1)), _ones_like(x1), x1))),
 )
 sin: Function = sloped("Sin", lambda x, y: cos(x))
@@ -201,7 +200,7 @@ tanh: Function = sloped("Tanh", lambda x, y: _one_minus_square(y))
 
 
 def _of_base(x1: Tensor, x2: Tensor) -> Tensor:
-    """The slope of a power by its base, which is 0 where the exponent is."""
+    """Derivative of a power by its base: 0 where the exponent is 0."""
     zero = _number(0, x2)
     is_constant = _equal(x2, zero)
     other = _select(is_constant, _ones_like(x2), _sub(x2, _number(1, x2)))

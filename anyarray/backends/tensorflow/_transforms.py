@@ -30,27 +30,27 @@ from anyarray.backends.tensorflow._shapes import known_shape
 _ZERO: Final = tf.UnconnectedGradients.ZERO
 _fill = op("Fill")
 _identity = op("Identity")
-stop_gradient = tf.stop_gradient  # the raw op's result counts as differentiated
+stop_gradient = tf.stop_gradient  # tapes record the result of the raw op
 _NOT_FOR_XLA: Final = {"Eig", "LogMatrixDeterminant", "MatrixDeterminant", "SelfAdjointEigV2", "Svd", "Where"}
-"""Ops that XLA lacks, of which it complains on stderr, or gets wrong: its iterations end at 1e-6, also of float64, and
-it finds True in a mask of one False."""
+"""Ops without XLA kernel (it logs an error on stderr) or with a wrong one: its iterations stop at 1e-6 even for
+float64, and its Where finds a True in a mask of one False."""
 _REAL_FOR_XLA: Final = {
     *("Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh"),
     *("ReciprocalGrad", "RsqrtGrad", "SqrtGrad"),
 }
-"""Ops that XLA gets wrong for complex numbers: by their branches, and by derivatives that it does not conjugate."""
+"""Ops that are wrong in XLA for complex numbers: other branch cuts, or gradients that are not conjugated."""
 _SOLVERS: Final = {"Cholesky", "MatrixInverse", "MatrixSolve", "MatrixTriangularSolve", "Qr"}
-"""Ops that XLA does by loops on a CPU, where TensorFlow has Eigen's: 3 to 90 times slower at 300 rows."""
+"""Ops that XLA compiles to loops on a CPU, where TensorFlow calls Eigen: 3 to 90 times slower at 300 rows."""
 _SEARCHES: Final = {"LowerBound", "UpperBound"}
-"""Ops for which XLA compares everything with everything, in as much memory."""
+"""Ops for which XLA compares all pairs, with memory for all of them."""
 _LOOP, _SORT, _SEARCH = 2.5, 7.0, 0.4
-"""Nanoseconds more that XLA takes, for a multiplication of a solver, a comparison of a sort, one of a search."""
+"""Nanoseconds that XLA adds per multiplication in a solver, per comparison in a sort, per comparison in a search."""
 _PASS, _CALL = 0.5, 20_000.0
-"""Nanoseconds less, for an element that it need not write and read again, and for a call. Measured on two cores."""
+"""Nanoseconds that XLA saves per element not written and read again, and per call. Measured on two cores."""
 _UINT16: Final = NATIVE["uint16"]
 _COMPLEX: Final = {NATIVE["complex64"], NATIVE["complex128"]}
 _REFUSALS: Final = (*REFUSALS, tf.errors.InternalError)
-"""What comes of a graph that XLA does not compile."""
+"""What TensorFlow raises for a graph that XLA cannot compile."""
 
 
 def jit(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -62,17 +62,17 @@ def jit(function: Callable[..., Any]) -> Callable[..., Any]:
     def called(*xs: Tensor) -> Any:
         nonlocal current
         if not tf.executing_eagerly():
-            return function(*xs)  # part of the graph that is being made
-        # Found by ourselves and called as it is, a graph takes a quarter of the time of `tf.function`.
+            return function(*xs)  # inlined in the graph that is being traced
+        # Our own cache and a direct call of the graph take a quarter of the time of `tf.function`.
         key = tuple([(x.dtype, shape_of(x)) for x in xs])
-        graphs = current  # other threads may change that
+        graphs = current  # another thread may rebind `current`
         found = graphs.get(key)
         if found is None:
             is_fused = graphs is fused
             try:
                 concrete = _graph(function, xs, is_fused)
             except UnsupportedError:
-                # For XLA, TensorFlow differentiates by some ops that have no derivative themselves.
+                # For XLA, some of TensorFlow's gradients use ops without a gradient.
                 if not is_fused:
                     raise
                 current = plain
@@ -92,7 +92,7 @@ def jit(function: Callable[..., Any]) -> Callable[..., Any]:
             if graphs is plain:
                 _raise_as_outside(error)
                 raise
-        # XLA lacks some kernels and all shapes that depend on values. If the cause is another, this raises, too.
+        # XLA lacks some kernels and all shapes that depend on values. For any other cause the fallback raises, too.
         current = plain
         try:
             return called(*xs)
@@ -113,12 +113,12 @@ def _graph(function: Callable[..., Any], xs: Sequence[Tensor], is_fused: bool) -
 
 
 def _raise_as_outside(error: Exception, transform: str = "jit") -> None:
-    """Raise what a function would raise itself outside the graph that fails.
+    """Raise the error that the function would raise outside the graph.
 
-    That is for matrices, indices and axes.
+    It covers errors about matrices, indices and axes.
     """
     message = str(error)
-    if "is not in [0, " in message:  # of axes merged into one, so it does not tell which
+    if "is not in [0, " in message:  # an index into merged axes, so we cannot name the axis
         raise ArgumentIndexError(
             f"{transform}: an index in the function is out of bounds. Call it without {transform} to see which"
         ) from error
@@ -131,7 +131,7 @@ def _raise_as_outside(error: Exception, transform: str = "jit") -> None:
 
 
 def _goes_wrong(graph: Any) -> bool:
-    """Whether XLA gets an op of a graph, or of a function it calls, wrong."""
+    """Whether an op of a graph, or of a function it calls, is wrong in XLA."""
     definition = graph.as_graph_def()
     nodes = [*definition.node, *(node for function in definition.library.function for node in function.node_def)]
     return any(
@@ -141,9 +141,9 @@ def _goes_wrong(graph: Any) -> bool:
 
 
 def _is_slower(graph: Any, xs: Sequence[Tensor]) -> bool:
-    """Whether XLA takes longer for a graph than TensorFlow's kernels do.
+    """Whether a graph is slower in XLA than with TensorFlow's kernels.
 
-    That is so if most of its work is to search or, on a CPU, to solve or to sort.
+    That is so if most of its time goes to searches or, on a CPU, to solvers or sorts.
     """
     is_on_cpu = all(map(is_on_host, xs))
     more, less = 0.0, _CALL
@@ -162,22 +162,22 @@ def _is_slower(graph: Any, xs: Sequence[Tensor]) -> bool:
 
 
 def _elements(x: Any) -> int:
-    """How many elements a tensor of a graph has; 0 if that is not known."""
+    """Number of elements of a symbolic tensor; 0 if it is unknown."""
     return x.shape.num_elements() or 0
 
 
 def _is_complex(graph: Any) -> bool:
-    """Whether complex numbers are computed in `graph`.
+    """Whether `graph` computes complex numbers.
 
-    Derivatives of their derivatives have the ops that XLA gets wrong.
+    Their second derivatives use the ops that are wrong in XLA.
     """
     return any(y.dtype in _COMPLEX for one in graph.get_operations() for y in one.outputs)
 
 
 def _has_gradient(function: Callable[[list[Tensor]], Any], xs: Sequence[Tensor]) -> bool:
-    """Whether XLA compiles the backward pass of `function`.
+    """Whether XLA can compile the backward pass of `function`.
 
-    A tape of the user's would ask it too late.
+    The user's own tape would find out too late.
     """
     with tf.GradientTape() as tape:
         watched = _watched(tape, list(map(stop_gradient, xs)))
@@ -186,30 +186,30 @@ def _has_gradient(function: Callable[[list[Tensor]], Any], xs: Sequence[Tensor])
         tape.gradient(ys, watched)
     except tf.errors.OpError:
         return False
-    except Exception:  # noqa: BLE001 - no matter of XLA's: who asks for the gradient is told
+    except Exception:  # noqa: BLE001 - not caused by XLA: it is raised again when the gradient is taken
         return True
     return True
 
 
 class _IsFused(Exception):  # noqa: N818 - not an error: the call is made again
-    """A graph is fused where it may not be."""
+    """Raised by a fused graph where it must not be used."""
 
 
 class _Derivative:
-    """A derivative that is being computed."""
+    """State of a derivative that is being computed."""
 
     may_be_fused = True
     is_fused = False
-    """Whether XLA has compiled something of it."""
+    """Whether XLA has compiled a part of it."""
 
 
 _derivative: ContextVar[_Derivative | None] = ContextVar("anyarray derivative", default=None)
 _is_recorded: Final = undocumented("tensorflow.python.eager.record", "should_record_backprop")
-"""Whether a tape records what is computed of some tensors."""
+"""Whether a tape records ops on given tensors."""
 
 
 _accumulators: ContextVar[tuple[Any, ...]] = ContextVar("anyarray accumulators", default=())
-"""Those of the derivatives that are being computed in forward mode."""
+"""Accumulators of the forward-mode derivatives that are being computed."""
 
 
 def is_differentiated(x: Tensor) -> bool:
@@ -219,9 +219,9 @@ def is_differentiated(x: Tensor) -> bool:
 
 
 def _differentiated(forward: Callable[[], Any], backward: Callable[[Any], Any]) -> Any:
-    """`backward` of what `forward` gives, without XLA if it must be.
+    """`backward` of the result of `forward`, without XLA if necessary.
 
-    The functions of `forward` go without XLA if it compiles them but not their backward pass.
+    XLA is not used if it can compile the functions in `forward` but not their backward pass.
     """
     outer = _derivative.get()
     derivative = _Derivative()
@@ -243,15 +243,15 @@ def _differentiated(forward: Callable[[], Any], backward: Callable[[Any], Any]) 
 
 
 def _runner(concrete: Any, is_fused: bool) -> Callable[[list[Tensor]], Any]:
-    """A concrete function of TensorFlow, to be called on a list of tensors."""
+    """`concrete`, a ConcreteFunction, as a function of a list of tensors."""
     captured = concrete.captured_inputs
     if is_fused and _is_complex(concrete.graph):
         differentiable: bool | None = False
     else:
         differentiable = None if is_fused else True
     try:
-        # What a call of the graph comes to. Before it comes 50 us of fitting the arguments to their names, which a
-        # list of tensors need not take. It is not documented, hence the way below.
+        # `concrete(...)` ends in this call. It saves 50 us of binding arguments to names, which a list of tensors does
+        # not need. It is undocumented, hence the fallback.
         flat = concrete._call_flat
     except AttributeError:
         return lambda tensors: concrete(*tensors)
@@ -271,7 +271,7 @@ def _runner(concrete: Any, is_fused: bool) -> Callable[[list[Tensor]], Any]:
         return flat(tensors, captured)
 
     try:
-        # And what that comes to where no tape could record, half the time of it.
+        # `_call_flat` ends in this call if no tape can record. It takes half the time.
         graph = concrete._inference_function
         run, name, results = graph._bound_context.call_function, graph.name, len(graph.function_type.flat_outputs)
     except AttributeError:
@@ -302,7 +302,7 @@ def value_and_grad(
         value = found[0] if has_aux else found
         with _NoGradient("grad"):
             gradients = tape.gradient(value, watched, unconnected_gradients=_ZERO)
-        return found, [tf.convert_to_tensor(one) for one in gradients]  # IndexedSlices, where elements were taken
+        return found, [tf.convert_to_tensor(one) for one in gradients]  # a gather has IndexedSlices
 
     found: tuple[Any, list[Tensor]] = _differentiated(forward, backward)
     return found
@@ -315,9 +315,9 @@ def vectorized_map(function: Callable[..., list[Tensor]], xs: Sequence[Tensor]) 
 
     def of_slices(slices: Any) -> list[Tensor]:
         ys = function(*slices)
-        # Of a result that depends on no slice TensorFlow makes tiles, for which it lacks a kernel of this dtype.
+        # TensorFlow tiles a result that depends on no slice, and Tile has no kernel for this dtype.
         has_16_bits[:] = [y.dtype is _UINT16 for y in ys]
-        # The identity makes a part of the graph of such a result.
+        # Identity makes such a result an op of the graph.
         return [cast(y, "int32") if y.dtype is _UINT16 else _identity(y) for y in ys]
 
     try:
@@ -329,9 +329,9 @@ def vectorized_map(function: Callable[..., list[Tensor]], xs: Sequence[Tensor]) 
 
 
 def _mapped_over_nothing(function: Callable[..., list[Tensor]], xs: Sequence[Tensor]) -> list[Tensor]:
-    """What a map over axes of length 0 gives, if its shape is known.
+    """Result of a map over axes of length 0, if its shape is known.
 
-    Loops, in which `tf.vectorized_map` runs some kernels, fail where they make nothing.
+    `tf.vectorized_map` runs some kernels in loops, which fail if they have no iteration.
     """
     signature = [tf.TensorSpec(x.shape[1:], x.dtype) for x in xs]
     ys = tf.function(function, autograph=False).get_concrete_function(*signature).structured_outputs
@@ -345,7 +345,7 @@ def _mapped_over_nothing(function: Callable[..., list[Tensor]], xs: Sequence[Ten
 
 
 def _without_custom_gradients(function: Callable[[Any], list[Tensor]], x: Any) -> list[Tensor]:
-    """`function` of `x`, called where custom gradients would be dropped."""
+    """`function` of `x`, with `is_mapped` set: custom gradients are lost."""
     token = is_mapped.set(True)
     try:
         return function(x)
@@ -354,15 +354,15 @@ def _without_custom_gradients(function: Callable[[Any], list[Tensor]], x: Any) -
 
 
 def _traced(function: Callable[[], Any]) -> Any:
-    """What `function` gives, in a graph that TensorFlow does not warn of.
+    """Result of `function`, traced without TensorFlow's retracing warning.
 
-    It makes one anyway for what it maps, and warns from the fifth on of graphs that the user has not made.
+    TensorFlow traces a mapped function anyway, and warns from the fifth trace that the user has not made.
     """
     return tf.function(function, autograph=False).get_concrete_function()() if tf.executing_eagerly() else function()
 
 
 def _mapped(function: Callable[[Any], list[Tensor]], xs: Any) -> list[Tensor]:
-    """`tf.vectorized_map`, with what it raises inside."""
+    """`tf.vectorized_map`, which raises what `function` raises."""
     raised: list[Exception] = []
 
     def of_slices(slices: Any) -> list[Tensor]:
@@ -376,7 +376,7 @@ def _mapped(function: Callable[[Any], list[Tensor]], xs: Any) -> list[Tensor]:
     try:
         return list(_traced(lambda: tf.vectorized_map(of_slices, xs, warn=False)))
     except Exception as error:
-        # AutoGraph, which TensorFlow puts around it, raises something else in place of what the function raised.
+        # TensorFlow applies AutoGraph, which replaces the exception that the function raised.
         if not raised or error is raised[-1]:
             raise
     raise raised[-1]
@@ -394,7 +394,7 @@ def jacobian(
         rows = [list(row) for row in zip(*columns, strict=True)]
         if xs and not has_aux:
             return rows
-        found = function(*xs)  # once more, outside of maps and accumulators
+        found = function(*xs)  # called again, outside maps and accumulators
         rows = rows if xs else [[] for _ in (found[0] if has_aux else found)]
         return (rows, found[1]) if has_aux else rows
 
@@ -402,7 +402,7 @@ def jacobian(
         with tf.GradientTape(persistent=True, watch_accessed_variables=False) as tape:
             watched = _watched(tape, xs)
             ys, others = function(*watched) if has_aux else (function(*watched), None)
-            if batch_ndim:  # no element depends on another, so the sum has the derivatives of each
+            if batch_ndim:  # batch elements are independent, so the sum has the derivatives of each
                 ys = [tf.reduce_sum(y, list(range(batch_ndim))) for y in ys]
             return tape, watched, ys, others
 
@@ -416,14 +416,19 @@ def jacobian(
 
 
 _FEW: Final = {"forward": 16, "reverse": 64}
-"""Directions that take less time one by one, outside graphs, than tracing a graph that takes all at once."""
+"""Up to so many directions, an eager loop takes less time than tracing a graph for all at once."""
 
 
 def _pulled_back(tape: Any, y: Tensor, xs: list[Tensor], batch_ndim: int) -> list[Tensor]:
     """Derivatives of one result by each of `xs`, summed over a batch."""
+    found = None
     if not _are_few(y.shape.as_list(), "reverse"):
-        found = _traced(lambda: tape.jacobian(y, xs, unconnected_gradients=_ZERO))
-    else:
+        try:
+            found = _traced(lambda: tape.jacobian(y, xs, unconnected_gradients=_ZERO))
+        except ValueError:  # TensorFlow cannot map some derivatives of derivatives inside a map
+            if not y.shape.is_fully_defined():
+                raise
+    if found is None:
         rows = [tape.gradient(y, xs, one, unconnected_gradients=_ZERO) for one in tf.unstack(_directions(y.shape, y))]
         stacks = map(tf.stack, zip(*rows, strict=True))
         found = [tf.reshape(one, [*y.shape, *x.shape]) for one, x in zip(stacks, xs, strict=True)]
@@ -438,17 +443,14 @@ def _are_few(shape: Sequence[int], mode: str) -> bool:
 
 
 def _directions(shape: Sequence[int], x: Tensor) -> Tensor:
-    """For each element of that shape an array that is 1 there, else 0.
-
-    The dtype is that of `x`.
-    """
+    """One-hot arrays, one for each element of `shape`, in the dtype of `x`."""
     size = math.prod(shape)
     return tf.reshape(tf.eye(size, dtype=x.dtype), [size, *shape])
 
 
 def _watched(tape: Any, xs: Sequence[Tensor]) -> list[Tensor]:
-    # Tapes know tensors by identity: without new ones, a tensor that comes twice, or that `function` also
-    # has from elsewhere, would count as one variable.
+    # Tapes identify tensors by id. Without new ones, a tensor passed twice, or one that `function` also captures, would
+    # be one variable.
     fresh = [_identity(x) for x in xs]
     tape.watch(fresh)
     return fresh
@@ -485,7 +487,7 @@ def _pushed_forward(
 
 
 class _NoGradient:
-    """One clear error where an operation cannot be differentiated."""
+    """Raises UnsupportedError where TensorFlow has no gradient of an op."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -500,7 +502,7 @@ class _NoGradient:
                 "Keep it out of the derivative: xp.stop_gradient(x)"
             ) from error
         if isinstance(error, NotImplementedError) and not isinstance(error, UnsupportedError):
-            # Such as "QrGrad not implemented when ...", in a map below the lines of code that led there.
+            # For example "QrGrad not implemented when ..."; in a map it follows a traceback.
             reason = str(error).rpartition("NotImplementedError: ")[2].partition(" Received")[0].partition("\n")[0]
             raise UnsupportedError(
                 f"{self._name}: TensorFlow has no such gradient: {reason.rstrip('.')}. "

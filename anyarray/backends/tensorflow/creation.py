@@ -1,6 +1,6 @@
 """Creation functions.
 
-`device` is where the call runs already: `scoped` has entered it.
+`scoped` has entered `device` already, so ops run on it.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from anyarray.backends.tensorflow.manipulation import broadcast_arrays
 from anyarray.backends.tensorflow.searching import where
 
 _SMALL: Final = 1 << 15
-"""What has at most so many elements is made by NumPy: sooner, and a graph may well hold a ramp as a constant."""
+"""Threshold in elements, up to which NumPy makes the array: it is faster, and a graph can hold it as a constant."""
 _MAX_INT64: Final = (1 << 63) - 1
 
 _add = op("AddV2")
@@ -54,14 +54,14 @@ _reshape = op("Reshape")
 
 
 def _value(number: complex, dtype: Any) -> Tensor:
-    # The cache of constants would take -0.0 for 0.0.
+    # The cache of constants treats -0.0 and 0.0 as one key.
     return constant(number, NAME[dtype]) if number else tf.constant(np.asarray(number, dtype.as_numpy_dtype))
 
 
 def _is_small(shape: tuple[int, ...]) -> bool:
-    """Whether NumPy makes an array of `shape` sooner.
+    """Whether NumPy makes an array of `shape` faster.
 
-    Never for a graph, which would hold all its elements.
+    False in a graph, which would hold all its elements.
     """
     return math.prod(shape) <= _SMALL and tf.executing_eagerly()
 
@@ -118,12 +118,12 @@ def eye(n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Any, de
 
 
 def _made(values: npt.NDArray[Any], device: str | None) -> Tensor:
-    """Tensor of a small new array; in a graph, a constant open to folding."""
+    """Tensor of a small array; in a graph, a constant that can be folded."""
     return tensor(values, device) if tf.executing_eagerly() else tf.constant(values)
 
 
 def _ramp(start: float, step: float, length: int) -> Tensor:
-    """start, start + step, ... in float64, with the very values of NumPy."""
+    """start, start + step, ... in float64, equal bit for bit to NumPy's."""
     places = _range(constant(0, "int64"), constant(length, "int64"), constant(1, "int64"))
     return _add(_mul(cast(places, "float64"), tf.constant(np.float64(step))), tf.constant(np.float64(start)))
 
@@ -139,7 +139,7 @@ def arange(
     kind = dtypes.KNOWN[name].kind
     if (stop - start) / step > _SMALL:
         if kind == "f":
-            # NumPy's step too is the difference of the first two values.
+            # NumPy also computes the step as the difference of the first two values.
             second = float(start) + float(step)
             return cast(_ramp(start, second - float(start), math.ceil((stop - start) / step)), name)
         if kind in "iu" and is_exact:
@@ -155,7 +155,7 @@ def linspace(
     kind = dtypes.KNOWN[name].kind
     if kind not in "fc":
         return _made(np.linspace(start, stop, num, endpoint=endpoint, dtype=dtype.as_numpy_dtype), device)
-    number: Any = np.float64 if kind == "f" else np.complex128  # which divide complex numbers as NumPy's linspace
+    number: Any = np.float64 if kind == "f" else np.complex128  # complex division as in NumPy's linspace
     first, last = number(start), number(stop)
     intervals = num - 1 if endpoint else num
     with np.errstate(all="ignore"):
@@ -164,7 +164,7 @@ def linspace(
         with np.errstate(all="ignore"):
             ramp = np.arange(num) * step + first
         if endpoint and num > 1:
-            ramp[-1] = last  # which rounding may miss
+            ramp[-1] = last  # exact; the computed value may be rounded
         return _made(ramp.astype(dtype.as_numpy_dtype, copy=False), device)
     if kind == "c":
         ends = (first.real, last.real), (first.imag, last.imag)
@@ -186,7 +186,7 @@ def meshgrid(*arrays: Tensor, indexing: Literal["xy", "ij"] = "xy") -> tuple[Ten
 
 
 def _reach(x: Tensor, axis: int, k: int) -> Tensor:
-    """`k`, but at most the length of `axis`, where MatrixBandPart ends."""
+    """`k`, at most the length of `axis`, the limit of MatrixBandPart."""
     shape = shape_of(x)
     if len(shape) < 2:
         raise ValueError(f"tril, triu: x must have two axes or more, not {len(shape)}")
@@ -197,7 +197,7 @@ def _reach(x: Tensor, axis: int, k: int) -> Tensor:
 
 
 def _without(x: Tensor, n_below: Tensor, n_above: Tensor) -> Tensor:
-    """`x` with zeros in a band about the diagonal."""
+    """`x` with zeros in a band around the main diagonal."""
     band = _band_part(_fill(sizes_of(x), constant(True, "bool")), n_below, n_above)
     return where(band, constant(0, name_of(x)), x)
 

@@ -10,15 +10,15 @@ from anyarray._base import dtypes
 from anyarray.backends.tensorflow._kernel import NAME, Tensor, cast, constant, is_complex, kind_of, name_of, op
 
 _WIDER: Final = {"int8": "int32", "int16": "int32", "uint8": "int32", "uint16": "int32", "uint32": "int64"}
-"""By way of which integers floating numbers become narrower ones."""
+"""Intermediate dtype of a cast from a float to a narrow integer."""
 
 _not_equal = op("NotEqual")
 
 
 def astype(x: Tensor, dtype: Any, /, *, copy: bool = True) -> Tensor:
-    """`x` in `dtype`: `x` itself if it has that, whatever `copy` says.
+    """`x` cast to `dtype`; `x` itself if it has it, whatever `copy` is.
 
-    Tensors do not change, so a copy could not be told from it.
+    Tensors are immutable, so a copy would not differ from `x`.
     """
     name = NAME[dtype]
     if is_complex(x):
@@ -28,6 +28,6 @@ def astype(x: Tensor, dtype: Any, /, *, copy: bool = True) -> Tensor:
         if kind != "c":
             raise TypeError(f"astype: x is {name_of(x)} and cannot become {name}")
     elif name in _WIDER and kind_of(x) == "f":
-        # What does not fit wraps, as in NumPy. TensorFlow's own result depends on where in the array the element is.
+        # Out-of-range values wrap, as in NumPy. TensorFlow's result depends on the element's position in the array.
         x = cast(x, _WIDER[name])
     return cast(x, name)

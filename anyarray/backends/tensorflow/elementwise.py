@@ -1,10 +1,10 @@
 """Elementwise functions.
 
-Most are one raw op, tried as it is: looking at dtypes first would cost every call what only the odd one needs.
-If TensorFlow refuses, the arguments are promoted and tried again. Where TensorFlow accepts and its value is not the
-standard's, or its kernels are missing (which a graph tells only when it runs), the dtype is asked first.
+Most call one raw op without a check of dtypes, which would add overhead to every call. If TensorFlow raises, the
+operands are promoted and the op is called again. The dtype is checked first where TensorFlow's result differs from the
+standard's, or where a kernel is missing, as a graph raises for that only when it runs.
 
-Denormal numbers are flushed to zero by TensorFlow's threads.
+TensorFlow's threads flush subnormal numbers to zero.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ __all__ = [
     "bitwise_xor",
     "ceil",
     "clip",
+    "complex_of",
     "conj",
     "copysign",
     "cos",
@@ -138,14 +139,14 @@ _BITS: Final = {NATIVE[d.name]: f"int{8 * d.itemsize}" for d in dtypes.KNOWN.val
 """The integer dtype of the same size, by floating dtype."""
 _WIDTH: Final = {NATIVE[d.name]: 8 * d.itemsize for d in dtypes.KNOWN.values() if d.kind in "iu"}
 """Bits, by integer dtype."""
-_NAN: Final = complex(math.nan, math.nan)  # one object: the cache of constants would not know another again
+_NAN: Final = complex(math.nan, math.nan)  # one object, as NaN is a cache hit only by identity
 _HALVES: Final = frozenset({"float16", "bfloat16"})
 
 
 def with_slope(raw: Binary, where_differentiated: Binary) -> Binary:
-    """`raw`, but `where_differentiated` where derivatives may be taken.
+    """`where_differentiated` where a derivative may be taken, else `raw`.
 
-    That is of floating-point numbers, for which those of `raw` are not right.
+    It is for ops whose gradient for floating-point operands is wrong.
     """
 
     def of_two(x1: Tensor, x2: Tensor) -> Tensor:
@@ -157,9 +158,9 @@ def with_slope(raw: Binary, where_differentiated: Binary) -> Binary:
 
 
 def _of_every_bit(raw: Binary) -> Binary:
-    """The op Pow, looking at all bits of an exponent also if XLA compiles it.
+    """The op Pow, which uses all bits of an exponent even if XLA compiles it.
 
-    XLA looks at six.
+    XLA uses the lowest six.
     """
 
     def power_of(x1: Tensor, x2: Tensor) -> Tensor:
@@ -233,7 +234,7 @@ def _refuse(function: str, wanted: str, *xs: Tensor) -> TypeError:
 
 
 def _unary(raw: Unary, otherwise: Unary) -> Unary:
-    """The op `raw`; `otherwise` makes others of dtypes it refuses."""
+    """The op `raw`; `otherwise` casts operands of dtypes that it refuses."""
 
     def function(x: Tensor, /) -> Tensor:
         try:
@@ -248,7 +249,7 @@ def _unary(raw: Unary, otherwise: Unary) -> Unary:
 
 
 def _unless(kinds: str, raw: Unary, otherwise: Unary) -> Unary:
-    """`raw`; the result of `otherwise` for `kinds`, which it refuses."""
+    """`raw`, with the fallback `otherwise` for `kinds`, which it refuses."""
 
     def function(x: Tensor, /) -> Tensor:
         try:
@@ -262,9 +263,9 @@ def _unless(kinds: str, raw: Unary, otherwise: Unary) -> Unary:
 
 
 def _binary(raw: Binary, otherwise: Callable[[Tensor, Tensor], list[Tensor]], *, takes_bools: bool = False) -> Binary:
-    """`raw`; of pairs of dtypes that it refuses, `otherwise` makes others.
+    """`raw`; `otherwise` casts operands of pairs of dtypes that it refuses.
 
-    Bools are taken as in NumPy, for 0 and 1, if `takes_bools`: + is or, * is and.
+    If `takes_bools`, bools are 0 and 1 as in NumPy: + is or, * is and.
     """
     widely = at_every_rank(raw)
 
@@ -287,7 +288,7 @@ def _floated_pair(x1: Tensor, x2: Tensor) -> list[Tensor]:
     if dtype is x2.dtype and is_common(dtype):
         return [x1, x2]
     y1, y2 = promoted(x1, x2)
-    # Of two integers each its own float, as in NumPy: of int8 and uint8 it is float16.
+    # Each integer dtype is converted to a float dtype by itself, as in NumPy: int8 and uint8 give float16.
     return [y1, y2] if kind_of(y1) in "fc" else promoted(floated(x1), floated(x2))
 
 
@@ -296,9 +297,9 @@ def _itself(x: Tensor) -> Tensor:
 
 
 def _by_parts(raw: Unary, real: Callable[[Tensor, Tensor], Tensor], imag: Callable[[Tensor, Tensor], Tensor]) -> Unary:
-    """`raw`, by parts of complex numbers where XLA may compile it.
+    """`raw`; complex operands are computed by parts where XLA may compile it.
 
-    XLA subtracts exponentials, of which nothing is left near 0.
+    XLA subtracts exponentials, which cancel near 0.
     """
 
     def function(x: Tensor, /) -> Tensor:
@@ -381,7 +382,7 @@ def _comparison(name: str) -> Binary:
                 y1, y2 = cast(x1, "uint8"), cast(x2, "uint8")
         else:
             return y if isinstance(y, EagerTensor) else unrefused(y, raw, x1, x2)
-        # uint64 and signed integers promote to float64, which would take neighbours for equal.
+        # uint64 and signed integers promote to float64, in which adjacent large integers compare equal.
         kinds = kind_of(x1) + kind_of(x2)
         if kinds == "iu" and kind_of(y1) == "f":
             return where(_is_negative(x1), raw(constant(-1), constant(0)), widely(cast(x1, "uint64"), x2))
@@ -405,7 +406,7 @@ greater_equal = sooner(np.greater_equal, "biuf", _comparison("GreaterEqual"))
 
 
 def _sign_bit(x: Tensor) -> Tensor:
-    """Whether the sign bit of each float is set, also of NaN and -0."""
+    """Whether the sign bit of each float is set, including NaN and -0."""
     return _is_negative(bitcast(x, _BITS[x.dtype]))
 
 
@@ -430,13 +431,18 @@ def real(x: Tensor, /) -> Tensor:
     return _real(x, _PART[x.dtype]) if is_complex(x) else positive(x)
 
 
+def complex_of(real: Tensor, imag: Tensor) -> Tensor:
+    """Complex numbers of their parts."""
+    return _complex(real, imag, _WHOLE[real.dtype])
+
+
 def positive(x: Tensor, /) -> Tensor:
     if x.dtype is _BOOL:
         raise _refuse("positive", "numeric", x)
     return x
 
 
-# Not 0 - x, of which TensorFlow makes what it then refuses when it optimises a graph.
+# Not 0 - x: the graph optimizer rewrites it to Neg, which has no kernel for these dtypes.
 negative = _unless("u", _neg, lambda x: _add(_invert(x), constant(1, name_of(x))))
 _real_sign = _unless("u", _sign, lambda x: _minimum(x, constant(1, name_of(x))))
 
@@ -445,7 +451,7 @@ def sign(x: Tensor, /) -> Tensor:
     if is_complex(x):
         if is_on_host(x) and not may_be_differentiated(x) and np.isfinite(_parts(x)).all():
             return _sign(x)
-        # TensorFlow looks at the parts one by one: a NaN in one of them would leave a number in the other.
+        # TensorFlow computes each part by itself: with a NaN in one of them the other stays a number.
         scaled = _outweighed(x)
         y = where(_equal(scaled, scaled), _sign(scaled), constant(_NAN, name_of(x)))
         return _sign_with_slope(x, y) if may_be_differentiated(x) else y
@@ -457,7 +463,7 @@ def sign(x: Tensor, /) -> Tensor:
 
 
 def _outweighed(x: Tensor) -> Tensor:
-    """`x`, but 1 with its sign for an infinite part, 0 for one beside it.
+    """`x`; an infinite part becomes 1 with its sign, and the other part 0.
 
     NaN where both parts are infinite.
     """
@@ -474,14 +480,14 @@ def _outweighed(x: Tensor) -> Tensor:
 
 
 def _sign_with_slope(x: Tensor, y: Tensor) -> Tensor:
-    """`y`, the sign of complex numbers `x`, with its derivative.
+    """`y`, the sign of complex `x`, with the right derivative.
 
-    TensorFlow takes that for 0, as it is for real ones.
+    TensorFlow's derivative is 0, which holds for real operands only.
     """
     part = _PART[x.dtype]
     size = complex_abs(x, part)
     is_common_size = _logical_and(_less(constant(0, NAME[part]), size), _is_finite(size))
-    # Not even where it is not taken may there be NaN, for the gradient's sake.
+    # A NaN in the branch that `where` does not select would make the gradient NaN.
     safe = where(is_common_size, x, constant(1, name_of(x)))
     scale = complex_abs(safe, part)
     quotient = _complex(_real_div(_real(safe, part), scale), _real_div(_imag(safe, part), scale), x.dtype)
@@ -508,7 +514,7 @@ floor = sooner(np.floor, "f", _unless("biu", op("Floor"), _itself))
 
 
 def _rounded(x: Tensor, /) -> Tensor:
-    # TensorFlow's kernels for integers return 0.
+    # TensorFlow's integer kernels return 0.
     kind = kind_of(x)
     if kind == "f":
         return _round(x)
@@ -521,7 +527,7 @@ def _rounded(x: Tensor, /) -> Tensor:
 def _truncated(x: Tensor, /) -> Tensor:
     if kind_of(x) != "f":
         return floor(x)
-    if not is_eager(x):  # the optimiser of graphs takes a division by 1 for nothing
+    if not is_eager(x):  # the graph optimizer removes a division by 1
         return _select(_less(x, constant(0, name_of(x))), ceil(x), floor(x))
     return _truncate_div(x, constant(1, name_of(x)))
 
@@ -531,9 +537,9 @@ trunc = sooner(np.trunc, "f", _truncated)
 
 
 def _test(raw: Unary, of_parts: Binary, of_exact: Binary) -> Unary:
-    """A function that tells numbers by `raw`.
+    """The predicate `raw`, also for dtypes that it refuses.
 
-    It tells complex ones by their parts, exact ones all alike.
+    `of_parts` combines the results for the real and the imaginary part. `of_exact` computes integers and bools.
     """
 
     def function(x: Tensor, /) -> Tensor:
@@ -561,16 +567,16 @@ _sqrt = _unary(_slopes.sqrt, floated)
 
 
 _FAR: Final = 40
-"""From here on the exponential and that less one are the same."""
+"""From here on exp(x) and exp(x) - 1 round to the same number."""
 
 
 def _parts(x: Tensor) -> npt.NDArray[Any]:
-    """The real and imaginary parts of a tensor on the host in one row."""
+    """Real and imaginary parts of a tensor in host memory, as a 1-d array."""
     return on_host(x).reshape(-1).view(_PART[x.dtype].as_numpy_dtype)
 
 
 def _root_bounds(part: Any) -> tuple[float, float]:
-    """Sizes between which TensorFlow's root of a complex number is right."""
+    """Bounds between which TensorFlow's square root of complex is right."""
     power = np.finfo(NAME[part]).maxexp // 3
     return 2.0**-power, 2.0**power
 
@@ -583,7 +589,7 @@ def sqrt(x: Tensor, /) -> Tensor:
         low, high = _root_bounds(_PART[x.dtype])
         if sizes.size and low < sizes.min() and sizes.max() < high:
             return _sqrt(x)
-    # TensorFlow is right above the real axis; below, it loses the sign of an imaginary part that is zero.
+    # TensorFlow is right above the real axis. Below, it drops the sign of an imaginary part that is zero.
     is_below = _sign_bit(_imag(x, _PART[x.dtype]))
     root = _upper_root(where(is_below, _conj(x), x))
     return where(is_below, _conj(root), root)
@@ -592,7 +598,8 @@ def sqrt(x: Tensor, /) -> Tensor:
 def _upper_root(x: Tensor) -> Tensor:
     """Square root above the real axis, by parts if TensorFlow's may be wrong.
 
-    That overflows and underflows half way; compiled by XLA, its gradient is conjugated and NaN may become 0.
+    TensorFlow's intermediate results overflow and underflow. Compiled by XLA, its gradient is conjugated, and NaN may
+    become 0.
     """
     part = _PART[x.dtype]
     number = NAME[part]
@@ -613,14 +620,14 @@ def _upper_root(x: Tensor) -> Tensor:
     scale = factor(high * high, low * low)
     a, b = _mul(real, scale), _mul(imag, scale)
     zero, one, half = (constant(value, number) for value in (0, 1, 0.5))
-    # Not the absolute value, which has no derivative at 0; nor the modulus, whose gradient squares the parts.
+    # Not abs, which has no derivative at 0. Not the modulus, whose gradient squares the parts.
     is_left = _sign_bit(a)
     a = where(is_left, _neg(a), a)
     is_steep = _less(a, b)
     longer, shorter = where(is_steep, b, a), where(is_steep, a, b)
     ratio = _real_div(shorter, where(_equal(longer, zero), one, longer))
     modulus = _mul(longer, _sqrt(_add(_mul(ratio, ratio), one)))
-    # An infinite part makes the modulus infinite, whatever the other is.
+    # The modulus is infinite if a part is, even if the other part is NaN.
     larger = _sqrt(_mul(_add(a, where(_is_inf(a), a, modulus)), half))
     smaller = _real_div(_mul(b, half), where(_equal(larger, zero), one, larger))
     larger, smaller = (where(_is_inf(b), b, y) for y in (larger, smaller))
@@ -631,7 +638,7 @@ def _upper_root(x: Tensor) -> Tensor:
 def expm1(x: Tensor, /) -> Tensor:
     if not is_complex(x):
         return _expm1(x)
-    # TensorFlow's own is right where subtracting one would lose something, but makes NaN of what is infinite.
+    # TensorFlow's expm1 is accurate where exp(x) - 1 would cancel, but gives NaN for an infinite result.
     if is_on_host(x) and np.abs(np.real(on_host(x))).max(initial=0) < _FAR:
         return _expm1(x)
     part = _PART[x.dtype]
@@ -643,7 +650,7 @@ def _argument(x: Tensor, part: Any) -> Tensor:
     """The angle of complex numbers, of the dtype `part`."""
     if is_on_host(x) and not may_be_differentiated(x):
         host: Any = on_host(x)
-        # In a fifth of the time, also in float64: NumPy's own of float32 is wrong by two units.
+        # It takes a fifth of the time even in float64. NumPy's float32 result is wrong by 2 ULP.
         with np.errstate(under="ignore"):
             return from_host(np.arctan2(host.imag, host.real, dtype=np.float64).astype(part.as_numpy_dtype), x)
     return _angle(x, part)
@@ -652,7 +659,7 @@ def _argument(x: Tensor, part: Any) -> Tensor:
 def log(x: Tensor, /) -> Tensor:
     if not is_complex(x):
         return _log(x)
-    # TensorFlow squares the parts, which overflows.
+    # TensorFlow squares the parts, which may overflow.
     part = _PART[x.dtype]
     return _complex(_log(complex_abs(x, part)), _argument(x, part), x.dtype)
 
@@ -663,7 +670,7 @@ def log1p(x: Tensor, /) -> Tensor:
     part = _PART[x.dtype]
     number = NAME[part]
     a, b = _real(x, part), _imag(x, part)
-    # Minus -1 + 0j rather than plus 1: an imaginary part of -0 keeps its sign.
+    # We subtract -1 + 0j instead of adding 1, so that an imaginary part of -0 keeps its sign.
     shifted = _sub(x, constant(-1, name_of(x)))
     near = _mul(_log1p(_add(_mul(a, _add(a, constant(2, number))), _mul(b, b))), constant(0.5, number))
     is_near = _less(complex_abs(x, part), constant(0.5, number))
@@ -678,13 +685,13 @@ def _log_to_base(base: int) -> Unary:
         if x.dtype is _FLOAT64:
             return _real_div(_log(x), constant(scale, "float64"))
         if is_complex(x):
-            # By parts: TensorFlow's complex division makes NaN of infinities.
+            # By parts, as TensorFlow's complex division gives NaN for infinities.
             part = _PART[x.dtype]
             angle = _real_div(_argument(x, part), constant(scale, NAME[part]))
             return _complex(function(complex_abs(x, part)), angle, x.dtype)
         x = floated(x)
         name = name_of(x)
-        # The scale itself would be wrong by half a per cent in a half.
+        # In 16 bits the scale alone would be wrong by up to half a per cent.
         wide = "float32" if name in _HALVES else name
         return cast(_real_div(_log(cast(x, wide)), constant(scale, wide)), name)
 
@@ -696,7 +703,7 @@ log10 = _log_to_base(10)
 
 
 def reciprocal(x: Tensor, /) -> Tensor:
-    # TensorFlow's own is an estimate in float32: the reciprocal of 2 is 0.49999997.
+    # TensorFlow's op is an approximation in float32: the reciprocal of 2 is 0.49999997.
     x = floated(x)
     one = constant(1, name_of(x))
     return _complex_quotient(one, x) if is_complex(x) else _real_div(one, x)
@@ -715,10 +722,10 @@ def _power(x1: Tensor, x2: Tensor, /) -> Tensor:
     else:
         y = y if isinstance(y, EagerTensor) else unrefused(y, _pow, x1, x2)
     if is_complex(x2):
-        # TensorFlow takes the logarithm of the base, which zero has not.
+        # TensorFlow computes the logarithm of the base, which is undefined for zero.
         zero, one = constant(0, name_of(x2)), constant(1, name_of(x2))
         if not isinstance(y, EagerTensor) and may_be_fused():
-            # XLA takes it if the exponent is not real. Where that is, the power has slopes that shall stay.
+            # XLA does so if the exponent is not real. For a real exponent the power has a derivative, which we keep.
             part = _PART[x2.dtype]
             none = constant(0, NAME[part])
             is_slopeless = _logical_and(_less(none, _real(x2, part)), _not_equal(_imag(x2, part), none))
@@ -731,7 +738,7 @@ pow = sooner_unless_differentiated(on_numpy.standard_pow, _power)
 
 
 FEW: Final = 1 << 10
-"""Up to so many elements one op takes less than several, whatever it computes."""
+"""Threshold in elements: up to it the overhead of an op outweighs what it computes."""
 
 
 def _is_short(x: Tensor) -> bool:
@@ -748,7 +755,7 @@ def root(x: Tensor, /) -> Tensor:
     name = name_of(x)
     if _is_short(x):
         return pow(x, constant(0.5, name))
-    # The square root of -0 is -0 and that of -inf NaN; as powers they are 0 and inf.
+    # sqrt gives -0 for -0 and NaN for -inf; pow gives 0 and inf.
     infinity = constant(math.inf, name)
     return where(_equal(x, negative(infinity)), infinity, sqrt(_add(x, constant(0, name))))
 
@@ -757,13 +764,13 @@ def root(x: Tensor, /) -> Tensor:
 def _unsigned_pow(x1: Tensor, x2: Tensor) -> Tensor:
     """`pow` of unsigned integers, for which TensorFlow has no kernel.
 
-    It goes by signed integers, whose products wrap to the same bits.
+    It computes with signed integers, whose products wrap to the same bits.
     """
     name = name_of(x1)
     if name != "uint64":
         wider = "int64" if name == "uint32" else "int32"
         return cast(_pow(cast(x1, wider), cast(x2, wider)), name)
-    # An exponent may be too big for int64: x^n = (x^(n // 2))^2 x^(n % 2).
+    # An exponent may overflow int64: x^n = (x^(n // 2))^2 x^(n % 2).
     base = bitcast(x1, "int64")
     one = constant(1, name)
     half = bitcast(_right_shift(x2, one), "int64")
@@ -772,7 +779,7 @@ def _unsigned_pow(x1: Tensor, x2: Tensor) -> Tensor:
 
 
 def _in_float32_or_wider(function: Binary) -> Binary:
-    """`function`, which knows float32 and float64, for any pair of dtypes."""
+    """`function` of float32 and float64, extended to any pair of dtypes."""
     widely = at_every_rank(function)
 
     def widened(x1: Tensor, x2: Tensor, /) -> Tensor:
@@ -789,7 +796,7 @@ def _in_float32_or_wider(function: Binary) -> Binary:
 
 @functools.cache
 def _bounds(name: str) -> tuple[Tensor, Tensor]:
-    """The least and the largest finite number of a dtype."""
+    """The smallest and the largest finite number of a dtype."""
     limits = np.finfo(name)
     return constant(float(limits.min), name), constant(float(limits.max), name)
 
@@ -797,15 +804,15 @@ def _bounds(name: str) -> tuple[Tensor, Tensor]:
 @_in_float32_or_wider
 def logaddexp(x1: Tensor, x2: Tensor, /) -> Tensor:
     larger = _maximum(x1, x2)
-    # Two equal infinities have no distance; from the largest number on their side they have one that serves.
+    # The difference of two equal infinities is NaN, so the larger operand is clipped to the finite range.
     finite = _clip_by_value(larger, *_bounds(name_of(larger)))
-    # Softplus would do, but takes twice as long where the numbers are near to each other.
+    # Softplus gives the same, but takes twice as long where the operands are close.
     return _add(larger, _log1p(_exp(_sub(_minimum(x1, x2), finite))))
 
 
 @_in_float32_or_wider
 def hypot(x1: Tensor, x2: Tensor, /) -> Tensor:
-    # The absolute value of a complex number neither overflows nor underflows half way.
+    # The kernel of a complex modulus avoids overflow and underflow of intermediate results.
     return complex_abs(_complex(x1, x2, _WHOLE[x1.dtype]), x1.dtype)
 
 
@@ -815,7 +822,7 @@ def nextafter(x1: Tensor, x2: Tensor, /) -> Tensor:
     name = name_of(x1)
     if name not in _HALVES:
         return _next_after(x1, x2)
-    # No kernel: step through the bits, a sign and a magnitude.
+    # There is no kernel, so we increment the bits, which are sign and magnitude.
     zero, one, sign_bit = (constant(i, "int16") for i in (0, 1, -(1 << 15)))
     bits1, bits2 = bitcast(x1, "int16"), bitcast(x2, "int16")
     place1, place2 = (where(_less(b, zero), _sub(sign_bit, b), b) for b in (bits1, bits2))
@@ -832,7 +839,7 @@ def _quotient_pair(x1: Tensor, x2: Tensor) -> list[Tensor]:
 
 
 def divide(x1: Tensor, x2: Tensor, /) -> Tensor:
-    # RealDiv is declared for integers, but has no kernels for them.
+    # RealDiv is declared for integers, but has no integer kernels.
     if is_common(x1.dtype) or kind_of(x1) == "f":
         try:
             y = _real_div(x1, x2)
@@ -849,17 +856,17 @@ _real_quotient = at_every_rank(_real_div)
 
 @at_every_rank
 def _complex_quotient(x1: Tensor, x2: Tensor) -> Tensor:
-    """Smith's quotient as NumPy has it, but for one more divisor.
+    """Smith's algorithm as in NumPy, except for one more divisor.
 
-    It is 0 also where the divisor is infinite in both parts. TensorFlow makes NaN of zero and infinite divisors, for
-    several numbers in another way than for one.
+    The quotient is also 0 where both parts of the divisor are infinite. TensorFlow gives NaN for zero and infinite
+    divisors, and differs between one element and several.
     """
     if is_on_host(x1) and is_on_host(x2):
         if may_be_differentiated(x1, x2):
             y = _real_div(x1, x2)
         else:
-            # TensorFlow rounds the first of several in another way than the last, so that quotients of conjugate
-            # numbers are not conjugate.
+            # TensorFlow rounds the first of several elements differently from the last: quotients of conjugate numbers
+            # are not conjugate.
             with np.errstate(all="ignore"):
                 y = from_host(np.asarray(np.divide(on_host(x1), on_host(x2))), x1)
         if is_on_host(y) and np.isfinite(on_host(y)).all() and np.isfinite(on_host(x2)).all():
@@ -869,16 +876,16 @@ def _complex_quotient(x1: Tensor, x2: Tensor) -> Tensor:
     number = NAME[part]
     zero, one = constant(0, number), constant(1, number)
     a, b, c, d = _real(x1, part), _imag(x1, part), _real(x2, part), _imag(x2, part)
-    # Both divided by i, if need be, so that the larger part of the divisor is real.
+    # Where the imaginary part of the divisor is the larger one, both operands are divided by i.
     is_turned = _less(_abs(c), _abs(d))
     a, b = where(is_turned, b, a), where(is_turned, _neg(a), b)
     c, d = where(is_turned, d, c), where(is_turned, _neg(c), d)
-    # No sum below shall overflow.
+    # Scale down, so that no sum below overflows.
     limit = constant(float(np.finfo(number).max) / 16, number)
     is_large = _less(limit, _maximum(_maximum(_abs(a), _abs(b)), _abs(c)))
     factor = where(is_large, constant(1 / 16, number), one)
     a, b, c, d = (_mul(v, factor) for v in (a, b, c, d))
-    # Not the ratio of two infinities, or of two zeros: not even where it is not taken, for the gradient's sake.
+    # The ratio of two infinities or two zeros is NaN, which would reach the gradient even where it is not selected.
     is_zero, is_infinite = _logical_and(_equal(c, zero), _equal(d, zero)), _is_inf(d)
     ratio = _real_div(where(is_infinite, _sign(d), d), where(is_infinite, _sign(c), where(is_zero, one, c)))
     divisor = where(is_zero, _abs(c), _add(c, _mul(d, ratio)))
@@ -888,9 +895,9 @@ def _complex_quotient(x1: Tensor, x2: Tensor) -> Tensor:
 
 
 def _integer_division(raw: Binary, x1: Tensor, x2: Tensor) -> Tensor:
-    """`raw`, but 0 where the divisor is.
+    """`raw`, but 0 where the divisor is 0.
 
-    TensorFlow raises there, or on a GPU returns anything.
+    There TensorFlow raises, or on a GPU returns an undefined value.
     """
     if is_on_host(x2) and on_host(x2).all():
         return raw(x1, x2)
@@ -918,7 +925,7 @@ def _division(function: str, raw: Binary, of_floats: Binary) -> Binary:
 
 
 def _floor_divide_floats(x1: Tensor, x2: Tensor) -> Tensor:
-    # The floor of the quotient would not do: 1 / 0.1 rounds up to 10. The remainder, which is exact, tells.
+    # The floor of the quotient is wrong: 1 / 0.1 rounds up to 10. The remainder is exact, so we use it.
     name = name_of(x1)
     if is_on_host(x1) and is_on_host(x2):
         with np.errstate(all="ignore"):
@@ -926,9 +933,9 @@ def _floor_divide_floats(x1: Tensor, x2: Tensor) -> Tensor:
     zero = constant(0, name)
     quotient = _real_div(x1, x2)
     rest = _floor_mod(x1, x2)
-    # No step has a slope, not even where it is the quotient itself.
+    # A step function has the derivative 0, even where the result is the quotient itself.
     quotient = _stop_gradient(quotient)
-    # An infinite rest is a whole divisor: -1 // inf is -1, as in NumPy.
+    # An infinite remainder counts as one whole divisor: -1 // inf is -1, as in NumPy.
     part = where(_is_inf(rest), constant(1, name), _real_div(rest, x2))
     is_whole = _logical_or(_equal(rest, zero), _equal(x2, zero))
     return where(is_whole, quotient, _round(_sub(quotient, part)))
@@ -936,7 +943,7 @@ def _floor_divide_floats(x1: Tensor, x2: Tensor) -> Tensor:
 
 def _remainder_of_floats(x1: Tensor, x2: Tensor) -> Tensor:
     rest = _floor_mod(x1, x2)
-    # It has the sign of `x2` already, except for a zero.
+    # It has the sign of `x2`, except where it is zero.
     if is_on_host(rest) and on_host(rest).all():
         return rest
     return _mul(_abs(rest), _sign(x2))
@@ -948,7 +955,7 @@ remainder = _division("remainder", _floor_mod, _remainder_of_floats)
 
 def _bitwise(of_integers: Binary, of_bools: Binary) -> Binary:
     def function(x1: Tensor, x2: Tensor, /) -> Tensor:
-        # Both: in a graph, of a bool and an eager integer, TensorFlow fails an assertion of its own.
+        # We check both: in a graph, a bool and an eager integer trigger an assertion inside TensorFlow.
         return of_bools(x1, x2) if x1.dtype is _BOOL and x2.dtype is _BOOL else of_integers(x1, x2)
 
     return _binary(function, promoted)
@@ -965,10 +972,9 @@ bitwise_xor = sooner(np.bitwise_xor, "biu", _bitwise(op("BitwiseXor"), _not_equa
 
 
 def _shift(function: str, raw: Binary, out_of_range: Callable[[Tensor, Tensor, Tensor], Tensor]) -> Binary:
-    """The shift `raw`, but `out_of_range` of counts beyond the dtype's width.
+    """The shift `raw`; `out_of_range` for counts outside the dtype's width.
 
-    It is `raw` where the count is less than the width. TensorFlow takes a greater count for the greatest sensible one
-    and a negative one for zero.
+    TensorFlow clips the count: a greater one to width - 1, a negative one to zero.
     """
 
     @at_every_rank
@@ -979,7 +985,7 @@ def _shift(function: str, raw: Binary, out_of_range: Callable[[Tensor, Tensor, T
             width = _WIDTH[x1.dtype]
         except KeyError:
             raise _refuse(function, "integer", x1, x2) from None
-        # A negative count is a great one when taken without sign.
+        # Viewed as unsigned, a negative count is a large one.
         unsigned = f"uint{width}"
         if is_on_host(x2) and on_host(x2).view(unsigned).max(initial=0) < width:
             return raw(x1, x2)
@@ -996,7 +1002,7 @@ def _shifted_right(x1: Tensor, x2: Tensor, in_range: Tensor) -> Tensor:
     name = name_of(x1)
     if kind_of(x1) == "u":
         return _mul(_right_shift(x1, x2), cast(in_range, name))
-    # Only copies of the sign bit stay.
+    # Only copies of the sign bit remain.
     return _right_shift(x1, where(in_range, x2, constant(_WIDTH[x1.dtype] - 1, name)))
 
 

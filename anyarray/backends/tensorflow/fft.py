@@ -1,8 +1,8 @@
 """Fourier transforms.
 
-The ops transform the last axes and want complex numbers; other axes are brought there and back. There are ops for
-one, two and three axes; the one for n has no kernel on a CPU. What they do not know as a whole is transformed along one
-axis after the other. float32 and narrower give complex64, integers complex128.
+The ops transform the last axes of complex tensors; other axes are transposed to the end and back. There are ops for
+one, two and three axes; the op for n axes has no CPU kernel. All other cases are transformed one axis after the other.
+float32 and narrower give complex64, integers complex128.
 """
 
 from __future__ import annotations
@@ -62,16 +62,16 @@ _FORWARD: Final = {2: op("FFT2D"), 3: op("FFT3D")}
 _INVERSE: Final = {2: op("IFFT2D"), 3: op("IFFT3D")}
 _FORWARD_REAL: Final = {2: op("RFFT2D"), 3: op("RFFT3D")}
 _INVERSE_REAL: Final = {2: op("IRFFT2D"), 3: op("IRFFT3D")}
-"""Ops by how many of the last axes they transform."""
+"""Ops by the number of last axes that they transform."""
 
 _REAL: Final = {NATIVE["complex64"]: "float32", NATIVE["complex128"]: "float64"}
 _EXPONENT: Final = {"backward": 0.0, "ortho": -0.5, "forward": -1.0}
 
 
 def _exponent(function: str, norm: str) -> float:
-    """Power of n by which a plain forward transform is multiplied.
+    """Exponent of n in the factor of a forward transform.
 
-    The op for the inverse brings n ** -1.
+    The op for the inverse has the factor n ** -1 already.
     """
     if norm not in _EXPONENT:
         raise errors.ArgumentValueError(f"{function}: norm must be one of {', '.join(_EXPONENT)}, not {norm!r}")
@@ -82,7 +82,7 @@ _COMPLEX: Final = {
     native: NATIVE[dtypes.promoted(name, "complex64") if dtypes.KNOWN[name].kind in "fc" else "complex128"]
     for name, native in NATIVE.items()
 }
-"""Dtype in which an array is transformed, by dtype."""
+"""Complex dtype of a transform, by dtype of its operand."""
 
 
 def _as_complex(x: Tensor) -> Tensor:
@@ -96,7 +96,7 @@ def _as_real(function: str, x: Tensor) -> Tensor:
 
 
 def _resized(x: Tensor, n: Length) -> Tensor:
-    """`x` with its last axis cut, or filled up with zeros, to length `n`."""
+    """`x` with its last axis truncated or zero-padded to length `n`."""
     m = x.shape[-1]
     if m is None or not isinstance(n, int):
         missing = tf.maximum(n - lengths(x)[-1], 0)
@@ -187,7 +187,7 @@ def _plan(
 ) -> list[tuple[int, Length | None]]:
     """The axes to transform, each with its n.
 
-    As in NumPy, they are the last len(s) axes if only `s` is given.
+    If only `s` is given, they are the last len(s) axes, as in NumPy.
     """
     if axes is None:
         axes = range(x.shape.rank) if s is None else range(-len(s), 0)
@@ -201,9 +201,9 @@ def _plan(
 
 
 def _last_lengths(x: Tensor, plan: list[tuple[int, Length | None]]) -> tuple[int, ...] | None:
-    """The lengths of the axes of `plan` in their order if one op knows them.
+    """Lengths of the axes of `plan` in their order if one op transforms them.
 
-    That is the last two or three, whole and of lengths that are known.
+    They must be the last two or three axes, not resized and of known length.
     """
     count, rank = len(plan), x.shape.rank
     if count not in _FORWARD or count > rank or any(n is not None for _, n in plan):
@@ -245,10 +245,10 @@ def ifftn(
 
 
 def _real_lengths(x: Tensor, plan: list[tuple[int, Length | None]]) -> tuple[int, ...] | None:
-    """The same for a transform whose one side is real.
+    """As `_last_lengths`, for a transform with a real operand or result.
 
-    Those ops want the last axis of `plan` last; not all have a gradient, and other devices' take for granted that a
-    spectrum is one of real numbers.
+    These ops need the last axis of `plan` last. Not all have a gradient, and on other devices the kernels assume
+    that a spectrum is Hermitian.
     """
     if not is_on_host(x) or may_be_differentiated(x) or plan[-1][0] not in (-1, x.shape.rank - 1):
         return None
@@ -301,7 +301,7 @@ def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None
 def _shifted(x: Tensor, axes: int | Sequence[int] | None, sign: int) -> Tensor:
     rank = x.shape.rank
     named = range(rank) if axes is None else (axes,) if isinstance(axes, int) else axes
-    positions = tuple(axis_in(axis, rank) for axis in named)  # an axis that is named twice is shifted twice
+    positions = tuple(axis_in(axis, rank) for axis in named)  # an axis named twice is shifted twice
     if not positions:
         return x
     shape = lengths(x)

@@ -1,10 +1,10 @@
-"""Indexing: `x[key]`, its assignment, and takes.
+"""Indexing functions: `x[key]`, its assignment, take and take_along_axis.
 
-A key is planned once for each shape that it meets. A plan has two steps: a StridedSlice for ints, slices and new
-axes, and one GatherV2 for all arrays together. A mask of k axes is an integer array along these axes merged into
-one, and several arrays are one linear index into all of theirs. The axes that arrays make stand where NumPy puts
-them: in place of the arrays if only ints are between these, else in front. An Ellipsis that stands for no axis is
-between them, too.
+A plan is cached for each form of key and shape of array. It has two steps: a StridedSlice for ints, slices and new
+axes, and one GatherV2 for all index arrays. A mask of k axes is an integer array along these axes merged into one, and
+several arrays are one flat index into all of their axes. The axes of the index arrays go where NumPy puts them: in
+place of the arrays if these are adjacent or separated by ints only, else in front. An Ellipsis separates them even if
+it stands for no axis.
 """
 
 from __future__ import annotations
@@ -70,20 +70,20 @@ _RANK: Final = 8
 """The largest rank of the kernels of StridedSlice, TensorStridedSliceUpdate and SelectV2."""
 
 _FAR: Final = 2**62
-"""Beyond the end of every axis."""
+"""A bound past the end of every axis."""
 
 _BOOL: Final = NATIVE["bool"]
 _INT32: Final = NATIVE["int32"]
 _INT64: Final = NATIVE["int64"]
 
 _PLANS: Final = 4096
-"""How many plans are kept. Not all: a loop over the rows of an array makes one for each row."""
+"""Size of the cache of plans. It is bounded, as a loop over the rows of an array makes one for each row."""
 
 
 class _Array(NamedTuple):
-    """What a plan must know of an array in a key.
+    """What a plan depends on of an array in a key.
 
-    Of an integer array that is only that it is there.
+    `shape` is that of a mask; a plan does not depend on the shape of an integer array.
     """
 
     is_mask: bool
@@ -107,10 +107,10 @@ _NEW: Final = _Cut(0, 0, 1, is_new=True)
 
 
 class _Plan(NamedTuple):
-    """What to do to an array: the cuts, then the arrays of the key."""
+    """How to index an array: first the cuts, then the arrays of the key."""
 
     cuts: tuple[_Cut, ...]
-    """One for each axis up to the last that is cut."""
+    """One for each axis up to the last one that is cut."""
     bounds: tuple[Tensor, ...]
     """begin, end and strides of StridedSlice."""
     masks: tuple[int, ...]
@@ -120,13 +120,13 @@ class _Plan(NamedTuple):
     spans: tuple[range, ...] = ()
     """The axes that each array indexes, in that shape."""
     axis: int = 0
-    """The first axis of the arrays, once theirs are neighbours."""
+    """The first indexed axis, once the indexed axes are adjacent."""
     is_moved: bool = False
-    """Whether the axes that the arrays make move from there to the front."""
+    """Whether the axes of the index arrays move from there to the front."""
 
 
 def _form_of(key: Any) -> tuple[_Form, list[Tensor]]:
-    """A hashable form of `key`, slices and arrays described; its arrays."""
+    """A hashable form of `key`, and the arrays in it."""
     form: list[Any] = []
     arrays: list[Tensor] = []
     for item in key if isinstance(key, tuple) else (key,):
@@ -147,9 +147,9 @@ def _form_of(key: Any) -> tuple[_Form, list[Tensor]]:
 
 @functools.lru_cache(_PLANS)
 def _plan(form: _Form, shape: Shape) -> _Plan:
-    """The plan of keys of one form for arrays of one shape.
+    """The plan for keys of one form and arrays of one shape.
 
-    Raises IndexError if they do not fit.
+    Raises IndexError if they do not match.
     """
     cuts: list[_Cut] = []
     after: list[int | None] = []
@@ -167,7 +167,7 @@ def _plan(form: _Form, shape: Shape) -> _Plan:
             cuts.append(cut)
             after.append(size)
             axis += 1
-        elif item == _Array(True):  # a mask without axes indexes a new one
+        elif item == _Array(True):  # a 0-d mask indexes a new axis
             cuts.append(_NEW)
             spans.append(range(len(after), len(after) + 1))
             after.append(1)
@@ -175,7 +175,7 @@ def _plan(form: _Form, shape: Shape) -> _Plan:
             count = len(item.shape) if item.is_mask else 1
             sizes = shape[axis : axis + count]
             for k, wanted in enumerate(item.shape):
-                # By the standard a mask may have a length of 0 anywhere: it chooses nothing.
+                # By the standard any axis of a mask may have the length 0: it selects nothing.
                 if wanted not in (0, sizes[k], None) and sizes[k] is not None:
                     raise IndexError(f"the mask has the size {wanted} along axis {axis + k}, the array {sizes[k]}")
             cuts += [_WHOLE] * count
@@ -197,7 +197,7 @@ def _plan(form: _Form, shape: Shape) -> _Plan:
 def _expanded(form: _Form, rank: int) -> list[Any]:
     """The items of `form` for all axes of an array.
 
-    They have slices in place of the Ellipsis, or at the end.
+    Full slices replace the Ellipsis, or are appended.
     """
     count = sum(
         len(item.shape) if isinstance(item, _Array) and item.is_mask else item is not None and item is not Ellipsis
@@ -220,7 +220,7 @@ def _position(index: int, size: int | None, axis: int) -> int:
 
 
 def _cut_by(wanted: slice, size: int | None) -> tuple[_Cut, int | None]:
-    """The cut of an axis of `size` by a slice, and the size that is left."""
+    """The cut of an axis of `size` by a slice, and the resulting size."""
     if size is None:
         if wanted == slice(None):
             return _WHOLE, None
@@ -231,7 +231,7 @@ def _cut_by(wanted: slice, size: int | None) -> tuple[_Cut, int | None]:
         return _Cut(begin, end, stride, begins_at_edge=wanted.start is None, ends_at_edge=wanted.stop is None), None
     start, stop, step = wanted.indices(size)
     count = len(range(start, stop, step))
-    if count <= 1:  # the step may be beyond machine integers
+    if count <= 1:  # the step may overflow int64
         start, stop, step = (start, start + 1, 1) if count else (0, 0, 1)
     if count == size and step == 1:
         return _WHOLE, size
@@ -247,7 +247,7 @@ def _arguments(cuts: Sequence[_Cut]) -> tuple[tuple[Tensor, ...], tuple[int, ...
         sum(flag << place for place, flag in enumerate(column)) for column in flags
     )
     name = "int32" if max(map(abs, begin + end + strides)) < 2**31 else "int64"
-    # Kept by the plan alone: a loop over rows would sweep the cache of constants.
+    # Only the plan keeps it: a loop over rows would evict everything else from the cache of constants.
     bounds = constant.__wrapped__(begin, name), constant(end, name), constant(strides, name)
     return bounds, (begin_mask, end_mask, 0, new_axis_mask, shrink_axis_mask)
 
@@ -278,9 +278,9 @@ def _cut(x: Tensor, plan: _Plan) -> Tensor:
 
 
 def _merged(x: Tensor, plan: _Plan) -> tuple[Tensor, list[Length]]:
-    """`x` with the axes of all arrays merged, and each array's places.
+    """`x` with the indexed axes merged, and the number indexed by each array.
 
-    The axes become one, `plan.axis`; an array's places are how many it chooses from.
+    The merged axis is `plan.axis`. The number is that of the elements along the array's axes.
     """
     axes = [axis for span in plan.spans for axis in span]
     if not _are_neighbours(plan.spans):
@@ -294,9 +294,9 @@ def _merged(x: Tensor, plan: _Plan) -> tuple[Tensor, list[Length]]:
 
 
 def _index(arrays: Sequence[Tensor], sizes: Sequence[Length]) -> Tensor:
-    """One linear index for masks of, or integers into, axes of `sizes`.
+    """One flat index for masks of, or integers into, axes of `sizes`.
 
-    All count from the front. What is out of range and only seen when a graph runs is out of range here, too.
+    It is not negative. An integer out of bounds, if only a running graph can see it, gives a flat index out of bounds.
     """
     if len(arrays) == 1 and _is_index(arrays[0], sizes[0]):
         return arrays[0]
@@ -319,14 +319,14 @@ def _index(arrays: Sequence[Tensor], sizes: Sequence[Length]) -> Tensor:
 
 
 def _is_outside(positions: Tensor, count: Tensor) -> Tensor:
-    """Whether positions are none of an axis that has so many."""
+    """Whether positions are out of bounds of an axis of length `count`."""
     return _or(_less(positions, constant(0, "int64")), _not(_less(positions, count)))
 
 
 def _chosen(x: Tensor, index: Tensor, axis: int, batched: int = 0) -> Tensor:
-    """Elements of `x` along `axis` at `index`, of as many first axes.
+    """Elements of `x` along `axis` at `index`, with `batched` batch axes.
 
-    TensorFlow's kernels look whether it is in range. XLA reads what is nearest: then it is NaN, as on JAX.
+    TensorFlow's kernels check bounds. XLA clips the index; there an element out of bounds is NaN, as in JAX.
     """
     taken = _gather(x, index, constant(axis), batched)
     if not is_for_xla.get() or is_eager(index):
@@ -340,7 +340,7 @@ def _chosen(x: Tensor, index: Tensor, axis: int, batched: int = 0) -> Tensor:
 
 @functools.cache
 def _nothing(name: str) -> Any:
-    """What stands for an element that there is not, as on JAX."""
+    """Fill value for an element out of bounds, as in JAX."""
     kind = dtypes.KNOWN[name].kind
     if kind in "iu":
         limits = np.iinfo(name)
@@ -349,9 +349,9 @@ def _nothing(name: str) -> Any:
 
 
 def _is_index(array: Tensor, size: Length) -> bool:
-    """Whether every kernel takes `array` as an index as it is.
+    """Whether every kernel accepts `array` as an index without conversion.
 
-    Raises IndexError if an element is known to be out of range.
+    Raises IndexError if an element is known to be out of bounds.
     """
     dtype = array.dtype
     return (
@@ -363,7 +363,7 @@ def _is_index(array: Tensor, size: Length) -> bool:
 
 
 def _index_on_host(arrays: Sequence[Tensor], sizes: Sequence[int]) -> Tensor:
-    """The same by NumPy, which tells without waiting what is out of range."""
+    """As `_index`, by NumPy, with IndexError for what is out of bounds."""
     index, *others = (_positions(on_host(array), size) for array, size in zip(arrays, sizes, strict=True))
     for positions, size in zip(others, sizes[1:], strict=True):
         try:
@@ -374,9 +374,9 @@ def _index_on_host(arrays: Sequence[Tensor], sizes: Sequence[int]) -> Tensor:
 
 
 def _is_from_front(values: npt.NDArray[Any], size: int) -> bool:
-    """Whether no integer that indexes an axis of `size` is negative.
+    """Whether no index into an axis of `size` is negative.
 
-    Raises IndexError if one is out of range.
+    Raises IndexError if one is out of bounds.
     """
     if not values.size:
         return True
@@ -388,7 +388,7 @@ def _is_from_front(values: npt.NDArray[Any], size: int) -> bool:
 
 
 def _positions(values: npt.NDArray[Any], size: int) -> npt.NDArray[np.int64]:
-    """The positions that a mask or integers mean in an axis of `size`."""
+    """A mask or integers as non-negative positions in an axis of `size`."""
     if values.dtype == np.bool_:
         return np.flatnonzero(values)
     is_from_front = _is_from_front(values, size)
@@ -401,7 +401,7 @@ def getitem(x: Tensor, key: Any) -> Tensor:
     form, arrays = ((key,), ()) if type(key) is int else _form_of(key)
     if all(map(is_on_host, (x, *arrays))) and not may_be_differentiated(x):
         if arrays:
-            _plan(form, shape_of(x))  # which tells what is wrong with a mask
+            _plan(form, shape_of(x))  # raises our own error for a mask of a wrong shape
         return from_host(on_numpy.getitem(raw(x), _on_host(key)), x)
     plan = _plan(form, shape_of(x))
     x = _cut(x, plan)
@@ -417,9 +417,9 @@ def getitem(x: Tensor, key: Any) -> Tensor:
 
 
 def setitem(x: Tensor, key: Any, value: Tensor, exclusive: bool) -> Tensor:
-    """A tensor like `x` with `value` at `key`.
+    """A copy of `x` with `value` at `key`.
 
-    Tensors never change, so `exclusive` makes no difference.
+    Tensors are immutable, so `exclusive` has no effect.
     """
     if value.dtype is not x.dtype:
         value = cast(value, name_of(x))
@@ -441,7 +441,7 @@ def setitem(x: Tensor, key: Any, value: Tensor, exclusive: bool) -> Tensor:
         begin, end, strides = plan.bounds
         return _strided_update(x, begin, end, strides, value, *plan.masks)
     if not arrays or plan.cuts or plan.spans[0].start or not _are_neighbours(plan.spans):
-        # Indexing finds the places of a flat x that the key means.
+        # We apply the key to an array of flat positions.
         places = _range(constant(0, "int64"), _size(x, NATIVE["int64"]), constant(1, "int64"))
         index = getitem(_reshape(places, sizes_of(x)), key)
         return _scattered(x, flattened(x), index, value, _may_repeat(arrays))
@@ -454,13 +454,13 @@ def setitem(x: Tensor, key: Any, value: Tensor, exclusive: bool) -> Tensor:
 
 
 def _written_on_host(x: Tensor, key: Any, value: Tensor) -> Tensor:
-    """A copy of `x` to which NumPy has written."""
+    """A copy of `x` with `value` at `key`, written by NumPy."""
     changed = alignment.copied(raw(x))
     return from_host(on_numpy.setitem(changed, _on_host(key), raw(value), True), x)
 
 
 def _on_host(key: Any) -> Any:
-    """A key of ints, slices and eager tensors as NumPy takes it."""
+    """A key of ints, slices and eager tensors as a key for NumPy."""
     if type(key) is int:
         return key
     entries = [dtypes.signed(raw(k)) if is_eager(k) else k for k in (key if type(key) is tuple else (key,))]
@@ -468,14 +468,14 @@ def _on_host(key: Any) -> Any:
 
 
 def _is_whole(form: _Form) -> bool:
-    """Whether a key without arrays means all of an array, as it is."""
+    """Whether a key without arrays selects all of an array, unchanged."""
     return all(item in (Ellipsis, (None, None, None)) for item in form)
 
 
 def _is_choice(plan: _Plan, arrays: Sequence[Tensor], shape: Shape, value: Tensor) -> bool:
-    """Whether to write is to choose between a value and what was there.
+    """Whether the assignment is a `where` of the value and the array.
 
-    The key is a mask alone, along first axes, and the value the same wherever it holds.
+    The key must be one mask along the first axes, and the value the same at each True.
     """
     return (
         len(arrays) == 1
@@ -489,15 +489,15 @@ def _is_choice(plan: _Plan, arrays: Sequence[Tensor], shape: Shape, value: Tenso
 
 
 def _may_repeat(arrays: Sequence[Tensor]) -> bool:
-    """Whether a key with these arrays may mean one place twice."""
+    """Whether a key with these arrays may select a position twice."""
     return any(array.dtype is not _BOOL for array in arrays)
 
 
 def _updated_in_graph(x: Tensor, plan: _Plan, value: Tensor) -> Tensor:
-    """`x` with `value` where the cuts of `plan` are.
+    """`x` with `value` at the cuts of `plan`.
 
-    XLA refuses a value that it would have to broadcast, nothing to write, and steps, for the whole function. So what
-    lies between the steps is written again.
+    XLA cannot compile a function that broadcasts the value, writes an empty one, or has a step. So the value is
+    broadcast here, and elements between the steps are written with their old values.
     """
     if 0 in plan.shape:
         return x
@@ -528,14 +528,14 @@ def _updated_in_graph(x: Tensor, plan: _Plan, value: Tensor) -> Tensor:
 
 
 def _spread(x: Tensor, axis: int, step: int) -> Tensor:
-    """`x` with `step - 1` zeros between neighbours along `axis`."""
+    """`x` with `step - 1` zeros between adjacent elements along `axis`."""
     shape: tuple[Any, ...] = shape_of(x)  # all ints here
     before, size, after = shape[:axis], shape[axis], shape[axis + 1 :]
     n_before, n_after = math.prod(before), math.prod(after)
     rows = _pad(_reshape(x, constant((n_before, size, 1, n_after))), constant(((0, 0), (0, 0), (0, step - 1), (0, 0))))
     flat = _reshape(rows, constant((n_before, size * step, n_after)))
     length = (size - 1) * step + 1
-    # Not by Slice: for XLA, its gradient has none itself.
+    # Not Slice: for XLA, its gradient has no gradient.
     kept = _strided_slice(flat, *map(constant, ((0, 0, 0), (n_before, length, n_after), (1, 1, 1))), 0, 0, 0, 0, 0)
     return _reshape(kept, constant((*before, length, *after)))
 
@@ -562,7 +562,7 @@ def _scattered(x: Tensor, rows: Tensor, index: Tensor, value: Tensor, may_repeat
 
 
 def _reach(value: Tensor) -> int:
-    """How many axes `value` has, not counting leading ones of size 1."""
+    """Number of axes of `value`, without leading axes of size 1."""
     shape = shape_of(value)
     return next((len(shape) - axis for axis, size in enumerate(shape) if size != 1), 0)
 
@@ -595,7 +595,7 @@ def take(x: Tensor, indices: Tensor, /, *, axis: int | None = None) -> Tensor:
         try:
             taken = _gather(x, indices, constant(axis))
             if is_on_host(taken):
-                return taken  # only this kernel looks whether each index counts from the front and is in range
+                return taken  # only the CPU kernel checks that each index is non-negative and in bounds
         except REFUSALS:
             pass
     return _chosen(x, _index((_integers(indices),), (lengths(x)[axis],)), axis)
@@ -610,16 +610,16 @@ def take_along_axis(x: Tensor, indices: Tensor, /, *, axis: int = -1) -> Tensor:
 
 
 def gathered(x: Tensor, index: Tensor, axis: int) -> Tensor:
-    """Elements of `x` along `axis` at `index`, which has as many axes.
+    """Elements of `x` along `axis` at `index`, of the same rank.
 
-    It counts from the front.
+    `index` must not be negative.
     """
     last = len(x.shape) - 1
     if axis != last:
         x, index = moveaxis(x, axis, last), moveaxis(index, axis, last)
     shape: tuple[Any, ...] = shape_of(x)
     wanted: tuple[Any, ...] = shape_of(index)
-    # What is unknown is taken to agree; GatherV2 checks that when it runs.
+    # Unknown lengths are assumed equal; GatherV2 checks them when it runs.
     if shape[:-1] != wanted[:-1] and None not in shape + wanted:
         common = np.broadcast_shapes(shape[:-1], wanted[:-1])
         x, index = broadcast_to(x, (*common, shape[-1])), broadcast_to(index, (*common, wanted[-1]))

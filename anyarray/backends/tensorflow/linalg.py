@@ -1,9 +1,9 @@
 """Linear algebra: decompositions, norms, solutions.
 
-Products are in `linear_algebra`. Integers and bools are taken as float64, as NumPy does. TensorFlow has no kernels here
-for 16 bits: float16 and bfloat16 go through float32 and back. What NumPy refuses (a singular or non-square matrix) is
-NumPy's `LinAlgError`, in its words, as far as TensorFlow tells; inside `tf.function` its own error comes when the graph
-runs.
+Products are in `linear_algebra`. Integers and bools are cast to float64, as in NumPy. TensorFlow has no kernels here
+for 16 bits: float16 and bfloat16 are cast to float32 and back. A singular or non-square matrix raises NumPy's
+`LinAlgError` with its message, where TensorFlow reports it. Inside `tf.function` TensorFlow's own error is raised when
+the graph runs.
 """
 
 from __future__ import annotations
@@ -122,14 +122,14 @@ _MATRIX: Final = (-2, -1)
 
 
 def _inexact(x: Tensor) -> Tensor:
-    """`x` in a floating dtype: integers and bools become float64."""
+    """`x` in an inexact dtype: integers and bools are cast to float64."""
     return x if name_of(x) in (*_KERNELS, *_HALVES) else cast(x, "float64")
 
 
 def _of_every_dtype(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`function` of an array, for every dtype.
+    """`function` of an array, extended to every dtype.
 
-    What it makes of 16 bits as float32 becomes 16 bits again.
+    16-bit floats are computed as float32, and the results cast back.
     """
 
     @functools.wraps(function)
@@ -148,12 +148,12 @@ def _of_every_dtype(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _narrowed(x: Tensor, name: str) -> Tensor:
-    """`x` as `name` if it is float32; complex eigenvalues stay complex64."""
+    """`x` cast to `name` if it is float32; complex64 eigenvalues are kept."""
     return cast(x, name) if x.dtype is tf.float32 else x
 
 
 def _run(kernel: Callable[..., Any], failure: str, *arguments: Any) -> Any:
-    """Result of `kernel`; LinAlgError that says `failure` if it gives up."""
+    """Result of `kernel`; raises LinAlgError with `failure` if it fails."""
     try:
         return kernel(*arguments)
     except tf.errors.InvalidArgumentError as error:
@@ -193,18 +193,18 @@ def cholesky(x: Tensor, /, *, upper: bool = False) -> Tensor:
     if upper:
         x = _adjoint(x)  # the op reads the lower triangle
     if may_be_differentiated(x):
-        # TensorFlow divides the derivative among both triangles, and XLA takes a diagonal that is not real.
+        # TensorFlow divides the gradient between both triangles, and XLA uses a diagonal that is not real.
         below = _band_part(x, constant(-1), constant(0))
         on_diagonal = _real_part(_diagonal(x, constant(0), constant(0, name_of(x))))
         x = _set_diagonal(_add(below, _adjoint(below)), cast(on_diagonal, name_of(x)), constant(0))
     factor = _run(_cholesky, failure, x)
-    # On a CPU the op does not fail: it puts NaN on the diagonal, of complex numbers 0, and above it whatever the memory
-    # held.
+    # On a CPU the op does not fail: it puts NaN (0 if complex) on the diagonal, and leaves the upper triangle
+    # uninitialized.
     if not is_on_host(factor):
         factor = _band_part(factor, constant(-1), constant(0))
         if is_complex(factor):
             roots = _stop_gradient(_diagonal(factor, constant(0), constant(0, name_of(factor))))
-            # Nothing but of 0, where it is NaN.
+            # We subtract 0, or NaN where a root is 0.
             factor = _subtract(factor, _expand_dims(_divide(_subtract(roots, roots), roots), constant(-1)))
     elif not (np.real(np.diagonal(on_host(factor), 0, -2, -1)) > 0).all():
         raise np.linalg.LinAlgError(failure)
@@ -229,8 +229,8 @@ def eigvalsh(x: Tensor, /) -> Tensor:
 def _scaled(x: Tensor) -> tuple[Tensor, Tensor]:
     """`x` over the largest modulus in each matrix, and that as (..., 1, 1).
 
-    Both have the dtype of `x`. CPU kernels square elements as they are: the squares of very large and small ones are
-    infinite and zero.
+    Both have the dtype of `x`. CPU kernels square elements without scaling, which overflows for large elements and
+    underflows for small ones.
     """
     size = _modulus(x)
     name = name_of(size)
@@ -240,7 +240,7 @@ def _scaled(x: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _eigen(function: str, x: Tensor, has_vectors: bool) -> tuple[Tensor, Tensor]:
-    """Eigenvalues and, if wanted, eigenvectors, both complex."""
+    """Eigenvalues and, if `has_vectors`, eigenvectors, both complex."""
     _require_square(function, x)
     native = NATIVE[dtypes.promoted(name_of(x), "complex64")]
     x, scale = _scaled(x)
@@ -269,9 +269,9 @@ def qr(x: Tensor, /, *, mode: str = "reduced") -> tuple[Tensor, Tensor]:
 
 
 def _all_nan_unless_finite(x: Tensor, *parts: Tensor) -> tuple[Tensor, ...]:
-    """`parts` of complex matrices `x`, NaN for what is not finite.
+    """`parts` of complex matrices `x`, NaN for matrices that are not finite.
 
-    Of that the kernel makes zeros if it is complex, and NaN if it is real.
+    For those the complex kernel gives zeros, the real one NaN.
     """
     if is_on_host(x) and np.isfinite(on_host(x)).all():
         return parts
@@ -318,7 +318,7 @@ def slogdet(x: Tensor, /) -> tuple[Tensor, Tensor]:
     sign, logarithm = log_determinant(x) if is_differentiated else _log_det(x)
     real = _real_part(logarithm)
     if is_complex(x) and is_differentiated:
-        # TensorFlow takes the sign for a constant; but the logarithm has the gradient of one with an imaginary part.
+        # TensorFlow has no gradient of the sign, but the logarithm has that of a complex logarithm.
         angle = _imag(logarithm, real.dtype)
         sign = _multiply(_stop_gradient(sign), _exp(_complex(_zeros_like(angle), angle, sign.dtype)))
     return sign, real
@@ -333,7 +333,7 @@ def inv(x: Tensor, /) -> Tensor:
 def _inverted(kernel: Callable[..., Tensor], x: Tensor, *others: Tensor) -> Tensor:
     """Result of `kernel`, which inverts `x`; NaN for matrices with NaN.
 
-    The kernel takes matrices that hold NaN for singular ones.
+    The kernel reports matrices with NaN as singular.
     """
     try:
         return kernel(x, *others, False)
@@ -358,7 +358,7 @@ def solve(x1: Tensor, x2: Tensor, /) -> Tensor:
         x2 = _expand_dims(x2, constant(-1))
     _require_matrix("solve", x2, "x2")
     require_equal_lengths("solve", x1, x2, -2)
-    if x2.shape[-1] == 0 and is_on_host(x1):  # of which the op asks nothing of x1
+    if x2.shape[-1] == 0 and is_on_host(x1):  # then the op does not check x1
         _inverted(_inv, x1)
     x1, x2 = _in_equal_stacks(x1, x2)
     solution = _inverted(_solve, x1, x2)
@@ -366,7 +366,7 @@ def solve(x1: Tensor, x2: Tensor, /) -> Tensor:
 
 
 def _in_equal_stacks(x1: Tensor, x2: Tensor) -> tuple[Tensor, Tensor]:
-    """Both stacks of matrices, repeated so that their leading axes agree."""
+    """Both stacks of matrices, with their leading axes broadcast."""
     shape1, shape2 = x1.shape.as_list()[:-2], x2.shape.as_list()[:-2]
     if shape1 == shape2 and None not in shape1:
         return x1, x2
@@ -381,7 +381,7 @@ def matrix_power(x: Tensor, n: int, /) -> Tensor:
     if n < 0:
         return matrix_power(inv(x), -n)
     if n == 0:
-        # Of unsigned integers, OnesLike makes zeros inside `tf.function`.
+        # Inside `tf.function`, OnesLike gives zeros for unsigned integers.
         return _set_diagonal(_zeros_like(x), _fill(sizes_of(diagonal(x)), constant(1, name_of(x))), constant(0))
     if n == 1:
         return x
@@ -391,7 +391,7 @@ def matrix_power(x: Tensor, n: int, /) -> Tensor:
 
 
 def _cutoff(x: Tensor, s: Tensor, rtol: float | Tensor | None) -> Tensor:
-    """The size up to which singular values `s` of `x` count as zero.
+    """Threshold up to which singular values `s` of `x` count as zero.
 
     Its last axis has length 1.
     """
@@ -421,13 +421,13 @@ def pinv(x: Tensor, /, *, rtol: float | Tensor | None = None) -> Tensor:
 def _pseudo_inverse(x: Tensor, rtol: float | Tensor | None) -> Tensor:
     u, s, vh = svd(x, full_matrices=False)
     is_zero = tf.logical_not(_greater(s, _cutoff(x, s, rtol)))
-    # Twice, so that neither the values nor their gradients divide by zero.
+    # Two selects, so that neither the values nor their gradients divide by zero.
     reciprocal = _where(is_zero, _zeros_like(s), _divide(_ones_like(s), _where(is_zero, _ones_like(s), s)))
     return matmul(_multiply(_adjoint(vh), _expand_dims(cast(reciprocal, name_of(u)), constant(-2))), _adjoint(u))
 
 
 def _largest(x: Tensor, *, axis: Ints | None, keepdims: bool) -> Tensor:
-    """The largest of elements that are not negative; 0 if there are none."""
+    """Maximum of non-negative elements; 0 if there are none."""
     return _maximum(_max(x, axes_tensor(x, axis), keepdims), constant(0, name_of(x)))
 
 
@@ -464,7 +464,7 @@ def vector_norm(x: Tensor, /, *, axis: Ints | None = None, keepdims: bool = Fals
     if ord == 0:
         is_counted = _not_equal(size, constant(0, name_of(size)))
         return total(cast(is_counted, name_of(size)), axis=axis, keepdims=keepdims)
-    if may_be_differentiated(size):  # with no slope where an element bends
+    if may_be_differentiated(size):  # with the derivative 0 where abs has a kink
         zero = constant(0, name_of(size))
         size = where(_equal(size, zero), zero, size)
     return with_slope_at_zero(lambda y, k: _norm_of_order(ord, y, axis, k), size, keepdims)
@@ -473,7 +473,7 @@ def vector_norm(x: Tensor, /, *, axis: Ints | None = None, keepdims: bool = Fals
 def _length(x: Tensor, axes: Tensor, keepdims: bool) -> Tensor:
     if isinstance(x, EagerTensor) or not may_be_fused():
         return _euclidean_norm(x, axes, keepdims)
-    return _sqrt(_sum(_square(x), axes, keepdims))  # what that op is, which XLA lacks
+    return _sqrt(_sum(_square(x), axes, keepdims))  # the same; XLA has no kernel for that op
 
 
 def _norm_of_order(ord: float, size: Tensor, axis: Ints | None, keepdims: bool) -> Tensor:
@@ -487,9 +487,9 @@ def diagonal(x: Tensor, /, *, offset: int = 0) -> Tensor:
     is_beside = (isinstance(n, int) and offset >= n) or (isinstance(m, int) and -offset >= m)
     if is_beside and offset:
         return _fill(shape_tensor([*stack, 0]), constant(0, name_of(x)))
-    if x.dtype is NATIVE["bool"]:  # which `tf.vectorized_map` cannot fill up with False
+    if x.dtype is NATIVE["bool"]:  # `tf.vectorized_map` cannot pad it with False
         return cast(diagonal(cast(x, "uint8"), offset=offset), "bool")
-    if offset and not (isinstance(m, int) and isinstance(n, int)):  # it may lie beside the matrix, which the op refuses
+    if offset and not (isinstance(m, int) and isinstance(n, int)):  # the op refuses an offset outside the matrix
         x, offset = cut(x, -1 if offset > 0 else -2, abs(offset)), 0
     return _diagonal(x, constant(offset), constant(0, name_of(x)))
 

@@ -1,9 +1,9 @@
 """Products of matrices and tensors, their transpose.
 
-float32 is multiplied as float32. An NVIDIA GPU that knows TF32 rounds the factors to 10 bits unless the whole
-process forbids it by `tf.config.experimental.enable_tensor_float_32_execution(False)`, and no op lets one call
-say so. There, and only there, float32 goes through float64 (complex64 through complex128): right, with right
-gradients, but slow on GPUs made for graphics. A program that sets that switch ends the detour.
+float32 is multiplied as float32. An NVIDIA GPU with TF32 rounds the operands to 10 bits unless the whole process
+disables it by `tf.config.experimental.enable_tensor_float_32_execution(False)`; no op has such an argument. There, and
+only there, float32 is cast to float64 (complex64 to complex128). Results and gradients are right, but consumer GPUs are
+slow in float64. A program that disables TF32 avoids the cast.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ _transpose = op("Transpose")
 
 
 def reshaped(x: Tensor, shape: list[Length]) -> Tensor:
-    """`x` in the shape of these lengths; itself if known to have it."""
+    """`x` reshaped to these lengths; `x` itself if known to have them."""
     is_known = all(isinstance(n, int) for n in shape)
     return x if is_known and shape == x.shape.as_list() else _reshape(x, shape_tensor(shape))
 
 
 def permuted(x: Tensor, axes: tuple[int, ...]) -> Tensor:
-    """`x` with its axes in this order."""
+    """`x` with its axes in this order; `x` itself if they are."""
     return x if axes == tuple(range(len(axes))) else _transpose(x, constant(axes))
 
 
@@ -64,9 +64,9 @@ def require_equal_lengths(function: str, x1: Tensor, x2: Tensor, axis: int) -> N
 
 
 def common_axis(function: str, x1: Tensor, x2: Tensor, axis: int) -> int:
-    """`axis` counted from the end, where both arrays have it.
+    """`axis` as a negative number, valid for both arrays.
 
-    Raises ValueError unless it is one axis of the same length in both.
+    Raises ValueError unless both arrays have the axis, with the same length.
     """
     rank = min(x1.shape.rank, x2.shape.rank)
     if axis >= 0 and x1.shape.rank == x2.shape.rank:
@@ -79,16 +79,16 @@ def common_axis(function: str, x1: Tensor, x2: Tensor, axis: int) -> int:
 
 @functools.cache
 def _knows_tf32() -> bool:
-    """Whether some GPU of this process multiplies in TF32.
+    """Whether a GPU of this process multiplies in TF32.
 
-    Those of compute capability 8.0 and later do.
+    It does from compute capability 8.0 on.
     """
     details = map(tf.config.experimental.get_device_details, tf.config.list_physical_devices("GPU"))
     return any(detail.get("compute_capability", (0, 0)) >= (8, 0) for detail in details)
 
 
 def _through(name: str) -> Callable[[Tensor, Tensor], Tensor]:
-    """Product by way of a wider dtype."""
+    """Product computed in the wider dtype `name`."""
 
     def product(x1: Tensor, x2: Tensor) -> Tensor:
         return cast(_matmul(cast(x1, name), cast(x2, name), False, False), name_of(x1))
@@ -106,10 +106,10 @@ def _as_signed(name: str) -> Callable[[Tensor, Tensor], Tensor]:
 
 
 def _unless_tf32(through: Callable[[Tensor, Tensor], Tensor]) -> Callable[[Tensor, Tensor], Tensor]:
-    """The op itself where it keeps the precision, else `through`."""
+    """The op where it keeps the precision, else the fallback `through`."""
 
     def product(x1: Tensor, x2: Tensor) -> Tensor:
-        # The device is unknown ("") while a graph is traced: it may well be the GPU.
+        # The device of a symbolic tensor is unknown (""): it may be the GPU.
         if _knows_tf32() and tf.config.experimental.tensor_float_32_execution_enabled() and "CPU" not in x1.device:
             return through(x1, x2)
         return _matmul(x1, x2, False, False)
@@ -118,7 +118,7 @@ def _unless_tf32(through: Callable[[Tensor, Tensor], Tensor]) -> Callable[[Tenso
 
 
 _DETOURS: Final = {
-    NATIVE["bool"]: _through("float32"),  # whether there is a path: no sum of ones is 0
+    NATIVE["bool"]: _through("float32"),  # exact: no sum of ones rounds to 0
     NATIVE["int8"]: _through("int32"),
     NATIVE["uint8"]: _through("int32"),
     NATIVE["uint16"]: _as_signed("int16"),
@@ -127,7 +127,7 @@ _DETOURS: Final = {
     NATIVE["float32"]: _unless_tf32(_through("float64")),
     NATIVE["complex64"]: _unless_tf32(_through("complex128")),
 }
-"""Products by dtype for which the op has no kernel, or not always the right one."""
+"""Products by dtype for which the op has no kernel, or one that may lose precision."""
 
 
 def _product(x1: Tensor, x2: Tensor) -> Tensor:
@@ -144,11 +144,11 @@ def matmul(x1: Tensor, x2: Tensor, /) -> Tensor:
         and x2.shape.rank > 1
         and not _knows_tf32()
     ):
-        # Where the op keeps the precision, it is tried before dtypes are looked at. A graph would refuse them late.
+        # Where the op keeps the precision, it is called without a check of dtypes. A graph would raise only later.
         try:
             return _matmul(x1, x2, False, False)
         except REFUSALS:
-            pass  # two dtypes, or one that it has no kernel for
+            pass  # two dtypes, or a dtype without kernel
     rank1, rank2 = x1.shape.rank, x2.shape.rank
     if x1.dtype is not x2.dtype:
         x1, x2 = promoted(x1, x2)
@@ -170,7 +170,7 @@ def _inner(x1: Tensor, x2: Tensor, axis: int) -> Tensor:
     """Sum of the products along `axis`, of one dtype."""
     name = name_of(x1)
     if name in ("float16", "bfloat16", "bool"):
-        # TensorFlow may add them up in 16 bits: from 2048 on, ones add nothing. It does not multiply bools.
+        # TensorFlow may accumulate in 16 bits, where 2048 + 1 is 2048. It has no product of bools.
         return cast(_inner(cast(x1, "float32"), cast(x2, "float32"), axis), name)
     return _sum(_multiply(x1, x2), constant(axis), False)
 

@@ -1,8 +1,8 @@
-"""Manipulation: shapes, orders and joins of tensors.
+"""Manipulation functions.
 
-Reshape, Transpose, ConcatV2, Pack, GatherV2, Roll and Tile take tensors of any rank. ReverseV2 and BroadcastTo
-do not: they are given merged axes, or a few axes at a time. Nor do elementwise ops of two tensors, if they have to
-broadcast them: what they refuse is broadcast before.
+Reshape, Transpose, ConcatV2, Pack, GatherV2, Roll and Tile accept tensors of any rank. ReverseV2 and BroadcastTo
+do not: we merge axes, or pass a few axes at a time. Nor do elementwise ops of two operands that must be broadcast: if
+an op refuses them, we broadcast them first.
 """
 
 from __future__ import annotations
@@ -83,21 +83,21 @@ _unpack = op("Unpack")
 _upper_bound = op("UpperBound")
 
 _KEPT: Final = 1 << 10
-"""How many orders of axes are kept of each function that makes them."""
+"""Size of the cache of orders of axes, for each function."""
 _PARTS: Final = 64
-"""Tensors that Unpack gives at once, outside graphs: its kernel takes 0.1 ms to make for each, for each number anew."""
+"""Most tensors of one eager Unpack: TensorFlow makes a kernel for each new count, which takes 0.1 ms per tensor."""
 _SLICED: Final = 5
-"""Most axes of what is cut into parts. StridedSlice takes eight, and each 64 times of the length add one."""
+"""Most axes of a tensor that `_parts` splits. StridedSlice supports eight, and each factor of 64 in length adds one."""
 
 _REVERSE_RANK: Final = 8
 """The largest rank of the kernel of ReverseV2."""
 
 _BROADCAST_RANK: Final = 5
-"""The largest rank of kernels that broadcast, after neighbours that broadcast alike are merged."""
+"""The largest rank of kernels that broadcast, after adjacent axes that broadcast the same way are merged."""
 
 
 def flattened(x: Tensor) -> Tensor:
-    """`x` with one axis, in row-major order."""
+    """`x` as a 1-d tensor, in row-major order."""
     return x if len(x.shape) == 1 else _reshape(x, constant((-1,)))
 
 
@@ -108,16 +108,16 @@ def broadcast_to(x: Tensor, /, shape: tuple[int, ...]) -> Tensor:
 
 
 def _require_counts(function: str, parameter: str, counts: tuple[int, ...]) -> None:
-    """Raise ValueError if one is negative, which a graph refuses late.
+    """Raise ValueError if a count is negative, for which a graph raises late.
 
-    As a length, it takes -1 for any.
+    As a length, -1 stands for an unknown one.
     """
     if any(n < 0 for n in counts):
         raise ValueError(f"{function}: {parameter} must not be negative, not {counts}")
 
 
 def stretched(x: Tensor, shape: Sequence[Length]) -> Tensor:
-    """`x` broadcast to these lengths, of which a trace may not know some."""
+    """`x` broadcast to these lengths, some of which a trace may not know."""
     given, rank = lengths(x), len(shape)
     if _count_runs(given, shape) <= _BROADCAST_RANK:
         return _broadcast_to(x, shape_tensor(shape))
@@ -125,14 +125,14 @@ def stretched(x: Tensor, shape: Sequence[Length]) -> Tensor:
         raise ValueError(f"broadcast_to: an array of rank {len(given)} cannot take the shape {tuple(shape)}")
     given = [1] * (rank - len(given)) + given
     x = _reshape(x, shape_tensor(given))
-    # With three axes at a time, few enough remain after merging.
+    # With three axes at a time, no more than the largest rank remain after merging.
     for done in range(0, rank, 3):
         x = _broadcast_to(x, shape_tensor([*shape[: done + 3], *given[done + 3 :]]))
     return x
 
 
 def _count_runs(shape1: Sequence[Length | None], shape2: Sequence[Length | None]) -> int:
-    """How many runs of axes that broadcast alike two shapes have, at most.
+    """Upper bound of the runs of axes that broadcast the same way.
 
     A length that is no int is unknown.
     """
@@ -140,7 +140,7 @@ def _count_runs(shape1: Sequence[Length | None], shape2: Sequence[Length | None]
     for n1, n2 in itertools.zip_longest(reversed(shape1), reversed(shape2), fillvalue=1):
         are_ones = isinstance(n1, int) and n1 == 1, isinstance(n2, int) and n2 == 1
         if are_ones == (True, True):
-            continue  # kernels pass over these
+            continue  # kernels drop these
         how = are_ones if any(are_ones) or (isinstance(n1, int) and isinstance(n2, int)) else None
         if not runs or how is None or how != runs[-1]:
             runs.append(how)
@@ -148,9 +148,9 @@ def _count_runs(shape1: Sequence[Length | None], shape2: Sequence[Length | None]
 
 
 def at_every_rank(raw: Callable[[Tensor, Tensor], Tensor]) -> Callable[[Tensor, Tensor], Tensor]:
-    """The elementwise function `raw` of two, at every rank.
+    """The elementwise function `raw` of two operands, at every rank.
 
-    Where its kernels end it is given what is broadcast already.
+    Above the largest rank of its kernels, the operands are broadcast first.
     """
 
     def of_two(x1: Tensor, x2: Tensor, /) -> Tensor:
@@ -166,9 +166,9 @@ def at_every_rank(raw: Callable[[Tensor, Tensor], Tensor]) -> Callable[[Tensor, 
 
 
 def unrefused(y: Tensor, raw: Callable[[Tensor, Tensor], Tensor], x1: Tensor, x2: Tensor) -> Tensor:
-    """`y`, which `raw` made of two, unless a graph would refuse it later.
+    """`y`, the result of `raw`, unless a running graph would refuse the rank.
 
-    A graph refuses when it runs; then `raw` gets what is broadcast already.
+    In that case, `raw` of operands that are broadcast first.
     """
     if isinstance(y, EagerTensor) or is_broadcast_by_kernels(x1, x2):
         return y
@@ -176,7 +176,7 @@ def unrefused(y: Tensor, raw: Callable[[Tensor, Tensor], Tensor], x1: Tensor, x2
 
 
 def is_broadcast_by_kernels(x1: Tensor, x2: Tensor) -> bool:
-    """Whether the kernels of elementwise ops are sure to broadcast the two."""
+    """Whether the kernels of elementwise ops certainly broadcast the two."""
     shape1, shape2 = shape_of(x1), shape_of(x2)
     return max(len(shape1), len(shape2)) <= _BROADCAST_RANK or _count_runs(shape1, shape2) <= _BROADCAST_RANK
 
@@ -193,7 +193,7 @@ def broadcast_arrays(*arrays: Tensor) -> tuple[Tensor, ...]:
 
 
 def common_lengths(shape1: list[Length], shape2: list[Length]) -> list[Length]:
-    """The lengths of what two shapes broadcast to; where they do not, any."""
+    """The broadcast shape of two shapes; any lengths if they do not match."""
     shorter, longer = sorted((shape1, shape2), key=len)
     extra = len(longer) - len(shorter)
     return longer[:extra] + [_common_length(n1, n2) for n1, n2 in zip(shorter, longer[extra:], strict=True)]
@@ -240,7 +240,7 @@ def unstack(x: Tensor, /, *, axis: int = 0) -> tuple[Tensor, ...]:
 
 
 def _parts(x: Tensor, length: int, axis: int) -> list[Tensor]:
-    """What Unpack gives of an eager tensor, by kernels for few parts each."""
+    """Unpack of an eager tensor, by kernels of at most `_PARTS` parts each."""
     if length <= _PARTS:
         return list(_unpack(x, length, axis))
     rows, rest = divmod(length, _PARTS)
@@ -265,15 +265,15 @@ def squeeze(x: Tensor, /, axis: Ints) -> Tensor:
     for a in axes:
         if shape[a] not in (1, None):
             raise ValueError(f"squeeze: axis {a} has the size {shape[a]}, not 1")
-    # To Squeeze, no axes mean every axis of size 1.
+    # Squeeze treats an empty list as every axis of size 1.
     return _squeeze(x, axes) if axes else x
 
 
 def reshape(x: Tensor, /, shape: tuple[int, ...], *, copy: bool | None = None) -> Tensor:
-    """`x` in `shape`. Tensors never change, so `copy` makes no difference."""
+    """`x` in `shape`. Tensors are immutable, so `copy` has no effect."""
     if 0 in shape and -1 in shape:
         raise ValueError(f"any length would do in place of -1 in {shape}")
-    if shape.count(-1) > 1:  # in a graph, any but one of them would count for nothing
+    if shape.count(-1) > 1:  # a graph would ignore all but one of them
         raise ValueError(f"more than one length is -1 in {shape}")
     return _reshape(x, known_shape(shape))
 
@@ -293,7 +293,7 @@ def moveaxis(x: Tensor, source: Ints, destination: Ints, /) -> Tensor:
 
 @functools.lru_cache(_KEPT)
 def _moved(rank: int, source: Ints, destination: Ints) -> Tensor:
-    """The order of the axes, once those at `source` are at `destination`."""
+    """The order of axes that moves those at `source` to `destination`."""
     sources, destinations = axes_in(source, rank), axes_in(destination, rank)
     if len(sources) != len(destinations):
         raise ValueError(f"moveaxis: {len(sources)} axes cannot move to {len(destinations)} places")
@@ -328,7 +328,7 @@ def roll(x: Tensor, /, shift: Ints, *, axis: Ints | None = None) -> Tensor:
         shifts = (sum(shifts),)
     if len(shifts) != len(axes):
         raise ValueError("shift and axis must be of one length")
-    # A shift may be any int, but the op takes machine integers.
+    # A shift may be any int, but the op needs an int64.
     shifts = tuple(s if (n := shape[a]) is None else s % max(n, 1) for s, a in zip(shifts, axes, strict=True))
     return _roll(x, constant(shifts), constant(axes)) if axes else x
 
@@ -340,7 +340,7 @@ def tile(x: Tensor, repetitions: tuple[int, ...], /) -> Tensor:
     for _ in range(missing):
         x = _expand_dims(x, constant(0))
     repetitions = (1,) * -missing + tuple(repetitions)
-    if name_of(x) == "uint16":  # the one dtype that Tile has no kernel for
+    if name_of(x) == "uint16":  # the only dtype without Tile kernel
         return bitcast(_tile(bitcast(x, "int16"), constant(repetitions)), "uint16")
     return _tile(x, constant(repetitions))
 
@@ -365,12 +365,12 @@ def repeat(x: Tensor, repeats: int | Tensor, /, *, axis: int | None = None) -> T
 
 
 def _repeated_positions(repeats: Tensor, x: Tensor, axis: int) -> Tensor:
-    """Every position along `axis` of `x` as often as `repeats` says."""
+    """Every position along `axis` of `x`, repeated by `repeats`."""
     size = shape_of(x)[axis]
     if size is not None and is_on_host(repeats):
         return from_host(np.repeat(np.arange(size), dtypes.signed(on_host(repeats))), repeats)
     counts, length = cast(repeats, "int64"), _gather(sizes_of(x), constant((axis,)), constant(0))
-    if shape_of(repeats) in ((), (1,)):  # running sums of one number end the process in XLA of TensorFlow 2.22
+    if shape_of(repeats) in ((), (1,)):  # cumsum of one number aborts in XLA of TensorFlow 2.22
         count, one = _reshape(counts, constant(())), constant(1, "int64")
         n = cast(_reshape(length, constant(())), "int64")
         ends, total = _mul(count, _range(one, _add(n, one), one)), _mul(count, n)

@@ -1,7 +1,7 @@
-"""Searching: positions of extremes, of non-zeros, of where values belong.
+"""Searching functions.
 
-Positions and counts have no gradient, so NumPy finds them for eager tensors on the CPU. Under a trace and on
-accelerators they are composed of TensorFlow's ops, whose own searches do not know NaN.
+Positions and counts have no gradient, so NumPy computes them for eager tensors on the CPU. In a trace and on
+accelerators they are composed of other ops of TensorFlow, as its searches do not handle NaN.
 """
 
 from __future__ import annotations
@@ -70,9 +70,10 @@ def argmin(x: Tensor, /, *, axis: int | None = None, keepdims: bool = False) -> 
 
 
 def _comparable(x: Tensor, nan: Literal[1, -1]) -> npt.NDArray[Any]:
-    """The values of `x`, float16 as integers in their order, NaN beyond all.
+    """The values of `x`; float16 as integers in the same order.
 
-    NaN is the greatest or the least. Floats of 16 bits NumPy compares one by one, in ten times as long.
+    NaN is the greatest or the least, by the sign of `nan`. NumPy does not vectorize comparisons of float16, which take
+    ten times as long.
     """
     values = on_host(x)
     if values.dtype != np.float16:
@@ -80,21 +81,21 @@ def _comparable(x: Tensor, nan: Literal[1, -1]) -> npt.NDArray[Any]:
     bits = values.view(np.int16)
     size = bits & _SIZE
     sign = bits >> np.int16(15)  # 0 or -1
-    keys = (size ^ sign) - sign  # the size or its negative, and -0.0 is 0.0
+    keys = (size ^ sign) - sign  # the magnitude with its sign; -0.0 becomes 0
     np.copyto(keys, np.int16(nan * _SIZE), where=size > _INFINITY)
     return keys
 
 
 _SIZE: Final = np.int16(0x7FFF)
-"""The bits of a float16 without its sign."""
+"""Mask of the magnitude of a float16."""
 _INFINITY: Final = np.int16(0x7C00)
-"""Those of infinity; more are NaN."""
+"""Magnitude of infinity; above it is NaN."""
 
 
 def _require_axes(x: Tensor, axis: Ints | None) -> None:
-    """Raise AxisError if `axis` names any of an array that has none.
+    """Raise AxisError if `axis` is not None and the array is 0-d.
 
-    NumPy takes 0 and -1 there.
+    NumPy accepts 0 and -1 there.
     """
     if axis is not None and not x.shape.rank:
         axes_in(axis, 0)
@@ -109,7 +110,7 @@ def _extreme(search: Callable[..., Tensor], keys: Tensor, axis: int | None, keep
         found = search(flattened(keys), constant(0))
         return _reshape(found, constant((1,) * rank)) if keepdims else found
     axis = axis_in(axis, rank)
-    if rank > 3 and None not in shape:  # the kernels end at rank 7
+    if rank > 3 and None not in shape:  # the kernels support up to rank 7
         merged = (math.prod(shape[:axis]), shape[axis], math.prod(shape[axis + 1 :]))  # type: ignore[arg-type]  # no None
         found = _reshape(
             search(_reshape(keys, constant(merged)), constant(1)), constant(shape[:axis] + shape[axis + 1 :])
@@ -143,7 +144,7 @@ def nonzero(x: Tensor, /) -> tuple[Tensor, ...]:
 
 
 def _positions(values: npt.NDArray[Any]) -> list[npt.NDArray[np.int64]]:
-    """What NumPy's `nonzero` gives, of several axes in a fifth of the time."""
+    """As `np.nonzero`, but for several axes in a fifth of the time."""
     places = np.flatnonzero(values if values.dtype.kind == "b" else values != 0)
     found = []
     for n in values.shape[:0:-1]:
@@ -176,7 +177,7 @@ def searchsorted(
 def where(condition: Tensor, x1: Tensor, x2: Tensor, /) -> Tensor:
     try:
         chosen = _select(condition, x1, x2)
-        # A graph refuses too many axes only when it runs.
+        # A graph raises for too many axes only when it runs.
         if is_eager(chosen) or _are_few_axes(condition, x1, x2):
             return chosen
     except REFUSALS:

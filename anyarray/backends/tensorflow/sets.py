@@ -1,6 +1,6 @@
 """Sets: the distinct values of a tensor, in ascending order.
 
-Each NaN stands for itself, 0.0 and -0.0 are one.
+Each NaN is distinct; 0.0 and -0.0 are equal.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ _sub = op("Sub")
 def unique_all(x: Tensor, /) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """The distinct values, with indices, inverse indices and counts.
 
-    That is where each is first, which of them every element is, and how often each occurs.
+    Indices are of first occurrences. Inverse indices reconstruct `x` from the values.
     """
     flat = flattened(x)
     indices, inverse, counts = _groups(flat, "index", "inverse", "counts")
@@ -99,8 +99,8 @@ def isin(x1: Tensor, x2: Tensor, /, *, invert: bool = False) -> Tensor:
     kinds = kind_of(x1) + kind_of(x2)
     y1, y2 = promoted(x1, x2)
     if kinds in ("iu", "ui") and kind_of(y1) == "f":
-        # uint64 and signed integers promote to float64, which would take neighbours for equal. Below 0 as int64 is what
-        # only one of the two can hold.
+        # uint64 and signed integers promote to float64, in which adjacent large integers compare equal. A value that
+        # only one of the two dtypes holds is negative as int64.
         y1, y2 = (bitcast(x, "int64") if name_of(x) == "uint64" else cast(x, "int64") for x in (x1, x2))
         found = _logical_and(isin(y1, y2), _greater_equal(y1, constant(0, "int64")))
         return _logical_not(found) if invert else found
@@ -117,7 +117,7 @@ def isin(x1: Tensor, x2: Tensor, /, *, invert: bool = False) -> Tensor:
         return _logical_not(found) if invert else found
     both = _concat([ours, theirs], constant(0))
     (inverse,) = _groups(both, "inverse")
-    # An element is in x2 if the elements equal to it include one that came from there.
+    # An element is in x2 if its group of equal elements has one from x2.
     is_theirs = _concat([_fill(sizes_of(ours), constant(0)), _fill(sizes_of(theirs), constant(1))], constant(0))
     has_theirs = _segment_max(is_theirs, inverse, _size(both))
     found = _greater(_gather(has_theirs, _slice(inverse, constant((0,)), sizes_of(ours)), constant(0)), constant(0))
@@ -126,22 +126,22 @@ def isin(x1: Tensor, x2: Tensor, /, *, invert: bool = False) -> Tensor:
 
 
 def _groups(flat: Tensor, *wanted: Literal["index", "inverse", "counts"]) -> list[Tensor]:
-    """Groups of equal elements of `flat`, in the order of their values.
+    """Groups of equal elements of `flat`, in ascending order of their values.
 
-    As `wanted`, these are where each is first, the group of every element, their sizes.
+    "index" is the first occurrence of each, "inverse" the group of every element, "counts" the size of each.
     """
     if is_on_host(flat):
         return [from_host(places, flat) for places in _groups_on_host(on_host(flat), wanted)]
     order = _order(flat)
     ascending = _gather(flat, order, constant(0))
     is_new = _not_equal(getitem(ascending, slice(1, None)), getitem(ascending, slice(None, -1)))
-    # One for the first element, if there is any.
+    # The first element, if there is one, starts a group.
     starts = _concat([_ones_like(getitem(order, slice(None, 1))), cast(is_new, "int64")], constant(0))
     groups = _sub(_cumsum(starts, constant(0)), constant(1, "int64"))
     if wanted == ("inverse",):
         return [written(groups, order, groups)]
-    # As if there were as many groups as elements, then without the empty ones: XLA crashes on a number of segments that
-    # depends on values.
+    # We use as many segments as elements and drop the empty ones: XLA crashes on a number of segments that depends on
+    # values.
     counts = _segment_sum(_ones_like(groups), groups, _size(groups))
     first = _cumsum(counts, constant(0), True)
     is_group = _greater(counts, constant(0, "int64"))
@@ -154,14 +154,15 @@ def _groups(flat: Tensor, *wanted: Literal["index", "inverse", "counts"]) -> lis
 
 
 def _groups_on_host(values: npt.NDArray[Any], wanted: Sequence[str]) -> Iterator[npt.NDArray[np.int64]]:
-    """The same, sooner than by NumPy's `unique`, whose sort is stable.
+    """As `_groups`, by NumPy, with a faster sort than that of `np.unique`.
 
-    That takes six times as long. The first of equal elements is the least of their places, in whatever order they are.
+    The stable sort of `np.unique` takes six times as long. With an unstable one the first of equal elements is the
+    minimum of their indices.
     """
     order = np.argsort(values, stable=values.dtype.kind == "c")
     nans = np.count_nonzero(values != values)
     if nans and values.dtype.kind != "c":
-        order[-nans:].sort()  # each is a group of its own
+        order[-nans:].sort()  # each NaN is a group of its own
     is_first = _starts(values[order])
     starts = np.flatnonzero(is_first)
     for name in wanted:
@@ -176,21 +177,21 @@ def _groups_on_host(values: npt.NDArray[Any], wanted: Sequence[str]) -> Iterator
 
 
 def _is_sorted_on_host(flat: Tensor) -> bool:
-    """Whether a plain sort by NumPy does: what is sorted has no gradient."""
+    """Whether `np.sort` can be used: its result has no gradient."""
     if not is_on_host(flat):
         return False
-    # Not of float16, which NumPy's sort leaves out of order if there are NaN among them (2.4.6, with AVX512).
+    # Not for float16: NumPy's sort leaves it unsorted if there are NaN (2.4.6, with AVX512).
     return kind_of(flat) in "biu" or (is_common(flat.dtype) and not may_be_differentiated(flat))
 
 
 def _sorted_groups(values: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
-    """`values` in ascending order and where each group of equal ones starts.
+    """`values` in ascending order, and the start of each group of equal ones.
 
-    There is the first of the group.
+    At the start of a group is its first occurrence.
     """
     ascending = np.sort(values)
     starts = np.flatnonzero(_starts(ascending))
-    if values.dtype.kind == "f":  # zeros may differ by their signs
+    if values.dtype.kind == "f":  # zeros may differ in sign
         zero = np.searchsorted(ascending, 0)
         if zero < ascending.size and ascending[zero] == 0:
             ascending[zero] = values[np.argmax(values == 0)]
@@ -198,16 +199,16 @@ def _sorted_groups(values: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDAr
 
 
 def _starts(ascending: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-    """Whether each element differs from the one before."""
+    """Whether each element differs from the previous one."""
     is_first = np.ones(ascending.shape, bool)
     np.not_equal(ascending[1:], ascending[:-1], out=is_first[1:])
     return is_first
 
 
 def _order(flat: Tensor) -> Tensor:
-    """Stable argsort, of complex numbers too.
+    """Stable argsort, also for complex numbers.
 
-    Those are ordered by real parts, then by imaginary ones; those with a NaN come last.
+    Complex numbers are sorted by real part, then by imaginary part; those with a NaN are last.
     """
     if not is_complex(flat):
         return argsort(flat)

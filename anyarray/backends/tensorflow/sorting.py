@@ -1,6 +1,6 @@
-"""Sorting in NumPy's order: NaN comes last, equal values keep their places.
+"""Sorting in NumPy's order: NaN is last, and the sort is stable.
 
-Where there may be a gradient, `sort` gathers floats by `argsort`, which lets it through.
+Where a derivative may be taken, `sort` gathers floats by `argsort`, as a gather has a gradient.
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ _top_k = op("TopKV2")
 
 
 def refuse_complex(x: Tensor, function: str) -> None:
-    """Raise TypeError if `x` is complex: such numbers have no order."""
+    """Raise TypeError if `x` is complex, as complex numbers have no order."""
     if is_complex(x):
         raise TypeError(f"{function}: complex numbers have no order, but the array is {name_of(x)}")
 
 
 def order_keys(x: Tensor, *, is_nan_last: bool = True) -> Tensor:
-    """Integers in the order of the real `x`, equal where its values are.
+    """Integers that sort as the real `x`, equal where its values are equal.
 
-    NaN is the last of all, or the first.
+    NaN is last if `is_nan_last`, else first.
     """
     name = name_of(x)
     dtype = dtypes.KNOWN[name]
@@ -57,9 +57,9 @@ def order_keys(x: Tensor, *, is_nan_last: bool = True) -> Tensor:
         return x
     signed = f"int{8 * dtype.itemsize}"
     limits = np.iinfo(signed)
-    flat = flattened(x)  # SelectV2 ends at rank 8
+    flat = flattened(x)  # SelectV2 supports up to 8 axes
     bits = bitcast(flat, signed)
-    # The bits of a float are its sign and its magnitude; as two's complement they are in order, and -0.0 is 0.
+    # The bits of a float are sign and magnitude. Converted to two's complement they sort as the float, and -0.0 is 0.
     keys = _select(_less(bits, constant(0, signed)), _sub(constant(limits.min, signed), bits), bits)
     keys = _select(_is_nan(flat), constant(limits.max if is_nan_last else limits.min, signed), keys)
     return _reshape(keys, sizes_of(x))
@@ -72,7 +72,7 @@ def argsort(x: Tensor, /, *, axis: int = -1, descending: bool = False, stable: b
     last = len(shape_of(x)) - 1
     axis = axis_in(axis, last + 1)
     keys = moveaxis(order_keys(x), axis, last)
-    # TopKV2 puts the largest first and, of equals, the one of the lowest index.
+    # TopKV2 sorts in descending order; of equal elements the one with the lower index is first.
     size = _gather(sizes_of(keys), constant(last), constant(0))
     order = _top_k(keys if descending else _invert(keys), size).indices
     return moveaxis(cast(order, "int64"), last, axis)

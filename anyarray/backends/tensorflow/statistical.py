@@ -1,6 +1,6 @@
-"""Sums, extremes, means and what accumulates along an axis.
+"""Statistical functions: reductions and cumulative sums and products.
 
-float32 is summed in TensorFlow's order, which is less accurate than NumPy's pairwise one: ten million times
+float32 is summed in TensorFlow's order, which is less accurate than NumPy's pairwise summation: ten million times
 0.1 is 1000001.4 here, 1000000.1 there.
 """
 
@@ -71,30 +71,30 @@ _SUMMED: Final = {native: NATIVE[dtypes.summed(name)] for name, native in NATIVE
 
 
 def _summand(x: Tensor, dtype: Any) -> Tensor:
-    """`x` in the dtype in which it is added up or multiplied.
+    """`x` cast to the dtype in which it is summed or multiplied.
 
-    TensorFlow does neither to bools, of which the sum tells whether any is True, and the product whether all are.
+    TensorFlow does neither for bools. As a bool, the sum is `any` and the product is `all`.
     """
     native = x.dtype
     wanted = dtype or _SUMMED[native]
     if wanted is native:
         return x
-    # Of complex numbers the cast to bool sees the real part alone.
+    # The cast from complex to bool ignores the imaginary part.
     return _not_equal(x, constant(0, name_of(x))) if wanted is _BOOL else cast(x, NAME[wanted])
 
 
 def alternate(x: Tensor, axis: Ints | None) -> bool:
     """Whether `x` is reduced over scattered axes and may be differentiated.
 
-    Scattered are axes between which others may lie. TensorFlow broadcasts five runs of axes, neither more nor back.
+    Other axes may lie between them. TensorFlow broadcasts, and reduces in the gradient, at most five runs of axes.
     """
     return isinstance(axis, tuple) and len(axis) > 2 and x.shape.rank > 5 and may_be_differentiated(x)
 
 
 def with_axes_merged(reduce: Callable[[Tensor], Tensor], x: Tensor, axis: Ints | None, keepdims: bool) -> Tensor:
-    """What `reduce` makes of `x` with the axes merged into the last one.
+    """`reduce` of `x` with the reduced axes merged into the last one.
 
-    `reduce` takes that away.
+    `reduce` removes that axis.
     """
     shape = lengths(x)
     axes = axes_in(axis, len(shape))
@@ -131,10 +131,10 @@ def prod(x: Tensor, /, *, axis: Ints | None = None, dtype: Any = None, keepdims:
 
 
 def _is_multiplied_apart(x: Tensor) -> bool:
-    """Whether derivatives of products may be taken that TensorFlow gets wrong.
+    """Whether a derivative may be taken that TensorFlow gets wrong.
 
-    Those of running products, by which it differentiates products, too, divide by the elements, so that they are 0 for
-    one that is zero. Of complex numbers they are not conjugated.
+    The gradient of Cumprod, which that of Prod uses, divides by the elements, so it is 0 for an element that is 0. For
+    complex numbers it is not conjugated.
     """
     if not may_be_differentiated(x):
         return False
@@ -145,10 +145,10 @@ def _is_multiplied_apart(x: Tensor) -> bool:
 def _cumulative(
     name: str, accumulate: Callable[..., Tensor], initial: int, x: Tensor, axis: int | None, dtype: Any, include: bool
 ) -> Tensor:
-    """Running sums or products; `include` puts the neutral `initial` first."""
+    """Cumulative sums or products; `include` puts `initial` first."""
     x = _summand(x, dtype)
     is_bool = x.dtype is _BOOL
-    if is_bool:  # True if the sum or product so far of what is 0 or 1 is not 0
+    if is_bool:  # computed as int64, then True where not 0
         x = _cast(x, NATIVE["int64"])
     if x.shape.rank == 0:
         x = _expand_dims(x, constant(0))  # as NumPy does
@@ -165,9 +165,9 @@ def _cumulative(
 
 
 def _by_numpy(running: Callable[..., Any], x: Tensor, axis: int) -> Tensor | None:
-    """Running sums or products by NumPy, in a tenth to half of the time.
+    """Cumulative sums or products by NumPy, in a tenth to half of the time.
 
-    None where it cannot read them, or somebody may ask for derivatives.
+    None if NumPy cannot read `x` in place, or if derivatives may be taken.
     """
     if not is_on_host(x):
         return None
@@ -205,9 +205,9 @@ def cumulative_prod(
 
 
 def _require_elements(function: str, shape: list[int | None], axis: Ints | None) -> None:
-    """Raise ValueError if an axis to be reduced is empty.
+    """Raise ValueError if a reduced axis is empty.
 
-    TensorFlow would give an infinity.
+    TensorFlow returns an infinity there.
     """
     reduced = range(len(shape)) if axis is None else (axis,) if isinstance(axis, int) else axis
     if builtins.any(shape[i] == 0 for i in reduced):
@@ -243,16 +243,16 @@ _AVERAGED: Final = {
     for name, native in NATIVE.items()
     if name not in ("float32", "float64")
 }
-"""Dtype in which the mean is computed, by dtype, where the op does not do it right.
+"""Dtype in which the mean is computed, by dtype, where the op's result is wrong.
 
-Sums of 16 bits overflow, integers are averaged as float64, and the op says that no complex numbers average to 0.
+16-bit sums overflow, means of integers are float64, and the op's mean of no complex numbers is 0 instead of NaN.
 """
 
 
 def _degrees(x: Tensor, axis: Ints | None, correction: float) -> float | Tensor:
-    """How many elements are averaged, less `correction`.
+    """Number of averaged elements, minus `correction`.
 
-    It is a number, or a float64 tensor under a trace that does not know the lengths.
+    It is a number, or a float64 tensor where a trace does not know the lengths.
     """
     shape = lengths(x)
     count = math.prod(shape if axis is None else [shape[i] for i in (axis if isinstance(axis, tuple) else (axis,))])
@@ -274,13 +274,13 @@ def mean(x: Tensor, /, *, axis: Ints | None = None, keepdims: bool = False) -> T
 
 
 def _narrowed(average: Tensor, x: Tensor) -> Tensor:
-    """`average` in the dtype of `x`, if that is a floating one."""
+    """`average` cast to the dtype of `x`, if that is a real float."""
     return average if is_common(x.dtype) or kind_of(x) != "f" else cast(average, name_of(x))
 
 
 def _variance(x: Tensor, axis: Ints | None, correction: float, keepdims: bool) -> Tensor:
     """Variance, in the dtype that computes the mean; real for complex `x`."""
-    if isinstance(axis, tuple) and len(axis) > 2 and x.shape.rank > 5:  # without derivatives, too
+    if isinstance(axis, tuple) and len(axis) > 2 and x.shape.rank > 5:  # even without derivatives
         return with_axes_merged(lambda y: _variance(y, -1, correction, False), x, axis, keepdims)
     native = x.dtype
     wide = native if is_common(native) else _AVERAGED[native]
@@ -314,9 +314,9 @@ def std(x: Tensor, /, *, axis: Ints | None = None, correction: float = 0.0, keep
 
 
 def with_slope_at_zero(norm: Callable[[Tensor, bool], Tensor], x: Tensor, keepdims: bool) -> Tensor:
-    """A norm of `x`, which takes `keepdims`, with the slope 0 where it is 0.
+    """`norm` of `x` and `keepdims`, with the derivative 0 where it is 0.
 
-    That is the mean of those on all sides. TensorFlow's is NaN.
+    That is the mean of the one-sided derivatives. TensorFlow's is NaN.
     """
     y = norm(x, keepdims)
     if not may_be_differentiated(x) or (is_on_host(y) and bool(on_host(y).all())):

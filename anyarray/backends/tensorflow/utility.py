@@ -1,4 +1,4 @@
-"""Whether all or any elements are true, and differences along an axis."""
+"""Utility functions: all, any and diff."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _BOOL: Final = NATIVE["bool"]
 
 
 def _truth(x: Tensor) -> Tensor:
-    """Which elements are not zero; NaN is not."""
+    """Whether each element is not zero; True for NaN."""
     return x if x.dtype is _BOOL else _not_equal(x, constant(0, name_of(x)))
 
 
@@ -43,9 +43,9 @@ def diff(
     prepend: Tensor | None = None,
     append: Tensor | None = None,
 ) -> Tensor:
-    """Differences of neighbours along `axis`, taken `n` times.
+    """Differences of adjacent elements along `axis`, computed `n` times.
 
-    Bools differ where they are not equal, as in NumPy; a 0-d `prepend` or `append` is one element everywhere.
+    For bools this is not_equal, as in NumPy. A 0-d `prepend` or `append` is broadcast to length 1 along `axis`.
     """
     if n < 0:
         raise errors.ArgumentValueError(f"diff: n must not be negative, but is {n}")

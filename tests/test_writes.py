@@ -1,6 +1,6 @@
-"""An Array is a value: no write to one is visible in another.
+"""Who sees a write: the views of an Array, as in NumPy, and nobody else.
 
-Nor is it in a native array that the user holds.
+No native array that the user handed in does, nor an immutable one.
 """
 
 from __future__ import annotations
@@ -21,27 +21,17 @@ import anyarray as xp
 
 START = [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0], [6.0, 7.0, 8.0]]
 
-DERIVED: dict[str, Callable[[xp.Array], xp.Array]] = {
+VIEWS: dict[str, Callable[[xp.Array], xp.Array]] = {
     "whole slice": lambda x: x[:],
     "ellipsis": lambda x: x[...],
     "part": lambda x: x[1:, :2],
     "row": lambda x: x[0],
-    "element": lambda x: x[1, 1],
     "every second": lambda x: x[::2],
     "reversed": lambda x: x[::-1],
     "new axis": lambda x: x[None],
-    "mask": lambda x: x[xp.ones((3, 3), dtype=xp.bool)],
-    "integer array": lambda x: x[xp.asarray([0, 1, 2])],
     "T": lambda x: x.T,
     "mT": lambda x: x.mT,
     "first of iteration": lambda x: next(iter(x)),
-    "plus": lambda x: +x,
-    "copy": copy.copy,
-    "deepcopy": copy.deepcopy,
-    "pickle": lambda x: pickle.loads(pickle.dumps(x)),
-    "asarray, copied": lambda x: xp.asarray(x, copy=True),
-    "from_dlpack, copied": lambda x: xp.from_dlpack(x, copy=True),
-    "astype": lambda x: xp.astype(x, xp.float64),
     "to_device": lambda x: x.to_device(x.device),
     "reshape": lambda x: xp.reshape(x, (9,)),
     "reshape to itself": lambda x: xp.reshape(x, (3, 3)),
@@ -52,67 +42,113 @@ DERIVED: dict[str, Callable[[xp.Array], xp.Array]] = {
     "expand_dims": lambda x: xp.expand_dims(x, axis=0),
     "squeeze": lambda x: xp.squeeze(x[None], axis=0),
     "flip": xp.flip,
-    "roll by nothing": lambda x: xp.roll(x, 0),
+    "unstack": lambda x: xp.unstack(x)[0],
+    "real": xp.real,
+}
+"""What NumPy gives a view for."""
+
+READ_ONLY: dict[str, Callable[[xp.Array], xp.Array]] = {
     "broadcast_to": lambda x: xp.broadcast_to(x, (2, 3, 3)),
     "broadcast_to itself": lambda x: xp.broadcast_to(x, (3, 3)),
     "broadcast_arrays": lambda x: xp.broadcast_arrays(x)[0],
-    "unstack": lambda x: xp.unstack(x)[0],
+    "diagonal": xp.linalg.diagonal,
+}
+"""What NumPy gives a view for that is only read."""
+
+COPIES: dict[str, Callable[[xp.Array], xp.Array]] = {
+    "element": lambda x: x[1, 1],
+    "mask": lambda x: x[xp.ones((3, 3), dtype=xp.bool)],
+    "integer array": lambda x: x[xp.asarray([0, 1, 2])],
+    "plus": lambda x: +x,
+    "copy": copy.copy,
+    "deepcopy": copy.deepcopy,
+    "pickle": lambda x: pickle.loads(pickle.dumps(x)),
+    "asarray, copied": lambda x: xp.asarray(x, copy=True),
+    "from_dlpack, copied": lambda x: xp.from_dlpack(x, copy=True),
+    "astype": lambda x: xp.astype(x, xp.float64),
+    "roll by nothing": lambda x: xp.roll(x, 0),
     "concat of one": lambda x: xp.concat([x]),
     "repeat once": lambda x: xp.repeat(x, 1, axis=0),
     "tile once": lambda x: xp.tile(x, (1, 1)),
     "take all": lambda x: xp.take(x, xp.asarray([0, 1, 2]), axis=0),
     "meshgrid": lambda x: xp.meshgrid(x[0])[0],
-    "real": xp.real,
     "conj": xp.conj,
     "clip without bounds": xp.clip,
     "tril of all": lambda x: xp.tril(x, k=3),
     "sum over no axis": lambda x: xp.sum(x, axis=()),
     "max over no axis": lambda x: xp.max(x, axis=()),
-    "diagonal": xp.linalg.diagonal,
     "matrix_power by one": lambda x: xp.linalg.matrix_power(x, 1),
     "fftshift by nothing": lambda x: xp.fft.fftshift(x, axes=()),
     "diff by nothing": lambda x: xp.diff(x, n=0),
 }
+"""What NumPy copies."""
 
 
-@pytest.mark.parametrize("derive", DERIVED.values(), ids=DERIVED)
+@pytest.mark.parametrize("derive", [*VIEWS.values(), *READ_ONLY.values()], ids=[*VIEWS, *READ_ONLY])
 @pytest.mark.usefixtures("backend")
-def test_a_write_to_the_source_is_not_seen_in_what_was_derived(derive: Callable[[xp.Array], xp.Array]) -> None:
+def test_a_write_to_an_array_is_seen_in_its_views(derive: Callable[[xp.Array], xp.Array]) -> None:
+    x, host = xp.asarray(START), xp.asarray(START, device="numpy")
+    y = derive(x)
+    x[...] = 99
+    assert set(np.asarray(y).ravel()) == {99}
+    x *= 2
+    x[0, 0] = 7
+    host[...] = 198
+    host[0, 0] = 7
+    assert y.tolist() == derive(host).tolist()
+
+
+@pytest.mark.parametrize("derive", VIEWS.values(), ids=VIEWS)
+@pytest.mark.usefixtures("backend")
+def test_a_write_to_a_view_is_a_write_to_the_array(derive: Callable[[xp.Array], xp.Array]) -> None:
+    x = xp.asarray(START)
+    y, other = derive(x), xp.reshape(x, (-1,))
+    seen = np.arange(9.0)
+    shown = np.asarray(y).astype(int).ravel()
+    y[...] = 99
+    seen[shown] = 99
+    assert x.tolist() == seen.reshape(3, 3).tolist()
+    y -= 1
+    seen[shown] -= 1
+    assert x.tolist() == seen.reshape(3, 3).tolist()
+    assert other.tolist() == seen.tolist()
+
+
+@pytest.mark.parametrize("derive", READ_ONLY.values(), ids=READ_ONLY)
+@pytest.mark.usefixtures("backend")
+def test_a_view_to_be_read_is_not_written(derive: Callable[[xp.Array], xp.Array]) -> None:
     x = xp.asarray(START)
     y = derive(x)
-    if y is x:
-        pytest.fail("the result is the Array itself")
+    for write in (lambda: y.__setitem__(..., 9), lambda: y[:1].__setitem__(..., 9), lambda: y.__iadd__(1)):
+        with pytest.raises(
+            ValueError, match=r"x is a read-only view, as broadcast_to and diagonal give\. Copy it first"
+        ):
+            write()
+    assert x.tolist() == START
+
+
+@pytest.mark.parametrize("derive", COPIES.values(), ids=COPIES)
+@pytest.mark.usefixtures("backend")
+def test_a_copy_sees_no_write_and_none_of_it_is_seen(derive: Callable[[xp.Array], xp.Array]) -> None:
+    x = xp.asarray(START)
+    y = derive(x)
     before = y.tolist()
     x[...] = 99
+    x *= 7
     assert y.tolist() == before
-
-
-@pytest.mark.parametrize("derive", DERIVED.values(), ids=DERIVED)
-@pytest.mark.usefixtures("backend")
-def test_a_write_to_what_was_derived_is_not_seen_in_the_source(derive: Callable[[xp.Array], xp.Array]) -> None:
     x = xp.asarray(START)
     y = derive(x)
     y[...] = 99
+    y -= 1
     assert x.tolist() == START
-    assert set(np.asarray(y).ravel()) == {99}
-
-
-@pytest.mark.parametrize("derive", DERIVED.values(), ids=DERIVED)
-@pytest.mark.usefixtures("backend")
-def test_an_in_place_operator_is_not_seen_in_what_was_derived(derive: Callable[[xp.Array], xp.Array]) -> None:
-    x = xp.asarray(START)
-    y = derive(x)
-    before = y.tolist()
-    x *= 7
-    assert y.tolist() == before
 
 
 @pytest.mark.usefixtures("backend")
-def test_two_parts_of_one_array_do_not_see_each_other() -> None:
+def test_two_parts_of_one_array_see_each_other() -> None:
     x = xp.arange(6)
     first, second = x[:4], x[2:]
     first[...] = 9
-    assert second.tolist() == [2, 3, 4, 5]
+    assert second.tolist() == [9, 9, 4, 5]
 
 
 @pytest.mark.usefixtures("backend")
@@ -133,11 +169,11 @@ def test_asarray_of_an_array_is_the_array_itself() -> None:
 
 
 @pytest.mark.usefixtures("backend")
-def test_iteration_goes_over_the_values_at_its_start() -> None:
+def test_iteration_goes_over_the_values_at_each_turn() -> None:
     x = xp.arange(3)
     values = iter(x)
     x[...] = 9
-    assert [int(v) for v in values] == [0, 1, 2]
+    assert [int(v) for v in values] == [9, 9, 9]
 
 
 @pytest.mark.usefixtures("backend")
@@ -147,8 +183,8 @@ def test_iteration_goes_over_every_element_once(length: int) -> None:
     values = iter(x)
     if length:
         assert int(next(values)) == 0
-        x[...] = -1  # is seen neither in what was unstacked nor in what is left
-    assert np.array_equal([int(v) for v in values], np.arange(length)[1:])
+        x[1:] = xp.arange(length)[1:] + 1  # is seen in what was unstacked and in what is left
+    assert np.array_equal([int(v) for v in values], np.arange(length)[1:] + 1)
     assert [row.shape for row in xp.zeros((length, 2))] == [(2,)] * length
 
 
@@ -173,27 +209,34 @@ def test_threads_that_write_to_parts_of_one_array_lose_no_write() -> None:
     assert np.asarray(x)[:, -1].tolist() == [i + 1.0 for i in range(40)]
 
 
-@pytest.mark.usefixtures("backend")
-def test_an_ndarray_of_an_array_cannot_be_written() -> None:
-    view = np.asarray(xp.arange(3))
+def test_an_ndarray_of_an_array_is_a_view_to_write_through() -> None:
+    x = xp.arange(6, device="numpy")
+    part = x[::2]
+    np.asarray(x)[2] = 7
+    np.asarray(part)[0] = 9
+    memoryview(np.asarray(x))[4] = 8
+    assert x.tolist() == [9, 1, 7, 3, 8, 5]
+    assert part.tolist() == [9, 7, 8]
+    x[...] = 0
+    assert np.asarray(part).tolist() == [0, 0, 0]
+
+
+def test_an_ndarray_of_another_library_is_read_only(framework: str) -> None:
+    view = np.asarray(xp.arange(3, device=framework))
     with pytest.raises(ValueError, match="read-only"):
         view[0] = 7
 
 
 HANDED_OUT: dict[str, Callable[[xp.Array], Any]] = {
-    "asarray": np.asarray,
     "array": np.array,
-    "memoryview": lambda x: memoryview(np.asarray(x)),
-    "from_dlpack": np.from_dlpack,
     "from_dlpack, copied": lambda x: np.from_dlpack(x, copy=True),
-    "to_native": lambda x: xp.to_native(x),
-    "part of asarray": lambda x: np.asarray(x)[:],
 }
+"""What the user owns."""
 
 
 @pytest.mark.parametrize("hand_out", HANDED_OUT.values(), ids=HANDED_OUT)
 @pytest.mark.usefixtures("backend")
-def test_a_write_is_not_seen_in_what_was_handed_out(hand_out: Callable[[xp.Array], Any]) -> None:
+def test_a_write_is_not_seen_in_what_was_copied_out(hand_out: Callable[[xp.Array], Any]) -> None:
     x = xp.arange(3)
     given = hand_out(x)
     x[...] = 9
@@ -201,13 +244,14 @@ def test_a_write_is_not_seen_in_what_was_handed_out(hand_out: Callable[[xp.Array
     assert [int(v) for v in given] == [0, 1, 2]
 
 
-@pytest.mark.parametrize("hand_out", HANDED_OUT.values(), ids=HANDED_OUT)
-@pytest.mark.usefixtures("backend")
-def test_a_write_to_a_computed_array_is_not_seen_in_what_was_handed_out(hand_out: Callable[[xp.Array], Any]) -> None:
-    x = xp.arange(3) + 1
-    given = hand_out(x)
-    x[0] = 9
-    assert [int(v) for v in given] == [1, 2, 3]
+@pytest.mark.parametrize("hand_out", [np.asarray, xp.to_native, np.from_dlpack])
+def test_a_write_is_not_seen_in_an_immutable_array_that_was_handed_out(hand_out: Any, framework: str) -> None:
+    with xp.backend(framework):
+        x = xp.arange(3) + 1
+        given = hand_out(x)
+        x[0] = 9
+        x += 1
+        assert [int(v) for v in given] == [1, 2, 3]
 
 
 @pytest.mark.usefixtures("backend")
@@ -235,21 +279,55 @@ def test_an_array_that_nobody_else_holds_is_written_in_place(make: Callable[[], 
         x[0] = 7.0
         x[1:] = xp.ones(x.size - 1)
         x[xp.asarray([3])] = 2.0
-        assert x._native.ctypes.data == before
         held = x[:2]
         x[0] = 8.0
-        assert x._native.ctypes.data != before
-        assert held.tolist() == [7.0, 1.0]
+        assert x._native.ctypes.data == before
+        assert held.tolist() == [8.0, 1.0]
 
 
-@pytest.mark.usefixtures("backend")
-def test_an_array_is_written_in_place_again_once_nobody_else_holds_it() -> None:
-    x = xp.arange(3)
-    view = np.asarray(x)
-    x[0] = 7
-    del view
-    x[1] = 8
-    assert x.tolist() == [7, 8, 2]
+def test_lent_memory_is_copied_before_a_write_and_the_views_follow(framework: str) -> None:
+    x = xp.zeros((100, 100), device="numpy")
+    lent = x.to_device(framework)
+    row, column = x[1], x.T[2]
+    row[0] = 5
+    column += 1
+    x[0, 0] = 7
+    assert float(xp.sum(lent)) == 0
+    assert x[1].tolist()[:3] == [5, 0, 1]
+    assert row.tolist()[:3] == [5, 0, 1]
+    assert column.tolist() == [1.0] * 100
+    assert float(xp.sum(x.to_device(framework))) == 112
+
+
+def test_guarded_memory_is_written_in_place_again_once_nobody_else_holds_it() -> None:
+    a = np.zeros(20_000)
+    x = xp.from_native(a)
+    before, part = a.ctypes.data, x[:3]
+    del a
+    part[1] = 8
+    x[2] = 9
+    assert x._native.ctypes.data == before
+    assert part.tolist() == [0, 8, 9]
+
+
+def test_a_write_to_a_part_forgets_what_was_brought_elsewhere(framework: str) -> None:
+    x = xp.zeros(4, device="numpy")
+    before = x[1:]
+
+    def total() -> float:
+        with xp.backend(framework):
+            return float(xp.sum(x))
+
+    assert total() == 0
+    before[0] = 1
+    assert total() == 1
+    del before
+    assert total() == 1
+    after = x[2:]
+    after[...] = 1
+    assert total() == 3
+    np.asarray(x)[0] = 1
+    assert total() == 4
 
 
 COPIED_WITHIN: dict[str, tuple[Any, Any]] = {
@@ -263,19 +341,15 @@ COPIED_WITHIN: dict[str, tuple[Any, Any]] = {
 
 @pytest.mark.parametrize(("to", "origin"), COPIED_WITHIN.values(), ids=COPIED_WITHIN)
 @pytest.mark.usefixtures("backend")
-def test_a_part_that_is_written_to_the_same_array_keeps_its_values(to: Any, origin: Any) -> None:
+def test_a_part_that_is_written_to_the_same_array_is_read_first(to: Any, origin: Any) -> None:
     host = np.arange(12.0).reshape(4, 3)
-    expected, part_before = host.copy(), host[origin].copy()
-    expected[to] = part_before
+    expected = host.copy()
+    expected[to] = host[origin]
     x = xp.asarray(host)
     part = x[origin]
     x[to] = part
     assert x.tolist() == expected.tolist()
-    assert part.tolist() == part_before.tolist()
-    x[...] = 7.0
-    assert part.tolist() == part_before.tolist()
-    part[...] = 8.0
-    assert xp.all(x == 7.0)
+    assert part.tolist() == expected[origin].tolist()
 
 
 @pytest.mark.parametrize("shape", [(300, 300), (4, 3)])
@@ -287,41 +361,6 @@ def test_a_part_of_itself_is_written_to_an_array_in_place(shape: tuple[int, int]
         x[:, 0] = x[:, 1]
         x[1:] = x[:-1]
         assert x._native.ctypes.data == before
-
-
-@pytest.mark.usefixtures("backend")
-def test_rows_that_are_held_while_others_are_written_keep_their_values() -> None:
-    host = np.arange(800.0).reshape(8, 100)
-    x = xp.asarray(host)
-    held = []
-    for i in range(8):
-        row = x[i]
-        held.append(row)
-        x[i] = row * 2
-        x[(i + 1) % 8, 0] = -1.0
-    expected = host.copy()
-    for i in range(8):
-        expected[i] *= 2
-        expected[(i + 1) % 8, 0] = -1.0
-    assert x.tolist() == expected.tolist()
-    before = host.copy()
-    before[1:, 0] = -1.0
-    assert [row.tolist() for row in held] == before.tolist()
-
-
-def test_an_array_whose_rows_are_held_is_copied_no_more_than_twice() -> None:
-    with xp.backend("numpy"):
-        x = xp.zeros((100, 100))
-        places = set()
-        for i in range(100):
-            row = x[i]
-            x[i] = row + 1
-            places.add(x._native.ctypes.data)
-        assert len(places) <= 3
-        assert xp.all(x == 1)
-        assert xp.all(row == 0)
-        large = x[:50]
-        assert np.shares_memory(large._native, x._native)  # a copy of it takes as long as the write of all
 
 
 HANDED_IN: dict[str, Callable[[np.ndarray[Any, Any]], xp.Array]] = {
@@ -370,13 +409,24 @@ def test_a_write_to_an_array_does_not_reach_the_ndarray_it_came_from(
     assert a.tolist() == START
 
 
-@pytest.mark.usefixtures("backend")
-def test_a_shared_ndarray_is_not_written_either() -> None:
+def test_an_ndarray_is_written_through_if_that_was_asked_for() -> None:
     a = np.array(START)
-    with xp.backend("numpy"):
-        x = xp.asarray(a, copy=False)
-        x[...] = 99
+    x = xp.asarray(a, copy=False)
+    x[0] = 99
+    x[1:, 0][...] = 7
+    assert a.tolist() == [[99.0, 99.0, 99.0], [7.0, 4.0, 5.0], [7.0, 7.0, 8.0]]
+
+
+@pytest.mark.parametrize("take_in", [xp.from_native, xp.from_dlpack, xp.portable(lambda x: x[:])])
+def test_no_part_of_what_was_handed_in_is_written(take_in: Any) -> None:
+    a = np.array(START)
+    x = xp.asarray(take_in(a), copy=False)
+    row, column = x[0], x.T[1]
+    row[0] = 99
+    column += 5
     assert a.tolist() == START
+    assert x.tolist() == [[99, 6, 2], [3, 9, 5], [6, 12, 8]]
+    assert row.tolist() == [99, 6, 2]
 
 
 @pytest.mark.usefixtures("backend")
@@ -432,13 +482,6 @@ def test_a_write_while_results_are_being_computed_does_not_change_them(name: str
     results = [xp.sum(x), xp.max(xp.exp(x) * 0), xp.sum(x[::-1])]
     x[...] = 99
     assert [float(r) for r in results] == [MANY, 0, MANY]
-
-
-def test_an_ndarray_of_a_result_keeps_its_values_when_the_array_is_written(name: str) -> None:
-    x = xp.ones(MANY, device=name) * 1
-    view = np.asarray(x)
-    x[:] = 99
-    assert (view.min(), view.max()) == (1, 1)
 
 
 WRITES: dict[str, Callable[[Any, Any], None]] = {
@@ -559,15 +602,6 @@ def test_a_copy_of_what_is_shared_is_a_copy() -> None:
         assert [one[0].item() for one in copies] == [a[0] - 9] * 4
 
 
-@pytest.mark.usefixtures("backend")
-def test_a_write_to_what_was_broadcast_writes_one_element() -> None:
-    x, y = xp.broadcast_arrays(xp.asarray([[1.0], [2.0]]), xp.asarray([10.0, 20.0, 30.0]))
-    x[0, 0] = 100
-    y[1, 1] = 7
-    assert x.tolist() == [[100, 1, 1], [2, 2, 2]]
-    assert y.tolist() == [[10, 20, 30], [10, 7, 30]]
-
-
 def test_a_write_to_a_view_whose_elements_share_memory_copies_it() -> None:
     x = xp.from_native(np.ndarray((3,), float, np.zeros(3), strides=(0,)))
     x[0] = 1
@@ -613,15 +647,17 @@ LARGE = 1 << 15
 
 @pytest.mark.usefixtures("backend")
 @pytest.mark.parametrize("dtype", ["int64", "float32", "complex128"])
-def test_arithmetic_in_place_is_seen_in_no_other_array(dtype: str) -> None:
+def test_arithmetic_in_place_is_seen_in_views_alone(dtype: str) -> None:
     x = xp.ones(LARGE, dtype=dtype)
-    others = {"copy": xp.asarray(x, copy=True), "part": x[1:], "reversed": x[::-1], "view": np.asarray(x)}
+    copied, views = xp.asarray(x, copy=True), [x[1:], x[::-1], xp.reshape(x, (2, -1))]
     x += 2
     x *= x
     x -= xp.full(LARGE, 4, dtype=dtype)
-    assert xp.all(x == 5)
-    for name, other in others.items():
-        assert np.all(np.asarray(other) == 1), name
+    for one in (x, *views):
+        assert xp.all(one == 5)
+    views[0] -= 5
+    assert float(xp.sum(xp.abs(x))) == 5
+    assert xp.all(copied == 1)
 
 
 @pytest.mark.usefixtures("backend")

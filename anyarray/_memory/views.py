@@ -1,0 +1,494 @@
+"""Views: Arrays that show elements of another, and how a write reaches all.
+
+On NumPy and CuPy a view is the library's own: one memory, written in place, and nothing is recorded. A `View` is
+recorded where memory must not be written in place:
+
+- The arrays of a library are immutable, as those of JAX and TensorFlow. A write makes a new native array of the Array
+  that is written; `replace` makes one of what that is a view of, and reads the other views of it anew.
+- Memory of NumPy or CuPy is *guarded*: it is lent to an immutable array, or the user handed it in. A guarded ndarray is
+  read-only, so its views are, too, which tells that they are to be recorded. Before a write `own` gives the Array
+  memory of its own, by a copy if anybody else still sees the old one, and reads its views anew from there.
+
+So every Array shows its values at any time, reading costs nothing, and no write reaches memory that somebody outside
+counts on. What NumPy copies is a copy everywhere: whether a `reshape` is a view follows from the strides that NumPy
+would have.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final, Protocol
+
+import numpy as np
+
+from anyarray._base import errors
+from anyarray._memory import alignment, ownership, second_copies
+from anyarray._registry import registry
+from anyarray._registry.home import Home, Native
+
+_NUMPY: Final = registry.backend_of_name("numpy").free
+_ndarray: Final = np.ndarray
+
+
+class Selection(Protocol):
+    """Which elements of an array a view shows, and where."""
+
+    is_read_only: bool
+    """Whether NumPy refuses to write to such a view."""
+
+    def read(self, home: Home, native: Native) -> Native:
+        """The view of a native array."""
+
+    def write(self, home: Home, native: Native, value: Native, exclusive: bool) -> Native:
+        """The native array with `value` in place of its view.
+
+        `exclusive` is as for `setitem` in the contract of backends.
+        """
+
+
+class Indexed:
+    """`x[key]`, with integers, slices, None and `...` alone."""
+
+    __slots__ = ("_key",)
+
+    is_read_only = False
+
+    def __init__(self, key: Any) -> None:
+        self._key = key
+
+    def read(self, home: Home, native: Native) -> Native:
+        return home.getitem(native, self._key)
+
+    def write(self, home: Home, native: Native, value: Native, exclusive: bool) -> Native:
+        return home.setitem(native, self._key, value, exclusive)
+
+
+class Rearranged:
+    """All elements of an array, in another shape or order, by a function."""
+
+    __slots__ = ("_function", "_inverse")
+
+    is_read_only = False
+
+    def __init__(
+        self, function: Callable[[Home, Native], Native], inverse: Callable[[Home, Native, Native], Native]
+    ) -> None:
+        self._function = function
+        self._inverse = inverse
+
+    def read(self, home: Home, native: Native) -> Native:
+        return self._function(home, native)
+
+    def write(self, home: Home, native: Native, value: Native, exclusive: bool) -> Native:
+        return self._inverse(home, native, value)
+
+
+class Repeated:
+    """What a function gives that is only read, as that of `broadcast_to`."""
+
+    __slots__ = ("read",)
+
+    is_read_only = True
+
+    def __init__(self, read: Callable[[Home, Native], Native]) -> None:
+        self.read = read
+
+    def write(self, home: Home, native: Native, value: Native, exclusive: bool) -> Native:
+        raise read_only("setitem")
+
+
+class View:
+    """What is recorded of an Array among those that show the same elements."""
+
+    __slots__ = ("_views", "layout", "parent", "selection")
+
+    def __init__(self, parent: Any, selection: Selection | None) -> None:
+        self.parent = parent
+        """The Array that this is a view of, which it keeps alive; None for one that is no view."""
+        self.selection = selection
+        self.layout: np.ndarray[Any, Any] | None = None
+        """An ndarray with the strides that NumPy would have, whose elements are nowhere; None until it is asked for."""
+        self._views: list[weakref.ref[Any]] = []
+
+    def add(self, view: Any) -> None:
+        """Note a view of this Array."""
+        if len(self._views) >= _MANY and not len(self._views) & (len(self._views) - 1):
+            self._views = [one for one in self._views if one() is not None]
+        self._views.append(weakref.ref(view))
+
+    def views(self) -> Iterator[Any]:
+        """Those that are still there."""
+        for one in self._views:
+            view = one()
+            if view is not None:
+                yield view
+
+
+_MANY: Final = 16
+"""Views from which on the list of them is cleared now and then, whenever it has doubled."""
+
+READ_ONLY: Final = View(None, None)
+"""Stands for the record of a view of NumPy's that is only read, and whose memory is written in place."""
+
+
+def read_only(function: str) -> errors.ArgumentValueError:
+    """Error for a write to a view that NumPy gives to be read."""
+    return errors.ArgumentValueError(
+        f"{function}: x is a read-only view, as broadcast_to and diagonal give. Copy it first: xp.asarray(x, copy=True)"
+    )
+
+
+def view_of(array: Any) -> View | None:
+    """What is recorded of an Array, if anything."""
+    return getattr(array, "_view", None)
+
+
+def root_of(array: Any) -> Any:
+    """The Array that this one is a view of, and no view itself."""
+    view = view_of(array)
+    while view is not None and view.parent is not None:
+        array = view.parent
+        view = view_of(array)
+    return array
+
+
+def is_guarded(array: Any) -> bool:
+    """Whether an Array is not written in place, so that views are recorded."""
+    native, home = array._native, array._home
+    if type(native) is _ndarray and home.has_views:
+        return not native.flags.writeable
+    if not home.has_views:
+        # Without axes it counts as a number, of which NumPy has no views, unless it is a view itself.
+        try:
+            return len(home.shape_of(native)) > 0 or view_of(array) is not None
+        except errors.TransferError:  # in a graph that does not know how many axes it has
+            return False
+    if isinstance(native, np.generic):
+        return False
+    second = getattr(array, "_second", None)
+    return (
+        (second is not None and second[0] is not None)
+        or view_of(array) is not None
+        or not home.backend.hook("is_writable")(native)
+    )
+
+
+def may_be_seen(array: Any) -> bool:
+    """Whether other Arrays, or somebody outside, may see a write to an Array.
+
+    Callers must not hold its native array in a variable of their own.
+    """
+    view = view_of(array)
+    if view is not None and (view.parent is not None or any(view.views())):
+        return True
+    # Guarded memory has no views but those that are recorded.
+    return array._home.has_views and not is_guarded(array) and not ownership.is_sole_owner(array)
+
+
+def record(view: Any, parent: Any, selection: Selection) -> None:
+    """Note that an Array is a view of another that is guarded."""
+    its = view_of(parent)
+    if its is READ_ONLY:
+        view._view = READ_ONLY
+        return
+    if its is None:
+        its = parent._view = View(None, None)
+    view._view = View(parent, selection)
+    its.add(view)
+
+
+def layout_of(array: Any) -> np.ndarray[Any, Any] | None:
+    """An ndarray with the shape and strides that the Array has in NumPy.
+
+    Its elements, of the dtype V1, are nowhere, and must not be read. None where a length is unknown.
+    """
+    view = view_of(array)
+    if view is None or view.parent is None:
+        if view is not None and view.layout is not None:
+            return view.layout
+        shape = tuple(array._home.shape_of(array._native))
+        if None in shape:
+            return None
+        strides = np.cumprod((1, *shape[:0:-1]), dtype=np.int64)[::-1].tolist() if shape else ()
+        found = np.lib.stride_tricks.as_strided(np.empty(1, "V1"), shape, strides)
+        if view is not None:
+            view.layout = found
+        return found
+    if view.layout is None and view.selection is not None:
+        whole = layout_of(view.parent)
+        view.layout = None if whole is None else view.selection.read(_NUMPY, whole)
+    return view.layout
+
+
+def _may_overlap(one: Any, other: Any) -> bool:
+    first, second = layout_of(one), layout_of(other)
+    return first is None or second is None or np.may_share_memory(first, second)
+
+
+def require_writable(array: Any, function: str) -> None:
+    """Raise ValueError for a view that is only to be read."""
+    view = view_of(array)
+    if view is READ_ONLY:
+        raise read_only(function)
+    while view is not None and view.parent is not None:
+        if view.selection is not None and view.selection.is_read_only:
+            raise read_only(function)
+        view = view_of(view.parent)
+
+
+def replace(array: Any, native: Native) -> None:
+    """Give an Array of immutable memory a native array with other values.
+
+    What it is a view of gets the values, and all other views of that.
+    """
+    changes = [(array, native)]
+    view = view_of(array)
+    child = array
+    while view is not None and view.parent is not None and view.selection is not None:
+        parent = view.parent
+        is_own = getattr(parent, "_second", None) is second_copies.OWN and ownership.is_sole_owner(parent)
+        native = view.selection.write(parent._home, parent._native, native, is_own)
+        changes.append((parent, native))
+        child, view = parent, view_of(parent)
+    del child
+    before = None
+    for one, its in changes:
+        second_copies.drop(one)
+        one._native = its
+        one._second = second_copies.OWN
+        _read_anew(one, before, array)
+        before = one
+
+
+def _read_anew(array: Any, but: Any, written: Any) -> None:
+    """Read the views of an Array anew that may show what was written."""
+    view = view_of(array)
+    if view is None:
+        return
+    for one in view.views():
+        if one is not but and (array is written or _may_overlap(one, written)):
+            second_copies.drop(one)
+            one._native = one._view.selection.read(one._home, array._native)
+            _read_anew(one, None, written)
+
+
+def guard(array: Any) -> None:
+    """Let no write reach the memory of an Array of NumPy's, which is alone."""
+    array._native = guarded(array._native)
+
+
+def guarded(native: Native) -> Native:
+    """A native array in the same memory, to which no Array writes.
+
+    One that is immutable is that itself.
+    """
+    if type(native) is not _ndarray or not native.flags.writeable:
+        return native
+    view = native.view()
+    view.flags.writeable = False
+    return view
+
+
+def apart(native: Native) -> Native:
+    """A native array of the same values, which shows no write to an Array.
+
+    Few elements are copied, which takes no longer than to guard them, and makes their views cheaper.
+    """
+    if type(native) is _ndarray and native.nbytes < alignment.MODEST:
+        return native.copy("K")
+    return guarded(native)
+
+
+def own(array: Any) -> None:
+    """Give a guarded Array, and its views, memory that may be written.
+
+    It is copied unless nobody else sees it any more.
+    """
+    root = root_of(array)
+    with ownership.lock_of(root):
+        if not is_guarded(array):
+            return  # another thread has been here
+        views = list(_views_within(root))
+        if array is not root and all(one is not array for one in views):
+            views.append(array)  # recorded by another thread while the others got this memory
+        for one in (root, *views):
+            second_copies.drop(one)
+        if not (ownership.is_sole_owner(root, len(views)) and _is_writable_again(root._native)):
+            root._native = _copied(root)
+        root._view = None
+        for one in views:  # each after what it is a view of
+            view = one._view
+            one._native = view.selection.read(one._home, view.parent._native)
+        for one in views:
+            one._view = READ_ONLY if _is_read_only(one) else None
+
+
+def _copied(array: Any) -> Native:
+    """A copy of a native array with its order of axes.
+
+    So views of it can be views of the copy.
+    """
+    native = array._native
+    is_usual = type(native) is not _ndarray or native.flags.c_contiguous
+    return array._home.duplicate(native) if is_usual else native.copy("K")
+
+
+def _views_within(array: Any) -> Iterator[Any]:
+    view = view_of(array)
+    if view is not None:
+        for one in view.views():
+            yield one
+            yield from _views_within(one)
+
+
+def _is_read_only(array: Any) -> bool:
+    return isinstance(array._native, _ndarray) and not array._native.flags.writeable
+
+
+def _is_writable_again(native: Native) -> bool:
+    """Whether memory that nobody else sees could be made writable."""
+    if type(native) is not _ndarray:
+        return True
+    try:
+        native.flags.writeable = True
+    except ValueError:  # it is not NumPy's own
+        return False
+    return True
+
+
+def _is_layout(home: Home, x: Native) -> bool:
+    """Whether an array is one of `layout_of`."""
+    return home is _NUMPY and x.dtype.kind == "V"
+
+
+def permuted(axes: Sequence[int]) -> Selection:
+    """The view that `permute_dims` gives."""
+    order = tuple(axes)
+    back = tuple(sorted(range(len(order)), key=lambda i: order[i] % len(order)))
+    return Rearranged(
+        lambda home, x: home.permute_dims(x, order), lambda home, whole, value: home.permute_dims(value, back)
+    )
+
+
+def _reshaped(shape: Any, **options: Any) -> Selection:
+    def inverse(home: Home, whole: Native, value: Native) -> Native:
+        return home.reshape(value, tuple(home.shape_of(whole)))
+
+    def read(home: Home, x: Native) -> Native:
+        return home.reshape(x, shape, copy=False if _is_layout(home, x) else None)
+
+    return Rearranged(read, inverse)
+
+
+def _of_shape(name: str) -> Callable[..., Selection]:
+    """Views by a function that leaves elements in their order."""
+
+    def selection(axis: Any) -> Selection:
+        return Rearranged(
+            lambda home, x: getattr(home, name)(x, axis),
+            lambda home, whole, value: home.reshape(value, tuple(home.shape_of(whole))),
+        )
+
+    return selection
+
+
+def _moved(source: Any, destination: Any) -> Selection:
+    return Rearranged(
+        lambda home, x: home.moveaxis(x, source, destination),
+        lambda home, whole, value: home.moveaxis(value, destination, source),
+    )
+
+
+def _transposed() -> Selection:
+    return Rearranged(lambda home, x: home.matrix_transpose(x), lambda home, whole, value: home.matrix_transpose(value))
+
+
+def _flipped(axis: Any = None) -> Selection:
+    return Rearranged(lambda home, x: home.flip(x, axis=axis), lambda home, whole, value: home.flip(value, axis=axis))
+
+
+def _part(name: str) -> Callable[..., Selection]:
+    """Views of the real or the imaginary parts of complex numbers.
+
+    Real numbers are their own real parts.
+    """
+
+    def inverse(home: Home, whole: Native, value: Native) -> Native:
+        if home.dtype(whole).kind != "c":
+            return value
+        parts = (value, home.imag(whole)) if name == "real" else (home.real(whole), value)
+        return home.complex_of(*parts)
+
+    def read(home: Home, x: Native) -> Native:
+        return x if _is_layout(home, x) else getattr(home, name)(x)
+
+    return lambda: Rearranged(read, inverse)
+
+
+def _repeated(name: str) -> Callable[..., Selection]:
+    """Views by a function whose results are only read."""
+
+    def selection(*args: Any, **kwargs: Any) -> Selection:
+        return Repeated(lambda home, x: getattr(home, name)(x, *args, **kwargs))
+
+    return selection
+
+
+SELECTIONS: Final[dict[str, Callable[..., Selection]]] = {
+    "broadcast_to": _repeated("broadcast_to"),
+    "diagonal": _repeated("diagonal"),
+    "expand_dims": _of_shape("expand_dims"),
+    "flip": _flipped,
+    "imag": _part("imag"),
+    "matrix_transpose": _transposed,
+    "moveaxis": _moved,
+    "permute_dims": permuted,
+    "real": _part("real"),
+    "reshape": _reshaped,
+    "squeeze": _of_shape("squeeze"),
+}
+"""The view that a function of one array gives, by its name, for its other arguments."""
+
+
+READ_ONLY_VIEWS: Final = frozenset({"broadcast_arrays", "broadcast_to", "diagonal"})
+"""Functions whose views are only read."""
+
+
+def record_result(name: str, result: Any, parent: Any, *args: Any, **kwargs: Any) -> None:
+    """Record that a result of a function of `SELECTIONS` is a view."""
+    selection = SELECTIONS[name](*args, **kwargs)
+    if not is_guarded(parent):
+        if selection.is_read_only and parent._home.has_views:
+            result._native = guarded(result._native)
+            result._view = READ_ONLY
+    elif _is_view(name, result, parent, selection) and kwargs.get("copy") is not True:
+        record(result, parent, selection)
+
+
+def _is_view(name: str, result: Any, parent: Any, selection: Selection) -> bool:
+    """Whether a result is a view in NumPy.
+
+    To reshape what is not contiguous is to copy.
+    """
+    if parent._home is _NUMPY:
+        return _is_read_only(result)
+    its = view_of(parent)
+    if name != "reshape" or its is None or its.parent is None:
+        return True
+    layout = layout_of(parent)
+    try:
+        return layout is not None and selection.read(_NUMPY, layout) is not None
+    except ValueError:
+        return False
+
+
+def record_parts(name: str, results: Sequence[Any], parents: Sequence[Any], **options: Any) -> None:
+    """The same for `unstack` and `broadcast_arrays`, which give several."""
+    if name == "broadcast_arrays":
+        for result, parent in zip(results, parents, strict=True):
+            record_result("broadcast_to", result, parent, tuple(result._home.shape_of(result._native)))
+    elif is_guarded(parents[0]) and parents[0].ndim > 1:
+        before = (slice(None),) * (options.get("axis", 0) % parents[0].ndim)
+        for i, result in enumerate(results):
+            record(result, parents[0], Indexed((*before, i)))

@@ -1,0 +1,227 @@
+"""Views, as in NumPy, on every backend: random programs give what NumPy gives.
+
+A program is some statements on a few names: it makes arrays, takes parts of them, transposes, reshapes, writes, updates
+and reads. It runs on ndarrays and on Arrays, and all names have equal values after each statement.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any, Final
+
+import hypothesis
+import numpy as np
+import pytest
+
+import anyarray as xp
+
+SHAPES: Final = ((6,), (2, 3), (3, 2), (3, 4), (2, 2, 3), (1, 4))
+LENGTH: Final = 20
+"""Statements of a program."""
+
+Names = dict[str, Any]
+Statement = Callable[[Any, Names], None]
+"""Runs on a namespace, NumPy's or ours, and the arrays by name."""
+
+
+class Program:
+    """Random statements, drawn while they run on ndarrays: shapes fit."""
+
+    def __init__(self, seed: int, order: str) -> None:
+        self.random = random.Random(seed)
+        self.order = order
+        """How results of arithmetic lie in NumPy: C on libraries that know no other order, else K."""
+        self.names: Names = {}
+        self.statements: list[Statement] = []
+        self.values: list[dict[str, Any]] = []
+        """Of all names after each statement, as lists."""
+        for _ in range(LENGTH):
+            statement = self.drawn()
+            statement(np, self.names)
+            self.statements.append(statement)
+            self.values.append(snapshot(self.names))
+
+    def drawn(self) -> Statement:
+        kinds = [self.made, self.index, self.index, self.rearranged, self.write, self.write, self.update, self.rows]
+        has_views = any(isinstance(x, np.ndarray) for x in self.names.values())
+        return self.random.choice(kinds)() if has_views else self.made()
+
+    def target(self) -> str:
+        """A name for what a statement gives: new, or given away."""
+        return self.random.choice("abcdefgh")
+
+    def source(self) -> str:
+        return self.random.choice(sorted(self.names))
+
+    def source_with_views(self) -> str:
+        """A name of no number.
+
+        On NumPy alone is an array without axes known from one.
+        """
+        found = [name for name, x in self.names.items() if isinstance(x, np.ndarray)]
+        return self.random.choice(sorted(found))
+
+    def made(self) -> Statement:
+        name, shape, start = self.target(), self.random.choice(SHAPES), self.random.randrange(100)
+
+        def statement(space: Any, names: Names) -> None:
+            values = np.arange(start, start + np.prod(shape), dtype=np.float64).reshape(shape)
+            names[name] = values if space is np else xp.asarray(values)
+
+        return statement
+
+    def key(self, shape: tuple[int, ...]) -> Any:
+        """A basic key, or now and then one that copies."""
+        entries: list[Any] = []
+        for n in shape[: self.random.randint(0, len(shape))]:
+            which = self.random.randrange(4)
+            if which == 0 and n:
+                entries.append(self.random.randrange(-n, n))
+            elif which == 1:
+                entries.append(slice(None, None, self.random.choice((1, -1, 2, -2))))
+            else:
+                low = self.random.randint(0, n)
+                entries.append(slice(low, self.random.randint(low, n)))
+        if self.random.random() < 0.15:
+            entries.insert(self.random.randint(0, len(entries)), None)
+        if self.random.random() < 0.2:
+            entries.append(Ellipsis)
+        return entries[0] if len(entries) == 1 and self.random.random() < 0.5 else tuple(entries)
+
+    def index(self) -> Statement:
+        name, source = self.target(), self.source_with_views()
+        shape = self.names[source].shape
+        key = self.key(shape)
+        if shape and shape[0] and self.random.random() < 0.15:
+            key = np.asarray([self.random.randrange(shape[0]) for _ in range(2)])
+
+        def statement(space: Any, names: Names) -> None:
+            names[name] = names[source][key]
+
+        return statement
+
+    def rearranged(self) -> Statement:
+        name, source = self.target(), self.source_with_views()
+        shape, ndim = self.names[source].shape, self.names[source].ndim
+        function, arguments = self.random.choice(
+            [
+                ("permute_dims", (tuple(self.random.sample(range(ndim), ndim)),)),
+                ("reshape", (self.random.choice([(-1,), (1, -1), shape[::-1], (*shape, 1)]),)),
+                ("expand_dims", (self.random.randint(-ndim - 1, ndim),)),
+                ("flip", ()),
+                *[("squeeze", (axis,)) for axis, n in enumerate(shape) if n == 1],
+                *[("matrix_transpose", ()), ("moveaxis", (0, -1))] * (ndim > 1),
+            ]
+        )
+
+        def statement(space: Any, names: Names) -> None:
+            names[name] = getattr(space, function)(names[source], *arguments)
+
+        return statement
+
+    def write(self) -> Statement:
+        source, value = self.source(), self.random.randrange(100, 200)
+        key = self.key(self.names[source].shape)
+        other = self.source()
+        is_number = isinstance(self.names[source], np.generic)  # to which NumPy writes nothing
+        try:
+            np.broadcast_to(self.names[other], np.empty(self.names[source].shape)[key].shape)
+            is_other = self.random.random() < 0.5
+        except ValueError:
+            is_other = False
+
+        def statement(space: Any, names: Names) -> None:
+            if not is_number:
+                names[source][key] = names[other] if is_other else value
+
+        return statement
+
+    def update(self) -> Statement:
+        source, other = self.source(), self.source()
+        is_scalar = np.shape(self.names[other]) != np.shape(self.names[source]) or self.random.random() < 0.5
+        factor = self.random.choice((2.0, -1.0))
+
+        def statement(space: Any, names: Names) -> None:
+            if is_scalar:
+                names[source] *= factor
+            else:
+                names[source] += names[other]
+
+        return statement
+
+    def rows(self) -> Statement:
+        """A loop over rows that writes to each; or arithmetic."""
+        source, name = self.source(), self.target()
+        is_loop = self.names[source].ndim > 1 and self.random.random() < 0.7
+
+        def statement(space: Any, names: Names) -> None:
+            x = names[source]
+            if is_loop:
+                for row in x:
+                    row -= 1
+            else:
+                result = x + 1
+                if space is np and isinstance(result, np.ndarray):
+                    result = np.array(result, order=self.order)
+                names[name] = result
+
+        return statement
+
+
+def snapshot(names: Names) -> dict[str, Any]:
+    return {name: np.array(names[name]).tolist() for name in sorted(names)}
+
+
+def order_on(backend: xp.Backend) -> str:
+    return "K" if backend.library == "numpy" else "C"
+
+
+def programs(on_numpy: int, elsewhere: int, backend: xp.Backend) -> range:
+    """Seeds: so many as the profile of hypothesis wants."""
+    times = hypothesis.settings.get_current_profile_name() == "thorough"
+    return range((on_numpy if backend.library == "numpy" else elsewhere) * (60 if times else 1))
+
+
+def test_random_programs_give_numpys_values_after_each_statement(backend: xp.Backend) -> None:
+    for seed in programs(2000, 150, backend):
+        program = Program(seed, order_on(backend))
+        names: Names = {}
+        for at, (statement, values) in enumerate(zip(program.statements, program.values, strict=True)):
+            statement(xp, names)
+            assert snapshot(names) == values, f"program {seed}, statement {at}"
+
+
+def test_random_programs_give_numpys_values_in_jit(framework: str) -> None:
+    with xp.backend(framework) as backend:
+        assert backend is not None
+        for seed in programs(10, 10, backend):
+            program = Program(seed, order_on(backend))
+
+            @xp.jit
+            def run(zero: xp.Array, program: Program = program) -> list[dict[str, xp.Array]]:
+                names: Names = {}
+                found = []
+                for statement in program.statements:
+                    statement(xp, names)
+                    found.append({name: xp.asarray(x + zero, copy=True) for name, x in names.items()})
+                return found
+
+            for found, values in zip(run(xp.asarray(0.0)), program.values, strict=True):
+                assert snapshot(found) == values, f"program {seed}"
+
+
+@pytest.mark.usefixtures("backend")
+def test_a_write_to_a_part_is_a_write_to_the_whole() -> None:
+    x = xp.zeros((2, 3))
+    x[0][1] = 5
+    x.T[0] = 7
+    part = x[:, 2]
+    part[...] = 1
+    flat = xp.reshape(x, (-1,))
+    flat[0] = 8
+    row = x[1]
+    row += 10
+    assert x.tolist() == [[8, 5, 1], [17, 10, 11]]
+    assert flat.tolist() == [8, 5, 1, 17, 10, 11]
+    assert part.tolist() == [1, 11]
