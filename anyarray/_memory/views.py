@@ -87,12 +87,15 @@ class Rearranged:
 class Repeated:
     """What a function gives that is only read, as that of `broadcast_to`."""
 
-    __slots__ = ("read",)
+    __slots__ = ("_function",)
 
     is_read_only = True
 
-    def __init__(self, read: Callable[[Home, Native], Native]) -> None:
-        self.read = read
+    def __init__(self, function: Callable[[Home, Native], Native]) -> None:
+        self._function = function
+
+    def read(self, home: Home, native: Native) -> Native:
+        return self._function(home, native)
 
     def write(self, home: Home, native: Native, value: Native, exclusive: bool) -> Native:
         raise read_only("setitem")
