@@ -330,6 +330,15 @@ def test_a_write_to_a_part_forgets_what_was_brought_elsewhere(framework: str) ->
     assert total() == 4
 
 
+def test_a_write_to_a_number_forgets_what_was_brought_elsewhere(framework: str) -> None:
+    s = xp.sum(xp.ones(3, device="numpy"))
+    with xp.backend(framework):
+        assert float(s + 1) == 4
+    s[...] = 9.0
+    with xp.backend(framework):
+        assert float(s + 1) == 10
+
+
 COPIED_WITHIN: dict[str, tuple[Any, Any]] = {
     "row": (0, 1),
     "column": ((slice(None), 0), (slice(None), 1)),

@@ -523,6 +523,7 @@ class Array(metaclass=_NotCallable):
                     views.own(self)
                 native = home.setitem(self._native, key, new, True)
                 if native is not self._native:  # a scalar of NumPy's
+                    second_copies.drop(self)
                     self._native = native
                 return
             with ownership.lock_of(views.root_of(self)):
