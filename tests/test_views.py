@@ -7,11 +7,12 @@ and reads. It runs on ndarrays and on Arrays, and all names have equal values af
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 import hypothesis
 import numpy as np
+import process_memory
 import pytest
 
 import anyarray as xp
@@ -177,10 +178,15 @@ def order_on(backend: xp.Backend) -> str:
     return "K" if backend.library == "numpy" else "C"
 
 
-def programs(on_numpy: int, elsewhere: int, backend: xp.Backend) -> range:
-    """Seeds: so many as the profile of hypothesis wants."""
-    times = hypothesis.settings.get_current_profile_name() == "thorough"
-    return range((on_numpy if backend.library == "numpy" else elsewhere) * (60 if times else 1))
+def programs(on_numpy: int, elsewhere: int, backend: xp.Backend) -> Iterator[int]:
+    """Seeds: so many as the profile of hypothesis wants.
+
+    Each program has shapes of its own, for which JAX compiles 10 MB.
+    """
+    times = 60 if hypothesis.settings.get_current_profile_name() == "thorough" else 1
+    for seed in range((on_numpy if backend.library == "numpy" else elsewhere) * times):
+        yield seed
+        process_memory.bound()
 
 
 def test_random_programs_give_numpys_values_after_each_statement(backend: xp.Backend) -> None:
