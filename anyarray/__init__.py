@@ -8,6 +8,7 @@ import typing as _typing
 
 # Before the function `backends`, which is to be what that name means, whatever is imported later.
 from anyarray import backends as _contract  # noqa: F401  # pyright: ignore[reportUnusedImport]
+from anyarray import extensions as _extensions
 from anyarray import fft, linalg
 from anyarray._array.array import Array
 from anyarray._base import errors, other_names
@@ -47,9 +48,13 @@ from anyarray.standard.statistical import *
 from anyarray.standard.utility import *
 from anyarray.transforms import grad, jacobian, jit, stop_gradient, value_and_grad, vmap
 
-if not _typing.TYPE_CHECKING:  # to which every name would be one of ours
+if _typing.TYPE_CHECKING:
+    from anyarray.extensions.statistics import *
+else:  # type checkers would take every name for one of ours
 
-    def __getattr__(name: str) -> _typing.NoReturn:
+    def __getattr__(name: str) -> _typing.Any:
+        if name in _extensions.NAMES:
+            return globals().setdefault(name, _extensions.find(name))
         raise other_names.missing_name("", name)
 
 
@@ -109,3 +114,4 @@ __all__ += _sets.__all__
 __all__ += _sorting.__all__
 __all__ += _statistical.__all__
 __all__ += _utility.__all__
+__all__ += [name for name in _extensions.NAMES if "." not in name]

@@ -2,16 +2,20 @@
 
 import typing as _typing
 
+from anyarray import extensions as _extensions
 from anyarray._base import other_names
 from anyarray.standard import linalg as _chapter
 from anyarray.standard.linalg import *
 
 __all__: list[str] = []
 __all__ += _chapter.__all__
+__all__ += [path.partition(".")[2] for path in _extensions.NAMES if path.startswith("linalg.")]
 
 if not _typing.TYPE_CHECKING:  # to which every name would be one of ours
 
-    def __getattr__(name: str) -> _typing.NoReturn:
+    def __getattr__(name: str) -> _typing.Any:
+        if f"linalg.{name}" in _extensions.NAMES:
+            return globals().setdefault(name, _extensions.find(f"linalg.{name}"))
         raise other_names.missing_name("linalg", name)
 
 

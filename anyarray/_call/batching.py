@@ -20,7 +20,7 @@ from typing import Any, Final, NoReturn
 import numpy as np
 
 from anyarray._base import errors
-from anyarray._registry.home import POWERS, Home, Native
+from anyarray._registry.home import POWERS, Home, Native, compositions
 
 Axes = int | Sequence[int] | None
 
@@ -111,10 +111,13 @@ class Batch(Home):
     def lookup(self, name: str) -> Callable[..., Any]:
         below = getattr(self.below, name)
         rule = rule_of.get(name)
+        composition = compositions.get(name)
 
         def of_elements(*args: Any, **kwargs: Any) -> Any:
             if not any(map(self._is_within, (*args, *kwargs.values()))):
                 return below(*args, **kwargs)
+            if rule is None and composition is not None:
+                return composition.function(self, *args, **kwargs)
             if rule is None or not self.is_open:
                 self.refuse(name)
             return self._batched(rule(self, below, *args, **kwargs))

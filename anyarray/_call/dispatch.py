@@ -10,6 +10,7 @@ error, `explain` examines the arguments and raises the clear error if it finds t
 from __future__ import annotations
 
 import functools
+import itertools
 import linecache
 import math
 import operator
@@ -26,6 +27,7 @@ from anyarray._call import body as _body
 from anyarray._call import by_position, compiled, diagnosis
 from anyarray._call.body import FUNCTION, NATIVE
 from anyarray._call.declaration import ARRAY, DTYPE, PLAIN, SEQUENCE, SHAPE, WEAK, Declaration, Parameter
+from anyarray._call.declaration import declarations as _declarations
 from anyarray._choice import accounts, automatic, machine
 from anyarray._choice import choice as _choice
 from anyarray._choice.accounts import Account
@@ -35,7 +37,7 @@ from anyarray._memory.second_copies import LENDABLE
 from anyarray._memory.transfer import UNWATCHED, watch
 from anyarray._registry import home as _home
 from anyarray._registry import registry
-from anyarray._registry.home import POWERS, Home, Native
+from anyarray._registry.home import POWERS, Composition, Home, Native, compositions
 from anyarray._registry.registry import VARIABLES, Backend
 
 if TYPE_CHECKING:
@@ -193,6 +195,49 @@ def dispatch(function: F | None = None, /, **words: str) -> F | Callable[[F], F]
         return _with_body(function, declaration, call)
 
     return decorated if function is None else decorated(function)
+
+
+def composed(*, own: str = "", **words: str) -> Callable[[F], F]:
+    """Declare a function whose body composes others.
+
+    It is for backends that have none of that name. `own` names the libraries whose own function is called instead: it takes the same parameters, gives NumPy's values
+    and dtypes, and is faster. `words` are those of `@dispatch`. The body gets Arrays, and returns one or a tuple. It
+    must not write to what it gets.
+    """
+
+    def decorated(function: F) -> F:
+        made = dispatch(**words)(function)
+        declaration = _declarations[function.__name__]
+        compositions[function.__name__] = Composition(
+            functools.partial(_composition, declaration, function), frozenset(own.split())
+        )
+        return made
+
+    return decorated
+
+
+def _composition(declaration: Declaration, body: Callable[..., Any], home: Home, *natives: Any, **options: Any) -> Any:
+    """What a body over Arrays gives for native arrays of `home`."""
+    by_position = itertools.chain(declaration.parameters, itertools.repeat(declaration.parameters[-1]))  # variadic
+    by_name = {p.name: p for p in declaration.parameters}
+    result = _choice.call_on(
+        home.backend,
+        body,
+        *[_wrapped(p, value, home) for p, value in zip(by_position, natives, strict=False)],
+        **{name: _wrapped(by_name[name], value, home) for name, value in options.items()},
+    )
+    if is_array(result):
+        return native_on(result, home, declaration.name)
+    return tuple([native_on(one, home, declaration.name) for one in result])
+
+
+def _wrapped(p: Parameter, value: Any, home: Home) -> Any:
+    """An argument of a native function as one of the declared function."""
+    if p.role is DTYPE:
+        return None if value is None else home.dtypes[value]
+    if p.role is PLAIN or value is None or (p.takes_plain_scalar and type(value) in SCALARS):
+        return value
+    return [wrap(one, home) for one in value] if p.role is SEQUENCE and not p.is_variadic else wrap(value, home)
 
 
 def _mirror(declaration: Declaration, *operands: Any) -> Any:
@@ -370,7 +415,7 @@ def call(declaration: Declaration, values: Sequence[Any]) -> Any:
         account = _account_in_numpy(declaration, taken)
         if account is None:
             return _call_on_chosen_home(declaration, taken)
-        result = _choice.in_numpy(declaration.call, taken)
+        result = _choice.call_on(body_globals["NUMPY"].backend, declaration.call, taken)
         for one in (result,) if is_array(result) else result:
             accounts.set_account(one, account.inherited())
         return result

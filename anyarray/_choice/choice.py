@@ -345,12 +345,17 @@ def chosen_home(given: Any = None) -> Home:
     return _NUMPY if here is None else here.free
 
 
-_IN_NUMPY: Final = Choice(_NUMPY.backend)
+@functools.cache
+def _only(backend: Backend) -> Choice:
+    """The choice of this backend."""
+    return Choice(backend)
 
 
-def in_numpy(function: Callable[P, R], *arguments: P.args, **keywords: P.kwargs) -> R:
-    """Call a function with NumPy as the chosen backend."""
-    before = context_variable.set(_IN_NUMPY)
+def call_on(backend: Backend, function: Callable[P, R], *arguments: P.args, **keywords: P.kwargs) -> R:
+    """Call a function with `backend` as the chosen one."""
+    if current().backend is backend:
+        return function(*arguments, **keywords)
+    before = context_variable.set(_only(backend))
     try:
         return function(*arguments, **keywords)
     finally:

@@ -129,6 +129,19 @@ _homes: Final[list[Home]] = []
 """All homes: as their backends, they are never deleted."""
 
 
+class Composition(NamedTuple):
+    """A declared function that is composed of others."""
+
+    function: Callable[..., Any]
+    """Takes the home first, then what the native function takes."""
+    own: frozenset[str]
+    """Libraries whose own function of that name is called instead."""
+
+
+compositions: Final[dict[str, Composition]] = {}
+"""The declared functions that are composed of others, by name."""
+
+
 def declare(name: str, operands: Operands | None = None) -> None:
     """Make the native function or hook `name` an attribute of every home."""
     declared[name] = operands or declared.get(name)

@@ -24,7 +24,7 @@ import numpy as np
 from anyarray._base import errors
 from anyarray._base.dtypes import DType
 from anyarray._registry.default_hooks import DEFAULT_HOOKS
-from anyarray._registry.home import Home, Native, declared
+from anyarray._registry.home import Home, Native, compositions, declared
 from anyarray._registry.libraries import ALIASES, LIBRARIES, Library, libraries, registered
 
 _loaded: dict[str, _Loaded] = {}
@@ -216,20 +216,24 @@ class Backend:
     def function(self, name: str) -> Callable[..., Any]:
         """The native function `name`, ready to be called for this device.
 
-        The backend file's own, else its namespace's (linalg and fft included), else the composed one.
+        The backend file's own, else its namespace's (linalg and fft included), else the composed one. The namespace's
+        is passed over for a composed function that does not name the library.
         Raises UnsupportedError if there is none.
         """
         loaded = self._loaded
+        composition = compositions.get(name)
         if name in DEFAULT_HOOKS and name not in ("getitem", "setitem"):
             return loaded.hook(name)  # it computes nothing, so it needs no device scope
         function = loaded.hook(name) if name in DEFAULT_HOOKS else getattr(loaded.module, name, None)
         is_own = callable(function)
         # linalg first: NumPy's own `trace` and `diagonal` are of the first two axes, those of its linalg of the last.
         for chapter in ("linalg", "fft", ""):
-            if not callable(function):
+            if not callable(function) and (composition is None or self.library in composition.own):
                 space = getattr(loaded.namespace, chapter, None) if chapter else loaded.namespace
                 function = getattr(space, name, None)
         if not callable(function):
+            if composition is not None:
+                return functools.partial(composition.function, self.free)
             composed = importlib.import_module("anyarray.backends._composed")
             if name not in composed.__all__:
                 raise errors.unsupported(name, self)

@@ -1,0 +1,31 @@
+"""What NumPy has beyond the standard, one file per subject.
+
+The functions stand in the main namespace, in `linalg` and in `fft`, and run on every backend, under every transform.
+A subject is imported when one of its names is first used: `NAMES` says where each stands.
+
+A function of arrays alone is declared by `@composed`, as those of the standard are by `@dispatch`: its body, written in
+the standard's functions, is what a backend without its own computes. Others are plain functions: those that take
+something else than Arrays, such as a function, and those whose results are views of their arguments, which then are
+those of the functions that they call.
+
+A signature is NumPy's: the same names in the same order, by position or keyword. What the library under a call cannot
+do is left out (`out`, `overwrite_input`, `order`), and what comes behind it is keyword-only.
+"""
+
+import importlib
+from typing import Any, Final
+
+_NAMES: Final = {
+    "statistics": "ptp",
+}
+NAMES: Final = {name: subject for subject, names in _NAMES.items() for name in names.split()}
+"""The file of this folder for each name; names of `linalg` and `fft` begin with these."""
+
+
+def find(path: str) -> Any:
+    """The function of that name, such as "median" or "linalg.lstsq".
+
+    Raises KeyError for a name that is none.
+    """
+    module = importlib.import_module(f"anyarray.extensions.{NAMES[path]}")
+    return getattr(module, path.rpartition(".")[2])
