@@ -200,9 +200,9 @@ def dispatch(function: F | None = None, /, **words: str) -> F | Callable[[F], F]
 def composed(*, own: str = "", **words: str) -> Callable[[F], F]:
     """Declare a function whose body composes others.
 
-    It is for backends that have none of that name. `own` names the libraries whose own function is called instead: it takes the same parameters, gives NumPy's values
-    and dtypes, and is faster. `words` are those of `@dispatch`. The body gets Arrays, and returns one or a tuple. It
-    must not write to what it gets.
+    It is for backends that have none of that name. `own` names the libraries whose own function is called instead: it
+    takes the same parameters, gives NumPy's values and dtypes, and is faster. `words` are those of `@dispatch`. The
+    body gets Arrays, and returns one or a tuple. It must not write to what it gets.
     """
 
     def decorated(function: F) -> F:
