@@ -16,7 +16,7 @@ import numpy as np
 import anyarray as xp
 from anyarray._array.array import Array
 from anyarray._base import errors
-from anyarray.numpy import _options
+from anyarray.numpy import _options, _ufuncs
 from anyarray.numpy._entrance import NUMBERS, as_array, brought, dressed
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -26,11 +26,11 @@ __all__ = [
     "ascontiguousarray", "asfortranarray", "astype", "clip", "copy", "cumprod", "cumsum", "empty", "empty_like", "eye",
     "finfo", "full", "full_like", "iinfo", "imag", "isfortran", "linspace", "may_share_memory", "meshgrid", "ndarray",
     "ndenumerate", "ndim", "nonzero", "ones", "ones_like", "ravel", "real", "require", "reshape", "round",
-    "shape", "shares_memory", "size", "sort", "squeeze", "take", "tile", "where", "zeros", "zeros_like",
+    "shape", "shares_memory", "size", "sort", "squeeze", "take", "tile", "where", "ufunc", "zeros", "zeros_like",
 ]  # fmt: skip
 
 _NO_VALUE: Final[Any] = np._NoValue
-ndarray = Array
+ndarray, ufunc = Array, _ufuncs.ufunc
 finfo, iinfo = xp.finfo, xp.iinfo
 
 
@@ -71,10 +71,10 @@ def array(
     object: Any, dtype: Any = None, *, copy: Any = True, order: Any = "K", subok: bool = False, ndmin: int = 0,
     ndmax: int = 0, like: Any = None,
 ) -> Array:  # fmt: skip
-    result = xp.asarray(object, dtype=dtype, copy=bool(copy) if copy is not None and copy is not False else None)
-    if copy is False:
-        result = xp.asarray(object, dtype=dtype, copy=False)
-    if result.ndim < ndmin:
+    if type(object) is list and dtype is None and not ndmin and copy is not False:  # the common call, copied anyway
+        return xp.asarray(object)
+    result = xp.asarray(object, dtype=dtype, copy=None if copy is None else bool(copy))
+    if ndmin > result.ndim:
         result = xp.reshape(result, (1,) * (ndmin - result.ndim) + result.shape)
     return result
 
@@ -204,19 +204,17 @@ def eye(
 
 
 @as_numpy
-def arange(*args: Any, device: Any = None, like: Any = None, **kwargs: Any) -> Array:
-    names = ("start", "stop", "step", "dtype")
-    given = dict(zip(names, args, strict=False)) | kwargs
-    start, stop, step = (given.get(one) for one in names[:3])
+def arange(
+    start: Any = None, stop: Any = None, step: Any = 1, dtype: Any = None, *, device: Any = None, like: Any = None
+) -> Array:
     if stop is None:
         start, stop = 0, start
-    start, stop, step = _number(0 if start is None else start), _number(stop), _number(1 if step is None else step)
-    return xp.arange(start, stop, step, dtype=given.get("dtype"))
+    return xp.arange(_number(start) if start is not None else 0, _number(stop), _number(step), dtype=dtype)
 
 
 def _number(value: Any) -> Any:
     """A Python number of an element of an array."""
-    return value.item() if isinstance(value, (Array, np.generic, np.ndarray)) else value
+    return value if type(value) in (int, float) else value.item() if hasattr(value, "item") else value
 
 
 @as_numpy

@@ -11,7 +11,7 @@ import anyarray as xp
 from anyarray._base.other_names import ALIASES
 from anyarray.numpy._entrance import entrance
 from anyarray.numpy._itself import ABSENT
-from anyarray.numpy._ufuncs import ufunc
+from anyarray.numpy._ufuncs import ufunc_of
 
 _OTHER: Final = {"row_stack": "vstack", "rint": "rint", "invert": "bitwise_invert", "in1d": "isin"}
 
@@ -27,7 +27,7 @@ def find(chapter: str, name: str) -> Any:
     ours = ours_of(chapter, name)
     if theirs is None or ours is None:
         missing(path)
-    return ufunc(name, theirs, ours) if isinstance(theirs, np.ufunc) else entrance(path, theirs, ours)
+    return ufunc_of(name, theirs, ours) if isinstance(theirs, np.ufunc) else entrance(path, theirs, ours)
 
 
 def ours_of(chapter: str, name: str) -> Callable[..., Any] | None:

@@ -28,7 +28,7 @@ _ASSOCIATIVE: Final = frozenset({
 
 
 class ufunc:  # noqa: N801 - NumPy's name
-    """A universal function of NumPy, on every backend.
+    """A universal function of NumPy, on every backend: `np.add` and the like.
 
     `nin`, `nout`, `identity` and the methods are those of `numpy.ufunc`.
     """
@@ -38,7 +38,7 @@ class ufunc:  # noqa: N801 - NumPy's name
         self.__doc__ = f"As `numpy.{name}`, on every backend.\n\n{inspect.getdoc(theirs) or ''}"
         self.__module__ = "anyarray.numpy"
         self.__signature__ = _signature(theirs)
-        self._theirs = theirs
+        self._theirs: Callable[..., Any] = theirs
         self._ours = ours
         self._identity = theirs.identity
         self.nin, self.nout, self.nargs = theirs.nin, theirs.nout, theirs.nargs
@@ -55,13 +55,6 @@ class ufunc:  # noqa: N801 - NumPy's name
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _named, (self.__name__,)
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if not kwargs and len(args) == self.nin:
-            classes = {*map(type, args)}
-            if Array in classes and classes <= _DIRECT:
-                return self._ours(*args)
-        return self._call(args, kwargs)
 
     def _call(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """The call with any arguments."""
@@ -251,6 +244,37 @@ class ufunc:  # noqa: N801 - NumPy's name
         ]
         result = xp.moveaxis(xp.stack(parts, axis=0), 0, axis)
         return result if out is None else _options.written(f"{self.__name__}.reduceat", out, result)
+
+
+class _OfOne(ufunc):
+    """A universal function of one argument."""
+
+    def __call__(self, x: Any, /, *args: Any, **kwargs: Any) -> Any:
+        if not args and not kwargs:
+            kind = type(x)
+            if kind is Array:
+                return self._ours(x)
+            if kind in _SCALARS:
+                return self._theirs(x)
+        return self._call((x, *args), kwargs)
+
+
+class _OfTwo(ufunc):
+    """A universal function of two arguments."""
+
+    def __call__(self, x1: Any, x2: Any, /, *args: Any, **kwargs: Any) -> Any:
+        if not args and not kwargs:
+            one, two = type(x1), type(x2)
+            if (one is Array and two in _DIRECT) or (two is Array and one in _SCALARS):
+                return self._ours(x1, x2)
+            if one in _SCALARS and two in _SCALARS:
+                return self._theirs(x1, x2)
+        return self._call((x1, x2, *args), kwargs)
+
+
+def ufunc_of(name: str, theirs: np.ufunc, ours: Callable[..., Any]) -> ufunc:
+    """The universal function of that name, which computes `ours`."""
+    return (_OfOne if theirs.nin == 1 else _OfTwo)(name, theirs, ours)
 
 
 _TURNS: Final = 64
