@@ -632,13 +632,13 @@ def test_an_in_place_result_that_would_change_the_dtype_is_refused() -> None:
     with pytest.raises(TypeError) as caught:
         x += 1.5
     assert str(caught.value) == (
-        "__iadd__: the result of dtype float64 does not fit in place of int64. "
+        "__iadd__: the result of dtype float64 cannot be cast to int64 in place. "
         "Write x = x + ..., or convert the operand: xp.astype(...)"
     )
     with pytest.raises(TypeError) as caught:
         x //= 1.5
     assert str(caught.value) == (
-        "__ifloordiv__: the result of dtype float64 does not fit in place of int64. "
+        "__ifloordiv__: the result of dtype float64 cannot be cast to int64 in place. "
         "Write x = x // ..., or convert the operand: xp.astype(...)"
     )
     assert x.tolist() == [1, 1]
@@ -874,7 +874,7 @@ def test_a_name_that_the_standard_has_nothing_for_leads_elsewhere(habit: str, cu
 
 
 def test_no_name_of_numpy_is_left_without_a_cure_but_dtypes() -> None:
-    for name in set(np.__all__) - vars(xp).keys():  # `testing` is among these once it is imported
+    for name in set(np.__all__) - vars(xp).keys() - set(xp.__all__):  # `testing` is among these once it is imported
         theirs = getattr(np, name)
         if not (isinstance(theirs, type) and issubclass(theirs, np.generic)):
             with pytest.raises(AttributeError, match=r"\. (Use|The standard has) \w"):

@@ -592,7 +592,8 @@ class Array(metaclass=_NotCallable):
     def _rebind(self, result: Any, function: str) -> Array:
         """`self` with the result of an in-place operator.
 
-        Shape and dtype stay. Raises ValueError or TypeError if those of the result differ. `fast_inplace` in
+        Shape and dtype stay. Raises ValueError for a result of another shape, TypeError for one of a dtype that cannot
+        be cast to that of `self` by NumPy's rule "same_kind". `fast_inplace` in
         `_call/c/operators.c` does the same for few elements.
         """
         if result is NotImplemented:
@@ -604,10 +605,13 @@ class Array(metaclass=_NotCallable):
             )
         has_same = home is self._home and home.dtype_of(native) is home.dtype_of(before)  # common and fast
         if not has_same and home.dtype(native) is not self._home.dtype(before):
-            raise errors.ArgumentTypeError(
-                f"{function}: the result of dtype {result.dtype} does not fit in place of {self.dtype}. "
-                f"Write x = x {_OPERATORS[function]} ..., or convert the operand: xp.astype(...)"
-            )
+            if not dtypes.is_same_kind(result.dtype, self.dtype):
+                raise errors.ArgumentTypeError(
+                    f"{function}: the result of dtype {result.dtype} cannot be cast to {self.dtype} in place. "
+                    f"Write x = x {_OPERATORS[function]} ..., or convert the operand: xp.astype(...)"
+                )
+            result = dispatch.cast(function, "x", result, self.dtype)
+            home, native = result._home, result._native
         views.require_writable(self, function)
         if type(before) is _ndarray or views.view_of(self) is not None:
             del before, native

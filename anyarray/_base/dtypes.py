@@ -114,6 +114,17 @@ class DType:
         return dtype, (self.name,)
 
 
+def is_same_kind(came: DType, wanted: DType) -> bool:
+    """Whether NumPy's rule "same_kind" allows the cast: floats to narrower floats, not to integers.
+
+    An in-place update, and `out=`, cast by it.
+    """
+    order = "buifc"
+    if {came.kind, wanted.kind} == {"i", "u"}:
+        return came.kind == "u"
+    return order.index(came.kind) <= order.index(wanted.kind)
+
+
 def signed(indices: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """Indices or counts of uint64 as int64; others as they are.
 
