@@ -16,7 +16,7 @@ from typing import Any, Final, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
-from anyarray._array import printing, protocols
+from anyarray._array import methods, printing, protocols
 from anyarray._base import dtypes, errors, other_names
 from anyarray._base.dtypes import DType
 from anyarray._call import compiled, diagnosis, dispatch
@@ -75,7 +75,7 @@ class _NotCallable(type):
         ]
 
 
-class Array(metaclass=_NotCallable):
+class Array(methods.Methods, metaclass=_NotCallable):
     """An array of the standard, on any backend.
 
     Made by the creation functions, never by its class. `shape`, `dtype`, `device` and the operators are those
@@ -107,6 +107,10 @@ class Array(metaclass=_NotCallable):
         """Length of each axis; None for one that is unknown under a trace."""
         return self._home.shape_of(self._native)  # type: ignore[no-any-return]  # checked by the contract's test
 
+    @shape.setter
+    def shape(self, shape: Shape) -> None:
+        methods.set_shape(self, shape)
+
     @property
     def ndim(self) -> int:
         """Number of axes."""
@@ -124,14 +128,11 @@ class Array(metaclass=_NotCallable):
 
     @property
     def T(self) -> Array:  # noqa: N802 - the standard's name
-        """The transpose of a matrix.
+        """The Array with its axes in reverse order, as a view.
 
-        Raises ValueError unless it has two axes.
+        `x.mT` is the transpose of each matrix of a stack.
         """
-        ndim = len(self._home.shape_of(self._native))
-        if ndim != 2:
-            raise errors.ArgumentValueError(f"T: x must have 2 axes, not {ndim}. Use xp.permute_dims or x.mT")
-        return _permuted(self, (1, 0))
+        return _permuted(self, tuple(range(len(self._home.shape_of(self._native))))[::-1])
 
     @property
     def mT(self) -> Array:  # noqa: N802 - the standard's name
@@ -191,11 +192,14 @@ class Array(metaclass=_NotCallable):
             views.record(result, self, views.Indexed(...))
         return result
 
-    def item(self) -> Any:
-        """The only element as a Python scalar.
+    def item(self, *args: Any) -> Any:
+        """The only element as a Python scalar; with an index, that element.
 
-        Raises ValueError unless there is exactly one.
+        `args` are an index for each axis, or one for all elements in row-major order. Raises ValueError unless there is
+        exactly one element.
         """
+        if args:
+            return methods.element(self, args).item()
         native = self._native
         host = native if isinstance(native, _NUMPYS) else self._host("item")
         if host.size != 1:
@@ -626,7 +630,19 @@ class Array(metaclass=_NotCallable):
         self._home = home
         return self
 
-    __hash__ = None  # type: ignore[assignment]  # == is elementwise, so an Array is not hashable
+    def __hash__(self) -> int:
+        """The hash of the value of an element: an Array without axes.
+
+        Raises TypeError for other Arrays, whose == is elementwise, and in a trace, which has no values.
+        """
+        native = self._native
+        if self._home.shape_of(native) != () or self._home.is_traced(native):
+            shape = "in a trace" if self._home.is_traced(native) else f"of shape {self.shape}"
+            raise errors.ArgumentTypeError(
+                f"hash: unhashable type: 'Array' {shape}; only elements have a hash. Take the values: x.tobytes()"
+            )
+        value = self.item()
+        return hash(value) if value == value else object.__hash__(self)  # as each NaN has a hash of its own
 
     @operator_of("abs")
     def __abs__(self, /) -> Array: ...

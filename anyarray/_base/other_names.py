@@ -119,23 +119,14 @@ ATTRIBUTE_REPLACEMENTS: Final = {
     "H": "xp.conj(x).mT",
     "at": "x[...] = ...",
     "block_until_ready": "xp.to_native(x).block_until_ready()",
-    "copy": "xp.asarray(x, copy=True)",
     "cpu": 'x.to_device("numpy")',
     "detach": "xp.stop_gradient(x)",
-    "fill": "x[...] = ...",
-    "flatten": "xp.reshape(x, (-1,))",
     "get": "np.asarray(x)",
-    "itemsize": "x.dtype.itemsize",
-    "nbytes": "x.size * x.dtype.itemsize",
     "numpy": "np.asarray(x)",
-    "partition": "x[...] = xp.sort(x)",
-    "put": "x[indices] = ...",
-    "ravel": "xp.reshape(x, (-1,))",
-    "resize": "np.resize(x, shape)",
+    "ptp": "x.max() - x.min()",
     "setfield": "x[...] = ...",
-    "sort": "x[...] = xp.sort(x)",
+    "setflags": "xp.broadcast_to(x, x.shape), which is only read",
     "to": "x.to_device(...), or xp.astype(x, ...)",
-    "view": "xp.astype(x, ...), or np.asarray(x).view(...)",
 }
 """What to write instead, by a method or an attribute that arrays of some library have and Array lacks."""
 
@@ -187,15 +178,7 @@ class MissingAttribute:
 
     def __get__(self, array: Any, owner: type) -> NoReturn:
         name = self.name
-        ours = NEAR_EQUIVALENTS.get(name, ALIASES.get(name, _in_chapter(name) or name))
-        if name in ATTRIBUTE_REPLACEMENTS:
-            cure = ATTRIBUTE_REPLACEMENTS[name]
-        elif ours is not name:
-            cure = f"xp.{ours}"
-        elif name in sys.modules["anyarray"].__all__:
-            cure = f"xp.{name}(x, ...)"
-        else:
-            cure = f"np.asarray(x).{name}"
+        cure = ATTRIBUTE_REPLACEMENTS.get(name, f"np.asarray(x).{name}")
         raise AttributeError(f"'Array' object has no attribute {name!r}. Use {cure}", name=name)
 
 

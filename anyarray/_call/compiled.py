@@ -23,7 +23,7 @@ from anyarray.backends import _shortcut
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_SHARED: Final = ("fill", "fill_like")
+_SHARED: Final = ("fill", "fill_like", "transpose")
 """Fast paths of several functions, told apart by the first letters of their names."""
 
 

@@ -369,6 +369,10 @@ def floor_divide(x1: Native, x2: Native, /) -> Native:
     return floor
 
 
+def bitcast(x: Native, dtype: Any, /) -> Native:
+    return x.view(dtype)
+
+
 def cube(x: Native, /) -> Native:
     product = np.square(x)
     product *= x

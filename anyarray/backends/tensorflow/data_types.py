@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["astype"]
+__all__ = ["astype", "bitcast"]
 
 from typing import Any, Final
 
@@ -12,6 +12,7 @@ from anyarray.backends.tensorflow._kernel import NAME, Tensor, cast, constant, i
 _WIDER: Final = {"int8": "int32", "int16": "int32", "uint8": "int32", "uint16": "int32", "uint32": "int64"}
 """Intermediate dtype of a cast from a float to a narrow integer."""
 
+_bitcast = op("Bitcast")
 _not_equal = op("NotEqual")
 
 
@@ -31,3 +32,7 @@ def astype(x: Tensor, dtype: Any, /, *, copy: bool = True) -> Tensor:
         # Out-of-range values wrap, as in NumPy. TensorFlow's result depends on the element's position in the array.
         x = cast(x, _WIDER[name])
     return cast(x, name)
+
+
+def bitcast(x: Tensor, dtype: Any, /) -> Tensor:
+    return _bitcast(x, dtype)
