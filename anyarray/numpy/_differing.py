@@ -22,11 +22,11 @@ from anyarray.numpy._entrance import NUMBERS, as_array, brought, dressed
 F = TypeVar("F", bound=Callable[..., Any])
 
 __all__ = [
-    "arange", "argsort", "around", "array", "array_split", "asanyarray", "asarray", "asarray_chkfinite",
-    "ascontiguousarray", "asfortranarray", "astype", "clip", "copy", "cumprod", "cumsum", "empty", "empty_like", "eye",
-    "finfo", "full", "full_like", "iinfo", "imag", "isfortran", "linspace", "may_share_memory", "meshgrid", "ndarray",
-    "ndenumerate", "ndim", "nonzero", "ones", "ones_like", "ravel", "real", "require", "reshape", "round",
-    "shape", "shares_memory", "size", "sort", "squeeze", "take", "tile", "where", "ufunc", "zeros", "zeros_like",
+    "arange", "array", "array_split", "asanyarray", "asarray", "asarray_chkfinite", "ascontiguousarray",
+    "asfortranarray", "astype", "clip", "copy", "empty", "empty_like", "eye", "finfo", "full", "full_like",
+    "iinfo", "isfortran", "linspace", "may_share_memory", "meshgrid", "ndarray", "ndenumerate", "ndim", "ones",
+    "ones_like", "require", "reshape", "shape", "shares_memory", "size", "sort", "tile", "transpose", "ufunc",
+    "where", "zeros", "zeros_like",
 ]  # fmt: skip
 
 _NO_VALUE: Final[Any] = np._NoValue
@@ -282,30 +282,28 @@ def size(a: Any, axis: Any = None) -> int:
 
 @as_numpy
 def reshape(a: Any, /, shape: Any, order: Any = "C", *, copy: bool | None = None) -> Array:
-    x = as_array(a)
-    shape = shape if isinstance(shape, int) else tuple(shape)
-    if order == "F" or (order == "A" and isfortran(x)):
-        lengths = (shape,) if isinstance(shape, int) else shape
-        turned = xp.reshape(xp.permute_dims(x, tuple(range(x.ndim))[::-1]), lengths[::-1], copy=copy)
-        return xp.permute_dims(turned, tuple(range(turned.ndim))[::-1])
-    return xp.reshape(x, shape, copy=copy)
+    return as_array(a).reshape(shape, order=order, copy=copy)  # type: ignore[no-any-return]  # an Array
 
 
 @as_numpy
-def ravel(a: Any, order: Any = "C") -> Array:
-    return reshape(a, -1, order="C" if order == "K" else order)  # type: ignore[no-any-return]  # an Array
+def transpose(a: Any, axes: Any = None) -> Array:
+    return as_array(a).transpose(axes)  # type: ignore[no-any-return]  # an Array
+
+
+@as_numpy
+def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Array:
+    x = as_array(a)
+    if kind is order is stable is None:
+        return xp.sort(x, axis=axis) if axis is not None else xp.sort(xp.reshape(x, (-1,)))
+    x = xp.asarray(x, copy=True) if axis is not None else x.flatten()
+    x.sort(-1 if axis is None else axis, kind, order, stable=stable)
+    return x
 
 
 @as_numpy
 def isfortran(a: Any) -> bool:
     strides = getattr(np.asarray(a) if type(a) is not Array else a, "flags", None)
     return strides is not None and bool(strides.f_contiguous) and not strides.c_contiguous
-
-
-@as_numpy
-def squeeze(a: Any, axis: Any = None) -> Array:
-    x = as_array(a)
-    return xp.squeeze(x, axis=tuple(at for at, n in enumerate(x.shape) if n == 1) if axis is None else axis)
 
 
 @as_numpy
@@ -346,39 +344,6 @@ class ndenumerate:  # noqa: N801 - NumPy's name
 
 
 @of_numbers
-def real(val: Any) -> Any:
-    x = as_array(val)
-    return xp.real(x) if x.dtype.kind == "c" else x
-
-
-@of_numbers
-def imag(val: Any) -> Any:
-    x = as_array(val)
-    return xp.imag(x) if x.dtype.kind == "c" else xp.zeros_like(x)
-
-
-@of_numbers
-def round(a: Any, decimals: int = 0, out: Any = None) -> Any:
-    x = as_array(a)
-    if decimals == 0:
-        result = xp.round(x)
-    elif x.dtype.kind == "iu" and decimals > 0:
-        result = x
-    elif decimals > 0:
-        result = xp.round(x * 10**decimals) / 10**decimals if x.dtype.kind in "fc" else x
-    else:
-        result = xp.round(x / 10**-decimals) * 10**-decimals
-        if x.dtype.kind in "iu":
-            result = xp.astype(result, x.dtype)
-    return _written("round", out, result)
-
-
-@of_numbers
-def around(a: Any, decimals: int = 0, out: Any = None) -> Any:
-    return round(a, decimals, out)
-
-
-@of_numbers
 def clip(
     a: Any,
     a_min: Any = _NO_VALUE,
@@ -391,82 +356,15 @@ def clip(
 ) -> Any:
     low, high = (a_min if a_min is not _NO_VALUE else min), (a_max if a_max is not _NO_VALUE else max)
     low, high = (None if one is _NO_VALUE else one for one in (low, high))
-    x = as_array(a)
-    # NumPy's clip promotes the bounds with the array; the standard's keeps the array's dtype.
-    bounds = [one if one is None or type(one) in (bool, int, float) else as_array(one) for one in (low, high)]
-    if x.dtype.kind in "biu" and any(type(one) is float for one in bounds):
-        x = xp.astype(x, xp.float64)
-    for one in bounds:
-        if type(one) is Array:
-            x = xp.astype(x, xp.result_type(x, one))
-    result = x
-    if bounds[0] is not None:
-        result = xp.maximum(result, bounds[0])
-    if bounds[1] is not None:
-        result = xp.minimum(result, bounds[1])
-    return _written("clip", out, result if result is not x else xp.asarray(x, copy=True))
+    return as_array(a).clip(low, high, out)
 
 
 @as_numpy
 def where(condition: Any, *operands: Any) -> Any:
     if not operands:
-        return nonzero(condition)
+        return as_array(condition).nonzero()
     if len(operands) != 2:
         raise errors.ArgumentValueError("where: takes either both of x and y, or neither")
     x, y = (one if type(one) in (bool, int, float, complex, Array) else as_array(one) for one in operands)
     chosen = as_array(condition)
     return xp.where(chosen if chosen.dtype.kind == "b" else chosen != 0, x, y)
-
-
-@as_numpy
-def nonzero(a: Any) -> tuple[Array, ...]:
-    x = as_array(a)
-    if not x.ndim:
-        raise errors.ArgumentValueError("nonzero: a must have at least one axis. Use np.atleast_1d(a).nonzero()")
-    return tuple(xp.nonzero(x))
-
-
-def _cumulative(name: str, ours: Callable[..., Array], a: Any, axis: Any, dtype: Any, out: Any) -> Array:
-    x = as_array(a)
-    x = xp.reshape(x, (-1,)) if axis is None else x
-    return _written(name, out, ours(x, axis=0 if axis is None else axis, dtype=dtype))  # type: ignore[no-any-return]  # an Array
-
-
-@as_numpy
-def cumsum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Array:
-    return _cumulative("cumsum", xp.cumulative_sum, a, axis, dtype, out)
-
-
-@as_numpy
-def cumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Array:
-    return _cumulative("cumprod", xp.cumulative_prod, a, axis, dtype, out)
-
-
-@as_numpy
-def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Array:
-    x = as_array(a)
-    return xp.sort(xp.reshape(x, (-1,)) if axis is None else x, axis=-1 if axis is None else axis)
-
-
-@as_numpy
-def argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Array:
-    x = as_array(a)
-    return xp.argsort(xp.reshape(x, (-1,)) if axis is None else x, axis=-1 if axis is None else axis)
-
-
-@as_numpy
-def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "raise") -> Any:
-    x, at = as_array(a), as_array(indices)
-    if axis is None:
-        x, axis = xp.reshape(x, (-1,)), 0
-    if mode not in ("raise", "wrap", "clip"):
-        raise errors.ArgumentValueError(f"take: mode must be 'raise', 'wrap' or 'clip', not {mode!r}")
-    length = x.shape[axis]
-    if mode != "raise":
-        at = at % length if mode == "wrap" else xp.clip(at, 0, length - 1)
-    if at.dtype.kind == "b":
-        at = xp.astype(at, xp.int64)
-    flat = xp.take(x, xp.reshape(at, (-1,)), axis=axis)
-    axis %= x.ndim
-    result = xp.reshape(flat, (*x.shape[:axis], *at.shape, *x.shape[axis + 1 :])) if at.ndim != 1 else flat
-    return _written("take", out, result)

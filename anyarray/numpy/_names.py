@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any, Final, NoReturn
 
 import numpy as np
 
 import anyarray as xp
+from anyarray._array.array import Array
 from anyarray._base.other_names import ALIASES
-from anyarray.numpy._entrance import entrance
+from anyarray.numpy._entrance import NUMBERS, as_array, brought, dressed, entrance
 from anyarray.numpy._itself import ABSENT
 from anyarray.numpy._ufuncs import ufunc_of
 
 _OTHER: Final = {"row_stack": "vstack", "rint": "rint", "invert": "bitwise_invert", "in1d": "isin"}
+
+
+_METHODS: Final = frozenset(
+    "all any argmax argmin argpartition argsort choose cumprod cumsum diagonal dot max mean min nonzero prod put ravel "
+    "repeat round searchsorted squeeze std sum swapaxes take trace var".split()
+)
+"""Functions that are methods of their first argument, with the same further parameters."""
+_SPELLINGS: Final = {"amax": "max", "amin": "min", "around": "round"}
 
 
 def find(chapter: str, name: str) -> Any:
@@ -24,10 +34,26 @@ def find(chapter: str, name: str) -> Any:
     path = f"{chapter}.{name}" if chapter else name
     space: Any = getattr(np, chapter) if chapter else np
     theirs = getattr(space, name, None) if name in space.__all__ else None
+    if not chapter and _SPELLINGS.get(name, name) in _METHODS:
+        return of_method(name, theirs)
     ours = ours_of(chapter, name)
     if theirs is None or ours is None:
         missing(path)
     return ufunc_of(name, theirs, ours) if isinstance(theirs, np.ufunc) else entrance(path, theirs, ours)
+
+
+def of_method(name: str, theirs: Any) -> Callable[..., Any]:
+    """The method of an Array, as a function of it."""
+    method = getattr(Array, _SPELLINGS.get(name, name))
+
+    def function(a: Any, *args: Any, **kwargs: Any) -> Any:
+        if type(a) is Array:
+            return method(a, *args, **kwargs)
+        if isinstance(a, NUMBERS):
+            return brought(theirs(a, *args, **kwargs))
+        return method(as_array(a), *args, **kwargs)
+
+    return dressed(function, name, theirs, inspect.signature(theirs))  # type: ignore[no-any-return]  # the function
 
 
 def ours_of(chapter: str, name: str) -> Callable[..., Any] | None:

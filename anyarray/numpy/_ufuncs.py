@@ -12,6 +12,7 @@ from anyarray._array.array import Array
 from anyarray._base import errors
 from anyarray.numpy import _options
 from anyarray.numpy._entrance import NUMBERS, as_array, brought
+from anyarray.numpy._itself import values_of
 from anyarray.standard import namespace as xp
 
 _SCALARS: Final = frozenset({bool, int, float, complex})
@@ -38,7 +39,7 @@ class ufunc:  # noqa: N801 - NumPy's name
         self.__doc__ = f"As `numpy.{name}`, on every backend.\n\n{inspect.getdoc(theirs) or ''}"
         self.__module__ = "anyarray.numpy"
         self.__signature__ = _signature(theirs)
-        self._theirs: Callable[..., Any] = theirs
+        self._theirs: Any = theirs
         self._ours = ours
         self._identity = theirs.identity
         self.nin, self.nout, self.nargs = theirs.nin, theirs.nout, theirs.nargs
@@ -120,17 +121,19 @@ class ufunc:  # noqa: N801 - NumPy's name
         name = _REDUCTIONS.get(self.__name__)
         if dtype is not None and self.__name__ not in ("add", "multiply"):
             x = xp.astype(x, dtype)
-        left = {
-            key: value
-            for key, value in (("initial", initial), ("where", where), ("out", out))
-            if value is not np._NoValue and value is not True and value is not None
-        }
         if name is not None:
-            options = {"axis": axis, "keepdims": keepdims}
-            if dtype is not None and self.__name__ in ("add", "multiply"):
+            options = {"axis": axis, "keepdims": keepdims, "out": out, "where": where}
+            if initial is not np._NoValue:
+                options["initial"] = initial
+            if dtype is not None and name in ("sum", "prod"):
                 options["dtype"] = dtype
-            return _options.serve(name, getattr(xp, name), [x], options, left)
-        return _options.serve(f"{self.__name__}.reduce", self._reduced, [x], {"axis": axis, "keepdims": keepdims}, left)
+            return getattr(Array, name)(x, **options)
+        if where is not True:
+            raise errors.ArgumentTypeError(f"{self.__name__}.reduce: where is not supported. Use np.where on the array")
+        result = self._reduced(x, axis, keepdims)
+        if initial is not np._NoValue:
+            result = self._ours(result, initial)
+        return result if out is None else _options.written(f"{self.__name__}.reduce", out, result)
 
     def _reduced(self, x: Array, axis: Any, keepdims: bool) -> Array:
         """The reduction of a function that has no reduction in the namespace."""
@@ -195,6 +198,9 @@ class ufunc:  # noqa: N801 - NumPy's name
             raise errors.ArgumentTypeError(
                 f"{self.__name__}.at: a must be an Array, not {type(a).__name__}. Wrap it: np.asarray(a)"
             )
+        if a.device.library == "numpy":
+            self._theirs.at(np.asarray(a), *[values_of(one) for one in (indices, b) if one is not None])
+            return
         if self.nout != 1 or (b is None) != (self.nin == 1):
             raise errors.ArgumentValueError(f"{self.__name__}.at: takes {self.nin + 1} arguments")
         flat = xp.reshape(xp.arange(a.size), a.shape)[indices]
