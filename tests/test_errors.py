@@ -91,13 +91,6 @@ def test_an_operator_with_a_foreign_operand_is_python_s_own_error() -> None:
 
 
 @pytest.mark.usefixtures("backend")
-def test_an_operator_with_a_list_is_python_s_own_error() -> None:
-    with pytest.raises(TypeError) as caught:
-        floats(2) - [1.0, 2.0]
-    assert str(caught.value) == "unsupported operand type(s) for -: 'Array' and 'list'"
-
-
-@pytest.mark.usefixtures("backend")
 def test_arrays_of_a_library_are_taken() -> None:
     assert xp.exp(np.zeros(2)).tolist() == [1.0, 1.0]
 

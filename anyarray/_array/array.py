@@ -1016,8 +1016,10 @@ def _normalised_one(key: Any, home: Home, is_settled: bool) -> Any:
         return slice(*[None if bound is None else _bound(bound) for bound in (start, stop, step)])
     if kind is Array:
         return _key_of_array(key, home, is_settled)
-    if kind is bool or isinstance(key, (list, tuple, np.bool_)):  # as NumPy, which takes a nested tuple as a list
-        key = np.asarray(key, dtype=np.intp if kind in (list, tuple) and not key else None)
+    if kind is bool or isinstance(
+        key, (list, tuple, range, np.bool_)
+    ):  # as NumPy, which takes a nested tuple as a list
+        key = np.asarray(key, dtype=np.intp if isinstance(key, (list, tuple, range)) and not key else None)
     elif not isinstance(key, (Array, np.ndarray)) and hasattr(key, "__index__"):
         try:
             return operator.index(key)

@@ -14,6 +14,7 @@ import itertools
 import linecache
 import math
 import operator
+import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import FunctionType
@@ -551,41 +552,44 @@ def _call_on(declaration: Declaration, prepared: Sequence[Any], home: Home) -> A
 
 
 def operate(declaration: Declaration, values: Sequence[Any]) -> Any:
-    """As `call`, for an operator: NotImplemented for unknown classes."""
+    """As `call`, for an operator: NotImplemented for unknown classes.
+
+    A list or a tuple of numbers is an array of NumPy's, as it is to ndarrays.
+    """
     ours = body_globals["Array"]
-    for value in values:
+    taken = values
+    for at, value in enumerate(values):
         kind = type(value)
         if kind is ours or kind is np.ndarray:
+            continue
+        if isinstance(value, (list, tuple)):
+            taken = [*taken]
+            taken[at] = _array_of_sequence(declaration.name, value)
             continue
         is_scalar = kind in SCALARS or isinstance(value, (int, float, complex))
         if not is_scalar and registry.backend_of_native(value) is None:
             return NotImplemented
         if is_scalar and not declaration.fit.broadcasts:
             raise errors.ArgumentValueError(f"{declaration.name}: {diagnosis.WITHOUT_AXES}")
-    return call(declaration, values)
+    return call(declaration, taken)
 
 
-def operate_unless_list(declaration: Declaration, values: Sequence[Any]) -> Any:
-    """As `operate`, but raise for lists and tuples.
-
-    After NotImplemented Python would try sequence repetition: `[1, 2] * xp.asarray(2)` would be a list of 4.
-    """
-    for value in values:
-        if type(value) in (list, tuple):
-            raise errors.not_an_array(declaration.name, "the operand", value)
-    return operate(declaration, values)
+def _array_of_sequence(function: str, value: Sequence[Any]) -> Any:
+    """An array of a list or a tuple beside an Array."""
+    try:
+        return sys.modules["anyarray"].asarray(value)  # of a higher layer
+    except errors.ArgumentTypeError:
+        raise errors.not_an_array(function, "the operand", value) from None
 
 
 def compare(declaration: Declaration, values: Sequence[Any]) -> Any:
-    """As `operate`, but raise for a list or an array of an unknown library.
+    """As `operate`, but raise for an array of an unknown library.
 
     After NotImplemented from both operands Python would compare identity and return one bool.
     """
     result = operate(declaration, values)
     other = values[1]
-    if result is NotImplemented and (
-        isinstance(other, (list, tuple)) or any(hasattr(type(other), name) for name in _OF_ARRAYS)
-    ):
+    if result is NotImplemented and any(hasattr(type(other), name) for name in _OF_ARRAYS):
         result = getattr(type(other), declaration.function.__name__)(other, values[0])
         if result is NotImplemented:
             raise errors.not_an_array(declaration.name, "the operand", other)
@@ -594,7 +598,7 @@ def compare(declaration: Declaration, values: Sequence[Any]) -> Any:
 
 _OF_ARRAYS: Final = ("__dlpack__", "__array__", "__array_priority__")
 """Attributes by which array classes are known; SciPy's sparse arrays have the last."""
-_OPERATOR_SLOW_PATHS: Final = {"multiply": operate_unless_list, "equal": compare, "not_equal": compare}
+_OPERATOR_SLOW_PATHS: Final = {"equal": compare, "not_equal": compare}
 """The slow paths of operators for which Python has a fallback of its own after NotImplemented."""
 
 

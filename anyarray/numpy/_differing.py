@@ -17,7 +17,8 @@ import anyarray as xp
 from anyarray._array.array import Array
 from anyarray._base import errors
 from anyarray.numpy import _options, _ufuncs
-from anyarray.numpy._entrance import NUMBERS, as_array, brought, dressed
+from anyarray.numpy._entrance import NUMBERS, as_array, as_text, brought, dressed
+from anyarray.numpy._itself import values_of
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -71,8 +72,11 @@ def array(
     object: Any, dtype: Any = None, *, copy: Any = True, order: Any = "K", subok: bool = False, ndmin: int = 0,
     ndmax: int = 0, like: Any = None,
 ) -> Array:  # fmt: skip
-    if type(object) is list and dtype is None and not ndmin and copy is not False:  # the common call, copied anyway
+    if type(object) is list and dtype is None and not ndmin and as_text(object) is None:  # the common call
         return xp.asarray(object)
+    text = as_text(object)
+    if text is not None or _is_text(dtype):
+        return np.array(values_of(object), dtype=dtype, ndmin=ndmin)
     result = xp.asarray(object, dtype=dtype, copy=None if copy is None else bool(copy))
     if ndmin > result.ndim:
         result = xp.reshape(result, (1,) * (ndmin - result.ndim) + result.shape)
@@ -83,7 +87,16 @@ def array(
 def asarray(
     a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: Any = None, like: Any = None
 ) -> Array:
+    text = as_text(a)
+    if text is not None or _is_text(dtype):
+        return np.asarray(values_of(a), dtype=dtype)
     return xp.asarray(a, dtype=dtype, device=None if device == "cpu" else device, copy=copy)
+
+
+def _is_text(dtype: Any) -> bool:
+    return dtype is not None and (
+        dtype is str or (isinstance(dtype, (str, np.dtype)) and np.dtype(dtype).kind in "SUT")
+    )
 
 
 @as_numpy
@@ -293,6 +306,8 @@ def transpose(a: Any, axes: Any = None) -> Array:
 @as_numpy
 def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Array:
     x = as_array(a)
+    if type(x) is not Array:
+        return np.sort(x, axis=axis)  # type: ignore[return-value]  # text
     if kind is order is stable is None:
         return xp.sort(x, axis=axis) if axis is not None else xp.sort(xp.reshape(x, (-1,)))
     x = xp.asarray(x, copy=True) if axis is not None else x.flatten()
@@ -366,5 +381,7 @@ def where(condition: Any, *operands: Any) -> Any:
     if len(operands) != 2:
         raise errors.ArgumentValueError("where: takes either both of x and y, or neither")
     x, y = (one if type(one) in (bool, int, float, complex, Array) else as_array(one) for one in operands)
+    if isinstance(x, np.ndarray) or isinstance(y, np.ndarray):  # text
+        return np.where(values_of(condition), values_of(x), values_of(y))
     chosen = as_array(condition)
     return xp.where(chosen if chosen.dtype.kind == "b" else chosen != 0, x, y)

@@ -3,7 +3,7 @@
 An entrance takes what NumPy's function takes, by position or by name, lists and numbers in the place of arrays
 included, and calls ours. Where both mean the same, that is all: the common call costs a look at the classes of its
 arguments. An option that ours lacks is served by the rule for it in `_options`, whatever the function. Numbers alone
-are NumPy's own affair: they give a number.
+are NumPy's own affair: they give a number. So is text, which no other library has: arrays of strings are ndarrays.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy as np
 from anyarray._array.array import Array
 from anyarray._base import errors
 from anyarray.numpy import _options
+from anyarray.numpy._itself import values_of
 from anyarray.standard import namespace as xp
 
 NUMBERS: Final = (bool, int, float, complex, np.generic)
@@ -154,6 +155,8 @@ def call(plan: Plan, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     operands = [given[p] for p, one in plan.parameters.items() if one.role == "array" and given.get(p) is not None]
     if operands and not variadic and all(isinstance(one, NUMBERS) for one in operands) and given.get("out") is None:
         return brought(plan.theirs(*args, **kwargs))
+    if any(type(one) is not Array and as_text(one) is not None for one in operands):
+        return in_numpy(plan.theirs, args, kwargs)
     positional: dict[int, Any] = {}
     keyword: dict[str, Any] = {}
     left: dict[str, Any] = {}
@@ -188,8 +191,24 @@ def bound(name: str, signature: inspect.Signature, args: Sequence[Any], kwargs: 
 
 
 def as_array(value: Any) -> Any:
-    """An Array of what NumPy takes as an array; None stays None."""
-    return value if type(value) is Array or value is None else xp.asarray(value)
+    """An Array of what NumPy takes as an array; None stays None.
+
+    Text stays NumPy's: an ndarray of strings.
+    """
+    if type(value) is Array or value is None:
+        return value
+    text = as_text(value)
+    return xp.asarray(value) if text is None else text
+
+
+def as_text(value: Any) -> np.ndarray[Any, Any] | None:
+    """The ndarray of strings that NumPy makes of a value, or None for numbers."""
+    one = value
+    while type(one) in (list, tuple) and one:
+        one = one[0]
+    if isinstance(one, (str, bytes)) or (isinstance(one, np.ndarray) and one.dtype.kind in "SUT"):
+        return np.asarray(value)
+    return None
 
 
 def as_arrays(values: Any) -> Any:
@@ -199,8 +218,14 @@ def as_arrays(values: Any) -> Any:
     return [as_array(one) for one in values]
 
 
+def in_numpy(theirs: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """A call of NumPy's own function, for text."""
+    return brought(theirs(*map(values_of, args), **{name: values_of(value) for name, value in kwargs.items()}))
+
+
 def brought(result: Any) -> Any:
     """What NumPy gave: a number as it is, an ndarray as an Array on the chosen backend."""
-    if type(result) is tuple:
-        return tuple(map(brought, result))
-    return xp.asarray(result) if isinstance(result, np.ndarray) else result
+    if isinstance(result, tuple):
+        parts = map(brought, result)
+        return type(result)(*parts) if hasattr(result, "_fields") else tuple(parts)
+    return xp.asarray(result) if isinstance(result, np.ndarray) and result.dtype.kind not in "SUT" else result

@@ -11,7 +11,7 @@ import numpy as np
 import anyarray as xp
 from anyarray._array.array import Array
 from anyarray._base.other_names import ALIASES
-from anyarray.numpy._entrance import NUMBERS, as_array, brought, dressed, entrance
+from anyarray.numpy._entrance import NUMBERS, as_array, brought, dressed, entrance, in_numpy
 from anyarray.numpy._itself import ABSENT
 from anyarray.numpy._ufuncs import ufunc_of
 
@@ -51,7 +51,8 @@ def of_method(name: str, theirs: Any) -> Callable[..., Any]:
             return method(a, *args, **kwargs)
         if isinstance(a, NUMBERS):
             return brought(theirs(a, *args, **kwargs))
-        return method(as_array(a), *args, **kwargs)
+        x = as_array(a)
+        return method(x, *args, **kwargs) if type(x) is Array else in_numpy(theirs, (x, *args), kwargs)
 
     return dressed(function, name, theirs, inspect.signature(theirs))  # type: ignore[no-any-return]  # the function
 

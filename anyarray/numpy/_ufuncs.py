@@ -11,7 +11,7 @@ import numpy as np
 from anyarray._array.array import Array
 from anyarray._base import errors
 from anyarray.numpy import _options
-from anyarray.numpy._entrance import NUMBERS, as_array, brought
+from anyarray.numpy._entrance import NUMBERS, as_array, brought, in_numpy
 from anyarray.numpy._itself import values_of
 from anyarray.standard import namespace as xp
 
@@ -81,6 +81,8 @@ class ufunc:  # noqa: N801 - NumPy's name
             if out is None and where is True:
                 return brought(self._theirs(*operands, **{k: v for k, v in options.items() if k == "dtype"}))
             operands = [as_array(one) for one in operands]
+        if any(isinstance(one, np.ndarray) for one in operands):  # text
+            return in_numpy(self._theirs, args, kwargs)
         if dtype is not None:
             operands = [xp.astype(as_array(one), dtype) for one in operands]
         if where is not True:
