@@ -71,7 +71,7 @@ def _written(name: str, out: Any, result: Any) -> Any:
 def array(
     object: Any, dtype: Any = None, *, copy: Any = True, order: Any = "K", subok: bool = False, ndmin: int = 0,
     ndmax: int = 0, like: Any = None,
-) -> Array:  # fmt: skip
+) -> Any:  # fmt: skip
     if type(object) is list and dtype is None and not ndmin and as_text(object) is None:  # the common call
         return xp.asarray(object)
     text = as_text(object)
@@ -86,7 +86,7 @@ def array(
 @as_numpy
 def asarray(
     a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: Any = None, like: Any = None
-) -> Array:
+) -> Any:
     text = as_text(a)
     if text is not None or _is_text(dtype):
         return np.asarray(values_of(a), dtype=dtype)
@@ -102,7 +102,7 @@ def _is_text(dtype: Any) -> bool:
 @as_numpy
 def asanyarray(
     a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: Any = None, like: Any = None
-) -> Array:
+) -> Any:
     return asarray(a, dtype, order, device=device, copy=copy)
 
 
@@ -304,10 +304,10 @@ def transpose(a: Any, axes: Any = None) -> Array:
 
 
 @as_numpy
-def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Array:
+def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
     x = as_array(a)
     if type(x) is not Array:
-        return np.sort(x, axis=axis)  # type: ignore[return-value]  # text
+        return np.sort(x, axis=axis)  # text
     if kind is order is stable is None:
         return xp.sort(x, axis=axis) if axis is not None else xp.sort(xp.reshape(x, (-1,)))
     x = xp.asarray(x, copy=True) if axis is not None else x.flatten()

@@ -155,8 +155,6 @@ def call(plan: Plan, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     operands = [given[p] for p, one in plan.parameters.items() if one.role == "array" and given.get(p) is not None]
     if operands and not variadic and all(isinstance(one, NUMBERS) for one in operands) and given.get("out") is None:
         return brought(plan.theirs(*args, **kwargs))
-    if any(type(one) is not Array and as_text(one) is not None for one in operands):
-        return in_numpy(plan.theirs, args, kwargs)
     positional: dict[int, Any] = {}
     keyword: dict[str, Any] = {}
     left: dict[str, Any] = {}
@@ -173,6 +171,9 @@ def call(plan: Plan, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
             positional[p.ours] = value
         else:
             keyword[p.ours] = value
+    converted = [*positional.values(), *keyword.values()]
+    if any(isinstance(one, np.ndarray) or (type(one) is list and _holds_text(one)) for one in converted):
+        return in_numpy(plan.theirs, args, kwargs)
     at_places = [positional[at] for at in sorted(positional)] + [as_array(one) for one in variadic]
     return _options.serve(plan.name, plan.ours, at_places, keyword, left)
 
