@@ -107,18 +107,18 @@ def asanyarray(
 
 
 @as_numpy
-def ascontiguousarray(a: Any, dtype: Any = None, *, like: Any = None) -> Array:
+def ascontiguousarray(a: Any, dtype: Any = None, *, like: Any = None) -> Any:
     x = xp.asarray(a, dtype=dtype)
     return xp.reshape(x, (1,)) if not x.ndim else x if x.flags.c_contiguous else xp.asarray(x, copy=True)
 
 
 @as_numpy
-def asfortranarray(a: Any, dtype: Any = None, *, like: Any = None) -> Array:
+def asfortranarray(a: Any, dtype: Any = None, *, like: Any = None) -> Any:
     return xp.asarray(a, dtype=dtype)
 
 
 @as_numpy
-def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Array:
+def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:
     x = asarray(a, dtype, order)
     if x.dtype.kind in "fc" and not bool(xp.all(xp.isfinite(x))):
         raise errors.ArgumentValueError("asarray_chkfinite: a must not hold NaN or infinity. Find them: np.isfinite(a)")
@@ -126,7 +126,7 @@ def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Array:
 
 
 @as_numpy
-def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = None) -> Array:
+def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = None) -> Any:
     return asarray(a, dtype)
 
 

@@ -178,6 +178,10 @@ def call(plan: Plan, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     return _options.serve(plan.name, plan.ours, at_places, keyword, left)
 
 
+def _holds_text(values: list[Any]) -> bool:
+    return any(isinstance(one, np.ndarray) for one in values)
+
+
 def bound(name: str, signature: inspect.Signature, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments that are not the defaults, by NumPy's names.
 
