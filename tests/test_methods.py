@@ -180,6 +180,16 @@ CALLS: Final[dict[str, tuple[np.ndarray[Any, Any], Callable[[Any], Any]]]] = {
     "view of bits": (F, lambda x: x.view(np.int64)),
     "view of bits of narrow floats": (SINGLE, lambda x: x.view("uint32")),
     "view of bits of integers": (U, lambda x: x.view(np.int8)),
+    "view of bits of a complex number": (Z.astype(np.complex64)[0, 0], lambda x: x.view(np.int64)),
+    "view of bytes": (F, lambda x: x.view(np.uint8)),
+    "view of bytes of a part": (CUBE, lambda x: x[1:, ::2].view(np.int16)),
+    "view of joined bytes": (np.arange(16, dtype=np.uint8).reshape(2, 8), lambda x: x.view(np.int32)),
+    "view of parts of complex numbers": (Z, lambda x: x.view(np.float64)),
+    "view of bytes of complex numbers": (Z, lambda x: x.view(np.uint8)),
+    "view of complex numbers": (CUBE, lambda x: x.view(np.complex128)),
+    "view of bools": (B, lambda x: x.view(np.uint8)),
+    "view of bytes as bools": (np.asarray([[0, 1], [1, 1]], dtype=np.int8), lambda x: x.view(np.bool_)),
+    "view of bytes of none": (EMPTY, lambda x: x.view(np.float32)),
     "real": (Z, lambda x: x.real),
     "real of reals": (F, lambda x: x.real),
     "imag": (Z, lambda x: x.imag),
@@ -233,6 +243,9 @@ WRITES: Final[dict[str, tuple[np.ndarray[Any, Any], Callable[[Any], Any]]]] = {
     "imag of a part": (Z, lambda x: setattr(x[0], "imag", 0)),
     "write to real": (Z, lambda x: set_item(x.real, 0, 5)),
     "bits": (F, lambda x: set_item(x.view(np.int64), (0, 0), 4607182418800017408)),
+    "parts of complex numbers": (Z, lambda x: set_item(x.view(np.float64), (0, 1), 8)),
+    "numbers as parts": (CUBE, lambda x: set_item(x.view(np.complex128), (0, 1), 2 - 1j)),
+    "bytes": (F, lambda x: set_item(x[1].view(np.uint8), slice(0, 8), 0)),
     "view": (F, lambda x: set_item(x.view(), 0, 5)),
     "ravel": (F, lambda x: set_item(x.ravel(), 0, 5)),
     "ravel of a transpose": (F, lambda x: set_item(x.T.ravel(), 0, 5)),
@@ -381,12 +394,19 @@ ERRORS: Final[dict[str, tuple[Callable[[Any], Any], type[Exception], str]]] = {
         "imag: x must be complex to have its imaginary part set, not float64",
     ),
     "view of other bytes": (
-        lambda x: x.view(xp.int32),
+        lambda x: x.view(xp.complex128),
         ValueError,
-        (
-            "view: dtype must have 8 bytes as float64 has, but int32 has 4. "
-            "Convert a copy in NumPy: np.asarray(x).view(...)"
-        ),
+        "view: dtype must have 8 bytes as float64 has, not 16 as complex128, since the last axis of x has 3 elements",
+    ),
+    "view of bytes of columns": (
+        lambda x: x.T.view(xp.uint8),
+        ValueError,
+        "view: dtype must have 8 bytes as float64 has, not 1 as uint8, since the last axis of x is not contiguous",
+    ),
+    "view of bytes of a number": (
+        lambda x: x.sum().view(xp.uint8),
+        ValueError,
+        "view: dtype must have 8 bytes as float64 has, not 1 as uint8, since x has no axes",
     ),
     "view of a class": (
         lambda x: x.view(np.ndarray),
@@ -512,6 +532,8 @@ def test_bytes_and_files_are_those_of_ndarrays(tmp_path: Path) -> None:
     assert x.tobytes("F") == F.tobytes("F")
     x.tofile(tmp_path / "values")
     assert np.fromfile(tmp_path / "values").tolist() == F.ravel().tolist()
+    assert bytes(x.T.data) == F.T.tobytes()
+    assert x.data.shape == (2, 3)
     x.dump(tmp_path / "pickle")
     assert_same(pickle.loads((tmp_path / "pickle").read_bytes()), F)
     file = io.BytesIO()
@@ -556,7 +578,7 @@ def test_a_traced_array_is_no_key(framework: str) -> None:
         "prod from", "ravel", "reshape in columns", "round to decimals", "searchsorted", "squeeze", "std of a sample",
         "sum of axes", "sum where", "swapaxes", "take a matrix", "take, wrapped", "take one along an axis",
         "trace of axes", "transpose of axes", "T", "T of a row", "var where", "var of complex numbers",
-        "view of bits", "real", "imag", "flat of a part",
+        "view of bits", "view of parts of complex numbers", "real", "imag", "flat of a part",
     ],
 )  # fmt: skip
 @pytest.mark.usefixtures("backend")
@@ -569,7 +591,7 @@ def test_a_method_gives_the_same_under_jit(call: str) -> None:
     "write",
     [
         "sort of a row", "fill of a part", "put of few", "put into a transpose", "flat of a part",
-        "flat of a transpose", "imag", "write to real", "bits", "ravel", "out of sum", "out of cumsum", "T",
+        "flat of a transpose", "imag", "write to real", "bits", "bytes", "ravel", "out of sum", "out of cumsum", "T",
         "reshape in columns", "shape",
     ],
 )  # fmt: skip
@@ -631,7 +653,7 @@ def test_methods_have_derivatives(function: str) -> None:
 @pytest.mark.usefixtures("backend")
 def test_what_ndarrays_alone_have_leads_to_an_ndarray() -> None:
     x = xp.ones(3)
-    for name in ("ctypes", "byteswap", "setfield", "getfield", "setflags", "data"):
+    for name in ("ctypes", "byteswap", "setfield", "getfield", "setflags"):
         assert not hasattr(x, name)
         with pytest.raises(AttributeError, match="'Array' object has no attribute"):
             getattr(x, name)
@@ -639,7 +661,7 @@ def test_what_ndarrays_alone_have_leads_to_an_ndarray() -> None:
 
 def test_no_method_of_ndarrays_is_forgotten() -> None:
     lacking = {name for name in dir(np.ndarray) if name[0] != "_" and not hasattr(xp.Array, name)}
-    meaningless = {"byteswap", "ctypes", "data", "device", "getfield", "setfield", "setflags", "to_device"}
+    meaningless = {"byteswap", "ctypes", "device", "getfield", "setfield", "setflags", "to_device"}
     assert lacking <= meaningless
 
 

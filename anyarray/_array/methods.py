@@ -62,6 +62,7 @@ class Methods:
         def T(self) -> Array: ...  # noqa: N802 - the standard's name
         def __getitem__(self, key: Any, /) -> Array: ...
         def __setitem__(self, key: Any, value: Any, /) -> None: ...
+        def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]: ...
         def __copy__(self) -> Array: ...
         def _host(self, cause: str, *, explicit: bool = False) -> np.ndarray[Any, Any]: ...
 
@@ -117,6 +118,11 @@ class Methods:
     def flags(self) -> Flags:
         """How the elements lie in memory, and whether they may be written."""
         return Flags(self)
+
+    @property
+    def data(self) -> memoryview:
+        """The memory of `np.asarray(x)`."""
+        return self.__array__().data
 
     @property
     def base(self) -> Array | None:
@@ -437,7 +443,7 @@ class Methods:
     def view(self, dtype: Any = None, type: Any = None) -> Array:  # noqa: A002 - ndarray's name
         """A view; with `dtype`, of the bits of elements as numbers of that.
 
-        It must have as many bytes.
+        If that has another number of bytes, the last axis has fewer or more elements.
         """
         for name, one in (("dtype", dtype), ("type", type)):
             if isinstance(one, _class) and issubclass(one, np.ndarray):
@@ -531,10 +537,7 @@ def _of_bits(x: Methods, wanted: DType) -> Array:
     """A view of the bits of elements as numbers of another dtype."""
     home, came = x._home, x.dtype
     if came.itemsize != wanted.itemsize:
-        raise errors.ArgumentValueError(
-            f"view: dtype must have {came.itemsize} bytes as {came} has, but {wanted} has {wanted.itemsize}. "
-            f"Convert a copy in NumPy: np.asarray(x).view(...)"
-        )
+        _check_bytes(x, came, wanted)
     try:
         native = home.bitcast(x._native, home.backend.native_dtype(wanted.name))
     except (KeyError, TypeError, ValueError, errors.UnsupportedError) as error:
@@ -545,6 +548,23 @@ def _of_bits(x: Methods, wanted: DType) -> Array:
     if views.is_guarded(x):
         views.record(found, x, views.of_bits(came.name, wanted.name))
     return found
+
+
+def _check_bytes(x: Methods, came: DType, wanted: DType) -> None:
+    """Raise ValueError if elements cannot be split or joined to others."""
+    if not x.ndim:
+        why = "x has no axes"
+    elif layout.memory_of(x) is None:
+        why = "the trace does not know all lengths of x"
+    elif x.size and x.shape[-1] > 1 and layout.strides(x)[-1] != came.itemsize:
+        why = "the last axis of x is not contiguous"
+    elif x.shape[-1] * came.itemsize % wanted.itemsize:
+        why = f"the last axis of x has {x.shape[-1]} elements"
+    else:
+        return
+    raise errors.ArgumentValueError(
+        f"view: dtype must have {came.itemsize} bytes as {came} has, not {wanted.itemsize} as {wanted}, since {why}"
+    )
 
 
 # Reductions

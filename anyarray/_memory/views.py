@@ -23,6 +23,7 @@ from typing import Any, Final, Protocol
 import numpy as np
 
 from anyarray._base import errors
+from anyarray._base.dtypes import KNOWN
 from anyarray._memory import alignment, ownership, second_copies
 from anyarray._registry import registry
 from anyarray._registry.home import Home, Native
@@ -434,10 +435,16 @@ def _part(name: str) -> Callable[..., Selection]:
 
 
 def of_bits(came: str, wanted: str) -> Selection:
-    """The bits of elements of one dtype as numbers of another."""
+    """The bits of elements of one dtype as numbers of another.
+
+    There is no layout for a part of an element, nor for several.
+    """
+    is_alike = KNOWN[came].itemsize == KNOWN[wanted].itemsize
 
     def read(home: Home, x: Native) -> Native:
-        return x if _is_layout(home, x) else home.bitcast(x, home.backend.native_dtype(wanted))
+        if _is_layout(home, x):
+            return x if is_alike else None
+        return home.bitcast(x, home.backend.native_dtype(wanted))
 
     return Rearranged(read, lambda home, whole, value: home.bitcast(value, home.backend.native_dtype(came)))
 
