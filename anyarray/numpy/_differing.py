@@ -25,9 +25,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 __all__ = [
     "arange", "array", "array_split", "asanyarray", "asarray", "asarray_chkfinite", "ascontiguousarray",
     "asfortranarray", "astype", "clip", "copy", "empty", "empty_like", "eye", "finfo", "full", "full_like",
-    "iinfo", "isfortran", "linspace", "may_share_memory", "meshgrid", "ndarray", "ndenumerate", "ndim", "ones",
-    "ones_like", "require", "reshape", "shape", "shares_memory", "size", "sort", "tile", "transpose", "ufunc",
-    "where", "zeros", "zeros_like",
+    "iinfo", "imag", "isfortran", "linspace", "may_share_memory", "meshgrid", "ndarray", "ndenumerate", "ndim",
+    "ones", "ones_like", "real", "require", "reshape", "shape", "shares_memory", "size", "sort", "tile",
+    "transpose", "ufunc", "where", "zeros", "zeros_like",
 ]  # fmt: skip
 
 _NO_VALUE: Final[Any] = np._NoValue
@@ -356,6 +356,16 @@ class ndenumerate:  # noqa: N801 - NumPy's name
 
 
 # Values
+
+
+@of_numbers
+def real(val: Any) -> Any:
+    return as_array(val).real
+
+
+@of_numbers
+def imag(val: Any) -> Any:
+    return as_array(val).imag
 
 
 @of_numbers

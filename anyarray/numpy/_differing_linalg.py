@@ -9,7 +9,7 @@ import numpy as np
 import anyarray as xp
 from anyarray.numpy._entrance import as_array, dressed
 
-__all__ = ["matrix_rank", "pinv", "qr", "svd"]
+__all__ = ["matrix_power", "matrix_rank", "pinv", "qr", "svd"]
 
 
 def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
@@ -38,6 +38,18 @@ def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any =
         singular = xp.linalg.svdvals(x)
         return xp.count_nonzero(singular > xp.expand_dims(xp.asarray(tol), axis=-1), axis=-1)
     return xp.linalg.matrix_rank(x, rtol=rtol)
+
+
+def matrix_power(a: Any, n: int) -> Any:
+    x = as_array(a)
+    if x.dtype.kind in "fc" or n < 0:
+        return xp.linalg.matrix_power(x, n)
+    power = xp.broadcast_to(xp.eye(x.shape[-1], dtype=x.dtype), x.shape)
+    for digit in f"{n:b}":  # integers stay integers
+        power = power @ power
+        if digit == "1":
+            power = power @ x
+    return power
 
 
 for _name in __all__:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
@@ -93,8 +94,12 @@ class ufunc:  # noqa: N801 - NumPy's name
         return result if out is None else _options.written(self.__name__, out, result)
 
     def _where(self, operands: Sequence[Any], where: Array, out: Any) -> Any:
-        """Compute where the condition holds; elsewhere stays what `out` has."""
-        result = self._ours(*operands)
+        """Compute where the condition holds; elsewhere stays what `out` has.
+
+        There the function gets 1, for which it warns of nothing, and whose derivatives are finite.
+        """
+        arrays = [as_array(one) for one in operands]
+        result = self._ours(*[xp.where(where, one, xp.ones((), dtype=one.dtype)) for one in arrays])
         shape = np.broadcast_shapes(where.shape, (result[0] if isinstance(result, tuple) else result).shape)
         results = result if isinstance(result, tuple) else (result,)
         outs = out if isinstance(out, tuple) else (out,) * len(results)
@@ -164,8 +169,6 @@ class ufunc:  # noqa: N801 - NumPy's name
             result = getattr(xp, name)(x, axis=axis, dtype=dtype)
         else:
             x = x if dtype is None else xp.astype(x, dtype)
-            if self.__name__.startswith("logical"):
-                x = xp.astype(x, bool)
             result = xp.moveaxis(self._accumulated(xp.moveaxis(x, axis, 0)), 0, axis)
         return result if out is None else _options.written(f"{self.__name__}.accumulate", out, result)
 
@@ -282,7 +285,14 @@ class _OfTwo(ufunc):
 
 def ufunc_of(name: str, theirs: np.ufunc, ours: Callable[..., Any]) -> ufunc:
     """The universal function of that name, which computes `ours`."""
+    if name.startswith("logical_"):
+        ours = functools.partial(_of_truths, ours)
     return (_OfOne if theirs.nin == 1 else _OfTwo)(name, theirs, ours)
+
+
+def _of_truths(ours: Callable[..., Any], *operands: Any) -> Any:
+    """A logical function, for which any number that is not zero is true."""
+    return ours(*[one if one.dtype.kind == "b" else one != 0 for one in map(as_array, operands)])
 
 
 _TURNS: Final = 64

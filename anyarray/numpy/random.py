@@ -86,12 +86,14 @@ def drawing(theirs: Callable[..., Any]) -> Callable[..., Any]:
         x[...] = values
 
     def drawn(*args: Any, **kwargs: Any) -> Any:
-        out = kwargs.pop("out", None)
-        values = theirs(*map(values_of, args), **{key: values_of(value) for key, value in kwargs.items()})
+        out = kwargs.get("out")
+        given = {key: values_of(value) for key, value in kwargs.items()}
         if out is None:
-            return brought(values)
+            return brought(theirs(*map(values_of, args), **given))
         if not isinstance(out, Array):
             raise errors.ArgumentTypeError(f"{name}: out must be an Array, not {type(out).__name__}")
+        given["out"] = values = _numpy.array(out)
+        theirs(*map(values_of, args), **given)
         out[...] = values
         return out
 
