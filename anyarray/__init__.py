@@ -50,6 +50,7 @@ from anyarray.transforms import grad, jacobian, jit, stop_gradient, value_and_gr
 
 if _typing.TYPE_CHECKING:
     from anyarray.extensions.manipulation import *
+    from anyarray.extensions.products import *
     from anyarray.extensions.statistics import *
 else:  # type checkers would take every name for one of ours
 

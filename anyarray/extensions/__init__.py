@@ -16,9 +16,11 @@ import importlib
 from typing import Any, Final
 
 _NAMES: Final = {
+    "linalg": "linalg.cond linalg.lstsq linalg.multi_dot linalg.norm linalg.tensorinv linalg.tensorsolve",
     "manipulation": "append apply_along_axis apply_over_axes array_split atleast_1d atleast_2d atleast_3d block "
     "column_stack delete dsplit dstack fliplr flipud hsplit hstack insert packbits pad ravel resize rollaxis rot90 "
     "sliding_window_view split swapaxes transpose trim_zeros unpackbits vectorize vsplit vstack",
+    "products": "cross diag diagflat diagonal dot einsum einsum_path inner kron outer trace tri vander vdot",
     "statistics": "ptp",
 }
 NAMES: Final = {name: subject for subject, names in _NAMES.items() for name in names.split()}
