@@ -441,7 +441,7 @@ class Array(methods.Methods, metaclass=_NotCallable):
         result._native = found
         result._home = home
         if not (type(native) is _ndarray and native.flags.writeable) and home is self._home and _is_view(key, self):
-            views.record(result, self, views.Indexed(key))
+            views.record(result, self, views.Indexed(_normalised(key, home)))
         if chosen is not None and chosen is not home.backend and type(native) is not np.ndarray:
             automatic.inherited(result, self)  # for a view in NumPy, `accounts` finds the account by its memory
         return result
@@ -842,7 +842,8 @@ _current: Final = choice.current
 compiled.configure(Array, protocols.UFUNCS, dispatch.OPERANDS)
 for _method, _kind in (
     ("__getitem__", "getitem"), ("__setitem__", "setitem"), ("__array_ufunc__", "ufunc"), ("__copy__", "copy"),
-    ("__array__", "array"), ("__iter__", "iter"), ("__divmod__", "divmod"),
+    ("__array__", "array"), ("__iter__", "iter"), ("__divmod__", "divmod"), ("__bool__", "bool"), ("__int__", "int"),
+    ("__float__", "float"), ("__index__", "index"),
 ):  # fmt: skip
     setattr(Array, _method, fast_path(_kind)(getattr(Array, _method)))
 for _attribute in ("T", "mT"):
@@ -944,7 +945,7 @@ def _is_view(key: Any, array: Array) -> bool:
     entries = key if type(key) is tuple else (key,)
     if not _are_basic(map(type, entries)) or not views.is_guarded(array):
         return False
-    return len(entries) != array.ndim or any(type(one) is not int for one in entries)
+    return len(entries) != array.ndim or any(type(one) not in _INTEGERS for one in entries)
 
 
 class _Elsewhere(Exception):  # noqa: N818 - a signal within the module, no error
@@ -993,7 +994,8 @@ def _normalised(key: Any, home: Home, *, is_settled: bool = False) -> Any:
     return _normalised_one(key, home, is_settled)
 
 
-_BASIC: Final = frozenset({int, slice, NoneType, EllipsisType})
+_INTEGERS: Final = frozenset({int, *[np.dtype(code).type for code in "bhilqBHILQ"]})
+_BASIC: Final = _INTEGERS | {slice, NoneType, EllipsisType}
 """Classes of basic index entries, which NumPy takes as they are; it checks the bounds of slices itself.
 
 `_call/c/keys.c` repeats them."""

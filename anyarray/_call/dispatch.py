@@ -53,6 +53,13 @@ _NUMPYS: Final = frozenset({_ndarray, *[np.dtype(name).type for name in _dtypes.
 OPERANDS: Final = SCALARS | _NUMPYS
 """Classes of the common other operands of an Array."""
 
+_REAL_NUMBERS: Final = {
+    np.dtype(code).type: frozenset(classes)
+    for codes, classes in (("?", [bool]), ("bhilqBHILQ", [bool, int]), ("efd", [bool, int, float]))
+    for code in codes
+}
+"""NumPy's scalar classes of bools, integers and real numbers, with the Python scalars that take their dtype."""
+
 SCALAR_DOES_NOT_FIT: Final = (_home.ArrayMustBeCast, OverflowError)
 """What `home.constants` raises for a Python scalar that cannot take the dtype of the other operand."""
 
@@ -60,14 +67,13 @@ body_globals: Final[dict[str, Any]] = {
     "BY_COST": _choice.BY_COST,
     "NUMPY": registry.backend_of_name("numpy").free,
     "current": _choice.current,
-    "FLOAT": np.float64,
     "SCALARS": SCALARS,
     "REAL": frozenset({int, float}),
+    "REAL_NUMBERS": _REAL_NUMBERS,
     "zero": _home.zero,
     "LISTS": (list, tuple),
     "LARGE": machine.LARGE,
     "ndarray": _ndarray,
-    "ndarray_of": np.asarray,
     "NUMPYS": _NUMPYS,
     "OPERANDS": OPERANDS,
     "POWERS": POWERS,
@@ -607,6 +613,8 @@ def copied(array: Array) -> Array:
     home, native = array._home, array._native
     if type(native) is _ndarray and native.nbytes < alignment.MODEST:
         return wrap(native.copy("K"), home)  # half the time of the check below
+    if isinstance(native, np.generic):
+        return wrap(native, home)  # it is immutable
     if home.is_traced(native):
         return wrap(native, home)
     return wrap_owned(home.duplicate(native), home)
