@@ -39,6 +39,8 @@ def find(chapter: str, name: str) -> Any:
     ours = ours_of(chapter, name)
     if theirs is None or ours is None:
         missing(path)
+    if not inspect.isroutine(theirs) and not isinstance(theirs, np.ufunc):
+        return ours  # a class, or an object such as `r_`
     return ufunc_of(name, theirs, ours) if isinstance(theirs, np.ufunc) else entrance(path, theirs, ours)
 
 
