@@ -24,15 +24,14 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 __all__ = [
     "arange", "array", "array_split", "asanyarray", "asarray", "asarray_chkfinite", "ascontiguousarray",
-    "asfortranarray", "astype", "clip", "copy", "empty", "empty_like", "eye", "finfo", "full", "full_like",
-    "iinfo", "imag", "isfortran", "linspace", "may_share_memory", "meshgrid", "ndarray", "ndenumerate", "ndim",
-    "ones", "ones_like", "real", "require", "reshape", "shape", "shares_memory", "size", "sort", "tile",
-    "transpose", "ufunc", "where", "zeros", "zeros_like",
+    "asfortranarray", "astype", "clip", "copy", "einsum", "empty", "empty_like", "eye", "full", "full_like",
+    "imag", "isfortran", "linspace", "may_share_memory", "meshgrid", "ndarray", "ndenumerate", "ndim", "ones",
+    "ones_like", "real", "require", "reshape", "shape", "shares_memory", "size", "sort", "tile", "transpose",
+    "ufunc", "where", "zeros", "zeros_like",
 ]  # fmt: skip
 
 _NO_VALUE: Final[Any] = np._NoValue
 ndarray, ufunc = Array, _ufuncs.ufunc
-finfo, iinfo = xp.finfo, xp.iinfo
 
 
 def as_numpy(function: F) -> F:
@@ -382,6 +381,17 @@ def clip(
     low, high = (a_min if a_min is not _NO_VALUE else min), (a_max if a_max is not _NO_VALUE else max)
     low, high = (None if one is _NO_VALUE else one for one in (low, high))
     return as_array(a).clip(low, high, out)
+
+
+@as_numpy
+def einsum(*operands: Any, out: Any = None, optimize: Any = False, **kwargs: Any) -> Any:
+    if isinstance(operands[0], str):
+        arrays = [operands[0], *map(as_array, operands[1:])]
+    else:  # each array, its axes, and at the end those of the result
+        arrays = [one if at % 2 or at == len(operands) - 1 else as_array(one) for at, one in enumerate(operands)]
+    return _options.serve(
+        "einsum", xp.einsum, arrays, {"optimize": optimize}, kwargs | ({"out": out} if out is not None else {})
+    )
 
 
 @as_numpy
