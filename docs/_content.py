@@ -181,7 +181,9 @@ def is_documented(one: Any) -> bool:
 
 def directive(path: str, one: Any) -> str:
     """What makes Sphinx read the signature and the docstring."""
-    lines = [f".. autoclass:: {path}", "   :members:"] if inspect.isclass(one) else [f".. autofunction:: {path}"]
+    lines = [f".. autofunction:: {path}"]
+    if inspect.isclass(one):
+        lines = [f".. autoclass:: {path}", "   :members:", "   :inherited-members: BaseException, tuple"]
     return rst("\n".join(lines))
 
 
