@@ -101,7 +101,7 @@ def _text(value: Any, dtype: Any, ndmin: int = 0) -> np.ndarray[Any, Any]:
     """
     is_text = dtype is not None and np.dtype(dtype).kind in "SUT"
     if as_text(value) is None and not is_text:
-        raise  # noqa: PLE0704 - the error that is being handled
+        raise
     return np.array(values_of(value), dtype=dtype, ndmin=ndmin)
 
 
