@@ -16,6 +16,11 @@ import importlib
 from typing import Any, Final
 
 _NAMES: Final = {
+    "elementwise": (
+        "allclose angle array_equal array_equiv bitwise_count cbrt deg2rad degrees divmod exp2 fabs fix float_power "
+        "fmax fmin fmod frexp gcd heaviside i0 isclose iscomplex iscomplexobj isneginf isposinf isreal isrealobj lcm "
+        "ldexp logaddexp2 modf nan_to_num rad2deg radians real_if_close rint sinc"
+    ),
     "statistics": "ptp",
 }
 NAMES: Final = {name: subject for subject, names in _NAMES.items() for name in names.split()}
