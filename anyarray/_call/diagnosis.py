@@ -132,6 +132,8 @@ def diagnose(error: Exception, function: str, inputs: Sequence[Input], arguments
         refusal = str(error).partition("\n")[0].removeprefix(f"{function}: ").removesuffix(".")
     if refusal is not None:
         raise errors.ArgumentValueError(f"{function}: {refusal}{_CURES.get(refusal, '')}") from error
+    if isinstance(error, np.linalg.LinAlgError) and not isinstance(error, errors.AnyarrayError):
+        raise errors.LinAlgError(f"{function}: {error}") from error
 
 
 _CURES: Final = {

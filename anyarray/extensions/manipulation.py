@@ -72,6 +72,7 @@ def ravel(a: AnyArray) -> Array:
 
     Source: NumPy 2.4, numpy.ravel.
     """
+    as_array("ravel", "a", a)
     return xp.reshape(a, (-1,))
 
 
@@ -672,6 +673,8 @@ def packbits(a: AnyArray, /, axis: int | None = None, bitorder: Literal["big", "
 
     Source: NumPy 2.4, numpy.packbits.
     """
+    if a.dtype.kind not in "biu":
+        raise errors.dtype_not_allowed("packbits", "a", "integer or boolean", a.dtype)
     flat = xp.reshape(a, (-1,)) if axis is None else a
     at = 0 if axis is None else axis_of("packbits", axis, len(a.shape))
     bits = xp.astype(xp.moveaxis(xp.not_equal(flat, False if flat.dtype.kind == "b" else 0), at, -1), xp.uint8)
@@ -684,7 +687,6 @@ def packbits(a: AnyArray, /, axis: int | None = None, bitorder: Literal["big", "
     return xp.moveaxis(packed, -1, at)
 
 
-@composed(own="numpy jax cupy", a="integer")
 def unpackbits(
     a: AnyArray, /, axis: int | None = None, count: int | None = None, bitorder: Literal["big", "little"] = "big"
 ) -> Array:
@@ -699,8 +701,16 @@ def unpackbits(
 
     Source: NumPy 2.4, numpy.unpackbits.
     """
-    if a.dtype != xp.uint8:
-        raise errors.ArgumentTypeError(f"unpackbits: a must have the dtype uint8, not {a.dtype}")
+    dtype = as_array("unpackbits", "a", a).dtype
+    if dtype != xp.uint8:
+        raise errors.ArgumentTypeError(f"unpackbits: a must have the dtype uint8, not {dtype}")
+    return _unpackbits(a, axis, count, bitorder)
+
+
+def _bits(
+    a: AnyArray, /, axis: int | None = None, count: int | None = None, bitorder: Literal["big", "little"] = "big"
+) -> Array:
+    """The bits of an array of uint8."""
     flat = xp.reshape(a, (-1,)) if axis is None else a
     at = 0 if axis is None else axis_of("unpackbits", axis, len(a.shape))
     last = xp.moveaxis(flat, at, -1)
@@ -715,6 +725,10 @@ def unpackbits(
             found = xp.concat([found, xp.zeros((*last.shape[:-1], wanted - length), dtype=xp.uint8)], axis=-1)
         found = found[..., :wanted]
     return xp.moveaxis(found, -1, at)
+
+
+_bits.__name__ = "unpackbits"
+_unpackbits: Final = composed(own="numpy jax cupy")(_bits)
 
 
 _BITS: Final = {"big": [128, 64, 32, 16, 8, 4, 2, 1], "little": [1, 2, 4, 8, 16, 32, 64, 128]}
