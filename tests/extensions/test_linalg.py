@@ -20,7 +20,7 @@ import anyarray as xp
 
 RNG: Final = np.random.default_rng(0)
 V: Final = np.asarray([1.0, -5.0, 2.5])
-I: Final = np.arange(12).reshape(3, 4)
+INTS: Final = np.arange(12).reshape(3, 4)
 T: Final = RNG.normal(size=(2, 3, 4))
 M: Final = RNG.normal(size=(3, 3))
 C: Final = M + 1j * M.T
@@ -30,18 +30,21 @@ SINGULAR: Final = np.diag([1.0, 0.0, 2.0])
 INF: Final = np.inf
 
 CASES: Final = [
-    *[Case("linalg.norm", V, ord, looser=10.0) for ord in (None, 2, 1, 0, INF, -INF, 3, 0.5, -1)],
-    *[Case("linalg.norm", T, ord, 1, looser=10.0) for ord in (None, 1, INF, 3)],
-    *[Case("linalg.norm", C, ord, 0, looser=10.0) for ord in (None, 1, 0)],
-    *[Case("linalg.norm", M, ord, looser=10.0) for ord in (None, 2, 1, INF, -INF, -1, -2, "fro", "nuc", "f")],
-    *[Case("linalg.norm", T, ord, (2, 0), True, looser=10.0) for ord in (None, 2, 1, -INF, "nuc")],
-    *[Case("linalg.norm", x, looser=10.0) for x in (T, I, F32, np.asarray([np.nan, 1.0]), I > 5, np.asarray(-3.0))],
+    *[Case("linalg.norm", V, kind, looser=10.0) for kind in (None, 2, 1, 0, INF, -INF, 3, 0.5, -1)],
+    *[Case("linalg.norm", T, kind, 1, looser=10.0) for kind in (None, 1, INF, 3)],
+    *[Case("linalg.norm", C, kind, 0, looser=10.0) for kind in (None, 1, 0)],
+    *[Case("linalg.norm", M, kind, looser=10.0) for kind in (None, 2, 1, INF, -INF, -1, -2, "fro", "nuc", "f")],
+    *[Case("linalg.norm", T, kind, (2, 0), True, looser=10.0) for kind in (None, 2, 1, -INF, "nuc")],
+    *[
+        Case("linalg.norm", x, looser=10.0)
+        for x in (T, INTS, F32, np.asarray([np.nan, 1.0]), INTS > 5, np.asarray(-3.0))
+    ],
     Case("linalg.norm", T, None, None, True, looser=10.0),
     *[Case("linalg.cond", M, p, looser=100.0) for p in (None, 2, -2, 1, -1, INF, -INF, "fro", "nuc")],
     *[Case("linalg.cond", np.stack([M, SINGULAR]), p, looser=100.0) for p in (None, 1, "fro")],
-    *[Case("linalg.cond", x, looser=100.0) for x in (X, C, F32, I[:, :3] + 5 * np.eye(3, dtype=int))],
+    *[Case("linalg.cond", x, looser=100.0) for x in (X, C, F32, INTS[:, :3] + 5 * np.eye(3, dtype=int))],
     Case("linalg.cond", np.asarray([[np.nan, 2.0], [3.0, 4.0]]), 1),
-    *[Case("linalg.multi_dot", given, looser=10.0) for given in ([X, M], [X, M, I, T[0].T], [V, M, X.T], [V, M, V])],
+    *[Case("linalg.multi_dot", given, looser=10.0) for given in ([X, M], [X, M, INTS, T[0].T], [V, M, X.T], [V, M, V])],
     Case("linalg.tensorinv", RNG.normal(size=(4, 6, 8, 3)), looser=1e4),
     Case("linalg.tensorinv", RNG.normal(size=(12, 4, 3)), 1, looser=1e4),
     Case("linalg.tensorsolve", RNG.normal(size=(6, 4, 2, 3, 4)), RNG.normal(size=(6, 4)), looser=1e4),
@@ -54,7 +57,7 @@ LEAST_SQUARES: Final = {
     "fewer equations": (X.T, V),
     "a square matrix": (M, V),
     "a deficient rank": (np.ones((4, 2)), np.arange(4.0)),
-    "integers": (I.T, np.arange(4)),
+    "integers": (INTS.T, np.arange(4)),
     "float32": (F32, np.arange(5.0, dtype=np.float32)),
     "complex": (C, V),
     "a cut": (X, np.arange(5.0), 0.7),
@@ -156,5 +159,5 @@ def test_derivatives_are_the_slopes(case: Case) -> None:
 @pytest.mark.usefixtures("backend")
 def test_wrong_arguments_are_errors(call: Callable[[Any], Any], kind: type[Exception], message: str) -> None:
     with pytest.raises(kind) as caught:
-        call(xp.asarray(I * 1.0))
+        call(xp.asarray(INTS * 1.0))
     assert str(caught.value).startswith(message)

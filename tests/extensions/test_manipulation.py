@@ -18,9 +18,9 @@ from against_numpy import (
 import anyarray as xp
 
 V: Final = np.asarray([1.0, -5.0, 2.5])
-I: Final = np.arange(12).reshape(3, 4)
-I8: Final = I.astype(np.int8)
-B: Final = I % 2 == 0
+INTS: Final = np.arange(12).reshape(3, 4)
+I8: Final = INTS.astype(np.int8)
+B: Final = INTS % 2 == 0
 F32: Final = np.asarray([0.5, np.nan, -np.inf], dtype=np.float32)
 T: Final = np.arange(24.0).reshape(2, 3, 4)
 POINT: Final = np.asarray(7.0)
@@ -35,76 +35,79 @@ CASES: Final = [
     Case("transpose", V),
     Case("swapaxes", T, 0, -1),
     *[Case("rollaxis", T, *axes) for axes in ((2,), (0, 3), (1, -1), (-1, 1))],
-    *[Case(f"atleast_{n}d", x) for n in (1, 2, 3) for x in (POINT, V, I, T)],
-    Case("atleast_2d", V, I),
+    *[Case(f"atleast_{n}d", x) for n in (1, 2, 3) for x in (POINT, V, INTS, T)],
+    Case("atleast_2d", V, INTS),
     *[Case(f"{kind}stack", [V, V]) for kind in ("h", "v", "d", "column_")],
-    *[Case(f"{kind}stack", [I, T[0]]) for kind in ("h", "v", "d", "column_")],
+    *[Case(f"{kind}stack", [INTS, T[0]]) for kind in ("h", "v", "d", "column_")],
     Case("hstack", [POINT, V]),
     Case("column_stack", (V, T[0])),
-    Case("block", [[I, I], [I8, B]]),
+    Case("block", [[INTS, INTS], [I8, B]]),
     Case("block", [V, POINT]),
     Case("block", [[V[None, :], np.zeros((1, 1))], [np.ones((2, 4))]]),
     Case("block", V),
-    *[Case("split", I, *cuts) for cuts in ((3,), (2, 1), ([1, 2],), ([-1, 9], -1), ([],), (np.asarray([2]), 1))],
+    *[Case("split", INTS, *cuts) for cuts in ((3,), (2, 1), ([1, 2],), ([-1, 9], -1), ([],), (np.asarray([2]), 1))],
     *[Case("array_split", V, n) for n in (1, 2, 3, 5)],
     Case("hsplit", V, 3),
-    Case("hsplit", I, [1]),
-    Case("vsplit", I, 3),
+    Case("hsplit", INTS, [1]),
+    Case("vsplit", INTS, 3),
     Case("dsplit", T, 2),
-    *[Case(name, I) for name in ("flipud", "fliplr")],
+    *[Case(name, INTS) for name in ("flipud", "fliplr")],
     *[Case("rot90", T, k, axes) for k in (0, 1, 2, 3, -1) for axes in ((0, 1), (2, 1))],
-    Case("append", V, I),
-    Case("append", I, I8, 0),
+    Case("append", V, INTS),
+    Case("append", INTS, I8, 0),
     Case("append", F32, 1.5),
     *[Case("insert", V, *rest) for rest in ((1, 9), ([0, 2], V[:2]), ([2, 0, -1], V), ([], []), (-1, [1, 2]))],
-    Case("insert", I, 1, np.asarray([7, 8, 9]), 1),
-    Case("insert", I, [1], np.asarray([[7], [8], [9]]), 1),
-    Case("insert", I, slice(0, 2), 5.9, 0),
-    Case("insert", I, 2, 99),
+    Case("insert", INTS, 1, np.asarray([7, 8, 9]), 1),
+    Case("insert", INTS, [1], np.asarray([[7], [8], [9]]), 1),
+    Case("insert", INTS, slice(0, 2), 5.9, 0),
+    Case("insert", INTS, 2, 99),
     Case("insert", V, np.asarray([True, False, True]), 0.0),
     *[Case("delete", V, obj) for obj in (1, -1, [0, 2], [], slice(None, None, 2), [True, False, False])],
-    Case("delete", I, [0, 2], 1),
-    Case("delete", I, slice(1, 3), -1),
-    Case("delete", I, 3),
+    Case("delete", INTS, [0, 2], 1),
+    Case("delete", INTS, slice(1, 3), -1),
+    Case("delete", INTS, 3),
     *[Case("resize", V, shape) for shape in ((2, 4), 2, (), (0, 3))],
     Case("resize", NONE, (2, 2)),
     *[Case("trim_zeros", ENDS, *rest) for rest in ((), ("f",), ("B",))],
     *[Case("trim_zeros", x) for x in (np.zeros(3), np.asarray([[0, 0, 0], [0, 1, 0]]), np.asarray([[0, 0], [0, 0]]))],
     Case("trim_zeros", np.asarray([[0, 0, 0], [0, 1, 0]]), "b", 1),
-    *[Case("packbits", x) for x in (np.asarray([1, 0, 3, 1, 0, 0, 0, 1, 1], dtype=np.uint8), B, np.asarray(True), I)],
+    *[
+        Case("packbits", x)
+        for x in (np.asarray([1, 0, 3, 1, 0, 0, 0, 1, 1], dtype=np.uint8), B, np.asarray(True), INTS)
+    ],
     Case("packbits", B, 1),
     Case("packbits", B, 0, "little"),
     *[Case("unpackbits", U8, *rest) for rest in ((), (1,), (0, 5, "little"), (None, -5), (None, 40))],
     *[Case("pad", x, ((1, 2),), mode) for mode in MODES for x in (V, I8)],
-    *[Case("pad", I, ((4, 0), (0, 5)), mode) for mode in MODES],
+    *[Case("pad", INTS, ((4, 0), (0, 5)), mode) for mode in MODES],
     *[Case("pad", F32, 1, mode) for mode in ("mean", "maximum", "median")],
     *[Case("pad", POINT.reshape(1), 2, mode) for mode in ("reflect", "symmetric", "wrap")],
     *[Case("pad", V, (9, 8), mode, reflect_type="odd") for mode in ("reflect", "symmetric")],
-    Case("pad", I, 2, constant_values=((1, 2), (3, 4))),
-    Case("pad", I, 2, constant_values=1.7),
+    Case("pad", INTS, 2, constant_values=((1, 2), (3, 4))),
+    Case("pad", INTS, 2, constant_values=1.7),
     Case("pad", B, 1),
-    Case("pad", I, 2, "linear_ramp", end_values=(5, -4)),
-    Case("pad", I, 2, "mean", stat_length=2),
-    Case("pad", I, 2, "median", stat_length=((1, 2),)),
+    Case("pad", INTS, 2, "linear_ramp", end_values=(5, -4)),
+    Case("pad", INTS, 2, "mean", stat_length=2),
+    Case("pad", INTS, 2, "median", stat_length=((1, 2),)),
     Case("pad", T, {-1: 2, 0: (1, 0)}),
     Case("pad", NONE, ((1, 0), (0, 0))),
 ]
 
 TRANSFORMED: Final = [
-    Case("ravel", I),
+    Case("ravel", INTS),
     Case("transpose", T),
     Case("swapaxes", T, 0, 2),
     Case("rollaxis", T, 2),
     Case("atleast_2d", V),
-    Case("atleast_3d", V, I),
+    Case("atleast_3d", V, INTS),
     *[Case(f"{kind}stack", [V, V]) for kind in ("h", "v", "d", "column_")],
-    Case("block", [[I, I], [I8, B]]),
-    Case("split", I, [1, 2]),
+    Case("block", [[INTS, INTS], [I8, B]]),
+    Case("split", INTS, [1, 2]),
     Case("array_split", V, 2),
-    Case("flipud", I),
-    Case("fliplr", I),
-    Case("rot90", I),
-    Case("append", V, I),
+    Case("flipud", INTS),
+    Case("fliplr", INTS),
+    Case("rot90", INTS),
+    Case("append", V, INTS),
     Case("insert", V, [0, 2], V[:2]),
     Case("delete", V, 1),
     Case("resize", V, (2, 4)),
@@ -170,7 +173,7 @@ VIEWS: Final[dict[str, Callable[[Any], Any]]] = {
 @pytest.mark.parametrize("function", VIEWS.values(), ids=VIEWS)
 @pytest.mark.usefixtures("backend")
 def test_a_view_is_written_through(function: Callable[[Any], Any]) -> None:
-    x = xp.asarray(I + 1.0)
+    x = xp.asarray(INTS + 1.0)
     y = function(x)
     y *= 100.0
     assert xp.max(x).tolist() >= 900.0
@@ -179,23 +182,23 @@ def test_a_view_is_written_through(function: Callable[[Any], Any]) -> None:
 @pytest.mark.parametrize("function", VIEWS.values(), ids=VIEWS)
 @pytest.mark.usefixtures("backend")
 def test_an_ndarray_that_was_handed_in_is_not_written(function: Callable[[Any], Any]) -> None:
-    given = I + 1.0
+    given = INTS + 1.0
     y = function(given)
     y *= 100.0
-    np.testing.assert_array_equal(given, I + 1.0)
+    np.testing.assert_array_equal(given, INTS + 1.0)
 
 
 @pytest.mark.usefixtures("backend")
 def test_an_array_with_axes_enough_is_returned_itself() -> None:
-    x = xp.asarray(I)
+    x = xp.asarray(INTS)
     assert xp.atleast_2d(x) is x
 
 
 @pytest.mark.parametrize(("shape", "axis"), [(3, 0), ((2, 2), None), ((2, 1), (1, 1)), (1, -1), ((), ())])
 @pytest.mark.usefixtures("backend")
 def test_windows_are_numpy_s(shape: Any, axis: Any) -> None:
-    expected = np.lib.stride_tricks.sliding_window_view(I, shape, axis)
-    np.testing.assert_array_equal(np.asarray(xp.sliding_window_view(xp.asarray(I), shape, axis)), expected)
+    expected = np.lib.stride_tricks.sliding_window_view(INTS, shape, axis)
+    np.testing.assert_array_equal(np.asarray(xp.sliding_window_view(xp.asarray(INTS), shape, axis)), expected)
 
 
 @pytest.mark.usefixtures("backend")
@@ -204,8 +207,8 @@ def test_a_function_pads_each_vector() -> None:
         vector[: pair[0]] = options["value"] + axis
         vector[-pair[1] :] = -options["value"]
 
-    expected = np.pad(I, 1, fill, value=5)
-    np.testing.assert_array_equal(np.asarray(xp.pad(xp.asarray(I), 1, fill, value=5)), expected)
+    expected = np.pad(INTS, 1, fill, value=5)
+    np.testing.assert_array_equal(np.asarray(xp.pad(xp.asarray(INTS), 1, fill, value=5)), expected)
 
 
 @pytest.mark.parametrize("axis", [0, 1, -1])
@@ -213,9 +216,9 @@ def test_a_function_pads_each_vector() -> None:
 @pytest.mark.usefixtures("backend")
 def test_a_function_of_vectors_is_called_for_each(giving: str, axis: int) -> None:
     functions: dict[str, Callable[[Any, Any], Any]] = {
-        "a number": lambda x, sum: sum(x),
-        "a vector": lambda x, sum: x[1:] * sum(x),
-        "a matrix": lambda x, sum: x[:2, None] * x[:2],
+        "a number": lambda x, total: total(x),
+        "a vector": lambda x, total: x[1:] * total(x),
+        "a matrix": lambda x, total: x[:2, None] * x[:2],
     }
     expected = np.apply_along_axis(functions[giving], axis, T, np.sum)
     found = xp.apply_along_axis(functions[giving], axis, xp.asarray(T), xp.sum)
@@ -233,7 +236,7 @@ def test_a_vectorized_function_is_called_for_each_element() -> None:
     pair = xp.vectorize(divmod, otypes=[float, float])(xp.asarray(V), 2)
     assert [part.tolist() for part in pair] == [[0.0, -3.0, 1.0], [1.0, 1.0, 0.5]]
     mean = xp.vectorize(np.mean, signature="(n)->()")
-    assert mean(xp.asarray(I)).tolist() == [1.5, 5.5, 9.5]
+    assert mean(xp.asarray(INTS)).tolist() == [1.5, 5.5, 9.5]
 
 
 @pytest.mark.parametrize(
@@ -278,7 +281,7 @@ def test_a_vectorized_function_is_called_for_each_element() -> None:
 @pytest.mark.usefixtures("backend")
 def test_wrong_arguments_are_errors(call: Callable[[Any], Any], kind: type[Exception], message: str) -> None:
     with pytest.raises(kind) as caught:
-        call(xp.asarray(I))
+        call(xp.asarray(INTS))
     assert str(caught.value).startswith(message)
 
 

@@ -21,9 +21,9 @@ import anyarray as xp
 RNG: Final = np.random.default_rng(0)
 V: Final = np.asarray([1.0, -5.0, 2.5])
 W: Final = np.asarray([1, 2, 3, 4])
-I: Final = np.arange(12).reshape(3, 4)
-I8: Final = I.astype(np.int8)
-B: Final = I % 2 == 0
+INTS: Final = np.arange(12).reshape(3, 4)
+I8: Final = INTS.astype(np.int8)
+B: Final = INTS % 2 == 0
 A: Final = RNG.normal(size=(3, 4))
 F32: Final = A.T.astype(np.float32)
 M: Final = RNG.normal(size=(3, 3))
@@ -33,39 +33,41 @@ POINT: Final = np.asarray(3.0)
 LARGE: Final = RNG.normal(size=(40, 30))
 
 SUBSCRIPTS: Final = [
-    ("ij,jk->ik", I, A.T), ("ij,jk", I, A.T), ("ii", M), ("ii->i", M), ("ij->ji", I), ("ji", I), ("ij->", I),
-    ("ij->j", I8), ("i,i", V, V), ("i,j", V, W), ("i,i->i", B[0], B[1]), ("ij,jk->ik", B, B.T), ("ij->i", B),
-    ("...ij,jk->...ik", T, F32), ("ijk,jk->i", T, I), ("bij,bjk->bik", T, np.swapaxes(T, 1, 2)),
-    ("...,...", T, I), ("...i,...i->...", T, I), ("i...->...", T), ("...", T), ("...ii->...i", np.ones((2, 3, 3))),
-    ("ij,ij->ij", np.ones((1, 4)), I), ("ij,jk->ik", np.ones((3, 1)), A.T), ("ii,ij->j", M, M),
-    ("iij->ij", np.ones((3, 3, 2))), ("ijij->ij", RNG.normal(size=(2, 3, 2, 3))), ("i->", C[0]), ("ij,j", C, V),
-    ("ij,kl->ijkl", M, I), (" ij , jk -> ik ", I, A.T), (",", POINT, POINT), (",i->i", POINT, V), ("Ab,bA->A", I, I.T),
-    ("ij,jk,kl->il", I, A.T, A), ("ij,kj,lj->ikl", I, I, I8), ("a,b,c->abc", V, W, V), ("i,ij,j", V, M, V),
-    ("i,j,ij->", V, W, I), ("ij,ij,ij->", I, I, I), ("bhqd,bhkd->bhqk", np.ones((2, 2, 3, 4)), np.ones((2, 2, 5, 4))),
+    ("ij,jk->ik", INTS, A.T), ("ij,jk", INTS, A.T), ("ii", M), ("ii->i", M), ("ij->ji", INTS), ("ji", INTS),
+    ("ij->", INTS), ("ij->j", I8), ("i,i", V, V), ("i,j", V, W), ("i,i->i", B[0], B[1]), ("ij,jk->ik", B, B.T),
+    ("ij->i", B), ("...ij,jk->...ik", T, F32), ("ijk,jk->i", T, INTS),
+    ("bij,bjk->bik", T, np.swapaxes(T, 1, 2)), ("...,...", T, INTS), ("...i,...i->...", T, INTS),
+    ("i...->...", T), ("...", T), ("...ii->...i", np.ones((2, 3, 3))), ("ij,ij->ij", np.ones((1, 4)), INTS),
+    ("ij,jk->ik", np.ones((3, 1)), A.T), ("ii,ij->j", M, M), ("iij->ij", np.ones((3, 3, 2))),
+    ("ijij->ij", RNG.normal(size=(2, 3, 2, 3))), ("i->", C[0]), ("ij,j", C, V), ("ij,kl->ijkl", M, INTS),
+    (" ij , jk -> ik ", INTS, A.T), (",", POINT, POINT), (",i->i", POINT, V), ("Ab,bA->A", INTS, INTS.T),
+    ("ij,jk,kl->il", INTS, A.T, A), ("ij,kj,lj->ikl", INTS, INTS, I8), ("a,b,c->abc", V, W, V),
+    ("i,ij,j", V, M, V), ("i,j,ij->", V, W, INTS), ("ij,ij,ij->", INTS, INTS, INTS),
+    ("bhqd,bhkd->bhqk", np.ones((2, 2, 3, 4)), np.ones((2, 2, 5, 4))),
 ]  # fmt: skip
 
 CASES: Final = [
-    *[Case(name, *pair) for name in ("dot", "inner") for pair in ((V, V), (POINT, V), (I, POINT), (C[0], C[1]))],
-    *[Case("dot", *pair) for pair in ((I, F32), (T, F32), (W, F32), (A, W), (T, np.swapaxes(T, 1, 2)), (C, M))],
-    *[Case("dot", *pair) for pair in ((B, B.T), (I8, I8.T), (W, F32), (I, B.T), (np.ones((2, 0)), np.ones((0, 3))))],
-    *[Case("inner", *pair) for pair in ((T, I), (I, W), (B, B), (I8, F32.T))],
-    *[Case("vdot", *pair) for pair in ((C, C), (I, A), (B, B), (POINT, POINT), (I8, I8.T))],
-    *[Case("outer", *pair) for pair in ((V, I), (B, B), (C, V), (POINT, I8))],
-    *[Case("kron", *pair) for pair in ((V, V), (I, M), (I, V), (T, V), (B, B), (POINT, V), (I8, F32))],
+    *[Case(name, *pair) for name in ("dot", "inner") for pair in ((V, V), (POINT, V), (INTS, POINT), (C[0], C[1]))],
+    *[Case("dot", *pair) for pair in ((INTS, F32), (T, F32), (W, F32), (A, W), (T, np.swapaxes(T, 1, 2)), (C, M))],
+    *[Case("dot", *pair) for pair in ((B, B.T), (I8, I8.T), (W, F32), (INTS, B.T), (np.ones((2, 0)), np.ones((0, 3))))],
+    *[Case("inner", *pair) for pair in ((T, INTS), (INTS, W), (B, B), (I8, F32.T))],
+    *[Case("vdot", *pair) for pair in ((C, C), (INTS, A), (B, B), (POINT, POINT), (I8, I8.T))],
+    *[Case("outer", *pair) for pair in ((V, INTS), (B, B), (C, V), (POINT, I8))],
+    *[Case("kron", *pair) for pair in ((V, V), (INTS, M), (INTS, V), (T, V), (B, B), (POINT, V), (I8, F32))],
     Case("cross", V, M),
     Case("cross", M, M.T, axis=0),
     Case("cross", M, C, 0, 1, 0),
-    Case("cross", V, I[:, :3]),
-    *[Case("diagonal", I, offset) for offset in (0, -1, 3, 9)],
+    Case("cross", V, INTS[:, :3]),
+    *[Case("diagonal", INTS, offset) for offset in (0, -1, 3, 9)],
     Case("diagonal", T),
     Case("diagonal", T, 1, -1, 0),
-    *[Case("trace", x) for x in (I, T, I8, B)],
+    *[Case("trace", x) for x in (INTS, T, I8, B)],
     Case("trace", T, 1, 0, 2),
-    Case("trace", I, dtype=np.float32),
+    Case("trace", INTS, dtype=np.float32),
     *[Case("diag", V, k) for k in (0, 1, -2)],
-    *[Case("diag", I, k) for k in (0, 1, -2)],
+    *[Case("diag", INTS, k) for k in (0, 1, -2)],
     *[Case("diag", x) for x in (np.asarray([np.nan, 1.0]), B[0], F32[0])],
-    *[Case("diagflat", I, k) for k in (0, 1)],
+    *[Case("diagflat", INTS, k) for k in (0, 1)],
     *[Case("vander", V, n) for n in (None, 0, 1, 2)],
     *[Case("vander", x, 3, True) for x in (W, F32[0], B[0], C[0])],
     *[Case("einsum", *given, looser=10.0) for given in SUBSCRIPTS],
@@ -75,8 +77,8 @@ CASES: Final = [
         for given in SUBSCRIPTS
         if len(given) > 3
     ],
-    Case("einsum", I, [0, 1], A.T, [1, 2], [0, 2]),
-    Case("einsum", I, [30, 1], A.T, [1, 2]),
+    Case("einsum", INTS, [0, 1], A.T, [1, 2], [0, 2]),
+    Case("einsum", INTS, [30, 1], A.T, [1, 2]),
     Case("einsum", T, [Ellipsis, 0], W, [0], [Ellipsis]),
     Case("einsum", M, [0, 0]),
     Case("einsum", "ij,kj->ik", LARGE, LARGE, looser=100.0),
@@ -84,7 +86,7 @@ CASES: Final = [
 
 TRANSFORMED: Final = [
     Case("dot", A, W),
-    Case("vdot", A, I),
+    Case("vdot", A, INTS),
     Case("inner", T, A),
     Case("outer", V, W),
     Case("kron", V, W),
@@ -147,7 +149,7 @@ def test_a_triangle_of_ones_is_numpy_s(shape: tuple[Any, ...]) -> None:
 
 @pytest.mark.usefixtures("backend")
 def test_a_path_is_numpy_s() -> None:
-    given = ("ij,jk,kl->il", I, A.T, A)
+    given = ("ij,jk,kl->il", INTS, A.T, A)
     path, text = xp.einsum_path(given[0], *map(xp.asarray, given[1:]))
     assert path == np.einsum_path(*given)[0]
     assert "Complete contraction:  ij,jk,kl->il" in text
@@ -200,8 +202,8 @@ def test_a_diagonal_of_a_matrix_shows_what_is_written_to_it() -> None:
 )
 @pytest.mark.usefixtures("backend")
 def test_wrong_shapes_are_errors(call: Callable[[Any], Any], message: str) -> None:
-    with pytest.raises(ValueError) as caught:  # noqa: PT011 - the message is compared below
-        call(xp.asarray(I))
+    with pytest.raises(ValueError) as caught:
+        call(xp.asarray(INTS))
     assert str(caught.value).startswith(message)
 
 
