@@ -1,4 +1,4 @@
-"""Calls of functions that NumPy has beyond the standard, compared with NumPy's.
+"""Calls of functions beyond the standard, compared with NumPy's.
 
 A `Case` is a call with ndarrays among its arguments. `assert_as_in_numpy` makes it on the chosen backend and compares
 values, dtypes and shapes; the others make it inside a transform and compare with the call outside.
@@ -16,7 +16,7 @@ import anyarray as xp
 
 
 class Case:
-    """A function's name and the arguments of a call; its arrays are ndarrays."""
+    """A function's name, and arguments with ndarrays among them."""
 
     def __init__(self, function: str, *args: Any, looser: float = 1.0, **kwargs: Any) -> None:
         self.function = function
