@@ -468,7 +468,10 @@ def _of_subscripts(inputs: Sequence[Input], arguments: dict[str, Any]) -> Compla
 
 
 def _of_summed_axes(inputs: Sequence[Input], arguments: dict[str, Any], at: int) -> Complaint:
-    """For a product along the last axis of the first array and the axis `at` of the second, if it has so many."""
+    """For sums along the last axis of `a` and the axis `at` of `b`.
+
+    A vector has only one.
+    """
     first, second = (one.shape for one in inputs)
     before = max(at, -len(second))
     if not first or not second or first[-1] == second[before]:

@@ -1,4 +1,4 @@
-"""Other shapes and orders of the same elements, as NumPy has them beyond the standard.
+"""NumPy's manipulation functions beyond the standard.
 
 Results are views of an Array where NumPy's are: a write to either is seen in both.
 """
@@ -300,7 +300,7 @@ def _joined(arrays: Any, depth: int, ndim: int) -> Array:
 
 
 def split(ary: AnyArray, indices_or_sections: Sections, axis: int = 0) -> list[Array]:
-    """The parts of an array along `axis`: so many equal ones, or cut at indices.
+    """The parts of an array along `axis`: equal ones, or cut at indices.
 
     Raises ValueError if the axis has no such number of equal parts.
 
@@ -314,7 +314,9 @@ def split(ary: AnyArray, indices_or_sections: Sections, axis: int = 0) -> list[A
 
 
 def array_split(ary: AnyArray, indices_or_sections: Sections, axis: int = 0) -> list[Array]:
-    """As `split`, but the parts may differ by one element; the longer come first.
+    """As `split`, but the parts may differ by one element.
+
+    The longer ones come first.
 
     >>> import anyarray as xp
     >>> [part.tolist() for part in xp.array_split(xp.arange(5), 3)]
@@ -326,7 +328,7 @@ def array_split(ary: AnyArray, indices_or_sections: Sections, axis: int = 0) -> 
 
 
 def hsplit(ary: AnyArray, indices_or_sections: Sections) -> list[Array]:
-    """The parts of an array along the second axis, of a vector along the first.
+    """The parts along the second axis; of a vector, along its only one.
 
     >>> import anyarray as xp
     >>> [part.tolist() for part in xp.hsplit(xp.asarray([[1, 2], [3, 4]]), 2)]
@@ -422,7 +424,9 @@ def fliplr(m: AnyArray) -> Array:
 
 
 def rot90(m: AnyArray, k: int = 1, axes: Sequence[int] = (0, 1)) -> Array:
-    """`m` rotated by `k` times 90 degrees, from the first to the second of `axes`.
+    """`m` rotated by `k` times 90 degrees.
+
+    The rotation is from the first of `axes` to the second.
 
     Raises ValueError unless `axes` names two different axes.
 
@@ -449,7 +453,9 @@ def rot90(m: AnyArray, k: int = 1, axes: Sequence[int] = (0, 1)) -> Array:
 
 
 def append(arr: AnyArray, values: AnyArray | complex, axis: int | None = None) -> Array:
-    """`arr` and `values` joined along `axis`; if that is None, both are flattened.
+    """`arr` and `values` joined along `axis`.
+
+    If that is None, both are flattened.
 
     >>> import anyarray as xp
     >>> xp.append(xp.asarray([1, 2]), xp.asarray([[3], [4]])).tolist()
@@ -879,7 +885,7 @@ def _padded(array: Array, at: int, before: int, after: int, mode: str, options: 
 
 
 def _mirrored(array: Array, at: int, before: int, after: int, mode: str) -> Array:
-    """Reflected about the outermost elements, which are the mean of both sides.
+    """An array mirrored about its outermost elements, in place and value.
 
     After two reflections the array begins anew, raised by twice the difference of its ends.
     """
@@ -968,7 +974,7 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: AnyArray, *args
 
 
 def apply_over_axes(func: Callable[[Array, int], Array], a: AnyArray, axes: int | Sequence[int]) -> Array:
-    """`a` after a function of an array and an axis was applied for each of `axes`.
+    """`a` after a function was applied for each of `axes`, one after the other.
 
     What the function gives has as many axes as `a`, or one less, which is put back with length 1.
     Raises ValueError otherwise.
