@@ -1,4 +1,4 @@
-"""Arguments that several functions here read: axes, and arrays to be returned as they are."""
+"""Arguments that several functions here read: axes, and arrays as they are."""
 
 from __future__ import annotations
 

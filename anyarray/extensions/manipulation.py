@@ -1,4 +1,4 @@
-"""Other shapes and orders of the same elements, as NumPy has them beyond the standard.
+"""NumPy's manipulation functions beyond the standard.
 
 Results are views of an Array where NumPy's are: a write to either is seen in both.
 """
@@ -72,6 +72,7 @@ def ravel(a: AnyArray) -> Array:
 
     Source: NumPy 2.4, numpy.ravel.
     """
+    as_array("ravel", "a", a)
     return xp.reshape(a, (-1,))
 
 
@@ -299,7 +300,7 @@ def _joined(arrays: Any, depth: int, ndim: int) -> Array:
 
 
 def split(ary: AnyArray, indices_or_sections: Sections, axis: int = 0) -> list[Array]:
-    """The parts of an array along `axis`: so many equal ones, or cut at indices.
+    """The parts of an array along `axis`: equal ones, or cut at indices.
 
     Raises ValueError if the axis has no such number of equal parts.
 
@@ -313,7 +314,9 @@ def split(ary: AnyArray, indices_or_sections: Sections, axis: int = 0) -> list[A
 
 
 def array_split(ary: AnyArray, indices_or_sections: Sections, axis: int = 0) -> list[Array]:
-    """As `split`, but the parts may differ by one element; the longer come first.
+    """As `split`, but the parts may differ by one element.
+
+    The longer ones come first.
 
     >>> import anyarray as xp
     >>> [part.tolist() for part in xp.array_split(xp.arange(5), 3)]
@@ -325,7 +328,7 @@ def array_split(ary: AnyArray, indices_or_sections: Sections, axis: int = 0) -> 
 
 
 def hsplit(ary: AnyArray, indices_or_sections: Sections) -> list[Array]:
-    """The parts of an array along the second axis, of a vector along the first.
+    """The parts along the second axis; of a vector, along its only one.
 
     >>> import anyarray as xp
     >>> [part.tolist() for part in xp.hsplit(xp.asarray([[1, 2], [3, 4]]), 2)]
@@ -421,7 +424,9 @@ def fliplr(m: AnyArray) -> Array:
 
 
 def rot90(m: AnyArray, k: int = 1, axes: Sequence[int] = (0, 1)) -> Array:
-    """`m` rotated by `k` times 90 degrees, from the first to the second of `axes`.
+    """`m` rotated by `k` times 90 degrees.
+
+    The rotation is from the first of `axes` to the second.
 
     Raises ValueError unless `axes` names two different axes.
 
@@ -448,7 +453,9 @@ def rot90(m: AnyArray, k: int = 1, axes: Sequence[int] = (0, 1)) -> Array:
 
 
 def append(arr: AnyArray, values: AnyArray | complex, axis: int | None = None) -> Array:
-    """`arr` and `values` joined along `axis`; if that is None, both are flattened.
+    """`arr` and `values` joined along `axis`.
+
+    If that is None, both are flattened.
 
     >>> import anyarray as xp
     >>> xp.append(xp.asarray([1, 2]), xp.asarray([[3], [4]])).tolist()
@@ -672,6 +679,8 @@ def packbits(a: AnyArray, /, axis: int | None = None, bitorder: Literal["big", "
 
     Source: NumPy 2.4, numpy.packbits.
     """
+    if a.dtype.kind not in "biu":
+        raise errors.dtype_not_allowed("packbits", "a", "integer or boolean", a.dtype)
     flat = xp.reshape(a, (-1,)) if axis is None else a
     at = 0 if axis is None else axis_of("packbits", axis, len(a.shape))
     bits = xp.astype(xp.moveaxis(xp.not_equal(flat, False if flat.dtype.kind == "b" else 0), at, -1), xp.uint8)
@@ -684,7 +693,6 @@ def packbits(a: AnyArray, /, axis: int | None = None, bitorder: Literal["big", "
     return xp.moveaxis(packed, -1, at)
 
 
-@composed(own="numpy jax cupy", a="integer")
 def unpackbits(
     a: AnyArray, /, axis: int | None = None, count: int | None = None, bitorder: Literal["big", "little"] = "big"
 ) -> Array:
@@ -699,8 +707,16 @@ def unpackbits(
 
     Source: NumPy 2.4, numpy.unpackbits.
     """
-    if a.dtype != xp.uint8:
-        raise errors.ArgumentTypeError(f"unpackbits: a must have the dtype uint8, not {a.dtype}")
+    dtype = as_array("unpackbits", "a", a).dtype
+    if dtype != xp.uint8:
+        raise errors.ArgumentTypeError(f"unpackbits: a must have the dtype uint8, not {dtype}")
+    return _unpackbits(a, axis, count, bitorder)
+
+
+def _bits(
+    a: AnyArray, /, axis: int | None = None, count: int | None = None, bitorder: Literal["big", "little"] = "big"
+) -> Array:
+    """The bits of an array of uint8."""
     flat = xp.reshape(a, (-1,)) if axis is None else a
     at = 0 if axis is None else axis_of("unpackbits", axis, len(a.shape))
     last = xp.moveaxis(flat, at, -1)
@@ -715,6 +731,10 @@ def unpackbits(
             found = xp.concat([found, xp.zeros((*last.shape[:-1], wanted - length), dtype=xp.uint8)], axis=-1)
         found = found[..., :wanted]
     return xp.moveaxis(found, -1, at)
+
+
+_bits.__name__ = "unpackbits"
+_unpackbits: Final = composed(own="numpy jax cupy")(_bits)
 
 
 _BITS: Final = {"big": [128, 64, 32, 16, 8, 4, 2, 1], "little": [1, 2, 4, 8, 16, 32, 64, 128]}
@@ -865,7 +885,7 @@ def _padded(array: Array, at: int, before: int, after: int, mode: str, options: 
 
 
 def _mirrored(array: Array, at: int, before: int, after: int, mode: str) -> Array:
-    """Reflected about the outermost elements, which are the mean of both sides.
+    """An array mirrored about its outermost elements, in place and value.
 
     After two reflections the array begins anew, raised by twice the difference of its ends.
     """
@@ -954,7 +974,7 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: AnyArray, *args
 
 
 def apply_over_axes(func: Callable[[Array, int], Array], a: AnyArray, axes: int | Sequence[int]) -> Array:
-    """`a` after a function of an array and an axis was applied for each of `axes`.
+    """`a` after a function was applied for each of `axes`, one after the other.
 
     What the function gives has as many axes as `a`, or one less, which is put back with length 1.
     Raises ValueError otherwise.

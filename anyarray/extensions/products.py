@@ -1,4 +1,4 @@
-"""Products of arrays, diagonals and matrices of one pattern, beyond the standard."""
+"""Products, diagonals and matrices of one pattern, beyond the standard."""
 
 from __future__ import annotations
 
@@ -36,7 +36,10 @@ __all__ = [
 
 
 def _product(function: Callable[[Array, Array], Array], a: AnyArray, b: AnyArray) -> Array:
-    """A product of arrays that promote to one dtype; of bools, whether any term is true."""
+    """A product of arrays that promote to one dtype.
+
+    Of bools, it is whether any term is true.
+    """
     dtype = xp.result_type(a, b)
     if dtype.kind == "b":
         return xp.not_equal(function(xp.astype(a, xp.int64), xp.astype(b, xp.int64)), 0)
@@ -212,7 +215,7 @@ def _matrices(function: str, a: AnyArray, axis1: int, axis2: int) -> AnyArray:
 
 
 def diag(v: AnyArray, k: int = 0) -> Array:
-    """The diagonal `k` of a matrix, or a matrix with a vector as that diagonal.
+    """The diagonal `k` of a matrix, or a matrix with that diagonal.
 
     Raises ValueError unless `v` has one axis or two.
 
@@ -546,5 +549,5 @@ def _size(lengths: Sequence[int | None]) -> int | None:
 
 
 def _known(shape: Sequence[int | None]) -> tuple[int, ...]:
-    """A shape for `reshape`, in which an unknown length follows from the others."""
+    """A shape for `reshape`, with -1 for an unknown length."""
     return tuple([-1 if one is None else one for one in shape])
