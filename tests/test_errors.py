@@ -853,7 +853,6 @@ def test_a_name_of_numpy_leads_to_the_standard_s(habit: str, ours: str) -> None:
         ("linalg.cond", "np.linalg.cond, which takes Arrays"),
         ("errstate", "np.errstate"),
         ("load", "np.load"),
-        ("putmask", "x[mask] = values"),
         ("hessian", "xp.jacobian(xp.grad(f))"),
     ],
 )

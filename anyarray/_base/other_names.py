@@ -41,7 +41,6 @@ ALIASES: Final = {
 """The standard's name of a function by NumPy's, where they differ."""
 
 NEAR_EQUIVALENTS: Final = {
-    "argwhere": "nonzero",
     "array": "asarray",
     "asanyarray": "asarray",
     "ascontiguousarray": "asarray",
@@ -51,13 +50,11 @@ NEAR_EQUIVALENTS: Final = {
     "copy": "asarray(x, copy=True)",
     "fabs": "abs",
     "fix": "trunc",
-    "flatnonzero": "nonzero",
     "float_power": "pow",
     "in1d": "isin",
     "nan_to_num": "where",
     "ptp": "max(x) - xp.min(x)",
     "row_stack": "concat",
-    "select": "where",
     "unique": "unique_values",
 }
 """A function that does nearly the same, by the name of a function of NumPy that the standard lacks."""
@@ -66,10 +63,8 @@ REPLACEMENTS: Final = {
     "allclose": "xp.all(xp.abs(x - y) <= 1e-8 + 1e-5 * xp.abs(y))",
     "array_equal": "xp.all(x == y)",
     "complex": "xp.complex128",
-    "copyto": "x[...] = ...",
     "double": "xp.float64",
     "dtype": "xp.float32 and the like, or xp.DType in annotations",
-    "fill_diagonal": "xp.where(xp.eye(n, dtype=xp.bool), value, x)",
     "float": "xp.float64",
     "half": "xp.float16",
     "hessian": "xp.jacobian(xp.grad(f))",
@@ -80,10 +75,6 @@ REPLACEMENTS: Final = {
     "jacrev": "xp.jacobian",
     "ndarray": "xp.Array",
     "ndim": "x.ndim",
-    "place": "x[mask] = values",
-    "put": "x[indices] = ...",
-    "put_along_axis": "x[...] = ... with an index for each axis",
-    "putmask": "x[mask] = values",
     "random": "a generator of NumPy: xp.asarray(np.random.default_rng(seed).normal(size=3))",
     "shape": "x.shape",
     "single": "xp.float32",
