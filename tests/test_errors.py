@@ -848,7 +848,6 @@ def test_a_name_of_numpy_leads_to_the_standard_s(habit: str, ours: str) -> None:
         ("median", "np.median, which takes Arrays"),
         ("errstate", "np.errstate"),
         ("load", "np.load"),
-        ("putmask", "x[mask] = values"),
         ("hessian", "xp.jacobian(xp.grad(f))"),
     ],
 )

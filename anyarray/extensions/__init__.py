@@ -29,6 +29,9 @@ _NAMES: Final = {
         "fmax fmin fmod frexp gcd heaviside i0 isclose iscomplex iscomplexobj isneginf isposinf isreal isrealobj lcm "
         "ldexp logaddexp2 modf nan_to_num rad2deg radians real_if_close rint sinc"
     ),
+    "selection": "argwhere choose compress copyto diag_indices diag_indices_from extract fill_diagonal flatnonzero "
+    "indices ix_ mask_indices piecewise place put put_along_axis putmask ravel_multi_index select tril_indices "
+    "tril_indices_from triu_indices triu_indices_from unravel_index",
     "statistics": "ptp",
     "windows": "bartlett blackman hamming hanning kaiser",
 }

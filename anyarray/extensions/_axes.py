@@ -1,4 +1,8 @@
+<<<<<<< HEAD
 """Arguments that several functions here read: axes, and arrays as they are."""
+=======
+"""Arguments that several functions here read: axes, values, and arrays to be returned as they are."""
+>>>>>>> ext3
 
 from __future__ import annotations
 
@@ -42,3 +46,13 @@ def own_array(function: str, parameter: str, value: Any) -> Array:
         return value
     dispatch.as_array(function, parameter, value)
     return xp.asarray(value)
+
+
+def array_of(function: str, parameter: str, value: Any) -> Array:
+    """An Array of an array, a list or a Python number.
+
+    Raises TypeError for anything else.
+    """
+    if isinstance(value, (bool, int, float, complex, list, tuple)):
+        return xp.asarray(value)
+    return dispatch.as_array(function, parameter, value)

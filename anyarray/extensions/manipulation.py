@@ -15,7 +15,7 @@ import numpy as np
 from anyarray._array.array import AnyArray, Array, Shape
 from anyarray._base import errors
 from anyarray._call.dispatch import as_array, as_integer, as_python_integers, as_shape, composed, is_array
-from anyarray.extensions._axes import axes_of, axis_of, own_array
+from anyarray.extensions._axes import array_of, axes_of, axis_of, own_array
 from anyarray.standard import namespace as xp
 
 __all__ = [
@@ -463,17 +463,10 @@ def append(arr: AnyArray, values: AnyArray | complex, axis: int | None = None) -
 
     Source: NumPy 2.4, numpy.append.
     """
-    first, more = as_array("append", "arr", arr), _values("append", values)
+    first, more = as_array("append", "arr", arr), array_of("append", "values", values)
     if axis is None:
         first, more, axis = xp.reshape(first, (-1,)), xp.reshape(more, (-1,)), 0
     return xp.concat([first, more], axis=axis)
-
-
-def _values(function: str, values: Any) -> Array:
-    """New elements, which may be a Python number or a list of some."""
-    if isinstance(values, (bool, int, float, complex, list, tuple)):
-        return xp.asarray(values)
-    return as_array(function, "values", values)
 
 
 def insert(arr: AnyArray, obj: Positions, values: AnyArray | complex, axis: int | None = None) -> Array:
@@ -496,7 +489,7 @@ def insert(arr: AnyArray, obj: Positions, values: AnyArray | complex, axis: int 
         raise errors.ArgumentIndexError(
             f"insert: index {wrong.flat[0]} is out of bounds for axis {at} with size {length}"
         )
-    new = xp.astype(_values("insert", values), array.dtype)
+    new = xp.astype(array_of("insert", "values", values), array.dtype)
     if new.ndim < array.ndim:
         new = xp.expand_dims(new, tuple(range(array.ndim - new.ndim)))
     if where.ndim == 0:
