@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from anyarray._array.array import Array
 from anyarray._base import errors
 from anyarray._call import dispatch
@@ -42,3 +44,13 @@ def own_array(function: str, parameter: str, value: Any) -> Array:
         return value
     dispatch.as_array(function, parameter, value)
     return xp.asarray(value)
+
+
+def known(array: Any) -> np.ndarray[Any, Any] | None:
+    """The values of an array, or None where they are not to be had, as in a trace."""
+    if array._home.is_traced(array._native):
+        return None
+    try:
+        return np.asarray(array)
+    except errors.TransferError:
+        return None
