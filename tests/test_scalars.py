@@ -1,6 +1,6 @@
-"""Arrays without axes, as elements are: operators, conversions and indices give to the bit what NumPy's scalars give.
+"""Arrays without axes give to the bit what NumPy's scalars give.
 
-They warn of the same, as of integers that overflow.
+So do operators, conversions and indices. They warn of the same, as of integers that overflow.
 """
 
 from __future__ import annotations
@@ -59,7 +59,10 @@ def array_of(scalar: np.generic) -> xp.Array:
 
 
 def outcome(function: Callable[..., Any], *operands: Any) -> tuple[Any, ...]:
-    """The bytes of a result, what else is seen of it, and what was warned of; the class of an error."""
+    """The bytes of a result, what else is seen of it, and what was warned of.
+
+    The builtin class of an error, if it raises.
+    """
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:

@@ -217,8 +217,12 @@ Function = Callable[..., Any]
 
 
 def _elementwise(batch: Batch, f: Function, *xs: Any, **options: Any) -> Native:
-    ndim = max([batch.ndim_of(x) for x in xs if x is not None])
-    return f(*[None if x is None else batch.aligned(x, ndim) for x in xs], **options)
+    ndim = max([batch.ndim_of(x) for x in xs if type(x) not in _PLAIN])
+    return f(*[x if type(x) in _PLAIN else batch.aligned(x, ndim) for x in xs], **options)
+
+
+_PLAIN: Final = frozenset({type(None), bool, int, float, complex})
+"""Classes of what is no array among the arguments of an elementwise function."""
 
 
 def _converted(batch: Batch, f: Function, x: Native, *args: Any, **options: Any) -> Native:

@@ -25,6 +25,11 @@ _NAMES: Final = {
     "sliding_window_view split swapaxes transpose trim_zeros unpackbits vectorize vsplit vstack",
     "polynomials": "poly poly1d polyadd polyder polydiv polyfit polyint polymul polysub polyval roots",
     "products": "cross diag diagflat diagonal dot einsum einsum_path inner kron outer trace tri vander vdot",
+    "elementwise": (
+        "allclose angle array_equal array_equiv bitwise_count cbrt deg2rad degrees divmod exp2 fabs fix float_power "
+        "fmax fmin fmod frexp gcd heaviside i0 isclose iscomplex iscomplexobj isneginf isposinf isreal isrealobj lcm "
+        "ldexp logaddexp2 modf nan_to_num rad2deg radians real_if_close rint sinc"
+    ),
     "statistics": "ptp",
     "windows": "bartlett blackman hamming hanning kaiser",
 }
