@@ -18,6 +18,7 @@ from typing import Any, Final
 _NAMES: Final = {
     "creation": "c_ fromfunction geomspace identity index_exp logspace mgrid ogrid r_ s_",
     "fourier": "fft.fft2 fft.ifft2 fft.irfft2 fft.rfft2",
+    "histograms": "bincount digitize histogram histogram2d histogram_bin_edges histogramdd",
     "linalg": "linalg.cond linalg.lstsq linalg.multi_dot linalg.norm linalg.tensorinv linalg.tensorsolve",
     "manipulation": "append apply_along_axis apply_over_axes array_split atleast_1d atleast_2d atleast_3d block "
     "column_stack delete dsplit dstack fliplr flipud hsplit hstack insert packbits pad ravel resize rollaxis rot90 "

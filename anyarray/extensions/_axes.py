@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from anyarray._array.array import Array
 from anyarray._base import errors
 from anyarray._call import dispatch
@@ -48,6 +50,7 @@ def own_array(function: str, parameter: str, value: Any) -> Array:
     return xp.asarray(value)
 
 
+<<<<<<< HEAD
 def array_of(function: str, parameter: str, value: Any) -> Array:
     """An Array of an array, a list or a Python number.
 
@@ -56,3 +59,13 @@ def array_of(function: str, parameter: str, value: Any) -> Array:
     if isinstance(value, (bool, int, float, complex, list, tuple)):
         return xp.asarray(value)
     return dispatch.as_array(function, parameter, value)
+=======
+def known(array: Any) -> np.ndarray[Any, Any] | None:
+    """The values of an array, or None where they are not to be had, as in a trace."""
+    if array._home.is_traced(array._native):
+        return None
+    try:
+        return np.asarray(array)
+    except errors.TransferError:
+        return None
+>>>>>>> ext4
