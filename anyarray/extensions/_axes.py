@@ -1,8 +1,4 @@
-<<<<<<< HEAD
-"""Arguments that several functions here read: axes, and arrays as they are."""
-=======
-"""Arguments that several functions here read: axes, values, and arrays to be returned as they are."""
->>>>>>> ext3
+"""Arguments that several functions here read: axes, values, and arrays as they are."""
 
 from __future__ import annotations
 
@@ -50,7 +46,6 @@ def own_array(function: str, parameter: str, value: Any) -> Array:
     return xp.asarray(value)
 
 
-<<<<<<< HEAD
 def array_of(function: str, parameter: str, value: Any) -> Array:
     """An Array of an array, a list or a Python number.
 
@@ -59,7 +54,8 @@ def array_of(function: str, parameter: str, value: Any) -> Array:
     if isinstance(value, (bool, int, float, complex, list, tuple)):
         return xp.asarray(value)
     return dispatch.as_array(function, parameter, value)
-=======
+
+
 def known(array: Any) -> np.ndarray[Any, Any] | None:
     """The values of an array, or None where they are not to be had, as in a trace."""
     if array._home.is_traced(array._native):
@@ -68,4 +64,3 @@ def known(array: Any) -> np.ndarray[Any, Any] | None:
         return np.asarray(array)
     except errors.TransferError:
         return None
->>>>>>> ext4
