@@ -50,8 +50,8 @@ from anyarray.transforms import grad, jacobian, jit, stop_gradient, value_and_gr
 
 if _typing.TYPE_CHECKING:
     from anyarray.extensions.creation import *
-    from anyarray.extensions.histograms import *
     from anyarray.extensions.elementwise import *
+    from anyarray.extensions.histograms import *
     from anyarray.extensions.manipulation import *
     from anyarray.extensions.polynomials import *
     from anyarray.extensions.products import *
