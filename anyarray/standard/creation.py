@@ -319,6 +319,8 @@ def _natives_in_numpy(obj: Any) -> list[Any] | None:
     natives = [one._native for one in obj if type(one) is Array and one._home is _NUMPY]
     if len(natives) == len(obj):
         return natives
+    if natives:
+        return None
     parts: list[Any] = []
     for one in obj:
         part = _natives_in_numpy(one) if type(one) in _NESTS else None
@@ -333,6 +335,8 @@ def _of_sequence(obj: Any, wanted: DType | None, device: Device | None, copy: bo
     if copy is False:
         raise errors.ArgumentValueError(f"asarray: a {type(obj).__name__} cannot become an Array without a copy")
     if isinstance(obj, (list, tuple)):
+        if obj and type(obj[0]) is Array:  # as most lists of Arrays begin
+            return _stacked(obj, wanted, device)
         kinds = _kinds(obj)
         if kinds <= _dispatch.SCALARS:
             try:
