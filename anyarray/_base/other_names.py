@@ -55,7 +55,6 @@ NEAR_EQUIVALENTS: Final = {
     "nan_to_num": "where",
     "ptp": "max(x) - xp.min(x)",
     "row_stack": "concat",
-    "unique": "unique_values",
 }
 """A function that does nearly the same, by the name of a function of NumPy that the standard lacks."""
 
