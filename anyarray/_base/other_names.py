@@ -48,7 +48,6 @@ NEAR_EQUIVALENTS: Final = {
     "copy": "asarray(x, copy=True)",
     "in1d": "isin",
     "row_stack": "concat",
-    "unique": "unique_values",
 }
 """A function that does nearly the same, by the name of a function of NumPy that the standard lacks."""
 

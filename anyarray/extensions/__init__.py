@@ -33,6 +33,8 @@ _NAMES: Final = {
     "selection": "argwhere choose compress copyto diag_indices diag_indices_from extract fill_diagonal flatnonzero "
     "indices ix_ mask_indices piecewise place put put_along_axis putmask ravel_multi_index select tril_indices "
     "tril_indices_from triu_indices triu_indices_from unravel_index",
+    "sets": "intersect1d setdiff1d setxor1d union1d unique",
+    "sorting": "argpartition lexsort partition sort_complex",
     "statistics": "ptp",
     "windows": "bartlett blackman hamming hanning kaiser",
 }

@@ -66,7 +66,8 @@ Mode: TypeAlias = Literal["raise", "wrap", "clip"]
 def argwhere(a: AnyArray) -> Array:
     """Indices of the elements that are not zero, one in each row.
 
-    The result is (k, ndim); k depends on values, so this does not work inside `xp.jit`.
+    The result is (k, ndim); k depends on values, so this does not work where shapes must be static, such as in
+    `jax.jit`.
 
     >>> import anyarray as xp
     >>> xp.argwhere(xp.asarray([[1, 0], [0, 3]])).tolist()
@@ -82,7 +83,8 @@ def argwhere(a: AnyArray) -> Array:
 def flatnonzero(a: AnyArray) -> Array:
     """Indices into the flattened `a` of the elements that are not zero.
 
-    Their number depends on values, so this does not work inside `xp.jit`.
+    Their number depends on values, so this does not work where shapes must be static, such as in
+    `jax.jit`.
 
     >>> import anyarray as xp
     >>> xp.flatnonzero(xp.asarray([[1, 0], [0, 3]])).tolist()
@@ -96,7 +98,8 @@ def flatnonzero(a: AnyArray) -> Array:
 def extract(condition: AnyArray, arr: AnyArray) -> Array:
     """The elements of `arr` where `condition` is true; both are flattened.
 
-    Their number depends on values, so this does not work inside `xp.jit`.
+    Their number depends on values, so this does not work where shapes must be static, such as in
+    `jax.jit`.
 
     >>> import anyarray as xp
     >>> x = xp.arange(6)
@@ -112,7 +115,8 @@ def compress(condition: AnyArray, a: AnyArray, axis: int | None = None) -> Array
     """The parts of `a` along `axis` where `condition`, a vector, is true.
 
     If `axis` is None, `a` is flattened. A condition that is shorter than the axis is false from there on. The shape of
-    the result depends on values, so this does not work inside `xp.jit`.
+    the result depends on values, so this does not work where shapes must be static, such as in
+    `jax.jit`.
     Raises IndexError if the condition is true where `a` has no part.
 
     >>> import anyarray as xp
@@ -131,13 +135,12 @@ def compress(condition: AnyArray, a: AnyArray, axis: int | None = None) -> Array
 
 def _compressed(function: str, condition: Array, array: Array, axis: int) -> Array:
     length = array.shape[axis]
-    places = xp.nonzero(condition)[0]
     # Not left to `take`, which checks no bounds on some backends.
-    if condition.shape[0] > length and bool(xp.any(condition[length:] != 0)):
+    if not _is_traced(condition) and condition.shape[0] > length and bool(xp.any(condition[length:] != 0)):
         raise errors.ArgumentIndexError(
             f"{function}: condition must be false beyond the {length} elements of axis {axis}, but is true later"
         )
-    return xp.take(array, places, axis=axis)
+    return xp.take(array, xp.nonzero(condition)[0], axis=axis)
 
 
 def choose(a: AnyArray, choices: Arrays, *, mode: Mode = "raise") -> Array:
@@ -225,13 +228,14 @@ def piecewise(x: AnyArray, condlist: Arrays, funclist: Sequence[Any], *args: Any
     found = xp.zeros_like(array)
     for condition, function in zip(conditions, funclist, strict=True):
         if array.ndim == 0 or _is_traced(array, condition):
-            values = function(array, *args, **kw) if callable(function) else function
+            values: Any = function(array, *args, **kw) if callable(function) else function
             new = xp.astype(array_of("piecewise", "funclist", values), array.dtype)
             found = xp.where(condition, new, found)
         elif not callable(function):
             found[condition] = array_of("piecewise", "funclist", function)
         elif (chosen := array[condition]).size:
-            found[condition] = function(chosen, *args, **kw)
+            values = function(chosen, *args, **kw)
+            found[condition] = values
     return found
 
 
@@ -315,7 +319,7 @@ def place(arr: Target, mask: Values, vals: Values) -> None:
     Source: NumPy 2.4, numpy.place.
     """
     chosen, values = _mask("place", "arr", arr, mask), xp.reshape(_cast("place", "vals", vals, arr), (-1,))
-    if not values.size:
+    if values.size == 0:
         if _is_traced(chosen) or bool(xp.any(chosen)):
             raise errors.ArgumentValueError("place: vals must hold at least one value, but is empty")
     elif not _write_in_numpy("place", arr, chosen, values):
@@ -338,7 +342,7 @@ def putmask(a: Target, mask: Values, values: Values) -> None:
     Source: NumPy 2.4, numpy.putmask.
     """
     chosen, new = _mask("putmask", "a", a, mask), _cast("putmask", "values", values, a)
-    if new.size and not _write_in_numpy("putmask", a, chosen, new):
+    if new.size != 0 and not _write_in_numpy("putmask", a, chosen, new):
         _write_where(a, chosen, as_many(new, a.size))
 
 
