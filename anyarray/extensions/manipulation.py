@@ -974,7 +974,7 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: AnyArray, *args
 
 
 def apply_over_axes(func: Callable[[Array, int], Array], a: AnyArray, axes: int | Sequence[int]) -> Array:
-    """`a` after a function was applied for each of `axes`, one after the other.
+    """`a` after a function was applied for each of `axes` in turn.
 
     What the function gives has as many axes as `a`, or one less, which is put back with length 1.
     Raises ValueError otherwise.
