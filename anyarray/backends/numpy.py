@@ -959,6 +959,10 @@ def tensordot(x1: Native, x2: Native, /, *, axes: Any = 2) -> Native:
     return _tensordot(x1, x2, axes)
 
 
+def padded_by_its_own(array: Native, widths: Any, mode: Any, options: dict[str, Any]) -> Native:
+    return np.pad(array, widths, mode, **options)
+
+
 def einsum(operands: Sequence[Native], /, *, subscripts: str, optimize: Any) -> Native:
     if not optimize and len(operands) > 1 and builtins.max(x.size for x in operands) > _FEW_IN_EINSUM:
         optimize = "greedy"

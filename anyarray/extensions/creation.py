@@ -151,7 +151,7 @@ def _of_numbers(function: Callable[..., Any], dtype: DTypeLike | None, *argument
     """
     values = function(*arguments)
     wanted = dtypes.default(complex if values.dtype.kind == "c" else float) if dtype is None else dtypes.dtype(dtype)
-    return xp.asarray(values.astype(wanted.name), dtype=wanted)
+    return xp.asarray(values.astype(wanted.name, copy=False), dtype=wanted)
 
 
 def _spaced(function: str, start: Any, stop: Any, count: int, endpoint: bool) -> Array:

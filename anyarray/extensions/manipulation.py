@@ -172,34 +172,29 @@ def atleast_3d(*arys: AnyArray) -> Any:
     return _with_axes("atleast_3d", 3, arys)
 
 
-_NEW_AXES: Final = {1: ((0,),), 2: ((0, 1), (0,)), 3: ((0, 1, 2), (0, 2), (2,))}
-"""The new axes of an array of too few, by the number that is wanted and the number it has."""
+_ALL: Final = slice(None)
+_KEYS: Final[dict[tuple[int, int], tuple[Any, ...]]] = {
+    (1, 0): (None,),
+    (2, 0): (None, None),
+    (2, 1): (None, _ALL),
+    (3, 0): (None, None, None),
+    (3, 1): (None, _ALL, None),
+    (3, 2): (_ALL, _ALL, None),
+}
+"""The key that adds axes, by the number that is wanted and the number that an array has."""
 
 
 def _with_axes(function: str, ndim: int, arrays: Sequence[AnyArray]) -> Any:
-    found = [_with_least_axes(function, f"arys[{i}]", one, ndim) for i, one in enumerate(arrays)]
+    found = [_with_least_axes(own_array(function, f"arys[{i}]", one), ndim) for i, one in enumerate(arrays)]
     return found[0] if len(found) == 1 else tuple(found)
 
 
-def _with_least_axes(function: str, parameter: str, array: AnyArray, ndim: int) -> Array:
-    has = as_array(function, parameter, array).ndim
-    return own_array(function, parameter, array) if has >= ndim else xp.expand_dims(array, _NEW_AXES[ndim][has])
+def _with_least_axes(array: Array, ndim: int) -> Array:
+    has = array.ndim
+    return array if has >= ndim else array[_KEYS[ndim, has]]
 
 
-def _at_least(function: str, ndim: int, tup: Sequence[AnyArray]) -> list[Array]:
-    """The arrays of a function that joins them, with at least so many axes.
-
-    Raises TypeError unless they are a list or a tuple of arrays, ValueError if there are none.
-    """
-    if not isinstance(tup, (list, tuple)):
-        given = type(tup).__name__
-        raise errors.ArgumentTypeError(f"{function}: tup must be a list or a tuple of Arrays, not {given}")
-    if not tup:
-        raise errors.ArgumentValueError(f"{function}: tup must hold at least one Array, but is empty")
-    arrays = [as_array(function, f"tup[{i}]", one) for i, one in enumerate(tup)]
-    return [one if one.ndim >= ndim else xp.expand_dims(one, _NEW_AXES[ndim][one.ndim]) for one in arrays]
-
-
+@composed(own="numpy cupy", cost="join", alike="concat")
 def hstack(tup: Sequence[AnyArray]) -> Array:
     """The arrays joined along the second axis, vectors along the first.
 
@@ -209,10 +204,11 @@ def hstack(tup: Sequence[AnyArray]) -> Array:
 
     Source: NumPy 2.4, numpy.hstack.
     """
-    arrays = _at_least("hstack", 1, tup)
+    arrays = _at_least(1, tup)
     return xp.concat(arrays, axis=0 if arrays[0].ndim == 1 else 1)
 
 
+@composed(own="numpy cupy", cost="join", alike="concat")
 def vstack(tup: Sequence[AnyArray]) -> Array:
     """The arrays joined along the first axis, vectors as rows.
 
@@ -222,9 +218,10 @@ def vstack(tup: Sequence[AnyArray]) -> Array:
 
     Source: NumPy 2.4, numpy.vstack.
     """
-    return xp.concat(_at_least("vstack", 2, tup), axis=0)
+    return xp.concat(_at_least(2, tup), axis=0)
 
 
+@composed(own="numpy cupy", cost="join", alike="concat")
 def dstack(tup: Sequence[AnyArray]) -> Array:
     """The arrays joined along the third axis, as `atleast_3d` gives them.
 
@@ -234,9 +231,10 @@ def dstack(tup: Sequence[AnyArray]) -> Array:
 
     Source: NumPy 2.4, numpy.dstack.
     """
-    return xp.concat(_at_least("dstack", 3, tup), axis=2)
+    return xp.concat(_at_least(3, tup), axis=2)
 
 
+@composed(own="numpy cupy", cost="join", alike="concat")
 def column_stack(tup: Sequence[AnyArray]) -> Array:
     """The arrays joined along the second axis, vectors as columns.
 
@@ -246,8 +244,13 @@ def column_stack(tup: Sequence[AnyArray]) -> Array:
 
     Source: NumPy 2.4, numpy.column_stack.
     """
-    arrays = _at_least("column_stack", 1, tup)
+    arrays = _at_least(1, tup)
     return xp.concat([one if one.ndim > 1 else one[:, None] for one in arrays], axis=1)
+
+
+def _at_least(ndim: int, arrays: Sequence[AnyArray]) -> list[Array]:
+    """Arrays to be joined, with at least so many axes."""
+    return [_with_least_axes(as_array("concat", "arrays", one), ndim) for one in arrays]
 
 
 def block(arrays: Any) -> Array:
@@ -403,9 +406,10 @@ def flipud(m: AnyArray) -> Array:
 
     Source: NumPy 2.4, numpy.flipud.
     """
-    if as_array("flipud", "m", m).ndim < 1:
+    array = own_array("flipud", "m", m)
+    if array.ndim < 1:
         raise errors.ArgumentValueError("flipud: m must have at least 1 axis, not 0")
-    return xp.flip(m, axis=0)
+    return array[::-1]
 
 
 def fliplr(m: AnyArray) -> Array:
@@ -417,10 +421,10 @@ def fliplr(m: AnyArray) -> Array:
 
     Source: NumPy 2.4, numpy.fliplr.
     """
-    ndim = as_array("fliplr", "m", m).ndim
-    if ndim < 2:
-        raise errors.ArgumentValueError(f"fliplr: m must have at least 2 axes, not {ndim}")
-    return xp.flip(m, axis=1)
+    array = own_array("fliplr", "m", m)
+    if array.ndim < 2:
+        raise errors.ArgumentValueError(f"fliplr: m must have at least 2 axes, not {array.ndim}")
+    return array[:, ::-1]
 
 
 def rot90(m: AnyArray, k: int = 1, axes: Sequence[int] = (0, 1)) -> Array:
@@ -436,20 +440,22 @@ def rot90(m: AnyArray, k: int = 1, axes: Sequence[int] = (0, 1)) -> Array:
 
     Source: NumPy 2.4, numpy.rot90.
     """
-    ndim = as_array("rot90", "m", m).ndim
-    pair = axes_of("rot90", axes, ndim, "axes")
+    array = own_array("rot90", "m", m)
+    pair = axes_of("rot90", axes, array.ndim, "axes")
     if len(pair) != 2:
         raise errors.ArgumentValueError(f"rot90: axes must name two axes, not {len(pair)}")
     turns = as_integer("rot90", "k", k) % 4
-    if turns == 0:
-        return own_array("rot90", "m", m)[...]
-    if turns == 2:
-        return xp.flip(m, axis=pair)
-    order = list(range(ndim))
+    key = [_ALL] * array.ndim
+    if turns in (2, 3):
+        key[pair[0]] = slice(None, None, -1)
+    if turns in (1, 2):
+        key[pair[1]] = slice(None, None, -1)
+    turned = array[tuple(key)]
+    if turns % 2 == 0:
+        return turned
+    order = list(range(array.ndim))
     order[pair[0]], order[pair[1]] = pair[1], pair[0]
-    if turns == 1:
-        return xp.permute_dims(xp.flip(m, axis=pair[1]), order)
-    return xp.flip(xp.permute_dims(m, order), axis=pair[1])
+    return xp.permute_dims(turned, order)
 
 
 def append(arr: AnyArray, values: AnyArray | complex, axis: int | None = None) -> Array:
@@ -465,7 +471,9 @@ def append(arr: AnyArray, values: AnyArray | complex, axis: int | None = None) -
     """
     first, more = as_array("append", "arr", arr), array_of("append", "values", values)
     if axis is None:
-        first, more, axis = xp.reshape(first, (-1,)), xp.reshape(more, (-1,)), 0
+        first = first if first.ndim == 1 else xp.reshape(first, (-1,))
+        more = more if more.ndim == 1 else xp.reshape(more, (-1,))
+        axis = 0
     return xp.concat([first, more], axis=axis)
 
 
@@ -482,6 +490,13 @@ def insert(arr: AnyArray, obj: Positions, values: AnyArray | complex, axis: int 
     Source: NumPy 2.4, numpy.insert.
     """
     array, at = _along("insert", arr, axis)
+    return _insert(array, _host(obj), _values("insert", values), at)
+
+
+def _inserted(arr: AnyArray, obj: Any, values: AnyArray, axis: int) -> Array:
+    """`arr` with `values` put in."""
+    array, at = as_array("insert", "arr", arr), axis
+    new = as_array("insert", "values", values)
     length = array.shape[at]
     where = _positions("insert", obj, length)
     wrong = where[(where < -length) | (where > length)]
@@ -489,7 +504,11 @@ def insert(arr: AnyArray, obj: Positions, values: AnyArray | complex, axis: int 
         raise errors.ArgumentIndexError(
             f"insert: index {wrong.flat[0]} is out of bounds for axis {at} with size {length}"
         )
+<<<<<<< HEAD
     new = xp.astype(array_of("insert", "values", values), array.dtype)
+=======
+    new = xp.astype(new, array.dtype)
+>>>>>>> ext2
     if new.ndim < array.ndim:
         new = xp.expand_dims(new, tuple(range(array.ndim - new.ndim)))
     if where.ndim == 0:
@@ -512,6 +531,10 @@ def insert(arr: AnyArray, obj: Positions, values: AnyArray | complex, axis: int 
     return xp.take(xp.concat([array, new], axis=at), xp.asarray(sources), axis=at)
 
 
+_inserted.__name__ = "insert"
+_insert: Final = composed(own="numpy cupy")(_inserted)
+
+
 def delete(arr: AnyArray, obj: Positions, axis: int | None = None) -> Array:
     """`arr` without the elements at `obj` along `axis`.
 
@@ -525,6 +548,12 @@ def delete(arr: AnyArray, obj: Positions, axis: int | None = None) -> Array:
     Source: NumPy 2.4, numpy.delete.
     """
     array, at = _along("delete", arr, axis)
+    return _delete(array, _host(obj), at)
+
+
+def _deleted(arr: AnyArray, obj: Any, axis: int) -> Array:
+    """`arr` without some elements."""
+    array, at = as_array("delete", "arr", arr), axis
     length = array.shape[at]
     where = _positions("delete", obj, length)
     wrong = where[(where < -length) | (where >= length)]
@@ -540,11 +569,15 @@ def delete(arr: AnyArray, obj: Positions, axis: int | None = None) -> Array:
     return xp.take(array, xp.asarray(np.delete(np.arange(length), starts)), axis=at)
 
 
+_deleted.__name__ = "delete"
+_delete: Final = composed(own="numpy cupy")(_deleted)
+
+
 def _along(function: str, arr: AnyArray, axis: int | None) -> tuple[Array, int]:
     """An array and its axis, flattened if there is none."""
     array = as_array(function, "arr", arr)
     if axis is None:
-        return xp.reshape(array, (-1,)), 0
+        return array if array.ndim == 1 else xp.reshape(array, (-1,)), 0
     return array, axis_of(function, axis, array.ndim)
 
 
@@ -569,6 +602,7 @@ def _positions(function: str, obj: Any, length: int) -> np.ndarray[Any, Any]:
     return found.astype(np.int64)
 
 
+@composed(own="numpy cupy")
 def resize(a: AnyArray, new_shape: Shape) -> Array:
     """An array of another size: the elements of `a`, repeated or cut off.
 
@@ -580,14 +614,13 @@ def resize(a: AnyArray, new_shape: Shape) -> Array:
 
     Source: NumPy 2.4, numpy.resize.
     """
-    array = as_array("resize", "a", a)
     shape = as_shape("resize", "new_shape", new_shape)
     if any(one < 0 for one in shape):
-        raise errors.ArgumentValueError(f"resize: new_shape must not be negative, but is {shape}")
-    size = math.prod(shape)
-    if array.size == 0 or size == 0:
-        return xp.zeros(shape, dtype=array.dtype, device=array.device)
-    repeated = xp.tile(xp.reshape(array, (-1,)), (-(-size // array.size),))
+        raise errors.ArgumentValueError("resize: all elements of `new_shape` must be non-negative")
+    size, flat = math.prod(shape), xp.reshape(a, (-1,))
+    if flat.shape[0] == 0 or size == 0:
+        return xp.zeros(shape, dtype=a.dtype)
+    repeated = xp.tile(flat, (-(-size // flat.shape[0]),))
     return xp.reshape(repeated[:size], shape)
 
 
@@ -767,14 +800,22 @@ def pad(array: AnyArray, pad_width: Widths, mode: str | Callable[..., None] = "c
         )
     if mode in ("constant", "empty"):
         return _pad(found, widths, "constant", constant_values=kwargs.get("constant_values", 0))
+    for at, pair in enumerate(widths):
+        if any(pair) and found.shape[at] == 0:
+            raise errors.ArgumentValueError(
+                f"pad: array must not be empty on axis {at}, which only the modes constant and empty can extend"
+            )
+    return padded_by_its_own(found, widths, mode, kwargs)
+
+
+@composed()
+def padded_by_its_own(array: AnyArray, widths: Sequence[Any], mode: str, options: Any) -> Array:
+    """`array` padded with what follows from its elements."""
+    found = as_array("pad", "array", array)
     for at, (before, after) in enumerate(widths):
         if before or after:
-            if found.shape[at] == 0:
-                raise errors.ArgumentValueError(
-                    f"pad: array must not be empty on axis {at}, which only the modes constant and empty can extend"
-                )
-            found = _padded(found, at, before, after, mode, kwargs)
-    return own_array("pad", "array", xp.asarray(found, copy=True)) if found is array else found
+            found = _padded(found, at, before, after, mode, options)
+    return xp.asarray(found, copy=True) if found is array else found
 
 
 _OPTIONS_OF_PADDING: Final = {
@@ -967,7 +1008,7 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: AnyArray, *args
 
 
 def apply_over_axes(func: Callable[[Array, int], Array], a: AnyArray, axes: int | Sequence[int]) -> Array:
-    """`a` after a function was applied for each of `axes`, one after the other.
+    """`a` after a function was applied for each of `axes` in turn.
 
     What the function gives has as many axes as `a`, or one less, which is put back with length 1.
     Raises ValueError otherwise.
