@@ -490,7 +490,7 @@ def insert(arr: AnyArray, obj: Positions, values: AnyArray | complex, axis: int 
     Source: NumPy 2.4, numpy.insert.
     """
     array, at = _along("insert", arr, axis)
-    return _insert(array, _host(obj), _values("insert", values), at)
+    return _insert(array, _host(obj), array_of("insert", "values", values), at)
 
 
 def _inserted(arr: AnyArray, obj: Any, values: AnyArray, axis: int) -> Array:
@@ -504,11 +504,7 @@ def _inserted(arr: AnyArray, obj: Any, values: AnyArray, axis: int) -> Array:
         raise errors.ArgumentIndexError(
             f"insert: index {wrong.flat[0]} is out of bounds for axis {at} with size {length}"
         )
-<<<<<<< HEAD
-    new = xp.astype(array_of("insert", "values", values), array.dtype)
-=======
     new = xp.astype(new, array.dtype)
->>>>>>> ext2
     if new.ndim < array.ndim:
         new = xp.expand_dims(new, tuple(range(array.ndim - new.ndim)))
     if where.ndim == 0:
