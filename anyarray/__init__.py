@@ -49,8 +49,13 @@ from anyarray.standard.utility import *
 from anyarray.transforms import grad, jacobian, jit, stop_gradient, value_and_grad, vmap
 
 if _typing.TYPE_CHECKING:
+    from anyarray.extensions.creation import *
     from anyarray.extensions.elementwise import *
+    from anyarray.extensions.manipulation import *
+    from anyarray.extensions.polynomials import *
+    from anyarray.extensions.products import *
     from anyarray.extensions.statistics import *
+    from anyarray.extensions.windows import *
 else:  # type checkers would take every name for one of ours
 
     def __getattr__(name: str) -> _typing.Any:

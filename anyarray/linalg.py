@@ -11,7 +11,9 @@ __all__: list[str] = []
 __all__ += _chapter.__all__
 __all__ += [path.partition(".")[2] for path in _extensions.NAMES if path.startswith("linalg.")]
 
-if not _typing.TYPE_CHECKING:  # to which every name would be one of ours
+if _typing.TYPE_CHECKING:
+    from anyarray.extensions.linalg import *
+else:  # type checkers would take every name for one of ours
 
     def __getattr__(name: str) -> _typing.Any:
         if f"linalg.{name}" in _extensions.NAMES:

@@ -83,7 +83,8 @@ def an_operand(random: random.Random) -> Any:
     """What stands where an array may, or may not."""
     roll = random.random()
     if roll < 0.7:
-        return xp.asarray(an_array(random))
+        array = xp.asarray(an_array(random))
+        return array if array.ndim or random.random() < 0.3 else array[()]  # a scalar of NumPy
     if roll < 0.8:
         return an_array(random)
     numpys = [np.float64(1.5), np.int32(2), np.bool(True), np.array(3.0), np.ones(3, dtype=">f8")]
@@ -164,7 +165,7 @@ def test_a_function_gives_what_its_body_gives(public: str, chosen: str) -> None:
     draws = random.Random(public)
     answered = 0
     with xp.backend(chosen):
-        for i in range(60):
+        for i in range(90):
             given, named = drawn(function, draws)
             if i % 6 < 2:  # which functions of bools or of indices take, too
                 same = xp.asarray([[True, False], [True, True]]) if i % 6 else xp.asarray([[1, 0], [1, 1]])
@@ -186,7 +187,9 @@ def test_an_operator_gives_what_its_body_gives(written: str, chosen: str) -> Non
     operands = len(inspect.signature(method).parameters)
     with xp.backend(chosen):
         for _ in range(150):
-            given = [xp.asarray(an_array(draws)), *[an_operand(draws) for _ in range(operands - 1)]]
+            array = xp.asarray(an_array(draws))
+            self = array if array.ndim or draws.random() < 0.3 else array[()]
+            given = [self, *[an_operand(draws) for _ in range(operands - 1)]]
             own, again = [copy.copy(given[0]), *given[1:]], [copy.copy(given[0]), *given[1:]]
             assert outcome(method, own, {}) == outcome(inspect.unwrap(method), again, {}), given
             assert told(own[0]) == told(again[0]), given
@@ -197,7 +200,10 @@ KEYS: Final = (
     (0, 1), (..., 0), (None, 0), (slice(1), None, 0), (0, 0, 0, 0), True, 1.5, "0", [0, 1], np.int64(1),
     np.array([0, 1]), xp.asarray([0, 1]), xp.asarray([True, False, True]), xp.asarray(1), xp.asarray([0.5]),
     (xp.asarray([0, 1]), 0), xp.asarray([0, 9]), xp.asarray(np.array([0], dtype=np.uint8)),
-    slice(np.int64(0), None), 2**80,
+    slice(np.int64(0), None), 2**80, np.uint64(2**63), np.uint8(2), np.bool(True), np.timedelta64(1), np.float32(1),
+    xp.asarray([1, 9])[0], xp.asarray([1, 9])[1], (xp.asarray([0, 1])[1], 0), (np.int8(0), slice(xp.asarray(1), None)),
+    slice(xp.asarray([1, 2])[0], np.int64(2)), slice(xp.asarray([0.5])[0], None), xp.asarray([True])[0],
+    (..., xp.asarray([1, 2], dtype=xp.uint8)[0]), slice(xp.asarray([1, 2]), None), xp.asarray([0.5])[0],
 )  # fmt: skip
 
 
@@ -215,7 +221,9 @@ def test_an_index_gives_what_its_body_gives(shape: tuple[int, ...], chosen: str)
 VALUES: Final = (
     0, 3, -1, 300, True, 2.5, np.nan, 1j, 2**70, "1", None, [1.0, 2.0], np.float64(2.5), np.ones(3), xp.asarray(2.0),
     xp.asarray([5.0, 6.0, 7.0]), xp.asarray(3), xp.asarray(1j), xp.asarray([5.0, 6.0, 7.0, 8.0])[1:],
-    xp.asarray([True]), xp.asarray([[1.0, 2.0, 3.0]]), xp.asarray([])
+    xp.asarray([True]), xp.asarray([[1.0, 2.0, 3.0]]), xp.asarray([]), np.int8(-3), np.bool(True), np.complex64(1j),
+    xp.asarray([7, 8])[0], xp.asarray([2.5, np.nan])[1], xp.asarray([True, False])[0], xp.asarray([1j])[0],
+    xp.asarray([7, 8, 9], dtype=xp.int8), np.longdouble(2), np.datetime64(1, "s"),
 )  # fmt: skip
 
 
@@ -226,7 +234,7 @@ def test_a_write_gives_what_its_body_gives(shape: tuple[int, ...], dtype: str) -
     method = xp.Array.__setitem__
     host = (np.arange(float(np.prod(shape))).reshape(shape) % 2).astype(dtype)
     pairs = list(itertools.product(KEYS, VALUES))
-    for key, value in random.Random(f"{shape} {dtype}").sample(pairs, 150):
+    for key, value in random.Random(f"{shape} {dtype}").sample(pairs, 400):
         own, again = xp.asarray(host), xp.asarray(host)
         assert outcome(method, [own, key, value], {}) == outcome(inspect.unwrap(method), [again, key, value], {})
         assert told(own) == told(again), (key, value)
@@ -631,6 +639,16 @@ def test_nothing_is_held_when_a_call_is_over(request: pytest.FixtureRequest) -> 
         lambda: xp.sort(x), lambda: xp.take(x, xp.asarray([0])), lambda: outcome(xp.take, [x, xp.asarray([9])], {}),
         lambda: xp.fft.fftfreq(4), lambda: m[xp.asarray([0]), xp.asarray([1])], lambda: next(iter(x)),
         lambda: xp.add(1, x), lambda: divmod(x, y), lambda: xp.from_dlpack(h), lambda: xp.result_type(x, xp.float32, b),
+        lambda: x[0] + x[1], lambda: -x[0], lambda: x[0] < 1, lambda: b[0] == b[1], lambda: 2 - x[0],
+        lambda: x[0] * h[0],
+        lambda: outcome(operator.add, [xp.asarray([1, 2], dtype=xp.int8)[0], 300], {}), lambda: bool(x[0]),
+        lambda: (int(x[0]), float(x[0])), lambda: outcome(int, [xp.asarray([np.nan])[0]], {}), lambda: x[np.int64(1)],
+        lambda: outcome(operator.index, [x[0]], {}), lambda: range(xp.asarray([3, 4])[0]),
+        lambda: x[xp.asarray([1])[0] :],
+        lambda: m[xp.asarray([1])[0], np.int8(0)], lambda: operator.setitem(m, (xp.asarray([1])[0], 0), np.int8(2)),
+        lambda: xp.astype(x[0], int), lambda: xp.astype(b[0], np.float32), lambda: copy.copy(x[0]), lambda: b[0] + x[0],
+        lambda: xp.astype(x, np.dtype("f4")), lambda: xp.less(x[0], x[1]), lambda: x * xp.asarray([1, 2])[0],
+        lambda: outcome(operator.getitem, [x, (xp.asarray([1])[0], 9)], {}),
         lambda: xp.can_cast(x, xp.float32), lambda: outcome(xp.result_type, [x, 1.0, "float32"], {}),
     ]  # fmt: skip
     held = [x._native, y._native, b._native, h, x._home, x, y, b, *map(np.dtype, "fdbl?")]
@@ -826,8 +844,8 @@ def test_every_declaration_knows_what_users_call() -> None:
         assert declared is None or declared.function is function
 
 
-def test_the_bodies_alone_pass_the_tests_of_arrays_and_operators() -> None:
-    names = ("array", "operators")
+def test_the_bodies_alone_pass_the_tests_of_arrays_operators_and_scalars() -> None:
+    names = ("array", "operators", "scalars")
     files = [str(Path(__file__).with_name(f"test_{name}.py")) for name in names]
     outside = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST_")}
     done = subprocess.run(

@@ -91,13 +91,6 @@ def test_an_operator_with_a_foreign_operand_is_python_s_own_error() -> None:
 
 
 @pytest.mark.usefixtures("backend")
-def test_an_operator_with_a_list_is_python_s_own_error() -> None:
-    with pytest.raises(TypeError) as caught:
-        floats(2) - [1.0, 2.0]
-    assert str(caught.value) == "unsupported operand type(s) for -: 'Array' and 'list'"
-
-
-@pytest.mark.usefixtures("backend")
 def test_arrays_of_a_library_are_taken() -> None:
     assert xp.exp(np.zeros(2)).tolist() == [1.0, 1.0]
 
@@ -414,7 +407,6 @@ WRONG_SHAPES: list[tuple[Callable[[], object], str]] = [
     (lambda: xp.full((2,), floats(3)), "full: fill_value must have no axes, not shape (3,)"),
     (lambda: xp.linspace(0, 1, -1), "linspace: num must not be negative, not -1"),
     (lambda: xp.arange(0, 1, 0), "arange: step must not be 0"),
-    (lambda: floats(2).T, "T: x must have 2 axes, not 1. Use xp.permute_dims or x.mT"),
     (lambda: floats(2).mT, "mT: x must have at least 2 axes, not 1"),
     (lambda: bool(floats(2)), "bool: the truth of an Array of shape (2,) is ambiguous. Use xp.any(x) or xp.all(x)"),
     (lambda: bool(floats(0)), "bool: the truth of an Array of shape (0,) is ambiguous. Use xp.any(x) or xp.all(x)"),
@@ -632,13 +624,13 @@ def test_an_in_place_result_that_would_change_the_dtype_is_refused() -> None:
     with pytest.raises(TypeError) as caught:
         x += 1.5
     assert str(caught.value) == (
-        "__iadd__: the result of dtype float64 does not fit in place of int64. "
+        "__iadd__: the result of dtype float64 cannot be cast to int64 in place. "
         "Write x = x + ..., or convert the operand: xp.astype(...)"
     )
     with pytest.raises(TypeError) as caught:
         x //= 1.5
     assert str(caught.value) == (
-        "__ifloordiv__: the result of dtype float64 does not fit in place of int64. "
+        "__ifloordiv__: the result of dtype float64 cannot be cast to int64 in place. "
         "Write x = x // ..., or convert the operand: xp.astype(...)"
     )
     assert x.tolist() == [1, 1]
@@ -874,7 +866,7 @@ def test_a_name_that_the_standard_has_nothing_for_leads_elsewhere(habit: str, cu
 
 
 def test_no_name_of_numpy_is_left_without_a_cure_but_dtypes() -> None:
-    for name in set(np.__all__) - vars(xp).keys():  # `testing` is among these once it is imported
+    for name in set(np.__all__) - vars(xp).keys() - set(xp.__all__):  # `testing` is among these once it is imported
         theirs = getattr(np, name)
         if not (isinstance(theirs, type) and issubclass(theirs, np.generic)):
             with pytest.raises(AttributeError, match=r"\. (Use|The standard has) \w"):
@@ -884,17 +876,12 @@ def test_no_name_of_numpy_is_left_without_a_cure_but_dtypes() -> None:
 @pytest.mark.parametrize(
     ("habit", "cure"),
     [
-        ("sum", "xp.sum(x, ...)"),
-        ("copy", "xp.asarray(x, copy=True)"),
-        ("cumsum", "xp.cumulative_sum"),
-        ("trace", "xp.linalg.trace"),
-        ("nbytes", "x.size * x.dtype.itemsize"),
-        ("tobytes", "np.asarray(x).tobytes"),
+        ("byteswap", "np.asarray(x).byteswap"),
+        ("ctypes", "np.asarray(x).ctypes"),
         ("numpy", "np.asarray(x)"),
         ("cpu", 'x.to_device("numpy")'),
-        ("put", "x[indices] = ..."),
         ("H", "xp.conj(x).mT"),
-        ("resize", "np.resize(x, shape)"),
+        ("setfield", "x[...] = ..."),
     ],
 )
 def test_a_method_of_ndarrays_leads_to_a_function(backend: xp.Backend, habit: str, cure: str) -> None:

@@ -19,7 +19,7 @@ from anyarray.backends import numpy as on_numpy
 from anyarray.backends._shortcut import _CODES, FEW, shortcut
 
 FUNCTIONS: Final = {name: one for name, one in vars(on_numpy).items() if hasattr(one, "shortcut")}
-SHAPES: Final = ((0,), (1,), (5,), (70,), (900,), (3, 3), (2, 3), (3, 0), (2, 3, 3))
+SHAPES: Final = ((), (0,), (1,), (5,), (70,), (900,), (3, 3), (2, 3), (3, 0), (2, 3, 3))
 ODD: Final = [0.0, -0.0, np.inf, -np.inf, np.nan, 1.5, 1.5, -2.0, 300.0]
 
 
@@ -33,6 +33,8 @@ def arrays(mask: int, shape: tuple[int, ...]) -> list[np.ndarray[Any, Any]]:
     found += [usual.astype(code) for code in codes if code in "fdFD"]
     if shape[-2:] == (3, 3):
         found += [np.broadcast_to(2 * np.eye(3, dtype=code), shape) for code in codes if code in "fdFD"]
+    if not shape:
+        found += [one[()] for one in found]  # scalars
     return [*found, *[one.T for one in found if one.ndim > 1]]
 
 

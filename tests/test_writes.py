@@ -711,3 +711,22 @@ def test_arithmetic_in_place_on_memory_of_the_user_copies_it() -> None:
     x += 1
     assert np.all(host == 1)
     assert xp.all(x == 2)
+
+
+@pytest.mark.usefixtures("backend")
+@pytest.mark.parametrize("mine", ["bool", "int8", "int32", "uint8", "float32", "float64", "complex64"])
+@pytest.mark.parametrize("other", ["int8", "int64", "uint8", "float32", "float64", "complex128"])
+def test_an_update_in_place_casts_as_numpy_does(mine: str, other: str) -> None:
+    host, x = np.ones(3, mine), xp.ones(3, dtype=mine)
+    part, here = host[:2], x[:2]
+    operand, theirs = xp.ones(2, dtype=other), np.ones(2, other)
+    try:
+        part += theirs
+    except TypeError:
+        with pytest.raises(TypeError, match=r"cannot be cast|must have a numeric dtype"):
+            here += operand
+        assert xp.all(x == xp.ones(3, dtype=mine))
+    else:
+        here += operand
+        assert here.dtype == mine
+        assert x.tolist() == host.tolist()

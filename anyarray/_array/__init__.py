@@ -3,6 +3,9 @@
 Imports from all folders below it: `_call` most of all.
 
     array      the class: attributes, operators, indexing, writes, conversion to Python; begin here
+    methods    NumPy's methods and attributes of arrays, which the class inherits
+    layout     strides and flags
+    flat       `x.flat`
     printing   repr and str
     protocols  NumPy's and DLPack's protocols, and those of JAX and TensorFlow
 

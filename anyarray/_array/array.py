@@ -16,7 +16,7 @@ from typing import Any, Final, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
-from anyarray._array import printing, protocols
+from anyarray._array import methods, printing, protocols
 from anyarray._base import dtypes, errors, other_names
 from anyarray._base.dtypes import DType
 from anyarray._call import compiled, diagnosis, dispatch
@@ -75,7 +75,7 @@ class _NotCallable(type):
         ]
 
 
-class Array(metaclass=_NotCallable):
+class Array(methods.Methods, metaclass=_NotCallable):
     """An array of the standard, on any backend.
 
     Made by the creation functions, never by its class. `shape`, `dtype`, `device` and the operators are those
@@ -107,6 +107,10 @@ class Array(metaclass=_NotCallable):
         """Length of each axis; None for one that is unknown under a trace."""
         return self._home.shape_of(self._native)  # type: ignore[no-any-return]  # checked by the contract's test
 
+    @shape.setter
+    def shape(self, shape: Shape) -> None:
+        methods.set_shape(self, shape)
+
     @property
     def ndim(self) -> int:
         """Number of axes."""
@@ -124,14 +128,11 @@ class Array(metaclass=_NotCallable):
 
     @property
     def T(self) -> Array:  # noqa: N802 - the standard's name
-        """The transpose of a matrix.
+        """The Array with its axes in reverse order, as a view.
 
-        Raises ValueError unless it has two axes.
+        `x.mT` is the transpose of each matrix of a stack.
         """
-        ndim = len(self._home.shape_of(self._native))
-        if ndim != 2:
-            raise errors.ArgumentValueError(f"T: x must have 2 axes, not {ndim}. Use xp.permute_dims or x.mT")
-        return _permuted(self, (1, 0))
+        return _permuted(self, tuple(range(len(self._home.shape_of(self._native))))[::-1])
 
     @property
     def mT(self) -> Array:  # noqa: N802 - the standard's name
@@ -191,11 +192,14 @@ class Array(metaclass=_NotCallable):
             views.record(result, self, views.Indexed(...))
         return result
 
-    def item(self) -> Any:
-        """The only element as a Python scalar.
+    def item(self, *args: Any) -> Any:
+        """The only element as a Python scalar; with an index, that element.
 
-        Raises ValueError unless there is exactly one.
+        `args` are an index for each axis, or one for all elements in row-major order. Raises ValueError unless there is
+        exactly one element.
         """
+        if args:
+            return methods.element(self, args).item()
         native = self._native
         host = native if isinstance(native, _NUMPYS) else self._host("item")
         if host.size != 1:
@@ -437,7 +441,7 @@ class Array(metaclass=_NotCallable):
         result._native = found
         result._home = home
         if not (type(native) is _ndarray and native.flags.writeable) and home is self._home and _is_view(key, self):
-            views.record(result, self, views.Indexed(key))
+            views.record(result, self, views.Indexed(_normalised(key, home)))
         if chosen is not None and chosen is not home.backend and type(native) is not np.ndarray:
             automatic.inherited(result, self)  # for a view in NumPy, `accounts` finds the account by its memory
         return result
@@ -592,7 +596,8 @@ class Array(metaclass=_NotCallable):
     def _rebind(self, result: Any, function: str) -> Array:
         """`self` with the result of an in-place operator.
 
-        Shape and dtype stay. Raises ValueError or TypeError if those of the result differ. `fast_inplace` in
+        Shape and dtype stay. Raises ValueError for a result of another shape, TypeError for one of a dtype that cannot
+        be cast to that of `self` by NumPy's rule "same_kind". `fast_inplace` in
         `_call/c/operators.c` does the same for few elements.
         """
         if result is NotImplemented:
@@ -604,10 +609,13 @@ class Array(metaclass=_NotCallable):
             )
         has_same = home is self._home and home.dtype_of(native) is home.dtype_of(before)  # common and fast
         if not has_same and home.dtype(native) is not self._home.dtype(before):
-            raise errors.ArgumentTypeError(
-                f"{function}: the result of dtype {result.dtype} does not fit in place of {self.dtype}. "
-                f"Write x = x {_OPERATORS[function]} ..., or convert the operand: xp.astype(...)"
-            )
+            if not dtypes.is_same_kind(result.dtype, self.dtype):
+                raise errors.ArgumentTypeError(
+                    f"{function}: the result of dtype {result.dtype} cannot be cast to {self.dtype} in place. "
+                    f"Write x = x {_OPERATORS[function]} ..., or convert the operand: xp.astype(...)"
+                )
+            result = dispatch.cast(function, "x", result, self.dtype)
+            home, native = result._home, result._native
         views.require_writable(self, function)
         if type(before) is _ndarray or views.view_of(self) is not None:
             del before, native
@@ -622,7 +630,19 @@ class Array(metaclass=_NotCallable):
         self._home = home
         return self
 
-    __hash__ = None  # type: ignore[assignment]  # == is elementwise, so an Array is not hashable
+    def __hash__(self) -> int:
+        """The hash of the value of an element: an Array without axes.
+
+        Raises TypeError for other Arrays, whose == is elementwise, and in a trace, which has no values.
+        """
+        native = self._native
+        if self._home.shape_of(native) != () or self._home.is_traced(native):
+            shape = "in a trace" if self._home.is_traced(native) else f"of shape {self.shape}"
+            raise errors.ArgumentTypeError(
+                f"hash: unhashable type: 'Array' {shape}; only elements have a hash. Take the values: x.tobytes()"
+            )
+        value = self.item()
+        return hash(value) if value == value else object.__hash__(self)  # as each NaN has a hash of its own
 
     @operator_of("abs")
     def __abs__(self, /) -> Array: ...
@@ -822,7 +842,8 @@ _current: Final = choice.current
 compiled.configure(Array, protocols.UFUNCS, dispatch.OPERANDS)
 for _method, _kind in (
     ("__getitem__", "getitem"), ("__setitem__", "setitem"), ("__array_ufunc__", "ufunc"), ("__copy__", "copy"),
-    ("__array__", "array"), ("__iter__", "iter"), ("__divmod__", "divmod"),
+    ("__array__", "array"), ("__iter__", "iter"), ("__divmod__", "divmod"), ("__bool__", "bool"), ("__int__", "int"),
+    ("__float__", "float"), ("__index__", "index"),
 ):  # fmt: skip
     setattr(Array, _method, fast_path(_kind)(getattr(Array, _method)))
 for _attribute in ("T", "mT"):
@@ -924,7 +945,7 @@ def _is_view(key: Any, array: Array) -> bool:
     entries = key if type(key) is tuple else (key,)
     if not _are_basic(map(type, entries)) or not views.is_guarded(array):
         return False
-    return len(entries) != array.ndim or any(type(one) is not int for one in entries)
+    return len(entries) != array.ndim or any(type(one) not in _INTEGERS for one in entries)
 
 
 class _Elsewhere(Exception):  # noqa: N818 - a signal within the module, no error
@@ -973,7 +994,8 @@ def _normalised(key: Any, home: Home, *, is_settled: bool = False) -> Any:
     return _normalised_one(key, home, is_settled)
 
 
-_BASIC: Final = frozenset({int, slice, NoneType, EllipsisType})
+_INTEGERS: Final = frozenset({int, *[np.dtype(code).type for code in "bhilqBHILQ"]})
+_BASIC: Final = _INTEGERS | {slice, NoneType, EllipsisType}
 """Classes of basic index entries, which NumPy takes as they are; it checks the bounds of slices itself.
 
 `_call/c/keys.c` repeats them."""
@@ -996,8 +1018,10 @@ def _normalised_one(key: Any, home: Home, is_settled: bool) -> Any:
         return slice(*[None if bound is None else _bound(bound) for bound in (start, stop, step)])
     if kind is Array:
         return _key_of_array(key, home, is_settled)
-    if kind is bool or isinstance(key, (list, tuple, np.bool_)):  # as NumPy, which takes a nested tuple as a list
-        key = np.asarray(key, dtype=np.intp if kind in (list, tuple) and not key else None)
+    if kind is bool or isinstance(
+        key, (list, tuple, range, np.bool_)
+    ):  # as NumPy, which takes a nested tuple as a list
+        key = np.asarray(key, dtype=np.intp if isinstance(key, (list, tuple, range)) and not key else None)
     elif not isinstance(key, (Array, np.ndarray)) and hasattr(key, "__index__"):
         try:
             return operator.index(key)

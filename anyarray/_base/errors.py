@@ -10,7 +10,7 @@
     │   ├── UnsupportedError (NotImplementedError)     the backend lacks the function
     │   ├── ArgumentTypeError (TypeError)              not an Array, or not of that dtype
     │   ├── ArgumentValueError (ValueError)            wrong shape, wrong axis's length ...
-    │   │   └── AxisError (IndexError)                 an axis that the array does not have
+    │   │   └── AxisError (np.exceptions.AxisError)    an axis that the array does not have
     │   ├── ArgumentIndexError (IndexError)            an index that the array does not have
     │   ├── ArgumentOverflowError (OverflowError)      a number that the dtype cannot hold
     │   ├── LinAlgError (np.linalg.LinAlgError)        a matrix that has no inverse, root ...
@@ -82,7 +82,7 @@ class ArgumentValueError(AnyarrayError, ValueError):
     """An argument has a wrong value, such as shapes that do not fit."""
 
 
-class AxisError(ArgumentValueError, IndexError):
+class AxisError(ArgumentValueError, np.exceptions.AxisError):
     """An axis that the array does not have."""
 
 

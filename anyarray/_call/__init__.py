@@ -8,6 +8,7 @@ Imports from `_base`, `_registry`, `_memory` and `_choice`. The class Array is r
     dispatch     compiles that text; has the slow path, written once; begin here
     compiled     which calls the extension module in `c/` handles, and the objects of the package that it is passed
     diagnosis    turns a native error into a clear one, by the rules of the standard
+    out          results written to where the caller wants them
     batching     `vmap` for libraries that have none: a function over all elements of an axis at once
 
 The fast path holds no loop, no import and no check that a native function makes itself. Whatever it does not handle

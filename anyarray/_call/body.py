@@ -20,11 +20,18 @@ FUNCTION, NATIVE = "FUNCTION", "NATIVE"
 """Placeholders in a generated text for the names of the function and of the native function."""
 
 
-SIGNS: Final = {
-    "add": "+", "subtract": "-", "multiply": "*", "divide": "/", "equal": "==", "not_equal": "!=", "less": "<",
-    "less_equal": "<=", "greater": ">", "greater_equal": ">=",
+OPERATORS: Final = {
+    "add": "{} + {}", "subtract": "{} - {}", "multiply": "{} * {}", "divide": "{} / {}", "floor_divide": "{} // {}",
+    "remainder": "{} % {}", "bitwise_and": "{} & {}", "bitwise_or": "{} | {}", "bitwise_xor": "{} ^ {}",
+    "bitwise_left_shift": "{} << {}", "bitwise_right_shift": "{} >> {}", "negative": "-{}", "positive": "+{}",
+    "abs": "abs({})", "bitwise_invert": "~{}", "equal": "{} == {}", "not_equal": "{} != {}", "less": "{} < {}",
+    "less_equal": "{} <= {}", "greater": "{} > {}", "greater_equal": "{} >= {}",
 }  # fmt: skip
-"""Functions with a Python operator: on two np.float64 it takes a tenth of the time of the ufunc."""
+"""Functions with a Python operator that NumPy's scalars have, too: it takes a tenth of the time of the ufunc.
+
+It warns as it does of scalars, which is of integers that overflow, too. Not `**`: its floats are not those of the ufunc
+to the bit. `_call/c/call.c` repeats them.
+"""
 
 
 @functools.cache
@@ -214,7 +221,7 @@ def _common_call(declaration: Declaration, arrays: list[Parameter], slow: str, v
         if len(arrays) == 2 and declaration.gives_new_memory:
             lines += [
                 f"elif kind in NUMPYS and home is NUMPY and {p.name}.dtype in home.dtypes:",
-                f"    {p.name}_ = {p.name} if kind is ndarray else ndarray_of({p.name})",
+                f"    {p.name}_ = {p.name}",
             ]
         elif declaration.takes_ndarrays:
             lines += ["elif kind is ndarray:", f"    return declaration.of_ndarrays{values}"]
@@ -240,7 +247,7 @@ def _common_call(declaration: Declaration, arrays: list[Parameter], slow: str, v
                     "            result._home = home",
                     "            return result",
                 ]
-            lines += _constant(p, dtype, slow, f"{first.name}_" if sign(declaration) else "")
+            lines += _constant(p, dtype, slow, f"{first.name}_" if operation(declaration) else "")
             if beside is not first:
                 lines += [
                     f"elif kind in SCALARS and type({beside.name}) in SCALARS:",
@@ -257,11 +264,12 @@ def _common_call(declaration: Declaration, arrays: list[Parameter], slow: str, v
 def _constant(p: Parameter, dtype: str, slow: str, scalar: str = "") -> list[str]:
     """The lines that convert a Python scalar to a 0-d array of this dtype.
 
-    If the other operand, `scalar`, is an np.float64, it becomes an np.float64, too.
+    If the other operand, `scalar`, is a scalar of NumPy that takes it, it becomes one, too.
     """
     constant = f"home.constants[{p.name} or zero({p.name}), kind, {dtype}]"
     if scalar:
-        constant = f"{constant} if type({scalar}) is not FLOAT or kind is complex else FLOAT({p.name})"
+        own = f"type({scalar})"
+        constant = f"{own}({p.name}) if {own} in REAL_NUMBERS and kind in REAL_NUMBERS[{own}] else {constant}"
     return [
         "    try:",
         f"        {p.name}_ = {constant}",
@@ -334,18 +342,20 @@ def _native_call(declaration: Declaration, values: str) -> list[str]:
 
 
 def _value(declaration: Declaration) -> str:
-    """The native call, or the operator on two np.float64, as an expression."""
+    """The native call, or an operator of NumPy's scalars, as an expression."""
     call = f"{NATIVE}({_arguments(declaration)})"
-    its = sign(declaration)
-    if not its:
+    operator = operation(declaration)
+    if operator is None:
         return call
-    left, right = (_argument(p) for p in declaration.parameters)
-    return f"{call} if type({left}) is not FLOAT or type({right}) is not FLOAT else {left} {its} {right}"
+    operands = [_argument(p) for p in declaration.parameters]
+    is_usual = " or ".join([f"type({one}) not in REAL_NUMBERS" for one in operands])
+    return f"{call} if {is_usual} else {operator.format(*operands)}"
 
 
-def sign(declaration: Declaration) -> str | None:
-    """The operator of a function of two operands that may both be scalars."""
-    return SIGNS.get(declaration.name) if [p.role for p in declaration.parameters] == [WEAK, WEAK] else None
+def operation(declaration: Declaration) -> str | None:
+    """The expression of a method of Array that scalars of NumPy have, too."""
+    is_method = any(p.name == "self" for p in declaration.parameters)
+    return OPERATORS.get(declaration.name) if is_method else None
 
 
 def _unshared_call(declaration: Declaration, arrays: list[Parameter]) -> list[str]:

@@ -23,7 +23,7 @@ from anyarray.backends import _shortcut
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_SHARED: Final = ("fill", "fill_like")
+_SHARED: Final = ("fill", "fill_like", "transpose")
 """Fast paths of several functions, told apart by the first letters of their names."""
 
 
@@ -74,7 +74,7 @@ def compiled_call(
         order=tuple([written.index(p) for p in declaration.parameters]),
         keywords=tuple([p.name for p in declaration.parameters if p.is_keyword]),
         positional=_positional(written, function),
-        has_operator=_body.sign(declaration) is not None,
+        has_operator=_body.operation(declaration) is not None,
         is_power=declaration.is_power,
         takes_ndarrays=declaration.takes_ndarrays,
         gives_new_memory=declaration.gives_new_memory,

@@ -6,6 +6,7 @@ a native error, by the rules of the standard and so with the same error on every
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 from collections.abc import Callable, Sequence
@@ -151,8 +152,10 @@ def check_argument(function: str, parameter: str, annotation: str, given: Any) -
     """
     if INTEGERS.keys() & annotation.split(" | "):
         error = _wrong_integers(annotation, given, may_be_bool=parameter not in AXES)
-    else:
+    elif all(part in TYPES or literal_values(part) for part in annotation.split(" | ")):
         error = _wrong_choice(annotation, given)
+    else:
+        return  # an annotation that says more than is checked here
     if error:
         wanted = [one for part in annotation.split(" | ") for one in literal_values(part) or [TYPES[part]]]
         listed = " or ".join([", ".join(wanted[:-1]), wanted[-1]] if wanted[1:] else wanted)
@@ -449,6 +452,39 @@ def _of_contraction(inputs: Sequence[Input], arguments: dict[str, Any]) -> Compl
     return f"{shapes} do not fit with {chosen}"
 
 
+def _of_subscripts(inputs: Sequence[Input], arguments: dict[str, Any]) -> Complaint:
+    lengths: dict[str, int | None] = {}
+    terms = arguments["subscripts"].partition("->")[0].split(",")
+    for term, one in zip(terms, inputs, strict=True):
+        for letter, n in zip(term, one.shape, strict=True):
+            other = lengths.get(letter)
+            if n not in (None, 1) and other not in (None, 1, n):
+                text = f"{one.label} of shape {one.shape} does not fit {term!r}"
+                return f"{text}, as {letter!r} is of length {other} elsewhere"
+            lengths[letter] = n if other in (None, 1) else other
+    return None
+
+
+def _of_summed_axes(inputs: Sequence[Input], arguments: dict[str, Any], at: int) -> Complaint:
+    """For a product along the last axis of the first array and the axis `at` of the second, if it has so many."""
+    first, second = (one.shape for one in inputs)
+    before = max(at, -len(second))
+    if not first or not second or first[-1] == second[before]:
+        return None
+    return (
+        f"a of shape {first} and b of shape {second} do not fit, as axis {len(first) - 1} of a has {first[-1]} "
+        f"elements and axis {len(second) + before} of b has {second[before]}"
+    )
+
+
+def _of_sizes(inputs: Sequence[Input], arguments: dict[str, Any]) -> Complaint:
+    first, second = (one.shape for one in inputs)
+    sizes = {math.prod([n or 0 for n in shape]) for shape in (first, second)}
+    if None in (*first, *second) or len(sizes) == 1:
+        return None
+    return f"a of shape {first} and b of shape {second} must have as many elements"
+
+
 def _of_broadcast(inputs: Sequence[Input], arguments: dict[str, Any]) -> Complaint:
     shape: Any = arguments.get("shape")
     is_shape = isinstance(shape, tuple) and len(inputs[0].shape) <= len(shape) and all(n >= 0 for n in shape)
@@ -570,6 +606,10 @@ FITS: Final[dict[str, Fit]] = {
     "equations": Fit(_of_solve),
     "contraction": Fit(_of_contraction),
     "contraction of axes": Fit(_of_contraction, axes=(), may_repeat=True),
+    "subscripts": Fit(_of_subscripts, axes=()),
+    "dot": Fit(functools.partial(_of_summed_axes, at=-2)),
+    "inner": Fit(functools.partial(_of_summed_axes, at=-1)),
+    "as many elements in both": Fit(_of_sizes),
     "joined": Fit(_of_concat),
     "stacked": Fit(_of_stack, new_axes=lambda axes: 1),
     "new axes": Fit(new_axes=len),

@@ -14,6 +14,7 @@ import itertools
 import linecache
 import math
 import operator
+import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import FunctionType
@@ -52,6 +53,13 @@ _NUMPYS: Final = frozenset({_ndarray, *[np.dtype(name).type for name in _dtypes.
 OPERANDS: Final = SCALARS | _NUMPYS
 """Classes of the common other operands of an Array."""
 
+_REAL_NUMBERS: Final = {
+    np.dtype(code).type: frozenset(classes)
+    for codes, classes in (("?", [bool]), ("bhilqBHILQ", [bool, int]), ("efd", [bool, int, float]))
+    for code in codes
+}
+"""NumPy's scalar classes of bools, integers and real numbers, with the Python scalars that take their dtype."""
+
 SCALAR_DOES_NOT_FIT: Final = (_home.ArrayMustBeCast, OverflowError)
 """What `home.constants` raises for a Python scalar that cannot take the dtype of the other operand."""
 
@@ -59,14 +67,13 @@ body_globals: Final[dict[str, Any]] = {
     "BY_COST": _choice.BY_COST,
     "NUMPY": registry.backend_of_name("numpy").free,
     "current": _choice.current,
-    "FLOAT": np.float64,
     "SCALARS": SCALARS,
     "REAL": frozenset({int, float}),
+    "REAL_NUMBERS": _REAL_NUMBERS,
     "zero": _home.zero,
     "LISTS": (list, tuple),
     "LARGE": machine.LARGE,
     "ndarray": _ndarray,
-    "ndarray_of": np.asarray,
     "NUMPYS": _NUMPYS,
     "OPERANDS": OPERANDS,
     "POWERS": POWERS,
@@ -200,9 +207,9 @@ def dispatch(function: F | None = None, /, **words: str) -> F | Callable[[F], F]
 def composed(*, own: str = "", **words: str) -> Callable[[F], F]:
     """Declare a function whose body composes others.
 
-    It is for backends that have none of that name. `own` names the libraries whose own function is called instead: it takes the same parameters, gives NumPy's values
-    and dtypes, and is faster. `words` are those of `@dispatch`. The body gets Arrays, and returns one or a tuple. It
-    must not write to what it gets.
+    It is for backends that have none of that name. `own` names the libraries whose own function is called instead: it
+    takes the same parameters, gives NumPy's values and dtypes, and is faster. `words` are those of `@dispatch`. The
+    body gets Arrays, and returns one or a tuple. It must not write to what it gets.
     """
 
     def decorated(function: F) -> F:
@@ -551,41 +558,44 @@ def _call_on(declaration: Declaration, prepared: Sequence[Any], home: Home) -> A
 
 
 def operate(declaration: Declaration, values: Sequence[Any]) -> Any:
-    """As `call`, for an operator: NotImplemented for unknown classes."""
+    """As `call`, for an operator: NotImplemented for unknown classes.
+
+    A list or a tuple of numbers is an array of NumPy's, as it is to ndarrays.
+    """
     ours = body_globals["Array"]
-    for value in values:
+    taken = values
+    for at, value in enumerate(values):
         kind = type(value)
         if kind is ours or kind is np.ndarray:
+            continue
+        if isinstance(value, (list, tuple)):
+            taken = [*taken]
+            taken[at] = _array_of_sequence(declaration.name, value)
             continue
         is_scalar = kind in SCALARS or isinstance(value, (int, float, complex))
         if not is_scalar and registry.backend_of_native(value) is None:
             return NotImplemented
         if is_scalar and not declaration.fit.broadcasts:
             raise errors.ArgumentValueError(f"{declaration.name}: {diagnosis.WITHOUT_AXES}")
-    return call(declaration, values)
+    return call(declaration, taken)
 
 
-def operate_unless_list(declaration: Declaration, values: Sequence[Any]) -> Any:
-    """As `operate`, but raise for lists and tuples.
-
-    After NotImplemented Python would try sequence repetition: `[1, 2] * xp.asarray(2)` would be a list of 4.
-    """
-    for value in values:
-        if type(value) in (list, tuple):
-            raise errors.not_an_array(declaration.name, "the operand", value)
-    return operate(declaration, values)
+def _array_of_sequence(function: str, value: Sequence[Any]) -> Any:
+    """An array of a list or a tuple beside an Array."""
+    try:
+        return sys.modules["anyarray"].asarray(value)  # of a higher layer
+    except errors.ArgumentTypeError:
+        raise errors.not_an_array(function, "the operand", value) from None
 
 
 def compare(declaration: Declaration, values: Sequence[Any]) -> Any:
-    """As `operate`, but raise for a list or an array of an unknown library.
+    """As `operate`, but raise for an array of an unknown library.
 
     After NotImplemented from both operands Python would compare identity and return one bool.
     """
     result = operate(declaration, values)
     other = values[1]
-    if result is NotImplemented and (
-        isinstance(other, (list, tuple)) or any(hasattr(type(other), name) for name in _OF_ARRAYS)
-    ):
+    if result is NotImplemented and any(hasattr(type(other), name) for name in _OF_ARRAYS):
         result = getattr(type(other), declaration.function.__name__)(other, values[0])
         if result is NotImplemented:
             raise errors.not_an_array(declaration.name, "the operand", other)
@@ -594,7 +604,7 @@ def compare(declaration: Declaration, values: Sequence[Any]) -> Any:
 
 _OF_ARRAYS: Final = ("__dlpack__", "__array__", "__array_priority__")
 """Attributes by which array classes are known; SciPy's sparse arrays have the last."""
-_OPERATOR_SLOW_PATHS: Final = {"multiply": operate_unless_list, "equal": compare, "not_equal": compare}
+_OPERATOR_SLOW_PATHS: Final = {"equal": compare, "not_equal": compare}
 """The slow paths of operators for which Python has a fallback of its own after NotImplemented."""
 
 
@@ -603,6 +613,8 @@ def copied(array: Array) -> Array:
     home, native = array._home, array._native
     if type(native) is _ndarray and native.nbytes < alignment.MODEST:
         return wrap(native.copy("K"), home)  # half the time of the check below
+    if isinstance(native, np.generic):
+        return wrap(native, home)  # it is immutable
     if home.is_traced(native):
         return wrap(native, home)
     return wrap_owned(home.duplicate(native), home)

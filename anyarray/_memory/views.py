@@ -23,6 +23,7 @@ from typing import Any, Final, Protocol
 import numpy as np
 
 from anyarray._base import errors
+from anyarray._base.dtypes import KNOWN
 from anyarray._memory import alignment, ownership, second_copies
 from anyarray._registry import registry
 from anyarray._registry.home import Home, Native
@@ -127,6 +128,10 @@ class View:
             if view is not None:
                 yield view
 
+    def is_seen(self) -> bool:
+        """Whether it is a view itself, or any of its views is still there."""
+        return self.parent is not None or any(True for _ in self.views())  # an Array's own truth is another matter
+
 
 _MANY: Final = 16
 """Views from which on the list of them is cleared now and then, whenever it has doubled."""
@@ -183,7 +188,7 @@ def may_be_seen(array: Any) -> bool:
     Callers must not hold its native array in a variable of their own.
     """
     view = view_of(array)
-    if view is not None and (view.parent is not None or any(view.views())):
+    if view is not None and view.is_seen():
         return True
     # Guarded memory has no views but those that are recorded.
     return array._home.has_views and not is_guarded(array) and not ownership.is_sole_owner(array)
@@ -427,6 +432,21 @@ def _part(name: str) -> Callable[..., Selection]:
         return x if _is_layout(home, x) else getattr(home, name)(x)
 
     return lambda: Rearranged(read, inverse)
+
+
+def of_bits(came: str, wanted: str) -> Selection:
+    """The bits of elements of one dtype as numbers of another.
+
+    There is no layout for a part of an element, nor for several.
+    """
+    is_alike = KNOWN[came].itemsize == KNOWN[wanted].itemsize
+
+    def read(home: Home, x: Native) -> Native:
+        if _is_layout(home, x):
+            return x if is_alike else None
+        return home.bitcast(x, home.backend.native_dtype(wanted))
+
+    return Rearranged(read, lambda home, whole, value: home.bitcast(value, home.backend.native_dtype(came)))
 
 
 def _repeated(name: str) -> Callable[..., Selection]:

@@ -61,5 +61,5 @@ DEFAULT_HOOKS: Final[dict[str, Callable[[Any], Callable[..., Any]]]] = {
 }
 """Default hooks by name, each a function of the library's namespace."""
 
-for _internal in (*DEFAULT_HOOKS, "complex_of", "from_dlpack", *[name for name, _ in POWERS.values()]):
+for _internal in (*DEFAULT_HOOKS, "bitcast", "complex_of", "from_dlpack", *[name for name, _ in POWERS.values()]):
     declare(_internal)

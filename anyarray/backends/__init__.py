@@ -27,7 +27,9 @@ What a function does
     Several results are a tuple in the standard's order. Values are the standard's; where it leaves them
     open, NumPy's. A function never writes to its inputs, and works under the library's own transforms.
     In addition a module may have `cube(x)`, `x**3`, and `root(x)`, `x**0.5` of floats and complex numbers with the
-    standard's values for -0 and -inf, if they are faster than `pow`, which is the fallback.
+    standard's values for -0 and -inf, if they are faster than `pow`, which is the fallback; and `bitcast(x, dtype)`,
+    the bits of its elements as numbers of another dtype, a view where the library has views; if that has another
+    number of bytes, the last axis has as many fewer or more elements.
 
 What a key is
     `getitem` and `setitem` get an int, slice, None, Ellipsis, native array, or a tuple of these. Bounds of slices are

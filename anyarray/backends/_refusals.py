@@ -24,7 +24,7 @@ def refuse_complex(*xs: Native) -> None:
 def real_valued(function: Callable[..., Native]) -> Callable[..., Native]:
     """`function` of two arrays, raising TypeError for complex numbers."""
 
-    @shortcut(function, "biuf", "biuf")
+    @shortcut(function, "biuf", "biuf", axes=0)
     def checked(x1: Native, x2: Native, /) -> Native:
         if x1.real is x1 and x2.real is x2:  # a check for real arrays in half the time of one of dtypes
             return function(x1, x2)
@@ -37,7 +37,7 @@ def real_valued(function: Callable[..., Native]) -> Callable[..., Native]:
 def boolean(function: Callable[..., Native]) -> Callable[..., Native]:
     """`function` of booleans, raising TypeError for numbers."""
 
-    @shortcut(function, *["b"] * getattr(function, "nin", 2))
+    @shortcut(function, *["b"] * getattr(function, "nin", 2), axes=0)
     def checked(*xs: Native) -> Native:
         for x in xs:
             if x.dtype is not _BOOL and x.dtype.kind != "b":

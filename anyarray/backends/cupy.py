@@ -347,6 +347,10 @@ def imag(x: Native, /) -> Native:
     return x.imag
 
 
+def bitcast(x: Native, dtype: Any, /) -> Native:
+    return x.view(dtype)
+
+
 def cube(x: Native, /) -> Native:
     return cupy.square(x) * x
 

@@ -16,12 +16,19 @@ import importlib
 from typing import Any, Final
 
 _NAMES: Final = {
-    "elementwise": (
-        "allclose angle array_equal array_equiv bitwise_count cbrt deg2rad degrees divmod exp2 fabs fix float_power "
-        "fmax fmin fmod frexp gcd heaviside i0 isclose iscomplex iscomplexobj isneginf isposinf isreal isrealobj lcm "
-        "ldexp logaddexp2 modf nan_to_num rad2deg radians real_if_close rint sinc"
-    ),
+    "creation": "c_ fromfunction geomspace identity index_exp logspace mgrid ogrid r_ s_",
+    "elementwise": "allclose angle array_equal array_equiv bitwise_count cbrt deg2rad degrees divmod exp2 fabs fix "
+    "float_power fmax fmin fmod frexp gcd heaviside i0 isclose iscomplex iscomplexobj isneginf isposinf isreal isrealobj "
+    "lcm ldexp logaddexp2 modf nan_to_num rad2deg radians real_if_close rint sinc",
+    "fourier": "fft.fft2 fft.ifft2 fft.irfft2 fft.rfft2",
+    "linalg": "linalg.cond linalg.lstsq linalg.multi_dot linalg.norm linalg.tensorinv linalg.tensorsolve",
+    "manipulation": "append apply_along_axis apply_over_axes array_split atleast_1d atleast_2d atleast_3d block "
+    "column_stack delete dsplit dstack fliplr flipud hsplit hstack insert packbits pad ravel resize rollaxis rot90 "
+    "sliding_window_view split swapaxes transpose trim_zeros unpackbits vectorize vsplit vstack",
+    "polynomials": "poly poly1d polyadd polyder polydiv polyfit polyint polymul polysub polyval roots",
+    "products": "cross diag diagflat diagonal dot einsum einsum_path inner kron outer trace tri vander vdot",
     "statistics": "ptp",
+    "windows": "bartlett blackman hamming hanning kaiser",
 }
 NAMES: Final = {name: subject for subject, names in _NAMES.items() for name in names.split()}
 """The file of this folder for each name; names of `linalg` and `fft` begin with these."""

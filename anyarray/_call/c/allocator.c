@@ -114,7 +114,8 @@ static int
 may_allocate(Call *call, PyObject *const *args, Py_ssize_t nargs)
 {
     if (call->fast_path == fast_getitem) {
-        return nargs == 2 && (is_array(args[1]) || PyArray_Check(args[1]) || PyList_Check(args[1]));
+        PyObject *key = nargs != 2 ? NULL : is_array(args[1]) ? native_of(args[1]) : args[1];
+        return key != NULL && (PyArray_Check(key) || PyList_Check(key));
     }
     return !call->gives_views && call->fast_path != fast_setitem && call->fast_path != fast_iter
            && call->fast_path != fast_transpose && call->fast_path != fast_array && call->fast_path != fast_inplace;

@@ -4,6 +4,7 @@ Compiled: what `_call.dispatch.wrap` and `wrap_all` do. Left to Python: Arrays o
 itself. */
 
 #include "arrays.h"
+#include "scalars.h"
 
 PyObject *
 fall_back(void)
@@ -19,6 +20,10 @@ dtype_of(PyObject *home, PyObject *native)
 {
     if (PyArray_CheckExact(native)) {
         return Py_NewRef((PyObject *)PyArray_DESCR((PyArrayObject *)native));
+    }
+    int typenum = scalar_typenum(Py_TYPE(native));
+    if (typenum >= 0) {
+        return (PyObject *)PyArray_DescrFromType(typenum);
     }
     if (PyArray_IsScalar(native, Generic)) {
         return (PyObject *)PyArray_DescrFromScalar(native);

@@ -3,46 +3,41 @@
 Compiled: a write to the ndarray of an Array, in place. Left to Python: guarded memory, which is read-only,
 values to be converted or brought over, keys that keys.c leaves, errors. Repeated here:
 - memory is written in place if its ndarray is writable: `_memory.views`;
-- the dtypes that take a Python scalar: `_array.array._EXACT_KINDS` (takes_scalar). */
+- the dtypes that take a Python scalar: `_array.array._EXACT_KINDS` (takes_python_scalar). */
 
 #include "arrays.h"
+#include "dtypes.h"
 #include "fast_paths.h"
 #include "keys.h"
 #include "scalars.h"
 
-/* Whether NumPy writes a Python scalar to this dtype with its value, or raises. */
-static int
-takes_scalar(PyArray_Descr *dtype, PyObject *value)
-{
-    PyTypeObject *type = Py_TYPE(value);
-    const char *kinds = type == &PyFloat_Type  ? "fc"
-                        : type == &PyLong_Type ? "iufc"
-                        : type == &PyBool_Type ? "biufc"
-                                               : "c";
-    return strchr(kinds, dtype->kind) != NULL;
-}
-
-/* What is written to an ndarray: a Python scalar, or the native array of an Array of the same home and dtype.
+/* What is written to an ndarray: a Python scalar, or a scalar or an ndarray of NumPy, of the same home if it is an
+Array's. Its dtype is the same, or NumPy casts it safely.
 
 A new reference; NULL without an exception if Python must look at the value. */
 static PyObject *
 native_value(PyObject *value, PyArrayObject *to, PyObject *home)
 {
-    PyArray_Descr *dtype = PyArray_DESCR(to);
+    int typenum = PyArray_TYPE(to), own;
     if (is_python_scalar(value)) {
-        return takes_scalar(dtype, value) ? Py_NewRef(value) : NULL;
+        return takes_python_scalar(typenum, value) ? Py_NewRef(value) : NULL;
     }
-    PyObject *native = is_array(value) && home_of(value) == home ? native_of(value) : NULL;
+    PyObject *native = !is_array(value) ? value : home_of(value) == home ? native_of(value) : NULL;
     if (native == NULL) {
         return NULL;
     }
-    if (!PyArray_CheckExact(native)) {
-        return PyArray_IsScalar(native, Generic) && Py_TYPE(native) == dtype->typeobj ? Py_NewRef(native) : NULL;
+    if (is_array(value) && PyArray_CheckExact(native)) { /* it may be a part of the same memory: NumPy reads it first */
+        PyArray_Descr *dtype = PyArray_DESCR((PyArrayObject *)native);
+        if (dtype == PyArray_DESCR(to)) {
+            return Py_NewRef(native);
+        }
+        own = is_standard(dtype) ? dtype->type_num : -1;
     }
-    if (PyArray_DESCR((PyArrayObject *)native) != dtype) {
-        return NULL;
+    else {
+        own = scalar_typenum(Py_TYPE(native));
     }
-    return Py_NewRef(native); /* which may be a part of the same memory: NumPy reads it first */
+    int is_cast_safely = own == typenum || (own >= 0 && is_standard(PyArray_DESCR(to)) && PyArray_CanCastSafely(own, typenum));
+    return is_cast_safely ? Py_NewRef(native) : NULL;
 }
 
 PyObject *

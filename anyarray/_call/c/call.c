@@ -152,28 +152,39 @@ add_parameter(Call *call, PyObject *row)
     return 1;
 }
 
-/* Finds the operator of a function of two operands, those of `_call.body.SIGNS`; 0 if there is none. */
-static int
-find_operator(Call *call)
+/* Finds an operator by the name of its function, of those in `_call.body.OPERATORS`: NULL if there is none. */
+static const Operator *
+find_operator(PyObject *name)
 {
-    static const struct {
-        const char *name;
-        binaryfunc arithmetic;
-        int comparison;
-    } operators[] = {
-        {"add", PyNumber_Add, 0},        {"subtract", PyNumber_Subtract, 0}, {"multiply", PyNumber_Multiply, 0},
-        {"divide", PyNumber_TrueDivide, 0}, {"equal", NULL, Py_EQ},          {"not_equal", NULL, Py_NE},
-        {"less", NULL, Py_LT},           {"less_equal", NULL, Py_LE},        {"greater", NULL, Py_GT},
-        {"greater_equal", NULL, Py_GE},
+    static const Operator operators[] = {
+        {.name = "add", .binary = PyNumber_Add},
+        {.name = "subtract", .binary = PyNumber_Subtract},
+        {.name = "multiply", .binary = PyNumber_Multiply},
+        {.name = "divide", .binary = PyNumber_TrueDivide},
+        {.name = "floor_divide", .binary = PyNumber_FloorDivide},
+        {.name = "remainder", .binary = PyNumber_Remainder},
+        {.name = "bitwise_and", .binary = PyNumber_And},
+        {.name = "bitwise_or", .binary = PyNumber_Or},
+        {.name = "bitwise_xor", .binary = PyNumber_Xor},
+        {.name = "bitwise_left_shift", .binary = PyNumber_Lshift},
+        {.name = "bitwise_right_shift", .binary = PyNumber_Rshift},
+        {.name = "negative", .unary = PyNumber_Negative},
+        {.name = "positive", .unary = PyNumber_Positive},
+        {.name = "abs", .unary = PyNumber_Absolute},
+        {.name = "bitwise_invert", .unary = PyNumber_Invert},
+        {.name = "equal", .comparison = Py_EQ},
+        {.name = "not_equal", .comparison = Py_NE},
+        {.name = "less", .comparison = Py_LT},
+        {.name = "less_equal", .comparison = Py_LE},
+        {.name = "greater", .comparison = Py_GT},
+        {.name = "greater_equal", .comparison = Py_GE},
     };
     for (size_t i = 0; i < sizeof operators / sizeof *operators; i++) {
-        if (PyUnicode_CompareWithASCIIString(call->name, operators[i].name) == 0) {
-            call->has_operator = 1;
-            call->arithmetic = operators[i].arithmetic;
-            call->comparison = operators[i].comparison;
+        if (PyUnicode_CompareWithASCIIString(name, operators[i].name) == 0) {
+            return &operators[i];
         }
     }
-    return call->has_operator;
+    return NULL;
 }
 
 /* Finds a fast path by its name: NULL if there is none. */
@@ -190,6 +201,8 @@ find_fast_path(const char *kind)
         {"fill", fast_fill},         {"fill_like", fast_fill_like}, {"arange", fast_arange},
         {"asarray", fast_asarray},   {"astype", fast_astype},       {"copy", fast_copy},
         {"divmod", fast_divmod},     {"from_dlpack", fast_from_dlpack}, {"result_type", fast_result_type},
+        {"bool", fast_bool},         {"int", fast_int},             {"float", fast_float},
+        {"index", fast_index},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (strcmp(kind, rows[i].kind) == 0) {
@@ -204,8 +217,12 @@ static int
 check_parameters(Call *call)
 {
     int is_join = call->fast_path == fast_join;
-    if ((call->has_operator || call->is_power || call->fast_path == fast_inplace) && call->parameter_count != 2) {
-        PyErr_SetString(PyExc_ValueError, "Call: an operator must have two parameters");
+    int operands = call->is_power || call->fast_path == fast_inplace ? 2
+                   : call->operation == NULL                          ? call->parameter_count
+                   : call->operation->unary != NULL                   ? 1
+                                                                      : 2;
+    if (call->parameter_count != operands) {
+        PyErr_SetString(PyExc_ValueError, "Call: an operator must have as many parameters as operands");
         return 0;
     }
     if (is_join ? call->parameters[0].role != SEQUENCE : call->array_count == 0) {
@@ -298,7 +315,7 @@ call_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
         }
         call->native_order[i] = (int)index;
     }
-    if (has_operator && !find_operator(call)) {
+    if (has_operator && (call->operation = find_operator(call->name)) == NULL) {
         PyErr_Format(PyExc_ValueError, "Call: %U must be a function that has an operator", name);
         goto error;
     }

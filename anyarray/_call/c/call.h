@@ -32,6 +32,14 @@ typedef struct {
     int beside; /* the index of the array parameter whose dtype a Python scalar takes */
 } Parameter;
 
+/* An operator of Python: of these one, or `comparison`. */
+typedef struct {
+    const char *name; /* of the function */
+    unaryfunc unary;
+    binaryfunc binary;
+    int comparison;
+} Operator;
+
 struct call;
 
 /* The compiled path of a call, with the arguments of a vectorcall.
@@ -60,9 +68,7 @@ typedef struct call {
     int arrays[MAX_PARAMETERS], array_count; /* the indices of array parameters */
     int is_power, takes_ndarrays, gives_new_memory, multiplies, gives_views; /* see `_call.declaration` */
     int is_read_only;      /* whether it gives views that are only read */
-    int has_operator;      /* whether Python has an operator for it: `arithmetic` or, if NULL, `comparison` */
-    binaryfunc arithmetic;
-    int comparison;
+    const Operator *operation; /* Python's, if it is the method of one that NumPy's scalars have; or NULL */
 
     /* What `backends._shortcut` says of the native function that was called last. */
     PyObject *shortcut_of, *shortcut; /* NULL if it has none */

@@ -14,6 +14,7 @@ such a one is left to Python. */
 #include "dtypes.h"
 #include "fast_paths.h"
 #include "memory.h"
+#include "scalars.h"
 
 /* Whether all integers of a contiguous int64 ndarray are within the range of an integer dtype. */
 static int
@@ -153,65 +154,86 @@ array_of_ndarray(PyArrayObject *array)
     return copy == NULL ? fall_back() : wrap_new(copy);
 }
 
-/* A copy of an Array that lives free in NumPy, in another dtype unless that is NULL. NULL without an exception
-if Python must look at it. */
-static PyObject *
-copy_as(PyObject *array, PyArray_Descr *dtype)
+/* Whether NumPy casts from one dtype to another as the standard says. */
+static int
+is_castable(PyArray_Descr *from, PyArray_Descr *to)
 {
-    PyObject *native = ndarray_of(array), *copy = NULL;
-    if (native == NULL || get_slot(array, config.account_offset) != NULL || PyDict_Size(config.accounts)
-        || PyArray_NBYTES((PyArrayObject *)native) >= config.modest_nbytes) {
-        return NULL;
-    }
-    PyArrayObject *from = (PyArrayObject *)native;
-    PyArray_Descr *before = PyArray_DESCR(from);
-    Py_INCREF(native);
-    if (dtype == NULL || dtype == before) {
-        copy = PyArray_NewCopy(from, NPY_KEEPORDER);
-    }
-    else if (is_standard(before) && is_standard(dtype)
-             && (PyTypeNum_ISCOMPLEX(dtype->type_num) || !PyTypeNum_ISCOMPLEX(before->type_num))) {
-        Py_INCREF(dtype);
-        copy = PyArray_NewLikeArray(from, NPY_KEEPORDER, dtype, 0);
-        if (copy != NULL && PyArray_CopyInto((PyArrayObject *)copy, from) < 0) {
-            Py_CLEAR(copy);
-        }
-    }
-    Py_DECREF(native);
-    return copy == NULL ? fall_back() : wrap(copy, config.numpy_home);
+    return is_standard(from) && is_standard(to)
+           && (PyTypeNum_ISCOMPLEX(to->type_num) || !PyTypeNum_ISCOMPLEX(from->type_num));
 }
 
-/* An Array in NumPy in the dtype of a DType, or its own for NULL: itself if it may be. */
+/* A copy of a native array in a dtype, its own or another: a new reference, or NULL, perhaps with an exception. */
+static PyObject *
+copy_native(PyObject *native, PyArray_Descr *before, PyArray_Descr *dtype)
+{
+    if (!PyArray_CheckExact(native)) {
+        if (dtype == before) {
+            return Py_NewRef(native); /* it is immutable */
+        }
+        PyObject *cast = is_castable(before, dtype)
+                             ? PyArray_FromScalar(native, (PyArray_Descr *)Py_NewRef((PyObject *)dtype))
+                             : NULL;
+        return cast == NULL ? NULL : PyArray_Return((PyArrayObject *)cast);
+    }
+    PyArrayObject *from = (PyArrayObject *)native;
+    if (dtype == before) {
+        return PyArray_NewCopy(from, NPY_KEEPORDER);
+    }
+    if (!is_castable(before, dtype)) {
+        return NULL;
+    }
+    PyObject *copy = PyArray_NewLikeArray(from, NPY_KEEPORDER, (PyArray_Descr *)Py_NewRef((PyObject *)dtype), 0);
+    if (copy != NULL && PyArray_CopyInto((PyArrayObject *)copy, from) < 0) {
+        Py_CLEAR(copy);
+    }
+    return copy;
+}
+
+/* An Array that lives free in NumPy in the dtype of a DType, or its own for NULL: itself if it may be. NULL without an
+exception if Python must look at it. */
 static PyObject *
 convert(PyObject *array, PyObject *given, int must_copy, int may_copy)
 {
-    int by_size;
-    if (native_of(array) == NULL || home_of(array) != config.numpy_home || !runs_at_home(config.numpy_home, &by_size)) {
+    PyObject *native = home_of(array) == config.numpy_home ? native_of(array) : NULL;
+    if (native == NULL || !(PyArray_CheckExact(native) || scalar_typenum(Py_TYPE(native)) >= 0)) {
         return NULL;
     }
-    if (given == NULL) {
-        return must_copy ? copy_as(array, NULL) : Py_NewRef(array);
+    if (given == NULL && !must_copy) {
+        return Py_NewRef(array);
     }
-    PyObject *native = ndarray_of(array);
-    PyArray_Descr *dtype = native == NULL ? NULL : read_dtype(given);
-    if (dtype == NULL) {
-        return NULL;
+    PyArray_Descr *before = (PyArray_Descr *)dtype_of(config.numpy_home, native);
+    PyArray_Descr *dtype = given == NULL ? (PyArray_Descr *)Py_XNewRef((PyObject *)before) : read_dtype(given);
+    PyObject *result = NULL;
+    if (before != NULL && dtype != NULL) {
+        if (dtype == before && !must_copy) {
+            result = Py_NewRef(array);
+        }
+        else if ((dtype == before || may_copy) && get_slot(array, config.account_offset) == NULL
+                 && !PyDict_Size(config.accounts)
+                 && !(PyArray_CheckExact(native) && PyArray_NBYTES((PyArrayObject *)native) >= config.modest_nbytes)) {
+            Py_INCREF(native);
+            PyObject *copy = copy_native(native, before, dtype);
+            Py_DECREF(native);
+            result = copy == NULL ? NULL : wrap(copy, config.numpy_home);
+        }
     }
-    int is_same = dtype == PyArray_DESCR((PyArrayObject *)native);
-    PyObject *result = is_same && !must_copy ? Py_NewRef(array) : is_same || may_copy ? copy_as(array, dtype) : NULL;
-    Py_DECREF(dtype);
-    return result;
+    Py_XDECREF(before);
+    Py_XDECREF(dtype);
+    return result == NULL ? fall_back() : result;
 }
 
 PyObject *
 fast_asarray(Call *Py_UNUSED(call), PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
     PyObject *dtype, *copy;
+    int by_size;
     if (nargs != 1 || !read_keywords(args, nargs, kwnames, &dtype, &copy)) {
         return NULL;
     }
     if (is_array(args[0])) {
-        return convert(args[0], dtype, copy == Py_True, copy != Py_False);
+        return runs_at_home(config.numpy_home, &by_size)
+                   ? convert(args[0], dtype, copy == Py_True, copy != Py_False)
+                   : NULL;
     }
     if (copy == Py_False) {
         return NULL;
@@ -234,7 +256,9 @@ PyObject *
 fast_astype(Call *Py_UNUSED(call), PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
     PyObject *copy;
-    if (nargs != 2 || !is_array(args[0]) || !read_keywords(args, nargs, kwnames, NULL, &copy)) {
+    int by_size;
+    if (nargs != 2 || !is_array(args[0]) || !read_keywords(args, nargs, kwnames, NULL, &copy)
+        || !runs_at_home(config.numpy_home, &by_size)) {
         return NULL;
     }
     return convert(args[0], args[1], copy != Py_False, 1);
@@ -243,5 +267,5 @@ fast_astype(Call *Py_UNUSED(call), PyObject *const *args, Py_ssize_t nargs, PyOb
 PyObject *
 fast_copy(Call *Py_UNUSED(call), PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
-    return nargs == 1 && !has_keywords(kwnames) && is_array(args[0]) ? copy_as(args[0], NULL) : NULL;
+    return nargs == 1 && !has_keywords(kwnames) && is_array(args[0]) ? convert(args[0], NULL, 1, 1) : NULL;
 }

@@ -1,12 +1,14 @@
 /* Which dtypes NumPy treats as the standard does, and what the default dtypes are.
 
-Compiled: DTypes, the defaults float64, int64, bool, and `result_type` of DTypes and Arrays. Left to Python:
-dtypes by name or of another library, and what holds inside of `default_dtypes`. Repeated here: the defaults
-of `_base.dtypes.STANDARD_DEFAULTS`; that NumPy promotes the standard's dtypes as `_base.dtypes` does. */
+Compiled: DTypes, NumPy's dtypes, classes of scalars, the defaults float64, int64, bool, and `result_type` of
+these and Arrays. Left to Python: dtypes by name or of another library, and what holds inside of
+`default_dtypes`. Repeated here: the defaults of `_base.dtypes.STANDARD_DEFAULTS`; that NumPy promotes the
+standard's dtypes as `_base.dtypes` does. */
 
 #include "dtypes.h"
 #include "arrays.h"
 #include "fast_paths.h"
+#include "scalars.h"
 
 int
 is_standard(PyArray_Descr *dtype)
@@ -35,14 +37,48 @@ has_standard_defaults(void)
     return defaults == config.standard_defaults;
 }
 
+/* NumPy's dtype of a DType: a new reference; NULL without an exception for what is none. */
+static PyArray_Descr *
+dtype_of_ours(PyObject *ours)
+{
+    PyObject *found = ours != NULL && Py_TYPE(ours) == config.dtype_type ? get_slot(ours, config.numpy_dtype_offset)
+                                                                         : NULL;
+    return found != NULL && PyArray_DescrCheck(found) ? (PyArray_Descr *)Py_NewRef(found) : NULL;
+}
+
+/* The dtype of an Array in NumPy that equals one of NumPy's own, where longlong and int64 may be two: a new reference,
+or NULL without an exception. */
+static PyArray_Descr *
+dtype_in_numpy(PyObject *dtype)
+{
+    PyObject *ours = PyDict_GetItemWithError(get_slot(config.numpy_home, config.dtypes_offset), dtype);
+    if (ours == NULL) {
+        fall_back();
+    }
+    return dtype_of_ours(ours);
+}
+
 PyArray_Descr *
 read_dtype(PyObject *dtype)
 {
     if (dtype == NULL) {
         return has_standard_defaults() ? PyArray_DescrFromType(NPY_DOUBLE) : NULL;
     }
-    PyObject *numpys = Py_TYPE(dtype) == config.dtype_type ? get_slot(dtype, config.numpy_dtype_offset) : NULL;
-    return numpys != NULL && PyArray_DescrCheck(numpys) ? (PyArray_Descr *)Py_NewRef(numpys) : NULL;
+    if (PyArray_DescrCheck(dtype)) {
+        return dtype_in_numpy(dtype);
+    }
+    if (!PyType_Check(dtype)) {
+        return dtype_of_ours(dtype);
+    }
+    int typenum = typenum_of((PyTypeObject *)dtype);
+    if (typenum >= 0) {
+        return has_standard_defaults() ? PyArray_DescrFromType(typenum) : NULL;
+    }
+    typenum = scalar_typenum((PyTypeObject *)dtype);
+    PyArray_Descr *own = typenum < 0 ? NULL : PyArray_DescrFromType(typenum);
+    PyArray_Descr *found = own == NULL ? NULL : dtype_in_numpy((PyObject *)own);
+    Py_XDECREF(own);
+    return found;
 }
 
 /* The dtype that an argument of `result_type` stands for: a new reference, or NULL without an exception. */

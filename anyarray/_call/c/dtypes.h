@@ -14,8 +14,8 @@ int has_known_dtype(PyObject *home, PyArrayObject *array);
 /* Whether Python numbers take the standard's dtypes, as they do outside of `default_dtypes`. */
 int has_standard_defaults(void);
 
-/* NumPy's dtype of a DType; of the default float for NULL. A new reference, or NULL for what Python must look
-at. */
+/* NumPy's dtype of a DType, of NumPy's own dtypes and classes of scalars, or of Python's bool, int or float; of the
+default float for NULL. A new reference, or NULL for what Python must look at. */
 PyArray_Descr *read_dtype(PyObject *dtype);
 
 /* The number of NumPy's dtype of a Python number by its class; -1 for another class. */

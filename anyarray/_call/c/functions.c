@@ -7,6 +7,7 @@ transfers, decisions by cost, arguments to be converted, every error. Repeated h
 - when an ndarray is taken as it is: `_call.body.source_of_ndarrays` (is_small_with_ndarrays, and call_native,
   which refuses a result that may share its memory);
 - the dtype of a Python scalar: `_call.body._constant` (native_scalar);
+- which operators NumPy's scalars apply themselves, with their own warnings: `_call.body._value` (are_operands);
 - that views of guarded memory are recorded: `_memory.views.is_guarded` (records_views);
 - powers for which another function stands: `_call.body._common_call` (call_power). */
 
@@ -80,12 +81,21 @@ is_small_with_ndarrays(Call *call, PyObject *const *values, PyObject *const *nat
            && !(by_size && elements >= (double)limit_at(call->limit, config.elements_offset));
 }
 
-/* A native scalar for a Python scalar beside a native array: a new reference, or NULL without an exception. */
+/* What stands for a Python scalar beside a native array: a new reference, or NULL without an exception.
+
+It is a native scalar, or the Python scalar itself if the operator of NumPy's scalars takes it. */
 static PyObject *
 native_scalar(Call *call, PyObject *value, PyObject *home, PyObject *beside)
 {
-    if (call->has_operator && Py_TYPE(beside) == &PyDoubleArrType_Type && Py_TYPE(value) != &PyComplex_Type) {
-        PyObject *scalar = PyObject_CallOneArg((PyObject *)&PyDoubleArrType_Type, value);
+    int typenum = scalar_typenum(Py_TYPE(beside));
+    if (typenum >= 0 && takes_python_scalar(typenum, value)) { /* a loop would fill the table with its values */
+        if (call->operation != NULL && is_real(typenum)) {
+            return Py_NewRef(value);
+        }
+        if (typenum == NPY_BOOL) {
+            return Py_NewRef(value == Py_True ? PyArrayScalar_True : PyArrayScalar_False);
+        }
+        PyObject *scalar = PyObject_CallOneArg((PyObject *)Py_TYPE(beside), value);
         return scalar == NULL ? fall_back() : scalar;
     }
     return Py_XNewRef(look_up_scalar(get_slot(home, config.constants_offset), value, home, beside));
@@ -118,6 +128,36 @@ records_views(Call *call, PyObject *home, PyObject *const *natives)
     return call->gives_views && (home != config.numpy_home || !is_writable(natives[call->arrays[0]]));
 }
 
+/* Whether the operator of NumPy's scalars takes these operands, and takes less than a loop: real numbers of which one
+has the dtype of the result, a bool on the right, or Python scalars that take the other's dtype. Complex numbers
+are not compared as the standard says. */
+static int
+are_operands(PyObject *const *natives, int count)
+{
+    if (PyArray_CheckExact(natives[0])) { /* the commonest */
+        return 0;
+    }
+    int left = scalar_typenum(Py_TYPE(natives[0]));
+    if (count == 1 || is_python_scalar(natives[1])) {
+        return is_real(left);
+    }
+    int right = scalar_typenum(Py_TYPE(natives[1]));
+    if (is_python_scalar(natives[0])) {
+        return is_real(right);
+    }
+    return is_real(left)
+           && (left == right || (right >= 0 && PyArray_CanCastSafely(right, left))
+               || (is_real(right) && PyArray_CanCastSafely(left, right)));
+}
+
+static PyObject *
+apply_operator(const Operator *operation, PyObject *const *operands)
+{
+    return operation->unary != NULL    ? operation->unary(operands[0])
+           : operation->binary != NULL ? operation->binary(operands[0], operands[1])
+                                       : PyObject_RichCompare(operands[0], operands[1], operation->comparison);
+}
+
 /* Calls the native function and wraps its result: a new reference, or NULL without an exception.
 
 `natives` are in the order of the parameters; with `has_ndarrays` some are the user's own. */
@@ -128,9 +168,8 @@ call_native(Call *call, PyObject *home, PyObject *const *natives, int has_ndarra
     for (int i = 0; i < call->parameter_count; i++) {
         args[i] = natives[call->native_order[i]];
     }
-    if (call->has_operator && Py_TYPE(args[0]) == &PyDoubleArrType_Type && Py_TYPE(args[1]) == &PyDoubleArrType_Type) {
-        native = call->arithmetic != NULL ? call->arithmetic(args[0], args[1])
-                                          : PyObject_RichCompare(args[0], args[1], call->comparison);
+    if (call->operation != NULL && are_operands(args, call->parameter_count)) {
+        native = apply_operator(call->operation, args);
     }
     else {
         PyObject *function = PyObject_GetAttr(home, call->name);
@@ -239,7 +278,7 @@ unwrap(Call *call, int at, PyObject *value, PyObject *home, int *is_scalar, int 
                                                                                                      : NULL;
     }
     if (is_numpy_scalar_operand(call, value)) {
-        return home == config.numpy_home ? PyArray_FromScalar(value, NULL) : NULL;
+        return home == config.numpy_home ? Py_NewRef(value) : NULL;
     }
     if (p->role == WEAK && is_python_scalar(value)) {
         *is_scalar = 1;

@@ -9,7 +9,7 @@ one. */
 #include "iteration.h"
 #include "arrays.h"
 #include "fast_paths.h"
-#include <numpy/arrayscalars.h>
+#include "scalars.h"
 
 typedef struct {
     PyObject_HEAD
@@ -40,8 +40,7 @@ reuse_scalar(PyObject *reused, PyArrayObject *array, Py_ssize_t index)
         || !PyArray_ISNOTSWAPPED(array)) {
         return 0;
     }
-    /* Scalars of numbers of up to 8 bytes have their value at one place. */
-    memcpy(&((PyLongLongScalarObject *)scalar)->obval, PyArray_GETPTR1(array, index), PyDataType_ELSIZE(dtype));
+    memcpy(scalar_value(scalar), PyArray_GETPTR1(array, index), PyDataType_ELSIZE(dtype));
     return 1;
 }
 

@@ -1,28 +1,37 @@
 /* Keys of an index, as NumPy takes them.
 
 Compiled: integers, slices, None, `...`, tuples of these, and few bools or signed integers in an Array that
-lives where the indexed one does. Left to Python: all that `_array.array._normalised` looks at, as ndarrays,
-lists and NumPy's scalars, and every error. Repeated here: the keys that `Array.__getitem__` hands to NumPy as
-they are (`_BASIC`). */
+lives where the indexed one does. An integer is Python's, a scalar of NumPy or an Array of one. Left to Python: all
+that `_array.array._normalised` looks at, as ndarrays and lists, and every error. Repeated here: the keys that
+`Array.__getitem__` hands to NumPy as they are (`_BASIC`). */
 
 #include "keys.h"
-#include "arguments.h"
 #include "arrays.h"
+#include "scalars.h"
+
+static int
+is_integer(PyObject *value)
+{
+    return Py_TYPE(value) == &PyLong_Type || PyTypeNum_ISINTEGER(scalar_typenum(Py_TYPE(value)));
+}
 
 static int
 is_slice_bound(PyObject *value)
 {
-    return value == Py_None || Py_TYPE(value) == &PyLong_Type;
+    return value == Py_None || Py_TYPE(value) == &PyLong_Type || is_integer(value);
 }
 
 static int
 is_basic(PyObject *key)
 {
+    if (is_array(key)) { /* it is none of these */
+        return 0;
+    }
     if (Py_TYPE(key) == &PySlice_Type) {
         PySliceObject *slice = (PySliceObject *)key;
         return is_slice_bound(slice->start) && is_slice_bound(slice->stop) && is_slice_bound(slice->step);
     }
-    return Py_TYPE(key) == &PyLong_Type || key == Py_None || key == Py_Ellipsis;
+    return key == Py_None || key == Py_Ellipsis || is_integer(key);
 }
 
 static int
@@ -36,26 +45,65 @@ are_all_basic(PyObject *tuple)
     return 1;
 }
 
-/* A basic key, or the ndarray of an Array: a new reference, or NULL without an exception. */
+/* The native array of an Array in a key: a new reference, or NULL without an exception. */
 static PyObject *
-native_entry(PyObject *key, PyObject *home, int allows_bool)
+native_of_key(PyObject *key, PyObject *home, int allows_bool)
 {
-    if (is_basic(key)) {
-        return Py_NewRef(key);
+    PyObject *native = home_of(key) == home ? native_of(key) : NULL;
+    if (native == NULL) {
+        return NULL;
     }
-    PyObject *native = is_array(key) && home_of(key) == home ? native_of(key) : NULL;
-    if (native == NULL || !PyArray_CheckExact(native) || PyArray_SIZE((PyArrayObject *)native) >= config.large) {
+    if (!PyArray_CheckExact(native)) {
+        return is_integer(native) ? PyNumber_Index(native) : NULL; /* NumPy takes longer for a scalar */
+    }
+    if (PyArray_SIZE((PyArrayObject *)native) >= config.large) {
         return NULL;
     }
     int typenum = PyArray_TYPE((PyArrayObject *)native);
     return PyTypeNum_ISSIGNED(typenum) || (allows_bool && typenum == NPY_BOOL) ? Py_NewRef(native) : NULL;
 }
 
+/* A borrowed reference to a bound of a slice, or to the native array of one; NULL without an exception for all else. */
+static PyObject *
+native_bound(PyObject *bound, PyObject *home)
+{
+    if (!is_array(bound)) {
+        return is_slice_bound(bound) ? bound : NULL;
+    }
+    PyObject *native = home_of(bound) == home ? native_of(bound) : NULL;
+    if (native == NULL || is_integer(native)) {
+        return native;
+    }
+    PyArrayObject *array = (PyArrayObject *)native;
+    int is_one = PyArray_CheckExact(native) && PyArray_NDIM(array) == 0 && PyTypeNum_ISINTEGER(PyArray_TYPE(array));
+    return is_one ? native : NULL;
+}
+
+/* A basic key, or what stands for one: a new reference, or NULL without an exception. */
+static PyObject *
+native_entry(PyObject *key, PyObject *home, int allows_bool)
+{
+    if (is_array(key)) {
+        return native_of_key(key, home, allows_bool);
+    }
+    if (is_basic(key)) {
+        return Py_NewRef(key);
+    }
+    if (Py_TYPE(key) != &PySlice_Type) {
+        return NULL;
+    }
+    PySliceObject *slice = (PySliceObject *)key;
+    PyObject *start = native_bound(slice->start, home), *stop = native_bound(slice->stop, home);
+    PyObject *step = native_bound(slice->step, home);
+    return start == NULL || stop == NULL || step == NULL ? NULL : PySlice_New(start, stop, step);
+}
+
 PyObject *
 native_key(PyObject *key, PyObject *home)
 {
     if (Py_TYPE(key) != &PyTuple_Type) {
-        return native_entry(key, home, 1);
+        PyObject *entry = native_entry(key, home, 1);
+        return entry == NULL ? fall_back() : entry;
     }
     if (are_all_basic(key)) {
         return Py_NewRef(key);
@@ -70,13 +118,4 @@ native_key(PyObject *key, PyObject *home)
         PyTuple_SET_ITEM(tuple, i, entry);
     }
     return tuple == NULL ? fall_back() : tuple;
-}
-
-int
-is_key_of_element(PyObject *key, PyArrayObject *array)
-{
-    if (Py_TYPE(key) != &PyTuple_Type) {
-        return Py_TYPE(key) == &PyLong_Type && PyArray_NDIM(array) == 1;
-    }
-    return PyTuple_GET_SIZE(key) == PyArray_NDIM(array) && are_integers(key);
 }

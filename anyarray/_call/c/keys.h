@@ -9,7 +9,4 @@
 must look. */
 PyObject *native_key(PyObject *key, PyObject *home);
 
-/* Whether a native key leads to one element of an ndarray. */
-int is_key_of_element(PyObject *key, PyArrayObject *array);
-
 #endif

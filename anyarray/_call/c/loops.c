@@ -7,7 +7,7 @@ to the ufunc: all else. Repeated here: how a ufunc finds its loop, and how it re
 
 #include "loops.h"
 #include "arrays.h"
-#include <numpy/arrayscalars.h>
+#include "scalars.h"
 #include <numpy/ufuncobject.h>
 
 /* An operand as a loop reads it. */
@@ -15,7 +15,8 @@ typedef struct {
     char *data;
     npy_intp stride;      /* in bytes; 0 if the one element stands for all */
     PyArrayObject *array; /* NULL for a scalar or a 0-d array */
-    double value[2];      /* the memory of a scalar, of whatever dtype */
+    int typenum;
+    npy_cdouble value; /* the memory of a scalar that is cast */
 } Operand;
 
 int
@@ -25,7 +26,7 @@ import_ufuncs(void)
     return 1;
 }
 
-/* Reads an operand. Returns the number of its dtype; -1 without an exception for what the ufunc must look at. */
+/* Reads an operand; 0 without an exception if it is something that the ufunc must look at. */
 static int
 read_operand(PyObject *native, Operand *operand)
 {
@@ -35,31 +36,39 @@ read_operand(PyObject *native, Operand *operand)
         PyArrayObject *array = (PyArrayObject *)native;
         int ndim = PyArray_NDIM(array);
         if (!PyArray_ISBEHAVED_RO(array) || (ndim > 1 && !PyArray_IS_C_CONTIGUOUS(array))) {
-            return -1;
+            return 0;
         }
         operand->data = PyArray_BYTES(array);
+        operand->typenum = PyArray_TYPE(array);
         if (ndim > 0) {
             operand->array = array;
             operand->stride = ndim == 1 ? PyArray_STRIDE(array, 0) : PyArray_ITEMSIZE(array);
         }
-        return PyArray_TYPE(array);
     }
-    operand->data = (char *)operand->value;
-    if (Py_TYPE(native) == &PyDoubleArrType_Type) { /* as below, in a third of the time */
-        operand->value[0] = ((PyDoubleScalarObject *)native)->obval;
-        return NPY_DOUBLE;
+    else {
+        operand->typenum = scalar_typenum(Py_TYPE(native));
+        operand->data = scalar_value(native);
     }
-    if (!PyArray_IsScalar(native, Number) && !PyArray_IsScalar(native, Bool)) {
-        return -1;
+    return operand->typenum >= 0 && operand->typenum <= NPY_CDOUBLE;
+}
+
+/* Casts a scalar to the dtype of the other operand, if that is the one to which both promote; 0 without an exception if
+not. */
+static int
+cast_operand(PyObject *native, Operand *operand, int typenum)
+{
+    if (PyArray_CheckExact(native) || !PyArray_CanCastSafely(operand->typenum, typenum)) {
+        return 0;
     }
-    PyArray_Descr *dtype = PyArray_DescrFromScalar(native);
-    int is_known = dtype != NULL && dtype->typeobj == Py_TYPE(native) && dtype->type_num <= NPY_CDOUBLE;
-    int typenum = is_known ? dtype->type_num : -1;
+    PyArray_Descr *dtype = PyArray_DescrFromType(typenum);
+    int is_cast = dtype != NULL && PyArray_CastScalarToCtype(native, &operand->value, dtype) == 0;
     Py_XDECREF(dtype);
-    if (is_known) {
-        PyArray_ScalarAsCtype(native, operand->value);
+    if (!is_cast) {
+        PyErr_Clear();
     }
-    return typenum;
+    operand->data = (char *)&operand->value;
+    operand->typenum = typenum;
+    return is_cast;
 }
 
 /* The index of the loop of a ufunc for operands of one dtype; -1 if it has none. The ufunc takes the first that
@@ -84,17 +93,14 @@ static PyObject *
 run_loop(PyUFuncObject *ufunc, PyObject *const *natives, size_t count)
 {
     Operand operands[2];
-    if (count > 2 || (size_t)ufunc->nin != count || ufunc->nout != 1 || ufunc->core_enabled) {
+    if (count < 1 || count > 2 || (size_t)ufunc->nin != count || ufunc->nout != 1 || ufunc->core_enabled) {
         return NULL;
     }
-    int typenum = -1;
     PyArrayObject *model = NULL; /* the operand whose shape is that of the result */
     for (size_t i = 0; i < count; i++) {
-        int own = read_operand(natives[i], &operands[i]);
-        if (own < 0 || own > NPY_CDOUBLE || (i > 0 && own != typenum)) {
+        if (!read_operand(natives[i], &operands[i])) {
             return NULL;
         }
-        typenum = own;
         if (operands[i].array != NULL) {
             if (model != NULL && !has_same_shape((PyObject *)model, natives[i])) {
                 return NULL;
@@ -102,16 +108,33 @@ run_loop(PyUFuncObject *ufunc, PyObject *const *natives, size_t count)
             model = operands[i].array;
         }
     }
+    int typenum = operands[0].typenum;
+    if (count == 2 && typenum != operands[1].typenum) {
+        if (cast_operand(natives[0], &operands[0], operands[1].typenum)) {
+            typenum = operands[1].typenum;
+        }
+        else if (!cast_operand(natives[1], &operands[1], typenum)) {
+            return NULL;
+        }
+    }
     npy_intp size = model == NULL ? 1 : PyArray_SIZE(model);
     int index = size < 1 || size >= config.few ? -1 : find_loop(ufunc, typenum);
     if (index < 0) {
         return NULL;
     }
-    int ndim = model == NULL ? 0 : PyArray_NDIM(model);
-    npy_intp *shape = model == NULL ? NULL : PyArray_DIMS(model);
-    PyObject *result = PyArray_SimpleNew(ndim, shape, ufunc->types[index * ufunc->nargs + count]);
-    if (result == NULL) {
+    PyArray_Descr *dtype = PyArray_DescrFromType(ufunc->types[index * ufunc->nargs + count]);
+    if (dtype == NULL) {
         return NULL;
+    }
+    PyObject *result = NULL;
+    npy_cdouble value; /* the memory of a result without axes, of whatever dtype */
+    if (model != NULL) {
+        Py_INCREF(dtype);
+        result = PyArray_NewFromDescr(&PyArray_Type, dtype, PyArray_NDIM(model), PyArray_DIMS(model), NULL, NULL, 0, NULL);
+        if (result == NULL) {
+            Py_DECREF(dtype);
+            return NULL;
+        }
     }
     char *data[3];
     npy_intp strides[3];
@@ -119,16 +142,19 @@ run_loop(PyUFuncObject *ufunc, PyObject *const *natives, size_t count)
         data[i] = operands[i].data;
         strides[i] = operands[i].stride;
     }
-    data[count] = PyArray_BYTES((PyArrayObject *)result);
-    strides[count] = PyArray_ITEMSIZE((PyArrayObject *)result);
+    data[count] = model == NULL ? (char *)&value : PyArray_BYTES((PyArrayObject *)result);
+    strides[count] = PyDataType_ELSIZE(dtype);
     PyUFunc_clearfperr();
     ufunc->functions[index](data, &size, strides, ufunc->data == NULL ? NULL : (void *)ufunc->data[index]);
     int errors = PyUFunc_getfperr();
     if (PyErr_Occurred() || (errors && PyUFunc_GiveFloatingpointErrors(ufunc->name, errors) < 0)) {
-        Py_DECREF(result);
-        return NULL;
+        Py_CLEAR(result);
     }
-    return PyArray_Return((PyArrayObject *)result); /* a scalar for a 0-d array */
+    else if (model == NULL) {
+        result = PyArray_Scalar(&value, dtype, NULL);
+    }
+    Py_DECREF(dtype);
+    return result;
 }
 
 PyObject *

@@ -1,6 +1,6 @@
-/* Python scalars beside arrays.
+/* Scalars: NumPy's, and Python's beside arrays.
 
-Compiled: scalars that a home has in its tables `constants` and `powers`, and numbers that are no complex
+Compiled: the dtypes of NumPy's scalars; `bool`, `int`, `float` and `operator.index` of an Array of one; Python scalars that a home has in its tables `constants` and `powers`, and numbers that are no complex
 beside each other. Left to Python: to put a scalar into the table when it comes first, as
 `_registry.home._Constants` does, and numbers that the dtype cannot hold. Repeated here: the keys of these
 tables, with `_registry.home.zero` for what is zero. */
@@ -8,7 +8,35 @@ tables, with `_registry.home.zero` for what is zero. */
 #include "scalars.h"
 #include "arrays.h"
 #include "dtypes.h"
+#include "fast_paths.h"
 #include <math.h>
+#include <stddef.h>
+
+static_assert(offsetof(PyDoubleScalarObject, obval) == offsetof(PyBoolScalarObject, obval)
+                  && offsetof(PyDoubleScalarObject, obval) == offsetof(PyCDoubleScalarObject, obval),
+              "scalar_value reads the values of all classes at one place");
+
+int
+scalar_typenum(const PyTypeObject *type)
+{
+    return type == &PyDoubleArrType_Type      ? NPY_DOUBLE /* the commonest first */
+           : type == &PyLongArrType_Type      ? NPY_LONG
+           : type == &PyBoolArrType_Type      ? NPY_BOOL
+           : type == &PyFloatArrType_Type     ? NPY_FLOAT
+           : type == &PyIntArrType_Type       ? NPY_INT
+           : type == &PyUByteArrType_Type     ? NPY_UBYTE
+           : type == &PyLongLongArrType_Type  ? NPY_LONGLONG
+           : type == &PyULongArrType_Type     ? NPY_ULONG
+           : type == &PyULongLongArrType_Type ? NPY_ULONGLONG
+           : type == &PyUIntArrType_Type      ? NPY_UINT
+           : type == &PyShortArrType_Type     ? NPY_SHORT
+           : type == &PyUShortArrType_Type    ? NPY_USHORT
+           : type == &PyByteArrType_Type      ? NPY_BYTE
+           : type == &PyCDoubleArrType_Type   ? NPY_CDOUBLE
+           : type == &PyCFloatArrType_Type    ? NPY_CFLOAT
+           : type == &PyHalfArrType_Type      ? NPY_HALF
+                                              : -1;
+}
 
 /* The key of a zero, as 0.0 == -0.0: its `repr`, which is known of the commonest. A new reference, or NULL. */
 static PyObject *
@@ -51,4 +79,54 @@ array_of_scalar(PyObject *value)
         Py_CLEAR(array);
     }
     return array == NULL ? fall_back() : array;
+}
+
+/* A borrowed reference to the scalar, or the ndarray without axes, of the Array that a method is called with, and the
+number of its dtype: NULL without an exception for all else. */
+static PyObject *
+scalar_of_self(PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames, int *typenum)
+{
+    PyObject *native = nargs == 1 && !has_keywords(kwnames) && is_array(args[0]) ? native_of(args[0]) : NULL;
+    if (native == NULL) {
+        return NULL;
+    }
+    int has_no_axes = PyArray_CheckExact(native) && PyArray_NDIM((PyArrayObject *)native) == 0;
+    *typenum = has_no_axes ? PyArray_TYPE((PyArrayObject *)native) : scalar_typenum(Py_TYPE(native));
+    return *typenum < 0 ? NULL : native;
+}
+
+PyObject *
+fast_bool(Call *Py_UNUSED(call), PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    int typenum;
+    PyObject *scalar = scalar_of_self(args, nargs, kwnames, &typenum);
+    int is_true = scalar == NULL ? -1 : PyObject_IsTrue(scalar);
+    return is_true < 0 ? fall_back() : PyBool_FromLong(is_true);
+}
+
+PyObject *
+fast_int(Call *Py_UNUSED(call), PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    int typenum;
+    PyObject *scalar = scalar_of_self(args, nargs, kwnames, &typenum);
+    PyObject *number = scalar != NULL && (is_real(typenum) || typenum == NPY_BOOL) ? PyNumber_Long(scalar) : NULL;
+    return number == NULL ? fall_back() : number;
+}
+
+PyObject *
+fast_float(Call *Py_UNUSED(call), PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    int typenum;
+    PyObject *scalar = scalar_of_self(args, nargs, kwnames, &typenum);
+    PyObject *number = scalar != NULL && (is_real(typenum) || typenum == NPY_BOOL) ? PyNumber_Float(scalar) : NULL;
+    return number == NULL ? fall_back() : number;
+}
+
+PyObject *
+fast_index(Call *Py_UNUSED(call), PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    int typenum;
+    PyObject *scalar = scalar_of_self(args, nargs, kwnames, &typenum);
+    PyObject *number = scalar != NULL && PyTypeNum_ISINTEGER(typenum) ? PyNumber_Index(scalar) : NULL;
+    return number == NULL ? fall_back() : number;
 }

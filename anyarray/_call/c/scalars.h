@@ -1,15 +1,50 @@
-/* Python scalars beside arrays. */
+/* Scalars: NumPy's, and Python's beside arrays. */
 
 #ifndef ANYARRAY_SCALARS_H
 #define ANYARRAY_SCALARS_H
 
 #include "config.h"
+#include <numpy/arrayscalars.h>
+
+/* The number of the dtype of a class of NumPy's scalars, for those of bool and of numbers of 8 to 128 bits; -1 for
+another class. */
+int scalar_typenum(const PyTypeObject *type);
+
+/* The memory of the value of such a scalar: all these classes have it at one place. */
+static inline char *
+scalar_value(PyObject *scalar)
+{
+    return (char *)&((PyDoubleScalarObject *)scalar)->obval;
+}
+
+/* Whether a dtype, by its number, is of integers or real numbers. */
+static inline int
+is_real(int typenum)
+{
+    return PyTypeNum_ISINTEGER(typenum) || PyTypeNum_ISFLOAT(typenum);
+}
 
 static inline int
 is_python_scalar(PyObject *value)
 {
     PyTypeObject *type = Py_TYPE(value);
     return type == &PyFloat_Type || type == &PyLong_Type || type == &PyBool_Type || type == &PyComplex_Type;
+}
+
+/* Whether a dtype, by its number, takes a Python scalar with its value, or NumPy raises for it: whether the scalar's
+kind is no higher. */
+static inline int
+takes_python_scalar(int typenum, PyObject *value)
+{
+    PyTypeObject *type = Py_TYPE(value);
+    if (type == &PyComplex_Type) {
+        return PyTypeNum_ISCOMPLEX(typenum);
+    }
+    if (type == &PyFloat_Type) {
+        return PyTypeNum_ISFLOAT(typenum) || PyTypeNum_ISCOMPLEX(typenum);
+    }
+    return type == &PyBool_Type ? PyTypeNum_ISNUMBER(typenum)
+                                : type == &PyLong_Type && PyTypeNum_ISNUMBER(typenum) && typenum != NPY_BOOL;
 }
 
 /* The value in a home's table for a Python scalar beside a native array: a borrowed reference, or NULL without

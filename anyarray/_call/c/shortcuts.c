@@ -8,6 +8,7 @@ finite elements, all else left out). */
 #include "shortcuts.h"
 #include "arrays.h"
 #include "loops.h"
+#include "scalars.h"
 #include "scans.h"
 
 /* Reads the shortcut of a native function into the cache of the call. */
@@ -62,16 +63,15 @@ call_shortcut(Call *call, PyObject *function, PyObject *const *natives)
             is_left_out |= p->role != PLAIN;
             continue;
         }
-        if (!PyArray_CheckExact(native) || is_left_out) {
+        PyArrayObject *array = PyArray_CheckExact(native) ? (PyArrayObject *)native : NULL;
+        int typenum = array == NULL ? scalar_typenum(Py_TYPE(native)) : PyArray_TYPE(array);
+        if (is_left_out || typenum < 0 || typenum >= 64 || !(call->shortcut_dtypes[nargs] >> typenum & 1)
+            || (array != NULL && PyArray_SIZE(array) >= config.few)) {
             return NULL;
         }
-        PyArrayObject *array = (PyArrayObject *)native;
-        int typenum = PyArray_TYPE(array);
-        if (typenum >= 64 || !(call->shortcut_dtypes[nargs] >> typenum & 1) || PyArray_SIZE(array) >= config.few) {
-            return NULL;
-        }
+        int ndim = array == NULL ? 0 : PyArray_NDIM(array);
         if (nargs == 0
-            && (PyArray_NDIM(array) < call->shortcut_ndim || (call->shortcut_needs_finite && !is_finite(array)))) {
+            && (ndim < call->shortcut_ndim || (call->shortcut_needs_finite && (array == NULL || !is_finite(array))))) {
             return NULL;
         }
         args[nargs++] = native;

@@ -1,17 +1,18 @@
 /* Views of a whole Array in NumPy.
 
-Compiled: `x.T` and `x.mT` of a matrix, and `np.asarray(x)`, which calls `x.__array__()`: a view to write
-through. Left to Python: other numbers of axes, a dtype or a copy asked for, Arrays of other libraries, and
+Compiled: `x.T`, `x.mT` of a matrix, and `np.asarray(x)`, which calls `x.__array__()`: a view to write
+through. Left to Python: stacks of matrices, a dtype or a copy asked for, Arrays of other libraries, and
 guarded memory, which is read-only. */
 
 #include "arrays.h"
 #include "fast_paths.h"
 
 PyObject *
-fast_transpose(Call *Py_UNUSED(call), PyObject *const *args, Py_ssize_t nargs, PyObject *Py_UNUSED(kwnames))
+fast_transpose(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *Py_UNUSED(kwnames))
 {
     PyObject *native = nargs == 1 ? ndarray_of(args[0]) : NULL;
-    if (native == NULL || !is_writable(native) || PyArray_NDIM((PyArrayObject *)native) != 2) {
+    if (native == NULL || !is_writable(native)
+        || (call->variant == 'm' && PyArray_NDIM((PyArrayObject *)native) != 2)) {
         return NULL;
     }
     PyObject *transposed = PyArray_Transpose((PyArrayObject *)native, NULL);

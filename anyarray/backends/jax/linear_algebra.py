@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import jax.numpy as jnp
 
-from anyarray.backends.jax._kernel import HIGHEST, Native, compiled, promoted
+from anyarray.backends.jax._kernel import HIGHEST, Native, compiled, kind_of, promoted
 
-__all__ = ["matmul", "matrix_transpose", "tensordot", "vecdot"]
+__all__ = ["dot", "einsum", "inner", "matmul", "matrix_transpose", "tensordot", "vecdot"]
 
 
 @compiled
@@ -19,6 +20,40 @@ def matrix_transpose(x: Native) -> Native:
 @compiled
 def matmul(x1: Native, x2: Native) -> Native:
     return jnp.matmul(*promoted(x1, x2), precision=HIGHEST)
+
+
+@compiled
+def _dot(a: Native, b: Native) -> Native:
+    return jnp.dot(*promoted(a, b), precision=HIGHEST)
+
+
+@compiled
+def _inner(a: Native, b: Native) -> Native:
+    return jnp.inner(*promoted(a, b), precision=HIGHEST)
+
+
+# The parameters may be given by name.
+def dot(a: Native, b: Native) -> Native:
+    return _dot(a, b)
+
+
+def inner(a: Native, b: Native) -> Native:
+    return _inner(a, b)
+
+
+@compiled
+def _einsum(*operands: Native, subscripts: str, optimize: Any) -> Native:
+    arrays = promoted(*operands)
+    if kind_of(arrays[0]) == "b":  # JAX adds them modulo 2
+        return jnp.einsum(subscripts, *[x.astype("int64") for x in arrays], optimize=optimize) != 0
+    return jnp.einsum(subscripts, *arrays, optimize=optimize, precision=HIGHEST)
+
+
+def einsum(operands: Sequence[Native], /, *, subscripts: str, optimize: Any) -> Native:
+    path = optimize[1:] if isinstance(optimize, tuple) else optimize
+    if isinstance(path, tuple) and any(len(step) > 2 for step in path):
+        path = "auto"  # JAX contracts two at a time
+    return _einsum(*operands, subscripts=subscripts, optimize=path or "auto")
 
 
 @compiled

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-__all__ = ["astype"]
+__all__ = ["astype", "bitcast"]
 
 from typing import Any, Final
 
 from anyarray._base import dtypes
-from anyarray.backends.tensorflow._kernel import NAME, Tensor, cast, constant, is_complex, kind_of, name_of, op
+from anyarray.backends.tensorflow._kernel import NAME, NATIVE, Tensor, cast, constant, is_complex, kind_of, name_of, op
+from anyarray.backends.tensorflow._shapes import lengths, shape_tensor
 
 _WIDER: Final = {"int8": "int32", "int16": "int32", "uint8": "int32", "uint16": "int32", "uint32": "int64"}
 """Intermediate dtype of a cast from a float to a narrow integer."""
 
+_bitcast = op("Bitcast")
 _not_equal = op("NotEqual")
+_reshape = op("Reshape")
 
 
 def astype(x: Tensor, dtype: Any, /, *, copy: bool = True) -> Tensor:
@@ -31,3 +34,16 @@ def astype(x: Tensor, dtype: Any, /, *, copy: bool = True) -> Tensor:
         # Out-of-range values wrap, as in NumPy. TensorFlow's result depends on the element's position in the array.
         x = cast(x, _WIDER[name])
     return cast(x, name)
+
+
+def bitcast(x: Tensor, dtype: Any, /) -> Tensor:
+    if kind_of(x) == "b":  # of which TensorFlow has no bits
+        x = cast(x, "uint8")
+    wanted = NATIVE["uint8"] if NAME[dtype] == "bool" else dtype
+    ratio, shape = wanted.size // x.dtype.size, lengths(x)
+    if ratio > 1:
+        x = _reshape(x, shape_tensor([*shape[:-1], shape[-1] // ratio, ratio]))
+    bits = _bitcast(x, wanted)
+    if ratio == 0:
+        bits = _reshape(bits, shape_tensor([*shape[:-1], shape[-1] * (x.dtype.size // wanted.size)]))
+    return bits if wanted is dtype else _not_equal(bits, constant(0, "uint8"))

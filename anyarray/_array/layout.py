@@ -1,0 +1,133 @@
+"""How the elements of an Array lie in memory: strides, flags, base.
+
+On NumPy and CuPy they are the library's. Elsewhere they are those that NumPy would have, which decide what is a view.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from anyarray._base import errors
+from anyarray._call import dispatch
+from anyarray._memory import alignment, views
+
+
+def memory_of(x: Any) -> Any:
+    """An object with the strides and flags of an Array.
+
+    None in a trace that does not know all lengths.
+    """
+    native = x._native
+    return native if x._home.has_views and hasattr(native, "strides") else views.layout_of(x)
+
+
+def strides(x: Any) -> tuple[int, ...]:
+    """Bytes from one element to the next along each axis."""
+    memory = memory_of(x)
+    if memory is None:
+        raise errors.ArgumentValueError(
+            f"strides: x has the shape {x.shape}, of which its trace does not know all lengths"
+        )
+    unit: int = x.dtype.itemsize if memory is not x._native else 1  # the elements of a layout count as one byte
+    return tuple([unit * stride for stride in memory.strides])
+
+
+def is_contiguous(x: Any, order: str) -> bool:
+    """Whether elements in the order "C" or "F" lie one behind another."""
+    memory = memory_of(x)
+    return memory is not None and bool(memory.flags.c_contiguous if order == "C" else memory.flags.f_contiguous)
+
+
+def base(x: Any) -> Any:
+    """The Array whose elements a view shows; None for one that is no view."""
+    view = views.view_of(x)
+    if view is not None and view.parent is not None:
+        return views.root_of(x)
+    native = x._native
+    holder = getattr(native, "base", None)
+    if type(native) is not np.ndarray or type(holder) is not np.ndarray or _is_own(native, holder):
+        return None
+    if holder.dtype != native.dtype:  # bytes that were allocated aligned
+        count = (holder.nbytes - alignment.ALIGNMENT) // native.itemsize
+        first = -holder.ctypes.data % alignment.ALIGNMENT
+        holder = holder[first : first + count * native.itemsize].view(native.dtype)
+    return dispatch.wrap(holder, x._home)
+
+
+def _is_own(native: np.ndarray[Any, Any], holder: np.ndarray[Any, Any]) -> bool:
+    """Whether a base is but the bytes that were allocated for an ndarray."""
+    return holder.dtype == np.uint8 and holder.nbytes == native.nbytes + alignment.ALIGNMENT
+
+
+class Flags:
+    """`x.flags`: what NumPy says of the memory of an array, to be read."""
+
+    __slots__ = ("_array",)
+
+    def __init__(self, array: Any) -> None:
+        self._array = array
+
+    @property
+    def c_contiguous(self) -> bool:
+        """Whether elements in row-major order lie one behind another."""
+        return is_contiguous(self._array, "C")
+
+    @property
+    def f_contiguous(self) -> bool:
+        """Whether elements in column-major order lie one behind another."""
+        return is_contiguous(self._array, "F")
+
+    @property
+    def contiguous(self) -> bool:
+        """As `c_contiguous`."""
+        return self.c_contiguous
+
+    @property
+    def forc(self) -> bool:
+        """Whether they lie so in either order."""
+        return self.c_contiguous or self.f_contiguous
+
+    @property
+    def fnc(self) -> bool:
+        """Whether they lie in column-major, and not in row-major order."""
+        return self.f_contiguous and not self.c_contiguous
+
+    @property
+    def owndata(self) -> bool:
+        """Whether the Array is no view."""
+        native = self._array._native
+        holder = getattr(native, "base", None)
+        is_own = not self._array._home.has_views or holder is None
+        return base(self._array) is None and (is_own or (type(holder) is np.ndarray and _is_own(native, holder)))
+
+    @property
+    def writeable(self) -> bool:
+        """Whether the Array may be written: all but read-only views."""
+        try:
+            views.require_writable(self._array, "flags")
+        except ValueError:
+            return False
+        return True
+
+    @property
+    def aligned(self) -> bool:
+        """Whether elements lie where the processor wants them: always."""
+        return True
+
+    def __getitem__(self, name: str) -> bool:
+        if name not in _NAMES:
+            raise KeyError(f"flags: {name!r} is unknown. Known: {', '.join(_NAMES)}")
+        return getattr(self, _NAMES[name])  # type: ignore[no-any-return]  # each is a bool
+
+    def __repr__(self) -> str:
+        return "\n".join(f"  {name} : {self[name]}" for name in _NAMES if len(name) > 4)
+
+
+_NAMES: Final = {
+    "C_CONTIGUOUS": "c_contiguous", "F_CONTIGUOUS": "f_contiguous", "OWNDATA": "owndata", "WRITEABLE": "writeable",
+    "ALIGNED": "aligned", "C": "c_contiguous", "F": "f_contiguous", "O": "owndata", "W": "writeable", "A": "aligned",
+    "CONTIGUOUS": "contiguous", "FORC": "forc", "FNC": "fnc",
+}  # fmt: skip
+"""The attribute by the name that NumPy has for it as a key."""

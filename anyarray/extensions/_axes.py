@@ -1,0 +1,44 @@
+"""Arguments that several functions here read: axes, and arrays to be returned as they are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from anyarray._array.array import Array
+from anyarray._base import errors
+from anyarray._call import dispatch
+from anyarray.standard import namespace as xp
+
+
+def axis_of(function: str, axis: Any, ndim: int, parameter: str = "axis") -> int:
+    """An axis, counted from the first.
+
+    Raises TypeError unless it is an integer, IndexError for one that does not exist.
+    """
+    given = dispatch.as_integer(function, parameter, axis)
+    if not -ndim <= given < ndim:
+        raise errors.no_such_axis(function, given, ndim)
+    return given % ndim
+
+
+def axes_of(function: str, axes: Any, ndim: int, parameter: str = "axis") -> tuple[int, ...]:
+    """Axes, counted from the first; one integer means one of them.
+
+    Raises ValueError if one is named twice.
+    """
+    given = dispatch.as_python_integers(axes)
+    found = tuple([axis_of(function, one, ndim, parameter) for one in (given if type(given) is tuple else (given,))])
+    if len(set(found)) < len(found):
+        raise errors.ArgumentValueError(f"{function}: {parameter} must not name an axis twice, as {axes}")
+    return found
+
+
+def own_array(function: str, parameter: str, value: Any) -> Array:
+    """An Array whose parts may be returned as views.
+
+    That is an Array itself, and a copy of what somebody else may write to. Raises TypeError for what is no array.
+    """
+    if dispatch.is_array(value):
+        return value
+    dispatch.as_array(function, parameter, value)
+    return xp.asarray(value)

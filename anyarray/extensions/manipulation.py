@@ -1,0 +1,1019 @@
+"""Other shapes and orders of the same elements, as NumPy has them beyond the standard.
+
+Results are views of an Array where NumPy's are: a write to either is seen in both.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, Literal, TypeAlias
+
+import numpy as np
+
+from anyarray._array.array import AnyArray, Array, Shape
+from anyarray._base import errors
+from anyarray._call.dispatch import as_array, as_integer, as_python_integers, as_shape, composed, is_array
+from anyarray.extensions._axes import axes_of, axis_of, own_array
+from anyarray.standard import namespace as xp
+
+__all__ = [
+    "append",
+    "apply_along_axis",
+    "apply_over_axes",
+    "array_split",
+    "atleast_1d",
+    "atleast_2d",
+    "atleast_3d",
+    "block",
+    "column_stack",
+    "delete",
+    "dsplit",
+    "dstack",
+    "fliplr",
+    "flipud",
+    "hsplit",
+    "hstack",
+    "insert",
+    "packbits",
+    "pad",
+    "ravel",
+    "resize",
+    "rollaxis",
+    "rot90",
+    "sliding_window_view",
+    "split",
+    "swapaxes",
+    "transpose",
+    "trim_zeros",
+    "unpackbits",
+    "vectorize",
+    "vsplit",
+    "vstack",
+]
+
+Sections: TypeAlias = int | Sequence[int] | AnyArray
+"""A number of equal parts, or the positions where to cut."""
+
+Positions: TypeAlias = int | slice | Sequence[int] | AnyArray
+"""Positions along an axis: integers, a slice, or a mask."""
+
+Widths: TypeAlias = int | Sequence[Any] | Mapping[int, Any] | AnyArray
+"""How much to add before and after: one number, a pair, or a pair for each axis."""
+
+
+def ravel(a: AnyArray) -> Array:
+    """The elements of `a`, in row-major order, along one axis.
+
+    >>> import anyarray as xp
+    >>> xp.ravel(xp.asarray([[1, 2], [3, 4]])).tolist()
+    [1, 2, 3, 4]
+
+    Source: NumPy 2.4, numpy.ravel.
+    """
+    return xp.reshape(a, (-1,))
+
+
+def transpose(a: AnyArray, axes: Sequence[int] | None = None) -> Array:
+    """`a` with its axes in the order `axes`; None reverses them.
+
+    Raises ValueError unless `axes` names each axis once.
+
+    >>> import anyarray as xp
+    >>> xp.transpose(xp.zeros((2, 3, 4))).shape
+    (4, 3, 2)
+
+    Source: NumPy 2.4, numpy.transpose.
+    """
+    if axes is None:
+        axes = tuple(range(as_array("transpose", "a", a).ndim))[::-1]
+    return xp.permute_dims(a, axes)
+
+
+def swapaxes(a: AnyArray, axis1: int, axis2: int) -> Array:
+    """`a` with two of its axes exchanged.
+
+    >>> import anyarray as xp
+    >>> xp.swapaxes(xp.zeros((2, 3, 4)), 0, -1).shape
+    (4, 3, 2)
+
+    Source: NumPy 2.4, numpy.swapaxes.
+    """
+    ndim = as_array("swapaxes", "a", a).ndim
+    first, second = axis_of("swapaxes", axis1, ndim, "axis1"), axis_of("swapaxes", axis2, ndim, "axis2")
+    axes = list(range(ndim))
+    axes[first], axes[second] = second, first
+    return xp.permute_dims(a, tuple(axes))
+
+
+def rollaxis(a: AnyArray, axis: int, start: int = 0) -> Array:
+    """`a` with one axis moved backwards until it lies before the axis `start`.
+
+    `xp.moveaxis` says the same more clearly.
+
+    >>> import anyarray as xp
+    >>> xp.rollaxis(xp.zeros((2, 3, 4)), 2).shape
+    (4, 2, 3)
+
+    Source: NumPy 2.4, numpy.rollaxis.
+    """
+    ndim = as_array("rollaxis", "a", a).ndim
+    taken = axis_of("rollaxis", axis, ndim)
+    before = as_integer("rollaxis", "start", start)
+    if not -ndim <= before <= ndim:
+        raise errors.AxisError(f"rollaxis: start must be between {-ndim} and {ndim}, not {start}")
+    before += ndim if before < 0 else 0
+    axes = [one for one in range(ndim) if one != taken]
+    axes.insert(before - (taken < before), taken)
+    return xp.permute_dims(a, tuple(axes))
+
+
+def atleast_1d(*arys: AnyArray) -> Any:
+    """The arrays, a 0-d one with an axis of length 1.
+
+    One array gives an Array, several a tuple.
+
+    >>> import anyarray as xp
+    >>> xp.atleast_1d(xp.asarray(3)).shape
+    (1,)
+
+    Source: NumPy 2.4, numpy.atleast_1d.
+    """
+    return _with_axes("atleast_1d", 1, arys)
+
+
+def atleast_2d(*arys: AnyArray) -> Any:
+    """The arrays with at least two axes: new ones of length 1 stand in front.
+
+    One array gives an Array, several a tuple.
+
+    >>> import anyarray as xp
+    >>> xp.atleast_2d(xp.asarray([3, 4])).shape
+    (1, 2)
+
+    Source: NumPy 2.4, numpy.atleast_2d.
+    """
+    return _with_axes("atleast_2d", 2, arys)
+
+
+def atleast_3d(*arys: AnyArray) -> Any:
+    """The arrays with at least three axes.
+
+    A vector (n,) becomes (1, n, 1), a matrix (m, n) becomes (m, n, 1). One array gives an Array, several a tuple.
+
+    >>> import anyarray as xp
+    >>> xp.atleast_3d(xp.asarray([3, 4])).shape
+    (1, 2, 1)
+
+    Source: NumPy 2.4, numpy.atleast_3d.
+    """
+    return _with_axes("atleast_3d", 3, arys)
+
+
+_NEW_AXES: Final = {1: ((0,),), 2: ((0, 1), (0,)), 3: ((0, 1, 2), (0, 2), (2,))}
+"""The new axes of an array of too few, by the number that is wanted and the number it has."""
+
+
+def _with_axes(function: str, ndim: int, arrays: Sequence[AnyArray]) -> Any:
+    found = [_with_least_axes(function, f"arys[{i}]", one, ndim) for i, one in enumerate(arrays)]
+    return found[0] if len(found) == 1 else tuple(found)
+
+
+def _with_least_axes(function: str, parameter: str, array: AnyArray, ndim: int) -> Array:
+    has = as_array(function, parameter, array).ndim
+    return own_array(function, parameter, array) if has >= ndim else xp.expand_dims(array, _NEW_AXES[ndim][has])
+
+
+def _at_least(function: str, ndim: int, tup: Sequence[AnyArray]) -> list[Array]:
+    """The arrays of a function that joins them, with at least so many axes.
+
+    Raises TypeError unless they are a list or a tuple of arrays, ValueError if there are none.
+    """
+    if not isinstance(tup, (list, tuple)):
+        given = type(tup).__name__
+        raise errors.ArgumentTypeError(f"{function}: tup must be a list or a tuple of Arrays, not {given}")
+    if not tup:
+        raise errors.ArgumentValueError(f"{function}: tup must hold at least one Array, but is empty")
+    arrays = [as_array(function, f"tup[{i}]", one) for i, one in enumerate(tup)]
+    return [one if one.ndim >= ndim else xp.expand_dims(one, _NEW_AXES[ndim][one.ndim]) for one in arrays]
+
+
+def hstack(tup: Sequence[AnyArray]) -> Array:
+    """The arrays joined along the second axis, vectors along the first.
+
+    >>> import anyarray as xp
+    >>> xp.hstack([xp.asarray([1, 2]), xp.asarray([3])]).tolist()
+    [1, 2, 3]
+
+    Source: NumPy 2.4, numpy.hstack.
+    """
+    arrays = _at_least("hstack", 1, tup)
+    return xp.concat(arrays, axis=0 if arrays[0].ndim == 1 else 1)
+
+
+def vstack(tup: Sequence[AnyArray]) -> Array:
+    """The arrays joined along the first axis, vectors as rows.
+
+    >>> import anyarray as xp
+    >>> xp.vstack([xp.asarray([1, 2]), xp.asarray([3, 4])]).tolist()
+    [[1, 2], [3, 4]]
+
+    Source: NumPy 2.4, numpy.vstack.
+    """
+    return xp.concat(_at_least("vstack", 2, tup), axis=0)
+
+
+def dstack(tup: Sequence[AnyArray]) -> Array:
+    """The arrays joined along the third axis, as `atleast_3d` gives them.
+
+    >>> import anyarray as xp
+    >>> xp.dstack([xp.asarray([1, 2]), xp.asarray([3, 4])]).tolist()
+    [[[1, 3], [2, 4]]]
+
+    Source: NumPy 2.4, numpy.dstack.
+    """
+    return xp.concat(_at_least("dstack", 3, tup), axis=2)
+
+
+def column_stack(tup: Sequence[AnyArray]) -> Array:
+    """The arrays joined along the second axis, vectors as columns.
+
+    >>> import anyarray as xp
+    >>> xp.column_stack([xp.asarray([1, 2]), xp.asarray([3, 4])]).tolist()
+    [[1, 3], [2, 4]]
+
+    Source: NumPy 2.4, numpy.column_stack.
+    """
+    arrays = _at_least("column_stack", 1, tup)
+    return xp.concat([one if one.ndim > 1 else one[:, None] for one in arrays], axis=1)
+
+
+def block(arrays: Any) -> Array:
+    """An array from nested lists of blocks.
+
+    The blocks of the innermost lists are joined along the last axis, these lists along the axis before, and so on.
+    Blocks with fewer axes get new ones in front. Raises ValueError unless all lists are nested to the same depth.
+
+    >>> import anyarray as xp
+    >>> one = xp.ones((1, 1))
+    >>> xp.block([[one, 2 * one], [3 * one, 4 * one]]).tolist()
+    [[1.0, 2.0], [3.0, 4.0]]
+
+    Source: NumPy 2.4, numpy.block.
+    """
+    depth = _depth(arrays)
+    ndim = max([depth, *[one.ndim for one in _blocks(arrays)]])
+    return _joined(arrays, depth, ndim) if depth else own_array("block", "arrays", _block(arrays))
+
+
+def _block(value: Any) -> Array:
+    return xp.asarray(value) if isinstance(value, (bool, int, float, complex)) else as_array("block", "arrays", value)
+
+
+def _blocks(arrays: Any) -> list[Array]:
+    if not isinstance(arrays, list):
+        return [_block(arrays)]
+    return [one for part in arrays for one in _blocks(part)]
+
+
+def _depth(arrays: Any) -> int:
+    if isinstance(arrays, tuple):
+        raise errors.ArgumentTypeError("block: arrays must be an Array or lists of them, not a tuple")
+    if not isinstance(arrays, list):
+        return 0
+    if not arrays:
+        raise errors.ArgumentValueError("block: arrays must hold no empty list")
+    depths = {_depth(part) for part in arrays}
+    if len(depths) > 1:
+        given = " and ".join(str(one + 1) for one in sorted(depths))
+        raise errors.ArgumentValueError(f"block: arrays must be nested to the same depth, not to {given}")
+    return depths.pop() + 1
+
+
+def _joined(arrays: Any, depth: int, ndim: int) -> Array:
+    if not depth:
+        one = _block(arrays)
+        return xp.expand_dims(one, tuple(range(ndim - one.ndim))) if one.ndim < ndim else one
+    return xp.concat([_joined(part, depth - 1, ndim) for part in arrays], axis=-depth)
+
+
+def split(ary: AnyArray, indices_or_sections: Sections, axis: int = 0) -> list[Array]:
+    """The parts of an array along `axis`: so many equal ones, or cut at indices.
+
+    Raises ValueError if the axis has no such number of equal parts.
+
+    >>> import anyarray as xp
+    >>> [part.tolist() for part in xp.split(xp.arange(6), [2, 3])]
+    [[0, 1], [2], [3, 4, 5]]
+
+    Source: NumPy 2.4, numpy.split.
+    """
+    return _split("split", ary, indices_or_sections, axis, are_equal=True)
+
+
+def array_split(ary: AnyArray, indices_or_sections: Sections, axis: int = 0) -> list[Array]:
+    """As `split`, but the parts may differ by one element; the longer come first.
+
+    >>> import anyarray as xp
+    >>> [part.tolist() for part in xp.array_split(xp.arange(5), 3)]
+    [[0, 1], [2, 3], [4]]
+
+    Source: NumPy 2.4, numpy.array_split.
+    """
+    return _split("array_split", ary, indices_or_sections, axis, are_equal=False)
+
+
+def hsplit(ary: AnyArray, indices_or_sections: Sections) -> list[Array]:
+    """The parts of an array along the second axis, of a vector along the first.
+
+    >>> import anyarray as xp
+    >>> [part.tolist() for part in xp.hsplit(xp.asarray([[1, 2], [3, 4]]), 2)]
+    [[[1], [3]], [[2], [4]]]
+
+    Source: NumPy 2.4, numpy.hsplit.
+    """
+    ndim = _least_axes("hsplit", ary, 1)
+    return _split("hsplit", ary, indices_or_sections, 1 if ndim > 1 else 0, are_equal=True)
+
+
+def vsplit(ary: AnyArray, indices_or_sections: Sections) -> list[Array]:
+    """The parts of an array along the first axis; it has two or more.
+
+    >>> import anyarray as xp
+    >>> [part.tolist() for part in xp.vsplit(xp.asarray([[1, 2], [3, 4]]), 2)]
+    [[[1, 2]], [[3, 4]]]
+
+    Source: NumPy 2.4, numpy.vsplit.
+    """
+    _least_axes("vsplit", ary, 2)
+    return _split("vsplit", ary, indices_or_sections, 0, are_equal=True)
+
+
+def dsplit(ary: AnyArray, indices_or_sections: Sections) -> list[Array]:
+    """The parts of an array along the third axis.
+
+    >>> import anyarray as xp
+    >>> [part.shape for part in xp.dsplit(xp.zeros((2, 3, 4)), 2)]
+    [(2, 3, 2), (2, 3, 2)]
+
+    Source: NumPy 2.4, numpy.dsplit.
+    """
+    _least_axes("dsplit", ary, 3)
+    return _split("dsplit", ary, indices_or_sections, 2, are_equal=True)
+
+
+def _least_axes(function: str, array: AnyArray, least: int) -> int:
+    ndim = as_array(function, "ary", array).ndim
+    if ndim < least:
+        raise errors.ArgumentValueError(f"{function}: ary must have at least {least} axes, not {ndim}")
+    return ndim
+
+
+def _split(function: str, ary: AnyArray, cuts: Sections, axis: int, *, are_equal: bool) -> list[Array]:
+    array = own_array(function, "ary", ary)
+    at = axis_of(function, axis, array.ndim)
+    found = as_python_integers(cuts)
+    if type(found) is tuple:
+        bounds = [0, *[as_integer(function, "indices_or_sections", one) for one in found], None]
+    else:
+        sections, length = as_integer(function, "indices_or_sections", found), array.shape[at]
+        if sections <= 0:
+            raise errors.ArgumentValueError(f"{function}: indices_or_sections must be at least 1, not {sections}")
+        each, more = divmod(length, sections)
+        if more and are_equal:
+            raise errors.ArgumentValueError(
+                f"{function}: array split does not result in an equal division, as axis {at} has {length} elements, "
+                f"not a multiple of {sections}. Use xp.array_split"
+            )
+        bounds = [*itertools.accumulate([each + 1] * more + [each] * (sections - more), initial=0)]
+    before = (slice(None),) * at
+    return [array[(*before, slice(start, stop))] for start, stop in itertools.pairwise(bounds)]
+
+
+def flipud(m: AnyArray) -> Array:
+    """`m` with its first axis in reverse order.
+
+    >>> import anyarray as xp
+    >>> xp.flipud(xp.asarray([[1, 2], [3, 4]])).tolist()
+    [[3, 4], [1, 2]]
+
+    Source: NumPy 2.4, numpy.flipud.
+    """
+    if as_array("flipud", "m", m).ndim < 1:
+        raise errors.ArgumentValueError("flipud: m must have at least 1 axis, not 0")
+    return xp.flip(m, axis=0)
+
+
+def fliplr(m: AnyArray) -> Array:
+    """`m` with its second axis in reverse order.
+
+    >>> import anyarray as xp
+    >>> xp.fliplr(xp.asarray([[1, 2], [3, 4]])).tolist()
+    [[2, 1], [4, 3]]
+
+    Source: NumPy 2.4, numpy.fliplr.
+    """
+    ndim = as_array("fliplr", "m", m).ndim
+    if ndim < 2:
+        raise errors.ArgumentValueError(f"fliplr: m must have at least 2 axes, not {ndim}")
+    return xp.flip(m, axis=1)
+
+
+def rot90(m: AnyArray, k: int = 1, axes: Sequence[int] = (0, 1)) -> Array:
+    """`m` rotated by `k` times 90 degrees, from the first to the second of `axes`.
+
+    Raises ValueError unless `axes` names two different axes.
+
+    >>> import anyarray as xp
+    >>> xp.rot90(xp.asarray([[1, 2], [3, 4]])).tolist()
+    [[2, 4], [1, 3]]
+
+    Source: NumPy 2.4, numpy.rot90.
+    """
+    ndim = as_array("rot90", "m", m).ndim
+    pair = axes_of("rot90", axes, ndim, "axes")
+    if len(pair) != 2:
+        raise errors.ArgumentValueError(f"rot90: axes must name two axes, not {len(pair)}")
+    turns = as_integer("rot90", "k", k) % 4
+    if turns == 0:
+        return own_array("rot90", "m", m)[...]
+    if turns == 2:
+        return xp.flip(m, axis=pair)
+    order = list(range(ndim))
+    order[pair[0]], order[pair[1]] = pair[1], pair[0]
+    if turns == 1:
+        return xp.permute_dims(xp.flip(m, axis=pair[1]), order)
+    return xp.flip(xp.permute_dims(m, order), axis=pair[1])
+
+
+def append(arr: AnyArray, values: AnyArray | complex, axis: int | None = None) -> Array:
+    """`arr` and `values` joined along `axis`; if that is None, both are flattened.
+
+    >>> import anyarray as xp
+    >>> xp.append(xp.asarray([1, 2]), xp.asarray([[3], [4]])).tolist()
+    [1, 2, 3, 4]
+
+    Source: NumPy 2.4, numpy.append.
+    """
+    first, more = as_array("append", "arr", arr), _values("append", values)
+    if axis is None:
+        first, more, axis = xp.reshape(first, (-1,)), xp.reshape(more, (-1,)), 0
+    return xp.concat([first, more], axis=axis)
+
+
+def _values(function: str, values: Any) -> Array:
+    """New elements, which may be a Python number or a list of some."""
+    if isinstance(values, (bool, int, float, complex, list, tuple)):
+        return xp.asarray(values)
+    return as_array(function, "values", values)
+
+
+def insert(arr: AnyArray, obj: Positions, values: AnyArray | complex, axis: int | None = None) -> Array:
+    """`arr` with `values` put in before the positions `obj` along `axis`.
+
+    If `axis` is None, `arr` is flattened. `values` are cast to its dtype, and broadcast. Several positions are those
+    before the insertion. Raises IndexError for a position out of bounds.
+
+    >>> import anyarray as xp
+    >>> xp.insert(xp.asarray([1, 2, 3]), [0, 2], xp.asarray([8, 9])).tolist()
+    [8, 1, 2, 9, 3]
+
+    Source: NumPy 2.4, numpy.insert.
+    """
+    array, at = _along("insert", arr, axis)
+    length = array.shape[at]
+    where = _positions("insert", obj, length)
+    wrong = where[(where < -length) | (where > length)]
+    if wrong.size:
+        raise errors.ArgumentIndexError(
+            f"insert: index {wrong.flat[0]} is out of bounds for axis {at} with size {length}"
+        )
+    new = xp.astype(_values("insert", values), array.dtype)
+    if new.ndim < array.ndim:
+        new = xp.expand_dims(new, tuple(range(array.ndim - new.ndim)))
+    if where.ndim == 0:
+        new = xp.moveaxis(new, 0, at)  # NumPy's rule, for `values` of a row that are put in as columns
+    count = where.size if where.size > 1 or where.size == 0 else new.shape[at]
+    new = xp.broadcast_to(new, (*array.shape[:at], count, *array.shape[at + 1 :]))
+    if where.size == 1:
+        cut = int(where.flat[0]) % length if where.flat[0] < 0 else int(where.flat[0])
+        before = (slice(None),) * at
+        return xp.concat([array[(*before, slice(0, cut))], new, array[(*before, slice(cut, None))]], axis=at)
+    starts = np.where(where < 0, where + length, where)
+    order = np.argsort(starts, kind="stable")
+    places = np.empty(count, np.int64)
+    places[order] = starts[order] + np.arange(count)
+    sources = np.empty(length + count, np.int64)
+    is_old = np.ones(length + count, bool)
+    is_old[places] = False
+    sources[is_old] = np.arange(length)
+    sources[places] = length + np.arange(count)
+    return xp.take(xp.concat([array, new], axis=at), xp.asarray(sources), axis=at)
+
+
+def delete(arr: AnyArray, obj: Positions, axis: int | None = None) -> Array:
+    """`arr` without the elements at `obj` along `axis`.
+
+    If `axis` is None, `arr` is flattened. `obj` holds positions, or is a mask of what to leave out.
+    Raises IndexError for a position out of bounds.
+
+    >>> import anyarray as xp
+    >>> xp.delete(xp.asarray([1, 2, 3, 4]), [0, -1]).tolist()
+    [2, 3]
+
+    Source: NumPy 2.4, numpy.delete.
+    """
+    array, at = _along("delete", arr, axis)
+    length = array.shape[at]
+    where = _positions("delete", obj, length)
+    wrong = where[(where < -length) | (where >= length)]
+    if wrong.size:
+        raise errors.ArgumentIndexError(
+            f"delete: index {wrong.flat[0]} is out of bounds for axis {at} with size {length}"
+        )
+    starts = np.unique(where % length if length else where)
+    before = (slice(None),) * at
+    if starts.size and starts[-1] - starts[0] + 1 == starts.size:  # parts are copied faster than taken
+        parts = [slice(0, int(starts[0])), slice(int(starts[-1]) + 1, None)]
+        return xp.concat([array[(*before, part)] for part in parts], axis=at)
+    return xp.take(array, xp.asarray(np.delete(np.arange(length), starts)), axis=at)
+
+
+def _along(function: str, arr: AnyArray, axis: int | None) -> tuple[Array, int]:
+    """An array and its axis, flattened if there is none."""
+    array = as_array(function, "arr", arr)
+    if axis is None:
+        return xp.reshape(array, (-1,)), 0
+    return array, axis_of(function, axis, array.ndim)
+
+
+def _positions(function: str, obj: Any, length: int) -> np.ndarray[Any, Any]:
+    """Positions along an axis, read from integers, a slice or a mask.
+
+    Raises IndexError for what is none of them.
+    """
+    if isinstance(obj, slice):
+        return np.arange(*obj.indices(length))
+    found = np.asarray(obj)
+    if found.dtype == bool:
+        if found.ndim != 1 or (function == "delete" and found.size != length):
+            raise errors.ArgumentValueError(
+                f"{function}: a mask must be of shape ({length},), as the axis, not {found.shape}"
+            )
+        return np.flatnonzero(found)
+    if found.dtype.kind not in "iu" and found.size:
+        raise errors.ArgumentIndexError(f"{function}: obj must hold integers or be a mask, not {found.dtype}")
+    if found.ndim > 1:
+        raise errors.ArgumentValueError(f"{function}: obj must have at most 1 axis, not {found.ndim}")
+    return found.astype(np.int64)
+
+
+def resize(a: AnyArray, new_shape: Shape) -> Array:
+    """An array of another size: the elements of `a`, repeated or cut off.
+
+    Without elements in `a`, the result is zeros.
+
+    >>> import anyarray as xp
+    >>> xp.resize(xp.asarray([1, 2, 3]), (2, 2)).tolist()
+    [[1, 2], [3, 1]]
+
+    Source: NumPy 2.4, numpy.resize.
+    """
+    array = as_array("resize", "a", a)
+    shape = as_shape("resize", "new_shape", new_shape)
+    if any(one < 0 for one in shape):
+        raise errors.ArgumentValueError(f"resize: new_shape must not be negative, but is {shape}")
+    size = math.prod(shape)
+    if array.size == 0 or size == 0:
+        return xp.zeros(shape, dtype=array.dtype, device=array.device)
+    repeated = xp.tile(xp.reshape(array, (-1,)), (-(-size // array.size),))
+    return xp.reshape(repeated[:size], shape)
+
+
+def trim_zeros(filt: AnyArray, trim: str = "fb", axis: int | Sequence[int] | None = None) -> Array:
+    """`filt` without the zeros at its ends along `axis`; None means all axes.
+
+    `trim` says at which end: "f" at the front, "b" at the back. The shape of the result depends on values, so this
+    does not work inside `xp.jit`.
+
+    >>> import anyarray as xp
+    >>> xp.trim_zeros(xp.asarray([0, 0, 1, 0, 2, 0])).tolist()
+    [1, 0, 2]
+
+    Source: NumPy 2.4, numpy.trim_zeros.
+    """
+    array = own_array("trim_zeros", "filt", filt)
+    ends = trim.lower()
+    if ends not in ("f", "b", "fb", "bf"):
+        raise errors.ArgumentValueError(f"trim_zeros: trim must be 'f', 'b' or 'fb', not {trim!r}")
+    axes = range(array.ndim) if axis is None else axes_of("trim_zeros", axis, array.ndim)
+    key = [slice(None)] * array.ndim
+    for at, places in enumerate(xp.nonzero(array) if array.ndim else ()):
+        found = np.asarray(places)
+        if at in axes:
+            first, last = (int(found.min()), int(found.max()) + 1) if found.size else (0, 0)
+            key[at] = slice(first if "f" in ends or not found.size else None, last if "b" in ends else None)
+            if not found.size:
+                key[at] = slice(0, 0)
+    return array[tuple(key)]
+
+
+def sliding_window_view(
+    x: AnyArray, window_shape: int | Sequence[int], axis: int | Sequence[int] | None = None
+) -> Array:
+    """All windows of a shape: parts of `x` that are shifted by one element.
+
+    `axis` names an axis for each length of `window_shape`; None means the axes in order. The result has the shape of
+    `x`, less the lengths of the window and plus 1, then `window_shape`. Here it is a copy.
+    Raises ValueError if a window is longer than its axis.
+
+    >>> import anyarray as xp
+    >>> xp.sliding_window_view(xp.arange(4), 2).tolist()
+    [[0, 1], [1, 2], [2, 3]]
+
+    Source: NumPy 2.4, numpy.lib.stride_tricks.sliding_window_view.
+    """
+    found = as_array("sliding_window_view", "x", x)
+    lengths = as_shape("sliding_window_view", "window_shape", window_shape)
+    if any(one < 0 for one in lengths):
+        raise errors.ArgumentValueError(f"sliding_window_view: window_shape must not be negative, but is {lengths}")
+    given = tuple(range(found.ndim)) if axis is None else as_python_integers(axis)
+    axes = [axis_of("sliding_window_view", one, found.ndim) for one in (given if type(given) is tuple else (given,))]
+    if len(axes) != len(lengths):
+        raise errors.ArgumentValueError(
+            f"sliding_window_view: window_shape must have a length for each axis, but has {len(lengths)} for "
+            f"{len(axes)} axes"
+        )
+    for at, length in zip(axes, lengths, strict=True):
+        windows = found.shape[at] - length + 1
+        if windows < 1:
+            raise errors.ArgumentValueError(
+                f"sliding_window_view: window_shape must not exceed the shape of x, but {length} is longer than axis "
+                f"{at} of length {found.shape[at]}"
+            )
+        places = np.arange(windows)[:, None] + np.arange(length)
+        taken = xp.take(found, xp.asarray(places.ravel()), axis=at)
+        shape = (*found.shape[:at], windows, length, *found.shape[at + 1 :])
+        found = xp.moveaxis(xp.reshape(taken, shape), at + 1, -1)
+    return found if lengths else own_array("sliding_window_view", "x", x)[...]
+
+
+@composed(own="numpy jax cupy", a="integer or boolean")
+def packbits(a: AnyArray, /, axis: int | None = None, bitorder: Literal["big", "little"] = "big") -> Array:
+    """Bits packed into elements of uint8, eight into one, along `axis`.
+
+    An element that is not 0 is a bit; zeros are added to a multiple of eight. If `axis` is None, `a` is flattened.
+    With "big", the first bit has the value 128, with "little" 1.
+
+    >>> import anyarray as xp
+    >>> xp.packbits(xp.asarray([True, False, True])).tolist()
+    [160]
+
+    Source: NumPy 2.4, numpy.packbits.
+    """
+    flat = xp.reshape(a, (-1,)) if axis is None else a
+    at = 0 if axis is None else axis_of("packbits", axis, len(a.shape))
+    bits = xp.astype(xp.moveaxis(xp.not_equal(flat, False if flat.dtype.kind == "b" else 0), at, -1), xp.uint8)
+    length = bits.shape[-1]
+    more = -length % 8
+    if more:
+        bits = xp.concat([bits, xp.zeros((*bits.shape[:-1], more), dtype=xp.uint8)], axis=-1)
+    eights = xp.reshape(bits, (*bits.shape[:-1], (length + more) // 8, 8))
+    packed = xp.sum(eights * xp.asarray(_BITS[bitorder], dtype=xp.uint8), axis=-1, dtype=xp.uint8)
+    return xp.moveaxis(packed, -1, at)
+
+
+@composed(own="numpy jax cupy", a="integer")
+def unpackbits(
+    a: AnyArray, /, axis: int | None = None, count: int | None = None, bitorder: Literal["big", "little"] = "big"
+) -> Array:
+    """The bits of uint8, eight elements of uint8 for each, along `axis`.
+
+    If `axis` is None, `a` is flattened. `count` is the length of the result on the axis: zeros are added, or bits left
+    out; a negative one leaves out so many.
+
+    >>> import anyarray as xp
+    >>> xp.unpackbits(xp.asarray([3], dtype=xp.uint8)).tolist()
+    [0, 0, 0, 0, 0, 0, 1, 1]
+
+    Source: NumPy 2.4, numpy.unpackbits.
+    """
+    if a.dtype != xp.uint8:
+        raise errors.ArgumentTypeError(f"unpackbits: a must have the dtype uint8, not {a.dtype}")
+    flat = xp.reshape(a, (-1,)) if axis is None else a
+    at = 0 if axis is None else axis_of("unpackbits", axis, len(a.shape))
+    last = xp.moveaxis(flat, at, -1)
+    bits = xp.astype(
+        xp.not_equal(xp.bitwise_and(last[..., None], xp.asarray(_BITS[bitorder], dtype=xp.uint8)), 0), xp.uint8
+    )
+    length = last.shape[-1] * 8
+    found = xp.reshape(bits, (*last.shape[:-1], length))
+    if count is not None:
+        wanted = count if count >= 0 else max(length + count, 0)
+        if wanted > length:
+            found = xp.concat([found, xp.zeros((*last.shape[:-1], wanted - length), dtype=xp.uint8)], axis=-1)
+        found = found[..., :wanted]
+    return xp.moveaxis(found, -1, at)
+
+
+_BITS: Final = {"big": [128, 64, 32, 16, 8, 4, 2, 1], "little": [1, 2, 4, 8, 16, 32, 64, 128]}
+
+
+def pad(array: AnyArray, pad_width: Widths, mode: str | Callable[..., None] = "constant", **kwargs: Any) -> Array:
+    """`array` with elements added before and after it, along each axis.
+
+    `pad_width` is one number, a pair (before, after), a pair for each axis, or a dict of these by axis. `mode` says
+    what they are: "constant" `constant_values`; "empty" anything; "edge" the outermost elements; "reflect" and
+    "symmetric" the array reversed, without and with the outermost elements, about which they are mirrored if
+    `reflect_type` is "odd"; "wrap" those of the other end; "linear_ramp" a ramp to `end_values`; "maximum", "minimum",
+    "mean" and "median" those of the outermost `stat_length` elements, of all if that is None. Or it is a function
+    (vector, pair, axis, options) that writes to a padded vector.
+    Raises ValueError for an option that the mode does not have.
+
+    >>> import anyarray as xp
+    >>> xp.pad(xp.asarray([1, 2]), (1, 2)).tolist()
+    [0, 1, 2, 0, 0]
+    >>> xp.pad(xp.asarray([1, 2, 3]), 2, mode="reflect").tolist()
+    [3, 2, 1, 2, 3, 2, 1]
+
+    Source: NumPy 2.4, numpy.pad.
+    """
+    found = as_array("pad", "array", array)
+    widths = _pairs_of_widths(pad_width, found.ndim)
+    if callable(mode):
+        return _padded_by(mode, found, widths, kwargs)
+    if mode not in _OPTIONS_OF_PADDING:
+        raise errors.ArgumentValueError(
+            f"pad: mode must be one of {', '.join(_OPTIONS_OF_PADDING)} or a function, not {mode!r}"
+        )
+    option = _OPTIONS_OF_PADDING[mode]
+    if kwargs.keys() - {option}:
+        raise errors.ArgumentValueError(
+            f"pad: mode {mode!r} takes {option or 'no options'}, not {', '.join(sorted(kwargs.keys() - {option}))}"
+        )
+    if mode in ("constant", "empty"):
+        return _pad(found, widths, "constant", constant_values=kwargs.get("constant_values", 0))
+    for at, (before, after) in enumerate(widths):
+        if before or after:
+            if found.shape[at] == 0:
+                raise errors.ArgumentValueError(
+                    f"pad: array must not be empty on axis {at}, which only the modes constant and empty can extend"
+                )
+            found = _padded(found, at, before, after, mode, kwargs)
+    return own_array("pad", "array", xp.asarray(found, copy=True)) if found is array else found
+
+
+_OPTIONS_OF_PADDING: Final = {
+    "constant": "constant_values",
+    "edge": None,
+    "empty": None,
+    "linear_ramp": "end_values",
+    "maximum": "stat_length",
+    "mean": "stat_length",
+    "median": "stat_length",
+    "minimum": "stat_length",
+    "reflect": "reflect_type",
+    "symmetric": "reflect_type",
+    "wrap": None,
+}
+"""The modes of padding, and the option of each."""
+
+
+def _pairs_of_widths(pad_width: Any, ndim: int) -> tuple[tuple[int, int], ...]:
+    if isinstance(pad_width, Mapping):
+        rows: list[Any] = [(0, 0)] * ndim
+        for axis, given in pad_width.items():
+            pair = as_python_integers(given)
+            rows[axis_of("pad", axis, ndim, "pad_width")] = pair if type(pair) is tuple else (pair, pair)
+        pad_width = rows
+    widths = np.asarray(pad_width)
+    if widths.dtype.kind not in "iu" and widths.size:
+        raise errors.ArgumentTypeError(f"pad: pad_width must hold integers, not {widths.dtype}")
+    pairs = _pairs("pad_width", widths, ndim)
+    if any(one < 0 for pair in pairs for one in pair):
+        raise errors.ArgumentValueError(f"pad: pad_width must not be negative, but is {pad_width}")
+    return pairs
+
+
+def _pairs(parameter: str, given: Any, ndim: int) -> tuple[tuple[Any, Any], ...]:
+    """A pair for each axis, of Python scalars or None."""
+    values = np.asarray(given)
+    if not ndim and values.size < 3:
+        return ()
+    try:
+        return tuple([tuple(row) for row in np.broadcast_to(values, (ndim, 2)).tolist()])
+    except ValueError as error:
+        raise errors.ArgumentValueError(
+            f"pad: {parameter} must be a number, a pair, or a pair for each of {ndim} axes, not of shape {values.shape}"
+        ) from error
+
+
+def _constant_padding(
+    array: AnyArray, pad_width: Sequence[Any], mode: str = "constant", *, constant_values: Any = 0
+) -> Array:
+    """`array` with `constant_values` before and after it."""
+    dtype, found = array.dtype, as_array("pad", "array", array)
+    values = _pairs("constant_values", np.asarray(constant_values), found.ndim)
+    for at, (widths, pair) in enumerate(zip(pad_width, values, strict=True)):
+        parts = [found]
+        for is_after, (width, value) in enumerate(zip(widths, pair, strict=True)):
+            if width:
+                shape = (*found.shape[:at], width, *found.shape[at + 1 :])
+                part = xp.broadcast_to(xp.astype(xp.asarray(value), dtype), shape)
+                parts.insert(len(parts) if is_after else 0, part)
+        found = xp.concat(parts, axis=at) if len(parts) > 1 else found
+    return found if found is not array else xp.asarray(array, copy=True)
+
+
+_constant_padding.__name__ = "pad"  # NumPy's and JAX's own for this mode
+_pad: Final = composed(own="numpy jax cupy")(_constant_padding)
+
+
+def _part(array: Array, axis: int, start: int | None, stop: int | None) -> Array:
+    return array[(*[slice(None)] * axis, slice(start, stop))]
+
+
+def _padded(array: Array, at: int, before: int, after: int, mode: str, options: Mapping[str, Any]) -> Array:
+    """An array with elements added along one axis."""
+    length = array.shape[at]
+    if mode in ("reflect", "symmetric"):
+        kind = options.get("reflect_type", "even")
+        if kind not in ("even", "odd"):
+            raise errors.ArgumentValueError(f"pad: reflect_type must be 'even' or 'odd', not {kind!r}")
+        if kind == "odd" and length > 1:
+            return _mirrored(array, at, before, after, mode)
+    if mode in ("edge", "reflect", "symmetric", "wrap"):
+        places = np.pad(np.arange(length), (before, after), mode)  # type: ignore[call-overload]
+        return xp.take(array, xp.asarray(places), axis=at)
+    first, last = _part(array, at, 0, 1), _part(array, at, length - 1, length)
+    if mode == "linear_ramp":
+        ends = _pairs("end_values", np.asarray(options.get("end_values", 0)), array.ndim)[at]
+        parts = [_ramp(ends[0], first, before, at), array, xp.flip(_ramp(ends[1], last, after, at), axis=at)]
+    else:
+        lengths = _pairs("stat_length", np.asarray(options.get("stat_length"), object), array.ndim)[at]
+        taken = [length if one is None or one > length else as_integer("pad", "stat_length", one) for one in lengths]
+        if min(taken) < 0 or (min(taken) == 0 and mode in ("maximum", "minimum")):
+            raise errors.ArgumentValueError(f"pad: stat_length must be at least 1, not {min(taken)}")
+        found = [
+            _statistic(mode, _part(array, at, 0, taken[0]), at),
+            _statistic(mode, _part(array, at, length - taken[1], length), at),
+        ]
+        widths = [(*array.shape[:at], width, *array.shape[at + 1 :]) for width in (before, after)]
+        parts = [xp.broadcast_to(found[0], widths[0]), array, xp.broadcast_to(found[1], widths[1])]
+    return xp.concat(parts, axis=at)
+
+
+def _mirrored(array: Array, at: int, before: int, after: int, mode: str) -> Array:
+    """Reflected about the outermost elements, which are the mean of both sides.
+
+    After two reflections the array begins anew, raised by twice the difference of its ends.
+    """
+    length = array.shape[at]
+    places = np.arange(-before, length + after)
+    period = 2 * length if mode == "symmetric" else 2 * (length - 1)
+    rounds, places = np.divmod(places, period)
+    is_reversed = places >= length
+    places = np.where(is_reversed, period - places - (mode == "symmetric"), places)
+    shape = [-1 if axis == at else 1 for axis in range(array.ndim)]
+    first, last = _part(array, at, 0, 1), _part(array, at, length - 1, length)
+    taken = xp.take(array, xp.asarray(places), axis=at)
+    is_reversed = is_reversed.reshape(shape)
+    rounds = rounds.reshape(shape)
+    found = xp.where(xp.asarray(is_reversed), 2 * last - taken, taken)
+    return found + xp.astype(xp.asarray(2 * rounds), array.dtype) * (last - first) if rounds.any() else found
+
+
+def _ramp(end: Any, edge: Array, width: int, at: int) -> Array:
+    """`width` values from `end` up to `edge`, which is left out."""
+    dtype = edge.dtype
+    wide = xp.float64 if dtype.kind in "iub" else dtype
+    shape = [-1 if axis == at else 1 for axis in range(edge.ndim)]
+    steps = xp.astype(xp.reshape(xp.asarray(np.arange(width)), shape), xp.float64 if wide.itemsize >= 8 else wide)
+    found = end + steps * ((xp.astype(edge, wide) - end) / max(width, 1))
+    return xp.astype(xp.floor(found) if dtype.kind in "iu" else found, dtype)
+
+
+def _statistic(mode: str, part: Array, at: int) -> Array:
+    if mode == "maximum":
+        return xp.max(part, axis=at, keepdims=True)
+    if mode == "minimum":
+        return xp.min(part, axis=at, keepdims=True)
+    dtype = part.dtype
+    wide = xp.astype(part, xp.float64) if dtype.kind in "iu" else part
+    if mode == "mean":
+        found = xp.mean(wide, axis=at, keepdims=True)
+    else:
+        ordered, length = xp.sort(wide, axis=at), part.shape[at]
+        middle = _part(ordered, at, (length - 1) // 2, length // 2 + 1)
+        found = xp.mean(middle, axis=at, keepdims=True)
+        if wide.dtype.kind == "f":
+            last = _part(ordered, at, length - 1, length)  # NaN, if there is one
+            found = xp.where(xp.isnan(last), last, found)
+    return xp.astype(xp.round(found), dtype) if dtype.kind in "iu" else found
+
+
+def _padded_by(
+    function: Callable[..., None], array: Array, widths: Sequence[tuple[int, int]], options: dict[str, Any]
+) -> Array:
+    """What a function writes to each vector of a padded array."""
+    padded = _pad(array, widths, "constant")
+    for at in range(padded.ndim):
+        last = xp.moveaxis(padded, at, -1)
+        for place in itertools.product(*map(range, last.shape[:-1])):
+            function(last[(*place, ...)], widths[at], at, options)
+    return padded
+
+
+def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: AnyArray, *args: Any, **kwargs: Any) -> Array:
+    """What a function of vectors gives for each vector of `arr` along `axis`.
+
+    It is called once for each: `func1d(vector, *args, **kwargs)`; `xp.vmap` calls it once for all. The axes of its
+    results stand in place of `axis`. Raises ValueError if there is no vector.
+
+    >>> import anyarray as xp
+    >>> xp.apply_along_axis(xp.sum, 1, xp.asarray([[1, 2], [3, 4]])).tolist()
+    [3, 7]
+
+    Source: NumPy 2.4, numpy.apply_along_axis.
+    """
+    array = as_array("apply_along_axis", "arr", arr)
+    at = axis_of("apply_along_axis", axis, array.ndim)
+    others = (*array.shape[:at], *array.shape[at + 1 :])
+    if 0 in others:
+        raise errors.ArgumentValueError(
+            f"apply_along_axis: arr must have a vector along axis {at}, but is of shape {array.shape}"
+        )
+    rows = xp.reshape(xp.moveaxis(array, at, -1), (-1, array.shape[at]))
+    results = [xp.asarray(func1d(row, *args, **kwargs)) for row in xp.unstack(rows)]
+    first = results[0]
+    results = [one if one.dtype == first.dtype else xp.astype(one, first.dtype) for one in results]
+    found = xp.reshape(xp.stack(results), (*others, *first.shape))
+    new = range(len(others), len(others) + first.ndim)
+    return xp.moveaxis(found, tuple(new), tuple(range(at, at + first.ndim)))
+
+
+def apply_over_axes(func: Callable[[Array, int], Array], a: AnyArray, axes: int | Sequence[int]) -> Array:
+    """`a` after a function of an array and an axis was applied for each of `axes`.
+
+    What the function gives has as many axes as `a`, or one less, which is put back with length 1.
+    Raises ValueError otherwise.
+
+    >>> import anyarray as xp
+    >>> xp.apply_over_axes(lambda x, axis: xp.sum(x, axis=axis), xp.ones((2, 3)), (0, 1)).tolist()
+    [[6.0]]
+
+    Source: NumPy 2.4, numpy.apply_over_axes.
+    """
+    found = own_array("apply_over_axes", "a", a)
+    ndim = found.ndim
+    given = as_python_integers(axes)
+    for one in given if type(given) is tuple else (given,):
+        at = axis_of("apply_over_axes", one, ndim, "axes")
+        result = func(found, at)
+        if result.ndim == ndim - 1:
+            result = xp.expand_dims(result, at)
+        if result.ndim != ndim:
+            raise errors.ArgumentValueError(
+                f"apply_over_axes: func must give an Array of {ndim} axes or one less, not {result.ndim}"
+            )
+        found = result
+    return found
+
+
+class vectorize:  # noqa: N801 - NumPy's name
+    """A function of arrays from a function of Python scalars.
+
+    It is called for each element, in Python: `xp.vmap` takes one of Arrays and calls it once for all. The options are
+    those of `numpy.vectorize`, and so are dtypes and broadcasting. The values are read, so this does not work inside
+    `xp.jit` or `xp.grad`.
+
+    >>> import anyarray as xp
+    >>> xp.vectorize(lambda x: 1 if x > 2 else 0)(xp.asarray([1, 2, 3])).tolist()
+    [0, 0, 1]
+
+    Source: NumPy 2.4, numpy.vectorize.
+    """
+
+    def __init__(
+        self,
+        pyfunc: Callable[..., Any],
+        otypes: Any = None,
+        doc: str | None = None,
+        excluded: Any = None,
+        cache: bool = False,
+        signature: str | None = None,
+    ) -> None:
+        self._on_host = np.vectorize(pyfunc, otypes, doc, excluded, cache, signature)
+        self.pyfunc = pyfunc
+        self.__doc__ = self._on_host.__doc__
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The results for all elements: an Array, or a tuple of some."""
+        found = self._on_host(*map(_host, args), **{name: _host(value) for name, value in kwargs.items()})
+        return tuple(map(xp.asarray, found)) if isinstance(found, tuple) else xp.asarray(found)
+
+
+def _host(value: Any) -> Any:
+    """The values of an Array; anything else as it is."""
+    return np.asarray(value) if is_array(value) else value

@@ -1,0 +1,407 @@
+"""Functions of NumPy whose parameters mean something else than ours.
+
+Each has NumPy's parameters, and its documentation.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final, TypeVar
+
+import numpy as np
+
+import anyarray as xp
+from anyarray._array.array import Array
+from anyarray._base import errors
+from anyarray.numpy import _options, _ufuncs
+from anyarray.numpy._entrance import NUMBERS, as_array, as_text, brought, dressed
+from anyarray.numpy._itself import values_of
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+__all__ = [
+    "arange", "array", "array_split", "asanyarray", "asarray", "asarray_chkfinite", "ascontiguousarray",
+    "asfortranarray", "astype", "clip", "copy", "einsum", "empty", "empty_like", "eye", "full", "full_like",
+    "imag", "isfortran", "linspace", "may_share_memory", "meshgrid", "ndarray", "ndenumerate", "ndim", "ones",
+    "ones_like", "real", "require", "reshape", "shape", "shares_memory", "size", "sort", "tile", "transpose",
+    "ufunc", "where", "zeros", "zeros_like",
+]  # fmt: skip
+
+_NO_VALUE: Final[Any] = np._NoValue
+ndarray, ufunc = Array, _ufuncs.ufunc
+
+
+def as_numpy(function: F) -> F:
+    """Give a function the signature and the documentation of NumPy's."""
+    theirs = getattr(np, function.__name__)
+    if isinstance(theirs, np.ufunc):
+        return dressed(function, function.__name__, theirs)  # type: ignore[no-any-return]  # the function itself
+    try:
+        signature: inspect.Signature | None = inspect.signature(theirs)
+    except ValueError:  # of functions in C, before NumPy 2.4
+        signature = None
+    return dressed(function, function.__name__, theirs, signature)  # type: ignore[no-any-return]  # the function itself
+
+
+def of_numbers(function: F) -> F:
+    """Let NumPy compute the function of a number, which gives a number."""
+    theirs = getattr(np, function.__name__)
+
+    @functools.wraps(function)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        if args and isinstance(args[0], NUMBERS):
+            return brought(theirs(*args, **kwargs))
+        return function(*args, **kwargs)
+
+    return as_numpy(called)  # type: ignore[return-value]  # is called as `function` is
+
+
+def _written(name: str, out: Any, result: Any) -> Any:
+    return result if out is None else _options.written(name, out, result)
+
+
+# Creation
+
+
+@as_numpy
+def array(
+    object: Any, dtype: Any = None, *, copy: Any = True, order: Any = "K", subok: bool = False, ndmin: int = 0,
+    ndmax: int = 0, like: Any = None,
+) -> Any:  # fmt: skip
+    if type(object) is list and dtype is None and not ndmin and as_text(object) is None:  # the common call
+        return xp.asarray(object)
+    text = as_text(object)
+    if text is not None or _is_text(dtype):
+        return np.array(values_of(object), dtype=dtype, ndmin=ndmin)
+    result = xp.asarray(object, dtype=dtype, copy=None if copy is None else bool(copy))
+    if ndmin > result.ndim:
+        result = xp.reshape(result, (1,) * (ndmin - result.ndim) + result.shape)
+    return result
+
+
+@as_numpy
+def asarray(
+    a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: Any = None, like: Any = None
+) -> Any:
+    text = as_text(a)
+    if text is not None or _is_text(dtype):
+        return np.asarray(values_of(a), dtype=dtype)
+    return xp.asarray(a, dtype=dtype, device=None if device == "cpu" else device, copy=copy)
+
+
+def _is_text(dtype: Any) -> bool:
+    return dtype is not None and (
+        dtype is str or (isinstance(dtype, (str, np.dtype)) and np.dtype(dtype).kind in "SUT")
+    )
+
+
+@as_numpy
+def asanyarray(
+    a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: Any = None, like: Any = None
+) -> Any:
+    return asarray(a, dtype, order, device=device, copy=copy)
+
+
+@as_numpy
+def ascontiguousarray(a: Any, dtype: Any = None, *, like: Any = None) -> Any:
+    x = xp.asarray(a, dtype=dtype)
+    return xp.reshape(x, (1,)) if not x.ndim else x if x.flags.c_contiguous else xp.asarray(x, copy=True)
+
+
+@as_numpy
+def asfortranarray(a: Any, dtype: Any = None, *, like: Any = None) -> Any:
+    return xp.asarray(a, dtype=dtype)
+
+
+@as_numpy
+def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:
+    x = asarray(a, dtype, order)
+    if x.dtype.kind in "fc" and not bool(xp.all(xp.isfinite(x))):
+        raise errors.ArgumentValueError("asarray_chkfinite: a must not hold NaN or infinity. Find them: np.isfinite(a)")
+    return x
+
+
+@as_numpy
+def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = None) -> Any:
+    return asarray(a, dtype)
+
+
+@as_numpy
+def copy(a: Any, order: Any = "K", subok: bool = False) -> Array:
+    return xp.asarray(a, copy=True)
+
+
+@as_numpy
+def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Array:
+    return xp.astype(as_array(x), dtype, copy=copy)
+
+
+@as_numpy
+def zeros(shape: Any, dtype: Any = None, order: Any = "C", *, device: Any = None, like: Any = None) -> Array:
+    return xp.zeros(shape, dtype=dtype)
+
+
+@as_numpy
+def ones(shape: Any, dtype: Any = None, order: Any = "C", *, device: Any = None, like: Any = None) -> Array:
+    return xp.ones(shape, dtype=dtype)
+
+
+@as_numpy
+def empty(shape: Any, dtype: Any = None, order: Any = "C", *, device: Any = None, like: Any = None) -> Array:
+    return xp.empty(shape, dtype=dtype)
+
+
+@as_numpy
+def full(
+    shape: Any, fill_value: Any, dtype: Any = None, order: Any = "C", *, device: Any = None, like: Any = None
+) -> Array:
+    if isinstance(fill_value, (bool, int, float, complex)) and not isinstance(fill_value, np.generic):
+        return xp.full(shape, fill_value, dtype=dtype)
+    value = xp.asarray(fill_value, dtype=dtype)
+    return xp.asarray(xp.broadcast_to(value, shape), copy=True)
+
+
+def _like(name: str, made: Callable[..., Array], a: Any, values: Sequence[Any], dtype: Any, shape: Any) -> Array:
+    x = as_array(a)
+    if shape is None:
+        return made(x, *values, dtype=dtype)
+    plain = getattr(xp, name)
+    return plain(shape, *values, dtype=x.dtype if dtype is None else dtype)  # type: ignore[no-any-return]  # an Array
+
+
+@as_numpy
+def zeros_like(
+    a: Any, dtype: Any = None, order: Any = "K", subok: bool = True, shape: Any = None, *, device: Any = None
+) -> Array:
+    return _like("zeros", xp.zeros_like, a, (), dtype, shape)
+
+
+@as_numpy
+def ones_like(
+    a: Any, dtype: Any = None, order: Any = "K", subok: bool = True, shape: Any = None, *, device: Any = None
+) -> Array:
+    return _like("ones", xp.ones_like, a, (), dtype, shape)
+
+
+@as_numpy
+def empty_like(
+    prototype: Any, /, dtype: Any = None, order: Any = "K", subok: bool = True, shape: Any = None, *, device: Any = None
+) -> Array:
+    return _like("empty", xp.empty_like, prototype, (), dtype, shape)
+
+
+@as_numpy
+def full_like(
+    a: Any,
+    fill_value: Any,
+    dtype: Any = None,
+    order: Any = "K",
+    subok: bool = True,
+    shape: Any = None,
+    *,
+    device: Any = None,
+) -> Array:
+    x = as_array(a)
+    return full(x.shape if shape is None else shape, fill_value, x.dtype if dtype is None else dtype)
+
+
+@as_numpy
+def eye(
+    N: Any, M: Any = None, k: int = 0, dtype: Any = float, order: Any = "C", *, device: Any = None, like: Any = None
+) -> Array:
+    return xp.eye(N, M, k=k, dtype=dtype)
+
+
+@as_numpy
+def arange(
+    start: Any = None, stop: Any = None, step: Any = 1, dtype: Any = None, *, device: Any = None, like: Any = None
+) -> Array:
+    if stop is None:
+        start, stop = 0, start
+    return xp.arange(_number(start) if start is not None else 0, _number(stop), _number(step), dtype=dtype)
+
+
+def _number(value: Any) -> Any:
+    """A Python number of an element of an array."""
+    return value if type(value) in (int, float) else value.item() if hasattr(value, "item") else value
+
+
+@as_numpy
+def linspace(
+    start: Any, stop: Any, num: Any = 50, endpoint: bool = True, retstep: bool = False, dtype: Any = None,
+    axis: int = 0, *, device: Any = None,
+) -> Any:  # fmt: skip
+    num = int(num)
+    parts = num - 1 if endpoint else num
+    if isinstance(start, NUMBERS) and isinstance(stop, NUMBERS):
+        start, stop = _number(start), _number(stop)
+        if dtype is None or np.dtype(dtype).kind in "fc":
+            result = xp.linspace(start, stop, num, endpoint=bool(endpoint), dtype=dtype)
+        else:
+            result = xp.astype(xp.floor(xp.linspace(start, stop, num, endpoint=bool(endpoint))), dtype)
+        step = (stop - start) / parts if parts > 0 else math.nan
+    else:
+        first, last = as_array(start) * 1.0, as_array(stop) * 1.0
+        step = (last - first) / parts if parts > 0 else xp.full_like(last - first, math.nan)
+        at = xp.reshape(xp.arange(num, dtype=step.dtype), (-1,) + (1,) * step.ndim)
+        result = first + at * (step if parts > 0 else 0)
+        if endpoint and num > 1:
+            result = xp.concat([result[:-1], xp.broadcast_to(last, (1, *step.shape))], axis=0)
+        if dtype is not None:
+            result = xp.astype(xp.floor(result) if np.dtype(dtype).kind in "iu" else result, dtype)
+        result = xp.moveaxis(result, 0, axis)
+    return (result, step) if retstep else result
+
+
+@as_numpy
+def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> tuple[Array, ...]:
+    arrays = [xp.reshape(as_array(one), (-1,)) for one in xi]
+    if not sparse:
+        found = xp.meshgrid(*arrays, indexing=indexing)  # type: ignore[arg-type]  # checked there
+        return tuple(xp.asarray(one, copy=True) for one in found) if copy else tuple(found)
+    places = list(range(len(arrays)))
+    if indexing == "xy" and len(arrays) > 1:
+        places[:2] = [1, 0]
+    return tuple(
+        xp.reshape(one, tuple(-1 if at == place else 1 for at in range(len(arrays))))
+        for one, place in zip(arrays, places, strict=True)
+    )
+
+
+# Shape and memory
+
+
+@as_numpy
+def ndim(a: Any) -> int:
+    return a.ndim if hasattr(a, "ndim") else as_array(a).ndim  # type: ignore[no-any-return]  # an int
+
+
+@as_numpy
+def shape(a: Any) -> tuple[int, ...]:
+    return tuple(a.shape if hasattr(a, "shape") else as_array(a).shape)
+
+
+@as_numpy
+def size(a: Any, axis: Any = None) -> int:
+    lengths = shape(a)
+    if axis is None:
+        return math.prod(lengths)
+    return math.prod(lengths[one] for one in ((axis,) if isinstance(axis, int) else axis))
+
+
+@as_numpy
+def reshape(a: Any, /, shape: Any, order: Any = "C", *, copy: bool | None = None) -> Array:
+    return as_array(a).reshape(shape, order=order, copy=copy)  # type: ignore[no-any-return]  # an Array
+
+
+@as_numpy
+def transpose(a: Any, axes: Any = None) -> Array:
+    return as_array(a).transpose(axes)  # type: ignore[no-any-return]  # an Array
+
+
+@as_numpy
+def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
+    x = as_array(a)
+    if type(x) is not Array:
+        return np.sort(x, axis=axis)  # text
+    if kind is order is stable is None:
+        return xp.sort(x, axis=axis) if axis is not None else xp.sort(xp.reshape(x, (-1,)))
+    x = xp.asarray(x, copy=True) if axis is not None else x.flatten()
+    x.sort(-1 if axis is None else axis, kind, order, stable=stable)
+    return x
+
+
+@as_numpy
+def isfortran(a: Any) -> bool:
+    strides = getattr(np.asarray(a) if type(a) is not Array else a, "flags", None)
+    return strides is not None and bool(strides.f_contiguous) and not strides.c_contiguous
+
+
+@as_numpy
+def tile(A: Any, reps: Any) -> Array:
+    return xp.tile(as_array(A), (int(reps),) if np.ndim(reps) == 0 else tuple(int(one) for one in reps))
+
+
+@as_numpy
+def shares_memory(a: Any, b: Any, /, max_work: Any = -1) -> bool:
+    return bool(np.shares_memory(np.asarray(a), np.asarray(b)))
+
+
+@as_numpy
+def may_share_memory(a: Any, b: Any, /, max_work: Any = 0) -> bool:
+    return bool(np.may_share_memory(np.asarray(a), np.asarray(b)))
+
+
+@as_numpy
+def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Array]:
+    return list(xp.array_split(as_array(ary), indices_or_sections, axis=axis))
+
+
+class ndenumerate:  # noqa: N801 - NumPy's name
+    """Pairs of an index and its element, as `numpy.ndenumerate`."""
+
+    def __init__(self, arr: Any) -> None:
+        self._array = as_array(arr)
+        self._pairs = zip(np.ndindex(self._array.shape), xp.reshape(self._array, (-1,)), strict=True)
+
+    def __next__(self) -> tuple[tuple[int, ...], Any]:
+        return next(self._pairs)
+
+    def __iter__(self) -> Iterator[tuple[tuple[int, ...], Any]]:
+        return self
+
+
+# Values
+
+
+@of_numbers
+def real(val: Any) -> Any:
+    return as_array(val).real
+
+
+@of_numbers
+def imag(val: Any) -> Any:
+    return as_array(val).imag
+
+
+@of_numbers
+def clip(
+    a: Any,
+    a_min: Any = _NO_VALUE,
+    a_max: Any = _NO_VALUE,
+    out: Any = None,
+    *,
+    min: Any = _NO_VALUE,
+    max: Any = _NO_VALUE,
+    **options: Any,
+) -> Any:
+    low, high = (a_min if a_min is not _NO_VALUE else min), (a_max if a_max is not _NO_VALUE else max)
+    low, high = (None if one is _NO_VALUE else one for one in (low, high))
+    return as_array(a).clip(low, high, out)
+
+
+@as_numpy
+def einsum(*operands: Any, out: Any = None, optimize: Any = False, **kwargs: Any) -> Any:
+    if isinstance(operands[0], str):
+        arrays = [operands[0], *map(as_array, operands[1:])]
+    else:  # each array, its axes, and at the end those of the result
+        arrays = [one if at % 2 or at == len(operands) - 1 else as_array(one) for at, one in enumerate(operands)]
+    return _options.serve(
+        "einsum", xp.einsum, arrays, {"optimize": optimize}, kwargs | ({"out": out} if out is not None else {})
+    )
+
+
+@as_numpy
+def where(condition: Any, *operands: Any) -> Any:
+    if not operands:
+        return as_array(condition).nonzero()
+    if len(operands) != 2:
+        raise errors.ArgumentValueError("where: takes either both of x and y, or neither")
+    x, y = (one if type(one) in (bool, int, float, complex, Array) else as_array(one) for one in operands)
+    if isinstance(x, np.ndarray) or isinstance(y, np.ndarray):  # text
+        return np.where(values_of(condition), values_of(x), values_of(y))
+    chosen = as_array(condition)
+    return xp.where(chosen if chosen.dtype.kind == "b" else chosen != 0, x, y)

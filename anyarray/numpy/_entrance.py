@@ -1,0 +1,246 @@
+"""A function of the namespace, called as NumPy's of that name is.
+
+An entrance takes what NumPy's function takes, by position or by name, lists and numbers in the place of arrays
+included, and calls ours. Where both mean the same, that is all: the common call costs a look at the classes of its
+arguments. An option that ours lacks is served by the rule for it in `_options`, whatever the function. Numbers alone
+are NumPy's own affair: they give a number. So is text, which no other library has: arrays of strings are ndarrays.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from anyarray._array.array import Array
+from anyarray._base import errors
+from anyarray.numpy import _options
+from anyarray.numpy._itself import values_of
+from anyarray.standard import namespace as xp
+
+NUMBERS: Final = (bool, int, float, complex, np.generic)
+
+
+class Parameter(NamedTuple):
+    """A parameter of NumPy's function, and what it is of ours."""
+
+    ours: str | int
+    """Its name, or its position."""
+    role: str
+    """ "array", "arrays" for a sequence of them, or "plain"."""
+    is_same: bool
+    """Whether both have the same default, so that it may be passed on as it is."""
+
+
+class Plan(NamedTuple):
+    """How the parameters of NumPy's function become those of ours."""
+
+    name: str
+    theirs: Callable[..., Any]
+    ours: Callable[..., Any]
+    signature: inspect.Signature
+    parameters: Mapping[str, Parameter]
+    variadic: str | None
+    """The parameter that takes any number of arrays."""
+    options: str | None
+    """The parameter that takes any options."""
+
+
+def entrance(name: str, theirs: Callable[..., Any], ours: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that is called as `theirs`, NumPy's, and computes `ours`."""
+    plan = plan_of(name, theirs, ours)
+    shared = _shared(plan, ours)
+    names = {p for p, one in plan.parameters.items() if one.ours == p and one.role == "plain" and one.is_same}
+    array = Array
+    roles = [plan.parameters[p].role for p in shared]
+    count = roles.count("array")
+    first = roles[:1]
+    most = len(shared)
+
+    if first == ["array"] and roles[:count] == ["array"] * count and count <= 2:
+        least = 1 if count == 1 or _is_optional(plan, shared[1]) else 2
+
+        def function(*args: Any, **kwargs: Any) -> Any:
+            n = len(args)
+            if (
+                least <= n <= most
+                and type(args[0]) is array
+                and (count == 1 or n == 1 or type(args[1]) is array)
+                and (not kwargs or names.issuperset(kwargs))
+            ):
+                return ours(*args, **kwargs)
+            return call(plan, args, kwargs)
+
+    elif first == ["arrays"]:
+
+        def function(*args: Any, **kwargs: Any) -> Any:
+            if (
+                1 <= len(args) <= most
+                and type(args[0]) in (list, tuple)
+                and {*map(type, args[0])} == {array}
+                and (not kwargs or names.issuperset(kwargs))
+            ):
+                return ours(*args, **kwargs)
+            return call(plan, args, kwargs)
+
+    else:
+
+        def function(*args: Any, **kwargs: Any) -> Any:
+            return call(plan, args, kwargs)
+
+    return dressed(function, name, theirs, plan.signature)  # type: ignore[no-any-return]  # the function
+
+
+def dressed(function: Any, name: str, theirs: Any, signature: inspect.Signature | None = None) -> Any:
+    """The function with the name, the signature and the documentation of NumPy's."""
+    function.__name__ = function.__qualname__ = name.rpartition(".")[2]
+    function.__module__ = ".".join(["anyarray.numpy", *name.split(".")[:-1]])
+    function.__doc__ = f"As `numpy.{name}`, on every backend.\n\n{inspect.getdoc(theirs) or ''}"
+    if signature is not None:
+        function.__signature__ = signature
+    return function
+
+
+def plan_of(name: str, theirs: Callable[..., Any], ours: Callable[..., Any]) -> Plan:
+    """How a call of NumPy's function becomes one of ours."""
+    signature = inspect.signature(theirs)
+    own = inspect.signature(ours).parameters
+    by_position = [p for p in own.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    found: dict[str, Parameter] = {}
+    variadic = options = None
+    for at, p in enumerate(signature.parameters.values()):
+        if p.kind is p.VAR_POSITIONAL:
+            variadic = p.name
+            continue
+        if p.kind is p.VAR_KEYWORD:
+            options = p.name
+            continue
+        same = own.get(p.name)
+        if same is None and at < len(by_position) and by_position[at].name not in signature.parameters:
+            same = by_position[at]
+        if same is not None:
+            is_positional = same.kind is same.POSITIONAL_ONLY
+            is_same = p.default is same.default or p.default == same.default
+            place = by_position.index(same) if is_positional else same.name
+            found[p.name] = Parameter(place, _role(same.annotation), is_same)
+    return Plan(name, theirs, ours, signature, found, variadic, options)
+
+
+def _role(annotation: Any) -> str:
+    text = str(annotation)
+    return "arrays" if "Sequence[AnyArray]" in text else "array" if "AnyArray" in text else "plain"
+
+
+def _is_optional(plan: Plan, parameter: str) -> bool:
+    return plan.signature.parameters[parameter].default is not inspect.Parameter.empty
+
+
+def _shared(plan: Plan, ours: Callable[..., Any]) -> Sequence[str]:
+    """The parameters that both take by position, at the same places."""
+    found: list[str] = []
+    theirs = [p for p in plan.signature.parameters.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    own = by_position(ours)
+    for at, p in enumerate(theirs):
+        mapped = plan.parameters.get(p.name)
+        if mapped is None or at >= len(own) or mapped.ours not in (at, own[at]) or (at and not mapped.is_same):
+            break
+        found.append(p.name)
+    return found
+
+
+def by_position(function: Callable[..., Any]) -> Sequence[str]:
+    """The names of parameters of ours that may be given by position."""
+    parameters = inspect.signature(function).parameters.values()
+    plain = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    return [*plain, *_options.by_position(function)]
+
+
+def call(plan: Plan, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """A call with any arguments that NumPy's function takes."""
+    given = bound(plan.name, plan.signature, args, kwargs)
+    variadic = given.pop(plan.variadic, ()) if plan.variadic else ()
+    options = given.pop(plan.options, {}) if plan.options else {}
+    operands = [given[p] for p, one in plan.parameters.items() if one.role == "array" and given.get(p) is not None]
+    if operands and not variadic and all(isinstance(one, NUMBERS) for one in operands) and given.get("out") is None:
+        return brought(plan.theirs(*args, **kwargs))
+    positional: dict[int, Any] = {}
+    keyword: dict[str, Any] = {**options}
+    left: dict[str, Any] = {}
+    for name, value in given.items():
+        p = plan.parameters.get(name)
+        if p is None:
+            left[name] = value
+            continue
+        if p.role == "array":
+            value = as_array(value)
+        elif p.role == "arrays":
+            value = as_arrays(value)
+        if isinstance(p.ours, int):
+            positional[p.ours] = value
+        else:
+            keyword[p.ours] = value
+    converted = [*positional.values(), *keyword.values()]
+    if any(isinstance(one, np.ndarray) or (type(one) is list and _holds_text(one)) for one in converted):
+        return in_numpy(plan.theirs, args, kwargs)
+    at_places = [positional[at] for at in sorted(positional)] + [as_array(one) for one in variadic]
+    return _options.serve(plan.name, plan.ours, at_places, keyword, left)
+
+
+def _holds_text(values: list[Any]) -> bool:
+    return any(isinstance(one, np.ndarray) for one in values)
+
+
+def bound(name: str, signature: inspect.Signature, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments that are not the defaults, by NumPy's names.
+
+    Raises TypeError for arguments that do not fit the signature.
+    """
+    try:
+        given = signature.bind(*args, **kwargs).arguments
+    except TypeError as error:
+        raise errors.ArgumentTypeError(f"{name}: {error}. The signature is {name}{signature}") from None
+    defaults = signature.parameters
+    return {one: value for one, value in given.items() if value is not defaults[one].default}
+
+
+def as_array(value: Any) -> Any:
+    """An Array of what NumPy takes as an array; None stays None.
+
+    Text stays NumPy's: an ndarray of strings.
+    """
+    if type(value) is Array or value is None:
+        return value
+    text = as_text(value)
+    return xp.asarray(value) if text is None else text
+
+
+def as_text(value: Any) -> np.ndarray[Any, Any] | None:
+    """The ndarray of strings that NumPy makes of a value, or None for numbers."""
+    one = value
+    while type(one) in (list, tuple) and one:
+        one = one[0]
+    if isinstance(one, (str, bytes)) or (isinstance(one, np.ndarray) and one.dtype.kind in "SUT"):
+        return np.asarray(value)
+    return None
+
+
+def as_arrays(values: Any) -> Any:
+    """A list of Arrays of a sequence, or of the rows of an array."""
+    if type(values) is not Array and isinstance(values, np.ndarray):
+        values = xp.asarray(values)
+    return [as_array(one) for one in values]
+
+
+def in_numpy(theirs: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """A call of NumPy's own function, for text."""
+    return brought(theirs(*map(values_of, args), **{name: values_of(value) for name, value in kwargs.items()}))
+
+
+def brought(result: Any) -> Any:
+    """What NumPy gave: a number as it is, an ndarray as an Array on the chosen backend."""
+    if isinstance(result, tuple):
+        parts = map(brought, result)
+        return type(result)(*parts) if hasattr(result, "_fields") else tuple(parts)
+    return xp.asarray(result) if isinstance(result, np.ndarray) and result.dtype.kind not in "SUT" else result

@@ -1,0 +1,91 @@
+"""What NumPy itself serves, and what has no meaning here."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from anyarray._array.array import Array
+
+_AS_IT_IS: Final = (
+    "True_ False_ e euler_gamma inf nan newaxis pi little_endian sctypeDict typecodes ScalarType "  # constants
+    "errstate seterr geterr seterrcall geterrcall setbufsize getbufsize "  # the state of floating-point errors
+    "set_printoptions get_printoptions printoptions format_float_positional format_float_scientific base_repr "
+    "binary_repr "
+    "dtype finfo iinfo isdtype issubdtype promote_types typename mintypecode dtypes exceptions "
+    "isscalar iterable ndindex broadcast_shapes show_config show_runtime get_include info s_ index_exp typing"
+).split()
+_OF_ARRAYS: Final = (
+    "array2string array_repr array_str save savetxt savez savez_compressed result_type can_cast min_scalar_type "
+    "common_type "
+).split()
+"""Functions of NumPy that look at the values or the dtypes of arrays, and make none."""
+_MAKERS: Final = "load loadtxt genfromtxt fromfile fromregex frombuffer fromstring fromiter".split()
+"""Functions of NumPy that read an array from elsewhere."""
+_CLASSES: Final = [
+    name for name in np.__all__ if isinstance(getattr(np, name), type) and issubclass(getattr(np, name), np.generic)
+]
+NAMES: Final = frozenset({*_AS_IT_IS, *_OF_ARRAYS, *_MAKERS, *_CLASSES, "bool_"})
+"""Names that `find` knows."""
+
+_OBJECTS: Final = "arrays of objects, strings, dates or records exist in NumPy alone. Use numpy itself for them"
+_MATRICES: Final = "matrices as a class of their own are deprecated. Use np.array"
+_STRIDES: Final = "iterators over memory exist in NumPy alone. Use np.ndindex, np.ndenumerate or np.broadcast_arrays"
+ABSENT: Final[dict[str, str]] = {
+    **dict.fromkeys("char rec recarray record strings datetime_as_string datetime_data busday_count busday_offset "
+                    "busdaycalendar is_busday isnat frompyfunc".split(), _OBJECTS),
+    **dict.fromkeys("matrix asmatrix bmat".split(), _MATRICES),
+    **dict.fromkeys("nditer nested_iters flatiter broadcast".split(), _STRIDES),
+    "core": "it is private to NumPy",
+    "ctypeslib": "memory exists in NumPy alone. Use numpy.ctypeslib on np.asarray(x) of numpy",
+    "emath": "results whose dtype depends on values cannot be traced. Convert first: x.astype(complex)",
+    "f2py": "it is a tool of NumPy. Import it from numpy",
+    "ma": "masked arrays exist in NumPy alone. Use np.where, or the nan functions",
+    "memmap": "files in memory exist in NumPy alone. Read them: np.asarray(numpy.memmap(...))",
+    "polynomial": "its classes compute in NumPy alone. Use np.polyfit, np.polyval and the like",
+    "test": "it runs NumPy's own tests. Call it in numpy",
+    "linalg.test": "it runs NumPy's own tests. Call it in numpy",
+    "fft.test": "it runs NumPy's own tests. Call it in numpy",
+}  # fmt: skip
+"""Why a public name of NumPy's is not here."""
+
+
+def find(name: str) -> Any:
+    """What NumPy has by this name, for Arrays."""
+    theirs = np.bool if name == "bool_" else getattr(np, name)
+    if name in _OF_ARRAYS:
+        return of_ndarrays(theirs)
+    return making(theirs) if name in _MAKERS else theirs
+
+
+def of_ndarrays(theirs: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of NumPy that gets the values of Arrays."""
+
+    @functools.wraps(theirs)
+    def function(*args: Any, **kwargs: Any) -> Any:
+        return theirs(*map(values_of, args), **{name: values_of(value) for name, value in kwargs.items()})
+
+    return function
+
+
+def making(theirs: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of NumPy whose ndarrays become Arrays on the chosen backend."""
+    from anyarray.numpy._entrance import brought
+
+    @functools.wraps(theirs)
+    def function(*args: Any, **kwargs: Any) -> Any:
+        return brought(theirs(*map(values_of, args), **kwargs))
+
+    return function
+
+
+def values_of(value: Any) -> Any:
+    """The ndarray of an Array, in nested lists and tuples, too."""
+    if type(value) is Array:
+        return np.asarray(value)
+    if isinstance(value, (list, tuple)) and not hasattr(value, "_fields"):
+        return type(value)(map(values_of, value))
+    return value

@@ -1,0 +1,77 @@
+"""The function of ours for each name of NumPy's."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any, Final, NoReturn
+
+import numpy as np
+
+import anyarray as xp
+from anyarray._array.array import Array
+from anyarray._base.other_names import ALIASES
+from anyarray.numpy._entrance import NUMBERS, as_array, brought, dressed, entrance, in_numpy
+from anyarray.numpy._itself import ABSENT
+from anyarray.numpy._ufuncs import ufunc_of
+
+_OTHER: Final = {"row_stack": "vstack", "rint": "rint", "invert": "bitwise_invert", "in1d": "isin"}
+
+
+_METHODS: Final = frozenset(
+    "all any argmax argmin argpartition argsort choose cumprod cumsum diagonal dot max mean min nonzero prod put ravel "
+    "repeat round searchsorted squeeze std sum swapaxes take trace var".split()
+)
+"""Functions that are methods of their first argument, with the same further parameters."""
+_SPELLINGS: Final = {"amax": "max", "amin": "min", "around": "round"}
+
+
+def find(chapter: str, name: str) -> Any:
+    """The function of that name in the main namespace, "linalg" or "fft".
+
+    Raises AttributeError for a name that is none, or that has no meaning here.
+    """
+    path = f"{chapter}.{name}" if chapter else name
+    space: Any = getattr(np, chapter) if chapter else np
+    theirs = getattr(space, name, None) if name in space.__all__ else None
+    if not chapter and _SPELLINGS.get(name, name) in _METHODS:
+        return of_method(name, theirs)
+    ours = ours_of(chapter, name)
+    if theirs is None or ours is None:
+        missing(path)
+    if not inspect.isroutine(theirs) and not isinstance(theirs, np.ufunc):
+        return ours  # a class, or an object such as `r_`
+    return ufunc_of(name, theirs, ours) if isinstance(theirs, np.ufunc) else entrance(path, theirs, ours)
+
+
+def of_method(name: str, theirs: Any) -> Callable[..., Any]:
+    """The method of an Array, as a function of it."""
+    method = getattr(Array, _SPELLINGS.get(name, name))
+
+    def function(a: Any, *args: Any, **kwargs: Any) -> Any:
+        if type(a) is Array:
+            return method(a, *args, **kwargs)
+        if isinstance(a, NUMBERS):
+            return brought(theirs(a, *args, **kwargs))
+        x = as_array(a)
+        return method(x, *args, **kwargs) if type(x) is Array else in_numpy(theirs, (x, *args), kwargs)
+
+    return dressed(function, name, theirs, inspect.signature(theirs))  # type: ignore[no-any-return]  # the function
+
+
+def ours_of(chapter: str, name: str) -> Callable[..., Any] | None:
+    """The function of ours by a name of NumPy's, or None."""
+    space: Any = getattr(xp, chapter) if chapter else xp
+    for one in (_OTHER.get(name, name), ALIASES.get(name, name)):
+        found = getattr(space, one, None)
+        if found is not None:
+            return found  # type: ignore[no-any-return]  # a function
+    return None
+
+
+def missing(path: str) -> NoReturn:
+    """Raise AttributeError for a name, with the reason if it is one of NumPy's."""
+    reason = f": {ABSENT[path]}" if path in ABSENT else ""
+    chapter, _, name = path.rpartition(".")
+    module = ".".join(filter(None, ("anyarray.numpy", chapter)))
+    raise AttributeError(f"module {module!r} has no attribute {name!r}{reason}", name=name)

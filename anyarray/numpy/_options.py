@@ -1,0 +1,104 @@
+"""Options of NumPy's functions that ours lack: one rule for each, whatever the function.
+
+`serve` calls a function of ours. What is left of the arguments goes to the rules, which change the arguments beforehand
+or the result afterwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from anyarray._array.array import Array
+from anyarray._base import errors
+from anyarray._call import by_position as _by_position
+from anyarray._call.out import write
+from anyarray.standard import namespace as xp
+
+Change = Callable[[Any], Any]
+
+
+def by_position(function: Callable[..., Any]) -> Sequence[str]:
+    """The options of a function of the standard that may be given by position."""
+    return _by_position.options_of(function)
+
+
+def serve(
+    name: str,
+    ours: Callable[..., Any],
+    positional: Sequence[Any],
+    options: Mapping[str, Any],
+    left: Mapping[str, Any],
+) -> Any:
+    """The result of ours for these arguments, and NumPy's other options in `left`.
+
+    Raises TypeError for an option that has no rule.
+    """
+    for option in left:
+        if option not in RULES:
+            raise errors.ArgumentTypeError(
+                f"{name}: {option}={left[option]!r} is not supported on every backend. Leave it out"
+            )
+    if "out" in left and "dtype" in left:
+        raise errors.ArgumentTypeError(f"{name}: takes either out or dtype, not both. Give an out of that dtype")
+    changes = [rule(name, left[option], left) for option, rule in RULES.items() if option in left]
+    result = ours(*positional, **options)
+    for change in filter(None, changes):
+        result = change(result)
+    return result
+
+
+def _no_effect(name: str, value: Any, others: Mapping[str, Any]) -> None:
+    """What concerns memory that only NumPy has, or its subclasses."""
+
+
+def _order(name: str, value: Any, others: Mapping[str, Any]) -> None:
+    if value not in ("C", "K", "A", "F", None):
+        raise errors.ArgumentValueError(f"{name}: order must be 'C', 'F', 'A' or 'K', not {value!r}")
+
+
+def _casting(name: str, value: Any, others: Mapping[str, Any]) -> None:
+    if value not in ("no", "equiv", "safe", "same_kind", "unsafe", "same_value"):
+        raise errors.ArgumentValueError(
+            f"{name}: casting must be 'no', 'equiv', 'safe', 'same_kind' or 'unsafe', not {value!r}"
+        )
+
+
+def _dtype(name: str, value: Any, others: Mapping[str, Any]) -> Change:
+    def cast(result: Any) -> Any:
+        casting = others.get("casting", "same_kind")
+        if not np.can_cast(result.dtype.dtype, value, casting):
+            raise errors.ArgumentTypeError(
+                f"{name}: the result of dtype {result.dtype} cannot be cast to {np.dtype(value)} by the rule "
+                f"{casting!r}. Cast the arrays: x.astype(...)"
+            )
+        return xp.astype(result, value)
+
+    return cast
+
+
+def _out(name: str, value: Any, others: Mapping[str, Any]) -> Change:
+    if others.get("casting") == "unsafe" and type(value) is Array:
+        return lambda result: written(name, value, xp.astype(result, value.dtype))
+    return lambda result: written(name, value, result)
+
+
+def written(name: str, out: Any, result: Any) -> Any:
+    """`out` with the result in it; a tuple of them for several results."""
+    if isinstance(result, tuple):
+        return tuple([part if one is None else write(name, one, part) for one, part in zip(out, result, strict=True)])
+    return write(name, out, result if type(result) is Array else xp.asarray(result))
+
+
+RULES: Final[dict[str, Callable[[str, Any, Mapping[str, Any]], Change | None]]] = {
+    "casting": _casting,
+    "like": _no_effect,
+    "order": _order,
+    "overwrite_input": _no_effect,
+    "subok": _no_effect,
+    "dtype": _dtype,
+    "out": _out,
+}
+"""The rule for each option, in the order in which they apply."""

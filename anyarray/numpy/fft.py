@@ -1,0 +1,20 @@
+"""NumPy's names of Fourier transforms: `np.fft`."""
+
+from typing import Any
+
+import numpy as _numpy
+
+
+def __getattr__(name: str) -> Any:
+    from anyarray.numpy import _names
+
+    found = globals()[name] = _names.find("fft", name)
+    return found
+
+
+__all__ = sorted(_numpy.fft.__all__)
+
+
+def __dir__() -> list[str]:
+    """The public names, for completion."""
+    return __all__

@@ -1,0 +1,329 @@
+"""NumPy's functions, called as NumPy's are: the same expression in both gives the same, on every backend."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy
+import pytest
+
+import anyarray as xp
+import anyarray.numpy
+
+pytestmark = pytest.mark.usefixtures("backend")
+
+CREATION: Final = """
+np.array([1, 2, 3])
+np.array([[1.5, 2], [3, 4]], dtype=np.float32)
+np.array([1, 2], float)
+np.array(5)
+np.array([1, 2, 3], ndmin=2)
+np.array((1, 2), "int16")
+np.array([True, False])
+np.array([1 + 2j, 3])
+np.array(range(3))
+np.array([np.float32(1), np.float32(2)])
+np.array([np.array([1, 2]), np.array([3, 4])])
+np.asarray([[1], [2]], dtype="uint8")
+np.ascontiguousarray(3)
+np.zeros(3)
+np.zeros((2, 3), int)
+np.zeros((2,), dtype=bool, order="F")
+np.ones([2, 2], np.complex64)
+np.full((2, 2), 7)
+np.full(3, [1, 2, 3])
+np.full(2, 1.5, dtype=int)
+np.zeros_like([[1, 2], [3, 4]])
+np.ones_like(m, dtype=float)
+np.full_like(m, 2.7)
+np.full_like(v, 9, shape=(2,))
+np.empty_like(m).shape
+np.eye(3)
+np.eye(2, 3, 1, int)
+np.arange(5)
+np.arange(1, 10, 3)
+np.arange(0, 1, 0.25)
+np.arange(3, dtype=np.float32)
+np.arange(np.int64(4))
+np.linspace(0, 1, 5)
+np.linspace(0, 10, num=4, endpoint=False)
+np.linspace(0, 10, 5, retstep=True)
+np.linspace(0, 10, 4, dtype=int)
+np.linspace([0, 10], [1, 20], 3)
+np.linspace([0, 10], [1, 20], 3, axis=1)
+np.meshgrid([1, 2, 3], [4, 5])
+np.meshgrid([1, 2, 3], [4, 5], indexing="ij")
+np.meshgrid([1, 2, 3], [4, 5], sparse=True)
+np.copy(m)
+np.frombuffer(b"\\x01\\x02", dtype=np.uint8)
+np.fromiter((i * i for i in range(4)), dtype=float)
+np.fromstring("1 2 3", sep=" ")
+"""
+
+SHAPES: Final = """
+np.shape([[1, 2]])
+np.ndim(3.5)
+np.size(m)
+np.size(m, 1)
+np.reshape(m, (3, 2))
+np.reshape(m, -1)
+np.reshape(m, (3, 2), order="F")
+np.reshape([1, 2, 3, 4], (2, 2))
+np.ravel(m)
+np.ravel([[1, 2], [3, 4]], order="F")
+np.squeeze([[[1], [2]]])
+np.squeeze(np.ones((1, 2, 1)), axis=0)
+np.expand_dims([1, 2], 0)
+np.transpose(m)
+np.transpose(np.ones((2, 3, 4)), (1, 0, 2)).shape
+np.swapaxes(m, 0, 1)
+np.moveaxis(np.ones((2, 3, 4)), 0, -1).shape
+np.concatenate([m, [[7, 8, 9]]])
+np.concatenate((v, [1.5]), axis=None)
+np.concatenate([[1], [2]], dtype=float)
+np.stack([v, v])
+np.stack(([1, 2], [3, 4]), axis=1)
+np.tile([1, 2], 2)
+np.tile(v, (2, 1))
+np.repeat([1, 2], 2)
+np.repeat(m, [1, 2], axis=0)
+np.roll(v, 1)
+np.roll(m, 1, axis=1)
+np.flip(m, 0)
+np.flip([1, 2, 3])
+np.broadcast_to([1, 2], (2, 2))
+np.broadcast_arrays([1, 2], [[1], [2]])
+np.array(np.ndenumerate([[1, 2]]).__next__()[1])
+np.iterable(v)
+np.broadcast_shapes((2, 1), (3,))
+"""
+
+VALUES: Final = """
+np.sum([1, 2, 3])
+np.sum(m, 0)
+np.sum(m, axis=1, keepdims=True)
+np.sum(m, dtype=np.float32)
+np.sum(m, where=m > 2)
+np.sum(m, axis=0, initial=10)
+np.prod(v)
+np.max(m)
+np.max(m, 1)
+np.max([], initial=3.0)
+np.max(m, where=m < 4, initial=0)
+np.amin(m, axis=0)
+np.mean(m)
+np.mean([1, 2, 4])
+np.mean(m, axis=0, dtype=np.float32)
+np.mean(m, where=m > 2)
+np.std(v)
+np.std(v, ddof=1)
+np.var(m, axis=1, ddof=1)
+np.var(m, where=m > 1)
+np.all([True, False])
+np.any(m > 5, axis=0)
+np.argmax(m)
+np.argmin([3, 1, 2])
+np.argmax(m, axis=1)
+np.cumsum(m)
+np.cumsum(m, axis=1)
+np.cumprod([1, 2, 3], dtype=float)
+np.sort([3, 1, 2])
+np.sort(-m, axis=None)
+np.sort(-m, axis=0, kind="stable")
+np.argsort([3, 1, 2])
+np.argsort(-m, axis=1)
+np.searchsorted([1, 2, 4], 3)
+np.searchsorted([1, 2, 4], [2, 5], side="right")
+np.where([True, False], 1, 2)
+np.where(m > 2)
+np.where(m > 2, m, -1)
+np.where(m > 2, [0, 1, 2], 0.5)
+np.nonzero([0, 3, 0, 4])
+np.count_nonzero(m > 1, axis=0)
+np.clip(m, 2, 4)
+np.clip([1, 5], 2, None)
+np.clip(v, a_min=1, a_max=2.5)
+np.clip(m, min=3)
+np.round([1.234, 5.678], 1)
+np.round(1234, -2)
+np.around(v, decimals=1)
+np.take(m, [0, 2])
+np.take(m, [[0, 1]], axis=1)
+np.take(v, [5, -1], mode="wrap")
+np.take(v, 7, mode="clip")
+np.take_along_axis(m, np.argsort(-m, axis=1), axis=1)
+np.diff([1, 4, 9])
+np.diff(m, axis=0)
+np.isin([1, 5], [5, 6])
+np.real([1 + 2j])
+np.imag(v)
+np.real(3.5)
+np.tril(m)
+np.tensordot(m, m.T, 1)
+np.matmul(m, [1, 2, 3])
+np.linalg.det([[1.0, 2], [3, 4]])
+np.linalg.solve([[2.0, 0], [0, 4]], [2, 4])
+np.linalg.svd([[2.0, 0], [0, 1]], compute_uv=False)
+np.linalg.qr([[2.0, 0], [0, 1]], mode="r").shape
+np.linalg.matrix_rank([[1, 1], [1, 1]])
+np.linalg.matrix_rank(np.eye(3), tol=0.5)
+np.linalg.pinv([[2.0, 0], [0, 4]])
+np.linalg.matrix_power([[1, 1], [1, 0]], 5)
+np.fft.fft([1, 2, 3])
+np.fft.rfft(v)
+np.fft.fftfreq(4, 0.5)
+"""
+
+UFUNCS: Final = """
+np.sqrt(2.0)
+np.sqrt([1, 4])
+np.add(1, 2)
+np.add([1, 2], 3)
+np.add(m, v)
+np.power(2, 3)
+np.power(m, 2)
+np.maximum(m, 3)
+np.maximum([1, 5], [4, 2])
+np.arctan2(1.0, [1, -1])
+np.exp(v, dtype=np.float64)
+np.abs(-3)
+np.absolute([-1, 2])
+np.negative(m)
+np.logical_not([0, 1])
+np.isnan([1.0, np.nan])
+np.hypot(3, 4)
+np.mod(m, 4)
+np.floor_divide(m, 2)
+np.sign([-2, 0, 3])
+np.add(m, 1, where=m > 3, out=np.zeros((2, 3), int))
+np.add.reduce(m)
+np.add.reduce(m, axis=None)
+np.add.reduce(m, axis=1, keepdims=True)
+np.maximum.reduce(m, axis=1)
+np.logical_and.reduce([[True, False], [True, True]])
+np.logical_or.reduce([[0, 0], [0, 1]], axis=1)
+np.subtract.reduce(m, axis=1)
+np.bitwise_or.reduce([1, 2, 4])
+np.hypot.reduce([3.0, 4.0, 12.0])
+np.add.accumulate(m)
+np.multiply.accumulate([1, 2, 3, 4])
+np.maximum.accumulate([3, 1, 4, 1, 5])
+np.minimum.accumulate(m, axis=1)
+np.subtract.accumulate([10, 1, 2])
+np.logical_and.accumulate([True, False, True])
+np.subtract.outer([1, 2], [3, 4, 5])
+np.multiply.outer(v, v)
+np.equal.outer([1, 2], [2, 1])
+np.add.reduceat([1, 2, 3, 4], [0, 2])
+np.add.reduceat(m, [0, 1, 1], axis=1)
+np.maximum.reduceat([3, 1, 4, 1], [0, 2, 1])
+np.add.nin, np.add.nout, np.add.identity, np.multiply.identity
+"""
+
+
+def evaluated(expression: str, np: Any) -> Any:
+    m, v = np.array([[1, 2, 3], [4, 5, 6]]), np.array([0.5, 1.5, 2.5])
+    return eval(expression, {"np": np, "m": m, "v": v})
+
+
+def assert_same(found: Any, expected: Any) -> None:
+    if isinstance(expected, (tuple, list)):
+        assert len(found) == len(expected)
+        for one, other in zip(found, expected, strict=True):
+            assert_same(one, other)
+        return
+    if isinstance(expected, numpy.ndarray):
+        assert type(found) is xp.Array
+    assert numpy.shape(found) == numpy.shape(expected)
+    actual = numpy.asarray(found)
+    assert actual.dtype == numpy.asarray(expected).dtype
+    if actual.dtype.kind in "fc":
+        numpy.testing.assert_allclose(actual, expected, rtol=1e-6, atol=1e-12)
+    else:
+        numpy.testing.assert_array_equal(actual, expected)
+
+
+@pytest.mark.parametrize(
+    "expression", [*CREATION.split("\n"), *SHAPES.split("\n"), *VALUES.split("\n"), *UFUNCS.split("\n")]
+)
+def test_an_expression_gives_what_numpy_gives(expression: str) -> None:
+    if expression:
+        assert_same(evaluated(expression, anyarray.numpy), evaluated(expression, numpy))
+
+
+STATEMENTS: Final = {
+    "add.at": "x = np.zeros(4); np.add.at(x, [0, 1, 1, 3], [1, 2, 3, 4])",
+    "add.at of rows": "x = np.zeros((3, 2)); np.add.at(x, [0, 2, 2], [[1, 2], [3, 4], [5, 6]])",
+    "add.at of pairs": "x = np.zeros((3, 3), int); np.add.at(x, ([0, 0, 1], [1, 1, 2]), 1)",
+    "add.at of one place, often": "x = np.zeros(3); np.add.at(x, np.arange(300) % 3, np.arange(300.0))",
+    "subtract.at": "x = np.ones(3); np.subtract.at(x, [0, 0], 2)",
+    "multiply.at": "x = np.full(3, 2.0); np.multiply.at(x, [0, 0, 2], [3, 5, 7])",
+    "maximum.at": "x = np.zeros(3); np.maximum.at(x, [1, 1, 2], [5, 3, -1])",
+    "negative.at": "x = np.ones(3); np.negative.at(x, [0, 0, 1])",
+    "at of a slice": "x = np.zeros(4); np.add.at(x, slice(1, 3), 1)",
+    "at of a view": "whole = np.zeros((2, 3)); np.add.at(whole[0], [0, 0], 1); x = whole",
+    "out": "x = np.zeros(3); np.add([1, 2, 3], 1, out=x)",
+    "out, by position": "x = np.zeros(3); np.multiply(v, v, x)",
+    "out of a sum": "x = np.zeros(3); np.sum(m, axis=0, out=x)",
+    "out, casting": "x = np.zeros(3, np.float32); np.sqrt(v, out=x)",
+    "out of concatenate": "x = np.zeros(6); np.concatenate([v, v], out=x)",
+    "out of clip": "x = v.copy(); np.clip(x, 1, 2, out=x)",
+    "out of a part": "x = np.zeros((2, 3)); np.exp(v, out=x[1])",
+    "out where": "x = np.full(3, -1.0); np.divide(v, [1, 0, 2], out=x, where=np.array([True, False, True]))",
+    "shuffle": "x = np.arange(10); np.random.default_rng(3).shuffle(x)",
+    "shuffle, the old": "np.random.seed(3); x = np.arange(10); np.random.shuffle(x)",
+    "normal": "x = np.random.default_rng(0).normal(1, 2, (2, 3))",
+    "numbers": "x = np.random.default_rng(0).random(), np.random.default_rng(0).integers(5)",
+    "parameters": "x = np.random.default_rng(0).normal(v, m)",
+    "choice": "x = np.random.default_rng(0).choice(v, 2, replace=False)",
+    "permutation": "x = np.random.default_rng(0).permutation(m)",
+    "the old functions": "np.random.seed(0); x = np.random.rand(2), np.random.randn(2, 2), np.random.randint(0, 5, 3)",
+    "a state": "x = np.random.RandomState(5).uniform(size=3)",
+    "drawing to out": "x = np.zeros(3); np.random.default_rng(0).random(out=x)",
+    "children": "x = [g.random(2) for g in np.random.default_rng(0).spawn(2)]",
+}
+
+
+@pytest.mark.parametrize("statement", STATEMENTS)
+def test_a_statement_leaves_what_numpy_leaves(statement: str) -> None:
+    def run(np: Any) -> Any:
+        names = {"np": np, "m": np.array([[1, 2, 3], [4, 5, 6]]), "v": np.array([0.5, 1.5, 2.5])}
+        exec(STATEMENTS[statement], names)
+        return names["x"]
+
+    assert_same(run(anyarray.numpy), run(numpy))
+
+
+def test_text_is_numpys() -> None:
+    np: Any = anyarray.numpy
+    words = np.array(["b", "a", "b"])
+    assert isinstance(words, numpy.ndarray)
+    assert np.sort(words).tolist() == ["a", "b", "b"]
+    assert np.where(words == "b", 1, 0).tolist() == [1, 0, 1]
+    assert np.concatenate([words, ["c"]]).tolist() == ["b", "a", "b", "c"]
+    assert np.sum(words == "b") == 2
+
+
+def test_a_file_keeps_the_values(tmp_path: Any) -> None:
+    np: Any = anyarray.numpy
+    x = np.array([[1.5, 2], [3, 4]])
+    np.save(tmp_path / "x.npy", x)
+    np.savez(tmp_path / "x.npz", a=x)
+    np.savetxt(tmp_path / "x.txt", x)
+    assert_same(np.load(tmp_path / "x.npy"), numpy.asarray(x))
+    assert_same(np.asarray(np.load(tmp_path / "x.npz")["a"]), numpy.asarray(x))
+    assert_same(np.loadtxt(tmp_path / "x.txt"), numpy.asarray(x))
+
+
+def test_it_runs_in_transforms(framework: str) -> None:
+    np: Any = anyarray.numpy
+    with xp.backend(framework):
+
+        def loss(w: Any) -> Any:
+            w = w.copy()
+            w[0] *= 2
+            return np.sum(np.maximum(w, 0) ** 2) + np.mean(np.concatenate([w, [1.0]]))
+
+        w = np.array([1.0, -2.0, 3.0])
+        assert float(xp.jit(loss)(w)) == pytest.approx(float(loss(w)))
+        assert xp.grad(loss)(w).tolist() == pytest.approx([8.5, 0.25, 6.25])
