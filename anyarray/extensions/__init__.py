@@ -18,8 +18,8 @@ from typing import Any, Final
 _NAMES: Final = {
     "creation": "c_ fromfunction geomspace identity index_exp logspace mgrid ogrid r_ s_",
     "elementwise": "allclose angle array_equal array_equiv bitwise_count cbrt deg2rad degrees divmod exp2 fabs fix "
-    "float_power fmax fmin fmod frexp gcd heaviside i0 isclose iscomplex iscomplexobj isneginf isposinf isreal isrealobj "
-    "lcm ldexp logaddexp2 modf nan_to_num rad2deg radians real_if_close rint sinc",
+    "float_power fmax fmin fmod frexp gcd heaviside i0 isclose iscomplex iscomplexobj isneginf isposinf isreal "
+    "isrealobj lcm ldexp logaddexp2 modf nan_to_num rad2deg radians real_if_close rint sinc",
     "fourier": "fft.fft2 fft.ifft2 fft.irfft2 fft.rfft2",
     "linalg": "linalg.cond linalg.lstsq linalg.multi_dot linalg.norm linalg.tensorinv linalg.tensorsolve",
     "manipulation": "append apply_along_axis apply_over_axes array_split atleast_1d atleast_2d atleast_3d block "
