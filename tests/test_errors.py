@@ -849,7 +849,6 @@ def test_a_name_of_numpy_leads_to_the_standard_s(habit: str, ours: str) -> None:
         ("ndarray", "xp.Array"),
         ("random", "a generator of NumPy: xp.asarray(np.random.default_rng(seed).normal(size=3))"),
         ("einsum", "np.einsum, which computes in NumPy, or @ and xp.tensordot"),
-        ("median", "np.median, which takes Arrays"),
         ("linalg.cond", "np.linalg.cond, which takes Arrays"),
         ("errstate", "np.errstate"),
         ("load", "np.load"),

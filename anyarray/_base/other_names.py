@@ -45,7 +45,6 @@ NEAR_EQUIVALENTS: Final = {
     "asanyarray": "asarray",
     "ascontiguousarray": "asarray",
     "asfortranarray": "asarray",
-    "average": "mean",
     "bool_": "bool",
     "copy": "asarray(x, copy=True)",
     "flatnonzero": "nonzero",

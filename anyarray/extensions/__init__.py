@@ -27,7 +27,8 @@ _NAMES: Final = {
     "sliding_window_view split swapaxes transpose trim_zeros unpackbits vectorize vsplit vstack",
     "polynomials": "poly poly1d polyadd polyder polydiv polyfit polyint polymul polysub polyval roots",
     "products": "cross diag diagflat diagonal dot einsum einsum_path inner kron outer trace tri vander vdot",
-    "statistics": "ptp",
+    "statistics": "average median nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmedian nanmin "
+    "nanpercentile nanprod nanquantile nanstd nansum nanvar percentile ptp quantile",
     "windows": "bartlett blackman hamming hanning kaiser",
 }
 NAMES: Final = {name: subject for subject, names in _NAMES.items() for name in names.split()}
