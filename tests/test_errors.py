@@ -845,7 +845,12 @@ def test_a_name_of_numpy_leads_to_the_standard_s(habit: str, ours: str) -> None:
         ("float", "xp.float64"),
         ("ndarray", "xp.Array"),
         ("random", "a generator of NumPy: xp.asarray(np.random.default_rng(seed).normal(size=3))"),
+<<<<<<< HEAD
         ("median", "np.median, which takes Arrays"),
+=======
+        ("einsum", "np.einsum, which computes in NumPy, or @ and xp.tensordot"),
+        ("linalg.cond", "np.linalg.cond, which takes Arrays"),
+>>>>>>> ext1
         ("errstate", "np.errstate"),
         ("load", "np.load"),
         ("hessian", "xp.jacobian(xp.grad(f))"),

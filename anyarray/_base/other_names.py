@@ -43,7 +43,6 @@ NEAR_EQUIVALENTS: Final = {
     "asanyarray": "asarray",
     "ascontiguousarray": "asarray",
     "asfortranarray": "asarray",
-    "average": "mean",
     "bool_": "bool",
     "copy": "asarray(x, copy=True)",
     "in1d": "isin",

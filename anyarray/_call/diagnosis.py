@@ -385,8 +385,10 @@ def _of_reshape(inputs: Sequence[Input], arguments: dict[str, Any]) -> Complaint
 
 
 def _of_extremum(inputs: Sequence[Input], arguments: dict[str, Any]) -> Complaint:
-    shape = inputs[0].shape
-    return f"x of shape {shape} has no elements along the axis, and no value stands for none" if 0 in shape else None
+    label, shape = inputs[0].label, inputs[0].shape
+    return (
+        f"{label} of shape {shape} has no elements along the axis, and no value stands for none" if 0 in shape else None
+    )
 
 
 def _of_norm(inputs: Sequence[Input], arguments: dict[str, Any]) -> Complaint:

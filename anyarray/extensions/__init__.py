@@ -17,6 +17,9 @@ from typing import Any, Final
 
 _NAMES: Final = {
     "creation": "c_ fromfunction geomspace identity index_exp logspace mgrid ogrid r_ s_",
+    "elementwise": "allclose angle array_equal array_equiv bitwise_count cbrt deg2rad degrees divmod exp2 fabs fix "
+    "float_power fmax fmin fmod frexp gcd heaviside i0 isclose iscomplex iscomplexobj isneginf isposinf isreal "
+    "isrealobj lcm ldexp logaddexp2 modf nan_to_num rad2deg radians real_if_close rint sinc",
     "fourier": "fft.fft2 fft.ifft2 fft.irfft2 fft.rfft2",
     "histograms": "bincount digitize histogram histogram2d histogram_bin_edges histogramdd",
     "linalg": "linalg.cond linalg.lstsq linalg.multi_dot linalg.norm linalg.tensorinv linalg.tensorsolve",
@@ -36,6 +39,8 @@ _NAMES: Final = {
     "sets": "intersect1d setdiff1d setxor1d union1d unique",
     "sorting": "argpartition lexsort partition sort_complex",
     "statistics": "ptp",
+    "statistics": "average median nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmedian nanmin "
+    "nanpercentile nanprod nanquantile nanstd nansum nanvar percentile ptp quantile",
     "windows": "bartlett blackman hamming hanning kaiser",
 }
 NAMES: Final = {name: subject for subject, names in _NAMES.items() for name in names.split()}
