@@ -24,7 +24,7 @@ from anyarray._call.compiled import fast_path
 from anyarray._call.dispatch import operator_of
 from anyarray._choice import automatic, choice
 from anyarray._choice.accounts import Account
-from anyarray._memory import ownership, second_copies, transfer, views
+from anyarray._memory import alignment, ownership, second_copies, transfer, views
 from anyarray._memory.second_copies import LENDABLE
 from anyarray._memory.transfer import REFUSALS, UNWATCHED, watch
 from anyarray._memory.views import View
@@ -573,8 +573,8 @@ class Array(methods.Methods, metaclass=_NotCallable):
         if kind is Array and other._home is home and other._native.dtype is dtype:
             if other._native.shape not in (self._native.shape, ()):
                 return False
-        elif kind not in dispatch.SCALARS:
-            return False
+        elif kind not in dispatch.SCALARS or self._native.nbytes < alignment.SMALL:
+            return False  # the compiled call does the same for few elements and a number that is used again
         chosen = _current().backend
         if chosen is choice.BY_COST:
             if not (home.placed or dispatch.is_settled_in_numpy(function, self, other)):
