@@ -51,9 +51,13 @@ from anyarray.transforms import grad, jacobian, jit, stop_gradient, value_and_gr
 if _typing.TYPE_CHECKING:
     from anyarray.extensions.creation import *
     from anyarray.extensions.elementwise import *
+    from anyarray.extensions.histograms import *
     from anyarray.extensions.manipulation import *
     from anyarray.extensions.polynomials import *
     from anyarray.extensions.products import *
+    from anyarray.extensions.selection import *
+    from anyarray.extensions.sets import *
+    from anyarray.extensions.sorting import *
     from anyarray.extensions.statistics import *
     from anyarray.extensions.windows import *
 else:  # type checkers would take every name for one of ours

@@ -398,7 +398,7 @@ class Methods:
         axes = list(range(self.ndim))
         first, second = (_axis("swapaxes", one, self.ndim) for one in (axis1, axis2))
         axes[first], axes[second] = second, first
-        return _xp.permute_dims(self, axes)
+        return _xp.permute_dims(self, tuple(axes))
 
     def transpose(self, *axes: Any) -> Array:
         """With axes in another order, as a view.

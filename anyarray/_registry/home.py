@@ -150,10 +150,12 @@ def declare(name: str, operands: Operands | None = None) -> None:
 
 
 class _NativeDtypes(dict[Any, DType]):
-    """A cache of our dtype by the library's."""
+    """A cache of our dtype by the library's. Of NumPy's all are there, as it is asked whether they are."""
 
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
+        if backend.library == "numpy":
+            self.update({dtype.dtype: dtype for name, dtype in dtypes.KNOWN.items() if name != "bfloat16"})
 
     def __missing__(self, native: Any) -> DType:
         for name, dtype in dtypes.KNOWN.items():

@@ -71,12 +71,12 @@ def array(
     object: Any, dtype: Any = None, *, copy: Any = True, order: Any = "K", subok: bool = False, ndmin: int = 0,
     ndmax: int = 0, like: Any = None,
 ) -> Any:  # fmt: skip
-    if type(object) is list and dtype is None and not ndmin and as_text(object) is None:  # the common call
-        return xp.asarray(object)
-    text = as_text(object)
-    if text is not None or _is_text(dtype):
-        return np.array(values_of(object), dtype=dtype, ndmin=ndmin)
-    result = xp.asarray(object, dtype=dtype, copy=None if copy is None else bool(copy))
+    try:
+        if dtype is None and not ndmin and type(object) is list:  # the common call
+            return xp.asarray(object)
+        result = xp.asarray(object, dtype=dtype, copy=None if copy is None else bool(copy))
+    except errors.ArgumentTypeError:
+        return _text(object, dtype, ndmin)
     if ndmin > result.ndim:
         result = xp.reshape(result, (1,) * (ndmin - result.ndim) + result.shape)
     return result
@@ -86,16 +86,23 @@ def array(
 def asarray(
     a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: Any = None, like: Any = None
 ) -> Any:
-    text = as_text(a)
-    if text is not None or _is_text(dtype):
-        return np.asarray(values_of(a), dtype=dtype)
-    return xp.asarray(a, dtype=dtype, device=None if device == "cpu" else device, copy=copy)
+    if dtype is copy is device is None and type(a) is Array:
+        return xp.asarray(a)
+    try:
+        return xp.asarray(a, dtype=dtype, device=None if device == "cpu" else device, copy=copy)
+    except errors.ArgumentTypeError:
+        return _text(a, dtype)
 
 
-def _is_text(dtype: Any) -> bool:
-    return dtype is not None and (
-        dtype is str or (isinstance(dtype, (str, np.dtype)) and np.dtype(dtype).kind in "SUT")
-    )
+def _text(value: Any, dtype: Any, ndmin: int = 0) -> np.ndarray[Any, Any]:
+    """An ndarray of text, while an error that it is no array of numbers is handled.
+
+    Raises that error again for what is no text either.
+    """
+    is_text = dtype is not None and np.dtype(dtype).kind in "SUT"
+    if as_text(value) is None and not is_text:
+        raise
+    return np.array(values_of(value), dtype=dtype, ndmin=ndmin)
 
 
 @as_numpy
