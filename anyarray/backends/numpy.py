@@ -1212,3 +1212,20 @@ def _scaled(steps: Native, unit: float, dtype: np.dtype[Any]) -> Native:
     """Their product in aligned memory."""
     x = steps * unit if steps.nbytes < _SMALL else np.multiply(steps, unit, empty(steps.shape, dtype=_FLOAT64))
     return x if x.dtype is dtype else aligned(x.astype(dtype))
+
+
+def finite_of(x: Native, nan: Any, posinf: Any, neginf: Any) -> Native:
+    return np.nan_to_num(x, True, nan, posinf, neginf)
+
+
+# Theirs are Python's bools.
+def allclose(a: Native, b: Native, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Native:
+    return np.bool_(np.allclose(a, b, rtol, atol, equal_nan))
+
+
+def array_equal(a1: Native, a2: Native, equal_nan: bool = False) -> Native:
+    return np.bool_(np.array_equal(a1, a2, equal_nan))
+
+
+def array_equiv(a1: Native, a2: Native) -> Native:
+    return np.bool_(np.array_equiv(a1, a2))

@@ -265,7 +265,7 @@ def fabs(x: AnyArray, /) -> Array:
     return xp.abs(x)
 
 
-@composed(x="real numeric", batch="elementwise")
+@composed(own="numpy", x="real numeric", batch="elementwise")
 def fix(x: AnyArray) -> Array:
     """Each element rounded towards zero.
 
@@ -467,7 +467,7 @@ def iscomplexobj(x: AnyArray) -> builtins.bool:
     return dispatch.as_array("iscomplexobj", "x", x).dtype.kind == "c"
 
 
-@composed(x="real numeric", batch="elementwise")
+@composed(own="numpy", x="real numeric", batch="elementwise")
 def isneginf(x: AnyArray) -> Array:
     """Whether each element is negative infinity.
 
@@ -481,7 +481,7 @@ def isneginf(x: AnyArray) -> Array:
     return xp.equal(x, -math.inf)
 
 
-@composed(x="real numeric", batch="elementwise")
+@composed(own="numpy", x="real numeric", batch="elementwise")
 def isposinf(x: AnyArray) -> Array:
     """Whether each element is positive infinity.
 
@@ -603,22 +603,31 @@ def nan_to_num(
     x = dispatch.as_array("nan_to_num", "x", x)
     if x.dtype.kind not in "fc":
         return xp.asarray(x, copy=True) if copy else x
-    if x.dtype.kind == "c":
-        real, imag = [_finite(part, nan, posinf, neginf) for part in (xp.real(x), xp.imag(x))]
-        found = real + imag * 1j
-    else:
-        found = _finite(x, nan, posinf, neginf)
+    found = finite_of(x, nan, posinf, neginf)
     if copy:
         return found
     x[...] = found
     return x
 
 
-def _finite(x: Array, nan: float | AnyArray, posinf: float | AnyArray | None, neginf: float | AnyArray | None) -> Array:
+@composed(x="numeric", batch="elementwise")
+def finite_of(
+    x: AnyArray, nan: float | AnyArray, posinf: float | AnyArray | None, neginf: float | AnyArray | None
+) -> Array:
+    """What `nan_to_num` gives for floating-point numbers."""
+    if xp.isdtype(x.dtype, "complex floating"):
+        real, imag = [_finite(part, nan, posinf, neginf) for part in (xp.real(x), xp.imag(x))]
+        return real + imag * 1j
+    return _finite(x, nan, posinf, neginf)
+
+
+def _finite(
+    x: AnyArray, nan: float | AnyArray, posinf: float | AnyArray | None, neginf: float | AnyArray | None
+) -> Array:
     """A real `x` with other numbers for NaN and the infinities."""
     found = xp.where(xp.isnan(x), nan, x)
-    found = xp.where(x == math.inf, xp.finfo(x.dtype).max if posinf is None else posinf, found)
-    found = xp.where(x == -math.inf, xp.finfo(x.dtype).min if neginf is None else neginf, found)
+    found = xp.where(xp.equal(x, math.inf), xp.finfo(x.dtype).max if posinf is None else posinf, found)
+    found = xp.where(xp.equal(x, -math.inf), xp.finfo(x.dtype).min if neginf is None else neginf, found)
     return xp.astype(found, x.dtype, copy=False)
 
 

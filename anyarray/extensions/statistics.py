@@ -101,17 +101,16 @@ def average(
     a = as_array("average", "a", a)
     if weights is None:
         found = xp.mean(a, axis=axis, keepdims=keepdims)
-        scale = xp.full_like(found, a.size / found.size if found.size else math.nan)
-    else:
-        weights = as_array("average", "weights", weights)
-        dtype = xp.result_type(a, weights)
-        if a.dtype.kind in "biu":
-            dtype = xp.result_type(dtype, xp.float64)
-        weights = xp.astype(_beside("average", a, axis, weights), dtype)
-        scale = xp.sum(weights, axis=axis, keepdims=keepdims)
-        if _is_certain(xp.any(scale == 0)):
-            raise ZeroDivisionError("average: weights must not sum to zero")
-        found = xp.sum(xp.astype(a, dtype) * weights, axis=axis, keepdims=keepdims) / scale
+        return (found, xp.full_like(found, a.size / found.size if found.size else math.nan)) if returned else found
+    weights = as_array("average", "weights", weights)
+    dtype = xp.result_type(a, weights)
+    if a.dtype.kind in "biu":
+        dtype = xp.result_type(dtype, xp.float64)
+    weights = xp.astype(_beside("average", a, axis, weights), dtype, copy=False)
+    scale = xp.sum(weights, axis=axis, keepdims=keepdims)
+    if _is_certain(xp.any(scale == 0)):
+        raise ZeroDivisionError("average: weights must not sum to zero")
+    found = xp.sum(xp.astype(a, dtype, copy=False) * weights, axis=axis, keepdims=keepdims) / scale
     return (found, scale) if returned else found
 
 
