@@ -1,4 +1,7 @@
-"""Arguments that several functions here read: axes, values, and arrays to be returned as they are."""
+"""Arguments that several functions here read.
+
+They are axes, values, and arrays to be returned as they are.
+"""
 
 from __future__ import annotations
 

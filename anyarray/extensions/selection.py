@@ -1,4 +1,4 @@
-"""Elements chosen and written by conditions and indices, and the indices themselves, beyond the standard.
+"""Elements chosen and written by conditions and indices, and such indices.
 
 What writes does so in place, on every backend, and is seen in all views.
 """
@@ -222,7 +222,7 @@ def _choice(parameter: str, value: Any) -> Any:
 
 
 def _promoted(values: Sequence[Any]) -> list[Array]:
-    """Arrays and Python numbers as Arrays of the dtype to which they promote."""
+    """Arrays and Python numbers as Arrays of the dtype they promote to."""
     if any(map(is_array, values)):
         dtype = xp.result_type(*values)
     else:
@@ -334,7 +334,7 @@ def put(a: Target, ind: Values, v: Values, mode: Mode = "raise") -> None:
 
 
 def place(arr: Target, mask: Values, vals: Values) -> None:
-    """Write `vals`, one after another, to `arr` where `mask` is true, in place.
+    """Write `vals` to `arr`, one after another, where `mask` is true.
 
     Values are repeated if they are too few. Raises ValueError unless the mask has as many elements as `arr`, and if
     there is no value.
