@@ -4,6 +4,7 @@ Run it by `python -m benchmarks.small_calls [CALL...]`. Every function of the st
 with Arrays, and what one writes without a function: operators, indexing, writes, conversions to Python. Each is timed
 beside the same call of ndarrays, in turns within one run, and that in several passes over all of them, minutes apart: a
 busy machine gives a processor for seconds at half its speed. Those near the bound or beyond are timed as often again.
+Loops over elements follow, which are made of such calls.
 Without a profile of this machine, `python -m anyarray calibrate`, there is nothing to choose, and they take a little
 less.
 """
@@ -120,6 +121,8 @@ def over_numpy(size: int, seconds: float, passes: int, wanted: list[str], *, is_
     least: dict[str, dict[str, float]] = {}
     every = calls(plain | {"xp": xp} | {name: xp.asarray(a) for name, a in host.items()})
     chosen = [call for call in every if not wanted or any(one in call for one in wanted)]
+    if not chosen:
+        return
 
     def is_doubtful(call: str) -> bool:
         return least[call]["anyarray"] - least[call]["NumPy"] > DOUBTFUL
@@ -152,6 +155,54 @@ def over_numpy(size: int, seconds: float, passes: int, wanted: list[str], *, is_
     )
 
 
+def confusion(counts: Any, true: Any, guessed: Any) -> Any:
+    """A confusion matrix, in place."""
+    for t, g in zip(true, guessed, strict=True):
+        counts[t, g] += 1
+    return counts
+
+
+def distances(table: Any, a: Any, b: Any) -> Any:
+    """The edit distances of all beginnings of two sequences, in place."""
+    for i in range(1, len(a) + 1):
+        for j in range(1, len(b) + 1):
+            table[i, j] = min(table[i - 1, j] + 1, table[i, j - 1] + 1, table[i - 1, j - 1] + (a[i - 1] != b[j - 1]))
+    return table
+
+
+LOOPS: Final = {"confusion": "confusion(counts, true, guessed)", "distances": "distances(table, a, b)"}
+LOOPS_BOUND: Final = 3.0
+"""Times NumPy's own."""
+
+
+def loops_over_elements(seconds: float, wanted: list[str]) -> None:
+    """Print loops over single elements beside the same loops over ndarrays."""
+    random, side = np.random.default_rng(0), np.arange(21)
+    host = {
+        "counts": np.zeros((5, 5), dtype=np.int64), "true": random.integers(0, 5, 400),
+        "guessed": random.integers(0, 5, 400), "table": side + side[:, None], "a": random.integers(0, 4, 20),
+        "b": random.integers(0, 4, 20),
+    }  # fmt: skip
+    functions = {"confusion": confusion, "distances": distances}
+    rows: list[list[str | Text]] = []
+    for name, call in LOOPS.items():
+        if wanted and not any(one in call for one in wanted):
+            continue
+        arrays = {key: xp.asarray(a) for key, a in host.items()}
+        least = seconds_of(
+            {
+                "NumPy": Entry(call, functions | host),
+                "anyarray": Entry(call, functions | arrays, lambda: xp.backend("auto")),
+            },
+            seconds=seconds,
+        )
+        ratio = least["anyarray"] / least["NumPy"]
+        rows.append([name, f"{least['NumPy'] * 1e6:.0f}", verdict(ratio, LOOPS_BOUND, f"{ratio:.2f}")])
+    if rows:
+        title = f"Loops over elements: us, and times NumPy's (at most {LOOPS_BOUND:.0f})"
+        print_table(title, ["loop", "NumPy", "times"], rows)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.small_calls", description=__doc__)
     parser.add_argument("calls", nargs="*", metavar="CALL", help="parts of the calls to time; default: all")
@@ -161,6 +212,7 @@ def main() -> None:
     options = parser.parse_args()
     for size in SIZES:
         over_numpy(size, options.seconds, options.passes, options.calls, is_whole=options.all)
+    loops_over_elements(10 * options.seconds, options.calls)
 
 
 if __name__ == "__main__":

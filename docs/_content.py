@@ -16,10 +16,13 @@ from dataclasses import dataclass
 from types import ModuleType, UnionType
 from typing import Any, Final
 
+import numpy as np
+
 import anyarray as xp
-from anyarray import standard, testing, typing
-from anyarray._base import dtypes
+from anyarray import extensions, standard, testing, typing
+from anyarray._base import dtypes, other_names
 from anyarray._registry import libraries
+from anyarray.numpy import _itself
 
 FIRST: Final = ("array", "choice", "registry", "inventory", "interop")
 """Pages of the reference that stand before the others, which follow by name."""
@@ -80,16 +83,49 @@ def promotion_table() -> str:
     return table(["", *names], rows)
 
 
-TABLES: Final = {"backends": backends_table, "dtypes": dtypes_table, "promotion": promotion_table}
+def numpy_table() -> str:
+    """NumPy's public names: what stands for each in anyarray.numpy, and in anyarray."""
+    rows = []
+    for chapter, space in (("", np), ("linalg.", np.linalg), ("fft.", np.fft)):
+        ours = getattr(xp, chapter[:-1]) if chapter else xp
+        for name in sorted(space.__all__, key=str.lower):
+            path = chapter + name
+            if name.startswith("__"):
+                continue
+            standard_name = other_names.ALIASES.get(name, name)
+            main = f"`xp.{chapter}{standard_name}`" if standard_name in ours.__all__ else ""
+            reason = _itself.ABSENT.get(path)
+            rows.append(
+                (
+                    f"`np.{path}`",
+                    "NumPy's own" if is_numpys(path) else f"not there: {reason}" if reason else "yes",
+                    main,
+                )
+            )
+    return table(("NumPy", "anyarray.numpy", "anyarray"), rows)
+
+
+def is_numpys(path: str) -> bool:
+    """Whether NumPy itself serves a name, as it serves constants and dtypes."""
+    return path in _itself.NAMES
+
+
+TABLES: Final = {"numpy": numpy_table, "backends": backends_table, "dtypes": dtypes_table, "promotion": promotion_table}
 """What stands for `<!-- table: NAME -->` in a page."""
 
 
 def reference() -> list[Page]:
     """The reference: a page for each module with public names, and a list."""
     chapters = [
-        importlib.import_module(f"{standard.__name__}.{m.name}") for m in pkgutil.iter_modules(standard.__path__)
+        importlib.import_module(f"{standard.__name__}.{m.name}")
+        for m in pkgutil.iter_modules(standard.__path__)
+        if m.name != "namespace"
     ]
     names_of: dict[ModuleType, list[str]] = {chapter: list(chapter.__all__) for chapter in chapters}
+    for path, subject in extensions.NAMES.items():
+        chapter = importlib.import_module(f"{extensions.__name__}.{subject}")
+        names_of.setdefault(chapter, []).append(path)
+    chapters = list(names_of)
     in_chapters = set(itertools.chain.from_iterable(names_of.values()))
     for name in xp.__all__:
         one = getattr(xp, name)
@@ -106,7 +142,8 @@ def reference() -> list[Page]:
 
 def stem_of(module: ModuleType) -> str:
     """The name of a module's page."""
-    return module.__name__.rpartition(".")[2].strip("_")
+    folder, _, name = module.__name__.rpartition(".")
+    return f"further_{name}" if folder == extensions.__name__ else name.strip("_")
 
 
 def page(module: ModuleType, names: list[str]) -> Page:
@@ -117,14 +154,15 @@ def page(module: ModuleType, names: list[str]) -> Page:
     stem = stem_of(module)
     space = f"{stem}." if stem in SPACES else ""
     first_line, _, body = inspect.cleandoc(module.__doc__ or "").partition("\n")
-    documented = [name for name in names if is_documented(getattr(module, name))]
-    values = [(f"`{space}{name}`", value(getattr(module, name))) for name in names if name not in documented]
+    objects = {name: getattr(module, name.rpartition(".")[2]) for name in names}
+    documented = [name for name, one in objects.items() if is_documented(one)]
+    values = [(f"`{space}{name}`", value(one)) for name, one in objects.items() if name not in documented]
     # As for all docstrings: reStructuredText, but for blocks that stand apart, which are literal without a "::".
     literal = re.sub(r"\n\n(?= {4}\S)", "\n\n::\n\n", f"\n{body}").strip()
     parts = [f"# {stem.replace('_', ' ').capitalize()}", first_line, *[rst(literal)] * bool(literal)]
     if values:
         parts.append(table(("name", "value"), values))
-    parts += [directive(f"anyarray.{space}{name}", getattr(module, name)) for name in documented]
+    parts += [directive(f"anyarray.{space}{name}", objects[name]) for name in documented]
     return Page(f"{stem}.md", "\n\n".join(parts) + "\n")
 
 
@@ -143,7 +181,9 @@ def is_documented(one: Any) -> bool:
 
 def directive(path: str, one: Any) -> str:
     """What makes Sphinx read the signature and the docstring."""
-    lines = [f".. autoclass:: {path}", "   :members:"] if inspect.isclass(one) else [f".. autofunction:: {path}"]
+    lines = [f".. autofunction:: {path}"]
+    if inspect.isclass(one):
+        lines = [f".. autoclass:: {path}", "   :members:", "   :inherited-members: BaseException, tuple"]
     return rst("\n".join(lines))
 
 

@@ -234,7 +234,7 @@ def test_a_write_gives_what_its_body_gives(shape: tuple[int, ...], dtype: str) -
     method = xp.Array.__setitem__
     host = (np.arange(float(np.prod(shape))).reshape(shape) % 2).astype(dtype)
     pairs = list(itertools.product(KEYS, VALUES))
-    for key, value in random.Random(f"{shape} {dtype}").sample(pairs, 300):
+    for key, value in random.Random(f"{shape} {dtype}").sample(pairs, 400):
         own, again = xp.asarray(host), xp.asarray(host)
         assert outcome(method, [own, key, value], {}) == outcome(inspect.unwrap(method), [again, key, value], {})
         assert told(own) == told(again), (key, value)

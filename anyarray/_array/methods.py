@@ -210,7 +210,7 @@ class Methods:
         if dtype is None and out is None and where is True:
             return _xp.mean(self, axis=axis, keepdims=keepdims)
         x = _in_floats(self, dtype)
-        found = _xp.mean(x, axis=axis, keepdims=keepdims) if where is True else _mean(x, axis, keepdims, where)
+        found = _mean(x, axis, keepdims, where)
         return _returned("mean", out, found, dtype)
 
     def std(
@@ -398,7 +398,7 @@ class Methods:
         axes = list(range(self.ndim))
         first, second = (_axis("swapaxes", one, self.ndim) for one in (axis1, axis2))
         axes[first], axes[second] = second, first
-        return _xp.permute_dims(self, axes)
+        return _xp.permute_dims(self, tuple(axes))
 
     def transpose(self, *axes: Any) -> Array:
         """With axes in another order, as a view.
@@ -577,7 +577,7 @@ _COMBINED: Final[dict[str, str]] = {"max": "maximum", "min": "minimum", "prod": 
 def _reduced(name: str, x: Any, axis: Any, dtype: Any, out: Any, keepdims: bool, initial: Any, where: Any) -> Array:
     """A reduction with NumPy's `out`, `initial` or `where`."""
     reduce: Callable[..., Array] = getattr(_xp, name)
-    if where is not True:
+    if where is not True and where is not None:  # None is what JAX has for all
         if name not in _IDENTITY and initial is None:
             raise errors.ArgumentValueError(
                 f"{name}: initial must be given beside where, for lines of which none is chosen"
@@ -627,11 +627,14 @@ def _count(x: Array, axis: Any, keepdims: bool, where: Any) -> Array:
 
 
 def _mean(x: Array, axis: Any, keepdims: bool, where: Any) -> Array:
+    if where is True or where is None:
+        return _xp.mean(x, axis=axis, keepdims=keepdims)
     return _reduced("sum", x, axis, None, None, keepdims, None, where) / _count(x, axis, keepdims, where)
 
 
 def _variance(x: Array, axis: Any, ddof: float, keepdims: bool, where: Any, mean: Any) -> Array:
     """The variance; of complex numbers that of both parts together."""
+    where = True if where is None else where
     if where is True and mean is None:
         if x.dtype.kind != "c":
             return _xp.var(x, axis=axis, correction=ddof, keepdims=keepdims)

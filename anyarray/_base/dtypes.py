@@ -56,8 +56,10 @@ class DType:
     def __getattr__(self, name: builtins.str) -> Any:
         # bfloat16 is defined in ml_dtypes, a dependency of JAX and TensorFlow but not of NumPy, so its dtype is
         # imported at first use.
-        if name != "dtype":
+        if name.startswith("_") or (name != "dtype" and not hasattr(self.dtype, name)):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
+        if name != "dtype":
+            return getattr(self.dtype, name)  # such as `alignment`: what NumPy's dtype knows
         self.dtype = _bfloat16()
         return self.dtype
 

@@ -157,6 +157,14 @@ def no_such_axis(function: str, axis: int, ndim: int) -> AxisError:
     return AxisError(f"{function}: axis {axis} is out of bounds for array of dimension {ndim}, {why}")
 
 
+def unknown_length(function: str) -> UnsupportedError:
+    """Error for counts whose number depends on values that are not known yet."""
+    return UnsupportedError(
+        f"{function}: the length of the result depends on values, which are not known inside jit, grad or vmap. "
+        "Give it: length=..."
+    )
+
+
 def unsupported(function: str, backend: object) -> UnsupportedError:
     """Error for a function that a backend lacks."""
     return UnsupportedError(f"{function} is not implemented on {backend}")

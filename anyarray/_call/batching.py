@@ -77,6 +77,7 @@ class Batch(Home):
         self.latest_dtype = below.latest_dtype
         self.constants = below.constants
         self.powers = below.powers
+        self.scalars = below.scalars
         self.device_routes = {}
         self.below = below
         self.length = length
@@ -217,8 +218,12 @@ Function = Callable[..., Any]
 
 
 def _elementwise(batch: Batch, f: Function, *xs: Any, **options: Any) -> Native:
-    ndim = max([batch.ndim_of(x) for x in xs if x is not None])
-    return f(*[None if x is None else batch.aligned(x, ndim) for x in xs], **options)
+    ndim = max([batch.ndim_of(x) for x in xs if type(x) not in _PLAIN])
+    return f(*[x if type(x) in _PLAIN else batch.aligned(x, ndim) for x in xs], **options)
+
+
+_PLAIN: Final = frozenset({type(None), bool, int, float, complex})
+"""Classes of what is no array among the arguments of an elementwise function."""
 
 
 def _converted(batch: Batch, f: Function, x: Native, *args: Any, **options: Any) -> Native:
@@ -453,6 +458,34 @@ def _searched(batch: Batch, f: Function, x: Native, values: Native, **options: A
     return f(x, values.stack, **options)
 
 
+def _counted(
+    batch: Batch,
+    f: Function,
+    x: Native,
+    weights: Native | None = None,
+    minlength: int = 0,
+    *,
+    length: int | None = None,
+) -> Native:
+    if (
+        length is None
+        or batch.ndim_of(x) != 1
+        or (weights is not None and batch.shape_of(weights) != batch.shape_of(x))
+    ):
+        batch.refuse("bincount")
+    below, integer = batch.below, batch.backend.native_dtype("int64")
+
+    def steps(start: int, stop: int, step: int) -> Native:
+        return below.arange(start, stop, step, dtype=integer, device=batch.backend.native_device)
+
+    width = length + 2  # each element counts in a range of its own, with a place at both ends for what is outside
+    places = below.clip(below.astype(batch.stack_of(x), integer), steps(-1, 0, 1), steps(length, length + 1, 1))
+    places = below.add(places, below.reshape(steps(1, batch.length * width + 1, width), (batch.length, 1)))
+    added = None if weights is None else below.reshape(batch.stack_of(weights), (-1,))
+    found = f(below.reshape(places, (-1,)), added, length=batch.length * width)
+    return below.getitem(below.reshape(found, (batch.length, width)), (slice(None), slice(1, -1)))
+
+
 def _is_member(batch: Batch, f: Function, x: Native, values: Native, **options: Any) -> Native:
     if batch.holds(values):
         batch.refuse("isin")
@@ -494,6 +527,7 @@ RULES: Final[dict[str, Function]] = {
     "gather": _gathered,
     "gather along an axis": _gathered_along,
     "search": _searched,
+    "counts": _counted,
     "membership": _is_member,
     "transform of axes": _transformed,
 }

@@ -342,18 +342,18 @@ def _native_call(declaration: Declaration, values: str) -> list[str]:
 
 
 def _value(declaration: Declaration) -> str:
-    """The native call, or the operator of NumPy's scalars, as an expression."""
+    """The native call, or an operator of NumPy's scalars, as an expression."""
     call = f"{NATIVE}({_arguments(declaration)})"
     operator = operation(declaration)
     if operator is None:
         return call
     operands = [_argument(p) for p in declaration.parameters]
-    are_scalars = " and ".join([f"type({one}) in REAL_NUMBERS" for one in operands])
-    return f"{operator.format(*operands)} if {are_scalars} else {call}"
+    is_usual = " or ".join([f"type({one}) not in REAL_NUMBERS" for one in operands])
+    return f"{call} if {is_usual} else {operator.format(*operands)}"
 
 
 def operation(declaration: Declaration) -> str | None:
-    """The expression of a method of Array that is an operator of scalars, too."""
+    """The expression of a method of Array that scalars of NumPy have, too."""
     is_method = any(p.name == "self" for p in declaration.parameters)
     return OPERATORS.get(declaration.name) if is_method else None
 

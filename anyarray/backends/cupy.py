@@ -490,6 +490,13 @@ def searchsorted(
     return cupy.searchsorted(x1.astype(dtype, copy=False), x2.astype(dtype, copy=False), side, sorter)
 
 
+def bincount(x: Native, weights: Native | None = None, minlength: int = 0, *, length: int | None = None) -> Native:
+    if length is None:
+        return cupy.bincount(x, weights, minlength)
+    is_counted = (x >= 0) & (x < length)
+    return cupy.bincount(x[is_counted], None if weights is None else weights[is_counted], length)
+
+
 def isin(x1: Native, x2: Native, /, *, invert: bool = False) -> Native:
     """CuPy's on one dtype, exact for uint64 with signed integers, too."""
     dtype = np.result_type(x1.dtype, x2.dtype)

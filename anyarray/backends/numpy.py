@@ -843,6 +843,16 @@ def searchsorted(
     return _ordering.searchsorted(x1, x2, side, None if sorter is None else dtypes.signed(sorter))
 
 
+def bincount(x: Native, weights: Native | None = None, minlength: int = 0, *, length: int | None = None) -> Native:
+    x = dtypes.signed(x)
+    if length is None:
+        return np.bincount(x, weights, minlength)
+    is_counted = (x >= 0) & (x < length)
+    if not is_counted.all():
+        x, weights = x[is_counted], None if weights is None else weights[is_counted]
+    return np.bincount(x, weights, length)
+
+
 def reshape(x: Native, /, shape: tuple[int, ...], *, copy: bool | None = None) -> Native:
     result = x.reshape(shape, copy=copy)
     if result.shape != shape and builtins.min(shape) < -1:  # NumPy treats it as -1
@@ -947,6 +957,10 @@ def tensordot(x1: Native, x2: Native, /, *, axes: Any = 2) -> Native:
     if axes == 1 and x1.ndim == x2.ndim == 2 and x1.dtype.kind in "biufc":
         return np.dot(x1, x2)  # as NumPy's own, which has 7 us more overhead
     return _tensordot(x1, x2, axes)
+
+
+def padded_by_its_own(array: Native, widths: Any, mode: Any, options: dict[str, Any]) -> Native:
+    return np.pad(array, widths, mode, **options)
 
 
 def einsum(operands: Sequence[Native], /, *, subscripts: str, optimize: Any) -> Native:

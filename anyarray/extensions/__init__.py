@@ -16,8 +16,13 @@ import importlib
 from typing import Any, Final
 
 _NAMES: Final = {
+    "correlation": "convolve corrcoef correlate cov",
     "creation": "c_ fromfunction geomspace identity index_exp logspace mgrid ogrid r_ s_",
+    "elementwise": "allclose angle array_equal array_equiv bitwise_count cbrt deg2rad degrees divmod exp2 fabs fix "
+    "float_power fmax fmin fmod frexp gcd heaviside i0 isclose iscomplex iscomplexobj isneginf isposinf isreal "
+    "isrealobj lcm ldexp logaddexp2 modf nan_to_num rad2deg radians real_if_close rint sinc",
     "fourier": "fft.fft2 fft.ifft2 fft.irfft2 fft.rfft2",
+    "histograms": "bincount digitize histogram histogram2d histogram_bin_edges histogramdd",
     "linalg": "linalg.cond linalg.lstsq linalg.multi_dot linalg.norm linalg.tensorinv linalg.tensorsolve",
     "manipulation": "append apply_along_axis apply_over_axes array_split atleast_1d atleast_2d atleast_3d block "
     "column_stack delete dsplit dstack fliplr flipud hsplit hstack insert packbits pad ravel resize rollaxis rot90 "
@@ -29,7 +34,8 @@ _NAMES: Final = {
     "tril_indices_from triu_indices triu_indices_from unravel_index",
     "sets": "intersect1d setdiff1d setxor1d union1d unique",
     "sorting": "argpartition lexsort partition sort_complex",
-    "statistics": "ptp",
+    "statistics": "average median nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmedian nanmin "
+    "nanpercentile nanprod nanquantile nanstd nansum nanvar percentile ptp quantile",
     "windows": "bartlett blackman hamming hanning kaiser",
 }
 NAMES: Final = {name: subject for subject, names in _NAMES.items() for name in names.split()}

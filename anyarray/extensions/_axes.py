@@ -1,11 +1,10 @@
-"""Arguments that several functions here read.
-
-They are axes, values, and arrays to be returned as they are.
-"""
+"""Arguments that several functions here read: axes, values, and arrays as they are."""
 
 from __future__ import annotations
 
 from typing import Any
+
+import numpy as np
 
 from anyarray._array.array import Array
 from anyarray._base import errors
@@ -55,3 +54,13 @@ def array_of(function: str, parameter: str, value: Any) -> Array:
     if isinstance(value, (bool, int, float, complex, list, tuple)):
         return xp.asarray(value)
     return dispatch.as_array(function, parameter, value)
+
+
+def known(array: Any) -> np.ndarray[Any, Any] | None:
+    """The values of an array, or None where they are not to be had, as in a trace."""
+    if array._home.is_traced(array._native):
+        return None
+    try:
+        return np.asarray(array)
+    except errors.TransferError:
+        return None

@@ -1,4 +1,4 @@
-"""Polynomials, as arrays of their coefficients, the one of the highest power first."""
+"""Polynomials: vectors of coefficients, that of the highest power first."""
 
 from __future__ import annotations
 
@@ -114,7 +114,10 @@ def polymul(a1: AnyArray, a2: AnyArray) -> Array:
 
 
 def _coefficients(function: str, parameter: str, value: AnyArray) -> Array:
-    """A vector of coefficients, one for a 0-d array. Raises ValueError for more axes."""
+    """A vector of coefficients; of a 0-d array, it has one.
+
+    Raises ValueError for more axes.
+    """
     array = as_array(function, parameter, value)
     if array.ndim > 1:
         raise errors.ArgumentValueError(f"{function}: {parameter} must have 1 axis, not {array.ndim}")
@@ -214,7 +217,7 @@ def polyfit(
     w: AnyArray | None = None,
     cov: bool | Literal["unscaled"] = False,
 ) -> Any:
-    """The polynomial of degree `deg` that fits points with the least sum of squares.
+    """The polynomial of degree `deg` that fits points, by least squares.
 
     `x` and the weights `w` are (n,), `y` (n,) or (n, k), the coefficients (deg + 1,) or (deg + 1, k). With `full`, they
     come with the residuals, the rank, the singular values and `rcond`, as `linalg.lstsq` has them; with `cov`, with
@@ -340,10 +343,11 @@ def roots(p: AnyArray) -> Array:
 
 
 class poly1d:  # noqa: N801 - NumPy's name
-    """A polynomial in one variable: its values by a call, its arithmetic by operators.
+    """A polynomial in one variable.
 
-    `c_or_r` are the coefficients, or the roots if `r`. As in NumPy, p[k] is the coefficient of the power k, and a
-    quotient comes with its remainder. Leading zeros are left out, so this does not work inside `xp.jit`.
+    A call gives its values, operators its arithmetic. `c_or_r` are the coefficients, or the roots if `r`. As in NumPy,
+    p[k] is the coefficient of the power k, and a quotient comes with its remainder. Leading zeros are left out, so this
+    does not work inside `xp.jit`.
 
     >>> import anyarray as xp
     >>> p = xp.poly1d(xp.asarray([1, 2, 3]))

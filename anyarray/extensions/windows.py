@@ -1,4 +1,4 @@
-"""Windows: vectors that fall off to both ends, to be multiplied with a signal."""
+"""Windows: vectors that fall off to both ends, for multiplying a signal."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def kaiser(M: int, beta: float) -> Array:  # noqa: N803 - NumPy's name
 
     >>> import anyarray as xp
     >>> xp.round(100 * xp.kaiser(5, 3.0)).tolist()
-    [20.0, 69.0, 100.0, 69.0, 20.0]
+    [20.0, 73.0, 100.0, 73.0, 20.0]
 
     Source: NumPy 2.4, numpy.kaiser.
     """

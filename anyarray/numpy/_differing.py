@@ -24,15 +24,14 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 __all__ = [
     "arange", "array", "array_split", "asanyarray", "asarray", "asarray_chkfinite", "ascontiguousarray",
-    "asfortranarray", "astype", "clip", "copy", "empty", "empty_like", "eye", "finfo", "full", "full_like",
-    "iinfo", "imag", "isfortran", "linspace", "may_share_memory", "meshgrid", "ndarray", "ndenumerate", "ndim",
-    "ones", "ones_like", "real", "require", "reshape", "shape", "shares_memory", "size", "sort", "tile",
-    "transpose", "ufunc", "where", "zeros", "zeros_like",
+    "asfortranarray", "astype", "clip", "copy", "einsum", "empty", "empty_like", "eye", "full", "full_like",
+    "imag", "isfortran", "linspace", "may_share_memory", "meshgrid", "ndarray", "ndenumerate", "ndim", "ones",
+    "ones_like", "real", "require", "reshape", "shape", "shares_memory", "size", "sort", "tile", "transpose",
+    "ufunc", "where", "zeros", "zeros_like",
 ]  # fmt: skip
 
 _NO_VALUE: Final[Any] = np._NoValue
 ndarray, ufunc = Array, _ufuncs.ufunc
-finfo, iinfo = xp.finfo, xp.iinfo
 
 
 def as_numpy(function: F) -> F:
@@ -72,12 +71,12 @@ def array(
     object: Any, dtype: Any = None, *, copy: Any = True, order: Any = "K", subok: bool = False, ndmin: int = 0,
     ndmax: int = 0, like: Any = None,
 ) -> Any:  # fmt: skip
-    if type(object) is list and dtype is None and not ndmin and as_text(object) is None:  # the common call
-        return xp.asarray(object)
-    text = as_text(object)
-    if text is not None or _is_text(dtype):
-        return np.array(values_of(object), dtype=dtype, ndmin=ndmin)
-    result = xp.asarray(object, dtype=dtype, copy=None if copy is None else bool(copy))
+    try:
+        if dtype is None and not ndmin and type(object) is list:  # the common call
+            return xp.asarray(object)
+        result = xp.asarray(object, dtype=dtype, copy=None if copy is None else bool(copy))
+    except errors.ArgumentTypeError:
+        return _text(object, dtype, ndmin)
     if ndmin > result.ndim:
         result = xp.reshape(result, (1,) * (ndmin - result.ndim) + result.shape)
     return result
@@ -87,16 +86,23 @@ def array(
 def asarray(
     a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: Any = None, like: Any = None
 ) -> Any:
-    text = as_text(a)
-    if text is not None or _is_text(dtype):
-        return np.asarray(values_of(a), dtype=dtype)
-    return xp.asarray(a, dtype=dtype, device=None if device == "cpu" else device, copy=copy)
+    if dtype is copy is device is None and type(a) is Array:
+        return xp.asarray(a)
+    try:
+        return xp.asarray(a, dtype=dtype, device=None if device == "cpu" else device, copy=copy)
+    except errors.ArgumentTypeError:
+        return _text(a, dtype)
 
 
-def _is_text(dtype: Any) -> bool:
-    return dtype is not None and (
-        dtype is str or (isinstance(dtype, (str, np.dtype)) and np.dtype(dtype).kind in "SUT")
-    )
+def _text(value: Any, dtype: Any, ndmin: int = 0) -> np.ndarray[Any, Any]:
+    """An ndarray of text, while an error that it is no array of numbers is handled.
+
+    Raises that error again for what is no text either.
+    """
+    is_text = dtype is not None and np.dtype(dtype).kind in "SUT"
+    if as_text(value) is None and not is_text:
+        raise
+    return np.array(values_of(value), dtype=dtype, ndmin=ndmin)
 
 
 @as_numpy
@@ -382,6 +388,17 @@ def clip(
     low, high = (a_min if a_min is not _NO_VALUE else min), (a_max if a_max is not _NO_VALUE else max)
     low, high = (None if one is _NO_VALUE else one for one in (low, high))
     return as_array(a).clip(low, high, out)
+
+
+@as_numpy
+def einsum(*operands: Any, out: Any = None, optimize: Any = False, **kwargs: Any) -> Any:
+    if isinstance(operands[0], str):
+        arrays = [operands[0], *map(as_array, operands[1:])]
+    else:  # each array, its axes, and at the end those of the result
+        arrays = [one if at % 2 or at == len(operands) - 1 else as_array(one) for at, one in enumerate(operands)]
+    return _options.serve(
+        "einsum", xp.einsum, arrays, {"optimize": optimize}, kwargs | ({"out": out} if out is not None else {})
+    )
 
 
 @as_numpy

@@ -30,6 +30,8 @@ class Parameter(NamedTuple):
     """Its name, or its position."""
     role: str
     """ "array", "arrays" for a sequence of them, or "plain"."""
+    is_same: bool
+    """Whether both have the same default, so that it may be passed on as it is."""
 
 
 class Plan(NamedTuple):
@@ -42,13 +44,15 @@ class Plan(NamedTuple):
     parameters: Mapping[str, Parameter]
     variadic: str | None
     """The parameter that takes any number of arrays."""
+    options: str | None
+    """The parameter that takes any options."""
 
 
 def entrance(name: str, theirs: Callable[..., Any], ours: Callable[..., Any]) -> Callable[..., Any]:
     """A function that is called as `theirs`, NumPy's, and computes `ours`."""
     plan = plan_of(name, theirs, ours)
     shared = _shared(plan, ours)
-    names = {p for p in plan.parameters if plan.parameters[p].ours == p and plan.parameters[p].role == "plain"}
+    names = {p for p, one in plan.parameters.items() if one.ours == p and one.role == "plain" and one.is_same}
     array = Array
     roles = [plan.parameters[p].role for p in shared]
     count = roles.count("array")
@@ -105,18 +109,23 @@ def plan_of(name: str, theirs: Callable[..., Any], ours: Callable[..., Any]) -> 
     own = inspect.signature(ours).parameters
     by_position = [p for p in own.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     found: dict[str, Parameter] = {}
-    variadic = None
+    variadic = options = None
     for at, p in enumerate(signature.parameters.values()):
         if p.kind is p.VAR_POSITIONAL:
             variadic = p.name
+            continue
+        if p.kind is p.VAR_KEYWORD:
+            options = p.name
             continue
         same = own.get(p.name)
         if same is None and at < len(by_position) and by_position[at].name not in signature.parameters:
             same = by_position[at]
         if same is not None:
             is_positional = same.kind is same.POSITIONAL_ONLY
-            found[p.name] = Parameter(by_position.index(same) if is_positional else same.name, _role(same.annotation))
-    return Plan(name, theirs, ours, signature, found, variadic)
+            is_same = p.default is same.default or p.default == same.default
+            place = by_position.index(same) if is_positional else same.name
+            found[p.name] = Parameter(place, _role(same.annotation), is_same)
+    return Plan(name, theirs, ours, signature, found, variadic, options)
 
 
 def _role(annotation: Any) -> str:
@@ -135,7 +144,7 @@ def _shared(plan: Plan, ours: Callable[..., Any]) -> Sequence[str]:
     own = by_position(ours)
     for at, p in enumerate(theirs):
         mapped = plan.parameters.get(p.name)
-        if mapped is None or at >= len(own) or mapped.ours not in (at, own[at]):
+        if mapped is None or at >= len(own) or mapped.ours not in (at, own[at]) or (at and not mapped.is_same):
             break
         found.append(p.name)
     return found
@@ -152,11 +161,12 @@ def call(plan: Plan, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """A call with any arguments that NumPy's function takes."""
     given = bound(plan.name, plan.signature, args, kwargs)
     variadic = given.pop(plan.variadic, ()) if plan.variadic else ()
+    options = given.pop(plan.options, {}) if plan.options else {}
     operands = [given[p] for p, one in plan.parameters.items() if one.role == "array" and given.get(p) is not None]
     if operands and not variadic and all(isinstance(one, NUMBERS) for one in operands) and given.get("out") is None:
         return brought(plan.theirs(*args, **kwargs))
     positional: dict[int, Any] = {}
-    keyword: dict[str, Any] = {}
+    keyword: dict[str, Any] = {**options}
     left: dict[str, Any] = {}
     for name, value in given.items():
         p = plan.parameters.get(name)

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
+import numpy as np
+
 from anyarray._array.array import Array
 from anyarray._base import errors
 from anyarray._call import by_position as _by_position
@@ -39,34 +41,47 @@ def serve(
             raise errors.ArgumentTypeError(
                 f"{name}: {option}={left[option]!r} is not supported on every backend. Leave it out"
             )
-    changes = [rule(name, left[option]) for option, rule in RULES.items() if option in left]
+    if "out" in left and "dtype" in left:
+        raise errors.ArgumentTypeError(f"{name}: takes either out or dtype, not both. Give an out of that dtype")
+    changes = [rule(name, left[option], left) for option, rule in RULES.items() if option in left]
     result = ours(*positional, **options)
     for change in filter(None, changes):
         result = change(result)
     return result
 
 
-def _no_effect(name: str, value: Any) -> None:
+def _no_effect(name: str, value: Any, others: Mapping[str, Any]) -> None:
     """What concerns memory that only NumPy has, or its subclasses."""
 
 
-def _order(name: str, value: Any) -> None:
+def _order(name: str, value: Any, others: Mapping[str, Any]) -> None:
     if value not in ("C", "K", "A", "F", None):
         raise errors.ArgumentValueError(f"{name}: order must be 'C', 'F', 'A' or 'K', not {value!r}")
 
 
-def _casting(name: str, value: Any) -> None:
+def _casting(name: str, value: Any, others: Mapping[str, Any]) -> None:
     if value not in ("no", "equiv", "safe", "same_kind", "unsafe", "same_value"):
         raise errors.ArgumentValueError(
             f"{name}: casting must be 'no', 'equiv', 'safe', 'same_kind' or 'unsafe', not {value!r}"
         )
 
 
-def _dtype(name: str, value: Any) -> Change:
-    return lambda result: xp.astype(result, value)
+def _dtype(name: str, value: Any, others: Mapping[str, Any]) -> Change:
+    def cast(result: Any) -> Any:
+        casting = others.get("casting", "same_kind")
+        if not np.can_cast(result.dtype.dtype, value, casting):
+            raise errors.ArgumentTypeError(
+                f"{name}: the result of dtype {result.dtype} cannot be cast to {np.dtype(value)} by the rule "
+                f"{casting!r}. Cast the arrays: x.astype(...)"
+            )
+        return xp.astype(result, value)
+
+    return cast
 
 
-def _out(name: str, value: Any) -> Change:
+def _out(name: str, value: Any, others: Mapping[str, Any]) -> Change:
+    if others.get("casting") == "unsafe" and type(value) is Array:
+        return lambda result: written(name, value, xp.astype(result, value.dtype))
     return lambda result: written(name, value, result)
 
 
@@ -77,7 +92,7 @@ def written(name: str, out: Any, result: Any) -> Any:
     return write(name, out, result if type(result) is Array else xp.asarray(result))
 
 
-RULES: Final[dict[str, Callable[[str, Any], Change | None]]] = {
+RULES: Final[dict[str, Callable[[str, Any, Mapping[str, Any]], Change | None]]] = {
     "casting": _casting,
     "like": _no_effect,
     "order": _order,

@@ -192,7 +192,7 @@ class ufunc:  # noqa: N801 - NumPy's name
         """The function of each element of A with each of B, of shape A.shape + B.shape."""
         self._two("outer")
         a, b = as_array(A), as_array(B)
-        return self(xp.reshape(a, (*a.shape, *[1] * b.ndim)), b, **kwargs)
+        return self._call((xp.reshape(a, (*a.shape, *[1] * b.ndim)), b), kwargs)
 
     def at(self, a: Array, indices: Any, b: Any = None, /) -> None:
         """Write the function of the elements at these indices, and of `b`, in place of them.

@@ -4,7 +4,6 @@ Compiled: what `_call.dispatch.wrap` and `wrap_all` do. Left to Python: Arrays o
 itself. */
 
 #include "arrays.h"
-#include "scalars.h"
 
 PyObject *
 fall_back(void)

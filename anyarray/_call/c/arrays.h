@@ -4,6 +4,7 @@
 #define ANYARRAY_ARRAYS_H
 
 #include "config.h"
+#include "scalars.h"
 
 static inline int
 is_array(PyObject *value)
@@ -57,7 +58,7 @@ size_of(PyObject *native)
     if (PyArray_CheckExact(native)) {
         return PyArray_SIZE((PyArrayObject *)native);
     }
-    return PyArray_IsScalar(native, Generic) ? 1 : -1;
+    return scalar_typenum(Py_TYPE(native)) >= 0 || PyArray_IsScalar(native, Generic) ? 1 : -1;
 }
 
 /* Whether two native arrays of NumPy have one shape; 0 if one is no ndarray. */

@@ -18,7 +18,6 @@ from anyarray.backends.jax._kernel import NATIVE, Native
 __all__ = [
     "ARRAY_TYPES",
     "IS_IMMUTABLE",
-    "PROMOTES",
     "adopt",
     "device_of",
     "devices",
@@ -45,7 +44,6 @@ __all__ = [
 namespace = jnp
 ARRAY_TYPES: Final = (jax.Array, jax.core.Tracer)
 IS_IMMUTABLE: Final = True
-PROMOTES: Final = True
 
 
 def devices() -> dict[str, list[Any]]:

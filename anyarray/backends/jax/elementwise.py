@@ -59,6 +59,7 @@ __all__ = [
     "expm1",
     "floor",
     "floor_divide",
+    "gcd",
     "greater",
     "greater_equal",
     "hypot",
@@ -271,6 +272,22 @@ def _remainder(x1: Native, x2: Native) -> Native:
     return _divided(x1, x2)[1]
 
 
+def _common_divisor(x1: Native, x2: Native) -> Native:
+    """By Euclid's algorithm.
+
+    `jnp.gcd` of the least integer of a signed dtype does not end in JAX 0.10.
+    """
+
+    def divided(state: tuple[Native, Native]) -> tuple[Native, Native]:
+        first, second = state
+        is_found = second == 0
+        rest = lax.rem(first, jnp.where(is_found, lax.full_like(second, 1), second))
+        return jnp.where(is_found, first, second), jnp.where(is_found, second, rest)
+
+    x1, x2 = jnp.broadcast_arrays(x1, x2)
+    return jnp.abs(lax.while_loop(lambda state: jnp.any(state[1] != 0), divided, (x1, x2))[0])
+
+
 def _power(x1: Native, x2: Native) -> Native:
     if kind_of(x1) == "f":
         return _real_power(x1, x2)
@@ -465,6 +482,7 @@ divide = compiled(_divide)
 equal = _comparison(jnp.equal, "biufc")
 floor = elementwise(_unless_integer(lax.floor), "biuf")
 floor_divide = of_floats_sooner(elementwise(_floor_divide, "iuf"), on_numpy.floor_divide)
+gcd = elementwise(_common_divisor, "iu")
 greater = _comparison(jnp.greater, "biuf")
 greater_equal = _comparison(jnp.greater_equal, "biuf")
 hypot = floating(with_zeros(_hypotenuse), "biuf")

@@ -10,13 +10,15 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from anyarray._base import errors
 from anyarray.backends import numpy as on_numpy
-from anyarray.backends.jax._host import data_dependent
+from anyarray.backends.jax._hooks import device_of, is_traced, lent, to_numpy
+from anyarray.backends.jax._host import data_dependent, in_host_memory
 from anyarray.backends.jax._kernel import Axes, Native, cast, compiled, kind_of, promoted, require_kinds, truth
 from anyarray.backends.jax.indexing import extremes
 from anyarray.backends.jax.statistical import added, reduced
 
-__all__ = ["argmax", "argmin", "count_nonzero", "nonzero", "searchsorted", "where"]
+__all__ = ["argmax", "argmin", "bincount", "count_nonzero", "nonzero", "searchsorted", "where"]
 
 
 @compiled
@@ -123,6 +125,34 @@ def searchsorted(x1: Native, x2: Native, /, *, side: str = "left", sorter: Nativ
     if sorter is not None and (sorter.shape != x1.shape or any(not 0 <= index < x1.size for index in extremes(sorter))):
         raise ValueError("sorter does not fit")
     return _searchsorted(x1, x2, sorter, side=side)
+
+
+@compiled
+def _summed(x: Native, weights: Native | None, *, length: int) -> Native:
+    """Sums of the weights at each place from 0 to `length` - 1, or counts."""
+    require_kinds("biu", x)
+    if weights is not None:
+        require_kinds("biuf", weights)
+    places = cast(x, "int64")
+    places = jnp.where(places < 0, length, places)  # a negative one would count from the end
+    added = np.int64(1) if weights is None else cast(weights, "float64")
+    return jnp.zeros(length, added.dtype).at[places].add(added, mode="drop")
+
+
+def bincount(x: Native, weights: Native | None = None, minlength: int = 0, *, length: int | None = None) -> Native:
+    if in_host_memory((x, weights)):
+        values = None if weights is None else to_numpy(weights)
+        return lent(on_numpy.bincount(to_numpy(x), values, minlength, length=length), device_of(x))
+    if x.ndim != 1 or (weights is not None and weights.shape != x.shape):
+        raise ValueError("x and weights must be vectors of one length")
+    if length is None:
+        if is_traced(x):
+            raise errors.unknown_length("bincount")
+        values = to_numpy(x)
+        if values.size and values.min() < 0:
+            raise ValueError("x must not be negative")
+        length = max(minlength, int(values.max()) + 1 if values.size else 0)
+    return _summed(x, weights, length=length)
 
 
 def nonzero(x: Native, /) -> tuple[Native, ...]:

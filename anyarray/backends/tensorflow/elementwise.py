@@ -39,6 +39,7 @@ __all__ = [
     "expm1",
     "floor",
     "floor_divide",
+    "gcd",
     "greater",
     "greater_equal",
     "hypot",
@@ -124,7 +125,7 @@ from anyarray.backends.tensorflow._kernel import (
     promoted,
 )
 from anyarray.backends.tensorflow._loading import tf
-from anyarray.backends.tensorflow.manipulation import at_every_rank, unrefused
+from anyarray.backends.tensorflow.manipulation import at_every_rank, broadcast_arrays, unrefused
 from anyarray.backends.tensorflow.searching import where
 
 Unary = Callable[[Tensor], Tensor]
@@ -1008,6 +1009,32 @@ def _shifted_right(x1: Tensor, x2: Tensor, in_range: Tensor) -> Tensor:
 
 bitwise_left_shift = sooner(np.left_shift, "iu", _shift("bitwise_left_shift", _left_shift, _shifted_left))
 bitwise_right_shift = sooner(np.right_shift, "iu", _shift("bitwise_right_shift", _right_shift, _shifted_right))
+
+
+@at_every_rank
+def _gcd(x1: Tensor, x2: Tensor, /) -> Tensor:
+    """By Euclid's algorithm, in a loop, as TensorFlow has no op for it."""
+    if x1.dtype is not x2.dtype:
+        x1, x2 = promoted(x1, x2)
+    if kind_of(x1) not in "iu":
+        raise _refuse("gcd", "integer", x1, x2)
+    name = name_of(x1)
+    zero, one = constant(0, name), constant(1, name)
+
+    def is_divided(first: Tensor, second: Tensor) -> Tensor:
+        return tf.reduce_any(_not_equal(second, zero))
+
+    def divided(first: Tensor, second: Tensor) -> tuple[Tensor, Tensor]:
+        is_found = _equal(second, zero)
+        rest = _floor_mod(first, where(is_found, one, second))
+        return where(is_found, first, second), where(is_found, zero, rest)
+
+    x1, x2 = broadcast_arrays(x1, x2)
+    divisor, _ = tf.while_loop(is_divided, divided, (x1, x2))
+    return abs(divisor)
+
+
+gcd = sooner(np.gcd, "iu", _gcd)
 
 
 def clip(x: Tensor, /, min: Tensor | None = None, max: Tensor | None = None) -> Tensor:

@@ -13,8 +13,9 @@ from typing import Any, Final, Literal
 import numpy as np
 import numpy.typing as npt
 
-from anyarray._base import dtypes
+from anyarray._base import dtypes, errors
 from anyarray.backends import _ordering
+from anyarray.backends import numpy as on_numpy
 from anyarray.backends.tensorflow._host import from_host, is_eager, is_on_host, on_host
 from anyarray.backends.tensorflow._kernel import (
     NATIVE,
@@ -24,6 +25,7 @@ from anyarray.backends.tensorflow._kernel import (
     cast,
     constant,
     kind_of,
+    may_be_differentiated,
     name_of,
     op,
     promoted,
@@ -33,15 +35,18 @@ from anyarray.backends.tensorflow._shapes import axes_in, axis_in, sizes_of
 from anyarray.backends.tensorflow.manipulation import broadcast_arrays, flattened
 from anyarray.backends.tensorflow.sorting import order_keys, refuse_complex
 
-__all__ = ["argmax", "argmin", "count_nonzero", "nonzero", "searchsorted", "where"]
+__all__ = ["argmax", "argmin", "bincount", "count_nonzero", "nonzero", "searchsorted", "where"]
 
 _arg_max = op("ArgMax")
 _arg_min = op("ArgMin")
 _expand_dims = op("ExpandDims")
 _gather = op("GatherV2")
+_less = op("Less")
 _lower_bound = op("LowerBound")
 _not_equal = op("NotEqual")
+_ones_like = op("OnesLike")
 _reshape = op("Reshape")
+_segment_sum = op("UnsortedSegmentSum")
 _select = op("SelectV2")
 _sum = op("Sum")
 _unpack = op("Unpack")
@@ -172,6 +177,29 @@ def searchsorted(
     bound = _lower_bound if side == "left" else _upper_bound
     row = constant((1, -1))
     return _reshape(bound(_reshape(keys, row), _reshape(wanted, row), NATIVE["int64"]), sizes_of(x2))
+
+
+def bincount(x: Tensor, weights: Tensor | None = None, minlength: int = 0, *, length: int | None = None) -> Tensor:
+    if kind_of(x) not in "biu" or (weights is not None and kind_of(weights) not in "biuf"):
+        raise TypeError("bincount: x must hold integers, and weights real numbers")
+    is_summed_here = weights is None or (is_on_host(weights) and not may_be_differentiated(weights))
+    if is_on_host(x) and is_summed_here:
+        values = None if weights is None else on_host(weights)
+        return from_host(on_numpy.bincount(on_host(x), values, minlength, length=length), x)
+    if len(shape_of(x)) != 1 or (weights is not None and len(shape_of(weights)) != 1):
+        raise ValueError("bincount: x and weights must be vectors of one length")
+    places = cast(x, "int64")
+    if length is None:
+        if not is_eager(x):
+            raise errors.unknown_length("bincount")
+        values = np.asarray(x)
+        if values.size and values.min() < 0:
+            raise ValueError("bincount: x must not be negative")
+        length = max(minlength, int(values.max()) + 1 if values.size else 0)
+    else:  # what is too large has no place, either
+        places = _select(_less(places, constant(length, "int64")), places, constant(-1, "int64"))
+    added = _ones_like(places) if weights is None else cast(weights, "float64")
+    return _segment_sum(added, places, constant(length))
 
 
 def where(condition: Tensor, x1: Tensor, x2: Tensor, /) -> Tensor:

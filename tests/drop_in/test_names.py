@@ -1,0 +1,62 @@
+"""Every public name of NumPy's is there, with its signature, or is listed with a reason."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy
+import pytest
+
+import anyarray.numpy
+from anyarray.numpy import _itself
+
+NAMES: Final = [
+    *[name for name in numpy.__all__ if not name.startswith("__")],
+    *[f"linalg.{name}" for name in numpy.linalg.__all__],
+    *[f"fft.{name}" for name in numpy.fft.__all__],
+    *[f"random.{name}" for name in numpy.random.__all__],
+]
+
+
+def found(space: Any, path: str) -> Any:
+    for name in path.split("."):
+        space = getattr(space, name)
+    return space
+
+
+@pytest.mark.parametrize("path", NAMES)
+def test_a_name_is_there_or_has_a_reason(path: str) -> None:
+    if path in _itself.ABSENT:
+        with pytest.raises(AttributeError, match=rf"no attribute '{path.rpartition('.')[2]}': \w"):
+            found(anyarray.numpy, path)
+    else:
+        found(anyarray.numpy, path)
+
+
+def is_function(path: str) -> bool:
+    theirs = found(numpy, path)
+    return path not in _itself.ABSENT and callable(theirs) and not isinstance(theirs, type)
+
+
+@pytest.mark.parametrize("path", [path for path in NAMES if is_function(path) and not path.startswith("random.")])
+def test_a_function_has_numpys_signature(path: str) -> None:
+    theirs: Callable[..., Any] = found(numpy, path)
+    try:
+        expected = inspect.signature(theirs)
+    except ValueError:
+        return  # of C code that does not tell
+    assert str(inspect.signature(found(anyarray.numpy, path))) == str(expected)
+
+
+def test_what_is_no_name_of_numpys_is_refused() -> None:
+    with pytest.raises(AttributeError, match=r"^module 'anyarray\.numpy' has no attribute 'summ'$"):
+        found(anyarray.numpy, "summ")
+    with pytest.raises(AttributeError, match="views with strides of their own exist in NumPy alone"):
+        found(anyarray.numpy, "lib.stride_tricks.as_strided")
+
+
+def test_no_reason_is_left_of_what_is_there() -> None:
+    assert {path for path in _itself.ABSENT if path.partition(".")[0] not in dir(numpy)} == set()
+    assert not _itself.ABSENT.keys() & set(anyarray.numpy.__all__)

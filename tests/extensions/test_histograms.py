@@ -1,0 +1,192 @@
+"""Histograms and counts, against NumPy's."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+import pytest
+from against_numpy import (
+    Case,
+    assert_as_in_numpy,
+    assert_gradient_right,
+    assert_same_in_jit,
+    assert_same_in_vmap,
+)
+from comparison import assert_same, host
+
+import anyarray as xp
+import anyarray.numpy as drop_in
+
+RNG: Final = np.random.default_rng(0)
+I: Final = RNG.integers(0, 9, 40)  # noqa: E741 - the integers
+A: Final = RNG.normal(size=40)
+B: Final = RNG.uniform(size=40)
+F32: Final = np.round(4 * A).astype(np.float32) / 4
+EDGES: Final = np.asarray([-1.0, 0.0, 0.5, 0.5, 2.0])
+ODD: Final = np.asarray([np.nan, -np.inf, np.inf, 0.5, 2.0, -1.0, 0.0])
+WEIGHTS: Final = np.asarray(I % 3, np.float32)
+FEW: Final = np.asarray([0, 1, 3])
+
+CASES: Final = [
+    *[Case("bincount", x) for x in (I, I.astype(np.uint8), I > 3, np.zeros(0, np.int64))],
+    *[Case("bincount", I, w) for w in (A, WEIGHTS, I, B > 0.5, np.where(B > 0.9, np.nan, A))],
+    *[Case("bincount", I, minlength=n) for n in (0, 20)],
+    *[
+        Case("digitize", ODD, edges, right)
+        for edges in (EDGES, EDGES[::-1].copy(), EDGES[2:4], np.zeros(0))
+        for right in (False, True)
+    ],
+    Case("digitize", I, FEW),
+    *[Case("histogram", x) for x in (A, I, F32, I.astype(np.uint8), A.reshape(4, 10), np.zeros(0), np.ones(3))],
+    *[Case("histogram", x, EDGES) for x in (A, ODD, I)],
+    *[Case("histogram", I, bins=b, weights=w) for b in (3, FEW) for w in (A, WEIGHTS, I, A + 1j * B)],
+    Case("histogram", I, 3, weights=B > 0.5),
+    *[Case("histogram", A, bins=b, density=True) for b in (4, EDGES[:3])],
+    *[Case("histogram", x, 2, (0, 1)) for x in (A, ODD, F32, I)],
+    *[Case("histogram", A, b) for b in ("auto", "fd", "doane", "scott", "stone", "rice", "sturges", "sqrt")],
+    Case("histogram", np.arange(11) / 10, range=(0, 1)),
+    Case("histogram", A, EDGES[:1]),
+    *[Case("histogram_bin_edges", x, b) for x in (A, F32, I) for b in (3, "auto")],
+    Case("histogram_bin_edges", F32, 3, (np.float64(0), np.float64(1))),
+    Case("histogram_bin_edges", A, EDGES),
+    *[Case("histogram2d", A, B, b) for b in (3, EDGES, [2, EDGES], [EDGES, 2])],
+    Case("histogram2d", F32, I, 2, [(0, 1), None], True, A),
+    Case("histogramdd", np.stack([A, B, A], 1), 2, density=True, weights=WEIGHTS),
+    Case("histogramdd", [A, I], [2, FEW]),
+    Case("histogramdd", A),
+]
+
+TRACED: Final = [
+    Case("digitize", A, EDGES),
+    Case("digitize", A, EDGES[::-1].copy(), True),
+    Case("histogram", A, 3),
+    Case("histogram", A, 3, (0, 1), True, B),
+    Case("histogram", A, EDGES),
+    Case("histogram_bin_edges", A, 3),
+    Case("histogram2d", A, B, 2),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=repr)
+@pytest.mark.usefixtures("backend")
+def test_a_call_gives_what_numpy_gives(case: Case) -> None:
+    assert_as_in_numpy(case)
+
+
+@pytest.mark.parametrize("case", TRACED, ids=repr)
+def test_it_gives_the_same_in_jit(framework: str, case: Case) -> None:
+    with xp.backend(framework):
+        assert_same_in_jit(case)
+
+
+@pytest.mark.parametrize("case", TRACED[:4], ids=repr)
+@pytest.mark.usefixtures("backend")
+def test_it_gives_the_same_in_vmap(case: Case) -> None:
+    assert_same_in_vmap(case)
+
+
+@pytest.mark.usefixtures("backend")
+def test_counts_of_a_given_length_leave_out_what_is_outside() -> None:
+    x = xp.asarray([-1, 0, 2, 7, 2])
+    assert xp.bincount(x, length=3).tolist() == [1, 0, 2]
+    assert xp.bincount(x, xp.asarray([1.0, 2.0, 3.0, 4.0, 5.0]), length=3).tolist() == [2.0, 0.0, 8.0]
+
+
+def test_counts_of_a_given_length_are_the_same_in_jit(framework: str) -> None:
+    with xp.backend(framework):
+        x, weights = xp.asarray(I - 1), xp.asarray(A)
+        counted = xp.jit(lambda x, w: (xp.bincount(x, length=5), xp.bincount(x, w, length=5)))(x, weights)
+        assert_same(counted[0], np.bincount(I, minlength=9)[1:6])
+        assert_same(counted[1], np.bincount(I, A, minlength=9)[1:6])
+
+
+@pytest.mark.usefixtures("backend")
+def test_counts_of_a_given_length_are_those_of_each_element_in_vmap() -> None:
+    rows, weights = np.stack([I, I[::-1] - 3]), np.stack([A, B])
+    counted = xp.vmap(lambda x, w: (xp.bincount(x, length=5), xp.bincount(x, w, length=5)))(
+        xp.asarray(rows), xp.asarray(weights)
+    )
+    for i in range(2):
+        inside = (rows[i] >= 0) & (rows[i] < 5)
+        assert_same(counted[0][i, :], np.bincount(rows[i][inside], minlength=5))
+        assert_same(counted[1][i, :], np.bincount(rows[i][inside], weights[i][inside], minlength=5))
+
+
+def test_counts_of_an_unknown_length_say_what_to_give(framework: str) -> None:
+    with xp.backend(framework), pytest.raises(xp.UnsupportedError, match="Give it: length="):
+        xp.jit(xp.bincount)(xp.asarray(I))
+
+
+def test_the_slope_of_a_sum_of_weights_goes_to_the_weights(framework: str) -> None:
+    with xp.backend(framework):
+        places = xp.asarray(I)
+        slopes = xp.grad(lambda w: xp.sum(xp.bincount(places, w) ** 2))(xp.asarray(A))
+        assert_same(slopes, 2 * np.bincount(I, A)[I])
+        assert_same(xp.grad(lambda w: xp.histogram(places, 9, weights=w)[0][3])(xp.asarray(A)), (I == 3) * 1.0)
+
+
+def test_the_slope_of_an_edge_goes_to_the_extremes(framework: str) -> None:
+    with xp.backend(framework):
+        assert_gradient_right(Case("histogram_bin_edges", A, 3))
+
+
+def test_limits_may_be_arrays_of_a_trace(framework: str) -> None:
+    with xp.backend(framework):
+        counts, edges = xp.jit(lambda a: xp.histogram(a, 4, (xp.min(a) - 1, xp.max(a))))(xp.asarray(A))
+        expected = np.histogram(A, 4, (A.min() - 1, A.max()))
+        assert_same(counts, expected[0])
+        assert_same(edges, expected[1])
+
+
+@pytest.mark.usefixtures("backend")
+def test_the_drop_in_takes_lists() -> None:
+    assert drop_in.bincount([1, 1, 0], weights=[0.5, 1, 2]).tolist() == [2.0, 1.5]
+    assert drop_in.digitize([0.5, 3], [0, 1, 2]).tolist() == [1, 3]
+    assert [part.tolist() for part in drop_in.histogram([1, 2, 1], bins=[0, 1, 2, 3])] == [[0, 2, 1], [0, 1, 2, 3]]
+    assert drop_in.histogram([1, 2, 1], 2, weights=[1, 2, 3])[0].tolist() == [4, 2]
+    a = drop_in.asarray([1.0, 2.0, 4.0])
+    assert drop_in.histogram(a, bins="auto", range=(a.min(), a.max()))[0].tolist() == [1, 1, 1]
+    assert drop_in.histogram_bin_edges([0, 4], 2).tolist() == [0.0, 2.0, 4.0]
+    assert drop_in.histogram2d([0, 1], [0, 1], bins=[[0, 1, 2], 2])[0].tolist() == [[1.0, 0.0], [0.0, 1.0]]
+    assert drop_in.histogramdd([[0, 1], [0, 1]], bins=2)[0].shape == (2, 2)
+
+
+WRONG: Final[list[Any]] = [
+    ("bincount", [np.asarray([-1])], ValueError, "bincount"),
+    ("bincount", [np.asarray([1.0])], TypeError, "x must have an integer or boolean dtype"),
+    ("bincount", [I, A[:3]], ValueError, "bincount"),
+    ("bincount", [np.ones((2, 2), np.int64)], ValueError, "bincount"),
+    ("digitize", [A, ODD[3:]], ValueError, "digitize: bins must"),
+    ("digitize", [A, np.ones((1, 2))], ValueError, "digitize"),
+    ("histogram", [ODD], ValueError, "finite"),
+    ("histogram", [A, 0], ValueError, "bins must be positive, not 0"),
+    ("histogram", [A, 1.5], TypeError, "bins must be an int, not 1.5"),
+    ("histogram", [A, "many"], ValueError, "bins must be one of auto, "),
+    ("histogram", [A, "auto", None, None, B], TypeError, "bins must be a number or edges beside weights"),
+    ("histogram", [A, EDGES[::-1].copy()], ValueError, "bins must increase"),
+    ("histogram", [A, 3, (1, 0)], ValueError, "range must not decrease, as 1 to 0"),
+    ("histogram", [A, 3, (0, np.inf)], ValueError, "must be finite, not 0 to inf"),
+    ("histogram", [A, 3, (1e20, 1e20)], ValueError, "bins"),
+    ("histogram", [A, 3, None, None, B[:3]], ValueError, "weights must be of the shape of a"),
+    ("histogram2d", [A, B[:3]], ValueError, "vectors of one length"),
+    ("histogramdd", [np.stack([A, B], 1), [2]], ValueError, "bins must have an entry for each of 2 axes, not 1"),
+    ("histogramdd", [np.stack([A, B], 1), 2, [(0, 1)]], ValueError, "range must have an entry"),
+]
+
+
+@pytest.mark.parametrize(("function", "args", "error", "message"), WRONG)
+@pytest.mark.usefixtures("backend")
+def test_what_is_wrong_is_named(function: str, args: list[Any], error: type[Exception], message: str) -> None:
+    given = [xp.asarray(one) if isinstance(one, np.ndarray) else one for one in args]
+    with pytest.raises(error, match=message) as caught:
+        getattr(xp, function)(*given)
+    assert isinstance(caught.value, xp.AnyarrayError)
+
+
+def test_elements_counted_on_many_backends_are_the_same_when_they_are_many(framework: str) -> None:
+    """In a trace the places are searched by other means than outside."""
+    x = RNG.normal(size=5000)
+    with xp.backend(framework):
+        assert_same(xp.jit(lambda a: xp.histogram(a, 20, (-2, 2))[0])(xp.asarray(x)), np.histogram(x, 20, (-2, 2))[0])
+        assert host(xp.histogram(xp.asarray(x), 20)[0]).sum() == 5000
