@@ -16,6 +16,7 @@ import importlib
 from typing import Any, Final
 
 _NAMES: Final = {
+    "calculus": "ediff1d gradient interp trapezoid unwrap",
     "correlation": "convolve corrcoef correlate cov",
     "creation": "c_ fromfunction geomspace identity index_exp logspace mgrid ogrid r_ s_",
     "elementwise": "allclose angle array_equal array_equiv bitwise_count cbrt deg2rad degrees divmod exp2 fabs fix "
