@@ -650,6 +650,19 @@ def test_methods_have_derivatives(function: str) -> None:
     assert_same(xp.grad(asked)(xp.asarray(F)), gradient(F))
 
 
+def test_an_element_may_be_a_static_argument(framework: str) -> None:
+    scaled = xp.jit(lambda x, n: x * int(n), static_argnames="n")
+    with xp.backend(framework):
+        assert scaled(xp.ones(2), xp.asarray(3)).tolist() == [3, 3]
+        assert scaled(xp.ones(2), xp.asarray(4)).tolist() == [4, 4]
+        with pytest.raises(TypeError, match="jit: n of .* must be made of Arrays and hashable values"):
+            scaled(xp.ones(2), xp.asarray([3]))
+
+
+def test_completion_lists_methods() -> None:
+    assert {"sum", "reshape", "flat", "sort", "T"} < set(dir(xp.ones(1))) & set(dir(xp.Array))
+
+
 @pytest.mark.usefixtures("backend")
 def test_what_ndarrays_alone_have_leads_to_an_ndarray() -> None:
     x = xp.ones(3)

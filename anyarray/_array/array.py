@@ -634,11 +634,11 @@ class Array(methods.Methods, metaclass=_NotCallable):
 
         Raises TypeError for other Arrays, whose == is elementwise, and in a trace, which has no values.
         """
-        native = self._native
-        if self._home.shape_of(native) != () or self._home.is_traced(native):
-            shape = "in a trace" if self._home.is_traced(native) else f"of shape {self.shape}"
+        is_traced = self._home.is_traced(self._native)
+        if is_traced or self.shape != ():
+            which = "in a trace" if is_traced else f"of shape {self.shape}"
             raise errors.ArgumentTypeError(
-                f"hash: unhashable type: 'Array' {shape}; only elements have a hash. Take the values: x.tobytes()"
+                f"hash: unhashable type: 'Array' {which}; only elements have a hash. Take the values: x.tobytes()"
             )
         value = self.item()
         return hash(value) if value == value else object.__hash__(self)  # as each NaN has a hash of its own

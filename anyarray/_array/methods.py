@@ -261,7 +261,7 @@ class Methods:
 
     def dot(self, b: Any, out: Any = None) -> Array:
         """The product of `np.dot`: each matrix of a stack with each."""
-        found = _dot(self, as_operand(b))
+        found = _dot(self, b if dispatch.is_array(b) else as_operand(b))
         return found if out is None else write("dot", out, found)
 
     def trace(
@@ -651,11 +651,11 @@ def _variance(x: Array, axis: Any, ddof: float, keepdims: bool, where: Any, mean
 
 
 def _dot(x: Any, other: Any) -> Array:
-    ndim = len(getattr(other, "shape", ()))
-    if not ndim or not x.ndim:
+    ndim, its = x.ndim, len(getattr(other, "shape", ()))
+    if not its or not ndim:
         return _xp.multiply(x, other)
-    if ndim > 2 and x.ndim > 1:
-        return _xp.tensordot(x, other, axes=((x.ndim - 1,), (ndim - 2,)))
+    if its > 2 and ndim > 1:
+        return _xp.tensordot(x, other, axes=((ndim - 1,), (its - 2,)))
     return _xp.matmul(x, other)
 
 

@@ -854,7 +854,7 @@ def bincount(x: Native, weights: Native | None = None, minlength: int = 0, *, le
 
 
 def reshape(x: Native, /, shape: tuple[int, ...], *, copy: bool | None = None) -> Native:
-    result = x.reshape(shape, copy=copy)
+    result = x.reshape(shape) if copy is None else x.reshape(shape, copy=copy)  # which takes six times as long
     if result.shape != shape and builtins.min(shape) < -1:  # NumPy treats it as -1
         raise ValueError(f"no length of shape may be less than -1, as in {shape}")
     return result
