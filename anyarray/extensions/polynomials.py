@@ -91,6 +91,7 @@ def _extended(p: Array, length: int) -> Array:
     return xp.concat([xp.zeros((more,), dtype=p.dtype), p]) if more else p
 
 
+@composed(own="numpy cupy")
 def polymul(a1: AnyArray, a2: AnyArray) -> Array:
     """Product of two polynomials, without leading zeros.
 
@@ -313,6 +314,7 @@ def poly(seq_of_zeros: AnyArray) -> Array:
     return xp.real(found) if np.all(np.sort(values) == np.sort(values.conj())) else found
 
 
+@composed(own="numpy cupy")
 def roots(p: AnyArray) -> Array:
     """The roots of a polynomial, as eigenvalues of its companion matrix.
 

@@ -275,7 +275,8 @@ def tri(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike | None = None
     """
     rows = as_integer("tri", "N", N)
     columns = rows if M is None else as_integer("tri", "M", M)
-    is_below = xp.arange(rows)[:, None] >= xp.arange(-k, columns - k)
+    narrow = xp.int16 if max(rows, columns) + abs(k) < 1 << 15 else xp.int64  # a quarter of the memory traffic
+    is_below = xp.arange(rows, dtype=narrow)[:, None] >= xp.arange(-k, columns - k, dtype=narrow)
     return xp.astype(is_below, dtypes.default(float) if dtype is None else dtype)
 
 
