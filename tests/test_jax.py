@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 import json
+import math
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -63,6 +64,7 @@ def test_jax_knows_the_arrays_of_numpy_that_are_made_when_it_is_imported(
     program = f"""
 {imports}
 from anyarray._registry import registry
+from anyarray.backends.jax import compiled_composition
 x = xp.ones(2, dtype=xp.float32)
 print([str(one) for one in registry.loaded_backends()], x.device)
 print(jax.numpy.negative(x).tolist(), jax.jit(lambda a: a * 2)(x).tolist(), len(jax.tree.leaves(dict(a=x))))
@@ -361,3 +363,28 @@ def test_a_traced_integer_of_jax_is_an_index() -> None:
 
     assert float(jax.lax.fori_loop(0, 3, lambda i, total: total + xp.to_native(x[i]), jnp.float32(0))) == 6.0
     assert jax.lax.fori_loop(0, 3, written, jnp.zeros(3)).tolist() == [2.0, 4.0, 6.0]
+
+
+def test_a_composed_function_is_traced_once_for_each_form() -> None:
+    traces: list[Any] = []
+
+    def function(x: Any, pair: Any, c: Any, *, others: Any = ()) -> Any:
+        traces.append((pair, c))
+        return sum(others, x * c)
+
+    called = compiled_composition(function, xp.device("jax").native_device)
+    x, y = jnp.ones(2), jnp.zeros(2)
+    assert called(x, (1, 2), 2, others=[y, x]).tolist() == [3, 3]
+    assert called(y, (1, 2), 2, others=[x, x]).tolist() == [2, 2]
+    assert len(traces) == 1
+    for constant in (1, True, 1.0, 0.0, -0.0):
+        called(x, (1, 2), constant)
+    called(x, (1, 2.0), 1)
+    assert len(traces) == 7
+    assert math.copysign(1, float(called(x, (), -0.0)[0])) == -1
+
+
+def test_a_composed_function_takes_what_cannot_be_a_key() -> None:
+    called = compiled_composition(lambda x, options: x + options["n"], xp.device("jax").native_device)
+    assert called(jnp.ones(2), {"n": 1}).tolist() == [2, 2]
+    assert jax.jit(lambda x: called(x, {"n": 1}))(jnp.ones(2)).tolist() == [2, 2]

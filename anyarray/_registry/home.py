@@ -138,6 +138,8 @@ class Composition(NamedTuple):
     """Takes the home first, then what the native function takes."""
     own: frozenset[str]
     """Libraries whose own function of that name is called instead."""
+    reads_no_values: bool = False
+    """Whether it computes the same inside a trace as outside, so that a library may compile it."""
 
 
 compositions: Final[dict[str, Composition]] = {}

@@ -959,8 +959,8 @@ def tensordot(x1: Native, x2: Native, /, *, axes: Any = 2) -> Native:
     return _tensordot(x1, x2, axes)
 
 
-def padded_by_its_own(array: Native, widths: Any, mode: Any, options: dict[str, Any]) -> Native:
-    return np.pad(array, widths, mode, **options)
+def padded_by_its_own(array: Native, widths: Any, mode: Any, options: Any) -> Native:
+    return np.pad(array, widths, mode, **dict(options))
 
 
 def einsum(operands: Sequence[Native], /, *, subscripts: str, optimize: Any) -> Native:

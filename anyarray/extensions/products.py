@@ -71,7 +71,7 @@ def _dot(a: Array, b: Array) -> Array:
     return xp.tensordot(a, b, axes=((a.ndim - 1,), (b.ndim - 2,)))
 
 
-@composed(own="numpy cupy", fit="as many elements in both")
+@composed(own="numpy cupy", fit="as many elements in both", reads_no_values=True)
 def vdot(a: AnyArray, b: AnyArray, /) -> Array:
     """Sum of the products of all elements; those of `a` are conjugated.
 
@@ -125,7 +125,7 @@ def outer(a: AnyArray, b: AnyArray) -> Array:
     return xp.linalg.outer(first, second)
 
 
-@composed(own="numpy cupy")
+@composed(own="numpy cupy", reads_no_values=True)
 def kron(a: AnyArray, b: AnyArray) -> Array:
     """Kronecker product: `b`, multiplied by each element of `a`, as blocks.
 
@@ -275,11 +275,12 @@ def tri(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike | None = None
     """
     rows = as_integer("tri", "N", N)
     columns = rows if M is None else as_integer("tri", "M", M)
-    is_below = xp.arange(rows)[:, None] >= xp.arange(-k, columns - k)
+    narrow = xp.int16 if max(rows, columns) + abs(k) < 1 << 15 else xp.int64  # a quarter of the memory traffic
+    is_below = xp.arange(rows, dtype=narrow)[:, None] >= xp.arange(-k, columns - k, dtype=narrow)
     return xp.astype(is_below, dtypes.default(float) if dtype is None else dtype)
 
 
-@composed(own="numpy cupy")
+@composed(own="numpy cupy", reads_no_values=True)
 def vander(x: AnyArray, N: int | None = None, increasing: bool = False) -> Array:  # noqa: N803 - NumPy's name
     """Vandermonde matrix: the powers of each element in a row.
 
