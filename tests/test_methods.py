@@ -655,7 +655,7 @@ def test_an_element_may_be_a_static_argument(framework: str) -> None:
     with xp.backend(framework):
         assert scaled(xp.ones(2), xp.asarray(3)).tolist() == [3, 3]
         assert scaled(xp.ones(2), xp.asarray(4)).tolist() == [4, 4]
-        with pytest.raises(TypeError, match="jit: n of .* must be made of Arrays and hashable values"):
+        with pytest.raises(TypeError, match=r"jit: n of .* must be made of Arrays and hashable values"):
             scaled(xp.ones(2), xp.asarray([3]))
 
 

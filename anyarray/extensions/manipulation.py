@@ -490,11 +490,7 @@ def insert(arr: AnyArray, obj: Positions, values: AnyArray | complex, axis: int 
     Source: NumPy 2.4, numpy.insert.
     """
     array, at = _along("insert", arr, axis)
-<<<<<<< HEAD
-    return _insert(array, _host(obj), array_of("insert", "values", values), at)
-=======
-    return _insert(array, _on_host(obj), _values("insert", values), at)
->>>>>>> ext2
+    return _insert(array, _on_host(obj), array_of("insert", "values", values), at)
 
 
 def _inserted(arr: AnyArray, obj: Any, values: AnyArray, axis: int) -> Array:
