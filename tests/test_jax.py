@@ -20,6 +20,8 @@ import anyarray as xp
 jax = pytest.importorskip("jax", reason="these tests are about JAX")
 jnp = jax.numpy
 
+from anyarray.backends.jax._composition import compiled_composition  # noqa: E402 - where JAX is
+
 
 def on_jax(values: Any, dtype: Any = None) -> xp.Array:
     return xp.asarray(values, dtype=dtype, device="jax")
@@ -64,7 +66,6 @@ def test_jax_knows_the_arrays_of_numpy_that_are_made_when_it_is_imported(
     program = f"""
 {imports}
 from anyarray._registry import registry
-from anyarray.backends.jax import compiled_composition
 x = xp.ones(2, dtype=xp.float32)
 print([str(one) for one in registry.loaded_backends()], x.device)
 print(jax.numpy.negative(x).tolist(), jax.jit(lambda a: a * 2)(x).tolist(), len(jax.tree.leaves(dict(a=x))))
