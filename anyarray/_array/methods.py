@@ -453,6 +453,16 @@ class Methods:
 
     # Writes
 
+    def is_integer(self) -> bool:
+        """Whether the only element is a whole number."""
+        value = self.item()  # type: ignore[attr-defined]  # an Array's
+        return isinstance(value, int) or bool(value.is_integer())
+
+    def as_integer_ratio(self) -> tuple[int, int]:
+        """The only element as a fraction of two Python integers."""
+        found: tuple[int, int] = self.item().as_integer_ratio()  # type: ignore[attr-defined]  # an Array's
+        return found
+
     def fill(self, value: Any) -> None:
         """Give all elements one value: `x[...] = value`."""
         if isinstance(value, (list, tuple)) or getattr(value, "shape", ()) != ():

@@ -54,6 +54,7 @@ __all__ = [
     "real_if_close",
     "rint",
     "sinc",
+    "spacing",
 ]
 
 
@@ -705,3 +706,20 @@ def sinc(x: AnyArray) -> Array:
     turned = xp.multiply(x, math.pi)
     safe = xp.where(turned == 0, xp.finfo(turned.dtype).eps, turned)
     return xp.sin(safe) / safe
+
+
+@composed(own="numpy cupy", x="real floating-point", batch="elementwise")
+def spacing(x: AnyArray, /) -> Array:
+    """Distance from each element to the next number of its dtype that is farther from zero.
+
+    It has the sign of the element, and is NaN for infinity.
+
+    >>> import anyarray as xp
+    >>> xp.spacing(xp.asarray([1.0, -2.0])).tolist() == [2.0**-52, -(2.0**-51)]
+    True
+
+    Source: NumPy 2.4, numpy.spacing.
+    """
+    floats = x if x.dtype.kind == "f" else xp.astype(x, xp.float64)
+    size = xp.abs(floats)
+    return xp.copysign(xp.nextafter(size, xp.full_like(size, math.inf)) - size, floats)

@@ -27,11 +27,13 @@ __all__ = [
     "einsum_path",
     "inner",
     "kron",
+    "matvec",
     "outer",
     "trace",
     "tri",
     "vander",
     "vdot",
+    "vecmat",
 ]
 
 
@@ -84,6 +86,33 @@ def vdot(a: AnyArray, b: AnyArray, /) -> Array:
     Source: NumPy 2.4, numpy.vdot.
     """
     return _product(xp.vecdot, xp.reshape(a, (-1,)), xp.reshape(b, (-1,)))
+
+
+@composed(own="numpy cupy", x1="numeric", x2="numeric", fit="any", reads_no_values=True)
+def matvec(x1: AnyArray, x2: AnyArray, /) -> Array:
+    """Products of matrices and vectors, (..., m, n) and (..., n).
+
+    >>> import anyarray as xp
+    >>> xp.matvec(xp.asarray([[1, 2], [3, 4]]), xp.asarray([[1, 0], [1, 10]])).tolist()
+    [[1, 3], [21, 43]]
+
+    Source: NumPy 2.4, numpy.matvec.
+    """
+    return xp.squeeze(xp.matmul(x1, xp.expand_dims(x2, axis=-1)), axis=-1)
+
+
+@composed(own="numpy cupy", x1="numeric", x2="numeric", fit="any", reads_no_values=True)
+def vecmat(x1: AnyArray, x2: AnyArray, /) -> Array:
+    """Products of conjugate vectors and matrices, (..., n) and (..., n, m).
+
+    >>> import anyarray as xp
+    >>> xp.vecmat(xp.asarray([1, 10]), xp.asarray([[1, 2], [3, 4]])).tolist()
+    [31, 42]
+
+    Source: NumPy 2.4, numpy.vecmat.
+    """
+    conjugate = xp.conj(x1) if x1.dtype.kind == "c" else x1
+    return xp.squeeze(xp.matmul(xp.expand_dims(conjugate, axis=-2), x2), axis=-2)
 
 
 @composed(own="numpy cupy", fit="inner")
