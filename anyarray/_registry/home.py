@@ -136,6 +136,8 @@ class Composition(NamedTuple):
     """Takes the home first, then what the native function takes."""
     own: frozenset[str]
     """Libraries whose own function of that name is called instead."""
+    is_fused: bool
+    """Whether it asks for no value, so that a library may compile it as a whole."""
 
 
 compositions: Final[dict[str, Composition]] = {}

@@ -233,7 +233,10 @@ class Backend:
                 function = getattr(space, name, None)
         if not callable(function):
             if composition is not None:
-                return functools.partial(composition.function, self.free)
+                whole = functools.partial(composition.function, self.free)
+                if composition.is_fused and self.has_hook("fused"):
+                    return loaded.hook("scoped")(loaded.hook("fused")(whole), self.native_device)  # type: ignore[no-any-return]  # checked by the contract's test
+                return whole
             composed = importlib.import_module("anyarray.backends._composed")
             if name not in composed.__all__:
                 raise errors.unsupported(name, self)
