@@ -70,11 +70,11 @@ def _axes(function: str, a: AnyArray, axis: int | Sequence[int] | None) -> tuple
     return tuple(range(ndim)) if axis is None else axes_of(function, axis, ndim)
 
 
-def _rows(a: Array, axes: tuple[int, ...]) -> Array:
+def _rows(a: AnyArray, axes: tuple[int, ...]) -> Array:
     """`a` with `axes` joined to its last one."""
     if len(axes) == 1:
         return xp.moveaxis(a, axes[0], -1)
-    kept = [one for one in range(a.ndim) if one not in axes]
+    kept = [one for one in range(len(a.shape)) if one not in axes]
     return xp.reshape(xp.permute_dims(a, (*kept, *axes)), (*[a.shape[one] for one in kept], -1))
 
 
@@ -103,15 +103,23 @@ def average(
         found = xp.mean(a, axis=axis, keepdims=keepdims)
         return (found, xp.full_like(found, a.size / found.size if found.size else math.nan)) if returned else found
     weights = as_array("average", "weights", weights)
-    dtype = xp.result_type(a, weights)
-    if a.dtype.kind in "biu":
-        dtype = xp.result_type(dtype, xp.float64)
-    weights = xp.astype(_beside("average", a, axis, weights), dtype, copy=False)
-    scale = xp.sum(weights, axis=axis, keepdims=keepdims)
+    found, scale = weighted_mean(a, _beside("average", a, axis, weights), axis, keepdims=keepdims)
     if _is_certain(xp.any(scale == 0)):
         raise ZeroDivisionError("average: weights must not sum to zero")
-    found = xp.sum(xp.astype(a, dtype, copy=False) * weights, axis=axis, keepdims=keepdims) / scale
     return (found, scale) if returned else found
+
+
+@composed(fused=True)
+def weighted_mean(
+    a: AnyArray, weights: AnyArray, axis: int | Sequence[int] | None, *, keepdims: bool
+) -> tuple[Array, Array]:
+    """The average by weights of the shape of `a`, and their sum."""
+    dtype = xp.result_type(a, weights)
+    if xp.isdtype(a.dtype, ("bool", "integral")):
+        dtype = xp.result_type(dtype, xp.float64)
+    weights = xp.astype(weights, dtype, copy=False)
+    scale = xp.sum(weights, axis=axis, keepdims=keepdims)
+    return xp.sum(xp.astype(a, dtype, copy=False) * weights, axis=axis, keepdims=keepdims) / scale, scale
 
 
 def _beside(function: str, a: Array, axis: int | Sequence[int] | None, weights: Array) -> Array:
@@ -133,7 +141,7 @@ def _beside(function: str, a: Array, axis: int | Sequence[int] | None, weights: 
     return xp.broadcast_to(xp.expand_dims(xp.permute_dims(weights, tuple(order)), axis=others), a.shape)
 
 
-@composed(own="numpy cupy", a="real floating-point")
+@composed(own="numpy cupy", fused=True, a="real floating-point")
 def median(a: AnyArray, axis: int | Sequence[int] | None = None, *, keepdims: bool = False) -> Array:
     """The middle element in order, or the mean of the two middle ones.
 
@@ -207,7 +215,7 @@ def _without_nan(a: AnyArray, instead: float) -> AnyArray:
     return xp.where(xp.isnan(a), instead, a) if xp.isdtype(a.dtype, ("real floating", "complex floating")) else a
 
 
-@composed(own="numpy", a="numeric")
+@composed(own="numpy", fused=True, a="numeric")
 def nancumprod(a: AnyArray, axis: int | None = None, dtype: DTypeLike | None = None) -> Array:
     """Products of the elements up to each along `axis`; NaN counts as 1.
 
@@ -222,7 +230,7 @@ def nancumprod(a: AnyArray, axis: int | None = None, dtype: DTypeLike | None = N
     return xp.cumulative_prod(_in_line(_without_nan(a, 1), axis), axis=axis or 0, dtype=dtype)
 
 
-@composed(own="numpy", a="numeric")
+@composed(own="numpy", fused=True, a="numeric")
 def nancumsum(a: AnyArray, axis: int | None = None, dtype: DTypeLike | None = None) -> Array:
     """Sums of the elements up to each along `axis`; NaN counts as 0.
 
@@ -241,7 +249,7 @@ def _in_line(a: AnyArray, axis: int | None) -> AnyArray:
     return xp.reshape(a, (-1,)) if axis is None else a
 
 
-@composed(own="numpy jax cupy", a="real numeric", fit="some element")
+@composed(own="numpy jax cupy", fused=True, a="real numeric", fit="some element")
 def nanmax(a: AnyArray, axis: int | Sequence[int] | None = None, *, keepdims: bool = False) -> Array:
     """Highest element over `axis` that is not NaN, in the dtype of `a`.
 
@@ -257,7 +265,7 @@ def nanmax(a: AnyArray, axis: int | Sequence[int] | None = None, *, keepdims: bo
     return _nan_where_nothing_is_left(found, a, axis, keepdims)
 
 
-@composed(own="numpy jax cupy", a="real numeric", fit="some element")
+@composed(own="numpy jax cupy", fused=True, a="real numeric", fit="some element")
 def nanmin(a: AnyArray, axis: int | Sequence[int] | None = None, *, keepdims: bool = False) -> Array:
     """Lowest element over `axis` that is not NaN, in the dtype of `a`.
 
@@ -279,7 +287,7 @@ def _nan_where_nothing_is_left(found: Array, a: AnyArray, axis: Axes, keepdims: 
     return xp.where(xp.all(xp.isnan(a), axis=axis, keepdims=keepdims), math.nan, found)
 
 
-@composed(own="numpy", a="numeric")
+@composed(own="numpy", fused=True, a="numeric")
 def nanmean(
     a: AnyArray, axis: int | Sequence[int] | None = None, dtype: DTypeLike | None = None, *, keepdims: bool = False
 ) -> Array:
@@ -313,7 +321,7 @@ def _count(a: Array, axis: Axes, keepdims: bool) -> Array:
     return xp.astype(number, xp.finfo(a.dtype).dtype)
 
 
-@composed(own="numpy", a="real floating-point")
+@composed(own="numpy", fused=True, a="real floating-point")
 def nanmedian(a: AnyArray, axis: int | Sequence[int] | None = None, *, keepdims: bool = False) -> Array:
     """The median over `axis` of the elements that are not NaN.
 
@@ -326,7 +334,7 @@ def nanmedian(a: AnyArray, axis: int | Sequence[int] | None = None, *, keepdims:
     if not xp.isdtype(a.dtype, "real floating"):
         return _median("nanmedian", a, axis, keepdims)
     axes = _axes("nanmedian", a, axis)
-    rows = _rows(a, axes)  # type: ignore[arg-type]  # a body gets Arrays
+    rows = _rows(a, axes)
     if not rows.shape[-1]:
         found = xp.mean(rows, axis=-1)
     else:
@@ -337,7 +345,7 @@ def nanmedian(a: AnyArray, axis: int | Sequence[int] | None = None, *, keepdims:
     return xp.expand_dims(found, axis=axes) if keepdims else found
 
 
-@composed(own="numpy", a="numeric")
+@composed(own="numpy", fused=True, a="numeric")
 def nanprod(
     a: AnyArray, axis: int | Sequence[int] | None = None, dtype: DTypeLike | None = None, *, keepdims: bool = False
 ) -> Array:
@@ -354,7 +362,7 @@ def nanprod(
     return xp.prod(_without_nan(a, 1), axis=axis, dtype=dtype, keepdims=keepdims)
 
 
-@composed(own="numpy", a="numeric")
+@composed(own="numpy", fused=True, a="numeric")
 def nansum(
     a: AnyArray, axis: int | Sequence[int] | None = None, dtype: DTypeLike | None = None, *, keepdims: bool = False
 ) -> Array:
@@ -371,7 +379,7 @@ def nansum(
     return xp.sum(_without_nan(a, 0), axis=axis, dtype=dtype, keepdims=keepdims)
 
 
-@composed(own="numpy", a="floating-point")
+@composed(own="numpy", fused=True, a="floating-point")
 def nanvar(
     a: AnyArray,
     axis: int | Sequence[int] | None = None,
@@ -405,7 +413,7 @@ def _variance(function: str, a: AnyArray, axis: Axes, dtype: DTypeLike | None, d
     return xp.where(free > 0, total, math.nan) / free if is_floating else total / xp.maximum(free, 0)
 
 
-@composed(own="numpy", a="floating-point")
+@composed(own="numpy", fused=True, a="floating-point")
 def nanstd(
     a: AnyArray,
     axis: int | Sequence[int] | None = None,
@@ -427,7 +435,7 @@ def nanstd(
     return xp.sqrt(_variance("nanstd", a, axis, dtype, ddof, keepdims))
 
 
-@composed(own="numpy cupy", a="real numeric")
+@composed(own="numpy cupy", fused=True, a="real numeric")
 def ptp(a: AnyArray, axis: int | Sequence[int] | None = None, *, keepdims: bool = False) -> Array:
     """The largest element less the smallest, along `axis`.
 
@@ -548,43 +556,66 @@ def _quantile(
 ) -> Array:
     is_weak = isinstance(q, (int, float))
     parts = xp.asarray(q, dtype=xp.float64 if isinstance(q, float) else None)
-    if isinstance(q, (int, float)):
-        is_wrong = xp.asarray(not 0 <= q <= 1)
-    else:
-        is_wrong = xp.logical_not((parts >= 0) & (parts <= 1))
-    if _is_certain(xp.any(is_wrong)):
+    if not 0 <= q <= 1 if isinstance(q, (int, float)) else _is_certain(has_no_part(parts)):
         wanted = "Percentiles must be in the range [0, 100]"
         wanted = wanted if function.endswith("percentile") else "Quantiles must be in the range [0, 1]"
         raise errors.ArgumentValueError(f"{function}: {wanted}")
-    if parts.dtype.kind == "f" and not is_weak:
-        parts = xp.where(is_wrong, math.nan, parts)
     axes = _axes(function, a, axis)
-    rows = _rows(a, axes)  # type: ignore[arg-type]  # a body gets Arrays
+    if not leaves_nan_out and 0 in [a.shape[one] for one in axes]:
+        raise errors.ArgumentIndexError(f"{function}: a of shape {a.shape} has no elements along the axis")
+    if weights is not None:
+        if method != "inverted_cdf":
+            raise errors.ArgumentValueError(f"{function}: weights need the method 'inverted_cdf', not {method!r}")
+        weights = _beside(function, a, axis, weights)  # type: ignore[arg-type]  # a body gets Arrays
+    return quantile_of(a, parts, weights, axes, method, keepdims, leaves_nan_out, is_weak)
+
+
+@composed(fused=True)
+def has_no_part(q: AnyArray) -> Array:
+    """Whether any of `q` is no part of 1."""
+    return xp.any(xp.logical_not(xp.greater_equal(q, 0) & xp.less_equal(q, 1)))
+
+
+@composed(fused=True)
+def quantile_of(
+    a: AnyArray,
+    q: AnyArray,
+    weights: AnyArray | None,
+    axes: tuple[int, ...],
+    method: Method,
+    keepdims: bool,
+    leaves_nan_out: bool,
+    is_weak: bool,
+) -> Array:
+    """The quantiles `q`, parts of 1, over `axes`; NaN for what is none.
+
+    `weights` has the shape of `a`. If `is_weak` is True, `q` has no part in the dtype of the result.
+    """
+    rows = _rows(a, axes)
     is_floating = rows.dtype.kind == "f"
     n = rows.shape[-1]
     if not n:
-        if not leaves_nan_out:
-            raise errors.ArgumentIndexError(f"{function}: a of shape {a.shape} has no elements along the axis")
         rows, n = xp.full((*rows.shape[:-1], 1), math.nan, dtype=rows.dtype), 1
-    flat = xp.reshape(parts, (-1,))  # of quantiles, which become the last axis
+    flat = xp.reshape(q, (-1,))  # of quantiles, which become the last axis
+    if flat.dtype.kind == "f":
+        flat = xp.where((flat >= 0) & (flat <= 1), flat, math.nan)
     if weights is None:
         values = xp.sort(rows, axis=-1)
         number = n if not (leaves_nan_out and is_floating) else _count(rows, -1, True)
         found = _at(values, number, flat, method, is_weak)
     else:
-        if method != "inverted_cdf":
-            raise errors.ArgumentValueError(f"{function}: weights need the method 'inverted_cdf', not {method!r}")
-        wide = _rows(_beside(function, a, axis, weights), axes)  # type: ignore[arg-type]  # Arrays, likewise
+        wide = _rows(weights, axes)
         if leaves_nan_out and is_floating:
             wide = xp.where(xp.isnan(rows), 0, wide)
         values, found = _by_weight(rows, wide, flat)
     if is_floating and not leaves_nan_out:
         last = values[..., -1:]
         found = xp.where(xp.isnan(last), last, found)
-    found = found[..., 0] if parts.ndim == 0 else xp.moveaxis(found, -1, 0)
-    if parts.ndim > 1:
-        found = xp.reshape(found, (*parts.shape, *found.shape[1:]))
-    return xp.expand_dims(found, axis=tuple([parts.ndim + one for one in axes])) if keepdims else found
+    ndim = len(q.shape)
+    found = found[..., 0] if ndim == 0 else xp.moveaxis(found, -1, 0)
+    if ndim > 1:
+        found = xp.reshape(found, (*q.shape, *found.shape[1:]))
+    return xp.expand_dims(found, axis=tuple([ndim + one for one in axes])) if keepdims else found
 
 
 _PLOTTING_POSITIONS: Final = {
@@ -608,28 +639,27 @@ def _at(values: Array, number: int | Array, q: Array, method: Method, is_weak: b
     if method in ("lower", "higher", "nearest"):
         steps = {"lower": xp.floor, "higher": xp.ceil, "nearest": xp.round}
         return _gathered(values, steps[method](last * q), last)
-    if method in ("inverted_cdf", "closest_observation"):
-        index = number * q - (1 if method == "inverted_cdf" else 1.5)
-        below = xp.floor(index)
-        is_below = index == below
-        if method == "closest_observation":
-            is_below = is_below & (below % 2 == 1)
+    # Whether a product is whole is asked of itself, as a compiler may add to a product before it is rounded.
+    product = number * q
+    if method == "inverted_cdf":
+        return _gathered(values, xp.ceil(product) - 1, last)
+    if method == "closest_observation":
+        halves = 2 * product
+        below = xp.floor((xp.floor(halves) - 3) / 2)
+        is_below = (halves == xp.floor(halves)) & (xp.floor(halves) % 2 == 1) & (below % 2 == 1)
         return _gathered(values, xp.where(is_below, below, below + 1), last)
-    if method == "linear" and q.dtype.kind in "biu":
-        return _gathered(values, last * q, last)
-    if method in _PLOTTING_POSITIONS:
-        alpha, beta = _PLOTTING_POSITIONS[method]
-        index = number * q + (alpha + q * (1 - alpha - beta)) - 1
-    elif method == "averaged_inverted_cdf":
-        index = number * q - 1
+    if method == "averaged_inverted_cdf":
+        floor = xp.floor(product) - 1
+        weight = xp.where(product == xp.floor(product), 0.5, 1.0)
     else:
         index = last * q
-    floor = xp.floor(index)
-    weight = index - floor
-    if method == "averaged_inverted_cdf":
-        weight = xp.where(weight == 0, 0.5, 1.0)
-    elif method == "midpoint":
-        weight = xp.where(weight == 0, 0.0, 0.5)
+        if method in _PLOTTING_POSITIONS:
+            alpha, beta = _PLOTTING_POSITIONS[method]
+            index = product + (alpha + q * (1 - alpha - beta)) - 1
+        elif method == "linear" and index.dtype.kind in "biu":
+            return _gathered(values, index, last)
+        floor = xp.floor(index)
+        weight = xp.where(index == floor, 0.0, 0.5) if method == "midpoint" else index - floor
     below, above = _gathered(values, floor, last), _gathered(values, floor + 1, last)
     if is_weak:
         weight = xp.astype(weight, xp.result_type(values, 1.0))
