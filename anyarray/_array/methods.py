@@ -327,10 +327,10 @@ class Methods:
     # Order
 
     def argpartition(self, kth: Any, axis: int | None = -1, kind: str = "introselect", order: None = None) -> Array:
-        """Indices that partition along `axis`: those of `argsort`."""
+        """Indices that partition along `axis`: `xp.argpartition`."""
         x, along = (_xp.reshape(self, (-1,)), -1) if axis is None else (self, axis)
         _check_partition("argpartition", x, kth, along, kind, order)
-        return _xp.argsort(x, axis=along)
+        return _xp.argpartition(x, kth, axis=along)
 
     def argsort(
         self, axis: int | None = -1, kind: str | None = None, order: None = None, *, stable: bool | None = None
@@ -340,9 +340,9 @@ class Methods:
         return _xp.argsort(_xp.reshape(self, (-1,))) if axis is None else _xp.argsort(self, axis=axis)
 
     def partition(self, kth: Any, axis: int = -1, kind: str = "introselect", order: None = None) -> None:
-        """Bring the `kth` element to its place in place: all are sorted."""
+        """Bring the `kth` element to its place in place: `xp.partition`."""
         _check_partition("partition", self, kth, axis, kind, order)
-        self[...] = _xp.sort(self, axis=axis)
+        self[...] = _xp.partition(self, kth, axis=axis)
 
     def sort(self, axis: int = -1, kind: str | None = None, order: None = None, *, stable: bool | None = None) -> None:
         """Sort in place along `axis`; `xp.sort` gives a sorted copy."""
