@@ -503,6 +503,14 @@ def test_attributes_are_those_of_ndarrays() -> None:
 
 
 @pytest.mark.usefixtures("backend")
+def test_a_copy_lies_in_rows() -> None:
+    for x in (xp.ones((3, 4)), xp.ones((200, 300))):
+        assert x.T.copy().flags.c_contiguous
+        x.T.copy().ravel()[0] = 2
+        assert float(x[0, 0]) == 1
+
+
+@pytest.mark.usefixtures("backend")
 def test_the_base_of_a_view_shows_its_writes() -> None:
     x = xp.zeros((100, 20))
     row = x[3:5]

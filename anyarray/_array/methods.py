@@ -357,8 +357,9 @@ class Methods:
         return _xp.reshape(self if order == _C else _in_order("flatten", self, order), (-1,), copy=True)
 
     def ravel(self, order: Order = _C) -> Array:
-        """All elements on one axis, as a view where they lie so."""
-        return _xp.reshape(self if order == _C else _in_order("ravel", self, order), (-1,))
+        """All elements on one axis, as a view where they are contiguous."""
+        x = self if order == _C else _in_order("ravel", self, order)
+        return _xp.reshape(x, (-1,), copy=None if layout.is_contiguous(x, "C") else True)
 
     def reshape(self, *shape: Any, order: Literal["C", "F", "A"] = _C, copy: bool | None = None) -> Array:
         """Elements in another shape, a tuple or lengths: `xp.reshape`."""
@@ -438,6 +439,9 @@ class Methods:
 
     def copy(self, order: Order = _C) -> Array:
         """A copy, which shows no write to the Array."""
+        native = self._native
+        if type(native) is np.ndarray and (order == "F" or not native.flags.c_contiguous):
+            return dispatch.wrap(native.copy(order), self._home)
         return self.__copy__()
 
     def view(self, dtype: Any = None, type: Any = None) -> Array:  # noqa: A002 - ndarray's name
