@@ -21,8 +21,6 @@ import anyarray as xp
 jax = pytest.importorskip("jax", reason="these tests are about JAX")
 jnp = jax.numpy
 
-from anyarray.backends.jax._composition import compiled_composition  # noqa: E402 - where JAX is
-
 
 def on_jax(values: Any, dtype: Any = None) -> xp.Array:
     return xp.asarray(values, dtype=dtype, device="jax")
@@ -367,7 +365,6 @@ def test_a_traced_integer_of_jax_is_an_index() -> None:
     assert jax.lax.fori_loop(0, 3, written, jnp.zeros(3)).tolist() == [2.0, 4.0, 6.0]
 
 
-<<<<<<< HEAD
 def test_a_composed_function_is_traced_once_for_each_form() -> None:
     traces: list[Any] = []
 
@@ -395,26 +392,9 @@ def test_a_composed_function_takes_what_cannot_be_a_key() -> None:
     )
     assert called(jnp.ones(2), {"n": 1}).tolist() == [2, 2]
     assert jax.jit(lambda x: called(x, {"n": 1}))(jnp.ones(2)).tolist() == [2, 2]
-=======
-def test_a_composed_function_is_compiled_once_for_each_combination_of_what_is_no_array() -> None:
-    from anyarray.backends.jax import fused
-
-    seen: list[tuple[Any, ...]] = []
-
-    def function(x: Any, number: Any, *, axis: Any = None) -> Any:
-        seen.append((number, axis))
-        return x + number
-
-    compiled = fused(function)
-    for number, axis in ((1, None), (1, None), (1.0, None), (True, None), (-0.0, None), (0.0, None), (1, (0,))):
-        compiled(jnp.ones(2), number, axis=axis)
-    assert list(map(repr, seen)) == [
-        "(1, None)", "(1.0, None)", "(True, None)", "(-0.0, None)", "(0.0, None)", "(1, (0,))"
-    ]  # fmt: skip
 
 
 def test_a_composed_function_computes_in_64_bits() -> None:
     x = on_jax([1.0, 2.0, np.nan])
     assert xp.nanvar(x).dtype == xp.float64
     assert float(xp.nanmean(on_jax([1e-12, 1.0]))) == 0.5000000000005
->>>>>>> ext1

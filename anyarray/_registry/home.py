@@ -138,13 +138,8 @@ class Composition(NamedTuple):
     """Takes the home first, then what the native function takes."""
     own: frozenset[str]
     """Libraries whose own function of that name is called instead."""
-<<<<<<< HEAD
     reads_no_values: bool = False
     """Whether it computes the same inside a trace as outside, so that a library may compile it."""
-=======
-    is_fused: bool
-    """Whether it asks for no value, so that a library may compile it as a whole."""
->>>>>>> ext1
 
 
 compositions: Final[dict[str, Composition]] = {}

@@ -29,7 +29,8 @@ _NAMES: Final = {
     "column_stack delete dsplit dstack fliplr flipud hsplit hstack insert packbits pad ravel resize rollaxis rot90 "
     "sliding_window_view split swapaxes transpose trim_zeros unpackbits vectorize vsplit vstack",
     "polynomials": "poly poly1d polyadd polyder polydiv polyfit polyint polymul polysub polyval roots",
-    "products": "cross diag diagflat diagonal dot einsum einsum_path inner kron matvec outer trace tri vander vdot vecmat",
+    "products": "cross diag diagflat diagonal dot einsum einsum_path inner kron matvec outer trace tri vander vdot "
+    "vecmat",
     "selection": "argwhere choose compress copyto diag_indices diag_indices_from extract fill_diagonal flatnonzero "
     "indices ix_ mask_indices piecewise place put put_along_axis putmask ravel_multi_index select tril_indices "
     "tril_indices_from triu_indices triu_indices_from unravel_index",
