@@ -49,6 +49,8 @@ from anyarray.standard.utility import *
 from anyarray.transforms import grad, jacobian, jit, stop_gradient, value_and_grad, vmap
 
 if _typing.TYPE_CHECKING:
+    from anyarray.extensions.calculus import *
+    from anyarray.extensions.correlation import *
     from anyarray.extensions.creation import *
     from anyarray.extensions.elementwise import *
     from anyarray.extensions.histograms import *

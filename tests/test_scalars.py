@@ -109,12 +109,16 @@ def test_an_operator_beside_a_python_scalar_gives_what_numpys_scalars_give(dtype
                 assert found == expected, (name, operands)
 
 
+def item(x: Any) -> Any:
+    return x.item()
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_an_operator_of_one_and_a_conversion_give_what_numpys_scalars_give(dtype: str) -> None:
     functions = [getattr(operator, name) for name in UNARY]
     for scalar in scalars(dtype):
         x = array_of(scalar)
-        for function in (*functions, bool, int, float, complex, operator.index, math.sqrt, range, list):
+        for function in (*functions, bool, int, float, complex, operator.index, math.sqrt, range, list, item):
             found, expected = outcome(function, x), outcome(function, scalar)
             if found == (TypeError,):
                 assert expected == found or function in (*functions, int, float, math.sqrt), function

@@ -233,10 +233,9 @@ class Backend:
                 function = getattr(space, name, None)
         if not callable(function):
             if composition is not None:
-                whole = functools.partial(composition.function, self.free)
-                if composition.is_fused and self.has_hook("fused"):
-                    return loaded.hook("scoped")(loaded.hook("fused")(whole), self.native_device)  # type: ignore[no-any-return]  # checked by the contract's test
-                return whole
+                made = functools.partial(composition.function, self.free)
+                compiling = getattr(loaded.module, "compiled_composition", None)
+                return compiling(made, self.native_device) if compiling and composition.reads_no_values else made
             composed = importlib.import_module("anyarray.backends._composed")
             if name not in composed.__all__:
                 raise errors.unsupported(name, self)

@@ -106,9 +106,6 @@ Reading, writing, calling
         each write
     `scoped(function, device)`
         a wrapper of a function that enters the scope of a device, or of 64-bit dtypes
-    `fused(function)`
-        a function of arrays and other values, as one compiled program. No default: without it the functions that it
-        is composed of are called one by one
     `synchronize(x)`
         block until x is computed; for timing
 

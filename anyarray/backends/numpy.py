@@ -854,7 +854,7 @@ def bincount(x: Native, weights: Native | None = None, minlength: int = 0, *, le
 
 
 def reshape(x: Native, /, shape: tuple[int, ...], *, copy: bool | None = None) -> Native:
-    result = x.reshape(shape, copy=copy)
+    result = x.reshape(shape) if copy is None else x.reshape(shape, copy=copy)  # which takes six times as long
     if result.shape != shape and builtins.min(shape) < -1:  # NumPy treats it as -1
         raise ValueError(f"no length of shape may be less than -1, as in {shape}")
     return result
@@ -959,8 +959,8 @@ def tensordot(x1: Native, x2: Native, /, *, axes: Any = 2) -> Native:
     return _tensordot(x1, x2, axes)
 
 
-def padded_by_its_own(array: Native, widths: Any, mode: Any, options: dict[str, Any]) -> Native:
-    return np.pad(array, widths, mode, **options)
+def padded_by_its_own(array: Native, widths: Any, mode: Any, options: Any) -> Native:
+    return np.pad(array, widths, mode, **dict(options))
 
 
 def einsum(operands: Sequence[Native], /, *, subscripts: str, optimize: Any) -> Native:

@@ -16,10 +16,12 @@ import importlib
 from typing import Any, Final
 
 _NAMES: Final = {
+    "calculus": "ediff1d gradient interp trapezoid unwrap",
+    "correlation": "convolve corrcoef correlate cov",
     "creation": "c_ fromfunction geomspace identity index_exp logspace mgrid ogrid r_ s_",
     "elementwise": "allclose angle array_equal array_equiv bitwise_count cbrt deg2rad degrees divmod exp2 fabs fix "
     "float_power fmax fmin fmod frexp gcd heaviside i0 isclose iscomplex iscomplexobj isneginf isposinf isreal "
-    "isrealobj lcm ldexp logaddexp2 modf nan_to_num rad2deg radians real_if_close rint sinc",
+    "isrealobj lcm ldexp logaddexp2 modf nan_to_num rad2deg radians real_if_close rint sinc spacing",
     "fourier": "fft.fft2 fft.ifft2 fft.irfft2 fft.rfft2",
     "histograms": "bincount digitize histogram histogram2d histogram_bin_edges histogramdd",
     "linalg": "linalg.cond linalg.lstsq linalg.multi_dot linalg.norm linalg.tensorinv linalg.tensorsolve",
@@ -27,7 +29,8 @@ _NAMES: Final = {
     "column_stack delete dsplit dstack fliplr flipud hsplit hstack insert packbits pad ravel resize rollaxis rot90 "
     "sliding_window_view split swapaxes transpose trim_zeros unpackbits vectorize vsplit vstack",
     "polynomials": "poly poly1d polyadd polyder polydiv polyfit polyint polymul polysub polyval roots",
-    "products": "cross diag diagflat diagonal dot einsum einsum_path inner kron outer trace tri vander vdot",
+    "products": "cross diag diagflat diagonal dot einsum einsum_path inner kron matvec outer trace tri vander vdot "
+    "vecmat",
     "selection": "argwhere choose compress copyto diag_indices diag_indices_from extract fill_diagonal flatnonzero "
     "indices ix_ mask_indices piecewise place put put_along_axis putmask ravel_multi_index select tril_indices "
     "tril_indices_from triu_indices triu_indices_from unravel_index",

@@ -18,7 +18,7 @@ from anyarray.standard import namespace as xp
 __all__ = ["cond", "lstsq", "multi_dot", "norm", "tensorinv", "tensorsolve"]
 
 
-@composed(own="numpy cupy", x="floating-point")
+@composed(own="numpy cupy", x="floating-point", reads_no_values=True)
 def norm(
     x: AnyArray,
     ord: float | Literal["fro", "nuc", "f"] | None = None,
@@ -57,7 +57,7 @@ def norm(
     return xp.expand_dims(found, axes) if keepdims else found
 
 
-@composed(own="numpy cupy", x="floating-point", fit="matrices")
+@composed(own="numpy cupy", x="floating-point", fit="matrices", reads_no_values=True)
 def cond(x: AnyArray, p: float | Literal["fro", "nuc"] | None = None) -> Array:
     """Condition numbers of matrices: the norm times that of the inverse.
 
@@ -111,25 +111,35 @@ def lstsq(a: AnyArray, b: AnyArray, rcond: float | None = None) -> tuple[Array, 
         raise errors.LinAlgError(
             f"lstsq: a must be a matrix and b of as many rows, but their shapes are {a.shape} and {b.shape}"
         )
-    dtype = xp.result_type(a, b, xp.float32)
     m, n = a.shape
+    eps = xp.finfo(xp.float64).eps
+    cut = eps * max(m, n) if rcond is None else eps if rcond < 0 else float(rcond)
+    x, residuals, rank, values = least_squares(a, b, cut)
+    if m <= n or not _is(rank, n):
+        residuals = residuals[:0]
+    return x, residuals, rank, values
+
+
+def _is(rank: Array, full: int) -> bool:
+    """Whether a rank is full, or not known."""
+    try:
+        return int(rank) == full
+    except errors.TransferError:
+        return True
+
+
+@composed(reads_no_values=True)
+def least_squares(a: AnyArray, b: AnyArray, cut: float) -> tuple[Array, Array, Array, Array]:
+    """As `lstsq`, but with residuals whatever the rank is."""
+    dtype = xp.result_type(a, b, xp.float32)
     # As NumPy, which computes in 64 bits: the rank of float32 depends on it.
     wide = xp.complex128 if dtype.kind == "c" else xp.float64
     wide_a, wide_b = xp.astype(a, wide, copy=False), xp.astype(b, wide, copy=False)
-    eps = xp.finfo(xp.float64).eps
-    cut = eps * max(m, n) if rcond is None else eps if rcond < 0 else float(rcond)
     values = xp.linalg.svdvals(wide_a)
-    rank = xp.count_nonzero(values > cut * values[0]) if min(m, n) else xp.zeros((), dtype=xp.int64)
+    rank = xp.count_nonzero(values > cut * values[0]) if 0 not in a.shape else xp.zeros((), dtype=xp.int64)
     columns = wide_b if len(b.shape) == 2 else wide_b[:, None]
     x = xp.matmul(xp.linalg.pinv(wide_a, rtol=cut), columns)
-    try:
-        has_full_rank = int(rank) == n
-    except errors.TransferError:
-        has_full_rank = True
-    if m > n and has_full_rank:
-        residuals = xp.sum(xp.square(xp.abs(columns - xp.matmul(wide_a, x))), axis=0)
-    else:
-        residuals = xp.zeros((0,), dtype=xp.float64)
+    residuals = xp.sum(xp.square(xp.abs(columns - xp.matmul(wide_a, x))), axis=0)
     real = xp.finfo(dtype).dtype
     return (
         xp.astype(x if len(b.shape) == 2 else x[:, 0], dtype),

@@ -27,11 +27,13 @@ __all__ = [
     "einsum_path",
     "inner",
     "kron",
+    "matvec",
     "outer",
     "trace",
     "tri",
     "vander",
     "vdot",
+    "vecmat",
 ]
 
 
@@ -71,7 +73,7 @@ def _dot(a: Array, b: Array) -> Array:
     return xp.tensordot(a, b, axes=((a.ndim - 1,), (b.ndim - 2,)))
 
 
-@composed(own="numpy cupy", fit="as many elements in both")
+@composed(own="numpy cupy", fit="as many elements in both", reads_no_values=True)
 def vdot(a: AnyArray, b: AnyArray, /) -> Array:
     """Sum of the products of all elements; those of `a` are conjugated.
 
@@ -84,6 +86,33 @@ def vdot(a: AnyArray, b: AnyArray, /) -> Array:
     Source: NumPy 2.4, numpy.vdot.
     """
     return _product(xp.vecdot, xp.reshape(a, (-1,)), xp.reshape(b, (-1,)))
+
+
+@composed(own="numpy cupy", x1="numeric", x2="numeric", fit="any", reads_no_values=True)
+def matvec(x1: AnyArray, x2: AnyArray, /) -> Array:
+    """Products of matrices and vectors, (..., m, n) and (..., n).
+
+    >>> import anyarray as xp
+    >>> xp.matvec(xp.asarray([[1, 2], [3, 4]]), xp.asarray([[1, 0], [1, 10]])).tolist()
+    [[1, 3], [21, 43]]
+
+    Source: NumPy 2.4, numpy.matvec.
+    """
+    return xp.squeeze(xp.matmul(x1, xp.expand_dims(x2, axis=-1)), axis=-1)
+
+
+@composed(own="numpy cupy", x1="numeric", x2="numeric", fit="any", reads_no_values=True)
+def vecmat(x1: AnyArray, x2: AnyArray, /) -> Array:
+    """Products of conjugate vectors and matrices, (..., n) and (..., n, m).
+
+    >>> import anyarray as xp
+    >>> xp.vecmat(xp.asarray([1, 10]), xp.asarray([[1, 2], [3, 4]])).tolist()
+    [31, 42]
+
+    Source: NumPy 2.4, numpy.vecmat.
+    """
+    conjugate = xp.conj(x1) if x1.dtype.kind == "c" else x1
+    return xp.squeeze(xp.matmul(xp.expand_dims(conjugate, axis=-2), x2), axis=-2)
 
 
 @composed(own="numpy cupy", fit="inner")
@@ -125,7 +154,7 @@ def outer(a: AnyArray, b: AnyArray) -> Array:
     return xp.linalg.outer(first, second)
 
 
-@composed(own="numpy cupy")
+@composed(own="numpy cupy", reads_no_values=True)
 def kron(a: AnyArray, b: AnyArray) -> Array:
     """Kronecker product: `b`, multiplied by each element of `a`, as blocks.
 
@@ -275,11 +304,12 @@ def tri(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike | None = None
     """
     rows = as_integer("tri", "N", N)
     columns = rows if M is None else as_integer("tri", "M", M)
-    is_below = xp.arange(rows)[:, None] >= xp.arange(-k, columns - k)
+    narrow = xp.int16 if max(rows, columns) + abs(k) < 1 << 15 else xp.int64  # a quarter of the memory traffic
+    is_below = xp.arange(rows, dtype=narrow)[:, None] >= xp.arange(-k, columns - k, dtype=narrow)
     return xp.astype(is_below, dtypes.default(float) if dtype is None else dtype)
 
 
-@composed(own="numpy cupy")
+@composed(own="numpy cupy", reads_no_values=True)
 def vander(x: AnyArray, N: int | None = None, increasing: bool = False) -> Array:  # noqa: N803 - NumPy's name
     """Vandermonde matrix: the powers of each element in a row.
 

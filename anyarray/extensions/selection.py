@@ -1,4 +1,4 @@
-"""Elements chosen and written by conditions and indices, and the indices themselves, beyond the standard.
+"""Elements chosen and written by conditions and indices, and such indices.
 
 What writes does so in place, on every backend, and is seen in all views.
 """
@@ -6,6 +6,7 @@ What writes does so in place, on every backend, and is seen in all views.
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, Literal, TypeAlias
@@ -16,7 +17,8 @@ from anyarray._array.array import AnyArray, Array, Shape
 from anyarray._array.flat import as_many
 from anyarray._base import dtypes, errors
 from anyarray._base.dtypes import DTypeLike
-from anyarray._call.dispatch import SCALARS, as_array, as_integer, as_shape, composed, is_array
+from anyarray._call.dispatch import SCALARS, as_array, as_integer, as_shape, composed, is_array, wrap_owned
+from anyarray._choice import choice
 from anyarray.extensions._axes import array_of, axis_of, own_array
 from anyarray.standard import namespace as xp
 
@@ -108,7 +110,7 @@ def extract(condition: AnyArray, arr: AnyArray) -> Array:
 
     Source: NumPy 2.4, numpy.extract.
     """
-    return _compressed("extract", xp.reshape(condition, (-1,)), xp.reshape(arr, (-1,)), 0)
+    return compress(xp.reshape(condition, (-1,)), xp.reshape(arr, (-1,)))
 
 
 def compress(condition: AnyArray, a: AnyArray, axis: int | None = None) -> Array:
@@ -125,22 +127,39 @@ def compress(condition: AnyArray, a: AnyArray, axis: int | None = None) -> Array
 
     Source: NumPy 2.4, numpy.compress.
     """
+    return _clearly(_compress, _compressed, condition, a, axis)
+
+
+def _compressed(condition: AnyArray, a: AnyArray, axis: int | None = None) -> Array:
     given, array = as_array("compress", "condition", condition), as_array("compress", "a", a)
     if given.ndim != 1:
         raise errors.ArgumentValueError(f"compress: condition must have 1 axis, not {given.ndim}")
     if axis is None:
-        return _compressed("compress", given, xp.reshape(array, (-1,)), 0)
-    return _compressed("compress", given, array, axis_of("compress", axis, array.ndim))
-
-
-def _compressed(function: str, condition: Array, array: Array, axis: int) -> Array:
-    length = array.shape[axis]
+        array = xp.reshape(array, (-1,))
+    at = axis_of("compress", 0 if axis is None else axis, array.ndim)
+    length = array.shape[at]
     # Not left to `take`, which checks no bounds on some backends.
-    if not _is_traced(condition) and condition.shape[0] > length and bool(xp.any(condition[length:] != 0)):
+    if not _is_traced(given) and given.shape[0] > length and bool(xp.any(given[length:] != 0)):
         raise errors.ArgumentIndexError(
-            f"{function}: condition must be false beyond the {length} elements of axis {axis}, but is true later"
+            f"compress: condition must be false beyond the {length} elements of axis {at}, but is true later"
         )
-    return xp.take(array, xp.nonzero(condition)[0], axis=axis)
+    return xp.take(array, xp.nonzero(given)[0], axis=at)
+
+
+_compressed.__name__ = "compress"  # NumPy's own
+_compress: Final = composed(own="numpy")(_compressed)
+
+
+def _clearly(declared: Callable[..., Array], body: Callable[..., Array], *args: Any, **options: Any) -> Array:
+    """A call of a declared function, or of its body if NumPy's own refuses.
+
+    The body says what is wrong with values, as on the other backends.
+    """
+    try:
+        return declared(*args, **options)
+    except (errors.ArgumentIndexError, errors.ArgumentValueError):
+        pass
+    return body(*args, **options)
 
 
 def choose(a: AnyArray, choices: Arrays, *, mode: Mode = "raise") -> Array:
@@ -155,7 +174,17 @@ def choose(a: AnyArray, choices: Arrays, *, mode: Mode = "raise") -> Array:
 
     Source: NumPy 2.4, numpy.choose.
     """
+    return _clearly(
+        _choose, _chosen, a, [array_of("choose", f"choices[{i}]", one) for i, one in enumerate(choices)], mode=mode
+    )
+
+
+def _chosen(a: AnyArray, choices: Sequence[AnyArray], *, mode: Mode = "raise") -> Array:
     return as_array("choose", "a", a).choose(choices, mode=mode)
+
+
+_chosen.__name__ = "choose"  # NumPy's own
+_choose: Final = composed(own="numpy")(_chosen)
 
 
 def select(condlist: Arrays, choicelist: Arrays, default: Values = 0) -> Array:
@@ -183,8 +212,8 @@ def select(condlist: Arrays, choicelist: Arrays, default: Values = 0) -> Array:
             f"select: choicelist must have a choice for each of {len(conditions)} conditions, but has {len(choices)}"
         )
     *choices, found = _promoted([*choices, _choice("default", default)])
-    for condition, choice in zip(reversed(conditions), reversed(choices), strict=True):
-        found = xp.where(condition, choice, found)
+    for condition, one in zip(reversed(conditions), reversed(choices), strict=True):
+        found = xp.where(condition, one, found)
     return found
 
 
@@ -193,7 +222,7 @@ def _choice(parameter: str, value: Any) -> Any:
 
 
 def _promoted(values: Sequence[Any]) -> list[Array]:
-    """Arrays and Python numbers as Arrays of the dtype to which they promote."""
+    """Arrays and Python numbers as Arrays of the dtype they promote to."""
     if any(map(is_array, values)):
         dtype = xp.result_type(*values)
     else:
@@ -271,6 +300,8 @@ def fill_diagonal(a: Target, val: Values, wrap: bool = False) -> None:
 
     Source: NumPy 2.4, numpy.fill_diagonal.
     """
+    if _write_in_numpy(np.fill_diagonal, a, val, wrap):
+        return
     shape = _target("fill_diagonal", "a", a).shape
     if len(shape) < 2:
         raise errors.ArgumentValueError(f"fill_diagonal: a must have at least 2 axes, not {len(shape)}")
@@ -281,8 +312,7 @@ def fill_diagonal(a: Target, val: Values, wrap: bool = False) -> None:
         raise errors.ArgumentValueError(f"fill_diagonal: a must have axes of one length, but is of shape {shape}")
     else:
         step, end = sum(math.prod(shape[:i]) for i in range(len(shape))), None
-    if not _write_in_numpy("fill_diagonal", a, val, wrap=wrap):
-        a.flat[:end:step] = val
+    a.flat[:end:step] = val
 
 
 def put(a: Target, ind: Values, v: Values, mode: Mode = "raise") -> None:
@@ -299,13 +329,12 @@ def put(a: Target, ind: Values, v: Values, mode: Mode = "raise") -> None:
 
     Source: NumPy 2.4, numpy.put.
     """
-    target = _target("put", "a", a)
-    if not _write_in_numpy("put", target, ind, v, mode=mode):
-        target.put(ind, v, mode=mode)
+    if not _write_in_numpy(np.put, a, ind, v, mode):
+        _target("put", "a", a).put(ind, v, mode=mode)
 
 
 def place(arr: Target, mask: Values, vals: Values) -> None:
-    """Write `vals`, one after another, to `arr` where `mask` is true, in place.
+    """Write `vals` to `arr`, one after another, where `mask` is true.
 
     Values are repeated if they are too few. Raises ValueError unless the mask has as many elements as `arr`, and if
     there is no value.
@@ -318,11 +347,13 @@ def place(arr: Target, mask: Values, vals: Values) -> None:
 
     Source: NumPy 2.4, numpy.place.
     """
+    if _write_in_numpy(np.place, arr, mask, vals):
+        return
     chosen, values = _mask("place", "arr", arr, mask), xp.reshape(_cast("place", "vals", vals, arr), (-1,))
     if values.size == 0:
         if _is_traced(chosen) or bool(xp.any(chosen)):
             raise errors.ArgumentValueError("place: vals must hold at least one value, but is empty")
-    elif not _write_in_numpy("place", arr, chosen, values):
+    else:
         rank = xp.cumulative_sum(xp.astype(xp.reshape(chosen, (-1,)), xp.int64)) - 1
         _write_where(arr, chosen, xp.take(values, xp.remainder(rank, values.size)))
 
@@ -341,8 +372,10 @@ def putmask(a: Target, mask: Values, values: Values) -> None:
 
     Source: NumPy 2.4, numpy.putmask.
     """
+    if _write_in_numpy(np.putmask, a, mask, values):
+        return
     chosen, new = _mask("putmask", "a", a, mask), _cast("putmask", "values", values, a)
-    if new.size != 0 and not _write_in_numpy("putmask", a, chosen, new):
+    if new.size != 0:
         _write_where(a, chosen, as_many(new, a.size))
 
 
@@ -359,6 +392,8 @@ def copyto(dst: Target, src: Values, casting: Casting = "same_kind", where: Valu
 
     Source: NumPy 2.4, numpy.copyto.
     """
+    if _write_in_numpy(np.copyto, dst, src, casting, where):
+        return
     target = _target("copyto", "dst", dst)
     new: Any = src if type(src) in SCALARS else array_of("copyto", "src", src)
     came = np.result_type(np.dtype(target.dtype), new) if type(new) in SCALARS else np.dtype(new.dtype)
@@ -367,14 +402,25 @@ def copyto(dst: Target, src: Values, casting: Casting = "same_kind", where: Valu
             f"copyto: src must have a dtype that casts to {target.dtype} by {casting!r}, not {came}. Say how: "
             "casting='unsafe'"
         )
-    mask = None if where is True else xp.astype(array_of("copyto", "where", where), xp.bool)
-    if _write_in_numpy("copyto", dst, new, casting=casting, where=True if mask is None else mask):
-        return
-    if mask is None:
-        dst[...] = new
+    mask: Any = True if where is True else xp.astype(array_of("copyto", "where", where), xp.bool)
+    for parameter, one in (("src", new), ("where", mask)):
+        if is_array(one) and not _fits(one.shape, target.shape):
+            raise errors.ArgumentValueError(
+                f"copyto: {parameter} of shape {one.shape} does not broadcast to dst of shape {target.shape}"
+            )
+    if mask is True:
+        target[...] = new
     else:
         new = xp.astype(new if is_array(new) else xp.asarray(new), target.dtype, copy=False)
-        _write_where(dst, xp.broadcast_to(mask, dst.shape), xp.broadcast_to(new, dst.shape))
+        _write_where(target, xp.broadcast_to(mask, target.shape), xp.broadcast_to(new, target.shape))
+
+
+def _fits(shape: tuple[Any, ...], target: tuple[Any, ...]) -> bool:
+    """Whether an array of one shape broadcasts to another."""
+    axes = zip(reversed(shape), reversed(target), strict=False)
+    return all(one in (1, None, length) for one, length in axes) and all(
+        one == 1 for one in shape[: -len(target) or None]
+    )
 
 
 Casting: TypeAlias = Literal["no", "equiv", "safe", "same_kind", "unsafe"]
@@ -395,6 +441,8 @@ def put_along_axis(arr: Target, indices: AnyArray, values: Values, axis: int | N
 
     Source: NumPy 2.4, numpy.put_along_axis.
     """
+    if _write_in_numpy(np.put_along_axis, arr, indices, values, axis):
+        return
     target, at = _target("put_along_axis", "arr", arr), as_array("put_along_axis", "indices", indices)
     if at.dtype.kind not in "iu":
         raise errors.dtype_not_allowed("put_along_axis", "indices", "integer", at.dtype)
@@ -405,8 +453,6 @@ def put_along_axis(arr: Target, indices: AnyArray, values: Values, axis: int | N
         put(arr, at, xp.broadcast_to(array_of("put_along_axis", "values", values), at.shape))
         return
     along = axis_of("put_along_axis", axis, ndim)
-    if _write_in_numpy("put_along_axis", arr, at, values, axis=along):
-        return
     places = [xp.reshape(xp.arange(n), (-1, *[1] * (ndim - i - 1))) for i, n in enumerate(target.shape)]
     arr[(*places[:along], at, *places[along + 1 :])] = array_of("put_along_axis", "values", values)
 
@@ -444,26 +490,31 @@ def _cast(function: str, parameter: str, value: Values, target: Any) -> Array:
     return xp.astype(found, target.dtype, copy=False)
 
 
-def _write_in_numpy(function: str, target: Any, *operands: Any, **options: Any) -> bool:
-    """Let NumPy's own function write, if all values are in its memory; else False."""
+def _write_in_numpy(theirs: Callable[..., Any], target: Any, *operands: Any) -> bool:
+    """Let NumPy's own function write, if it takes what it gets; else False.
+
+    Then nothing was written but what will be written again.
+    """
+    hosts: list[Any] = []
     if is_array(target):
-        given = [target, *[one for one in (*operands, *options.values()) if is_array(one)]]
-        if not all(isinstance(one._native, (np.ndarray, np.generic)) for one in given):
+        memory: Any = target._native
+        # Memory of somebody else is not writeable, nor is an Array that is only read.
+        if type(memory) is not np.ndarray or not memory.flags.writeable:
             return False
-        memory = np.asarray(target)
-        if not memory.flags.writeable:
-            return False  # memory of somebody else, which a write copies first, or an Array that is only read
+        for one in operands:
+            if is_array(one):
+                one = one._native
+                if not isinstance(one, (np.ndarray, np.generic)):
+                    return False
+            hosts.append(one)
+    elif isinstance(target, np.ndarray):
+        memory, hosts = target, [np.asarray(one) if is_array(one) else one for one in operands]
     else:
-        memory = target
-    hosts = [np.asarray(one) if is_array(one) else one for one in operands]
+        return False
     try:
-        getattr(np, function)(
-            memory, *hosts, **{name: np.asarray(one) if is_array(one) else one for name, one in options.items()}
-        )
-    except IndexError as error:
-        raise errors.ArgumentIndexError(f"{function}: {error}") from error
-    except ValueError as error:
-        raise errors.ArgumentValueError(f"{function}: {error}") from error
+        theirs(memory, *hosts)
+    except (AttributeError, IndexError, TypeError, ValueError):  # ours says what is wrong
+        return False
     return True
 
 
@@ -525,17 +576,37 @@ def ravel_multi_index(
     """
     lengths = as_shape("ravel_multi_index", "dims", dims)
     parts = [array_of("ravel_multi_index", f"multi_index[{i}]", one) for i, one in enumerate(multi_index)]
-    modes = [mode] * len(lengths) if isinstance(mode, str) else list(mode)
-    if len(parts) != len(lengths) or len(modes) != len(lengths):
+    if len(parts) != len(lengths):
         raise errors.ArgumentValueError(
             f"ravel_multi_index: multi_index must have an array for each of {len(lengths)} axes, but has {len(parts)}"
         )
-    found, step = xp.asarray(0), 1
-    axes = range(len(lengths)) if order == "F" else reversed(range(len(lengths)))
-    for i in axes:
-        found = found + _within(parts[i], lengths[i], modes[i], i) * step
+    if not parts:
+        return xp.asarray(0)
+    if not isinstance(mode, str):
+        if len(mode) != len(lengths):
+            raise errors.ArgumentValueError(
+                f"ravel_multi_index: mode must be one, or one for each of {len(lengths)} axes, not {len(mode)}"
+            )
+        parts = [_within(*one) for one in zip(parts, lengths, mode, itertools.count())]
+        mode = "raise"
+    return _clearly(_ravel, _ravelled, parts, lengths, mode, order)
+
+
+def _ravelled(
+    multi_index: Sequence[AnyArray],
+    dims: Shape,
+    mode: Literal["raise", "wrap", "clip"] = "raise",
+    order: Literal["C", "F"] = "C",
+) -> Array:
+    lengths, found, step = as_shape("ravel_multi_index", "dims", dims), xp.asarray(0), 1
+    for i in range(len(lengths)) if order == "F" else reversed(range(len(lengths))):
+        found = found + _within(xp.asarray(multi_index[i]), lengths[i], mode, i) * step
         step *= lengths[i]
     return found
+
+
+_ravelled.__name__ = "ravel_multi_index"  # NumPy's own
+_ravel: Final = composed(own="numpy")(_ravelled)
 
 
 def _within(part: Array, length: int, mode: str, axis: int) -> Array:
@@ -569,8 +640,14 @@ def indices(dimensions: Sequence[int], dtype: DTypeLike | None = None, sparse: b
     """
     lengths = as_shape("indices", "dimensions", dimensions)
     found: Any = np.indices(lengths, np.int64, sparse)  # type: ignore[call-overload]  # a bool
-    wanted = xp.int64 if dtype is None else dtypes.dtype(dtype)
-    return tuple([xp.asarray(one, dtype=wanted) for one in found]) if sparse else xp.asarray(found, dtype=wanted)
+    return tuple([_brought(one, dtype) for one in found]) if sparse else _brought(found, dtype)
+
+
+def _brought(host: np.ndarray[Any, Any], dtype: DTypeLike | None = None) -> Array:
+    """A new ndarray as an Array on the chosen backend."""
+    home = choice.chosen_home()
+    found = wrap_owned(host, home) if home.backend.library == "numpy" else xp.asarray(host)
+    return found if dtype is None else xp.astype(found, dtype, copy=False)
 
 
 def diag_indices(n: int, ndim: int = 2) -> tuple[Array, ...]:
@@ -666,7 +743,7 @@ def _matrix_shape(function: str, arr: AnyArray) -> tuple[int, ...]:
 def _triangle(function: str, theirs: Callable[..., Any], n: int, k: int, m: int | None) -> tuple[Array, ...]:
     rows, diagonal = as_integer(function, "n", n), as_integer(function, "k", k)
     found = theirs(rows, diagonal, rows if m is None else as_integer(function, "m", m))
-    return tuple([xp.asarray(one, dtype=xp.int64) for one in found])
+    return tuple(map(_brought, found))
 
 
 def mask_indices(n: int, mask_func: Callable[[Array, Any], Any], k: Any = 0) -> tuple[Array, ...]:

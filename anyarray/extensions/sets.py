@@ -37,7 +37,7 @@ def unique(
     equal_nan: bool = True,
     sorted: bool = True,
 ) -> Any:
-    """The distinct elements of `ar`, in order, or its distinct parts along `axis`.
+    """The distinct elements of `ar`, in order, or its parts along `axis`.
 
     Alone, or in a tuple with those asked for, in this order: the index of each one's first occurrence, the indices of
     the distinct ones that reconstruct `ar`, and how often each occurs. Without `axis`, indices are those into the
@@ -207,7 +207,7 @@ def setxor1d(ar1: AnyArray, ar2: AnyArray, assume_unique: bool = False) -> Array
 
 
 def _of_set(function: str, parameter: str, array: AnyArray, assume_unique: bool, index: bool = False) -> _Distinct:
-    """The distinct elements of an array, in order unless they are distinct already."""
+    """The distinct elements of an array, in order unless assumed distinct."""
     given = as_array(function, parameter, array)
     if assume_unique:
         values = xp.reshape(given, (-1,))

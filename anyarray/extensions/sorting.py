@@ -1,4 +1,4 @@
-"""Partial sorts, sorts by several keys and sorts of complex numbers, beyond the standard."""
+"""Partial sorts, and sorts by several keys and of complex numbers."""
 
 from __future__ import annotations
 

@@ -109,7 +109,7 @@ def average(
     return (found, scale) if returned else found
 
 
-@composed(fused=True)
+@composed(reads_no_values=True)
 def weighted_mean(
     a: AnyArray, weights: AnyArray, axis: int | Sequence[int] | None, *, keepdims: bool
 ) -> tuple[Array, Array]:
@@ -141,7 +141,7 @@ def _beside(function: str, a: Array, axis: int | Sequence[int] | None, weights: 
     return xp.broadcast_to(xp.expand_dims(xp.permute_dims(weights, tuple(order)), axis=others), a.shape)
 
 
-@composed(own="numpy cupy", fused=True, a="real floating-point")
+@composed(own="numpy cupy", reads_no_values=True, a="real floating-point")
 def median(a: AnyArray, axis: int | Sequence[int] | None = None, *, keepdims: bool = False) -> Array:
     """The middle element in order, or the mean of the two middle ones.
 
@@ -227,7 +227,7 @@ def _without_nan(a: AnyArray, instead: float) -> AnyArray:
     return xp.where(xp.isnan(a), instead, a) if xp.isdtype(a.dtype, ("real floating", "complex floating")) else a
 
 
-@composed(own="numpy", fused=True, a="numeric")
+@composed(own="numpy", reads_no_values=True, a="numeric")
 def nancumprod(a: AnyArray, axis: int | None = None, dtype: DTypeLike | None = None) -> Array:
     """Products of the elements up to each along `axis`; NaN counts as 1.
 
@@ -242,7 +242,7 @@ def nancumprod(a: AnyArray, axis: int | None = None, dtype: DTypeLike | None = N
     return xp.cumulative_prod(_in_line(_without_nan(a, 1), axis), axis=axis or 0, dtype=dtype)
 
 
-@composed(own="numpy", fused=True, a="numeric")
+@composed(own="numpy", reads_no_values=True, a="numeric")
 def nancumsum(a: AnyArray, axis: int | None = None, dtype: DTypeLike | None = None) -> Array:
     """Sums of the elements up to each along `axis`; NaN counts as 0.
 
@@ -261,7 +261,7 @@ def _in_line(a: AnyArray, axis: int | None) -> AnyArray:
     return xp.reshape(a, (-1,)) if axis is None else a
 
 
-@composed(own="numpy jax cupy", fused=True, a="real numeric", fit="some element")
+@composed(own="numpy jax cupy", reads_no_values=True, a="real numeric", fit="some element")
 def nanmax(a: AnyArray, axis: int | Sequence[int] | None = None, *, keepdims: bool = False) -> Array:
     """Highest element over `axis` that is not NaN, in the dtype of `a`.
 
@@ -277,7 +277,7 @@ def nanmax(a: AnyArray, axis: int | Sequence[int] | None = None, *, keepdims: bo
     return _nan_where_nothing_is_left(found, a, axis, keepdims)
 
 
-@composed(own="numpy jax cupy", fused=True, a="real numeric", fit="some element")
+@composed(own="numpy jax cupy", reads_no_values=True, a="real numeric", fit="some element")
 def nanmin(a: AnyArray, axis: int | Sequence[int] | None = None, *, keepdims: bool = False) -> Array:
     """Lowest element over `axis` that is not NaN, in the dtype of `a`.
 
@@ -299,7 +299,7 @@ def _nan_where_nothing_is_left(found: Array, a: AnyArray, axis: Axes, keepdims: 
     return xp.where(xp.all(xp.isnan(a), axis=axis, keepdims=keepdims), math.nan, found)
 
 
-@composed(own="numpy", fused=True, a="numeric")
+@composed(own="numpy", reads_no_values=True, a="numeric")
 def nanmean(
     a: AnyArray, axis: int | Sequence[int] | None = None, dtype: DTypeLike | None = None, *, keepdims: bool = False
 ) -> Array:
@@ -333,7 +333,7 @@ def _count(a: Array, axis: Axes, keepdims: bool) -> Array:
     return xp.astype(number, xp.finfo(a.dtype).dtype)
 
 
-@composed(own="numpy", fused=True, a="real floating-point")
+@composed(own="numpy", reads_no_values=True, a="real floating-point")
 def nanmedian(a: AnyArray, axis: int | Sequence[int] | None = None, *, keepdims: bool = False) -> Array:
     """The median over `axis` of the elements that are not NaN.
 
@@ -355,7 +355,7 @@ def nanmedian(a: AnyArray, axis: int | Sequence[int] | None = None, *, keepdims:
     return xp.expand_dims(found, axis=axes) if keepdims else found
 
 
-@composed(own="numpy", fused=True, a="numeric")
+@composed(own="numpy", reads_no_values=True, a="numeric")
 def nanprod(
     a: AnyArray, axis: int | Sequence[int] | None = None, dtype: DTypeLike | None = None, *, keepdims: bool = False
 ) -> Array:
@@ -372,7 +372,7 @@ def nanprod(
     return xp.prod(_without_nan(a, 1), axis=axis, dtype=dtype, keepdims=keepdims)
 
 
-@composed(own="numpy", fused=True, a="numeric")
+@composed(own="numpy", reads_no_values=True, a="numeric")
 def nansum(
     a: AnyArray, axis: int | Sequence[int] | None = None, dtype: DTypeLike | None = None, *, keepdims: bool = False
 ) -> Array:
@@ -389,7 +389,7 @@ def nansum(
     return xp.sum(_without_nan(a, 0), axis=axis, dtype=dtype, keepdims=keepdims)
 
 
-@composed(own="numpy", fused=True, a="floating-point")
+@composed(own="numpy", reads_no_values=True, a="floating-point")
 def nanvar(
     a: AnyArray,
     axis: int | Sequence[int] | None = None,
@@ -423,7 +423,7 @@ def _variance(function: str, a: AnyArray, axis: Axes, dtype: DTypeLike | None, d
     return xp.where(free > 0, total, math.nan) / free if is_floating else total / xp.maximum(free, 0)
 
 
-@composed(own="numpy", fused=True, a="floating-point")
+@composed(own="numpy", reads_no_values=True, a="floating-point")
 def nanstd(
     a: AnyArray,
     axis: int | Sequence[int] | None = None,
@@ -445,7 +445,7 @@ def nanstd(
     return xp.sqrt(_variance("nanstd", a, axis, dtype, ddof, keepdims))
 
 
-@composed(own="numpy cupy", fused=True, a="real numeric")
+@composed(own="numpy cupy", reads_no_values=True, a="real numeric")
 def ptp(a: AnyArray, axis: int | Sequence[int] | None = None, *, keepdims: bool = False) -> Array:
     """The largest element less the smallest, along `axis`.
 
@@ -580,13 +580,13 @@ def _quantile(
     return quantile_of(a, parts, weights, axes, method, keepdims, leaves_nan_out, is_weak)
 
 
-@composed(fused=True)
+@composed(reads_no_values=True)
 def has_no_part(q: AnyArray) -> Array:
     """Whether any of `q` is no part of 1."""
     return xp.any(xp.logical_not(xp.greater_equal(q, 0) & xp.less_equal(q, 1)))
 
 
-@composed(fused=True)
+@composed(reads_no_values=True)
 def quantile_of(
     a: AnyArray,
     q: AnyArray,

@@ -108,6 +108,8 @@ def plan_of(name: str, theirs: Callable[..., Any], ours: Callable[..., Any]) -> 
     signature = inspect.signature(theirs)
     own = inspect.signature(ours).parameters
     by_position = [p for p in own.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    # What stands before any number of arrays can only be given by position beside them.
+    takes_any = any(p.kind is p.VAR_POSITIONAL for p in own.values())
     found: dict[str, Parameter] = {}
     variadic = options = None
     for at, p in enumerate(signature.parameters.values()):
@@ -121,7 +123,7 @@ def plan_of(name: str, theirs: Callable[..., Any], ours: Callable[..., Any]) -> 
         if same is None and at < len(by_position) and by_position[at].name not in signature.parameters:
             same = by_position[at]
         if same is not None:
-            is_positional = same.kind is same.POSITIONAL_ONLY
+            is_positional = same.kind is same.POSITIONAL_ONLY or (takes_any and same.kind is not same.KEYWORD_ONLY)
             is_same = p.default is same.default or p.default == same.default
             place = by_position.index(same) if is_positional else same.name
             found[p.name] = Parameter(place, _role(same.annotation), is_same)

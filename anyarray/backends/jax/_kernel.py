@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 import jax
@@ -53,49 +53,6 @@ def compiled(function: Callable[..., Any] | None = None, *, static: tuple[str, .
     made = jax.jit(body, inline=True, static_argnames=names)
     made_of[made] = Compiled(body, names)
     return made
-
-
-def fused(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of arrays and other values, compiled for each of the others.
-
-    With tracers it is called as it is, as it is compiled with what is around it.
-    """
-    variants: dict[Any, Callable[..., Any]] = {}
-
-    def called(*args: Any, **options: Any) -> Any:
-        leaves, tree = jax.tree.flatten((args, options))
-        if any(isinstance(one, jax.core.Tracer) for one in leaves):
-            return function(*args, **options)
-        is_array = tuple([isinstance(one, jax.Array) for one in leaves])
-        # The repr, as 1 == True == 1.0 and -0.0 == 0.0.
-        key = tree, is_array, tuple([repr(one) for one in leaves if not isinstance(one, jax.Array)])
-        variant = variants.get(key)
-        if variant is None:
-            if len(variants) >= _MOST_VARIANTS:
-                variants.clear()
-            others = [None if of_array else one for of_array, one in zip(is_array, leaves, strict=True)]
-            variant = variants[key] = _variant(function, tree, is_array, others)
-        return variant(*[one for one in leaves if isinstance(one, jax.Array)])
-
-    return called
-
-
-_MOST_VARIANTS: Final = 256
-"""The most programs that are kept of a function, as a number may have any value."""
-
-
-def _variant(
-    function: Callable[..., Any], tree: Any, is_array: Sequence[bool], others: Sequence[Any]
-) -> Callable[..., Any]:
-    """`function` of its arrays alone, compiled."""
-
-    def of_arrays(*arrays: Native) -> Any:
-        left = iter(arrays)
-        filled = [next(left) if of_array else one for of_array, one in zip(is_array, others, strict=True)]
-        args, options = jax.tree.unflatten(tree, filled)
-        return function(*args, **options)
-
-    return compiled(of_arrays)
 
 
 def _require_memory(result: Any) -> None:

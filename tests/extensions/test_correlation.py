@@ -1,0 +1,148 @@
+"""Covariances, correlations and convolutions, against NumPy's."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+import pytest
+from against_numpy import (
+    Case,
+    assert_as_in_numpy,
+    assert_gradient_right,
+    assert_same_in_jit,
+    assert_same_in_vmap,
+)
+
+import anyarray as xp
+import anyarray.numpy as drop_in
+
+RNG: Final = np.random.default_rng(0)
+M: Final = RNG.normal(size=(3, 5))
+Y: Final = RNG.normal(size=(2, 5))
+V: Final = RNG.normal(size=5)
+C: Final = RNG.normal(size=(3, 5)) + 1j * RNG.normal(size=(3, 5))
+I: Final = RNG.integers(-9, 9, (3, 5))  # noqa: E741 - the integers
+COUNTS: Final = np.asarray([1, 2, 0, 3, 1])
+WEIGHTS: Final = RNG.uniform(size=5)
+F32: Final = M.astype(np.float32)
+ODD: Final = np.asarray([np.inf, 1.0, np.nan])
+MODES: Final = ("full", "same", "valid")
+
+CASES: Final = [
+    *[Case(name, x, looser=10.0) for name in ("cov", "corrcoef") for x in (M, I, F32, C, V, M[:0], M[:, :1])],
+    *[Case("cov", x, looser=10.0, rowvar=False) for x in (M, V, M[:1], I)],
+    *[Case("cov", M, y, looser=10.0) for y in (Y, V, C, I)],
+    *[Case("cov", M.T, y, False, looser=10.0) for y in (Y.T, M.T)],
+    Case("cov", V, V, looser=10.0),
+    Case("cov", M > 0, looser=10.0),
+    *[Case("cov", M, bias=bias, ddof=ddof, looser=10.0) for bias in (False, True) for ddof in (None, 0, 2, 7)],
+    *[
+        Case("cov", x, looser=10.0, ddof=ddof, **weights)
+        for x, ddof in ((M, None), (M, 0), (M, 30), (C, None))
+        for weights in ({"fweights": COUNTS}, {"fweights": COUNTS, "aweights": WEIGHTS})
+    ],
+    Case("cov", M, aweights=WEIGHTS, looser=10.0),
+    Case("cov", M, dtype=np.float32),
+    Case("cov", np.asarray([[1.0, np.nan, 2.0], [1.0, 2.0, 3.0]])),
+    Case("corrcoef", M, Y, looser=10.0),
+    Case("corrcoef", M.T, rowvar=False, looser=10.0),
+    Case("corrcoef", M, dtype=np.float32, looser=10.0),
+    Case("corrcoef", np.ones((2, 3))),
+    Case("corrcoef", np.ones(3)),
+    *[
+        Case(name, *pair, mode, looser=100.0)
+        for name in ("convolve", "correlate")
+        for mode in MODES
+        for pair in ((V, M[0, :2]), (M[0, :2], V), (V, M[0, :3]), (V, V))
+    ],
+    *[
+        Case(name, *pair, "full", looser=100.0)
+        for name in ("convolve", "correlate")
+        for pair in ((I[0], V), (C[0], C[1, :3]), (V[:2], C[0]), (F32[0], F32[1]), (V > 0, V < 0.5), (V[:1], V))
+    ],
+    *[Case("convolve", *pair) for pair in ((ODD, V), (V, ODD), (np.asarray(2), I[0]), (I[0].astype(np.int8),) * 2)],
+]  # fmt: skip
+
+TRACED: Final = [
+    Case("cov", M, looser=10.0),
+    Case("cov", M, Y, fweights=COUNTS, aweights=WEIGHTS, looser=10.0),
+    Case("corrcoef", M, looser=10.0),
+    Case("convolve", V, M[0, :3], looser=100.0),
+    Case("correlate", V, M[0, :3], "same", looser=100.0),
+]
+
+
+@pytest.mark.filterwarnings("ignore:Degrees of freedom", "ignore:invalid value", "ignore:divide by zero")
+@pytest.mark.parametrize("case", CASES, ids=repr)
+@pytest.mark.usefixtures("backend")
+def test_a_call_gives_what_numpy_gives(case: Case) -> None:
+    assert_as_in_numpy(case)
+
+
+@pytest.mark.parametrize("case", TRACED, ids=repr)
+def test_it_gives_the_same_in_jit(framework: str, case: Case) -> None:
+    with xp.backend(framework):
+        assert_same_in_jit(case)
+
+
+@pytest.mark.parametrize("case", TRACED, ids=repr)
+@pytest.mark.usefixtures("backend")
+def test_it_gives_the_same_in_vmap(case: Case) -> None:
+    assert_same_in_vmap(case)
+
+
+@pytest.mark.parametrize("case", TRACED[1:4], ids=repr)
+def test_its_gradient_is_that_of_differences(framework: str, case: Case) -> None:
+    with xp.backend(framework):
+        assert_gradient_right(case)
+
+
+def test_the_gradient_of_a_convolution_goes_to_the_shorter_vector_too(framework: str) -> None:
+    with xp.backend(framework):
+        assert_gradient_right(Case("convolve", M[0, :3], V))
+
+
+@pytest.mark.usefixtures("backend")
+def test_a_sum_of_many_products_is_made_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("anyarray.extensions.correlation._AT_ONCE", 16)
+    assert_as_in_numpy(Case("convolve", V, M[0], looser=100.0))
+    assert_as_in_numpy(Case("correlate", V > 0, V < 0.5, "full"))
+
+
+@pytest.mark.usefixtures("backend")
+def test_no_degree_of_freedom_warns_as_in_numpy() -> None:
+    with pytest.warns(RuntimeWarning, match="Degrees of freedom <= 0"), np.errstate(all="ignore"):
+        assert np.isnan(np.asarray(xp.cov(xp.asarray([1.0])))).all()
+
+
+@pytest.mark.usefixtures("backend")
+def test_the_drop_in_takes_lists() -> None:
+    assert drop_in.cov([[0, 1, 2], [2, 1, 0]]).tolist() == [[1.0, -1.0], [-1.0, 1.0]]
+    assert drop_in.cov([0, 1, 2], [2, 1, 0], fweights=[1, 0, 1]).tolist() == [[2.0, -2.0], [-2.0, 2.0]]
+    assert abs(float(drop_in.corrcoef([0, 1, 2], [2, 1, 0])[0, 1]) + 1) < 1e-12
+    assert drop_in.convolve([1, 2], [1, 10], mode="full").tolist() == [1, 12, 20]
+    assert drop_in.correlate([1, 2, 3], [0, 1]).tolist() == [2, 3]
+
+
+WRONG: Final[list[Any]] = [
+    ("cov", [np.ones((2, 2, 2))], {}, ValueError, "m"),
+    ("cov", [M], {"fweights": WEIGHTS}, TypeError, "fweights must be integer|fweights must hold integers"),
+    ("cov", [M], {"fweights": -COUNTS}, ValueError, "fweights"),
+    ("cov", [M], {"fweights": COUNTS[:3]}, RuntimeError, "fweights"),
+    ("cov", [M], {"aweights": M}, RuntimeError, "aweights"),
+    ("convolve", [V, V[:0]], {}, ValueError, "v"),
+    ("convolve", [M, V], {}, ValueError, "convolve"),
+    ("correlate", [V[:0], V], {}, ValueError, "correlate"),
+    ("correlate", [V, V, "all"], {}, ValueError, "mode must be 'valid', 'same' or 'full', not 'all'"),
+]
+
+
+@pytest.mark.parametrize(("function", "args", "options", "error", "message"), WRONG)
+@pytest.mark.usefixtures("backend")
+def test_what_is_wrong_raises_what_numpy_raises(
+    function: str, args: list[Any], options: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    given = [xp.asarray(one) if isinstance(one, np.ndarray) else one for one in args]
+    with pytest.raises(error, match=message):
+        getattr(xp, function)(*given, **{name: xp.asarray(one) for name, one in options.items()})
