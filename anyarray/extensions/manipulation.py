@@ -16,6 +16,7 @@ from anyarray._array.array import AnyArray, Array, Shape
 from anyarray._base import errors
 from anyarray._call.dispatch import as_array, as_integer, as_python_integers, as_shape, composed, is_array
 from anyarray.extensions._axes import array_of, axes_of, axis_of, own_array
+from anyarray.extensions.statistics import median
 from anyarray.standard import namespace as xp
 
 __all__ = [
