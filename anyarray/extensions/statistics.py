@@ -158,7 +158,8 @@ def median(a: AnyArray, axis: int | Sequence[int] | None = None, *, keepdims: bo
 
 def _length(rows: Array) -> int | Array:
     """The number of columns, as an Array of one column if a trace does not know it."""
-    n: int | None = rows.shape[-1]
+    lengths: tuple[int | None, ...] = rows.shape
+    n = lengths[-1]
     return xp.count_nonzero(xp.ones_like(rows, dtype=xp.bool), axis=-1, keepdims=True) if n is None else n
 
 
