@@ -157,9 +157,14 @@ def median(a: AnyArray, axis: int | Sequence[int] | None = None, *, keepdims: bo
 
 
 def _length(rows: Array) -> int | Array:
-    """The number of columns, as an Array of one column if a trace does not know it."""
-    n: int | None = rows.shape[-1]
-    return xp.count_nonzero(xp.ones_like(rows, dtype=xp.bool), axis=-1, keepdims=True) if n is None else n
+    """The number of columns.
+
+    It is an Array of one column if a trace does not know it.
+    """
+    n = rows.shape[-1]
+    if n is None:  # pyright: ignore[reportUnnecessaryComparison]  # a trace of TensorFlow may not know it
+        return xp.count_nonzero(xp.ones_like(rows, dtype=xp.bool), axis=-1, keepdims=True)
+    return n
 
 
 def _middle(values: Array, number: int | Array) -> Array:
