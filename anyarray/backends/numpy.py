@@ -964,7 +964,7 @@ def padded_by_its_own(array: Native, widths: Any, mode: Any, options: Any) -> Na
 
 
 def einsum(operands: Sequence[Native], /, *, subscripts: str, optimize: Any) -> Native:
-    if not optimize and len(operands) > 1 and builtins.max(x.size for x in operands) > _FEW_IN_EINSUM:
+    if not optimize and operands[0].size > _FEW_IN_EINSUM and len(operands) > 1:
         optimize = "greedy"
     found = np.einsum(subscripts, *operands, optimize=optimize)
     # A diagonal or a transpose is a view, which no other library has.
@@ -972,7 +972,7 @@ def einsum(operands: Sequence[Native], /, *, subscripts: str, optimize: Any) -> 
 
 
 _FEW_IN_EINSUM: Final = 1024
-"""The most elements of an operand for which NumPy's own loops are faster than a path of matrix products."""
+"""The most elements for which NumPy's own loops are faster than a path of matrix products."""
 
 
 def outer(x1: Native, x2: Native, /) -> Native:

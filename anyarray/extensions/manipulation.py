@@ -186,8 +186,9 @@ _KEYS: Final[dict[tuple[int, int], tuple[Any, ...]]] = {
 
 
 def _with_axes(function: str, ndim: int, arrays: Sequence[AnyArray]) -> Any:
-    found = [_with_least_axes(own_array(function, f"arys[{i}]", one), ndim) for i, one in enumerate(arrays)]
-    return found[0] if len(found) == 1 else tuple(found)
+    if len(arrays) == 1:
+        return _with_least_axes(own_array(function, "arys[0]", arrays[0]), ndim)
+    return tuple([_with_least_axes(own_array(function, f"arys[{i}]", one), ndim) for i, one in enumerate(arrays)])
 
 
 def _with_least_axes(array: Array, ndim: int) -> Array:

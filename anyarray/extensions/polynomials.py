@@ -259,7 +259,8 @@ def polyfit(
     weights = None if w is None else as_array("polyfit", "w", w) + 0.0
     if weights is not None and weights.shape != places.shape:
         raise errors.ArgumentTypeError(f"polyfit: w must be of the shape of x, {places.shape}, not {weights.shape}")
-    lhs, rhs, scale = polynomial_equations(places, values, weights, order)
+    lhs, scale = scaled_powers(places, weights, order)
+    rhs = values if weights is None else values * (weights[:, None] if values.ndim == 2 else weights)
     found, residuals, rank, singular = lstsq(lhs, rhs, cut)
     found = found / (scale[:, None] if found.ndim == 2 else scale)
     if full:
@@ -283,18 +284,16 @@ def polyfit(
 
 
 @composed(reads_no_values=True)
-def polynomial_equations(x: AnyArray, y: AnyArray, w: AnyArray | None, order: int) -> tuple[Array, Array, Array]:
-    """Both sides of the equations of `polyfit`, and a scale.
+def scaled_powers(x: AnyArray, w: AnyArray | None, order: int) -> tuple[Array, Array]:
+    """The left side of the equations of `polyfit`, and its scale.
 
-    The columns of the left side were divided by it.
+    Its columns were divided by that.
     """
-    lhs, rhs = vander(x, order), as_array("polyfit", "y", y)
+    powers = vander(x, order)
     if w is not None:
-        weights = as_array("polyfit", "w", w)
-        lhs = lhs * weights[:, None]
-        rhs = rhs * (weights[:, None] if rhs.ndim == 2 else weights)
-    scale = xp.sqrt(xp.sum(lhs * lhs, axis=0))
-    return lhs / scale, xp.positive(rhs), scale
+        powers = powers * xp.expand_dims(w, 1)
+    scale = xp.sqrt(xp.sum(powers * powers, axis=0))
+    return powers / scale, scale
 
 
 def poly(seq_of_zeros: AnyArray) -> Array:
