@@ -1,4 +1,4 @@
-"""Arguments that several functions here read: axes, and arrays to be returned as they are."""
+"""What several functions here read of their arguments."""
 
 from __future__ import annotations
 
@@ -47,10 +47,27 @@ def own_array(function: str, parameter: str, value: Any) -> Array:
 
 
 def known(array: Any) -> np.ndarray[Any, Any] | None:
-    """The values of an array, or None where they are not to be had, as in a trace."""
+    """The values of an array, or None if they are unknown, as in a trace."""
     if array._home.is_traced(array._native):
         return None
     try:
         return np.asarray(array)
     except errors.TransferError:
         return None
+
+
+def in_host_memory(*values: Any) -> list[Any] | None:
+    """The arguments with ndarrays for Arrays, or None.
+
+    None means that NumPy cannot read all Arrays in place. Else its own function takes less time than many small calls.
+    """
+    found: list[Any] = []
+    for one in values:
+        if not dispatch.is_array(one):
+            found.append(one)
+            continue
+        array = known(one) if one._home.backend.kind == "cpu" else None
+        if array is None or array.dtype.kind not in "biufc":
+            return None
+        found.append(array)
+    return found
