@@ -57,6 +57,9 @@ if _typing.TYPE_CHECKING:
     from anyarray.extensions.manipulation import *
     from anyarray.extensions.polynomials import *
     from anyarray.extensions.products import *
+    from anyarray.extensions.selection import *
+    from anyarray.extensions.sets import *
+    from anyarray.extensions.sorting import *
     from anyarray.extensions.statistics import *
     from anyarray.extensions.windows import *
 else:  # type checkers would take every name for one of ours

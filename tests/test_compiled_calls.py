@@ -151,6 +151,8 @@ def told(found: Any) -> Any:
         return [told(one) for one in found]
     if isinstance(found, np.ndarray):
         return found.dtype, found.shape, found.flags.writeable, found.tobytes()
+    if isinstance(found, (float, complex)):
+        return type(found), repr(found)  # NaN is not equal to itself
     if not isinstance(found, xp.Array):
         return type(found), found
     return found.dtype, found.shape, found._home, type(found._native), np.asarray(found).tobytes()

@@ -825,12 +825,8 @@ def test_a_clear_error_keeps_the_library_s_own_as_its_cause() -> None:
     [
         ("anyarray.array", "asarray"),
         ("anyarray.concatenate", "concat"),
-        ("anyarray.unique", "unique_values"),
-        ("anyarray.cross", "linalg.cross"),
         ("anyarray.inv", "linalg.inv"),
         ("anyarray.rfft", "fft.rfft"),
-        ("anyarray.fft.fft2", "fft.fftn(x, axes=(-2, -1))"),
-        ("anyarray.linalg.norm", "linalg.vector_norm and xp.linalg.matrix_norm"),
     ],
 )
 def test_a_name_of_numpy_leads_to_the_standard_s(habit: str, ours: str) -> None:
@@ -848,12 +844,9 @@ def test_a_name_of_numpy_leads_to_the_standard_s(habit: str, ours: str) -> None:
         ("float", "xp.float64"),
         ("ndarray", "xp.Array"),
         ("random", "a generator of NumPy: xp.asarray(np.random.default_rng(seed).normal(size=3))"),
-        ("einsum", "np.einsum, which computes in NumPy, or @ and xp.tensordot"),
-        ("median", "np.median, which takes Arrays"),
-        ("linalg.cond", "np.linalg.cond, which takes Arrays"),
+        ("shares_memory", "np.shares_memory, which takes Arrays"),
         ("errstate", "np.errstate"),
         ("load", "np.load"),
-        ("putmask", "x[mask] = values"),
         ("hessian", "xp.jacobian(xp.grad(f))"),
     ],
 )

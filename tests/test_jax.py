@@ -6,7 +6,9 @@ Also, what of JAX must not be seen.
 from __future__ import annotations
 
 import copy
+import importlib
 import json
+import math
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -361,3 +363,38 @@ def test_a_traced_integer_of_jax_is_an_index() -> None:
 
     assert float(jax.lax.fori_loop(0, 3, lambda i, total: total + xp.to_native(x[i]), jnp.float32(0))) == 6.0
     assert jax.lax.fori_loop(0, 3, written, jnp.zeros(3)).tolist() == [2.0, 4.0, 6.0]
+
+
+def test_a_composed_function_is_traced_once_for_each_form() -> None:
+    traces: list[Any] = []
+
+    def function(x: Any, pair: Any, c: Any, *, others: Any = ()) -> Any:
+        traces.append((pair, c))
+        return sum(others, x * c)
+
+    called = importlib.import_module("anyarray.backends.jax").compiled_composition(
+        function, xp.device("jax").native_device
+    )
+    x, y = jnp.ones(2), jnp.zeros(2)
+    assert called(x, (1, 2), 2, others=[y, x]).tolist() == [3, 3]
+    assert called(y, (1, 2), 2, others=[x, x]).tolist() == [2, 2]
+    assert len(traces) == 1
+    for constant in (1, True, 1.0, 0.0, -0.0):
+        called(x, (1, 2), constant)
+    called(x, (1, 2.0), 1)
+    assert len(traces) == 7
+    assert math.copysign(1, float(called(x, (), -0.0)[0])) == -1
+
+
+def test_a_composed_function_takes_what_cannot_be_a_key() -> None:
+    called = importlib.import_module("anyarray.backends.jax").compiled_composition(
+        lambda x, options: x + options["n"], xp.device("jax").native_device
+    )
+    assert called(jnp.ones(2), {"n": 1}).tolist() == [2, 2]
+    assert jax.jit(lambda x: called(x, {"n": 1}))(jnp.ones(2)).tolist() == [2, 2]
+
+
+def test_a_composed_function_computes_in_64_bits() -> None:
+    x = on_jax([1.0, 2.0, np.nan])
+    assert xp.nanvar(x).dtype == xp.float64
+    assert float(xp.nanmean(on_jax([1e-12, 1.0]))) == 0.5000000000005

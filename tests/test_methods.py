@@ -503,6 +503,14 @@ def test_attributes_are_those_of_ndarrays() -> None:
 
 
 @pytest.mark.usefixtures("backend")
+def test_a_copy_lies_in_rows() -> None:
+    for x in (xp.ones((3, 4)), xp.ones((200, 300))):
+        assert x.T.copy().flags.c_contiguous
+        x.T.copy().ravel()[0] = 2
+        assert float(x[0, 0]) == 1
+
+
+@pytest.mark.usefixtures("backend")
 def test_the_base_of_a_view_shows_its_writes() -> None:
     x = xp.zeros((100, 20))
     row = x[3:5]
@@ -648,6 +656,19 @@ def _into(x: Any) -> Any:
 def test_methods_have_derivatives(function: str) -> None:
     asked, gradient = DERIVATIVES[function]
     assert_same(xp.grad(asked)(xp.asarray(F)), gradient(F))
+
+
+def test_an_element_may_be_a_static_argument(framework: str) -> None:
+    scaled = xp.jit(lambda x, n: x * int(n), static_argnames="n")
+    with xp.backend(framework):
+        assert scaled(xp.ones(2), xp.asarray(3)).tolist() == [3, 3]
+        assert scaled(xp.ones(2), xp.asarray(4)).tolist() == [4, 4]
+        with pytest.raises(TypeError, match=r"jit: n of .* must be made of Arrays and hashable values"):
+            scaled(xp.ones(2), xp.asarray([3]))
+
+
+def test_completion_lists_methods() -> None:
+    assert {"sum", "reshape", "flat", "sort", "T"} < set(dir(xp.ones(1))) & set(dir(xp.Array))
 
 
 @pytest.mark.usefixtures("backend")

@@ -109,12 +109,16 @@ def test_an_operator_beside_a_python_scalar_gives_what_numpys_scalars_give(dtype
                 assert found == expected, (name, operands)
 
 
+def item(x: Any) -> Any:
+    return x.item()
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_an_operator_of_one_and_a_conversion_give_what_numpys_scalars_give(dtype: str) -> None:
     functions = [getattr(operator, name) for name in UNARY]
     for scalar in scalars(dtype):
         x = array_of(scalar)
-        for function in (*functions, bool, int, float, complex, operator.index, math.sqrt, range, list):
+        for function in (*functions, bool, int, float, complex, operator.index, math.sqrt, range, list, item):
             found, expected = outcome(function, x), outcome(function, scalar)
             if found == (TypeError,):
                 assert expected == found or function in (*functions, int, float, math.sqrt), function
@@ -134,12 +138,12 @@ def test_an_operator_in_place_gives_what_numpys_scalars_give(dtype: str) -> None
 @pytest.mark.parametrize("wanted", [bool, int, float, *DTYPES])
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_a_conversion_to_a_dtype_gives_what_numpys_scalars_give(dtype: str, wanted: Any) -> None:
-    forms = [wanted] if isinstance(wanted, type) else [wanted, np.dtype(wanted), np.dtype(wanted).type, xp.asarray]
+    of_numpy = np.dtype(wanted)
+    forms = [wanted] if isinstance(wanted, type) else [wanted, of_numpy, of_numpy.type, getattr(xp, wanted)]
     for scalar, form in itertools.product(scalars(dtype), forms):
-        form = getattr(xp, wanted) if form is xp.asarray else form
         found = outcome(xp.astype, array_of(scalar), form)
-        assert found in (outcome(scalar.astype, np.dtype(wanted)), (TypeError,)), (scalar, form)
-        assert (found == (TypeError,)) == (np.dtype(dtype).kind == "c" and np.dtype(wanted).kind not in "cb")
+        assert found in (outcome(scalar.astype, of_numpy), (TypeError,)), (scalar, form)
+        assert (found == (TypeError,)) == (np.dtype(dtype).kind == "c" and of_numpy.kind not in "cb")
 
 
 @pytest.mark.parametrize("dtype", INTEGERS)

@@ -44,7 +44,10 @@ class Program:
             self.values.append(snapshot(self.names))
 
     def drawn(self) -> Statement:
-        kinds = [self.made, self.index, self.index, self.rearranged, self.write, self.write, self.update, self.rows]
+        kinds = [
+            self.made, self.index, self.index, self.rearranged, self.write, self.write, self.update, self.rows,
+            self.method, self.method_that_writes,
+        ]  # fmt: skip
         has_views = any(isinstance(x, np.ndarray) for x in self.names.values())
         return self.random.choice(kinds)() if has_views else self.made()
 
@@ -135,6 +138,61 @@ class Program:
         def statement(space: Any, names: Names) -> None:
             if not is_number:
                 names[source][key] = names[other] if is_other else value
+
+        return statement
+
+    def method(self) -> Statement:
+        """A view, or a copy, by a method of ndarrays."""
+        name, source = self.target(), self.source_with_views()
+        shape = self.names[source].shape
+        if not shape:
+            return self.made()
+        called: Callable[[Any], Any] = self.random.choice(
+            [
+                lambda x: x.T,
+                lambda x: x.transpose(*range(1, len(shape)), 0) if len(shape) > 1 else x.transpose(),
+                lambda x: x.swapaxes(0, -1),
+                lambda x: x.ravel(),
+                lambda x: x.ravel("F"),
+                lambda x: x.ravel("K"),
+                lambda x: x.flatten("A"),
+                lambda x: x.copy(),
+                lambda x: x.view(),
+                lambda x: x.view(np.int64).view(np.float64),
+                lambda x: x.reshape(-1, 1),
+                lambda x: x.reshape(*shape[::-1], order="F"),
+                lambda x: x.reshape(*shape, order="A"),
+                lambda x: x.real,
+            ]
+        )
+
+        def statement(space: Any, names: Names) -> None:
+            names[name] = called(names[source])
+
+        return statement
+
+    def method_that_writes(self) -> Statement:
+        source, value = self.source_with_views(), self.random.randrange(100, 200)
+        x = self.names[source]
+        if not (x.ndim and x.size):
+            return self.made()
+        place, axis = self.random.randrange(-x.size, x.size), self.random.randrange(-x.ndim, x.ndim)
+        called: Callable[[Any], Any] = self.random.choice(
+            [
+                lambda x: x.sort(axis),
+                lambda x: x.T.sort(),
+                lambda x: x.fill(value),
+                lambda x: x.put([place, 0], [value, value + 1]),
+                lambda x: x.flat.__setitem__(place, value),
+                lambda x: x.flat.__setitem__(slice(None, None, 2), [value, 1.0]),
+                lambda x: x.cumsum(axis, out=x),
+                lambda x: x.clip(-50, 150, out=x),
+                lambda x: x.max(axis=0, out=x[0, ...]),
+            ]
+        )
+
+        def statement(space: Any, names: Names) -> None:
+            called(names[source])
 
         return statement
 

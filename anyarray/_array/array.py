@@ -24,7 +24,7 @@ from anyarray._call.compiled import fast_path
 from anyarray._call.dispatch import operator_of
 from anyarray._choice import automatic, choice
 from anyarray._choice.accounts import Account
-from anyarray._memory import ownership, second_copies, transfer, views
+from anyarray._memory import alignment, ownership, second_copies, transfer, views
 from anyarray._memory.second_copies import LENDABLE
 from anyarray._memory.transfer import REFUSALS, UNWATCHED, watch
 from anyarray._memory.views import View
@@ -573,8 +573,8 @@ class Array(methods.Methods, metaclass=_NotCallable):
         if kind is Array and other._home is home and other._native.dtype is dtype:
             if other._native.shape not in (self._native.shape, ()):
                 return False
-        elif kind not in dispatch.SCALARS:
-            return False
+        elif kind not in dispatch.SCALARS or self._native.nbytes < alignment.SMALL:
+            return False  # the compiled call does the same for few elements and a number that is used again
         chosen = _current().backend
         if chosen is choice.BY_COST:
             if not (home.placed or dispatch.is_settled_in_numpy(function, self, other)):
@@ -584,11 +584,10 @@ class Array(methods.Methods, metaclass=_NotCallable):
         compute = getattr(home, function)  # a placeholder, not yet the ufunc, before its first call
         if type(compute) is not np.ufunc:
             return False
-        try:
-            value = other._native if kind is Array else home.constants[other or _home.zero(other), kind, dtype]
-        except dispatch.SCALAR_DOES_NOT_FIT:
+        if kind is not Array and dtype.kind not in _EXACT_KINDS[kind]:
             return False
-        if value.dtype is not dtype:
+        value = other._native if kind is Array else other
+        if type(value) is int and dtype.kind in "iu" and not dtypes.holds(home.dtype(self._native), value):
             return False
         compute(self._native, value, out=self._native)
         return True
@@ -635,11 +634,11 @@ class Array(methods.Methods, metaclass=_NotCallable):
 
         Raises TypeError for other Arrays, whose == is elementwise, and in a trace, which has no values.
         """
-        native = self._native
-        if self._home.shape_of(native) != () or self._home.is_traced(native):
-            shape = "in a trace" if self._home.is_traced(native) else f"of shape {self.shape}"
+        is_traced = self._home.is_traced(self._native)
+        if is_traced or self.shape != ():
+            which = "in a trace" if is_traced else f"of shape {self.shape}"
             raise errors.ArgumentTypeError(
-                f"hash: unhashable type: 'Array' {shape}; only elements have a hash. Take the values: x.tobytes()"
+                f"hash: unhashable type: 'Array' {which}; only elements have a hash. Take the values: x.tobytes()"
             )
         value = self.item()
         return hash(value) if value == value else object.__hash__(self)  # as each NaN has a hash of its own
@@ -681,7 +680,7 @@ class Array(methods.Methods, metaclass=_NotCallable):
     def __radd__(self, other: AnyArray | complex, /) -> Array: ...
 
     def __iadd__(self, other: AnyArray | complex, /) -> Array:
-        if type(self._native) is _ndarray and self._native.size >= _LARGE and self._update_in_place("add", other):
+        if type(self._native) is _ndarray and self._update_in_place("add", other):
             return self
         return self._rebind(self.__add__(other), "__iadd__")
 
@@ -692,7 +691,7 @@ class Array(methods.Methods, metaclass=_NotCallable):
     def __rsub__(self, other: AnyArray | complex, /) -> Array: ...
 
     def __isub__(self, other: AnyArray | complex, /) -> Array:
-        if type(self._native) is _ndarray and self._native.size >= _LARGE and self._update_in_place("subtract", other):
+        if type(self._native) is _ndarray and self._update_in_place("subtract", other):
             return self
         return self._rebind(self.__sub__(other), "__isub__")
 
@@ -703,7 +702,7 @@ class Array(methods.Methods, metaclass=_NotCallable):
     def __rmul__(self, other: AnyArray | complex, /) -> Array: ...
 
     def __imul__(self, other: AnyArray | complex, /) -> Array:
-        if type(self._native) is _ndarray and self._native.size >= _LARGE and self._update_in_place("multiply", other):
+        if type(self._native) is _ndarray and self._update_in_place("multiply", other):
             return self
         return self._rebind(self.__mul__(other), "__imul__")
 
@@ -714,7 +713,7 @@ class Array(methods.Methods, metaclass=_NotCallable):
     def __rtruediv__(self, other: AnyArray | complex, /) -> Array: ...
 
     def __itruediv__(self, other: AnyArray | complex, /) -> Array:
-        if type(self._native) is _ndarray and self._native.size >= _LARGE and self._update_in_place("divide", other):
+        if type(self._native) is _ndarray and self._update_in_place("divide", other):
             return self
         return self._rebind(self.__truediv__(other), "__itruediv__")
 
@@ -821,8 +820,6 @@ _NUMPY: Final = registry.backend_of_name("numpy").free
 _ndarray: Final = np.ndarray
 _LARGE_KEY: Final = 1 << 14
 """Threshold in elements of a key, above which the backend's own `setitem` is faster than NumPy's."""
-_LARGE: Final = 1 << 15
-"""Threshold in elements, above which in-place arithmetic is worth its checks."""
 _native_on: Final = dispatch.native_on
 _OPERATORS: Final = {
     "__iadd__": "+", "__isub__": "-", "__imul__": "*", "__itruediv__": "/", "__ifloordiv__": "//", "__imod__": "%",
@@ -843,7 +840,7 @@ compiled.configure(Array, protocols.UFUNCS, dispatch.OPERANDS)
 for _method, _kind in (
     ("__getitem__", "getitem"), ("__setitem__", "setitem"), ("__array_ufunc__", "ufunc"), ("__copy__", "copy"),
     ("__array__", "array"), ("__iter__", "iter"), ("__divmod__", "divmod"), ("__bool__", "bool"), ("__int__", "int"),
-    ("__float__", "float"), ("__index__", "index"),
+    ("__float__", "float"), ("__index__", "index"), ("item", "item"),
 ):  # fmt: skip
     setattr(Array, _method, fast_path(_kind)(getattr(Array, _method)))
 for _attribute in ("T", "mT"):

@@ -36,6 +36,9 @@ def strides(x: Any) -> tuple[int, ...]:
 
 def is_contiguous(x: Any, order: str) -> bool:
     """Whether elements in the order "C" or "F" lie one behind another."""
+    view = views.view_of(x)
+    if order == "C" and not x._home.has_views and (view is None or view.parent is None):
+        return True  # as what immutable arrays hold counts
     memory = memory_of(x)
     return memory is not None and bool(memory.flags.c_contiguous if order == "C" else memory.flags.f_contiguous)
 

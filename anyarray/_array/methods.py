@@ -261,7 +261,7 @@ class Methods:
 
     def dot(self, b: Any, out: Any = None) -> Array:
         """The product of `np.dot`: each matrix of a stack with each."""
-        found = _dot(self, as_operand(b))
+        found = _dot(self, b if dispatch.is_array(b) else as_operand(b))
         return found if out is None else write("dot", out, found)
 
     def trace(
@@ -327,10 +327,10 @@ class Methods:
     # Order
 
     def argpartition(self, kth: Any, axis: int | None = -1, kind: str = "introselect", order: None = None) -> Array:
-        """Indices that partition along `axis`: those of `argsort`."""
+        """Indices that partition along `axis`: `xp.argpartition`."""
         x, along = (_xp.reshape(self, (-1,)), -1) if axis is None else (self, axis)
         _check_partition("argpartition", x, kth, along, kind, order)
-        return _xp.argsort(x, axis=along)
+        return _xp.argpartition(x, kth, axis=along)
 
     def argsort(
         self, axis: int | None = -1, kind: str | None = None, order: None = None, *, stable: bool | None = None
@@ -340,9 +340,9 @@ class Methods:
         return _xp.argsort(_xp.reshape(self, (-1,))) if axis is None else _xp.argsort(self, axis=axis)
 
     def partition(self, kth: Any, axis: int = -1, kind: str = "introselect", order: None = None) -> None:
-        """Bring the `kth` element to its place in place: all are sorted."""
+        """Bring the `kth` element to its place in place: `xp.partition`."""
         _check_partition("partition", self, kth, axis, kind, order)
-        self[...] = _xp.sort(self, axis=axis)
+        self[...] = _xp.partition(self, kth, axis=axis)
 
     def sort(self, axis: int = -1, kind: str | None = None, order: None = None, *, stable: bool | None = None) -> None:
         """Sort in place along `axis`; `xp.sort` gives a sorted copy."""
@@ -357,8 +357,9 @@ class Methods:
         return _xp.reshape(self if order == _C else _in_order("flatten", self, order), (-1,), copy=True)
 
     def ravel(self, order: Order = _C) -> Array:
-        """All elements on one axis, as a view where they lie so."""
-        return _xp.reshape(self if order == _C else _in_order("ravel", self, order), (-1,))
+        """All elements on one axis, as a view where they are contiguous."""
+        x = self if order == _C else _in_order("ravel", self, order)
+        return _xp.reshape(x, (-1,), copy=None if layout.is_contiguous(x, "C") else True)
 
     def reshape(self, *shape: Any, order: Literal["C", "F", "A"] = _C, copy: bool | None = None) -> Array:
         """Elements in another shape, a tuple or lengths: `xp.reshape`."""
@@ -438,6 +439,9 @@ class Methods:
 
     def copy(self, order: Order = _C) -> Array:
         """A copy, which shows no write to the Array."""
+        native = self._native
+        if type(native) is np.ndarray and (order == "F" or not native.flags.c_contiguous):
+            return dispatch.wrap(native.copy(order), self._home)
         return self.__copy__()
 
     def view(self, dtype: Any = None, type: Any = None) -> Array:  # noqa: A002 - ndarray's name
@@ -452,6 +456,16 @@ class Methods:
         return self[...] if wanted is self.dtype else _of_bits(self, wanted)
 
     # Writes
+
+    def is_integer(self) -> bool:
+        """Whether the only element is a whole number."""
+        value = self.item()  # type: ignore[attr-defined]  # an Array's
+        return isinstance(value, int) or bool(value.is_integer())
+
+    def as_integer_ratio(self) -> tuple[int, int]:
+        """The only element as a fraction of two Python integers."""
+        found: tuple[int, int] = self.item().as_integer_ratio()  # type: ignore[attr-defined]  # an Array's
+        return found
 
     def fill(self, value: Any) -> None:
         """Give all elements one value: `x[...] = value`."""
@@ -651,11 +665,11 @@ def _variance(x: Array, axis: Any, ddof: float, keepdims: bool, where: Any, mean
 
 
 def _dot(x: Any, other: Any) -> Array:
-    ndim = len(getattr(other, "shape", ()))
-    if not ndim or not x.ndim:
+    ndim, its = x.ndim, len(getattr(other, "shape", ()))
+    if not its or not ndim:
         return _xp.multiply(x, other)
-    if ndim > 2 and x.ndim > 1:
-        return _xp.tensordot(x, other, axes=((x.ndim - 1,), (ndim - 2,)))
+    if its > 2 and ndim > 1:
+        return _xp.tensordot(x, other, axes=((ndim - 1,), (its - 2,)))
     return _xp.matmul(x, other)
 
 

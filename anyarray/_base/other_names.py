@@ -39,28 +39,21 @@ ALIASES: Final = {
 """The standard's name of a function by NumPy's, where they differ."""
 
 NEAR_EQUIVALENTS: Final = {
-    "argwhere": "nonzero",
     "array": "asarray",
     "asanyarray": "asarray",
     "ascontiguousarray": "asarray",
     "asfortranarray": "asarray",
-    "average": "mean",
     "bool_": "bool",
     "copy": "asarray(x, copy=True)",
-    "flatnonzero": "nonzero",
     "in1d": "isin",
     "row_stack": "concat",
-    "select": "where",
-    "unique": "unique_values",
 }
 """A function that does nearly the same, by the name of a function of NumPy that the standard lacks."""
 
 REPLACEMENTS: Final = {
     "complex": "xp.complex128",
-    "copyto": "x[...] = ...",
     "double": "xp.float64",
     "dtype": "xp.float32 and the like, or xp.DType in annotations",
-    "fill_diagonal": "xp.where(xp.eye(n, dtype=xp.bool), value, x)",
     "float": "xp.float64",
     "half": "xp.float16",
     "hessian": "xp.jacobian(xp.grad(f))",
@@ -71,10 +64,6 @@ REPLACEMENTS: Final = {
     "jacrev": "xp.jacobian",
     "ndarray": "xp.Array",
     "ndim": "x.ndim",
-    "place": "x[mask] = values",
-    "put": "x[indices] = ...",
-    "put_along_axis": "x[...] = ... with an index for each axis",
-    "putmask": "x[mask] = values",
     "random": "a generator of NumPy: xp.asarray(np.random.default_rng(seed).normal(size=3))",
     "shape": "x.shape",
     "single": "xp.float32",

@@ -77,6 +77,7 @@ class Batch(Home):
         self.latest_dtype = below.latest_dtype
         self.constants = below.constants
         self.powers = below.powers
+        self.scalars = below.scalars
         self.device_routes = {}
         self.below = below
         self.length = length

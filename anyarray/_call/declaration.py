@@ -35,7 +35,7 @@ from __future__ import annotations
 import copy
 import inspect
 from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import Any, Final, TypeVar, overload
+from typing import Any, Final, Literal, TypeVar, overload
 
 from anyarray._base import dtypes
 from anyarray._call import batching, diagnosis
@@ -148,7 +148,7 @@ class Declaration:
         self.parameters = [
             Parameter(
                 name,
-                str(annotations.get(name, "")),
+                _written_out(str(annotations.get(name, "")), body.__globals__),
                 self._word(name, words, diagnosis.ACCEPTED, "any"),
                 is_keyword=is_keyword,
                 is_variadic=is_variadic,
@@ -295,6 +295,12 @@ class Declaration:
         places = [p.name if p.is_keyword else at for at, p in enumerate(self.parameters) if p in arrays]
         agreeing = [at for at, p in zip(places, arrays, strict=True) if p.words == first.words]
         return Operands(tuple(agreeing), first.role is SEQUENCE, self.promotion, self.is_comparison)
+
+
+def _written_out(annotation: str, names: dict[str, Any]) -> str:
+    """An annotation; for the name of a `Literal`, that."""
+    meant = names.get(annotation)
+    return str(meant).removeprefix("typing.") if getattr(meant, "__origin__", None) is Literal else annotation
 
 
 def _names_of(function: Callable[..., Any]) -> Iterator[tuple[str, bool, bool]]:

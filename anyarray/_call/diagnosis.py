@@ -132,6 +132,8 @@ def diagnose(error: Exception, function: str, inputs: Sequence[Input], arguments
         refusal = str(error).partition("\n")[0].removeprefix(f"{function}: ").removesuffix(".")
     if refusal is not None:
         raise errors.ArgumentValueError(f"{function}: {refusal}{_CURES.get(refusal, '')}") from error
+    if isinstance(error, np.linalg.LinAlgError) and not isinstance(error, errors.AnyarrayError):
+        raise errors.LinAlgError(f"{function}: {error}") from error
 
 
 _CURES: Final = {
@@ -383,8 +385,10 @@ def _of_reshape(inputs: Sequence[Input], arguments: dict[str, Any]) -> Complaint
 
 
 def _of_extremum(inputs: Sequence[Input], arguments: dict[str, Any]) -> Complaint:
-    shape = inputs[0].shape
-    return f"x of shape {shape} has no elements along the axis, and no value stands for none" if 0 in shape else None
+    label, shape = inputs[0].label, inputs[0].shape
+    return (
+        f"{label} of shape {shape} has no elements along the axis, and no value stands for none" if 0 in shape else None
+    )
 
 
 def _of_norm(inputs: Sequence[Input], arguments: dict[str, Any]) -> Complaint:
@@ -466,7 +470,10 @@ def _of_subscripts(inputs: Sequence[Input], arguments: dict[str, Any]) -> Compla
 
 
 def _of_summed_axes(inputs: Sequence[Input], arguments: dict[str, Any], at: int) -> Complaint:
-    """For a product along the last axis of the first array and the axis `at` of the second, if it has so many."""
+    """For sums along the last axis of `a` and the axis `at` of `b`.
+
+    A vector has only one.
+    """
     first, second = (one.shape for one in inputs)
     before = max(at, -len(second))
     if not first or not second or first[-1] == second[before]:

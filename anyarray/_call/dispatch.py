@@ -204,19 +204,20 @@ def dispatch(function: F | None = None, /, **words: str) -> F | Callable[[F], F]
     return decorated if function is None else decorated(function)
 
 
-def composed(*, own: str = "", **words: str) -> Callable[[F], F]:
+def composed(*, own: str = "", reads_no_values: bool = False, **words: str) -> Callable[[F], F]:
     """Declare a function whose body composes others.
 
     It is for backends that have none of that name. `own` names the libraries whose own function is called instead: it
     takes the same parameters, gives NumPy's values and dtypes, and is faster. `words` are those of `@dispatch`. The
-    body gets Arrays, and returns one or a tuple. It must not write to what it gets.
+    body gets Arrays, and returns one or a tuple. It must not write to what it gets. If it `reads_no_values`, not even
+    to check them, it is compiled where that is faster than one call after the other.
     """
 
     def decorated(function: F) -> F:
         made = dispatch(**words)(function)
         declaration = _declarations[function.__name__]
         compositions[function.__name__] = Composition(
-            functools.partial(_composition, declaration, function), frozenset(own.split())
+            functools.partial(_composition, declaration, function), frozenset(own.split()), reads_no_values
         )
         return made
 

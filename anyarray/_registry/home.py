@@ -31,6 +31,7 @@ class Home:
     # that the class does not define: 20 ns a call.
     __slots__ = (
         "__dict__", "backend", "constants", "device_routes", "dtypes", "has_views", "latest_dtype", "placed", "powers",
+        "scalars",
     )  # fmt: skip
 
     depth = 0
@@ -50,6 +51,8 @@ class Home:
         """The library's dtype of the last lookup, and ours; a cache of one entry."""
         self.constants = _Constants(self)
         """0-d native arrays by (Python scalar or its `zero`, its class, native dtype of the array operand)."""
+        self.scalars = _Scalars(backend)
+        """The hook that makes a 0-d array, the library's dtype and ours, by name of the dtype; a cache."""
         self.powers: dict[tuple[Any, type, Any], str | None] = _Powers(self)
         """The function that replaces `pow`, or None, by (exponent of `POWERS`, its class, native dtype)."""
         self.device_routes: dict[Any, DeviceRoute] = {}
@@ -75,11 +78,10 @@ class Home:
 
         Raises ValueError and OverflowError for `function`, as `_base.dtypes.integer_within` does.
         """
-        backend = self.backend
-        dtype = dtypes.KNOWN[name]
+        make, native, dtype = self.scalars[name]
         if type(value) is int and dtype.kind in "iu":
             dtypes.integer_within(function, value, dtype)
-        return backend.hook("scalar")(value, backend.native_dtype(name), backend.native_device)
+        return make(value, native, self.backend.native_device)
 
     def lookup(self, name: str) -> Callable[..., Any]:
         """The native function or hook `name`."""
@@ -136,6 +138,8 @@ class Composition(NamedTuple):
     """Takes the home first, then what the native function takes."""
     own: frozenset[str]
     """Libraries whose own function of that name is called instead."""
+    reads_no_values: bool = False
+    """Whether it computes the same inside a trace as outside, so that a library may compile it."""
 
 
 compositions: Final[dict[str, Composition]] = {}
@@ -150,10 +154,12 @@ def declare(name: str, operands: Operands | None = None) -> None:
 
 
 class _NativeDtypes(dict[Any, DType]):
-    """A cache of our dtype by the library's."""
+    """A cache of our dtype by the library's. Of NumPy's all are there, as it is asked whether they are."""
 
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
+        if backend.library == "numpy":
+            self.update({dtype.dtype: dtype for name, dtype in dtypes.KNOWN.items() if name != "bfloat16"})
 
     def __missing__(self, native: Any) -> DType:
         for name, dtype in dtypes.KNOWN.items():
@@ -181,6 +187,17 @@ zero: Final[Callable[[complex], str]] = repr
 def _has_zero(value: complex) -> bool:
     """Whether a part of a complex number is zero, so that its sign matters."""
     return not (value.real and value.imag)
+
+
+class _Scalars(dict[str, tuple[Callable[..., Native], Any, DType]]):
+    """A cache of what makes 0-d arrays, by name of the dtype."""
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+
+    def __missing__(self, name: str) -> tuple[Callable[..., Native], Any, DType]:
+        found = self[name] = (self._backend.hook("scalar"), self._backend.native_dtype(name), dtypes.KNOWN[name])
+        return found
 
 
 class _Constants(dict[tuple[Any, type, Any], Native]):

@@ -233,7 +233,9 @@ class Backend:
                 function = getattr(space, name, None)
         if not callable(function):
             if composition is not None:
-                return functools.partial(composition.function, self.free)
+                made = functools.partial(composition.function, self.free)
+                compiling = getattr(loaded.module, "compiled_composition", None)
+                return compiling(made, self.native_device) if compiling and composition.reads_no_values else made
             composed = importlib.import_module("anyarray.backends._composed")
             if name not in composed.__all__:
                 raise errors.unsupported(name, self)

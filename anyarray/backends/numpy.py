@@ -854,7 +854,7 @@ def bincount(x: Native, weights: Native | None = None, minlength: int = 0, *, le
 
 
 def reshape(x: Native, /, shape: tuple[int, ...], *, copy: bool | None = None) -> Native:
-    result = x.reshape(shape, copy=copy)
+    result = x.reshape(shape) if copy is None else x.reshape(shape, copy=copy)  # which takes six times as long
     if result.shape != shape and builtins.min(shape) < -1:  # NumPy treats it as -1
         raise ValueError(f"no length of shape may be less than -1, as in {shape}")
     return result
@@ -957,6 +957,10 @@ def tensordot(x1: Native, x2: Native, /, *, axes: Any = 2) -> Native:
     if axes == 1 and x1.ndim == x2.ndim == 2 and x1.dtype.kind in "biufc":
         return np.dot(x1, x2)  # as NumPy's own, which has 7 us more overhead
     return _tensordot(x1, x2, axes)
+
+
+def padded_by_its_own(array: Native, widths: Any, mode: Any, options: Any) -> Native:
+    return np.pad(array, widths, mode, **dict(options))
 
 
 def einsum(operands: Sequence[Native], /, *, subscripts: str, optimize: Any) -> Native:
@@ -1208,3 +1212,20 @@ def _scaled(steps: Native, unit: float, dtype: np.dtype[Any]) -> Native:
     """Their product in aligned memory."""
     x = steps * unit if steps.nbytes < _SMALL else np.multiply(steps, unit, empty(steps.shape, dtype=_FLOAT64))
     return x if x.dtype is dtype else aligned(x.astype(dtype))
+
+
+def finite_of(x: Native, nan: Any, posinf: Any, neginf: Any) -> Native:
+    return np.nan_to_num(x, True, nan, posinf, neginf)
+
+
+# Theirs are Python's bools.
+def allclose(a: Native, b: Native, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Native:
+    return np.bool_(np.allclose(a, b, rtol, atol, equal_nan))
+
+
+def array_equal(a1: Native, a2: Native, equal_nan: bool = False) -> Native:
+    return np.bool_(np.array_equal(a1, a2, equal_nan))
+
+
+def array_equiv(a1: Native, a2: Native) -> Native:
+    return np.bool_(np.array_equiv(a1, a2))

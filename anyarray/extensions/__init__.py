@@ -19,6 +19,9 @@ _NAMES: Final = {
     "calculus": "ediff1d gradient interp trapezoid unwrap",
     "correlation": "convolve corrcoef correlate cov",
     "creation": "c_ fromfunction geomspace identity index_exp logspace mgrid ogrid r_ s_",
+    "elementwise": "allclose angle array_equal array_equiv bitwise_count cbrt deg2rad degrees divmod exp2 fabs fix "
+    "float_power fmax fmin fmod frexp gcd heaviside i0 isclose iscomplex iscomplexobj isneginf isposinf isreal "
+    "isrealobj lcm ldexp logaddexp2 modf nan_to_num rad2deg radians real_if_close rint sinc spacing",
     "fourier": "fft.fft2 fft.ifft2 fft.irfft2 fft.rfft2",
     "histograms": "bincount digitize histogram histogram2d histogram_bin_edges histogramdd",
     "linalg": "linalg.cond linalg.lstsq linalg.multi_dot linalg.norm linalg.tensorinv linalg.tensorsolve",
@@ -26,13 +29,15 @@ _NAMES: Final = {
     "column_stack delete dsplit dstack fliplr flipud hsplit hstack insert packbits pad ravel resize rollaxis rot90 "
     "sliding_window_view split swapaxes transpose trim_zeros unpackbits vectorize vsplit vstack",
     "polynomials": "poly poly1d polyadd polyder polydiv polyfit polyint polymul polysub polyval roots",
-    "products": "cross diag diagflat diagonal dot einsum einsum_path inner kron outer trace tri vander vdot",
-    "elementwise": (
-        "allclose angle array_equal array_equiv bitwise_count cbrt deg2rad degrees divmod exp2 fabs fix float_power "
-        "fmax fmin fmod frexp gcd heaviside i0 isclose iscomplex iscomplexobj isneginf isposinf isreal isrealobj lcm "
-        "ldexp logaddexp2 modf nan_to_num rad2deg radians real_if_close rint sinc"
-    ),
-    "statistics": "ptp",
+    "products": "cross diag diagflat diagonal dot einsum einsum_path inner kron matvec outer trace tri vander vdot "
+    "vecmat",
+    "selection": "argwhere choose compress copyto diag_indices diag_indices_from extract fill_diagonal flatnonzero "
+    "indices ix_ mask_indices piecewise place put put_along_axis putmask ravel_multi_index select tril_indices "
+    "tril_indices_from triu_indices triu_indices_from unravel_index",
+    "sets": "intersect1d setdiff1d setxor1d union1d unique",
+    "sorting": "argpartition lexsort partition sort_complex",
+    "statistics": "average median nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmedian nanmin "
+    "nanpercentile nanprod nanquantile nanstd nansum nanvar percentile ptp quantile",
     "windows": "bartlett blackman hamming hanning kaiser",
 }
 NAMES: Final = {name: subject for subject, names in _NAMES.items() for name in names.split()}

@@ -1,4 +1,4 @@
-"""What several functions here read of their arguments."""
+"""Arguments that several functions here read: axes, values, and arrays as they are."""
 
 from __future__ import annotations
 
@@ -44,6 +44,16 @@ def own_array(function: str, parameter: str, value: Any) -> Array:
         return value
     dispatch.as_array(function, parameter, value)
     return xp.asarray(value)
+
+
+def array_of(function: str, parameter: str, value: Any) -> Array:
+    """An Array of an array, a list or a Python number.
+
+    Raises TypeError for anything else.
+    """
+    if isinstance(value, (bool, int, float, complex, list, tuple)):
+        return xp.asarray(value)
+    return dispatch.as_array(function, parameter, value)
 
 
 def known(array: Any) -> np.ndarray[Any, Any] | None:

@@ -102,7 +102,7 @@ def geomspace(
     dtype: DTypeLike | None = None,
     axis: int = 0,
 ) -> Array:
-    """`num` numbers from `start` to `stop`, each the same multiple of the one before.
+    """`num` numbers from `start` to `stop`, in a geometric progression.
 
     `stop` is left out if not `endpoint`. Both may be arrays, which broadcast: the numbers lie along `axis` of the
     result. Raises ValueError if `num` is negative, or if one of two Python numbers is 0.
@@ -145,10 +145,13 @@ def _array(function: str, parameter: str, value: Any) -> Array:
 
 
 def _of_numbers(function: Callable[..., Any], dtype: DTypeLike | None, *arguments: Any) -> Array:
-    """An Array of what NumPy computes from numbers, of a default dtype if there is none."""
+    """An Array of what NumPy computes from numbers.
+
+    It is of a default dtype if `dtype` is None.
+    """
     values = function(*arguments)
     wanted = dtypes.default(complex if values.dtype.kind == "c" else float) if dtype is None else dtypes.dtype(dtype)
-    return xp.asarray(values.astype(wanted.name), dtype=wanted)
+    return xp.asarray(values.astype(wanted.name, copy=False), dtype=wanted)
 
 
 def _spaced(function: str, start: Any, stop: Any, count: int, endpoint: bool) -> Array:

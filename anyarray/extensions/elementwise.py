@@ -54,6 +54,7 @@ __all__ = [
     "real_if_close",
     "rint",
     "sinc",
+    "spacing",
 ]
 
 
@@ -69,7 +70,7 @@ def _require_real(function: str, parameter: str, x: AnyArray) -> None:
         raise errors.dtype_not_allowed(function, parameter, "real numeric", x.dtype)
 
 
-@composed(a="numeric", b="numeric", batch="")
+@composed(reads_no_values=True, a="numeric", b="numeric", batch="")
 def allclose(
     a: AnyArray | complex,
     b: AnyArray | complex,
@@ -90,7 +91,7 @@ def allclose(
     return xp.all(isclose(a, b, rtol, atol, equal_nan))
 
 
-@composed(own="numpy cupy", z="numeric", batch="elementwise")
+@composed(own="numpy cupy", reads_no_values=True, z="numeric", batch="elementwise")
 def angle(z: AnyArray, deg: bool = False) -> Array:
     """Angle of each element in the complex plane, in (-π, π].
 
@@ -110,7 +111,7 @@ def angle(z: AnyArray, deg: bool = False) -> Array:
     return found * (180 / math.pi) if deg else found
 
 
-@composed()
+@composed(reads_no_values=True)
 def array_equal(a1: AnyArray, a2: AnyArray, equal_nan: bool = False) -> Array:
     """Whether `a1` and `a2` have the same shape and equal elements.
 
@@ -134,7 +135,7 @@ def _may_be_nan(*arrays: AnyArray) -> bool:
     return all(xp.isdtype(a.dtype, ("real floating", "complex floating")) for a in arrays)
 
 
-@composed()
+@composed(reads_no_values=True)
 def array_equiv(a1: AnyArray, a2: AnyArray) -> Array:
     """Whether `a1` and `a2` broadcast to one shape and are equal there.
 
@@ -224,7 +225,7 @@ def degrees(x: AnyArray, /) -> Array:
     return x * (180 / math.pi)
 
 
-@composed(own="numpy", x1="real numeric", x2="real numeric")
+@composed(own="numpy", reads_no_values=True, x1="real numeric", x2="real numeric")
 def divmod(x1: AnyArray | float, x2: AnyArray | float, /) -> tuple[Array, Array]:
     """Quotient and remainder, as by `floor_divide` and `remainder`.
 
@@ -237,7 +238,7 @@ def divmod(x1: AnyArray | float, x2: AnyArray | float, /) -> tuple[Array, Array]
     return xp.floor_divide(x1, x2), xp.remainder(x1, x2)
 
 
-@composed(own="numpy cupy", x="floating-point", batch="elementwise")
+@composed(own="numpy cupy", reads_no_values=True, x="floating-point", batch="elementwise")
 def exp2(x: AnyArray, /) -> Array:
     """Two to the power of each element.
 
@@ -251,7 +252,7 @@ def exp2(x: AnyArray, /) -> Array:
     return xp.pow(2.0, x)
 
 
-@composed(own="numpy", x="real floating-point", batch="elementwise")
+@composed(own="numpy", reads_no_values=True, x="real floating-point", batch="elementwise")
 def fabs(x: AnyArray, /) -> Array:
     """Magnitude of each element, as a floating-point number.
 
@@ -265,7 +266,7 @@ def fabs(x: AnyArray, /) -> Array:
     return xp.abs(x)
 
 
-@composed(x="real numeric", batch="elementwise")
+@composed(own="numpy", x="real numeric", batch="elementwise")
 def fix(x: AnyArray) -> Array:
     """Each element rounded towards zero.
 
@@ -319,7 +320,7 @@ def fmin(x1: AnyArray | float, x2: AnyArray | float, /) -> Array:
     return xp.where(xp.not_equal(x1, x1), x2, xp.where(xp.not_equal(x2, x2), x1, xp.minimum(x1, x2)))
 
 
-@composed(own="numpy", x1="real numeric", x2="real numeric")
+@composed(own="numpy", reads_no_values=True, x1="real numeric", x2="real numeric")
 def fmod(x1: AnyArray | float, x2: AnyArray | float, /) -> Array:
     """Remainder of `x1` divided by `x2`, with the sign of `x1`.
 
@@ -338,7 +339,7 @@ def fmod(x1: AnyArray | float, x2: AnyArray | float, /) -> Array:
     return xp.where((found != 0) & (xp.less(x1, 0) != xp.less(x2, 0)), found - x2, found)
 
 
-@composed(own="numpy cupy", x="real floating-point", batch="elementwise")
+@composed(own="numpy cupy", reads_no_values=True, x="real floating-point", batch="elementwise")
 def frexp(x: AnyArray, /) -> tuple[Array, Array]:
     """Mantissa and exponent of each element.
 
@@ -467,7 +468,7 @@ def iscomplexobj(x: AnyArray) -> builtins.bool:
     return dispatch.as_array("iscomplexobj", "x", x).dtype.kind == "c"
 
 
-@composed(x="real numeric", batch="elementwise")
+@composed(own="numpy", reads_no_values=True, x="real numeric", batch="elementwise")
 def isneginf(x: AnyArray) -> Array:
     """Whether each element is negative infinity.
 
@@ -481,7 +482,7 @@ def isneginf(x: AnyArray) -> Array:
     return xp.equal(x, -math.inf)
 
 
-@composed(x="real numeric", batch="elementwise")
+@composed(own="numpy", reads_no_values=True, x="real numeric", batch="elementwise")
 def isposinf(x: AnyArray) -> Array:
     """Whether each element is positive infinity.
 
@@ -520,7 +521,7 @@ def isrealobj(x: AnyArray) -> builtins.bool:
     return dispatch.as_array("isrealobj", "x", x).dtype.kind != "c"
 
 
-@composed(own="numpy cupy", x1="integer", x2="integer")
+@composed(own="numpy cupy", reads_no_values=True, x1="integer", x2="integer")
 def lcm(x1: AnyArray | int, x2: AnyArray | int, /) -> Array:
     """Least common multiple of the magnitudes of two elements.
 
@@ -534,7 +535,7 @@ def lcm(x1: AnyArray | int, x2: AnyArray | int, /) -> Array:
     return xp.floor_divide(xp.abs(x1), xp.where(divisor == 0, 1, divisor)) * xp.abs(x2)  # type: ignore[arg-type]
 
 
-@composed(own="numpy", x1="real floating-point", x2="integer", promotion="floats")
+@composed(own="numpy", reads_no_values=True, x1="real floating-point", x2="integer", promotion="floats")
 def ldexp(x1: AnyArray | float, x2: AnyArray | int, /) -> Array:
     """`x1` times two to the power of the integer `x2`.
 
@@ -552,7 +553,7 @@ def ldexp(x1: AnyArray | float, x2: AnyArray | int, /) -> Array:
     return found
 
 
-@composed(own="numpy cupy", x1="real floating-point", x2="real floating-point")
+@composed(own="numpy cupy", reads_no_values=True, x1="real floating-point", x2="real floating-point")
 def logaddexp2(x1: AnyArray | float, x2: AnyArray | float, /) -> Array:
     """Logarithm to base 2 of `2**x1 + 2**x2`, without overflow.
 
@@ -567,7 +568,7 @@ def logaddexp2(x1: AnyArray | float, x2: AnyArray | float, /) -> Array:
     return xp.maximum(x1, x2) + xp.log1p(xp.exp(gap * -math.log(2))) / math.log(2)
 
 
-@composed(own="numpy", x="real floating-point", batch="elementwise")
+@composed(own="numpy", reads_no_values=True, x="real floating-point", batch="elementwise")
 def modf(x: AnyArray, /) -> tuple[Array, Array]:
     """Fractional and integral part of each element, both of its sign.
 
@@ -603,22 +604,31 @@ def nan_to_num(
     x = dispatch.as_array("nan_to_num", "x", x)
     if x.dtype.kind not in "fc":
         return xp.asarray(x, copy=True) if copy else x
-    if x.dtype.kind == "c":
-        real, imag = [_finite(part, nan, posinf, neginf) for part in (xp.real(x), xp.imag(x))]
-        found = real + imag * 1j
-    else:
-        found = _finite(x, nan, posinf, neginf)
+    found = finite_of(x, nan, posinf, neginf)
     if copy:
         return found
     x[...] = found
     return x
 
 
-def _finite(x: Array, nan: float | AnyArray, posinf: float | AnyArray | None, neginf: float | AnyArray | None) -> Array:
+@composed(reads_no_values=True, x="numeric", batch="elementwise")
+def finite_of(
+    x: AnyArray, nan: float | AnyArray, posinf: float | AnyArray | None, neginf: float | AnyArray | None
+) -> Array:
+    """What `nan_to_num` gives for floating-point numbers."""
+    if xp.isdtype(x.dtype, "complex floating"):
+        real, imag = [_finite(part, nan, posinf, neginf) for part in (xp.real(x), xp.imag(x))]
+        return real + imag * 1j
+    return _finite(x, nan, posinf, neginf)
+
+
+def _finite(
+    x: AnyArray, nan: float | AnyArray, posinf: float | AnyArray | None, neginf: float | AnyArray | None
+) -> Array:
     """A real `x` with other numbers for NaN and the infinities."""
     found = xp.where(xp.isnan(x), nan, x)
-    found = xp.where(x == math.inf, xp.finfo(x.dtype).max if posinf is None else posinf, found)
-    found = xp.where(x == -math.inf, xp.finfo(x.dtype).min if neginf is None else neginf, found)
+    found = xp.where(xp.equal(x, math.inf), xp.finfo(x.dtype).max if posinf is None else posinf, found)
+    found = xp.where(xp.equal(x, -math.inf), xp.finfo(x.dtype).min if neginf is None else neginf, found)
     return xp.astype(found, x.dtype, copy=False)
 
 
@@ -696,3 +706,20 @@ def sinc(x: AnyArray) -> Array:
     turned = xp.multiply(x, math.pi)
     safe = xp.where(turned == 0, xp.finfo(turned.dtype).eps, turned)
     return xp.sin(safe) / safe
+
+
+@composed(own="numpy cupy", x="real floating-point", batch="elementwise")
+def spacing(x: AnyArray, /) -> Array:
+    """Distance from each element to the next number of its dtype that is farther from zero.
+
+    It has the sign of the element, and is NaN for infinity.
+
+    >>> import anyarray as xp
+    >>> xp.spacing(xp.asarray([1.0, -2.0])).tolist() == [2.0**-52, -(2.0**-51)]
+    True
+
+    Source: NumPy 2.4, numpy.spacing.
+    """
+    floats = x if x.dtype.kind == "f" else xp.astype(x, xp.float64)
+    size = xp.abs(floats)
+    return xp.copysign(xp.nextafter(size, xp.full_like(size, math.inf)) - size, floats)

@@ -1,4 +1,4 @@
-"""Norms, least squares and equations of tensors: what NumPy's linalg has beyond the standard.
+"""What NumPy's linalg has beyond the standard: norms, least squares, tensors.
 
 What takes stacks of matrices has them on the last two axes. Bools and integers are cast to float64.
 """
@@ -18,7 +18,7 @@ from anyarray.standard import namespace as xp
 __all__ = ["cond", "lstsq", "multi_dot", "norm", "tensorinv", "tensorsolve"]
 
 
-@composed(own="numpy cupy", x="floating-point")
+@composed(own="numpy cupy", x="floating-point", reads_no_values=True)
 def norm(
     x: AnyArray,
     ord: float | Literal["fro", "nuc", "f"] | None = None,
@@ -57,7 +57,7 @@ def norm(
     return xp.expand_dims(found, axes) if keepdims else found
 
 
-@composed(own="numpy cupy", x="floating-point", fit="matrices")
+@composed(own="numpy cupy", x="floating-point", fit="matrices", reads_no_values=True)
 def cond(x: AnyArray, p: float | Literal["fro", "nuc"] | None = None) -> Array:
     """Condition numbers of matrices: the norm times that of the inverse.
 
@@ -111,25 +111,35 @@ def lstsq(a: AnyArray, b: AnyArray, rcond: float | None = None) -> tuple[Array, 
         raise errors.LinAlgError(
             f"lstsq: a must be a matrix and b of as many rows, but their shapes are {a.shape} and {b.shape}"
         )
-    dtype = xp.result_type(a, b, xp.float32)
     m, n = a.shape
+    eps = xp.finfo(xp.float64).eps
+    cut = eps * max(m, n) if rcond is None else eps if rcond < 0 else float(rcond)
+    x, residuals, rank, values = least_squares(a, b, cut)
+    if m <= n or not _is(rank, n):
+        residuals = residuals[:0]
+    return x, residuals, rank, values
+
+
+def _is(rank: Array, full: int) -> bool:
+    """Whether a rank is full, or not known."""
+    try:
+        return int(rank) == full
+    except errors.TransferError:
+        return True
+
+
+@composed(reads_no_values=True)
+def least_squares(a: AnyArray, b: AnyArray, cut: float) -> tuple[Array, Array, Array, Array]:
+    """As `lstsq`, but with residuals whatever the rank is."""
+    dtype = xp.result_type(a, b, xp.float32)
     # As NumPy, which computes in 64 bits: the rank of float32 depends on it.
     wide = xp.complex128 if dtype.kind == "c" else xp.float64
     wide_a, wide_b = xp.astype(a, wide, copy=False), xp.astype(b, wide, copy=False)
-    eps = xp.finfo(xp.float64).eps
-    cut = eps * max(m, n) if rcond is None else eps if rcond < 0 else float(rcond)
     values = xp.linalg.svdvals(wide_a)
-    rank = xp.count_nonzero(values > cut * values[0]) if min(m, n) else xp.zeros((), dtype=xp.int64)
+    rank = xp.count_nonzero(values > cut * values[0]) if 0 not in a.shape else xp.zeros((), dtype=xp.int64)
     columns = wide_b if len(b.shape) == 2 else wide_b[:, None]
     x = xp.matmul(xp.linalg.pinv(wide_a, rtol=cut), columns)
-    try:
-        has_full_rank = int(rank) == n
-    except errors.TransferError:
-        has_full_rank = True
-    if m > n and has_full_rank:
-        residuals = xp.sum(xp.square(xp.abs(columns - xp.matmul(wide_a, x))), axis=0)
-    else:
-        residuals = xp.zeros((0,), dtype=xp.float64)
+    residuals = xp.sum(xp.square(xp.abs(columns - xp.matmul(wide_a, x))), axis=0)
     real = xp.finfo(dtype).dtype
     return (
         xp.astype(x if len(b.shape) == 2 else x[:, 0], dtype),
@@ -140,7 +150,7 @@ def lstsq(a: AnyArray, b: AnyArray, rcond: float | None = None) -> tuple[Array, 
 
 
 def multi_dot(arrays: Sequence[AnyArray]) -> Array:
-    """Product of several matrices, in the order that takes the fewest operations.
+    """Product of several matrices, in the order of the fewest operations.
 
     The first and the last may be vectors, a row and a column. Raises ValueError unless there are two or more,
     LinAlgError for another number of axes.
@@ -161,14 +171,23 @@ def multi_dot(arrays: Sequence[AnyArray]) -> Array:
         return xp.matmul(*given)
     is_row, is_column = given[0].ndim == 1, given[-1].ndim == 1
     matrices = [given[0][None, :] if is_row else given[0], *given[1:-1], given[-1][:, None] if is_column else given[-1]]
-    found = _multiplied(matrices, _splits([*[one.shape[0] for one in matrices], matrices[-1].shape[1]]), 0, len(given))
+    if len(matrices) == 3:  # as below, in a fifth of the time
+        a, b, c = matrices
+        (m, k), (n, p) = a.shape, c.shape
+        found = (a @ b) @ c if m * n * (k + p) <= k * p * (m + n) else a @ (b @ c)
+    else:
+        lengths = [*[one.shape[0] for one in matrices], matrices[-1].shape[1]]
+        found = _multiplied(matrices, _splits(lengths), 0, len(matrices))
     if is_row:
         found = found[0, :]
     return found[..., 0] if is_column else found
 
 
 def _splits(lengths: Sequence[int]) -> dict[tuple[int, int], int]:
-    """Where to split each run of matrices, from `start` to `stop`, for the fewest operations."""
+    """Where to split each run of matrices for the fewest operations.
+
+    A run is a pair (start, stop).
+    """
     count = len(lengths) - 1
     cost = {(at, at + 1): 0 for at in range(count)}
     splits: dict[tuple[int, int], int] = {}
@@ -192,7 +211,7 @@ def _multiplied(matrices: Sequence[Array], splits: dict[tuple[int, int], int], s
 
 
 def tensorinv(a: AnyArray, ind: int = 2) -> Array:
-    """The inverse of `a` as a map of tensors, that of `tensordot(a, x, axes=...)`.
+    """The inverse of the map `tensordot(a, x, axes=...)` of tensors.
 
     The first `ind` axes of `a` are its rows, the others its columns, as many elements of each. The result has the
     columns first. Raises ValueError if `ind` is not positive, LinAlgError if there are not as many of each.

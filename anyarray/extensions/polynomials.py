@@ -1,11 +1,11 @@
-"""Polynomials, as arrays of their coefficients, the one of the highest power first."""
+"""Polynomials: vectors of coefficients, that of the highest power first."""
 
 from __future__ import annotations
 
 import math
 import warnings
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 
@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 
-@composed(own="numpy cupy", p="numeric", x="numeric")
+@composed(own="numpy cupy", p="numeric", x="numeric", reads_no_values=True)
 def polyval(p: AnyArray, x: AnyArray) -> Array:
     """Values of a polynomial at `x`.
 
@@ -51,7 +51,7 @@ def polyval(p: AnyArray, x: AnyArray) -> Array:
     return found
 
 
-@composed(own="numpy cupy", a1="numeric", a2="numeric")
+@composed(own="numpy cupy", a1="numeric", a2="numeric", reads_no_values=True)
 def polyadd(a1: AnyArray, a2: AnyArray) -> Array:
     """Sum of two polynomials.
 
@@ -65,7 +65,7 @@ def polyadd(a1: AnyArray, a2: AnyArray) -> Array:
     return first + second
 
 
-@composed(own="numpy cupy", a1="numeric", a2="numeric")
+@composed(own="numpy cupy", a1="numeric", a2="numeric", reads_no_values=True)
 def polysub(a1: AnyArray, a2: AnyArray) -> Array:
     """Difference of two polynomials.
 
@@ -91,6 +91,7 @@ def _extended(p: Array, length: int) -> Array:
     return xp.concat([xp.zeros((more,), dtype=p.dtype), p]) if more else p
 
 
+@composed(own="numpy cupy")
 def polymul(a1: AnyArray, a2: AnyArray) -> Array:
     """Product of two polynomials, without leading zeros.
 
@@ -103,8 +104,13 @@ def polymul(a1: AnyArray, a2: AnyArray) -> Array:
     Source: NumPy 2.4, numpy.polymul.
     """
     first, second = _without_leading_zeros("polymul", "a1", a1), _without_leading_zeros("polymul", "a2", a2)
-    if first.shape[0] < second.shape[0]:
-        first, second = second, first
+    return convolution(first, second) if first.shape[0] >= second.shape[0] else convolution(second, first)
+
+
+@composed(reads_no_values=True)
+def convolution(long: AnyArray, short: AnyArray) -> Array:
+    """The sums of products of two vectors, one moved past the other."""
+    first, second = as_array("polymul", "a1", long), as_array("polymul", "a2", short)
     n, k = first.shape[0], second.shape[0]
     zeros = xp.zeros((k - 1,), dtype=first.dtype)
     padded = xp.concat([zeros, first, zeros])
@@ -114,7 +120,10 @@ def polymul(a1: AnyArray, a2: AnyArray) -> Array:
 
 
 def _coefficients(function: str, parameter: str, value: AnyArray) -> Array:
-    """A vector of coefficients, one for a 0-d array. Raises ValueError for more axes."""
+    """A vector of coefficients; of a 0-d array, it has one.
+
+    Raises ValueError for more axes.
+    """
     array = as_array(function, parameter, value)
     if array.ndim > 1:
         raise errors.ArgumentValueError(f"{function}: {parameter} must have 1 axis, not {array.ndim}")
@@ -169,11 +178,20 @@ def polyder(p: AnyArray, m: int = 1) -> Array:
     order = as_integer("polyder", "m", m)
     if order < 0:
         raise errors.ArgumentValueError(f"polyder: m must not be negative, but is {m}. Use xp.polyint")
-    found = own_array("polyder", "p", p)
-    for _ in range(order):
-        length = found.shape[0]
-        found = found[:-1] * xp.asarray(np.arange(length - 1, 0, -1))
+    array = own_array("polyder", "p", p)
+    return _derivative(array, order) if order else array
+
+
+def _derived(p: AnyArray, m: int) -> Array:
+    """The derivative of order `m`, at least 1."""
+    found = as_array("polyder", "p", p)
+    for _ in range(m):
+        found = found[:-1] * xp.asarray(np.arange(found.shape[0] - 1, 0, -1))
     return found
+
+
+_derived.__name__ = "polyder"
+_derivative: Final = composed(own="numpy cupy", reads_no_values=True)(_derived)
 
 
 def polyint(p: AnyArray, m: int = 1, k: AnyArray | complex | None = None) -> Array:
@@ -199,10 +217,20 @@ def polyint(p: AnyArray, m: int = 1, k: AnyArray | complex | None = None) -> Arr
         raise errors.ArgumentValueError(
             f"polyint: k must be a number or hold {order} of them, but holds {constants.shape[0]}"
         )
-    for i in range(order):
+    return _integral(found, order, constants) if order else found
+
+
+def _integrated(p: AnyArray, m: int, k: AnyArray) -> Array:
+    """The integral of order `m`, at least 1, with a vector of constants."""
+    found, constants = as_array("polyint", "p", p), as_array("polyint", "k", k)
+    for i in range(m):
         divisors = xp.asarray(np.arange(found.shape[0], 0, -1))
         found = xp.concat([found / divisors, constants[i : i + 1]])
     return found
+
+
+_integrated.__name__ = "polyint"
+_integral: Final = composed(own="numpy cupy", reads_no_values=True)(_integrated)
 
 
 def polyfit(
@@ -214,7 +242,7 @@ def polyfit(
     w: AnyArray | None = None,
     cov: bool | Literal["unscaled"] = False,
 ) -> Any:
-    """The polynomial of degree `deg` that fits points with the least sum of squares.
+    """The polynomial of degree `deg` that fits points, by least squares.
 
     `x` and the weights `w` are (n,), `y` (n,) or (n, k), the coefficients (deg + 1,) or (deg + 1, k). With `full`, they
     come with the residuals, the rank, the singular values and `rcond`, as `linalg.lstsq` has them; with `cov`, with
@@ -239,15 +267,10 @@ def polyfit(
         )
     order, length = degree + 1, places.shape[0]
     cut = length * xp.finfo(places.dtype).eps if rcond is None else rcond
-    lhs, rhs = vander(places, order), values
-    if w is not None:
-        weights = as_array("polyfit", "w", w) + 0.0
-        if weights.shape != places.shape:
-            raise errors.ArgumentTypeError(f"polyfit: w must be of the shape of x, {places.shape}, not {weights.shape}")
-        lhs = lhs * weights[:, None]
-        rhs = rhs * (weights[:, None] if rhs.ndim == 2 else weights)
-    scale = xp.sqrt(xp.sum(lhs * lhs, axis=0))
-    lhs = lhs / scale
+    weights = None if w is None else as_array("polyfit", "w", w) + 0.0
+    if weights is not None and weights.shape != places.shape:
+        raise errors.ArgumentTypeError(f"polyfit: w must be of the shape of x, {places.shape}, not {weights.shape}")
+    lhs, rhs, scale = polynomial_equations(places, values, weights, order)
     found, residuals, rank, singular = lstsq(lhs, rhs, cut)
     found = found / (scale[:, None] if found.ndim == 2 else scale)
     if full:
@@ -274,6 +297,18 @@ def polyfit(
     return found, covariance
 
 
+@composed(reads_no_values=True)
+def polynomial_equations(x: AnyArray, y: AnyArray, w: AnyArray | None, order: int) -> tuple[Array, Array, Array]:
+    """The equations of `polyfit`: their two sides, and what the columns of the left one were divided by."""
+    lhs, rhs = vander(x, order), as_array("polyfit", "y", y)
+    if w is not None:
+        weights = as_array("polyfit", "w", w)
+        lhs = lhs * weights[:, None]
+        rhs = rhs * (weights[:, None] if rhs.ndim == 2 else weights)
+    scale = xp.sqrt(xp.sum(lhs * lhs, axis=0))
+    return lhs / scale, xp.positive(rhs), scale
+
+
 def poly(seq_of_zeros: AnyArray) -> Array:
     """The polynomial with these roots; of a matrix, the characteristic one.
 
@@ -297,10 +332,7 @@ def poly(seq_of_zeros: AnyArray) -> Array:
         raise errors.ArgumentValueError(
             f"poly: seq_of_zeros must be a vector or a square matrix, but is of shape {zeros.shape}"
         )
-    found = xp.ones((1,), dtype=zeros.dtype)
-    end = xp.zeros((1,), dtype=zeros.dtype)
-    for one in xp.unstack(zeros):
-        found = xp.concat([found, end]) - one * xp.concat([end, found])
+    found = polynomial_with_roots(zeros)
     if zeros.dtype.kind != "c" or not zeros.shape[0]:
         return found if zeros.shape[0] else xp.reshape(found, ())
     try:
@@ -310,6 +342,17 @@ def poly(seq_of_zeros: AnyArray) -> Array:
     return xp.real(found) if np.all(np.sort(values) == np.sort(values.conj())) else found
 
 
+@composed(reads_no_values=True)
+def polynomial_with_roots(zeros: AnyArray) -> Array:
+    """The coefficients of a polynomial with these roots."""
+    found = xp.ones((1,), dtype=zeros.dtype)
+    end = xp.zeros((1,), dtype=zeros.dtype)
+    for one in xp.unstack(zeros):
+        found = xp.concat([found, end]) - one * xp.concat([end, found])
+    return found
+
+
+@composed(own="numpy cupy")
 def roots(p: AnyArray) -> Array:
     """The roots of a polynomial, as eigenvalues of its companion matrix.
 
@@ -340,10 +383,11 @@ def roots(p: AnyArray) -> Array:
 
 
 class poly1d:  # noqa: N801 - NumPy's name
-    """A polynomial in one variable: its values by a call, its arithmetic by operators.
+    """A polynomial in one variable.
 
-    `c_or_r` are the coefficients, or the roots if `r`. As in NumPy, p[k] is the coefficient of the power k, and a
-    quotient comes with its remainder. Leading zeros are left out, so this does not work inside `xp.jit`.
+    A call gives its values, operators its arithmetic. `c_or_r` are the coefficients, or the roots if `r`. As in NumPy,
+    p[k] is the coefficient of the power k, and a quotient comes with its remainder. Leading zeros are left out, so this
+    does not work inside `xp.jit`.
 
     >>> import anyarray as xp
     >>> p = xp.poly1d(xp.asarray([1, 2, 3]))

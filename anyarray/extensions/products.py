@@ -1,4 +1,4 @@
-"""Products of arrays, diagonals and matrices of one pattern, beyond the standard."""
+"""Products, diagonals and matrices of one pattern, beyond the standard."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from anyarray._array.array import AnyArray, Array
-from anyarray._base import errors
+from anyarray._base import dtypes, errors
 from anyarray._base.dtypes import DTypeLike
-from anyarray._call.dispatch import as_array, as_integer, composed
+from anyarray._call.dispatch import as_array, as_integer, composed, is_array
 from anyarray.extensions._axes import axis_of
 from anyarray.standard import namespace as xp
 
@@ -27,16 +27,21 @@ __all__ = [
     "einsum_path",
     "inner",
     "kron",
+    "matvec",
     "outer",
     "trace",
     "tri",
     "vander",
     "vdot",
+    "vecmat",
 ]
 
 
 def _product(function: Callable[[Array, Array], Array], a: AnyArray, b: AnyArray) -> Array:
-    """A product of arrays that promote to one dtype; of bools, whether any term is true."""
+    """A product of arrays that promote to one dtype.
+
+    Of bools, it is whether any term is true.
+    """
     dtype = xp.result_type(a, b)
     if dtype.kind == "b":
         return xp.not_equal(function(xp.astype(a, xp.int64), xp.astype(b, xp.int64)), 0)
@@ -68,7 +73,7 @@ def _dot(a: Array, b: Array) -> Array:
     return xp.tensordot(a, b, axes=((a.ndim - 1,), (b.ndim - 2,)))
 
 
-@composed(own="numpy cupy", fit="as many elements in both")
+@composed(own="numpy cupy", fit="as many elements in both", reads_no_values=True)
 def vdot(a: AnyArray, b: AnyArray, /) -> Array:
     """Sum of the products of all elements; those of `a` are conjugated.
 
@@ -81,6 +86,33 @@ def vdot(a: AnyArray, b: AnyArray, /) -> Array:
     Source: NumPy 2.4, numpy.vdot.
     """
     return _product(xp.vecdot, xp.reshape(a, (-1,)), xp.reshape(b, (-1,)))
+
+
+@composed(own="numpy cupy", x1="numeric", x2="numeric", fit="any", reads_no_values=True)
+def matvec(x1: AnyArray, x2: AnyArray, /) -> Array:
+    """Products of matrices and vectors, (..., m, n) and (..., n).
+
+    >>> import anyarray as xp
+    >>> xp.matvec(xp.asarray([[1, 2], [3, 4]]), xp.asarray([[1, 0], [1, 10]])).tolist()
+    [[1, 3], [21, 43]]
+
+    Source: NumPy 2.4, numpy.matvec.
+    """
+    return xp.squeeze(xp.matmul(x1, xp.expand_dims(x2, axis=-1)), axis=-1)
+
+
+@composed(own="numpy cupy", x1="numeric", x2="numeric", fit="any", reads_no_values=True)
+def vecmat(x1: AnyArray, x2: AnyArray, /) -> Array:
+    """Products of conjugate vectors and matrices, (..., n) and (..., n, m).
+
+    >>> import anyarray as xp
+    >>> xp.vecmat(xp.asarray([1, 10]), xp.asarray([[1, 2], [3, 4]])).tolist()
+    [31, 42]
+
+    Source: NumPy 2.4, numpy.vecmat.
+    """
+    conjugate = xp.conj(x1) if x1.dtype.kind == "c" else x1
+    return xp.squeeze(xp.matmul(xp.expand_dims(conjugate, axis=-2), x2), axis=-2)
 
 
 @composed(own="numpy cupy", fit="inner")
@@ -115,14 +147,14 @@ def outer(a: AnyArray, b: AnyArray) -> Array:
     Source: NumPy 2.4, numpy.outer.
     """
     first, second = as_array("outer", "a", a), as_array("outer", "b", b)
-    first = first if first.ndim == 1 else xp.reshape(first, (-1,))
-    second = second if second.ndim == 1 else xp.reshape(second, (-1,))
+    if first.ndim != 1 or second.ndim != 1:
+        first, second = xp.reshape(first, (-1,)), xp.reshape(second, (-1,))
     if first.dtype.kind == second.dtype.kind == "b":
         return xp.logical_and(first[:, None], second)
     return xp.linalg.outer(first, second)
 
 
-@composed(own="numpy cupy")
+@composed(own="numpy cupy", reads_no_values=True)
 def kron(a: AnyArray, b: AnyArray) -> Array:
     """Kronecker product: `b`, multiplied by each element of `a`, as blocks.
 
@@ -201,6 +233,8 @@ def trace(a: AnyArray, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: D
 def _matrices(function: str, a: AnyArray, axis1: int, axis2: int) -> AnyArray:
     """The array with these axes at the end."""
     ndim = as_array(function, "a", a).ndim
+    if ndim == 2 and axis1 == 0 and axis2 == 1:
+        return a  # as most are, in half the time
     if ndim < 2:
         raise errors.ArgumentValueError(f"{function}: a must have at least 2 axes, not {ndim}")
     first, second = axis_of(function, axis1, ndim, "axis1"), axis_of(function, axis2, ndim, "axis2")
@@ -212,7 +246,7 @@ def _matrices(function: str, a: AnyArray, axis1: int, axis2: int) -> AnyArray:
 
 
 def diag(v: AnyArray, k: int = 0) -> Array:
-    """The diagonal `k` of a matrix, or a matrix with a vector as that diagonal.
+    """The diagonal `k` of a matrix, or a matrix with that diagonal.
 
     Raises ValueError unless `v` has one axis or two.
 
@@ -225,7 +259,7 @@ def diag(v: AnyArray, k: int = 0) -> Array:
     ndim = as_array("diag", "v", v).ndim
     if ndim not in (1, 2):
         raise errors.ArgumentValueError(f"diag: v must have 1 or 2 axes, not {ndim}")
-    return diagflat(v, k) if ndim == 1 else xp.linalg.diagonal(v, offset=k)
+    return _matrix_of(v, k) if ndim == 1 else xp.linalg.diagonal(v, offset=k)
 
 
 @composed(own="numpy jax cupy")
@@ -238,7 +272,12 @@ def diagflat(v: AnyArray, k: int = 0) -> Array:
 
     Source: NumPy 2.4, numpy.diagflat.
     """
-    flat = xp.reshape(v, (-1,))
+    return _matrix_of(xp.reshape(v, (-1,)), k)
+
+
+def _diagonal_matrix(v: AnyArray, k: int = 0) -> Array:
+    """A matrix with the vector `v` as its diagonal `k`."""
+    flat = as_array("diag", "v", v)
     if k:
         more = xp.zeros((abs(k),), dtype=flat.dtype)
         flat = xp.concat([more, flat] if k > 0 else [flat, more])
@@ -246,6 +285,10 @@ def diagflat(v: AnyArray, k: int = 0) -> Array:
     # Not a product with `eye`: NaN times 0 is NaN.
     zero = xp.zeros((), dtype=flat.dtype)
     return xp.where(xp.eye(length, k=k, dtype=xp.bool), flat, zero)
+
+
+_diagonal_matrix.__name__ = "diag"
+_matrix_of: Final = composed(own="numpy jax cupy")(_diagonal_matrix)
 
 
 def tri(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike | None = None) -> Array:  # noqa: N803 - NumPy's names
@@ -260,10 +303,13 @@ def tri(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike | None = None
     Source: NumPy 2.4, numpy.tri.
     """
     rows = as_integer("tri", "N", N)
-    return xp.tril(xp.ones((rows, rows if M is None else as_integer("tri", "M", M)), dtype=dtype), k=k)
+    columns = rows if M is None else as_integer("tri", "M", M)
+    narrow = xp.int16 if max(rows, columns) + abs(k) < 1 << 15 else xp.int64  # a quarter of the memory traffic
+    is_below = xp.arange(rows, dtype=narrow)[:, None] >= xp.arange(-k, columns - k, dtype=narrow)
+    return xp.astype(is_below, dtypes.default(float) if dtype is None else dtype)
 
 
-@composed(own="numpy cupy")
+@composed(own="numpy cupy", reads_no_values=True)
 def vander(x: AnyArray, N: int | None = None, increasing: bool = False) -> Array:  # noqa: N803 - NumPy's name
     """Vandermonde matrix: the powers of each element in a row.
 
@@ -314,9 +360,7 @@ def einsum(*operands: AnyArray | str | Sequence[Any], optimize: Any = False) -> 
     Source: NumPy 2.4, numpy.einsum.
     """
     subscripts, arrays = _einsum_arguments("einsum", operands)
-    if type(optimize) is list:
-        optimize = tuple(optimize)
-    return _einsum(arrays, subscripts=subscripts, optimize=optimize)
+    return _einsum(arrays, subscripts=subscripts, optimize=tuple(optimize) if type(optimize) is list else optimize)
 
 
 def einsum_path(*operands: AnyArray | str | Sequence[Any], optimize: Any = "greedy") -> tuple[list[Any], str]:
@@ -342,8 +386,9 @@ def _of_shape(array: Array) -> np.ndarray[Any, Any]:
 
 def _einsum_arguments(function: str, operands: tuple[Any, ...]) -> tuple[str, list[Array]]:
     """Subscripts with an arrow and without dots, and the arrays."""
+    subscripts: str
     if operands and isinstance(operands[0], str):
-        subscripts, given = operands[0].replace(" ", ""), operands[1:]
+        subscripts, given = operands[0], operands[1:]
     else:
         given = operands[: len(operands) // 2 * 2 : 2]
         terms = [_term(function, one) for one in operands[1::2]]
@@ -352,7 +397,7 @@ def _einsum_arguments(function: str, operands: tuple[Any, ...]) -> tuple[str, li
             subscripts += f"->{_term(function, operands[-1])}"
     if not given:
         raise errors.ArgumentValueError(f"{function}: operands must hold subscripts and at least one Array")
-    arrays = [as_array(function, f"operands[{i}]", one) for i, one in enumerate(given)]
+    arrays = [one if is_array(one) else as_array(function, f"operands[{i}]", one) for i, one in enumerate(given)]
     return _explicit(function, subscripts, tuple([one.ndim for one in arrays])), arrays
 
 
@@ -375,6 +420,7 @@ def _explicit(function: str, subscripts: str, ndims: tuple[int, ...]) -> str:
 
     Raises ValueError if they do not fit operands of so many axes.
     """
+    subscripts = subscripts.replace(" ", "")
     left, arrow, right = subscripts.partition("->")
     terms = left.split(",")
     if len(terms) != len(ndims):
@@ -546,5 +592,5 @@ def _size(lengths: Sequence[int | None]) -> int | None:
 
 
 def _known(shape: Sequence[int | None]) -> tuple[int, ...]:
-    """A shape for `reshape`, in which an unknown length follows from the others."""
+    """A shape for `reshape`, with -1 for an unknown length."""
     return tuple([-1 if one is None else one for one in shape])

@@ -1,4 +1,4 @@
-"""Windows: vectors that fall off to both ends, to be multiplied with a signal."""
+"""Windows: vectors that fall off to both ends, for multiplying a signal."""
 
 from __future__ import annotations
 

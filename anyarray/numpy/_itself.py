@@ -35,7 +35,7 @@ _OBJECTS: Final = "arrays of objects, strings, dates or records exist in NumPy a
 _MATRICES: Final = "matrices as a class of their own are deprecated. Use np.array"
 _STRIDES: Final = "iterators over memory exist in NumPy alone. Use np.ndindex, np.ndenumerate or np.broadcast_arrays"
 ABSENT: Final[dict[str, str]] = {
-    **dict.fromkeys("char rec recarray record strings datetime_as_string datetime_data busday_count busday_offset "
+    **dict.fromkeys("char rec recarray strings datetime_as_string datetime_data busday_count busday_offset "
                     "busdaycalendar is_busday isnat frompyfunc".split(), _OBJECTS),
     **dict.fromkeys("matrix asmatrix bmat".split(), _MATRICES),
     **dict.fromkeys("nditer nested_iters flatiter broadcast".split(), _STRIDES),

@@ -6,6 +6,7 @@ or the result afterwards.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
@@ -37,12 +38,15 @@ def serve(
     Raises TypeError for an option that has no rule.
     """
     for option in left:
-        if option not in RULES:
+        if option not in RULES and not (option == "where" and name.startswith("nan")):
             raise errors.ArgumentTypeError(
                 f"{name}: {option}={left[option]!r} is not supported on every backend. Leave it out"
             )
     if "out" in left and "dtype" in left:
         raise errors.ArgumentTypeError(f"{name}: takes either out or dtype, not both. Give an out of that dtype")
+    if "where" in left and name.startswith("nan"):  # what is left out counts as NaN
+        x = options["a"] if options["a"].dtype.kind in "fc" else xp.astype(options["a"], xp.float64)
+        options = {**options, "a": xp.where(xp.asarray(left["where"]), x, math.nan)}
     changes = [rule(name, left[option], left) for option, rule in RULES.items() if option in left]
     result = ours(*positional, **options)
     for change in filter(None, changes):
@@ -85,6 +89,15 @@ def _out(name: str, value: Any, others: Mapping[str, Any]) -> Change:
     return lambda result: written(name, value, result)
 
 
+_COMBINED: Final = {"nansum": xp.add, "nanprod": xp.multiply, "nanmax": xp.maximum, "nanmin": xp.minimum}
+
+
+def _initial(name: str, value: Any, others: Mapping[str, Any]) -> Change:
+    """Start a reduction with a number."""
+    combined = _COMBINED[name]
+    return lambda result: combined(result, value)
+
+
 def written(name: str, out: Any, result: Any) -> Any:
     """`out` with the result in it; a tuple of them for several results."""
     if isinstance(result, tuple):
@@ -98,6 +111,7 @@ RULES: Final[dict[str, Callable[[str, Any, Mapping[str, Any]], Change | None]]] 
     "order": _order,
     "overwrite_input": _no_effect,
     "subok": _no_effect,
+    "initial": _initial,
     "dtype": _dtype,
     "out": _out,
 }

@@ -13,10 +13,10 @@ import anyarray.numpy
 from anyarray.numpy import _itself
 
 NAMES: Final = [
-    *[name for name in numpy.__all__ if not name.startswith("__")],
-    *[f"linalg.{name}" for name in numpy.linalg.__all__],
-    *[f"fft.{name}" for name in numpy.fft.__all__],
-    *[f"random.{name}" for name in numpy.random.__all__],
+    *[name for name in sorted(numpy.__all__) if not name.startswith("__")],
+    *[f"linalg.{name}" for name in sorted(numpy.linalg.__all__)],
+    *[f"fft.{name}" for name in sorted(numpy.fft.__all__)],
+    *[f"random.{name}" for name in sorted(numpy.random.__all__)],
 ]
 
 

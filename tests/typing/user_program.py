@@ -38,6 +38,24 @@ def functions(x: xp.Array) -> None:
     assert_type(vectors, xp.Array)
 
 
+def methods(x: xp.Array) -> None:
+    assert_type(x.sum(axis=0), xp.Array)
+    assert_type(x.mean((0, 1), keepdims=True), xp.Array)
+    assert_type(x.reshape(2, -1).T.astype(xp.float32), xp.Array)
+    assert_type(x.reshape((2, 3), order="F"), xp.Array)
+    assert_type(x.dot(x).round(2), xp.Array)
+    assert_type(x.nonzero(), tuple[xp.Array, ...])
+    assert_type(x.real, xp.Array)
+    assert_type(x.strides, tuple[int, ...])
+    assert_type(x.flags.c_contiguous, bool)
+    assert_type(x.flat[0], xp.Array)
+    assert_type(x.tobytes(), bytes)
+    x.sort(axis=0)
+    x.flat[::2] = 0
+    x.shape = (3, 2)
+    assert_type({x[0]: 1}, dict[xp.Array, int])
+
+
 def native_arrays(host: np.ndarray[Any, Any], arrays: list[xp.Array]) -> None:
     assert_type(xp.exp(host), xp.Array)
     assert_type(xp.add(host, xp.ones(3)), xp.Array)

@@ -1,6 +1,6 @@
 /* Scalars: NumPy's, and Python's beside arrays.
 
-Compiled: the dtypes of NumPy's scalars; `bool`, `int`, `float` and `operator.index` of an Array of one; Python scalars that a home has in its tables `constants` and `powers`, and numbers that are no complex
+Compiled: the dtypes of NumPy's scalars; `bool`, `int`, `float`, `operator.index` and `item` of an Array of one; Python scalars that a home has in its tables `constants` and `powers`, and numbers that are no complex
 beside each other. Left to Python: to put a scalar into the table when it comes first, as
 `_registry.home._Constants` does, and numbers that the dtype cannot hold. Repeated here: the keys of these
 tables, with `_registry.home.zero` for what is zero. */
@@ -129,4 +129,20 @@ fast_index(Call *Py_UNUSED(call), PyObject *const *args, Py_ssize_t nargs, PyObj
     PyObject *scalar = scalar_of_self(args, nargs, kwnames, &typenum);
     PyObject *number = scalar != NULL && PyTypeNum_ISINTEGER(typenum) ? PyNumber_Index(scalar) : NULL;
     return number == NULL ? fall_back() : number;
+}
+
+PyObject *
+fast_item(Call *Py_UNUSED(call), PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    int typenum;
+    PyObject *scalar = scalar_of_self(args, nargs, kwnames, &typenum);
+    PyObject *item = NULL;
+    if (scalar != NULL && typenum == NPY_BOOL) {
+        int is_true = PyObject_IsTrue(scalar);
+        item = is_true < 0 ? NULL : PyBool_FromLong(is_true);
+    }
+    else if (scalar != NULL && is_real(typenum)) {
+        item = PyTypeNum_ISINTEGER(typenum) ? PyNumber_Long(scalar) : PyNumber_Float(scalar);
+    }
+    return item == NULL ? fall_back() : item;
 }

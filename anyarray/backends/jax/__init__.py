@@ -25,6 +25,7 @@ from __future__ import annotations
 from anyarray.backends.jax import _loading as _loading  # before anything else imports JAX
 
 # isort: split
+from anyarray.backends.jax._composition import *
 from anyarray.backends.jax._hooks import *
 from anyarray.backends.jax._scope import *
 from anyarray.backends.jax._transforms import *

@@ -1,0 +1,135 @@
+"""Partial sorts and sorts by several keys, against NumPy."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+import pytest
+from against_numpy import Case, assert_as_in_numpy, assert_gradient_right, assert_same_in_jit, assert_same_in_vmap
+from comparison import assert_same
+
+import anyarray as xp
+import anyarray.numpy
+
+M: Final = np.array([[7, 1, 5, 3, 1], [0, 9, -4, 2, 8]])
+F: Final = np.array([0.5, np.nan, 2.0, -np.inf, 0.5])
+C: Final = np.array(
+    [complex(np.nan, 1), 1 + 2j, complex(2, np.nan), 1, complex(np.nan, np.nan), complex(np.nan, 0), 1j]
+)
+
+CASES: Final = [
+    Case("lexsort", [np.array([2, 1, 3, 0]), np.array([7, 7, 5, 5])]),
+    Case("lexsort", [F, np.array([True, False, True, False, True])]),
+    Case("lexsort", M),
+    Case("lexsort", [M, -M], axis=0),
+    Case("lexsort", [np.array([1, 0, 1]), np.float32([2, np.nan, 2]), np.int8([0, 0, 0])]),
+    Case("lexsort", [C]),
+    Case("lexsort", [np.zeros(0), np.zeros(0)]),
+    Case("sort_complex", C),
+    Case("sort_complex", np.complex64(C.reshape(1, -1))),
+    Case("sort_complex", M),
+    Case("sort_complex", np.int16(M)),
+    Case("sort_complex", np.float32(F)),
+    Case("sort_complex", F > 1),
+]
+
+
+@pytest.mark.usefixtures("backend")
+@pytest.mark.parametrize("case", CASES, ids=repr)
+def test_it_gives_what_numpy_gives(case: Case) -> None:
+    assert_as_in_numpy(case)
+
+
+PARTITIONS: Final[list[tuple[Any, Any, Any]]] = [
+    (M, 2, -1),
+    (M, -2, 1),
+    (M, 0, 0),
+    (M, 4, None),
+    (M, (1, 3), 1),
+    (F, 3, -1),
+    (np.float32(F), 0, 0),
+    (M > 2, 3, 1),
+    (C, 4, 0),
+]
+
+
+@pytest.mark.usefixtures("backend")
+@pytest.mark.parametrize("at", range(len(PARTITIONS)))
+def test_partition_puts_the_elements_where_a_sort_does(at: int) -> None:
+    x, kth, axis = PARTITIONS[at]
+    array = xp.asarray(x)
+    expected = np.sort(x, axis=axis)
+    along = -1 if axis is None else axis
+    found = xp.partition(array, kth, axis=axis)
+    order = xp.argpartition(array, kth, axis)
+    assert order.dtype == xp.int64
+    for one in (found, xp.take_along_axis(xp.reshape(array, (-1,)) if axis is None else array, order, axis=along)):
+        assert_same(xp.asarray(np.sort(np.asarray(one), axis=along)), expected)
+        where = xp.asarray(np.atleast_1d(kth) % expected.shape[along])
+        assert_same(xp.take(one, where, axis=along), np.take(expected, np.asarray(where), axis=along))
+
+
+JIT: Final = [
+    Case("partition", np.array([3.0, 1.0, 2.0]), 1),
+    Case("argpartition", np.array([3.0, 1.0, 2.0]), 1),
+    Case("lexsort", [np.array([1, 1, 0]), np.array([2, 1, 1])]),
+    Case("sort_complex", np.array([3.0, 1.0, 2.0])),
+]
+
+
+@pytest.mark.parametrize("case", JIT, ids=repr)
+def test_it_works_in_jit(case: Case, framework: str) -> None:
+    with xp.backend(framework):
+        assert_same_in_jit(case)
+
+
+@pytest.mark.usefixtures("backend")
+@pytest.mark.parametrize("case", JIT[2:], ids=repr)
+def test_it_works_in_vmap(case: Case) -> None:
+    assert_same_in_vmap(case)
+
+
+@pytest.mark.usefixtures("backend")
+def test_partition_in_vmap_partitions_each_row() -> None:
+    found = xp.vmap(lambda row: xp.partition(row, 2))(xp.asarray(M))
+    assert_same(found[:, 2], np.sort(M)[:, 2])
+
+
+def test_partition_has_the_slope_of_a_sort(framework: str) -> None:
+    with xp.backend(framework):
+        assert_gradient_right(Case("partition", np.array([3.0, 1.0, 2.0]), 1))
+
+
+@pytest.mark.usefixtures("backend")
+@pytest.mark.parametrize("function", ["partition", "argpartition"])
+def test_an_element_that_there_is_not_is_refused(function: str) -> None:
+    with pytest.raises(ValueError, match=f"{function}: kth"):
+        getattr(xp, function)(xp.asarray(M), 5)
+    with pytest.raises(np.exceptions.AxisError, match=f"{function}: axis 2"):
+        getattr(xp, function)(xp.asarray(M), 0, axis=2)
+
+
+@pytest.mark.usefixtures("backend")
+def test_keys_of_different_shapes_are_refused() -> None:
+    with pytest.raises(ValueError, match="lexsort: keys must be of one shape"):
+        xp.lexsort([xp.asarray([1, 2]), xp.asarray([1])])
+    with pytest.raises(ValueError, match="lexsort: keys must hold"):
+        xp.lexsort([])
+
+
+DROP_IN: Final = """
+np.partition([3, 1, 2], 1)[1]
+np.partition([[3, 1], [2, 0]], 1, axis=None)[1]
+np.argpartition([3, 1, 2], 0)[0]
+np.lexsort(([2, 1, 3], [7, 7, 5]))
+np.lexsort([[2, 1, 3], [7, 7, 5]], axis=0)
+np.sort_complex([2, 1j, 1])
+"""
+
+
+@pytest.mark.usefixtures("backend")
+@pytest.mark.parametrize("expression", DROP_IN.strip().split("\n"))
+def test_the_drop_in_takes_what_numpy_takes(expression: str) -> None:
+    names: Any = anyarray.numpy
+    assert_same(eval(expression, {"np": names}), np.asarray(eval(expression, {"np": np})))
