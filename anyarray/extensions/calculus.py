@@ -53,9 +53,9 @@ def _interpolated(x: Any, points: AnyArray, values: AnyArray, left: Any, right: 
     known_values = xp.astype(values, xp.complex128 if values.dtype.kind == "c" else xp.float64)
     if period is not None and not period:
         raise errors.ArgumentValueError("interp: period must not be 0")
-    in_place: Any = in_host_memory(at, known_at, known_values, left, right)
+    in_place: Any = in_host_memory(at, known_at, known_values, left, right, period)
     if in_place is not None:
-        return xp.asarray(np.interp(*in_place, period=period))
+        return xp.asarray(np.interp(*in_place))
     if period is not None:
         period, left, right = abs(period), None, None
         at, known_at = at % period, known_at % period
@@ -86,7 +86,7 @@ def _interpolated(x: Any, points: AnyArray, values: AnyArray, left: Any, right: 
     return xp.reshape(result, at.shape)
 
 
-@composed(own="numpy cupy", y="numeric", x="numeric")
+@composed(own="numpy cupy", reads_no_values=True, y="numeric", x="numeric")
 def trapezoid(y: AnyArray, x: AnyArray | None = None, dx: float | AnyArray = 1.0, axis: int = -1) -> Array:
     """Integral along an axis, by the rule of trapezia.
 
@@ -222,7 +222,7 @@ _slopes.__name__ = "gradient"
 _gradient: Final = composed(own="numpy cupy", f="any", spacing="real numeric")(_slopes)
 
 
-@composed(own="numpy cupy", ary="numeric")
+@composed(own="numpy cupy", reads_no_values=True, ary="numeric")
 def ediff1d(ary: AnyArray, to_end: float | AnyArray | None = None, to_begin: float | AnyArray | None = None) -> Array:
     """Differences of the elements, which are flattened.
 
@@ -249,7 +249,7 @@ def ediff1d(ary: AnyArray, to_end: float | AnyArray | None = None, to_begin: flo
     return xp.concat(parts) if len(parts) > 1 else parts[0]
 
 
-@composed(own="numpy cupy", p="real numeric")
+@composed(own="numpy cupy", reads_no_values=True, p="real numeric")
 def unwrap(p: AnyArray, discont: float | None = None, axis: int = -1, *, period: float = 2 * math.pi) -> Array:
     """Angles without jumps.
 
