@@ -1,4 +1,4 @@
-"""Arguments that several functions here read: axes, values, and arrays as they are."""
+"""What several functions here read of their arguments."""
 
 from __future__ import annotations
 
