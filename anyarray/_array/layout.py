@@ -36,6 +36,9 @@ def strides(x: Any) -> tuple[int, ...]:
 
 def is_contiguous(x: Any, order: str) -> bool:
     """Whether elements in the order "C" or "F" lie one behind another."""
+    native = x._native
+    if type(native) is np.ndarray:  # the common case, in a third of the time
+        return native.flags.c_contiguous if order == "C" else native.flags.f_contiguous
     view = views.view_of(x)
     if order == "C" and not x._home.has_views and (view is None or view.parent is None):
         return True  # as what immutable arrays hold counts

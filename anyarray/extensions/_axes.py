@@ -1,4 +1,4 @@
-"""What several functions here read of their arguments."""
+"""Arguments that several functions here read: axes, values, arrays."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def array_of(function: str, parameter: str, value: Any) -> Array:
 
 
 def known(array: Any) -> np.ndarray[Any, Any] | None:
-    """The values of an array, or None if they are unknown, as in a trace."""
+    """The values of an array, or None where there are none, as in a trace."""
     if array._home.is_traced(array._native):
         return None
     try:

@@ -12,7 +12,7 @@ from typing import Literal
 from anyarray._array.array import AnyArray, Array
 from anyarray._base import errors
 from anyarray._call.dispatch import as_array, as_integer, composed
-from anyarray.extensions._axes import axes_of, axis_of
+from anyarray.extensions._axes import axes_of, axis_of, known
 from anyarray.standard import namespace as xp
 
 __all__ = ["cond", "lstsq", "multi_dot", "norm", "tensorinv", "tensorsolve"]
@@ -115,17 +115,9 @@ def lstsq(a: AnyArray, b: AnyArray, rcond: float | None = None) -> tuple[Array, 
     eps = xp.finfo(xp.float64).eps
     cut = eps * max(m, n) if rcond is None else eps if rcond < 0 else float(rcond)
     x, residuals, rank, values = least_squares(a, b, cut)
-    if m <= n or not _is(rank, n):
+    if m <= n or known(rank) not in (None, n):
         residuals = residuals[:0]
     return x, residuals, rank, values
-
-
-def _is(rank: Array, full: int) -> bool:
-    """Whether a rank is full, or not known."""
-    try:
-        return int(rank) == full
-    except errors.TransferError:
-        return True
 
 
 @composed(reads_no_values=True)

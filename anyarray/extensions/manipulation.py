@@ -16,6 +16,7 @@ from anyarray._array.array import AnyArray, Array, Shape
 from anyarray._base import errors
 from anyarray._call.dispatch import as_array, as_integer, as_python_integers, as_shape, composed, is_array
 from anyarray.extensions._axes import array_of, axes_of, axis_of, own_array
+from anyarray.extensions.statistics import median
 from anyarray.standard import namespace as xp
 
 __all__ = [
@@ -965,15 +966,7 @@ def _statistic(mode: str, part: Array, at: int) -> Array:
         return xp.min(part, axis=at, keepdims=True)
     dtype = part.dtype
     wide = xp.astype(part, xp.float64) if dtype.kind in "iu" else part
-    if mode == "mean":
-        found = xp.mean(wide, axis=at, keepdims=True)
-    else:
-        ordered, length = xp.sort(wide, axis=at), part.shape[at]
-        middle = _part(ordered, at, (length - 1) // 2, length // 2 + 1)
-        found = xp.mean(middle, axis=at, keepdims=True)
-        if wide.dtype.kind == "f":
-            last = _part(ordered, at, length - 1, length)  # NaN, if there is one
-            found = xp.where(xp.isnan(last), last, found)
+    found = (xp.mean if mode == "mean" else median)(wide, axis=at, keepdims=True)
     return xp.astype(xp.round(found), dtype) if dtype.kind in "iu" else found
 
 

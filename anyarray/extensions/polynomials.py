@@ -12,7 +12,8 @@ import numpy as np
 from anyarray._array.array import AnyArray, Array
 from anyarray._base import errors
 from anyarray._call.dispatch import as_array, as_integer, composed, is_array
-from anyarray.extensions._axes import own_array
+from anyarray.extensions._axes import known, own_array
+from anyarray.extensions.correlation import convolve
 from anyarray.extensions.linalg import lstsq
 from anyarray.extensions.manipulation import atleast_1d, trim_zeros
 from anyarray.extensions.products import vander
@@ -104,19 +105,7 @@ def polymul(a1: AnyArray, a2: AnyArray) -> Array:
     Source: NumPy 2.4, numpy.polymul.
     """
     first, second = _without_leading_zeros("polymul", "a1", a1), _without_leading_zeros("polymul", "a2", a2)
-    return convolution(first, second) if first.shape[0] >= second.shape[0] else convolution(second, first)
-
-
-@composed(reads_no_values=True)
-def convolution(long: AnyArray, short: AnyArray) -> Array:
-    """The sums of products of two vectors, one moved past the other."""
-    first, second = as_array("polymul", "a1", long), as_array("polymul", "a2", short)
-    n, k = first.shape[0], second.shape[0]
-    zeros = xp.zeros((k - 1,), dtype=first.dtype)
-    padded = xp.concat([zeros, first, zeros])
-    places = np.arange(n + k - 1)[:, None] + np.arange(k)
-    rows = xp.reshape(xp.take(padded, xp.asarray(places.ravel())), (n + k - 1, k))
-    return xp.matmul(rows, xp.flip(second))
+    return convolve(first, second)
 
 
 def _coefficients(function: str, parameter: str, value: AnyArray) -> Array:
@@ -275,11 +264,7 @@ def polyfit(
     found = found / (scale[:, None] if found.ndim == 2 else scale)
     if full:
         return found, residuals, rank, singular, cut
-    try:
-        is_poor = int(rank) != order
-    except errors.TransferError:
-        is_poor = False  # its value is not known
-    if is_poor:
+    if known(rank) not in (None, order):
         warnings.warn("Polyfit may be poorly conditioned", np.exceptions.RankWarning, stacklevel=2)
     if not cov:
         return found
@@ -299,7 +284,10 @@ def polyfit(
 
 @composed(reads_no_values=True)
 def polynomial_equations(x: AnyArray, y: AnyArray, w: AnyArray | None, order: int) -> tuple[Array, Array, Array]:
-    """The equations of `polyfit`: their two sides, and what the columns of the left one were divided by."""
+    """Both sides of the equations of `polyfit`, and a scale.
+
+    The columns of the left side were divided by it.
+    """
     lhs, rhs = vander(x, order), as_array("polyfit", "y", y)
     if w is not None:
         weights = as_array("polyfit", "w", w)
@@ -335,11 +323,10 @@ def poly(seq_of_zeros: AnyArray) -> Array:
     found = polynomial_with_roots(zeros)
     if zeros.dtype.kind != "c" or not zeros.shape[0]:
         return found if zeros.shape[0] else xp.reshape(found, ())
-    try:
-        values = np.asarray(zeros)
-    except errors.TransferError:
-        return xp.real(found) if is_real else found
-    return xp.real(found) if np.all(np.sort(values) == np.sort(values.conj())) else found
+    values = known(zeros)
+    if values is not None:
+        is_real = np.array_equal(np.sort(values), np.sort(values.conj()))
+    return xp.real(found) if is_real else found
 
 
 @composed(reads_no_values=True)

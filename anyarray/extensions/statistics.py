@@ -156,17 +156,29 @@ def median(a: AnyArray, axis: int | Sequence[int] | None = None, *, keepdims: bo
     return _median("median", a, axis, keepdims)
 
 
+def _length(rows: Array) -> int | Array:
+    """The number of columns, as an Array of one column if a trace does not know it."""
+    n: int | None = rows.shape[-1]
+    return xp.count_nonzero(xp.ones_like(rows, dtype=xp.bool), axis=-1, keepdims=True) if n is None else n
+
+
+def _middle(values: Array, number: int | Array) -> Array:
+    """The mean of the middle elements of the first `number` of each sorted row."""
+    if isinstance(number, int):
+        return xp.mean(values[..., (number - 1) // 2 : number // 2 + 1], axis=-1)
+    places = [xp.maximum(at, 0) for at in ((number - 1) // 2, number // 2)]
+    return xp.mean(xp.concat([xp.take_along_axis(values, at, axis=-1) for at in places], axis=-1), axis=-1)
+
+
 def _median(function: str, a: AnyArray, axis: Axes, keepdims: bool) -> Array:
     axes = _axes(function, a, axis)
     rows = _rows(xp.astype(a, a.dtype if xp.isdtype(a.dtype, "real floating") else xp.float64, copy=False), axes)
-    n = rows.shape[-1]
-    if n:
-        values = xp.sort(rows, axis=-1)
-        found = xp.mean(values[..., (n - 1) // 2 : n // 2 + 1], axis=-1)
-        last = values[..., -1]
-        found = xp.where(xp.isnan(last), last, found)
-    else:
+    if rows.shape[-1] == 0:
         found = xp.mean(rows, axis=-1)
+    else:
+        values = xp.sort(rows, axis=-1)
+        last = values[..., -1]
+        found = xp.where(xp.isnan(last), last, _middle(values, _length(rows)))
     return xp.expand_dims(found, axis=axes) if keepdims else found
 
 
@@ -335,13 +347,11 @@ def nanmedian(a: AnyArray, axis: int | Sequence[int] | None = None, *, keepdims:
         return _median("nanmedian", a, axis, keepdims)
     axes = _axes("nanmedian", a, axis)
     rows = _rows(a, axes)
-    if not rows.shape[-1]:
+    if rows.shape[-1] == 0:
         found = xp.mean(rows, axis=-1)
     else:
-        values = xp.sort(rows, axis=-1)
         number = xp.count_nonzero(~xp.isnan(rows), axis=-1, keepdims=True)
-        middle = [xp.take_along_axis(values, xp.maximum(at, 0), axis=-1) for at in ((number - 1) // 2, number // 2)]
-        found = xp.mean(xp.concat(middle, axis=-1), axis=-1)
+        found = _middle(xp.sort(rows, axis=-1), number)
     return xp.expand_dims(found, axis=axes) if keepdims else found
 
 
@@ -593,21 +603,22 @@ def quantile_of(
     """
     rows = _rows(a, axes)
     is_floating = rows.dtype.kind == "f"
-    n = rows.shape[-1]
-    if not n:
-        rows, n = xp.full((*rows.shape[:-1], 1), math.nan, dtype=rows.dtype), 1
+    if rows.shape[-1] == 0:
+        rows = xp.full((*rows.shape[:-1], 1), math.nan, dtype=rows.dtype)
+    number = _length(rows)
     flat = xp.reshape(q, (-1,))  # of quantiles, which become the last axis
     if flat.dtype.kind == "f":
         flat = xp.where((flat >= 0) & (flat <= 1), flat, math.nan)
     if weights is None:
         values = xp.sort(rows, axis=-1)
-        number = n if not (leaves_nan_out and is_floating) else _count(rows, -1, True)
+        if leaves_nan_out and is_floating:
+            number = _count(rows, -1, True)
         found = _at(values, number, flat, method, is_weak)
     else:
         wide = _rows(weights, axes)
         if leaves_nan_out and is_floating:
             wide = xp.where(xp.isnan(rows), 0, wide)
-        values, found = _by_weight(rows, wide, flat)
+        values, found = _by_weight(rows, wide, flat, number)
     if is_floating and not leaves_nan_out:
         last = values[..., -1:]
         found = xp.where(xp.isnan(last), last, found)
@@ -678,7 +689,7 @@ def _gathered(values: Array, index: Array, last: int | Array) -> Array:
     return xp.where(index == index, found, math.nan) if found.dtype.kind == "f" else found
 
 
-def _by_weight(rows: Array, weights: Array, q: Array) -> tuple[Array, Array]:
+def _by_weight(rows: Array, weights: Array, q: Array, number: int | Array) -> tuple[Array, Array]:
     """The sorted rows, and their quantiles by the sums of weights."""
     order = xp.argsort(rows, axis=-1)
     values = xp.take_along_axis(rows, order, axis=-1)
@@ -686,4 +697,4 @@ def _by_weight(rows: Array, weights: Array, q: Array) -> tuple[Array, Array]:
     sums = sums / sums[..., -1:]
     sums = xp.where(sums == 0, -1.0, sums)  # what has no weight is no quantile, not even of 0
     index = xp.count_nonzero(xp.expand_dims(sums, axis=-2) < xp.expand_dims(q, axis=-1), axis=-1)
-    return values, xp.take_along_axis(values, xp.minimum(index, rows.shape[-1] - 1), axis=-1)
+    return values, xp.take_along_axis(values, xp.minimum(index, number - 1), axis=-1)

@@ -163,3 +163,15 @@ def test_wrong_arguments_are_errors(function: str, arguments: Any, error: type[E
 def test_a_method_that_is_none_is_an_error_which_names_them() -> None:
     with pytest.raises(ValueError, match=r"^quantile: method must be 'inverted_cdf', .* or 'nearest', not 'middle'$"):
         xp.quantile(xp.asarray(A), 0.5, method="middle")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize("function", ["median", "nanmedian", "nanmean", "nanvar", "quantile"])
+def test_a_length_that_a_trace_does_not_know_makes_no_difference(function: str) -> None:
+    tf = pytest.importorskip("tensorflow", reason="its traces may not know lengths")
+    arguments = (0.3,) if function == "quantile" else ()
+
+    def of_rows(x: Any) -> Any:
+        return xp.to_native(getattr(xp, function)(x, *arguments, 1 if arguments else -1))
+
+    traced = tf.function(of_rows, autograph=False, input_signature=[tf.TensorSpec([3, None], tf.float64)])
+    np.testing.assert_allclose(traced(tf.constant(A)), getattr(np, function)(A, *arguments, 1), rtol=1e-12)

@@ -20,7 +20,10 @@ _MOST: Final = 256
 
 
 class _Constant:
-    """An argument that is no array; as a key it differs by class, and by the sign of a zero."""
+    """An argument that is no array.
+
+    As a key it differs by class, and by the sign of a zero.
+    """
 
     __slots__ = ("key", "value")
 
