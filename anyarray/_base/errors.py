@@ -158,7 +158,7 @@ def no_such_axis(function: str, axis: int, ndim: int) -> AxisError:
 
 
 def unknown_length(function: str) -> UnsupportedError:
-    """Error for counts whose number depends on values that are not known yet."""
+    """Error for a result whose length follows from unknown values."""
     return UnsupportedError(
         f"{function}: the length of the result depends on values, which are not known inside jit, grad or vmap. "
         "Give it: length=..."

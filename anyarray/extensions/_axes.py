@@ -64,3 +64,20 @@ def known(array: Any) -> np.ndarray[Any, Any] | None:
         return np.asarray(array)
     except errors.TransferError:
         return None
+
+
+def in_host_memory(*values: Any) -> list[Any] | None:
+    """The arguments with ndarrays for Arrays, or None.
+
+    None means that NumPy cannot read all Arrays in place. Else its own function takes less time than many small calls.
+    """
+    found: list[Any] = []
+    for one in values:
+        if not dispatch.is_array(one):
+            found.append(one)
+            continue
+        array = known(one) if one._home.backend.kind == "cpu" else None
+        if array is None or array.dtype.kind not in "biufc":
+            return None
+        found.append(array)
+    return found

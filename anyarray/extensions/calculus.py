@@ -11,7 +11,7 @@ import numpy as np
 from anyarray._array.array import AnyArray, Array
 from anyarray._base import errors
 from anyarray._call.dispatch import as_array, as_integer, as_number, composed, is_array
-from anyarray.extensions._axes import axes_of, axis_of, known
+from anyarray.extensions._axes import axes_of, axis_of, in_host_memory, known
 from anyarray.standard import namespace as xp
 
 __all__ = ["ediff1d", "gradient", "interp", "trapezoid", "unwrap"]
@@ -26,7 +26,7 @@ def interp(
     right: complex | None = None,
     period: float | None = None,
 ) -> Array:
-    """Values at `x` of the function that is linear between the points `xp`, `fp`.
+    """Values at `x` of what is linear between the points `xp`, `fp`.
 
     `xp` and `fp` are (n,), and `xp` increases. Before the first point it is `left`, or the first value, after the last
     one `right`, or the last value. With `period`, `xp` need not increase, and there is neither. The result is of
@@ -51,9 +51,12 @@ def _interpolated(x: Any, points: AnyArray, values: AnyArray, left: Any, right: 
             )
     at, known_at = xp.astype(xp.asarray(x), xp.float64), xp.astype(points, xp.float64)
     known_values = xp.astype(values, xp.complex128 if values.dtype.kind == "c" else xp.float64)
+    if period is not None and not period:
+        raise errors.ArgumentValueError("interp: period must not be 0")
+    in_place: Any = in_host_memory(at, known_at, known_values, left, right, period)
+    if in_place is not None:
+        return xp.asarray(np.interp(*in_place))
     if period is not None:
-        if not period:
-            raise errors.ArgumentValueError("interp: period must not be 0")
         period, left, right = abs(period), None, None
         at, known_at = at % period, known_at % period
         order = xp.argsort(known_at)
@@ -83,7 +86,7 @@ def _interpolated(x: Any, points: AnyArray, values: AnyArray, left: Any, right: 
     return xp.reshape(result, at.shape)
 
 
-@composed(own="numpy cupy", y="numeric", x="numeric")
+@composed(own="numpy cupy", reads_no_values=True, y="numeric", x="numeric")
 def trapezoid(y: AnyArray, x: AnyArray | None = None, dx: float | AnyArray = 1.0, axis: int = -1) -> Array:
     """Integral along an axis, by the rule of trapezia.
 
@@ -122,10 +125,11 @@ def gradient(
     axis: int | Sequence[int] | None = None,
     edge_order: int = 1,
 ) -> Array | tuple[Array, ...]:
-    """Slopes along each axis, from central differences; a tuple unless along one axis.
+    """Slopes along each axis, from central differences.
 
-    `varargs` are the distances of the samples: one number for all axes, or for each axis a number or a vector of
-    coordinates. At both ends, the differences are of one side, accurate to the order `edge_order`, 1 or 2.
+    They are a tuple unless along one axis. `varargs` are the distances of the samples: one number for all axes, or for
+    each axis a number or a vector of coordinates. At both ends the differences are of one side, accurate to the order
+    `edge_order`, 1 or 2.
     Raises TypeError for another number of distances, ValueError for less than `edge_order` + 1 samples.
 
     >>> import anyarray as xp
@@ -209,7 +213,7 @@ def _slopes(f: AnyArray, spacing: float | AnyArray, *, axis: int, edge_order: in
 
 
 def _slope_at_end(near: Any, far: Any, f0: Any, f1: Any, f2: Any) -> Any:
-    """The slope at the first of three samples, of the parabola through them."""
+    """The slope of a parabola through three samples, at the first."""
     both = near + far
     return -(near + both) / (near * both) * f0 + both / (near * far) * f1 - near / (far * both) * f2
 
@@ -218,10 +222,11 @@ _slopes.__name__ = "gradient"
 _gradient: Final = composed(own="numpy cupy", f="any", spacing="real numeric")(_slopes)
 
 
-@composed(own="numpy cupy", ary="numeric")
+@composed(own="numpy cupy", reads_no_values=True, ary="numeric")
 def ediff1d(ary: AnyArray, to_end: float | AnyArray | None = None, to_begin: float | AnyArray | None = None) -> Array:
-    """Differences of the elements, flattened, with `to_begin` before and `to_end` after them.
+    """Differences of the elements, which are flattened.
 
+    `to_begin` is put before them, `to_end` after them.
     Raises TypeError if these are not of the kind of `ary`, as floats beside integers.
 
     >>> import anyarray as xp
@@ -244,11 +249,12 @@ def ediff1d(ary: AnyArray, to_end: float | AnyArray | None = None, to_begin: flo
     return xp.concat(parts) if len(parts) > 1 else parts[0]
 
 
-@composed(own="numpy cupy", p="real numeric")
+@composed(own="numpy cupy", reads_no_values=True, p="real numeric")
 def unwrap(p: AnyArray, discont: float | None = None, axis: int = -1, *, period: float = 2 * math.pi) -> Array:
-    """Angles without jumps: where the next is farther than `discont`, it is moved by multiples of `period`.
+    """Angles without jumps.
 
-    `discont` is at least half of `period`, which is what None means. With an integer `period`, integers stay integers.
+    Where the next is farther than `discont`, it and what follows are moved by multiples of `period`. `discont` is at
+    least half of `period`, which is what None means. With an integer `period`, integers stay integers.
 
     >>> import anyarray as xp
     >>> xp.unwrap(xp.asarray([0, 1, 2, -1, 0]), period=4).tolist()

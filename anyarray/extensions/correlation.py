@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 import math
+import operator
 import warnings
 from typing import Any, Final, Literal
+
+import numpy as np
 
 from anyarray._array.array import AnyArray, Array
 from anyarray._base import errors
 from anyarray._base.dtypes import DTypeLike
 from anyarray._call.dispatch import composed
-from anyarray.extensions._axes import known
+from anyarray.extensions._axes import in_host_memory, known
 from anyarray.standard import namespace as xp
 
 __all__ = ["convolve", "corrcoef", "correlate", "cov"]
@@ -132,10 +136,11 @@ def corrcoef(x: AnyArray, y: AnyArray | None = None, rowvar: bool = True, *, dty
 
 @composed(own="numpy cupy")
 def convolve(a: AnyArray, v: AnyArray, mode: Literal["full", "same", "valid"] = "full") -> Array:
-    """Convolution of two vectors: sums of products of one with the reverse of the other, at each shift.
+    """Convolution of two vectors.
 
-    With "full" they overlap in at least one element, n + m - 1 shifts; with "valid" as much as they can; "same" is the
-    middle part of "full", as long as the longer one.
+    It is the sums of products of one with the reverse of the other, at each shift. With "full" they overlap in at
+    least one element, n + m - 1 shifts; with "valid" as much as they can; "same" is the middle part of "full", as long
+    as the longer one.
     Raises ValueError for an empty vector.
 
     >>> import anyarray as xp
@@ -145,6 +150,9 @@ def convolve(a: AnyArray, v: AnyArray, mode: Literal["full", "same", "valid"] = 
     Source: NumPy 2.4, numpy.convolve.
     """
     first, second = _vectors("convolve", a, v)
+    values = in_host_memory(first, second)
+    if values is not None:
+        return xp.asarray(np.convolve(values[0], values[1], mode))
     if second.shape[0] > first.shape[0]:
         first, second = second, first
     return _at_each_shift(first, xp.flip(second), mode)
@@ -152,10 +160,11 @@ def convolve(a: AnyArray, v: AnyArray, mode: Literal["full", "same", "valid"] = 
 
 @composed(own="numpy cupy")
 def correlate(a: AnyArray, v: AnyArray, mode: Literal["valid", "same", "full"] = "valid") -> Array:
-    """Correlation of two vectors: sums of products of one with the conjugate of the other, at each shift.
+    """Correlation of two vectors.
 
-    With "full" they overlap in at least one element, n + m - 1 shifts; with "valid" as much as they can; "same" is the
-    middle part of "full", as long as the longer one.
+    It is the sums of products of one with the conjugate of the other, at each shift. With "full" they overlap in at
+    least one element, n + m - 1 shifts; with "valid" as much as they can; "same" is the middle part of "full", as long
+    as the longer one.
     Raises ValueError for an empty vector.
 
     >>> import anyarray as xp
@@ -165,6 +174,9 @@ def correlate(a: AnyArray, v: AnyArray, mode: Literal["valid", "same", "full"] =
     Source: NumPy 2.4, numpy.correlate.
     """
     first, second = _vectors("correlate", a, v)
+    values = in_host_memory(first, second)
+    if values is not None:
+        return xp.asarray(np.correlate(values[0], values[1], mode))
     second = xp.conj(second) if second.dtype.kind == "c" else second
     if second.shape[0] > first.shape[0]:
         return xp.flip(_at_each_shift(second, first, mode))
@@ -184,37 +196,54 @@ def _vectors(function: str, a: AnyArray, v: AnyArray) -> tuple[Array, Array]:
     return first, second
 
 
+_FEW: Final = 64
+"""Most elements of the shorter vector for which its products are added one after the other, which XLA fuses."""
 _AT_ONCE: Final = 1 << 22
-"""Number of products that are made at a time."""
+"""Number of products that are made at a time otherwise."""
 
 
 def _at_each_shift(a: Array, v: Array, mode: str) -> Array:
-    """Sums of the products of `v` with as many elements of `a`, beginning at each."""
-    n, k, dtype = a.shape[0], v.shape[0], a.dtype
+    """Sums of the products of `v` with as many elements of `a`."""
+    if a.dtype.kind == "b":
+        return xp.not_equal(_at_each_shift(xp.astype(a, xp.int64), xp.astype(v, xp.int64), mode), 0)
+    k = v.shape[0]
     before, after = {"valid": (0, 0), "same": (k // 2, k - k // 2 - 1), "full": (k - 1, k - 1)}[mode]
-    ends = [xp.zeros((before,), dtype=dtype), xp.zeros((after,), dtype=dtype)]
-    padded = xp.concat([ends[0], a, ends[1]]) if before or after else a
-    length = n + before + after - k + 1
-    is_boolean = dtype.kind == "b"
+    parts = [_sums(a, v)]
+    if before:
+        zeros = xp.zeros((before,), dtype=a.dtype)
+        parts.insert(0, _sums(xp.concat([zeros, a[: k - 1]]), v, (before, before + k - 1)))
+    if after:
+        zeros = xp.zeros((after,), dtype=a.dtype)
+        parts.append(_sums(xp.concat([a[a.shape[0] - k + 1 :], zeros]), v, (0, k - 1)))
+    return xp.concat(parts) if len(parts) > 1 else parts[0]
+
+
+def _sums(a: Array, v: Array, inside: tuple[int, int] | None = None) -> Array:
+    """Sums of the products with elements of `a`, with each one first.
+
+    What is not `inside` is left out: zero times an infinite element of `v` would be NaN.
+    """
+    k = v.shape[0]
+    length = a.shape[0] - k + 1
+    if inside is None and k <= _FEW:
+        return functools.reduce(operator.add, [a[i : i + length] * v[i] for i in range(k)])
     rows = max(1, _AT_ONCE // length)
-    total: Array | None = None
+    parts: list[Array] = []
     for start in range(0, k, rows):
         stop = min(start + rows, k)
-        shifted = _shifted(padded[start : stop - 1 + length], stop - start, length)
-        products = xp.logical_and(shifted, v[start:stop, None]) if is_boolean else shifted * v[start:stop, None]
-        if before or after:
-            # An infinite element of `v` times a zero beyond the ends would be NaN.
-            places = xp.arange(start, stop)[:, None] + xp.arange(length)
-            is_inside = xp.logical_and(places >= before, places < before + n)
-            products = xp.where(is_inside, products, xp.zeros((), dtype=dtype))
-        part = xp.any(products, axis=0) if is_boolean else xp.sum(products, axis=0, dtype=dtype)
-        total = part if total is None else xp.logical_or(total, part) if is_boolean else total + part
-    assert total is not None
-    return total
+        shifted, factors = _shifted(a[start : stop - 1 + length], stop - start, length), v[start:stop]
+        if inside is None:
+            parts.append(xp.matmul(factors, shifted))
+            continue
+        places = xp.arange(start, stop)[:, None] + xp.arange(length)
+        is_inside = xp.logical_and(places >= inside[0], places < inside[1])
+        products = xp.where(is_inside, shifted * factors[:, None], xp.zeros((), dtype=a.dtype))
+        parts.append(xp.sum(products, axis=0, dtype=a.dtype))
+    return functools.reduce(operator.add, parts)
 
 
 def _shifted(a: Array, rows: int, length: int) -> Array:
-    """Each row begins one element later: (rows, length), of `a` of rows + length - 1 elements."""
+    """Rows of `a`, each one element later than the one before."""
     # As rows of one element more than `a` has, copies of `a` one after the other begin one later in each row.
     width = a.shape[0]
     copies = xp.reshape(xp.broadcast_to(a, (rows + 1, width)), (-1,))

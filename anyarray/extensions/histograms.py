@@ -1,4 +1,4 @@
-"""Histograms: how many elements, or the sum of their weights, lie in each bin."""
+"""Histograms: the number of elements, or of their weights, in bins."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from anyarray._array.array import AnyArray, Array
 from anyarray._base import errors
 from anyarray._call.dispatch import as_array, as_integer, composed, is_array
-from anyarray.extensions._axes import known
+from anyarray.extensions._axes import in_host_memory, known
 from anyarray.standard import namespace as xp
 
 __all__ = ["bincount", "digitize", "histogram", "histogram2d", "histogram_bin_edges", "histogramdd"]
@@ -27,10 +27,11 @@ _ESTIMATORS: Final = ("auto", "doane", "fd", "rice", "scott", "sqrt", "stone", "
 
 @composed(x="integer or boolean", weights="real floating-point", batch="counts")
 def bincount(x: AnyArray, weights: AnyArray | None = None, minlength: int = 0, *, length: int | None = None) -> Array:
-    """How often each integer from 0 on occurs in `x`, or the sum of its weights.
+    """How often each integer from 0 on occurs in `x`.
 
-    `x` and `weights` are (n,). The result is as long as the largest element needs, at least `minlength`. With `length`,
-    which `xp.jit` and `xp.vmap` need, it is of that length, and what is outside is not counted. Sums are of float64.
+    With `weights`, these are summed, in float64. Both are (n,). The result is as long as the largest element needs, at
+    least `minlength`. With `length`, which `xp.jit` and `xp.vmap` need, it is of that length, and what is outside is
+    not counted.
     Raises ValueError for negative elements.
 
     >>> import anyarray as xp
@@ -135,9 +136,10 @@ def histogram2d(
     density: bool | None = None,
     weights: AnyArray | None = None,
 ) -> tuple[Array, Array, Array]:
-    """How many points lie in each cell of a grid, and the edges along `x` and `y`.
+    """How many points lie in each cell of a grid.
 
-    `bins` is the number of bins along both, or their edges, or a list of two of these, one for each.
+    The edges of the cells along `x` and `y` come with it. `bins` is the number of bins along both, or their edges, or a
+    list of two of these, one for each.
     Raises ValueError unless `x` and `y` are of one length.
 
     >>> import anyarray as xp
@@ -166,10 +168,10 @@ def histogramdd(
     density: bool | None = None,
     weights: AnyArray | None = None,
 ) -> tuple[Array, list[Array]]:
-    """How many points lie in each cell of a grid of any number of axes, and its edges.
+    """How many points lie in each cell of a grid of any number of axes.
 
-    `sample` is (n, d), d coordinates of each point, or a list of d vectors. `bins` is the number of bins along each
-    axis, or a list with a number or edges for each.
+    The edges of the cells along each axis come with it. `sample` is (n, d), d coordinates of each point, or a list of d
+    vectors. `bins` is the number of bins along each axis, or a list with a number or edges for each.
     Raises ValueError unless `bins` and `range` have one entry for each axis.
 
     >>> import anyarray as xp
@@ -245,7 +247,7 @@ def _bins(function: str, bins: Any) -> int | Array:
 
 
 def _bins_of(function: str, a: Array, bins: Any, limits: Any, weights: Any) -> int | Array:
-    """The number of bins or their edges; the number may be estimated from the elements."""
+    """The number of bins, which may have to be estimated, or their edges."""
     if not isinstance(bins, str):
         return _bins(function, bins)
     if bins not in _ESTIMATORS:
@@ -274,7 +276,7 @@ def _limits(function: str, limits: Any) -> tuple[Any, Any] | None:
 
 
 def _number(one: Any) -> Any:
-    """A number, of NumPy's class if it has a dtype; an Array if its value is not known."""
+    """A number, of NumPy's class for an array; an Array if it is unknown."""
     if not is_array(one):
         return one
     values = known(one)
@@ -333,6 +335,10 @@ def _counts(
     weights: AnyArray | None,
 ) -> tuple[Array, Array]:
     """What `histogram` gives for a number of bins or their edges."""
+    in_place = in_host_memory(a, bins, weights, *(range or ()))
+    if in_place is not None:
+        found = np.histogram(in_place[0], in_place[1], tuple(in_place[3:]) or None, density, in_place[2])
+        return xp.asarray(found[0]), xp.asarray(found[1])
     edges = bins if is_array(bins) else _uniform_edges("histogram", a, bins, range, a.dtype)
     if edges.shape[0] < 2:
         return xp.zeros((0,), dtype=xp.int64 if weights is None else weights.dtype), edges
