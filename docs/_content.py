@@ -84,7 +84,7 @@ def promotion_table() -> str:
 
 
 def numpy_table() -> str:
-    """NumPy's public names: what stands for each in anyarray.numpy, and in anyarray."""
+    """NumPy's public names, and what stands for each here."""
     rows = []
     for chapter, space in (("", np), ("linalg.", np.linalg), ("fft.", np.fft)):
         ours = getattr(xp, chapter[:-1]) if chapter else xp
@@ -106,7 +106,7 @@ def numpy_table() -> str:
 
 
 def is_numpys(path: str) -> bool:
-    """Whether NumPy itself serves a name, as it serves constants and dtypes."""
+    """Whether NumPy itself serves a name, as a constant or a dtype."""
     return path in _itself.NAMES
 
 

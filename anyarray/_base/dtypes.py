@@ -117,9 +117,9 @@ class DType:
 
 
 def is_same_kind(came: DType, wanted: DType) -> bool:
-    """Whether NumPy's rule "same_kind" allows the cast: floats to narrower floats, not to integers.
+    """Whether NumPy's rule "same_kind" allows the cast.
 
-    An in-place update, and `out=`, cast by it.
+    Floats are cast to narrower floats, not to integers. An in-place update, and `out=`, cast by it.
     """
     order = "buifc"
     if {came.kind, wanted.kind} == {"i", "u"}:

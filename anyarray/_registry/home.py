@@ -154,7 +154,10 @@ def declare(name: str, operands: Operands | None = None) -> None:
 
 
 class _NativeDtypes(dict[Any, DType]):
-    """A cache of our dtype by the library's. Of NumPy's all are there, as it is asked whether they are."""
+    """A cache of our dtype by the library's.
+
+    Of NumPy's all are there, as it is asked whether they are.
+    """
 
     def __init__(self, backend: Backend) -> None:
         self._backend = backend

@@ -710,7 +710,7 @@ def sinc(x: AnyArray) -> Array:
 
 @composed(own="numpy cupy", x="real floating-point", batch="elementwise")
 def spacing(x: AnyArray, /) -> Array:
-    """Distance from each element to the next number of its dtype that is farther from zero.
+    """Distance from each element to the next number farther from zero.
 
     It has the sign of the element, and is NaN for infinity.
 

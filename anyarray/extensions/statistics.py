@@ -168,7 +168,7 @@ def _length(rows: Array) -> int | Array:
 
 
 def _middle(values: Array, number: int | Array) -> Array:
-    """The mean of the middle elements of the first `number` of each sorted row."""
+    """The middle of the first `number` elements of each sorted row."""
     if isinstance(number, int):
         return xp.mean(values[..., (number - 1) // 2 : number // 2 + 1], axis=-1)
     places = [xp.maximum(at, 0) for at in ((number - 1) // 2, number // 2)]

@@ -1,7 +1,7 @@
-"""NumPy's names and signatures over the same functions: `import anyarray.numpy as np`.
+"""NumPy's names and signatures over the same functions.
 
-A program written for NumPy runs on every backend, and under `xp.jit`, `xp.grad` and `xp.vmap`, with the import changed.
-A name is resolved when it is first used, in this order:
+Write `import anyarray.numpy as np`. A program written for NumPy runs on every backend, and under `xp.jit`, `xp.grad`
+and `xp.vmap`, with the import changed. A name is resolved when it is first used, in this order:
 
     _differing      functions whose parameters mean something else than ours, written out
     _itself         what NumPy itself serves: dtypes, constants, error states, printing

@@ -95,9 +95,9 @@ def asarray(
 
 
 def _text(value: Any, dtype: Any, ndmin: int = 0) -> np.ndarray[Any, Any]:
-    """An ndarray of text, while an error that it is no array of numbers is handled.
+    """An ndarray of text.
 
-    Raises that error again for what is no text either.
+    It is called while the error is handled that the value holds no numbers, and raises it again for what is no text.
     """
     is_text = dtype is not None and np.dtype(dtype).kind in "SUT"
     if as_text(value) is None and not is_text:

@@ -94,7 +94,7 @@ def entrance(name: str, theirs: Callable[..., Any], ours: Callable[..., Any]) ->
 
 
 def dressed(function: Any, name: str, theirs: Any, signature: inspect.Signature | None = None) -> Any:
-    """The function with the name, the signature and the documentation of NumPy's."""
+    """The function with NumPy's name, signature and documentation."""
     function.__name__ = function.__qualname__ = name.rpartition(".")[2]
     function.__module__ = ".".join(["anyarray.numpy", *name.split(".")[:-1]])
     function.__doc__ = f"As `numpy.{name}`, on every backend.\n\n{inspect.getdoc(theirs) or ''}"
@@ -219,7 +219,7 @@ def as_array(value: Any) -> Any:
 
 
 def as_text(value: Any) -> np.ndarray[Any, Any] | None:
-    """The ndarray of strings that NumPy makes of a value, or None for numbers."""
+    """NumPy's ndarray of a value that is text, or None for numbers."""
     one = value
     while type(one) in (list, tuple) and one:
         one = one[0]
@@ -241,7 +241,7 @@ def in_numpy(theirs: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[st
 
 
 def brought(result: Any) -> Any:
-    """What NumPy gave: a number as it is, an ndarray as an Array on the chosen backend."""
+    """What NumPy gave: numbers as they are, ndarrays as Arrays."""
     if isinstance(result, tuple):
         parts = map(brought, result)
         return type(result)(*parts) if hasattr(result, "_fields") else tuple(parts)

@@ -72,7 +72,7 @@ def of_ndarrays(theirs: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def making(theirs: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of NumPy whose ndarrays become Arrays on the chosen backend."""
+    """A function of NumPy whose ndarrays become Arrays."""
     from anyarray.numpy._entrance import brought
 
     @functools.wraps(theirs)

@@ -70,7 +70,7 @@ def ours_of(chapter: str, name: str) -> Callable[..., Any] | None:
 
 
 def missing(path: str) -> NoReturn:
-    """Raise AttributeError for a name, with the reason if it is one of NumPy's."""
+    """Raise AttributeError, with the reason for a name of NumPy's."""
     reason = f": {ABSENT[path]}" if path in ABSENT else ""
     chapter, _, name = path.rpartition(".")
     module = ".".join(filter(None, ("anyarray.numpy", chapter)))

@@ -1,7 +1,7 @@
-"""Options of NumPy's functions that ours lack: one rule for each, whatever the function.
+"""Options of NumPy's functions that ours lack.
 
-`serve` calls a function of ours. What is left of the arguments goes to the rules, which change the arguments beforehand
-or the result afterwards.
+There is one rule for each, whatever the function. `serve` calls a function of ours. What is left of the arguments
+goes to the rules, which change the arguments beforehand or the result afterwards.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Change = Callable[[Any], Any]
 
 
 def by_position(function: Callable[..., Any]) -> Sequence[str]:
-    """The options of a function of the standard that may be given by position."""
+    """The options of a function that may be given by position."""
     return _by_position.options_of(function)
 
 
@@ -33,7 +33,7 @@ def serve(
     options: Mapping[str, Any],
     left: Mapping[str, Any],
 ) -> Any:
-    """The result of ours for these arguments, and NumPy's other options in `left`.
+    """The result of ours, with NumPy's other options in `left`.
 
     Raises TypeError for an option that has no rule.
     """

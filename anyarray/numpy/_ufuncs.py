@@ -1,4 +1,4 @@
-"""Universal functions: called with broadcasting, `out=` and `where=`, and with methods such as `np.add.at`."""
+"""Universal functions, with `out=`, `where=` and methods as `np.add.at`."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ class ufunc:  # noqa: N801 - NumPy's name
         self, array: Any, axis: Any = 0, dtype: Any = None, out: Any = None, keepdims: bool = False,
         initial: Any = np._NoValue, where: Any = True,
     ) -> Any:  # fmt: skip
-        """The function applied over an axis from left to right; None means all axes."""
+        """The function applied over an axis; None means all axes."""
         self._two("reduce")
         x = as_array(array)
         name = _REDUCTIONS.get(self.__name__)
@@ -143,7 +143,7 @@ class ufunc:  # noqa: N801 - NumPy's name
         return result if out is None else _options.written(f"{self.__name__}.reduce", out, result)
 
     def _reduced(self, x: Array, axis: Any, keepdims: bool) -> Array:
-        """The reduction of a function that has no reduction in the namespace."""
+        """The reduction by a function for which there is no other."""
         axes = range(x.ndim) if axis is None else [axis] if isinstance(axis, int) else axis
         for one in sorted({at % x.ndim for at in axes}, reverse=True):
             parts = xp.unstack(x, axis=one)
@@ -189,15 +189,15 @@ class ufunc:  # noqa: N801 - NumPy's name
         return xp.stack(parts, axis=0)
 
     def outer(self, A: Any, B: Any, /, **kwargs: Any) -> Any:
-        """The function of each element of A with each of B, of shape A.shape + B.shape."""
+        """The function of each element of A with each of B."""
         self._two("outer")
         a, b = as_array(A), as_array(B)
         return self._call((xp.reshape(a, (*a.shape, *[1] * b.ndim)), b), kwargs)
 
     def at(self, a: Array, indices: Any, b: Any = None, /) -> None:
-        """Write the function of the elements at these indices, and of `b`, in place of them.
+        """Write the function of the elements at these indices over them.
 
-        An index that comes several times counts each time.
+        `b` is its second operand. An index that comes several times counts each time.
         """
         if type(a) is not Array:
             raise errors.ArgumentTypeError(

@@ -1,6 +1,7 @@
-"""`np.random`: NumPy's own numbers, drawn by its generators and brought to the chosen backend.
+"""`np.random`: NumPy's own numbers, brought to the chosen backend.
 
-They are equal to NumPy's to the digit on every backend. Each draw that makes an array is a transfer.
+They are drawn by its generators, and equal to the digit on every backend. Each draw that makes an array is a
+transfer.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ class RandomState(_Drawing):
 
 
 def default_rng(seed: Any = None) -> Generator:
-    """A generator of NumPy's default kind, from a seed or another generator."""
+    """A generator of NumPy's default kind, from a seed or a generator."""
     if isinstance(seed, Generator):
         return seed
     return Generator._of(_numpy.random.default_rng(values_of(seed)))  # type: ignore[no-any-return]  # a Generator

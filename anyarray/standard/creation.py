@@ -312,7 +312,7 @@ def _joined_in_numpy(obj: Any) -> Array | None:
 
 
 def _natives_in_numpy(obj: Any) -> list[Any] | None:
-    """The same nested lists of native arrays, if all Arrays are free ones in NumPy.
+    """The same nested lists of native arrays, if all are free in NumPy.
 
     `np.array` of them takes a fifth of the time of stacking them. Python scalars may be among them, where the default
     dtypes are NumPy's.

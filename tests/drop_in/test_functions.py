@@ -1,4 +1,7 @@
-"""NumPy's functions, called as NumPy's are: the same expression in both gives the same, on every backend."""
+"""NumPy's functions, called as NumPy's are.
+
+The same expression in both gives the same, on every backend.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every public name of NumPy's is there, with its signature, or is listed with a reason."""
+"""Every public name of NumPy's is there, or is listed with a reason."""
 
 from __future__ import annotations
 

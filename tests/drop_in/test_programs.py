@@ -1,4 +1,7 @@
-"""Ordinary NumPy programs, unchanged but for the import: they give NumPy's results on every backend."""
+"""Ordinary NumPy programs give NumPy's results on every backend.
+
+They are unchanged but for the import.
+"""
 
 from __future__ import annotations
 

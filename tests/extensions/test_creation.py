@@ -1,4 +1,4 @@
-"""Arrays from numbers and slices, windows and 2-d transforms, against NumPy's."""
+"""Arrays from numbers and slices, windows, 2-d transforms: as in NumPy."""
 
 from __future__ import annotations
 
