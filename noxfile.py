@@ -17,6 +17,12 @@ nox.options.sessions = ["lint", "types", "tests", "docs"]
 PYPROJECT = nox.project.load_toml("pyproject.toml")
 SUITE = "https://github.com/data-apis/array-api-tests"
 XFAILS = Path(__file__).parent / "tests" / "conformance" / "xfails.txt"
+PORTIONS = (
+    ("tests/backends",),
+    ("tests/clients", "tests/drop_in", "tests/extensions"),
+    ("tests", *[f"--ignore=tests/{folder}" for folder in ("backends", "clients", "drop_in", "extensions")]),
+)
+"""Tests that run in processes of their own, as what TensorFlow compiles is never freed."""
 
 
 def install(session: nox.Session, group: str, extras: str = "") -> None:
@@ -48,7 +54,9 @@ def tests(session: nox.Session) -> None:
     install(session, "tests", "cpu,plot")
     # Tests that start programs import TensorFlow there, in less than half the time if it need not be compiled.
     written = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(Path(session.create_tmp()).resolve())}
-    session.run("pytest", "-n", "auto", "--maxprocesses", "4", *session.posargs, env=written)
+    named = any(Path(argument.partition("::")[0]).exists() for argument in session.posargs)
+    for portion in [()] if named else PORTIONS:
+        session.run("pytest", "-n", "auto", "--maxprocesses", "4", *portion, *session.posargs, env=written)
 
 
 @nox.session
