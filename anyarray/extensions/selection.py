@@ -630,7 +630,8 @@ def _within(part: Array, length: int, mode: str, axis: int) -> Array:
 def indices(dimensions: Sequence[int], dtype: DTypeLike | None = None, sparse: bool = False) -> Any:
     """The index of each element of a shape: an array for each axis.
 
-    These are the parts of one Array, (len(dimensions), *dimensions); with `sparse` a tuple of Arrays to be broadcast.
+    These are the parts of one Array, of shape `(len(dimensions), *dimensions)`; with `sparse` a tuple of Arrays to be
+    broadcast.
 
     >>> import anyarray as xp
     >>> xp.indices((2, 2)).tolist()
@@ -772,7 +773,7 @@ def ix_(*args: AnyArray) -> tuple[Array, ...]:
     >>> x[xp.ix_(xp.asarray([0, 1]), xp.asarray([0, 2]))].tolist()
     [[0, 2], [3, 5]]
 
-    Source: NumPy 2.4, numpy.ix_.
+    Source: NumPy 2.4, `numpy.ix_`.
     """
     found: list[Array] = []
     for i, given in enumerate(args):
