@@ -42,7 +42,7 @@ def _find(name: str) -> Any:
     return _names.find("", name)
 
 
-__all__ = sorted(
+__all__ = sorted(  # pyright: ignore[reportUnsupportedDunderAll]
     name for name in {*_numpy.__all__, "bool_", *_MODULES} if name not in _ABSENT and not name.startswith("__")
 )
 

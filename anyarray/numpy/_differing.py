@@ -59,10 +59,6 @@ def of_numbers(function: F) -> F:
     return as_numpy(called)  # type: ignore[return-value]  # is called as `function` is
 
 
-def _written(name: str, out: Any, result: Any) -> Any:
-    return result if out is None else _options.written(name, out, result)
-
-
 # Creation
 
 

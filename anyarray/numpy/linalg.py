@@ -15,7 +15,7 @@ def __getattr__(name: str) -> Any:
     return found
 
 
-__all__ = sorted({*_numpy.linalg.__all__} - {"test"})
+__all__ = sorted({*_numpy.linalg.__all__} - {"test"})  # pyright: ignore[reportUnsupportedDunderAll]
 
 
 def __dir__() -> list[str]:

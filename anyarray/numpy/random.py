@@ -110,7 +110,7 @@ def __getattr__(name: str) -> Any:
     return found
 
 
-__all__ = sorted(_numpy.random.__all__)
+__all__ = sorted(_numpy.random.__all__)  # pyright: ignore[reportUnsupportedDunderAll]
 
 
 def __dir__() -> list[str]:

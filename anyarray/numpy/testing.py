@@ -19,7 +19,7 @@ def __getattr__(name: str) -> Any:
     return found
 
 
-__all__ = sorted(_numpy.testing.__all__)
+__all__ = sorted(_numpy.testing.__all__)  # pyright: ignore[reportUnsupportedDunderAll]
 
 
 def __dir__() -> list[str]:
