@@ -11,6 +11,7 @@ import numpy as np
 
 from anyarray._array.array import Array
 from anyarray._base import errors
+from anyarray.extensions import histograms as counted
 from anyarray.numpy import _options
 from anyarray.numpy._entrance import NUMBERS, as_array, brought, in_numpy
 from anyarray.numpy._itself import values_of
@@ -217,7 +218,8 @@ class ufunc:  # noqa: N801 - NumPy's name
         turn[order] = np.arange(places.size) - np.repeat(starts, np.diff(np.r_[starts, places.size]))
         whole = xp.reshape(a, (-1,))
         values = None if b is None else xp.reshape(xp.broadcast_to(as_array(b), flat.shape), (-1,))
-        if values is not None and self.__name__ in ("add", "subtract") and turn.max(initial=0) > _TURNS:
+        is_sum = values is not None and values.dtype.kind == "f" and self.__name__ in ("add", "subtract")
+        if values is not None and is_sum and turn.max(initial=0) > _TURNS:
             whole = self._summed_at(whole, places, values)
         else:
             for n in range(int(turn.max(initial=-1)) + 1):
@@ -230,17 +232,11 @@ class ufunc:  # noqa: N801 - NumPy's name
         a[...] = xp.reshape(whole, a.shape)
 
     def _summed_at(self, whole: Array, places: np.ndarray[Any, Any], values: Array) -> Array:
-        """Sums of the values for each place, added to what is there."""
-        order = np.argsort(places, kind="stable")
-        ordered = places[order]
-        ends = np.flatnonzero(np.r_[ordered[1:] != ordered[:-1], True])
-        dtype = xp.result_type(whole, values)
-        running = xp.cumulative_sum(xp.take(values, xp.asarray(order)), dtype=dtype, include_initial=True)
-        starts = np.r_[0, ends[:-1] + 1]
-        sums = xp.take(running, xp.asarray(ends + 1)) - xp.take(running, xp.asarray(starts))
-        at = xp.asarray(ordered[ends])
+        """The function of what is at each place and of the sum of the values for it."""
+        sums = counted.bincount(xp.asarray(places), weights=values, length=whole.size)
+        at = xp.asarray(np.unique(places))
         whole = xp.asarray(whole, copy=True)
-        whole[at] = xp.astype(self._ours(xp.take(whole, at), sums), whole.dtype)
+        whole[at] = xp.astype(self._ours(xp.take(whole, at), xp.take(sums, at)), whole.dtype)
         return whole
 
     def reduceat(self, array: Any, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
@@ -296,7 +292,7 @@ def _of_truths(ours: Callable[..., Any], *operands: Any) -> Any:
 
 
 _TURNS: Final = 64
-"""How many turns of writes take as long as sorting the values and adding them up."""
+"""How many turns of writes are made before values are added up first."""
 _OPTIONS: Final = {"out", "where", "casting", "order", "dtype", "subok", "signature", "axes", "axis", "keepdims"}
 
 
