@@ -232,7 +232,7 @@ class ufunc:  # noqa: N801 - NumPy's name
         a[...] = xp.reshape(whole, a.shape)
 
     def _summed_at(self, whole: Array, places: np.ndarray[Any, Any], values: Array) -> Array:
-        """The function of what is at each place and of the sum of the values for it."""
+        """The function of each element and of the sum of its values."""
         sums = counted.bincount(xp.asarray(places), weights=values, length=whole.size)
         at = xp.asarray(np.unique(places))
         whole = xp.asarray(whole, copy=True)
