@@ -117,6 +117,13 @@ class Flags:
             return False
         return True
 
+    @writeable.setter
+    def writeable(self, _value: bool) -> None:
+        raise errors.ArgumentValueError(
+            "flags: writeable can't be set. Hand out what is only read by xp.broadcast_to(x, x.shape), "
+            "and make what can be written by xp.asarray(x, copy=True)"
+        )
+
     @property
     def aligned(self) -> bool:
         """Whether elements lie where the processor wants them: always."""
