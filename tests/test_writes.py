@@ -730,3 +730,12 @@ def test_an_update_in_place_casts_as_numpy_does(mine: str, other: str) -> None:
         here += operand
         assert here.dtype == mine
         assert x.tolist() == host.tolist()
+
+
+def test_numpy_can_write_to_what_it_makes_of_a_computed_number() -> None:
+    with xp.backend("numpy"):
+        total = xp.sum(xp.asarray([1.0, 2.0]))
+    a = np.asarray(total)
+    a *= 2
+    assert a == 6
+    assert total == 3  # it is a number, as NumPy's np.float64

@@ -342,14 +342,16 @@ class Array(methods.Methods, metaclass=_NotCallable):
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         """The values for NumPy: a view, or a copy for another dtype.
 
-        Of an Array in NumPy it is a view to write through, but for memory that is another's. Of other libraries it is
-        read-only: a view where memory can be shared, else a copy.
+        Of an Array in NumPy it is a view to write through, but for memory that is another's, and of a number that NumPy
+        computed, a copy. Of other libraries it is read-only: a view where memory can be shared, else a copy.
         """
         host = self._exposed() if type(self._native) is _ndarray else self._host("__array__")
         if dtype is not None and np.dtype(dtype) != host.dtype:
             if copy is False:
                 raise ValueError(f"asarray: a copy is needed to convert {host.dtype} to {np.dtype(dtype)}")
             return host.astype(dtype)
+        if copy is None and isinstance(self._native, np.generic):
+            return np.array(host)  # as of NumPy's own scalar: the elements of a view of it could not be written
         return np.array(host) if copy else host
 
     def _exposed(self) -> np.ndarray[Any, Any]:
