@@ -16,6 +16,7 @@ from anyarray._base.errors import *
 from anyarray._calibration.explanation import Explanation, calibrate, explain, policy
 from anyarray._choice.automatic import Decision, OutOfMemoryWarning, ProfileWarning
 from anyarray._choice.choice import backend, device, set_default_backend
+from anyarray._memory.devices import DeviceMemory, free_memory, memory
 from anyarray._memory.transfer import Transfer, TransferLog, TransferWarning, no_transfers, transfers
 from anyarray._registry.inventory import BackendInfo, backends
 from anyarray._registry.registry import Backend
@@ -83,6 +84,7 @@ __all__ = [
     "Backend",
     "BackendInfo",
     "Decision",
+    "DeviceMemory",
     "Explanation",
     "OutOfMemoryWarning",
     "ProfileWarning",
@@ -97,11 +99,13 @@ __all__ = [
     "device",
     "explain",
     "fft",
+    "free_memory",
     "from_native",
     "grad",
     "jacobian",
     "jit",
     "linalg",
+    "memory",
     "no_transfers",
     "policy",
     "portable",

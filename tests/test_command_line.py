@@ -6,9 +6,11 @@ What follows from measurements is tested, too.
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import importlib.util
 import io
 import json
+import math
 import os
 import subprocess
 import sys
@@ -220,6 +222,50 @@ def test_bench_draws_a_picture(tmp_path: Path) -> None:
     file = tmp_path / "bench.png"
     assert main(["bench", "--quick", "--backends", "numpy", "--plot", str(file)]) == 0
     assert file.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.usefixtures("tiny")
+def test_bench_shows_what_was_measured_before(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file, picture = tmp_path / "bench.json", tmp_path / "bench.png"
+    main(["bench", "--quick", "--backends", "numpy", "--json", str(file)])
+    said, measured = capsys.readouterr().out, file.read_text()
+    assert main(["bench", "--from", str(file), "--plot", str(picture)]) == 0
+    assert capsys.readouterr().out == said
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    main(["bench", "--from", str(file), "--json", str(file)])
+    assert file.read_text() == measured
+
+
+def test_bench_refuses_a_file_that_it_did_not_write(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "other.json"
+    for text, told in (("{}", "is not what anyarray bench --json writes"), (None, "cannot be read (No such file")):
+        if text is None:
+            file = tmp_path / "absent.json"
+        else:
+            file.write_text(text)
+        with pytest.raises(SystemExit):
+            main(["bench", "--from", str(file)])
+        assert f"{file}: {told}" in capsys.readouterr().err
+
+
+def test_bench_leaves_out_what_would_take_too_long() -> None:
+    cubic = Experiment("cubic", "", tanh, vector, 10, (2, 4, 6), (), growth=1.5)
+    results = Results([Participant("numpy", None)], [cubic], "float32", quick=False)
+    assert results.predicted(cubic, 100, "numpy") == 0
+    results.add(Measurement("cubic", 100, "numpy", 0.002, 0.002, 1))
+    assert results.predicted(cubic, 10_000, "numpy") == pytest.approx(2.0)
+    results.left_out.add(("cubic", 10_000, "numpy"))
+    assert results.predicted(cubic, 1_000_000, "numpy") == math.inf
+
+
+def test_bench_times_a_compiled_computation(framework: str) -> None:
+    experiment = dataclasses.replace(TINY, is_compiled=True)
+    outcomes = list(
+        timing.measured(
+            experiment, 4, [timing.Contestant("c", xp.device(framework))], np.dtype("float32"), timing.QUICK
+        )
+    )
+    assert [type(one) for one in outcomes] == [Measurement]
 
 
 @pytest.mark.usefixtures("idle", "absent")

@@ -695,6 +695,7 @@ BUILT_INS = {
     "BackendNotInstalledError": ImportError,
     "DeviceNotFoundError": RuntimeError,
     "LinAlgError": np.linalg.LinAlgError,
+    "OutOfMemoryError": MemoryError,
     "TraceError": RuntimeError,
     "TransferError": RuntimeError,
     "UnsupportedError": NotImplementedError,

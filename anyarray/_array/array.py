@@ -903,7 +903,7 @@ def _elements(array: Array) -> Iterator[Array]:
                 views.record(element, array, views.Indexed(i))
             yield element
     except Exception as error:
-        diagnosis.diagnose_leak(error, "iter")
+        diagnosis.diagnose_failure(error, "iter")
         raise
 
 
@@ -913,7 +913,7 @@ def _permuted(x: Array, axes: tuple[int, ...]) -> Array:
     try:
         result._native = home.permute_dims(x._native, axes)
     except Exception as error:
-        diagnosis.diagnose_leak(error, "permute_dims")
+        diagnosis.diagnose_failure(error, "permute_dims")
         raise
     result._home = home
     if views.is_guarded(x):

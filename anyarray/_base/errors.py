@@ -40,6 +40,7 @@ __all__ = [
     "BackendNotInstalledError",
     "DeviceNotFoundError",
     "LinAlgError",
+    "OutOfMemoryError",
     "TraceError",
     "TransferError",
     "UnsupportedError",
@@ -96,6 +97,10 @@ class ArgumentOverflowError(AnyarrayError, OverflowError):
 
 class LinAlgError(AnyarrayError, np.linalg.LinAlgError):
     """A matrix without inverse or root, or whose values do not converge."""
+
+
+class OutOfMemoryError(AnyarrayError, MemoryError):
+    """A call found no memory, also after what can be freed was freed."""
 
 
 class TransferError(AnyarrayError, RuntimeError):

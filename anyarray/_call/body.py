@@ -242,8 +242,7 @@ def _common_call(declaration: Declaration, arrays: list[Parameter], slow: str, v
                     "            try:",
                     f"                result._native = getattr(home, power)({first.name}_)",
                     "            except Exception as error:",
-                    f"                explain(error, declaration, {values})",
-                    "                raise",
+                    *[f"            {line}" for line in _explained(values)],
                     "            result._home = home",
                     "            return result",
                 ]
@@ -328,8 +327,7 @@ def _native_call(declaration: Declaration, values: str) -> list[str]:
         *_conversions(declaration),
         f"    {'result._native' if declaration.result == 'Array' else 'native'} = {_value(declaration)}",
         "except Exception as error:",
-        f"    explain(error, declaration, {values})",
-        "    raise",
+        *_explained(values),
     ]
     if declaration.result != "Array":
         lines.append("result = wrap_result(declaration, native, home)")
@@ -339,6 +337,15 @@ def _native_call(declaration: Declaration, values: str) -> list[str]:
         read = "".join(f"{p.name}_, " if p.is_read else f"{p.name}, " for p in declaration.parameters)
         lines.append(f"record_views(declaration, ({read}), result)")
     return [*lines, "return result"]
+
+
+def _explained(values: str) -> list[str]:
+    """The lines in `except Exception as error` around a native call."""
+    return [
+        f"    if explain(error, declaration, {values}):",
+        f"        return slow(declaration, {values})",
+        "    raise",
+    ]
 
 
 def _value(declaration: Declaration) -> str:

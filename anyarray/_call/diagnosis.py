@@ -16,6 +16,7 @@ import numpy as np
 
 from anyarray._base import errors
 from anyarray._base.dtypes import DType
+from anyarray._memory import devices
 from anyarray._registry import registry
 
 Shape = tuple[int | None, ...]
@@ -92,10 +93,8 @@ class Fit(NamedTuple):
 def diagnose(error: Exception, function: str, inputs: Sequence[Input], arguments: dict[str, Any], fit: Fit) -> None:
     """Raise the clear error for wrong arguments, from the native `error`.
 
-    Returns if the arguments seem right, or if memory ran out, which is no fault of theirs.
+    Returns if the arguments seem right.
     """
-    if registry.is_out_of_memory(error):
-        return
     inputs = _named_as_in_function(inputs)
     wrong = [one for one in inputs if one.dtype.kind not in ACCEPTED[one.words]]
     _diagnose_dtype(error, function, [one for one in wrong if not _may_be_counted(one)])
@@ -141,10 +140,14 @@ _CURES: Final = {
 }
 
 
-def diagnose_leak(error: Exception, function: str) -> None:
-    """Raise TraceError if a library complains of an array of a past trace."""
+def diagnose_failure(error: Exception, function: str) -> None:
+    """Raise the clear error for what no argument explains.
+
+    That is TraceError for an array of a past trace, OutOfMemoryError where memory ran out.
+    """
     if registry.is_leak(error):
         raise errors.leaked(function) from error
+    devices.refuse(function, error)
 
 
 def check_argument(function: str, parameter: str, annotation: str, given: Any) -> None:
@@ -288,7 +291,7 @@ def diagnose_index(error: Exception, shape: Shape, key: Any, value: Shape | None
     The array is of `shape`, the value of shape `value`. Returns if they seem right. `key` is a tuple, in which arrays
     are ndarrays or, if traced, an `UnknownIndex`.
     """
-    diagnose_leak(error, "index")
+    diagnose_failure(error, "index")
     # The next two messages keep NumPy's words, as some libraries test for them.
     if sum(one is Ellipsis for one in key) > 1:
         text = "index: an index can only have a single ellipsis ('...'). Write : for each axis"

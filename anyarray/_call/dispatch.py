@@ -33,7 +33,7 @@ from anyarray._choice import accounts, automatic, machine
 from anyarray._choice import choice as _choice
 from anyarray._choice.accounts import Account
 from anyarray._choice.machine import StayingCall
-from anyarray._memory import alignment, ownership, second_copies, transfer, views
+from anyarray._memory import alignment, devices, ownership, second_copies, transfer, views
 from anyarray._memory.second_copies import LENDABLE
 from anyarray._memory.transfer import UNWATCHED, watch
 from anyarray._registry import home as _home
@@ -547,11 +547,13 @@ def _call_on(declaration: Declaration, prepared: Sequence[Any], home: Home) -> A
         power = home.powers[prepared[1], type(prepared[1]), home.dtype_of(positional[0])]
         if power is not None:
             name, positional = power, positional[:1]
+    function = getattr(home, name)
     try:
-        result = getattr(home, name)(*positional, **keyword)
+        result = function(*positional, **keyword)
     except Exception as error:
-        explain(error, declaration, prepared)
-        raise
+        if not explain(error, declaration, prepared):
+            raise
+        result = devices.tried(declaration.name, lambda: function(*positional, **keyword))
     results = wrap_result(declaration, result, home)
     if declaration.gives_views and all(a._home is home for a in declaration.arrays_of(prepared)):
         record_views(declaration, prepared, results)
@@ -632,10 +634,11 @@ def cast(function: str, parameter: str, x: Array, wanted: _dtypes.DType) -> Arra
         raise errors.ArgumentTypeError(
             f"{function}: {parameter} is {came} and cannot become {wanted}. Take its real part: xp.real({parameter})"
         )
+    kind = home.backend.native_dtype(wanted.name)
     try:
-        native = home.astype(x._native, home.backend.native_dtype(wanted.name))
+        native = devices.tried(function, lambda: home.astype(x._native, kind))
     except Exception as error:
-        diagnosis.diagnose_leak(error, function)
+        diagnosis.diagnose_failure(error, function)
         raise
     return automatic.inherited(wrap(native, home), x)
 
@@ -953,11 +956,16 @@ def _of_no_arrays(declaration: Declaration, values: Sequence[Any]) -> Any:
     return None
 
 
-def explain(error: Exception, declaration: Declaration, values: Sequence[Any]) -> None:
-    """Raise a clear error from a native one if the arguments explain it."""
+def explain(error: Exception, declaration: Declaration, values: Sequence[Any]) -> bool:
+    """Raise a clear error from a native one if the arguments explain it.
+
+    Returns whether the call is to be made once more, as memory ran out and some was freed.
+    """
+    if registry.is_out_of_memory(error):
+        return devices.is_worth_another_try(declaration.name, error)
     if isinstance(error, errors.AnyarrayError) and not isinstance(error, (TypeError, ValueError)):
-        return
-    diagnosis.diagnose_leak(error, declaration.name)
+        return False
+    diagnosis.diagnose_failure(error, declaration.name)
     arguments: dict[str, Any] = {}
     arrays: list[diagnosis.Input] = []
     for at, (p, value) in enumerate(zip(declaration.parameters, values, strict=True)):
@@ -980,3 +988,4 @@ def explain(error: Exception, declaration: Declaration, values: Sequence[Any]) -
             elif p.role is WEAK and type(one) in SCALARS:
                 arrays.append(diagnosis.Input(label, p.words, _dtypes.default(type(one)), ()))
     diagnosis.diagnose(error, declaration.name, arrays, arguments, declaration.fit)
+    return False

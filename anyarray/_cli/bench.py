@@ -39,6 +39,9 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--backends", metavar="NAMES", help="such as numpy,jax-cpu; default: all that work here")
     parser.add_argument("--quick", action="store_true", help="fewer sizes and rounds, a few seconds")
     parser.add_argument("--dtype", choices=("float32", "float64"), default="float32", help="default: float32")
+    parser.add_argument(
+        "--from", metavar="FILE", type=_measured_before, dest="before", help="show what --json wrote; measures nothing"
+    )
     parser.add_argument("--plot", metavar="FILE.png", type=picture, help="draw the curves; needs matplotlib")
     parser.add_argument(
         "--json", metavar="FILE", type=_writable, nargs="?", const=STANDARD_OUTPUT,
@@ -50,6 +53,8 @@ def add_parser(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Measure, print, plot; after Ctrl-C what was measured, exit code 130."""
     progress_console = Console(stderr=True)
+    if options.before is not None:
+        return _shown(options.before, options, progress_console)
     backends = _participants(options.backends, progress_console)
     participants = [Participant(one.name, libraries.libraries()[one.library].version) for one in backends]
     results = Results(participants, EXPERIMENTS, options.dtype, options.quick)
@@ -58,6 +63,11 @@ def run(options: argparse.Namespace) -> int:
         results.is_complete = True
     except KeyboardInterrupt:
         pass
+    return _shown(results, options, progress_console)
+
+
+def _shown(results: Results, options: argparse.Namespace, progress_console: Console) -> int:
+    """Print and plot results; returns the exit code."""
     status = 0
     text = json.dumps(results.as_json(), indent=2) + "\n" if options.json else ""
     if options.json == STANDARD_OUTPUT:
@@ -134,6 +144,9 @@ def _measure(results: Results, backends: list[Backend], console: Console) -> Non
             progress.update(task, description=f"{experiment.name} {experiment.size_text(size)}")
             shows_the_layer = results.has_baseline and size == min(experiment.sizes(results.quick)) <= _SMALL
             row = [timing.ITSELF, *contestants] if shows_the_layer else contestants
+            late = [one for one in row if results.predicted(experiment, size, one.name) > timing.LONGEST_SECONDS]
+            results.left_out.update((experiment.name, size, one.name) for one in late)
+            row = [one for one in row if one not in late]
             for outcome in timing.measured(experiment, size, row, np.dtype(results.dtype), effort):
                 results.add(outcome)
             progress.advance(task)
@@ -153,6 +166,16 @@ def _progress(console: Console) -> Progress:
 def split(command: str, names: str) -> list[str]:
     """The names in a comma-separated list of backends."""
     return choice.names_of(command, "--backends", [name.strip() for name in names.split(",")])
+
+
+def _measured_before(text: str) -> Results:
+    """The results in a file that `--json` wrote, as an argument."""
+    try:
+        return Results.from_json(json.loads(Path(text).read_text()), EXPERIMENTS)
+    except OSError as error:
+        raise argparse.ArgumentTypeError(f"{text}: cannot be read ({error.strerror})") from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise argparse.ArgumentTypeError(f"{text}: is not what anyarray bench --json writes") from error
 
 
 def _writable(text: str) -> Path:

@@ -31,6 +31,10 @@ class Experiment:
 
     Else each call starts from ndarrays.
     """
+    is_compiled: bool = False
+    """Whether `xp.jit` compiles the computation, where the backend compiles."""
+    growth: float = 1.0
+    """The power of the number of elements with which the time of large ones grows."""
 
     def size_text(self, size: int) -> str:
         """A size as text for tables: 2^20."""
@@ -86,11 +90,17 @@ def two_matrices(random: np.random.Generator, size: int, dtype: np.dtype[Any]) -
 
 EXPERIMENTS: Final = (
     Experiment("sigmoid", "1 / (1 + exp(-x))", sigmoid, vector, 2, (0, 5, 10, 15, 20), (0, 10, 20)),
+    Experiment("sigmoid, jit", "compiled by xp.jit", sigmoid, vector, 2, (10, 15, 20), (10, 20), is_compiled=True),
     Experiment("tanh", "tanh(x)", tanh, vector, 10, (1, 2, 3, 4, 5, 6, 7), (1, 3, 5)),
     Experiment("sort", "sort(x)", sort, vector, 10, (1, 2, 3, 4, 5, 6), (1, 3, 5)),
     Experiment("fft", "fft(x), x complex", fft, complex_vector, 10, (1, 2, 3, 4, 5, 6), (1, 3, 5)),
     Experiment("matmul", "square matrices", matmul, two_matrices, 10, (1, 2, 3, 4, 5, 6), (1, 3, 5)),
     Experiment("dot", "vectors, on the backend", dot, two_vectors, 10, (5, 6, 7), (5, 6)),
     Experiment("dot from NumPy", "vectors, brought over", dot, two_vectors, 10, (5, 6, 7), (5, 6), is_resident=False),
-)
+    Experiment("matrices", "matmul, on the backend", matmul, two_matrices, 10, (4, 6, 8), (4,), growth=1.5),
+    Experiment(
+        "matrices from NumPy", "matmul, brought over", matmul, two_matrices, 10, (4, 6, 8), (4,), is_resident=False,
+        growth=1.5,
+    ),
+)  # fmt: skip
 """In the order in which they are run and shown."""

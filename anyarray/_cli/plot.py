@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Final
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullLocator
 
-import anyarray
-from anyarray._cli.results import Results, machine
+from anyarray._cli.results import Results
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,7 +27,7 @@ def save(results: Results, path: Path) -> None:
     columns = min(4, len(experiments) + 1)
     rows = -(-(len(experiments) + 1) // columns)
     figure = Figure(figsize=(3.4 * columns, 3.0 * rows + 0.4), layout="constrained", dpi=150)
-    figure.suptitle(f"anyarray {anyarray.__version__} bench, {results.dtype}", fontweight="bold")
+    figure.suptitle(f"anyarray {results.version} bench, {results.dtype}", fontweight="bold")
     grid = figure.subplots(rows, columns, squeeze=False, sharey=True).flatten()
     for axes, experiment in zip(grid, experiments, strict=False):
         for i, name in enumerate(results.names):
@@ -49,7 +48,7 @@ def save(results: Results, path: Path) -> None:
     versions = {one.name: one.version or "" for one in results.backends}
     texts = [f"{name}  {versions[name]}" for name in labels]
     legend.legend(handles, texts, loc="upper left", frameon=False, fontsize=11)
-    legend.text(0.04, 0.05, machine().replace(", ", "\n"), fontsize=8, color="0.4", transform=legend.transAxes)
+    legend.text(0.04, 0.05, results.machine.replace(", ", "\n"), fontsize=8, color="0.4", transform=legend.transAxes)
     figure.savefig(path)
 
 

@@ -38,6 +38,29 @@ class Results:
     measurements: list[Measurement] = field(default_factory=list[Measurement])
     failures: list[Failure] = field(default_factory=list[Failure])
     is_complete: bool = False
+    left_out: set[tuple[str, int, str]] = field(default_factory=set[tuple[str, int, str]])
+    """Experiment, size and contestant of the cells that would have taken too long."""
+    version: str = anyarray.__version__
+    machine: str = field(default_factory=lambda: machine())
+
+    @classmethod
+    def from_json(cls, told: dict[str, Any], experiments: Sequence[Experiment]) -> Results:
+        """The results of which `as_json` gave this.
+
+        Raises KeyError or TypeError for anything else.
+        """
+        return cls(
+            [Participant(**one) for one in told["backends"]],
+            experiments,
+            told["dtype"],
+            told["quick"],
+            [Measurement(**one) for one in told["measurements"]],
+            [Failure(**one) for one in told["failures"]],
+            told["is_complete"],
+            {(name, size, contestant) for name, size, contestant in told.get("left_out", ())},
+            told["anyarray"],
+            told["machine"],
+        )
 
     @property
     def names(self) -> list[str]:
@@ -62,6 +85,17 @@ class Results:
     def seconds(self, experiment: str, backend: str) -> dict[int, float]:
         """Seconds per call, by size."""
         return {m.size: m.seconds for m in self.measurements if (m.experiment, m.contestant) == (experiment, backend)}
+
+    def predicted(self, experiment: Experiment, size: int, contestant: str) -> float:
+        """Seconds of a call from those of fewer elements; 0 if unknown.
+
+        If a smaller one was left out, infinity.
+        """
+        smaller = [one for one in experiment.sizes(self.quick) if one < size]
+        if any((experiment.name, one, contestant) in self.left_out for one in smaller):
+            return math.inf
+        last = self.measurement(experiment.name, smaller[-1], contestant) if smaller else None
+        return 0.0 if last is None else last.seconds * (size / last.size) ** experiment.growth
 
     def fastest(self, experiment: str, size: int) -> Measurement | None:
         """The fastest backend at a cell; None unless two were measured."""
@@ -116,14 +150,15 @@ class Results:
     def as_json(self) -> dict[str, Any]:
         """Everything, in types that JSON supports; times in seconds."""
         return {
-            "anyarray": anyarray.__version__,
-            "machine": machine(),
+            "anyarray": self.version,
+            "machine": self.machine,
             "dtype": self.dtype,
             "quick": self.quick,
             "is_complete": self.is_complete,
             "backends": [asdict(backend) for backend in self.backends],
             "measurements": [asdict(measurement) for measurement in self.measurements],
             "failures": [asdict(failure) for failure in self.failures],
+            "left_out": sorted(self.left_out),
             "beats_numpy_from": {
                 e.name: {name: self.crossover(e.name, name) for name in self.names if name != BASELINE}
                 for e in self.experiments

@@ -10,8 +10,9 @@ from rich.table import Table
 from rich.text import Text
 
 from anyarray._calibration.explanation import duration
+from anyarray._cli import timing
 from anyarray._cli.experiments import Experiment
-from anyarray._cli.results import BASELINE, Results, machine
+from anyarray._cli.results import BASELINE, Results
 
 _FIXED_WIDTH = 34
 """Width of the first and last column of a table, in characters."""
@@ -56,13 +57,15 @@ def _table(results: Results, names: Sequence[str]) -> Table:
 def _is_touched(results: Results, experiment: Experiment, size: int) -> bool:
     """Whether the run reached this cell."""
     cells = [(m.experiment, m.size) for m in results.measurements] + [(f.experiment, f.size) for f in results.failures]
+    cells += [(name, size) for name, size, _ in results.left_out]
     return (experiment.name, size) in cells
 
 
 def _time(results: Results, experiment: Experiment, size: int, name: str) -> Text:
     measurement = results.measurement(experiment.name, size, name)
     if measurement is None:
-        return Text("failed", style="red")
+        is_left_out = (experiment.name, size, name) in results.left_out
+        return Text("too long", style="dim") if is_left_out else Text("failed", style="red")
     text = duration(measurement.seconds)
     is_best = measurement is results.fastest(experiment.name, size)
     return Text(f"* {text}", style="bold green") if is_best else Text(text)
@@ -100,11 +103,15 @@ def _notes(results: Results) -> list[str]:
     notes = [
         reading,
         meanings + ".",
-        f"{versions}; {machine()}.",
+        f"{versions}; {results.machine}.",
     ]
     layer = ", ".join(f"{name} {seconds * 1e6:+.2f} us" for name, seconds in results.layer_seconds().items())
     if layer:
         notes.append(f"anyarray on numpy above NumPy itself, a call at the smallest size: {layer}.")
+    if results.left_out:
+        notes.append(
+            f"Too long: a call would take more than {timing.LONGEST_SECONDS:.0f} s, by those of fewer elements."
+        )
     notes += [
         f"{failure.contestant} failed at {failure.experiment}, {failure.size} elements: {failure.error}"
         for failure in results.failures

@@ -6,6 +6,7 @@ machine affects all of them; the result is the minimum of the rounds, as noise o
 
 from __future__ import annotations
 
+import functools
 import time
 import timeit
 from collections.abc import Callable, Iterator, Sequence
@@ -32,6 +33,9 @@ class Effort:
     """Average time per contestant after which no round starts."""
 
 
+LONGEST_SECONDS: Final = 3.0
+"""Predicted time of a call above which it is left out."""
+
 FULL: Final = Effort(round_seconds=0.002, rounds=100, cell_seconds=0.35)
 QUICK: Final = Effort(round_seconds=0.001, rounds=30, cell_seconds=0.04)
 
@@ -49,6 +53,8 @@ class Contestant:
         run = experiment.run
         if self.backend is None:
             return lambda: run(np, *inputs)
+        if experiment.is_compiled:
+            run = _compiled(run)
         synchronize = self.backend.hook("synchronize")
         here = tuple(anyarray.asarray(a) for a in inputs) if experiment.is_resident else inputs
         return lambda: synchronize(run(anyarray, *here)._native)
@@ -56,6 +62,12 @@ class Contestant:
     def chosen(self) -> Any:
         """The `with` block in which its calls run."""
         return nullcontext() if self.backend is None else anyarray.backend(self.backend)
+
+
+def _compiled(run: Callable[..., Any]) -> Callable[..., Any]:
+    """The computation under `jit`, which takes arrays alone."""
+    compiled = anyarray.jit(functools.partial(run, anyarray))
+    return lambda _, *inputs: compiled(*inputs)
 
 
 ITSELF: Final = Contestant("NumPy itself", None)
@@ -130,6 +142,8 @@ def measured(
     experiment: Experiment, size: int, contestants: Sequence[Contestant], dtype: np.dtype[Any], effort: Effort
 ) -> Iterator[Measurement | Failure]:
     """Time a cell: all contestants on the same inputs."""
+    if not contestants:
+        return
     inputs = experiment.inputs(np.random.default_rng(0), size, dtype)
     runners: list[_Runner] = []
     for contestant in contestants:

@@ -92,6 +92,17 @@ def put(array: Any, target: Backend, native: Native, is_view: bool) -> None:
                 dying._second = None
 
 
+def clear() -> int:
+    """Drop the second copies of all Arrays; returns their bytes."""
+    with _lock:
+        freed = _total_bytes
+        for key in list(sizes):
+            array = _forget(key)
+            if array is not None:
+                array._second = None
+    return freed
+
+
 def _forget(key: int) -> Any:
     """Remove an Array from `sizes`; returns it, or None if it is gone."""
     global _total_bytes

@@ -35,7 +35,7 @@ import numpy as np
 
 from anyarray._base import blocks, errors
 from anyarray._base.settings import Change, Holding, Layers, Setting
-from anyarray._memory import alignment
+from anyarray._memory import alignment, devices
 from anyarray._registry.home import DeviceRoute, Home, Native
 from anyarray._registry.registry import Backend, as_backend, is_leak
 
@@ -346,7 +346,7 @@ def transferred(
         lent = alignment.copied(native)
         arrived = way.share(lent)
     if arrived is None:
-        lent, arrived = None, way.copy(native)
+        lent, arrived = None, devices.tried(cause, lambda: way.copy(native))
     if watched is not UNWATCHED:
         _record(native, source, target.name, cause, "copy", started, explicit)
     return Transferred(arrived, lent is not None, lent)
@@ -374,6 +374,7 @@ def to_host(native: Native, source: Backend, cause: str, *, explicit: bool = Fal
             return to_numpy(native)  # type: ignore[no-any-return]  # checked by the contract's test
         except Exception as error:
             _refuse_traced(native, source, cause, error)
+            devices.refuse(cause, error)
             raise
     _refuse_traced(native, source, cause, None)
     started = time.perf_counter()
@@ -422,7 +423,7 @@ def refuse_differentiated(native: Native, source: Backend, purpose: str) -> None
 
 def from_host(a: np.ndarray[Any, Any], target: Backend) -> Native:
     """A native array of `target` with a copy of the values of `a`."""
-    return target.free.from_numpy(a, target.native_device)
+    return devices.tried("asarray", lambda: target.free.from_numpy(a, target.native_device))
 
 
 def _refuse_leak(native: Native, source: Backend, cause: str) -> None:

@@ -57,6 +57,8 @@ DEFAULT_HOOKS: Final[dict[str, Callable[[Any], Callable[..., Any]]]] = {
     "is_writable": lambda namespace: lambda x: True,
     "is_leak": lambda namespace: lambda error: False,
     "is_out_of_memory": lambda namespace: lambda error: isinstance(error, MemoryError),
+    "memory": lambda namespace: lambda device: (None, None, None),
+    "free_memory": lambda namespace: lambda: 0,
     "refusal_of": lambda namespace: lambda error: None,
 }
 """Default hooks by name, each a function of the library's namespace."""

@@ -330,6 +330,11 @@ def as_backend(device: Any) -> Backend:
     )
 
 
+def loaded_libraries() -> list[_Loaded]:
+    """Each library whose backend module is imported."""
+    return list(_loaded.values())
+
+
 def loaded_backends() -> list[Backend]:
     """One backend for each device of each loaded library."""
     return [
@@ -426,6 +431,16 @@ def is_leak(error: BaseException) -> bool:
 def is_out_of_memory(error: BaseException) -> bool:
     """Whether it is a library's out-of-memory error."""
     return any(one.hook("is_out_of_memory")(error) for one in list(_loaded.values()))
+
+
+def library_of_error(error: BaseException) -> str:
+    """The loaded library whose error it is: that which defines its class.
+
+    "numpy" if none does.
+    """
+    root = type(error).__module__.partition(".")[0]
+    known = [one.library for one in _loaded.values()]
+    return next((one.name for one in known if root in (one.package, *one.roots)), "numpy")
 
 
 def refusal_of(error: BaseException) -> str | None:

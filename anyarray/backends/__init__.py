@@ -114,6 +114,11 @@ What its errors mean
         whether it is the library's error for a leaked tracer
     `is_out_of_memory(error)`
         whether it is the library's out-of-memory error; the default knows MemoryError
+    `memory(device)`
+        bytes that a native device has in all, that are free, and that the library holds of them; None for each that
+        it cannot tell
+    `free_memory()`
+        the number of bytes that the library kept of freed arrays, and gave back
     `refusal_of(error)`
         the library's message about an invalid argument, if the error is of a class of its own, not a built-in; else
         None

@@ -92,6 +92,25 @@ def from_numpy(a: np.ndarray[Any, Any], device: int, /) -> Native:
         return cupy.array(np.atleast_1d(a), copy=True, order="C", blocking=True).reshape(a.shape)
 
 
+def memory(device: int, /) -> tuple[int, int, int]:
+    with cupy.cuda.Device(device):
+        free, total = cupy.cuda.runtime.memGetInfo()
+        return total, free, cupy.get_default_memory_pool().total_bytes()
+
+
+def free_memory() -> int:
+    pool = cupy.get_default_memory_pool()
+    freed = 0
+    for device in range(_device_count()):
+        with cupy.cuda.Device(device):
+            cupy.fft.config.get_plan_cache().clear()  # plans have work areas
+            before = pool.total_bytes()
+            pool.free_all_blocks()
+            freed += before - pool.total_bytes()
+    cupy.get_default_pinned_memory_pool().free_all_blocks()
+    return freed
+
+
 def to_device(x: Native, device: int, /) -> Native:
     with cupy.cuda.Device(device):
         return cupy.array(x, copy=True)

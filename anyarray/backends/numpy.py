@@ -9,6 +9,7 @@ import builtins
 import functools
 import math
 import operator
+import os
 from collections.abc import Callable, Sequence
 from typing import Any, Final, Literal
 
@@ -64,6 +65,15 @@ def plain(x: Native, /) -> Native:
     if type(x) is not np.ndarray and isinstance(x, np.ndarray):
         x = np.asarray(x)
     return x if x.dtype.isnative else x.astype(x.dtype.newbyteorder("="))
+
+
+def memory(device: str, /) -> tuple[int | None, int | None, None]:
+    """The machine's, where the system tells."""
+    try:
+        page, pages, free = (os.sysconf(f"SC_{name}") for name in ("PAGE_SIZE", "PHYS_PAGES", "AVPHYS_PAGES"))
+    except (AttributeError, ValueError, OSError):  # not on Windows, nor all three on macOS
+        return None, None, None
+    return page * pages, page * free, None
 
 
 def from_numpy(a: np.ndarray[Any, Any], device: str, /) -> Native:

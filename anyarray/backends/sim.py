@@ -38,7 +38,7 @@ class Machine:
     is_float32_only: bool = False
     """Whether float64 and complex128 are missing, as on some accelerators."""
     memory: float = math.inf
-    """The maximum size of a result, in bytes."""
+    """The maximum size of a result, in bytes, and of what is kept for later ones."""
     factors: Mapping[str, float] = field(default_factory=dict[str, float])
     """Factors by which operations are slower than others, by NumPy's name of the function."""
     seconds: float = 0.0
@@ -47,6 +47,8 @@ class Machine:
     """Number of operations."""
     transfers: int = 0
     """Number of transfers to and from the host."""
+    kept: int = 0
+    """Bytes of `memory` that the library keeps of freed arrays, until it is told to free them."""
 
     def work(self, function: str, elements: int) -> None:
         """Count an operation on a number of elements."""
@@ -137,8 +139,20 @@ def to_numpy(x: SimArray, /) -> np.ndarray[Any, Any]:
 
 def from_numpy(a: np.ndarray[Any, Any], device: int, /) -> SimArray:
     _refuse_wide(a.dtype)
+    _require(a.nbytes)
     machine.move(a.nbytes)
     return SimArray(host.from_numpy(a, "cpu"), device)
+
+
+def memory(device: int, /) -> tuple[int | None, int | None, int]:
+    if math.isinf(machine.memory):
+        return None, None, machine.kept
+    return int(machine.memory), int(machine.memory) - machine.kept, machine.kept
+
+
+def free_memory() -> int:
+    freed, machine.kept = machine.kept, 0
+    return freed
 
 
 def to_device(x: SimArray, device: int, /) -> SimArray:
@@ -159,6 +173,16 @@ duplicate = exported
 
 def synchronize(x: SimArray, /) -> None:
     """Does nothing, as no operation is asynchronous."""
+
+
+class OutOfMemoryError(MemoryError):
+    """The device has no memory for a result."""
+
+
+def _require(nbytes: int) -> None:
+    free = machine.memory - machine.kept
+    if nbytes > free:
+        raise OutOfMemoryError(f"allocating {nbytes} bytes, of {free} that are free")
 
 
 def _refuse_wide(dtype: np.dtype[Any]) -> None:
@@ -214,8 +238,7 @@ def _unwrapped(value: Any) -> Any:
 def _wrapped(value: Any, device: int) -> Any:
     if isinstance(value, (np.ndarray, np.generic)):
         _refuse_wide(value.dtype)
-        if value.nbytes > machine.memory:
-            raise MemoryError(f"a device of {machine.memory} bytes has no {value.nbytes}")
+        _require(value.nbytes)
         return SimArray(np.asarray(value), device)
     if isinstance(value, (tuple, list)):
         return tuple(_wrapped(one, device) for one in value)

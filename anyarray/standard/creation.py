@@ -24,11 +24,11 @@ from anyarray._call.compiled import fast_path
 from anyarray._call.declaration import declare
 from anyarray._call.dispatch import dispatch, wrap, wrap_aligned, wrap_owned
 from anyarray._choice import automatic, choice
-from anyarray._memory import alignment, transfer
+from anyarray._memory import alignment, devices, transfer
 from anyarray._memory.second_copies import LENDABLE
 from anyarray._memory.transfer import UNWATCHED, watch
 from anyarray._registry import registry
-from anyarray._registry.home import Home
+from anyarray._registry.home import Home, Native
 from anyarray._registry.registry import Backend
 
 __all__ = [
@@ -124,7 +124,7 @@ def arange(
         few = _arange(low, high, gap, wanted.dtype)
         return wrap(few, home) if few.nbytes < _SMALL else wrap_aligned(alignment.copied(few), home)
     try:
-        native = home.arange(low, high, gap, dtype=home.backend.dtype_for(wanted), device=home.backend.native_device)
+        native = _made("arange", home, low, high, gap, dtype=home.backend.dtype_for(wanted))
     except Exception as error:
         _refuse_size("arange", ((high - low) // gap,), error)
         raise
@@ -503,8 +503,7 @@ def eye(
         return wrap(few, home)
     _shape("eye", (rows, columns))
     k = max(-rows, min(k, columns))  # as empty as diagonals beyond, which may overflow in libraries
-    kind, place = home.backend.dtype_for(wanted), home.backend.native_device
-    return wrap_aligned(home.eye(rows, columns, k=k, dtype=kind, device=place), home)
+    return wrap_aligned(_made("eye", home, rows, columns, k=k, dtype=home.backend.dtype_for(wanted)), home)
 
 
 @fast_path("from_dlpack")
@@ -629,8 +628,8 @@ def linspace(
         diagnosis.check_argument("linspace", "endpoint", "bool", endpoint)
     wanted = _defaults()[complex if is_complex else float] if dtype is None else dtypes.dtype(dtype)
     home = choice.chosen_home(device)
-    kind, place = home.backend.dtype_for(wanted), home.backend.native_device
-    return wrap_aligned(home.linspace(start, stop, num, endpoint=bool(endpoint), dtype=kind, device=place), home)
+    kind = home.backend.dtype_for(wanted)
+    return wrap_aligned(_made("linspace", home, start, stop, num, endpoint=bool(endpoint), dtype=kind), home)
 
 
 @dispatch
@@ -759,9 +758,7 @@ def _like(name: str, x: AnyArray, dtype: DTypeLike | None, device: Device | None
     if home is _NUMPY and dtype is None and native.nbytes < _SMALL:
         return _of_few(name, native.shape, native.dtype, value, native.nbytes)
     kind = home.dtype_of(native) if dtype is None else backend.native_dtype(dtypes.dtype(dtype).name)
-    function = getattr(home, f"{name}_like")
-    result = function(native, *([value] if name == "full" else []), dtype=kind, device=backend.native_device)
-    return wrap(result, home)
+    return wrap(_made(f"{name}_like", home, native, *([value] if name == "full" else []), dtype=kind), home)
 
 
 def _filled(name: str, shape: Shape, dtype: DTypeLike | None, home: Home, value: Number | None = None) -> Array:
@@ -775,10 +772,14 @@ def _filled(name: str, shape: Shape, dtype: DTypeLike | None, home: Home, value:
         if 0 <= size < _MODEST:
             return _of_few(name, shape, wanted.dtype, value, size)
     lengths = _shape(name, shape)
-    function, kind, place = getattr(home, name), home.backend.dtype_for(wanted), home.backend.native_device
-    if name == "full":
-        return wrap_aligned(function(lengths, value, dtype=kind, device=place), home)
-    return wrap_aligned(function(lengths, dtype=kind, device=place), home)
+    values = [value] if name == "full" else []
+    return wrap_aligned(_made(name, home, lengths, *values, dtype=home.backend.dtype_for(wanted)), home)
+
+
+def _made(name: str, home: Home, *args: Any, **options: Any) -> Native:
+    """The native array that a creation function of `home` makes."""
+    make, device = getattr(home, name), home.backend.native_device
+    return devices.tried(name, lambda: make(*args, device=device, **options))
 
 
 def _of_few(name: str, shape: Any, dtype: np.dtype[Any], value: Number | None, size: int) -> Array:

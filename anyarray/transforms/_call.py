@@ -157,7 +157,7 @@ def clear_about_leaks(name: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
             try:
                 return function(*args, **kwargs)
             except Exception as error:
-                diagnosis.diagnose_leak(error, name)
+                diagnosis.diagnose_failure(error, name)
                 raise
 
         return called

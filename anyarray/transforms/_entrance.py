@@ -59,7 +59,7 @@ class Own:
         self.changes = dtypes._changes
         self.current = choice.current
         self.defaults = dtypes.defaults
-        self.explain = functools.partial(diagnosis.diagnose_leak, function="jit")
+        self.explain = functools.partial(diagnosis.diagnose_failure, function="jit")
         self.new = dispatch.body_globals["new"]
         self.apart = apart
         self.others = (AttributeError, KeyError, TypeError)

@@ -30,6 +30,7 @@ __all__ = [
     "is_leak",
     "is_out_of_memory",
     "is_traced",
+    "memory",
     "namespace",
     "native_dtype",
     "plain",
@@ -241,6 +242,12 @@ def is_out_of_memory(error: BaseException) -> bool:
     return isinstance(error, jax.errors.JaxRuntimeError) and (
         "RESOURCE_EXHAUSTED" in str(error) or "Out of memory" in str(error)  # the latter on a CPU
     )
+
+
+def memory(device: Any) -> tuple[None, None, int | None]:
+    """JAX says what it holds of an accelerator, not what others do."""
+    told = device.memory_stats() or {}
+    return None, None, told.get("pool_bytes", told.get("bytes_in_use"))
 
 
 def adopt(kind: type, unwrap: Callable[[Any], Native], wrap: Callable[[Native], Any]) -> None:

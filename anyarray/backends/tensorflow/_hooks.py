@@ -15,6 +15,7 @@ __all__ = [
     "is_leak",
     "is_out_of_memory",
     "is_traced",
+    "memory",
     "native_dtype",
     "plain",
     "read_in_place",
@@ -225,6 +226,14 @@ def is_leak(error: BaseException) -> bool:
 def is_out_of_memory(error: BaseException) -> bool:
     """Whether a device ran out of memory."""
     return isinstance(error, (MemoryError, tf.errors.ResourceExhaustedError))
+
+
+def memory(device: str) -> tuple[None, None, int | None]:
+    """TensorFlow says what its tensors take of an accelerator."""
+    name = tf.DeviceSpec.from_string(device)
+    if name.device_type == "CPU":
+        return None, None, None
+    return None, None, tf.config.experimental.get_memory_info(f"{name.device_type}:{name.device_index}")["current"]
 
 
 def refusal_of(error: Any) -> str | None:

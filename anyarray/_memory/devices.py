@@ -1,0 +1,121 @@
+"""Memory of devices: who holds it, how to free it, what to say when it is out.
+
+Several libraries on one device cache freed memory, each for itself. So when one runs out, what the others keep and the
+second copies of Arrays are freed, and the call is made once more before it raises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final, TypeVar
+
+from anyarray._base import errors
+from anyarray._memory import second_copies
+from anyarray._registry import registry
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class DeviceMemory:
+    """The memory of a device, in bytes, as `xp.memory()` lists it."""
+
+    device: str
+    """"cpu", or as "gpu:0"."""
+    total: int | None
+    """All that it has; None where no loaded library says so."""
+    free: int | None
+    """What no program has taken."""
+    held: Mapping[str, int]
+    """By library: what its arrays take and, where it says so, what it keeps for later ones."""
+
+
+def memory() -> list[DeviceMemory]:
+    """The memory of each device of the loaded libraries; imports none.
+
+    CuPy and NumPy tell what is free. JAX and TensorFlow tell what they hold on an accelerator.
+
+    >>> import anyarray as xp
+    >>> xp.memory()[0].device
+    'cpu'
+    """
+    rows: dict[str, DeviceMemory] = {}
+    for backend in registry.loaded_backends():
+        device = backend.kind if backend.kind == "cpu" else f"{backend.kind}:{backend.index}"
+        total, free, held = backend.hook("memory")(backend.native_device)
+        row = rows.get(device, DeviceMemory(device, None, None, {}))
+        rows[device] = DeviceMemory(
+            device,
+            total if row.total is None else row.total,
+            free if row.free is None else row.free,
+            row.held if held is None else {**row.held, backend.library: held},
+        )
+    return list(rows.values())
+
+
+def free_memory() -> int:
+    """Free what is kept for later calls; returns the number of bytes.
+
+    That is the copies of Arrays that were brought to other backends, and what libraries keep of freed arrays, where
+    they can be told to give it back: CuPy can. JAX and TensorFlow keep what they once took of an accelerator.
+
+    >>> import anyarray as xp
+    >>> xp.free_memory() >= 0
+    True
+    """
+    freed = second_copies.clear()
+    for library in registry.loaded_libraries():
+        freed += library.hook("free_memory")()
+    return freed
+
+
+def is_worth_another_try(function: str, error: Exception) -> bool:
+    """Whether memory ran out in a call of `function`, and some was freed.
+
+    Raises OutOfMemoryError if none could be freed. False for any other error.
+    """
+    if isinstance(error, errors.OutOfMemoryError) or not registry.is_out_of_memory(error):
+        return False
+    if free_memory():
+        return True
+    raise out_of_memory(function, error) from error
+
+
+def refuse(function: str, error: Exception) -> None:
+    """Raise OutOfMemoryError for a library's own out-of-memory error."""
+    if not isinstance(error, errors.OutOfMemoryError) and registry.is_out_of_memory(error):
+        raise out_of_memory(function, error) from error
+
+
+def tried(function: str, attempt: Callable[[], T]) -> T:
+    """What `attempt` returns, which is made once more if memory was freed."""
+    while True:
+        try:
+            return attempt()
+        except Exception as error:
+            if not is_worth_another_try(function, error):
+                raise
+
+
+def out_of_memory(function: str, error: Exception) -> errors.OutOfMemoryError:
+    """The error for a library's own out-of-memory error, `error`."""
+    library = registry.library_of_error(error)
+    text = str(error).partition("\n")[0].rstrip(". ")
+    told = f"{function}: {library} is out of memory{f': {text}' if text else ''}. "
+    rows = [row for row in memory() if library in row.held]
+    for row in rows:
+        known = "" if row.total is None or row.free is None else f"{_size(row.free)} of {_size(row.total)} are free, "
+        holders = sorted(row.held.items(), key=lambda one: -one[1])
+        told += f"On {row.device} {known}{', '.join(f'{name} holds {_size(n)}' for name, n in holders)}. "
+    return errors.OutOfMemoryError(
+        told + "Delete what is no longer needed, work on smaller parts, or choose another backend"
+    )
+
+
+def _size(nbytes: int) -> str:
+    exponent = next((at for at in range(3) if nbytes < 1000 ** (at + 1)), 3)
+    return f"{nbytes / 1000**exponent:.3g} {_UNITS[exponent]}"
+
+
+_UNITS: Final = ("bytes", "kB", "MB", "GB")
