@@ -4,6 +4,7 @@ Write `import anyarray as xp`. Calls run where their arrays are; `with xp.backen
 library. The whole standard v2025.12 stands here, `xp.linalg` and `xp.fft` included.
 """
 
+import importlib as _importlib
 import typing as _typing
 
 # Before the function `backends`, which is to be what that name means, whatever is imported later.
@@ -50,6 +51,7 @@ from anyarray.standard.utility import *
 from anyarray.transforms import grad, jacobian, jit, stop_gradient, value_and_grad, vmap
 
 if _typing.TYPE_CHECKING:
+    from anyarray import random
     from anyarray.extensions.calculus import *
     from anyarray.extensions.correlation import *
     from anyarray.extensions.creation import *
@@ -66,6 +68,8 @@ if _typing.TYPE_CHECKING:
 else:  # type checkers would take every name for one of ours
 
     def __getattr__(name: str) -> _typing.Any:
+        if name == "random":
+            return _importlib.import_module("anyarray.random")
         if name in _extensions.NAMES:
             return globals().setdefault(name, _extensions.find(name))
         raise other_names.missing_name("", name)
@@ -109,6 +113,7 @@ __all__ = [
     "no_transfers",
     "policy",
     "portable",
+    "random",
     "set_default_backend",
     "stop_gradient",
     "to_native",

@@ -64,7 +64,6 @@ REPLACEMENTS: Final = {
     "jacrev": "xp.jacobian",
     "ndarray": "xp.Array",
     "ndim": "x.ndim",
-    "random": "a generator of NumPy: xp.asarray(np.random.default_rng(seed).normal(size=3))",
     "shape": "x.shape",
     "single": "xp.float32",
     "size": "x.size",

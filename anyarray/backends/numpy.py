@@ -1239,3 +1239,16 @@ def array_equal(a1: Native, a2: Native, equal_nan: bool = False) -> Native:
 
 def array_equiv(a1: Native, a2: Native) -> Native:
     return np.bool_(np.array_equiv(a1, a2))
+
+
+def _drawn(name: str) -> Callable[..., Native]:
+    def draw(key: Native, shape: tuple[int, ...], dtype: np.dtype[Any], /) -> Native:
+        numbers = empty(shape, dtype=dtype)
+        extension.speedups.random_fill(name, int(key[0]) << 32 | int(key[1]), numbers)
+        return numbers
+
+    return draw
+
+
+if extension.speedups is not None:  # else they are composed of calls, which takes ten times as long
+    random_bits, random_fractions, random_normals = map(_drawn, ("bits", "random", "standard_normal"))

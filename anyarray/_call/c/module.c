@@ -12,6 +12,7 @@ top of each file:
     memory          allocation
     allocator       NumPy's allocator, aligned while a call has a large array
     scans           loops over floats
+    random          random numbers of a key
     call            the class Call, and the names of the fast paths
     arguments       arguments bound to parameters
     functions       functions of arrays, operators
@@ -36,6 +37,7 @@ top of each file:
 #include "iteration.h"
 #include "loops.h"
 #include "memory.h"
+#include "random.h"
 #include "scans.h"
 
 /* wrapped(natives, home): a tuple of the Arrays of native arrays. */
@@ -54,6 +56,7 @@ static PyMethodDef functions[] = {
     {"wrapped", wrapped, METH_VARARGS, NULL},
     {"allocated", allocated, METH_VARARGS, NULL},
     {"may_have_zeros", may_have_zeros, METH_O, NULL},
+    {"random_fill", random_fill, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 

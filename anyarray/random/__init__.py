@@ -1,0 +1,30 @@
+"""Random numbers: the same on every backend, on the device, and in any trace.
+
+    keys           `key`, `split`, `fold_in`: Arrays of two numbers, from which all others follow
+    bits           `bits`, the counter-based generator
+    distributions  pure functions of a key and a shape
+    generator      `Generator`, which keeps a key and a counter, with NumPy's methods
+
+The bits are those of Threefry2x32-20 (Salmon and others, *Parallel random numbers: as easy as 1, 2, 3*, 2011), with
+counters as JAX has them: keys and `bits` are those of `jax.random`. Integers and uniform numbers are equal to the bit
+on every backend, what is computed from them to the last digits of `log` and the like. Begin with `_draws`.
+
+A function of a key is pure: the same key gives the same numbers. So split a key for each use:
+
+>>> import anyarray as xp
+>>> from anyarray import random
+>>> key, other = random.split(random.key(7))
+>>> random.normal(key, (2, 3)).shape
+(2, 3)
+>>> xp.array_equal(random.normal(key, (2,)), random.normal(other, (2,)))
+False
+"""
+
+from anyarray.random._draws import bits
+from anyarray.random.distributions import *
+from anyarray.random.distributions import __all__ as _distributions
+from anyarray.random.generator import Generator
+from anyarray.random.keys import fold_in, key, split
+
+__all__ = ["Generator", "bits", "fold_in", "key", "split"]
+__all__ += _distributions
