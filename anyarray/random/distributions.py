@@ -79,9 +79,7 @@ def normal(
 
     Source: NumPy 2.4, numpy.random.Generator.normal.
     """
-    return _operand("normal", "loc", loc) + _valid("normal", "scale", scale, _not_negative) * standard_normal(
-        key, shape, dtype
-    )
+    return _moved("normal", standard_normal(key, shape, dtype), loc, scale)
 
 
 def truncated_normal(
@@ -138,7 +136,7 @@ def laplace(
     """
     u = 2 * random(key, shape, dtype) - 1
     away = -xp.log1p(-xp.minimum(xp.abs(u), 1 - float(xp.finfo(u.dtype).eps)))
-    return _operand("laplace", "loc", loc) + _valid("laplace", "scale", scale, _not_negative) * xp.copysign(away, u)
+    return _moved("laplace", xp.copysign(away, u), loc, scale)
 
 
 def cauchy(
@@ -154,9 +152,7 @@ def cauchy(
 
     Source: jax.random.cauchy.
     """
-    return _operand("cauchy", "loc", loc) + _valid("cauchy", "scale", scale, _not_negative) * xp.tan(
-        math.pi * (_between(key, shape, dtype) - 0.5)
-    )
+    return _moved("cauchy", xp.tan(math.pi * (_between(key, shape, dtype) - 0.5)), loc, scale)
 
 
 def gumbel(
@@ -172,9 +168,7 @@ def gumbel(
 
     Source: NumPy 2.4, numpy.random.Generator.gumbel.
     """
-    return _operand("gumbel", "loc", loc) - _valid("gumbel", "scale", scale, _not_negative) * xp.log(
-        -xp.log(_between(key, shape, dtype))
-    )
+    return _moved("gumbel", -xp.log(-xp.log(_between(key, shape, dtype))), loc, scale)
 
 
 def bernoulli(key: AnyArray, shape: Shape | None = None, *, p: Parameter = 0.5) -> Array:
@@ -286,7 +280,8 @@ def choice(
 ) -> Array:
     """Elements of `a` along an axis, chosen at random.
 
-    An int stands for 0 to a - 1. `p` are their probabilities, else all are equally likely. Without `replace` each is chosen once at most.
+    An int stands for 0 to a - 1. `p` are their probabilities, else all are equally likely. Without `replace` each is
+    chosen once at most.
     Raises ValueError for probabilities that do not sum to 1, for more elements than there are without `replace`, and
     for an `a` without elements.
 
@@ -523,6 +518,11 @@ def _shape_of(function: str, shape: Shape | None, *parameters: Any) -> tuple[int
         return tuple(as_shape(function, "shape", shape))
     lengths = [one.shape for one in parameters if is_array(one)]
     return np.broadcast_shapes(*lengths)
+
+
+def _moved(function: str, numbers: Array, loc: Parameter, scale: Parameter) -> Array:
+    """Numbers of the location 0 and the scale 1 with others."""
+    return _operand(function, "loc", loc) + _valid(function, "scale", scale, _not_negative) * numbers
 
 
 def _operand(function: str, name: str, value: Any) -> Array:
