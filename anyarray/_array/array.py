@@ -988,6 +988,8 @@ def _normalised(key: Any, home: Home, *, is_settled: bool = False) -> Any:
                 for one in key
             ]
         )
+    if isinstance(key, tuple):  # of a class of its own, as a named tuple is
+        return _normalised(tuple(key), home, is_settled=is_settled)
     return _normalised_one(key, home, is_settled)
 
 
@@ -1026,7 +1028,7 @@ def _normalised_one(key: Any, home: Home, is_settled: bool) -> Any:
             if registry.backend_of_native(key) is None:
                 raise
     if registry.backend_of_native(key) is None:
-        raise errors.ArgumentTypeError(
+        raise errors.ArgumentIndexError(
             f"index: key must hold integers, slices, ..., None and arrays of integers or bool, not {type(key).__name__}"
         )
     return _key_of_array(dispatch.as_array("index", "key", key), home, is_settled)

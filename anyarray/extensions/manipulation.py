@@ -1002,7 +1002,7 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: AnyArray, *args
         raise errors.ArgumentValueError(
             f"apply_along_axis: arr must have a vector along axis {at}, but is of shape {array.shape}"
         )
-    rows = xp.reshape(xp.moveaxis(array, at, -1), (-1, array.shape[at]))
+    rows = xp.reshape(xp.moveaxis(array, at, -1), (math.prod(others), array.shape[at]))
     results = [xp.asarray(func1d(row, *args, **kwargs)) for row in xp.unstack(rows)]
     first = results[0]
     results = [one if one.dtype == first.dtype else xp.astype(one, first.dtype) for one in results]

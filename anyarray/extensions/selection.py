@@ -15,6 +15,7 @@ import numpy as np
 
 from anyarray._array.array import AnyArray, Array, Shape
 from anyarray._array.flat import as_many
+from anyarray._array.methods import chosen
 from anyarray._base import dtypes, errors
 from anyarray._base.dtypes import DTypeLike
 from anyarray._call.dispatch import SCALARS, as_array, as_integer, as_shape, composed, is_array, wrap_owned
@@ -180,7 +181,7 @@ def choose(a: AnyArray, choices: Arrays, *, mode: Mode = "raise") -> Array:
 
 
 def _chosen(a: AnyArray, choices: Sequence[AnyArray], *, mode: Mode = "raise") -> Array:
-    return as_array("choose", "a", a).choose(choices, mode=mode)
+    return chosen(as_array("choose", "a", a), choices, mode)  # type: ignore[arg-type]  # a body gets Arrays
 
 
 _chosen.__name__ = "choose"  # NumPy's own
