@@ -4,6 +4,7 @@ Write `import anyarray as xp`. Calls run where their arrays are; `with xp.backen
 library. The whole standard v2025.12 stands here, `xp.linalg` and `xp.fft` included.
 """
 
+import importlib as _importlib
 import typing as _typing
 
 # Before the function `backends`, which is to be what that name means, whatever is imported later.
@@ -67,6 +68,8 @@ else:  # type checkers would take every name for one of ours
     def __getattr__(name: str) -> _typing.Any:
         if name in _extensions.NAMES:
             return globals().setdefault(name, _extensions.find(name))
+        if name == "lib":  # where xarray looks for sliding windows, as NumPy has them there
+            return _importlib.import_module("anyarray.lib")
         raise other_names.missing_name("", name)
 
 

@@ -310,6 +310,8 @@ class Methods:
 
     def choose(self, *choices: Any, out: Any = None, mode: Mode = "raise") -> Array:
         """Elements of `choices`, each from the array that `x` names."""
+        if self.dtype.kind not in "biu":
+            raise errors.dtype_not_allowed("choose", "x", "integer", self.dtype)
         found = _xp.choose(self, _choices(choices[0] if len(choices) == 1 else choices), mode=mode)
         return found if out is None else write("choose", out, found)
 
@@ -784,8 +786,6 @@ def _choices(choices: Any) -> list[Array]:
 
 def chosen(x: Any, arrays: Sequence[Array], mode: str) -> Array:
     """Elements of arrays, broadcast with the indices `x`."""
-    if x.dtype.kind not in "biu":
-        raise errors.dtype_not_allowed("choose", "x", "integer", x.dtype)
     at, *parts = _xp.broadcast_arrays(_positions("choose", _xp.astype(x, _xp.int64), len(arrays), mode), *arrays)
     if not at._home.is_traced(at._native) and bool(_xp.any((at < 0) | (at >= len(parts)))):
         raise errors.ArgumentValueError(

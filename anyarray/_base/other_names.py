@@ -33,8 +33,6 @@ ALIASES: Final = {
     "concatenate": "concat",
     "amax": "max",
     "amin": "min",
-    "cumsum": "cumulative_sum",
-    "cumprod": "cumulative_prod",
 }
 """The standard's name of a function by NumPy's, where they differ."""
 

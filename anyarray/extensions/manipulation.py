@@ -15,6 +15,7 @@ import numpy as np
 from anyarray._array.array import AnyArray, Array, Shape
 from anyarray._base import errors
 from anyarray._call.dispatch import as_array, as_integer, as_python_integers, as_shape, composed, is_array
+from anyarray._memory import views
 from anyarray.extensions._axes import array_of, axes_of, axis_of, own_array
 from anyarray.extensions.statistics import median
 from anyarray.standard import namespace as xp
@@ -668,7 +669,8 @@ def sliding_window_view(
     """All windows of a shape: parts of `x` that are shifted by one element.
 
     `axis` names an axis for each length of `window_shape`; None means the axes in order. The result has the shape of
-    `x`, less the lengths of the window and plus 1, then `window_shape`. Here it is a copy.
+    `x`, less the lengths of the window and plus 1, then `window_shape`. On NumPy it is a view to be read, elsewhere a
+    copy.
     Raises ValueError if a window is longer than its axis.
 
     >>> import anyarray as xp
@@ -688,6 +690,8 @@ def sliding_window_view(
             f"sliding_window_view: window_shape must have a length for each axis, but has {len(lengths)} for "
             f"{len(axes)} axes"
         )
+    view: Any = xp.broadcast_to(found, found.shape)
+    is_view = type(view._native) is np.ndarray and views.view_of(view) is views.READ_ONLY
     for at, length in zip(axes, lengths, strict=True):
         windows = found.shape[at] - length + 1
         if windows < 1:
@@ -695,10 +699,15 @@ def sliding_window_view(
                 f"sliding_window_view: window_shape must not exceed the shape of x, but {length} is longer than axis "
                 f"{at} of length {found.shape[at]}"
             )
+        if is_view:
+            continue
         places = np.arange(windows)[:, None] + np.arange(length)
         taken = xp.take(found, xp.asarray(places.ravel()), axis=at)
         shape = (*found.shape[:at], windows, length, *found.shape[at + 1 :])
         found = xp.moveaxis(xp.reshape(taken, shape), at + 1, -1)
+    if is_view:
+        view._native = np.lib.stride_tricks.sliding_window_view(view._native, lengths, tuple(axes))
+        return view  # type: ignore[no-any-return]  # an Array
     return found if lengths else own_array("sliding_window_view", "x", x)[...]
 
 

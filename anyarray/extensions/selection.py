@@ -175,6 +175,8 @@ def choose(a: AnyArray, choices: Arrays, *, mode: Mode = "raise") -> Array:
 
     Source: NumPy 2.4, numpy.choose.
     """
+    if as_array("choose", "a", a).dtype.kind not in "biu":
+        raise errors.dtype_not_allowed("choose", "a", "integer", a.dtype)
     return _clearly(
         _choose, _chosen, a, [array_of("choose", f"choices[{i}]", one) for i, one in enumerate(choices)], mode=mode
     )
