@@ -29,8 +29,8 @@ __all__ = [
     "asarray_chkfinite", "ascontiguousarray", "asfortranarray", "astype", "broadcast", "choose", "clip", "copy",
     "cross", "einsum", "empty", "empty_like", "eye", "full", "full_like", "imag", "isfortran", "isscalar", "linspace",
     "may_share_memory", "meshgrid", "nanargmax", "nanargmin", "nanmax", "nanmin", "ndarray", "ndenumerate", "ndim",
-    "ones", "ones_like", "put_along_axis", "real", "require", "reshape", "shape", "shares_memory", "size", "sort",
-    "take_along_axis", "tile", "transpose", "ufunc", "where", "zeros", "zeros_like",
+    "ones", "ones_like", "put_along_axis", "real", "require", "reshape", "select", "shape", "shares_memory", "size",
+    "sort", "take_along_axis", "tile", "transpose", "ufunc", "where", "zeros", "zeros_like",
 ]  # fmt: skip
 
 _NO_VALUE: Final[Any] = np._NoValue
@@ -437,6 +437,16 @@ def array_equiv(a1: Any, a2: Any) -> Any:
 @as_numpy
 def isscalar(element: Any) -> bool:
     return element.ndim == 0 if type(element) is Array else np.isscalar(element)
+
+
+@as_numpy
+def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
+    choices = [*choicelist, default]
+    if any(as_text(one) is not None for one in choices):
+        return np.select(values_of(list(condlist)), values_of(list(choicelist)), values_of(default))
+    plain = (bool, int, float, complex)
+    given, last = [one if type(one) in plain else as_array(one) for one in choicelist], default
+    return xp.select([as_array(one) for one in condlist], given, last if type(last) in plain else as_array(last))
 
 
 @as_numpy

@@ -268,6 +268,7 @@ np.real_if_close(np.conjugate(c) * c)
 OPTIONS: Final = """
 np.einsum("ij,j->i", m, v, dtype=np.float32, casting="same_kind")
 np.einsum("ij->i", m, out=np.zeros(2), dtype=float)
+np.select([m > 4, m < 2], [m, 0.5], -1)
 np.isin([1, 2], [2], assume_unique=True, kind="sort")
 np.sort([3, 1], kind="merge")
 np.hstack([[1], [2]], dtype=np.float32)
@@ -454,6 +455,7 @@ def test_text_is_numpys() -> None:
     assert np.where(words == "b", 1, 0).tolist() == [1, 0, 1]
     assert np.concatenate([words, ["c"]]).tolist() == ["b", "a", "b", "c"]
     assert np.sum(words == "b") == 2
+    assert np.select([np.array([True, False, False])], ["x"], default="y").tolist() == ["x", "y", "y"]
 
 
 def test_a_file_keeps_the_values(tmp_path: Any) -> None:
