@@ -58,6 +58,14 @@ def test_a_dtype_hashes_as_numpy_s(dtype: str) -> None:
     assert {numpys(dtype): "found"}[ours(dtype)] == "found"
 
 
+@pytest.mark.parametrize("dtype", STANDARD)
+def test_a_dtype_is_an_instance_of_numpy_s_class(dtype: str) -> None:
+    assert isinstance(ours(dtype), (np.dtype, type(numpys(dtype))))
+    assert isinstance(ours(dtype), xp.DType)
+    assert type(ours(dtype)) is xp.DType
+    assert not isinstance(xp.bfloat16, np.dtype)
+
+
 @pytest.mark.parametrize("dtype", [*STANDARD, "float16", "bfloat16"])
 def test_a_dtype_is_not_none(dtype: str) -> None:
     assert (ours(dtype) == None) is False  # noqa: E711 - what is tested

@@ -209,15 +209,42 @@ def test_an_out_ndarray_is_filled() -> None:
     assert out.tolist() == [1.0, 1.0]
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x, out: np.exp(x[0], out=out),
+        lambda x, out: np.sum(x, axis=0, out=out),
+        lambda x, out: np.cumsum(x[0], out=out),
+        lambda x, out: np.concatenate([x[0][:1], x[1][:1]], out=out),
+        lambda x, out: np.median(x, axis=0, out=out),
+        lambda x, out: np.add.reduce(x, out=out),
+        lambda x, out: np.multiply(np.ones(2), 3, out=out),
+    ],
+)
 @pytest.mark.usefixtures("backend")
-def test_an_out_array_of_ours_is_refused() -> None:
+def test_an_out_array_is_written(call: Callable[[Any, Any], Any]) -> None:
+    values = np.asarray([[1.0, 2.0], [3.0, 4.0]])
+    out, expected = xp.zeros(2), np.zeros(2)
+    call(values, expected)
+    assert call(xp.asarray(values), out) is out
+    np.testing.assert_allclose(np.asarray(out), expected, rtol=1e-15)
+
+
+@pytest.mark.usefixtures("backend")
+def test_one_of_two_results_is_written_to_an_out_array() -> None:
+    out = xp.zeros(2)
+    quotient, rest = np.divmod(xp.asarray([3.0, 4.0]), 2, out=(out, None))  # type: ignore[call-overload]  # an Array
+    assert quotient is out
+    assert out.tolist() == [1, 2]
+    assert rest.tolist() == [1, 0]
+
+
+@pytest.mark.usefixtures("backend")
+def test_an_out_array_with_where_is_refused() -> None:
     out = xp.zeros(2)
     with pytest.raises(TypeError) as caught:
-        np.exp(np.zeros(2), out=out)  # type: ignore[call-overload]  # refused on purpose
-    assert str(caught.value) == "exp: out must be an ndarray, not Array. Assign to it: x[...] = ..."
-    with pytest.raises(TypeError) as caught:
-        np.sum(out, out=out)
-    assert str(caught.value) == "sum: out must be an ndarray, not Array. Assign to it: x[...] = ..."
+        np.exp(np.zeros(2), out=out, where=[True, False])  # type: ignore[call-overload]  # refused on purpose
+    assert str(caught.value) == ("exp: where needs an out that is an ndarray, not Array. Take anyarray.numpy.exp")
 
 
 @pytest.mark.usefixtures("backend")

@@ -245,3 +245,30 @@ def test_a_row_of_memory_that_is_not_written_is_a_view_whatever_the_index(index:
     row = x[index]
     row[0] = 9
     assert x.tolist() == [[0, 0], [9, 0]]
+
+
+@pytest.mark.usefixtures("backend")
+def test_an_element_that_is_added_to_stays_what_it_is_elsewhere() -> None:
+    total = xp.sum(xp.asarray([1.0, 2.0]))
+    history = [total]
+    total += 1
+    history.append(total)
+    total *= 2
+    assert [*map(float, history), float(total)] == [3, 4, 8]
+
+
+@pytest.mark.usefixtures("backend")
+def test_an_integer_element_becomes_a_float_in_place() -> None:
+    count = xp.asarray([1, 2])[0]
+    before = count
+    count += 0.5
+    assert count == 1.5
+    assert before == 1
+
+
+@pytest.mark.usefixtures("backend")
+def test_a_view_without_axes_is_written_in_place() -> None:
+    x = xp.asarray([1, 2])
+    part = x[..., 0]
+    part += 5
+    assert x.tolist() == [6, 2]

@@ -597,9 +597,10 @@ class Array(methods.Methods, metaclass=_NotCallable):
     def _rebind(self, result: Any, function: str) -> Array:
         """`self` with the result of an in-place operator.
 
-        Shape and dtype stay. Raises ValueError for a result of another shape, TypeError for one of a dtype that cannot
-        be cast to that of `self` by NumPy's rule "same_kind". `fast_inplace` in
-        `_call/c/operators.c` does the same for few elements.
+        An Array without axes that is no view counts as a number, as NumPy's scalars are: the result is a new one, and
+        other names of the old keep it. Else shape and dtype stay. Raises ValueError for a result of another shape,
+        TypeError for one of a dtype that cannot be cast to that of `self` by NumPy's rule "same_kind". `fast_inplace`
+        in `_call/c/operators.c` does the same for few elements.
         """
         if result is NotImplemented:
             return NotImplemented  # type: ignore[no-any-return]  # Python's protocol for operators
@@ -608,15 +609,21 @@ class Array(methods.Methods, metaclass=_NotCallable):
             raise errors.ArgumentValueError(
                 f"{function}: the result of shape {result.shape} does not fit in place of {self.shape}"
             )
+        is_number = type(before) is not _ndarray and views.view_of(self) is None and not home.shape_of(native)
         has_same = home is self._home and home.dtype_of(native) is home.dtype_of(before)  # common and fast
         if not has_same and home.dtype(native) is not self._home.dtype(before):
-            if not dtypes.is_same_kind(result.dtype, self.dtype):
+            is_same_kind = dtypes.is_same_kind(result.dtype, self.dtype)
+            if is_number and (isinstance(before, np.generic) or not is_same_kind):
+                return result  # type: ignore[no-any-return]  # an Array
+            if not is_same_kind:
                 raise errors.ArgumentTypeError(
                     f"{function}: the result of dtype {result.dtype} cannot be cast to {self.dtype} in place. "
                     f"Write x = x {_OPERATORS[function]} ..., or convert the operand: xp.astype(...)"
                 )
             result = dispatch.cast(function, "x", result, self.dtype)
             home, native = result._home, result._native
+        if is_number:
+            return result  # type: ignore[no-any-return]  # an Array
         views.require_writable(self, function)
         if type(before) is _ndarray or views.view_of(self) is not None:
             del before, native
@@ -990,6 +997,8 @@ def _normalised(key: Any, home: Home, *, is_settled: bool = False) -> Any:
                 for one in key
             ]
         )
+    if isinstance(key, tuple):  # of a class of its own, as a named tuple is
+        return _normalised(tuple(key), home, is_settled=is_settled)
     return _normalised_one(key, home, is_settled)
 
 
@@ -1028,7 +1037,7 @@ def _normalised_one(key: Any, home: Home, is_settled: bool) -> Any:
             if registry.backend_of_native(key) is None:
                 raise
     if registry.backend_of_native(key) is None:
-        raise errors.ArgumentTypeError(
+        raise errors.ArgumentIndexError(
             f"index: key must hold integers, slices, ..., None and arrays of integers or bool, not {type(key).__name__}"
         )
     return _key_of_array(dispatch.as_array("index", "key", key), home, is_settled)

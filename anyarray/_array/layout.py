@@ -118,16 +118,28 @@ class Flags:
         return True
 
     @writeable.setter
-    def writeable(self, _value: bool) -> None:
-        raise errors.ArgumentValueError(
-            "flags: writeable can't be set. Hand out what is only read by xp.broadcast_to(x, x.shape), "
-            "and make what can be written by xp.asarray(x, copy=True)"
-        )
+    def writeable(self, value: bool) -> None:
+        if value and not self.writeable:
+            raise errors.ArgumentValueError(
+                "flags: a read-only array cannot be made writeable again. Copy it: xp.asarray(x, copy=True)"
+            )
+        if not value:
+            views.freeze(self._array)
 
     @property
     def aligned(self) -> bool:
         """Whether elements lie where the processor wants them: always."""
         return True
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Flags) and all(self[name] == other[name] for name in _NAMES)
+
+    __hash__ = None  # type: ignore[assignment]  # flags change
+
+    def __setitem__(self, name: str, value: bool) -> None:
+        if name not in ("WRITEABLE", "W"):
+            raise KeyError(f"flags: {name!r} cannot be set, only 'WRITEABLE' can")
+        self.writeable = value
 
     def __getitem__(self, name: str) -> bool:
         if name not in _NAMES:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, SupportsIndex, TypeAlias
 
 import numpy as np
 
-from anyarray._array import layout
+from anyarray._array import complex_order, layout
 from anyarray._array.flat import Flat, as_operand
 from anyarray._array.layout import Flags
 from anyarray._base import dtypes, errors
@@ -145,12 +145,18 @@ class Methods:
 
     def argmax(self, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Array:
         """Index of the highest element over `axis`: `xp.argmax`."""
-        found = _xp.argmax(self, axis=axis, keepdims=keepdims)
+        try:
+            found = _xp.argmax(self, axis=axis, keepdims=keepdims)
+        except errors.ArgumentTypeError:
+            found = complex_order.arg_extreme(self, axis, keepdims, is_highest=True)
         return found if out is None else write("argmax", out, found)
 
     def argmin(self, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Array:
         """Index of the lowest element over `axis`: `xp.argmin`."""
-        found = _xp.argmin(self, axis=axis, keepdims=keepdims)
+        try:
+            found = _xp.argmin(self, axis=axis, keepdims=keepdims)
+        except errors.ArgumentTypeError:
+            found = complex_order.arg_extreme(self, axis, keepdims, is_highest=False)
         return found if out is None else write("argmin", out, found)
 
     def max(
@@ -158,7 +164,10 @@ class Methods:
     ) -> Array:
         """Highest element over `axis`: `xp.max`."""
         if out is None and initial is None and where is True:
-            return _xp.max(self, axis=axis, keepdims=keepdims)
+            try:
+                return _xp.max(self, axis=axis, keepdims=keepdims)
+            except errors.ArgumentTypeError:
+                return complex_order.extreme(self, axis, keepdims, is_highest=True)
         return _reduced("max", self, axis, None, out, keepdims, initial, where)
 
     def min(
@@ -166,7 +175,10 @@ class Methods:
     ) -> Array:
         """Lowest element over `axis`: `xp.min`."""
         if out is None and initial is None and where is True:
-            return _xp.min(self, axis=axis, keepdims=keepdims)
+            try:
+                return _xp.min(self, axis=axis, keepdims=keepdims)
+            except errors.ArgumentTypeError:
+                return complex_order.extreme(self, axis, keepdims, is_highest=False)
         return _reduced("min", self, axis, None, out, keepdims, initial, where)
 
     def sum(
@@ -275,25 +287,32 @@ class Methods:
 
     def clip(self, min: Any = None, max: Any = None, out: Any = None) -> Array:  # noqa: A002 - ndarray's names
         """Elements, those below `min` or above `max` replaced by these."""
-        found = _xp.clip(self, as_operand(min), as_operand(max))
+        low, high = as_operand(min), as_operand(max)
+        try:
+            found = _xp.clip(self, low, high)
+        except errors.ArgumentTypeError:
+            found = complex_order.clip(self, low, high)
         return found if out is None else write("clip", out, found)
 
-    def conj(self) -> Array:
+    def conj(self, out: Any = None) -> Array:
         """Complex conjugates: `xp.conj`; the Array itself if it is real."""
-        return _xp.conj(self) if self.dtype.kind == "c" else self  # type: ignore[return-value]  # an Array is no other
+        found: Any = _xp.conj(self) if self.dtype.kind == "c" else self
+        return found if out is None else write("conj", out, found)  # type: ignore[no-any-return]  # an Array
 
-    def conjugate(self) -> Array:
+    def conjugate(self, out: Any = None) -> Array:
         """Complex conjugates, as `conj`."""
-        return self.conj()
+        return self.conj(out)
 
     def round(self, decimals: SupportsIndex = 0, out: Any = None) -> Array:
         """Elements rounded to so many decimals, ties to even."""
         found = _rounded(self, operator.index(decimals))
         return found if out is None else write("round", out, found)
 
-    def choose(self, choices: Any, out: Any = None, mode: Mode = "raise") -> Array:
+    def choose(self, *choices: Any, out: Any = None, mode: Mode = "raise") -> Array:
         """Elements of `choices`, each from the array that `x` names."""
-        found = _chosen(self, choices, mode)
+        if self.dtype.kind not in "biu":
+            raise errors.dtype_not_allowed("choose", "x", "integer", self.dtype)
+        found = _xp.choose(self, _choices(choices[0] if len(choices) == 1 else choices), mode=mode)
         return found if out is None else write("choose", out, found)
 
     def compress(self, condition: Any, axis: int | None = None, out: Any = None) -> Array:
@@ -313,7 +332,11 @@ class Methods:
 
     def searchsorted(self, v: Any, side: Literal["left", "right"] = "left", sorter: Any = None) -> Array:
         """Indices at which to insert `v` in order: `xp.searchsorted`."""
-        return _xp.searchsorted(self, as_operand(v), side=side, sorter=as_operand(sorter))
+        new, order = as_operand(v), as_operand(sorter)
+        try:
+            return _xp.searchsorted(self, new, side=side, sorter=order)
+        except errors.ArgumentTypeError:
+            return complex_order.searchsorted(self, new, side, order)
 
     def take(self, indices: Any, axis: int | None = None, out: Any = None, mode: Mode = "raise") -> Array:
         """Elements at `indices` along `axis`; None: of all."""
@@ -337,7 +360,10 @@ class Methods:
     ) -> Array:
         """Indices that sort along `axis`, in a stable order: `xp.argsort`."""
         _check_kind("argsort", kind, order)
-        return _xp.argsort(_xp.reshape(self, (-1,))) if axis is None else _xp.argsort(self, axis=axis)
+        try:
+            return _xp.argsort(_xp.reshape(self, (-1,))) if axis is None else _xp.argsort(self, axis=axis)
+        except errors.ArgumentTypeError:
+            return complex_order.argsort(self, axis)
 
     def partition(self, kth: Any, axis: int = -1, kind: str = "introselect", order: None = None) -> None:
         """Bring the `kth` element to its place in place: `xp.partition`."""
@@ -348,7 +374,11 @@ class Methods:
         """Sort in place along `axis`; `xp.sort` gives a sorted copy."""
         _check_kind("sort", kind, order)
         views.require_writable(self, "sort")
-        self[...] = _xp.sort(self, axis=axis)
+        try:
+            found = _xp.sort(self, axis=axis)
+        except errors.ArgumentTypeError:
+            found = complex_order.sort(self, axis)
+        self[...] = found
 
     # Shape
 
@@ -467,6 +497,11 @@ class Methods:
         found: tuple[int, int] = self.item().as_integer_ratio()  # type: ignore[attr-defined]  # an Array's
         return found
 
+    def setflags(self, write: bool | None = None, align: bool | None = None, uic: bool | None = None) -> None:
+        """Make the Array a read-only one: `x.setflags(write=False)`."""
+        if write is not None:
+            self.flags.writeable = write
+
     def fill(self, value: Any) -> None:
         """Give all elements one value: `x[...] = value`."""
         if isinstance(value, (list, tuple)) or getattr(value, "shape", ()) != ():
@@ -504,6 +539,7 @@ class Methods:
 
 _class: Final = type
 _SORTS: Final = ("quicksort", "mergesort", "heapsort", "stable")
+_SORTS_BY_LETTER: Final = tuple(one[0] for one in _SORTS)
 
 
 def set_shape(x: Array, shape: Any) -> None:
@@ -590,7 +626,6 @@ _COMBINED: Final[dict[str, str]] = {"max": "maximum", "min": "minimum", "prod": 
 
 def _reduced(name: str, x: Any, axis: Any, dtype: Any, out: Any, keepdims: bool, initial: Any, where: Any) -> Array:
     """A reduction with NumPy's `out`, `initial` or `where`."""
-    reduce: Callable[..., Array] = getattr(_xp, name)
     if where is not True and where is not None:  # None is what JAX has for all
         if name not in _IDENTITY and initial is None:
             raise errors.ArgumentValueError(
@@ -601,10 +636,18 @@ def _reduced(name: str, x: Any, axis: Any, dtype: Any, out: Any, keepdims: bool,
     if initial is not None and name in ("max", "min") and x.size == 0:
         found = _xp.full(_xp.any(x, axis=axis, keepdims=keepdims).shape, initial, dtype=x.dtype)
     else:
-        found = reduce(x, axis=axis, keepdims=keepdims, **options)
+        found = getattr(x, name)(axis=axis, keepdims=keepdims, **options)
         if initial is not None:
-            found = getattr(_xp, _COMBINED[name])(found, _number(initial, found.dtype))
+            found = _combined(name, found, _number(initial, found.dtype))
     return found if out is None else write(name, out, found)
+
+
+def _combined(name: str, found: Array, initial: Array) -> Array:
+    combine: Callable[..., Array] = getattr(_xp, _COMBINED[name])
+    try:
+        return combine(found, initial)
+    except errors.ArgumentTypeError:
+        return complex_order.extreme_of_two(found, initial, is_highest=name == "max", leaves_nan_out=False)
 
 
 def _number(value: Any, dtype: DType) -> Array:
@@ -616,7 +659,8 @@ def _number(value: Any, dtype: DType) -> Array:
 
 def _mask(function: str, where: Any, x: Array) -> Array:
     """The condition `where` in the shape of the array that is reduced."""
-    mask = _xp.astype(dispatch.as_array(function, "where", as_operand(where)), _xp.bool)
+    given = _xp.asarray(where) if isinstance(where, (bool, np.bool)) else as_operand(where)
+    mask = _xp.astype(dispatch.as_array(function, "where", given), _xp.bool)
     return mask if mask.shape == x.shape else _xp.broadcast_to(mask, x.shape)
 
 
@@ -726,13 +770,22 @@ def _taken(x: Any, indices: Any, axis: int | None, mode: str) -> Array:
     return _xp.squeeze(_xp.take(x, _xp.reshape(at, (1,)), axis=along), along)
 
 
-def _chosen(x: Any, choices: Any, mode: str) -> Array:
-    """Elements of `choices`, broadcast with the indices `x`."""
-    if x.dtype.kind not in "biu":
-        raise errors.dtype_not_allowed("choose", "x", "integer", x.dtype)
-    arrays = [_xp.asarray(one) if type(one) in dispatch.SCALARS else as_operand(one) for one in choices]
-    if not arrays:
+def _choices(choices: Any) -> list[Array]:
+    """The arrays among which to choose.
+
+    Python numbers take part without a dtype of their own.
+    """
+    given = [one if type(one) in dispatch.SCALARS else as_operand(one) for one in choices]
+    if not given:
         raise errors.ArgumentValueError("choose: choices must hold at least one array, but is empty")
+    if not any(type(one) in dispatch.SCALARS for one in given) or not any(map(dispatch.is_array, given)):
+        return [_xp.asarray(one) for one in given]
+    dtype = _xp.result_type(*given)
+    return [_xp.astype(_xp.asarray(one), dtype, copy=False) for one in given]
+
+
+def chosen(x: Any, arrays: Sequence[Array], mode: str) -> Array:
+    """Elements of arrays, broadcast with the indices `x`."""
     at, *parts = _xp.broadcast_arrays(_positions("choose", _xp.astype(x, _xp.int64), len(arrays), mode), *arrays)
     if not at._home.is_traced(at._native) and bool(_xp.any((at < 0) | (at >= len(parts)))):
         raise errors.ArgumentValueError(
@@ -745,7 +798,7 @@ def _chosen(x: Any, choices: Any, mode: str) -> Array:
 
 
 def _check_kind(function: str, kind: str | None, order: Any) -> None:
-    if kind is not None and kind not in _SORTS:
+    if kind is not None and not kind.lower().startswith(_SORTS_BY_LETTER):  # as NumPy reads it
         raise errors.ArgumentValueError(f"{function}: kind must be one of {', '.join(_SORTS)}, not {kind!r}")
     if order is not None:
         raise errors.ArgumentValueError(f"{function}: order must be None, as no Array has fields")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any, Final, NamedTuple
 
@@ -18,6 +18,7 @@ import numpy as np
 from anyarray._base import errors
 from anyarray._base.other_names import ALIASES
 from anyarray._call import dispatch
+from anyarray._call.out import write
 from anyarray._memory import second_copies, transfer
 from anyarray._registry import registry
 from anyarray._registry.home import Home, Native
@@ -38,7 +39,13 @@ def ufunc(
     out: list[Any] = []
     if "out" in kwargs:
         out = [one for one in kwargs["out"] if one is not None]
-        _refuse_to_write(name, out)
+        if any(map(dispatch.is_array, out)):
+            if kwargs.get("where", True) is not True:
+                raise errors.ArgumentTypeError(
+                    f"{name}: where needs an out that is an ndarray, not Array. Take anyarray.numpy.{name}"
+                )
+            rest = {option: value for option, value in kwargs.items() if option != "out"}
+            return _written(name, kwargs["out"], ufunc(namespace, function, method, inputs, rest))
     if method == "at" and dispatch.is_array(inputs[0]):
         raise errors.ArgumentTypeError(
             f"{name}.at: writes to its first input. Use x[indices] += ... if no index comes twice, else an ndarray"
@@ -86,10 +93,11 @@ def _overrides_ufuncs(kind: type) -> bool:
     return asked is not np.ndarray.__array_ufunc__ and not registry.is_of_framework(kind)
 
 
-def _refuse_to_write(name: str, out: Iterable[Any]) -> None:
-    """Raise TypeError if an `out` of NumPy's function is an Array."""
-    if any(dispatch.is_array(one) for one in out):
-        raise errors.ArgumentTypeError(f"{name}: out must be an ndarray, not Array. Assign to it: x[...] = ...")
+def _written(name: str, out: Any, result: Any) -> Any:
+    """Results of NumPy's function, written to the Arrays in `out`."""
+    if isinstance(result, tuple):
+        return tuple([one if to is None else _written(name, to, one) for to, one in zip(out, result, strict=True)])
+    return write(name, out, dispatch.as_array(name, "out", result))
 
 
 def _with_fallback(ours: Callable[[], Any], theirs: Callable[[], Any]) -> Any:
@@ -124,7 +132,9 @@ def function(namespace: ModuleType, theirs: Any, args: tuple[Any, ...], kwargs: 
     if theirs in _METADATA_FUNCTIONS:
         return _METADATA_FUNCTIONS[theirs](*args, **kwargs)
     their_name: str = theirs.__name__
-    _refuse_to_write(their_name, [kwargs.get("out")])
+    if dispatch.is_array(kwargs.get("out")):
+        rest = {option: value for option, value in kwargs.items() if option != "out"}
+        return _written(their_name, kwargs["out"], function(namespace, theirs, args, rest))
     name = ALIASES.get(their_name, their_name)
     chapter = (theirs.__module__ or "").rpartition(".")[2]
 

@@ -10,10 +10,10 @@
     │   ├── UnsupportedError (NotImplementedError)     the backend lacks the function
     │   ├── ArgumentTypeError (TypeError)              not an Array, or not of that dtype
     │   ├── ArgumentValueError (ValueError)            wrong shape, wrong axis's length ...
-    │   │   └── AxisError (np.exceptions.AxisError)    an axis that the array does not have
+    │   │   ├── AxisError (np.exceptions.AxisError)    an axis that the array does not have
+    │   │   └── LinAlgError (np.linalg.LinAlgError)    a matrix that is not square, has no inverse, root ...
     │   ├── ArgumentIndexError (IndexError)            an index that the array does not have
     │   ├── ArgumentOverflowError (OverflowError)      a number that the dtype cannot hold
-    │   ├── LinAlgError (np.linalg.LinAlgError)        a matrix that has no inverse, root ...
     │   ├── TransferError (RuntimeError)               a transfer that was forbidden
     │   └── TraceError (RuntimeError)                  an Array that outlived its trace
 
@@ -95,8 +95,8 @@ class ArgumentOverflowError(AnyarrayError, OverflowError):
     """A Python number that the dtype cannot hold."""
 
 
-class LinAlgError(AnyarrayError, np.linalg.LinAlgError):
-    """A matrix without inverse or root, or whose values do not converge."""
+class LinAlgError(ArgumentValueError, np.linalg.LinAlgError):
+    """A matrix that is not square, has no inverse, or does not converge."""
 
 
 class OutOfMemoryError(AnyarrayError, MemoryError):

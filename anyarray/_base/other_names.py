@@ -33,8 +33,6 @@ ALIASES: Final = {
     "concatenate": "concat",
     "amax": "max",
     "amin": "min",
-    "cumsum": "cumulative_sum",
-    "cumprod": "cumulative_prod",
 }
 """The standard's name of a function by NumPy's, where they differ."""
 
@@ -82,7 +80,6 @@ ATTRIBUTE_REPLACEMENTS: Final = {
     "numpy": "np.asarray(x)",
     "ptp": "x.max() - x.min()",
     "setfield": "x[...] = ...",
-    "setflags": "xp.broadcast_to(x, x.shape), which is only read",
     "to": "x.to_device(...), or xp.astype(x, ...)",
 }
 """What to write instead, by a method or an attribute that arrays of some library have and Array lacks."""

@@ -56,6 +56,8 @@ def source(declaration: Declaration, function: Callable[..., Any]) -> str:
     lines = [f"def {FUNCTION}{parameters}:"]
     if by_position.options_of(function):
         lines += ["    if excess:", "        refuse(declaration.function, excess)"]
+    for other, ours in by_position.SYNONYMS.get(function.__name__, {}).items():
+        lines += [f"    if {other} is not None:", f"        {ours} = {other}"]
     arrays = [p for p in declaration.written if p.role in (ARRAY, WEAK, SEQUENCE)]
     is_joining = [p.role for p in arrays] == [SEQUENCE]
     if not (is_joining or (arrays and all(p.role is not SEQUENCE for p in arrays))):

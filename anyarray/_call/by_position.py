@@ -39,6 +39,9 @@ _FUNCTIONS: Final = {
 OPTIONS: Final = {name: tuple(options.split()) for options, names in _FUNCTIONS.items() for name in names.split()}
 """The options that may be given by position, in NumPy's order, by function."""
 
+SYNONYMS: Final = {"std": {"ddof": "correction"}, "var": {"ddof": "correction"}}
+"""NumPy's other names of options, by function; a signature does not show them."""
+
 
 def options_of(function: Callable[..., Any]) -> Sequence[str]:
     """The options of a declared function that may be given by position."""
@@ -68,6 +71,7 @@ def text_of_parameters(function: Callable[..., Any]) -> str:
         by_position.append("*excess")
     elif by_name:
         by_position.append("*")
+    by_name += SYNONYMS.get(function.__name__, ())
     return f"({', '.join(by_position + by_name)})"
 
 
@@ -75,6 +79,8 @@ def give_defaults(body: Any, function: Callable[..., Any]) -> None:
     """Give a body with these parameters the defaults of its function."""
     body.__defaults__, body.__kwdefaults__ = function.__defaults__, function.__kwdefaults__
     options, named = options_of(function), function.__kwdefaults__ or {}
+    if function.__name__ in SYNONYMS:
+        body.__kwdefaults__ = {**named, **dict.fromkeys(SYNONYMS[function.__name__])}
     if options:
         body.__defaults__ = (*(function.__defaults__ or ()), *[named[name] for name in options])
         body.__wrapped__ = function  # whose signature `inspect` shows

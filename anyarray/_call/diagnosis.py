@@ -106,7 +106,8 @@ def diagnose(error: Exception, function: str, inputs: Sequence[Input], arguments
             _diagnose_broadcasting(error, function, inputs)
         complaint = fit.complaint(inputs, arguments) if fit.complaint else None
         if complaint:
-            raise errors.ArgumentValueError(f"{function}: {complaint}") from error
+            kind = errors.LinAlgError if fit.complaint is _of_square else errors.ArgumentValueError
+            raise kind(f"{function}: {complaint}") from error
         _diagnose_dtype(error, function, wrong)
         if inputs[0].shape and not fit.may_repeat:
             _diagnose_repetition(error, function, inputs, arguments)

@@ -245,6 +245,19 @@ def require_writable(array: Any, function: str) -> None:
         view = view_of(view.parent)
 
 
+def freeze(array: Any) -> None:
+    """Make an Array a read-only one, as are all views of it from now on.
+
+    Raises ValueError if it is a view or has views, whose writes it would have to follow.
+    """
+    view = view_of(array)
+    if view is not None and (view.parent is not None or view.is_seen()):
+        raise errors.ArgumentValueError("flags: x must not be a view nor have views. Copy it: xp.asarray(x, copy=True)")
+    if array._home.has_views:
+        array._native = guarded(array._native)
+    array._view = READ_ONLY
+
+
 def replace(array: Any, native: Native) -> None:
     """Give an Array of immutable memory a native array with other values.
 

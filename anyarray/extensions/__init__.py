@@ -36,8 +36,8 @@ _NAMES: Final = {
     "tril_indices_from triu_indices triu_indices_from unravel_index",
     "sets": "intersect1d setdiff1d setxor1d union1d unique",
     "sorting": "argpartition lexsort partition sort_complex",
-    "statistics": "average median nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmedian nanmin "
-    "nanpercentile nanprod nanquantile nanstd nansum nanvar percentile ptp quantile",
+    "statistics": "average cumprod cumsum median nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmedian "
+    "nanmin nanpercentile nanprod nanquantile nanstd nansum nanvar percentile ptp quantile",
     "windows": "bartlett blackman hamming hanning kaiser",
 }
 NAMES: Final = {name: subject for subject, names in _NAMES.items() for name in names.split()}

@@ -242,8 +242,8 @@ def _part(item: Any) -> Array:
         return xp.asarray(item)
     start = 0 if item.start is None else item.start
     step = 1 if item.step is None else item.step
-    if isinstance(step, complex):
-        return xp.linspace(start, item.stop, int(abs(step)))
+    if isinstance(step, (complex, np.complexfloating)):
+        return xp.linspace(start, item.stop, int(abs(complex(step))))
     return xp.arange(start, item.stop, step)
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from anyarray._array.array import AnyArray, Array, Shape
 from anyarray._base import errors
 from anyarray._call.dispatch import as_array, as_integer, as_python_integers, as_shape, composed, is_array
+from anyarray._memory import views
 from anyarray.extensions._axes import array_of, axes_of, axis_of, own_array
 from anyarray.extensions.statistics import median
 from anyarray.standard import namespace as xp
@@ -668,7 +669,8 @@ def sliding_window_view(
     """All windows of a shape: parts of `x` that are shifted by one element.
 
     `axis` names an axis for each length of `window_shape`; None means the axes in order. The result has the shape of
-    `x`, less the lengths of the window and plus 1, then `window_shape`. Here it is a copy.
+    `x`, less the lengths of the window and plus 1, then `window_shape`. On NumPy it is a view to be read, elsewhere a
+    copy.
     Raises ValueError if a window is longer than its axis.
 
     >>> import anyarray as xp
@@ -688,6 +690,8 @@ def sliding_window_view(
             f"sliding_window_view: window_shape must have a length for each axis, but has {len(lengths)} for "
             f"{len(axes)} axes"
         )
+    view: Any = xp.broadcast_to(found, found.shape)
+    is_view = type(view._native) is np.ndarray and views.view_of(view) is views.READ_ONLY
     for at, length in zip(axes, lengths, strict=True):
         windows = found.shape[at] - length + 1
         if windows < 1:
@@ -695,10 +699,15 @@ def sliding_window_view(
                 f"sliding_window_view: window_shape must not exceed the shape of x, but {length} is longer than axis "
                 f"{at} of length {found.shape[at]}"
             )
+        if is_view:
+            continue
         places = np.arange(windows)[:, None] + np.arange(length)
         taken = xp.take(found, xp.asarray(places.ravel()), axis=at)
         shape = (*found.shape[:at], windows, length, *found.shape[at + 1 :])
         found = xp.moveaxis(xp.reshape(taken, shape), at + 1, -1)
+    if is_view:
+        view._native = np.lib.stride_tricks.sliding_window_view(view._native, lengths, tuple(axes))
+        return view  # type: ignore[no-any-return]  # an Array
     return found if lengths else own_array("sliding_window_view", "x", x)[...]
 
 
@@ -1002,7 +1011,7 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: AnyArray, *args
         raise errors.ArgumentValueError(
             f"apply_along_axis: arr must have a vector along axis {at}, but is of shape {array.shape}"
         )
-    rows = xp.reshape(xp.moveaxis(array, at, -1), (-1, array.shape[at]))
+    rows = xp.reshape(xp.moveaxis(array, at, -1), (math.prod(others), array.shape[at]))
     results = [xp.asarray(func1d(row, *args, **kwargs)) for row in xp.unstack(rows)]
     first = results[0]
     results = [one if one.dtype == first.dtype else xp.astype(one, first.dtype) for one in results]

@@ -15,6 +15,7 @@ import numpy as np
 
 from anyarray._array.array import AnyArray, Array, Shape
 from anyarray._array.flat import as_many
+from anyarray._array.methods import chosen
 from anyarray._base import dtypes, errors
 from anyarray._base.dtypes import DTypeLike
 from anyarray._call.dispatch import SCALARS, as_array, as_integer, as_shape, composed, is_array, wrap_owned
@@ -174,13 +175,15 @@ def choose(a: AnyArray, choices: Arrays, *, mode: Mode = "raise") -> Array:
 
     Source: NumPy 2.4, numpy.choose.
     """
+    if as_array("choose", "a", a).dtype.kind not in "biu":
+        raise errors.dtype_not_allowed("choose", "a", "integer", a.dtype)
     return _clearly(
         _choose, _chosen, a, [array_of("choose", f"choices[{i}]", one) for i, one in enumerate(choices)], mode=mode
     )
 
 
 def _chosen(a: AnyArray, choices: Sequence[AnyArray], *, mode: Mode = "raise") -> Array:
-    return as_array("choose", "a", a).choose(choices, mode=mode)
+    return chosen(as_array("choose", "a", a), choices, mode)  # type: ignore[arg-type]  # a body gets Arrays
 
 
 _chosen.__name__ = "choose"  # NumPy's own

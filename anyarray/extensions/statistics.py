@@ -19,6 +19,8 @@ from anyarray.standard import namespace as xp
 
 __all__ = [
     "average",
+    "cumprod",
+    "cumsum",
     "median",
     "nanargmax",
     "nanargmin",
@@ -245,6 +247,36 @@ def nancumprod(a: AnyArray, axis: int | None = None, dtype: DTypeLike | None = N
     Source: NumPy 2.4, numpy.nancumprod.
     """
     return xp.cumulative_prod(_in_line(_without_nan(a, 1), axis), axis=axis or 0, dtype=dtype)
+
+
+@composed(own="numpy", reads_no_values=True, a="numeric")
+def cumprod(a: AnyArray, axis: int | None = None, dtype: DTypeLike | None = None) -> Array:
+    """Products of the elements up to each along `axis`.
+
+    As `cumulative_prod`, but `axis` None means the flattened `a`.
+
+    >>> import anyarray as xp
+    >>> xp.cumprod(xp.asarray([[1, 2], [3, 4]])).tolist()
+    [1, 2, 6, 24]
+
+    Source: NumPy 2.4, numpy.cumprod.
+    """
+    return xp.cumulative_prod(_in_line(a, axis), axis=axis or 0, dtype=dtype)
+
+
+@composed(own="numpy", reads_no_values=True, a="numeric")
+def cumsum(a: AnyArray, axis: int | None = None, dtype: DTypeLike | None = None) -> Array:
+    """Sums of the elements up to each along `axis`.
+
+    As `cumulative_sum`, but `axis` None means the flattened `a`.
+
+    >>> import anyarray as xp
+    >>> xp.cumsum(xp.asarray([[1, 2], [3, 4]])).tolist()
+    [1, 3, 6, 10]
+
+    Source: NumPy 2.4, numpy.cumsum.
+    """
+    return xp.cumulative_sum(_in_line(a, axis), axis=axis or 0, dtype=dtype)
 
 
 @composed(own="numpy", reads_no_values=True, a="numeric")

@@ -8,29 +8,33 @@ from __future__ import annotations
 import functools
 import inspect
 import math
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, TypeVar
 
 import numpy as np
 
 import anyarray as xp
+from anyarray._array import complex_order
 from anyarray._array.array import Array
 from anyarray._base import errors
 from anyarray.numpy import _options, _ufuncs
-from anyarray.numpy._entrance import NUMBERS, as_array, as_text, brought, dressed
+from anyarray.numpy._entrance import NUMBERS, as_array, as_text, bound, brought, dressed, entrance
 from anyarray.numpy._itself import values_of
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 __all__ = [
-    "arange", "array", "array_split", "asanyarray", "asarray", "asarray_chkfinite", "ascontiguousarray",
-    "asfortranarray", "astype", "clip", "copy", "einsum", "empty", "empty_like", "eye", "full", "full_like",
-    "imag", "isfortran", "linspace", "may_share_memory", "meshgrid", "ndarray", "ndenumerate", "ndim", "ones",
-    "ones_like", "real", "require", "reshape", "shape", "shares_memory", "size", "sort", "tile", "transpose",
-    "ufunc", "where", "zeros", "zeros_like",
+    "allclose", "arange", "array", "array_equal", "array_equiv", "array_split", "asanyarray", "asarray",
+    "asarray_chkfinite", "ascontiguousarray", "asfortranarray", "astype", "broadcast", "choose", "clip", "copy",
+    "cross", "einsum", "empty", "empty_like", "eye", "full", "full_like", "imag", "isfortran", "isscalar", "linspace",
+    "may_share_memory", "meshgrid", "nanargmax", "nanargmin", "nanmax", "nanmin", "ndarray", "ndenumerate", "ndim",
+    "ones", "ones_like", "put_along_axis", "real", "require", "reshape", "select", "shape", "shares_memory", "size",
+    "sort", "take_along_axis", "tile", "transpose", "ufunc", "where", "zeros", "zeros_like",
 ]  # fmt: skip
 
 _NO_VALUE: Final[Any] = np._NoValue
+_EXTREMES: Final = (("max", -math.inf), ("min", math.inf))
 ndarray, ufunc = Array, _ufuncs.ufunc
 
 
@@ -223,6 +227,8 @@ def arange(
     start: Any = None, stop: Any = None, step: Any = 1, dtype: Any = None, *, device: Any = None, like: Any = None
 ) -> Array:
     if stop is None:
+        if start is None:
+            raise errors.ArgumentTypeError("arange: takes at least a stop. Write np.arange(stop)")
         start, stop = 0, start
     return xp.arange(_number(start) if start is not None else 0, _number(stop), _number(step), dtype=dtype)
 
@@ -310,7 +316,7 @@ def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable:
     x = as_array(a)
     if type(x) is not Array:
         return np.sort(x, axis=axis)  # text
-    if kind is order is stable is None:
+    if kind is order is stable is None and x.dtype.kind != "c":
         return xp.sort(x, axis=axis) if axis is not None else xp.sort(xp.reshape(x, (-1,)))
     x = xp.asarray(x, copy=True) if axis is not None else x.flatten()
     x.sort(-1 if axis is None else axis, kind, order, stable=stable)
@@ -343,6 +349,41 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Array
     return list(xp.array_split(as_array(ary), indices_or_sections, axis=axis))
 
 
+class broadcast:  # noqa: N801 - NumPy's name
+    """What arrays broadcast to, as `numpy.broadcast`.
+
+    It has a shape, and iterates over tuples of elements.
+    """
+
+    def __init__(self, *arrays: Any) -> None:
+        self._arrays: list[Array] = []
+        for one in arrays:
+            self._arrays += one._arrays if isinstance(one, broadcast) else [as_array(one)]
+        self.shape = np.broadcast_shapes(*[one.shape for one in self._arrays])
+        self.nd = self.ndim = len(self.shape)
+        self.size = math.prod(self.shape)
+        self.numiter = len(self._arrays)
+        self.reset()
+
+    @property
+    def iters(self) -> tuple[Any, ...]:
+        """An iterator over the elements of each array."""
+        return tuple([iter(xp.broadcast_to(one, self.shape).flat) for one in self._arrays])
+
+    def reset(self) -> None:
+        """Begin again."""
+        self.index = 0
+        self._elements = zip(*self.iters, strict=True)
+
+    def __next__(self) -> tuple[Any, ...]:
+        found = next(self._elements)
+        self.index += 1
+        return found
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        return self
+
+
 class ndenumerate:  # noqa: N801 - NumPy's name
     """Pairs of an index and its element, as `numpy.ndenumerate`."""
 
@@ -370,6 +411,135 @@ def imag(val: Any) -> Any:
     return as_array(val).imag
 
 
+def _as_bool(result: Array) -> Any:
+    """A Python bool, as programs print it; an Array under a trace."""
+    return result if result._home.is_traced(result._native) else bool(result)
+
+
+@as_numpy
+def allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Any:
+    return _as_bool(xp.allclose(as_array(a), as_array(b), rtol, atol, equal_nan))
+
+
+@as_numpy
+def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
+    a1, a2 = as_array(a1), as_array(a2)
+    if isinstance(a1, np.ndarray) or isinstance(a2, np.ndarray):  # text
+        return np.array_equal(values_of(a1), values_of(a2), equal_nan)
+    return _as_bool(xp.array_equal(a1, a2, equal_nan))
+
+
+@as_numpy
+def array_equiv(a1: Any, a2: Any) -> Any:
+    return _as_bool(xp.array_equiv(as_array(a1), as_array(a2)))
+
+
+@as_numpy
+def isscalar(element: Any) -> bool:
+    return element.ndim == 0 if type(element) is Array else np.isscalar(element)
+
+
+@as_numpy
+def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
+    choices = [*choicelist, default]
+    if any(as_text(one) is not None for one in choices):
+        return np.select(values_of(list(condlist)), values_of(list(choicelist)), values_of(default))
+    plain = (bool, int, float, complex)
+    given, last = [one if type(one) in plain else as_array(one) for one in choicelist], default
+    return xp.select([as_array(one) for one in condlist], given, last if type(last) in plain else as_array(last))
+
+
+@as_numpy
+def choose(a: Any, choices: Any, out: Any = None, mode: Any = "raise") -> Any:
+    return as_array(a).choose(choices, out=out, mode=mode)
+
+
+def _along(function: str, arr: Any, indices: Any, axis: int | None) -> tuple[Any, Any, int]:
+    """An array, indices along an axis, and that axis.
+
+    If the axis is None, they are of all elements.
+    """
+    array, at = as_array(arr), as_array(indices)
+    if at.dtype.kind not in "iu":
+        raise errors.ArgumentIndexError(f"{function}: indices must be an integer array, not of {at.dtype}")
+    if axis is not None:
+        return array, at, axis
+    if at.ndim != 1:
+        raise errors.ArgumentValueError(
+            f"{function}: when axis=None, indices must have a single dimension, not shape {at.shape}"
+        )
+    return xp.reshape(array, (-1,)), at, 0
+
+
+@as_numpy
+def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Array:
+    array, at, along = _along("take_along_axis", arr, indices, axis)
+    return xp.take_along_axis(array, at, axis=along)
+
+
+@as_numpy
+def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None) -> None:
+    array, at, along = _along("put_along_axis", arr, indices, axis)
+    new = values if type(values) in (bool, int, float, complex) else as_array(values)
+    if axis is None:
+        arr.flat[at] = new
+    else:
+        xp.put_along_axis(array, at, new, along)
+
+
+@as_numpy
+def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Array:
+    if axis is not None:
+        axisa = axisb = axisc = axis
+    first, second = xp.moveaxis(as_array(a), axisa, -1), xp.moveaxis(as_array(b), axisb, -1)
+    lengths = first.shape[-1], second.shape[-1]
+    if 2 not in lengths:
+        return xp.cross(first, second, axisc=axisc)
+    warnings.warn(
+        "Arrays of 2-dimensional vectors are deprecated. Use arrays of 3-dimensional vectors instead.",
+        DeprecationWarning,
+        stacklevel=2,
+    )
+    if lengths == (2, 2):  # the third coordinate alone
+        return first[..., 0] * second[..., 1] - first[..., 1] * second[..., 0]
+    first, second = (xp.pad(one, [(0, 0)] * (one.ndim - 1) + [(0, 3 - one.shape[-1])]) for one in (first, second))
+    return xp.cross(first, second, axisc=axisc)
+
+
+def _of_complex(name: str, method: str, lowest: float) -> Callable[..., Any]:
+    """An extreme of what is not NaN, of complex numbers in NumPy's order.
+
+    NaN becomes `lowest`, which no other element is behind.
+    """
+    plain = entrance(name, getattr(np, name), getattr(xp, name))
+
+    def function(a: Any, *args: Any, **kwargs: Any) -> Any:
+        x = as_array(a)
+        if getattr(x, "dtype", None) is None or x.dtype.kind != "c":
+            return plain(a, *args, **kwargs)
+        given = bound(name, inspect.signature(plain), (x, *args), kwargs)
+        out, initial, where = given.pop("out", None), given.pop("initial", None), given.pop("where", True)
+        is_nan = xp.isnan(x) | ~xp.asarray(where)
+        options = {one: given[one] for one in ("axis", "keepdims") if one in given}
+        is_empty = xp.all(is_nan, **options)
+        if "arg" in name and not is_empty._home.is_traced(is_empty._native) and bool(xp.any(is_empty)):
+            raise errors.ArgumentValueError(f"{name}: All-NaN slice encountered")
+        found = getattr(xp.where(is_nan, complex(lowest, lowest), x), method)(**options)
+        if "arg" not in name:
+            if not is_empty._home.is_traced(is_empty._native) and bool(xp.any(is_empty)):
+                warnings.warn("All-NaN slice encountered", RuntimeWarning, stacklevel=2)
+            found = xp.where(is_empty, complex(math.nan, math.nan), found)
+        if initial is not None:
+            found = complex_order.extreme_of_two(found, initial, is_highest=lowest < 0, leaves_nan_out=True)
+        return found if out is None else _options.written(name, out, found)
+
+    return dressed(function, name, getattr(np, name), inspect.signature(getattr(np, name)))  # type: ignore[no-any-return]  # the function
+
+
+nanargmax, nanargmin = (_of_complex(f"nanarg{one}", f"arg{one}", low) for one, low in _EXTREMES)
+nanmax, nanmin = (_of_complex(f"nan{one}", one, low) for one, low in _EXTREMES)
+
+
 @of_numbers
 def clip(
     a: Any,
@@ -383,7 +553,10 @@ def clip(
 ) -> Any:
     low, high = (a_min if a_min is not _NO_VALUE else min), (a_max if a_max is not _NO_VALUE else max)
     low, high = (None if one is _NO_VALUE else one for one in (low, high))
-    return as_array(a).clip(low, high, out)
+    casting = options.get("casting")
+    if out is None or casting is None:
+        return as_array(a).clip(low, high, out)
+    return _options.out_by("clip", out, options)(as_array(a).clip(low, high))
 
 
 @as_numpy
@@ -392,6 +565,21 @@ def einsum(*operands: Any, out: Any = None, optimize: Any = False, **kwargs: Any
         arrays = [operands[0], *map(as_array, operands[1:])]
     else:  # each array, its axes, and at the end those of the result
         arrays = [one if at % 2 or at == len(operands) - 1 else as_array(one) for at, one in enumerate(operands)]
+    dtype = kwargs.pop("dtype", None)
+    if dtype is not None:  # in which the products are computed
+        operand = [type(one) is Array for one in arrays]
+        came = np.result_type(*[np.dtype(one.dtype) for one, is_one in zip(arrays, operand, strict=True) if is_one])
+        if not np.can_cast(came, dtype, kwargs.get("casting", "safe")):
+            raise errors.ArgumentTypeError(
+                f"einsum: operands of dtype {came} cannot be cast to {np.dtype(dtype)} by the rule "
+                f"{kwargs.get('casting', 'safe')!r}. Cast them: x.astype(...)"
+            )
+        if np.dtype(dtype).kind != "c":
+            arrays = [
+                xp.real(one) if is_one and one.dtype.kind == "c" else one
+                for one, is_one in zip(arrays, operand, strict=True)
+            ]
+        arrays = [xp.astype(one, dtype) if is_one else one for one, is_one in zip(arrays, operand, strict=True)]
     return _options.serve(
         "einsum", xp.einsum, arrays, {"optimize": optimize}, kwargs | ({"out": out} if out is not None else {})
     )

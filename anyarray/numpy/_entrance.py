@@ -21,6 +21,7 @@ from anyarray.numpy._itself import values_of
 from anyarray.standard import namespace as xp
 
 NUMBERS: Final = (bool, int, float, complex, np.generic)
+_PYTHON_NUMBERS: Final = frozenset({bool, int, float, complex})
 
 
 class Parameter(NamedTuple):
@@ -29,7 +30,9 @@ class Parameter(NamedTuple):
     ours: str | int
     """Its name, or its position."""
     role: str
-    """ "array", "arrays" for a sequence of them, or "plain"."""
+    """ "array", "arrays" for a sequence of them, "either" of both, or "plain"."""
+    takes_numbers: bool
+    """Whether a Python number may stand for an array, whose dtype it does not decide."""
     is_same: bool
     """Whether both have the same default, so that it may be passed on as it is."""
 
@@ -126,13 +129,19 @@ def plan_of(name: str, theirs: Callable[..., Any], ours: Callable[..., Any]) -> 
             is_positional = same.kind is same.POSITIONAL_ONLY or (takes_any and same.kind is not same.KEYWORD_ONLY)
             is_same = p.default is same.default or p.default == same.default
             place = by_position.index(same) if is_positional else same.name
-            found[p.name] = Parameter(place, _role(same.annotation), is_same)
+            found[p.name] = Parameter(place, _role(same.annotation), _takes_numbers(same.annotation), is_same)
     return Plan(name, theirs, ours, signature, found, variadic, options)
 
 
 def _role(annotation: Any) -> str:
     text = str(annotation)
-    return "arrays" if "Sequence[AnyArray]" in text else "array" if "AnyArray" in text else "plain"
+    if "Sequence[AnyArray]" in text:
+        return "either" if text.startswith("AnyArray |") else "arrays"
+    return "array" if "AnyArray" in text else "plain"
+
+
+def _takes_numbers(annotation: Any) -> bool:
+    return not {"float", "complex", "int"}.isdisjoint(str(annotation).split(" | "))
 
 
 def _is_optional(plan: Plan, parameter: str) -> bool:
@@ -175,10 +184,14 @@ def call(plan: Plan, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         if p is None:
             left[name] = value
             continue
-        if p.role == "array":
+        if p.takes_numbers and type(value) in _PYTHON_NUMBERS:
+            pass
+        elif p.role == "array" or (p.role == "either" and type(value) is not list and type(value) is not tuple):
             value = as_array(value)
-        elif p.role == "arrays":
+        elif p.role == "arrays" or (p.role == "either" and value and not isinstance(value[0], NUMBERS)):
             value = as_arrays(value)
+        elif p.role == "either":  # a list of numbers
+            value = as_array(value)
         if isinstance(p.ours, int):
             positional[p.ours] = value
         else:

@@ -16,7 +16,7 @@ _AS_IT_IS: Final = (
     "set_printoptions get_printoptions printoptions format_float_positional format_float_scientific base_repr "
     "binary_repr "
     "dtype finfo iinfo isdtype issubdtype promote_types typename mintypecode dtypes exceptions "
-    "isscalar iterable ndindex broadcast_shapes show_config show_runtime get_include info s_ index_exp typing"
+    "iterable ndindex broadcast_shapes show_config show_runtime get_include info s_ index_exp typing"
 ).split()
 _OF_ARRAYS: Final = (
     "array2string array_repr array_str save savetxt savez savez_compressed result_type can_cast min_scalar_type "
@@ -38,7 +38,7 @@ ABSENT: Final[dict[str, str]] = {
     **dict.fromkeys("char rec recarray strings datetime_as_string datetime_data busday_count busday_offset "
                     "busdaycalendar is_busday isnat frompyfunc".split(), _OBJECTS),
     **dict.fromkeys("matrix asmatrix bmat".split(), _MATRICES),
-    **dict.fromkeys("nditer nested_iters flatiter broadcast".split(), _STRIDES),
+    **dict.fromkeys("nditer nested_iters flatiter".split(), _STRIDES),
     "core": "it is private to NumPy",
     "ctypeslib": "memory exists in NumPy alone. Use numpy.ctypeslib on np.asarray(x) of numpy",
     "emath": "results whose dtype depends on values cannot be traced. Convert first: x.astype(complex)",

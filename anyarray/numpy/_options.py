@@ -42,7 +42,7 @@ def serve(
             raise errors.ArgumentTypeError(
                 f"{name}: {option}={left[option]!r} is not supported on every backend. Leave it out"
             )
-    if "out" in left and "dtype" in left:
+    if "out" in left and "dtype" in left and name in _JOINING:
         raise errors.ArgumentTypeError(f"{name}: takes either out or dtype, not both. Give an out of that dtype")
     if "where" in left and name.startswith("nan"):  # what is left out counts as NaN
         x = options["a"] if options["a"].dtype.kind in "fc" else xp.astype(options["a"], xp.float64)
@@ -58,8 +58,14 @@ def _no_effect(name: str, value: Any, others: Mapping[str, Any]) -> None:
     """What concerns memory that only NumPy has, or its subclasses."""
 
 
+def _kind(name: str, value: Any, others: Mapping[str, Any]) -> None:
+    kinds = ("sort", "table") if name == "isin" else ("introselect",)
+    if value not in kinds:
+        raise errors.ArgumentValueError(f"{name}: kind must be {' or '.join(map(repr, kinds))}, not {value!r}")
+
+
 def _order(name: str, value: Any, others: Mapping[str, Any]) -> None:
-    if value not in ("C", "K", "A", "F", None):
+    if (value.upper() if isinstance(value, str) else value) not in ("C", "K", "A", "F", None):
         raise errors.ArgumentValueError(f"{name}: order must be 'C', 'F', 'A' or 'K', not {value!r}")
 
 
@@ -72,7 +78,7 @@ def _casting(name: str, value: Any, others: Mapping[str, Any]) -> None:
 
 def _dtype(name: str, value: Any, others: Mapping[str, Any]) -> Change:
     def cast(result: Any) -> Any:
-        casting = others.get("casting", "same_kind")
+        casting: Any = others.get("casting") or "same_kind"
         if not np.can_cast(result.dtype.dtype, value, casting):
             raise errors.ArgumentTypeError(
                 f"{name}: the result of dtype {result.dtype} cannot be cast to {np.dtype(value)} by the rule "
@@ -83,10 +89,20 @@ def _dtype(name: str, value: Any, others: Mapping[str, Any]) -> Change:
     return cast
 
 
-def _out(name: str, value: Any, others: Mapping[str, Any]) -> Change:
-    if others.get("casting") == "unsafe" and type(value) is Array:
-        return lambda result: written(name, value, xp.astype(result, value.dtype))
-    return lambda result: written(name, value, result)
+def out_by(name: str, value: Any, others: Mapping[str, Any]) -> Change:
+    casting: Any = others.get("casting", "same_kind")
+    if casting == "same_kind" or isinstance(value, tuple):
+        return lambda result: written(name, value, result)
+
+    def cast(result: Any) -> Any:
+        if not np.can_cast(np.dtype(result.dtype), np.dtype(value.dtype), casting):
+            raise errors.ArgumentTypeError(
+                f"{name}: the result of dtype {result.dtype} cannot be cast to {value.dtype}, the dtype of out, by the "
+                f"rule {casting!r}. Give an out of that dtype"
+            )
+        return written(name, value, xp.astype(result, np.dtype(value.dtype)))
+
+    return cast
 
 
 _COMBINED: Final = {"nansum": xp.add, "nanprod": xp.multiply, "nanmax": xp.maximum, "nanmin": xp.minimum}
@@ -105,14 +121,18 @@ def written(name: str, out: Any, result: Any) -> Any:
     return write(name, out, result if type(result) is Array else xp.asarray(result))
 
 
+_JOINING: Final = frozenset({"concat", "concatenate", "dstack", "hstack", "stack", "vstack"})
+
 RULES: Final[dict[str, Callable[[str, Any, Mapping[str, Any]], Change | None]]] = {
+    "assume_unique": _no_effect,
     "casting": _casting,
+    "kind": _kind,
     "like": _no_effect,
     "order": _order,
     "overwrite_input": _no_effect,
     "subok": _no_effect,
     "initial": _initial,
     "dtype": _dtype,
-    "out": _out,
+    "out": out_by,
 }
 """The rule for each option, in the order in which they apply."""

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from anyarray._array import complex_order
 from anyarray._array.array import Array
 from anyarray._base import errors
 from anyarray.extensions import histograms as counted
@@ -85,14 +86,20 @@ class ufunc:  # noqa: N801 - NumPy's name
             operands = [as_array(one) for one in operands]
         if any(isinstance(one, np.ndarray) for one in operands):  # text
             return in_numpy(self._theirs, args, kwargs)
+        casting = options.get("casting", "same_kind")
         if dtype is not None:
-            operands = [xp.astype(as_array(one), dtype) for one in operands]
+            operands = [_cast(self.__name__, one, dtype, casting) for one in operands]
         if where is not True:
             return self._where(operands, as_array(where), out)
         if Array not in map(type, operands):
             operands = [as_array(one) for one in operands]
         result = self._ours(*operands)
-        return result if out is None else _options.written(self.__name__, out, result)
+        if out is None:
+            return result
+        shape = getattr(out, "shape", None)  # of a tuple of them there is none
+        if shape is not None and result.shape != shape and np.broadcast_shapes(result.shape, shape) == shape:
+            result = xp.broadcast_to(result, shape)
+        return _options.out_by(self.__name__, out, options)(result)
 
     def _where(self, operands: Sequence[Any], where: Array, out: Any) -> Any:
         """Compute where the condition holds; elsewhere stays what `out` has.
@@ -283,6 +290,8 @@ def ufunc_of(name: str, theirs: np.ufunc, ours: Callable[..., Any]) -> ufunc:
     """The universal function of that name, which computes `ours`."""
     if name.startswith("logical_"):
         ours = functools.partial(_of_truths, ours)
+    if name in ("fmax", "fmin", "maximum", "minimum"):
+        ours = _of_ordered(ours, name)
     return (_OfOne if theirs.nin == 1 else _OfTwo)(name, theirs, ours)
 
 
@@ -291,9 +300,35 @@ def _of_truths(ours: Callable[..., Any], *operands: Any) -> Any:
     return ours(*[one if one.dtype.kind == "b" else one != 0 for one in map(as_array, operands)])
 
 
+def _of_ordered(ours: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """A maximum or minimum, for which complex numbers are in NumPy's order."""
+    is_highest, leaves_nan_out = name.endswith(("max", "maximum")), name.startswith("f")
+
+    def function(x1: Any, x2: Any, /) -> Any:
+        try:
+            return ours(x1, x2)
+        except errors.ArgumentTypeError:
+            return complex_order.extreme_of_two(x1, x2, is_highest=is_highest, leaves_nan_out=leaves_nan_out)
+
+    return function
+
+
 _TURNS: Final = 64
 """How many turns of writes are made before values are added up first."""
 _OPTIONS: Final = {"out", "where", "casting", "order", "dtype", "subok", "signature", "axes", "axis", "keepdims"}
+
+
+def _cast(name: str, operand: Any, dtype: Any, casting: str) -> Array:
+    """An operand in the dtype in which the function is computed."""
+    if type(operand) in _SCALARS and np.result_type(dtype, operand) == dtype:
+        return xp.asarray(operand, dtype=dtype)
+    x = as_array(operand)
+    if not np.can_cast(np.dtype(x.dtype), dtype, casting):  # type: ignore[arg-type]  # NumPy checks it
+        raise errors.ArgumentTypeError(
+            f"{name}: an argument of dtype {x.dtype} cannot be cast to {np.dtype(dtype)} by the rule {casting!r}. "
+            "Cast it: x.astype(...)"
+        )
+    return xp.astype(x, dtype)
 
 
 def _operand(value: Any) -> Any:

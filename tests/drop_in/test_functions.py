@@ -5,6 +5,7 @@ The same expression in both gives the same, on every backend.
 
 from __future__ import annotations
 
+import collections
 from typing import Any, Final
 
 import numpy
@@ -240,9 +241,140 @@ np.add.nin, np.add.nout, np.add.identity, np.multiply.identity
 """
 
 
+COMPLEX: Final = """
+c.max(), c.min(), c.argmax(), c.argmin()
+np.max(c, axis=0)
+np.min(c, axis=(0, 1), keepdims=True)
+np.max(c, where=[[True], [False]], initial=-1j)
+np.argmax(c, axis=1)
+np.argmin(c, keepdims=True)
+np.max(np.array([1, complex(0, np.nan), 5j]))
+np.argmax(np.array([1, complex(0, np.nan), np.nan]))
+np.sort(c)
+np.sort(c, axis=None)
+np.sort(np.array([np.nan, 1j, complex(1, np.nan), 2, -1]))
+np.argsort(c, axis=0)
+np.maximum(c, 1 + 1j)
+np.minimum([1, 2j], np.array([1j, complex(0, np.nan)]))
+np.fmax(np.array([1j, complex(0, np.nan)]), 2)
+np.clip(c, 1j, 1 + 1j)
+np.searchsorted(np.sort(c[0]), [0, 1 + 1j], side="right")
+np.nanmax(np.array([[1j, np.nan], [2, 3]]), axis=1)
+np.nanmin(np.array([1j, np.nan]), initial=-2)
+np.nanargmax(np.array([np.nan, 1j, 1]))
+np.real_if_close(np.conjugate(c) * c)
+"""
+
+OPTIONS: Final = """
+np.einsum("ij,j->i", m, v, dtype=np.float32, casting="same_kind")
+np.einsum("ij->i", m, out=np.zeros(2), dtype=float)
+np.select([m > 4, m < 2], [m, 0.5], -1)
+np.isin([1, 2], [2], assume_unique=True, kind="sort")
+np.sort([3, 1], kind="merge")
+np.hstack([[1], [2]], dtype=np.float32)
+np.concatenate([v, v], dtype=np.float32, casting="same_kind")
+np.percentile(v.astype(np.float32), 40.0)
+np.quantile(v.astype(np.float32), [0.4, 0.5])
+np.histogramdd(np.array([[0.0, 1], [1, 2], [1, 2]]), bins=2)
+np.histogramdd([[0.0, 1, 1], [1, 2, 2]], bins=(2, 3))
+np.histogramdd([0.0, 1, 1], bins=2)
+np.choose([0, 1, 2], [[1, 2, 3], m[0], 9])
+np.choose([0, 5], (1.5, np.array([1, 2], np.float32)), mode="clip")
+np.array([1, 0, 1]).choose(10, v)
+np.cross([1, 2], [3, 4])
+np.cross([[1, 2, 3]], [4, 5])
+np.broadcast([1, 2, 3], [[1], [2]]).shape
+np.array(list(np.broadcast([1, 2], [[3], [4]])))
+np.array_equal(m, m), np.array_equal(m, v), np.allclose(v, v), np.array_equiv(m, m[:1])
+np.isscalar(3), np.isscalar(m), np.isscalar(m.sum())
+np.take_along_axis(m, np.argsort(-m, axis=None), axis=None)
+np.r_[0 : 1 : np.complex64(3j)]
+np.all(m, where=True), np.any(m > 5, where=[[True], [False]])
+np.add(m, 1, out=np.zeros((3, 2, 3), int))
+np.add([1.5], 1, dtype=np.float32)
+np.multiply(np.array([1, 2], np.uint8), 3, dtype=np.uint8)
+np.less(m, v, casting="same_kind")
+np.linalg.eig([[2.0, 1], [1, 2]])[0]
+np.linalg.eigvals([[0.0, 1], [-1, 0]])
+np.linalg.eigvalsh([[2.0, 9], [1, 2]], UPLO="L")
+np.linalg.eigh([[2.0, 1], [9, 2]], "U")[0]
+np.apply_along_axis(np.sum, 0, np.ones((0, 2)))
+v.conj(np.zeros(3))
+"""
+
+
+@pytest.mark.parametrize("expression", [*COMPLEX.split("\n"), *OPTIONS.split("\n")])
+@pytest.mark.filterwarnings("ignore:Arrays of 2-dimensional vectors:DeprecationWarning")
+def test_an_expression_of_options_and_complex_numbers_gives_what_numpy_gives(expression: str) -> None:
+    if expression:
+        assert_same(evaluated(expression, anyarray.numpy), evaluated(expression, numpy))
+
+
+@pytest.mark.parametrize(
+    ("expression", "error"),
+    [
+        ("np.concatenate([v, v], out=np.zeros(6, np.float32), casting='safe')", TypeError),
+        ("np.concatenate([v, v], out=np.zeros(6), dtype=float)", TypeError),
+        ("np.add([1, 2], 1.5, dtype=int)", TypeError),
+        ("np.add(v, 1, out=np.zeros(3, np.float32), casting='safe')", TypeError),
+        ("np.einsum('i->', v, dtype=np.float32)", TypeError),
+        ("np.isin([1], [1], kind='quick')", ValueError),
+        ("np.partition(v, 1, kind='nonsense')", ValueError),
+        ("np.arange(step=2)", TypeError),
+        ("np.linalg.inv(np.ones((2, 3)))", numpy.linalg.LinAlgError),
+        ("np.linalg.matrix_power(np.eye(2), 1.5)", TypeError),
+        ("np.linalg.eigh(np.eye(2), 'x')", ValueError),
+        ("np.nanargmax(np.array([complex(0, np.nan)]))", ValueError),
+        ("np.take_along_axis(m, np.array([[True]]), 0)", IndexError),
+        ("m[0.5]", IndexError),
+    ],
+)
+def test_an_expression_raises_what_numpy_raises(expression: str, error: type[Exception]) -> None:
+    for np in (numpy, anyarray.numpy):
+        with pytest.raises(error):
+            evaluated(expression, np)
+
+
+def test_an_array_made_read_only_is_not_written() -> None:
+    np: Any = anyarray.numpy
+    x, y = np.zeros(3), np.zeros(3)
+    x.flags.writeable = False
+    y.setflags(write=False)
+    part = x[1:]
+    for one in (x, y, part):
+        assert not one.flags.writeable
+        with pytest.raises(ValueError, match="read-only"):
+            one[0] = 1
+        with pytest.raises(ValueError, match="read-only"):
+            one += 1
+    with pytest.raises(ValueError, match="cannot be made writeable again"):
+        x.flags.writeable = True
+
+
+def test_flags_are_equal_where_each_is() -> None:
+    np: Any = anyarray.numpy
+    assert np.zeros(3).flags == np.ones(3).flags
+    assert np.zeros((2, 3)).flags != np.zeros((2, 3)).T.flags
+
+
+def test_a_named_tuple_is_a_key_of_several_entries() -> None:
+    point = collections.namedtuple("point", "row column")
+    x: Any = anyarray.numpy.array([[1, 2], [3, 4]])
+    assert x[point(1, 0)] == 3
+    x[point(1, 0)] = 9
+    assert x.tolist() == [[1, 2], [9, 4]]
+
+
+def test_an_eigenvalue_under_a_trace_is_complex(framework: str) -> None:
+    np: Any = anyarray.numpy
+    with xp.backend(framework):
+        assert xp.jit(np.linalg.eigvals)(np.eye(2)).dtype == np.complex128
+
+
 def evaluated(expression: str, np: Any) -> Any:
     m, v = np.array([[1, 2, 3], [4, 5, 6]]), np.array([0.5, 1.5, 2.5])
-    return eval(expression, {"np": np, "m": m, "v": v})
+    c = np.array([[1 + 2j, 1 - 1j, 0], [2j, 1 + 2j, 1]])
+    return eval(expression, {"np": np, "m": m, "v": v, "c": c})
 
 
 def assert_same(found: Any, expected: Any) -> None:
@@ -323,6 +455,7 @@ def test_text_is_numpys() -> None:
     assert np.where(words == "b", 1, 0).tolist() == [1, 0, 1]
     assert np.concatenate([words, ["c"]]).tolist() == ["b", "a", "b", "c"]
     assert np.sum(words == "b") == 2
+    assert np.select([np.array([True, False, False])], ["x"], default="y").tolist() == ["x", "y", "y"]
 
 
 def test_a_file_keeps_the_values(tmp_path: Any) -> None:

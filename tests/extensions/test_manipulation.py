@@ -201,6 +201,20 @@ def test_windows_are_numpy_s(shape: Any, axis: Any) -> None:
     np.testing.assert_array_equal(np.asarray(xp.sliding_window_view(xp.asarray(INTS), shape, axis)), expected)
 
 
+def test_windows_of_an_array_in_numpy_are_a_view() -> None:
+    with xp.backend("numpy"):
+        x = xp.arange(4)
+        windows = xp.sliding_window_view(x, 2)
+        x[1] = 9
+        assert windows.tolist() == [[0, 9], [9, 2], [2, 3]]
+        with pytest.raises(ValueError, match="read-only view"):
+            windows[0, 0] = 1
+
+
+def test_numpy_s_path_of_windows_is_there() -> None:
+    assert xp.lib.stride_tricks.sliding_window_view is xp.sliding_window_view  # type: ignore[attr-defined]
+
+
 @pytest.mark.usefixtures("backend")
 def test_a_function_pads_each_vector() -> None:
     def fill(vector: Any, pair: tuple[int, int], axis: int, options: dict[str, Any]) -> None:

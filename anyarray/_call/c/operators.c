@@ -10,7 +10,7 @@ ufuncs. Repeated here: how `Array._rebind` gives an Array its new value, and whi
 #include "choice.h"
 #include "fast_paths.h"
 
-/* Writes the native array of a result to that of an Array, or puts one scalar of NumPy in place of another.
+/* Writes the native array of a result to that of an Array.
 
 0 without an exception if shape or dtype differ, or if memory is not to be written. */
 static int
@@ -18,12 +18,7 @@ write_result(PyObject *array, PyObject *result)
 {
     PyObject *native = native_of(array);
     if (native == NULL || !PyArray_CheckExact(native)) {
-        if (native == NULL || Py_TYPE(native) != Py_TYPE(result) || !PyArray_IsScalar(result, Generic)) {
-            return 0;
-        }
-        drop_second_copy(array);
-        Py_DECREF(swap_slot(array, config.native_offset, Py_NewRef(result)));
-        return 1;
+        return 0;
     }
     PyArrayObject *to = (PyArrayObject *)native, *from = (PyArrayObject *)result;
     if (!is_writable(native) || !has_same_shape(native, result) || PyArray_DESCR(to) != PyArray_DESCR(from)) {
@@ -50,12 +45,20 @@ fast_inplace(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwna
         return NULL;
     }
     PyObject *array = args[0], *native = native_of(array);
-    if (native == NULL || size_of(native) >= config.large
-        || (PyArray_CheckExact(native) ? !is_writable(native) : PyDict_Size(config.second_copy_sizes) > 0)) {
+    if (native == NULL || size_of(native) >= config.large || (PyArray_CheckExact(native) && !is_writable(native))) {
         return NULL;
     }
+    int is_number = PyArray_IsScalar(native, Generic); /* of which `x += y` makes another */
     PyObject *result = fast_function(call, args, nargs, kwnames);
     if (result == NULL) {
+        return NULL;
+    }
+    if (is_number) {
+        PyObject *number = native_of(result);
+        if (number != NULL && PyArray_IsScalar(number, Generic)) {
+            return result;
+        }
+        Py_DECREF(result);
         return NULL;
     }
     int is_written = home_of(result) == config.numpy_home && home_of(array) == config.numpy_home
