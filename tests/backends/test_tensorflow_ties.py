@@ -1,4 +1,4 @@
-"""Gradients of `maximum` and `minimum` on TensorFlow, which has three ways to compute them.
+"""Gradients of `maximum` and `minimum` on TensorFlow, computed in three ways.
 
 NumPy does for few elements, ops without comparisons for constants, and comparisons for the rest, eagerly and in graphs.
 """

@@ -11,7 +11,9 @@ from typing import Any
 
 import tensorflow as tf
 
-__all__ = ["adopt"]
+from anyarray.backends.tensorflow._kernel import shape_of
+
+__all__ = ["Lengths", "adopt", "length", "lengths_of"]
 
 
 class _HolderType(tf.types.experimental.TraceType):  # type: ignore[misc]  # TensorFlow has no types
@@ -55,8 +57,48 @@ class _HolderType(tf.types.experimental.TraceType):  # type: ignore[misc]  # Ten
         return hash((_HolderType, self._spec))
 
 
+class Lengths(tuple[Any, ...]):
+    """A shape: a tuple, with the attributes of `tf.TensorShape` besides.
+
+    Gradient tapes and other code of TensorFlow ask the shape of what they take for a tensor for its rank.
+    """
+
+    __slots__ = ()
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(f"shape: a tuple has no attribute {name!r}", name=name, obj=self)
+        return getattr(tf.TensorShape([n if isinstance(n, int) else None for n in self]), name)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return tuple, (tuple(self),)
+
+
+def lengths_of(x: Any) -> Lengths:
+    """The shape of a tensor as users see it.
+
+    A length that a trace does not know is a 0-d instance of the adopted class.
+    """
+    shape = shape_of(x)
+    if None in shape:
+        read = tf.shape(x, tf.int64)
+        return Lengths([_wrap(read[axis]) if n is None else n for axis, n in enumerate(shape)])
+    return Lengths(shape)
+
+
+def length(x: Any) -> Any:
+    """A length of an integer tensor of a graph."""
+    return tf.cast(x, tf.int64)
+
+
+def _wrap(x: Any) -> Any:
+    """An instance of the adopted class; the tensor before there is one."""
+    return x
+
+
 def adopt(kind: type, unwrap: Callable[[Any], Any], wrap: Callable[[Any], Any]) -> None:
     """Make TensorFlow's transforms accept and return instances of `kind`."""
+    globals()["_wrap"] = wrap
 
     def flatten(self: Any) -> tuple[Any, ...]:
         return (), (unwrap(self),)

@@ -134,7 +134,7 @@ def halved_at_ties(name: str, larger: Binary, is_at_least: Binary) -> Binary:
         ]
 
     def above(x: Tensor, other: Tensor) -> Tensor:
-        """What has the sign of 1 where `x` is the result, of -1 where `other` is."""
+        """A number that is positive where `x` is the result, else negative."""
         if name == "Maximum":
             return _subtract(x, other) if on_host(other) else x
         return _subtract(other, x) if on_host(other) else _negative(x)

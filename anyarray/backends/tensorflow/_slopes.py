@@ -78,7 +78,7 @@ def sloped(name: str, *slopes: Slope, of_complex: Function | None = None) -> Fun
 def with_gradients(
     name: str, operands: int, gradients: Callable[..., list[Tensor | None]], of_complex: Function | None = None
 ) -> Function:
-    """The raw op `name` with gradients of our own for real floating-point operands.
+    """The raw op `name` with gradients of our own for real floats.
 
     `gradients` takes the upstream gradient, the result and the operands, one or two. `of_complex` is as in `sloped`.
     """
@@ -120,7 +120,7 @@ def with_gradients(
 
 
 def summed(gradient: Tensor, x: Tensor) -> Tensor:
-    """A gradient of the shape of a result, summed over the axes along which the operand `x` was broadcast."""
+    """A gradient summed over the axes along which `x` was broadcast."""
     of_result, of_operand = shape_of(gradient), shape_of(x)
     if None in of_result or None in of_operand:
         shape = sizes_of(x)
