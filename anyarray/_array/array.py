@@ -278,15 +278,10 @@ class Array(methods.Methods, metaclass=_NotCallable):
         return whole
 
     def __len__(self) -> int:
-        shape = self._home.shape_of(self._native)
-        if not shape:
-            raise errors.ArgumentTypeError("len: x has no axes")
-        if shape[0] is None:
-            raise errors.TransferError(
-                "len: axis 0 of x has a length that its trace does not know. "
-                "Take x.shape[0], an Array, or give tf.function an input_signature with that length"
-            )
-        return shape[0]  # type: ignore[no-any-return]  # as above
+        try:
+            return self._home.count_of(self._native)  # type: ignore[no-any-return]  # as above
+        except TypeError as error:
+            raise errors.ArgumentTypeError("len: x has no axes") from error
 
     def __iter__(self) -> Iterator[Array]:
         if not self.ndim:
