@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import anyarray as xp
+import anyarray.numpy as tnp
 
 VALUES: Final = np.arange(12.0).reshape(4, 3)
 Function = Callable[[Any], Any]
@@ -131,6 +132,28 @@ def test_what_follows_from_an_unknown_length_is_as_outside(tf: ModuleType, case:
     with xp.backend("tf"):
         expected = np.asarray(SAME[case](xp.asarray(VALUES)))
     found = in_graph(tf, SAME[case], compiled=compiled)
+    assert found.dtype == expected.dtype
+    np.testing.assert_allclose(found, expected, rtol=1e-15)
+
+
+IN_NUMPYS_WORDS: Final[dict[str, Function]] = {
+    "arange": lambda x: tnp.arange(1, x.shape[0], dtype=tnp.float32),
+    "linspace": lambda x: tnp.linspace(0.0, 1.0, x.shape[0]),
+    "linspace with its step": lambda x: tnp.linspace(0.0, 1.0, x.shape[0], retstep=True)[1] + x[0, 0],
+    "tile": lambda x: tnp.tile(x, (1, x.shape[0])),
+    "zeros": lambda x: tnp.zeros(x.shape, tnp.float32),
+    "full": lambda x: tnp.full(x.shape, 3),
+    "identity": lambda x: tnp.identity(x.shape[0]),
+    "the method reshape": lambda x: x.reshape(x.shape[1], x.shape[0]),
+    "zeros_like": lambda x: tnp.zeros_like(x),
+}
+
+
+@pytest.mark.parametrize("case", IN_NUMPYS_WORDS)
+def test_unknown_lengths_are_taken_under_the_names_of_numpy(tf: ModuleType, case: str) -> None:
+    with xp.backend("tf"):
+        expected = np.asarray(IN_NUMPYS_WORDS[case](xp.asarray(VALUES)))
+    found = in_graph(tf, IN_NUMPYS_WORDS[case])
     assert found.dtype == expected.dtype
     np.testing.assert_allclose(found, expected, rtol=1e-15)
 
