@@ -29,7 +29,7 @@ SHAPES = [(), (0,), (3,), (2, 3), (0, 3), (2, 0, 3), (1, 1, 1, 1), (1,) * 32]
 def test_shape_ndim_and_size_agree(shape: tuple[int, ...]) -> None:
     x = xp.ones(shape)
     assert (x.shape, x.ndim, x.size) == (shape, len(shape), int(np.prod(shape)))
-    assert type(x.shape) is tuple
+    assert isinstance(x.shape, tuple)
 
 
 @pytest.mark.parametrize("dtype", STANDARD)

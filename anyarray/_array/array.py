@@ -104,8 +104,11 @@ class Array(methods.Methods, metaclass=_NotCallable):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Length of each axis; None for one that is unknown under a trace."""
-        return self._home.shape_of(self._native)  # type: ignore[no-any-return]  # checked by the contract's test
+        """Length of each axis.
+
+        A 0-d Array of an integer for one that a trace does not know.
+        """
+        return self._home.lengths_of(self._native)  # type: ignore[no-any-return]  # checked by the contract's test
 
     @shape.setter
     def shape(self, shape: Shape) -> None:
@@ -118,11 +121,12 @@ class Array(methods.Methods, metaclass=_NotCallable):
 
     @property
     def size(self) -> int:
-        """Number of elements; None if a length is unknown under a trace."""
+        """Number of elements.
+
+        A 0-d Array of an integer if a trace does not know a length.
+        """
         size = 1
-        for n in self._home.shape_of(self._native):
-            if n is None:
-                return None  # type: ignore[return-value]  # the standard's Optional, only under a trace
+        for n in self._home.lengths_of(self._native):
             size *= n
         return size
 
@@ -274,15 +278,10 @@ class Array(methods.Methods, metaclass=_NotCallable):
         return whole
 
     def __len__(self) -> int:
-        shape = self.shape
-        if not shape:
-            raise errors.ArgumentTypeError("len: x has no axes")
-        if shape[0] is None:  # pyright: ignore[reportUnnecessaryComparison]  # it may be None in a tf.function
-            raise errors.TransferError(
-                "len: axis 0 of x has a length that its trace does not know. "
-                "Give tf.function an input_signature with that length"
-            )
-        return shape[0]
+        try:
+            return self._home.count_of(self._native)  # type: ignore[no-any-return]  # as above
+        except TypeError as error:
+            raise errors.ArgumentTypeError("len: x has no axes") from error
 
     def __iter__(self) -> Iterator[Array]:
         if not self.ndim:
@@ -1054,7 +1053,14 @@ def _key_of_array(key: Array, home: Home, is_settled: bool) -> Native:
     return dtypes.signed(native) if type(native) is _ndarray else native
 
 
-def _bound(bound: Any) -> int:
+def _bound(bound: Any) -> Any:
+    """A bound of a slice as an int.
+
+    One that a trace does not know is a native array.
+    """
+    unknown = dispatch.unknown_length(bound)
+    if unknown is not None:
+        return unknown._native
     try:
         return operator.index(bound)
     except TypeError as error:

@@ -120,9 +120,13 @@ class Methods:
         return Flags(self)
 
     @property
-    def data(self) -> memoryview:
-        """The memory of `np.asarray(x)`."""
-        return self.__array__().data
+    def data(self) -> Any:
+        """The memory of `np.asarray(x)`; on TensorFlow the tensor."""
+        backend = self._home.backend
+        if not backend.has_hook("data_of"):
+            return self.__array__().data
+        second_copies.note_export(self)
+        return backend.hook("data_of")(self._native)
 
     @property
     def base(self) -> Array | None:

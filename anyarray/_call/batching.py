@@ -162,6 +162,15 @@ class Batch(Home):
         shape: tuple[int, ...] = below.shape_of(x.stack)[1:] if self.holds(x) else below.shape_of(x)
         return shape
 
+    lengths_of = shape_of
+
+    def count_of(self, x: Native) -> int:
+        """Length of an element. Raises TypeError if it has no axes."""
+        shape = self.shape_of(x)
+        if not shape:
+            raise TypeError("an element has no axes")
+        return shape[0]
+
     def dtype_of(self, x: Native) -> Any:
         """Dtype, as on the home below."""
         return self.below.dtype_of(x.stack if self.holds(x) else x)

@@ -297,7 +297,7 @@ def diagnose_index(error: Exception, shape: Shape, key: Any, value: Shape | None
     if sum(one is Ellipsis for one in key) > 1:
         text = "index: an index can only have a single ellipsis ('...'). Write : for each axis"
         raise errors.ArgumentIndexError(text) from error
-    if any(isinstance(one, slice) and one.step == 0 for one in key):
+    if any(isinstance(one, slice) and type(one.step) is int and one.step == 0 for one in key):
         raise errors.ArgumentValueError("index: slice step cannot be zero. Leave it out for 1") from error
     wanted = sum(map(_axes_of, key))
     if wanted > len(shape):

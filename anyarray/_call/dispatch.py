@@ -815,7 +815,7 @@ def convert_argument(declaration: Declaration, at: int, value: Any) -> Any:
     """
     p = declaration.parameters[at]
     if p.annotation == SHAPE:
-        return as_shape(declaration.name, p.name, value)
+        return as_shape(declaration.name, p.name, value, may_be_unknown=declaration.name not in compositions)
     given = value
     if p.is_number:
         given = value.item() if isinstance(value, np.generic) else as_python_integers(value)
@@ -827,22 +827,62 @@ def convert_argument(declaration: Declaration, at: int, value: Any) -> Any:
     return bool(given) if p.is_flag and given is not None else given
 
 
-def as_shape(function: str, parameter: str, shape: Any) -> Any:
+def as_shape(function: str, parameter: str, shape: Any, may_be_unknown: bool = False) -> tuple[Any, ...]:
     """A shape as a tuple of Python ints, from a sequence or one integer.
 
-    Raises TypeError for anything else.
+    With `may_be_unknown`, a length that a trace does not know is a native array of its library. Raises TypeError for
+    anything else.
     """
-    given = as_python_integers(shape)
-    if isinstance(given, Iterable) and not isinstance(given, (tuple, str)):
-        given = as_python_integers(tuple(given))
-    diagnosis.check_argument(function, parameter, "int | Sequence[int]", given)
-    return given if isinstance(given, tuple) else (given,)
+    given = as_python_integers(shape, may_be_unknown)
+    if isinstance(given, Iterable) and not isinstance(given, (tuple, str)) and not is_array(given):
+        given = as_python_integers(tuple(given), may_be_unknown)
+    lengths = given if isinstance(given, tuple) else (given,)
+    known = tuple([n for n in lengths if not is_array(n)]) if any(map(is_array, lengths)) else given
+    diagnosis.check_argument(function, parameter, "int | Sequence[int]", known)
+    return lengths if known is given else tuple([n._native if is_array(n) else n for n in lengths])
+
+
+def unknown_length(value: Any) -> Array | None:
+    """An integer that a trace does not know, as a length for its library.
+
+    None for all that has a value now, and where the library needs to know every length.
+    """
+    if not is_array(value):
+        if type(value) in SCALARS or value is None or registry.backend_of_native(value) is None:
+            return None
+        value = as_array("length", "value", value)
+    home = value._home
+    is_one = home.depth == 0 and home.backend.has_hook("length") and home.is_traced(value._native)
+    if not is_one or home.shape_of(value._native) != () or home.dtype(value._native).kind not in "iu":
+        return None
+    return wrap(home.backend.hook("length")(value._native), home)
+
+
+def holds_unknown_length(values: Iterable[Any]) -> bool:
+    """Whether one of the values is one that `unknown_length` tells of."""
+    return any(unknown_length(value) is not None for value in values)
+
+
+def known_shape(x: Any) -> tuple[int | None, ...]:
+    """Length of each axis; None for one that a trace does not know."""
+    return x._home.shape_of(x._native)  # type: ignore[no-any-return]  # checked by the contract's test
+
+
+def as_length(function: str, parameter: str, value: Any) -> Any:
+    """A length as a Python int, or as an Array if it is unknown."""
+    unknown = unknown_length(value)
+    return as_integer(function, parameter, value) if unknown is None else unknown
 
 
 def as_integer(function: str, parameter: str, value: Any) -> int:
     """An integer as a Python int. Raises TypeError for anything else."""
     try:
         return operator.index(value)
+    except errors.TransferError as error:
+        raise errors.TransferError(
+            f"{function}: {parameter} must be an int with a value, not one that a trace does not know. "
+            "If it is a length, give tf.function an input_signature with it"
+        ) from error
     except TypeError as error:
         raise errors.ArgumentTypeError(f"{function}: {parameter} must be an int, not {value!r}") from error
 
@@ -860,15 +900,18 @@ def as_number(function: str, parameter: str, value: Any) -> Any:
     raise errors.ArgumentTypeError(f"{function}: {parameter} must be a number, not {type(value).__name__}")
 
 
-def as_python_integers(value: Any) -> Any:
+def as_python_integers(value: Any, may_be_unknown: bool = False) -> Any:
     """NumPy integers and arrays of them as Python ints; else the value itself.
 
-    Sequences and arrays become tuples, nested ones nested tuples.
+    Sequences and arrays become tuples, nested ones nested tuples. With `may_be_unknown`, what `unknown_length` tells
+    of is an Array.
     """
-    if isinstance(value, (np.integer, np.ndarray)) or is_array(value):
-        value = value.tolist()
     if isinstance(value, (list, tuple, range)):  # einops and SciPy pass lists
-        return tuple([one if type(one) is int else as_python_integers(one) for one in value])
+        return tuple([one if type(one) is int else as_python_integers(one, may_be_unknown) for one in value])
+    if may_be_unknown and (unknown := unknown_length(value)) is not None:
+        return unknown
+    if isinstance(value, (np.integer, np.ndarray)) or is_array(value):
+        return as_python_integers(value.tolist())
     return value
 
 

@@ -42,6 +42,8 @@ DEFAULT_HOOKS: Final[dict[str, Callable[[Any], Callable[..., Any]]]] = {
     "native_dtype": lambda namespace: functools.partial(getattr, namespace),
     "dtype_of": lambda namespace: operator.attrgetter("dtype"),
     "shape_of": lambda namespace: operator.attrgetter("shape"),
+    "count_of": lambda namespace: len,
+    "lengths_of": lambda namespace: operator.attrgetter("shape"),
     "is_traced": lambda namespace: lambda x: False,
     "plain": lambda namespace: lambda x: x,
     "to_numpy": lambda namespace: _to_numpy,

@@ -65,6 +65,14 @@ What an array is
         the library's dtype of a native array; hashable
     `shape_of(x)`
         tuple of ints, None for an axis that is unknown under a trace
+    `data_of(x)`
+        what `x.data` is, as for users of the library. No default: without it it is the memory of an ndarray
+    `count_of(x)`
+        `len(x)`; TypeError if x has no axes
+    `lengths_of(x)`
+        the shape as users see it, a tuple of what the functions here take as lengths: ints, or 0-d Arrays
+    `length(x)`
+        a length of a 0-d array that `is_traced`. No default: without it lengths are known to every trace
     `is_traced(x)`
         whether x is a tracer: it stands for a value inside a transform
     `is_differentiated(x)`

@@ -10,7 +10,7 @@ import numpy as np
 
 from anyarray._array.array import AnyArray, Array
 from anyarray._base import errors
-from anyarray._call.dispatch import as_array, as_integer, as_number, composed, is_array
+from anyarray._call.dispatch import as_array, as_integer, as_number, composed, is_array, known_shape
 from anyarray.extensions._axes import axes_of, axis_of, in_host_memory, known
 from anyarray.standard import namespace as xp
 
@@ -44,7 +44,7 @@ def interp(
 
 def _interpolated(x: Any, points: AnyArray, values: AnyArray, left: Any, right: Any, period: float | None) -> Array:
     for name, given in (("xp", points), ("fp", values)):
-        if len(given.shape) != 1 or not given.shape[0] or given.shape[0] != points.shape[0]:
+        if len(given.shape) != 1 or known_shape(given) == (0,) or known_shape(given) != known_shape(points):
             raise errors.ArgumentValueError(
                 f"interp: xp and fp must be vectors of one length, at least 1, but {name} is of shape "
                 f"{tuple(given.shape)}"
@@ -103,7 +103,7 @@ def trapezoid(y: AnyArray, x: AnyArray | None = None, dx: float | AnyArray = 1.0
     width: Any = dx
     if x is not None:
         is_vector = len(x.shape) == 1
-        if is_vector and x.shape[0] not in (2, y.shape[at]):
+        if is_vector and known_shape(x)[0] not in (2, known_shape(y)[at]):
             raise errors.ArgumentValueError(
                 f"trapezoid: x must be of the length of y along axis {at}, {y.shape[at]}, not {x.shape[0]}"
             )
@@ -151,8 +151,8 @@ def gradient(
     if not 0 < order <= 2:
         raise errors.ArgumentValueError(f"gradient: edge_order must be 1 or 2, not {order}")
     for at, spacing in zip(axes, given, strict=True):
-        shape, length = getattr(spacing, "shape", ()), array.shape[at]
-        if None in (*shape, length):
+        shape, length = known_shape(spacing) if is_array(spacing) else (), known_shape(array)[at]
+        if length is None or None in shape:
             continue  # in a trace that does not know it
         if shape and shape != (length,):
             raise errors.ArgumentValueError(

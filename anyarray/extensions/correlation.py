@@ -13,7 +13,7 @@ import numpy as np
 from anyarray._array.array import AnyArray, Array
 from anyarray._base import errors
 from anyarray._base.dtypes import DTypeLike
-from anyarray._call.dispatch import composed
+from anyarray._call.dispatch import composed, is_array, known_shape
 from anyarray.extensions._axes import in_host_memory, known
 from anyarray.standard import namespace as xp
 
@@ -49,16 +49,17 @@ def cov(
     if wanted is None:
         wanted = xp.result_type(m, xp.float64) if y is None else xp.result_type(m, y, xp.float64)
     rows = _variables("m", m, wanted, not rowvar and len(m.shape) != 1)
-    if not rows.shape[0]:
+    if known_shape(rows)[0] == 0:
         return xp.zeros((0, 0), dtype=xp.float64)
     if y is not None:
         more = _variables("y", y, wanted, False)
-        rows = xp.concat([rows, more.T if not rowvar and more.shape[0] != 1 else more])
+        rows = xp.concat([rows, more.T if not rowvar and known_shape(more)[0] != 1 else more])
     weights = _weights(fweights, aweights, rows.shape[1])
     less = ddof if ddof is not None else 0 if bias else 1
     if weights is None:
-        factor: Any = max(rows.shape[1] - less, 0)
-        if not factor:
+        factor: Any = rows.shape[1] - less
+        factor = xp.maximum(factor, 0) if is_array(factor) else max(factor, 0)
+        if not is_array(factor) and not factor:
             warnings.warn("Degrees of freedom <= 0 for slice", RuntimeWarning, stacklevel=2)
         means = xp.mean(rows, axis=1, keepdims=True)
     else:
@@ -95,7 +96,7 @@ def _weights(fweights: AnyArray | None, aweights: AnyArray | None, length: int) 
         values = known(given)
         if values is not None and name == "fweights" and (values != values.round()).any():
             raise errors.ArgumentTypeError("cov: fweights must hold integers")
-        if len(given.shape) != 1 or given.shape[0] != length:
+        if len(known_shape(given)) != 1 or known_shape(given)[0] != length:
             raise _LengthError(
                 f"cov: {name} must be a vector of an element for each of {length} observations, not of shape "
                 f"{tuple(given.shape)}"
@@ -189,7 +190,7 @@ def _vectors(function: str, a: AnyArray, v: AnyArray) -> tuple[Array, Array]:
         ndim = len(given.shape)
         if ndim > 1 or (not ndim and function == "correlate"):
             raise errors.ArgumentValueError(f"{function}: {name} must have one axis, not {ndim}")
-        if ndim and not given.shape[0]:
+        if ndim and known_shape(given)[0] == 0:
             raise errors.ArgumentValueError(f"{function}: {name} must not be empty")
     dtype = xp.result_type(a, v)
     first, second = [xp.astype(xp.reshape(one, (-1,)), dtype, copy=False) for one in (a, v)]

@@ -13,7 +13,7 @@ from typing import Any, Final
 from anyarray._array.array import AnyArray, Array
 from anyarray._base import dtypes, errors
 from anyarray._call import dispatch
-from anyarray._call.dispatch import composed
+from anyarray._call.dispatch import composed, known_shape
 from anyarray.standard import namespace as xp
 
 __all__ = [
@@ -125,7 +125,7 @@ def array_equal(a1: AnyArray, a2: AnyArray, equal_nan: bool = False) -> Array:
 
     Source: NumPy 2.4, numpy.array_equal.
     """
-    if a1.shape != a2.shape:
+    if known_shape(a1) != known_shape(a2):
         return xp.asarray(False)
     equal = xp.equal(a1, a2)
     return xp.all(equal | (xp.isnan(a1) & xp.isnan(a2)) if equal_nan and _may_be_nan(a1, a2) else equal)

@@ -10,7 +10,7 @@ import numpy as np
 
 from anyarray._array.array import AnyArray, Array
 from anyarray._base import errors
-from anyarray._call.dispatch import as_array, as_integer, composed, is_array
+from anyarray._call.dispatch import as_array, as_integer, composed, is_array, known_shape
 from anyarray.extensions._axes import in_host_memory, known
 from anyarray.standard import namespace as xp
 
@@ -104,7 +104,8 @@ def histogram(
     """
     array = _as_numbers("histogram", a)
     limits = _limits("histogram", range)
-    if weights is not None and (shape := as_array("histogram", "weights", weights).shape) != array.shape:
+    shape = () if weights is None else known_shape(as_array("histogram", "weights", weights))
+    if weights is not None and shape != known_shape(array):
         raise errors.ArgumentValueError(f"histogram: weights must be of the shape of a, {array.shape}, not {shape}")
     return _histogram(array, _bins_of("histogram", array, bins, limits, weights), limits, bool(density), weights)
 
@@ -149,7 +150,7 @@ def histogram2d(
     Source: NumPy 2.4, numpy.histogram2d.
     """
     first, second = as_array("histogram2d", "x", x), as_array("histogram2d", "y", y)
-    if first.shape != second.shape or first.ndim != 1:
+    if known_shape(first) != known_shape(second) or first.ndim != 1:
         raise errors.ArgumentValueError(
             f"histogram2d: x and y must be vectors of one length, not of shapes {first.shape} and {second.shape}"
         )
@@ -185,7 +186,7 @@ def histogramdd(
     else:
         array = as_array("histogramdd", "sample", sample)
         columns = list(xp.unstack(array, axis=1)) if array.ndim == 2 else [array]
-    if any(one.ndim != 1 or one.shape != columns[0].shape for one in columns):
+    if any(one.ndim != 1 or known_shape(one) != known_shape(columns[0]) for one in columns):
         raise errors.ArgumentValueError("histogramdd: sample must be a matrix, or a list of vectors of one length")
     return _over_grid("histogramdd", columns, bins, range, density, weights)
 

@@ -11,7 +11,7 @@ from typing import Literal
 
 from anyarray._array.array import AnyArray, Array
 from anyarray._base import errors
-from anyarray._call.dispatch import as_array, as_integer, composed
+from anyarray._call.dispatch import as_array, as_integer, composed, known_shape
 from anyarray.extensions._axes import axes_of, axis_of, known
 from anyarray.standard import namespace as xp
 
@@ -71,7 +71,7 @@ def cond(x: AnyArray, p: float | Literal["fro", "nuc"] | None = None) -> Array:
 
     Source: NumPy 2.4, numpy.linalg.cond.
     """
-    if 0 in x.shape[-2:]:
+    if 0 in known_shape(x)[-2:]:
         raise errors.LinAlgError("cond: x must not be empty, as condition numbers are of matrices with elements")
     if p is None or p in (2, -2):
         values = xp.linalg.svdvals(x)
@@ -107,7 +107,7 @@ def lstsq(a: AnyArray, b: AnyArray, rcond: float | None = None) -> tuple[Array, 
 
     Source: NumPy 2.4, numpy.linalg.lstsq.
     """
-    if len(a.shape) != 2 or len(b.shape) not in (1, 2) or a.shape[0] != b.shape[0]:
+    if len(a.shape) != 2 or len(b.shape) not in (1, 2) or known_shape(a)[0] != known_shape(b)[0]:
         raise errors.LinAlgError(
             f"lstsq: a must be a matrix and b of as many rows, but their shapes are {a.shape} and {b.shape}"
         )
@@ -128,7 +128,7 @@ def least_squares(a: AnyArray, b: AnyArray, cut: float) -> tuple[Array, Array, A
     wide = xp.complex128 if dtype.kind == "c" else xp.float64
     wide_a, wide_b = xp.astype(a, wide, copy=False), xp.astype(b, wide, copy=False)
     values = xp.linalg.svdvals(wide_a)
-    rank = xp.count_nonzero(values > cut * values[0]) if 0 not in a.shape else xp.zeros((), dtype=xp.int64)
+    rank = xp.count_nonzero(values > cut * values[0]) if 0 not in known_shape(a) else xp.zeros((), dtype=xp.int64)
     columns = wide_b if len(b.shape) == 2 else wide_b[:, None]
     x = xp.matmul(xp.linalg.pinv(wide_a, rtol=cut), columns)
     residuals = xp.sum(xp.square(xp.abs(columns - xp.matmul(wide_a, x))), axis=0)

@@ -14,7 +14,7 @@ import numpy as np
 
 from anyarray._array.array import AnyArray, Array, Shape
 from anyarray._base import errors
-from anyarray._call.dispatch import as_array, as_integer, as_python_integers, as_shape, composed, is_array
+from anyarray._call.dispatch import as_array, as_integer, as_python_integers, as_shape, composed, is_array, known_shape
 from anyarray._memory import views
 from anyarray.extensions._axes import array_of, axes_of, axis_of, own_array
 from anyarray.extensions.statistics import median
@@ -820,7 +820,7 @@ def pad(array: AnyArray, pad_width: Widths, mode: str | Callable[..., None] = "c
     if mode in ("constant", "empty"):
         return _pad(found, widths, "constant", constant_values=kwargs.get("constant_values", 0))
     for at, pair in enumerate(widths):
-        if any(pair) and found.shape[at] == 0:
+        if any(pair) and known_shape(found)[at] == 0:
             raise errors.ArgumentValueError(
                 f"pad: array must not be empty on axis {at}, which only the modes constant and empty can extend"
             )

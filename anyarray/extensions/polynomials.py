@@ -11,7 +11,7 @@ import numpy as np
 
 from anyarray._array.array import AnyArray, Array
 from anyarray._base import errors
-from anyarray._call.dispatch import as_array, as_integer, composed, is_array
+from anyarray._call.dispatch import as_array, as_integer, composed, is_array, known_shape
 from anyarray.extensions._axes import known, own_array
 from anyarray.extensions.correlation import convolve
 from anyarray.extensions.linalg import lstsq
@@ -257,7 +257,7 @@ def polyfit(
     order, length = degree + 1, places.shape[0]
     cut = length * xp.finfo(places.dtype).eps if rcond is None else rcond
     weights = None if w is None else as_array("polyfit", "w", w) + 0.0
-    if weights is not None and weights.shape != places.shape:
+    if weights is not None and known_shape(weights) != known_shape(places):
         raise errors.ArgumentTypeError(f"polyfit: w must be of the shape of x, {places.shape}, not {weights.shape}")
     lhs, scale = scaled_powers(places, weights, order)
     rhs = values if weights is None else values * (weights[:, None] if values.ndim == 2 else weights)
@@ -309,7 +309,7 @@ def poly(seq_of_zeros: AnyArray) -> Array:
     Source: NumPy 2.4, numpy.poly.
     """
     zeros = atleast_1d(as_array("poly", "seq_of_zeros", seq_of_zeros))
-    if zeros.ndim == 2 and zeros.shape[0] == zeros.shape[1] != 0:
+    if zeros.ndim == 2 and known_shape(zeros)[0] == known_shape(zeros)[1] != 0:
         is_real = zeros.dtype.kind != "c"
         zeros = xp.linalg.eigvals(zeros)
     elif zeros.ndim == 1:

@@ -13,7 +13,7 @@ import numpy as np
 from anyarray._array.array import AnyArray, Array
 from anyarray._base import dtypes, errors
 from anyarray._base.dtypes import DTypeLike
-from anyarray._call.dispatch import as_array, as_integer, composed, is_array
+from anyarray._call.dispatch import as_array, as_integer, composed, is_array, known_shape
 from anyarray.extensions._axes import axis_of
 from anyarray.standard import namespace as xp
 
@@ -194,7 +194,7 @@ def cross(
     first, second = as_array("cross", "a", a), as_array("cross", "b", b)
     first = xp.moveaxis(first, axis_of("cross", axisa, first.ndim, "axisa"), -1)
     second = xp.moveaxis(second, axis_of("cross", axisb, second.ndim, "axisb"), -1)
-    if first.shape[-1] != 3 or second.shape[-1] != 3:
+    if known_shape(first)[-1] != 3 or known_shape(second)[-1] != 3:
         raise errors.ArgumentValueError(
             f"cross: the vectors of a and b must be of length 3, not {first.shape[-1]} and {second.shape[-1]}"
         )
@@ -493,7 +493,7 @@ def _path(subscripts: str, arrays: Sequence[Array], optimize: Any) -> Sequence[S
         return optimize[1:]
     if len(arrays) <= 2:
         return [range(len(arrays))]
-    shapes: list[Any] = [array.shape for array in arrays]
+    shapes: list[Any] = [known_shape(array) for array in arrays]
     if any(None in shape for shape in shapes):
         return [range(len(arrays))]  # from left to right, as no lengths are known
     kind = optimize if optimize not in (False, True) else "greedy"
@@ -507,7 +507,7 @@ def _summed(labels: Labels, array: Array, kept: Collection[str]) -> tuple[Labels
         while labels.count(one) > 1:
             first = labels.index(one)
             second = labels.index(one, first + 1)
-            if array.shape[first] != array.shape[second]:
+            if known_shape(array)[first] != known_shape(array)[second]:
                 raise errors.ArgumentValueError(f"einsum: the axes {one!r} of an operand must be of one length")
             rest = [at for at in range(len(labels)) if at not in (first, second)]
             array = xp.linalg.diagonal(xp.permute_dims(array, (*rest, first, second)))
@@ -548,8 +548,8 @@ def _contracted(
         elif right:
             array = xp.expand_dims(array, tuple(range(-len(right), 0)))
         return found, xp.multiply(array, other)
-    lengths = dict(zip([*batch, *left, *summed], array.shape, strict=True))
-    lengths.update(zip([*batch, *summed, *right], other.shape, strict=True))
+    lengths = dict(zip([*batch, *left, *summed], known_shape(array), strict=True))
+    lengths.update(zip([*batch, *summed, *right], known_shape(other), strict=True))
     first = _grouped(array, lengths, batch, left, summed)
     second = _grouped(other, lengths, batch, summed, right)
     product = xp.matmul(first, second)
@@ -563,7 +563,7 @@ def _without_broadcast(labels: Labels, array: Array, others: Labels, other: Arra
     gone = [
         at
         for at, one in enumerate(labels)
-        if one in others and array.shape[at] == 1 and other.shape[others.index(one)] != 1
+        if one in others and known_shape(array)[at] == 1 and known_shape(other)[others.index(one)] != 1
     ]
     if not gone:
         return labels, array
@@ -576,7 +576,7 @@ def _ordered(array: Array, labels: Labels, wanted: Sequence[str]) -> Array:
 
 
 def _grouped(
-    array: Array, lengths: dict[str, int], batch: Sequence[str], rows: Sequence[str], columns: Sequence[str]
+    array: Array, lengths: dict[str, int | None], batch: Sequence[str], rows: Sequence[str], columns: Sequence[str]
 ) -> Array:
     """A stack of matrices, of axes that are ordered so."""
     if len(rows) == len(columns) == 1:

@@ -7,7 +7,7 @@ from typing import Final
 
 from anyarray._array.array import AnyArray, Array
 from anyarray._base import errors
-from anyarray._call.dispatch import as_python_integers, composed
+from anyarray._call.dispatch import as_python_integers, composed, known_shape
 from anyarray.extensions._axes import array_of, axis_of
 from anyarray.standard import namespace as xp
 
@@ -72,7 +72,7 @@ def lexsort(keys: Sequence[AnyArray], axis: int = -1) -> Array:
     Source: NumPy 2.4, numpy.lexsort.
     """
     parts = [array_of("lexsort", f"keys[{i}]", one) for i, one in enumerate(keys)]
-    shapes = {one.shape for one in parts}
+    shapes = {known_shape(one) for one in parts}
     if len(shapes) > 1:
         raise errors.ArgumentValueError(f"lexsort: keys must be of one shape, not {' and '.join(map(str, shapes))}")
     return _lexsort(parts, axis)

@@ -13,7 +13,7 @@ from typing import Final, Literal, TypeAlias
 from anyarray._array.array import AnyArray, Array
 from anyarray._base import errors
 from anyarray._base.dtypes import DTypeLike
-from anyarray._call.dispatch import as_array, composed
+from anyarray._call.dispatch import as_array, composed, known_shape
 from anyarray.extensions._axes import axes_of
 from anyarray.standard import namespace as xp
 
@@ -126,15 +126,15 @@ def weighted_mean(
 
 def _beside(function: str, a: Array, axis: int | Sequence[int] | None, weights: Array) -> Array:
     """Weights in the shape of `a`."""
-    if weights.shape == a.shape:
+    if known_shape(weights) == known_shape(a):
         return weights
     if axis is None:
         raise errors.ArgumentTypeError(
             f"{function}: axis must be given, as weights of shape {weights.shape} are not of the shape of a, {a.shape}"
         )
     axes = axes_of(function, axis, a.ndim)
-    wanted = tuple([a.shape[one] for one in axes])
-    if weights.shape != wanted:
+    wanted = tuple([known_shape(a)[one] for one in axes])
+    if known_shape(weights) != wanted:
         raise errors.ArgumentValueError(
             f"{function}: weights must have the shape of a, {a.shape}, or of its axes, {wanted}, not {weights.shape}"
         )
@@ -163,8 +163,8 @@ def _length(rows: Array) -> int | Array:
 
     It is an Array of one column if a trace does not know it.
     """
-    n = rows.shape[-1]
-    if n is None:  # pyright: ignore[reportUnnecessaryComparison]  # a trace of TensorFlow may not know it
+    n = known_shape(rows)[-1]
+    if n is None:
         return xp.count_nonzero(xp.ones_like(rows, dtype=xp.bool), axis=-1, keepdims=True)
     return n
 
@@ -180,7 +180,7 @@ def _middle(values: Array, number: int | Array) -> Array:
 def _median(function: str, a: AnyArray, axis: Axes, keepdims: bool) -> Array:
     axes = _axes(function, a, axis)
     rows = _rows(xp.astype(a, a.dtype if xp.isdtype(a.dtype, "real floating") else xp.float64, copy=False), axes)
-    if rows.shape[-1] == 0:
+    if known_shape(rows)[-1] == 0:
         found = xp.mean(rows, axis=-1)
     else:
         values = xp.sort(rows, axis=-1)
@@ -384,7 +384,7 @@ def nanmedian(a: AnyArray, axis: int | Sequence[int] | None = None, *, keepdims:
         return _median("nanmedian", a, axis, keepdims)
     axes = _axes("nanmedian", a, axis)
     rows = _rows(a, axes)
-    if rows.shape[-1] == 0:
+    if known_shape(rows)[-1] == 0:
         found = xp.mean(rows, axis=-1)
     else:
         number = xp.count_nonzero(~xp.isnan(rows), axis=-1, keepdims=True)
@@ -608,7 +608,7 @@ def _quantile(
         wanted = wanted if function.endswith("percentile") else "Quantiles must be in the range [0, 1]"
         raise errors.ArgumentValueError(f"{function}: {wanted}")
     axes = _axes(function, a, axis)
-    if not leaves_nan_out and 0 in [a.shape[one] for one in axes]:
+    if not leaves_nan_out and 0 in [known_shape(a)[one] for one in axes]:
         raise errors.ArgumentIndexError(f"{function}: a of shape {a.shape} has no elements along the axis")
     if weights is not None:
         if method != "inverted_cdf":
@@ -640,7 +640,7 @@ def quantile_of(
     """
     rows = _rows(a, axes)
     is_floating = rows.dtype.kind == "f"
-    if rows.shape[-1] == 0:
+    if known_shape(rows)[-1] == 0:
         rows = xp.full((*rows.shape[:-1], 1), math.nan, dtype=rows.dtype)
     number = _length(rows)
     flat = xp.reshape(q, (-1,))  # of quantiles, which become the last axis

@@ -18,6 +18,7 @@ import anyarray as xp
 from anyarray._array import complex_order
 from anyarray._array.array import Array
 from anyarray._base import errors
+from anyarray._call.dispatch import unknown_length
 from anyarray.numpy import _options, _ufuncs
 from anyarray.numpy._entrance import NUMBERS, as_array, as_text, bound, brought, dressed, entrance
 from anyarray.numpy._itself import values_of
@@ -234,8 +235,18 @@ def arange(
 
 
 def _number(value: Any) -> Any:
-    """A Python number of an element of an array."""
-    return value if type(value) in (int, float) else value.item() if hasattr(value, "item") else value
+    """A Python number of an element of an array.
+
+    An Array stays one if it is a length that a trace does not know.
+    """
+    if type(value) in (int, float) or unknown_length(value) is not None:
+        return value
+    return value.item() if hasattr(value, "item") else value
+
+
+def _count(value: Any) -> Any:
+    """A count as an int, or as an Array if a trace does not know it."""
+    return value if unknown_length(value) is not None else int(value)
 
 
 @as_numpy
@@ -243,7 +254,7 @@ def linspace(
     start: Any, stop: Any, num: Any = 50, endpoint: bool = True, retstep: bool = False, dtype: Any = None,
     axis: int = 0, *, device: Any = None,
 ) -> Any:  # fmt: skip
-    num = int(num)
+    num = _count(num)
     parts = num - 1 if endpoint else num
     if isinstance(start, NUMBERS) and isinstance(stop, NUMBERS):
         start, stop = _number(start), _number(stop)
@@ -251,7 +262,7 @@ def linspace(
             result = xp.linspace(start, stop, num, endpoint=bool(endpoint), dtype=dtype)
         else:
             result = xp.astype(xp.floor(xp.linspace(start, stop, num, endpoint=bool(endpoint))), dtype)
-        step = (stop - start) / parts if parts > 0 else math.nan
+        step = (stop - start) / parts if isinstance(parts, Array) or parts > 0 else math.nan
     else:
         first, last = as_array(start) * 1.0, as_array(stop) * 1.0
         step = (last - first) / parts if parts > 0 else xp.full_like(last - first, math.nan)
@@ -331,7 +342,8 @@ def isfortran(a: Any) -> bool:
 
 @as_numpy
 def tile(A: Any, reps: Any) -> Array:
-    return xp.tile(as_array(A), (int(reps),) if np.ndim(reps) == 0 else tuple(int(one) for one in reps))
+    is_one = not isinstance(reps, (tuple, list)) and np.ndim(reps) == 0
+    return xp.tile(as_array(A), (_count(reps),) if is_one else tuple(_count(one) for one in reps))
 
 
 @as_numpy

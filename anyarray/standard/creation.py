@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -103,6 +103,8 @@ def arange(
     low, high, gap = (0, start, step) if stop is None else (start, stop, step)
     kind: type[Any] = int
     are_ints = type(low) is type(high) is type(gap) is int
+    if not are_ints and _dispatch.holds_unknown_length((low, high, gap)):
+        return _arange_in_trace(low, high, gap, dtype, device)
     if not (is_usual and are_ints and gap and -_FEW < low < _FEW and -_FEW < high < _FEW):
         low = _dispatch.as_number("arange", "start", low)
         high = _dispatch.as_number("arange", "start" if stop is None else "stop", high)
@@ -489,11 +491,15 @@ def eye(
 
     Source: array API 2025.12, creation_functions.eye.
     """
-    rows = n_rows if type(n_rows) is int else _dispatch.as_integer("eye", "n_rows", n_rows)
-    columns = rows if n_cols is None else _dispatch.as_integer("eye", "n_cols", n_cols)
+    rows: Any = n_rows if type(n_rows) is int else _dispatch.as_length("eye", "n_rows", n_rows)
+    columns: Any = rows if n_cols is None else _dispatch.as_length("eye", "n_cols", n_cols)
     k = k if type(k) is int else _dispatch.as_integer("eye", "k", k)
     wanted = _defaults()[float] if dtype is None else dtypes.dtype(dtype)
     home = choice.chosen_home(device)
+    if not type(rows) is type(columns) is int:
+        lengths, home = _in_trace("eye", (rows, columns), device)
+        kind = home.backend.dtype_for(wanted)
+        return wrap(home.eye(*lengths, k=k, dtype=kind, device=home.backend.native_device), home)
     if home is _NUMPY and rows > 0 < columns and rows * columns * wanted.itemsize < _SMALL:
         few = _zeros((rows, columns), wanted.dtype)  # small arrays need not be aligned
         if k == 0 and rows <= columns:  # as NumPy's, without its iterator
@@ -564,6 +570,8 @@ def _full_of_array(shape: tuple[int, ...], fill_value: Any, dtype: DTypeLike | N
     if value.shape != ():
         raise errors.ArgumentValueError(f"full: fill_value must have no axes, not shape {value.shape}")
     home = choice.chosen_home(device) if not value._home.is_traced(value._native) else value._home
+    if any(type(n) is not int for n in shape):
+        shape, home = _in_trace("full", shape, device)
     return wrap(home.broadcast_to(_dispatch.native_on(value, home, "full"), shape), home)
 
 
@@ -613,6 +621,9 @@ def linspace(
 
     Source: array API 2025.12, creation_functions.linspace.
     """
+    given = start, stop, num
+    if _dispatch.holds_unknown_length(given):
+        return _linspace_in_trace(given, dtype, device, endpoint)
     start, stop = _dispatch.as_number("linspace", "start", start), _dispatch.as_number("linspace", "stop", stop)
     num = _dispatch.as_integer("linspace", "num", num)
     if num < 0:
@@ -772,6 +783,8 @@ def _filled(name: str, shape: Shape, dtype: DTypeLike | None, home: Home, value:
         if 0 <= size < _MODEST:
             return _of_few(name, shape, wanted.dtype, value, size)
     lengths = _shape(name, shape)
+    if any(type(n) is not int for n in lengths):
+        lengths, home = _in_trace(name, lengths, home.backend if home.placed else None)
     values = [value] if name == "full" else []
     return wrap_aligned(_made(name, home, lengths, *values, dtype=home.backend.dtype_for(wanted)), home)
 
@@ -780,6 +793,63 @@ def _made(name: str, home: Home, *args: Any, **options: Any) -> Native:
     """The native array that a creation function of `home` makes."""
     make, device = getattr(home, name), home.backend.native_device
     return devices.tried(name, lambda: make(*args, device=device, **options))
+
+
+def _in_trace(function: str, values: Sequence[Any], device: Device | None) -> tuple[tuple[Any, ...], Home]:
+    """Lengths that a trace does not know as native arrays, and its home.
+
+    Numbers stay as they are. Raises TransferError for another `device`.
+    """
+    arrays = [n if type(n) is Array else None if type(n) in _dispatch.SCALARS else _unknown(n) for n in values]
+    home = _dispatch.home_of_arrays(function, [one for one in arrays if one is not None])
+    if device is not None and registry.as_backend(device) is not home.backend:
+        home = choice.chosen_home(device)
+    natives = [one if one is None else _dispatch.native_on(one, home, function) for one in arrays]
+    return tuple([n if native is None else native for n, native in zip(values, natives, strict=True)]), home
+
+
+def _unknown(length: Any) -> Array:
+    backend = registry.backend_of_native(length)
+    assert backend is not None
+    return wrap(length, backend.free)
+
+
+def _numbers_in_trace(function: str, names: Sequence[str], values: Sequence[Any]) -> list[Any]:
+    """Numbers, or Arrays of integers that a trace does not know."""
+    unknown = map(_dispatch.unknown_length, values)
+    return [
+        _dispatch.as_number(function, name, value) if one is None else one
+        for name, value, one in zip(names, values, unknown, strict=True)
+    ]
+
+
+def _arange_in_trace(low: Any, high: Any, gap: Any, dtype: DTypeLike | None, device: Device | None) -> Array:
+    """The result of `arange` for bounds that a trace does not know."""
+    given = _numbers_in_trace("arange", ("start", "stop", "step"), (low, high, gap))
+    are_ints = all(isinstance(one, (int, Array)) for one in given)
+    wanted = _defaults()[int if are_ints else float] if dtype is None else dtypes.dtype(dtype)
+    if wanted.kind not in "iuf" or any(isinstance(one, complex) for one in given):
+        raise errors.ArgumentTypeError(f"arange: dtype must be real numeric for lengths of a trace, not {wanted}")
+    if given[2] is not None and type(given[2]) is not Array and given[2] == 0:
+        raise errors.ArgumentValueError("arange: step must not be 0")
+    natives, home = _in_trace("arange", given, device)
+    kind, place = home.backend.dtype_for(wanted), home.backend.native_device
+    return wrap(home.arange(*natives, dtype=kind, device=place), home)
+
+
+def _linspace_in_trace(values: Sequence[Any], dtype: DTypeLike | None, device: Device | None, endpoint: bool) -> Array:
+    """The result of `linspace` for ends that a trace does not know."""
+    given = _numbers_in_trace("linspace", ("start", "stop", "num"), values)
+    wanted = _defaults()[float] if dtype is None else dtypes.dtype(dtype)
+    if wanted.kind != "f" or any(isinstance(one, complex) for one in given):
+        raise errors.ArgumentTypeError(
+            f"linspace: dtype must be a real floating one for lengths of a trace, not {wanted}"
+        )
+    if type(given[2]) is not Array:
+        given[2] = _dispatch.as_integer("linspace", "num", given[2])
+    natives, home = _in_trace("linspace", given, device)
+    kind, place = home.backend.dtype_for(wanted), home.backend.native_device
+    return wrap(home.linspace(*natives, endpoint=bool(endpoint), dtype=kind, device=place), home)
 
 
 def _of_few(name: str, shape: Any, dtype: np.dtype[Any], value: Number | None, size: int) -> Array:
@@ -806,7 +876,7 @@ def _elements(shape: Any) -> int:
 
     -1 for anything but a tuple of Python ints.
     """
-    if type(shape) is not tuple or len(shape) > _MOST_AXES:
+    if not isinstance(shape, tuple) or len(shape) > _MOST_AXES:
         return -1
     elements = 1
     for n in shape:
@@ -858,17 +928,20 @@ def _fitted(function: str, value: Any, wanted: DType) -> Any:
     return dtypes.integer_within(function, value, wanted) if wanted.kind in "iu" else value
 
 
-def _shape(function: str, shape: Shape) -> tuple[int, ...]:
-    """A shape as a tuple of ints."""
+def _shape(function: str, shape: Shape) -> tuple[Any, ...]:
+    """A shape as a tuple of ints.
+
+    Lengths that a trace does not know are native arrays.
+    """
     if type(shape) is int and 0 <= shape < _MOST:
         return (shape,)
-    if type(shape) is tuple and 0 <= _elements(shape) < _MOST:
+    if isinstance(shape, tuple) and 0 <= _elements(shape) < _MOST:
         return shape
-    given = _dispatch.as_shape(function, "shape", shape)
-    lengths = tuple([_dispatch.as_integer(function, f"shape[{i}]", n) for i, n in enumerate(given)])
-    if any(n < 0 for n in lengths):
+    lengths = _dispatch.as_shape(function, "shape", shape, may_be_unknown=True)
+    known = tuple([n for n in lengths if type(n) is int])
+    if any(n < 0 for n in known):
         raise errors.ArgumentValueError(f"{function}: shape must not be negative, not {lengths}")
     if len(lengths) > _MOST_AXES:
         raise errors.ArgumentValueError(f"{function}: shape must have at most {_MOST_AXES} axes, not {len(lengths)}")
-    _refuse_size(function, lengths)
+    _refuse_size(function, known)
     return lengths

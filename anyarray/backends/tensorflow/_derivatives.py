@@ -15,22 +15,25 @@ from typing import Any, Final
 import numpy as np
 
 from anyarray.backends.tensorflow import _slopes
-from anyarray.backends.tensorflow._host import is_on_host, on_host
+from anyarray.backends.tensorflow._host import FEW, from_host, is_on_host, on_host
 from anyarray.backends.tensorflow._kernel import (
     NATIVE,
     EagerTensor,
     Tensor,
     cast,
     constant,
+    is_common,
     is_complex,
     is_lasting,
+    kind_of,
     may_be_differentiated,
+    may_be_fused,
     name_of,
     number,
     op,
 )
 from anyarray.backends.tensorflow._loading import tf
-from anyarray.backends.tensorflow._shapes import Length, lengths, shape_tensor, shape_tensors
+from anyarray.backends.tensorflow._shapes import Length, lengths, shape_tensor
 
 Binary = Callable[[Tensor, Tensor], Tensor]
 
@@ -38,7 +41,6 @@ _add = op("AddV2")
 _any = op("Any")
 _choose = op("Select")
 """For three tensors of one shape. It takes half the time of SelectV2."""
-_broadcast_axes = op("BroadcastGradientArgs")
 _clip = op("ClipByValue")
 _concat = op("ConcatV2")
 _conj = op("Conj")
@@ -51,6 +53,8 @@ _exp = op("Exp")
 _expand_dims = op("ExpandDims")
 _fill = op("Fill")
 _gather = op("GatherV2")
+_half_unless_positive = op("LeakyReluGrad")
+_if_positive = op("ReluGrad")
 _inverse = op("MatrixInverse")
 _is_finite = op("IsFinite")
 _less = op("Less")
@@ -61,6 +65,7 @@ _logical_or = op("LogicalOr")
 _matmul = op("BatchMatMulV2")
 _lost_pow = op("Pow")
 """The power whose gradient is NaN where 0 is multiplied by an infinite derivative."""
+_multiplied = op("MulNoNan")
 _multiply = _slopes.multiply
 _negative = op("Neg")
 _not_equal = op("NotEqual")
@@ -73,6 +78,7 @@ _reshape = op("Reshape")
 _scatter = op("TensorScatterUpdate")
 _select = op("SelectV2")
 _set_diagonal = op("MatrixSetDiagV3")
+_sign = op("Sign")
 _size = op("Size")
 _stop_gradient = op("StopGradient")
 _strided_slice = op("StridedSlice")
@@ -87,11 +93,12 @@ _LEVELS: Final = 31
 """How often a length is halved that a trace does not know."""
 
 
-def halved_at_ties(larger: Binary, is_at_least: Binary) -> Binary:
+def halved_at_ties(name: str, larger: Binary, is_at_least: Binary) -> Binary:
     """Maximum or minimum, with half the gradient for each operand at a tie.
 
-    It is called where derivatives may be taken. `is_at_least` tells whether the result equals the first operand.
-    TensorFlow gives the whole gradient to the first operand, so that the gradients of max(x, 0) and max(0, x) differ.
+    It is called where derivatives may be taken. `larger` is the op `name`, right even if XLA compiles it.
+    `is_at_least` tells whether the result equals the first operand. TensorFlow gives the whole gradient to the first
+    operand, so that the gradients of max(x, 0) and max(0, x) differ.
     """
 
     def composed(x1: Tensor, x2: Tensor) -> Tensor:
@@ -101,32 +108,74 @@ def halved_at_ties(larger: Binary, is_at_least: Binary) -> Binary:
         mean = _add(_multiply(x1, half), _multiply(x2, half))
         return larger(_select(_equal(mean, x1), mean, x1), x2)
 
+    reaches = np.greater_equal if name == "Maximum" else np.less_equal
+
+    def gradients(slope: Tensor, y: Tensor, x1: Tensor, x2: Tensor) -> list[Tensor | None]:
+        if all(map(_is_read_sooner, (slope, x1, x2))) and not may_be_differentiated(slope):
+            return gradients_by_numpy(slope, x1, x2)
+        if _is_number(x2):
+            return [_multiplied(slope, _share(above(x1, x2))), None]
+        if _is_number(x1):
+            return [None, _multiplied(slope, _share(above(x2, x1)))]
+        nothing = _zeros_like(slope)
+        shared = _choose(_equal(x1, x2), _multiply(slope, constant(0.5, name_of(slope))), slope)
+        return [
+            None if is_lasting(x) else _slopes.summed(_choose(is_at_least(x, other), shared, nothing), x)
+            for x, other in ((x1, x2), (x2, x1))  # a constant needs no gradient
+        ]
+
+    def gradients_by_numpy(slope: Tensor, x1: Tensor, x2: Tensor) -> list[Tensor | None]:
+        a, a1, a2 = map(on_host, (slope, x1, x2))
+        nothing = a.dtype.type(0)
+        shared = np.where(a1 == a2, a * a.dtype.type(0.5), a)
+        return [
+            None if is_lasting(x) else _slopes.summed(from_host(np.where(reaches(b, other), shared, nothing), slope), x)
+            for x, b, other in ((x1, a1, a2), (x2, a2, a1))
+        ]
+
+    def above(x: Tensor, other: Tensor) -> Tensor:
+        """A number that is positive where `x` is the result, else negative."""
+        if name == "Maximum":
+            return _subtract(x, other) if on_host(other) else x
+        return _subtract(other, x) if on_host(other) else _negative(x)
+
     @tf.custom_gradient
-    def differentiable(x1: Tensor, x2: Tensor) -> Any:
-        def gradient(slope: Tensor) -> list[Tensor | None]:
-            nothing = _zeros_like(slope)
-            shared = _choose(_equal(x1, x2), _multiply(slope, constant(0.5, name_of(slope))), slope)
-            shapes = shape_tensors(x1, x2)
-            axes = _broadcast_axes(*shapes)
+    def for_xla(x1: Tensor, x2: Tensor) -> Any:
+        y = larger(x1, x2)
+        return y, lambda slope: gradients(slope, y, x1, x2)
 
-            def slope_of(x: Tensor, other: Tensor, position: int) -> Tensor | None:
-                if is_lasting(x):  # a constant needs no gradient
-                    return None
-                of_all = _choose(is_at_least(x, other), shared, nothing)
-                return _reshape(_sum(of_all, axes[position]), shapes[position])
-
-            return [slope_of(x1, x2, 0), slope_of(x2, x1, 1)]
-
-        return larger(x1, x2), gradient
+    raw = _slopes.with_gradients(name, 2, gradients)
 
     def of_two(x1: Tensor, x2: Tensor) -> Tensor:
-        if is_on_host(x1) and is_on_host(x2) and not np.any(on_host(x1) == on_host(x2)):
-            return larger(x1, x2)
-        function = composed if is_mapped.get() else differentiable
-        y: Tensor = function(x1, x2)
+        if is_mapped.get():
+            is_tied = not (is_on_host(x1) and is_on_host(x2)) or np.any(on_host(x1) == on_host(x2))
+            return (composed if is_tied else larger)(x1, x2)
+        is_plain = _slopes.can_record and kind_of(x1) == "f" and (tf.executing_eagerly() or not may_be_fused())
+        y: Tensor = (raw if is_plain else for_xla)(x1, x2)
         return y
 
     return of_two
+
+
+def _is_read_sooner(x: Tensor) -> bool:
+    """Whether NumPy computes of `x` in less time than TensorFlow."""
+    return is_on_host(x) and is_common(x.dtype) and math.prod(x.shape) <= FEW
+
+
+def _is_number(x: Tensor) -> bool:
+    """Whether `x` is a finite constant without axes."""
+    return is_lasting(x) and not x.shape.rank and bool(np.isfinite(on_host(x)))
+
+
+def _share(x: Tensor) -> Tensor:
+    """1 where `x` is positive, 0.5 where it is 0, and 0 elsewhere.
+
+    TensorFlow's comparisons take six times as long as the ops of activation functions.
+    """
+    half = constant(0.5, name_of(x))
+    is_not_negative = _add(_sign(x), half)
+    share = _if_positive(_half_unless_positive(_ones_like(x), x, 0.5), is_not_negative)
+    return _stop_gradient(share) if may_be_differentiated(share) else share
 
 
 def power(x1: Tensor, x2: Tensor) -> Tensor:

@@ -5,6 +5,7 @@ from __future__ import annotations
 __all__ = [
     "ARRAY_TYPES",
     "IS_IMMUTABLE",
+    "data_of",
     "device_of",
     "devices",
     "dtype_of",
@@ -96,6 +97,11 @@ def native_dtype(name: str) -> Any:
 def dtype_of(x: Tensor) -> Any:
     """TensorFlow's dtype of `x`."""
     return x.dtype
+
+
+def data_of(x: Tensor) -> Tensor:
+    """The tensor itself, as of an array of TensorFlow NumPy."""
+    return x
 
 
 def is_traced(x: Tensor) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from anyarray.backends.tensorflow._kernel import NATIVE, Ints, Tensor, cast, constant, name_of, op, shape_of
+from anyarray.backends.tensorflow._kernel import NATIVE, Ints, Tensor, constant, name_of, op, shape_of
 
 Length = Any
 """Length of an axis: an int, or a 0-d int64 tensor where a trace does not know it."""
@@ -88,12 +88,6 @@ def sizes_of(x: Tensor) -> Tensor:
     """Shape of `x`: a constant if it is known, else read as the graph runs."""
     shape = shape_of(x)
     return _shape(x) if None in shape else known_shape(shape)
-
-
-def shape_tensors(*xs: Tensor) -> list[Tensor]:
-    """Shapes of several tensors, as tensors of one dtype."""
-    shapes = [sizes_of(x) for x in xs]
-    return shapes if len({shape.dtype for shape in shapes}) == 1 else [cast(shape, "int64") for shape in shapes]
 
 
 def slab(x: Tensor, axis: int, length: Length, value: int) -> Tensor:

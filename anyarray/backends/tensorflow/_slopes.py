@@ -18,6 +18,7 @@ from typing import Final
 from anyarray.backends.tensorflow._kernel import (
     EagerTensor,
     Tensor,
+    cast,
     constant,
     could_record,
     is_complex,
@@ -26,9 +27,10 @@ from anyarray.backends.tensorflow._kernel import (
     may_be_fused,
     name_of,
     op,
+    shape_of,
     undocumented,
 )
-from anyarray.backends.tensorflow._shapes import shape_tensors
+from anyarray.backends.tensorflow._shapes import known_shape, sizes_of
 
 Function = Callable[..., Tensor]
 Slope = Callable[..., Tensor]
@@ -53,7 +55,8 @@ _sum = op("Sum")
 
 _record: Final = undocumented("tensorflow.python.eager.record", "record_operation")
 _unrecorded: Final = undocumented("tensorflow.python.eager.record", "stop_recording")
-_can_record: Final = None not in (_record, _unrecorded, could_record)
+can_record: Final = None not in (_record, _unrecorded, could_record)
+"""Whether this TensorFlow has what custom gradients without extra ops need."""
 
 
 def sloped(name: str, *slopes: Slope, of_complex: Function | None = None) -> Function:
@@ -61,25 +64,32 @@ def sloped(name: str, *slopes: Slope, of_complex: Function | None = None) -> Fun
 
     `of_complex` replaces it for complex operands where XLA may compile it.
     """
+
+    def gradients(slope: Tensor, y: Tensor, *xs: Tensor) -> list[Tensor | None]:
+        parts = [
+            None if is_lasting(x) else _multiplied(slope_by(*xs, y), slope)
+            for x, slope_by in zip(xs, slopes, strict=True)
+        ]
+        return parts if len(xs) == 1 else [None if p is None else summed(p, x) for p, x in zip(parts, xs, strict=True)]
+
+    return with_gradients(name, len(slopes), gradients, of_complex)
+
+
+def with_gradients(
+    name: str, operands: int, gradients: Callable[..., list[Tensor | None]], of_complex: Function | None = None
+) -> Function:
+    """The raw op `name` with gradients of our own for real floats.
+
+    `gradients` takes the upstream gradient, the result and the operands, one or two. `of_complex` is as in `sloped`.
+    """
     raw = op(name)
-    if not _can_record:
+    if not can_record:
         return raw
-
-    def backward_of(xs: tuple[Tensor, ...], y: Tensor) -> Callable[[Tensor], list[Tensor | None]]:
-        def backward(slope: Tensor) -> list[Tensor | None]:
-            parts = [
-                None if is_lasting(x) else _multiplied(slope_by(*xs, y), slope)
-                for x, slope_by in zip(xs, slopes, strict=True)
-            ]
-            return parts if len(xs) == 1 else _as_given(xs, parts)
-
-        return backward
 
     def marked(y: Tensor, *xs: Tensor) -> Tensor:
         """`y` of a graph, with the gradient that TensorFlow calls later."""
         if kind_of(y) == "f":
-            backward = backward_of(xs, y)
-            y.op._gradient_function = lambda _, slope: backward(slope)
+            y.op._gradient_function = lambda _, slope: gradients(slope, y, *xs)
         elif of_complex is not None and is_complex(y) and may_be_fused():
             return of_complex(*xs)
         return y
@@ -89,7 +99,7 @@ def sloped(name: str, *slopes: Slope, of_complex: Function | None = None) -> Fun
         if is_sloped:
             with _unrecorded():
                 y = raw(*xs)
-            _record(name, [y], list(xs), backward_of(xs, y))
+            _record(name, [y], list(xs), lambda slope: gradients(slope, y, *xs))
         else:
             y = raw(*xs)
         return y if isinstance(y, EagerTensor) else marked(y, *xs)
@@ -106,20 +116,22 @@ def sloped(name: str, *slopes: Slope, of_complex: Function | None = None) -> Fun
         y = raw(x1, x2)
         return y if isinstance(y, EagerTensor) else marked(y, x1, x2)
 
-    return of_one if len(slopes) == 1 else of_two
+    return of_one if operands == 1 else of_two
 
 
-def _as_given(xs: tuple[Tensor, ...], parts: list[Tensor | None]) -> list[Tensor | None]:
-    """Gradients of two operands, summed over the axes that were broadcast."""
-    shapes = [x.shape for x in xs]
-    if shapes[0] == shapes[1] and shapes[0].is_fully_defined():
-        return parts
-    tensors = shape_tensors(*xs)
-    axes = _broadcast_axes(*tensors)
-    return [
-        None if part is None else _reshape(_sum(part, one), shape)
-        for part, one, shape in zip(parts, axes, tensors, strict=True)
-    ]
+def summed(gradient: Tensor, x: Tensor) -> Tensor:
+    """A gradient summed over the axes along which `x` was broadcast."""
+    of_result, of_operand = shape_of(gradient), shape_of(x)
+    if None in of_result or None in of_operand:
+        shape = sizes_of(x)
+        ours, theirs = (cast(one, "int64") for one in (shape, sizes_of(gradient)))
+        return _reshape(_sum(gradient, _broadcast_axes(ours, theirs)[0]), shape)
+    if of_result == of_operand:
+        return gradient
+    extra = len(of_result) - len(of_operand)
+    axes = *range(extra), *(extra + i for i, n in enumerate(of_operand) if n != of_result[extra + i])
+    total = _sum(gradient, constant(axes), False)
+    return total if len(axes) == extra else _reshape(total, known_shape(of_operand))
 
 
 def _number(value: float, x: Tensor) -> Tensor:

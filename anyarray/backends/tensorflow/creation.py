@@ -32,7 +32,7 @@ from anyarray._base import dtypes
 from anyarray.backends.tensorflow._host import tensor
 from anyarray.backends.tensorflow._kernel import NAME, Tensor, cast, constant, name_of, op, shape_of
 from anyarray.backends.tensorflow._loading import tf
-from anyarray.backends.tensorflow._shapes import known_shape, sizes_of
+from anyarray.backends.tensorflow._shapes import Length, length_tensor, shape_tensor, sizes_of
 from anyarray.backends.tensorflow.manipulation import broadcast_arrays
 from anyarray.backends.tensorflow.searching import where
 
@@ -44,13 +44,23 @@ _add = op("AddV2")
 _band_part = op("MatrixBandPart")
 _complex = op("Complex")
 _concat = op("ConcatV2")
+_ceil = op("Ceil")
 _diagonal_matrix = op("MatrixDiagV3")
+_equal = op("Equal")
+_expand_dims = op("ExpandDims")
 _fill = op("Fill")
+_floor_div = op("FloorDiv")
 _gather = op("GatherV2")
+_less = op("Less")
+_logical_and = op("LogicalAnd")
+_maximum = op("Maximum")
 _minimum = op("Minimum")
 _mul = op("Mul")
+_neg = op("Neg")
 _range = op("Range")
+_real_div = op("RealDiv")
 _reshape = op("Reshape")
+_sub = op("Sub")
 
 
 def _value(number: complex, dtype: Any) -> Tensor:
@@ -58,29 +68,29 @@ def _value(number: complex, dtype: Any) -> Tensor:
     return constant(number, NAME[dtype]) if number else tf.constant(np.asarray(number, dtype.as_numpy_dtype))
 
 
-def _is_small(shape: tuple[int, ...]) -> bool:
+def _is_small(shape: tuple[Length, ...]) -> bool:
     """Whether NumPy makes an array of `shape` faster.
 
     False in a graph, which would hold all its elements.
     """
-    return math.prod(shape) <= _SMALL and tf.executing_eagerly()
+    return tf.executing_eagerly() and math.prod(shape) <= _SMALL
 
 
-def full(shape: tuple[int, ...], fill_value: complex, *, dtype: Any, device: str | None = None) -> Tensor:
+def full(shape: tuple[Length, ...], fill_value: complex, *, dtype: Any, device: str | None = None) -> Tensor:
     if not _is_small(shape):
-        return _fill(known_shape(shape), _value(fill_value, dtype))
+        return _fill(shape_tensor(shape), _value(fill_value, dtype))
     host = dtype.as_numpy_dtype
     return tensor(np.full(shape, np.asarray(fill_value, host), host), device)
 
 
-def ones(shape: tuple[int, ...], *, dtype: Any, device: str | None = None) -> Tensor:
+def ones(shape: tuple[Length, ...], *, dtype: Any, device: str | None = None) -> Tensor:
     return full(shape, 1, dtype=dtype, device=device)
 
 
-def zeros(shape: tuple[int, ...], *, dtype: Any, device: str | None = None) -> Tensor:
+def zeros(shape: tuple[Length, ...], *, dtype: Any, device: str | None = None) -> Tensor:
     if _is_small(shape):
         return tensor(np.zeros(shape, dtype.as_numpy_dtype), device)
-    return _fill(known_shape(shape), constant(0, NAME[dtype]))
+    return _fill(shape_tensor(shape), constant(0, NAME[dtype]))
 
 
 def full_like(x: Tensor, /, fill_value: complex, *, dtype: Any = None, device: str | None = None) -> Tensor:
@@ -105,9 +115,12 @@ empty = zeros
 empty_like = zeros_like
 
 
-def eye(n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Any, device: str | None = None) -> Tensor:
+def eye(n_rows: Length, n_cols: Length = None, /, *, k: int = 0, dtype: Any, device: str | None = None) -> Tensor:
     if n_cols is None:
         n_cols = n_rows
+    if not (isinstance(n_rows, int) and isinstance(n_cols, int)):
+        rows, columns = _places(n_rows), _places(n_cols)
+        return cast(_equal(_expand_dims(_add(rows, constant(k, "int64")), constant(1)), columns), NAME[dtype])
     if _is_small((n_rows, n_cols)):
         return tensor(np.eye(n_rows, n_cols, k, dtype.as_numpy_dtype), device)
     length = min(n_rows, n_cols - k) if k >= 0 else min(n_rows + k, n_cols)
@@ -122,18 +135,33 @@ def _made(values: npt.NDArray[Any], device: str | None) -> Tensor:
     return tensor(values, device) if tf.executing_eagerly() else tf.constant(values)
 
 
-def _ramp(start: float, step: float, length: int) -> Tensor:
+def _places(length: Length) -> Tensor:
+    """The integers from 0 up to, without, `length`."""
+    return _range(constant(0, "int64"), length_tensor(length), constant(1, "int64"))
+
+
+def _float64(value: Any) -> Tensor:
+    """A number as a tensor, whether it is known or not."""
+    return cast(value, "float64") if tf.is_tensor(value) else tf.constant(np.float64(value))
+
+
+def _ramp(start: Any, step: Any, length: Length) -> Tensor:
     """start, start + step, ... in float64, equal bit for bit to NumPy's."""
-    places = _range(constant(0, "int64"), constant(length, "int64"), constant(1, "int64"))
-    return _add(_mul(cast(places, "float64"), tf.constant(np.float64(step))), tf.constant(np.float64(start)))
+    return _add(_mul(cast(_places(length), "float64"), _float64(step)), _float64(start))
 
 
-def arange(
-    start: float, /, stop: float | None = None, step: float = 1, *, dtype: Any, device: str | None = None
-) -> Tensor:
+def arange(start: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any, device: str | None = None) -> Tensor:
     if stop is None:
         start, stop = 0, start
     bounds = (start, stop, step)
+    if any(map(tf.is_tensor, bounds)):
+        none = constant(0, "int64")  # the op Range refuses bounds between which there is nothing
+        if all(isinstance(b, int) or tf.is_tensor(b) for b in bounds):
+            low, high, gap = map(length_tensor, bounds)
+            length = _neg(_floor_div(_sub(low, high), gap))
+            return cast(_add(_mul(_places(_maximum(length, none)), gap), low), NAME[dtype])
+        steps = _ceil(_real_div(_sub(_float64(stop), _float64(start)), _float64(step)))
+        return cast(_ramp(start, step, _maximum(cast(steps, "int64"), none)), NAME[dtype])
     is_exact = all(isinstance(b, int) and abs(b) <= _MAX_INT64 for b in bounds)
     name = NAME[dtype]
     kind = dtypes.KNOWN[name].kind
@@ -149,9 +177,18 @@ def arange(
 
 
 def linspace(
-    start: complex, stop: complex, /, num: int, *, dtype: Any, device: str | None = None, endpoint: bool = True
+    start: Any, stop: Any, /, num: Length, *, dtype: Any, device: str | None = None, endpoint: bool = True
 ) -> Tensor:
     name = NAME[dtype]
+    if any(map(tf.is_tensor, (start, stop, num))):
+        count, one = length_tensor(num), constant(1, "int64")
+        last = _sub(count, one) if endpoint else count
+        first, width = _float64(start), _sub(_float64(stop), _float64(start))
+        values = _ramp(first, _real_div(width, cast(_maximum(last, one), "float64")), count)
+        if endpoint:  # the last value is exact; the computed one may be rounded
+            is_last = _logical_and(_equal(_places(count), last), _less(one, count))
+            values = where(is_last, _float64(stop), values)
+        return cast(values, name)
     kind = dtypes.KNOWN[name].kind
     if kind not in "fc":
         return _made(np.linspace(start, stop, num, endpoint=endpoint, dtype=dtype.as_numpy_dtype), device)

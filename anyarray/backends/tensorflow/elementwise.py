@@ -187,7 +187,7 @@ def _end(name: str, comparison: str) -> Binary:
     """The op Maximum or Minimum."""
     is_at_least = op(comparison)
     raw = keeping_nans(op(name), is_at_least)
-    return with_slope(raw, halved_at_ties(raw, is_at_least))
+    return with_slope(raw, halved_at_ties(name, raw, is_at_least))
 
 
 _abs = _slopes.abs

@@ -35,6 +35,7 @@ from anyarray.backends.tensorflow._kernel import (
     op,
     shape_of,
 )
+from anyarray.backends.tensorflow._loading import tf
 from anyarray.backends.tensorflow._shapes import Length, axis_in, length_tensor, lengths, shape_tensor, sizes_of
 from anyarray.backends.tensorflow.manipulation import broadcast_to, flattened, moveaxis, stretched
 
@@ -54,6 +55,7 @@ _mod = op("FloorMod")
 _mul = op("Mul")
 _not = op("LogicalNot")
 _or = op("LogicalOr")
+_pack = op("Pack")
 _pad = op("Pad")
 _range = op("Range")
 _reshape = op("Reshape")
@@ -403,6 +405,9 @@ def getitem(x: Tensor, key: Any) -> Tensor:
         if arrays:
             _plan(form, shape_of(x))  # raises our own error for a mask of a wrong shape
         return from_host(on_numpy.getitem(raw(x), _on_host(key)), x)
+    if not tf.executing_eagerly() and (cut := _first_unknown(key, x)) is not None:
+        axis, bounds, others = cut
+        return getitem(_sliced(x, axis, bounds), others)
     plan = _plan(form, shape_of(x))
     x = _cut(x, plan)
     if not arrays:
@@ -423,6 +428,11 @@ def setitem(x: Tensor, key: Any, value: Tensor, exclusive: bool) -> Tensor:
     """
     if value.dtype is not x.dtype:
         value = cast(value, name_of(x))
+    if not tf.executing_eagerly() and (cut := _first_unknown(key, x)) is not None:
+        axis, bounds, others = cut
+        places = _sliced(_range(constant(0, "int64"), length_tensor(lengths(x)[axis]), constant(1, "int64")), 0, bounds)
+        part = moveaxis(setitem(_gather(x, places, constant(axis)), others, value, exclusive), axis, 0)
+        return moveaxis(written(moveaxis(x, axis, 0), places, part), 0, axis)
     form, arrays = _form_of(key)
     by_numpy = all(map(is_on_host, (x, value, *arrays))) and not may_be_differentiated(x)
     if by_numpy and not arrays and not _is_whole(form):
@@ -451,6 +461,42 @@ def setitem(x: Tensor, key: Any, value: Tensor, exclusive: bool) -> Tensor:
         return _select(mask, _fitted(value, tail), x)
     rows, sizes = _merged(x, plan)
     return _scattered(x, rows, _index(arrays, sizes), value, _may_repeat(arrays))
+
+
+def _first_unknown(key: Any, x: Tensor) -> tuple[int, slice, Any] | None:
+    """The first slice with a bound that only a running graph knows.
+
+    It is its axis, the slice, and the key with a full slice in its place; None if there is none.
+    """
+    entries = key if type(key) is tuple else (key,)
+    for place, wanted in enumerate(entries):
+        if isinstance(wanted, slice) and any(map(tf.is_tensor, (wanted.start, wanted.stop, wanted.step))):
+            after = sum(map(_axes_of, entries[place:]))
+            is_after_ellipsis = any(one is Ellipsis for one in entries[:place])
+            axis = x.shape.rank - after if is_after_ellipsis else sum(map(_axes_of, entries[:place]))
+            return axis, wanted, (*entries[:place], slice(None), *entries[place + 1 :])
+    return None
+
+
+def _axes_of(entry: Any) -> int:
+    """How many axes an entry of a key indexes."""
+    if entry is None or entry is Ellipsis:
+        return 0
+    is_mask = tf.is_tensor(entry) and entry.dtype is _BOOL
+    return entry.shape.rank if is_mask else 1
+
+
+def _sliced(x: Tensor, axis: int, wanted: slice) -> Tensor:
+    """`x` after a slice of `axis` with bounds that the graph computes."""
+    others = (1 << axis) - 1
+    masks = [others | (bound is None) << axis for bound in (wanted.start, wanted.stop)]
+    ends = ([0] * axis + [0 if bound is None else bound] for bound in (wanted.start, wanted.stop))
+    strides = [1] * axis + [1 if wanted.step is None else wanted.step]
+    bounds = [_pack([length_tensor(n) for n in one], 0) for one in (*ends, strides)]
+    y = _strided_slice(x, *bounds, *masks, 0, 0, 0)
+    shape = shape_of(x)
+    y.set_shape([*shape[:axis], None, *shape[axis + 1 :]])  # for an unknown step TensorFlow knows no shape at all
+    return y
 
 
 def _written_on_host(x: Tensor, key: Any, value: Tensor) -> Tensor:
@@ -501,7 +547,7 @@ def _updated_in_graph(x: Tensor, plan: _Plan, value: Tensor) -> Tensor:
     """
     if 0 in plan.shape:
         return x
-    value = broadcast_to(value, plan.shape)  # type: ignore[arg-type]  # all ints here
+    value = broadcast_to(value, plan.shape)
     cuts: list[_Cut] = []
     is_written = None
     axis = 0
@@ -553,7 +599,7 @@ def _scattered(x: Tensor, rows: Tensor, index: Tensor, value: Tensor, may_repeat
     if None in shape:
         value = stretched(value, [*lengths(index), *tail])
     elif shape_of(value) != shape:
-        value = broadcast_to(value, shape)  # type: ignore[arg-type]  # all ints here
+        value = broadcast_to(value, shape)
     value = _reshape(value, shape_tensor([math.prod(lengths(index)), *tail]))
     index = flattened(index)
     is_differentiated = may_repeat and kind_of(x) in "fc" and may_be_differentiated(x)

@@ -24,6 +24,7 @@ from anyarray.backends.tensorflow._kernel import (
     bitcast,
     cast,
     constant,
+    is_common,
     is_complex,
     name_of,
     op,
@@ -35,12 +36,20 @@ from anyarray.backends.tensorflow.manipulation import at_every_rank
 
 _conj = op("Conj")
 _expand_dims = op("ExpandDims")
-_matmul = op("BatchMatMulV2")
+_of_matrices = op("MatMul")
+_of_stacks = op("BatchMatMulV2")
 _multiply = at_every_rank(op("Mul"))
 _reshape = op("Reshape")
 _squeeze = op("Squeeze")
 _sum = op("Sum")
 _transpose = op("Transpose")
+
+
+def _matmul(x1: Tensor, x2: Tensor) -> Tensor:
+    """Matrix product of operands of two axes or more."""
+    if x1.shape.rank == x2.shape.rank == 2 and is_common(x1.dtype):
+        return _of_matrices(x1, x2, False, False)  # for small matrices in a quarter of the time of the other op
+    return _of_stacks(x1, x2, False, False)
 
 
 def reshaped(x: Tensor, shape: list[Length]) -> Tensor:
@@ -91,7 +100,7 @@ def _through(name: str) -> Callable[[Tensor, Tensor], Tensor]:
     """Product computed in the wider dtype `name`."""
 
     def product(x1: Tensor, x2: Tensor) -> Tensor:
-        return cast(_matmul(cast(x1, name), cast(x2, name), False, False), name_of(x1))
+        return cast(_matmul(cast(x1, name), cast(x2, name)), name_of(x1))
 
     return product
 
@@ -100,7 +109,7 @@ def _as_signed(name: str) -> Callable[[Tensor, Tensor], Tensor]:
     """Product of the bits as signed integers: equal modulo a power of two."""
 
     def product(x1: Tensor, x2: Tensor) -> Tensor:
-        return bitcast(_matmul(bitcast(x1, name), bitcast(x2, name), False, False), name_of(x1))
+        return bitcast(_matmul(bitcast(x1, name), bitcast(x2, name)), name_of(x1))
 
     return product
 
@@ -112,7 +121,7 @@ def _unless_tf32(through: Callable[[Tensor, Tensor], Tensor]) -> Callable[[Tenso
         # The device of a symbolic tensor is unknown (""): it may be the GPU.
         if _knows_tf32() and tf.config.experimental.tensor_float_32_execution_enabled() and "CPU" not in x1.device:
             return through(x1, x2)
-        return _matmul(x1, x2, False, False)
+        return _matmul(x1, x2)
 
     return product
 
@@ -133,7 +142,7 @@ _DETOURS: Final = {
 def _product(x1: Tensor, x2: Tensor) -> Tensor:
     """Matrix product of stacks of matrices of one dtype."""
     detour = _DETOURS.get(x1.dtype)
-    return _matmul(x1, x2, False, False) if detour is None else detour(x1, x2)
+    return _matmul(x1, x2) if detour is None else detour(x1, x2)
 
 
 def matmul(x1: Tensor, x2: Tensor, /) -> Tensor:
@@ -146,7 +155,7 @@ def matmul(x1: Tensor, x2: Tensor, /) -> Tensor:
     ):
         # Where the op keeps the precision, it is called without a check of dtypes. A graph would raise only later.
         try:
-            return _matmul(x1, x2, False, False)
+            return _matmul(x1, x2)
         except REFUSALS:
             pass  # two dtypes, or a dtype without kernel
     rank1, rank2 = x1.shape.rank, x2.shape.rank

@@ -37,7 +37,6 @@ from anyarray.backends.tensorflow._shapes import (
     axes_in,
     axis_in,
     cut,
-    known_shape,
     lengths,
     shape_tensor,
     sizes_of,
@@ -101,18 +100,18 @@ def flattened(x: Tensor) -> Tensor:
     return x if len(x.shape) == 1 else _reshape(x, constant((-1,)))
 
 
-def broadcast_to(x: Tensor, /, shape: tuple[int, ...]) -> Tensor:
+def broadcast_to(x: Tensor, /, shape: tuple[Length, ...]) -> Tensor:
     if not isinstance(x, EagerTensor):
         _require_counts("broadcast_to", "shape", shape)
-    return _broadcast_to(x, known_shape(shape)) if len(shape) <= _BROADCAST_RANK else stretched(x, shape)
+    return _broadcast_to(x, shape_tensor(shape)) if len(shape) <= _BROADCAST_RANK else stretched(x, shape)
 
 
-def _require_counts(function: str, parameter: str, counts: tuple[int, ...]) -> None:
+def _require_counts(function: str, parameter: str, counts: tuple[Length, ...]) -> None:
     """Raise ValueError if a count is negative, for which a graph raises late.
 
     As a length, -1 stands for an unknown one.
     """
-    if any(n < 0 for n in counts):
+    if any(isinstance(n, int) and n < 0 for n in counts):
         raise ValueError(f"{function}: {parameter} must not be negative, not {counts}")
 
 
@@ -269,13 +268,14 @@ def squeeze(x: Tensor, /, axis: Ints) -> Tensor:
     return _squeeze(x, axes) if axes else x
 
 
-def reshape(x: Tensor, /, shape: tuple[int, ...], *, copy: bool | None = None) -> Tensor:
+def reshape(x: Tensor, /, shape: tuple[Length, ...], *, copy: bool | None = None) -> Tensor:
     """`x` in `shape`. Tensors are immutable, so `copy` has no effect."""
-    if 0 in shape and -1 in shape:
+    known = [n for n in shape if isinstance(n, int)]
+    if 0 in known and -1 in known:
         raise ValueError(f"any length would do in place of -1 in {shape}")
-    if shape.count(-1) > 1:  # a graph would ignore all but one of them
+    if known.count(-1) > 1:  # a graph would ignore all but one of them
         raise ValueError(f"more than one length is -1 in {shape}")
-    return _reshape(x, known_shape(shape))
+    return _reshape(x, shape_tensor(shape))
 
 
 def permute_dims(x: Tensor, /, axes: tuple[int, ...]) -> Tensor:
@@ -333,7 +333,7 @@ def roll(x: Tensor, /, shift: Ints, *, axis: Ints | None = None) -> Tensor:
     return _roll(x, constant(shifts), constant(axes)) if axes else x
 
 
-def tile(x: Tensor, repetitions: tuple[int, ...], /) -> Tensor:
+def tile(x: Tensor, repetitions: tuple[Length, ...], /) -> Tensor:
     if not isinstance(x, EagerTensor):
         _require_counts("tile", "repetitions", repetitions)
     missing = len(repetitions) - len(shape_of(x))
@@ -341,8 +341,8 @@ def tile(x: Tensor, repetitions: tuple[int, ...], /) -> Tensor:
         x = _expand_dims(x, constant(0))
     repetitions = (1,) * -missing + tuple(repetitions)
     if name_of(x) == "uint16":  # the only dtype without Tile kernel
-        return bitcast(_tile(bitcast(x, "int16"), constant(repetitions)), "uint16")
-    return _tile(x, constant(repetitions))
+        return bitcast(_tile(bitcast(x, "int16"), shape_tensor(repetitions)), "uint16")
+    return _tile(x, shape_tensor(repetitions))
 
 
 def repeat(x: Tensor, repeats: int | Tensor, /, *, axis: int | None = None) -> Tensor:
