@@ -137,6 +137,8 @@ def from_numpy(a: npt.NDArray[Any], device: str) -> Tensor:
     if device == _HOST and a.dtype.num in _READ_IN_PLACE:
         # `tf.constant` takes 8 us and, for a large array, twice as long as NumPy's copy.
         return _from_dlpack(alignment.copied(a).__dlpack__())
+    if a.dtype.kind == "b":
+        a = a.view(np.uint8) != 0  # a GPU takes no byte but 1 for True
     with tf.init_scope(), tf.device(device):
         return tf.constant(a)
 

@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from anyarray.backends.tensorflow._derivatives import written
-from anyarray.backends.tensorflow._host import from_host, is_on_host, on_host
+from anyarray.backends.tensorflow._device import is_on_host
+from anyarray.backends.tensorflow._host import from_host, on_host
 from anyarray.backends.tensorflow._kernel import (
     NATIVE,
     Tensor,
@@ -139,7 +140,7 @@ def _groups(flat: Tensor, *wanted: Literal["index", "inverse", "counts"]) -> lis
     starts = _concat([_ones_like(getitem(order, slice(None, 1))), cast(is_new, "int64")], constant(0))
     groups = _sub(_cumsum(starts, constant(0)), constant(1, "int64"))
     if wanted == ("inverse",):
-        return [written(groups, order, groups)]
+        return [written(groups, order, groups, may_repeat=False)]
     # We use as many segments as elements and drop the empty ones: XLA crashes on a number of segments that depends on
     # values.
     counts = _segment_sum(_ones_like(groups), groups, _size(groups))
@@ -147,7 +148,7 @@ def _groups(flat: Tensor, *wanted: Literal["index", "inverse", "counts"]) -> lis
     is_group = _greater(counts, constant(0, "int64"))
     found = {
         "index": _gather(order, getitem(first, is_group), constant(0)),
-        "inverse": written(groups, order, groups),
+        "inverse": written(groups, order, groups, may_repeat=False),
         "counts": getitem(counts, is_group),
     }
     return [found[name] for name in wanted]

@@ -9,7 +9,8 @@ import numpy as np
 
 from anyarray._base import dtypes
 from anyarray.backends import numpy as on_numpy
-from anyarray.backends.tensorflow._host import from_host, is_on_host, on_host
+from anyarray.backends.tensorflow._device import is_on_host
+from anyarray.backends.tensorflow._host import from_host, on_host
 from anyarray.backends.tensorflow._kernel import (
     Tensor,
     bitcast,

@@ -18,7 +18,8 @@ import numpy as np
 from anyarray._base import dtypes, errors
 from anyarray.backends import numpy as on_numpy
 from anyarray.backends.tensorflow._derivatives import product, running_product
-from anyarray.backends.tensorflow._host import from_host, is_on_host, on_host, raw
+from anyarray.backends.tensorflow._device import is_on_host
+from anyarray.backends.tensorflow._host import from_host, on_host, raw
 from anyarray.backends.tensorflow._kernel import (
     NAME,
     NATIVE,
