@@ -1,8 +1,9 @@
 """A stand-in for CuPy on the host.
 
-Its functions are NumPy's; kernels written for CuPy are compiled by g++. So the backend of CuPy is tested without a GPU. `installed()` puts it in place of CuPy until a block ends;
-`pytest -p cupy_on_numpy --backends cupy` runs any test on it. It is right where NumPy is, and as careless as CuPy about
-indices: they wrap around the length of their axis, and of values written to one place any may remain, here the first.
+Its functions are NumPy's; kernels written for CuPy are compiled by g++. So the backend of CuPy is tested without a GPU.
+`installed()` puts it in place of CuPy until a block ends; `pytest -p cupy_on_numpy --backends cupy` runs tests on it.
+It is right where NumPy is, and as careless as CuPy about indices: they wrap around the length of their axis, and of
+values written to one place any may remain, here the first.
 """
 
 from __future__ import annotations

@@ -278,7 +278,7 @@ def _stays(rows: Tensor, index: Tensor) -> Tensor:
 
 
 def _last(rows: Tensor, index: Tensor) -> tuple[Tensor, Tensor]:
-    """The number of each entry of `index`, and of the last for its position."""
+    """The number of each entry of `index`, and of the last for its place."""
     order = _range(constant(0, "int64"), _size(index, NATIVE["int64"]), constant(1, "int64"))
     if is_for_cpu(rows):  # its kernels write in order
         last = written(_fill(shape_tensor(lengths(rows)[:1]), constant(-1, "int64")), index, order)

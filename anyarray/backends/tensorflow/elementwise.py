@@ -165,7 +165,7 @@ def with_slope(raw: Binary, where_differentiated: Binary) -> Binary:
 def _of_every_bit(raw: Binary) -> Binary:
     """The op Pow, which uses all bits of an integer exponent everywhere.
 
-    A GPU and XLA use the lowest six, and do not refuse a negative exponent. Eagerly we wait for the exponents and refuse it.
+    A GPU and XLA use the lowest six, and refuse no negative exponent. Eagerly we wait for the exponents, and do.
     """
 
     def power_of(x1: Tensor, x2: Tensor) -> Tensor:
