@@ -111,6 +111,10 @@ def exported(x: Native, /) -> Native:
     return copy
 
 
+def address(x: Native, /) -> int:
+    return int(x.data.ptr)
+
+
 def duplicate(x: Native, /) -> Native:
     with x.device:  # else the copy is on the current device
         return x.copy()

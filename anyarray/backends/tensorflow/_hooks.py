@@ -5,6 +5,7 @@ from __future__ import annotations
 __all__ = [
     "ARRAY_TYPES",
     "IS_IMMUTABLE",
+    "address",
     "device_of",
     "devices",
     "dtype_of",
@@ -141,6 +142,14 @@ def from_numpy(a: npt.NDArray[Any], device: str) -> Tensor:
         a = a.view(np.uint8) != 0  # a GPU takes no byte but 1 for True
     with tf.init_scope(), tf.device(device):
         return tf.constant(a)
+
+
+def address(x: Tensor) -> int | None:
+    """Where the memory of `x` begins; None if it is on a device."""
+    if not isinstance(x, EagerTensor) or "CPU" not in x.backing_device or x.dtype is tf.bfloat16:
+        return None
+    pointer: int = _asarray(x).__array_interface__["data"][0]
+    return pointer
 
 
 def duplicate(x: Tensor, /) -> Tensor:
