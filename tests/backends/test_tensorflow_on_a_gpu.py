@@ -18,6 +18,9 @@ tf = pytest.importorskip("tensorflow", reason="these tests are about TensorFlow"
 device = pytest.importorskip("anyarray.backends.tensorflow._device")
 indexing = pytest.importorskip("anyarray.backends.tensorflow.indexing")
 linalg = pytest.importorskip("anyarray.backends.tensorflow.linalg")
+linear_algebra = pytest.importorskip("anyarray.backends.tensorflow.linear_algebra")
+sets = pytest.importorskip("anyarray.backends.tensorflow.sets")
+sorting = pytest.importorskip("anyarray.backends.tensorflow.sorting")
 derivatives = pytest.importorskip("anyarray.backends.tensorflow._derivatives")
 
 
@@ -235,6 +238,114 @@ def test_a_wrong_sorter_is_refused(sorter: list[int]) -> None:
 def test_a_negative_power_of_an_integer_is_refused(exponent: int) -> None:
     with pytest.raises(ValueError, match="negative integer powers are not allowed"):
         xp.asarray([1, 2]) ** exponent
+
+
+VECTORS: Final = ["float16", "float32", "float64", "int8", "int16", "int64", "uint8", "uint32", "uint64", "bool"]
+
+
+def vector(dtype: str, n: int) -> np.ndarray[Any, Any]:
+    """Numbers with many equal ones, zeros of both signs, infinity and NaN."""
+    a = np.random.default_rng(n).integers(-9, 9, n).astype(dtype)
+    if a.dtype.kind == "f" and n > 9:
+        a[[1, 5, 6]], a[2], a[3], a[4] = np.nan, -0.0, 0.0, np.inf
+    return a
+
+
+@pytest.mark.parametrize("n", [0, 1, 7, 1024, 3000])
+@pytest.mark.parametrize("dtype", VECTORS)
+@pytest.mark.usefixtures("on_a_gpu")
+def test_a_vector_is_sorted_by_xla_as_by_numpy(dtype: str, n: int) -> None:
+    a = vector(dtype, n)
+    assert np.asarray(xp.argsort(xp.asarray(a))).tolist() == np.argsort(a, stable=True).tolist()
+    np.testing.assert_array_equal(np.asarray(xp.sort(xp.asarray(a))), np.sort(a))
+    backwards = n - 1 - np.argsort(a[::-1], stable=True)[::-1]
+    assert np.asarray(xp.argsort(xp.asarray(a), descending=True)).tolist() == backwards.tolist()
+    assert not sorting._not_compiled
+
+
+@pytest.mark.usefixtures("on_a_gpu")
+def test_a_sort_that_xla_refuses_is_left_to_a_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refusing(*_: Any) -> Any:
+        raise tf.errors.InternalError(None, None, "no XLA here")
+
+    monkeypatch.setattr(sorting, "_compiled", refusing)
+    monkeypatch.setattr(sorting, "_not_compiled", set())
+    a = vector("float32", 100)
+    for _ in range(2):
+        assert np.asarray(xp.argsort(xp.asarray(a))).tolist() == np.argsort(a, stable=True).tolist()
+    assert sorting._not_compiled == {(tf.float32, False)}
+
+
+@pytest.mark.usefixtures("on_a_gpu")
+def test_no_kernel_for_int32_orders_float32(monkeypatch: pytest.MonkeyPatch) -> None:
+    # On a GPU these compute on the host.
+    x = xp.asarray(vector("float32", 40).reshape(5, 8))
+    assert sorting.order_keys(xp.to_native(x)).dtype == tf.int64
+    np.testing.assert_array_equal(np.asarray(xp.argsort(x, axis=0)), np.argsort(np.asarray(x), axis=0, stable=True))
+    table, sought = np.sort(vector("float32", 100)), vector("float32", 50)
+    for side in ("left", "right"):
+        found = xp.searchsorted(xp.asarray(table), xp.asarray(sought), side=side)
+        assert found.tolist() == np.searchsorted(table, sought, side).tolist()
+
+
+@pytest.mark.parametrize("n", [0, 1, 10, 2000])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64", "bool"])
+@pytest.mark.usefixtures("on_a_gpu")
+def test_distinct_values_are_found_without_sums_by_segments(
+    dtype: str, n: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sets, "_segment_sum", None)
+    a = vector(dtype, n)
+    expected = np.unique(a, True, True, True, equal_nan=False)
+    for found, right in zip(xp.unique_all(xp.asarray(a)), expected, strict=True):
+        np.testing.assert_array_equal(np.asarray(found), right)
+    np.testing.assert_array_equal(np.asarray(xp.unique_values(xp.asarray(a))), expected[0])
+    np.testing.assert_array_equal(np.asarray(xp.unique_counts(xp.asarray(a)).counts), expected[3])
+
+
+@pytest.mark.parametrize("shape", [(20_000,), (16_384,), (3, 20_001), (20_001, 2), (2, 16_400, 3)])
+@pytest.mark.parametrize("dtype", ["float64", "int64", "complex128"])
+@pytest.mark.usefixtures("on_a_gpu")
+def test_a_long_axis_is_summed_up_in_rows(shape: tuple[int, ...], dtype: str) -> None:
+    axis = int(np.argmax(shape))
+    a = np.random.default_rng(0).integers(-9, 9, shape).astype(dtype)
+    for initial in (False, True):
+        found = xp.cumulative_sum(xp.asarray(a), axis=axis, include_initial=initial)
+        expected = np.cumulative_sum(a, axis=axis, include_initial=initial)
+        np.testing.assert_array_equal(np.asarray(found), expected)
+    signs = np.sign(a) + (a == 0)
+    np.testing.assert_array_equal(np.asarray(xp.cumulative_prod(xp.asarray(signs), axis=axis)), np.cumprod(signs, axis))
+
+
+@pytest.mark.usefixtures("on_a_gpu")
+def test_the_slope_of_a_sum_in_rows_is_that_of_a_sum() -> None:
+    x, weights = xp.ones(20_000), np.arange(20_000.0)
+    slopes = xp.grad(lambda x: xp.sum(xp.cumulative_sum(x) * xp.asarray(weights)))(x)
+    np.testing.assert_allclose(np.asarray(slopes), np.cumsum(weights[::-1])[::-1])
+
+
+@pytest.mark.parametrize(
+    ("shape1", "shape2"),
+    [((3, 4), (4, 5)), ((2, 1, 3, 4), (5, 4, 2)), ((3, 0), (0, 2)), ((4,), (4, 3)), ((600, 600),) * 2],
+)
+@pytest.mark.parametrize("dtype", ["float32", "complex64"])
+@pytest.mark.usefixtures("on_a_gpu")
+def test_a_product_keeps_float32_beside_tf32(
+    shape1: tuple[int, ...], shape2: tuple[int, ...], dtype: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    product = linear_algebra._matmul
+
+    def in_tf32(x1: Any, x2: Any, *options: Any) -> Any:
+        assert x1.dtype not in (tf.float32, tf.complex64)
+        return product(x1, x2, *options)
+
+    monkeypatch.setattr(linear_algebra, "_knows_tf32", lambda: True)
+    monkeypatch.setattr(linear_algebra, "_matmul", in_tf32)
+    random = np.random.default_rng(0)
+    a, b = random.random(shape1).astype(dtype), random.random(shape2).astype(dtype)
+    found = xp.asarray(a) @ xp.asarray(b)
+    assert found.dtype == a.dtype
+    np.testing.assert_allclose(np.asarray(found), a @ b, rtol=1e-5)
 
 
 OTHERWISE: Final = "abs cos cosh exp expm1 hypot log log1p log2 log10 pow round sign sin sinh tan tanh".split()

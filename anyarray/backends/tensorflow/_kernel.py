@@ -17,9 +17,10 @@ import numpy as np
 import numpy.typing as npt
 
 from anyarray._base import dtypes, errors
+from anyarray.backends.tensorflow import _device
 from anyarray.backends.tensorflow._device import EagerTensor as EagerTensor
 from anyarray.backends.tensorflow._device import Tensor as Tensor
-from anyarray.backends.tensorflow._device import is_for_cpu
+from anyarray.backends.tensorflow._device import is_on_host
 from anyarray.backends.tensorflow._loading import tf
 
 Ints = int | tuple[int, ...]
@@ -175,7 +176,9 @@ def is_as_on_cpu(y: Tensor) -> bool:
 
     False if that is not known yet.
     """
-    return is_for_cpu(y) and (isinstance(y, EagerTensor) or not may_be_fused())
+    if isinstance(y, EagerTensor):
+        return not _device.has_gpu() or is_on_host(y)
+    return not (_device.has_gpu() or may_be_fused())
 
 
 def may_be_fused() -> bool:

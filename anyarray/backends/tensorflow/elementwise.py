@@ -320,13 +320,19 @@ def _itself(x: Tensor) -> Tensor:
 def _by_parts(
     raw: Unary, of_parts: Callable[[Tensor, Tensor], tuple[Tensor, Tensor]], is_right: Callable[[Tensor], bool]
 ) -> Unary:
-    """`raw`; complex operands are computed by parts unless `is_right`."""
+    """The op `raw`; complex operands are computed by parts unless `is_right`."""
 
     def function(x: Tensor, /) -> Tensor:
-        if (isinstance(x, EagerTensor) and not _device.has_gpu()) or not is_complex(x) or is_right(x):
+        if (_device.has_gpu() or not isinstance(x, EagerTensor)) and is_complex(x) and not is_right(x):
+            part = _PART[x.dtype]
+            return _complex(*of_parts(_real(x, part), _imag(x, part)), x.dtype)
+        try:
             return raw(x)
-        part = _PART[x.dtype]
-        return _complex(*of_parts(_real(x, part), _imag(x, part)), x.dtype)
+        except REFUSALS:
+            y = floated(x)
+            if y is x:
+                raise
+        return raw(y)
 
     return function
 
@@ -392,12 +398,12 @@ asin = _unary(_slopes.asin, floated)
 asinh = _unary(_slopes.asinh, floated)
 atan = _unary(_slopes.atan, floated)
 atanh = _unary(_slopes.atanh, floated)
-cos = _by_parts(_unary(_slopes.cos, floated), _cos_parts, is_as_on_cpu)
-cosh = sooner_unless_differentiated(np.cosh, _by_parts(_unary(_slopes.cosh, floated), _cosh_parts, is_as_on_cpu))
-exp = _by_parts(_unary(_slopes.exp, floated), _exp_parts, is_for_cpu)
-sin = _by_parts(_unary(_slopes.sin, floated), _sin_parts, is_as_on_cpu)
-sinh = sooner_unless_differentiated(np.sinh, _by_parts(_unary(_slopes.sinh, floated), _sinh_parts, is_as_on_cpu))
-tan = sooner_unless_differentiated(np.tan, _by_parts(_unary(_slopes.tan, floated), _tan_parts, is_for_cpu))
+cos = _by_parts(_slopes.cos, _cos_parts, is_as_on_cpu)
+cosh = sooner_unless_differentiated(np.cosh, _by_parts(_slopes.cosh, _cosh_parts, is_as_on_cpu))
+exp = _by_parts(_slopes.exp, _exp_parts, is_for_cpu)
+sin = _by_parts(_slopes.sin, _sin_parts, is_as_on_cpu)
+sinh = sooner_unless_differentiated(np.sinh, _by_parts(_slopes.sinh, _sinh_parts, is_as_on_cpu))
+tan = sooner_unless_differentiated(np.tan, _by_parts(_slopes.tan, _tan_parts, is_for_cpu))
 tanh = _unary(_slopes.tanh, floated)
 square = _unary(_slopes.square, _itself)
 
