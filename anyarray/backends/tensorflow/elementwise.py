@@ -320,7 +320,7 @@ def _itself(x: Tensor) -> Tensor:
 def _by_parts(
     raw: Unary, of_parts: Callable[[Tensor, Tensor], tuple[Tensor, Tensor]], is_right: Callable[[Tensor], bool]
 ) -> Unary:
-    """The op `raw`; complex operands are computed by parts unless `is_right`."""
+    """The op `raw`; complex operands are computed by parts if it is wrong."""
 
     def function(x: Tensor, /) -> Tensor:
         if (_device.has_gpu() or not isinstance(x, EagerTensor)) and is_complex(x) and not is_right(x):

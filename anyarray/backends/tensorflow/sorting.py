@@ -123,7 +123,7 @@ _not_compiled: Final[set[tuple[Any, bool]]] = set()
 
 @functools.cache
 def _compiled(dtype: Any, descending: bool, length: int) -> Callable[[Tensor, Tensor], Tensor]:
-    """The order of the first n elements of a vector, and of the rest behind."""
+    """The order of the first n elements of a vector, with the rest behind."""
 
     def order(x: Tensor, n: Tensor) -> Tensor:
         keys = _unsigned_keys(x)

@@ -214,7 +214,7 @@ def _is_of_few_rows(x: Tensor, axis: int) -> bool:
 
 
 def _in_rows(scan: Callable[..., Tensor], join: Callable[..., Tensor], nothing: int, x: Tensor, axis: int) -> Tensor:
-    """`scan` of parts of an axis, each joined with the result of those before."""
+    """`scan` of parts of an axis, each joined with those before."""
     before, (n, *after) = x.shape.as_list()[:axis], x.shape.as_list()[axis:]
     outer, inner, rows = math.prod(before), math.prod(after), -(-n // _ROW)
     flat = _reshape(x, constant((outer, n, inner)))
