@@ -83,6 +83,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 NEEDS: Final[dict[str, Callable[[xp.Backend], bool]]] = {
+    "bfloat16": lambda backend: backend.has_dtype("bfloat16"),
     "derivatives": lambda backend: backend.has_hook("value_and_grad"),
     "traces": lambda backend: backend.has_hook("jit"),
     "host memory": lambda backend: backend.kind == "cpu",

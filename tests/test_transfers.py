@@ -149,11 +149,9 @@ def test_an_odd_buffer_of_numpy_is_computed_with(make: Callable[[], Any]) -> Non
     )
 
 
+@pytest.mark.needs("bfloat16")
 def test_bfloat16_of_ml_dtypes_is_taken(backend: xp.Backend) -> None:
     import ml_dtypes
-
-    if not backend.has_dtype("bfloat16"):
-        pytest.skip(f"{backend} has no bfloat16")
 
     x = xp.asarray(np.asarray([0.5, -1.5], dtype=ml_dtypes.bfloat16))
     assert (x.dtype, x.device, x.tolist()) == (xp.bfloat16, backend, [0.5, -1.5])

@@ -145,7 +145,6 @@ _gather = cupy.ElementwiseKernel(
     + """
     if (is_outside) {
         found[0] = true;
-        y = T(0);
     } else {
         const long long row = i / (count * inner), place = index < 0 ? (long long)index + length : (long long)index;
         y = x[(row * length + place) * inner + i % inner];
@@ -161,7 +160,7 @@ def _found(found: Native, *sought: tuple[Native, int, int]) -> None:
 
     `sought` are arrays of indices, each with the length and the number of its axis.
     """
-    if bool(found[0]):
+    if bool(found):
         for indices, length, axis in sought:
             host = cupy.asnumpy(indices)
             wrong = host[(host < -length) | (host >= length)]
