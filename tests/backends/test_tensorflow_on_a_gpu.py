@@ -5,6 +5,7 @@ The host reads no tensor in place, and kernels that read or write at an index ra
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
@@ -118,6 +119,22 @@ def test_indices_in_bounds_read_and_write_as_in_numpy() -> None:
 
 
 @pytest.mark.usefixtures("on_a_gpu")
+def test_an_index_out_of_bounds_is_refused_where_an_op_runs_on_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()  # kernels raise again, as of dtypes that a GPU lacks
+    monkeypatch.setattr(device, "HOST", "no memory of the host")
+    monkeypatch.setattr(device, "has_gpu", lambda: True)
+    x, far = xp.zeros(3, dtype=xp.int8), xp.asarray([0, 7])
+    for use in (
+        lambda: x[far],
+        lambda: xp.take(x, far),
+        lambda: xp.take_along_axis(x, far),
+        lambda: x.__setitem__(far, xp.asarray([1, 2], dtype=xp.int8)),
+    ):
+        with pytest.raises(IndexError, match="index 7 is out of bounds for axis 0 with size 3"):
+            use()
+
+
+@pytest.mark.usefixtures("on_a_gpu")
 def test_a_mask_is_not_checked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(indexing, "_check_on_device", None)
     x = xp.arange(5.0)
@@ -133,6 +150,23 @@ def test_indices_on_the_host_are_checked_without_the_device(monkeypatch: pytest.
     monkeypatch.setattr(indexing, "_check_on_device", None)
     assert x[index].tolist() == [1.0, 4.0]
     assert x[-2] == 3.0
+
+
+@pytest.mark.parametrize("key", [[1, -1], np.asarray([[0], [4]]), (np.asarray([2, 3]),)], ids=range(3))
+@pytest.mark.usefixtures("on_a_gpu")
+def test_indices_from_the_host_do_not_ask_the_device(key: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    hooks = importlib.import_module("anyarray.backends.tensorflow._hooks")
+    monkeypatch.setattr(hooks, "_HOST", "no device of the host")  # or they would be imported by DLPack
+    monkeypatch.setattr(indexing, "_check_on_device", None)
+    a = np.arange(5.0)
+    x = xp.asarray(a)
+    assert x[key].tolist() == a[key].tolist()
+    x[key] = a[key] + 1
+    a[key] += 1
+    assert x.tolist() == a.tolist()
+    monkeypatch.undo()
+    with pytest.raises(IndexError, match="index 5 is out of bounds for axis 0 with size 5"):
+        x[[0, 5]]
 
 
 @pytest.mark.usefixtures("on_a_gpu")

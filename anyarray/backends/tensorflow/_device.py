@@ -10,6 +10,8 @@ from __future__ import annotations
 import functools
 from typing import Any, Final
 
+import numpy.typing as npt
+
 from anyarray.backends.tensorflow._loading import chatter_held_back, tf
 
 Tensor = Any
@@ -22,6 +24,24 @@ HOST = "CPU"
 def is_on_host(x: Tensor) -> bool:
     """Whether NumPy can read `x` in place: an eager tensor in host memory."""
     return isinstance(x, EagerTensor) and HOST in x.backing_device
+
+
+_MANY: Final = 1 << 16
+"""Threshold in elements above which it takes too long to look for the least and the greatest."""
+
+
+def note_range(x: Tensor, a: npt.NDArray[Any]) -> None:
+    """Note the least and the greatest of integers that came from the host.
+
+    Then they can be indices without a question to the device. A tensor never changes.
+    """
+    if a.dtype.kind in "iu" and 0 < a.size <= _MANY:
+        x.range_on_host = int(a.min()), int(a.max())
+
+
+def known_range(x: Tensor) -> tuple[int, int] | None:
+    """What `note_range` has noted of a tensor."""
+    return vars(x).get("range_on_host") if isinstance(x, EagerTensor) else None
 
 
 def is_for_cpu(x: Tensor) -> bool:

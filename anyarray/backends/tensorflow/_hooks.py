@@ -37,6 +37,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anyarray._memory import alignment
+from anyarray.backends.tensorflow._device import note_range
 from anyarray.backends.tensorflow._kernel import NATIVE, EagerTensor, Tensor, bitcast, lasting, op, shape_of
 from anyarray.backends.tensorflow._loading import chatter_held_back, tf
 
@@ -141,7 +142,9 @@ def from_numpy(a: npt.NDArray[Any], device: str) -> Tensor:
     if a.dtype.kind == "b":
         a = a.view(np.uint8) != 0  # a GPU takes no byte but 1 for True
     with tf.init_scope(), tf.device(device):
-        return tf.constant(a)
+        made = tf.constant(a)
+    note_range(made, a)
+    return made
 
 
 def address(x: Tensor) -> int | None:

@@ -22,7 +22,7 @@ from anyarray._base import dtypes
 from anyarray._memory import alignment
 from anyarray.backends import numpy as on_numpy
 from anyarray.backends.tensorflow._derivatives import is_for_xla, written, written_last
-from anyarray.backends.tensorflow._device import is_for_cpu, is_on_host
+from anyarray.backends.tensorflow._device import is_for_cpu, is_on_host, known_range
 from anyarray.backends.tensorflow._host import FEW, from_host, is_eager, on_host, raw
 from anyarray.backends.tensorflow._kernel import (
     NATIVE,
@@ -321,7 +321,7 @@ def _index(arrays: Sequence[Tensor], sizes: Sequence[Length]) -> tuple[Tensor, C
             if kind_of(array) == "i":  # the greatest of uint64 are negative now, and stay so
                 is_from_end = cast(_less(positions, constant(0, "int64")), "int64")
                 positions = _add(positions, _mul(is_from_end, count))
-            if len(arrays) > 1 or is_eager(positions):
+            if (len(arrays) > 1 or is_eager(positions)) and not _is_known_inside(array, size):
                 is_out = _is_outside(positions, size)
                 is_lost = is_out if is_lost is None else _or(is_lost, is_out)
         index = positions if index is None else _add(_mul(index, count), positions)
@@ -330,6 +330,12 @@ def _index(arrays: Sequence[Tensor], sizes: Sequence[Length]) -> tuple[Tensor, C
     if is_eager(is_lost):
         return index, _check_on_device(is_lost, arrays, sizes)
     return _select(is_lost, length_tensor(math.prod(sizes)), index), _nothing_to_check
+
+
+def _is_known_inside(array: Tensor, size: Length) -> bool:
+    """Whether integers came from the host and are in bounds of an axis."""
+    known = known_range(array)
+    return known is not None and isinstance(size, int) and -size <= known[0] and known[1] < size
 
 
 def _check_on_device(is_lost: Tensor, arrays: Sequence[Tensor], sizes: Sequence[int]) -> Check:
@@ -346,6 +352,20 @@ def _check_on_device(is_lost: Tensor, arrays: Sequence[Tensor], sizes: Sequence[
                     _is_from_front(np.asarray(array), size)
 
     return check
+
+
+def _then(check: Check, function: Callable[..., Tensor], *args: Any) -> Tensor:
+    """The result of `function`, and after that the check.
+
+    Ops without a kernel for a GPU run on the CPU, and raise there for an index out of bounds.
+    """
+    try:
+        y = function(*args)
+    except REFUSALS:
+        check()
+        raise
+    check()
+    return y
 
 
 def _nothing_to_check() -> None:
@@ -447,8 +467,7 @@ def getitem(x: Tensor, key: Any) -> Tensor:
         return x
     x, sizes = _merged(x, plan)
     index, check = _index(arrays, sizes)
-    x = _chosen(x, index, plan.axis)
-    check()
+    x = _then(check, _chosen, x, index, plan.axis)
     if not plan.is_moved:
         return x
     begin, end = plan.axis, plan.axis + len(index.shape)
@@ -490,9 +509,7 @@ def setitem(x: Tensor, key: Any, value: Tensor, exclusive: bool) -> Tensor:
         return _select(mask, _fitted(value, tail), x)
     rows, sizes = _merged(x, plan)
     index, check = _index(arrays, sizes)
-    y = _scattered(x, rows, index, value, _may_repeat(arrays))
-    check()
-    return y
+    return _then(check, _scattered, x, rows, index, value, _may_repeat(arrays))
 
 
 def _written_on_host(x: Tensor, key: Any, value: Tensor) -> Tensor:
@@ -652,9 +669,7 @@ def take(x: Tensor, indices: Tensor, /, *, axis: int | None = None) -> Tensor:
         except REFUSALS:
             pass
     index, check = _index((_integers(indices),), (lengths(x)[axis],))
-    taken = _chosen(x, index, axis)
-    check()
-    return taken
+    return _then(check, _chosen, x, index, axis)
 
 
 def take_along_axis(x: Tensor, indices: Tensor, /, *, axis: int = -1) -> Tensor:
@@ -663,9 +678,7 @@ def take_along_axis(x: Tensor, indices: Tensor, /, *, axis: int = -1) -> Tensor:
         raise ValueError(f"take_along_axis: x has {last + 1} axes, but indices {len(indices.shape)}")
     axis = axis_in(axis, last + 1)
     index, check = _index((_integers(indices),), (lengths(x)[axis],))
-    taken = gathered(x, index, axis)
-    check()
-    return taken
+    return _then(check, gathered, x, index, axis)
 
 
 def gathered(x: Tensor, index: Tensor, axis: int) -> Tensor:
