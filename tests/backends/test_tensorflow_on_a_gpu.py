@@ -394,7 +394,7 @@ def test_a_function_is_right_at_every_special_value_on_a_gpu(function: str, dtyp
     row.compare(call.run(xp, function), reference(function, call), call)
 
 
-SPECIAL: Final = [0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan]
+SPECIAL: Final = [0.0, -0.0, 1.0, -1.0, -800.0, np.inf, -np.inf, np.nan]
 CORNERS: Final = np.asarray([complex(a, b) for a in SPECIAL for b in SPECIAL])
 
 

@@ -349,23 +349,27 @@ def _times(size: Tensor, angle: Tensor) -> Tensor:
     return where(is_lost, where(is_zero, size, angle), y)
 
 
-def _times_or_infinite(size: Tensor, angle: Tensor) -> Tensor:
-    """As `_times`; what is infinite remains so if the angle is not finite."""
+def _times_or_infinite(a: Tensor, size: Tensor, angle: Tensor) -> Tensor:
+    """As `_times`; the size of infinite `a` remains if the angle is not finite."""
     y = _times(size, angle)
-    return where(_logical_and(_is_nan(y), _is_inf(size)), size, y)
+    return where(_logical_and(_is_nan(y), _is_inf(a)), size, y)
 
 
 def _exp_parts(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
     size = _slopes.exp(a)
-    return _times_or_infinite(size, _slopes.cos(b)), _times(size, _slopes.sin(b))
+    real, imag = _times_or_infinite(a, size, _slopes.cos(b)), _times(size, _slopes.sin(b))
+    # What underflows is no zero.
+    nothing = _sub(b, b)
+    is_turning = _logical_and(_is_finite(a), _is_nan(nothing))
+    return where(is_turning, nothing, real), where(is_turning, nothing, imag)
 
 
 def _cosh_parts(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
-    return _times_or_infinite(_slopes.cosh(a), _slopes.cos(b)), _times(_slopes.sinh(a), _slopes.sin(b))
+    return _times_or_infinite(a, _slopes.cosh(a), _slopes.cos(b)), _times(_slopes.sinh(a), _slopes.sin(b))
 
 
 def _sinh_parts(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
-    return _times_or_infinite(_slopes.sinh(a), _slopes.cos(b)), _times(_slopes.cosh(a), _slopes.sin(b))
+    return _times_or_infinite(a, _slopes.sinh(a), _slopes.cos(b)), _times(_slopes.cosh(a), _slopes.sin(b))
 
 
 def _cos_parts(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
