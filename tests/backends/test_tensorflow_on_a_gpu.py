@@ -427,3 +427,43 @@ def test_expm1_of_infinite_numbers_is_what_the_standard_says_on_a_gpu() -> None:
     found = np.asarray(xp.expm1(xp.asarray([complex(*one) for one in given])))
     np.testing.assert_array_equal(np.abs(found.real), np.abs([real for real, _ in expected]))
     np.testing.assert_array_equal(np.abs(found.imag), np.abs([imag for _, imag in expected]))
+
+
+def dtypes_on_a_gpu(name: str) -> set[Any]:
+    """The dtypes for which an op has a kernel for GPUs, by its registry."""
+    kernels = importlib.import_module("tensorflow.python.framework.kernels")
+    found = set()
+    for one in kernels.get_registered_kernels_for_op(name).kernel:
+        attributes = {c.name: [tf.as_dtype(t) for t in c.allowed_values.list.type] for c in one.constraint}
+        if one.device_type == "GPU":
+            found |= set(attributes.get("T") or attributes.get("Tparams") or ())
+    return found
+
+
+@pytest.mark.skipif(not dtypes_on_a_gpu("AddV2"), reason="this TensorFlow has no kernels for GPUs")
+@pytest.mark.parametrize(
+    ("kernel", "dtype"),
+    [
+        ("GreaterEqual", "uint64"),  # the check of indices
+        ("UnsortedSegmentMax", "float64"),  # the last of several values
+        ("TensorScatterUpdate", "int64"),
+        ("GatherV2", "int64"),
+        ("TopKV2", "int64"),  # a sort, where XLA refuses
+        ("LowerBound", "int64"),
+        ("UpperBound", "int64"),
+        ("Cumsum", "int64"),
+        ("Where", "bool"),
+        ("SelectV2", "int64"),
+        ("Mul", "complex64"),  # a product of few elements
+        ("Sum", "complex64"),
+        ("Expm1", "float64"),
+    ],
+)
+def test_a_kernel_that_is_relied_on_exists_for_gpus(kernel: str, dtype: str) -> None:
+    assert tf.as_dtype(dtype) in dtypes_on_a_gpu(kernel)
+
+
+@pytest.mark.skipif(not dtypes_on_a_gpu("AddV2"), reason="this TensorFlow has no kernels for GPUs")
+@pytest.mark.parametrize(("kernel", "dtype"), [("UnsortedSegmentSum", "int64"), ("Expm1", "complex128")])
+def test_a_kernel_that_is_gone_round_does_not_exist_for_gpus(kernel: str, dtype: str) -> None:
+    assert tf.as_dtype(dtype) not in dtypes_on_a_gpu(kernel)

@@ -350,7 +350,7 @@ def _times(size: Tensor, angle: Tensor) -> Tensor:
 
 
 def _times_or_infinite(a: Tensor, size: Tensor, angle: Tensor) -> Tensor:
-    """As `_times`; the size of infinite `a` remains if the angle is not finite."""
+    """As `_times`; the size of infinite `a` remains whatever the angle."""
     y = _times(size, angle)
     return where(_logical_and(_is_nan(y), _is_inf(a)), size, y)
 
