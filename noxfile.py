@@ -25,6 +25,17 @@ PORTIONS = (
 """Tests that run in processes of their own, as what TensorFlow compiles is never freed."""
 
 
+WITH_GPU = """
+import anyarray as xp
+for name in ("cupy", "jax-gpu", "tf-gpu"):
+    try:
+        print(xp.device(name))
+    except (xp.BackendNotInstalledError, xp.DeviceNotFoundError):
+        pass
+"""
+"""Prints the backends that find a GPU."""
+
+
 def install(session: nox.Session, group: str, extras: str = "") -> None:
     """Install the package, editable, with `extras`, and a dependency group."""
     package = f".[{extras}]" if extras else "."
@@ -62,18 +73,60 @@ def tests(session: nox.Session) -> None:
 @nox.session
 def conformance(session: nox.Session) -> None:
     """The official suite, array-api-tests, on each backend or those named."""
-    folder = Path(os.environ.get("ARRAY_API_TESTS", ""))
-    if not (folder / "array_api_tests").is_dir():
-        session.error(
-            "conformance: ARRAY_API_TESTS must be the folder of a checkout of the suite, which is not on PyPI. Run: "
-            f"git clone --recurse-submodules {SUITE} && export ARRAY_API_TESTS=$PWD/array-api-tests"
-        )
+    suite = folder_of_suite(session)
     install(session, "conformance", "cpu")
     names = [argument for argument in session.posargs if not argument.startswith("-")]
     options = [argument for argument in session.posargs if argument.startswith("-")]
     if not names:
         listed = "import anyarray as xp; print(*[row.name for row in xp.backends() if row.is_installed])"
         names = str(session.run("python", "-c", listed, silent=True)).split()
+    failing = failing_in_suite(session, suite, names, "auto", options)
+    if failing:
+        session.error(f"conformance: not as listed on {', '.join(failing)}")
+
+
+@nox.session(venv_backend="none")
+def gpu(session: nox.Session) -> None:
+    """On a GPU, with what is installed: tests, official suite, benchmark."""
+    # Each library's build depends on the CUDA of the machine, so nothing is installed. Processes share the card.
+    shared = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", "TF_FORCE_GPU_ALLOW_GROWTH": "true"}
+    session.env.update(shared)
+    suite = folder_of_suite(session)
+    names = str(session.run("python", "-c", WITH_GPU, silent=True)).split()
+    if not names:
+        session.error("gpu: no library here finds a GPU. See: python -m anyarray doctor")
+    failing = []
+    for name in names:
+        library = name.partition("-")[0]
+        for portion in PORTIONS:
+            try:
+                session.run(
+                    "pytest", "-n", "12", "--backends", library, "--expect", library, *portion, *session.posargs
+                )  # fmt: skip
+            except CommandFailed:
+                failing.append(f"the tests of {portion[0]} on {name}")
+    failing += [f"the official suite on {name}" for name in failing_in_suite(session, suite, names, "10", [])]
+    session.chdir(Path(__file__).parent)
+    session.run("python", "-m", "benchmarks.gpu")
+    if failing:
+        session.error(f"gpu: {', '.join(failing)}")
+
+
+def folder_of_suite(session: nox.Session) -> Path:
+    """The checkout of the official suite; ends the session without one."""
+    folder = Path(os.environ.get("ARRAY_API_TESTS", ""))
+    if not (folder / "array_api_tests").is_dir():
+        session.error(
+            f"{session.name}: ARRAY_API_TESTS must be the folder of a checkout of the suite, which is not on PyPI. "
+            f"Run: git clone --recurse-submodules {SUITE} && export ARRAY_API_TESTS=$PWD/array-api-tests"
+        )
+    return folder
+
+
+def failing_in_suite(
+    session: nox.Session, folder: Path, names: list[str], processes: str, options: list[str]
+) -> list[str]:
+    """The backends of `names` on which the official suite is not as listed."""
     scratch = Path(session.create_tmp()).resolve()
     session.chdir(folder)
     failing: list[str] = []
@@ -83,7 +136,7 @@ def conformance(session: nox.Session) -> None:
             path.write_text(text)
         try:
             session.run(
-                "pytest", "array_api_tests", "-q", "-p", "no:cacheprovider", "-n", "auto", "--max-examples=20",
+                "pytest", "array_api_tests", "-q", "-p", "no:cacheprovider", "-n", processes, "--max-examples=20",
                 "--hypothesis-seed=0", "--hypothesis-disable-deadline", "-o", "xfail_strict=true",
                 f"--xfails-file={lists[0]}", f"--skips-file={lists[1]}", *options,
                 env={
@@ -96,8 +149,7 @@ def conformance(session: nox.Session) -> None:
             )  # fmt: skip
         except CommandFailed:
             failing.append(name)  # the others are to run all the same
-    if failing:
-        session.error(f"conformance: not as listed on {', '.join(failing)}")
+    return failing
 
 
 def known_failures(backend: str) -> tuple[str, str]:

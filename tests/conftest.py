@@ -28,6 +28,9 @@ from anyarray._choice import choice, machine
 ROOT: Final = Path(__file__).parents[1]
 os.environ.setdefault("SCIPY_ARRAY_API", "1")  # SciPy reads it once, and JAX imports SciPy
 os.environ["ANYARRAY_PROFILE"] = "off"  # what is measured of this machine is no test's business
+# Tests import JAX and TensorFlow before anyarray, and several processes share a GPU.
+os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+os.environ.setdefault("TF_FORCE_GPU_ALLOW_GROWTH", "true")
 NAMES: Final = pytest.StashKey[list[str]]()
 PEAKS: Final = pytest.StashKey[dict[str, int]]()
 """The most memory that each process took which runs tests."""
@@ -79,8 +82,35 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
             metafunc.parametrize(fixture, values)
 
 
+NEEDS: Final[dict[str, Callable[[xp.Backend], bool]]] = {
+    "bfloat16": lambda backend: backend.has_dtype("bfloat16"),
+    "derivatives": lambda backend: backend.has_hook("value_and_grad"),
+    "traces": lambda backend: backend.has_hook("jit"),
+    "host memory": lambda backend: backend.kind == "cpu",
+    "kernels for a CPU": lambda backend: backend.kind == "cpu",
+}
+"""What a test may need of its backend, by the words of `pytest.mark.needs`."""
+
+
+def lacking(item: pytest.Item) -> str | None:
+    """What a test needs that its backend has not, or a dtype it is about."""
+    parameters = item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
+    for name in ("name", "target", "framework"):
+        if name in parameters and isinstance(parameters[name], str):
+            backend = xp.device(parameters[name])
+            for need in (word for mark in item.iter_markers("needs") for word in mark.args):
+                if not NEEDS[need](backend):
+                    return f"{backend} has no {need}"
+            if "bfloat16" in map(str, parameters.values()) and not backend.has_dtype("bfloat16"):
+                return f"{backend} has no bfloat16"
+    return None
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
+        lack = lacking(item)
+        if lack:
+            item.add_marker(pytest.mark.skip(reason=lack))
         reason = KNOWN_FAILURES.get(f"{item.path.name}::{item.name}")
         if reason:
             item.add_marker(pytest.mark.xfail(reason=reason, strict=True))

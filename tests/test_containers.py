@@ -240,6 +240,7 @@ def test_a_key_of_jax_may_be_a_constant_of_a_gradient() -> None:
     assert_same(gradient, np.asarray(jax.random.uniform(key, (3,), np.float32), np.float64))
 
 
+@pytest.mark.needs("traces")
 def test_jit_takes_text_as_a_constant_and_refuses_a_key_clearly(framework: str) -> None:
     with xp.backend(framework):
         assert_same(xp.jit(lambda x, name: x + len(name))(xp.asarray(ROWS), np.str_("ab")), ROWS + 2)

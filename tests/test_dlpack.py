@@ -22,6 +22,7 @@ DTYPES = (
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.usefixtures("backend")
+@pytest.mark.needs("host memory")
 def test_numpy_takes_every_dtype(dtype: str) -> None:
     a = np.from_dlpack(xp.asarray([0, 1, 1], dtype=getattr(xp, dtype)))
     assert (a.dtype.name, a.tolist()) == (dtype, [0, 1, 1])
@@ -29,6 +30,7 @@ def test_numpy_takes_every_dtype(dtype: str) -> None:
 
 @pytest.mark.parametrize("shape", [(), (0,), (3,), (2, 0, 3), (2, 3)], ids=str)
 @pytest.mark.usefixtures("backend")
+@pytest.mark.needs("host memory")
 def test_numpy_takes_every_shape(shape: tuple[int, ...]) -> None:
     assert np.from_dlpack(xp.ones(shape)).shape == shape
 
@@ -50,6 +52,7 @@ def can_say_read_only(version: tuple[int, int] | None) -> bool:
     ids=str,
 )
 @pytest.mark.usefixtures("backend")
+@pytest.mark.needs("host memory")
 def test_every_combination_of_arguments_gives_a_capsule(max_version: Any, dl_device: Any, copy: Any) -> None:
     capsule = xp.arange(3.0).__dlpack__(max_version=max_version, dl_device=dl_device, copy=copy)
     expected = "dltensor_versioned" if can_say_read_only(max_version) else "dltensor"
@@ -65,8 +68,8 @@ def test_memory_is_shared_with_a_consumer_that_could_write_only_if_it_asks(max_v
 @pytest.mark.usefixtures("backend")
 def test_another_device_is_refused() -> None:
     with pytest.raises(BufferError) as caught:
-        xp.ones(2).__dlpack__(dl_device=(2, 0))
-    assert str(caught.value) == "__dlpack__: dl_device must be this Array's own or the host (1, 0), not (2, 0)"
+        xp.ones(2).__dlpack__(dl_device=(8, 0))  # no library here has this one
+    assert str(caught.value) == "__dlpack__: dl_device must be this Array's own or the host (1, 0), not (8, 0)"
 
 
 @pytest.mark.usefixtures("backend")
@@ -75,6 +78,7 @@ def test_the_dlpack_device_of_the_host_is_1_0() -> None:
 
 
 @pytest.mark.usefixtures("backend")
+@pytest.mark.needs("host memory")
 def test_a_consumer_that_writes_does_not_reach_the_array() -> None:
     x = xp.arange(3)
     a = np.from_dlpack(x)
@@ -86,6 +90,7 @@ def test_a_consumer_that_writes_does_not_reach_the_array() -> None:
 
 
 @pytest.mark.usefixtures("backend")
+@pytest.mark.needs("host memory")
 def test_a_consumer_of_an_old_capsule_that_writes_does_not_reach_the_array() -> None:
     class Old:
         """An Array with the protocol from before DLPack 1.0.
@@ -110,6 +115,7 @@ def test_a_consumer_of_an_old_capsule_that_writes_does_not_reach_the_array() -> 
 
 
 @pytest.mark.usefixtures("backend")
+@pytest.mark.needs("host memory")
 def test_an_array_outlives_what_it_was_shared_with() -> None:
     a = np.from_dlpack(xp.arange(1000.0) * 2)
     assert a.sum() == 999_000.0

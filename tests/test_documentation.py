@@ -46,6 +46,10 @@ REFERENCE: Final = "\n".join(page.text for page in _content.reference())
 FUNCTIONS: Final = sorted(name for name, one in PUBLIC.items() if inspect.isroutine(one))
 
 
+DIFFERENTIATED = {"grad", "jacobian", "value_and_grad"}
+"""Names whose examples take derivatives."""
+
+
 def run_examples(text: str, name: str, namespace: dict[str, Any]) -> None:
     """Fail with doctest's report if an example prints something else."""
     test = doctest.DocTestParser().get_doctest(text, namespace, name, name, 0)
@@ -82,6 +86,7 @@ def test_no_block_of_a_page_is_overlooked(page: Path) -> None:
 @pytest.mark.parametrize(
     "row", DEVIATION.findall((ROOT / "docs" / "deviations.md").read_text()), ids=lambda row: row[0]
 )
+@pytest.mark.needs("kernels for a CPU")
 def test_a_deviation_is_as_documented(row: tuple[str, ...], backend: xp.Backend) -> None:
     expression, *values = row
     documented = dict(zip(("numpy", "jax", "tf"), values, strict=True)).get(backend.library)
@@ -117,7 +122,13 @@ def test_the_names_that_a_page_uses_exist(page: Path) -> None:
         assert hasattr(getattr(xp, space), member) if space in ("linalg", "fft") else hasattr(xp, space), name
 
 
-@pytest.mark.parametrize("public", sorted(PUBLIC))
+@pytest.mark.parametrize(
+    "public",
+    [
+        pytest.param(public, marks=pytest.mark.needs("derivatives") if public in DIFFERENTIATED else ())
+        for public in sorted(PUBLIC)
+    ],
+)
 def test_the_examples_of_a_docstring_run(public: str, backend: xp.Backend) -> None:
     found = PUBLIC[public]
     if not (inspect.isroutine(found) or inspect.isclass(found)):

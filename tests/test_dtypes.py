@@ -167,6 +167,7 @@ def test_joined_arrays_promote_by_the_one_rule(first: str, second: str) -> None:
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64", "int8", "int16", "uint64", "complex64"])
 @pytest.mark.usefixtures("backend")
+@pytest.mark.needs("bfloat16")
 def test_bfloat16_promotes_to_what_holds_both(dtype: str) -> None:
     # What NumPy's ufuncs make of the bfloat16 of ml_dtypes.
     expected = {"float16": "float32", "int8": "bfloat16", "int16": "float32", "uint64": "float64"}.get(dtype, dtype)

@@ -68,6 +68,7 @@ def test_the_rank_of_a_matrix_of_nothing_is_none(shape: tuple[int, ...]) -> None
     assert np.array_equal(np.asarray(found), np.zeros(shape[:-2]))
 
 
+@pytest.mark.needs("derivatives")
 def test_the_derivative_of_the_largest_of_many_is_one_at_it(framework: str) -> None:
     with xp.backend(framework):
         found = xp.grad(lambda x: xp.max(x))(xp.asarray(np.linspace(0, 1, 5000)))

@@ -263,7 +263,7 @@ def test_reciprocals_of_powers_of_two_are_exact(dtype: str, count: int) -> None:
 @pytest.mark.parametrize("exponent", [-1, -2])
 def test_a_negative_power_of_an_integer_is_no_reciprocal(exponent: int, backend: xp.Backend) -> None:
     x = xp.asarray([1, 2])
-    if backend.library == "jax":  # it cannot raise for values: the integer part
+    if backend.library in ("jax", "cupy"):  # they do not raise for values: the integer part
         assert (x**exponent).tolist() == [1, 0]
     else:
         with pytest.raises(

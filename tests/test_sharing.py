@@ -27,7 +27,8 @@ import anyarray as xp
 from anyarray._base import extension
 from anyarray._memory import alignment, second_copies, transfer
 
-CPU = [b for b in ("numpy", "jax", "tf") if any(row.name == b and row.is_installed for row in xp.backends())]
+INSTALLED = [row.name for row in xp.backends() if row.is_installed]
+CPU = [b for b in ("numpy", "jax", "tf") if b in INSTALLED and xp.device(b).kind == "cpu"]
 PAIRS = [(a, b) for a in CPU for b in CPU if a != b]
 
 

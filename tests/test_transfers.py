@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import anyarray as xp
+from anyarray._memory import transfer
 
 DTYPES = (
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
@@ -148,6 +149,7 @@ def test_an_odd_buffer_of_numpy_is_computed_with(make: Callable[[], Any]) -> Non
     )
 
 
+@pytest.mark.needs("bfloat16")
 def test_bfloat16_of_ml_dtypes_is_taken(backend: xp.Backend) -> None:
     import ml_dtypes
 
@@ -235,3 +237,17 @@ def test_an_object_with_array_is_taken() -> None:
 
     x = xp.asarray(Holder())
     assert (x.tolist(), x.dtype) == ([1.0, 2.0], xp.float32)
+
+
+def test_the_ledger_says_copy_where_the_memory_is_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("jax")
+    source, target = xp.device("jax"), xp.device("numpy")
+    with xp.backend("jax"):
+        x = xp.ones(1000) + 1
+    with xp.transfers() as log:
+        x.to_device("numpy")
+        way = transfer.route(source, target)
+        copying = way._replace(alias=lambda native, _: np.array(native))  # a library that shares nothing after all
+        monkeypatch.setitem(source.routes, target, copying)
+        transfer.transferred(x._native, source, target, "to_device", is_safe=True)
+    assert [row.kind for row in log.rows] == ["view", "copy"]

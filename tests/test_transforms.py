@@ -73,6 +73,7 @@ def test_jit_keeps_signature_name_and_docstring() -> None:
     assert (compiled.__name__, compiled.__doc__) == ("scaled", "Scaled.")
 
 
+@pytest.mark.needs("traces")
 def test_jit_does_not_trace_again_when_shapes_and_dtypes_repeat(framework: str) -> None:
     body, runs = counted(lambda x, y: x * y + 1)
     compiled = xp.jit(body)
@@ -84,6 +85,7 @@ def test_jit_does_not_trace_again_when_shapes_and_dtypes_repeat(framework: str) 
     assert len(runs) == 2  # one for each way to pass y
 
 
+@pytest.mark.needs("traces")
 def test_jit_traces_a_new_shape_dtype_and_constant_once_each(framework: str) -> None:
     body, runs = counted(lambda x, factor: x * factor)
     compiled = xp.jit(body)
@@ -94,6 +96,7 @@ def test_jit_traces_a_new_shape_dtype_and_constant_once_each(framework: str) -> 
     assert len(runs) == 6
 
 
+@pytest.mark.needs("traces")
 def test_jit_serves_free_and_placed_arrays_by_one_trace(framework: str) -> None:
     body, runs = counted(lambda x: x + 1)
     compiled = xp.jit(body)
@@ -207,6 +210,7 @@ def test_static_arguments_that_hold_numbers_count_by_their_kind(
 
 
 @pytest.mark.parametrize("config", [{1, 2}, ({1, 2},), [3, [{1, 2}]], {"a": (4, {1, 2})}])
+@pytest.mark.needs("traces")
 def test_jit_refuses_what_is_neither_array_nor_hashable(config: Any, framework: str) -> None:
     def function(x: Any, config: Any) -> Any:
         return x
@@ -271,6 +275,7 @@ def test_an_exception_inside_jit_leaves_nothing_behind(framework: str) -> None:
 
 
 @pytest.mark.parametrize("calls", [1, 4])
+@pytest.mark.needs("traces")
 def test_a_function_called_often_takes_other_arrays_as_before(calls: int, framework: str) -> None:
     body, runs = counted(lambda x: x * 2)
     compiled = xp.jit(body)
@@ -851,8 +856,11 @@ USES: Final[dict[str, Callable[[xp.Array], Any]]] = {
 }
 
 
-@pytest.mark.parametrize("use", USES)
+@pytest.mark.parametrize(
+    "use", [pytest.param(use, marks=pytest.mark.needs("host memory") if use == "from_dlpack" else ()) for use in USES]
+)
 @pytest.mark.parametrize("transform", [xp.jit, xp.vmap])
+@pytest.mark.needs("traces")
 def test_an_array_that_outlives_its_trace_is_refused(transform: Callable[..., Any], use: str, framework: str) -> None:
     kept: list[xp.Array] = []
 
@@ -890,6 +898,7 @@ def test_an_array_that_outlives_its_gradient_is_refused_on_jax(use: str) -> None
 
 
 @pytest.mark.parametrize("ask", [bool, float, np.asarray])
+@pytest.mark.needs("traces")
 def test_the_value_of_a_traced_array_cannot_be_had(ask: Callable[..., Any], framework: str) -> None:
     def asking(x: xp.Array) -> xp.Array:
         ask(x)

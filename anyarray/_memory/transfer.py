@@ -334,7 +334,8 @@ def transferred(
         arrived = way.share(native)
         if arrived is not None:
             if watched is not UNWATCHED:
-                _record(native, source, target.name, cause, "view", started, explicit)
+                kind: Literal["view", "copy"] = "view" if _is_one_memory(native, source, arrived, target) else "copy"
+                _record(native, source, target.name, cause, kind, started, explicit)
             return Transferred(arrived, shares=True)
     if source.library != target.library and source.free.is_traced(native):
         _refuse_leak(native, source, cause)
@@ -350,6 +351,12 @@ def transferred(
     if watched is not UNWATCHED:
         _record(native, source, target.name, cause, "copy", started, explicit)
     return Transferred(arrived, lent is not None, lent)
+
+
+def _is_one_memory(native: Native, source: Backend, arrived: Native, target: Backend) -> bool:
+    """Whether both arrays begin at one address, as far as libraries tell."""
+    addresses = {source.hook("address")(native), target.hook("address")(arrived)}
+    return None in addresses or len(addresses) == 1 or not _nbytes(native, source)
 
 
 def shared(native: Native, source: Backend, target: Backend) -> Native | None:

@@ -48,6 +48,7 @@ DEFAULT_HOOKS: Final[dict[str, Callable[[Any], Callable[..., Any]]]] = {
     "plain": lambda namespace: lambda x: x,
     "to_numpy": lambda namespace: _to_numpy,
     "from_numpy": lambda namespace: functools.partial(_from_numpy, namespace),
+    "address": lambda namespace: lambda x: None,
     "to_device": lambda namespace: lambda x, device: x.to_device(device),
     "scalar": lambda namespace: lambda value, dtype, device: namespace.asarray(value, dtype=dtype, device=device),
     "getitem": lambda namespace: lambda x, key: x[_complete(x, key)],

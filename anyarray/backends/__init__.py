@@ -97,6 +97,9 @@ From and to elsewhere
         0-d native array of a Python scalar, valid outside and inside any trace
     `exported(x)`
         an object with `__dlpack__` of x's memory, or of a copy if anybody could write to that
+    `address(x)`
+        where the memory of x begins, an int; None, which is the default, if the library does not tell. The ledger
+        books a transfer as a copy if addresses differ
     `duplicate(x)`
         a copy of a native array; x itself if nobody can write to x or delete it
     `from_dlpack(x, device)`

@@ -88,6 +88,11 @@ def exported(x: Native, /) -> Native:
 duplicate = exported
 
 
+def address(x: Native, /) -> int:
+    pointer: int = x.__array_interface__["data"][0]
+    return pointer
+
+
 def to_device(x: Native, device: str, /) -> Native:
     return x
 

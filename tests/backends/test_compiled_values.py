@@ -84,6 +84,7 @@ def test_what_a_mapped_function_raises_comes_out_of_vmap_as_it_is() -> None:
         xp.vmap(xp.bitwise_invert)(xp.ones(2))
 
 
+@pytest.mark.needs("traces")
 def test_a_condition_on_a_value_is_refused_inside_vmap(framework: str) -> None:
     with xp.backend(framework), pytest.raises(xp.TransferError):
         xp.vmap(lambda x: x if x > 0 else -x)(xp.asarray([1.0, -2.0]))
@@ -143,6 +144,7 @@ READS: Final = {
 @pytest.mark.parametrize(
     "dtype", ["bool", "int8", "int64", "uint8", "uint64", "float16", "float32", "float64", "complex64", "complex128"]
 )
+@pytest.mark.needs("traces")
 def test_what_is_out_of_range_reads_no_other_element_inside_jit(way: str, dtype: str, framework: str) -> None:
     with xp.backend(framework):
         m = xp.astype(xp.asarray([[0, 0, 0], [0, 1, 1]]), getattr(xp, dtype))
@@ -159,6 +161,7 @@ def test_what_is_out_of_range_reads_no_other_element_inside_jit(way: str, dtype:
 
 
 @pytest.mark.parametrize("key", ["one axis", "two axes"])
+@pytest.mark.needs("traces")
 def test_what_is_out_of_range_writes_nothing_inside_jit(key: str, framework: str) -> None:
     def written(m: xp.Array, i: xp.Array, rows: xp.Array, value: xp.Array) -> xp.Array:
         m = xp.asarray(m, copy=True)
@@ -174,6 +177,7 @@ def test_what_is_out_of_range_writes_nothing_inside_jit(key: str, framework: str
     assert found.tolist() == [[0, 6, 7] if key == "one axis" else [0, 0, 0], [0, 6, 7]]
 
 
+@pytest.mark.needs("derivatives")
 def test_derivatives_leave_out_what_is_out_of_range(framework: str) -> None:
     def loss(x: xp.Array, i: xp.Array) -> xp.Array:
         taken = x[i]

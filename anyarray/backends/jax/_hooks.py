@@ -18,6 +18,7 @@ from anyarray.backends.jax._kernel import NATIVE, Native
 __all__ = [
     "ARRAY_TYPES",
     "IS_IMMUTABLE",
+    "address",
     "adopt",
     "device_of",
     "devices",
@@ -166,6 +167,11 @@ def duplicate(x: Native) -> Native:
 def is_deleted(x: Native) -> bool:
     """Whether the buffer of `x` was deleted, as by donation to a call."""
     return bool(x.is_deleted())
+
+
+def address(x: Native) -> int | None:
+    """Where the memory of `x` begins; None if it is in several places."""
+    return int(x.unsafe_buffer_pointer()) if len(x.devices()) == 1 else None
 
 
 def exported(x: Native) -> Native:

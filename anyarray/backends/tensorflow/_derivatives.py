@@ -15,11 +15,10 @@ from typing import Any, Final
 import numpy as np
 
 from anyarray.backends.tensorflow import _slopes
-from anyarray.backends.tensorflow._host import FEW, from_host, is_on_host, on_host
+from anyarray.backends.tensorflow._device import EagerTensor, Tensor, is_for_cpu, is_on_host
+from anyarray.backends.tensorflow._host import FEW, from_host, on_host
 from anyarray.backends.tensorflow._kernel import (
     NATIVE,
-    EagerTensor,
-    Tensor,
     cast,
     constant,
     is_common,
@@ -33,7 +32,7 @@ from anyarray.backends.tensorflow._kernel import (
     op,
 )
 from anyarray.backends.tensorflow._loading import tf
-from anyarray.backends.tensorflow._shapes import Length, lengths, shape_tensor
+from anyarray.backends.tensorflow._shapes import Length, length_tensor, lengths, shape_tensor
 
 Binary = Callable[[Tensor, Tensor], Tensor]
 
@@ -76,6 +75,7 @@ _range = op("Range")
 _real = op("Real")
 _reshape = op("Reshape")
 _scatter = op("TensorScatterUpdate")
+_segment_max = op("UnsortedSegmentMax")
 _select = op("SelectV2")
 _set_diagonal = op("MatrixSetDiagV3")
 _sign = op("Sign")
@@ -279,8 +279,12 @@ is_for_xla: Final[ContextVar[bool]] = ContextVar("anyarray for XLA", default=Fal
 _MOST_INT32: Final = 2**31 - 1
 
 
-def written(rows: Tensor, index: Tensor, value: Tensor) -> Tensor:
+def written(rows: Tensor, index: Tensor, value: Tensor, *, may_repeat: bool = True) -> Tensor:
     """`rows` with `value` at `index`; the last value if an index repeats."""
+    if may_repeat and not is_for_cpu(rows):  # a GPU writes in no order
+        places, last = _last(rows, index)
+        winning = _stop_gradient(_gather(value, last, constant(0)))
+        value = _select(_like_rows(_equal(last, places), value), value, winning)
     length = rows.shape[0]
     fits = length is None or length <= _MOST_INT32
     if fits and index.dtype is NATIVE["int64"] and may_be_differentiated(rows, value):
@@ -319,9 +323,21 @@ def written_last(rows: Tensor, index: Tensor, value: Tensor) -> Tensor:
 
 def _stays(rows: Tensor, index: Tensor) -> Tensor:
     """Whether each entry of `index` is the last one for its position."""
+    return _equal(*_last(rows, index))
+
+
+def _last(rows: Tensor, index: Tensor) -> tuple[Tensor, Tensor]:
+    """The number of each entry of `index`, and of the last for its place."""
     order = _range(constant(0, "int64"), _size(index, NATIVE["int64"]), constant(1, "int64"))
-    last = written(_fill(shape_tensor(lengths(rows)[:1]), constant(-1, "int64")), index, order)
-    return _equal(_gather(last, index, constant(0)), order)
+    if is_for_cpu(rows):  # its kernels write in order
+        last = written(_fill(shape_tensor(lengths(rows)[:1]), constant(-1, "int64")), index, order)
+        return order, _gather(last, index, constant(0))
+    length, zero = length_tensor(lengths(rows)[0]), constant(0, "int64")
+    index = cast(index, "int64")
+    is_in = _logical_and(_less(constant(-1, "int64"), index), _less(index, length))
+    # In float64, for which a GPU has the kernel. An index of -1 is left out.
+    last = _segment_max(cast(order, "float64"), _select(is_in, index, constant(-1, "int64")), length)
+    return order, _select(is_in, _gather(cast(last, "int64"), _select(is_in, index, zero), constant(0)), order)
 
 
 def _constant_unless(stays: Tensor, value: Tensor) -> Tensor:

@@ -5,6 +5,7 @@ from __future__ import annotations
 __all__ = [
     "ARRAY_TYPES",
     "IS_IMMUTABLE",
+    "address",
     "data_of",
     "device_of",
     "devices",
@@ -38,6 +39,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anyarray._memory import alignment
+from anyarray.backends.tensorflow._device import note_range
 from anyarray.backends.tensorflow._kernel import NATIVE, EagerTensor, Tensor, bitcast, lasting, op, shape_of
 from anyarray.backends.tensorflow._loading import chatter_held_back, tf
 
@@ -144,8 +146,20 @@ def from_numpy(a: npt.NDArray[Any], device: str) -> Tensor:
     if device == _HOST and a.dtype.num in _READ_IN_PLACE:
         # `tf.constant` takes 8 us and, for a large array, twice as long as NumPy's copy.
         return _from_dlpack(alignment.copied(a).__dlpack__())
+    if a.dtype.kind == "b":
+        a = a.view(np.uint8) != 0  # a GPU takes no byte but 1 for True
     with tf.init_scope(), tf.device(device):
-        return tf.constant(a)
+        made = tf.constant(a)
+    note_range(made, a)
+    return made
+
+
+def address(x: Tensor) -> int | None:
+    """Where the memory of `x` begins; None if it is on a device."""
+    if not isinstance(x, EagerTensor) or "CPU" not in x.backing_device or x.dtype is tf.bfloat16:
+        return None
+    pointer: int = _asarray(x).__array_interface__["data"][0]
+    return pointer
 
 
 def duplicate(x: Tensor, /) -> Tensor:

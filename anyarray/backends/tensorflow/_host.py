@@ -9,7 +9,6 @@ can be taken.
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Callable
 from typing import Any, Final
@@ -19,7 +18,9 @@ import numpy.typing as npt
 import tensorflow as tf
 
 from anyarray._memory import alignment
-from anyarray.backends.tensorflow._kernel import NATIVE, EagerTensor, Tensor, may_be_differentiated
+from anyarray.backends.tensorflow import _device
+from anyarray.backends.tensorflow._device import EagerTensor, Tensor, is_on_host
+from anyarray.backends.tensorflow._kernel import NATIVE, may_be_differentiated
 
 _BFLOAT16: Final = NATIVE["bfloat16"]
 _INT32: Final = NATIVE["int32"]
@@ -37,11 +38,6 @@ _read: Final[Callable[[Tensor], Any]] = getattr(EagerTensor, "_numpy_internal", 
 def is_eager(x: Tensor) -> bool:
     """Whether `x` is an eager tensor: the op that made it has run."""
     return isinstance(x, EagerTensor)
-
-
-def is_on_host(x: Tensor) -> bool:
-    """Whether NumPy can read `x` in place: an eager tensor in host memory."""
-    return isinstance(x, EagerTensor) and "CPU" in x.backing_device
 
 
 def on_host(x: Tensor) -> npt.NDArray[Any]:
@@ -71,11 +67,11 @@ def tensor(values: npt.NDArray[Any], device: str | None = None) -> Tensor:
 def from_host(values: Any, x: Tensor) -> Tensor:
     """Tensor of NumPy's result for the operand `x`, on the device of `x`."""
     device = x.backing_device
-    if device == _FIRST_CPU and type(values) is np.ndarray and not _has_gpu():
+    if device == _FIRST_CPU and type(values) is np.ndarray and not _device.has_gpu():
         return EagerTensor(values, None, None)  # the common case, with the fewest checks
     # An array, not a NumPy scalar: TensorFlow's cache of eager scalars treats 0.0 and -0.0 as one key.
     values = np.asarray(values)
-    if _has_gpu() and x.dtype is _INT32:
+    if _device.has_gpu() and x.dtype is _INT32:
         return tf.constant(values)  # with a GPU, int32 is in host memory whatever the device of the call
     return EagerTensor(values, None if device == _FIRST_CPU else device, None)
 
@@ -87,7 +83,7 @@ def sooner(ufunc: np.ufunc, kinds: str, otherwise: Callable[..., Tensor]) -> Cal
     """
 
     def of_one(x: Tensor, /) -> Tensor:
-        if isinstance(x, EagerTensor) and "CPU" in x.backing_device:
+        if isinstance(x, EagerTensor) and _device.HOST in x.backing_device:
             a = _read(x)
             if a.size <= FEW and a.dtype.kind in kinds:
                 return from_host(ufunc(a), x)
@@ -131,8 +127,3 @@ def sooner_unless_differentiated(
         return otherwise(*xs)
 
     return called
-
-
-@functools.cache
-def _has_gpu() -> bool:
-    return bool(tf.config.list_logical_devices("GPU"))

@@ -17,10 +17,12 @@ import numpy as np
 import numpy.typing as npt
 
 from anyarray._base import dtypes, errors
+from anyarray.backends.tensorflow import _device
+from anyarray.backends.tensorflow._device import EagerTensor as EagerTensor
+from anyarray.backends.tensorflow._device import Tensor as Tensor
+from anyarray.backends.tensorflow._device import is_on_host
 from anyarray.backends.tensorflow._loading import tf
 
-Tensor = Any
-EagerTensor: Final = tf.__internal__.EagerTensor
 Ints = int | tuple[int, ...]
 
 REFUSALS: Final = (
@@ -153,10 +155,10 @@ def keeping_nans_along(raw: Callable[..., Tensor]) -> Callable[..., Tensor]:
 def complex_abs(x: Tensor, part: Any) -> Tensor:
     """The modulus of a complex tensor, of the dtype `part`.
 
-    It is infinite if a part is, else NaN if a part is, even if XLA compiles it.
+    It is infinite if a part is, else NaN if a part is, also on a GPU and if XLA compiles it.
     """
     y = _complex_abs(x, part)
-    if isinstance(y, EagerTensor) or not _loses_nans(y):
+    if is_as_on_cpu(y):
         return y
     real, imag = _real(x, part), _imag(x, part)
     y = _select(_is_nan(real), real, _select(_is_nan(imag), imag, y))
@@ -167,6 +169,16 @@ def complex_abs(x: Tensor, part: Any) -> Tensor:
 def _loses_nans(y: Tensor) -> bool:
     """Whether `y` may be NaN, in a graph that XLA may compile."""
     return kind_of(y) == "f" and may_be_fused()
+
+
+def is_as_on_cpu(y: Tensor) -> bool:
+    """Whether `y` comes from a kernel for a CPU, not for a GPU or from XLA.
+
+    False if that is not known yet.
+    """
+    if isinstance(y, EagerTensor):
+        return not _device.has_gpu() or is_on_host(y)
+    return not (_device.has_gpu() or may_be_fused())
 
 
 def may_be_fused() -> bool:

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from anyarray._base.errors import ArgumentIndexError, ArgumentValueError, LinAlgError, UnsupportedError
 from anyarray.backends.tensorflow._derivatives import is_for_xla, is_mapped
-from anyarray.backends.tensorflow._host import is_on_host
+from anyarray.backends.tensorflow._device import is_on_host
 from anyarray.backends.tensorflow._kernel import (
     NAME,
     NATIVE,

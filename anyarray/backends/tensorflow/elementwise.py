@@ -93,12 +93,12 @@ import numpy.typing as npt
 
 from anyarray._base import dtypes
 from anyarray.backends import numpy as on_numpy
-from anyarray.backends.tensorflow import _slopes
+from anyarray.backends.tensorflow import _device, _slopes
 from anyarray.backends.tensorflow._derivatives import halved_at_ties, power
+from anyarray.backends.tensorflow._device import EagerTensor, is_for_cpu, is_on_host
 from anyarray.backends.tensorflow._host import (
     from_host,
     is_eager,
-    is_on_host,
     on_host,
     sooner,
     sooner_unless_differentiated,
@@ -107,13 +107,13 @@ from anyarray.backends.tensorflow._kernel import (
     NAME,
     NATIVE,
     REFUSALS,
-    EagerTensor,
     Tensor,
     bitcast,
     cast,
     complex_abs,
     constant,
     floated,
+    is_as_on_cpu,
     is_common,
     is_complex,
     keeping_nans,
@@ -144,6 +144,10 @@ _NAN: Final = complex(math.nan, math.nan)  # one object, as NaN is a cache hit o
 _HALVES: Final = frozenset({"float16", "bfloat16"})
 
 
+_POWER_BITS: Final = 6
+"""Bits of an integer exponent that a GPU and XLA use."""
+
+
 def with_slope(raw: Binary, where_differentiated: Binary) -> Binary:
     """`where_differentiated` where a derivative may be taken, else `raw`.
 
@@ -159,28 +163,41 @@ def with_slope(raw: Binary, where_differentiated: Binary) -> Binary:
 
 
 def _of_every_bit(raw: Binary) -> Binary:
-    """The op Pow, which uses all bits of an exponent even if XLA compiles it.
+    """The op Pow, which uses all bits of an integer exponent everywhere.
 
-    XLA uses the lowest six.
+    A GPU and XLA use the lowest six, and refuse no negative exponent. Eagerly we wait for the exponents, and do.
     """
 
     def power_of(x1: Tensor, x2: Tensor) -> Tensor:
         y = raw(x1, x2)
-        if isinstance(y, EagerTensor) or kind_of(y) != "i" or not may_be_fused():
+        if is_as_on_cpu(y) or kind_of(y) != "i":
             return y
         name = name_of(y)
-        known = tf.get_static_value(x2)
+        known = _ends(x2) if isinstance(y, EagerTensor) else tf.get_static_value(x2)
+        if isinstance(y, EagerTensor) and np.min(known, initial=0) < 0:
+            raise ValueError("Integers to negative integer powers are not allowed.")
         bits = _WIDTH[y.dtype] if known is None else int(np.max(known, initial=0)).bit_length()
-        more, lowest = constant(6, name), constant(63, name)
-        rest = _larger(x2, constant(0, name))
-        for _ in range(6, bits, 6):
-            for _ in range(6):
+        if bits <= _POWER_BITS:
+            return y
+        more, lowest, zero = constant(_POWER_BITS, name), constant((1 << _POWER_BITS) - 1, name), constant(0, name)
+        y = raw(x1, _where(_less(x2, zero), x2, _bitwise_and(x2, lowest)))
+        rest = _larger(x2, zero)
+        for _ in range(_POWER_BITS, bits, _POWER_BITS):
+            for _ in range(_POWER_BITS):
                 x1 = _mul(x1, x1)
             rest = _right_shift(rest, more)
             y = _mul(y, raw(x1, _bitwise_and(rest, lowest)))
         return y
 
     return power_of
+
+
+def _ends(x: Tensor) -> list[npt.NDArray[Any]]:
+    """The least and the greatest of eager numbers, on the host."""
+    if not x.shape.num_elements():
+        return []
+    every = constant(tuple(range(x.shape.rank)))
+    return [np.asarray(_least_of(x, every)), np.asarray(_greatest_of(x, every))]
 
 
 def _end(name: str, comparison: str) -> Binary:
@@ -201,12 +218,14 @@ _conj = op("Conj")
 _equal = op("Equal")
 _floor_div = op("FloorDiv")
 _floor_mod = _slopes.floor_mod
+_greatest_of = op("Max")
 _imag = op("Imag")
 _invert = op("Invert")
 _is_finite = op("IsFinite")
 _is_inf = op("IsInf")
 _is_nan = op("IsNan")
 _larger = op("Maximum")
+_least_of = op("Min")
 _left_shift = op("LeftShift")
 _less = op("Less")
 _select = op("Select")
@@ -227,6 +246,7 @@ _sign = op("Sign")
 _square = _slopes.square
 _stop_gradient = op("StopGradient")
 _sub = op("Sub")
+_where = op("SelectV2")
 _truncate_div = op("TruncateDiv")
 
 
@@ -297,20 +317,83 @@ def _itself(x: Tensor) -> Tensor:
     return x
 
 
-def _by_parts(raw: Unary, real: Callable[[Tensor, Tensor], Tensor], imag: Callable[[Tensor, Tensor], Tensor]) -> Unary:
-    """`raw`; complex operands are computed by parts where XLA may compile it.
-
-    XLA subtracts exponentials, which cancel near 0.
-    """
+def _by_parts(
+    raw: Unary, of_parts: Callable[[Tensor, Tensor], tuple[Tensor, Tensor]], is_right: Callable[[Tensor], bool]
+) -> Unary:
+    """The op `raw`; complex operands are computed by parts if it is wrong."""
 
     def function(x: Tensor, /) -> Tensor:
-        if isinstance(x, EagerTensor) or not is_complex(x) or not may_be_fused():
+        if (_device.has_gpu() or not isinstance(x, EagerTensor)) and is_complex(x) and not is_right(x):
+            part = _PART[x.dtype]
+            return _complex(*of_parts(_real(x, part), _imag(x, part)), x.dtype)
+        try:
             return raw(x)
-        part = _PART[x.dtype]
-        a, b = _real(x, part), _imag(x, part)
-        return _complex(real(a, b), imag(a, b), x.dtype)
+        except REFUSALS:
+            y = floated(x)
+            if y is x:
+                raise
+        return raw(y)
 
     return function
+
+
+def _times(size: Tensor, angle: Tensor) -> Tensor:
+    """A function of one part times the sine or cosine of the other.
+
+    0 times what is not finite is 0.
+    """
+    y = _mul(size, angle)
+    zero = constant(0, name_of(y))
+    is_zero = _equal(size, zero)
+    is_lost = _logical_and(_is_nan(y), _logical_or(is_zero, _equal(angle, zero)))
+    return where(is_lost, where(is_zero, size, angle), y)
+
+
+def _times_or_infinite(a: Tensor, size: Tensor, angle: Tensor) -> Tensor:
+    """As `_times`; the size of infinite `a` remains whatever the angle."""
+    y = _times(size, angle)
+    return where(_logical_and(_is_nan(y), _is_inf(a)), size, y)
+
+
+def _exp_parts(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
+    size = _slopes.exp(a)
+    real, imag = _times_or_infinite(a, size, _slopes.cos(b)), _times(size, _slopes.sin(b))
+    # What underflows is no zero.
+    nothing = _sub(b, b)
+    is_turning = _logical_and(_is_finite(a), _is_nan(nothing))
+    return where(is_turning, nothing, real), where(is_turning, nothing, imag)
+
+
+def _cosh_parts(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
+    return _times_or_infinite(a, _slopes.cosh(a), _slopes.cos(b)), _times(_slopes.sinh(a), _slopes.sin(b))
+
+
+def _sinh_parts(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
+    return _times_or_infinite(a, _slopes.sinh(a), _slopes.cos(b)), _times(_slopes.cosh(a), _slopes.sin(b))
+
+
+def _cos_parts(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
+    real, imag = _cosh_parts(b, a)
+    return real, _neg(imag)
+
+
+def _sin_parts(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
+    imag, real = _sinh_parts(b, a)
+    return real, imag
+
+
+def _tan_parts(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
+    turned = _slopes.tanh(_complex(_neg(b), a, _WHOLE[a.dtype]))  # tan z = -i tanh iz
+    return _imag(turned, a.dtype), _neg(_real(turned, a.dtype))
+
+
+def _expm1_parts(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
+    number = name_of(a)
+    real, imag = _exp_parts(a, b)
+    sine = _slopes.sin(_mul(b, constant(0.5, number)))
+    near = _sub(_mul(_slopes.expm1(a), _slopes.cos(b)), _mul(constant(2, number), _mul(sine, sine)))
+    is_near = _logical_and(_less(_abs(a), constant(_FAR, number)), _is_finite(b))
+    return where(is_near, near, _sub(real, constant(1, number))), imag
 
 
 acos = _unary(_slopes.acos, floated)
@@ -319,34 +402,12 @@ asin = _unary(_slopes.asin, floated)
 asinh = _unary(_slopes.asinh, floated)
 atan = _unary(_slopes.atan, floated)
 atanh = _unary(_slopes.atanh, floated)
-cos = _by_parts(
-    _unary(_slopes.cos, floated),
-    lambda a, b: _mul(_slopes.cos(a), _slopes.cosh(b)),
-    lambda a, b: _neg(_mul(_slopes.sin(a), _slopes.sinh(b))),
-)
-cosh = sooner_unless_differentiated(
-    np.cosh,
-    _by_parts(
-        _unary(_slopes.cosh, floated),
-        lambda a, b: _mul(_slopes.cosh(a), _slopes.cos(b)),
-        lambda a, b: _mul(_slopes.sinh(a), _slopes.sin(b)),
-    ),
-)
-exp = _unary(_slopes.exp, floated)
-sin = _by_parts(
-    _unary(_slopes.sin, floated),
-    lambda a, b: _mul(_slopes.sin(a), _slopes.cosh(b)),
-    lambda a, b: _mul(_slopes.cos(a), _slopes.sinh(b)),
-)
-sinh = sooner_unless_differentiated(
-    np.sinh,
-    _by_parts(
-        _unary(_slopes.sinh, floated),
-        lambda a, b: _mul(_slopes.sinh(a), _slopes.cos(b)),
-        lambda a, b: _mul(_slopes.cosh(a), _slopes.sin(b)),
-    ),
-)
-tan = sooner_unless_differentiated(np.tan, _unary(_slopes.tan, floated))
+cos = _by_parts(_slopes.cos, _cos_parts, is_as_on_cpu)
+cosh = sooner_unless_differentiated(np.cosh, _by_parts(_slopes.cosh, _cosh_parts, is_as_on_cpu))
+exp = _by_parts(_slopes.exp, _exp_parts, is_for_cpu)
+sin = _by_parts(_slopes.sin, _sin_parts, is_as_on_cpu)
+sinh = sooner_unless_differentiated(np.sinh, _by_parts(_slopes.sinh, _sinh_parts, is_as_on_cpu))
+tan = sooner_unless_differentiated(np.tan, _by_parts(_slopes.tan, _tan_parts, is_for_cpu))
 tanh = _unary(_slopes.tanh, floated)
 square = _unary(_slopes.square, _itself)
 
@@ -455,12 +516,15 @@ def sign(x: Tensor, /) -> Tensor:
         # TensorFlow computes each part by itself: with a NaN in one of them the other stays a number.
         scaled = _outweighed(x)
         y = where(_equal(scaled, scaled), _sign(scaled), constant(_NAN, name_of(x)))
+        if not is_for_cpu(x):
+            zero = constant(0, name_of(x))
+            y = where(_equal(x, zero), zero, y)  # a GPU's sign of -0 is -0
         return _sign_with_slope(x, y) if may_be_differentiated(x) else y
     y = _real_sign(x)
-    if isinstance(y, EagerTensor) or kind_of(y) != "f" or not may_be_fused():
+    if is_as_on_cpu(y) or kind_of(y) != "f":
         return y
     zero = constant(0, name_of(y))
-    return where(_equal(x, zero), zero, y)  # XLA's sign of -0 is -0
+    return where(_equal(x, zero), zero, y)  # a GPU's and XLA's sign of -0 is -0
 
 
 def _outweighed(x: Tensor) -> Tensor:
@@ -518,10 +582,11 @@ def _rounded(x: Tensor, /) -> Tensor:
     # TensorFlow's integer kernels return 0.
     kind = kind_of(x)
     if kind == "f":
-        return _round(x)
+        y = _round(x)
+        return y if is_for_cpu(x) else copysign(y, x)  # a GPU's 0 loses its sign
     if kind == "c":
         part = _PART[x.dtype]
-        return _complex(_round(_real(x, part)), _round(_imag(x, part)), x.dtype)
+        return _complex(_rounded(_real(x, part)), _rounded(_imag(x, part)), x.dtype)
     return positive(x)
 
 
@@ -639,6 +704,9 @@ def _upper_root(x: Tensor) -> Tensor:
 def expm1(x: Tensor, /) -> Tensor:
     if not is_complex(x):
         return _expm1(x)
+    if not is_for_cpu(x):  # a GPU has no kernel
+        part = _PART[x.dtype]
+        return _complex(*_expm1_parts(_real(x, part), _imag(x, part)), x.dtype)
     # TensorFlow's expm1 is accurate where exp(x) - 1 would cancel, but gives NaN for an infinite result.
     if is_on_host(x) and np.abs(np.real(on_host(x))).max(initial=0) < _FAR:
         return _expm1(x)

@@ -31,7 +31,7 @@ from typing import Any, Final
 import numpy as np
 
 from anyarray._base import dtypes, errors
-from anyarray.backends.tensorflow._host import is_on_host
+from anyarray.backends.tensorflow._device import is_on_host
 from anyarray.backends.tensorflow._kernel import (
     NAME,
     NATIVE,

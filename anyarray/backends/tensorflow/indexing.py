@@ -12,7 +12,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -22,11 +22,13 @@ from anyarray._base import dtypes
 from anyarray._memory import alignment
 from anyarray.backends import numpy as on_numpy
 from anyarray.backends.tensorflow._derivatives import is_for_xla, written, written_last
-from anyarray.backends.tensorflow._host import FEW, from_host, is_eager, is_on_host, on_host, raw
+from anyarray.backends.tensorflow._device import is_for_cpu, is_on_host, known_range
+from anyarray.backends.tensorflow._host import FEW, from_host, is_eager, on_host, raw
 from anyarray.backends.tensorflow._kernel import (
     NATIVE,
     REFUSALS,
     Tensor,
+    bitcast,
     cast,
     constant,
     kind_of,
@@ -42,14 +44,17 @@ from anyarray.backends.tensorflow.manipulation import broadcast_to, flattened, m
 __all__ = ["getitem", "setitem", "take", "take_along_axis"]
 
 Shape = tuple[int | None, ...]
+Check = Callable[[], None]
 _Form = tuple[Any, ...]
 
 _add = op("AddV2")
 _and = op("LogicalAnd")
+_any = op("Any")
 _broadcast_to = op("BroadcastTo")
 _equal = op("Equal")
 _expand_dims = op("ExpandDims")
 _gather = op("GatherV2")
+_greater_equal = op("GreaterEqual")
 _less = op("Less")
 _mod = op("FloorMod")
 _mul = op("Mul")
@@ -70,6 +75,9 @@ _where = op("Where")
 
 _RANK: Final = 8
 """The largest rank of the kernels of StridedSlice, TensorStridedSliceUpdate and SelectV2."""
+
+_WRONG_ON_GPU: Final = frozenset({"int16", "uint16"})
+"""dtypes for which a GPU's TensorStridedSliceUpdate, of TensorFlow 2.21 on an H100, wrote something else for int16."""
 
 _FAR: Final = 2**62
 """A bound past the end of every axis."""
@@ -295,15 +303,16 @@ def _merged(x: Tensor, plan: _Plan) -> tuple[Tensor, list[Length]]:
     return _reshape(x, shape_tensor([*sizes[: ends[0]], math.prod(chosen), *sizes[ends[-1] :]])), chosen
 
 
-def _index(arrays: Sequence[Tensor], sizes: Sequence[Length]) -> Tensor:
+def _index(arrays: Sequence[Tensor], sizes: Sequence[Length]) -> tuple[Tensor, Check]:
     """One flat index for masks of, or integers into, axes of `sizes`.
 
-    It is not negative. An integer out of bounds, if only a running graph can see it, gives a flat index out of bounds.
+    It is not negative. An integer out of bounds gives a flat index out of bounds if only a running graph can see it; if
+    only a device can, the check, to be called once the index is used, raises IndexError.
     """
     if len(arrays) == 1 and _is_index(arrays[0], sizes[0]):
-        return arrays[0]
+        return arrays[0], _nothing_to_check
     if all(isinstance(size, int) and is_on_host(array) for array, size in zip(arrays, sizes, strict=True)):
-        return _index_on_host(arrays, sizes)
+        return _index_on_host(arrays, sizes), _nothing_to_check
     index = is_lost = None
     for array, size in zip(arrays, sizes, strict=True):
         count = length_tensor(size)
@@ -311,29 +320,78 @@ def _index(arrays: Sequence[Tensor], sizes: Sequence[Length]) -> Tensor:
             positions = flattened(_where(flattened(array)))
         else:
             positions = cast(array, "int64")
-            is_from_end = cast(_less(positions, constant(0, "int64")), "int64")
-            positions = _add(positions, _mul(is_from_end, count))
-            if len(arrays) > 1:
-                is_out = _is_outside(positions, count)
+            if kind_of(array) == "i":  # the greatest of uint64 are negative now, and stay so
+                is_from_end = cast(_less(positions, constant(0, "int64")), "int64")
+                positions = _add(positions, _mul(is_from_end, count))
+            if (len(arrays) > 1 or is_eager(positions)) and not _is_known_inside(array, size):
+                is_out = _is_outside(positions, size)
                 is_lost = is_out if is_lost is None else _or(is_lost, is_out)
         index = positions if index is None else _add(_mul(index, count), positions)
-    return index if is_lost is None else _select(is_lost, length_tensor(math.prod(sizes)), index)
+    if is_lost is None:
+        return index, _nothing_to_check
+    if is_eager(is_lost):
+        return index, _check_on_device(is_lost, arrays, sizes)
+    return _select(is_lost, length_tensor(math.prod(sizes)), index), _nothing_to_check
 
 
-def _is_outside(positions: Tensor, count: Tensor) -> Tensor:
-    """Whether positions are out of bounds of an axis of length `count`."""
+def _is_known_inside(array: Tensor, size: Length) -> bool:
+    """Whether integers came from the host and are in bounds of an axis."""
+    known = known_range(array)
+    return known is not None and isinstance(size, int) and -size <= known[0] and known[1] < size
+
+
+def _check_on_device(is_lost: Tensor, arrays: Sequence[Tensor], sizes: Sequence[int]) -> Check:
+    """A check that waits for the device, and is computed there from now on.
+
+    What is launched between costs no more time. The indices are brought over only if one is out of bounds.
+    """
+    is_any = _any(is_lost, constant(tuple(range(is_lost.shape.rank))))
+
+    def check() -> None:
+        if is_any:
+            for array, size in zip(arrays, sizes, strict=True):
+                if array.dtype is not _BOOL:
+                    _is_from_front(np.asarray(array), size)
+
+    return check
+
+
+def _then(check: Check, function: Callable[..., Tensor], *args: Any) -> Tensor:
+    """The result of `function`, and after that the check.
+
+    Ops without a kernel for a GPU run on the CPU, and raise there for an index out of bounds.
+    """
+    try:
+        y = function(*args)
+    except REFUSALS:
+        check()
+        raise
+    check()
+    return y
+
+
+def _nothing_to_check() -> None:
+    """A check of an index in bounds, or of one that a graph computes."""
+
+
+def _is_outside(positions: Tensor, size: Length) -> Tensor:
+    """Whether positions are out of bounds of an axis of length `size`."""
+    if is_eager(positions):  # as unsigned numbers, those below 0 are the greatest
+        return _greater_equal(bitcast(positions, "uint64"), constant(size, "uint64"))
+    count = length_tensor(size)
     return _or(_less(positions, constant(0, "int64")), _not(_less(positions, count)))
 
 
 def _chosen(x: Tensor, index: Tensor, axis: int, batched: int = 0) -> Tensor:
     """Elements of `x` along `axis` at `index`, with `batched` batch axes.
 
-    TensorFlow's kernels check bounds. XLA clips the index; there an element out of bounds is NaN, as in JAX.
+    TensorFlow's kernels for a CPU check bounds. XLA clips the index, and a GPU reads 0; there an element out of bounds
+    is NaN in a graph, as in JAX.
     """
     taken = _gather(x, index, constant(axis), batched)
-    if not is_for_xla.get() or is_eager(index):
+    if is_eager(index) or (is_for_cpu(taken) and not is_for_xla.get()):
         return taken
-    is_lost = _is_outside(cast(index, "int64"), length_tensor(lengths(x)[axis]))
+    is_lost = _is_outside(cast(index, "int64"), lengths(x)[axis])
     if len(shape_of(taken)) > len(shape_of(index)):
         after = len(shape_of(x)) - axis - 1
         is_lost = _reshape(is_lost, shape_tensor([*lengths(index), *[1] * after]))
@@ -413,8 +471,8 @@ def getitem(x: Tensor, key: Any) -> Tensor:
     if not arrays:
         return x
     x, sizes = _merged(x, plan)
-    index = _index(arrays, sizes)
-    x = _chosen(x, index, plan.axis)
+    index, check = _index(arrays, sizes)
+    x = _then(check, _chosen, x, index, plan.axis)
     if not plan.is_moved:
         return x
     begin, end = plan.axis, plan.axis + len(index.shape)
@@ -449,7 +507,7 @@ def setitem(x: Tensor, key: Any, value: Tensor, exclusive: bool) -> Tensor:
         if not is_eager(x) and None not in plan.shape:
             return _updated_in_graph(x, plan, value)
         begin, end, strides = plan.bounds
-        return _strided_update(x, begin, end, strides, value, *plan.masks)
+        return _cut_replaced(x, begin, end, strides, value, *plan.masks)
     if not arrays or plan.cuts or plan.spans[0].start or not _are_neighbours(plan.spans):
         # We apply the key to an array of flat positions.
         places = _range(constant(0, "int64"), _size(x, NATIVE["int64"]), constant(1, "int64"))
@@ -460,7 +518,8 @@ def setitem(x: Tensor, key: Any, value: Tensor, exclusive: bool) -> Tensor:
         mask = _reshape(arrays[0], shape_tensor([*lengths(arrays[0]), *(1 for _ in tail)])) if tail else arrays[0]
         return _select(mask, _fitted(value, tail), x)
     rows, sizes = _merged(x, plan)
-    return _scattered(x, rows, _index(arrays, sizes), value, _may_repeat(arrays))
+    index, check = _index(arrays, sizes)
+    return _then(check, _scattered, x, rows, index, value, _may_repeat(arrays))
 
 
 def _first_unknown(key: Any, x: Tensor) -> tuple[int, slice, Any] | None:
@@ -570,7 +629,16 @@ def _updated_in_graph(x: Tensor, plan: _Plan, value: Tensor) -> Tensor:
     (begin, end, strides), masks = _arguments(cuts)
     if is_written is not None:
         value = _select(is_written, value, _strided_slice(x, begin, end, strides, *masks))
-    return _strided_update(x, begin, end, strides, value, *masks)
+    return _cut_replaced(x, begin, end, strides, value, *masks)
+
+
+def _cut_replaced(x: Tensor, begin: Tensor, end: Tensor, strides: Tensor, value: Tensor, *masks: int) -> Tensor:
+    """TensorStridedSliceUpdate, by way of int64 where its kernel is wrong."""
+    name = name_of(x)
+    if name not in _WRONG_ON_GPU or is_for_cpu(x):
+        return _strided_update(x, begin, end, strides, value, *masks)
+    wide = _strided_update(cast(x, "int64"), begin, end, strides, cast(value, "int64"), *masks)
+    return cast(wide, name)
 
 
 def _spread(x: Tensor, axis: int, step: int) -> Tensor:
@@ -602,8 +670,10 @@ def _scattered(x: Tensor, rows: Tensor, index: Tensor, value: Tensor, may_repeat
         value = broadcast_to(value, shape)
     value = _reshape(value, shape_tensor([math.prod(lengths(index)), *tail]))
     index = flattened(index)
-    is_differentiated = may_repeat and kind_of(x) in "fc" and may_be_differentiated(x)
-    rows = (written_last if is_differentiated else written)(rows, index, value)
+    if may_repeat and kind_of(x) in "fc" and may_be_differentiated(x):
+        rows = written_last(rows, index, value)
+    else:
+        rows = written(rows, index, value, may_repeat=may_repeat)
     return _reshape(rows, sizes_of(x))
 
 
@@ -644,7 +714,8 @@ def take(x: Tensor, indices: Tensor, /, *, axis: int | None = None) -> Tensor:
                 return taken  # only the CPU kernel checks that each index is non-negative and in bounds
         except REFUSALS:
             pass
-    return _chosen(x, _index((_integers(indices),), (lengths(x)[axis],)), axis)
+    index, check = _index((_integers(indices),), (lengths(x)[axis],))
+    return _then(check, _chosen, x, index, axis)
 
 
 def take_along_axis(x: Tensor, indices: Tensor, /, *, axis: int = -1) -> Tensor:
@@ -652,7 +723,8 @@ def take_along_axis(x: Tensor, indices: Tensor, /, *, axis: int = -1) -> Tensor:
     if len(indices.shape) != last + 1:
         raise ValueError(f"take_along_axis: x has {last + 1} axes, but indices {len(indices.shape)}")
     axis = axis_in(axis, last + 1)
-    return gathered(x, _index((_integers(indices),), (lengths(x)[axis],)), axis)
+    index, check = _index((_integers(indices),), (lengths(x)[axis],))
+    return _then(check, gathered, x, index, axis)
 
 
 def gathered(x: Tensor, index: Tensor, axis: int) -> Tensor:

@@ -42,12 +42,11 @@ import numpy as np
 
 from anyarray._base import dtypes, errors
 from anyarray.backends.tensorflow._derivatives import determinant, inverse_with_slope, log_determinant, lost_at_ties
-from anyarray.backends.tensorflow._host import is_on_host, on_host, sooner_unless_differentiated
+from anyarray.backends.tensorflow._device import EagerTensor, Tensor, is_for_cpu, is_on_host
+from anyarray.backends.tensorflow._host import on_host, sooner_unless_differentiated
 from anyarray.backends.tensorflow._kernel import (
     NATIVE,
-    EagerTensor,
     Ints,
-    Tensor,
     cast,
     complex_abs,
     constant,
@@ -199,13 +198,15 @@ def cholesky(x: Tensor, /, *, upper: bool = False) -> Tensor:
         x = _set_diagonal(_add(below, _adjoint(below)), cast(on_diagonal, name_of(x)), constant(0))
     factor = _run(_cholesky, failure, x)
     # On a CPU the op does not fail: it puts NaN (0 if complex) on the diagonal, and leaves the upper triangle
-    # uninitialized.
+    # uninitialized. On a GPU it leaves there what has no root.
     if not is_on_host(factor):
         factor = _band_part(factor, constant(-1), constant(0))
-        if is_complex(factor):
-            roots = _stop_gradient(_diagonal(factor, constant(0), constant(0, name_of(factor))))
-            # We subtract 0, or NaN where a root is 0.
-            factor = _subtract(factor, _expand_dims(_divide(_subtract(roots, roots), roots), constant(-1)))
+        if is_complex(factor) or not is_for_cpu(factor):
+            diagonal = _stop_gradient(_real_part(_diagonal(factor, constant(0), constant(0, name_of(factor)))))
+            roots = _sqrt(diagonal)
+            # We subtract 0, or NaN where there is no positive root.
+            nothing = cast(_divide(_subtract(roots, roots), roots), name_of(factor))
+            factor = _subtract(factor, _expand_dims(nothing, constant(-1)))
     elif not (np.real(np.diagonal(on_host(factor), 0, -2, -1)) > 0).all():
         raise np.linalg.LinAlgError(failure)
     return _adjoint(factor) if upper else factor
@@ -269,14 +270,19 @@ def qr(x: Tensor, /, *, mode: str = "reduced") -> tuple[Tensor, Tensor]:
 
 
 def _all_nan_unless_finite(x: Tensor, *parts: Tensor) -> tuple[Tensor, ...]:
-    """`parts` of complex matrices `x`, NaN for matrices that are not finite.
+    """`parts` of matrices `x`, NaN for matrices that are not finite.
 
-    For those the complex kernel gives zeros, the real one NaN.
+    For those the complex kernel gives zeros, and those of a GPU any numbers.
     """
-    if is_on_host(x) and np.isfinite(on_host(x)).all():
+    if not is_complex(x):
+        if is_for_cpu(x):  # its kernel gives NaN
+            return parts
+        is_kept = _is_finite(x)
+    elif is_on_host(x) and np.isfinite(on_host(x)).all():
         return parts
-    native = x.dtype.real_dtype
-    is_kept = _logical_and(_is_finite(_real(x, native)), _is_finite(_imag(x, native)))
+    else:
+        native = x.dtype.real_dtype
+        is_kept = _logical_and(_is_finite(_real(x, native)), _is_finite(_imag(x, native)))
     is_kept = _all(is_kept, constant(_MATRIX), True)
     of_values = _squeeze(is_kept, [-1])
     rank = x.shape.rank
@@ -290,8 +296,7 @@ def svd(x: Tensor, /, *, full_matrices: bool = True) -> tuple[Tensor, Tensor, Te
     _require_matrix("svd", x)
     s, u, v = _svd(x, True, full_matrices)
     s = _real_part(s)
-    if is_complex(x):
-        s, u, v = _all_nan_unless_finite(x, s, u, v)
+    s, u, v = _all_nan_unless_finite(x, s, u, v)
     if may_be_differentiated(x):
         u, v = lost_at_ties(u, s), lost_at_ties(v, s)
     return u, s, _adjoint(v)
@@ -301,8 +306,7 @@ def svd(x: Tensor, /, *, full_matrices: bool = True) -> tuple[Tensor, Tensor, Te
 def svdvals(x: Tensor, /) -> Tensor:
     _require_matrix("svdvals", x)
     s, _, _ = _svd(x, False, False)
-    s = _real_part(s)
-    return _all_nan_unless_finite(x, s)[0] if is_complex(x) else s
+    return _all_nan_unless_finite(x, _real_part(s))[0]
 
 
 @_of_every_dtype

@@ -2,8 +2,8 @@
 
 float32 is multiplied as float32. An NVIDIA GPU with TF32 rounds the operands to 10 bits unless the whole process
 disables it by `tf.config.experimental.enable_tensor_float_32_execution(False)`; no op has such an argument. There, and
-only there, float32 is cast to float64 (complex64 to complex128). Results and gradients are right, but consumer GPUs are
-slow in float64. A program that disables TF32 avoids the cast.
+only there, few elements are multiplied and summed, and for many float32 is cast to float64 (complex64 to complex128).
+Results and gradients are right, but consumer GPUs are slow in float64. A program that disables TF32 avoids both.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from anyarray._base import errors
+from anyarray.backends.tensorflow._device import is_on_host
 from anyarray.backends.tensorflow._kernel import (
     NATIVE,
     REFUSALS,
@@ -119,11 +120,30 @@ def _unless_tf32(through: Callable[[Tensor, Tensor], Tensor]) -> Callable[[Tenso
 
     def product(x1: Tensor, x2: Tensor) -> Tensor:
         # The device of a symbolic tensor is unknown (""): it may be the GPU.
-        if _knows_tf32() and tf.config.experimental.tensor_float_32_execution_enabled() and "CPU" not in x1.device:
-            return through(x1, x2)
+        if _knows_tf32() and tf.config.experimental.tensor_float_32_execution_enabled() and not is_on_host(x1):
+            return _summed(x1, x2) if _are_few_products(x1, x2) else through(x1, x2)
         return _matmul(x1, x2)
 
     return product
+
+
+_FEW: Final = 1 << 24
+"""Threshold in products up to which two calls, that write them all, take less time than the casts to float64."""
+
+
+def _are_few_products(x1: Tensor, x2: Tensor) -> bool:
+    """Whether all products of elements fit into little memory.
+
+    False in a graph, which may be compiled and run on any device.
+    """
+    if not (isinstance(x1, EagerTensor) and isinstance(x2, EagerTensor)):
+        return False
+    return bool(max(x1.shape.num_elements() * x2.shape[-1], x2.shape.num_elements() * x1.shape[-2]) <= _FEW)
+
+
+def _summed(x1: Tensor, x2: Tensor) -> Tensor:
+    """The matrix product as a sum of products of elements."""
+    return _sum(_multiply(_expand_dims(x1, constant(-1)), _expand_dims(x2, constant(-3))), constant(-2), False)
 
 
 _DETOURS: Final = {

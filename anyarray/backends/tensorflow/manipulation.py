@@ -16,7 +16,8 @@ from typing import Final
 import numpy as np
 
 from anyarray._base import dtypes, errors
-from anyarray.backends.tensorflow._host import from_host, is_on_host, on_host
+from anyarray.backends.tensorflow._device import is_on_host
+from anyarray.backends.tensorflow._host import from_host, on_host
 from anyarray.backends.tensorflow._kernel import (
     NATIVE,
     REFUSALS,

@@ -16,7 +16,8 @@ import numpy.typing as npt
 from anyarray._base import dtypes, errors
 from anyarray.backends import _ordering
 from anyarray.backends import numpy as on_numpy
-from anyarray.backends.tensorflow._host import from_host, is_eager, is_on_host, on_host
+from anyarray.backends.tensorflow._device import is_on_host
+from anyarray.backends.tensorflow._host import from_host, is_eager, on_host
 from anyarray.backends.tensorflow._kernel import (
     NATIVE,
     REFUSALS,
@@ -32,6 +33,7 @@ from anyarray.backends.tensorflow._kernel import (
     shape_of,
 )
 from anyarray.backends.tensorflow._shapes import axes_in, axis_in, sizes_of
+from anyarray.backends.tensorflow.indexing import take
 from anyarray.backends.tensorflow.manipulation import broadcast_arrays, flattened
 from anyarray.backends.tensorflow.sorting import order_keys, refuse_complex
 
@@ -40,7 +42,6 @@ __all__ = ["argmax", "argmin", "bincount", "count_nonzero", "nonzero", "searchso
 _arg_max = op("ArgMax")
 _arg_min = op("ArgMin")
 _expand_dims = op("ExpandDims")
-_gather = op("GatherV2")
 _less = op("Less")
 _lower_bound = op("LowerBound")
 _not_equal = op("NotEqual")
@@ -172,7 +173,9 @@ def searchsorted(
     if sorter is not None:
         if kind_of(sorter) not in "iu":
             raise TypeError("bools and floats would be taken for positions")
-        x1 = _gather(x1, cast(sorter, "int64"), constant(0))
+        if None not in (shape := shape_of(sorter)) and shape != shape_of(x1):
+            raise ValueError(f"searchsorted: sorter must have the shape of x1, not {shape}")
+        x1 = take(x1, sorter)
     keys, wanted = (order_keys(x) for x in promoted(x1, x2))
     bound = _lower_bound if side == "left" else _upper_bound
     row = constant((1, -1))

@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from anyarray.backends.tensorflow._derivatives import written
-from anyarray.backends.tensorflow._host import from_host, is_on_host, on_host
+from anyarray.backends.tensorflow._device import is_on_host
+from anyarray.backends.tensorflow._host import from_host, is_eager, on_host
 from anyarray.backends.tensorflow._kernel import (
     NATIVE,
     Tensor,
@@ -32,6 +33,7 @@ from anyarray.backends.tensorflow.indexing import getitem
 from anyarray.backends.tensorflow.manipulation import flattened
 from anyarray.backends.tensorflow.searching import searchsorted
 from anyarray.backends.tensorflow.sorting import argsort, sort
+from anyarray.backends.tensorflow.statistical import running_sum
 
 __all__ = ["isin", "unique_all", "unique_counts", "unique_inverse", "unique_values"]
 
@@ -58,6 +60,7 @@ _segment_sum = op("UnsortedSegmentSum")
 _size = op("Size")
 _slice = op("Slice")
 _sub = op("Sub")
+_where = op("Where")
 
 
 def unique_all(x: Tensor, /) -> tuple[Tensor, Tensor, Tensor, Tensor]:
@@ -134,12 +137,14 @@ def _groups(flat: Tensor, *wanted: Literal["index", "inverse", "counts"]) -> lis
         return [from_host(places, flat) for places in _groups_on_host(on_host(flat), wanted)]
     order = _order(flat)
     ascending = _gather(flat, order, constant(0))
+    if is_eager(flat):
+        return list(_groups_on_device(ascending, order, wanted))
     is_new = _not_equal(getitem(ascending, slice(1, None)), getitem(ascending, slice(None, -1)))
     # The first element, if there is one, starts a group.
     starts = _concat([_ones_like(getitem(order, slice(None, 1))), cast(is_new, "int64")], constant(0))
     groups = _sub(_cumsum(starts, constant(0)), constant(1, "int64"))
     if wanted == ("inverse",):
-        return [written(groups, order, groups)]
+        return [written(groups, order, groups, may_repeat=False)]
     # We use as many segments as elements and drop the empty ones: XLA crashes on a number of segments that depends on
     # values.
     counts = _segment_sum(_ones_like(groups), groups, _size(groups))
@@ -147,10 +152,29 @@ def _groups(flat: Tensor, *wanted: Literal["index", "inverse", "counts"]) -> lis
     is_group = _greater(counts, constant(0, "int64"))
     found = {
         "index": _gather(order, getitem(first, is_group), constant(0)),
-        "inverse": written(groups, order, groups),
+        "inverse": written(groups, order, groups, may_repeat=False),
         "counts": getitem(counts, is_group),
     }
     return [found[name] for name in wanted]
+
+
+def _groups_on_device(ascending: Tensor, order: Tensor, wanted: Sequence[str]) -> Iterator[Tensor]:
+    """As `_groups`, for eager tensors, of which a length may depend on values.
+
+    A GPU has no kernel for the sum of int64 by segments.
+    """
+    is_first = _not_equal(getitem(ascending, slice(1, None)), getitem(ascending, slice(None, -1)))
+    is_first = _concat([_fill(constant((min(order.shape[0], 1),)), constant(True, "bool")), is_first], constant(0))
+    starts = _reshape(_where(is_first), constant((-1,)))
+    for name in wanted:
+        if name == "index":
+            yield _gather(order, starts, constant(0))
+        elif name == "counts":
+            ends = _concat([getitem(starts, slice(1, None)), constant((order.shape[0],), "int64")], constant(0))
+            yield _sub(ends, starts) if starts.shape[0] else starts
+        else:
+            groups = _sub(running_sum(cast(is_first, "int64"), 0), constant(1, "int64"))
+            yield written(groups, order, groups, may_repeat=False)
 
 
 def _groups_on_host(values: npt.NDArray[Any], wanted: Sequence[str]) -> Iterator[npt.NDArray[np.int64]]:

@@ -1,16 +1,23 @@
 """Sorting in NumPy's order: NaN is last, and the sort is stable.
 
-Where a derivative may be taken, `sort` gathers floats by `argsort`, as a gather has a gradient.
+Where a derivative may be taken, `sort` gathers floats by `argsort`, as a gather has a gradient. On a GPU vectors are
+sorted by XLA, in one call: its sort of pairs with unsigned keys is CUB's radix sort, which is stable.
 """
 
 from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, Final
 
 import numpy as np
 
 from anyarray._base import dtypes
 from anyarray.backends import numpy as on_numpy
-from anyarray.backends.tensorflow._host import from_host, is_on_host, on_host
+from anyarray.backends.tensorflow._device import is_for_cpu, is_on_host
+from anyarray.backends.tensorflow._host import from_host, is_eager, on_host
 from anyarray.backends.tensorflow._kernel import (
+    REFUSALS,
     Tensor,
     bitcast,
     cast,
@@ -22,20 +29,25 @@ from anyarray.backends.tensorflow._kernel import (
     op,
     shape_of,
 )
-from anyarray.backends.tensorflow._shapes import axis_in, sizes_of
+from anyarray.backends.tensorflow._loading import tf
+from anyarray.backends.tensorflow._shapes import axis_in, cut, sizes_of
 from anyarray.backends.tensorflow.indexing import gathered
 from anyarray.backends.tensorflow.manipulation import flattened, moveaxis
 
 __all__ = ["argsort", "sort"]
 
+_concat = op("ConcatV2")
+_fill = op("Fill")
 _gather = op("GatherV2")
 _invert = op("Invert")
 _is_nan = op("IsNan")
 _less = op("Less")
+_range = op("Range")
 _reshape = op("Reshape")
 _select = op("SelectV2")
 _sub = op("Sub")
 _top_k = op("TopKV2")
+_xor = op("BitwiseXor")
 
 
 def refuse_complex(x: Tensor, function: str) -> None:
@@ -55,6 +67,9 @@ def order_keys(x: Tensor, *, is_nan_last: bool = True) -> Tensor:
         return cast(x, "uint8")
     if dtype.kind != "f":
         return x
+    if name == "float32" and not is_for_cpu(x):
+        # All kernels for int32 compute on the host.
+        return order_keys(cast(x, "float64"), is_nan_last=is_nan_last)
     signed = f"int{8 * dtype.itemsize}"
     limits = np.iinfo(signed)
     flat = flattened(x)  # SelectV2 supports up to 8 axes
@@ -71,11 +86,75 @@ def argsort(x: Tensor, /, *, axis: int = -1, descending: bool = False, stable: b
         return from_host(on_numpy.argsort(on_host(x), axis=axis, descending=descending, stable=stable), x)
     last = len(shape_of(x)) - 1
     axis = axis_in(axis, last + 1)
+    if not last and is_eager(x) and (found := _sorted_by_xla(x, descending)) is not None:
+        return found
     keys = moveaxis(order_keys(x), axis, last)
     # TopKV2 sorts in descending order; of equal elements the one with the lower index is first.
     size = _gather(sizes_of(keys), constant(last), constant(0))
     order = _top_k(keys if descending else _invert(keys), size).indices
     return moveaxis(cast(order, "int64"), last, axis)
+
+
+_LEAST: Final = 1 << 10
+"""Length of the shortest vectors for which a sort is compiled; others are padded to the next power of two."""
+
+
+def _sorted_by_xla(x: Tensor, descending: bool) -> Tensor | None:
+    """The stable argsort of an eager vector; None if XLA compiles none."""
+    n = x.shape[0]
+    length = max(_LEAST, 1 << (n - 1).bit_length())
+    if n > _MOST or (x.dtype, descending) in _not_compiled:
+        return None
+    if length > n:
+        x = _concat([x, _fill(constant((length - n,)), constant(0, name_of(x)))], constant(0))
+    try:
+        order = _compiled(x.dtype, descending, length)(x, constant(n, "int64"))
+    except (*REFUSALS, tf.errors.InternalError):
+        _not_compiled.add((x.dtype, descending))
+        return None
+    return order if length == n else cut(order, 0, 0, n)
+
+
+_MOST: Final = 1 << 30
+"""Length of the longest vectors that are sorted so: positions are int32 on the way."""
+_not_compiled: Final[set[tuple[Any, bool]]] = set()
+"""dtypes and directions that XLA has refused."""
+
+
+@functools.cache
+def _compiled(dtype: Any, descending: bool, length: int) -> Callable[[Tensor, Tensor], Tensor]:
+    """The order of the first n elements of a vector, with the rest behind."""
+
+    def order(x: Tensor, n: Tensor) -> Tensor:
+        keys = _unsigned_keys(x)
+        last = constant(0, name_of(keys)) if descending else _invert(constant(0, name_of(keys)))
+        places = _range(constant(0, "int64"), constant(length, "int64"), constant(1, "int64"))
+        keys = _select(_less(places, n), keys, last)  # a stable sort leaves them behind equal keys
+        return cast(_top_k(keys if descending else _invert(keys), constant(length)).indices, "int64")
+
+    graph = tf.function(order, autograph=False, jit_compile=True)
+    called: Callable[[Tensor, Tensor], Tensor] = graph.get_concrete_function(
+        tf.TensorSpec((length,), dtype), tf.TensorSpec((), tf.int64)
+    )
+    return called
+
+
+def _unsigned_keys(x: Tensor) -> Tensor:
+    """Unsigned integers that sort as the real vector `x`."""
+    name = name_of(x)
+    dtype = dtypes.KNOWN[name]
+    bits = 8 * dtype.itemsize
+    if dtype.kind in "bu":
+        return cast(x, "uint32") if bits < 32 else x
+    signed, unsigned = f"int{bits}", f"uint{bits}"
+    least = constant(np.iinfo(signed).min, signed)
+    keys = x
+    if dtype.kind == "f":
+        keys = bitcast(x, signed)
+        keys = _select(_less(keys, constant(0, signed)), _sub(least, keys), keys)
+        keys = _select(_is_nan(x), constant(np.iinfo(signed).max, signed), keys)
+    keys = bitcast(_xor(keys, least), unsigned)
+    return cast(keys, "uint32") if bits < 32 else keys  # XLA has no kernel for 16 bits
 
 
 def sort(x: Tensor, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Tensor:

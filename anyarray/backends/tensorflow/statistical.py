@@ -18,7 +18,8 @@ import numpy as np
 from anyarray._base import dtypes, errors
 from anyarray.backends import numpy as on_numpy
 from anyarray.backends.tensorflow._derivatives import product, running_product
-from anyarray.backends.tensorflow._host import from_host, is_on_host, on_host, raw
+from anyarray.backends.tensorflow._device import is_for_cpu, is_on_host
+from anyarray.backends.tensorflow._host import from_host, on_host, raw
 from anyarray.backends.tensorflow._kernel import (
     NAME,
     NATIVE,
@@ -37,10 +38,21 @@ from anyarray.backends.tensorflow._kernel import (
     op,
 )
 from anyarray.backends.tensorflow._loading import tf
-from anyarray.backends.tensorflow._shapes import axes_in, axes_tensor, axis_in, every_axis, lengths, shape_tensor, slab
+from anyarray.backends.tensorflow._shapes import (
+    axes_in,
+    axes_tensor,
+    axis_in,
+    cut,
+    every_axis,
+    lengths,
+    shape_tensor,
+    sizes_of,
+    slab,
+)
 from anyarray.backends.tensorflow.manipulation import moveaxis
 from anyarray.backends.tensorflow.searching import where
 
+_add = op("AddV2")
 _add_up = op("Sum")
 _all = op("All")
 _any = op("Any")
@@ -52,6 +64,7 @@ _cumsum = op("Cumsum")
 _divide = op("RealDiv")
 _equal = op("Equal")
 _expand_dims = op("ExpandDims")
+_fill = op("Fill")
 _mean = op("Mean")
 _multiply = op("Mul")
 _not_equal = op("NotEqual")
@@ -62,6 +75,7 @@ _sqrt = op("Sqrt")
 _squeeze = op("Squeeze")
 _squared_difference = op("SquaredDifference")
 _stop_gradient = op("StopGradient")
+_strided_slice = op("StridedSlice")
 _subtract = op("Sub")
 _transpose = op("Transpose")
 
@@ -178,16 +192,48 @@ def _by_numpy(running: Callable[..., Any], x: Tensor, axis: int) -> Tensor | Non
         return from_host(running(a, axis=axis, dtype=a.dtype), x)
 
 
-def _running_sum(x: Tensor, axis: int) -> Tensor:
+def running_sum(x: Tensor, axis: int) -> Tensor:
+    """Cumulative sums along an axis."""
     if (found := _by_numpy(on_numpy.cumulative_sum, x, axis)) is not None:
         return found
-    return _cumsum(x, constant(axis), False, False)
+    return _in_rows(_cumsum, _add, 0, x, axis) if _is_of_few_rows(x, axis) else _cumsum(x, constant(axis), False, False)
+
+
+_ROW: Final = 1 << 10
+"""Length of the rows into which a long axis is cut."""
+_FEW_ROWS: Final = 1 << 8
+"""Threshold in rows from which a GPU has work for all of its blocks."""
+
+
+def _is_of_few_rows(x: Tensor, axis: int) -> bool:
+    """Whether a GPU would leave most blocks idle: it computes a row in one."""
+    shape = x.shape
+    if is_for_cpu(x) or not shape.is_fully_defined() or shape[axis] < 16 * _ROW:
+        return False
+    return bool(shape.num_elements() // shape[axis] < _FEW_ROWS)
+
+
+def _in_rows(scan: Callable[..., Tensor], join: Callable[..., Tensor], nothing: int, x: Tensor, axis: int) -> Tensor:
+    """`scan` of parts of an axis, each joined with those before."""
+    before, (n, *after) = x.shape.as_list()[:axis], x.shape.as_list()[axis:]
+    outer, inner, rows = math.prod(before), math.prod(after), -(-n // _ROW)
+    flat = _reshape(x, constant((outer, n, inner)))
+    if rows * _ROW > n:
+        rest = _fill(constant((outer, rows * _ROW - n, inner)), constant(nothing, name_of(x)))
+        flat = _concat([flat, rest], constant(1))
+    y = scan(_reshape(flat, constant((outer, rows, _ROW, inner))), constant(2), False, False)
+    totals = _strided_slice(y, *map(constant, ((0, 0, -1, 0), (0, 0, 0, 0), (1, 1, 1, 1))), 11, 15, 0, 0, 0)
+    y = join(y, scan(totals, constant(1), True, False))
+    y = _reshape(y, constant((outer, rows * _ROW, inner)))
+    return _reshape(cut(y, 1, 0, n) if rows * _ROW > n else y, sizes_of(x))
 
 
 def _running_product(x: Tensor, axis: int) -> Tensor:
     if (found := _by_numpy(on_numpy.cumulative_prod, x, axis)) is not None:
         return found
     if not _is_multiplied_apart(x):
+        if _is_of_few_rows(x, axis):
+            return _in_rows(_cumprod, _multiply, 1, x, axis)
         return _cumprod(x, constant(axis), False, False)
     return moveaxis(running_product(moveaxis(x, axis, -1)), -1, axis)
 
@@ -195,7 +241,7 @@ def _running_product(x: Tensor, axis: int) -> Tensor:
 def cumulative_sum(
     x: Tensor, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False
 ) -> Tensor:
-    return _cumulative("cumulative_sum", _running_sum, 0, x, axis, dtype, include_initial)
+    return _cumulative("cumulative_sum", running_sum, 0, x, axis, dtype, include_initial)
 
 
 def cumulative_prod(
