@@ -1,0 +1,270 @@
+"""Functions that every backend must have and the standard does not."""
+
+from __future__ import annotations
+
+import contextlib
+import operator
+from collections.abc import Iterator
+from typing import Any, Final
+
+import numpy as np
+import torch
+
+from anyarray._base import errors
+from anyarray.backends.torch._kernel import NATIVE, Native, is_transformed
+
+__all__ = [
+    "ARRAY_TYPES",
+    "HAS_VIEWS",
+    "device_of",
+    "devices",
+    "dtype_of",
+    "duplicate",
+    "exported",
+    "from_dlpack",
+    "from_numpy",
+    "holders",
+    "is_differentiated",
+    "is_leak",
+    "is_out_of_memory",
+    "is_replaced",
+    "is_traced",
+    "is_writable",
+    "native_dtype",
+    "plain",
+    "scalar",
+    "shape_of",
+    "synchronize",
+    "to_device",
+    "to_numpy",
+]
+
+ARRAY_TYPES: Final = (torch.Tensor,)
+HAS_VIEWS: Final = True
+
+_Tensor: Final = torch.Tensor
+_PLAIN: Final = frozenset({torch.Tensor, torch.nn.Parameter})
+_CPU: Final = torch.device("cpu")
+_KINDS: Final = {"gpu": "cuda", "xpu": "xpu", "mps": "mps"}
+"""PyTorch's names of kinds of devices but the CPU, best first."""
+
+
+def devices() -> dict[str, list[Any]]:
+    """The devices of this process by kind, best kind first."""
+    found: dict[str, list[Any]] = {}
+    for kind, name in _KINDS.items():
+        module = getattr(torch, name, None)
+        if module is not None and module.is_available():
+            found[kind] = [torch.device(name, i) for i in range(module.device_count())]
+    found["cpu"] = [_CPU]
+    return found
+
+
+def device_of(x: Native, /) -> Any:
+    device = x.device
+    if device.type == "meta":
+        raise errors.ArgumentTypeError(
+            "a tensor on the device meta has no values. Make one that has: torch.empty_like(x, device='cpu')"
+        )
+    return device
+
+
+def native_dtype(name: str, /) -> Any:
+    return NATIVE[name]
+
+
+dtype_of = operator.attrgetter("dtype")
+
+
+def shape_of(x: Native, /) -> tuple[int | None, ...]:
+    shape = tuple(x.shape)
+    for length in shape:
+        if type(length) is not int:
+            return tuple([one if type(one) is int else None for one in shape])
+    return shape
+
+
+def plain(x: Native, /) -> Native:
+    """`x` itself, its conjugate and negative bits resolved.
+
+    Raises TypeError for tensors that are no arrays of numbers in memory.
+    """
+    if x.layout is not torch.strided:
+        raise TypeError("it is a sparse tensor. Make it dense: x.to_dense()")
+    if x.is_nested:
+        raise TypeError("it is a nested tensor. Pad it: x.to_padded_tensor(0)")
+    if x.is_quantized:
+        raise TypeError("it is a quantized tensor. Take its numbers: x.dequantize()")
+    if x.has_names():
+        raise TypeError("it has named dims, which would be lost. Leave them out: x.rename(None)")
+    if x.is_conj() or x.is_neg():
+        return x.resolve_conj().resolve_neg()
+    return x
+
+
+def to_numpy(x: Native, /) -> np.ndarray[Any, Any]:
+    """The values of `x`, read-only: a view on the CPU, else a copy."""
+    while is_transformed() and torch._C._functorch.is_gradtrackingtensor(x):
+        x = torch._C._functorch.get_unwrapped(x)
+    if x.dtype is torch.bfloat16:
+        a = x.view(torch.int16).numpy(force=True).view(_bfloat16())
+    else:
+        a = x.numpy(force=True)
+    a.flags.writeable = False
+    return a
+
+
+def _bfloat16() -> Any:
+    import ml_dtypes
+
+    return np.dtype(ml_dtypes.bfloat16)
+
+
+@contextlib.contextmanager
+def outside_traces() -> Iterator[None]:
+    """Where tensors are made that are no part of any trace, to be kept."""
+    with contextlib.ExitStack() as stack:
+        if torch._C._len_torch_dispatch_stack():
+            stack.enter_context(torch.utils._python_dispatch._disable_current_modes())
+        if is_transformed():
+            stack.enter_context(torch._functorch.pyfunctorch.temporarily_clear_interpreter_stack())
+        if torch.is_inference_mode_enabled():
+            stack.enter_context(torch.inference_mode(False))
+        yield
+
+
+def _is_plain_here() -> bool:
+    return not (is_transformed() or torch._C._len_torch_dispatch_stack() or torch.is_inference_mode_enabled())
+
+
+def from_numpy(a: np.ndarray[Any, Any], device: Any, /) -> Native:
+    """A copy of `a`, in memory of PyTorch's own."""
+    if _is_plain_here():
+        return _copied(a, device)
+    with outside_traces():
+        return _copied(a, device)
+
+
+def _copied(a: np.ndarray[Any, Any], device: Any) -> Native:
+    name = a.dtype.name
+    if a.dtype.names is not None or name not in NATIVE:
+        raise TypeError(f"from_numpy: a must have one of the dtypes {', '.join(NATIVE)}, not {a.dtype}")
+    x = torch.empty(a.shape, dtype=NATIVE[name], device=_CPU)
+    if name == "bfloat16":
+        x.view(torch.int16).numpy()[...] = a.astype(a.dtype.newbyteorder("="), copy=False).view(np.int16)
+    else:
+        x.numpy()[...] = a
+    return x if device == _CPU else x.to(device)
+
+
+def scalar(value: complex, dtype: Any, device: Any, /) -> Native:
+    if _is_plain_here():
+        return torch.tensor(value, dtype=dtype, device=device)
+    with outside_traces():
+        return torch.tensor(value, dtype=dtype, device=device)
+
+
+def to_device(x: Native, device: Any, /) -> Native:
+    return x.to(device)
+
+
+def duplicate(x: Native, /) -> Native:
+    return x.clone()
+
+
+def exported(x: Native, /) -> Native:
+    """A copy, as the consumer of a capsule could write to its memory."""
+    copy = x.detach().clone()
+    synchronize(copy)
+    return copy
+
+
+def from_dlpack(x: Any, device: Any, /) -> Native:
+    """A tensor that shares the memory of `x`."""
+    if type(x) is np.ndarray:
+        if x.dtype.name == "bfloat16":
+            return torch.from_numpy(x.view(np.int16)).view(torch.bfloat16)
+        return torch.from_numpy(x)
+    return torch.from_dlpack(x)
+
+
+def synchronize(x: Native, /) -> None:
+    kind = x.device.type
+    if kind != "cpu" and not is_traced(x):
+        getattr(torch, kind).synchronize()
+
+
+def is_traced(x: Native, /) -> bool:
+    """Whether `x` stands for a value: in a batch of `vmap`, or in a graph."""
+    if type(x) in _PLAIN and not is_transformed():
+        return False
+    functorch = torch._C._functorch
+    while functorch.is_functorch_wrapped_tensor(x):
+        if functorch.is_batchedtensor(x):
+            return True
+        x = functorch.get_unwrapped(x)
+    return _is_fake(x)
+
+
+def _is_fake(x: Native) -> bool:
+    return type(x) not in _PLAIN and any(one.__name__ in ("FakeTensor", "FunctionalTensor") for one in type(x).__mro__)
+
+
+def is_differentiated(x: Native, /) -> bool:
+    """Whether a transform that is open now takes derivatives of `x`."""
+    if not is_transformed():
+        return False
+    functorch = torch._C._functorch
+    while functorch.is_functorch_wrapped_tensor(x):
+        if functorch.is_gradtrackingtensor(x):
+            return True
+        x = functorch.get_unwrapped(x)
+    return False
+
+
+def is_replaced(x: Native, /) -> bool:
+    """Whether `x` is never written in place.
+
+    A derivative may need its values, or a trace has no memory.
+    """
+    return x.requires_grad or is_transformed() or (type(x) is not _Tensor and _is_fake(x))
+
+
+def is_writable(x: Native, /) -> bool:
+    """Whether the memory is PyTorch's own, and not that of another library."""
+    try:
+        return bool(x.untyped_storage().resizable()) and not (x.is_inference() and not torch.is_inference_mode_enabled())
+    except (RuntimeError, NotImplementedError):  # it has no memory
+        return False
+
+
+_storage_count: Final[Any] = getattr(torch._C, "_storage_Use_Count", None)
+
+
+def _holders(x: Native) -> int:
+    storage = x.untyped_storage()
+    return int(x._use_count()) + int(_storage_count(storage._cdata))
+
+
+_ALONE: Final = 0 if _storage_count is None else min([_holders(torch.empty(1)) for _ in range(100)])
+
+
+def holders(x: Native, /) -> int:
+    """How many tensors, buffers or capsules hold the memory of `x`, but `x`."""
+    if _storage_count is None:
+        return 1
+    return max(_holders(x) - _ALONE, 0)
+
+
+def is_leak(error: BaseException) -> bool:
+    """Whether a tensor is used after the transform that made it."""
+    text = str(error)
+    return isinstance(error, RuntimeError) and (
+        "escaped" in text or "no longer available" in text or "is not active" in text
+    )
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    return isinstance(error, (MemoryError, torch.OutOfMemoryError)) or (
+        isinstance(error, RuntimeError) and "not enough memory" in str(error)
+    )

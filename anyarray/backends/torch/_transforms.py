@@ -1,0 +1,47 @@
+"""PyTorch's transforms, under the names of the backend contract."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+
+from anyarray.backends.torch._kernel import Native
+
+__all__ = ["jacobian", "stop_gradient", "value_and_grad", "vmap"]
+
+
+def stop_gradient(x: Native, /) -> Native:
+    return x.detach()
+
+
+def value_and_grad(
+    function: Callable[..., Any], xs: Sequence[Native], has_aux: bool = False
+) -> tuple[Any, Sequence[Native]]:
+    if not xs:
+        return function(), []
+    gradients, found = torch.func.grad_and_value(function, argnums=tuple(range(len(xs))), has_aux=has_aux)(*xs)
+    return found, list(gradients)
+
+
+def vmap(function: Callable[..., list[Native]], xs: Sequence[Native]) -> list[Native]:
+    return list(torch.func.vmap(lambda *xs: tuple(function(*xs)))(*xs))
+
+
+def jacobian(function: Callable[..., Any], xs: Sequence[Native], mode: str, has_aux: bool = False) -> Any:
+    if not xs:
+        ys, others = function() if has_aux else (function(), None)
+        return ([[] for _ in ys], others) if has_aux else [[] for _ in ys]
+    transform = torch.func.jacfwd if mode == "forward" else torch.func.jacrev
+    is_empty = False
+
+    def checked(*xs: Native) -> tuple[tuple[Native, ...], Any]:
+        nonlocal is_empty
+        ys, others = function(*xs) if has_aux else (function(*xs), None)
+        is_empty = not ys
+        return tuple(ys or [xs[0]]), (() if others is None else tuple(others))
+
+    rows, others = transform(checked, argnums=tuple(range(len(xs))), has_aux=True)(*xs)
+    found = [] if is_empty else [list(row) for row in rows]
+    return (found, list(others)) if has_aux else found
