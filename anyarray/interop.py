@@ -11,7 +11,7 @@ from anyarray._base import errors, nested
 from anyarray._base.functions import check_is_function, is_async, name_of, wraps
 from anyarray._call import dispatch
 from anyarray._memory import second_copies
-from anyarray._memory.views import guarded
+from anyarray._memory.views import guard
 from anyarray._registry import registry
 from anyarray._registry.home import Home, Native
 from anyarray._registry.registry import Backend
@@ -72,7 +72,7 @@ def _backend_like(like: Any) -> Backend:
 def _exported(x: Array, backend: Backend) -> Native:
     """The native array of `x` on `backend`; no write to it reaches `x`."""
     if backend.library == "numpy":
-        return x._host("to_native", explicit=True)
+        return x._handed_out("to_native", explicit=True)
     native = dispatch.native_on(x, backend.free, "to_native", explicit=True)
     if backend.is_immutable:
         second_copies.note_export(x)
@@ -176,7 +176,7 @@ def _wrapped(value: Any, kinds: list[Home | None]) -> Any:
 def _kept_from_writes(array: Array, given: Any) -> Array:
     """An Array of what was handed in, which no write to the Array reaches."""
     if array is not given:
-        array._native = guarded(array._native)
+        guard(array)
     return array
 
 

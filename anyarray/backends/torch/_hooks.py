@@ -16,6 +16,7 @@ from anyarray.backends.torch._kernel import NATIVE, Native, is_transformed
 __all__ = [
     "ARRAY_TYPES",
     "HAS_VIEWS",
+    "base_of",
     "device_of",
     "devices",
     "dtype_of",
@@ -27,9 +28,11 @@ __all__ = [
     "is_differentiated",
     "is_leak",
     "is_out_of_memory",
+    "is_own",
     "is_replaced",
     "is_traced",
     "is_writable",
+    "layout_of",
     "native_dtype",
     "plain",
     "scalar",
@@ -95,7 +98,7 @@ def plain(x: Native, /) -> Native:
         raise TypeError("it is a nested tensor. Pad it: x.to_padded_tensor(0)")
     if x.is_quantized:
         raise TypeError("it is a quantized tensor. Take its numbers: x.dequantize()")
-    if x.has_names():
+    if getattr(x, "has_names", bool)():
         raise TypeError("it has named dims, which would be lost. Leave them out: x.rename(None)")
     if x.is_conj() or x.is_neg():
         return x.resolve_conj().resolve_neg()
@@ -181,11 +184,14 @@ def exported(x: Native, /) -> Native:
 
 def from_dlpack(x: Any, device: Any, /) -> Native:
     """A tensor that shares the memory of `x`."""
-    if type(x) is np.ndarray:
-        if x.dtype.name == "bfloat16":
-            return torch.from_numpy(x.view(np.int16)).view(torch.bfloat16)
-        return torch.from_numpy(x)
-    return torch.from_dlpack(x)
+    if type(x) is not np.ndarray:
+        found = torch.from_dlpack(x)
+    elif x.dtype.name == "bfloat16":
+        found = torch.from_numpy(x.view(np.int16)).view(torch.bfloat16)
+    else:
+        found = torch.from_numpy(x)
+    found.untyped_storage().is_lent = True  # the object is one for all tensors of that memory
+    return found
 
 
 def synchronize(x: Native, /) -> None:
@@ -231,11 +237,20 @@ def is_replaced(x: Native, /) -> bool:
 
 
 def is_writable(x: Native, /) -> bool:
-    """Whether the memory is PyTorch's own, and not that of another library."""
+    """Whether the memory is not that of another library's immutable array."""
     try:
-        return bool(x.untyped_storage().resizable()) and not (x.is_inference() and not torch.is_inference_mode_enabled())
+        is_lent = "is_lent" in x.untyped_storage().__dict__
     except (RuntimeError, NotImplementedError):  # it has no memory
         return False
+    return not is_lent and (torch.is_inference_mode_enabled() or not x.is_inference())
+
+
+def is_own(x: Native, /) -> bool:
+    """Whether the memory is PyTorch's own: nobody else has its address.
+
+    Somebody may have had it if NumPy once read the tensor in place.
+    """
+    return is_writable(x) and bool(x.untyped_storage().resizable())
 
 
 _storage_count: Final[Any] = getattr(torch._C, "_storage_Use_Count", None)
@@ -253,7 +268,8 @@ def holders(x: Native, /) -> int:
     """How many tensors, buffers or capsules hold the memory of `x`, but `x`."""
     if _storage_count is None:
         return 1
-    return max(_holders(x) - _ALONE, 0)
+    is_mirror = "mirror" in x.untyped_storage().__dict__  # as what it mirrors is another's
+    return max(_holders(x) - _ALONE, 0) + is_mirror
 
 
 def is_leak(error: BaseException) -> bool:
@@ -268,3 +284,19 @@ def is_out_of_memory(error: BaseException) -> bool:
     return isinstance(error, (MemoryError, torch.OutOfMemoryError)) or (
         isinstance(error, RuntimeError) and "not enough memory" in str(error)
     )
+
+
+def base_of(x: Native, /) -> Native | None:
+    """The tensor whose memory `x` is a view of."""
+    return x._base
+
+
+def layout_of(x: Native, /) -> np.ndarray[Any, Any] | None:
+    """An ndarray with the strides of `x`, of elements of one byte that are nowhere."""
+    if is_replaced(x):
+        return None
+    mirror = x.untyped_storage().__dict__.get("mirror")
+    if mirror is not None and x.shape == mirror.view.shape and x.is_contiguous():
+        forward = layout_of(mirror.view)
+        return None if forward is None else np.flip(forward, mirror.axes)
+    return np.lib.stride_tricks.as_strided(np.empty(1, "V1"), tuple(x.shape), x.stride())

@@ -18,6 +18,7 @@ from anyarray.backends.torch._kernel import (
     require_kinds,
 )
 from anyarray.backends.torch._hooks import is_replaced
+from anyarray.backends.torch._mirrors import mirrored, spread
 
 __all__ = ["getitem", "setitem", "take", "take_along_axis"]
 
@@ -81,7 +82,7 @@ def _basic(x: Native, entries: list[Any]) -> tuple[Native, list[int]]:
 def getitem(x: Native, key: Any, /) -> Native:
     kind = type(key)
     if kind is int:
-        if x.ndim:
+        if x.ndim > 1:
             return x[key]  # which checks its bounds
     elif kind is slice and (key.step is None or key.step > 0) and x.ndim:
         return x[key]
@@ -89,7 +90,11 @@ def getitem(x: Native, key: Any, /) -> Native:
     if not any(map(_is_array, entries)):
         found, reversed_axes = _basic(x, _complete(x, key))
         if reversed_axes:
-            return torch.flip(bits(found), reversed_axes).view(found.dtype)
+            if is_replaced(x):
+                return torch.flip(bits(found), reversed_axes).view(found.dtype)
+            return mirrored(found, reversed_axes)
+        if not found.ndim and all(type(one) is int for one in entries):
+            return found.clone()  # a number, of which NumPy has no view
         return found if found is not x else x[...]
     plan = _Plan(x, key)
     return plan.read(x)
@@ -214,8 +219,10 @@ def setitem(x: Native, key: Any, value: Native, exclusive: bool, /) -> Native:
         x = x.clone()
     elif type(key) is int and value.dtype is x.dtype and x.ndim and not value.ndim:
         x[key] = value
+        spread(x)
         return x
     _write(x, key, value)
+    spread(x)
     return x
 
 

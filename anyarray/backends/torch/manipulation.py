@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import torch
 
+from anyarray.backends.torch._hooks import is_replaced
 from anyarray.backends.torch._kernel import (
     SIGNED,
     Axes,
@@ -14,10 +15,10 @@ from anyarray.backends.torch._kernel import (
     axis_within,
     bits,
     indices,
-    on_bits,
     promoted,
     require_kinds,
 )
+from anyarray.backends.torch._mirrors import mirrored
 
 __all__ = [
     "broadcast_arrays",
@@ -97,9 +98,11 @@ def squeeze(x: Native, /, axis: int | tuple[int, ...]) -> Native:
     return torch.squeeze(x, axes) if axes else x[...]
 
 
-@on_bits
 def flip(x: Native, /, *, axis: Axes = None) -> Native:
-    return torch.flip(x, axes_within(axis, x.ndim))
+    axes = axes_within(axis, x.ndim)
+    if is_replaced(x):
+        return torch.flip(bits(x), axes).view(x.dtype)
+    return mirrored(x, axes)
 
 
 def moveaxis(x: Native, source: int | tuple[int, ...], destination: int | tuple[int, ...], /) -> Native:
