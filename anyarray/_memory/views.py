@@ -185,9 +185,7 @@ def is_guarded(array: Any) -> bool:
 def is_replaced(array: Any) -> bool:
     """Whether a write makes a new native array of an Array."""
     home, native = array._home, array._native
-    return not home.has_views or (
-        not isinstance(native, _NUMPYS) and bool(home.backend.hook("is_replaced")(native))
-    )
+    return not home.has_views or (not isinstance(native, _NUMPYS) and bool(home.backend.hook("is_replaced")(native)))
 
 
 def may_be_seen(array: Any) -> bool:
@@ -223,9 +221,11 @@ def layout_of(array: Any) -> np.ndarray[Any, Any] | None:
     if view is None or view.parent is None:
         if view is not None and view.layout is not None:
             return view.layout
-        found: Any = array._home.backend.hook("layout_of")(array._native) if array._home.has_views else None
+        found: np.ndarray[Any, Any] | None = None
+        if array._home.has_views:
+            found = array._home.backend.hook("layout_of")(array._native)
         if found is not None:
-            return found  # type: ignore[no-any-return]  # as the contract says
+            return found
         shape = tuple(array._home.shape_of(array._native))
         if None in shape:
             return None

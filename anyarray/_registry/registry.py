@@ -142,8 +142,9 @@ class Backend:
     """
 
     __slots__ = (
-        "__weakref__", "_loaded", "_native_dtype", "free", "has_views", "holders", "index", "is_deleted", "is_differentiated",
-        "is_immutable", "kind", "library", "name", "native_device", "placed", "read_in_place", "routes",
+        "__weakref__", "_loaded", "_native_dtype", "free", "has_views", "holders", "index", "is_deleted",
+        "is_differentiated", "is_immutable", "kind", "library", "name", "native_device", "placed", "read_in_place",
+        "routes",
     )  # fmt: skip
 
     def __init__(self, loaded: _Loaded, kind: str, index: int) -> None:

@@ -113,10 +113,7 @@ def entrance_text(function: Callable[..., Any], names: Sequence[str]) -> str:
     natives = ", ".join(f"{name}._native" for name in names)
     is_there = "".join(f" and {name}._home is home_" for name in others)
     fresh = given_names(len(names))
-    wrapping = "; ".join(
-        f"{new} = own_.apart({name}._native, home_)"
-        for new, name in zip(fresh, names, strict=True)
-    )
+    wrapping = "; ".join(f"{new} = own_.apart({name}._native, home_)" for new, name in zip(fresh, names, strict=True))
     return f"""\
 def called{inspect.Signature(bare)}:
     try:

@@ -107,12 +107,13 @@ def plain(x: Native, /) -> Native:
 
 def to_numpy(x: Native, /) -> np.ndarray[Any, Any]:
     """The values of `x`, read-only: a view on the CPU, else a copy."""
+    if torch._C._len_torch_dispatch_stack() and type(x) in _PLAIN:  # a constant in a trace
+        with outside_traces():
+            return to_numpy(x)
     while is_transformed() and torch._C._functorch.is_gradtrackingtensor(x):
         x = torch._C._functorch.get_unwrapped(x)
-    if x.dtype is torch.bfloat16:
-        a = x.view(torch.int16).numpy(force=True).view(_bfloat16())
-    else:
-        a = x.numpy(force=True)
+    is_known = x.dtype is not torch.bfloat16  # to NumPy
+    a = x.numpy(force=True) if is_known else x.view(torch.int16).numpy(force=True).view(_bfloat16())
     a.flags.writeable = False
     return a
 
@@ -288,15 +289,16 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 def base_of(x: Native, /) -> Native | None:
     """The tensor whose memory `x` is a view of."""
+    if x._base is None and not is_replaced(x):
+        mirror = x.untyped_storage().__dict__.get("mirror")
+        return None if mirror is None else mirror.view
     return x._base
 
 
 def layout_of(x: Native, /) -> np.ndarray[Any, Any] | None:
-    """An ndarray with the strides of `x`, of elements of one byte that are nowhere."""
+    """An ndarray with the strides of `x`; its elements, bytes, are nowhere."""
     if is_replaced(x):
         return None
     mirror = x.untyped_storage().__dict__.get("mirror")
-    if mirror is not None and x.shape == mirror.view.shape and x.is_contiguous():
-        forward = layout_of(mirror.view)
-        return None if forward is None else np.flip(forward, mirror.axes)
-    return np.lib.stride_tricks.as_strided(np.empty(1, "V1"), tuple(x.shape), x.stride())
+    strides = x.stride() if mirror is None else mirror.strides_of(x)
+    return np.lib.stride_tricks.as_strided(np.empty(1, "V1"), tuple(x.shape), strides)

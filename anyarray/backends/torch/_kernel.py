@@ -146,7 +146,10 @@ def axis_within(axis: int, ndim: int) -> int:
 
 
 def axes_within(axis: Axes, ndim: int) -> tuple[int, ...]:
-    """Axes counted from the first; None is all. Raises for one named twice."""
+    """Axes counted from the first; None is all.
+
+    Raises ValueError for one named twice.
+    """
     if axis is None:
         return tuple(range(ndim))
     found = tuple([axis_within(one, ndim) for one in (axis if isinstance(axis, tuple) else (axis,))])
@@ -169,11 +172,21 @@ def is_recorded(*arrays: Native) -> bool:
     """Whether a derivative may be taken of a function of these arrays."""
     if _current_level() is not None:
         return True
-    return any([x.requires_grad for x in arrays]) or _is_forward()
+    return any(x.requires_grad for x in arrays) or _is_forward()
 
 
 def _is_forward() -> bool:
     return torch.autograd.forward_ad._current_level >= 0
+
+
+def can_be_read(x: Native) -> bool:
+    """Whether its values are known here without waiting for a device."""
+    return (
+        type(x) is torch.Tensor
+        and x.device.type == "cpu"
+        and not is_transformed()
+        and not torch._C._len_torch_dispatch_stack()
+    )
 
 
 def is_transformed() -> bool:

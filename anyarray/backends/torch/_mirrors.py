@@ -1,7 +1,7 @@
 """Views in the reverse order, of which PyTorch has none: copies that follow.
 
-A mirror is a copy of a view with some axes reversed. The storages of both note it. After a write in place `spread` reads
-the mirrors of that memory anew; a write to a mirror is written back.
+A mirror is a copy of a view with some axes reversed. The storages of both note it. After a write in place `spread`
+reads the mirrors of that memory anew; a write to a mirror is written back.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from anyarray.backends.torch._kernel import Native, bits
+from anyarray.backends.torch._kernel import Native, bits, is_transformed
 
 _MANY = 16
 """Mirrors from which on the list of them is cleared now and then, whenever it has doubled."""
@@ -28,12 +28,30 @@ class _Mirror:
         self.axes = axes
         self.storage = weakref.ref(storage)
 
-    def on(self, holder: Native) -> Native:
-        """The copy, whole, by a tensor of any part of it."""
+    def strides(self) -> list[int]:
+        """The strides of the copy, which is contiguous."""
         strides = [1]
         for length in self.view.shape[:0:-1]:
             strides.append(strides[-1] * max(length, 1))
-        return holder.as_strided(self.view.shape, strides[::-1] if self.view.ndim else [], 0)
+        return strides[::-1] if self.view.ndim else []
+
+    def on(self, holder: Native) -> Native:
+        """The copy, whole, by a tensor of any part of it."""
+        return holder.as_strided(self.view.shape, self.strides(), 0)
+
+    def strides_of(self, x: Native) -> list[int]:
+        """Strides of a part of the copy, as if it were a view in the original."""
+        own, there = self.strides(), self.view.stride()
+        found: list[int] = []
+        for stride in x.stride():
+            axis = next(
+                (i for i, one in enumerate(own) if stride and stride % one == 0 and self.view.shape[i] > 1), None
+            )
+            if axis is None:
+                found.append(stride)
+            else:
+                found.append(stride // own[axis] * there[axis] * (-1 if axis in self.axes else 1))
+        return found
 
     def read(self) -> Native | None:
         """The copy, read anew; None if it is gone."""
@@ -62,6 +80,11 @@ def mirrored(view: Native, axes: Sequence[int]) -> Native:
         noted[:] = [one for one in noted if one() is not None]
     noted.append(weakref.ref(mirror))
     return copy
+
+
+def is_mirror(x: Native) -> bool:
+    """Whether `x` is a part of a mirror."""
+    return _is_used and not is_transformed() and "mirror" in x.untyped_storage().__dict__
 
 
 def spread(x: Native, done: _Mirror | None = None) -> None:

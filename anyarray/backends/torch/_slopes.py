@@ -28,7 +28,7 @@ class _Rule:
         self.slopes = slopes
 
 
-class _Scaled(torch.autograd.Function):
+class _Scaled(torch.autograd.Function):  # type: ignore[misc]  # a class of the library, which is Any
     """`x1 * conj(x2)`, but 0 * inf is 0 for a 0 in an operand that counts."""
 
     generate_vmap_rule = True
@@ -81,7 +81,7 @@ def _fitting(slope: Native, x: Native) -> Native:
     return torch.real(slope) if slope.is_complex() and not x.is_complex() else slope
 
 
-class _Sloped(torch.autograd.Function):
+class _Sloped(torch.autograd.Function):  # type: ignore[misc]  # a class of the library, which is Any
     """A function with such derivatives."""
 
     generate_vmap_rule = True

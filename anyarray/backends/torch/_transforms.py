@@ -7,9 +7,14 @@ from typing import Any
 
 import torch
 
+from anyarray.backends.torch._compiling import can_compile, jitted
 from anyarray.backends.torch._kernel import Native
 
 __all__ = ["jacobian", "stop_gradient", "value_and_grad", "vmap"]
+
+if can_compile():  # else functions run as they are
+    jit = jitted
+    __all__ += ["jit"]
 
 
 def stop_gradient(x: Native, /) -> Native:

@@ -64,9 +64,7 @@ def full_like(x: Native, /, fill_value: Any, *, dtype: Any = None, device: Any =
     return full(tuple(x.shape), fill_value, dtype=dtype or x.dtype, device=device or x.device)
 
 
-def arange(
-    start: float, /, stop: float | None = None, step: float = 1, *, dtype: Any, device: Any = None
-) -> Native:
+def arange(start: float, /, stop: float | None = None, step: float = 1, *, dtype: Any, device: Any = None) -> Native:
     if stop is None:
         start, stop = 0, start
     if KIND[dtype] in "iu" and float(start).is_integer() and float(step).is_integer():
@@ -105,7 +103,7 @@ def linspace(
         raise ValueError(f"linspace: num must not be negative, not {num}")
     intervals = max(num - 1 if endpoint else num, 1)
     is_complex = isinstance(start, complex) or isinstance(stop, complex)
-    number = np.complex128 if is_complex else np.float64
+    number: Any = np.complex128 if is_complex else np.float64
     with np.errstate(all="ignore"):
         width = number(stop) - number(start)
         step = width / intervals

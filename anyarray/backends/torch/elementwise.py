@@ -14,21 +14,19 @@ from anyarray.backends import numpy as on_numpy
 from anyarray.backends.torch._kernel import (
     FLOATING,
     KIND,
-    NATIVE,
     PROMOTED,
     SIGNED,
     Native,
     bits,
+    can_be_read,
     cast,
     inexact,
     is_recorded,
     is_transformed,
-    kind_of,
     ordered,
     promoted,
     require_kinds,
     restored,
-    truth,
     wide,
     with_kernels,
 )
@@ -372,7 +370,7 @@ def _rest(x1: Native, x2: Native) -> Native:
     return _divided(x1, x2)[1]
 
 
-class _Remainder(torch.autograd.Function):
+class _Remainder(torch.autograd.Function):  # type: ignore[misc]  # a class of the library, which is Any
     """The remainder, whose slopes are 1 and minus the rounded quotient."""
 
     generate_vmap_rule = True
@@ -444,6 +442,8 @@ def _integer_power(x1: Native, x2: Native) -> Native:
     base, exponent = torch.broadcast_tensors(bits(x1), bits(x2))
     result = torch.ones_like(base)
     if KIND[dtype] == "i":
+        if can_be_read(x2) and bool((x2 < 0).any()):
+            raise ValueError("Integers to negative integer powers are not allowed.")
         is_unit = (base == 1) | (base == -1)
         base = torch.where((exponent < 0) & ~is_unit, 0, base)
         exponent = torch.where(is_unit, exponent & 1, exponent)
@@ -582,7 +582,11 @@ def clip(x: Native, /, min: Native | None = None, max: Native | None = None) -> 
     return x
 
 
-_product_sloped: Final = sloped(torch.mul, lambda x1, x2: x2.expand(torch.broadcast_shapes(x1.shape, x2.shape)), lambda x1, x2: x1.expand(torch.broadcast_shapes(x1.shape, x2.shape)))
+_product_sloped: Final = sloped(
+    torch.mul,
+    lambda x1, x2: x2.expand(torch.broadcast_shapes(x1.shape, x2.shape)),
+    lambda x1, x2: x1.expand(torch.broadcast_shapes(x1.shape, x2.shape)),
+)
 add = _of_two(torch.add, "biufc", _of_bits)
 atan2 = _floating_two(torch.atan2, _slope_by_height, _slope_by_width)
 bitwise_and = _of_two(torch.bitwise_and, "biu", _of_bits)
@@ -611,12 +615,12 @@ logical_xor = _of_two(torch.logical_xor, "b")
 maximum = _of_two(torch.maximum, "biuf", _of_order)
 minimum = _of_two(torch.minimum, "biuf", _of_order)
 multiply = _of_two(torch.mul, "biufc", _of_bits, _product_sloped)
-negative = _of_one(torch.neg, "iufc", _of_bits)
+negative: Function = _of_one(torch.neg, "iufc", _of_bits)
 nextafter = _floating_two(_next_after, _ones_of, _zeros_of)
 not_equal = _compared(torch.ne, "biufc")
 positive = _of_one(_copied, "iufc", lambda f, x: x.clone())
 round = _unless_integer(_rounded, "iufc")
-sign = _of_one(_sign, "iufc", _unsigned_sign)
+sign: Function = _of_one(_sign, "iufc", _unsigned_sign)
 signbit = _of_one(torch.signbit, "biuf", lambda f, x: torch.zeros(x.shape, dtype=torch.bool, device=x.device))
 subtract = _of_two(torch.sub, "iufc", _of_bits)
 trunc = _unless_integer(torch.trunc, "biuf")
@@ -727,17 +731,17 @@ atan = _floating(_by_host(np.atan, torch.atan), lambda x: reciprocal(add(_ones_l
 atanh = _floating(_by_host(np.atanh, torch.atanh), _slope_of_atanh)
 cos = _floating(_by_host(np.cos, torch.cos), lambda x: negative(sin(x)))
 cosh = _floating(_by_host(np.cosh, torch.cosh), lambda x: sinh(x))
-exp = _floating(_by_host(np.exp, torch.exp), lambda x: exp(x))
+exp: Function = _floating(_by_host(np.exp, torch.exp), lambda x: exp(x))
 expm1 = _floating(_by_host(on_numpy.expm1, torch.expm1), lambda x: exp(x))
 log = _floating(_log, lambda x: reciprocal(x))
 log1p = _floating(_by_host(np.log1p, torch.log1p), lambda x: reciprocal(add(_ones_like(x), x)))
 log2 = _floating(_log_to(torch.log2, 2), _over(math.log(2)))
 log10 = _floating(_log_to(torch.log10, 10), _over(math.log(10)))
-reciprocal = _floating(_reciprocal, lambda x: negative(square(reciprocal(x))))
-root = _floating(_root, _half_reciprocal(lambda x: root(x)))
-sin = _floating(_by_host(np.sin, torch.sin), lambda x: cos(x))
-sinh = _floating(_by_host(np.sinh, torch.sinh), lambda x: cosh(x))
-sqrt = _floating(_by_host(np.sqrt, torch.sqrt), _half_reciprocal(lambda x: sqrt(x)))
+reciprocal: Function = _floating(_reciprocal, lambda x: negative(square(reciprocal(x))))
+root: Function = _floating(_root, _half_reciprocal(lambda x: root(x)))
+sin: Function = _floating(_by_host(np.sin, torch.sin), lambda x: cos(x))
+sinh: Function = _floating(_by_host(np.sinh, torch.sinh), lambda x: cosh(x))
+sqrt: Function = _floating(_by_host(np.sqrt, torch.sqrt), _half_reciprocal(lambda x: sqrt(x)))
 tan = _floating(_by_host(np.tan, torch.tan), _slope_of_tan)
 tanh = _floating(_by_host(np.tanh, torch.tanh), _slope_of_tanh)
 

@@ -44,10 +44,8 @@ def _spectral(x: Native, is_real: bool) -> Native:
     return x.to(torch.float32) if x.dtype.itemsize == 2 else x
 
 
-def _transform(
-    function: Callable[..., Any], *, is_real: bool = False, is_half: bool = False
-) -> Callable[..., Native]:
-    """A transform along one axis. `is_half` says that the input is one half of a spectrum."""
+def _transform(function: Callable[..., Any], *, is_real: bool = False, is_half: bool = False) -> Callable[..., Native]:
+    """A transform along one axis; `is_half`, of one half of a spectrum."""
 
     def transform(x: Native, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Native:
         x = _spectral(x, is_real)

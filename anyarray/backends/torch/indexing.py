@@ -7,17 +7,19 @@ from typing import Any, Final
 
 import torch
 
+from anyarray.backends.torch._hooks import is_replaced
 from anyarray.backends.torch._kernel import (
     SIGNED,
     Native,
     axis_within,
     bits,
+    can_be_read,
     cast,
-    indices as as_indices,
-    is_transformed,
     require_kinds,
 )
-from anyarray.backends.torch._hooks import is_replaced
+from anyarray.backends.torch._kernel import (
+    indices as as_indices,
+)
 from anyarray.backends.torch._mirrors import mirrored, spread
 
 __all__ = ["getitem", "setitem", "take", "take_along_axis"]
@@ -189,7 +191,7 @@ def _within(index: Native, length: int, axis: int) -> Native:
 
     Raises IndexError if one is out of range and can be read.
     """
-    if index.device.type == "cpu" and index.numel() and type(index) is _Tensor and not is_transformed():
+    if index.numel() and can_be_read(index):
         least, greatest = torch.aminmax(index) if index.ndim else (index, index)
         low, high = int(least), int(greatest)
         for one in (low, high):
@@ -253,7 +255,11 @@ def _write(x: Native, key: Any, value: Native) -> None:
     if plan.are_separated or not plan.shape:
         shape: list[int] = [*plan.shape, *[view.shape[i] for i in rest]]
         if not plan.are_separated:
-            shape = [*[view.shape[i] for i in rest if i < at[0]], *plan.shape, *[view.shape[i] for i in rest if i > at[0]]]
+            shape = [
+                *[view.shape[i] for i in rest if i < at[0]],
+                *plan.shape,
+                *[view.shape[i] for i in rest if i > at[0]],
+            ]
         value = bits(_fitted(value, x, shape)).expand(shape)
         target = view.permute([*at, *rest])
         index = tuple([arrays[i] if plan.shape else arrays[i].reshape(1) for i in at])
@@ -316,9 +322,8 @@ def take_along_axis(x: Native, indices: Native, /, *, axis: int = -1) -> Native:
     if indices.ndim != x.ndim:
         raise ValueError(f"indices must have {x.ndim} axes, as x has, not {indices.ndim}")
     index = _within(as_indices(indices), x.shape[axis], axis)
-    shape = list(torch.broadcast_shapes(
-        [1 if i == axis else n for i, n in enumerate(x.shape)], [1 if i == axis else n for i, n in enumerate(index.shape)]
-    ))  # fmt: skip
+    shapes = [[1 if i == axis else n for i, n in enumerate(one.shape)] for one in (x, index)]
+    shape = list(torch.broadcast_shapes(*shapes))
     shape[axis] = index.shape[axis]
     wide = list(shape)
     wide[axis] = x.shape[axis]

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from anyarray.backends.torch._hooks import is_traced
 from anyarray.backends.torch._kernel import (
     SUMMED,
     Axes,
@@ -99,10 +100,7 @@ def _factoring(failure: str) -> Callable[[Callable[..., Any]], Callable[..., Any
             try:
                 found = function(*arrays, **options)
             except _LinAlgError as error:
-                text = str(error)
-                raise np.linalg.LinAlgError(
-                    "Array must not contain infs or NaNs" if "non-finite" in text else failure
-                ) from error
+                raise np.linalg.LinAlgError(failure) from error
             except RuntimeError as error:
                 if "not implemented for" in str(error) or "Low precision dtypes" in str(error):
                     raise TypeError(f"unsupported dtype {str(arrays[0].dtype).removeprefix('torch.')}") from error
@@ -120,7 +118,7 @@ _UNSTABLE = "Eigenvalues did not converge"
 
 
 def _mirrored(x: Native, upper: bool = False) -> Native:
-    """`x` with one triangle mirrored to the other, so that this has no derivative."""
+    """`x` with one triangle mirrored to the other, which has no derivative."""
     if x.ndim < 2 or x.shape[-2] != x.shape[-1] or not is_recorded(x):
         return x
     lower = torch.ones(x.shape[-2:], dtype=torch.bool, device=x.device).tril()
@@ -139,7 +137,7 @@ def det(x: Native, /) -> Native:
 
 @_factoring(_UNSTABLE)
 def eig(x: Native, /) -> tuple[Native, Native]:
-    return torch.linalg.eig(x)
+    return torch.linalg.eig(_without(_is_not_finite, x))
 
 
 @_factoring(_UNSTABLE)
@@ -149,7 +147,7 @@ def eigh(x: Native, /) -> tuple[Native, Native]:
 
 @_factoring(_UNSTABLE)
 def eigvals(x: Native, /) -> Native:
-    return torch.linalg.eigvals(x)
+    return torch.linalg.eigvals(_without(_is_not_finite, x))
 
 
 @_factoring(_UNSTABLE)
@@ -213,15 +211,21 @@ def solve(x1: Native, x2: Native, /) -> Native:
     return torch.linalg.solve(x1.expand((*shape, *x1.shape[-2:])), x2.expand((*shape, *x2.shape[-2:])))
 
 
-def _without_infinity(x: Native) -> Native:
-    """The matrices with infinities replaced by NaN, for which LAPACK may not terminate."""
-    return torch.where(torch.isinf(x), math.nan, x)
+def _without(is_wrong: Callable[[Native], Native], x: Native) -> Native:
+    """The matrices themselves. Raises LinAlgError if one holds such numbers."""
+    if not is_traced(x) and bool(is_wrong(x).any()):
+        raise np.linalg.LinAlgError("Array must not contain infs or NaNs")
+    return x
+
+
+def _is_not_finite(x: Native) -> Native:
+    return ~torch.isfinite(x)
 
 
 @_factoring(_DIVERGING)
 def svd(x: Native, /, *, full_matrices: bool = True) -> tuple[Native, Native, Native]:
     are_full = full_matrices and x.shape[-2] != x.shape[-1]
-    u, s, vh = torch.linalg.svd(x, full_matrices=are_full)
+    u, s, vh = torch.linalg.svd(_without(torch.isinf, x), full_matrices=are_full)
     return u, s, vh.resolve_conj()
 
 
@@ -236,8 +240,7 @@ def vector_norm(x: Native, /, *, axis: Axes = None, keepdims: bool = False, ord:
     if ord == 2:
         return _euclidean(x, axes, keepdims)
     if ord == 0:
-        found = summed((x != 0).to(torch.real(x).dtype if x.is_complex() else x.dtype), axis=axes, keepdims=keepdims)
-        return found
+        return summed((x != 0).to(torch.real(x).dtype if x.is_complex() else x.dtype), axis=axes, keepdims=keepdims)
     sizes = absolute(x)
     if ord == 1:
         return summed(sizes, axis=axes, keepdims=keepdims)
@@ -283,7 +286,7 @@ def matrix_rank(x: Native, /, *, rtol: Any = None) -> Native:
 
 @_factoring(_DIVERGING)
 def _pinv(x: Native, /, *, rtol: Any) -> Native:
-    return torch.linalg.pinv(_matrices(x), rtol=_tolerance(x, rtol))
+    return torch.linalg.pinv(_without(torch.isinf, _matrices(x)), rtol=_tolerance(x, rtol))
 
 
 def pinv(x: Native, /, *, rtol: Any = None) -> Native:

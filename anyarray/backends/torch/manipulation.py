@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import torch
 
-from anyarray.backends.torch._hooks import is_replaced
+from anyarray.backends.torch._hooks import is_replaced, layout_of
 from anyarray.backends.torch._kernel import (
     SIGNED,
     Axes,
@@ -18,7 +19,7 @@ from anyarray.backends.torch._kernel import (
     promoted,
     require_kinds,
 )
-from anyarray.backends.torch._mirrors import mirrored
+from anyarray.backends.torch._mirrors import is_mirror, mirrored
 
 __all__ = [
     "broadcast_arrays",
@@ -124,6 +125,11 @@ def reshape(x: Native, /, shape: tuple[int, ...], *, copy: bool | None = None) -
     if copy is False:
         return x.view(shape)
     found = torch.reshape(x, shape)
+    if not copy and is_mirror(x):
+        try:  # where NumPy copies what is reversed, this must not be a view of the mirror
+            np.reshape(layout_of(x), shape, copy=False)  # type: ignore[arg-type]  # not in a trace
+        except ValueError:
+            copy = True
     return found.clone(memory_format=torch.contiguous_format) if copy else found
 
 

@@ -15,6 +15,7 @@ from anyarray.backends.torch._kernel import (
     axes_within,
     axis_within,
     bits,
+    can_be_read,
     indices,
     ordered,
     promoted,
@@ -70,7 +71,7 @@ def where(condition: Native, x1: Native, x2: Native, /) -> Native:
 
 
 def in_order(x: Native) -> Native:
-    """Real numbers as signed integers in NumPy's order: NaN is the greatest."""
+    """Real numbers as signed integers in NumPy's order, NaN the greatest."""
     if not x.dtype.is_floating_point:
         return x.to(torch.uint8) if x.dtype is torch.bool else ordered(x)
     width = {2: torch.int16, 4: torch.int32, 8: torch.int64}[x.dtype.itemsize]
@@ -89,7 +90,7 @@ def searchsorted(x1: Native, x2: Native, /, *, side: str = "left", sorter: Nativ
         if sorter.shape != x1.shape:
             raise ValueError("sorter does not fit")
         sorter = indices(sorter)
-        if not is_traced(sorter) and sorter.numel() and not 0 <= int(sorter.min()) <= int(sorter.max()) < x1.numel():
+        if can_be_read(sorter) and sorter.numel() and not 0 <= int(sorter.min()) <= int(sorter.max()) < x1.numel():
             raise ValueError("sorter does not fit")
         x1 = x1[sorter]
     x1, x2 = promoted(x1, x2)
@@ -116,5 +117,3 @@ def bincount(x: Native, weights: Native | None = None, minlength: int = 0, *, le
     added = torch.where(is_counted, added, torch.zeros_like(added))
     sums = torch.zeros(max(length, 1), dtype=added.dtype, device=x.device)
     return sums.index_add(0, torch.where(is_counted, places, 0), added)[:length]
-
-
