@@ -25,8 +25,8 @@ R = TypeVar("R")
 def from_native(a: Native, /) -> Array:
     """An Array of a native array or a variable, without a copy.
 
-    A native array is an np.ndarray, tf.Tensor, jax.Array or cupy.ndarray. Variables are those of TensorFlow and of
-    Keras; the Array has the value that they have now.
+    A native array is an np.ndarray, tf.Tensor, jax.Array, torch.Tensor or cupy.ndarray. Variables are those of
+    TensorFlow and of Keras; the Array has the value that they have now.
     It lives where `a` lives and is *placed* there, unless `a` is NumPy's. It shares memory with `a`: a write to the
     Array copies first, but a write to `a` changes the Array; `xp.asarray(a)` copies instead.
     Raises TypeError for anything else.
@@ -83,7 +83,7 @@ def _exported(x: Array, backend: Backend) -> Native:
 def portable(function: Callable[P, R], /) -> Callable[P, R]:
     """Make a function of Arrays take any arrays, and give back the same kind.
 
-    For library authors. Arguments may be np.ndarray, tf.Tensor, jax.Array (traced ones too), cupy.ndarray, variables
+    For library authors. Arguments may be np.ndarray, tf.Tensor, jax.Array (traced ones too), torch.Tensor, cupy.ndarray, variables
     of TensorFlow and Keras, and Arrays, also nested in tuples, lists, dicts and dataclasses; the body sees Arrays.
     Results are of the kind (library and device) that came in; NumPy and Python scalars follow the others. A container
     that holds native arrays is passed as a copy, so the caller does not see what the body writes to it; one that

@@ -47,7 +47,7 @@ Shape: TypeAlias = int | Sequence[int]
 class AnyArray(Protocol):
     """For annotations: an Array or a native array of any library.
 
-    Native arrays are np.ndarray, tf.Tensor, jax.Array and cupy.ndarray.
+    Native arrays are np.ndarray, tf.Tensor, jax.Array, torch.Tensor and cupy.ndarray.
     """
 
     @property

@@ -234,7 +234,11 @@ def is_replaced(x: Native, /) -> bool:
 
     A derivative may need its values, or a trace has no memory.
     """
-    return x.requires_grad or is_transformed() or (type(x) is not _Tensor and _is_fake(x))
+    return x.requires_grad or is_transformed() or _modes() > 0 or (type(x) is not _Tensor and _is_fake(x))
+
+
+_modes: Final = torch._C._len_torch_dispatch_stack
+"""How many modes are open that see each operation, as that of a trace."""
 
 
 def is_writable(x: Native, /) -> bool:

@@ -627,6 +627,7 @@ trunc = _unless_integer(torch.trunc, "biuf")
 
 
 def square(x: Native, /) -> Native:
+    require_kinds("iufc", x)
     return multiply(x, x)
 
 
