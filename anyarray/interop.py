@@ -83,8 +83,9 @@ def _exported(x: Array, backend: Backend) -> Native:
 def portable(function: Callable[P, R], /) -> Callable[P, R]:
     """Make a function of Arrays take any arrays, and give back the same kind.
 
-    For library authors. Arguments may be np.ndarray, tf.Tensor, jax.Array (traced ones too), torch.Tensor, cupy.ndarray, variables
-    of TensorFlow and Keras, and Arrays, also nested in tuples, lists, dicts and dataclasses; the body sees Arrays.
+    For library authors. Arguments may be np.ndarray, tf.Tensor, jax.Array (traced ones too), torch.Tensor,
+    cupy.ndarray, variables of TensorFlow and Keras, and Arrays, also nested in tuples, lists, dicts and dataclasses;
+    the body sees Arrays.
     Results are of the kind (library and device) that came in; NumPy and Python scalars follow the others. A container
     that holds native arrays is passed as a copy, so the caller does not see what the body writes to it; one that
     holds none, and every other argument, is passed itself. An array of a dtype that no Array can have, such as strings

@@ -270,7 +270,7 @@ _ALONE: Final = 0 if _storage_count is None else min([_holders(torch.empty(1)) f
 
 
 def holders(x: Native, /) -> int:
-    """How many tensors, buffers or capsules hold the memory of `x`, but `x`."""
+    """How many others hold the memory of `x`: tensors, buffers, capsules."""
     if _storage_count is None:
         return 1
     is_mirror = "mirror" in x.untyped_storage().__dict__  # as what it mirrors is another's

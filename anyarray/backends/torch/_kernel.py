@@ -128,7 +128,7 @@ def wide(x: Native) -> Native:
 
 
 def indices(x: Native) -> Native:
-    """Integers as int64; those of uint64 that it cannot hold as its maximum."""
+    """Integers as int64; greater ones of uint64 as its maximum."""
     if x.dtype is torch.int64:
         return x
     require_kinds("iu", x)

@@ -40,7 +40,7 @@ class _Mirror:
         return holder.as_strided(self.view.shape, self.strides(), 0)
 
     def strides_of(self, x: Native) -> list[int]:
-        """Strides of a part of the copy, as if it were a view in the original."""
+        """Strides of a part of the copy, as if it were a part of the view."""
         own, there = self.strides(), self.view.stride()
         found: list[int] = []
         for stride in x.stride():

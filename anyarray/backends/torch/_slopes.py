@@ -77,7 +77,7 @@ def _conjugate(x: Native) -> Native:
 
 
 def _fitting(slope: Native, x: Native) -> Native:
-    """A gradient in the dtype of what it is by: of a real number it is real."""
+    """A gradient by a real number is real."""
     return torch.real(slope) if slope.is_complex() and not x.is_complex() else slope
 
 

@@ -103,7 +103,7 @@ def getitem(x: Native, key: Any, /) -> Native:
 
 
 class _Plan:
-    """An advanced key: what is done to x first, and index arrays after that."""
+    """An advanced key: a basic one, and then index arrays."""
 
     def __init__(self, x: Native, key: Any) -> None:
         entries = _complete(x, key)

@@ -212,7 +212,7 @@ def solve(x1: Native, x2: Native, /) -> Native:
 
 
 def _without(is_wrong: Callable[[Native], Native], x: Native) -> Native:
-    """The matrices themselves. Raises LinAlgError if one holds such numbers."""
+    """The matrices themselves. Raises LinAlgError for such numbers."""
     if not is_traced(x) and bool(is_wrong(x).any()):
         raise np.linalg.LinAlgError("Array must not contain infs or NaNs")
     return x
