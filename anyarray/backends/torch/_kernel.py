@@ -94,6 +94,11 @@ def bits(x: Native) -> Native:
     return x if signed is None else x.view(signed)
 
 
+def with_bits(y: Native, dtype: Any) -> Native:
+    """The inverse of `bits`, of values of a dtype."""
+    return y if y.dtype is dtype else y.view(dtype)  # a view of the same dtype would have no derivative
+
+
 def ordered(x: Native) -> Native:
     """Unsigned integers as signed ones in the same order; all else itself."""
     signed = SIGNED.get(x.dtype)

@@ -35,7 +35,7 @@ class _Scaled(torch.autograd.Function):  # type: ignore[misc]  # a class of the 
 
     @staticmethod
     def forward(x1: Native, x2: Native, first_counts: bool, second_counts: bool) -> Native:
-        y = x1 * (torch.conj_physical(x2) if x2.is_complex() else x2)
+        y = x1 * (torch.conj(x2) if x2.is_complex() else x2)
         none = torch.zeros((), dtype=y.dtype, device=y.device)
         if first_counts:
             y = torch.where(x1 == 0, none, y)
@@ -73,7 +73,7 @@ class _Scaled(torch.autograd.Function):  # type: ignore[misc]  # a class of the 
 
 
 def _conjugate(x: Native) -> Native:
-    return torch.conj_physical(x) if x.is_complex() else x
+    return torch.conj(x) if x.is_complex() else x
 
 
 def _fitting(slope: Native, x: Native) -> Native:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+import importlib
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -34,11 +37,25 @@ def vmap(function: Callable[..., list[Native]], xs: Sequence[Native]) -> list[Na
     return list(torch.func.vmap(lambda *xs: tuple(function(*xs)))(*xs))
 
 
+@functools.cache
+def _load_forward_mode() -> None:
+    """Import what PyTorch imports at the first derivative in forward mode.
+
+    PyTorch 2.13 warns there of a function of its own.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        importlib.import_module("torch._decomp.decompositions_for_jvp")
+
+
 def jacobian(function: Callable[..., Any], xs: Sequence[Native], mode: str, has_aux: bool = False) -> Any:
     if not xs:
         ys, others = function() if has_aux else (function(), None)
         return ([[] for _ in ys], others) if has_aux else [[] for _ in ys]
-    transform = torch.func.jacfwd if mode == "forward" else torch.func.jacrev
+    transform = torch.func.jacrev
+    if mode == "forward":
+        _load_forward_mode()
+        transform = torch.func.jacfwd
     is_empty = False
 
     def checked(*xs: Native) -> tuple[tuple[Native, ...], Any]:

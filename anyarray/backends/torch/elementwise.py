@@ -549,7 +549,10 @@ def _rounded(x: Native) -> Native:
 
 def conj(x: Native, /) -> Native:
     require_kinds("iufc", x)
-    return torch.conj_physical(x) if x.is_complex() else x.clone()
+    if not x.is_complex():
+        return x.clone()
+    # PyTorch cannot map its own over a batch.
+    return torch.complex(torch.real(x), -torch.imag(x)) if is_transformed() else torch.conj_physical(x)
 
 
 def real(x: Native, /) -> Native:

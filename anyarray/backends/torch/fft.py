@@ -16,6 +16,7 @@ from anyarray.backends.torch._kernel import (
     cast,
     inexact,
     require_kinds,
+    with_bits,
 )
 
 __all__ = [
@@ -131,7 +132,7 @@ def _shifted(x: Native, axes: Axes, is_inverse: bool) -> Native:
     if not found:
         return x.clone()
     shifts = [-(x.shape[axis] // 2) if is_inverse else x.shape[axis] // 2 for axis in found]
-    return torch.roll(bits(x), shifts, found).view(x.dtype)
+    return with_bits(torch.roll(bits(x), shifts, found), x.dtype)
 
 
 def fftshift(x: Native, /, *, axes: Axes = None) -> Native:

@@ -16,6 +16,7 @@ from anyarray.backends.torch._kernel import (
     can_be_read,
     cast,
     require_kinds,
+    with_bits,
 )
 from anyarray.backends.torch._kernel import (
     indices as as_indices,
@@ -93,7 +94,7 @@ def getitem(x: Native, key: Any, /) -> Native:
         found, reversed_axes = _basic(x, _complete(x, key))
         if reversed_axes:
             if is_replaced(x):
-                return torch.flip(bits(found), reversed_axes).view(found.dtype)
+                return with_bits(torch.flip(bits(found), reversed_axes), found.dtype)
             return mirrored(found, reversed_axes)
         if not found.ndim and all(type(one) is int for one in entries):
             return found.clone()  # a number, of which NumPy has no view
@@ -236,7 +237,7 @@ def _write(x: Native, key: Any, value: Native) -> None:
         value = _fitted(value, x, view.shape).expand(view.shape)
         if value.untyped_storage()._cdata == x.untyped_storage()._cdata:
             value = value.clone()  # which may overlap
-        view.copy_(torch.flip(bits(value), reversed_axes).view(value.dtype) if reversed_axes else value)
+        view.copy_(with_bits(torch.flip(bits(value), reversed_axes), value.dtype) if reversed_axes else value)
         return
     plan = _Plan(x, key)
     view, reversed_axes = plan.view(x)

@@ -122,7 +122,7 @@ def _mirrored(x: Native, upper: bool = False) -> Native:
     if x.ndim < 2 or x.shape[-2] != x.shape[-1] or not is_recorded(x):
         return x
     lower = torch.ones(x.shape[-2:], dtype=torch.bool, device=x.device).tril()
-    return torch.where(lower.mT if upper else lower, x, torch.conj_physical(x).mT)
+    return torch.where(lower.mT if upper else lower, x, torch.conj(x).mT)
 
 
 @_factoring("Matrix is not positive definite")
@@ -259,7 +259,7 @@ def vector_norm(x: Native, /, *, axis: Axes = None, keepdims: bool = False, ord:
 def _euclidean(x: Native, axes: tuple[int, ...], keepdims: bool) -> Native:
     if not is_recorded(x) and axes:
         return torch.linalg.vector_norm(x, 2, axes, keepdims)
-    squares = torch.real(x * torch.conj_physical(x)) if x.is_complex() else x * x
+    squares = torch.real(x * torch.conj(x)) if x.is_complex() else x * x
     return root_of_sum(summed(squares, axis=axes, keepdims=keepdims))
 
 

@@ -71,5 +71,5 @@ def vecdot(x1: Native, x2: Native, /, *, axis: int = -1) -> Native:
         raise ValueError(f"x1 and x2 must be of one length along axis {axis}, not {tuple(x1.shape)}, {tuple(x2.shape)}")
     x1, x2 = (torch.movedim(x, (axis,), (-1,)) for x in (x1, x2))
     if KIND[x1.dtype] == "c":
-        x1 = torch.conj_physical(x1)
+        x1 = torch.conj(x1)
     return matmul(x1[..., None, :], x2[..., None])[..., 0, 0]

@@ -18,6 +18,7 @@ from anyarray.backends.torch._kernel import (
     indices,
     promoted,
     require_kinds,
+    with_bits,
 )
 from anyarray.backends.torch._mirrors import is_mirror, mirrored
 
@@ -102,7 +103,7 @@ def squeeze(x: Native, /, axis: int | tuple[int, ...]) -> Native:
 def flip(x: Native, /, *, axis: Axes = None) -> Native:
     axes = axes_within(axis, x.ndim)
     if is_replaced(x):
-        return torch.flip(bits(x), axes).view(x.dtype)
+        return with_bits(torch.flip(bits(x), axes), x.dtype)
     return mirrored(x, axes)
 
 

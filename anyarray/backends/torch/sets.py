@@ -10,6 +10,7 @@ from anyarray.backends.torch._kernel import (
     bits,
     ordered,
     promoted,
+    with_bits,
 )
 from anyarray.backends.torch.searching import _require_values as require_values
 from anyarray.backends.torch.searching import in_order
@@ -41,7 +42,7 @@ def _distinct(x: Native) -> tuple[Native, Native, Native, Native]:
     inverse[order] = torch.cumsum(is_first, 0) - 1
     first = order[places]
     values = bits(flat)[first]
-    return values.view(x.dtype), first, inverse.reshape(x.shape), ends - places
+    return with_bits(values, x.dtype), first, inverse.reshape(x.shape), ends - places
 
 
 def unique_all(x: Native, /) -> tuple[Native, ...]:

@@ -105,7 +105,7 @@ def _variance(x: Native, axis: Axes, correction: float, keepdims: bool) -> Nativ
     axes = axes_within(axis, x.ndim)
     count = size_along(x, axes)
     centred = x - torch.mean(x, axes, True) if axes else x - x
-    squares = torch.real(centred * torch.conj_physical(centred)) if x.is_complex() else centred * centred
+    squares = torch.real(centred * torch.conj(centred)) if x.is_complex() else centred * centred
     total = torch.sum(squares, axes, keepdims) if axes else squares
     variance = total / (count - correction if count > correction else math.nan)
     return variance.to(dtype) if dtype.itemsize == 2 else variance

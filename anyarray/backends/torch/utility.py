@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from anyarray.backends.torch._kernel import Axes, Native, axes_within, axis_within, bits, promoted, truth
+from anyarray.backends.torch._kernel import Axes, Native, axes_within, axis_within, bits, promoted, truth, with_bits
 
 __all__ = ["all", "any", "diff"]
 
@@ -45,4 +45,4 @@ def diff(
     for _ in range(min(n, y.shape[axis])):
         later, earlier = y.narrow(axis, 1, y.shape[axis] - 1), y.narrow(axis, 0, y.shape[axis] - 1)
         y = later != earlier if dtype is torch.bool else later - earlier
-    return y.clone().view(dtype) if not n else y.view(dtype) if y.dtype is not dtype else y
+    return with_bits(y if n else y.clone(), dtype)
