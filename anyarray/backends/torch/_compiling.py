@@ -69,9 +69,11 @@ def _compiled(function: Callable[..., Any], xs: Sequence[Native]) -> Callable[..
     from torch.fx.experimental.proxy_tensor import make_fx  # 1 s, with SymPy
 
     is_one = True
+    modes: set[Any] = set()
 
     def flat(*fakes: Native) -> list[Native]:
         nonlocal is_one
+        modes.update([one.fake_mode for one in fakes])
         found = function(*fakes)
         is_one = isinstance(found, torch.Tensor)
         seen = {one.untyped_storage()._cdata for one in fakes}
@@ -79,6 +81,8 @@ def _compiled(function: Callable[..., Any], xs: Sequence[Native]) -> Callable[..
         for one in [found] if is_one else found:
             # What is returned is new memory: an Array that is written must not be seen in another.
             storage = one.untyped_storage()._cdata
+            if _is_fake(one):
+                modes.add(one.fake_mode)
             results.append(one.clone() if storage in seen or not _is_fake(one) else one)
             seen.add(storage)
         return results
@@ -87,9 +91,15 @@ def _compiled(function: Callable[..., Any], xs: Sequence[Native]) -> Callable[..
         warnings.simplefilter("ignore")
         graph = make_fx(flat, tracing_mode="fake", _allow_non_fake_inputs=True)(*[x.detach() for x in xs])
     run = _built(graph, xs)
+    for mode in modes:  # what was kept of the trace has no value
+        mode.dispatch = _refuse
     if is_one:
         return lambda *xs: run(*xs)[0]
     return lambda *xs: list(run(*xs))
+
+
+def _refuse(*_: Any) -> Any:
+    raise RuntimeError("a tensor has escaped from the trace in which it was made")
 
 
 def _is_fake(x: Native) -> bool:

@@ -107,11 +107,11 @@ def plain(x: Native, /) -> Native:
 
 def to_numpy(x: Native, /) -> np.ndarray[Any, Any]:
     """The values of `x`, read-only: a view on the CPU, else a copy."""
-    if torch._C._len_torch_dispatch_stack() and type(x) in _PLAIN:  # a constant in a trace
+    if is_transformed() or (_modes() and type(x) in _PLAIN):  # a constant there
+        while torch._C._functorch.is_gradtrackingtensor(x):
+            x = torch._C._functorch.get_unwrapped(x)
         with outside_traces():
             return to_numpy(x)
-    while is_transformed() and torch._C._functorch.is_gradtrackingtensor(x):
-        x = torch._C._functorch.get_unwrapped(x)
     is_known = x.dtype is not torch.bfloat16  # to NumPy
     a = x.numpy(force=True) if is_known else x.view(torch.int16).numpy(force=True).view(_bfloat16())
     a.flags.writeable = False
@@ -203,9 +203,9 @@ def synchronize(x: Native, /) -> None:
 
 def is_traced(x: Native, /) -> bool:
     """Whether `x` stands for a value: in a batch of `vmap`, or in a graph."""
-    if type(x) in _PLAIN and not is_transformed():
-        return False
     functorch = torch._C._functorch
+    if type(x) in _PLAIN and not functorch.is_functorch_wrapped_tensor(x):
+        return False
     while functorch.is_functorch_wrapped_tensor(x):
         if functorch.is_batchedtensor(x):
             return True
@@ -223,10 +223,16 @@ def is_differentiated(x: Native, /) -> bool:
         return False
     functorch = torch._C._functorch
     while functorch.is_functorch_wrapped_tensor(x):
-        if functorch.is_gradtrackingtensor(x):
+        if functorch.is_gradtrackingtensor(x) and (x.requires_grad or _is_dual(x)):
             return True
         x = functorch.get_unwrapped(x)
     return False
+
+
+def _is_dual(x: Native) -> bool:
+    """Whether a tangent comes with `x`, in forward mode."""
+    forward = torch.autograd.forward_ad
+    return forward._current_level >= 0 and forward.unpack_dual(x).tangent is not None
 
 
 def is_replaced(x: Native, /) -> bool:
@@ -281,7 +287,7 @@ def is_leak(error: BaseException) -> bool:
     """Whether a tensor is used after the transform that made it."""
     text = str(error)
     return isinstance(error, RuntimeError) and (
-        "escaped" in text or "no longer available" in text or "is not active" in text
+        "escaped" in text or ("INTERNAL ASSERT FAILED" in text and "functorch" in text)
     )
 
 

@@ -64,11 +64,12 @@ class _Scaled(torch.autograd.Function):  # type: ignore[misc]  # a class of the 
     @staticmethod
     def jvp(ctx: Any, first: Native, second: Native, *_: Any) -> Native:
         x1, x2 = ctx.saved_tensors
+        counts = ctx.first_counts, ctx.second_counts
         parts = []
         if first is not None:
-            parts.append(first * _conjugate(x2))
+            parts.append(_Scaled.apply(first, x2, *counts))
         if second is not None:
-            parts.append(x1 * _conjugate(second))
+            parts.append(_Scaled.apply(x1, second, *counts))
         return parts[0] if len(parts) == 1 else parts[0] + parts[1]
 
 

@@ -148,6 +148,24 @@ def _of_two(
     return of_two
 
 
+def _by_parts(function: Function, of_parts: Function) -> Function:
+    """`function`, of complex numbers by their real and imaginary parts.
+
+    PyTorch multiplies one of them by the complex number 1, which loses signs of zeros and makes NaN of infinities.
+    """
+
+    def by_parts(*xs: Native) -> Native:
+        for x in xs:
+            if x.dtype.is_complex:
+                break
+        else:
+            return function(*xs)
+        parts = [torch.view_as_real(x.resolve_conj()) for x in promoted(*xs)]
+        return torch.view_as_complex(of_parts(*parts))
+
+    return by_parts
+
+
 def _of_one(
     function: Function,
     kinds: str,
@@ -284,7 +302,8 @@ def _quotient(x1: Native, x2: Native) -> Native:
     y = torch.div(x1, x2)
     re, im = torch.real(x2), torch.imag(x2)
     is_nan = torch.isnan(re) | torch.isnan(im)
-    y = torch.where(is_nan, complex(math.nan, math.nan), y)
+    unknown = torch.full_like(re, math.nan)  # not a complex number, which graphs do not print right
+    y = torch.where(is_nan, torch.complex(unknown, unknown), y)
     # A finite number divided by an infinite one is 0.
     is_none = torch.isfinite(x1) & (torch.isinf(re) | torch.isinf(im)) & ~is_nan
     return torch.where(is_none, torch.zeros_like(y), y)
@@ -328,6 +347,10 @@ def _divided(x1: Native, x2: Native) -> tuple[Native, Native]:
         x1, x2 = x1.to(torch.float32), x2.to(torch.float32)
     exact = torch.div(x1, x2)
     rest = torch.fmod(x1, x2)
+    # PyTorch's is NaN where the quotient overflows.
+    rest = torch.where(
+        torch.isnan(rest) & torch.isfinite(x1) & (x2 != 0) & ~torch.isnan(x2), torch.zeros_like(rest), rest
+    )
     quotient = torch.div(x1 - rest, x2)
     down = (rest != 0) & ((rest < 0) != (x2 < 0))
     quotient = torch.where(down, quotient - 1, quotient)
@@ -362,6 +385,8 @@ def _divided_unsigned(x1: Native, x2: Native) -> tuple[Native, Native]:
 def floor_divide(x1: Native, x2: Native, /) -> Native:
     x1, x2 = promoted(x1, x2)
     require_kinds("iuf", x1)
+    if x1.dtype in _OF_NUMPY and can_be_read(x1) and can_be_read(x2):
+        return _on_host(on_numpy.floor_divide, x1, x2)
     # The derivative is 0 everywhere, also for a divisor of 0, where that of the quotient itself is infinite.
     return _divided(x1.detach(), x2.detach())[0] if is_recorded(x1, x2) else _divided(x1, x2)[0]
 
@@ -410,7 +435,19 @@ def remainder(x1: Native, x2: Native, /) -> Native:
     require_kinds("iuf", x1)
     if x1.dtype.is_floating_point and is_recorded(x1, x2):
         return _Remainder.apply(x1, x2)
+    if x1.dtype in _OF_NUMPY and can_be_read(x1) and can_be_read(x2):
+        return _on_host(np.remainder, x1, x2)
     return _rest(x1, x2)
+
+
+_OF_NUMPY: Final = with_kernels("f") - {torch.bfloat16}
+"""The floats that NumPy has, too."""
+
+
+def _on_host(function: Callable[..., Any], *xs: Native) -> Native:
+    """NumPy's function of tensors that it can read in place."""
+    with np.errstate(all="ignore"):
+        return torch.from_numpy(np.asarray(function(*[x.numpy(force=True) for x in xs])))
 
 
 def _shifted(function: Function, is_left: bool) -> Function:
@@ -590,7 +627,7 @@ _product_sloped: Final = sloped(
     lambda x1, x2: x2.expand(torch.broadcast_shapes(x1.shape, x2.shape)),
     lambda x1, x2: x1.expand(torch.broadcast_shapes(x1.shape, x2.shape)),
 )
-add = _of_two(torch.add, "biufc", _of_bits)
+add = _by_parts(_of_two(torch.add, "biufc", _of_bits), torch.add)
 atan2 = _floating_two(torch.atan2, _slope_by_height, _slope_by_width)
 bitwise_and = _of_two(torch.bitwise_and, "biu", _of_bits)
 bitwise_invert = _of_one(torch.bitwise_not, "biu", _of_bits)
@@ -618,14 +655,14 @@ logical_xor = _of_two(torch.logical_xor, "b")
 maximum = _of_two(torch.maximum, "biuf", _of_order)
 minimum = _of_two(torch.minimum, "biuf", _of_order)
 multiply = _of_two(torch.mul, "biufc", _of_bits, _product_sloped)
-negative: Function = _of_one(torch.neg, "iufc", _of_bits)
+negative: Function = _by_parts(_of_one(torch.neg, "iufc", _of_bits), torch.neg)
 nextafter = _floating_two(_next_after, _ones_of, _zeros_of)
 not_equal = _compared(torch.ne, "biufc")
 positive = _of_one(_copied, "iufc", lambda f, x: x.clone())
 round = _unless_integer(_rounded, "iufc")
 sign: Function = _of_one(_sign, "iufc", _unsigned_sign)
 signbit = _of_one(torch.signbit, "biuf", lambda f, x: torch.zeros(x.shape, dtype=torch.bool, device=x.device))
-subtract = _of_two(torch.sub, "iufc", _of_bits)
+subtract = _by_parts(_of_two(torch.sub, "iufc", _of_bits), torch.sub)
 trunc = _unless_integer(torch.trunc, "biuf")
 
 
@@ -662,8 +699,7 @@ def _by_host(on_numpy: Callable[..., Any], otherwise: Function) -> Function:
         is_asked = x.requires_grad and torch.is_grad_enabled()
         if x.device.type != "cpu" or is_transformed() or type(x) is not torch.Tensor or is_asked:
             return otherwise(x)
-        with np.errstate(all="ignore"):
-            return torch.from_numpy(np.asarray(on_numpy(x.numpy(force=True))))
+        return _on_host(on_numpy, x)
 
     return of_complex
 
@@ -682,7 +718,14 @@ def _log_to(function: Function, base: int) -> Function:
 
 def _one_less_square(x: Native) -> Native:
     """The root of `1 - x**2` by factors, on the side of the branch cut."""
-    return multiply(sqrt(subtract(_ones_like(x), x)), sqrt(add(_ones_like(x), x)))
+    return multiply(sqrt(_one_and(x, -1)), sqrt(_one_and(x, 1)))
+
+
+def _one_and(x: Native, sign: int) -> Native:
+    """`1 + sign * x`, where an imaginary zero keeps its sign."""
+    if not x.is_complex():
+        return 1 + sign * x
+    return torch.complex(1 + sign * torch.real(x), sign * torch.imag(x))
 
 
 def _ones_like(x: Native) -> Native:
@@ -700,13 +743,12 @@ def _slope_of_asinh(x: Native) -> Native:
 
 
 def _slope_of_acosh(x: Native) -> Native:
-    one = _ones_like(x)
-    return reciprocal(multiply(sqrt(subtract(x, one)), sqrt(add(x, one))))
+    below = torch.complex(torch.real(x) - 1, torch.imag(x)) if x.is_complex() else x - 1
+    return reciprocal(multiply(sqrt(below), sqrt(_one_and(x, 1))))
 
 
 def _slope_of_atanh(x: Native) -> Native:
-    one = _ones_like(x)
-    return reciprocal(multiply(subtract(one, x), add(one, x)))
+    return reciprocal(multiply(_one_and(x, -1), _one_and(x, 1)))
 
 
 def _slope_of_tanh(x: Native) -> Native:

@@ -130,9 +130,89 @@ def cholesky(x: Native, /, *, upper: bool = False) -> Native:
     return torch.linalg.cholesky(_mirrored(x, upper), upper=upper)
 
 
+class _Determinant(torch.autograd.Function):  # type: ignore[misc]  # a class of the library, which is Any
+    """The determinant, whose derivatives are the cofactors.
+
+    PyTorch's second derivatives are NaN where singular values are equal.
+    """
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(x: Native) -> Native:
+        return torch.linalg.det(x)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.save_for_backward(*inputs)
+        ctx.save_for_forward(*inputs)
+
+    @staticmethod
+    def backward(ctx: Any, slope: Native) -> Any:
+        (x,) = ctx.saved_tensors
+        return slope[..., None, None] * torch.conj(_cofactors(x))
+
+    @staticmethod
+    def jvp(ctx: Any, tangent: Native) -> Native:
+        (x,) = ctx.saved_tensors
+        return torch.sum(_cofactors(x) * tangent, (-2, -1))
+
+
+def _cofactors(x: Native) -> Native:
+    """The derivative of the determinant with respect to each element."""
+    size = x.shape[-1]
+    if size == 1:
+        return torch.ones_like(x)
+    if size == 2:
+        signs = torch.tensor([[1, -1], [-1, 1]], dtype=x.dtype, device=x.device)
+        return torch.flip(x, (-2, -1)) * signs
+    if size == 3:
+        return torch.linalg.cross(torch.roll(x, -1, -2), torch.roll(x, -2, -2), dim=-1)
+    y = _Determinant.apply(x)[..., None, None]
+    is_singular = y == 0
+    one = torch.eye(size, dtype=x.dtype, device=x.device)
+    inverse = torch.linalg.inv(torch.where(is_singular, one, x))
+    of_singular = _cofactors_of_singular(x.detach()) + _Lost.apply(x, is_singular)
+    return torch.where(is_singular, of_singular, y * inverse.mT)
+
+
+def _cofactors_of_singular(x: Native) -> Native:
+    u, s, vh = torch.linalg.svd(torch.where(torch.isfinite(x), x, 0))
+    ones = torch.ones_like(s[..., :1])
+    before = torch.cumprod(torch.cat([ones, s[..., :-1]], -1), -1)
+    after = torch.flip(torch.cumprod(torch.cat([ones, torch.flip(s[..., 1:], (-1,))], -1), -1), (-1,))
+    sign = (torch.linalg.det(u) * torch.linalg.det(vh))[..., None, None]
+    return sign * torch.conj(u * (before * after)[..., None, :].to(u.dtype) @ vh)
+
+
+class _Lost(torch.autograd.Function):  # type: ignore[misc]  # as above
+    """Zeros, with the derivative NaN where it is lost."""
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(x: Native, is_lost: Native) -> Native:
+        return torch.zeros_like(x)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.save_for_backward(inputs[1])
+        ctx.save_for_forward(inputs[1])
+
+    @staticmethod
+    def backward(ctx: Any, slope: Native) -> Any:
+        (is_lost,) = ctx.saved_tensors
+        return slope * torch.where(is_lost, math.nan, 0.0).to(slope.dtype), None
+
+    @staticmethod
+    def jvp(ctx: Any, tangent: Native, _: Any) -> Native:
+        (is_lost,) = ctx.saved_tensors
+        return tangent * torch.where(is_lost, math.nan, 0.0).to(tangent.dtype)
+
+
 @_factoring(_SINGULAR)
 def det(x: Native, /) -> Native:
-    return torch.linalg.det(x)
+    return _Determinant.apply(x) if is_recorded(x) and x.shape[-1] else torch.linalg.det(x)
 
 
 @_factoring(_UNSTABLE)

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from anyarray.backends.torch._kernel import KIND, SIGNED, Native, axis_within, bits, promoted, with_kernels
+from anyarray.backends.torch._kernel import KIND, PROMOTED, SIGNED, Native, axis_within, bits, promoted, with_kernels
 
 __all__ = ["matmul", "tensordot", "vecdot"]
 
@@ -25,7 +25,7 @@ def _factors(x1: Native, x2: Native) -> tuple[Native, Native]:
 
 def _product(found: Native, x1: Native, x2: Native) -> Native:
     """The product in the dtype of the factors."""
-    dtype = x1.dtype if x1.dtype is x2.dtype else promoted(x1[..., :0], x2[..., :0])[0].dtype
+    dtype = PROMOTED[x1.dtype, x2.dtype]
     if dtype in SIGNED:
         return found.view(dtype)
     return found != 0 if dtype is torch.bool else found

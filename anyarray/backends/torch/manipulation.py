@@ -162,6 +162,8 @@ def roll(x: Native, /, shift: int | tuple[int, ...], *, axis: Axes = None) -> Na
         axes *= len(shifts)
     if len(axes) != len(shifts):
         raise ValueError("shift and axis must be of one length")
+    if not axes:
+        return x.clone()
     lengths = [x.shape[axis_within(one, x.ndim)] for one in axes]
     return torch.roll(x, [n % max(length, 1) for n, length in zip(shifts, lengths, strict=True)], axes)
 

@@ -50,15 +50,16 @@ argmax, argmin = _extreme(torch.argmax), _extreme(torch.argmin)
 def nonzero(x: Native, /) -> tuple[Native, ...]:
     if not x.ndim:
         raise ValueError("nonzero: x must have at least one axis")
-    _require_values("nonzero", x)
+    require_values("nonzero", x)
     return torch.nonzero(truth(bits(x)), as_tuple=True)
 
 
-def _require_values(name: str, x: Native) -> None:
+def require_values(name: str, x: Native) -> None:
     if is_traced(x):
+        x.unsqueeze(0)  # raises if it outlived its trace
         raise errors.UnsupportedError(
-            f"{name}: the shape of the result depends on values, which are not known inside jit, grad or vmap. "
-            "Use xp.where(...)"
+            f"{name}: the shape of the result depends on values, which PyTorch does not know inside jit or vmap. "
+            "Call it outside, or mask instead of selecting: xp.where(...)"
         )
 
 

@@ -12,8 +12,7 @@ from anyarray.backends.torch._kernel import (
     promoted,
     with_bits,
 )
-from anyarray.backends.torch.searching import _require_values as require_values
-from anyarray.backends.torch.searching import in_order
+from anyarray.backends.torch.searching import in_order, require_values
 
 __all__ = ["isin", "unique_all", "unique_counts", "unique_inverse", "unique_values"]
 

@@ -36,6 +36,8 @@ def diff(
         prepend, x, append = (None if one is None else next(given) for one in (prepend, x, append))
     shape = [1 if i == axis else length for i, length in enumerate(x.shape)]
     ends = [one if one is None or one.ndim else one.expand(shape) for one in (prepend, append)]
+    if not n:  # as NumPy's
+        return x.clone()
     parts = [one for one in (ends[0], x, ends[1]) if one is not None]
     dtype = x.dtype
     x = torch.cat(parts, axis) if len(parts) > 1 else x
@@ -45,4 +47,4 @@ def diff(
     for _ in range(min(n, y.shape[axis])):
         later, earlier = y.narrow(axis, 1, y.shape[axis] - 1), y.narrow(axis, 0, y.shape[axis] - 1)
         y = later != earlier if dtype is torch.bool else later - earlier
-    return with_bits(y if n else y.clone(), dtype)
+    return with_bits(y, dtype)
