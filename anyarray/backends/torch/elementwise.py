@@ -62,6 +62,7 @@ __all__ = [
     "expm1",
     "floor",
     "floor_divide",
+    "gcd",
     "greater",
     "greater_equal",
     "hypot",
@@ -600,6 +601,20 @@ def real(x: Native, /) -> Native:
 def imag(x: Native, /) -> Native:
     require_kinds("c", x)
     return torch.imag(x)
+
+
+def gcd(x1: Native, x2: Native, /) -> Native:
+    x1, x2 = promoted(x1, x2)
+    require_kinds("iu", x1)
+    if x1.dtype not in SIGNED:
+        return torch.gcd(x1, x2)
+    x1, x2 = torch.broadcast_tensors(x1, x2)  # by Euclid's algorithm
+    for _ in range({2: 25, 4: 48, 8: 94}[x1.dtype.itemsize]):
+        is_found = x2 == 0
+        rest = _rest(x1, x2)  # 0 by 0
+        x1 = torch.where(is_found, bits(x1), bits(x2)).view(x1.dtype)
+        x2 = rest
+    return x1
 
 
 def complex_of(real: Native, imag: Native, /) -> Native:

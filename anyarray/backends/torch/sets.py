@@ -80,6 +80,6 @@ def _found(x1: Native, x2: Native) -> Native:
         return (x1[..., None] == x2.reshape(-1)).any(-1)
     keys = torch.sort(in_order(x2.reshape(-1)))[0]
     sought = in_order(x1)
-    at = torch.searchsorted(keys, sought.contiguous()).clamp(max=keys.shape[0] - 1)
-    found = keys[at] == sought
+    at = torch.searchsorted(keys, sought.reshape(-1)).clamp(max=keys.shape[0] - 1)
+    found = torch.take(keys, at).reshape(x1.shape) == sought
     return found & ~torch.isnan(x1) if x1.dtype.is_floating_point else found
