@@ -21,7 +21,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     It is 2 for a wrong command line, 130 after Ctrl-C, as shells have it, and 1 if nobody reads the output to its end.
     """
     parser = argparse.ArgumentParser(
-        prog="python -m anyarray", description="The Array API standard on NumPy, TensorFlow, JAX and CuPy."
+        prog="python -m anyarray", description="The Array API standard on NumPy, TensorFlow, JAX, PyTorch and CuPy."
     )
     parser.add_argument("--version", action="version", version=f"anyarray {anyarray.__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")

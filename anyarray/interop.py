@@ -11,7 +11,7 @@ from anyarray._base import errors, nested
 from anyarray._base.functions import check_is_function, is_async, name_of, wraps
 from anyarray._call import dispatch
 from anyarray._memory import second_copies
-from anyarray._memory.views import guarded
+from anyarray._memory.views import guard
 from anyarray._registry import registry
 from anyarray._registry.home import Home, Native
 from anyarray._registry.registry import Backend
@@ -25,8 +25,8 @@ R = TypeVar("R")
 def from_native(a: Native, /) -> Array:
     """An Array of a native array or a variable, without a copy.
 
-    A native array is an np.ndarray, tf.Tensor, jax.Array or cupy.ndarray. Variables are those of TensorFlow and of
-    Keras; the Array has the value that they have now.
+    A native array is an np.ndarray, tf.Tensor, jax.Array, torch.Tensor or cupy.ndarray. Variables are those of
+    TensorFlow and of Keras; the Array has the value that they have now.
     It lives where `a` lives and is *placed* there, unless `a` is NumPy's. It shares memory with `a`: a write to the
     Array copies first, but a write to `a` changes the Array; `xp.asarray(a)` copies instead.
     Raises TypeError for anything else.
@@ -72,7 +72,7 @@ def _backend_like(like: Any) -> Backend:
 def _exported(x: Array, backend: Backend) -> Native:
     """The native array of `x` on `backend`; no write to it reaches `x`."""
     if backend.library == "numpy":
-        return x._host("to_native", explicit=True)
+        return x._handed_out("to_native", explicit=True)
     native = dispatch.native_on(x, backend.free, "to_native", explicit=True)
     if backend.is_immutable:
         second_copies.note_export(x)
@@ -83,8 +83,9 @@ def _exported(x: Array, backend: Backend) -> Native:
 def portable(function: Callable[P, R], /) -> Callable[P, R]:
     """Make a function of Arrays take any arrays, and give back the same kind.
 
-    For library authors. Arguments may be np.ndarray, tf.Tensor, jax.Array (traced ones too), cupy.ndarray, variables
-    of TensorFlow and Keras, and Arrays, also nested in tuples, lists, dicts and dataclasses; the body sees Arrays.
+    For library authors. Arguments may be np.ndarray, tf.Tensor, jax.Array (traced ones too), torch.Tensor,
+    cupy.ndarray, variables of TensorFlow and Keras, and Arrays, also nested in tuples, lists, dicts and dataclasses;
+    the body sees Arrays.
     Results are of the kind (library and device) that came in; NumPy and Python scalars follow the others. A container
     that holds native arrays is passed as a copy, so the caller does not see what the body writes to it; one that
     holds none, and every other argument, is passed itself. An array of a dtype that no Array can have, such as strings
@@ -176,7 +177,7 @@ def _wrapped(value: Any, kinds: list[Home | None]) -> Any:
 def _kept_from_writes(array: Array, given: Any) -> Array:
     """An Array of what was handed in, which no write to the Array reaches."""
     if array is not given:
-        array._native = guarded(array._native)
+        guard(array)
     return array
 
 

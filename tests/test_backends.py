@@ -150,7 +150,7 @@ def test_every_library_that_is_installed_has_devices_or_says_that_it_has_none() 
 
 
 def test_our_libraries_are_known_in_their_order() -> None:
-    assert [row.name for row in xp.backends()][:4] == ["numpy", "tf", "jax", "cupy"]
+    assert [row.name for row in xp.backends()][:5] == ["numpy", "tf", "jax", "torch", "cupy"]
 
 
 def test_the_list_tells_the_installed_version(name: str) -> None:
@@ -173,10 +173,10 @@ def test_the_list_imports_no_library(run_python: Callable[..., str]) -> None:
         import sys
         import anyarray as xp
         rows = xp.backends()
-        print(sorted({"jax", "tensorflow", "cupy"} & set(sys.modules)))
+        print(sorted({"jax", "tensorflow", "torch", "cupy"} & set(sys.modules)))
         print([row.devices for row in rows if row.name != "numpy"])
     """
-    assert run_python(program).splitlines() == ["[]", "[None, None, None]"]
+    assert run_python(program).splitlines() == ["[]", "[None, None, None, None]"]
 
 
 def test_the_inspection_api_lists_the_devices_in_use(backend: xp.Backend) -> None:

@@ -1069,7 +1069,7 @@ def test_infinity_in_a_matrix_is_refused_or_gives_nan_but_an_end(
         if function in ("svdvals", "matrix_rank") or backend.library == "cupy":  # the former from NumPy 2.5 on
             said = "the singular values of x do not converge. It may hold NaN or infinity: xp.isfinite(x)"
         assert str(error) == f"{function}: {said}"
-        assert backend.library in ("numpy", "cupy")
+        assert backend.library in ("numpy", "cupy", "torch")
         return
     if function != "matrix_rank":
         assert bool(xp.all(xp.isnan((found[1] if function == "svd" else found)[1])))

@@ -47,7 +47,7 @@ Shape: TypeAlias = int | Sequence[int]
 class AnyArray(Protocol):
     """For annotations: an Array or a native array of any library.
 
-    Native arrays are np.ndarray, tf.Tensor, jax.Array and cupy.ndarray.
+    Native arrays are np.ndarray, tf.Tensor, jax.Array, torch.Tensor and cupy.ndarray.
     """
 
     @property
@@ -224,6 +224,18 @@ class Array(methods.Methods, metaclass=_NotCallable):
             automatic.note_host_read(self)
         return host
 
+    def _handed_out(self, cause: str, *, explicit: bool = False) -> np.ndarray[Any, Any]:
+        """The values for somebody outside, who sees no write to the Array.
+
+        Of memory that is written in place, and that others may write to, they are a copy.
+        """
+        if views.is_replaced(self) or isinstance(self._native, _NUMPYS) or self._home.backend.kind != "cpu":
+            return self._host(cause, explicit=explicit)
+        if not ownership.is_sole_owner(self):
+            return np.array(self._host(cause, explicit=explicit))
+        views.guard(self)
+        return self._host(cause, explicit=explicit)
+
     def _as_python_scalar(self, function: str, kinds: str) -> Any:
         native = self._native
         if isinstance(native, _NUMPYS) and not native.ndim and native.dtype.kind in kinds:
@@ -344,7 +356,7 @@ class Array(methods.Methods, metaclass=_NotCallable):
         Of an Array in NumPy it is a view to write through, but for memory that is another's, and of a number that NumPy
         computed, a copy. Of other libraries it is read-only: a view where memory can be shared, else a copy.
         """
-        host = self._exposed() if type(self._native) is _ndarray else self._host("__array__")
+        host = self._exposed() if type(self._native) is _ndarray else self._handed_out("__array__")
         if dtype is not None and np.dtype(dtype) != host.dtype:
             if copy is False:
                 raise ValueError(f"asarray: a copy is needed to convert {host.dtype} to {np.dtype(dtype)}")
@@ -397,6 +409,8 @@ class Array(methods.Methods, metaclass=_NotCallable):
         """
         if copy is False and type(self._native) is _ndarray:
             self._exposed()  # from now on somebody may write to the memory
+        elif self._home.has_views and type(self._native) is not _ndarray:
+            views.guard(self)
         return protocols.dlpack(self._native, self._home, stream, max_version, dl_device, copy)
 
     def __dlpack_device__(self, /) -> tuple[int, int]:
@@ -523,7 +537,7 @@ class Array(methods.Methods, metaclass=_NotCallable):
                 f"setitem: value must not be complex for an Array of dtype {self.dtype}. Take xp.real(value)"
             )
         try:
-            if home.has_views:
+            if not views.is_replaced(self):
                 if views.is_guarded(self):
                     views.own(self)
                 native = home.setitem(self._native, key, new, True)
@@ -624,7 +638,8 @@ class Array(methods.Methods, metaclass=_NotCallable):
         if is_number:
             return result  # type: ignore[no-any-return]  # an Array
         views.require_writable(self, function)
-        if type(before) is _ndarray or views.view_of(self) is not None:
+        in_memory = type(before) is _ndarray or (self._home.has_views and not isinstance(before, np.generic))
+        if in_memory or views.view_of(self) is not None:
             del before, native
             if home is not self._home and not views.may_be_seen(self):
                 second_copies.drop(self)
@@ -905,7 +920,7 @@ def _elements(array: Array) -> Iterator[Array]:
                     ready = home.unstack(part, axis=0)
                 native = ready[i - first]
             element = _wrap(native, array._home)
-            if is_recorded:
+            if is_recorded and views.is_guarded(array):  # a write may have given it memory of its own
                 views.record(element, array, views.Indexed(i))
             yield element
     except Exception as error:

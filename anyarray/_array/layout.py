@@ -52,6 +52,9 @@ def base(x: Any) -> Any:
     if view is not None and view.parent is not None:
         return views.root_of(x)
     native = x._native
+    if x._home.has_views and not isinstance(native, (np.ndarray, np.generic)):
+        whole = x._home.base_of(native)
+        return None if whole is None else dispatch.wrap(whole, x._home)
     holder = getattr(native, "base", None)
     if type(native) is not np.ndarray or type(holder) is not np.ndarray or _is_own(native, holder):
         return None

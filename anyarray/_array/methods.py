@@ -476,6 +476,8 @@ class Methods:
         native = self._native
         if type(native) is np.ndarray and (order == "F" or not native.flags.c_contiguous):
             return dispatch.wrap(native.copy(order), self._home)
+        if order == "C" and not layout.is_contiguous(self, "C"):
+            return _xp.reshape(_xp.reshape(self, (-1,), copy=True), self.shape)
         return self.__copy__()
 
     def view(self, dtype: Any = None, type: Any = None) -> Array:  # noqa: A002 - ndarray's name

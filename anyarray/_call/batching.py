@@ -175,6 +175,10 @@ class Batch(Home):
         """Dtype, as on the home below."""
         return self.below.dtype_of(x.stack if self.holds(x) else x)
 
+    def base_of(self, x: Native) -> Any:
+        """What the stack is a view of; None for no view."""
+        return self.below.base_of(x.stack if self.holds(x) else x)
+
     def is_traced(self, x: Native) -> bool:
         """Whether `x` has a value for each element."""
         return self.holds(x) or bool(self.below.is_traced(x))
@@ -543,7 +547,7 @@ RULES: Final[dict[str, Function]] = {
 """The batching rules, by the value of `batch` in declarations."""
 
 rule_of: Final[dict[str, Function]] = {
-    **dict.fromkeys(("exported", "plain", "stop_gradient"), _converted),
+    **dict.fromkeys(("duplicate", "exported", "plain", "stop_gradient"), _converted),
     **dict.fromkeys([name for name, _ in POWERS.values()], _elementwise),
     "getitem": _getitem,
     "setitem": _setitem,

@@ -106,6 +106,14 @@ def wrap(native: Native, home: Home) -> Array:
     return array
 
 
+def wrap_apart(native: Native, home: Home) -> Array:
+    """An Array of a native array that others hold: no write reaches that."""
+    array = wrap(views.apart(native), home)
+    if home.has_views:
+        views.guard(array)
+    return array
+
+
 def wrap_new(native: Native, home: Home) -> Array:
     """An Array of a native array that is new to us: made or passed in now.
 
@@ -438,13 +446,13 @@ def unshared(native: Native, borrowed: Sequence[Native], home: Home) -> Native:
 
     Those are native arrays that the user passed in and may write to; the result may be one of them, or a view.
     """
-    if getattr(native, "base", None) is None:
+    if home.base_of(native) is None:
         for given in borrowed:
             if native is given:
                 break
         else:
             return native
-    return native if home.backend.is_immutable else home.exported(native)
+    return native if home.backend.is_immutable else home.duplicate(native)
 
 
 def _account_in_numpy(declaration: Declaration, values: Sequence[Any]) -> Account | None:
@@ -770,7 +778,7 @@ def native_on(array: Array, home: Home, cause: str, explicit: bool = False) -> N
             pass
     # The second copy must have the Array's values even if another thread writes in the meantime. The lock is not held
     # where the source may still be computing: that may call Python code which needs the lock.
-    if source.library == "numpy":
+    if source.has_views and (source.library == "numpy" or source.holders is not None):
         with ownership.lock_of(array):
             is_safe = ownership.is_private(array)
             if is_safe:

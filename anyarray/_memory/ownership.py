@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
@@ -72,6 +73,9 @@ def is_sole_owner(array: Any, views: int = 0) -> bool:
     So many known `views` of it do not count. The caller must not hold a reference to its native array, as in a local
     variable.
     """
+    holders = array._home.backend.holders
+    if holders is not None and type(array._native) is not np.ndarray:
+        return _references(array._native) <= SOLE_REFERENCES and _is_held_by(array, holders, views)
     base = getattr(array._native, "base", None)
     if base is None:
         return _references(array._native) <= SOLE_REFERENCES + views  # as `_reference_count` does
@@ -83,6 +87,14 @@ def is_sole_owner(array: Any, views: int = 0) -> bool:
         and base.flags.owndata
         and not _may_overlap(array._native)
     )
+
+
+def _is_held_by(array: Any, holders: Callable[[Any], int], views: int) -> bool:
+    """Whether nobody but so many views holds the memory of an Array."""
+    try:
+        return holders(array._native) <= views
+    except (RuntimeError, NotImplementedError):  # it has no memory, as a traced one
+        return False
 
 
 def is_private(array: Any) -> bool:

@@ -30,6 +30,7 @@ from anyarray._registry.home import Home, Native
 
 _NUMPY: Final = registry.backend_of_name("numpy").free
 _ndarray: Final = np.ndarray
+_NUMPYS: Final = (np.ndarray, np.generic)
 
 
 class Selection(Protocol):
@@ -175,11 +176,16 @@ def is_guarded(array: Any) -> bool:
     if isinstance(native, np.generic):
         return False
     second = getattr(array, "_second", None)
-    return (
-        (second is not None and second[0] is not None)
-        or view_of(array) is not None
-        or not home.backend.hook("is_writable")(native)
-    )
+    if (second is not None and second[0] is not None) or view_of(array) is not None:
+        return True
+    hook = home.backend.hook
+    return hook("is_replaced")(native) or not hook("is_writable")(native)
+
+
+def is_replaced(array: Any) -> bool:
+    """Whether a write makes a new native array of an Array."""
+    home, native = array._home, array._native
+    return not home.has_views or (not isinstance(native, _NUMPYS) and bool(home.backend.hook("is_replaced")(native)))
 
 
 def may_be_seen(array: Any) -> bool:
@@ -215,6 +221,11 @@ def layout_of(array: Any) -> np.ndarray[Any, Any] | None:
     if view is None or view.parent is None:
         if view is not None and view.layout is not None:
             return view.layout
+        found: np.ndarray[Any, Any] | None = None
+        if array._home.has_views:
+            found = array._home.backend.hook("layout_of")(array._native)
+        if found is not None:
+            return found
         shape = tuple(array._home.shape_of(array._native))
         if None in shape:
             return None
@@ -295,8 +306,12 @@ def _read_anew(array: Any, but: Any, written: Any) -> None:
 
 
 def guard(array: Any) -> None:
-    """Let no write reach the memory of an Array of NumPy's, which is alone."""
-    array._native = guarded(array._native)
+    """Let no write reach the memory that an Array has now."""
+    native = array._native
+    if type(native) is _ndarray:
+        array._native = guarded(native)
+    elif array._home.has_views and not isinstance(native, np.generic) and view_of(array) is None:
+        array._view = View(None, None)
 
 
 def guarded(native: Native) -> Native:
@@ -335,7 +350,7 @@ def own(array: Any) -> None:
             views.append(array)  # recorded by another thread while the others got this memory
         for one in (root, *views):
             second_copies.drop(one)
-        if not (ownership.is_sole_owner(root, len(views)) and _is_writable_again(root._native)):
+        if not (ownership.is_sole_owner(root, len(views)) and _is_writable_again(root)):
             root._native = _copied(root)
         root._view = None
         for one in views:  # each after what it is a view of
@@ -367,10 +382,11 @@ def _is_read_only(array: Any) -> bool:
     return isinstance(array._native, _ndarray) and not array._native.flags.writeable
 
 
-def _is_writable_again(native: Native) -> bool:
+def _is_writable_again(array: Any) -> bool:
     """Whether memory that nobody else sees could be made writable."""
+    native = array._native
     if type(native) is not _ndarray:
-        return True
+        return bool(array._home.backend.hook("is_own")(native))
     try:
         native.flags.writeable = True
     except ValueError:  # it is not NumPy's own
@@ -510,7 +526,7 @@ def _is_view(name: str, result: Any, parent: Any, selection: Selection) -> bool:
     if parent._home is _NUMPY:
         return _is_read_only(result)
     its = view_of(parent)
-    if name != "reshape" or its is None or its.parent is None:
+    if name != "reshape" or ((its is None or its.parent is None) and not parent._home.has_views):
         return True
     layout = layout_of(parent)
     try:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 Native = Any
-"""A native array: np.ndarray, tf.Tensor, jax.Array, cupy.ndarray ..."""
+"""A native array: np.ndarray, tf.Tensor, jax.Array, torch.Tensor, cupy.ndarray ..."""
 
 DeviceRoute: TypeAlias = "tuple[Callable[[Native], Native] | None, Callable[[Native, Any], Native] | None, Any, Home]"
 """How arrays of a home get to a device: a function for a NumPy view of their memory, or None; a function that shares

@@ -66,6 +66,10 @@ LIBRARIES: Final[dict[str, Library]] = {
             ("jax",), ("jax", "jaxlib"), "jax", has_derivatives=True, registers_classes=True,
         ),
         Library(
+            "torch", "anyarray.backends.torch", "torch", ("cpu", "gpu", "mps", "xpu"), ("torch",), ("torch",), "torch",
+            has_derivatives=True,
+        ),
+        Library(
             "cupy", "anyarray.backends.cupy", "cupy", ("gpu",),
             ("cupy-cuda12x", "cupy-cuda13x", "cupy-cuda11x", "cupy"), ("cupy",), "cupy",
         ),

@@ -142,8 +142,9 @@ class Backend:
     """
 
     __slots__ = (
-        "__weakref__", "_loaded", "_native_dtype", "free", "has_views", "index", "is_deleted", "is_differentiated",
-        "is_immutable", "kind", "library", "name", "native_device", "placed", "read_in_place", "routes",
+        "__weakref__", "_loaded", "_native_dtype", "free", "has_views", "holders", "index", "is_deleted",
+        "is_differentiated", "is_immutable", "kind", "library", "name", "native_device", "placed", "read_in_place",
+        "routes",
     )  # fmt: skip
 
     def __init__(self, loaded: _Loaded, kind: str, index: int) -> None:
@@ -161,6 +162,8 @@ class Backend:
         """Whether the library's arrays are immutable."""
         self.has_views = bool(getattr(loaded.module, "HAS_VIEWS", False))
         """Whether a part of one of its arrays is a view, and written in place."""
+        self.holders: Callable[[Native], int] | None = getattr(loaded.module, "holders", None)
+        """How many others hold the memory of an array; None if the reference count of its `base` tells."""
         self.is_deleted: Callable[[Native], bool] | None = getattr(loaded.module, "is_deleted", None)
         """Whether the buffer of an array was donated; None if that cannot happen."""
         self.is_differentiated: Callable[[Native], bool] | None = getattr(loaded.module, "is_differentiated", None)

@@ -78,6 +78,20 @@ What an array is
     `is_differentiated(x)`
         whether x, which is eager, is part of what `value_and_grad` or `jacobian` differentiates now: it must not
         leave the library. No default: without it such arrays are traced
+    `base_of(x)`
+        the native array whose memory x is a view of, or None; by default its attribute `base`
+    `is_writable(x)`, `is_own(x)`
+        of a library with views: whether x may be written in place, as memory of another library's immutable array may
+        not; and whether besides nobody outside can know its address. True by default
+    `is_replaced(x)`
+        of a library with views: whether this one array is treated as immutable, as PyTorch's are that a derivative
+        needs. False by default
+    `holders(x)`
+        how many others hold the memory of x: views, buffers, capsules. No default: without it the references to its
+        `base` are counted, and memory is not lent to other libraries
+    `layout_of(x)`
+        an ndarray with the strides of x in the unit of elements, which are never read; by default x itself, if it has
+        `strides`
     `is_deleted(x)`
         whether its buffer was donated. No default: without it buffers are never donated
     `plain(x)`

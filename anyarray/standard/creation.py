@@ -209,7 +209,7 @@ def _of_array(obj: Any, wanted: DType | None, device: Device | None, copy: bool 
     elif is_ours or copy is False or home.backend.is_immutable:
         native = source._native  # a write copies first
     else:
-        return _converted(wrap_owned(home.exported(source._native), home), wanted, copy)
+        return _converted(wrap_owned(home.duplicate(source._native), home), wanted, copy)
     return automatic.inherited(_converted(_dispatch.wrap_new(native, home), wanted, copy), source)
 
 

@@ -10,7 +10,6 @@ from anyarray._base import errors, nested
 from anyarray._base.functions import name_of, wraps
 from anyarray._base.nested import LEAF, Static, Structure
 from anyarray._call import dispatch
-from anyarray._memory.views import apart
 from anyarray._registry.home import Native
 from anyarray.standard.creation import asarray
 from anyarray.transforms._call import (
@@ -355,4 +354,4 @@ def stop_gradient(x: T, /) -> T:
     native = dispatch.native_on(array, home, "stop_gradient")
     if home.backend.has_hook("stop_gradient"):
         native = home.stop_gradient(native)
-    return dispatch.wrap(apart(native), home)  # type: ignore[return-value]  # an Array came, or an array of a library
+    return dispatch.wrap_apart(native, home)  # type: ignore[return-value]  # an Array came, or an array of a library

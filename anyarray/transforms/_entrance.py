@@ -11,7 +11,6 @@ from anyarray._base import dtypes
 from anyarray._call import diagnosis, dispatch
 from anyarray._choice import choice
 from anyarray._choice.choice import Choice
-from anyarray._memory.views import apart
 from anyarray._registry.home import Home, Native
 
 USUAL: Final = dtypes.STANDARD_DEFAULTS
@@ -61,7 +60,7 @@ class Own:
         self.defaults = dtypes.defaults
         self.explain = functools.partial(diagnosis.diagnose_failure, function="jit")
         self.new = dispatch.body_globals["new"]
-        self.apart = apart
+        self.apart = dispatch.wrap_apart
         self.others = (AttributeError, KeyError, TypeError)
         self.set = set_choice
         self.usual = USUAL
@@ -114,10 +113,7 @@ def entrance_text(function: Callable[..., Any], names: Sequence[str]) -> str:
     natives = ", ".join(f"{name}._native" for name in names)
     is_there = "".join(f" and {name}._home is home_" for name in others)
     fresh = given_names(len(names))
-    wrapping = "; ".join(
-        f"{new} = own_.new(); {new}._native = own_.apart({name}._native); {new}._home = home_"
-        for new, name in zip(fresh, names, strict=True)
-    )
+    wrapping = "; ".join(f"{new} = own_.apart({name}._native, home_)" for new, name in zip(fresh, names, strict=True))
     return f"""\
 def called{inspect.Signature(bare)}:
     try:

@@ -20,7 +20,6 @@ from anyarray._choice import choice as _choice
 from anyarray._choice.automatic import Decision
 from anyarray._choice.choice import Choice
 from anyarray._choice.whole_functions import WholeFunction
-from anyarray._memory.views import apart
 from anyarray._registry import registry
 from anyarray._registry.home import Home, Native
 from anyarray._registry.registry import Backend
@@ -519,4 +518,4 @@ def _own_of(function: Callable[..., Any], static: tuple[str, ...]) -> Own:
 
 def _own(value: Any) -> Any:
     """An Array of the same values, to be written to; anything else itself."""
-    return dispatch.wrap(apart(value._native), value._home) if type(value) is Array else value
+    return dispatch.wrap_apart(value._native, value._home) if type(value) is Array else value

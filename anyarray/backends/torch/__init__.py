@@ -1,0 +1,34 @@
+"""PyTorch as a backend, one file per chapter of the standard.
+
+`_kernel` holds what every chapter uses, `_hooks` the backend's functions that are not in the standard.
+
+How the functions are built, and why:
+
+- **PyTorch's own function where the dtypes are equal**, the common case: a small call has an overhead of a dictionary
+  lookup. Other dtypes promote by our rule first: PyTorch gives int64 + float32 in float32, and takes no account of the
+  dtype of an array without axes.
+- **uint16, uint32 and uint64 by their bits**, as PyTorch has few kernels for them: as signed integers of the same width
+  where that is the same, else with the sign bit flipped, which keeps their order. Both are views.
+- **Memory is one**: parts of an array are views, written in place. Tensors that are differentiated or traced are not
+  written: a write makes a new one, as on JAX.
+- **Full float32 products**: PyTorch's default, `torch.backends.cuda.matmul.allow_tf32 = False`, is left as the user has
+  set it.
+"""
+
+from __future__ import annotations
+
+from anyarray.backends.torch._hooks import *
+from anyarray.backends.torch._transforms import *
+from anyarray.backends.torch.creation import *
+from anyarray.backends.torch.data_types import *
+from anyarray.backends.torch.elementwise import *
+from anyarray.backends.torch.fft import *
+from anyarray.backends.torch.indexing import *
+from anyarray.backends.torch.linalg import *
+from anyarray.backends.torch.linear_algebra import *
+from anyarray.backends.torch.manipulation import *
+from anyarray.backends.torch.searching import *
+from anyarray.backends.torch.sets import *
+from anyarray.backends.torch.sorting import *
+from anyarray.backends.torch.statistical import *
+from anyarray.backends.torch.utility import *

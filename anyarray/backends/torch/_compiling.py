@@ -1,0 +1,141 @@
+"""`jit`: a function becomes a graph, which TorchInductor compiles.
+
+The function runs once on fake tensors, which have dtypes and shapes but no values, and its operations are recorded. So
+Python code runs as it is: PyTorch's own tracer, TorchDynamo, would stop at each compiled call of ours.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sysconfig
+import threading
+import warnings
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import torch
+
+from anyarray._base.errors import LinAlgError
+from anyarray.backends.torch._kernel import Native, is_recorded, is_transformed
+
+__all__ = ["can_compile", "jitted"]
+
+_OFF: Final = os.environ.get("TORCH_COMPILE_DISABLE", "0") not in ("", "0")
+"""Whether the user has turned compilation off, by PyTorch's own variable: graphs are run as they are then."""
+
+
+def can_compile() -> bool:
+    """Whether there is what TorchInductor needs: a C++ compiler."""
+    if _OFF:
+        return True
+    compilers = (os.environ.get("CXX", ""), "g++", "clang++", "c++")
+    has_headers = Path(sysconfig.get_path("include"), "Python.h").exists()
+    return has_headers and any(name and shutil.which(name) for name in compilers)
+
+
+_lock: Final = threading.RLock()
+"""Held while a function is traced or compiled: PyTorch keeps the state of both in globals."""
+_MOST: Final = 256
+"""The most combinations of dtypes and shapes of one function that are kept."""
+
+
+def jitted(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, compiled for each combination of dtypes and shapes.
+
+    Inside a transform, a trace or a derivative it is part of that, and runs as it is.
+    """
+    made: dict[Any, Callable[..., Any]] = {}
+
+    def called(*xs: Native) -> Any:
+        if is_transformed() or torch._C._len_torch_dispatch_stack() or (torch.is_grad_enabled() and is_recorded(*xs)):
+            return function(*xs)
+        key = tuple([(x.dtype, x.shape, x.device) for x in xs])
+        run = made.get(key)
+        if run is None:
+            with _lock:
+                run = made.get(key)
+                if run is None:
+                    if len(made) >= _MOST:
+                        made.clear()
+                    run = made[key] = _compiled(function, xs)
+        return run(*xs)
+
+    return called
+
+
+def _compiled(function: Callable[..., Any], xs: Sequence[Native]) -> Callable[..., Any]:
+    from torch.fx.experimental.proxy_tensor import make_fx  # 1 s, with SymPy
+
+    is_one = True
+    modes: set[Any] = set()
+
+    def flat(*fakes: Native) -> list[Native]:
+        nonlocal is_one
+        modes.update([one.fake_mode for one in fakes])
+        found = function(*fakes)
+        is_one = isinstance(found, torch.Tensor)
+        seen = {one.untyped_storage()._cdata for one in fakes}
+        results: list[Native] = []
+        for one in [found] if is_one else found:
+            # What is returned is new memory: an Array that is written must not be seen in another.
+            storage = one.untyped_storage()._cdata
+            if _is_fake(one):
+                modes.add(one.fake_mode)
+            results.append(one.clone() if storage in seen or not _is_fake(one) else one)
+            seen.add(storage)
+        return results
+
+    with torch.no_grad(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        graph = make_fx(flat, tracing_mode="fake", _allow_non_fake_inputs=True)(*[x.detach() for x in xs])
+    run = _built(graph, xs)
+    for mode in modes:  # what was kept of the trace has no value
+        mode.dispatch = _refuse
+    if is_one:
+        return lambda *xs: run(*xs)[0]
+    return lambda *xs: list(run(*xs))
+
+
+def _refuse(*_: Any) -> Any:
+    raise RuntimeError("a tensor has escaped from the trace in which it was made")
+
+
+def _is_fake(x: Native) -> bool:
+    from torch._subclasses.fake_tensor import FakeTensor
+
+    return isinstance(x, FakeTensor)
+
+
+def _built(graph: Any, xs: Sequence[Native]) -> Callable[..., Any]:
+    """The graph, compiled, or as it is if TorchInductor cannot."""
+    graph.eval()
+    if _OFF or not xs:
+        return _without_gradient(graph)
+    try:
+        with torch.no_grad(), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of complex numbers it warns that it leaves them to others
+            # `torch.compile` calls this, after 30 us of guards in each call that are not needed here.
+            compiled = torch._inductor.compile(graph, list(xs))
+            compiled(*xs)
+    except Exception:  # noqa: BLE001 - the graph itself raises what is wrong with the function
+        return _without_gradient(graph)
+    return _without_gradient(compiled)
+
+
+def _without_gradient(run: Callable[..., Any]) -> Callable[..., Any]:
+    def called(*xs: Native) -> Any:
+        try:
+            if not torch.is_grad_enabled():
+                return run(*xs)
+            with torch.no_grad():
+                return run(*xs)
+        except _LinAlgError as error:
+            reason = str(error).partition(" (")[0].removeprefix("linalg.").rstrip(".")
+            raise LinAlgError(f"jit: a matrix in the function will not do: {reason}") from error
+
+    return called
+
+
+_LinAlgError: Any = torch.linalg.LinAlgError

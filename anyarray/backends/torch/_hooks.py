@@ -1,0 +1,314 @@
+"""Functions that every backend must have and the standard does not."""
+
+from __future__ import annotations
+
+import contextlib
+import operator
+from collections.abc import Iterator
+from typing import Any, Final
+
+import numpy as np
+import torch
+
+from anyarray._base import errors
+from anyarray.backends.torch._kernel import NATIVE, Native, is_transformed
+
+__all__ = [
+    "ARRAY_TYPES",
+    "HAS_VIEWS",
+    "base_of",
+    "device_of",
+    "devices",
+    "dtype_of",
+    "duplicate",
+    "exported",
+    "from_dlpack",
+    "from_numpy",
+    "holders",
+    "is_differentiated",
+    "is_leak",
+    "is_out_of_memory",
+    "is_own",
+    "is_replaced",
+    "is_traced",
+    "is_writable",
+    "layout_of",
+    "native_dtype",
+    "plain",
+    "scalar",
+    "shape_of",
+    "synchronize",
+    "to_device",
+    "to_numpy",
+]
+
+ARRAY_TYPES: Final = (torch.Tensor,)
+HAS_VIEWS: Final = True
+
+_Tensor: Final = torch.Tensor
+_PLAIN: Final = frozenset({torch.Tensor, torch.nn.Parameter})
+_CPU: Final = torch.device("cpu")
+_KINDS: Final = {"gpu": "cuda", "xpu": "xpu", "mps": "mps"}
+"""PyTorch's names of kinds of devices but the CPU, best first."""
+
+
+def devices() -> dict[str, list[Any]]:
+    """The devices of this process by kind, best kind first."""
+    found: dict[str, list[Any]] = {}
+    for kind, name in _KINDS.items():
+        module = getattr(torch, name, None)
+        if module is not None and module.is_available():
+            found[kind] = [torch.device(name, i) for i in range(module.device_count())]
+    found["cpu"] = [_CPU]
+    return found
+
+
+def device_of(x: Native, /) -> Any:
+    device = x.device
+    if device.type == "meta":
+        raise errors.ArgumentTypeError(
+            "a tensor on the device meta has no values. Make one that has: torch.empty_like(x, device='cpu')"
+        )
+    return device
+
+
+def native_dtype(name: str, /) -> Any:
+    return NATIVE[name]
+
+
+dtype_of = operator.attrgetter("dtype")
+
+
+def shape_of(x: Native, /) -> tuple[int | None, ...]:
+    shape = tuple(x.shape)
+    for length in shape:
+        if type(length) is not int:
+            return tuple([one if type(one) is int else None for one in shape])
+    return shape
+
+
+def plain(x: Native, /) -> Native:
+    """`x` itself, its conjugate and negative bits resolved.
+
+    Raises TypeError for tensors that are no arrays of numbers in memory.
+    """
+    if x.layout is not torch.strided:
+        raise TypeError("it is a sparse tensor. Make it dense: x.to_dense()")
+    if x.is_nested:
+        raise TypeError("it is a nested tensor. Pad it: x.to_padded_tensor(0)")
+    if x.is_quantized:
+        raise TypeError("it is a quantized tensor. Take its numbers: x.dequantize()")
+    if getattr(x, "has_names", bool)():
+        raise TypeError("it has named dims, which would be lost. Leave them out: x.rename(None)")
+    if x.is_conj() or x.is_neg():
+        return x.resolve_conj().resolve_neg()
+    return x
+
+
+def to_numpy(x: Native, /) -> np.ndarray[Any, Any]:
+    """The values of `x`, read-only: a view on the CPU, else a copy."""
+    if is_transformed() or (_modes() and type(x) in _PLAIN):  # a constant there
+        while torch._C._functorch.is_gradtrackingtensor(x):
+            x = torch._C._functorch.get_unwrapped(x)
+        with outside_traces():
+            return to_numpy(x)
+    is_known = x.dtype is not torch.bfloat16  # to NumPy
+    a = x.numpy(force=True) if is_known else x.view(torch.int16).numpy(force=True).view(_bfloat16())
+    a.flags.writeable = False
+    return a
+
+
+def _bfloat16() -> Any:
+    import ml_dtypes
+
+    return np.dtype(ml_dtypes.bfloat16)
+
+
+@contextlib.contextmanager
+def outside_traces() -> Iterator[None]:
+    """Where tensors are made that are no part of any trace, to be kept."""
+    with contextlib.ExitStack() as stack:
+        if torch._C._len_torch_dispatch_stack():
+            stack.enter_context(torch.utils._python_dispatch._disable_current_modes())
+        if is_transformed():
+            stack.enter_context(torch._functorch.pyfunctorch.temporarily_clear_interpreter_stack())
+        if torch.is_inference_mode_enabled():
+            stack.enter_context(torch.inference_mode(False))
+        yield
+
+
+def _is_plain_here() -> bool:
+    return not (is_transformed() or torch._C._len_torch_dispatch_stack() or torch.is_inference_mode_enabled())
+
+
+def from_numpy(a: np.ndarray[Any, Any], device: Any, /) -> Native:
+    """A copy of `a`, in memory of PyTorch's own."""
+    if _is_plain_here():
+        return _copied(a, device)
+    with outside_traces():
+        return _copied(a, device)
+
+
+def _copied(a: np.ndarray[Any, Any], device: Any) -> Native:
+    name = a.dtype.name
+    if a.dtype.names is not None or name not in NATIVE:
+        raise TypeError(f"from_numpy: a must have one of the dtypes {', '.join(NATIVE)}, not {a.dtype}")
+    x = torch.empty(a.shape, dtype=NATIVE[name], device=_CPU)
+    if name == "bfloat16":
+        x.view(torch.int16).numpy()[...] = a.astype(a.dtype.newbyteorder("="), copy=False).view(np.int16)
+    else:
+        x.numpy()[...] = a
+    return x if device == _CPU else x.to(device)
+
+
+def scalar(value: complex, dtype: Any, device: Any, /) -> Native:
+    if _is_plain_here():
+        return torch.tensor(value, dtype=dtype, device=device)
+    with outside_traces():
+        return torch.tensor(value, dtype=dtype, device=device)
+
+
+def to_device(x: Native, device: Any, /) -> Native:
+    return x.to(device)
+
+
+def duplicate(x: Native, /) -> Native:
+    return x.clone()
+
+
+def exported(x: Native, /) -> Native:
+    """A copy, as the consumer of a capsule could write to its memory."""
+    copy = x.detach().clone()
+    synchronize(copy)
+    return copy
+
+
+def from_dlpack(x: Any, device: Any, /) -> Native:
+    """A tensor that shares the memory of `x`."""
+    if type(x) is not np.ndarray:
+        found = torch.from_dlpack(x)
+    elif x.dtype.name == "bfloat16":
+        found = torch.from_numpy(x.view(np.int16)).view(torch.bfloat16)
+    else:
+        found = torch.from_numpy(x)
+    found.untyped_storage().is_lent = True  # the object is one for all tensors of that memory
+    return found
+
+
+def synchronize(x: Native, /) -> None:
+    kind = x.device.type
+    if kind != "cpu" and not is_traced(x):
+        getattr(torch, kind).synchronize()
+
+
+def is_traced(x: Native, /) -> bool:
+    """Whether `x` stands for a value: in a batch of `vmap`, or in a graph."""
+    functorch = torch._C._functorch
+    if type(x) in _PLAIN and not functorch.is_functorch_wrapped_tensor(x):
+        return False
+    while functorch.is_functorch_wrapped_tensor(x):
+        if functorch.is_batchedtensor(x):
+            return True
+        x = functorch.get_unwrapped(x)
+    return _is_fake(x)
+
+
+def _is_fake(x: Native) -> bool:
+    return type(x) not in _PLAIN and any(one.__name__ in ("FakeTensor", "FunctionalTensor") for one in type(x).__mro__)
+
+
+def is_differentiated(x: Native, /) -> bool:
+    """Whether a transform that is open now takes derivatives of `x`."""
+    if not is_transformed():
+        return False
+    functorch = torch._C._functorch
+    while functorch.is_functorch_wrapped_tensor(x):
+        if functorch.is_gradtrackingtensor(x) and (x.requires_grad or _is_dual(x)):
+            return True
+        x = functorch.get_unwrapped(x)
+    return False
+
+
+def _is_dual(x: Native) -> bool:
+    """Whether a tangent comes with `x`, in forward mode."""
+    forward = torch.autograd.forward_ad
+    return forward._current_level >= 0 and forward.unpack_dual(x).tangent is not None
+
+
+def is_replaced(x: Native, /) -> bool:
+    """Whether `x` is never written in place.
+
+    A derivative may need its values, or a trace has no memory.
+    """
+    return x.requires_grad or is_transformed() or _modes() > 0 or (type(x) is not _Tensor and _is_fake(x))
+
+
+_modes: Final = torch._C._len_torch_dispatch_stack
+"""How many modes are open that see each operation, as that of a trace."""
+
+
+def is_writable(x: Native, /) -> bool:
+    """Whether the memory is not that of another library's immutable array."""
+    try:
+        is_lent = "is_lent" in x.untyped_storage().__dict__
+    except (RuntimeError, NotImplementedError):  # it has no memory
+        return False
+    return not is_lent and (torch.is_inference_mode_enabled() or not x.is_inference())
+
+
+def is_own(x: Native, /) -> bool:
+    """Whether the memory is PyTorch's own: nobody else has its address.
+
+    Somebody may have had it if NumPy once read the tensor in place.
+    """
+    return is_writable(x) and bool(x.untyped_storage().resizable())
+
+
+_storage_count: Final[Any] = getattr(torch._C, "_storage_Use_Count", None)
+
+
+def _holders(x: Native) -> int:
+    storage = x.untyped_storage()
+    return int(x._use_count()) + int(_storage_count(storage._cdata))
+
+
+_ALONE: Final = 0 if _storage_count is None else min([_holders(torch.empty(1)) for _ in range(100)])
+
+
+def holders(x: Native, /) -> int:
+    """How many others hold the memory of `x`: tensors, buffers, capsules."""
+    if _storage_count is None:
+        return 1
+    is_mirror = "mirror" in x.untyped_storage().__dict__  # as what it mirrors is another's
+    return max(_holders(x) - _ALONE, 0) + is_mirror
+
+
+def is_leak(error: BaseException) -> bool:
+    """Whether a tensor is used after the transform that made it."""
+    text = str(error)
+    return isinstance(error, RuntimeError) and (
+        "escaped" in text or ("INTERNAL ASSERT FAILED" in text and "functorch" in text)
+    )
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    return isinstance(error, (MemoryError, torch.OutOfMemoryError)) or (
+        isinstance(error, RuntimeError) and "not enough memory" in str(error)
+    )
+
+
+def base_of(x: Native, /) -> Native | None:
+    """The tensor whose memory `x` is a view of."""
+    if x._base is None and not is_replaced(x):
+        mirror = x.untyped_storage().__dict__.get("mirror")
+        return None if mirror is None else mirror.view
+    return x._base
+
+
+def layout_of(x: Native, /) -> np.ndarray[Any, Any] | None:
+    """An ndarray with the strides of `x`; its elements, bytes, are nowhere."""
+    if is_replaced(x):
+        return None
+    mirror = x.untyped_storage().__dict__.get("mirror")
+    strides = x.stride() if mirror is None else mirror.strides_of(x)
+    return np.lib.stride_tricks.as_strided(np.empty(1, "V1"), tuple(x.shape), strides)

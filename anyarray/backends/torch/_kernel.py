@@ -1,0 +1,199 @@
+"""What every chapter uses: dtypes, promotion, unsigned integers by bits."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from typing import Any, Final
+
+import torch
+
+from anyarray._base import dtypes
+
+Native = Any
+"""A torch.Tensor."""
+Axes = int | tuple[int, ...] | None
+NATIVE: Final[dict[str, Any]] = {name: getattr(torch, name) for name in dtypes.KNOWN}
+NAME: Final[dict[Any, str]] = {native: name for name, native in NATIVE.items()}
+KIND: Final[dict[Any, str]] = {native: dtypes.KNOWN[name].kind for name, native in NATIVE.items()}
+"""The character of a dtype's kind: b, i, u, f or c."""
+
+SIGNED: Final[dict[Any, Any]] = {
+    torch.uint16: torch.int16, torch.uint32: torch.int32, torch.uint64: torch.int64
+}  # fmt: skip
+"""The unsigned dtypes that lack most kernels, and the signed dtypes of the same width."""
+
+_LEAST: Final = {torch.int16: -(1 << 15), torch.int32: -(1 << 31), torch.int64: -(1 << 63)}
+"""The sign bit alone, of signed dtypes."""
+
+
+def with_kernels(kinds: str) -> frozenset[Any]:
+    """The dtypes of these kinds that have kernels."""
+    return frozenset(native for native, kind in KIND.items() if kind in kinds and native not in SIGNED)
+
+
+def kind_of(x: Native) -> str:
+    return KIND[x.dtype]
+
+
+def require_kinds(kinds: str, *arrays: Native) -> None:
+    """Raise TypeError unless the dtypes of `arrays` are of these kinds."""
+    for x in arrays:
+        if KIND[x.dtype] not in kinds:
+            raise TypeError(f"dtype {NAME[x.dtype]} is not one of the kinds {kinds!r}")
+
+
+class _Promotions(dict[tuple[Any, Any], Any]):
+    """A cache of the dtype that two dtypes promote to."""
+
+    def __missing__(self, pair: tuple[Any, Any]) -> Any:
+        found = self[pair] = NATIVE[dtypes.promoted(NAME[pair[0]], NAME[pair[1]])]
+        return found
+
+
+PROMOTED: Final = _Promotions()
+FLOATING: Final = {native: NATIVE[dtypes.floating(name)] for name, native in NATIVE.items()}
+"""The dtype in which a floating-point function computes: each integer dtype has its own, as in NumPy."""
+SUMMED: Final = {native: NATIVE[dtypes.summed(name)] for name, native in NATIVE.items()}
+"""The dtype of a sum or product."""
+
+
+def cast(x: Native, dtype: Any) -> Native:
+    """`x` in a dtype; itself if it has that."""
+    if x.dtype is dtype:
+        return x
+    if x.dtype.is_complex and not dtype.is_complex:  # PyTorch warns
+        x = x != 0 if dtype is torch.bool else torch.real(x)
+    return x.to(dtype)
+
+
+def truth(x: Native) -> Native:
+    """Whether each element is nonzero."""
+    return x if x.dtype is torch.bool else x != 0
+
+
+def promoted(*arrays: Native) -> tuple[Native, ...]:
+    """`arrays` cast to the dtype that they promote to."""
+    dtype = functools.reduce(lambda one, other: PROMOTED[one, other], [x.dtype for x in arrays])
+    return tuple([cast(x, dtype) for x in arrays])
+
+
+def inexact(*arrays: Native) -> tuple[Native, ...]:
+    """`arrays` cast to the floating dtype that they promote to.
+
+    Integers become float64, as in NumPy's reductions.
+    """
+    arrays = promoted(*arrays)
+    return arrays if KIND[arrays[0].dtype] in "fc" else tuple([x.to(torch.float64) for x in arrays])
+
+
+def bits(x: Native) -> Native:
+    """Unsigned integers as signed ones of the same bits; all else itself."""
+    signed = SIGNED.get(x.dtype)
+    return x if signed is None else x.view(signed)
+
+
+def with_bits(y: Native, dtype: Any) -> Native:
+    """The inverse of `bits`, of values of a dtype."""
+    return y if y.dtype is dtype else y.view(dtype)  # a view of the same dtype would have no derivative
+
+
+def ordered(x: Native) -> Native:
+    """Unsigned integers as signed ones in the same order; all else itself."""
+    signed = SIGNED.get(x.dtype)
+    return x if signed is None else x.view(signed) ^ _LEAST[signed]
+
+
+def restored(y: Native, dtype: Any) -> Native:
+    """The inverse of `ordered`, of values of a dtype."""
+    signed = SIGNED.get(dtype)
+    return y if signed is None else (y ^ _LEAST[signed]).view(dtype)
+
+
+def on_bits(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that moves elements of one array, for unsigned ones, too."""
+
+    @functools.wraps(function)
+    def moved(x: Native, /, *args: Any, **options: Any) -> Any:
+        dtype = x.dtype
+        if dtype not in SIGNED:
+            return function(x, *args, **options)
+        found = function(x.view(SIGNED[dtype]), *args, **options)
+        return tuple([one.view(dtype) for one in found]) if isinstance(found, tuple) else found.view(dtype)
+
+    return moved
+
+
+def wide(x: Native) -> Native:
+    """Integers in a dtype that holds their values; uint64 by its bits."""
+    if x.dtype in SIGNED:
+        return x.view(torch.int64) if x.dtype is torch.uint64 else x.to(torch.int64)
+    return x
+
+
+def indices(x: Native) -> Native:
+    """Integers as int64; greater ones of uint64 as its maximum."""
+    if x.dtype is torch.int64:
+        return x
+    require_kinds("iu", x)
+    if x.dtype is torch.uint64:
+        x = x.view(torch.int64)
+        return torch.where(x < 0, torch.iinfo(torch.int64).max, x)
+    return x.to(torch.int64)
+
+
+def axis_within(axis: int, ndim: int) -> int:
+    """An axis counted from the first. Raises IndexError."""
+    if not -ndim <= axis < ndim:
+        raise IndexError(f"axis {axis} is out of range for {ndim} axes")
+    return axis % ndim
+
+
+def axes_within(axis: Axes, ndim: int) -> tuple[int, ...]:
+    """Axes counted from the first; None is all.
+
+    Raises ValueError for one named twice.
+    """
+    if axis is None:
+        return tuple(range(ndim))
+    found = tuple([axis_within(one, ndim) for one in (axis if isinstance(axis, tuple) else (axis,))])
+    if len(set(found)) < len(found):
+        raise ValueError(f"no axis may be named twice, as in {axis}")
+    return found
+
+
+def size_along(x: Native, axes: tuple[int, ...]) -> int:
+    return math.prod([x.shape[axis] for axis in axes])
+
+
+_current_level: Final[Callable[[], Any]] = getattr(
+    getattr(torch._C, "_functorch", None), "maybe_current_level", lambda: None
+)
+"""The innermost open transform of `torch.func`, or None. It is not documented, hence the fallback."""
+
+
+def is_recorded(*arrays: Native) -> bool:
+    """Whether a derivative may be taken of a function of these arrays."""
+    if _current_level() is not None:
+        return True
+    return any(x.requires_grad for x in arrays) or _is_forward()
+
+
+def _is_forward() -> bool:
+    return torch.autograd.forward_ad._current_level >= 0
+
+
+def can_be_read(x: Native) -> bool:
+    """Whether its values are known here without waiting for a device."""
+    return (
+        type(x) is torch.Tensor
+        and x.device.type == "cpu"
+        and not is_transformed()
+        and not torch._C._len_torch_dispatch_stack()
+    )
+
+
+def is_transformed() -> bool:
+    """Whether a transform of `torch.func` is open."""
+    return _current_level() is not None

@@ -1,0 +1,132 @@
+"""Derivatives that give a zero gradient for a zero cotangent.
+
+In reverse mode the operand that `where` does not select gets a zero cotangent. Zero times an infinite or undefined
+derivative, as that of a square root at 0, is NaN, and so is the sum of both operands' gradients. So the product with a
+derivative is defined as zero where the cotangent is zero. In forward mode, where `where` itself discards the tangent
+that it does not select, it is the ordinary product, with its NaN.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from anyarray.backends.torch._kernel import Native
+
+Function = Callable[..., Native]
+
+
+class _Rule:
+    """An elementwise function, and its derivatives by each argument."""
+
+    __slots__ = ("function", "slopes")
+
+    def __init__(self, function: Function, slopes: tuple[Function, ...]) -> None:
+        self.function = function
+        self.slopes = slopes
+
+
+class _Scaled(torch.autograd.Function):  # type: ignore[misc]  # a class of the library, which is Any
+    """`x1 * conj(x2)`, but 0 * inf is 0 for a 0 in an operand that counts."""
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(x1: Native, x2: Native, first_counts: bool, second_counts: bool) -> Native:
+        y = x1 * (torch.conj(x2) if x2.is_complex() else x2)
+        none = torch.zeros((), dtype=y.dtype, device=y.device)
+        if first_counts:
+            y = torch.where(x1 == 0, none, y)
+        return torch.where(x2 == 0, none, y) if second_counts else y
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        x1, x2, ctx.first_counts, ctx.second_counts = inputs
+        ctx.save_for_backward(x1, x2)
+        ctx.save_for_forward(x1, x2)
+
+    @staticmethod
+    def backward(ctx: Any, slope: Native) -> Any:
+        x1, x2 = ctx.saved_tensors
+        first, second = ctx.first_counts, ctx.second_counts
+        # y = x1 * conj(x2): by x1 it is slope * x2, by x2 it is conj(slope) * x1.
+        by_first = _Scaled.apply(slope, _conjugate(x2), True, second) if ctx.needs_input_grad[0] else None
+        by_second = _Scaled.apply(x1, slope, first, True) if ctx.needs_input_grad[1] else None
+        return (
+            None if by_first is None else by_first.sum_to_size(x1.shape),
+            None if by_second is None else _fitting(by_second, x2).sum_to_size(x2.shape),
+            None,
+            None,
+        )
+
+    @staticmethod
+    def jvp(ctx: Any, first: Native, second: Native, *_: Any) -> Native:
+        x1, x2 = ctx.saved_tensors
+        counts = ctx.first_counts, ctx.second_counts
+        parts = []
+        if first is not None:
+            parts.append(_Scaled.apply(first, x2, *counts))
+        if second is not None:
+            parts.append(_Scaled.apply(x1, second, *counts))
+        return parts[0] if len(parts) == 1 else parts[0] + parts[1]
+
+
+def _conjugate(x: Native) -> Native:
+    return torch.conj(x) if x.is_complex() else x
+
+
+def _fitting(slope: Native, x: Native) -> Native:
+    """A gradient by a real number is real."""
+    return torch.real(slope) if slope.is_complex() and not x.is_complex() else slope
+
+
+class _Sloped(torch.autograd.Function):  # type: ignore[misc]  # a class of the library, which is Any
+    """A function with such derivatives."""
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(rule: _Rule, *xs: Native) -> Native:
+        return rule.function(*xs)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.rule = inputs[0]
+        ctx.save_for_backward(*inputs[1:])
+        ctx.save_for_forward(*inputs[1:])
+
+    @staticmethod
+    def backward(ctx: Any, slope: Native) -> Any:
+        xs = ctx.saved_tensors
+        found: list[Any] = [None]
+        for x, derivative, is_needed in zip(xs, ctx.rule.slopes, ctx.needs_input_grad[1:], strict=True):
+            if is_needed:
+                found.append(_fitting(_Scaled.apply(slope, derivative(*xs), True, False), x).sum_to_size(x.shape))
+            else:
+                found.append(None)
+        return tuple(found)
+
+    @staticmethod
+    def jvp(ctx: Any, _: Any, *tangents: Any) -> Native:
+        xs = ctx.saved_tensors
+        parts = [
+            tangent * derivative(*xs)
+            for tangent, derivative in zip(tangents, ctx.rule.slopes, strict=True)
+            if tangent is not None
+        ]
+        total = parts[0]
+        for one in parts[1:]:
+            total = total + one
+        return total
+
+
+def sloped(function: Function, *slopes: Function) -> Function:
+    """An elementwise `function` with such derivatives, by each argument."""
+    rule = _Rule(function, slopes)
+
+    def differentiated(*xs: Native) -> Native:
+        return _Sloped.apply(rule, *xs)
+
+    return differentiated

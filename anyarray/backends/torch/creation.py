@@ -1,0 +1,160 @@
+"""Creation functions."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import torch
+
+from anyarray.backends.torch._kernel import KIND, Native, axis_within, cast, on_bits
+
+__all__ = [
+    "arange",
+    "empty",
+    "empty_like",
+    "eye",
+    "full",
+    "full_like",
+    "linspace",
+    "meshgrid",
+    "ones",
+    "ones_like",
+    "tril",
+    "triu",
+    "zeros",
+    "zeros_like",
+]
+
+
+def empty(shape: tuple[int, ...], /, *, dtype: Any, device: Any = None) -> Native:
+    return torch.empty(shape, dtype=dtype, device=device)
+
+
+def zeros(shape: tuple[int, ...], /, *, dtype: Any, device: Any = None) -> Native:
+    return torch.zeros(shape, dtype=dtype, device=device)
+
+
+def ones(shape: tuple[int, ...], /, *, dtype: Any, device: Any = None) -> Native:
+    return torch.ones(shape, dtype=dtype, device=device)
+
+
+def full(shape: tuple[int, ...], fill_value: Any, /, *, dtype: Any, device: Any = None) -> Native:
+    if isinstance(fill_value, torch.Tensor):
+        return cast(fill_value, dtype).expand(shape).clone(memory_format=torch.contiguous_format)
+    if dtype is torch.uint64 and fill_value >= 1 << 63:  # a number of PyTorch's has 64 bits and a sign
+        return torch.full(shape, int(fill_value) - (1 << 64), dtype=torch.int64, device=device).view(dtype)
+    return torch.full(shape, fill_value, dtype=dtype, device=device)
+
+
+def empty_like(x: Native, /, *, dtype: Any = None, device: Any = None) -> Native:
+    return torch.empty(x.shape, dtype=dtype or x.dtype, device=device or x.device)
+
+
+def zeros_like(x: Native, /, *, dtype: Any = None, device: Any = None) -> Native:
+    return torch.zeros(x.shape, dtype=dtype or x.dtype, device=device or x.device)
+
+
+def ones_like(x: Native, /, *, dtype: Any = None, device: Any = None) -> Native:
+    return torch.ones(x.shape, dtype=dtype or x.dtype, device=device or x.device)
+
+
+def full_like(x: Native, /, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Native:
+    return full(tuple(x.shape), fill_value, dtype=dtype or x.dtype, device=device or x.device)
+
+
+def arange(start: float, /, stop: float | None = None, step: float = 1, *, dtype: Any, device: Any = None) -> Native:
+    if stop is None:
+        start, stop = 0, start
+    if KIND[dtype] in "iu" and float(start).is_integer() and float(step).is_integer():
+        # Modulo 2**64, which covers the full range of every integer dtype, and negative steps.
+        start, step = int(start), int(step)
+        length = -((start - stop) // step) if isinstance(stop, int) else math.ceil((stop - start) / step)
+        counted = torch.arange(max(int(length), 0), device=device)
+        found = counted * _within(step) + _within(start)
+        return found.view(dtype) if dtype is torch.uint64 else found.to(dtype)
+    quotient = (stop - start) / step
+    length = math.ceil(quotient)
+    if quotient == 0 and stop != start:  # it underflowed: one element if the signs are the same
+        length = int((stop > start) == (step > 0))
+    # NumPy's step is the difference of the first two elements; for integers, each is rounded toward zero.
+    number = int if KIND[dtype] in "iu" else float
+    first = float(number(start))
+    by = float(number(start + step) - number(start)) if length > 1 else 0.0
+    return cast(_ramp(first, by, max(length, 0), device), dtype)
+
+
+def _within(value: int) -> int:
+    """An integer modulo 2**64, as a signed one."""
+    return (value + (1 << 63)) % (1 << 64) - (1 << 63)
+
+
+def _ramp(start: complex, step: complex, length: int, device: Any) -> Native:
+    """`start + step * [0, 1, 2, ...]`, of 64 bits, each product rounded."""
+    dtype = torch.complex128 if isinstance(start, complex) or isinstance(step, complex) else torch.float64
+    return torch.arange(length, dtype=torch.float64, device=device).to(dtype) * step + start
+
+
+def linspace(
+    start: complex, stop: complex, /, num: int, *, dtype: Any, device: Any = None, endpoint: bool = True
+) -> Native:
+    if num < 0:
+        raise ValueError(f"linspace: num must not be negative, not {num}")
+    intervals = max(num - 1 if endpoint else num, 1)
+    is_complex = isinstance(start, complex) or isinstance(stop, complex)
+    number: Any = np.complex128 if is_complex else np.float64
+    with np.errstate(all="ignore"):
+        width = number(stop) - number(start)
+        step = width / intervals
+        if step:
+            line = _ramp(number(start).item(), step.item(), num, device)
+        else:  # `width` is 0, or underflows when divided
+            line = _ramp(0.0, 1.0, num, device) / intervals * width.item() + number(start).item()
+    if endpoint and num > 1:
+        line[-1] = stop
+    return cast(torch.floor(line) if KIND[dtype] in "iu" else line, dtype)
+
+
+def eye(n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Any, device: Any = None) -> Native:
+    n_cols = n_rows if n_cols is None else n_cols
+    x = torch.zeros((n_rows, n_cols), dtype=dtype, device=device)
+    if -n_rows < k < n_cols:
+        torch.diagonal(x, k).fill_(1)
+    return x
+
+
+def _matrices(x: Native) -> Native:
+    if x.ndim < 2:
+        raise ValueError("x must be a matrix or a stack of them")
+    return x
+
+
+def near(x: Native, k: int) -> int:
+    """`k`, or the nearest empty diagonal."""
+    return max(-x.shape[-2], min(k, x.shape[-1]))
+
+
+@on_bits
+def tril(x: Native, /, *, k: int = 0) -> Native:
+    return torch.tril(_matrices(x), near(x, k))
+
+
+@on_bits
+def triu(x: Native, /, *, k: int = 0) -> Native:
+    return torch.triu(_matrices(x), near(x, k))
+
+
+def meshgrid(*arrays: Native, indexing: str = "xy") -> tuple[Native, ...]:
+    if indexing not in ("xy", "ij"):
+        raise ValueError("indexing must be 'xy' or 'ij'")
+    flat = [x.reshape(-1) for x in arrays]
+    axes = list(range(len(flat)))
+    if indexing == "xy":
+        axes[:2] = axes[1::-1]
+    shape = [flat[axis].shape[0] for axis in axes]
+    grids = []
+    for x, axis in zip(flat, axes, strict=True):
+        along = x.reshape((-1,) + (1,) * (len(shape) - 1 - axis_within(axis, len(shape))))
+        grids.append(along.expand(shape).clone(memory_format=torch.contiguous_format))
+    return tuple(grids)

@@ -1,0 +1,143 @@
+"""The Fourier transform extension."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from anyarray.backends.torch._kernel import (
+    Axes,
+    Native,
+    axes_within,
+    axis_within,
+    bits,
+    cast,
+    inexact,
+    require_kinds,
+    with_bits,
+)
+
+__all__ = [
+    "fft",
+    "fftfreq",
+    "fftn",
+    "fftshift",
+    "hfft",
+    "ifft",
+    "ifftn",
+    "ifftshift",
+    "ihfft",
+    "irfft",
+    "irfftn",
+    "rfft",
+    "rfftfreq",
+    "rfftn",
+]
+
+
+def _spectral(x: Native, is_real: bool) -> Native:
+    """`x` in a dtype of which PyTorch has transforms."""
+    if is_real:
+        require_kinds("biuf", x)
+    (x,) = inexact(x)
+    return x.to(torch.float32) if x.dtype.itemsize == 2 else x
+
+
+def _transform(function: Callable[..., Any], *, is_real: bool = False, is_half: bool = False) -> Callable[..., Native]:
+    """A transform along one axis; `is_half`, of one half of a spectrum."""
+
+    def transform(x: Native, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Native:
+        x = _spectral(x, is_real)
+        axis = axis_within(axis, x.ndim)
+        length = n if n is not None else 2 * (x.shape[axis] - 1) if is_half else x.shape[axis]
+        if length < 1:
+            raise ValueError("there are no elements to transform")
+        if not x.numel():
+            if x.shape[axis]:  # no rows
+                size = length // 2 + 1 if is_real else length
+                shape = [size if i == axis else one for i, one in enumerate(x.shape)]
+                real = torch.real(x).dtype if x.is_complex() else x.dtype
+                dtype = real if is_half else torch.complex64 if real is torch.float32 else torch.complex128
+                return torch.zeros(shape, dtype=dtype, device=x.device)
+            x = torch.zeros([1 if i == axis else one for i, one in enumerate(x.shape)], dtype=x.dtype, device=x.device)
+        return function(x, n, axis, norm)
+
+    return transform
+
+
+fft, ifft = _transform(torch.fft.fft), _transform(torch.fft.ifft)
+rfft, ihfft = _transform(torch.fft.rfft, is_real=True), _transform(torch.fft.ihfft, is_real=True)
+irfft, hfft = _transform(torch.fft.irfft, is_half=True), _transform(torch.fft.hfft, is_half=True)
+
+
+def _transform_n(
+    function: Callable[..., Any], other: Callable[..., Native], last: Callable[..., Native]
+) -> Callable[..., Native]:
+    """A transform along several axes; one at a time if one comes twice.
+
+    Then `last` transforms along the last one, `other` along the others.
+    """
+    is_real, is_half = last is rfft, last is irfft
+
+    def transform(
+        x: Native, /, *, s: tuple[int, ...] | None = None, axes: tuple[int, ...] | None = None, norm: str = "backward"
+    ) -> Native:
+        x = _spectral(x, is_real)
+        named = tuple(range(x.ndim) if s is None else range(-len(s), 0)) if axes is None else tuple(axes)
+        named = tuple([axis_within(axis, x.ndim) for axis in named])
+        if s is not None:
+            if len(s) != len(named):
+                raise ValueError("s and axes must be of one length")
+            s = tuple([x.shape[axis] if n == -1 else n for n, axis in zip(s, named, strict=True)])
+        lengths = [x.shape[axis] for axis in named] if s is None else list(s)
+        if is_half and s is None and named:
+            lengths[-1] = 2 * (lengths[-1] - 1)
+        if ((is_real or is_half) and not named) or min(lengths, default=1) < 1:
+            raise ValueError("there are no elements to transform")
+        if not named:
+            return (x if x.is_complex() else x.to(torch.complex64 if x.dtype is torch.float32 else torch.complex128))[
+                ...
+            ].clone()
+        if len(set(named)) == len(named) and x.numel():
+            return function(x, lengths, named, norm)
+        steps = list(zip([*[other] * (len(named) - 1), last], lengths, named, strict=True))
+        for one, n, axis in steps if is_half else reversed(steps):  # NumPy's order
+            x = one(x, n=n, axis=axis, norm=norm)
+        return x
+
+    return transform
+
+
+fftn, ifftn = _transform_n(torch.fft.fftn, fft, fft), _transform_n(torch.fft.ifftn, ifft, ifft)
+rfftn, irfftn = _transform_n(torch.fft.rfftn, fft, rfft), _transform_n(torch.fft.irfftn, ifft, irfft)
+
+
+def _frequencies(n: int, d: float, steps: Native, dtype: Any) -> Native:
+    return cast(steps.to(torch.float64) * (1.0 / (n * d)), dtype)
+
+
+def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any, device: Any = None) -> Native:
+    steps = torch.arange(n, device=device)
+    return _frequencies(n, d, torch.where(steps < (n + 1) // 2, steps, steps - n), dtype)
+
+
+def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any, device: Any = None) -> Native:
+    return _frequencies(n, d, torch.arange(n // 2 + 1, device=device), dtype)
+
+
+def _shifted(x: Native, axes: Axes, is_inverse: bool) -> Native:
+    found = axes_within(axes if axes is None or isinstance(axes, int) else tuple(axes), x.ndim)
+    if not found:
+        return x.clone()
+    shifts = [-(x.shape[axis] // 2) if is_inverse else x.shape[axis] // 2 for axis in found]
+    return with_bits(torch.roll(bits(x), shifts, found), x.dtype)
+
+
+def fftshift(x: Native, /, *, axes: Axes = None) -> Native:
+    return _shifted(x, axes, is_inverse=False)
+
+
+def ifftshift(x: Native, /, *, axes: Axes = None) -> Native:
+    return _shifted(x, axes, is_inverse=True)

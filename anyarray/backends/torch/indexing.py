@@ -1,0 +1,332 @@
+"""Indexing and assignment, with the keys of NumPy."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+import torch
+
+from anyarray.backends.torch._hooks import is_replaced
+from anyarray.backends.torch._kernel import (
+    SIGNED,
+    Native,
+    axis_within,
+    bits,
+    can_be_read,
+    cast,
+    require_kinds,
+    with_bits,
+)
+from anyarray.backends.torch._kernel import (
+    indices as as_indices,
+)
+from anyarray.backends.torch._mirrors import mirrored, spread
+
+__all__ = ["getitem", "setitem", "take", "take_along_axis"]
+
+_Tensor: Final = torch.Tensor
+
+
+def _is_array(entry: Any) -> bool:
+    return isinstance(entry, _Tensor)
+
+
+def _width(entry: Any) -> int:
+    """The number of axes that an entry of a key indexes."""
+    if entry is None or entry is Ellipsis:
+        return 0
+    return entry.ndim if _is_array(entry) and entry.dtype is torch.bool else 1
+
+
+def _complete(x: Native, key: Any) -> list[Any]:
+    """The entries of a key, one for each axis and each None."""
+    entries = list(key) if type(key) is tuple else [key]
+    width = sum(map(_width, entries))
+    if width > x.ndim:
+        raise IndexError(f"too many indices: the array has {x.ndim} axes, but {width} were indexed")
+    ellipses = [i for i, one in enumerate(entries) if one is Ellipsis]
+    if len(ellipses) > 1:
+        raise IndexError("an index can only have a single ellipsis ('...')")
+    rest = [slice(None)] * (x.ndim - width)
+    if ellipses:
+        entries[ellipses[0] : ellipses[0] + 1] = rest
+    else:
+        entries += rest
+    return entries
+
+
+def _basic(x: Native, entries: list[Any]) -> tuple[Native, list[int]]:
+    """The view by integers, slices and None; axes of it to be reversed."""
+    axis = 0
+    reversed_axes: list[int] = []
+    for entry in entries:
+        if entry is None:
+            x = x.unsqueeze(axis)
+            axis += 1
+        elif isinstance(entry, slice):
+            start, stop, step = entry.indices(x.shape[axis])
+            count = len(range(start, stop, step))
+            if step < 0:
+                start, step = (start + (count - 1) * step if count else 0), -step
+                if count > 1:
+                    reversed_axes.append(axis)
+            if count != x.shape[axis]:
+                x = x[(slice(None),) * axis + (slice(start, start + max(count - 1, 0) * step + (count > 0), step),)]
+            axis += 1
+        else:
+            length = x.shape[axis]
+            if not -length <= entry < length:
+                raise IndexError(f"index {entry} is out of bounds for axis {axis} with size {length}")
+            x = x.select(axis, entry)
+    return x, reversed_axes
+
+
+def getitem(x: Native, key: Any, /) -> Native:
+    kind = type(key)
+    if kind is int:
+        if x.ndim > 1:
+            return x[key]  # which checks its bounds
+    elif kind is slice and (key.step is None or key.step > 0) and x.ndim:
+        return x[key]
+    entries = key if kind is tuple else (key,)
+    if not any(map(_is_array, entries)):
+        found, reversed_axes = _basic(x, _complete(x, key))
+        if reversed_axes:
+            if is_replaced(x):
+                return with_bits(torch.flip(bits(found), reversed_axes), found.dtype)
+            return mirrored(found, reversed_axes)
+        if not found.ndim and all(type(one) is int for one in entries):
+            return found.clone()  # a number, of which NumPy has no view
+        return found if found is not x else x[...]
+    plan = _Plan(x, key)
+    return plan.read(x)
+
+
+class _Plan:
+    """An advanced key: a basic one, and then index arrays."""
+
+    def __init__(self, x: Native, key: Any) -> None:
+        entries = _complete(x, key)
+        self.basic: list[Any] = []
+        """The entries with arrays replaced by full slices, which come first."""
+        self.arrays: list[Any] = []
+        """What follows: for each axis of the basic view an index array, or a full slice."""
+        axis = 0
+        for entry in entries:
+            if _is_array(entry):
+                if entry.dtype is torch.bool:
+                    shape = tuple(x.shape[axis : axis + entry.ndim])
+                    if tuple(entry.shape) != shape:
+                        raise IndexError(f"a mask of shape {tuple(entry.shape)} does not fit axes {shape}")
+                    if entry.ndim:
+                        self.basic += [slice(None)] * entry.ndim
+                        self.arrays += list(torch.nonzero(entry, as_tuple=True))
+                    else:  # an axis of length 1 or 0
+                        self.basic.append(None)
+                        self.arrays.append(torch.nonzero(entry.reshape(1), as_tuple=True)[0])
+                    axis += entry.ndim
+                    continue
+                length = x.shape[axis]
+                index = as_indices(entry)
+                self.basic.append(slice(None))
+                self.arrays.append(_within(index, length, axis))
+                axis += 1
+            elif isinstance(entry, int):
+                # NumPy counts an integer beside arrays as one of them.
+                length = x.shape[axis]
+                if not -length <= entry < length:
+                    raise IndexError(f"index {entry} is out of bounds for axis {axis} with size {length}")
+                self.basic.append(slice(None))
+                self.arrays.append(torch.tensor(entry % length, device=x.device))
+                axis += 1
+            else:
+                self.basic.append(entry)
+                self.arrays.append(slice(None))
+                axis += entry is not None
+        given = [_is_array(one) or isinstance(one, int) for one in (key if type(key) is tuple else (key,))]
+        first, last = given.index(True), len(given) - given[::-1].index(True)
+        self.are_separated = not all(given[first:last])
+        """Whether a slice, None or `...` stands between index arrays: their axes come first then."""
+        shapes = [one.shape for one in self.arrays if _is_array(one)]
+        try:
+            self.shape = torch.broadcast_shapes(*shapes)
+        except RuntimeError as error:
+            listed = " and ".join(str(tuple(shape)) for shape in shapes)
+            raise IndexError(f"index arrays of shapes {listed} do not broadcast") from error
+
+    def places(self) -> list[Any]:
+        """The axes of the arrays."""
+        return [i for i, one in enumerate(self.arrays) if _is_array(one)]
+
+    def view(self, x: Native) -> tuple[Native, list[int]]:
+        return _basic(x, self.basic)
+
+    def read(self, x: Native) -> Native:
+        view, reversed_axes = self.view(x)
+        dtype = x.dtype
+        view = bits(view)
+        if reversed_axes:
+            view = torch.flip(view, reversed_axes)
+        at = self.places()
+        arrays = [one.expand(self.shape) if _is_array(one) else one for one in self.arrays]
+        if not self.shape:  # PyTorch would take an array without axes as an integer
+            arrays = [one.reshape(1) if _is_array(one) else one for one in arrays]
+        if self.are_separated:  # PyTorch sees no None between them, and we do
+            order = [*at, *[i for i in range(view.ndim) if i not in at]]
+            view = view.permute(order)
+            found = view[tuple([arrays[i] for i in at])]
+        else:
+            found = view[tuple(arrays)]
+        if not self.shape:
+            found = found.squeeze(0 if self.are_separated else at[0])
+        return found.view(dtype) if dtype in SIGNED else found
+
+    def linear(self, x: Native) -> Native:
+        """The places in the flattened x of what is selected."""
+        return self.read(torch.arange(x.numel(), device=x.device).reshape(x.shape))
+
+
+def _within(index: Native, length: int, axis: int) -> Native:
+    """Index arrays with negative ones counted from the end.
+
+    Raises IndexError if one is out of range and can be read.
+    """
+    if index.numel() and can_be_read(index):
+        least, greatest = torch.aminmax(index) if index.ndim else (index, index)
+        low, high = int(least), int(greatest)
+        for one in (low, high):
+            if not -length <= one < length:
+                raise IndexError(f"index {one} is out of bounds for axis {axis} with size {length}")
+        return index if low >= 0 else torch.where(index < 0, index + length, index)
+    return torch.where(index < 0, index + length, index)
+
+
+def _fitted(value: Native, x: Native, shape: Any) -> Native:
+    """`value` in the dtype of `x`, to be broadcast to `shape`.
+
+    Extra leading axes of length 1 are dropped, as in NumPy.
+    """
+    if value.is_complex() and not x.is_complex() and x.dtype is not torch.bool:
+        raise TypeError(f"cannot assign {value.dtype} to an array of dtype {x.dtype}")
+    extra = max(value.ndim - len(shape), 0)
+    if extra and math.prod(value.shape[:extra]) == 1:
+        value = value.reshape(value.shape[extra:])
+    return cast(value, x.dtype)
+
+
+def setitem(x: Native, key: Any, value: Native, exclusive: bool, /) -> Native:
+    if is_replaced(x) or (type(value) is not _Tensor or value.requires_grad):
+        return _replaced(x, key, value)
+    if not exclusive:
+        x = x.clone()
+    elif type(key) is int and value.dtype is x.dtype and x.ndim and not value.ndim:
+        x[key] = value
+        spread(x)
+        return x
+    _write(x, key, value)
+    spread(x)
+    return x
+
+
+def _write(x: Native, key: Any, value: Native) -> None:
+    """`x[key] = value` in place."""
+    entries = key if type(key) is tuple else (key,)
+    if not any(map(_is_array, entries)):
+        view, reversed_axes = _basic(x, _complete(x, key))
+        value = _fitted(value, x, view.shape).expand(view.shape)
+        if value.untyped_storage()._cdata == x.untyped_storage()._cdata:
+            value = value.clone()  # which may overlap
+        view.copy_(with_bits(torch.flip(bits(value), reversed_axes), value.dtype) if reversed_axes else value)
+        return
+    plan = _Plan(x, key)
+    view, reversed_axes = plan.view(x)
+    if reversed_axes:  # of which PyTorch has no view
+        places = plan.linear(x)
+        flat = bits(x).reshape(-1)
+        value = bits(_fitted(value, x, places.shape)).expand(places.shape)
+        flat[places.reshape(-1)] = value.reshape(-1)
+        if flat.data_ptr() != x.data_ptr():
+            bits(x).copy_(flat.reshape(x.shape))
+        return
+    at = plan.places()
+    view = bits(view)
+    arrays = [one.expand(plan.shape) if _is_array(one) else one for one in plan.arrays]
+    rest = [i for i in range(view.ndim) if i not in at]
+    if plan.are_separated or not plan.shape:
+        shape: list[int] = [*plan.shape, *[view.shape[i] for i in rest]]
+        if not plan.are_separated:
+            shape = [
+                *[view.shape[i] for i in rest if i < at[0]],
+                *plan.shape,
+                *[view.shape[i] for i in rest if i > at[0]],
+            ]
+        value = bits(_fitted(value, x, shape)).expand(shape)
+        target = view.permute([*at, *rest])
+        index = tuple([arrays[i] if plan.shape else arrays[i].reshape(1) for i in at])
+        if not plan.shape:
+            value = value.unsqueeze(0)
+        target.index_put_(index, value.contiguous())
+        return
+    before = len([i for i in rest if i < at[0]])
+    shape = [*[view.shape[i] for i in rest[:before]], *plan.shape, *[view.shape[i] for i in rest[before:]]]
+    value = bits(_fitted(value, x, shape)).expand(shape)
+    # The arrays in front: so the value has its axes in that order, too.
+    ndim = len(plan.shape)
+    order = [*range(before, before + ndim), *range(before), *range(before + ndim, len(shape))]
+    target = view.permute([*at, *rest])
+    target.index_put_(tuple([arrays[i] for i in at]), value.permute(order).contiguous())
+
+
+def _replaced(x: Native, key: Any, value: Native) -> Native:
+    """A new tensor with `value` at `key`, for derivatives and traces."""
+    entries = key if type(key) is tuple else (key,)
+    masks = [one for one in entries if _is_array(one) and one.dtype is torch.bool]
+    if masks and len(masks) == 1 and not value.ndim and all(one is masks[0] or one is Ellipsis for one in entries):
+        (mask,) = masks
+        after = x.ndim - mask.ndim
+        if entries[0] is mask and tuple(mask.shape) == tuple(x.shape[: mask.ndim]):
+            return torch.where(mask.reshape(tuple(mask.shape) + (1,) * after), _fitted(value, x, ()), x)
+    places = torch.arange(x.numel(), device=x.device).reshape(x.shape)
+    chosen = getitem(places, key)
+    value = _fitted(value, x, chosen.shape).expand(chosen.shape)
+    dtype = x.dtype
+    flat, index = bits(x).reshape(-1), chosen.reshape(-1)
+    source = bits(value).reshape(-1)
+    is_repeated = any(_is_array(one) and one.dtype is not torch.bool for one in entries)
+    if is_repeated:  # the last of several values for one place counts, and has the gradient
+        order = torch.arange(index.shape[0], device=x.device)
+        last = torch.full_like(places.reshape(-1), -1).scatter_reduce(0, index, order, "amax")
+        is_written = last >= 0
+        found = torch.where(is_written, source[last.clamp(min=0)] if source.shape[0] else flat, flat)
+    else:
+        found = flat.index_put((index,), source)
+    return found.reshape(x.shape).view(dtype) if dtype in SIGNED else found.reshape(x.shape)
+
+
+def take(x: Native, indices: Native, /, *, axis: int | None = None) -> Native:
+    if axis is None:
+        if x.ndim != 1:
+            raise ValueError(f"take: axis must be given for an array of {x.ndim} axes")
+        axis = 0
+    axis = axis_within(axis, x.ndim)
+    require_kinds("iu", indices)
+    index = _within(as_indices(indices), x.shape[axis], axis)
+    found = torch.index_select(bits(x), axis, index.reshape(-1))
+    found = found.reshape((*x.shape[:axis], *index.shape, *x.shape[axis + 1 :]))
+    return found.view(x.dtype) if x.dtype in SIGNED else found
+
+
+def take_along_axis(x: Native, indices: Native, /, *, axis: int = -1) -> Native:
+    axis = axis_within(axis, x.ndim)
+    require_kinds("iu", indices)
+    if indices.ndim != x.ndim:
+        raise ValueError(f"indices must have {x.ndim} axes, as x has, not {indices.ndim}")
+    index = _within(as_indices(indices), x.shape[axis], axis)
+    shapes = [[1 if i == axis else n for i, n in enumerate(one.shape)] for one in (x, index)]
+    shape = list(torch.broadcast_shapes(*shapes))
+    shape[axis] = index.shape[axis]
+    wide = list(shape)
+    wide[axis] = x.shape[axis]
+    found = torch.gather(bits(x).expand(wide), axis, index.expand(shape))
+    return found.view(x.dtype) if x.dtype in SIGNED else found

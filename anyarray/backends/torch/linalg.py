@@ -1,0 +1,373 @@
+"""The linear algebra extension, for floating dtypes."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+
+from anyarray.backends.torch._hooks import is_traced
+from anyarray.backends.torch._kernel import (
+    SUMMED,
+    Axes,
+    Native,
+    axes_within,
+    inexact,
+    is_recorded,
+    promoted,
+)
+from anyarray.backends.torch.creation import near
+from anyarray.backends.torch.elementwise import abs as absolute
+from anyarray.backends.torch.elementwise import multiply, root_of_sum, subtract
+from anyarray.backends.torch.statistical import max as greatest
+from anyarray.backends.torch.statistical import min as least
+from anyarray.backends.torch.statistical import sum as summed
+
+__all__ = [
+    "cholesky",
+    "cross",
+    "det",
+    "diagonal",
+    "eig",
+    "eigh",
+    "eigvals",
+    "eigvalsh",
+    "inv",
+    "matrix_norm",
+    "matrix_power",
+    "matrix_rank",
+    "outer",
+    "pinv",
+    "qr",
+    "slogdet",
+    "solve",
+    "svd",
+    "svdvals",
+    "trace",
+    "vector_norm",
+]
+
+
+def _matrices(x: Native) -> Native:
+    if x.ndim < 2:
+        raise ValueError("x must be a matrix or a stack of them")
+    return x
+
+
+def outer(x1: Native, x2: Native, /) -> Native:
+    if x1.ndim != 1 or x2.ndim != 1:
+        raise ValueError(f"outer: x1 and x2 must have one axis, not {x1.ndim} and {x2.ndim}")
+    return multiply(x1[:, None], x2[None, :])
+
+
+def cross(x1: Native, x2: Native, /, *, axis: int = -1) -> Native:
+    if x1.shape[axis] != 3 or x2.shape[axis] != 3:
+        raise ValueError(f"axis {axis} must have the length 3 in both arrays")
+    x1, x2 = torch.broadcast_tensors(*(torch.movedim(x, (axis,), (-1,)) for x in promoted(x1, x2)))
+    (a1, a2, a3), (b1, b2, b3) = x1.unbind(-1), x2.unbind(-1)
+    parts = [
+        subtract(multiply(p, q), multiply(r, s))
+        for p, q, r, s in ((a2, b3, a3, b2), (a3, b1, a1, b3), (a1, b2, a2, b1))
+    ]
+    return torch.movedim(torch.stack(parts, -1), (-1,), (axis,))
+
+
+def diagonal(x: Native, /, *, offset: int = 0) -> Native:
+    return torch.diagonal(_matrices(x), near(x, offset), -2, -1)
+
+
+def trace(x: Native, /, *, offset: int = 0, dtype: Any = None) -> Native:
+    return summed(diagonal(x, offset=offset), axis=-1, dtype=dtype or SUMMED[x.dtype])
+
+
+_LinAlgError: Any = torch.linalg.LinAlgError
+
+
+def _factoring(failure: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """A function of floating matrices, which raises NumPy's error.
+
+    Each integer array is cast to float64, even if the other is a narrower float, as in NumPy's `solve`.
+    """
+
+    def decorated(function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def body(*arrays: Native, **options: Any) -> Any:
+            arrays = promoted(*[one for x in arrays for one in inexact(x)])
+            try:
+                found = function(*arrays, **options)
+            except _LinAlgError as error:
+                raise np.linalg.LinAlgError(failure) from error
+            except RuntimeError as error:
+                if "not implemented for" in str(error) or "Low precision dtypes" in str(error):
+                    raise TypeError(f"unsupported dtype {str(arrays[0].dtype).removeprefix('torch.')}") from error
+                raise
+            return tuple(found) if isinstance(found, tuple) else found
+
+        return body
+
+    return decorated
+
+
+_SINGULAR = "Singular matrix"
+_DIVERGING = "SVD did not converge"
+_UNSTABLE = "Eigenvalues did not converge"
+
+
+def _mirrored(x: Native, upper: bool = False) -> Native:
+    """`x` with one triangle mirrored to the other, which has no derivative."""
+    if x.ndim < 2 or x.shape[-2] != x.shape[-1] or not is_recorded(x):
+        return x
+    lower = torch.ones(x.shape[-2:], dtype=torch.bool, device=x.device).tril()
+    return torch.where(lower.mT if upper else lower, x, torch.conj(x).mT)
+
+
+@_factoring("Matrix is not positive definite")
+def cholesky(x: Native, /, *, upper: bool = False) -> Native:
+    return torch.linalg.cholesky(_mirrored(x, upper), upper=upper)
+
+
+class _Determinant(torch.autograd.Function):  # type: ignore[misc]  # a class of the library, which is Any
+    """The determinant, whose derivatives are the cofactors.
+
+    PyTorch's second derivatives are NaN where singular values are equal.
+    """
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(x: Native) -> Native:
+        return torch.linalg.det(x)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.save_for_backward(*inputs)
+        ctx.save_for_forward(*inputs)
+
+    @staticmethod
+    def backward(ctx: Any, slope: Native) -> Any:
+        (x,) = ctx.saved_tensors
+        return slope[..., None, None] * torch.conj(_cofactors(x))
+
+    @staticmethod
+    def jvp(ctx: Any, tangent: Native) -> Native:
+        (x,) = ctx.saved_tensors
+        return torch.sum(_cofactors(x) * tangent, (-2, -1))
+
+
+def _cofactors(x: Native) -> Native:
+    """The derivative of the determinant with respect to each element."""
+    size = x.shape[-1]
+    if size == 1:
+        return torch.ones_like(x)
+    if size == 2:
+        signs = torch.tensor([[1, -1], [-1, 1]], dtype=x.dtype, device=x.device)
+        return torch.flip(x, (-2, -1)) * signs
+    if size == 3:
+        return torch.linalg.cross(torch.roll(x, -1, -2), torch.roll(x, -2, -2), dim=-1)
+    y = _Determinant.apply(x)[..., None, None]
+    is_singular = y == 0
+    one = torch.eye(size, dtype=x.dtype, device=x.device)
+    inverse = torch.linalg.inv(torch.where(is_singular, one, x))
+    of_singular = _cofactors_of_singular(x.detach()) + _Lost.apply(x, is_singular)
+    return torch.where(is_singular, of_singular, y * inverse.mT)
+
+
+def _cofactors_of_singular(x: Native) -> Native:
+    u, s, vh = torch.linalg.svd(torch.where(torch.isfinite(x), x, 0))
+    ones = torch.ones_like(s[..., :1])
+    before = torch.cumprod(torch.cat([ones, s[..., :-1]], -1), -1)
+    after = torch.flip(torch.cumprod(torch.cat([ones, torch.flip(s[..., 1:], (-1,))], -1), -1), (-1,))
+    sign = (torch.linalg.det(u) * torch.linalg.det(vh))[..., None, None]
+    return sign * torch.conj(u * (before * after)[..., None, :].to(u.dtype) @ vh)
+
+
+class _Lost(torch.autograd.Function):  # type: ignore[misc]  # as above
+    """Zeros, with the derivative NaN where it is lost."""
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(x: Native, is_lost: Native) -> Native:
+        return torch.zeros_like(x)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.save_for_backward(inputs[1])
+        ctx.save_for_forward(inputs[1])
+
+    @staticmethod
+    def backward(ctx: Any, slope: Native) -> Any:
+        (is_lost,) = ctx.saved_tensors
+        return slope * torch.where(is_lost, math.nan, 0.0).to(slope.dtype), None
+
+    @staticmethod
+    def jvp(ctx: Any, tangent: Native, _: Any) -> Native:
+        (is_lost,) = ctx.saved_tensors
+        return tangent * torch.where(is_lost, math.nan, 0.0).to(tangent.dtype)
+
+
+@_factoring(_SINGULAR)
+def det(x: Native, /) -> Native:
+    return _Determinant.apply(x) if is_recorded(x) and x.shape[-1] else torch.linalg.det(x)
+
+
+@_factoring(_UNSTABLE)
+def eig(x: Native, /) -> tuple[Native, Native]:
+    return torch.linalg.eig(_without(_is_not_finite, x))
+
+
+@_factoring(_UNSTABLE)
+def eigh(x: Native, /) -> tuple[Native, Native]:
+    return torch.linalg.eigh(_mirrored(x))
+
+
+@_factoring(_UNSTABLE)
+def eigvals(x: Native, /) -> Native:
+    return torch.linalg.eigvals(_without(_is_not_finite, x))
+
+
+@_factoring(_UNSTABLE)
+def eigvalsh(x: Native, /) -> Native:
+    return torch.linalg.eigvalsh(_mirrored(x))
+
+
+@_factoring(_SINGULAR)
+def inv(x: Native, /) -> Native:
+    return torch.linalg.inv(x)
+
+
+@_factoring(_DIVERGING)
+def matrix_norm(x: Native, /, *, keepdims: bool = False, ord: Any = "fro") -> Native:
+    if ord == "fro":
+        return _euclidean(_matrices(x), (x.ndim - 2, x.ndim - 1), keepdims)
+    if ord in (2, "nuc") and 0 in x.shape[-2:]:
+        x = torch.zeros((*x.shape[:-2], 1, 1), dtype=x.dtype, device=x.device)  # it has the same norm
+    if ord in (2, -2, "nuc"):
+        values = torch.linalg.svdvals(_matrices(x))
+        found = torch.sum(values, -1) if ord == "nuc" else (torch.amax if ord == 2 else torch.amin)(values, -1)
+        return found[..., None, None] if keepdims else found
+    if ord not in (1, -1, math.inf, -math.inf):
+        raise ValueError(f"ord must be one of 'fro', 'nuc', 1, -1, 2, -2, inf, -inf, not {ord!r}")
+    summing, rest = (-2, -1) if ord in (1, -1) else (-1, -2)
+    sums = torch.sum(absolute(_matrices(x)), summing, keepdim=True)
+    found = (greatest if ord > 0 else least)(sums, axis=rest, keepdims=True)
+    return found if keepdims else found[..., 0, 0]
+
+
+@_factoring(_SINGULAR)
+def _matrix_power(x: Native, /, *, n: int) -> Native:
+    if x.shape[-2] != x.shape[-1]:
+        raise ValueError("x must be square")
+    found = torch.linalg.matrix_power(x, n)
+    return found.clone() if n in (0, 1) else found
+
+
+def matrix_power(x: Native, n: int, /) -> Native:
+    return _matrix_power(x, n=n)
+
+
+@_factoring("QR did not converge")
+def qr(x: Native, /, *, mode: str = "reduced") -> tuple[Native, Native]:
+    if mode not in ("reduced", "complete"):
+        raise ValueError(f"mode must be 'reduced' or 'complete', not {mode!r}")
+    return torch.linalg.qr(x, mode=mode)
+
+
+@_factoring(_SINGULAR)
+def slogdet(x: Native, /) -> tuple[Native, Native]:
+    return torch.linalg.slogdet(x)
+
+
+@_factoring(_SINGULAR)
+def solve(x1: Native, x2: Native, /) -> Native:
+    if x2.ndim == 1:
+        stack = torch.broadcast_shapes(x1.shape[:-2], ())
+        return torch.linalg.solve(x1, x2[:, None].expand((*stack, x2.shape[0], 1)))[..., 0]
+    shape = torch.broadcast_shapes(x1.shape[:-2], x2.shape[:-2])
+    return torch.linalg.solve(x1.expand((*shape, *x1.shape[-2:])), x2.expand((*shape, *x2.shape[-2:])))
+
+
+def _without(is_wrong: Callable[[Native], Native], x: Native) -> Native:
+    """The matrices themselves. Raises LinAlgError for such numbers."""
+    if not is_traced(x) and bool(is_wrong(x).any()):
+        raise np.linalg.LinAlgError("Array must not contain infs or NaNs")
+    return x
+
+
+def _is_not_finite(x: Native) -> Native:
+    return ~torch.isfinite(x)
+
+
+@_factoring(_DIVERGING)
+def svd(x: Native, /, *, full_matrices: bool = True) -> tuple[Native, Native, Native]:
+    are_full = full_matrices and x.shape[-2] != x.shape[-1]
+    u, s, vh = torch.linalg.svd(_without(torch.isinf, x), full_matrices=are_full)
+    return u, s, vh.resolve_conj()
+
+
+@_factoring(_DIVERGING)
+def svdvals(x: Native, /) -> Native:
+    return torch.linalg.svdvals(x)
+
+
+@_factoring(_DIVERGING)
+def vector_norm(x: Native, /, *, axis: Axes = None, keepdims: bool = False, ord: float = 2) -> Native:
+    axes = axes_within(axis, x.ndim)
+    if ord == 2:
+        return _euclidean(x, axes, keepdims)
+    if ord == 0:
+        return summed((x != 0).to(torch.real(x).dtype if x.is_complex() else x.dtype), axis=axes, keepdims=keepdims)
+    sizes = absolute(x)
+    if ord == 1:
+        return summed(sizes, axis=axes, keepdims=keepdims)
+    if math.isinf(ord):
+        return (greatest if ord > 0 else least)(sizes, axis=axes, keepdims=keepdims)
+    if not is_recorded(x):
+        return torch.linalg.vector_norm(sizes, ord, axes, keepdims) if axes else sizes
+    # Where it is not differentiable, the derivative is the mean of the one-sided ones.
+    sizes = torch.where(sizes == 0, torch.zeros_like(sizes), sizes)
+    powers = summed(torch.pow(sizes, ord), axis=axes, keepdims=keepdims)
+    is_zero = powers == (0 if ord > 0 else math.inf)
+    norm = torch.pow(torch.where(is_zero, torch.ones_like(powers), powers), 1 / ord)
+    return torch.where(is_zero, torch.zeros_like(norm), norm)
+
+
+def _euclidean(x: Native, axes: tuple[int, ...], keepdims: bool) -> Native:
+    if not is_recorded(x) and axes:
+        return torch.linalg.vector_norm(x, 2, axes, keepdims)
+    squares = torch.real(x * torch.conj(x)) if x.is_complex() else x * x
+    return root_of_sum(summed(squares, axis=axes, keepdims=keepdims))
+
+
+def _tolerance(x: Native, rtol: Any) -> Any:
+    if rtol is None:
+        return max(x.shape[-2:]) * torch.finfo(x.dtype).eps
+    return rtol
+
+
+@_factoring(_DIVERGING)
+def _matrix_rank(x: Native, /, *, rtol: Any) -> Native:
+    values = torch.linalg.svdvals(_matrices(x))
+    if not values.shape[-1]:
+        return torch.zeros(x.shape[:-2], dtype=torch.int64, device=x.device)
+    largest = torch.amax(values, -1, keepdim=True)
+    limit = _tolerance(x, rtol)
+    limit = limit[..., None] if isinstance(limit, torch.Tensor) else limit
+    return torch.sum(values > largest * limit, -1)
+
+
+def matrix_rank(x: Native, /, *, rtol: Any = None) -> Native:
+    return _matrix_rank(x, rtol=rtol)
+
+
+@_factoring(_DIVERGING)
+def _pinv(x: Native, /, *, rtol: Any) -> Native:
+    return torch.linalg.pinv(_without(torch.isinf, _matrices(x)), rtol=_tolerance(x, rtol))
+
+
+def pinv(x: Native, /, *, rtol: Any = None) -> Native:
+    return _pinv(x, rtol=rtol)

@@ -1,0 +1,176 @@
+"""Manipulation: shapes and order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+
+from anyarray.backends.torch._hooks import is_replaced, layout_of
+from anyarray.backends.torch._kernel import (
+    SIGNED,
+    Axes,
+    Native,
+    axes_within,
+    axis_within,
+    bits,
+    indices,
+    promoted,
+    require_kinds,
+    with_bits,
+)
+from anyarray.backends.torch._mirrors import is_mirror, mirrored
+
+__all__ = [
+    "broadcast_arrays",
+    "broadcast_to",
+    "concat",
+    "expand_dims",
+    "flip",
+    "matrix_transpose",
+    "moveaxis",
+    "permute_dims",
+    "repeat",
+    "reshape",
+    "roll",
+    "squeeze",
+    "stack",
+    "tile",
+    "unstack",
+]
+
+
+def broadcast_to(x: Native, /, shape: tuple[int, ...]) -> Native:
+    if min(shape, default=0) < 0:  # PyTorch leaves such an axis as it is
+        raise ValueError(f"no length of shape may be negative, as in {shape}")
+    return torch.broadcast_to(x, shape)
+
+
+def broadcast_arrays(*arrays: Native) -> tuple[Native, ...]:
+    if all(x.shape == arrays[0].shape for x in arrays):
+        return arrays
+    return tuple(torch.broadcast_tensors(*arrays))
+
+
+def concat(arrays: Sequence[Native], /, *, axis: int | None = 0) -> Native:
+    dtype = arrays[0].dtype
+    if any(x.dtype is not dtype for x in arrays):
+        arrays = promoted(*arrays)
+    if axis is None:
+        return torch.cat([x.reshape(-1) for x in arrays])
+    ndim, shape = arrays[0].ndim, arrays[0].shape
+    if not ndim:
+        raise ValueError("arrays without axes cannot be concatenated")
+    axis = axis_within(axis, ndim)
+    for x in arrays:  # PyTorch passes over an empty vector among arrays of any shape
+        if x.ndim != ndim or not x.numel():
+            other = x.shape
+            if x.ndim != ndim or any(m != n for i, (m, n) in enumerate(zip(shape, other, strict=True)) if i != axis):
+                raise ValueError(f"arrays of shapes {tuple(shape)} and {tuple(other)} do not fit")
+    return torch.cat(list(arrays), axis)
+
+
+def stack(arrays: Sequence[Native], /, *, axis: int = 0) -> Native:
+    dtype = arrays[0].dtype
+    if any(x.dtype is not dtype for x in arrays):
+        arrays = promoted(*arrays)
+    return torch.stack(list(arrays), axis)
+
+
+def unstack(x: Native, /, *, axis: int = 0) -> tuple[Native, ...]:
+    axis = axis_within(axis, x.ndim)
+    return torch.unbind(x, axis)
+
+
+def expand_dims(x: Native, /, axis: int | tuple[int, ...] = 0) -> Native:
+    if type(axis) is int:
+        return torch.unsqueeze(x, axis)
+    ndim = x.ndim + len(axis)  # type: ignore[arg-type]  # a tuple
+    for one in sorted(axes_within(axis, ndim)):
+        x = torch.unsqueeze(x, one)
+    return x
+
+
+def squeeze(x: Native, /, axis: int | tuple[int, ...]) -> Native:
+    axes = axes_within(axis, x.ndim)
+    for one in axes:
+        if x.shape[one] != 1:  # PyTorch leaves it as it is
+            raise ValueError(f"axis {one} must have the length 1, not {x.shape[one]}")
+    return torch.squeeze(x, axes) if axes else x[...]
+
+
+def flip(x: Native, /, *, axis: Axes = None) -> Native:
+    axes = axes_within(axis, x.ndim)
+    if is_replaced(x):
+        return with_bits(torch.flip(bits(x), axes), x.dtype)
+    return mirrored(x, axes)
+
+
+def moveaxis(x: Native, source: int | tuple[int, ...], destination: int | tuple[int, ...], /) -> Native:
+    source, destination = ((one,) if isinstance(one, int) else tuple(one) for one in (source, destination))
+    return torch.movedim(x, source, destination)  # PyTorch cannot map it over a batch for integers
+
+
+def permute_dims(x: Native, /, axes: tuple[int, ...]) -> Native:
+    return torch.permute(x, axes)
+
+
+def matrix_transpose(x: Native, /) -> Native:
+    return x.mT
+
+
+def reshape(x: Native, /, shape: tuple[int, ...], *, copy: bool | None = None) -> Native:
+    if min(shape, default=0) < -1:
+        raise ValueError(f"no length of shape may be less than -1, as in {shape}")
+    if copy is False:
+        return x.view(shape)
+    found = torch.reshape(x, shape)
+    if not copy and is_mirror(x):
+        try:  # where NumPy copies what is reversed, this must not be a view of the mirror
+            np.reshape(layout_of(x), shape, copy=False)  # type: ignore[arg-type]  # not in a trace
+        except ValueError:
+            copy = True
+    return found.clone(memory_format=torch.contiguous_format) if copy else found
+
+
+def repeat(x: Native, repeats: int | Native, /, *, axis: int | None = None) -> Native:
+    if axis is None:
+        x, axis = x.reshape(-1), 0
+    else:
+        axis = axis_within(axis, x.ndim)
+    if isinstance(repeats, int):
+        if repeats < 0:
+            raise ValueError("repeats must not be negative")
+        return torch.repeat_interleave(x, repeats, axis)
+    require_kinds("iu", repeats)
+    counts = indices(repeats)
+    if counts.ndim > 1:
+        raise ValueError("repeats must have at most one axis")
+    return torch.repeat_interleave(x, counts.expand(x.shape[axis]) if counts.numel() == 1 else counts, axis)
+
+
+def roll(x: Native, /, shift: int | tuple[int, ...], *, axis: Axes = None) -> Native:
+    shifts = (shift,) if isinstance(shift, int) else tuple(shift)
+    if axis is None:
+        flat = x.reshape(-1)
+        return torch.roll(flat, sum(shifts) % max(flat.shape[0], 1), 0).reshape(x.shape)
+    axes = axis if isinstance(axis, tuple) else (axis,) * len(shifts)
+    if len(shifts) == 1:
+        shifts *= len(axes)
+    elif len(axes) == 1:
+        axes *= len(shifts)
+    if len(axes) != len(shifts):
+        raise ValueError("shift and axis must be of one length")
+    if not axes:
+        return x.clone()
+    lengths = [x.shape[axis_within(one, x.ndim)] for one in axes]
+    return torch.roll(x, [n % max(length, 1) for n, length in zip(shifts, lengths, strict=True)], axes)
+
+
+def tile(x: Native, repetitions: tuple[int, ...], /) -> Native:
+    if min(repetitions, default=0) < 0:
+        raise ValueError("repetitions must not be negative")
+    found = torch.tile(bits(x), repetitions)
+    found = found.view(x.dtype) if x.dtype in SIGNED else found
+    return found.clone() if found is x or not repetitions else found

@@ -1,0 +1,144 @@
+"""Reductions, cumulative too. Integers sum in 64 bits; NaN propagates."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from anyarray.backends.torch._kernel import (
+    KIND,
+    SUMMED,
+    Axes,
+    Native,
+    axes_within,
+    axis_within,
+    bits,
+    cast,
+    inexact,
+    ordered,
+    require_kinds,
+    restored,
+    size_along,
+    truth,
+    wide,
+)
+from anyarray.backends.torch.elementwise import root_of_sum
+
+__all__ = ["cumulative_prod", "cumulative_sum", "max", "mean", "min", "prod", "std", "sum", "var"]
+
+_WIDE = frozenset({torch.float32, torch.float64, torch.complex64, torch.complex128, torch.int64})
+
+
+def sum(x: Native, /, *, axis: Axes = None, dtype: Any = None, keepdims: bool = False) -> Native:
+    if axis is None and dtype is None and not keepdims and x.dtype in _WIDE:
+        return torch.sum(x)
+    wanted = SUMMED[x.dtype] if dtype is None else dtype
+    axes = axes_within(axis, x.ndim)
+    if not axes:
+        return cast(x, wanted).clone() if x.dtype is wanted else cast(x, wanted)
+    if wanted is torch.bool:
+        return torch.any(truth(bits(x)), axes, keepdims)
+    if KIND[wanted] in "iu":  # modulo its width
+        found = torch.sum(_integers(x), axes, keepdims)
+        return found.view(wanted) if wanted is torch.uint64 else cast(found, wanted)
+    return torch.sum(cast(x, wanted), axes, keepdims)
+
+
+def _integers(x: Native) -> Native:
+    """Numbers as int64, by the bits of uint64."""
+    return wide(x).to(torch.int64)
+
+
+def _multiplied(x: Native, axes: tuple[int, ...], keepdims: bool) -> Native:
+    for axis in sorted(axes, reverse=True):
+        x = torch.prod(x, axis, keepdims)
+    return x
+
+
+def prod(x: Native, /, *, axis: Axes = None, dtype: Any = None, keepdims: bool = False) -> Native:
+    wanted = SUMMED[x.dtype] if dtype is None else dtype
+    axes = axes_within(axis, x.ndim)
+    if not axes:
+        return cast(x, wanted).clone() if x.dtype is wanted else cast(x, wanted)
+    if axis is None and not keepdims:
+        x, axes = x.reshape(-1), (0,)
+    if wanted is torch.bool:
+        return torch.all(truth(bits(x)), axes, keepdims)
+    if KIND[wanted] in "iu":
+        found = _multiplied(_integers(x), axes, keepdims)
+        return found.view(wanted) if wanted is torch.uint64 else cast(found, wanted)
+    return _multiplied(cast(x, wanted), axes, keepdims)
+
+
+def _extreme(function: Callable[..., Any]) -> Callable[..., Native]:
+    def reduced(x: Native, /, *, axis: Axes = None, keepdims: bool = False) -> Native:
+        require_kinds("biuf", x)
+        axes = axes_within(axis, x.ndim)
+        if not axes:
+            return x.clone()
+        return restored(function(ordered(x), axes, keepdims), x.dtype)
+
+    return reduced
+
+
+max, min = _extreme(torch.amax), _extreme(torch.amin)
+
+
+def mean(x: Native, /, *, axis: Axes = None, keepdims: bool = False) -> Native:
+    (x,) = inexact(x)
+    axes = axes_within(axis, x.ndim)
+    if not axes:
+        return x.clone()
+    if x.dtype.itemsize == 2:  # the sum may overflow in it
+        return torch.mean(x.to(torch.float32), axes, keepdims).to(x.dtype)
+    return torch.mean(x, axes, keepdims)
+
+
+def _variance(x: Native, axis: Axes, correction: float, keepdims: bool) -> Native:
+    (x,) = inexact(x)
+    dtype = x.dtype
+    if dtype.itemsize == 2:
+        x = x.to(torch.float32)
+    axes = axes_within(axis, x.ndim)
+    count = size_along(x, axes)
+    centred = x - torch.mean(x, axes, True) if axes else x - x
+    squares = torch.real(centred * torch.conj(centred)) if x.is_complex() else centred * centred
+    total = torch.sum(squares, axes, keepdims) if axes else squares
+    variance = total / (count - correction if count > correction else math.nan)
+    return variance.to(dtype) if dtype.itemsize == 2 else variance
+
+
+def var(x: Native, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Native:
+    return _variance(x, axis, correction, keepdims)
+
+
+def std(x: Native, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Native:
+    return root_of_sum(_variance(x, axis, correction, keepdims))
+
+
+def _running(function: Callable[..., Any], first: int) -> Callable[..., Native]:
+    def running(x: Native, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Native:
+        x = x if x.ndim else x.reshape(1)  # as in NumPy
+        if axis is None:
+            if x.ndim > 1:
+                raise ValueError(f"axis must be given for an array of {x.ndim} axes")
+            axis = 0
+        axis = axis_within(axis, x.ndim)
+        wanted = SUMMED[x.dtype] if dtype is None else dtype
+        if KIND[wanted] in "biu":
+            found = function(_integers(x), axis)
+            found = found.view(wanted) if wanted is torch.uint64 else cast(found, wanted)
+        else:
+            found = function(cast(x, wanted), axis)
+        if not include_initial:
+            return found
+        shape = [1 if i == axis else n for i, n in enumerate(x.shape)]
+        return torch.cat([torch.full(shape, first, dtype=wanted, device=x.device), found], axis)
+
+    return running
+
+
+cumulative_sum, cumulative_prod = _running(torch.cumsum, 0), _running(torch.cumprod, 1)
