@@ -1,11 +1,16 @@
-"""The pytest plugin: the fixture `xp`, one test for each backend."""
+"""The pytest plugin: the fixtures `xp`, one test a backend, and `key`."""
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Generator
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from anyarray import Array
 
 
 @pytest.hookimpl(trylast=True)
@@ -42,3 +47,16 @@ def xp(request: pytest.FixtureRequest) -> Generator[ModuleType]:
 
     with anyarray.backend(request.param):
         yield anyarray
+
+
+@pytest.fixture
+def key(request: pytest.FixtureRequest) -> Array:
+    """A key for `anyarray.random`, which is the same in each run of the test.
+
+    Other tests have other keys; one test has the same on each backend.
+    """
+    from anyarray import random
+
+    if "xp" in request.fixturenames:
+        request.getfixturevalue("xp")  # it chooses the backend on which the key is made
+    return random.key(zlib.crc32(f"{request.node.parent.nodeid}::{request.node.originalname}".encode()))

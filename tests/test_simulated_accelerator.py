@@ -97,3 +97,22 @@ def test_a_test_with_its_own_values_for_the_fixture_has_those(pytester: pytest.P
         """
     )
     pytester.runpytest_subprocess(*PLUGIN).assert_outcomes(passed=2)
+
+
+def test_the_key_of_a_test_is_its_own_and_the_same_on_each_backend(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        """
+        from anyarray import random
+
+        SEEN = set()
+
+        def test_one(xp, key):
+            assert random.normal(key, (2,)).device == xp.ones(2).device
+            SEEN.add(tuple(key.tolist()))
+
+        def test_other(key):
+            assert len(SEEN) == 1 and tuple(key.tolist()) not in SEEN
+        """
+    )
+    result = pytester.runpytest_subprocess(*PLUGIN, "-k", "numpy or sim or other")
+    result.assert_outcomes(passed=3)
