@@ -5,8 +5,7 @@ The same expression in both gives the same, on every backend.
 
 from __future__ import annotations
 
-import collections
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy
 import pytest
@@ -357,11 +356,15 @@ def test_flags_are_equal_where_each_is() -> None:
     assert np.zeros((2, 3)).flags != np.zeros((2, 3)).T.flags
 
 
+class Point(NamedTuple):
+    row: int
+    column: int
+
+
 def test_a_named_tuple_is_a_key_of_several_entries() -> None:
-    point = collections.namedtuple("point", "row column")
     x: Any = anyarray.numpy.array([[1, 2], [3, 4]])
-    assert x[point(1, 0)] == 3
-    x[point(1, 0)] = 9
+    assert x[Point(1, 0)] == 3
+    x[Point(1, 0)] = 9
     assert x.tolist() == [[1, 2], [9, 4]]
 
 
