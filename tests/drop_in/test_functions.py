@@ -350,6 +350,12 @@ def test_an_array_made_read_only_is_not_written() -> None:
         x.flags.writeable = True
 
 
+def test_an_assertion_takes_an_element_as_numpy_s_scalar() -> None:
+    np: Any = anyarray.numpy
+    element = np.array([20.0], dtype=np.float16)[0]  # whose 0-d ndarray is equal to no decimals
+    np.testing.assert_almost_equal(element, numpy.float16(20), 14)
+
+
 def test_flags_are_equal_where_each_is() -> None:
     np: Any = anyarray.numpy
     assert np.zeros(3).flags == np.ones(3).flags
