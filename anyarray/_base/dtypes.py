@@ -64,7 +64,7 @@ class DType:
         return self.dtype
 
     @property  # type: ignore[misc]  # is never set
-    def __class__(self) -> Any:
+    def __class__(self) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
         # xarray and programs ask `isinstance(x.dtype, np.dtype)`, and take what is none for a dtype of an extension.
         return DType if self.name == "bfloat16" else type(self.dtype)
 

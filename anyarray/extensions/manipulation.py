@@ -271,7 +271,7 @@ def block(arrays: Any) -> Array:
     """
     depth = _depth(arrays)
     ndim = max([depth, *[one.ndim for one in _blocks(arrays)]])
-    return _joined(arrays, depth, ndim) if depth else own_array("block", "arrays", _block(arrays))
+    return _joined(arrays, depth, ndim) if depth else xp.asarray(_block(arrays), copy=True)
 
 
 def _block(value: Any) -> Array:

@@ -573,6 +573,7 @@ def clip(
 
 @as_numpy
 def einsum(*operands: Any, out: Any = None, optimize: Any = False, **kwargs: Any) -> Any:
+    arrays: list[Any]
     if isinstance(operands[0], str):
         arrays = [operands[0], *map(as_array, operands[1:])]
     else:  # each array, its axes, and at the end those of the result

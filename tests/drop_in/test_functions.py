@@ -5,8 +5,7 @@ The same expression in both gives the same, on every backend.
 
 from __future__ import annotations
 
-import collections
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy
 import pytest
@@ -351,17 +350,27 @@ def test_an_array_made_read_only_is_not_written() -> None:
         x.flags.writeable = True
 
 
+def test_an_assertion_takes_an_element_as_numpy_s_scalar() -> None:
+    np: Any = anyarray.numpy
+    element = np.array([20.0], dtype=np.float16)[0]  # whose 0-d ndarray is equal to no decimals
+    np.testing.assert_almost_equal(element, numpy.float16(20), 14)
+
+
 def test_flags_are_equal_where_each_is() -> None:
     np: Any = anyarray.numpy
     assert np.zeros(3).flags == np.ones(3).flags
     assert np.zeros((2, 3)).flags != np.zeros((2, 3)).T.flags
 
 
+class Point(NamedTuple):
+    row: int
+    column: int
+
+
 def test_a_named_tuple_is_a_key_of_several_entries() -> None:
-    point = collections.namedtuple("point", "row column")
     x: Any = anyarray.numpy.array([[1, 2], [3, 4]])
-    assert x[point(1, 0)] == 3
-    x[point(1, 0)] = 9
+    assert x[Point(1, 0)] == 3
+    x[Point(1, 0)] = 9
     assert x.tolist() == [[1, 2], [9, 4]]
 
 

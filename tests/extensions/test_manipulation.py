@@ -211,6 +211,13 @@ def test_windows_of_an_array_in_numpy_are_a_view() -> None:
             windows[0, 0] = 1
 
 
+@pytest.mark.usefixtures("backend")
+def test_a_block_of_one_array_is_a_copy() -> None:
+    x = xp.ones(2)
+    xp.block(x)[0] = 5
+    assert x.tolist() == [1, 1]
+
+
 def test_numpy_s_path_of_windows_is_there() -> None:
     assert xp.lib.stride_tricks.sliding_window_view is xp.sliding_window_view  # type: ignore[attr-defined]
 
