@@ -51,7 +51,7 @@ from anyarray.standard.utility import *
 from anyarray.transforms import grad, jacobian, jit, stop_gradient, value_and_grad, vmap
 
 if _typing.TYPE_CHECKING:
-    from anyarray import random
+    from anyarray import lib, random
     from anyarray.extensions.calculus import *
     from anyarray.extensions.correlation import *
     from anyarray.extensions.creation import *
@@ -68,12 +68,10 @@ if _typing.TYPE_CHECKING:
 else:  # type checkers would take every name for one of ours
 
     def __getattr__(name: str) -> _typing.Any:
-        if name == "random":
-            return _importlib.import_module("anyarray.random")
+        if name in ("lib", "random"):
+            return _importlib.import_module(f"anyarray.{name}")
         if name in _extensions.NAMES:
             return globals().setdefault(name, _extensions.find(name))
-        if name == "lib":  # where xarray looks for sliding windows, as NumPy has them there
-            return _importlib.import_module("anyarray.lib")
         raise other_names.missing_name("", name)
 
 
@@ -110,6 +108,7 @@ __all__ = [
     "grad",
     "jacobian",
     "jit",
+    "lib",
     "linalg",
     "memory",
     "no_transfers",

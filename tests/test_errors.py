@@ -844,7 +844,6 @@ def test_a_name_of_numpy_leads_to_the_standard_s(habit: str, ours: str) -> None:
     [
         ("float", "xp.float64"),
         ("ndarray", "xp.Array"),
-        ("random", "a generator of NumPy: xp.asarray(np.random.default_rng(seed).normal(size=3))"),
         ("shares_memory", "np.shares_memory, which takes Arrays"),
         ("errstate", "np.errstate"),
         ("load", "np.load"),
