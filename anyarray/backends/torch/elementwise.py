@@ -607,7 +607,7 @@ def gcd(x1: Native, x2: Native, /) -> Native:
     x1, x2 = promoted(x1, x2)
     require_kinds("iu", x1)
     if x1.dtype not in SIGNED:
-        return torch.gcd(x1, x2)
+        return torch.abs(torch.gcd(x1, x2))  # beside the least integer PyTorch's may be negative
     x1, x2 = torch.broadcast_tensors(x1, x2)  # by Euclid's algorithm
     for _ in range({2: 25, 4: 48, 8: 94}[x1.dtype.itemsize]):
         is_found = x2 == 0

@@ -129,7 +129,7 @@ def _running(function: Callable[..., Any], first: int) -> Callable[..., Native]:
         axis = axis_within(axis, x.ndim)
         wanted = SUMMED[x.dtype] if dtype is None else dtype
         if KIND[wanted] in "biu":
-            found = function(_integers(x), axis)
+            found = function(_integers(truth(bits(x)) if wanted is torch.bool else x), axis)
             found = found.view(wanted) if wanted is torch.uint64 else cast(found, wanted)
         else:
             found = function(cast(x, wanted), axis)
