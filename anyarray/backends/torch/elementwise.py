@@ -21,6 +21,7 @@ from anyarray.backends.torch._kernel import (
     can_be_read,
     cast,
     inexact,
+    innermost_level,
     is_recorded,
     is_transformed,
     ordered,
@@ -124,62 +125,76 @@ def _of_two(
     kinds: str,
     unsigned: Callable[..., Native] | None = None,
     differentiated: Function | None = None,
+    *,
+    direct: str = "",
+    inner: Function | None = None,
 ) -> Function:
     """`function` of two arrays of one dtype, of these kinds.
 
     `unsigned` computes those of uint16, uint32 and uint64. `differentiated` is the function where a derivative may be
-    taken.
+    taken, `inner` that of kinds which are not in `direct`.
     """
-    direct = with_kernels(kinds.replace("fc", "") if differentiated is not None else kinds)
-    inner = function if differentiated is None else differentiated
+    usual = with_kernels(direct or (kinds.replace("fc", "") if differentiated is not None else kinds))
+    floats = with_kernels("f") if differentiated is not None else frozenset()
+    plain = inner or function
+    recorded = differentiated or plain
 
     def otherwise(x1: Native, x2: Native) -> Native:
         x1, x2 = promoted(x1, x2)
         require_kinds(kinds, x1)
         if x1.dtype in SIGNED and unsigned is not None:
             return unsigned(function, x1, x2)
-        return (inner if is_recorded(x1, x2) else function)(x1, x2)
+        return (recorded if is_recorded(x1, x2) else plain)(x1, x2)
 
     def of_two(x1: Native, x2: Native, /) -> Native:
         dtype = x1.dtype
-        if dtype is x2.dtype and dtype in direct:
+        if dtype is x2.dtype and (
+            dtype in usual
+            or (
+                dtype in floats
+                and not (x1.requires_grad or x2.requires_grad)
+                and innermost_level() is None
+                and not _is_forward_open()
+            )
+        ):
             return function(x1, x2)
         return otherwise(x1, x2)
 
     return of_two
 
 
-def _by_parts(function: Function, of_parts: Function) -> Function:
+def _of_parts(function: Function) -> Function:
     """`function`, of complex numbers by their real and imaginary parts.
 
     PyTorch multiplies one of them by the complex number 1, which loses signs of zeros and makes NaN of infinities.
     """
 
-    def by_parts(*xs: Native) -> Native:
-        for x in xs:
-            if x.dtype.is_complex:
-                break
-        else:
+    def of_parts(*xs: Native) -> Native:
+        if not xs[0].is_complex():
             return function(*xs)
-        parts = [torch.view_as_real(x.resolve_conj()) for x in promoted(*xs)]
-        return torch.view_as_complex(of_parts(*parts))
+        return torch.view_as_complex(function(*[torch.view_as_real(x.resolve_conj()) for x in xs]))
 
-    return by_parts
+    return of_parts
 
 
 def _of_one(
     function: Function,
     kinds: str,
     unsigned: Callable[..., Native] | None = None,
+    *,
+    direct: str = "",
+    inner: Function | None = None,
 ) -> Function:
-    """`function` of an array of these kinds."""
-    direct = with_kernels(kinds)
+    """`function` of an array of these kinds, as `_of_two`."""
+    usual = with_kernels(direct or kinds)
+    plain = inner or function
 
     def of_one(x: Native, /) -> Native:
-        if x.dtype in direct:
+        dtype = x.dtype
+        if dtype in usual:
             return function(x)
         require_kinds(kinds, x)
-        return function(x) if unsigned is None else unsigned(function, x)
+        return unsigned(function, x) if dtype in SIGNED and unsigned is not None else plain(x)
 
     return of_one
 
@@ -642,7 +657,7 @@ _product_sloped: Final = sloped(
     lambda x1, x2: x2.expand(torch.broadcast_shapes(x1.shape, x2.shape)),
     lambda x1, x2: x1.expand(torch.broadcast_shapes(x1.shape, x2.shape)),
 )
-add = _by_parts(_of_two(torch.add, "biufc", _of_bits), torch.add)
+add = _of_two(torch.add, "biufc", _of_bits, direct="biuf", inner=_of_parts(torch.add))
 atan2 = _floating_two(torch.atan2, _slope_by_height, _slope_by_width)
 bitwise_and = _of_two(torch.bitwise_and, "biu", _of_bits)
 bitwise_invert = _of_one(torch.bitwise_not, "biu", _of_bits)
@@ -670,14 +685,14 @@ logical_xor = _of_two(torch.logical_xor, "b")
 maximum = _of_two(torch.maximum, "biuf", _of_order)
 minimum = _of_two(torch.minimum, "biuf", _of_order)
 multiply = _of_two(torch.mul, "biufc", _of_bits, _product_sloped)
-negative: Function = _by_parts(_of_one(torch.neg, "iufc", _of_bits), torch.neg)
+negative: Function = _of_one(torch.neg, "iufc", _of_bits, direct="iuf", inner=_of_parts(torch.neg))
 nextafter = _floating_two(_next_after, _ones_of, _zeros_of)
 not_equal = _compared(torch.ne, "biufc")
 positive = _of_one(_copied, "iufc", lambda f, x: x.clone())
 round = _unless_integer(_rounded, "iufc")
 sign: Function = _of_one(_sign, "iufc", _unsigned_sign)
 signbit = _of_one(torch.signbit, "biuf", lambda f, x: torch.zeros(x.shape, dtype=torch.bool, device=x.device))
-subtract = _by_parts(_of_two(torch.sub, "iufc", _of_bits), torch.sub)
+subtract = _of_two(torch.sub, "iufc", _of_bits, direct="iuf", inner=_of_parts(torch.sub))
 trunc = _unless_integer(torch.trunc, "biuf")
 
 
