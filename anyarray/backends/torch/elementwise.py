@@ -11,6 +11,7 @@ import numpy as np
 import torch
 
 from anyarray.backends import numpy as on_numpy
+from anyarray.backends._shortcut import directly
 from anyarray.backends.torch._kernel import (
     FLOATING,
     KIND,
@@ -160,7 +161,8 @@ def _of_two(
             return function(x1, x2)
         return otherwise(x1, x2)
 
-    return of_two
+    guard = innermost_level if floats else None
+    return directly(of_two, function, torch.Tensor, usual | floats, guard)
 
 
 def _of_parts(function: Function) -> Function:
@@ -196,10 +198,10 @@ def _of_one(
         require_kinds(kinds, x)
         return unsigned(function, x) if dtype in SIGNED and unsigned is not None else plain(x)
 
-    return of_one
+    return directly(of_one, function, torch.Tensor, usual)
 
 
-def _floating(function: Function, *slopes: Function) -> Function:
+def _floating(function: Function, *slopes: Function, direct: Function | None = None) -> Function:
     """As `_of_one`, with integers and bools cast to floats."""
     derived = sloped(function, *slopes)
 
@@ -210,7 +212,7 @@ def _floating(function: Function, *slopes: Function) -> Function:
         x = cast(x, FLOATING[dtype])
         return (derived if is_recorded(x) else function)(x)
 
-    return of_floats
+    return directly(of_floats, direct or function, torch.Tensor, with_kernels("f"), innermost_level)
 
 
 def _is_forward_open() -> bool:
@@ -309,7 +311,7 @@ def _compared(function: Function, kinds: str) -> Function:
             return function(x1, x2)
         return otherwise(x1, x2)
 
-    return of_two
+    return directly(of_two, function, torch.Tensor, direct)
 
 
 def _quotient(x1: Native, x2: Native) -> Native:
@@ -600,6 +602,9 @@ def _rounded(x: Native) -> Native:
     return torch.complex(torch.round(torch.real(x)), torch.round(torch.imag(x))) if x.is_complex() else torch.round(x)
 
 
+directly(divide, torch.div, torch.Tensor, with_kernels("f"), innermost_level)
+
+
 def conj(x: Native, /) -> Native:
     require_kinds("iufc", x)
     if not x.is_complex():
@@ -799,27 +804,27 @@ def _over(factor: float) -> Function:
 
 
 _log = _by_host(np.log, torch.log)
-acos = _floating(_by_host(np.acos, torch.acos), lambda x: negative(reciprocal(_one_less_square(x))))
-acosh = _floating(_by_host(np.acosh, torch.acosh), _slope_of_acosh)
-asin = _floating(_by_host(np.asin, torch.asin), lambda x: reciprocal(_one_less_square(x)))
-asinh = _floating(_by_host(np.asinh, torch.asinh), _slope_of_asinh)
-atan = _floating(_by_host(np.atan, torch.atan), lambda x: reciprocal(add(_ones_like(x), square(x))))
-atanh = _floating(_by_host(np.atanh, torch.atanh), _slope_of_atanh)
-cos = _floating(_by_host(np.cos, torch.cos), lambda x: negative(sin(x)))
-cosh = _floating(_by_host(np.cosh, torch.cosh), lambda x: sinh(x))
-exp: Function = _floating(_by_host(np.exp, torch.exp), lambda x: exp(x))
-expm1 = _floating(_by_host(on_numpy.expm1, torch.expm1), lambda x: exp(x))
-log = _floating(_log, lambda x: reciprocal(x))
-log1p = _floating(_by_host(np.log1p, torch.log1p), lambda x: reciprocal(add(_ones_like(x), x)))
-log2 = _floating(_log_to(torch.log2, 2), _over(math.log(2)))
-log10 = _floating(_log_to(torch.log10, 10), _over(math.log(10)))
+acos = _floating(_by_host(np.acos, torch.acos), lambda x: negative(reciprocal(_one_less_square(x))), direct=torch.acos)
+acosh = _floating(_by_host(np.acosh, torch.acosh), _slope_of_acosh, direct=torch.acosh)
+asin = _floating(_by_host(np.asin, torch.asin), lambda x: reciprocal(_one_less_square(x)), direct=torch.asin)
+asinh = _floating(_by_host(np.asinh, torch.asinh), _slope_of_asinh, direct=torch.asinh)
+atan = _floating(_by_host(np.atan, torch.atan), lambda x: reciprocal(add(_ones_like(x), square(x))), direct=torch.atan)
+atanh = _floating(_by_host(np.atanh, torch.atanh), _slope_of_atanh, direct=torch.atanh)
+cos = _floating(_by_host(np.cos, torch.cos), lambda x: negative(sin(x)), direct=torch.cos)
+cosh = _floating(_by_host(np.cosh, torch.cosh), lambda x: sinh(x), direct=torch.cosh)
+exp: Function = _floating(_by_host(np.exp, torch.exp), lambda x: exp(x), direct=torch.exp)
+expm1 = _floating(_by_host(on_numpy.expm1, torch.expm1), lambda x: exp(x), direct=torch.expm1)
+log = _floating(_log, lambda x: reciprocal(x), direct=torch.log)
+log1p = _floating(_by_host(np.log1p, torch.log1p), lambda x: reciprocal(add(_ones_like(x), x)), direct=torch.log1p)
+log2 = _floating(_log_to(torch.log2, 2), _over(math.log(2)), direct=torch.log2)
+log10 = _floating(_log_to(torch.log10, 10), _over(math.log(10)), direct=torch.log10)
 reciprocal: Function = _floating(_reciprocal, lambda x: negative(square(reciprocal(x))))
 root: Function = _floating(_root, _half_reciprocal(lambda x: root(x)))
-sin: Function = _floating(_by_host(np.sin, torch.sin), lambda x: cos(x))
-sinh: Function = _floating(_by_host(np.sinh, torch.sinh), lambda x: cosh(x))
-sqrt: Function = _floating(_by_host(np.sqrt, torch.sqrt), _half_reciprocal(lambda x: sqrt(x)))
-tan = _floating(_by_host(np.tan, torch.tan), _slope_of_tan)
-tanh = _floating(_by_host(np.tanh, torch.tanh), _slope_of_tanh)
+sin: Function = _floating(_by_host(np.sin, torch.sin), lambda x: cos(x), direct=torch.sin)
+sinh: Function = _floating(_by_host(np.sinh, torch.sinh), lambda x: cosh(x), direct=torch.sinh)
+sqrt: Function = _floating(_by_host(np.sqrt, torch.sqrt), _half_reciprocal(lambda x: sqrt(x)), direct=torch.sqrt)
+tan = _floating(_by_host(np.tan, torch.tan), _slope_of_tan, direct=torch.tan)
+tanh = _floating(_by_host(np.tanh, torch.tanh), _slope_of_tanh, direct=torch.tanh)
 
 
 def root_of_sum(x: Native) -> Native:
