@@ -168,7 +168,7 @@ def size_along(x: Native, axes: tuple[int, ...]) -> int:
 
 
 innermost_level: Final[Callable[[], Any]] = getattr(
-    getattr(torch._C, "_functorch", None), "maybeinnermost_level", lambda: None
+    getattr(torch._C, "_functorch", None), "maybe_current_level", lambda: None
 )
 """The innermost open transform of `torch.func`, or None. It is not documented, hence the fallback."""
 
