@@ -227,9 +227,9 @@ def written(x: Native, key: Any, value: Any, /) -> bool:
         return False
     if type(x) is not _Tensor or x.dtype not in _TAKES.get(type(value), ()) or is_replaced(x):
         return False
-    if x.untyped_storage().__dict__:  # it is lent, or has mirrors
-        return False
     try:
+        if x.untyped_storage().__dict__:  # it is lent, or has mirrors
+            return False
         x[key] = value
     except Exception:  # noqa: BLE001 - `setitem` says what is wrong
         return False
