@@ -70,6 +70,19 @@ def tests(session: nox.Session) -> None:
         session.run("pytest", "-n", "auto", "--maxprocesses", "4", *portion, *session.posargs, env=written)
 
 
+@nox.session(venv_backend="virtualenv")
+def torch(session: nox.Session) -> None:
+    """The tests on PyTorch, of which pip finds a build for CPUs where there is one."""
+    install(session, "tests", "plot")
+    session.install("torch==2.13.0")
+    named = any(Path(argument.partition("::")[0]).exists() for argument in session.posargs)
+    for portion in [()] if named else PORTIONS:
+        session.run(
+            "pytest", "-n", "auto", "--maxprocesses", "4", "--backends", "torch", "--expect", "torch",
+            *portion, *session.posargs,
+        )  # fmt: skip
+
+
 @nox.session
 def conformance(session: nox.Session) -> None:
     """The official suite, array-api-tests, on each backend or those named."""

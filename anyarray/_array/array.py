@@ -482,6 +482,15 @@ class Array(methods.Methods, metaclass=_NotCallable):
                 return
             except Exception:  # noqa: BLE001 - what is wrong is said there
                 pass
+        written = self._home.backend.written
+        if (
+            written is not None
+            and kind in _EXACT_KINDS
+            and getattr(self, "_view", None) is None
+            and getattr(self, "_second", None) is None
+            and written(native, key, value)
+        ):
+            return
         del native  # or it would count as somebody else's
         self._write(key, value)
 

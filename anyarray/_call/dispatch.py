@@ -242,9 +242,24 @@ def _composition(declaration: Declaration, body: Callable[..., Any], home: Home,
         *[_wrapped(p, value, home) for p, value in zip(by_position, natives, strict=False)],
         **{name: _wrapped(by_name[name], value, home) for name, value in options.items()},
     )
-    if is_array(result):
-        return native_on(result, home, declaration.name)
-    return tuple([native_on(one, home, declaration.name) for one in result])
+    found = [native_on(one, home, declaration.name) for one in ([result] if is_array(result) else result)]
+    if home.has_views and not declaration.gives_views:
+        found = [_unshared_by_body(one, natives, home) for one in found]
+    return found[0] if is_array(result) else tuple(found)
+
+
+def _unshared_by_body(native: Native, given: Sequence[Any], home: Home) -> Native:
+    """A result of a body, copied if it is an argument or a view of one."""
+    if isinstance(native, (_ndarray, np.generic)):
+        return native  # the bodies of NumPy's backend are few, and written for it
+    whole = home.base_of(native)
+    for one in given:
+        for part in one if type(one) in (list, tuple) else (one,):
+            if part is native or (
+                whole is not None and type(part) is type(native) and (part is whole or home.base_of(part) is whole)
+            ):
+                return home.duplicate(native)
+    return native
 
 
 def _wrapped(p: Parameter, value: Any, home: Home) -> Any:

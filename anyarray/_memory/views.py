@@ -178,14 +178,13 @@ def is_guarded(array: Any) -> bool:
     second = getattr(array, "_second", None)
     if (second is not None and second[0] is not None) or view_of(array) is not None:
         return True
-    hook = home.backend.hook
-    return hook("is_replaced")(native) or not hook("is_writable")(native)
+    return bool(home.is_replaced(native) or not home.is_writable(native))
 
 
 def is_replaced(array: Any) -> bool:
     """Whether a write makes a new native array of an Array."""
     home, native = array._home, array._native
-    return not home.has_views or (not isinstance(native, _NUMPYS) and bool(home.backend.hook("is_replaced")(native)))
+    return not home.has_views or (not isinstance(native, _NUMPYS) and bool(home.is_replaced(native)))
 
 
 def may_be_seen(array: Any) -> bool:

@@ -129,6 +129,9 @@ Reading, writing, calling
         broadcasts. May write in place if `exclusive`: there is no other reference to x, or to
         `x.base` if it has one. The caller drops its reference to x. The default copies x for
         each write
+    `written(x, key, value)`
+        of a library with views: writes a Python number in place, if that is all there is to do, and returns whether it
+        did so; no default
     `scoped(function, device)`
         a wrapper of a function that enters the scope of a device, or of 64-bit dtypes
     `synchronize(x)`

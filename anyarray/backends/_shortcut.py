@@ -52,3 +52,15 @@ def shortcut(
         return native
 
     return decorated
+
+
+def directly(
+    native: F, function: Callable[..., Any], kind: type, dtypes: frozenset[Any], guard: Callable[[], Any] | None = None
+) -> F:
+    """A native function, with the library's own that gives the same.
+
+    That is called for arrays of the class `kind` and one dtype of `dtypes`, where all else is left out. With a `guard`
+    none of them may have a true `requires_grad`, and the guard must give None. `_call/c/shortcuts.c` asks for all this.
+    """
+    native.direct = function, kind, dtypes, guard  # type: ignore[attr-defined]  # which functions may have
+    return native

@@ -88,6 +88,11 @@ call_traverse(PyObject *self, visitproc visit, void *arg)
     Py_VISIT(call->dict);
     Py_VISIT(call->shortcut_of);
     Py_VISIT(call->shortcut);
+    Py_VISIT(call->direct_of);
+    Py_VISIT(call->direct);
+    Py_VISIT(call->direct_type);
+    Py_VISIT(call->direct_dtypes);
+    Py_VISIT(call->direct_guard);
     for (int i = 0; i < call->parameter_count; i++) {
         Py_VISIT(call->parameters[i].default_value);
     }
@@ -119,6 +124,11 @@ call_dealloc(PyObject *self)
     Py_XDECREF(call->native_kwnames);
     Py_XDECREF(call->shortcut_of);
     Py_XDECREF(call->shortcut);
+    Py_XDECREF(call->direct_of);
+    Py_XDECREF(call->direct);
+    Py_XDECREF(call->direct_type);
+    Py_XDECREF(call->direct_dtypes);
+    Py_XDECREF(call->direct_guard);
     for (int i = 0; i < call->parameter_count; i++) {
         Py_XDECREF(call->parameters[i].name);
         Py_XDECREF(call->parameters[i].default_value);

@@ -75,6 +75,10 @@ typedef struct call {
     uint64_t shortcut_dtypes[MAX_PARAMETERS]; /* of each array: bits by the number of the dtype */
     int shortcut_ndim;         /* the least of the first array */
     int shortcut_needs_finite; /* whether its elements must be finite */
+
+    /* What `backends._shortcut.directly` says of the native function that was called last. */
+    PyObject *direct_of, *direct; /* NULL if it has none */
+    PyObject *direct_type, *direct_dtypes, *direct_guard;
 } Call;
 
 extern PyTypeObject CallType;

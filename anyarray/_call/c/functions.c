@@ -178,7 +178,10 @@ call_native(Call *call, PyObject *home, PyObject *const *natives, int has_ndarra
         }
         size_t nargsf = (size_t)call->native_nargs | PY_VECTORCALL_ARGUMENTS_OFFSET;
         if (get_slot(home, config.backend_offset) != get_slot(config.numpy_home, config.backend_offset)) {
-            native = PyObject_Vectorcall(function, args, nargsf, call->native_kwnames);
+            native = call_direct(call, function, natives);
+            if (native == NULL && !PyErr_Occurred()) {
+                native = PyObject_Vectorcall(function, args, nargsf, call->native_kwnames);
+            }
         }
         else {
             native = call_shortcut(call, function, natives);

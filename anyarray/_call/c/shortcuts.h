@@ -9,4 +9,7 @@
 exception unless one that must be raised. */
 PyObject *call_shortcut(Call *call, PyObject *function, PyObject *const *natives);
 
+/* The same for a library's own function, of arrays of any library but NumPy that have one dtype. */
+PyObject *call_direct(Call *call, PyObject *function, PyObject *const *natives);
+
 #endif

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import torch
 
-from anyarray._base.errors import LinAlgError
+from anyarray._base.errors import ArgumentIndexError, LinAlgError
 from anyarray.backends.torch._kernel import Native, is_recorded, is_transformed
 
 __all__ = ["can_compile", "jitted"]
@@ -131,11 +131,18 @@ def _without_gradient(run: Callable[..., Any]) -> Callable[..., Any]:
                 return run(*xs)
             with torch.no_grad():
                 return run(*xs)
+        except IndexError as error:
+            raise ArgumentIndexError(_OUT_OF_BOUNDS) from error
         except _LinAlgError as error:
             reason = str(error).partition(" (")[0].removeprefix("linalg.").rstrip(".")
             raise LinAlgError(f"jit: a matrix in the function will not do: {reason}") from error
+        except RuntimeError as error:
+            if "bounds" not in str(error):
+                raise
+            raise ArgumentIndexError(_OUT_OF_BOUNDS) from error
 
     return called
 
 
+_OUT_OF_BOUNDS: Final = "jit: an index in the function is out of bounds. Call it without jit to see which"
 _LinAlgError: Any = torch.linalg.LinAlgError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import operator
-from collections.abc import Iterator
+from collections.abc import Generator
 from typing import Any, Final
 
 import numpy as np
@@ -125,7 +125,7 @@ def _bfloat16() -> Any:
 
 
 @contextlib.contextmanager
-def outside_traces() -> Iterator[None]:
+def outside_traces() -> Generator[None]:
     """Where tensors are made that are no part of any trace, to be kept."""
     with contextlib.ExitStack() as stack:
         if torch._C._len_torch_dispatch_stack():

@@ -167,7 +167,7 @@ def size_along(x: Native, axes: tuple[int, ...]) -> int:
     return math.prod([x.shape[axis] for axis in axes])
 
 
-_current_level: Final[Callable[[], Any]] = getattr(
+innermost_level: Final[Callable[[], Any]] = getattr(
     getattr(torch._C, "_functorch", None), "maybe_current_level", lambda: None
 )
 """The innermost open transform of `torch.func`, or None. It is not documented, hence the fallback."""
@@ -175,7 +175,7 @@ _current_level: Final[Callable[[], Any]] = getattr(
 
 def is_recorded(*arrays: Native) -> bool:
     """Whether a derivative may be taken of a function of these arrays."""
-    if _current_level() is not None:
+    if innermost_level() is not None:
         return True
     return any(x.requires_grad for x in arrays) or _is_forward()
 
@@ -196,4 +196,4 @@ def can_be_read(x: Native) -> bool:
 
 def is_transformed() -> bool:
     """Whether a transform of `torch.func` is open."""
-    return _current_level() is not None
+    return innermost_level() is not None

@@ -11,6 +11,7 @@ import numpy as np
 import torch
 
 from anyarray.backends import numpy as on_numpy
+from anyarray.backends._shortcut import directly
 from anyarray.backends.torch._kernel import (
     FLOATING,
     KIND,
@@ -21,6 +22,7 @@ from anyarray.backends.torch._kernel import (
     can_be_read,
     cast,
     inexact,
+    innermost_level,
     is_recorded,
     is_transformed,
     ordered,
@@ -124,67 +126,82 @@ def _of_two(
     kinds: str,
     unsigned: Callable[..., Native] | None = None,
     differentiated: Function | None = None,
+    *,
+    direct: str = "",
+    inner: Function | None = None,
 ) -> Function:
     """`function` of two arrays of one dtype, of these kinds.
 
     `unsigned` computes those of uint16, uint32 and uint64. `differentiated` is the function where a derivative may be
-    taken.
+    taken, `inner` that of kinds which are not in `direct`.
     """
-    direct = with_kernels(kinds.replace("fc", "") if differentiated is not None else kinds)
-    inner = function if differentiated is None else differentiated
+    usual = with_kernels(direct or (kinds.replace("fc", "") if differentiated is not None else kinds))
+    floats = with_kernels("f") if differentiated is not None else frozenset()
+    plain = inner or function
+    recorded = differentiated or plain
 
     def otherwise(x1: Native, x2: Native) -> Native:
         x1, x2 = promoted(x1, x2)
         require_kinds(kinds, x1)
         if x1.dtype in SIGNED and unsigned is not None:
             return unsigned(function, x1, x2)
-        return (inner if is_recorded(x1, x2) else function)(x1, x2)
+        return (recorded if is_recorded(x1, x2) else plain)(x1, x2)
 
     def of_two(x1: Native, x2: Native, /) -> Native:
         dtype = x1.dtype
-        if dtype is x2.dtype and dtype in direct:
+        if dtype is x2.dtype and (
+            dtype in usual
+            or (
+                dtype in floats
+                and not (x1.requires_grad or x2.requires_grad)
+                and innermost_level() is None
+                and not _is_forward_open()
+            )
+        ):
             return function(x1, x2)
         return otherwise(x1, x2)
 
-    return of_two
+    guard = innermost_level if floats else None
+    return directly(of_two, function, torch.Tensor, usual | floats, guard)
 
 
-def _by_parts(function: Function, of_parts: Function) -> Function:
+def _of_parts(function: Function) -> Function:
     """`function`, of complex numbers by their real and imaginary parts.
 
     PyTorch multiplies one of them by the complex number 1, which loses signs of zeros and makes NaN of infinities.
     """
 
-    def by_parts(*xs: Native) -> Native:
-        for x in xs:
-            if x.dtype.is_complex:
-                break
-        else:
+    def of_parts(*xs: Native) -> Native:
+        if not xs[0].is_complex():
             return function(*xs)
-        parts = [torch.view_as_real(x.resolve_conj()) for x in promoted(*xs)]
-        return torch.view_as_complex(of_parts(*parts))
+        return torch.view_as_complex(function(*[torch.view_as_real(x.resolve_conj()) for x in xs]))
 
-    return by_parts
+    return of_parts
 
 
 def _of_one(
     function: Function,
     kinds: str,
     unsigned: Callable[..., Native] | None = None,
+    *,
+    direct: str = "",
+    inner: Function | None = None,
 ) -> Function:
-    """`function` of an array of these kinds."""
-    direct = with_kernels(kinds)
+    """`function` of an array of these kinds, as `_of_two`."""
+    usual = with_kernels(direct or kinds)
+    plain = inner or function
 
     def of_one(x: Native, /) -> Native:
-        if x.dtype in direct:
+        dtype = x.dtype
+        if dtype in usual:
             return function(x)
         require_kinds(kinds, x)
-        return function(x) if unsigned is None else unsigned(function, x)
+        return unsigned(function, x) if dtype in SIGNED and unsigned is not None else plain(x)
 
-    return of_one
+    return directly(of_one, function, torch.Tensor, usual)
 
 
-def _floating(function: Function, *slopes: Function) -> Function:
+def _floating(function: Function, *slopes: Function, direct: Function | None = None) -> Function:
     """As `_of_one`, with integers and bools cast to floats."""
     derived = sloped(function, *slopes)
 
@@ -195,7 +212,7 @@ def _floating(function: Function, *slopes: Function) -> Function:
         x = cast(x, FLOATING[dtype])
         return (derived if is_recorded(x) else function)(x)
 
-    return of_floats
+    return directly(of_floats, direct or function, torch.Tensor, with_kernels("f"), innermost_level)
 
 
 def _is_forward_open() -> bool:
@@ -294,7 +311,7 @@ def _compared(function: Function, kinds: str) -> Function:
             return function(x1, x2)
         return otherwise(x1, x2)
 
-    return of_two
+    return directly(of_two, function, torch.Tensor, direct)
 
 
 def _quotient(x1: Native, x2: Native) -> Native:
@@ -585,6 +602,9 @@ def _rounded(x: Native) -> Native:
     return torch.complex(torch.round(torch.real(x)), torch.round(torch.imag(x))) if x.is_complex() else torch.round(x)
 
 
+directly(divide, torch.div, torch.Tensor, with_kernels("f"), innermost_level)
+
+
 def conj(x: Native, /) -> Native:
     require_kinds("iufc", x)
     if not x.is_complex():
@@ -607,7 +627,7 @@ def gcd(x1: Native, x2: Native, /) -> Native:
     x1, x2 = promoted(x1, x2)
     require_kinds("iu", x1)
     if x1.dtype not in SIGNED:
-        return torch.gcd(x1, x2)
+        return torch.abs(torch.gcd(x1, x2))  # beside the least integer PyTorch's may be negative
     x1, x2 = torch.broadcast_tensors(x1, x2)  # by Euclid's algorithm
     for _ in range({2: 25, 4: 48, 8: 94}[x1.dtype.itemsize]):
         is_found = x2 == 0
@@ -642,7 +662,7 @@ _product_sloped: Final = sloped(
     lambda x1, x2: x2.expand(torch.broadcast_shapes(x1.shape, x2.shape)),
     lambda x1, x2: x1.expand(torch.broadcast_shapes(x1.shape, x2.shape)),
 )
-add = _by_parts(_of_two(torch.add, "biufc", _of_bits), torch.add)
+add = _of_two(torch.add, "biufc", _of_bits, direct="biuf", inner=_of_parts(torch.add))
 atan2 = _floating_two(torch.atan2, _slope_by_height, _slope_by_width)
 bitwise_and = _of_two(torch.bitwise_and, "biu", _of_bits)
 bitwise_invert = _of_one(torch.bitwise_not, "biu", _of_bits)
@@ -670,14 +690,14 @@ logical_xor = _of_two(torch.logical_xor, "b")
 maximum = _of_two(torch.maximum, "biuf", _of_order)
 minimum = _of_two(torch.minimum, "biuf", _of_order)
 multiply = _of_two(torch.mul, "biufc", _of_bits, _product_sloped)
-negative: Function = _by_parts(_of_one(torch.neg, "iufc", _of_bits), torch.neg)
+negative: Function = _of_one(torch.neg, "iufc", _of_bits, direct="iuf", inner=_of_parts(torch.neg))
 nextafter = _floating_two(_next_after, _ones_of, _zeros_of)
 not_equal = _compared(torch.ne, "biufc")
 positive = _of_one(_copied, "iufc", lambda f, x: x.clone())
 round = _unless_integer(_rounded, "iufc")
 sign: Function = _of_one(_sign, "iufc", _unsigned_sign)
 signbit = _of_one(torch.signbit, "biuf", lambda f, x: torch.zeros(x.shape, dtype=torch.bool, device=x.device))
-subtract = _by_parts(_of_two(torch.sub, "iufc", _of_bits), torch.sub)
+subtract = _of_two(torch.sub, "iufc", _of_bits, direct="iuf", inner=_of_parts(torch.sub))
 trunc = _unless_integer(torch.trunc, "biuf")
 
 
@@ -784,27 +804,27 @@ def _over(factor: float) -> Function:
 
 
 _log = _by_host(np.log, torch.log)
-acos = _floating(_by_host(np.acos, torch.acos), lambda x: negative(reciprocal(_one_less_square(x))))
-acosh = _floating(_by_host(np.acosh, torch.acosh), _slope_of_acosh)
-asin = _floating(_by_host(np.asin, torch.asin), lambda x: reciprocal(_one_less_square(x)))
-asinh = _floating(_by_host(np.asinh, torch.asinh), _slope_of_asinh)
-atan = _floating(_by_host(np.atan, torch.atan), lambda x: reciprocal(add(_ones_like(x), square(x))))
-atanh = _floating(_by_host(np.atanh, torch.atanh), _slope_of_atanh)
-cos = _floating(_by_host(np.cos, torch.cos), lambda x: negative(sin(x)))
-cosh = _floating(_by_host(np.cosh, torch.cosh), lambda x: sinh(x))
-exp: Function = _floating(_by_host(np.exp, torch.exp), lambda x: exp(x))
-expm1 = _floating(_by_host(on_numpy.expm1, torch.expm1), lambda x: exp(x))
-log = _floating(_log, lambda x: reciprocal(x))
-log1p = _floating(_by_host(np.log1p, torch.log1p), lambda x: reciprocal(add(_ones_like(x), x)))
-log2 = _floating(_log_to(torch.log2, 2), _over(math.log(2)))
-log10 = _floating(_log_to(torch.log10, 10), _over(math.log(10)))
+acos = _floating(_by_host(np.acos, torch.acos), lambda x: negative(reciprocal(_one_less_square(x))), direct=torch.acos)
+acosh = _floating(_by_host(np.acosh, torch.acosh), _slope_of_acosh, direct=torch.acosh)
+asin = _floating(_by_host(np.asin, torch.asin), lambda x: reciprocal(_one_less_square(x)), direct=torch.asin)
+asinh = _floating(_by_host(np.asinh, torch.asinh), _slope_of_asinh, direct=torch.asinh)
+atan = _floating(_by_host(np.atan, torch.atan), lambda x: reciprocal(add(_ones_like(x), square(x))), direct=torch.atan)
+atanh = _floating(_by_host(np.atanh, torch.atanh), _slope_of_atanh, direct=torch.atanh)
+cos = _floating(_by_host(np.cos, torch.cos), lambda x: negative(sin(x)), direct=torch.cos)
+cosh = _floating(_by_host(np.cosh, torch.cosh), lambda x: sinh(x), direct=torch.cosh)
+exp: Function = _floating(_by_host(np.exp, torch.exp), lambda x: exp(x), direct=torch.exp)
+expm1 = _floating(_by_host(on_numpy.expm1, torch.expm1), lambda x: exp(x), direct=torch.expm1)
+log = _floating(_log, lambda x: reciprocal(x), direct=torch.log)
+log1p = _floating(_by_host(np.log1p, torch.log1p), lambda x: reciprocal(add(_ones_like(x), x)), direct=torch.log1p)
+log2 = _floating(_log_to(torch.log2, 2), _over(math.log(2)), direct=torch.log2)
+log10 = _floating(_log_to(torch.log10, 10), _over(math.log(10)), direct=torch.log10)
 reciprocal: Function = _floating(_reciprocal, lambda x: negative(square(reciprocal(x))))
 root: Function = _floating(_root, _half_reciprocal(lambda x: root(x)))
-sin: Function = _floating(_by_host(np.sin, torch.sin), lambda x: cos(x))
-sinh: Function = _floating(_by_host(np.sinh, torch.sinh), lambda x: cosh(x))
-sqrt: Function = _floating(_by_host(np.sqrt, torch.sqrt), _half_reciprocal(lambda x: sqrt(x)))
-tan = _floating(_by_host(np.tan, torch.tan), _slope_of_tan)
-tanh = _floating(_by_host(np.tanh, torch.tanh), _slope_of_tanh)
+sin: Function = _floating(_by_host(np.sin, torch.sin), lambda x: cos(x), direct=torch.sin)
+sinh: Function = _floating(_by_host(np.sinh, torch.sinh), lambda x: cosh(x), direct=torch.sinh)
+sqrt: Function = _floating(_by_host(np.sqrt, torch.sqrt), _half_reciprocal(lambda x: sqrt(x)), direct=torch.sqrt)
+tan = _floating(_by_host(np.tan, torch.tan), _slope_of_tan, direct=torch.tan)
+tanh = _floating(_by_host(np.tanh, torch.tanh), _slope_of_tanh, direct=torch.tanh)
 
 
 def root_of_sum(x: Native) -> Native:

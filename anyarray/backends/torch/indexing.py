@@ -17,13 +17,14 @@ from anyarray.backends.torch._kernel import (
     cast,
     require_kinds,
     with_bits,
+    with_kernels,
 )
 from anyarray.backends.torch._kernel import (
     indices as as_indices,
 )
 from anyarray.backends.torch._mirrors import mirrored, spread
 
-__all__ = ["getitem", "setitem", "take", "take_along_axis"]
+__all__ = ["getitem", "setitem", "take", "take_along_axis", "written"]
 
 _Tensor: Final = torch.Tensor
 
@@ -85,8 +86,9 @@ def _basic(x: Native, entries: list[Any]) -> tuple[Native, list[int]]:
 def getitem(x: Native, key: Any, /) -> Native:
     kind = type(key)
     if kind is int:
-        if x.ndim > 1:
-            return x[key]  # which checks its bounds
+        ndim = x.ndim
+        if ndim:  # a number is a copy: NumPy has no view of one
+            return x[key] if ndim > 1 else x[key].clone()
     elif kind is slice and (key.step is None or key.step > 0) and x.ndim:
         return x[key]
     entries = key if kind is tuple else (key,)
@@ -213,6 +215,25 @@ def _fitted(value: Native, x: Native, shape: Any) -> Native:
     if extra and math.prod(value.shape[:extra]) == 1:
         value = value.reshape(value.shape[extra:])
     return cast(value, x.dtype)
+
+
+_TAKES: Final = {bool: with_kernels("b"), int: with_kernels("f"), float: with_kernels("f"), complex: with_kernels("c")}
+"""The dtypes to which a Python number is written as it is, by its class."""
+
+
+def written(x: Native, key: Any, value: Any, /) -> bool:
+    kind = type(key)
+    if kind is not int and not (kind is slice and (key.step is None or (type(key.step) is int and key.step > 0))):
+        return False
+    if type(x) is not _Tensor or x.dtype not in _TAKES.get(type(value), ()) or is_replaced(x):
+        return False
+    try:
+        if x.untyped_storage().__dict__:  # it is lent, or has mirrors
+            return False
+        x[key] = value
+    except Exception:  # noqa: BLE001 - `setitem` says what is wrong
+        return False
+    return True
 
 
 def setitem(x: Native, key: Any, value: Native, exclusive: bool, /) -> Native:

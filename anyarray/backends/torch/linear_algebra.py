@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from anyarray.backends._shortcut import directly
 from anyarray.backends.torch._kernel import KIND, PROMOTED, SIGNED, Native, axis_within, bits, promoted, with_kernels
 
 __all__ = ["matmul", "tensordot", "vecdot"]
@@ -40,6 +41,9 @@ def matmul(x1: Native, x2: Native, /) -> Native:
     if x1.dtype is torch.bool and x2.dtype is torch.bool:  # a sum of bytes may wrap around to 0
         first, second = first.to(torch.int64), second.to(torch.int64)
     return _product(torch.matmul(first, second), x1, x2)
+
+
+directly(matmul, torch.matmul, torch.Tensor, _FLOATS)
 
 
 def tensordot(x1: Native, x2: Native, /, *, axes: int | tuple[Sequence[int], Sequence[int]] = 2) -> Native:

@@ -90,10 +90,10 @@ def searchsorted(x1: Native, x2: Native, /, *, side: str = "left", sorter: Nativ
         require_kinds("iu", sorter)
         if sorter.shape != x1.shape:
             raise ValueError("sorter does not fit")
-        sorter = indices(sorter)
-        if can_be_read(sorter) and sorter.numel() and not 0 <= int(sorter.min()) <= int(sorter.max()) < x1.numel():
+        order = indices(sorter)
+        if can_be_read(order) and order.numel() and not 0 <= int(order.min()) <= int(order.max()) < x1.numel():
             raise ValueError("sorter does not fit")
-        x1 = x1[sorter]
+        x1 = x1[order]
     x1, x2 = promoted(x1, x2)
     require_kinds("biuf", x1)
     keys, sought = in_order(x1), in_order(x2)

@@ -78,8 +78,8 @@ def _found(x1: Native, x2: Native) -> Native:
         return torch.zeros(x1.shape, dtype=torch.bool, device=x1.device)
     if x1.is_complex():
         return (x1[..., None] == x2.reshape(-1)).any(-1)
-    keys = torch.sort(in_order(x2.reshape(-1)))[0]
+    keys = torch.sort(in_order(x2.reshape((x2.numel(),))))[0]
     sought = in_order(x1)
-    at = torch.searchsorted(keys, sought.reshape(-1)).clamp(max=keys.shape[0] - 1)
-    found = torch.take(keys, at).reshape(x1.shape) == sought
+    at = torch.searchsorted(keys, sought.reshape((x1.numel(),))).clamp(max=keys.shape[0] - 1)
+    found = torch.index_select(keys, 0, at).reshape(x1.shape) == sought
     return found & ~torch.isnan(x1) if x1.dtype.is_floating_point else found

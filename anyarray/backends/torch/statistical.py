@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from anyarray.backends._shortcut import directly
 from anyarray.backends.torch._kernel import (
     KIND,
     SUMMED,
@@ -24,6 +25,7 @@ from anyarray.backends.torch._kernel import (
     size_along,
     truth,
     wide,
+    with_kernels,
 )
 from anyarray.backends.torch.elementwise import root_of_sum
 
@@ -45,6 +47,9 @@ def sum(x: Native, /, *, axis: Axes = None, dtype: Any = None, keepdims: bool = 
         found = torch.sum(_integers(x), axes, keepdims)
         return found.view(wanted) if wanted is torch.uint64 else cast(found, wanted)
     return torch.sum(cast(x, wanted), axes, keepdims)
+
+
+directly(sum, torch.sum, torch.Tensor, _WIDE)
 
 
 def _integers(x: Native) -> Native:
@@ -85,6 +90,8 @@ def _extreme(function: Callable[..., Any]) -> Callable[..., Native]:
 
 
 max, min = _extreme(torch.amax), _extreme(torch.amin)
+directly(max, torch.amax, torch.Tensor, with_kernels("iuf"))
+directly(min, torch.amin, torch.Tensor, with_kernels("iuf"))
 
 
 def mean(x: Native, /, *, axis: Axes = None, keepdims: bool = False) -> Native:
@@ -129,7 +136,7 @@ def _running(function: Callable[..., Any], first: int) -> Callable[..., Native]:
         axis = axis_within(axis, x.ndim)
         wanted = SUMMED[x.dtype] if dtype is None else dtype
         if KIND[wanted] in "biu":
-            found = function(_integers(x), axis)
+            found = function(_integers(truth(bits(x)) if wanted is torch.bool else x), axis)
             found = found.view(wanted) if wanted is torch.uint64 else cast(found, wanted)
         else:
             found = function(cast(x, wanted), axis)
