@@ -783,15 +783,22 @@ def _filled(name: str, shape: Shape, dtype: DTypeLike | None, home: Home, value:
         if 0 <= size < _MODEST:
             return _of_few(name, shape, wanted.dtype, value, size)
     lengths = _shape(name, shape)
-    if any(type(n) is not int for n in lengths):
-        lengths, home = _in_trace(name, lengths, home.backend if home.placed else None)
-    values = [value] if name == "full" else []
-    return wrap_aligned(_made(name, home, lengths, *values, dtype=home.backend.dtype_for(wanted)), home)
+    for n in lengths:
+        if type(n) is not int:
+            lengths, home = _in_trace(name, lengths, home.backend if home.placed else None)
+            break
+    values = (lengths, value) if name == "full" else (lengths,)
+    return wrap_aligned(_made(name, home, *values, dtype=home.backend.dtype_for(wanted)), home)
 
 
 def _made(name: str, home: Home, *args: Any, **options: Any) -> Native:
     """The native array that a creation function of `home` makes."""
     make, device = getattr(home, name), home.backend.native_device
+    try:
+        return make(*args, device=device, **options)
+    except Exception as error:
+        if not devices.is_worth_another_try(name, error):
+            raise
     return devices.tried(name, lambda: make(*args, device=device, **options))
 
 
