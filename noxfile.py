@@ -72,7 +72,7 @@ def tests(session: nox.Session) -> None:
 
 @nox.session(venv_backend="virtualenv")
 def torch(session: nox.Session) -> None:
-    """The tests on PyTorch, of which pip finds a build for CPUs where there is one."""
+    """The tests on PyTorch, as `pip` finds it: built for CPUs if it can."""
     install(session, "tests", "plot")
     session.install("torch==2.13.0")
     named = any(Path(argument.partition("::")[0]).exists() for argument in session.posargs)

@@ -1,4 +1,4 @@
-"""PyTorch's own tensors: what is taken, what is refused, what stays as it was."""
+"""PyTorch's own tensors: what is taken, refused, and left as it was."""
 
 from __future__ import annotations
 

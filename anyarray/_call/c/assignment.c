@@ -1,7 +1,8 @@
 /* `x[key] = value`.
 
-Compiled: a write to the ndarray of an Array, in place. Left to Python: guarded memory, which is read-only,
-values to be converted or brought over, keys that keys.c leaves, errors. Repeated here:
+Compiled: a write to the ndarray of an Array, in place, and of a Python number by the hook `written`. Left to
+Python: guarded memory, which is read-only, values to be converted or brought over, keys that keys.c leaves,
+errors. Repeated here:
 - memory is written in place if its ndarray is writable: `_memory.views`;
 - the dtypes that take a Python scalar: `_array.array._EXACT_KINDS` (takes_python_scalar). */
 
@@ -40,6 +41,35 @@ native_value(PyObject *value, PyArrayObject *to, PyObject *home)
     return is_cast_safely ? Py_NewRef(native) : NULL;
 }
 
+/* Writes a Python number by the hook `written` of a library with views: 1 if it did.
+
+0 without an exception if it did not, or has no such hook. */
+static int
+is_written_by_hook(PyObject *array, PyObject *key, PyObject *value)
+{
+    PyObject *home = home_of(array), *native = native_of(array), *view = get_slot(array, config.view_offset);
+    PyObject *second = get_slot(array, config.second_offset);
+    if (!is_home(home) || native == NULL || !is_python_scalar(value) || (view != NULL && view != Py_None)
+        || (second != NULL && second != Py_None)) {
+        return 0;
+    }
+    PyObject *hook = PyObject_GetAttr(get_slot(home, config.backend_offset), constants.written);
+    if (hook == NULL || hook == Py_None) {
+        fall_back();
+        Py_XDECREF(hook);
+        return 0;
+    }
+    PyObject *args[] = {NULL, Py_NewRef(native), key, value};
+    PyObject *told = PyObject_Vectorcall(hook, args + 1, 3 | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
+    Py_DECREF(args[1]);
+    Py_DECREF(hook);
+    Py_XDECREF(told);
+    if (told == NULL) {
+        fall_back();
+    }
+    return told == Py_True;
+}
+
 PyObject *
 fast_setitem(Call *Py_UNUSED(call), PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
@@ -47,7 +77,10 @@ fast_setitem(Call *Py_UNUSED(call), PyObject *const *args, Py_ssize_t nargs, PyO
         return NULL;
     }
     PyObject *native = native_of(args[0]), *home = home_of(args[0]);
-    if (native == NULL || !is_writable(native) || home == NULL) {
+    if (native != NULL && !PyArray_CheckExact(native) && is_written_by_hook(args[0], args[1], args[2])) {
+        Py_RETURN_NONE;
+    }
+    if (PyErr_Occurred() || native == NULL || !is_writable(native) || home == NULL) {
         return NULL;
     }
     PyObject *key = native_key(args[1], home);

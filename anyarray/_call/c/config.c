@@ -94,6 +94,7 @@ init_constants(void)
            && (constants.shortcut = PyUnicode_InternFromString("shortcut")) != NULL
            && (constants.direct = PyUnicode_InternFromString("direct")) != NULL
            && (constants.requires_grad = PyUnicode_InternFromString("requires_grad")) != NULL
+           && (constants.written = PyUnicode_InternFromString("written")) != NULL
            && (constants.zero = PyUnicode_InternFromString("0")) != NULL
            && (constants.zero_float = PyUnicode_InternFromString("0.0")) != NULL
            && (constants.one = PyLong_FromLong(1)) != NULL;

@@ -739,6 +739,11 @@ def _by_host(on_numpy: Callable[..., Any], otherwise: Function) -> Function:
     return of_complex
 
 
+def _log1p(x: Native) -> Native:
+    y = torch.log1p(x)
+    return torch.complex(torch.real(y) + 0.0, torch.imag(y)) if y.is_complex() else y  # as NumPy's, not -0
+
+
 def _log_to(function: Function, base: int) -> Function:
     """A logarithm to a base, of complex numbers by parts."""
 
@@ -815,7 +820,7 @@ cosh = _floating(_by_host(np.cosh, torch.cosh), lambda x: sinh(x), direct=torch.
 exp: Function = _floating(_by_host(np.exp, torch.exp), lambda x: exp(x), direct=torch.exp)
 expm1 = _floating(_by_host(on_numpy.expm1, torch.expm1), lambda x: exp(x), direct=torch.expm1)
 log = _floating(_log, lambda x: reciprocal(x), direct=torch.log)
-log1p = _floating(_by_host(np.log1p, torch.log1p), lambda x: reciprocal(add(_ones_like(x), x)), direct=torch.log1p)
+log1p = _floating(_by_host(np.log1p, _log1p), lambda x: reciprocal(add(_ones_like(x), x)), direct=torch.log1p)
 log2 = _floating(_log_to(torch.log2, 2), _over(math.log(2)), direct=torch.log2)
 log10 = _floating(_log_to(torch.log10, 10), _over(math.log(10)), direct=torch.log10)
 reciprocal: Function = _floating(_reciprocal, lambda x: negative(square(reciprocal(x))))

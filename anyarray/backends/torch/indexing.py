@@ -245,6 +245,8 @@ def setitem(x: Native, key: Any, value: Native, exclusive: bool, /) -> Native:
         x[key] = value
         spread(x)
         return x
+    if 0 in x.stride():  # elements that are broadcast share memory
+        x = x.clone(memory_format=torch.contiguous_format)
     _write(x, key, value)
     spread(x)
     return x
