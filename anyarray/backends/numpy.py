@@ -10,6 +10,7 @@ import functools
 import math
 import operator
 import os
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any, Final, Literal
 
@@ -1249,10 +1250,33 @@ def array_equiv(a1: Native, a2: Native) -> Native:
 def _drawn(name: str) -> Callable[..., Native]:
     def draw(key: Native, shape: tuple[int, ...], dtype: np.dtype[Any], /) -> Native:
         numbers = empty(shape, dtype=dtype)
-        extension.speedups.random_fill(name, int(key[0]) << 32 | int(key[1]), numbers)
+        seed, flat = int(key[0]) << 32 | int(key[1]), numbers.reshape(-1)
+        share = -(-flat.size // _cores()) if flat.size >= _SHARED else flat.size or 1
+        others = [
+            threading.Thread(target=_fill, args=(name, seed, start, flat[start : start + share]))
+            for start in range(share, flat.size, share)
+        ]
+        for one in others:
+            one.start()
+        _fill(name, seed, 0, flat[:share])
+        for one in others:
+            one.join()
         return numbers
 
     return draw
+
+
+_SHARED: Final = 1 << 18
+"""Elements from which on each core draws a part."""
+
+
+@functools.cache
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _fill(name: str, seed: int, first: int, out: Native) -> None:
+    extension.speedups.random_fill(name, seed, first, out)
 
 
 if extension.speedups is not None:  # else they are composed of calls, which takes ten times as long

@@ -7,7 +7,9 @@ from typing import Final
 from anyarray._array.array import AnyArray, Array, Shape
 from anyarray._base import dtypes, errors
 from anyarray._base.dtypes import DType, DTypeLike, float32, float64, int32, int64, uint32, uint64
-from anyarray._call.dispatch import as_shape, composed
+from anyarray._call.dispatch import as_shape, composed, wrap
+from anyarray._memory import transfer
+from anyarray._registry import registry
 from anyarray.random._quantile import normal_quantile
 from anyarray.random._threefry import threefry
 from anyarray.random.keys import checked
@@ -74,6 +76,9 @@ def standard_normal(key: AnyArray, shape: Shape = (), dtype: DTypeLike | None = 
 @composed(own="numpy", key="integer", reads_no_values=True)
 def random_bits(key: AnyArray, shape: Shape, dtype: DTypeLike) -> Array:
     """Words of uint32 or uint64."""
+    host = _on_host("random_bits", key, shape, dtype)
+    if host is not None:
+        return host
     x0, x1 = threefry(checked("bits", key), shape)
     if dtypes.dtype(dtype) is uint64:
         return (xp.astype(x0, uint64) << 32) | xp.astype(x1, uint64)
@@ -83,6 +88,9 @@ def random_bits(key: AnyArray, shape: Shape, dtype: DTypeLike) -> Array:
 @composed(own="numpy", key="integer", reads_no_values=True)
 def random_fractions(key: AnyArray, shape: Shape, dtype: DTypeLike) -> Array:
     """The leading bits of words as fractions of 1: 53 of 64, or 24 of 32."""
+    host = _on_host("random_fractions", key, shape, dtype)
+    if host is not None:
+        return host
     if dtypes.dtype(dtype) is float64:
         return xp.astype(random_bits(key, shape, uint64) >> 11, float64) * 2.0**-53
     return xp.astype(random_bits(key, shape, uint32) >> 8, float32) * 2.0**-24
@@ -91,6 +99,9 @@ def random_fractions(key: AnyArray, shape: Shape, dtype: DTypeLike) -> Array:
 @composed(own="numpy", key="integer", reads_no_values=True)
 def random_normals(key: AnyArray, shape: Shape, dtype: DTypeLike) -> Array:
     """Normal numbers of float32 or float64."""
+    host = _on_host("random_normals", key, shape, dtype)
+    if host is not None:
+        return host
     if dtypes.dtype(dtype) is float64:
         words = xp.astype(random_bits(key, shape, uint64) >> 11, int64)
         steps, unit = xp.astype(words - (1 << 52), float64), 2.0**-53
@@ -99,6 +110,23 @@ def random_normals(key: AnyArray, shape: Shape, dtype: DTypeLike) -> Array:
         steps, unit = xp.astype(words - (1 << 23), float32), 2.0**-24
     centred = (steps + 0.5) * unit  # exact, and the same to both sides of 0
     return normal_quantile(centred, 0.5 - xp.abs(centred))
+
+
+def _on_host(function: str, key: AnyArray, shape: Shape, dtype: DTypeLike) -> Array | None:
+    """The numbers, made at once in host memory, if the key is there.
+
+    None if not, as in a trace and on an accelerator, and on NumPy without the compiled calls.
+    """
+    given = checked(function, key)
+    home, there = given._home, given._home.backend
+    if there.kind != "cpu" or there is _NUMPY.backend or home.depth or home.is_traced(given._native):
+        return None
+    numbers = getattr(_NUMPY, function)(home.to_numpy(given._native), shape, dtypes.dtype(dtype).dtype)
+    native = transfer.shared(numbers, _NUMPY.backend, there)  # nobody else has the memory
+    return wrap(transfer.from_host(numbers, there) if native is None else native, home)
+
+
+_NUMPY: Final = registry.backend_of_name("numpy").free
 
 
 def floating(function: str, dtype: DTypeLike | None) -> tuple[DType, DType]:

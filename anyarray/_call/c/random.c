@@ -99,12 +99,12 @@ normal_64(uint64_t word)
 enum { BITS, FRACTION, NORMAL };
 
 static void
-fill(int kind, int is_wide, uint32_t k0, uint32_t k1, void *data, npy_intp size)
+fill(int kind, int is_wide, uint32_t k0, uint32_t k1, uint64_t first, void *data, npy_intp size)
 {
     uint32_t high[BLOCK], low[BLOCK];
     for (npy_intp start = 0; start < size; start += BLOCK) {
         int count = size - start < BLOCK ? (int)(size - start) : BLOCK;
-        fill_words(k0, k1, (uint64_t)start, count, high, low);
+        fill_words(k0, k1, first + (uint64_t)start, count, high, low);
         if (is_wide) {
             uint64_t *bits = (uint64_t *)data + start;
             double *numbers = (double *)data + start;
@@ -138,9 +138,9 @@ PyObject *
 random_fill(PyObject *Py_UNUSED(module), PyObject *args)
 {
     const char *name;
-    unsigned long long key;
+    unsigned long long key, first;
     PyArrayObject *out;
-    if (!PyArg_ParseTuple(args, "sKO!", &name, &key, &PyArray_Type, &out)) {
+    if (!PyArg_ParseTuple(args, "sKKO!", &name, &key, &first, &PyArray_Type, &out)) {
         return NULL;
     }
     int kind = strcmp(name, "bits") == 0 ? BITS : strcmp(name, "random") == 0 ? FRACTION : NORMAL;
@@ -154,7 +154,7 @@ random_fill(PyObject *Py_UNUSED(module), PyObject *args)
     npy_intp size = PyArray_SIZE(out);
     NPY_BEGIN_THREADS_DEF;
     NPY_BEGIN_THREADS_THRESHOLDED(size);
-    fill(kind, is_wide, (uint32_t)(key >> 32), (uint32_t)key, PyArray_DATA(out), size);
+    fill(kind, is_wide, (uint32_t)(key >> 32), (uint32_t)key, first, PyArray_DATA(out), size);
     NPY_END_THREADS;
     Py_RETURN_NONE;
 }

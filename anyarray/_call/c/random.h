@@ -5,8 +5,8 @@
 
 #include "numpy_api.h"
 
-/* random_fill(name, key, out): fill a contiguous ndarray with "bits" (uint32, uint64), "random" or "standard_normal"
-   (float32, float64) of a key, which is an int of 64 bits. */
+/* random_fill(name, key, first, out): fill a contiguous ndarray with "bits" (uint32, uint64), "random" or
+   "standard_normal" (float32, float64) of a key, which is an int of 64 bits, from the counter `first` on. */
 PyObject *random_fill(PyObject *module, PyObject *args);
 
 #endif
