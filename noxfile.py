@@ -19,8 +19,8 @@ SUITE = "https://github.com/data-apis/array-api-tests"
 XFAILS = Path(__file__).parent / "tests" / "conformance" / "xfails.txt"
 PORTIONS = (
     ("tests/backends",),
-    ("tests/clients", "tests/drop_in", "tests/extensions"),
-    ("tests", *[f"--ignore=tests/{folder}" for folder in ("backends", "clients", "drop_in", "extensions")]),
+    ("tests/clients", "tests/drop_in", "tests/extensions", "tests/random"),
+    ("tests", *[f"--ignore=tests/{folder}" for folder in ("backends", "clients", "drop_in", "extensions", "random")]),
 )
 """Tests that run in processes of their own, as what TensorFlow compiles is never freed."""
 

@@ -133,7 +133,7 @@ def test_a_policy_refuses_a_candidate_of_another_type() -> None:
 
 
 def test_auto_is_no_candidate() -> None:
-    wanted = 'policy: "auto" is the choice among backends, not one of them. Name some: numpy, tf, jax, cupy'
+    wanted = 'policy: "auto" is the choice among backends, not one of them. Name some: numpy, tf, jax, torch, cupy'
     with pytest.raises(xp.BackendNotFoundError, match=f"^{re.escape(wanted)}"), xp.policy(candidates=["auto"]):
         pass
 
