@@ -576,7 +576,7 @@ def _call_on(declaration: Declaration, prepared: Sequence[Any], home: Home) -> A
     except Exception as error:
         if not explain(error, declaration, prepared):
             raise
-        result = devices.tried(declaration.name, lambda: function(*positional, **keyword))
+        result = devices.tried(declaration.name, function, *positional, **keyword)
     results = wrap_result(declaration, result, home)
     if declaration.gives_views and all(a._home is home for a in declaration.arrays_of(prepared)):
         record_views(declaration, prepared, results)
@@ -659,7 +659,7 @@ def cast(function: str, parameter: str, x: Array, wanted: _dtypes.DType) -> Arra
         )
     kind = home.backend.native_dtype(wanted.name)
     try:
-        native = devices.tried(function, lambda: home.astype(x._native, kind))
+        native = devices.tried(function, home.astype, x._native, kind)
     except Exception as error:
         diagnosis.diagnose_failure(error, function)
         raise

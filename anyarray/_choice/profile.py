@@ -25,6 +25,7 @@ from typing import Any, Final
 
 import platformdirs
 
+from anyarray._base import processor
 from anyarray._choice import cost
 from anyarray._registry import libraries as _libraries
 
@@ -86,11 +87,6 @@ def _digest(of: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(of, sort_keys=True).encode()).hexdigest()[:16]
 
 
-def cores() -> int | None:
-    """The number of cores that this process may use; None if unknown."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-
-
 @functools.cache
 def machine() -> dict[str, Any]:
     """What identifies this machine; imports no library."""
@@ -98,7 +94,7 @@ def machine() -> dict[str, Any]:
     return {
         "system": platform.system(),
         "processor": _processor(),
-        "cores": cores(),
+        "cores": processor.cores(),
         "accelerators": accelerators,
         # Without accelerators it does not matter, and is often set to keep a library from looking for them.
         "hidden": os.environ.get("CUDA_VISIBLE_DEVICES") if accelerators else None,

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
 import anyarray
-from anyarray._choice import profile
+from anyarray._base import processor
 from anyarray._cli.experiments import Experiment
 from anyarray._cli.timing import ITSELF, Failure, Measurement
 
@@ -170,4 +170,4 @@ class Results:
 
 def machine() -> str:
     """A short description of this machine."""
-    return f"{platform.system()} {platform.machine()}, {profile.cores()} cores, Python {platform.python_version()}"
+    return f"{platform.system()} {platform.machine()}, {processor.cores()} cores, Python {platform.python_version()}"

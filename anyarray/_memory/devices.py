@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from anyarray._base import errors
 from anyarray._memory import second_copies
@@ -88,11 +88,14 @@ def refuse(function: str, error: Exception) -> None:
         raise out_of_memory(function, error) from error
 
 
-def tried(function: str, attempt: Callable[[], T]) -> T:
-    """What `attempt` returns, which is made once more if memory was freed."""
+def tried(function: str, attempt: Callable[..., T], /, *args: Any, **options: Any) -> T:
+    """What `attempt` returns, called once more if memory was freed.
+
+    `function` is what the user called.
+    """
     while True:
         try:
-            return attempt()
+            return attempt(*args, **options)
         except Exception as error:
             if not is_worth_another_try(function, error):
                 raise

@@ -347,7 +347,7 @@ def transferred(
         lent = alignment.copied(native)
         arrived = way.share(lent)
     if arrived is None:
-        lent, arrived = None, devices.tried(cause, lambda: way.copy(native))
+        lent, arrived = None, devices.tried(cause, way.copy, native)
     if watched is not UNWATCHED:
         _record(native, source, target.name, cause, "copy", started, explicit)
     return Transferred(arrived, lent is not None, lent)
@@ -430,7 +430,7 @@ def refuse_differentiated(native: Native, source: Backend, purpose: str) -> None
 
 def from_host(a: np.ndarray[Any, Any], target: Backend) -> Native:
     """A native array of `target` with a copy of the values of `a`."""
-    return devices.tried("asarray", lambda: target.free.from_numpy(a, target.native_device))
+    return devices.tried("asarray", target.free.from_numpy, a, target.native_device)
 
 
 def _refuse_leak(native: Native, source: Backend, cause: str) -> None:

@@ -16,7 +16,7 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from anyarray._base import dtypes, extension
+from anyarray._base import dtypes, extension, processor
 from anyarray._memory import alignment
 from anyarray.backends import _lapack, _masked, _ordering, _rows
 from anyarray.backends._refusals import boolean, real_valued, refuse_complex
@@ -1251,7 +1251,7 @@ def _drawn(name: str) -> Callable[..., Native]:
     def draw(key: Native, shape: tuple[int, ...], dtype: np.dtype[Any], /) -> Native:
         numbers = empty(shape, dtype=dtype)
         seed, flat = int(key[0]) << 32 | int(key[1]), numbers.reshape(-1)
-        share = -(-flat.size // _cores()) if flat.size >= _SHARED else flat.size or 1
+        share = -(-flat.size // (processor.cores() or 1)) if flat.size >= _SHARED else flat.size or 1
         others = [
             threading.Thread(target=_fill, args=(name, seed, start, flat[start : start + share]))
             for start in range(share, flat.size, share)
@@ -1268,11 +1268,6 @@ def _drawn(name: str) -> Callable[..., Native]:
 
 _SHARED: Final = 1 << 18
 """Elements from which on each core draws a part."""
-
-
-@functools.cache
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _fill(name: str, seed: int, first: int, out: Native) -> None:

@@ -498,8 +498,7 @@ def eye(
     home = choice.chosen_home(device)
     if not type(rows) is type(columns) is int:
         lengths, home = _in_trace("eye", (rows, columns), device)
-        kind = home.backend.dtype_for(wanted)
-        return wrap(home.eye(*lengths, k=k, dtype=kind, device=home.backend.native_device), home)
+        return wrap(_made("eye", home, *lengths, k=k, dtype=home.backend.dtype_for(wanted)), home)
     if home is _NUMPY and rows > 0 < columns and rows * columns * wanted.itemsize < _SMALL:
         few = _zeros((rows, columns), wanted.dtype)  # small arrays need not be aligned
         if k == 0 and rows <= columns:  # as NumPy's, without its iterator
@@ -793,13 +792,7 @@ def _filled(name: str, shape: Shape, dtype: DTypeLike | None, home: Home, value:
 
 def _made(name: str, home: Home, *args: Any, **options: Any) -> Native:
     """The native array that a creation function of `home` makes."""
-    make, device = getattr(home, name), home.backend.native_device
-    try:
-        return make(*args, device=device, **options)
-    except Exception as error:
-        if not devices.is_worth_another_try(name, error):
-            raise
-    return devices.tried(name, lambda: make(*args, device=device, **options))
+    return devices.tried(name, getattr(home, name), *args, device=home.backend.native_device, **options)
 
 
 def _in_trace(function: str, values: Sequence[Any], device: Device | None) -> tuple[tuple[Any, ...], Home]:
@@ -840,8 +833,7 @@ def _arange_in_trace(low: Any, high: Any, gap: Any, dtype: DTypeLike | None, dev
     if given[2] is not None and type(given[2]) is not Array and given[2] == 0:
         raise errors.ArgumentValueError("arange: step must not be 0")
     natives, home = _in_trace("arange", given, device)
-    kind, place = home.backend.dtype_for(wanted), home.backend.native_device
-    return wrap(home.arange(*natives, dtype=kind, device=place), home)
+    return wrap(_made("arange", home, *natives, dtype=home.backend.dtype_for(wanted)), home)
 
 
 def _linspace_in_trace(values: Sequence[Any], dtype: DTypeLike | None, device: Device | None, endpoint: bool) -> Array:
@@ -855,8 +847,8 @@ def _linspace_in_trace(values: Sequence[Any], dtype: DTypeLike | None, device: D
     if type(given[2]) is not Array:
         given[2] = _dispatch.as_integer("linspace", "num", given[2])
     natives, home = _in_trace("linspace", given, device)
-    kind, place = home.backend.dtype_for(wanted), home.backend.native_device
-    return wrap(home.linspace(*natives, endpoint=bool(endpoint), dtype=kind, device=place), home)
+    kind = home.backend.dtype_for(wanted)
+    return wrap(_made("linspace", home, *natives, endpoint=bool(endpoint), dtype=kind), home)
 
 
 def _of_few(name: str, shape: Any, dtype: np.dtype[Any], value: Number | None, size: int) -> Array:
