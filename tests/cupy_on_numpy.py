@@ -66,7 +66,7 @@ class MemoryPointer:
         return moved
 
     def copy_from_host_async(self, mem: int, size: int, stream: Any = None) -> None:
-        """Take pageable memory over at once, pinned memory when it is its turn."""
+        """Take pageable memory over at once, pinned memory in its turn."""
         assert stream is _stream
         is_pinned = any(one.ptr <= mem < one.ptr + one.size for one in _pinned)
         values = None if is_pinned else ctypes.string_at(mem, size)

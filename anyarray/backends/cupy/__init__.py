@@ -25,6 +25,8 @@ from anyarray._base import dtypes
 from anyarray.backends import numpy as on_numpy
 from anyarray.backends._refusals import boolean, real_valued, refuse_complex
 from anyarray.backends.cupy import _transfers
+from anyarray.backends.cupy._fusing import fused as fused
+from anyarray.backends.cupy._fusing import fusible as fusible
 
 Native = Any
 Axis = int | tuple[int, ...] | None
