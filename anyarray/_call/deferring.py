@@ -162,7 +162,8 @@ class Deferring(Inner):
             found: Sequence[Native] = [self._called(wanted[0])]
             self.is_mixed, self.program = True, None
         else:
-            kernel = self._fused(tuple(steps), tuple([one.dtype for one in leaves]), results)
+            unscoped = self._fused(tuple(steps), tuple([one.dtype for one in leaves]), results)
+            kernel = self.backend.hook("scoped")(unscoped, self.backend.native_device)
             made = kernel(*[one.value for one in leaves])
             found = made if len(results) > 1 else [made]
             self.program = None if self.has_fused or self.is_mixed else (kernel, leaves)

@@ -6,7 +6,7 @@ on by DLPack, without a copy:
 
     NumPy -> JAX, TensorFlow      by CuPy to its own memory, which the library shares
     JAX -> NumPy                  CuPy shares the library's memory and reads that
-    TensorFlow -> NumPy           by TensorFlow, which reads into kept memory itself
+    TensorFlow -> NumPy           by TensorFlow itself, which was measured near the bus
     fewer bytes, without CuPy, or if anything fails there   by the library itself, as before
 
 CuPy is imported when the first such array comes.

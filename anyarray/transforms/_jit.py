@@ -173,11 +173,10 @@ def _signature(natives: Sequence[Native]) -> tuple[Any, ...]:
 
 
 def _positioned(
-    home: Home, given: Sequence[Deferred], kernel: Callable[..., Native], operands: Sequence[Deferred]
+    given: Sequence[Deferred], kernel: Callable[..., Native], operands: Sequence[Deferred]
 ) -> tuple[Callable[..., Native], Sequence[Any]]:
     positions = {id(one): position for position, one in enumerate(given)}
-    scoped = home.backend.hook("scoped")(kernel, home.backend.native_device)
-    return scoped, [positions.get(id(one), one.value) for one in operands]
+    return kernel, [positions.get(id(one), one.value) for one in operands]
 
 
 def _run_of(kernels: Kernels) -> Callable[..., Native]:
@@ -434,7 +433,7 @@ class _Jit:
             kernels = self._kernels.setdefault(key, {})
             if len(kernels) >= MOST_KNOWN:
                 kernels.clear()
-            kernels[_signature(natives)] = _positioned(home, given, *inside.program)
+            kernels[_signature(natives)] = _positioned(given, *inside.program)
             is_common = not kwargs and dtypes.defaults() is USUAL and all(type(a) is Array for a in args)
             if is_common and home not in self._fast and all(a._home is home for a in arrays):
                 run = self._fast[home] = _run_of(kernels)

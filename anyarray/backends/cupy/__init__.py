@@ -125,10 +125,12 @@ def scalar(value: complex, dtype: np.dtype[Any], device: int, /) -> Native:
 def exported(x: Native, /) -> Native:
     """A copy of `x`, as the consumer of a capsule could write to it.
 
-    CuPy does not count the consumer's reference to `x`.
+    CuPy does not count the consumer's reference to `x`. The copy is synchronized, as TensorFlow would not wait for it.
     """
     _transfers.take_back()
-    return _transfers.lent(duplicate(x))
+    copy = duplicate(x)
+    synchronize(copy)
+    return _transfers.lent(copy)
 
 
 def exported_from_numpy(a: np.ndarray[Any, Any], device: int, /) -> Native:

@@ -167,12 +167,10 @@ class _Loan:
 
 
 def lent(x: Native) -> Native:
-    """`x`, which nobody else holds, for another library, computed."""
-    device = x.device
-    device.synchronize()  # not every library waits for the stream on which it is computed
+    """`x`, which is computed and nobody else holds, for another library."""
     if not x.nbytes:
         return x
-    memory = cupy.cuda.UnownedMemory(x.data.ptr, x.nbytes, _Loan(x), device.id)
+    memory = cupy.cuda.UnownedMemory(x.data.ptr, x.nbytes, _Loan(x), x.device.id)
     return cupy.ndarray(x.shape, x.dtype, cupy.cuda.MemoryPointer(memory, 0))
 
 
