@@ -17,7 +17,6 @@ to another library
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import math
 import weakref
@@ -42,11 +41,18 @@ _Error: Final = cupy.cuda.runtime.CUDARuntimeError
 
 def to_device(a: np.ndarray[Any, Any], y: Native) -> None:
     """Copy an ndarray to `y`, C-contiguous on the current device, and wait."""
-    if not y.nbytes:
+    nbytes = y.nbytes
+    if not nbytes:
         return
     stream = cupy.cuda.get_current_stream()
-    count = 1 if y.nbytes <= PIECE else 2
-    buffers = [_Buffer(min(PIECE, y.nbytes)) for _ in range(count)]
+    if nbytes <= SMALL:
+        whole = np.empty(a.shape, y.dtype)
+        _copy(a, whole)
+        y.data.copy_from_host_async(whole.__array_interface__["data"][0], nbytes, stream)
+        stream.synchronize()
+        return
+    count = 1 if nbytes <= PIECE else 2
+    buffers = [_Buffer(min(PIECE, nbytes)) for _ in range(count)]
     try:
         for number, (start, piece) in enumerate(_pieces(a, y.itemsize)):
             buffer = buffers[number % count]
@@ -64,7 +70,7 @@ def to_device(a: np.ndarray[Any, Any], y: Native) -> None:
 class _Buffer:
     """A pinned buffer from CuPy's pool, with the event that ends its journey.
 
-    Few bytes, and all where no memory can be pinned, are in ordinary memory.
+    Where no memory can be pinned it is in ordinary memory.
     """
 
     def __init__(self, nbytes: int) -> None:
@@ -77,10 +83,10 @@ class _Buffer:
 
 
 def _memory(nbytes: int) -> Any:
-    if nbytes > SMALL:
-        with contextlib.suppress(_Error):
-            return cupy.cuda.alloc_pinned_memory(nbytes)
-    return np.empty(nbytes, np.uint8)
+    try:
+        return cupy.cuda.alloc_pinned_memory(nbytes)
+    except _Error:
+        return np.empty(nbytes, np.uint8)
 
 
 def _copy(a: np.ndarray[Any, Any], target: np.ndarray[Any, Any]) -> None:
