@@ -29,6 +29,7 @@ from anyarray import testing
 from anyarray._calibration import explanation
 from anyarray._choice import accounts, automatic, choice, cost, prices, rule, whole_functions
 from anyarray._choice import machine as _machine
+from anyarray._choice.law import Law
 from anyarray.backends import sim
 from anyarray.transforms import _jit
 
@@ -47,13 +48,10 @@ def model_of(
     """The model of a machine where calls take their factor times `UNIT`."""
 
     def costs(factors: Factors, entering: float = 0.0) -> cost.Costs:
-        curve = cost.Curve([(1, 1e-9 * UNIT), (2, UNIT), (1e15, UNIT)])
-        curves = {(kind, width): curve for kind in ("arithmetic", "transcendental") for width in cost.WIDTHS}
-        others = {(name, width): cost.Beside(f) for name, f in factors.items() for width in cost.WIDTHS}
-        return cost.Costs(curves, others, entering=entering)
+        laws = {name: Law(factor * UNIT) for name, factor in factors.items()}
+        return cost.Costs({"arithmetic": Law(UNIT), "transcendental": Law(UNIT), **laws}, entering=entering)
 
-    sizes = [2**i for i in range(40)]
-    route = cost.Route(cost.Curve([(nbytes, latency + nbytes / bandwidth) for nbytes in sizes]))
+    route = cost.Route(Law(latency, latency * bandwidth))
     backends = {"numpy": costs(numpy), "sim": costs(sim, entering)}
     return cost.Model(backends, {("numpy", "sim"): route, ("sim", "numpy"): route})
 
@@ -448,9 +446,7 @@ def test_the_decisions_are_the_same_every_time() -> None:
 
 def test_a_broadcast_of_small_arrays_is_not_small() -> None:
     model = model_of(EVEN, EVEN, 1e-6)
-    curve, fast = cost.Curve([(1, 1e-9), (1e9, 1.0)]), cost.Curve([(1, 1e-5), (1e9, 1e-2)])
-    kinds = {("arithmetic", width): curve for width in cost.WIDTHS}
-    backends = {"numpy": cost.Costs(kinds), "sim": cost.Costs(dict.fromkeys(kinds, fast))}
+    backends = {"numpy": cost.Costs({"arithmetic": Law(1e-9, 1.0)}), "sim": cost.Costs({"arithmetic": Law(1e-5, 1e6)})}
     with testing.simulated():
         xp.device("sim")
         _machine.use(cost.Model(backends, model.routes))
@@ -476,10 +472,9 @@ def test_the_reason_tells_the_fastest_from_what_gains_too_little_and_from_what_i
 
 
 def test_a_call_that_is_numpys_is_decided_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    slow, fast = cost.Curve([(1, 1e-9), (1e9, 1.0)]), cost.Curve([(1, 1e-9), (1e9, 1e-2)])
     costs = {
-        name: cost.Costs({("transcendental", 4): narrow, ("transcendental", 8): slow})
-        for name, narrow in (("numpy", slow), ("sim", fast))
+        name: cost.Costs({"transcendental": Law(1e-9, 1.0, narrow=narrow)})
+        for name, narrow in (("numpy", 1.0), ("sim", 0.01))
     }
     decided: list[str] = []
     decide = automatic.decide
@@ -502,9 +497,9 @@ def test_a_call_that_is_numpys_is_decided_once(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_reduction_along_an_axis_is_decided_for_itself() -> None:
-    slow, fast = cost.Curve([(1, 1e-9), (1e9, 1.0)]), cost.Curve([(1, 1e-9), (1e9, 1e-2)])
+    slow, fast = Law(1e-9, 1.0), Law(1e-9, 100.0)
     costs = {
-        name: cost.Costs({("extremum", 8): slow, ("extremum of short rows", 8): rows})
+        name: cost.Costs({"extremum": slow, "extremum of short rows": rows})
         for name, rows in (("numpy", slow), ("sim", fast))
     }
     with testing.simulated(), xp.backend("auto"):
@@ -845,11 +840,9 @@ def fused_model(compiling: float) -> cost.Model:
 
     Compiling takes `compiling` seconds.
     """
-    fused = {width: cost.Curve([(1, 1.0), (1e9, 1.0)]) for width in cost.WIDTHS}
-    faster = {width: cost.Curve([(1, 0.1), (1e9, 0.1)]) for width in cost.WIDTHS}
-    route = cost.Route(cost.Curve([(1, 1e-6), (1e9, 1e-6)]))
+    route = cost.Route(Law(1e-6))
     return cost.Model(
-        {"numpy": cost.Costs({}, fused=fused), "sim": cost.Costs({}, fused=faster, compiling=compiling)},
+        {"numpy": cost.Costs({}, fused=Law(1.0)), "sim": cost.Costs({}, fused=Law(0.1), compiling=compiling)},
         {("numpy", "sim"): route, ("sim", "numpy"): route},
     )
 

@@ -38,7 +38,7 @@ def work(function: str, n: int) -> float:
 
 @functools.cache
 def replayed(table: str) -> tuple[dict[tuple[Cell, str], float], dict[tuple[Cell, str], float], set[Any]]:
-    """True times, predicted ones, and the cells that the laws were fitted to."""
+    """True times, predicted ones, and what the laws were fitted to."""
     with (DATA / f"times_{table}.csv").open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     backends = list(rows[0])[3:]

@@ -194,22 +194,22 @@ def policy(*, candidates: Sequence[str | Backend]) -> AbstractContextManager[Non
     return choice.narrowed(tuple(dict.fromkeys(names)))
 
 
-SECONDS: Final = 84.0
-"""How long measuring takes if nobody says, importing included.
+SECONDS: Final = 28.0
+"""How long measuring takes if nobody says, importing included; what follows ends within half a minute."""
+WITH_ACCELERATOR: Final = 57.0
+"""The same where there is an accelerator, whose classes are measured at larger sizes."""
 
-What follows ends within a minute and a half.
-"""
 
-
-def calibrate(*, seconds: float = SECONDS, backends: Sequence[str | Backend] | None = None) -> Path | None:
+def calibrate(*, seconds: float | None = None, backends: Sequence[str | Backend] | None = None) -> Path | None:
     """Measure this machine for the automatic choice; gives the profile's path.
 
-    Takes about `seconds`, importing the libraries included, but at least half of them after it. `backends` are names,
-    such as ["numpy", "jax"], or devices; left out, all that work here. The profile is used at once, and by every later
-    program of this user. Interrupted by Ctrl-C it keeps what is measured. None, and nothing is measured, if
-    ANYARRAY_PROFILE is "off". The same at the command line: `python -m anyarray calibrate`. Raises BackendError for a
-    name that cannot be used, OSError before anything is measured if the profile cannot be written. If another process
-    of this user calibrates, it waits until that has ended, and the logger says so.
+    Takes about `seconds`, importing the libraries included, but at least half of them after it: half a minute if
+    left out, a minute with an accelerator. `backends` are names, such as ["numpy", "jax"], or devices; left out,
+    all that work here. The profile is used at once, and by every later program of this user. Interrupted by Ctrl-C
+    it keeps what is measured. None, and nothing is measured, if ANYARRAY_PROFILE is "off". The same at the command
+    line: `python -m anyarray calibrate`. Raises BackendError for a name that cannot be used, OSError before
+    anything is measured if the profile cannot be written. If another process of this user calibrates, it waits
+    until that has ended, and the logger says so.
 
     >>> import anyarray as xp
     >>> xp.calibrate(seconds=0.1, backends=["numpy"])  # doctest: +SKIP
@@ -217,13 +217,13 @@ def calibrate(*, seconds: float = SECONDS, backends: Sequence[str | Backend] | N
     from anyarray._calibration import calibration
     from anyarray._choice import profile  # 15 ms, so not at `import anyarray`
 
-    if not isinstance(seconds, Real):
+    if seconds is not None and not isinstance(seconds, Real):
         raise errors.ArgumentTypeError(f"calibrate: seconds must be a number, not {type(seconds).__name__}")
     try:
-        float(seconds)
+        is_finite = seconds is None or 0 < float(seconds) < math.inf
     except OverflowError:
-        seconds = math.inf
-    if not 0 < seconds < math.inf:
+        is_finite, seconds = False, math.inf
+    if not is_finite:
         raise errors.ArgumentValueError(f"calibrate: seconds must be positive and finite, not {seconds}")
     wanted = None if backends is None else choice.names_of("calibrate", "backends", backends)
     if profile.is_off():
@@ -232,11 +232,16 @@ def calibrate(*, seconds: float = SECONDS, backends: Sequence[str | Backend] | N
     with calibration.alone(lambda text: automatic.log(f"anyarray: {text}")):
         measuring = calibration.prepared(wanted)
         try:
-            for _ in measuring.steps(seconds):
+            for _ in measuring.steps(seconds or usual_seconds(has_accelerator=measuring.has_accelerator)):
                 pass
         finally:
             written = calibration.keep(measuring)
     return written
+
+
+def usual_seconds(*, has_accelerator: bool) -> float:
+    """How long measuring takes if nobody says."""
+    return WITH_ACCELERATOR if has_accelerator else SECONDS
 
 
 def _present(name: str) -> list[str]:

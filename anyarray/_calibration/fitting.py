@@ -39,21 +39,23 @@ ROUNDS: Final = 60
 """Steps of Gauss-Newton at most; ten are usual."""
 
 
-def fitted(points: Sequence[Point], *, growth: float = 1.0, is_by_width: bool = True) -> Law:
+def fitted(
+    points: Sequence[Point], *, growth: float = 1.0, narrow: float | None = None, is_by_width: bool = True
+) -> Law:
     """The law through the points, at least one.
 
-    `growth` is the usual one of such functions. Without `is_by_width` there is one width.
+    `growth` and `narrow` are the usual ones of such functions. Without `is_by_width` there is one width.
     """
     work, seconds = np.array([[max(p.work, 1.0), max(p.seconds, 1e-9)] for p in points]).T
-    narrow = np.array([float(p.is_narrow and is_by_width) for p in points])
+    is_narrow = np.array([float(p.is_narrow and is_by_width) for p in points])
     spread = np.log(np.array([max(p.spread, LEAST_SPREAD) for p in points]))
     x, y = np.log(work / work.max()), np.log(seconds)
-    usual = np.array([y.min(), y.max(), growth, NARROW[0]])
+    usual = np.array([y.min(), y.max(), growth, NARROW[0] if narrow is None else math.log(narrow)])
     deviation = np.array([1.0, 3.0, GROWTHS, NARROW[1]])
 
     def beside(found: Any) -> Any:
         launch, largest, slope, of_narrow = found
-        return np.logaddexp(launch, largest + slope * x + of_narrow * narrow)
+        return np.logaddexp(launch, largest + slope * x + of_narrow * is_narrow)
 
     def residuals(found: Any) -> Any:
         return np.concatenate([(y - beside(found)) / spread, (usual - found) / deviation])

@@ -428,7 +428,8 @@ class _Weighing:
             if name == stay.name or (name, decision.function) in machine.unable:
                 continue
             reading = self.call_accounts.reading() if name == NUMPY else 0.0
-            if self.candidates is None and not gains(stay, name, self.call.kind, working, reading):
+            error = self.known.error(stay.name, name, self.call.kind)
+            if self.candidates is None and not gains(stay, name, self.call.kind, working, reading, error):
                 decision.predicted[name] = working
                 continue
             offer = self.offer(name, working, reading)
@@ -473,7 +474,8 @@ class _Weighing:
         if best == here:
             most = self.prediction.seconds[here]
             is_more_gained = any(
-                working <= cost.gain(name, self.call.kind) * most for name, working in self.allowed.items()
+                working <= cost.gain(name, self.call.kind, self.known.error(here, name, self.call.kind)) * most
+                for name, working in self.allowed.items()
             )
             decision.reason = why_staying(here, self.allowed, is_more_gained=is_more_gained)
         else:

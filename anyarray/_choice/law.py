@@ -1,4 +1,4 @@
-"""The time of a call by its work, in four numbers: a launch, and a throughput that saturates.
+"""The time of a call by its work: a launch, and a throughput that saturates.
 
     seconds(work) = launch + launch * (work / half) ** growth
 
@@ -47,7 +47,7 @@ class Law(NamedTuple):
 
     @property
     def rate(self) -> float:
-        """Work in a second, of a call so large that launching does not matter."""
+        """Work in a second, of a call so large that launching is nothing."""
         at = self.half if self.reach == math.inf else self.reach
         return math.inf if self.half == math.inf else at / self.working(at)
 

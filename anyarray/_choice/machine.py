@@ -246,7 +246,7 @@ def prediction_of(function: str, shapes: tuple[Shape, ...], dtypes: tuple[DType,
     predicted = {name: known.seconds(name, found) for name in known.backends}
     seconds = {name: one for name, one in predicted.items() if one is not None}
     is_numpys = NUMPY in seconds and all(
-        one + cost.DECIDING > cost.gain(name, found.kind) * seconds[NUMPY]
+        one + cost.DECIDING > cost.gain(name, found.kind, known.error(NUMPY, name, found.kind)) * seconds[NUMPY]
         for name, one in seconds.items()
         if name != NUMPY
     )
@@ -254,7 +254,10 @@ def prediction_of(function: str, shapes: tuple[Shape, ...], dtypes: tuple[DType,
         here
         for here, its in seconds.items()
         if here != NUMPY
-        and not any(gains(Stay(here, its, 0.0), name, found.kind, one, 0.0) for name, one in seconds.items())
+        and not any(
+            gains(Stay(here, its, 0.0), name, found.kind, one, 0.0, known.error(here, name, found.kind))
+            for name, one in seconds.items()
+        )
     ]
     return Prediction(found, seconds, key, is_numpys, frozenset(settled), known)
 

@@ -29,7 +29,7 @@ from anyarray._base import processor
 from anyarray._choice import cost
 from anyarray._registry import libraries as _libraries
 
-FORMAT: Final = 4
+FORMAT: Final = 5
 """Version of the file format; increased by each incompatible change."""
 
 
