@@ -63,7 +63,7 @@ UNCACHED: Final = 1 << 21
 ENTRIES: Final = 9
 """Calls whose median is the time of a switch to another library."""
 BYTES: Final = (1 << 10, 1 << 16, 1 << 20, 1 << 24, 1 << 28)
-"""Sizes of the transfers that are measured: the last two as long as a transfer takes no longer than `LONGEST`."""
+"""Sizes of the transfers that are measured, the last on accelerators: in one memory they take as long as copies."""
 TRANSFERS: Final = 3
 """So often each is made."""
 
@@ -343,7 +343,7 @@ class Calibration:
             return time.perf_counter() - started
 
         last = 0.0
-        for nbytes in BYTES:
+        for nbytes in BYTES if self.has_accelerator else BYTES[:-1]:
             if last * 16 > 2 * LONGEST:
                 break
             rest()

@@ -173,25 +173,31 @@ def explain() -> AbstractContextManager[Explanation]:
 
 
 @block
-def policy(*, candidates: Sequence[str | Backend]) -> AbstractContextManager[None]:
-    """Make the automatic choice inside a `with` block among these backends.
+def policy(
+    *, candidates: Sequence[str | Backend] | None = None, careful: bool | None = None
+) -> AbstractContextManager[None]:
+    """Make the automatic choice inside a `with` block as given.
 
-    They are given by name or as devices; no other is chosen. Free inputs that live elsewhere are brought to the best of
-    them. Backends that are not installed or have no device here are left out. Raises BackendNotFoundError for an
-    unknown name, BackendError if none is left.
+    `candidates`, names or devices, are the backends among which it chooses. Free inputs that live elsewhere are brought
+    to the best of them. Backends that are not installed or have no device here are left out. With `careful` each call
+    that is decided about is waited for, so that an error of a library that computes in the background, as for lack of
+    memory, comes at the call that made it, which then is repeated elsewhere. What is left out stays as it is outside.
+    Raises BackendNotFoundError for an unknown name, BackendError if none is left.
 
     >>> import anyarray as xp
     >>> with xp.policy(candidates=["numpy", "cupy"]):
     ...     print((xp.ones(3, device="numpy") + 1).device)
     numpy
     """
-    wanted = choice.names_of("policy", "candidates", candidates)
+    if candidates is None and careful is not None:
+        return choice.narrowed(None, careful=careful)
+    wanted = choice.names_of("policy", "candidates", candidates)  # type: ignore[arg-type]  # it refuses None
     names = [found for name in wanted for found in _present(name)]
     if not names:
         raise errors.BackendError(
             f'policy: none of the candidates can be used here: {", ".join(wanted)}. Add one that can: "numpy"'
         )
-    return choice.narrowed(tuple(dict.fromkeys(names)))
+    return choice.narrowed(tuple(dict.fromkeys(names)), careful=careful)
 
 
 SECONDS: Final = 28.0

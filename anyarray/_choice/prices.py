@@ -67,6 +67,25 @@ def arriving(arrays: Sequence[Any], sizes: Sequence[int], target: str, last: str
     return seconds if last == target else seconds + known.backends[target].entering
 
 
+def arriving_anew(arrays: Sequence[Any], sizes: Sequence[int], target: str, known: cost.Model) -> float:
+    """The same where nothing is at hand there, and the last call ran elsewhere."""
+    pairs = zip(arrays, sizes, strict=True)
+    return known.backends[target].entering + sum(known.bringing(a._home.backend.name, target, n) for a, n in pairs)
+
+
+ASKED: Final = 1 << 28
+"""Bytes of a call from which an accelerator is asked for what is free, which takes some microseconds."""
+
+
+def has_room(name: str, nbytes: float) -> bool:
+    """Whether a backend has so much memory left, as far as it tells."""
+    there = loaded(name)
+    if there is None or there.kind == "cpu":
+        return True
+    free = there.hook("memory")(there.native_device)[1]
+    return free is None or nbytes <= free
+
+
 def _is_view(array: Any, source: Backend, target: Backend) -> bool:
     """Whether a transfer shares memory, as `_memory.transfer` decides."""
     way = transfer.route(source, target)
