@@ -508,7 +508,7 @@ def _call_on_chosen_home(declaration: Declaration, values: Sequence[Any]) -> Any
         convert_argument(declaration, at, value) if p.is_read else value
         for at, (p, value) in enumerate(zip(declaration.parameters, values, strict=True))
     ]
-    arrays = [a for value in prepared for a in (value if isinstance(value, list) else [value]) if is_array(a)]
+    arrays = _arrays_among(prepared)
     if not arrays:
         return _of_no_arrays(declaration, values)
     name = declaration.name
@@ -554,10 +554,15 @@ def _call_on_chosen_home(declaration: Declaration, values: Sequence[Any]) -> Any
     return result
 
 
+def _arrays_among(values: Sequence[Any]) -> list[Array]:
+    """The Arrays among converted arguments, those in lists included."""
+    return [a for value in values for a in (value if isinstance(value, list) else [value]) if is_array(a)]
+
+
 def _timed(declaration: Declaration, prepared: Sequence[Any], home: Home) -> tuple[Any, float]:
     """The result of a call on `home`, and its seconds without transfers."""
     wait = home.backend.hook("synchronize")
-    for one in declaration.arrays_of(prepared):
+    for one in _arrays_among(prepared):
         wait(native_on(one, home, declaration.name))
     started = learning.clock()
     result = _call_on(declaration, prepared, home)
@@ -587,8 +592,7 @@ def _time_part(declaration: Declaration, prepared: Sequence[Any], axis: Any, dec
         seconds = min(_timed(declaration, less, home)[1] for _ in range(2))
     except Exception:  # noqa: BLE001 - an index of `take` may be beyond a part: then the profile must do
         return
-    arrays = declaration.arrays_of(less)
-    automatic.learn_part(declaration.name, arrays, decision, axis, seconds)
+    automatic.learn_part(declaration.name, _arrays_among(less), decision, axis, seconds)
 
 
 def _keep_copy_on(array: Array, home: Home, cause: str) -> None:

@@ -297,7 +297,9 @@ def decide(
     is_at_home = candidates is None and all(a._home.backend.library == NUMPY for a in arrays)
     if prediction.is_numpys and is_at_home:
         is_timed = _is_to_be_timed(NUMPY, prediction)
-        if not is_timed:
+        if not is_timed and candidates is None and (part := _exploration(prediction, NUMPY)):
+            return Decision(function, shapes, arrays[0]._home, arrays[0]._home, part=part)
+        if not (is_timed or _unexplored(prediction, NUMPY)):
             _note_staying_call(arrays, StayingCall(prediction), axis=axis)
         if all(account_of(a) is None for a in arrays):
             decision = _stay_in_numpy(function, arrays, shapes, prediction)
@@ -307,7 +309,9 @@ def decide(
         name = found.home.backend.name
         if _is_to_be_timed(name, prediction):
             found.timed = prediction
-        else:
+        elif part := _exploration(prediction, name):
+            found.part = part
+        elif not _unexplored(prediction, name):
             _keep(arrays, found.home.backend, prediction, axis=axis, here=name)
         return found
     sizes = [math.prod(shape) * dtype.itemsize for shape, dtype in zip(shapes, dtypes, strict=True)]
@@ -319,7 +323,11 @@ def decide(
     weighing = _Weighing(decision, arrays, sizes, dtypes, prediction.call, prediction, known, candidates)
     best = weighing.choose()
     if learning.is_on() and candidates is None and best != weighing.stay.name:
-        best = weighing.checked(best, axis=axis)
+        best = weighing.checked(best)
+        if decision.part is not None:
+            return decision
+    if candidates is None and best == weighing.stay.name and not weighing.is_check:
+        decision.part = _exploration(prediction, best)
         if decision.part is not None:
             return decision
     is_timed = _is_to_be_timed(best, prediction) and (
@@ -327,12 +335,73 @@ def decide(
     )
     if is_timed:
         decision.timed = prediction
+    elif _unexplored(prediction, weighing.stay.name):
+        pass  # what calls take is counted until that may be explored
     elif is_at_home and best == NUMPY and weighing.offers:
         weighing.note(axis=axis)
     elif candidates is None and weighing.is_lasting(best):
         _keep(arrays, registry.backend_of_name(best), prediction, axis=axis, here=weighing.stay.name)
     weighing.update_accounts(weighing.apply(best))
     return decision
+
+
+def _unexplored(prediction: Prediction, here: str) -> list[str]:
+    """Backends of which the profile alone says that they do not gain.
+
+    They would if it were as far off as it may be. Only loaded ones, as others have a price.
+    """
+    call, seconds = prediction.call, prediction.seconds
+    if call is None or not learning.is_on() or here not in seconds or not learning.is_known(here, call):
+        return []
+    stay = Stay(here, seconds[here], 0.0)
+    return [
+        name
+        for name, one in seconds.items()
+        if name != here
+        and not learning.is_known(name, call)
+        and gains(stay, name, call.kind, one / learning.TIMED_FROM, 0.0)
+        and prices.loaded(name) is not None
+    ]
+
+
+def _exploration(prediction: Prediction, here: str) -> Part | None:
+    """What is to be timed elsewhere, as calls alike have taken long here.
+
+    They have taken so long that it adds little, compiling included.
+    """
+    names, known, call, seconds = _unexplored(prediction, here), prediction.known, prediction.call, prediction.seconds
+    if not names or known is None or call is None:
+        return None
+    spent = machine.missed_by(prediction.key)
+    spent[SPENT] = spent.get(SPENT, 0.0) + seconds[here]
+    for name in names:
+        most = min(seconds[name] / 8, seconds[here])
+        if spent[SPENT] >= learning.EXPLORING * (known.first(name, call) + most):
+            learning.replace(name, call)
+            part = _part(prediction, name, most)
+            if part is not None:
+                return part
+    return None
+
+
+def _part(prediction: Prediction, name: str, seconds: float) -> Part | None:
+    """The largest part of a call that is predicted to take so long at most.
+
+    None if there is none that is worth it.
+    """
+    function, shapes, _, axis = prediction.key
+    length = max((n for shape in shapes for n in shape), default=1)
+    while length > 16:
+        length //= 2
+        less = tuple([tuple([min(n, length) for n in shape]) for shape in shapes])
+        its = machine.prediction_of(function, less, prediction.dtypes, axis).seconds.get(name)
+        if its is not None and its <= seconds:
+            return Part(name, length)
+    return None
+
+
+SPENT: Final = "spent"
+"""A key beside the backends: seconds that calls alike have taken where they are."""
 
 
 def _is_to_be_timed(name: str, prediction: Prediction) -> bool:
@@ -552,7 +621,7 @@ class _Weighing:
         needed = sum(self.sizes) + self.call.work.results * self.call.itemsize
         return needed < prices.ASKED or prices.has_room(name, needed)
 
-    def checked(self, best: str, *, axis: cost.Axis) -> str:
+    def checked(self, best: str) -> str:
         """Where the call runs if it was to move to `best`, or may after a check.
 
         The first time it is timed where it is: what the profile says of a function is believed when it was seen. A
@@ -564,26 +633,15 @@ class _Weighing:
                 decision.reason = f"stays on {stay.name}: timed there before it moves"
                 self.is_check = True
                 return stay.name
-            decision.part = self.part(stay.name, learning.LONG / 10, axis=axis)
+            decision.part = _part(self.prediction, stay.name, learning.LONG / 10)
             learning.replace(stay.name, call)
         elif not learning.is_known(best, call):
             compiling = self.known.first(best, call)
             seconds = min(self.prediction.seconds[best], stay.seconds) / 8
             if compiling < stay.seconds / 4:
-                decision.part = self.part(best, seconds, axis=axis)
+                decision.part = _part(self.prediction, best, seconds)
             learning.replace(best, call)
         return best
-
-    def part(self, name: str, seconds: float, *, axis: cost.Axis) -> Part | None:
-        """The largest part of the call that is predicted to take so long at most."""
-        length = max((n for shape in self.decision.shapes for n in shape), default=1)
-        while length > 16:
-            length //= 2
-            shapes = tuple([tuple([min(n, length) for n in shape]) for shape in self.decision.shapes])
-            its = machine.prediction_of(self.decision.function, shapes, tuple(self.dtypes), axis).seconds.get(name)
-            if its is not None and its <= seconds:
-                return Part(name, length)
-        return None
 
     def is_lasting(self, best: str) -> bool:
         """Whether a decision is the same for all calls like this one.

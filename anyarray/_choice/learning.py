@@ -34,6 +34,8 @@ LONG: Final = 1.0
 """Seconds from which a call is checked on a part of its data, not by what all of it takes."""
 TIMED_FROM: Final = 10.0
 """What is predicted to take this part of what a decision may win is timed: the profile may be so far off."""
+EXPLORING: Final = 20.0
+"""Calls must have taken this many times what it takes to try a part elsewhere: it adds a twentieth at most."""
 CHANGED: Final = 1.15
 """The factor from which a correction makes decisions anew."""
 

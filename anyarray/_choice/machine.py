@@ -271,6 +271,7 @@ class Prediction(NamedTuple):
     """The other backends from which no backend is enough faster to consider a move."""
     known: cost.Model | None
     """The model of the prediction."""
+    dtypes: tuple[DType, ...]
 
 
 class StayingCall(NamedTuple):
@@ -306,7 +307,7 @@ def prediction_of(function: str, shapes: tuple[Shape, ...], dtypes: tuple[DType,
     known, found = state.model, cost.call(function, shapes, dtypes, axis=axis)
     key = (function, shapes, tuple([dtype.name for dtype in dtypes]), axis)
     if known is None or found is None:
-        return Prediction(None, {}, key, True, frozenset(), known)
+        return Prediction(None, {}, key, True, frozenset(), known, dtypes)
     predicted = {name: known.seconds(name, found) for name in known.backends}
     seconds = {name: one * learning.factor(name, found) for name, one in predicted.items() if one is not None}
     is_numpys = NUMPY in seconds and all(
@@ -323,7 +324,7 @@ def prediction_of(function: str, shapes: tuple[Shape, ...], dtypes: tuple[DType,
             for name, one in seconds.items()
         )
     ]
-    return Prediction(found, seconds, key, is_numpys, frozenset(settled), known)
+    return Prediction(found, seconds, key, is_numpys, frozenset(settled), known, dtypes)
 
 
 def seconds_of_call(
