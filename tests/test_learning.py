@@ -50,7 +50,7 @@ def true_model() -> cost.Model:
 
 
 def wrong(model: cost.Model, backend: str, kind: str, factor: float) -> cost.Model:
-    """The model with one class that takes `factor` times as long as it does."""
+    """The model where one class takes `factor` times as long."""
     costs = model.backends[backend]
     law = costs.laws[kind]
     laws = {**costs.laws, kind: law._replace(launch=law.launch * factor)}
@@ -80,7 +80,7 @@ class World:
 
 @contextmanager
 def world(model: cost.Model, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
-    """A program's world with a profile that may be wrong, and nothing learned yet."""
+    """A program's world, with a profile that may be wrong."""
     figures: Any = {"launch": LAUNCH, "speed": SPEED, "latency": LATENCY, "bandwidth": 1e10, "factors": DEVICE_FACTORS}
     timed, part = dispatch._timed, dispatch._time_part
     with testing.simulated(**figures) as simulated, monkeypatch.context() as patch:

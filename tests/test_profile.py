@@ -84,6 +84,17 @@ def test_a_program_that_begins_with_explain_uses_the_profile(file: Path) -> None
     assert [one.reason for one in why.decisions] == ["stays on numpy: the fastest"]
 
 
+def test_versions_are_looked_for_only_if_packages_changed(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[Any] = []
+    versions = profile.versions
+    monkeypatch.setattr(profile, "versions", lambda names: looked.append(names) or versions(names))
+    assert profile.load() is not None
+    assert not looked
+    changed(file, folders={"elsewhere": 0})
+    assert profile.load() is not None
+    assert looked
+
+
 def test_nothing_else_is_left_in_the_folder(file: Path) -> None:
     profile.save(MEASURED, ["numpy"], file)
     assert list(file.parent.iterdir()) == [file]
@@ -102,7 +113,7 @@ def test_a_save_that_fails_leaves_the_old_profile(file: Path) -> None:
     [
         ({"format": 0}, f"is of format 0, not {profile.FORMAT}"),
         ({"machine": {"processor": "Z80"}}, "is of another machine"),
-        ({"versions": {"numpy": "0.1"}}, r"is stale \(numpy 0\.1 is .+ now\)"),
+        ({"versions": {"numpy": "0.1"}, "folders": {}}, r"is stale \(numpy 0\.1 is .+ now\)"),
         ({"backends": {}}, r"is broken \(ValueError: numpy is missing\)"),
         ({"backends": [1]}, r"is broken \(AttributeError: .+\)"),
         ({"routes": [{}]}, r"is broken \(KeyError: .+\)"),

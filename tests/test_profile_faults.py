@@ -223,7 +223,7 @@ def test_an_empty_matrix_is_square(function: str) -> None:
 
 
 def test_a_library_that_came_later_is_told_once(file: Path, caplog: pytest.LogCaptureFixture) -> None:
-    changed(file, installed=["numpy"])
+    changed(file, folders={}, installed=["numpy"])
     later = [name for name in profile._installed() if name != "numpy"]
     used()
     told = f"anyarray: no call is moved to {', '.join(later)}, installed after the profile was made. "
@@ -245,7 +245,7 @@ def test_what_was_left_out_and_what_an_old_profile_does_not_tell_are_not(
 
 
 def test_show_tells_what_came_later(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    changed(file, installed=[])
+    changed(file, folders={}, installed=[])
     assert main(["calibrate", "--show"]) == 0
     assert "Not measured, as installed since: numpy" in capsys.readouterr().out
 
@@ -560,6 +560,7 @@ def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cal
         monkeypatch.setattr("sys.prefix", prefix)
         monkeypatch.setattr(profile, "_installed", lambda: ["numpy", *libraries])
         found = {"numpy": "2.0", **libraries}
+        monkeypatch.setattr(profile, "_folders", lambda: {f"{prefix} {found}": 0})
         monkeypatch.setattr(profile, "versions", lambda names: {name: found.get(name) for name in names})
         _machine.forget()
 

@@ -1,4 +1,4 @@
-"""What `calibrate` measures: a few sizes of each class, transfers, imports, compilation.
+"""What `calibrate` measures: calls of each class, transfers, imports.
 
 The backends take turns in short rounds, and the median of each one's rounds counts; of long calls the least, as they
 are made only a few times. Each backend has the cores to itself: before its turn the threads of the previous one come to
@@ -252,7 +252,7 @@ class Calibration:
             self._first.setdefault((cell, name), first)
 
     def _seconds(self, cell: Cell, name: str) -> float | None:
-        """Seconds of a call: the lower median of its visits, as noise only adds."""
+        """The lower median of the visits, in seconds, as noise only adds."""
         visits = self._visits.get((cell, name))
         return statistics.median_low(visits) if visits else None
 
@@ -274,7 +274,7 @@ class Calibration:
         return any(b is not None and s is not None and b < SEVERAL * s for b, s in zip(before, small, strict=True))
 
     def _is_too_long(self, cell: Cell, name: str) -> bool:
-        """Whether a size would take a backend too long, by the largest smaller one that it was measured at."""
+        """Whether a size would take a backend too long, by a smaller one."""
         if cell.other:
             return False
         smaller = [one for one, by in self._visits if by == name and one.kind == cell.kind and one.size < cell.size]
@@ -309,7 +309,7 @@ class Calibration:
         return found
 
     def _law(self, kind: str, name: str, other: str = "") -> Law | None:
-        """The law of a class on a backend, or of another function of it; None if nothing was measured."""
+        """The law of a class, or of a function of it; None if unmeasured."""
         points = self._points(kind, name, other)
         if not points:
             return None

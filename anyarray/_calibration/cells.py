@@ -314,12 +314,12 @@ WHOLE: Final = {
 
 
 def growth(kind: str) -> float:
-    """The usual growth of a class: larger matrices are computed more efficiently."""
+    """The usual growth of a class: large matrices are more efficient."""
     return 0.8 if sizes(kind) in (SQUARE, SLIM) and kind != "fft of all axes" else 1.0
 
 
 def middle(kind: str) -> int:
-    """The size at which other functions and dtypes are compared: about where moving calls is worth it."""
+    """The size of other functions and dtypes: about where moving pays."""
     return sizes(kind)[min(2, len(sizes(kind)) - 1)]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from numbers import Real
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 class Explanation:
     """The decisions that `explain()` recorded, in order; prints as a table.
 
-    Calls with equal decisions share a row of the table, with the mean of their times. It is as wide as the terminal at
+    Calls with equal decisions share a row of the table, with the mean of their times; what took longest in all comes
+    first. It is as wide as the terminal at
     most, or 80 columns without one.
     """
 
@@ -80,16 +81,18 @@ class Explanation:
         alike: dict[tuple[object, ...], list[Decision]] = {}
         for one in self.decisions:
             alike.setdefault((one.function, one.shapes, one.home, one.reason), []).append(one)
+        groups = sorted(alike.values(), key=lambda found: -sum(one.seconds or 0.0 for one in found))
         names = list(dict.fromkeys([name for one in self.decisions for name in one.predicted]))
-        reasons = list(dict.fromkeys([one.reason for one in self.decisions]))
-        calls, rows = [], [["ran on", "calls", "took", *names, "moving", "why"]]
-        for found in alike.values():
+        reasons = list(dict.fromkeys([found[0].reason for found in groups]))
+        spent = {what: part for what, part in SPENT.items() if what == "moving" or any(map(part, self.decisions))}
+        calls, rows = [], [["ran on", "calls", "took", *names, *spent, "why"]]
+        for found in groups:
             one = found[0]
             calls.append(_call(one))
-            took, moving = _mean([call.seconds for call in found]), _mean([call.transferred or None for call in found])
+            took, paid = _mean([call.seconds for call in found]), [_mean(_paid(part, found)) for part in spent.values()]
             on_each = [_mean([call.predicted.get(name) for call in found]) for name in names]
             why = str(1 + reasons.index(one.reason))
-            rows.append([str(one.home.backend), str(len(found)), took, *on_each, moving, why])
+            rows.append([str(one.home.backend), str(len(found)), took, *on_each, *paid, why])
         columns = [_aligned(column) for column in zip(*rows, strict=True)]
         if names:  # above the first of them
             at = sum(len(column[0]) + len(GAP) for column in columns[:3])
@@ -122,6 +125,18 @@ class Explanation:
 
 GAP: Final = "  "
 """Between the columns of the table."""
+SPENT: Final[dict[str, Callable[[Decision], float]]] = {
+    "moving": lambda one: one.transferred,
+    "compiling": lambda one: one.bought - one.imported,
+    "importing": lambda one: one.imported,
+}
+"""Columns of what a decision costs beside the call: the last two only where one does."""
+
+
+def _paid(part: Callable[[Decision], float], found: Sequence[Decision]) -> list[float | None]:
+    return [part(one) or None for one in found]
+
+
 TEXTS: Final = ("ran on", "why")
 """The columns that hold no quantities."""
 

@@ -573,7 +573,7 @@ def _timed(declaration: Declaration, prepared: Sequence[Any], home: Home) -> tup
 
 
 def _time_part(declaration: Declaration, prepared: Sequence[Any], axis: Any, decision: automatic.Decision) -> None:
-    """Time a part of a call, as a decision asks for, and correct predictions by it."""
+    """Time the part of a call that a decision asks for, and learn from it."""
     part = decision.part
     assert part is not None
 

@@ -145,11 +145,15 @@ class Decision:
     """The part of `predicted` for transferring the inputs and switching to another library."""
     bought: float = 0.0
     """The part of `predicted` for importing the library and compiling for these shapes."""
+    imported: float = 0.0
+    """The part of `bought` for importing the library."""
     account: Account | None = None
     is_return: bool = False
     """Whether the inputs move back to NumPy with the call, for later calls, too."""
     seconds: float | None = None
     """Measured seconds of the call, synchronized; inside `explain` only."""
+    where: tuple[str, int] | None = None
+    """The user's file and line; inside `explain` only."""
     timed: Prediction | None = field(default=None, repr=False)
     """The prediction that the time of this call is to correct."""
     part: Part | None = field(default=None, repr=False)
@@ -418,7 +422,7 @@ def _is_to_be_timed(name: str, prediction: Prediction) -> bool:
 
 
 def _keep(arrays: Sequence[Any], backend: Backend, prediction: Prediction, *, axis: cost.Axis, here: str) -> None:
-    """Keep the decision that calls like this one, of Arrays `here`, run on a backend."""
+    """Keep the decision where such calls, of Arrays `here`, run."""
     calls = machine.kept_calls(prediction.key[0])
     if len(calls) >= machine.MOST_CALLS:
         calls.clear()
@@ -573,8 +577,8 @@ class _Weighing:
         )
         bringing, first = prices.bringing(arrays, sizes, here, known), prices.first(here, call, prediction, known)
         self.stay = Stay(here, seconds[here] + bringing, first)
-        self.on_top = {here: (bringing, first)}
-        """Seconds of the transfer and of what is paid once, by backend."""
+        self.on_top = {here: (bringing, first, 0.0)}
+        """Seconds of the transfer, of what is paid once and of the import that is part of it, by backend."""
         self.is_check = False
         """Whether the call stays only to be timed."""
         self.offers: list[Offer] = []
@@ -590,8 +594,9 @@ class _Weighing:
         is_view = there is not None and transfer.route(there, home.backend).is_always_safe
         returning = known.bringing(name, self.stay.name, call.work.results * call.itemsize, is_view=is_view)
         returning += known.backends[self.stay.name].entering
-        once = prices.first(name, call, self.prediction, known) + prices.importing(name, known)
-        self.on_top[name] = arriving, once
+        imported = prices.importing(name, known)
+        once = prices.first(name, call, self.prediction, known) + imported
+        self.on_top[name] = arriving, once, imported
         missed, alike = call_accounts.missed(name), call_accounts.alike.get(name, 0.0)
         return Offer(name, working, arriving, returning, once, reading, missed, alike)
 
@@ -617,12 +622,12 @@ class _Weighing:
         return best
 
     def has_room(self, name: str) -> bool:
-        """Whether a backend has memory for the call, if it is large and the backend tells."""
+        """Whether a backend has memory for a large call, if it tells."""
         needed = sum(self.sizes) + self.call.work.results * self.call.itemsize
         return needed < prices.ASKED or prices.has_room(name, needed)
 
     def checked(self, best: str) -> str:
-        """Where the call runs if it was to move to `best`, or may after a check.
+        """Where a call runs that is about to move to `best`.
 
         The first time it is timed where it is: what the profile says of a function is believed when it was seen. A
         call that may take long is checked on a part, there and at the new place.
@@ -686,7 +691,7 @@ class _Weighing:
         if self.candidates is not None and best not in self.candidates:
             best = prices.narrowed(decision.function, decision.predicted, self.candidates, self.dtypes).name
             decision.reason = LEFT_OUT.format(here)
-        decision.transferred, decision.bought = self.on_top.get(best, (0.0, 0.0))
+        decision.transferred, decision.bought, decision.imported = self.on_top.get(best, (0.0, 0.0, 0.0))
         if best == here and not self.is_check:
             most = self.prediction.seconds[here]
             is_more_gained = any(

@@ -25,6 +25,7 @@ from anyarray._base.settings import OPENERS, SUSPENDS, Change, Holding, Layers, 
 from anyarray._choice import automatic, cost, machine
 from anyarray._choice.automatic import Decision
 from anyarray._choice.whole_functions import WholeFunction
+from anyarray._memory import transfer
 from anyarray._registry import libraries, registry
 from anyarray._registry.home import Home
 from anyarray._registry.registry import Backend
@@ -447,8 +448,7 @@ def decision(
         while found.part is not None and time_part is not None:
             time_part(found)
             found = automatic.decide(function, arrays, choice.candidates, axis=axis)
-    for record in choice.records:
-        record.append(found)
+    _record(found, choice)
     return found
 
 
@@ -475,9 +475,16 @@ def decision_about_function(
         found = automatic.settled(function, arrays, home, reason)
     else:
         return None
-    for record in choice.records:
-        record.append(found)
+    _record(found, choice)
     return found
+
+
+def _record(found: Decision, choice: Choice) -> None:
+    if choice.records:
+        frame = transfer.user_frame()
+        found.where = frame.f_code.co_filename, frame.f_lineno
+        for record in choice.records:
+            record.append(found)
 
 
 def is_by_cost(arrays: Sequence[Any]) -> bool:

@@ -514,7 +514,7 @@ class Model(NamedTuple):
         return seconds
 
     def error(self, here: str, there: str, kind: str) -> float:
-        """The factor by which the ratio of the times on two backends is usually wrong."""
+        """The usual error of the ratio of the times on two backends."""
         found = [self.backends[name].laws.get(kind) for name in (here, there)]
         return both(*[law.error for law in found if law is not None])
 
@@ -579,7 +579,7 @@ class Model(NamedTuple):
         )
 
     def _work_in_numpy(self, kind: str, width: int, function: str, seconds: float) -> float:
-        """The work that takes NumPy `seconds`; infinity if the class was not measured."""
+        """The work that takes NumPy `seconds`; infinity if unmeasured."""
         laws = self.backends[NUMPY].laws
         if kind not in laws:
             return math.inf
@@ -612,7 +612,7 @@ def _number(given: Any) -> float:
 
 
 def _law(given: Any) -> Law:
-    """A law of a profile, whose numbers are positive; None stands for infinity."""
+    """A law of a profile: positive numbers, None for infinity."""
     numbers = [math.inf if one is None else _number(one) for one in given]
     if len(numbers) != len(Law._fields) or not all(numbers):
         raise ValueError(f"{str(given)[:80]} is no law")

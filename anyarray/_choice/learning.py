@@ -64,7 +64,7 @@ def _of(backend: str, call: Call) -> dict[int, list[float]]:
 
 
 def factor(backend: str, call: Call) -> float:
-    """What a predicted time is to be multiplied by: that of the nearest size."""
+    """What a predicted time is multiplied by: that of the nearest size."""
     found = _of(backend, call)
     if not found:
         return 1.0
@@ -97,7 +97,7 @@ def note(backend: str, call: Call, seconds: float, predicted: float) -> bool:
 
 
 def replace(backend: str, call: Call, ratio: float | None = None) -> None:
-    """Set what is known of a call: a ratio, or that no better one is to be had."""
+    """Set the ratio of a call; without one, mark it as known as it is."""
     found = factor(backend, call) if ratio is None else min(max(ratio, 1 / MOST), MOST)
     _ratios.setdefault((backend, call.function, call.width), {})[_size(call)] = [found]
     _state["is_changed"] = True

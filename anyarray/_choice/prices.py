@@ -68,7 +68,7 @@ def arriving(arrays: Sequence[Any], sizes: Sequence[int], target: str, last: str
 
 
 def arriving_anew(arrays: Sequence[Any], sizes: Sequence[int], target: str, known: cost.Model) -> float:
-    """The same where nothing is at hand there, and the last call ran elsewhere."""
+    """The same if nothing is at hand there and the last call ran elsewhere."""
     pairs = zip(arrays, sizes, strict=True)
     return known.backends[target].entering + sum(known.bringing(a._home.backend.name, target, n) for a, n in pairs)
 

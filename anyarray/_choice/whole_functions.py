@@ -175,6 +175,7 @@ class _WholeWeighing:
             if saving > 0 and pays and working < least:
                 best, least = name, working
                 decision.transferred, decision.bought = its.bringing, its.once
+                decision.imported = prices.importing(name, known)
                 decision.reason = why_moving(here, pays_alone=pays_alone)
         decision.alone = alone
         if best == here:
@@ -191,7 +192,7 @@ class _WholeWeighing:
         if prices.has_dtypes(best, self.dtypes):
             decision.home = registry.backend_of_name(best).free
         else:
-            decision.transferred = decision.bought = 0.0
+            decision.transferred = decision.bought = decision.imported = 0.0
             decision.reason = f"stays on {self.here}: {best} has not all its dtypes"
 
 
