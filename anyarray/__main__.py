@@ -1,6 +1,7 @@
 """The command line, `python -m anyarray`: four commands.
 
-`info`, `bench`, `calibrate` and `doctor` say what is installed and how fast it is, measure what the automatic choice knows, and where a program spends time.
+`info`, `bench`, `calibrate` and `doctor` say what is installed and how fast it is, measure what the automatic choice
+knows, and where a program spends its time.
 """
 
 from __future__ import annotations

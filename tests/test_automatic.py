@@ -224,32 +224,6 @@ def test_a_program_runs_where_it_does_when_it_is_watched(
         assert ran(is_watched=False) == ran(is_watched=True)
 
 
-@given(
-    numpy=factors,
-    sim=factors,
-    latency=latencies,
-    calls=st.lists(st.tuples(st.sampled_from(sorted(FUNCTIONS)), st.booleans()), max_size=60),
-)
-def test_what_is_settled_at_a_glance_is_what_weighing_gives(
-    numpy: Factors, sim: Factors, latency: float, calls: list[tuple[str, bool]]
-) -> None:
-    def ran() -> list[Any]:
-        with world(numpy, sim, latency) as here, xp.explain() as why:
-            x = xp.ones(N)
-            for name, is_read in calls:
-                x = here.call(name, x)
-                if is_read:
-                    read(x)
-            return [
-                (str(d.home.backend), d.reason, d.predicted, d.transferred, d.bought, d.account) for d in why.decisions
-            ]
-
-    at_a_glance = ran()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(automatic, "_settled", lambda *_: None)
-        assert ran() == at_a_glance
-
-
 def test_who_waits_for_an_import_decides_anew_once_it_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
     with world({"sin": 1.0}, {"sin": 0.1}, latency=1e-4) as here:
         monkeypatch.setattr(prices, "importing", lambda name, known: 10.0)

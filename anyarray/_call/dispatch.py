@@ -448,6 +448,9 @@ def call(declaration: Declaration, values: Sequence[Any]) -> Any:
             return _call_on_chosen_home(declaration, taken)
         backend, account = kept
         result = _choice.call_on(backend, declaration.call, taken)
+        if type(result) is ours and result._home is not body_globals["NUMPY"]:
+            result._account = account.inherited()
+            return result
         for one in (result,) if type(result) is ours else result:
             accounts.set_account(one, account.inherited())
         return result
@@ -488,15 +491,12 @@ def _kept_decision(declaration: Declaration, values: Sequence[Any]) -> tuple[Bac
     calls = machine.kept_calls(function)
     if not calls:
         return None
-    arrays = [value for value in values if is_array(value)]
+    if list in map(type, values):
+        return None  # Arrays in a list must be converted first
     try:
-        kept = calls.get(automatic.key_of(arrays, axis))
+        return automatic.kept_decision(calls, [value for value in values if is_array(value)], axis)
     except TypeError:  # a list of axes
         return None
-    if kept is None or any(type(value) is list for value in values):
-        return None  # a list of Arrays must be converted first
-    account = automatic.account_of_kept_call(kept, arrays)
-    return None if account is None else (kept.backend, account)
 
 
 def _call_on_chosen_home(declaration: Declaration, values: Sequence[Any]) -> Any:

@@ -309,15 +309,6 @@ def decide(
             decision = _stay_in_numpy(function, arrays, shapes, prediction)
             decision.timed = prediction if is_timed else None
             return decision
-    if candidates is None and prediction.settled and (found := _settled(function, arrays, shapes, prediction)):
-        name = found.home.backend.name
-        if _is_to_be_timed(name, prediction):
-            found.timed = prediction
-        elif part := _exploration(prediction, name):
-            found.part = part
-        elif not _unexplored(prediction, name):
-            _keep(arrays, found.home.backend, prediction, axis=axis, here=name)
-        return found
     sizes = [math.prod(shape) * dtype.itemsize for shape, dtype in zip(shapes, dtypes, strict=True)]
     home = prices.place(arrays, sizes, known)
     decision = Decision(function, shapes, home, home, predicted={}, alone={})
@@ -429,42 +420,44 @@ def _keep(arrays: Sequence[Any], backend: Backend, prediction: Prediction, *, ax
     seconds = prediction.seconds
     took = seconds[backend.name]
     gains = tuple([(name, took - one) for name, one in seconds.items() if name != backend.name])
-    calls[key_of(arrays, axis)] = machine.KeptCall(backend, here, gains)
+    calls[_key_of(arrays, axis)[0]] = machine.KeptCall(backend, here, gains)
 
 
-def key_of(arrays: Sequence[Any], axis: cost.Axis) -> tuple[Any, ...]:
-    """What a kept decision depends on."""
+def _key_of(arrays: Sequence[Any], axis: cost.Axis) -> tuple[tuple[Any, ...], Account | None]:
+    """What a kept decision depends on, and the account of the first Array that has one."""
     key: list[Any] = [axis]
-    for one in arrays:
-        home, native = one._home, one._native
-        key += (home, native.shape, native.dtype)
-    return tuple(key)
-
-
-def account_of_kept_call(found: machine.KeptCall, arrays: Sequence[Any]) -> Account | None:
-    """The account of a kept call with these Arrays; adds what it misses.
-
-    None if a decision must be made after all: one of the Arrays has gone home, or the host read its results.
-    """
     account: Account | None = None
     for one in arrays:
+        home, native = one._home, one._native
         its: Account | None = getattr(one, "_account", None)
         if its is not None:
-            if its.own.get(RETURNED) or its.pool.get(HOST_READS):
-                return None
             account = account or its
+        key += (home if its is None else prices.at(one), home.shape_of(native), native.dtype)
+    return tuple(key), account
+
+
+def kept_decision(
+    calls: Mapping[Any, machine.KeptCall], arrays: Sequence[Any], axis: cost.Axis
+) -> tuple[Backend, Account] | None:
+    """Where a call with these Arrays was decided to run, and its account.
+
+    The account gets what the call misses. None if a decision must be made.
+    """
+    key, account = _key_of(arrays, axis)
+    found = calls.get(key)
+    if found is None or (account is not None and account.pool.get(HOST_READS)):
+        return None
     if account is None:
         account = accounts.account_for(arrays)
-    pool, own = account
-    pool.last = best = found.backend.name
+    account.pool.last = best = found.backend.name
     if best != found.here:
-        CallAccounts(account, (pool,), {}).spend(best, found.here)
+        CallAccounts(account, (account.pool,), {}).spend(best, found.here)
     for name, gain in found.gains:
-        missed = pool.get(name, 0.0) + gain
-        pool[name] = max(0.0, missed)
-        missed = own.get(name, 0.0) + gain
-        own[name] = max(0.0, missed)
-    return account
+        for missed in account:
+            before = missed.get(name, 0.0)
+            if before or gain > 0.0:
+                missed[name] = max(0.0, before + gain)
+    return found.backend, account
 
 
 def _note_staying_call(arrays: Sequence[Any], found: StayingCall, *, axis: cost.Axis) -> None:
@@ -502,27 +495,6 @@ def _stay_in_numpy(function: str, arrays: Sequence[Any], shapes: tuple[Shape, ..
     if prediction.seconds:
         decision.reason = why_staying(NUMPY, prediction.seconds, is_more_gained=False)
     return decision
-
-
-def _settled(
-    function: str, arrays: Sequence[Any], shapes: tuple[Shape, ...], prediction: Prediction
-) -> Decision | None:
-    """The decision if no backend is enough faster than that of the inputs.
-
-    The same as by `_Weighing`, in a third of the time. None if a move must be considered.
-    """
-    home = arrays[0]._home
-    here, seconds = home.backend.name, prediction.seconds
-    if here not in prediction.settled or (here, prediction.key) not in machine.compiled:
-        return None
-    for one in arrays:
-        account = getattr(one, "_account", None)
-        if one._home is not home or (account and (account.own.get(RETURNED) or account.pool.get(HOST_READS))):
-            return None
-    account = accounts.account_for(arrays)
-    CallAccounts(account, (), machine.missed_by(prediction.key)).miss(here, seconds[here], seconds)
-    reason = why_staying(here, seconds, is_more_gained=False)
-    return Decision(function, shapes, home, home, reason, dict(seconds), seconds, account=account)
 
 
 def _follow(

@@ -20,7 +20,6 @@ from anyarray._base.dtypes import DType
 from anyarray._choice import accounts, cost, learning
 from anyarray._choice.accounts import Seconds
 from anyarray._choice.cost import NUMPY
-from anyarray._choice.rule import Stay, gains
 from anyarray._registry import libraries, registry
 from anyarray._registry.registry import Backend
 
@@ -267,8 +266,6 @@ class Prediction(NamedTuple):
     key: Any
     is_numpys: bool
     """Whether no measured backend is enough faster than NumPy."""
-    settled: frozenset[str]
-    """The other backends from which no backend is enough faster to consider a move."""
     known: cost.Model | None
     """The model of the prediction."""
     dtypes: tuple[DType, ...]
@@ -307,7 +304,7 @@ def prediction_of(function: str, shapes: tuple[Shape, ...], dtypes: tuple[DType,
     known, found = state.model, cost.call(function, shapes, dtypes, axis=axis)
     key = (function, shapes, tuple([dtype.name for dtype in dtypes]), axis)
     if known is None or found is None:
-        return Prediction(None, {}, key, True, frozenset(), known, dtypes)
+        return Prediction(None, {}, key, True, known, dtypes)
     predicted = {name: known.seconds(name, found) for name in known.backends}
     seconds = {name: one * learning.factor(name, found) for name, one in predicted.items() if one is not None}
     is_numpys = NUMPY in seconds and all(
@@ -315,16 +312,7 @@ def prediction_of(function: str, shapes: tuple[Shape, ...], dtypes: tuple[DType,
         for name, one in seconds.items()
         if name != NUMPY
     )
-    settled = [
-        here
-        for here, its in seconds.items()
-        if here != NUMPY
-        and not any(
-            gains(Stay(here, its, 0.0), name, found.kind, one, 0.0, known.error(here, name, found.kind))
-            for name, one in seconds.items()
-        )
-    ]
-    return Prediction(found, seconds, key, is_numpys, frozenset(settled), known, dtypes)
+    return Prediction(found, seconds, key, is_numpys, known, dtypes)
 
 
 def seconds_of_call(

@@ -26,7 +26,7 @@ def place(arrays: Sequence[Any], sizes: Sequence[int], known: cost.Model) -> Hom
 
     NumPy on a tie.
     """
-    homes = list(dict.fromkeys([_at(a) for a in arrays]))
+    homes = list(dict.fromkeys([at(a) for a in arrays]))
     if len(homes) == 1:
         return homes[0]
     return min(
@@ -34,7 +34,7 @@ def place(arrays: Sequence[Any], sizes: Sequence[int], known: cost.Model) -> Hom
     )
 
 
-def _at(array: Any) -> Home:
+def at(array: Any) -> Home:
     """The home of an Array for decisions.
 
     It is NumPy after the Array was moved back there, as long as its second copy is kept.
