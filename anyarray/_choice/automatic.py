@@ -424,7 +424,7 @@ def _keep(arrays: Sequence[Any], backend: Backend, prediction: Prediction, *, ax
 
 
 def _key_of(arrays: Sequence[Any], axis: cost.Axis) -> tuple[tuple[Any, ...], Account | None]:
-    """What a kept decision depends on, and the account of the first Array that has one."""
+    """The key of a kept decision, and the account of the first Array with one."""
     key: list[Any] = [axis]
     account: Account | None = None
     for one in arrays:
