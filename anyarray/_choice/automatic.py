@@ -296,12 +296,12 @@ def decide(
     dtypes = tuple([a._home.dtype(a._native) for a in arrays])
     prediction = machine.prediction_of(function, shapes, dtypes, axis)
     known = prediction.known or known  # another thread may have excluded a backend in the meantime
-    if machine.is_limit_due(function) and not (learning.is_on() and NUMPY in prediction.seconds):
+    if machine.is_limit_due(function) and not _is_to_be_timed(NUMPY, prediction):
         machine.set_limit(function)
     is_at_home = candidates is None and all(a._home.backend.library == NUMPY for a in arrays)
     if prediction.is_numpys and is_at_home:
         is_timed = _is_to_be_timed(NUMPY, prediction)
-        if not is_timed and candidates is None and (part := _exploration(prediction, NUMPY)):
+        if not is_timed and (part := _exploration(prediction, NUMPY)):
             return Decision(function, shapes, arrays[0]._home, arrays[0]._home, part=part)
         if not (is_timed or _unexplored(prediction, NUMPY)):
             _note_staying_call(arrays, StayingCall(prediction), axis=axis)

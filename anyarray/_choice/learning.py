@@ -69,7 +69,7 @@ def factor(backend: str, call: Call) -> float:
     if not found:
         return 1.0
     size = _size(call)
-    return min(found[min(found, key=lambda one: abs(one - size))])
+    return min(found[min(list(found), key=lambda one: abs(one - size))])  # other threads may add to it
 
 
 def is_known(backend: str, call: Call) -> bool:

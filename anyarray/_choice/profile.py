@@ -16,14 +16,11 @@ import hashlib
 import json
 import os
 import platform
-import secrets
 import stat
 import sys
 from collections.abc import Generator, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
-
-import platformdirs
 
 from anyarray._base import processor
 from anyarray._choice import cost
@@ -65,7 +62,7 @@ def path() -> Path | None:
     if named:
         return Path(os.path.expanduser(named))
     try:
-        folder = platformdirs.user_cache_path("anyarray")
+        folder = _cache()
     except RuntimeError:  # the user has no home folder, as in some containers
         folder = Path()
     if not folder.is_absolute():
@@ -73,6 +70,13 @@ def path() -> Path | None:
             f"calibrate: there is no home folder, where the profile would be kept. Name a file {BY_NAME}"
         )
     return folder / f"{_of_machine()}{_digest(versions(_installed()))}.json"
+
+
+def _cache() -> Path:
+    """The user's cache folder; raises RuntimeError without a home folder."""
+    import platformdirs  # 20 ms, which who names a file is spared
+
+    return platformdirs.user_cache_path("anyarray")
 
 
 BY_NAME: Final = "by the environment variable ANYARRAY_PROFILE"
@@ -178,6 +182,8 @@ def _beside(to: Path) -> Generator[tuple[Path, Path]]:
     """
     there = Path(os.path.realpath(to))
     # Not by `tempfile`, whose files no other user can read: one user may calibrate for others.
+    import secrets  # 5 ms, which who reads a profile is spared
+
     temporary = there.with_name(f"{there.name}.{secrets.token_hex(4)}.tmp")
     try:
         if there.is_dir():
@@ -253,7 +259,7 @@ def _unchanged_file() -> Path | None:
     if _asked_for():
         return None
     with contextlib.suppress(RuntimeError):  # there is no home folder
-        for file in _others(platformdirs.user_cache_path("anyarray") / "any"):
+        for file in _others(_cache() / "any"):
             with contextlib.suppress(UnusableError):
                 data = _content(file)
                 if data is not None and data.get("folders") == _folders() != {}:
