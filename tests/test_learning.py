@@ -7,7 +7,7 @@ in the profile, in either direction, on either side.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -79,7 +79,7 @@ class World:
 
 
 @contextmanager
-def world(model: cost.Model, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
+def world(model: cost.Model, monkeypatch: pytest.MonkeyPatch) -> Generator[World]:
     """A program's world, with a profile that may be wrong."""
     figures: Any = {"launch": LAUNCH, "speed": SPEED, "latency": LATENCY, "bandwidth": 1e10, "factors": DEVICE_FACTORS}
     timed, part = dispatch._timed, dispatch._time_part

@@ -16,8 +16,8 @@ def inputs(random: np.random.Generator) -> tuple[Any, ...]:
 
 def run(rows: Any, labels: Any) -> float:
     x, y = xp.asarray(rows), xp.asarray(labels)
-    w = xp.zeros(x.shape[1])
+    w, p = xp.zeros(x.shape[1]), y
     for _ in range(40):
         p = 1 / (1 + xp.exp(-(x @ w)))
         w = w - 2.0 * ((x.T @ (p - y)) / x.shape[0])
-    return float(xp.mean(xp.astype((p > 0.5) == (y > 0.5), xp.float64)))
+    return float(xp.mean(xp.astype(xp.equal(p > 0.5, y > 0.5), xp.float64)))
