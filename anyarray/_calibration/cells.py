@@ -280,7 +280,7 @@ def stages(largest: int) -> list[list[Cell]]:
     """All cells up to some size, in the order in which they are measured.
 
     The first stages are enough to choose by: small and middle sizes of every class. Then come the functions of the
-    classes that differ most, float32, large sizes, and the functions that differ less.
+    classes that differ most, matrices that take long, float32, large sizes, and the functions that differ less.
     """
     narrow, wide = cost.WIDTHS
     kinds = (*cost.CLASSES, FUSED)
@@ -290,8 +290,10 @@ def stages(largest: int) -> list[list[Cell]]:
     others = [Cell(kind, wide, middle(kind), name) for name, kind in _measured_others().items()]
     differing = [cell for cell in others if cell.kind in DIFFERING]
     return [
-        *by_rank[:3],
+        *by_rank[:2],
+        [cell for cell in by_rank[2] if growth(cell.kind) == 1.0],
         differing,
+        [cell for cell in by_rank[2] if growth(cell.kind) != 1.0],
         [Cell(kind, narrow, middle(kind)) for kind in kinds if kind not in WHOLE],
         by_rank[3],
         [cell for cell in others if cell.kind not in DIFFERING],
