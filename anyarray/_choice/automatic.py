@@ -424,7 +424,7 @@ def _keep(arrays: Sequence[Any], backend: Backend, prediction: Prediction, *, ax
 
 
 def _key_of(arrays: Sequence[Any], axis: cost.Axis) -> tuple[tuple[Any, ...], Account | None]:
-    """The key of a kept decision, and the account of the first Array with one."""
+    """The key of a kept decision, and the first account of the Arrays."""
     key: list[Any] = [axis]
     account: Account | None = None
     for one in arrays:
