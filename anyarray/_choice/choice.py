@@ -64,7 +64,7 @@ class Choice:
     profile: calls run where their inputs are, without overhead.
     """
 
-    __slots__ = ("backend", "candidates", "change", "outer", "records")
+    __slots__ = ("backend", "candidates", "change", "fuses", "outer", "records")
 
     def __init__(
         self,
@@ -73,8 +73,11 @@ class Choice:
         records: tuple[list[Decision], ...] = (),
         change: Change[Choice] | None = None,
         outer: Choice | None = None,
+        fuses: bool | None = None,
     ) -> None:
         self.backend = backend
+        self.fuses = fuses
+        """Whether calls of elementwise functions are recorded and run together; None: if the choice is automatic."""
         self.candidates = candidates
         """Names of the backends that a policy allows; None for all."""
         self.records = records

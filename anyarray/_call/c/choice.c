@@ -68,6 +68,24 @@ creates_in_numpy(void)
     return model != NULL && model != Py_None; /* without one, Python looks for it once */
 }
 
+int
+may_record(void)
+{
+    PyObject *choice = NULL;
+    if (PyContextVar_Get(config.choice_variable, NULL, &choice) < 0) {
+        PyErr_Clear();
+    }
+    int is_known = choice != NULL && Py_TYPE(choice) == config.choice_type;
+    PyObject *chosen = is_known ? get_slot(choice, config.chosen_offset) : NULL;
+    PyObject *fuses = is_known ? get_slot(choice, config.fuses_offset) : NULL;
+    Py_XDECREF(choice); /* they are compared only */
+    if (chosen == NULL || fuses == NULL || fuses == Py_False) {
+        return 0;
+    }
+    int is_automatic = chosen == Py_None || chosen == config.by_cost;
+    return is_automatic || (fuses == Py_True && chosen == get_slot(config.numpy_home, config.backend_offset));
+}
+
 npy_intp
 limit_at(PyObject *limit, Py_ssize_t offset)
 {

@@ -15,4 +15,7 @@ int creates_in_numpy(void);
 /* A field of a Limit, by its offset; 0 if it is no integer. */
 npy_intp limit_at(PyObject *limit, Py_ssize_t offset);
 
+/* Whether calls of elementwise functions in NumPy may be recorded here, and run later. */
+int may_record(void);
+
 #endif

@@ -298,6 +298,12 @@ fast_function(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwn
     if (!bind_arguments(call, args, nargs, kwnames, values)) {
         return NULL;
     }
+    if (call->is_elementwise) {
+        result = record_call(call, values);
+        if (result != NULL || PyErr_Occurred()) {
+            return result;
+        }
+    }
     PyObject *home = find_home(call, values);
     if (!is_home(home) || !runs_at_home(home, &by_size)) {
         return NULL;
