@@ -375,6 +375,7 @@ class Array(methods.Methods, metaclass=_NotCallable):
         second = getattr(views.root_of(self), "_second", None)
         if second is not None and second[0] is not None:  # it is lent
             views.own(self)
+        dispatch.expose(self._native)
         return self._native.view()  # type: ignore[no-any-return]  # an ndarray's
 
     def to_numpy(self) -> np.ndarray[Any, Any]:

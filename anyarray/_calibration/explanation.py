@@ -173,25 +173,32 @@ def explain() -> AbstractContextManager[Explanation]:
 
 
 @block
-def policy(*, candidates: Sequence[str | Backend]) -> AbstractContextManager[None]:
+def policy(
+    *, candidates: Sequence[str | Backend] | None = None, fuse: bool | None = None
+) -> AbstractContextManager[None]:
     """Make the automatic choice inside a `with` block among these backends.
 
     They are given by name or as devices; no other is chosen. Free inputs that live elsewhere are brought to the best of
-    them. Backends that are not installed or have no device here are left out. Raises BackendNotFoundError for an
-    unknown name, BackendError if none is left.
+    them. Backends that are not installed or have no device here are left out. With `fuse=False` elementwise calls run
+    one after the other, as they are made; see `fused`. What is left out is as outside. Raises BackendNotFoundError for
+    an unknown name, BackendError if none is left.
 
     >>> import anyarray as xp
     >>> with xp.policy(candidates=["numpy", "cupy"]):
     ...     print((xp.ones(3, device="numpy") + 1).device)
     numpy
     """
+    if fuse is not None and not isinstance(fuse, bool):
+        raise errors.ArgumentTypeError(f"policy: fuse must be True, False or None, not {fuse!r}")
+    if candidates is None:
+        return choice.narrowed(None, fuse)
     wanted = choice.names_of("policy", "candidates", candidates)
     names = [found for name in wanted for found in _present(name)]
     if not names:
         raise errors.BackendError(
             f'policy: none of the candidates can be used here: {", ".join(wanted)}. Add one that can: "numpy"'
         )
-    return choice.narrowed(tuple(dict.fromkeys(names)))
+    return choice.narrowed(tuple(dict.fromkeys(names)), fuse)
 
 
 SECONDS: Final = 84.0

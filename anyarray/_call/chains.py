@@ -31,6 +31,8 @@ def loop_of(name: str, dtypes: tuple[np.dtype[Any], ...], /) -> tuple[Any, ...] 
 
     None for a function that computes more, or whose errors depend on values. The ufunc is None for `where`.
     """
+    if _HALF in dtypes:  # whose last bit NumPy's loops give by where an element lies, as the ends of a block do
+        return None
     function: Any = _FUNCTIONS_OF_NUMPY(name)
     if not isinstance(function, np.ufunc):
         function, masks, *_ = getattr(function, "shortcut", (None, ()))
@@ -52,6 +54,7 @@ def loop_of(name: str, dtypes: tuple[np.dtype[Any], ...], /) -> tuple[Any, ...] 
     return function, *resolved
 
 
+_HALF: Final = np.dtype(np.float16)
 _WHERE: Final = getattr(np.where, "__wrapped__", np.where)
 
 

@@ -19,7 +19,6 @@ recorded later, as long as anybody has it. */
 #include "scalars.h"
 #include <structmember.h>
 
-#define FEWEST (1 << 15)    /* elements of a result below which a call runs at once */
 #define SHARED (1 << 17)    /* elements from which on several threads run a chain */
 #define MOST_CALLS 64       /* of a chain, which is run when it has so many, */
 #define MOST_RECORDED 1024  /* and of all chains together */
@@ -31,6 +30,7 @@ static npy_intp recorded_count, recorded_bytes;
 static PyThread_type_lock running; /* held while a chain is run */
 static PyObject *exposed_memory;   /* addresses of ndarrays to whose memory somebody outside may write: a set */
 static int generation;             /* of marks */
+static npy_intp fewest = 1 << 15;  /* elements of a result below which a call runs at once */
 
 int
 init_chains(void)
@@ -53,6 +53,17 @@ reset_chains(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(unused))
     }
     running = lock;
     Py_RETURN_NONE;
+}
+
+PyObject *
+record_from(PyObject *Py_UNUSED(module), PyObject *elements)
+{
+    npy_intp before = fewest, after = PyLong_AsSsize_t(elements);
+    if (after == -1 && PyErr_Occurred()) {
+        return NULL;
+    }
+    fewest = after < 2 ? 2 : after; /* one element has no axis to cut */
+    return PyLong_FromSsize_t(before);
 }
 
 static inline npy_intp
@@ -186,6 +197,9 @@ lasting(PyObject *native)
         return NULL;
     }
     if (PyArray_NBYTES(array) <= COPIED) {
+        if (!PyArray_IS_C_CONTIGUOUS(array)) { /* some loops give another last bit then */
+            return NULL;
+        }
         PyObject *copy = PyArray_NewCopy(array, NPY_CORDER);
         return copy == NULL ? fall_back() : copy;
     }
@@ -275,9 +289,10 @@ warned_errors(void)
     return warned;
 }
 
-/* The shape to which the operands broadcast; -1 if they do not, or if a call must run at once, as it has few elements. */
+/* The shape to which the operands broadcast; -1 if they do not, or if the call must run at once, as its result has few
+elements or is not `below` a number of them. */
 static int
-broadcast_operands(PyObject *const *operands, int count, npy_intp *shape, npy_intp *size)
+broadcast_operands(PyObject *const *operands, int count, npy_intp below, npy_intp *shape, npy_intp *size)
 {
     int ndim = 0;
     for (int i = 0; i < count; i++) {
@@ -306,7 +321,7 @@ broadcast_operands(PyObject *const *operands, int count, npy_intp *shape, npy_in
         }
         *size *= shape[axis];
     }
-    return *size < FEWEST ? -1 : ndim;
+    return *size < fewest || *size >= below ? -1 : ndim;
 }
 
 /* What casts from one dtype to another. */
@@ -319,12 +334,25 @@ cast_loop(int from, int to)
     return loop;
 }
 
+/* An operand that a call reads: a new reference, or NULL, perhaps with an exception, if the call must run at once.
+
+A number is cast now. How NumPy's loops step through another operand that is cast and broadcast depends on its buffers. */
+static PyObject *
+operand_to_read(PyObject *operand, int typenum, npy_intp size)
+{
+    npy_intp own = is_recorded(operand) ? ((Recorded *)operand)->size : PyArray_SIZE((PyArrayObject *)operand);
+    if (typenum_of_operand(operand) == typenum || own == size) {
+        return Py_NewRef(operand);
+    }
+    return own > 1 ? NULL : PyArray_Cast((PyArrayObject *)operand, typenum);
+}
+
 /* A recorded call: a new reference. NULL, perhaps with an exception, if it is to be run. */
 static PyObject *
-record(const Loop *loop, PyObject *const *operands)
+record(const Loop *loop, PyObject *const *operands, npy_intp below)
 {
     npy_intp shape[MAX_AXES], size;
-    int ndim = broadcast_operands(operands, loop->operand_count, shape, &size);
+    int ndim = broadcast_operands(operands, loop->operand_count, below, shape, &size);
     int warned = ndim < 0 ? -1 : warned_errors();
     if (warned < 0) {
         return NULL;
@@ -341,7 +369,10 @@ record(const Loop *loop, PyObject *const *operands)
     recorded->calls = 1;
     memcpy(recorded->shape, shape, sizeof(npy_intp) * (size_t)ndim);
     for (int i = 0; i < loop->operand_count; i++) {
-        recorded->operands[i] = Py_NewRef(operands[i]);
+        if ((recorded->operands[i] = operand_to_read(operands[i], loop->types[i], size)) == NULL) {
+            Py_DECREF(recorded);
+            return NULL;
+        }
         recorded->calls += is_recorded(operands[i]) ? ((Recorded *)operands[i])->calls : 0;
     }
     PyFrameObject *frame = PyEval_GetFrame();
@@ -413,7 +444,7 @@ is_worth_recording(PyObject *value)
     if (native == NULL) {
         return 0;
     }
-    return is_recorded(native) || (PyArray_CheckExact(native) && PyArray_SIZE((PyArrayObject *)native) >= FEWEST);
+    return is_recorded(native) || (PyArray_CheckExact(native) && PyArray_SIZE((PyArrayObject *)native) >= fewest);
 }
 
 /* The function that stands for a power, by its name: borrowed; NULL without an exception for none. */
@@ -436,21 +467,21 @@ name_of_power(PyObject *exponent, int typenum)
 
 /* Records a call of a function by its name. */
 static PyObject *
-record_named(Call *call, PyObject *name, PyObject *const *operands, int count)
+record_named(Call *call, PyObject *name, PyObject *const *operands, int count, npy_intp below)
 {
     const Loop *loop = loop_of(call, name, operands, count);
-    return loop == NULL ? NULL : record(loop, operands);
+    return loop == NULL ? NULL : record(loop, operands, below);
 }
 
 /* Records a power with a Python number, for which another function stands. */
 static PyObject *
-record_power(Call *call, PyObject *base, PyObject *name)
+record_power(Call *call, PyObject *base, PyObject *name, npy_intp below)
 {
     if (PyUnicode_CompareWithASCIIString(name, "cube") != 0) {
-        return record_named(call, name, &base, 1);
+        return record_named(call, name, &base, 1, below);
     }
-    PyObject *operands[] = {record_named(call, constants.square, &base, 1), base};
-    PyObject *cube = operands[0] == NULL ? NULL : record_named(call, constants.multiply, operands, 2);
+    PyObject *operands[] = {record_named(call, constants.square, &base, 1, below), base};
+    PyObject *cube = operands[0] == NULL ? NULL : record_named(call, constants.multiply, operands, 2, below);
     Py_XDECREF(operands[0]);
     return cube;
 }
@@ -477,7 +508,8 @@ recorded_of(Call *call, PyObject *const *values)
     for (int i = 0; i < count && !is_worth; i++) {
         is_worth = is_worth_recording(values[i]);
     }
-    if (!is_worth || !may_record()) {
+    npy_intp below = is_worth ? recorded_below(call->limit) : 0;
+    if (below == 0) {
         return NULL;
     }
     PyObject *operands[MAX_OPERANDS] = {NULL}, *ordered[MAX_OPERANDS], *result = NULL;
@@ -501,7 +533,7 @@ recorded_of(Call *call, PyObject *const *values)
             if (call->is_power && i == call->native_order[1] && PyDict_Contains(config.powers, values[i]) == 1) {
                 PyObject *name = name_of_power(values[i], typenum);
                 if (name != NULL) {
-                    result = record_power(call, operands[beside], name);
+                    result = record_power(call, operands[beside], name, below);
                     goto done;
                 }
             }
@@ -517,7 +549,7 @@ recorded_of(Call *call, PyObject *const *values)
     for (int i = 0; i < count; i++) {
         ordered[i] = operands[call->native_order[i]];
     }
-    result = record_named(call, call->name, ordered, count);
+    result = record_named(call, call->name, ordered, count, below);
 done:
     for (int i = 0; i < count; i++) {
         Py_XDECREF(operands[i]);
@@ -555,12 +587,13 @@ record_inplace(Call *call, PyObject *const *values)
 }
 
 PyObject *
-record_cast(PyObject *array, PyArray_Descr *dtype)
+record_cast(Call *call, PyObject *array, PyArray_Descr *dtype)
 {
-    PyObject *operand = is_worth_recording(array) && may_record() ? operand_of(array) : NULL, *result = NULL;
+    npy_intp below = is_worth_recording(array) ? recorded_below(call->limit) : 0;
+    PyObject *operand = below ? operand_of(array) : NULL, *result = NULL;
     int to = dtype->type_num, from = operand == NULL ? to : typenum_of_operand(operand);
     if (from != to && is_cast_known(from, to)) {
-        result = record(cast_loop(from, to), &operand);
+        result = record(cast_loop(from, to), &operand, below);
     }
     Py_XDECREF(operand);
     Py_DECREF(dtype);
@@ -1031,6 +1064,12 @@ recorded_get_size(PyObject *self, void *Py_UNUSED(closure))
     return PyLong_FromSsize_t(((Recorded *)self)->size);
 }
 
+static PyObject *
+recorded_get_is_computed(PyObject *self, void *Py_UNUSED(closure))
+{
+    return PyBool_FromLong(((Recorded *)self)->value != NULL);
+}
+
 static Py_ssize_t
 recorded_length(PyObject *self)
 {
@@ -1042,6 +1081,7 @@ static PyGetSetDef recorded_getset[] = {
     {"dtype", recorded_get_dtype, NULL, NULL, NULL},
     {"ndim", recorded_get_ndim, NULL, NULL, NULL},
     {"size", recorded_get_size, NULL, NULL, NULL},
+    {"is_computed", recorded_get_is_computed, NULL, NULL, NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 

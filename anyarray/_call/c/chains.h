@@ -34,7 +34,7 @@ an exception, if the call is to be run. `values` are in the order of the paramet
 PyObject *record_call(Call *call, PyObject *const *values);
 
 /* The same for `x.astype(dtype)`; steals the reference to the dtype. */
-PyObject *record_cast(PyObject *array, PyArray_Descr *dtype);
+PyObject *record_cast(Call *call, PyObject *array, PyArray_Descr *dtype);
 
 /* The same for an operator in place, of an Array that is recorded itself. */
 PyObject *record_inplace(Call *call, PyObject *const *values);
@@ -51,6 +51,9 @@ int expose(PyObject *native);
 /* compute_readers(native), and expose(native), for Python. */
 PyObject *compute_readers_of(PyObject *module, PyObject *native);
 PyObject *exposed(PyObject *module, PyObject *native);
+
+/* record_from(elements): calls with fewer elements run at once from now on; gives what held before. For tests. */
+PyObject *record_from(PyObject *module, PyObject *elements);
 
 /* reset_chains(): after a fork. */
 PyObject *reset_chains(PyObject *module, PyObject *unused);

@@ -68,8 +68,20 @@ creates_in_numpy(void)
     return model != NULL && model != Py_None; /* without one, Python looks for it once */
 }
 
-int
-may_record(void)
+npy_intp
+limit_at(PyObject *limit, Py_ssize_t offset)
+{
+    PyObject *value = get_slot(limit, offset);
+    npy_intp elements = value == NULL ? 0 : PyLong_AsSsize_t(value);
+    if (elements == -1 && PyErr_Occurred()) {
+        PyErr_Clear();
+        return 0;
+    }
+    return elements;
+}
+
+npy_intp
+recorded_below(PyObject *limit)
 {
     PyObject *choice = NULL;
     if (PyContextVar_Get(config.choice_variable, NULL, &choice) < 0) {
@@ -82,18 +94,9 @@ may_record(void)
     if (chosen == NULL || fuses == NULL || fuses == Py_False) {
         return 0;
     }
-    int is_automatic = chosen == Py_None || chosen == config.by_cost;
-    return is_automatic || (fuses == Py_True && chosen == get_slot(config.numpy_home, config.backend_offset));
-}
-
-npy_intp
-limit_at(PyObject *limit, Py_ssize_t offset)
-{
-    PyObject *value = get_slot(limit, offset);
-    npy_intp elements = value == NULL ? 0 : PyLong_AsSsize_t(value);
-    if (elements == -1 && PyErr_Occurred()) {
-        PyErr_Clear();
-        return 0;
+    if (chosen == config.by_cost && fuses != Py_True) {
+        return limit_at(limit, config.even_offset);
     }
-    return elements;
+    int is_numpy = fuses == Py_True && chosen == get_slot(config.numpy_home, config.backend_offset);
+    return chosen == Py_None || chosen == config.by_cost || is_numpy ? NPY_MAX_INTP : 0;
 }

@@ -62,6 +62,7 @@ static PyMethodDef functions[] = {
     {"random_fill", random_fill, METH_VARARGS, NULL},
     {"compute_readers", compute_readers_of, METH_O, NULL},
     {"expose", exposed, METH_O, NULL},
+    {"record_from", record_from, METH_O, NULL},
     {"reset_chains", reset_chains, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},
 };

@@ -58,7 +58,7 @@ fast_inplace(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwna
         return NULL;
     }
     int is_number = PyArray_IsScalar(native, Generic); /* of which `x += y` makes another */
-    PyObject *result = fast_function(call, args, nargs, kwnames);
+    PyObject *result = call_at_once(call, args, nargs, kwnames);
     if (result == NULL) {
         return NULL;
     }
