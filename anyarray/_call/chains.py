@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from anyarray._base import extension, processor
+from anyarray._base import extension
 from anyarray._registry import registry
 
 _FUNCTIONS_OF_NUMPY: Final = registry.backend_of_name("numpy").function
@@ -89,6 +89,3 @@ def _forked() -> None:
 
 if hasattr(os, "register_at_fork"):  # not on Windows
     os.register_at_fork(after_in_child=_forked)
-
-THREADS: Final = processor.cores() or 1
-"""Threads that run a chain."""

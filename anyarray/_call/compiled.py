@@ -11,7 +11,7 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar
 
-from anyarray._base import dtypes
+from anyarray._base import dtypes, processor
 from anyarray._base.extension import speedups
 from anyarray._call import body as _body
 from anyarray._call import by_position, chains
@@ -43,7 +43,7 @@ def configure(array: type, ufuncs: dict[Any, Any], operands: frozenset[Any]) -> 
         machine_state=machine.state, unadopted=registry.unadopted, are_absent=registry.are_absent,
         lendable=second_copies.LENDABLE, accounts=accounts.by_memory, read_only_view=views.READ_ONLY,
         loop_of=chains.loop_of, warned_errors=chains.warned_errors, warn=chains.warn,
-        error_variable=chains.ERROR_VARIABLE, threads=chains.THREADS,
+        error_variable=chains.ERROR_VARIABLE, threads=processor.threads(),
         large=machine.LARGE, few=_shortcut.FEW, small_nbytes=alignment.SMALL, modest_nbytes=alignment.MODEST,
     )  # fmt: skip
 

@@ -6,10 +6,10 @@ Nothing here needs the GIL. */
 
 #include "blocks.h"
 #include "loops.h"
+#include "threads.h"
 
 #define BLOCK 1024      /* elements: what a step reads and writes of so many stays in the first cache of a core */
 #define SHARE 16        /* blocks that a thread takes at a time */
-#define MAX_THREADS 64
 #define MAX_ITEMSIZE 16 /* bytes */
 #define LINE 64         /* bytes of a line of the cache, at which buffers begin: 1.5 times as fast as anywhere */
 #define BUFFER (BLOCK * MAX_ITEMSIZE)
@@ -160,40 +160,12 @@ cut_into_blocks(const Chain *chain)
     return cut;
 }
 
-/* What the threads of a chain share. */
+/* What the threads of a chain have. */
 typedef struct {
     Chain *chain;
     Cut cut;
-    int is_shared;   /* whether there are several */
-    npy_intp next;   /* the block that is taken next */
-    int running, has_failed;
+    int has_failed; /* whether a thread had no memory */
 } Work;
-
-static PyThread_type_lock taking, done; /* held by who takes blocks; released by the last thread of a chain */
-
-int
-init_blocks(void)
-{
-    taking = PyThread_allocate_lock();
-    done = PyThread_allocate_lock();
-    return taking != NULL && done != NULL;
-}
-
-/* Takes some blocks: the first, and how many, which is 0 if none is left. */
-static npy_intp
-take_blocks(Work *work, npy_intp *count)
-{
-    if (work->is_shared) {
-        PyThread_acquire_lock(taking, WAIT_LOCK);
-    }
-    npy_intp first = work->next, left = work->cut.count - first;
-    *count = !work->is_shared ? left : left < SHARE ? left : SHARE;
-    work->next += *count;
-    if (work->is_shared) {
-        PyThread_release_lock(taking);
-    }
-    return first;
-}
 
 /* Bytes from the first element of an operand to the first of a row. */
 static npy_intp
@@ -267,17 +239,18 @@ run_step(const Chain *chain, const Step *step, char *buffers, npy_intp row, npy_
 }
 
 static void
-run_blocks(Work *work)
+run_blocks(void *context, Share *share)
 {
+    Work *work = context;
     Chain *chain = work->chain;
     Cut cut = work->cut;
     char *memory = PyMem_RawMalloc((size_t)chain->buffer_count * BUFFER + LINE);
-    int *errors = PyMem_RawCalloc((size_t)chain->step_count, sizeof *errors);
     char *buffers = memory + (LINE - (uintptr_t)memory % LINE) % LINE;
+    int *errors = PyMem_RawCalloc((size_t)chain->step_count, sizeof *errors);
     int is_whole = memory != NULL && errors != NULL;
     npy_intp count = 0;
     take_floating_errors();
-    for (npy_intp block = 0; is_whole && (block = take_blocks(work, &count), count > 0);) {
+    for (npy_intp block = 0; is_whole && (block = take_items(share, SHARE, &count), count > 0);) {
         for (npy_intp end = block + count; block < end; block++) {
             npy_intp row = block / cut.across * cut.height, column = block % cut.across * cut.width;
             npy_intp rows = cut.rows - row < cut.height ? cut.rows - row : cut.height;
@@ -288,50 +261,21 @@ run_blocks(Work *work)
             }
         }
     }
-    if (work->is_shared) {
-        PyThread_acquire_lock(taking, WAIT_LOCK);
-    }
+    lock_share(share);
     for (int i = 0; errors != NULL && i < chain->step_count; i++) {
         chain->steps[i].errors |= errors[i];
     }
-    work->has_failed |= !is_whole && work->next < work->cut.count;
-    int is_last = --work->running == 0 && work->is_shared;
-    if (work->is_shared) {
-        PyThread_release_lock(taking); /* from here on the others may be through */
-    }
+    work->has_failed |= !is_whole;
+    unlock_share(share);
     PyMem_RawFree(memory);
     PyMem_RawFree(errors);
-    if (is_last) {
-        PyThread_release_lock(done);
-    }
-}
-
-static void
-run_in_thread(void *work)
-{
-    run_blocks(work);
 }
 
 int
 run_chain(Chain *chain, int threads)
 {
-    Work work = {.chain = chain, .cut = cut_into_blocks(chain), .running = 1};
+    Work work = {.chain = chain, .cut = cut_into_blocks(chain)};
     npy_intp shares = work.cut.count / SHARE;
-    threads = threads > MAX_THREADS ? MAX_THREADS : threads;
-    threads = shares < threads ? (int)shares : threads;
-    work.is_shared = threads > 1;
-    if (work.is_shared) {
-        PyThread_acquire_lock(done, WAIT_LOCK);
-        PyThread_acquire_lock(taking, WAIT_LOCK);
-        for (int i = 1; i < threads; i++) {
-            work.running += PyThread_start_new_thread(run_in_thread, &work) != PYTHREAD_INVALID_THREAD_ID;
-        }
-        PyThread_release_lock(taking);
-    }
-    run_blocks(&work);
-    if (work.is_shared) {
-        PyThread_acquire_lock(done, WAIT_LOCK); /* until the last thread has released it */
-        PyThread_release_lock(done);
-    }
+    run_shared(run_blocks, &work, work.cut.count, shares < threads ? (int)shares : threads);
     return !work.has_failed;
 }

@@ -29,9 +29,6 @@ typedef struct {
     int operand_count, step_count, buffer_count;
 } Chain;
 
-/* Makes what the threads of a chain share; 0 if memory ran out. */
-int init_blocks(void);
-
 /* Whether numbers of one dtype are cast to another here. */
 int is_cast_known(int from, int to);
 
@@ -41,7 +38,7 @@ void cast_numbers(int from, int to, const char *source, npy_intp stride, char *t
 /* Merges axes where all operands allow it. */
 void merge_axes(Chain *chain);
 
-/* Runs a chain, without the GIL, by so many threads at most: 0 if memory ran out. One chain runs at a time. */
+/* Runs a chain, without the GIL, by so many threads at most: 0 if memory ran out. */
 int run_chain(Chain *chain, int threads);
 
 #endif

@@ -17,11 +17,12 @@ recorded later, as long as anybody has it. */
 #include "dtypes.h"
 #include "memory.h"
 #include "scalars.h"
+#include "threads.h"
 #include <structmember.h>
 
 #define SHARED (1 << 17)    /* elements from which on several threads run a chain */
 #define MOST_CALLS 64       /* of a chain, which is run when it has so many, */
-#define MOST_RECORDED 1024  /* and of all chains together */
+#define MOST_RECORDED 256   /* and of all chains together */
 #define MOST_BYTES ((npy_intp)1 << 30) /* of the results that are not computed, and so of about what they hold */
 #define COPIED 4096         /* bytes of the largest operand of which a copy is made, as anybody may write to it */
 
@@ -37,7 +38,7 @@ init_chains(void)
 {
     running = PyThread_allocate_lock();
     exposed_memory = PySet_New(NULL);
-    if (running == NULL || !init_blocks()) {
+    if (running == NULL || !init_threads()) {
         PyErr_NoMemory();
         return 0;
     }
@@ -48,7 +49,7 @@ PyObject *
 reset_chains(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(unused))
 {
     PyThread_type_lock lock = PyThread_allocate_lock(); /* a thread that is not in this process may hold the other */
-    if (lock == NULL || !init_blocks()) {
+    if (lock == NULL || !init_threads()) {
         return PyErr_NoMemory();
     }
     running = lock;
@@ -436,8 +437,7 @@ number_beside(PyObject *value, int typenum)
     return number == NULL ? fall_back() : number;
 }
 
-/* Whether an Array has a recorded call, or is an ndarray of many elements. */
-static int
+int
 is_worth_recording(PyObject *value)
 {
     PyObject *native = is_array(value) && home_of(value) == config.numpy_home ? get_slot(value, config.native_offset) : NULL;
@@ -890,21 +890,20 @@ new_result(const Recorded *call)
     return result == NULL ? fall_back() : result;
 }
 
-/* Runs the calls that lead to one, whose operands of other shapes are computed. Nothing here runs Python code. Returns 0
-if memory ran out. */
+/* Runs the calls that lead to one, whose operands of other shapes are computed. Nothing here runs Python code, as
+`running` is held. Leaves in `gathered` references to the calls that are computed now. Returns 0 if memory ran out. */
 static int
-run_gathered(Recorded *target, Told **told, int *told_count)
+run_gathered(Recorded *target, Gathered *gathered, Told **told, int *told_count)
 {
-    Gathered gathered = {0};
     generation++;
-    int is_done = gather(target, target, &gathered);
-    int calls = gathered.call_count;
+    int is_done = gather(target, target, gathered);
+    int calls = gathered->call_count;
     PyObject **results = is_done ? PyMem_RawCalloc((size_t)calls, sizeof *results) : NULL;
     *told = is_done ? PyMem_RawMalloc(sizeof **told * (size_t)(calls * (1 + MAX_OPERANDS))) : NULL;
     is_done = results != NULL && *told != NULL;
     int is_short = 0; /* whether there is memory for the target alone */
     for (int c = 0; is_done && c < calls; c++) {
-        Recorded *call = gathered.calls[c];
+        Recorded *call = gathered->calls[c];
         if (call == target) {
             is_done = (results[c] = new_result(call)) != NULL;
         }
@@ -912,32 +911,20 @@ run_gathered(Recorded *target, Told **told, int *told_count)
             is_short = (results[c] = new_result(call)) == NULL; /* it stays recorded then */
         }
     }
-    is_done = is_done && run(&gathered, target, results, *told, told_count);
-    for (int c = 0; is_done && c < calls; c++) {
-        Recorded *call = gathered.calls[c];
-        if (results[c] != NULL) {
-            call->value = results[c];
-            results[c] = NULL;
-            leave_ring(call);
+    is_done = is_done && run(gathered, target, results, *told, told_count);
+    for (int c = 0; c < calls; c++) {
+        PyObject *result = results == NULL ? NULL : results[c];
+        if (is_done && result != NULL) {
+            gathered->calls[c]->value = result;
+            leave_ring(gathered->calls[c]);
+            Py_INCREF(gathered->calls[c]);
         }
-    }
-    /* Only now, as a call that is released may be freed with what it reads. */
-    for (int c = calls - 1; is_done && c >= 0; c--) {
-        Recorded *call = gathered.calls[c];
-        gathered.calls[c] = call->value == NULL ? NULL : (Recorded *)Py_NewRef((PyObject *)call);
-    }
-    for (int c = calls - 1; is_done && c >= 0; c--) {
-        if (gathered.calls[c] != NULL) {
-            release_operands(gathered.calls[c]);
-            Py_DECREF(gathered.calls[c]);
+        else {
+            Py_XDECREF(result);
+            gathered->calls[c] = NULL;
         }
-    }
-    for (int c = 0; results != NULL && c < calls; c++) {
-        Py_XDECREF(results[c]);
     }
     PyMem_RawFree(results);
-    PyMem_RawFree(gathered.calls);
-    PyMem_RawFree(gathered.arrays);
     return is_done;
 }
 
@@ -983,8 +970,17 @@ compute(Recorded *recorded)
         Py_END_ALLOW_THREADS
     }
     Told *told = NULL;
-    int told_count = 0, is_done = recorded->value != NULL || run_gathered(recorded, &told, &told_count);
+    Gathered gathered = {0};
+    int told_count = 0, is_done = recorded->value != NULL || run_gathered(recorded, &gathered, &told, &told_count);
     PyThread_release_lock(running);
+    for (int c = gathered.call_count - 1; c >= 0; c--) { /* now, as what is freed may run Python code */
+        if (gathered.calls[c] != NULL) {
+            release_operands(gathered.calls[c]);
+            Py_DECREF(gathered.calls[c]);
+        }
+    }
+    PyMem_RawFree(gathered.calls);
+    PyMem_RawFree(gathered.arrays);
     if (!is_done) {
         PyErr_NoMemory();
     }

@@ -33,6 +33,9 @@ int init_chains(void);
 an exception, if the call is to be run. `values` are in the order of the parameters. */
 PyObject *record_call(Call *call, PyObject *const *values);
 
+/* Whether a value is an Array in NumPy of many elements, or one that is recorded. */
+int is_worth_recording(PyObject *value);
+
 /* The same for `x.astype(dtype)`; steals the reference to the dtype. */
 PyObject *record_cast(Call *call, PyObject *array, PyArray_Descr *dtype);
 

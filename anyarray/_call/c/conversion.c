@@ -257,7 +257,7 @@ fast_astype(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnam
 {
     PyObject *copy;
     int by_size;
-    if (nargs == 2 && !has_keywords(kwnames) && is_array(args[0])) {
+    if (nargs == 2 && !has_keywords(kwnames) && is_worth_recording(args[0])) {
         PyArray_Descr *dtype = read_dtype(args[1]);
         PyObject *recorded = dtype == NULL ? fall_back() : record_cast(call, args[0], dtype);
         if (recorded != NULL || PyErr_Occurred()) {

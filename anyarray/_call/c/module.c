@@ -20,6 +20,8 @@ top of each file:
     loops           inner loops of ufuncs
     chains          elementwise calls that are recorded
     blocks          chains of them run block by block
+    sums            sums of many floats
+    threads         work that threads share
     operators       in-place arithmetic, ufuncs of Arrays
     keys            keys of an index
     indexing        x[key]
@@ -42,6 +44,7 @@ top of each file:
 #include "memory.h"
 #include "random.h"
 #include "scans.h"
+#include "sums.h"
 
 /* wrapped(natives, home): a tuple of the Arrays of native arrays. */
 static PyObject *
@@ -59,6 +62,7 @@ static PyMethodDef functions[] = {
     {"wrapped", wrapped, METH_VARARGS, NULL},
     {"allocated", allocated, METH_VARARGS, NULL},
     {"may_have_zeros", may_have_zeros, METH_O, NULL},
+    {"sum_of", sum_of, METH_VARARGS, NULL},
     {"random_fill", random_fill, METH_VARARGS, NULL},
     {"compute_readers", compute_readers_of, METH_O, NULL},
     {"expose", exposed, METH_O, NULL},
