@@ -16,7 +16,7 @@ from anyarray._base import errors, other_names
 from anyarray._base.errors import *
 from anyarray._calibration.explanation import Explanation, calibrate, explain, policy
 from anyarray._choice.automatic import Decision, OutOfMemoryWarning, ProfileWarning
-from anyarray._choice.choice import backend, device, set_default_backend
+from anyarray._choice.choice import backend, device, fused, set_default_backend
 from anyarray._memory.devices import DeviceMemory, free_memory, memory
 from anyarray._memory.transfer import Transfer, TransferLog, TransferWarning, no_transfers, transfers
 from anyarray._registry.inventory import BackendInfo, backends
@@ -105,6 +105,7 @@ __all__ = [
     "fft",
     "free_memory",
     "from_native",
+    "fused",
     "grad",
     "jacobian",
     "jit",

@@ -19,6 +19,7 @@ import numpy as np
 from anyarray._array import methods, printing, protocols
 from anyarray._base import dtypes, errors, other_names
 from anyarray._base.dtypes import DType
+from anyarray._base.extension import speedups
 from anyarray._call import compiled, diagnosis, dispatch
 from anyarray._call.compiled import fast_path
 from anyarray._call.dispatch import operator_of
@@ -82,9 +83,10 @@ class Array(methods.Methods, metaclass=_NotCallable):
     of the standard; Python scalars are weak. `x[...] = v` and `x += 1` work on every backend.
     """
 
-    __slots__ = ("__weakref__", "_account", "_home", "_native", "_second", "_view")
+    __slots__ = ("__weakref__", "_account", "_home", "_second", "_value", "_view")
 
-    _native: Native
+    _value: Native  # or the call that is recorded in its place; see _call/c/chains.c
+    _native: Native  # the same, computed if it is recorded
     _home: Home
     _second: tuple[Backend, Native] | tuple[None, str | None] | None  # see _memory.second_copies; unset if never set
     _account: Account  # see _choice.accounts; unset until a decision is made
@@ -95,7 +97,7 @@ class Array(methods.Methods, metaclass=_NotCallable):
     @property
     def dtype(self) -> DType:
         """The dtype; one object for all backends."""
-        return self._home.dtype(self._native)
+        return self._home.dtype(self._value)
 
     @property
     def device(self) -> Backend:
@@ -108,7 +110,7 @@ class Array(methods.Methods, metaclass=_NotCallable):
 
         A 0-d Array of an integer for one that a trace does not know.
         """
-        return self._home.lengths_of(self._native)  # type: ignore[no-any-return]  # checked by the contract's test
+        return self._home.lengths_of(self._value)  # type: ignore[no-any-return]  # checked by the contract's test
 
     @shape.setter
     def shape(self, shape: Shape) -> None:
@@ -117,7 +119,7 @@ class Array(methods.Methods, metaclass=_NotCallable):
     @property
     def ndim(self) -> int:
         """Number of axes."""
-        return len(self._home.shape_of(self._native))
+        return len(self._home.shape_of(self._value))
 
     @property
     def size(self) -> int:
@@ -126,7 +128,7 @@ class Array(methods.Methods, metaclass=_NotCallable):
         A 0-d Array of an integer if a trace does not know a length.
         """
         size = 1
-        for n in self._home.lengths_of(self._native):
+        for n in self._home.lengths_of(self._value):
             size *= n
         return size
 
@@ -291,7 +293,7 @@ class Array(methods.Methods, metaclass=_NotCallable):
 
     def __len__(self) -> int:
         try:
-            return self._home.count_of(self._native)  # type: ignore[no-any-return]  # as above
+            return self._home.count_of(self._value)  # type: ignore[no-any-return]  # as above
         except TypeError as error:
             raise errors.ArgumentTypeError("len: x has no axes") from error
 
@@ -373,6 +375,7 @@ class Array(methods.Methods, metaclass=_NotCallable):
         second = getattr(views.root_of(self), "_second", None)
         if second is not None and second[0] is not None:  # it is lent
             views.own(self)
+        dispatch.expose(self._native)
         return self._native.view()  # type: ignore[no-any-return]  # an ndarray's
 
     def to_numpy(self) -> np.ndarray[Any, Any]:
@@ -868,6 +871,8 @@ def _first_of(shape: tuple[int, ...]) -> str:
 
 _new: Final = dispatch.register_array_class(Array)
 _current: Final = choice.current
+_slot: Any = vars(Array)["_value"]
+Array._native = _slot if speedups is None else speedups.NativeSlot(_slot)
 compiled.configure(Array, protocols.UFUNCS, dispatch.OPERANDS)
 for _method, _kind in (
     ("__getitem__", "getitem"), ("__setitem__", "setitem"), ("__array_ufunc__", "ufunc"), ("__copy__", "copy"),

@@ -189,30 +189,37 @@ def explain() -> AbstractContextManager[Explanation]:
 
 @block
 def policy(
-    *, candidates: Sequence[str | Backend] | None = None, careful: bool | None = None
+    *,
+    candidates: Sequence[str | Backend] | None = None,
+    careful: bool | None = None,
+    fuse: bool | None = None,
 ) -> AbstractContextManager[None]:
     """Make the automatic choice inside a `with` block as given.
 
     `candidates`, names or devices, are the backends among which it chooses. Free inputs that live elsewhere are brought
     to the best of them. Backends that are not installed or have no device here are left out. With `careful` each call
     that is decided about is waited for, so that an error of a library that computes in the background, as for lack of
-    memory, comes at the call that made it, which then is repeated elsewhere. What is left out stays as it is outside.
-    Raises BackendNotFoundError for an unknown name, BackendError if none is left.
+    memory, comes at the call that made it, which then is repeated elsewhere. With `fuse=False` elementwise calls run
+    one after the other, as they are made; see `fused`. What is left out stays as it is outside.
+    Raises BackendNotFoundError for an unknown name, BackendError if none is left, TypeError for what is no bool.
 
     >>> import anyarray as xp
     >>> with xp.policy(candidates=["numpy", "cupy"]):
     ...     print((xp.ones(3, device="numpy") + 1).device)
     numpy
     """
-    if candidates is None and careful is not None:
-        return choice.narrowed(None, careful=careful)
+    for name, given in (("careful", careful), ("fuse", fuse)):
+        if given is not None and not isinstance(given, bool):
+            raise errors.ArgumentTypeError(f"policy: {name} must be True, False or None, not {given!r}")
+    if candidates is None and (careful is not None or fuse is not None):
+        return choice.narrowed(None, careful=careful, fuses=fuse)
     wanted = choice.names_of("policy", "candidates", candidates)  # type: ignore[arg-type]  # it refuses None
     names = [found for name in wanted for found in _present(name)]
     if not names:
         raise errors.BackendError(
             f'policy: none of the candidates can be used here: {", ".join(wanted)}. Add one that can: "numpy"'
         )
-    return choice.narrowed(tuple(dict.fromkeys(names)), careful=careful)
+    return choice.narrowed(tuple(dict.fromkeys(names)), careful=careful, fuses=fuse)
 
 
 SECONDS: Final = 28.0

@@ -11,10 +11,10 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar
 
-from anyarray._base import dtypes
+from anyarray._base import dtypes, processor
 from anyarray._base.extension import speedups
 from anyarray._call import body as _body
-from anyarray._call import by_position
+from anyarray._call import by_position, chains
 from anyarray._call.declaration import ARRAY, PLAIN, SEQUENCE, WEAK, Declaration, Parameter
 from anyarray._choice import accounts, choice, machine
 from anyarray._memory import alignment, second_copies, views
@@ -42,6 +42,8 @@ def configure(array: type, ufuncs: dict[Any, Any], operands: frozenset[Any]) -> 
         defaults_variable=dtypes.context_variable, standard_defaults=dtypes.STANDARD_DEFAULTS,
         machine_state=machine.state, unadopted=registry.unadopted, are_absent=registry.are_absent,
         lendable=second_copies.LENDABLE, accounts=accounts.by_memory, read_only_view=views.READ_ONLY,
+        loop_of=chains.loop_of, warned_errors=chains.warned_errors, warn=chains.warn,
+        error_variable=chains.ERROR_VARIABLE, threads=processor.threads(),
         large=machine.LARGE, few=_shortcut.FEW, small_nbytes=alignment.SMALL, modest_nbytes=alignment.MODEST,
     )  # fmt: skip
 
@@ -81,7 +83,17 @@ def compiled_call(
         multiplies=declaration.multiplies,
         gives_views=declaration.gives_views,
         is_read_only=declaration.name in views.READ_ONLY_VIEWS,
+        is_elementwise=_is_elementwise(declaration),
     )
+
+
+def _is_elementwise(declaration: Declaration) -> bool:
+    """Whether a function takes nothing but arrays and gives one, as those of elements do.
+
+    `chains.loop_of` says which of these it is.
+    """
+    are_arrays = all(p.role in (ARRAY, WEAK) and not p.is_optional for p in declaration.parameters)
+    return declaration.result == "Array" and are_arrays
 
 
 def fast_path(kind: str) -> Callable[[F], F]:

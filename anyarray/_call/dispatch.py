@@ -60,6 +60,9 @@ _REAL_NUMBERS: Final = {
 }
 """NumPy's scalar classes of bools, integers and real numbers, with the Python scalars that take their dtype."""
 
+expose: Final[Callable[[Any], None]] = getattr(extension.speedups, "expose", lambda native: None)
+"""Note that somebody outside may write to the memory of an ndarray: no call that reads it runs later than it is made."""
+
 SCALAR_DOES_NOT_FIT: Final = (_home.ArrayMustBeCast, OverflowError)
 """What `home.constants` raises for a Python scalar that cannot take the dtype of the other operand."""
 
@@ -777,6 +780,7 @@ def as_array(function: str, parameter: str, value: Any) -> Array:
         if value.dtype not in home.dtypes:
             require_dtype(function, parameter, home, value)
         _choice.hint_at_calibrate(value.size)
+        expose(value)
         array: Array = body_globals["new"]()
         array._native = value
         array._home = home
@@ -794,6 +798,8 @@ def as_array(function: str, parameter: str, value: Any) -> Array:
     except TypeError as error:
         raise errors.ArgumentTypeError(f"{function}: {parameter} cannot be an Array: {error}") from error
     require_dtype(function, parameter, home, native)
+    if isinstance(native, _ndarray):
+        expose(native)
     return wrap(native, home)
 
 

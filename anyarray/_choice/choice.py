@@ -65,7 +65,7 @@ class Choice:
     profile: calls run where their inputs are, without overhead.
     """
 
-    __slots__ = ("backend", "candidates", "change", "is_careful", "outer", "records")
+    __slots__ = ("backend", "candidates", "change", "fuses", "is_careful", "outer", "records")
 
     def __init__(
         self,
@@ -74,11 +74,12 @@ class Choice:
         records: tuple[list[Decision], ...] = (),
         change: Change[Choice] | None = None,
         outer: Choice | None = None,
-        is_careful: bool = False,
     ) -> None:
         self.backend = backend
-        self.is_careful = is_careful
+        self.is_careful = outer is not None and outer.is_careful
         """Whether each decided call is waited for, so that an error comes where it is made."""
+        self.fuses = None if outer is None else outer.fuses
+        """Whether calls of elementwise functions are recorded and run together; None: if the choice is automatic."""
         self.candidates = candidates
         """Names of the backends that a policy allows; None for all."""
         self.records = records
@@ -116,6 +117,10 @@ class _View(Choice):
         return self.layers.read(lambda held: held.candidates)
 
     @property
+    def fuses(self) -> bool | None:  # type: ignore[override]  # as above
+        return self.layers.read(lambda held: held.fuses)
+
+    @property
     def records(self) -> tuple[list[Decision], ...]:  # type: ignore[override]  # as above
         return self.layers.read(lambda held: held.records)
 
@@ -132,25 +137,29 @@ def _automatically(
     It is OBSERVED if decisions are recorded, or if the candidates leave NumPy out, where small calls would run.
     """
     is_seen = records or (candidates is not None and cost.NUMPY not in candidates)
-    return Choice(OBSERVED if is_seen else BY_COST, candidates, records, change, outer, outer.is_careful)
+    return Choice(OBSERVED if is_seen else BY_COST, candidates, records, change, outer)
 
 
 class _Narrowed:
-    """The automatic choice among these backends, careful or not.
+    """The automatic choice among these backends, careful or not, with chains or without.
 
-    None leaves either as it is outside.
+    None leaves each as it is outside.
     """
 
     name: ClassVar[str] = "policy"
 
-    def __init__(self, candidates: tuple[str, ...] | None, careful: bool | None) -> None:
-        self.candidates, self.careful = candidates, careful
+    def __init__(self, candidates: tuple[str, ...] | None, careful: bool | None, fuses: bool | None) -> None:
+        self.candidates, self.careful, self.fuses = candidates, careful, fuses
 
     def inside(self, outer: Choice, /) -> Choice:
-        candidates = outer.candidates if self.candidates is None else self.candidates
-        found = _automatically(candidates, outer.records, self, outer)
+        if self.candidates is None:
+            found = Choice(outer.backend, outer.candidates, outer.records, self, outer)
+        else:
+            found = _automatically(self.candidates, outer.records, self, outer)
         if self.careful is not None:
             found.is_careful = self.careful
+        if self.fuses is not None:
+            found.fuses = self.fuses
         return found
 
 
@@ -169,6 +178,17 @@ class _Recorded:
         return found
 
 
+class _Fused:
+    """What is chosen outside, with chains of elementwise calls run together."""
+
+    name: ClassVar[str] = "fused"
+
+    def inside(self, outer: Choice, /) -> Choice:
+        found = Choice(outer.backend, outer.candidates, outer.records, self, outer)
+        found.fuses = True
+        return found
+
+
 def _named(name: str) -> Choice:
     return Choice(BY_COST if name == AUTO else name)
 
@@ -183,6 +203,11 @@ def _asked_for() -> str:
 
 process_default: Final = _named(_asked_for() or AUTO)
 """The choice where no block is open; one object, which `set_default_backend` mutates."""
+
+FUSE_VARIABLE: Final = "ANYARRAY_FUSE"
+"""The environment variable that says "off" where no chains of elementwise calls are to be run together."""
+if os.environ.get(FUSE_VARIABLE, "").strip().lower() in ("off", "0", "no", "false"):
+    process_default.fuses = False
 
 context_variable: ContextVar[Choice] = ContextVar("anyarray backend", default=process_default)
 
@@ -247,7 +272,7 @@ class backend:  # noqa: N801 - used as a function
         """What is chosen in the block."""
         if self._backend is None:
             return _automatically(outer.candidates, outer.records, self, outer)
-        return Choice(self._backend, outer.candidates, outer.records, self, outer, outer.is_careful)
+        return Choice(self._backend, outer.candidates, outer.records, self, outer)
 
     def __enter__(self) -> Backend | None:
         outer, frame, entered = current(), _frame(1), self._backend
@@ -258,7 +283,7 @@ class backend:  # noqa: N801 - used as a function
                 self._backend = entered = registry.as_backend(self._spec)
             _setting.open(self, frame)
         else:
-            context_variable.set(Choice(entered, outer.candidates, outer.records, self, outer, outer.is_careful))
+            context_variable.set(Choice(entered, outer.candidates, outer.records, self, outer))
         return entered
 
     def __exit__(
@@ -524,9 +549,34 @@ def forget_profile() -> None:
         choice = choice.outer
 
 
-def narrowed(candidates: tuple[str, ...] | None, *, careful: bool | None) -> AbstractContextManager[None]:
-    """The automatic choice in a `with` block, among these backends."""
-    return Holding(_setting, _Narrowed(candidates, careful), None)
+def narrowed(
+    candidates: tuple[str, ...] | None, *, careful: bool | None, fuses: bool | None
+) -> AbstractContextManager[None]:
+    """The automatic choice in a `with` block among these backends, careful or not, with chains or without.
+
+    None leaves each as it is outside.
+    """
+    return Holding(_setting, _Narrowed(candidates, careful, fuses), None)
+
+
+def fused() -> AbstractContextManager[None]:
+    """Run chains of elementwise calls together inside a `with` block, also where NumPy is chosen.
+
+    There a call of an elementwise function whose result has 32,768 elements or more is recorded, and runs when a value
+    is needed: block by block, by all cores, with NumPy's own loops, so with its bits. No temporary array has full size,
+    and what is never needed is never computed. Under the automatic choice that is so without a block;
+    `xp.policy(fuse=False)` and the environment variable ANYARRAY_FUSE=off turn it off. Warnings of floating-point
+    errors come when a call runs, and name the line where it was made. It is the same as one call after the other
+    where NumPy is to raise such errors, in a trace, on other backends and without the compiled calls.
+
+    >>> import anyarray as xp
+    >>> with xp.backend("numpy"), xp.fused():
+    ...     x = xp.linspace(0, 1, 100_000)
+    ...     y = 1 / (1 + xp.exp(-x))
+    >>> y.shape
+    (100000,)
+    """
+    return Holding(_setting, _Fused(), None)
 
 
 def recorded(record: list[Decision], given: T) -> AbstractContextManager[T]:

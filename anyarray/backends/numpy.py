@@ -18,7 +18,7 @@ import numpy as np
 
 from anyarray._base import dtypes, extension, processor
 from anyarray._memory import alignment
-from anyarray.backends import _lapack, _masked, _ordering, _rows
+from anyarray.backends import _lapack, _masked, _ordering, _rows, _totals
 from anyarray.backends._refusals import boolean, real_valued, refuse_complex
 from anyarray.backends._shortcut import FEW, direct, shortcut
 
@@ -480,6 +480,8 @@ def sum(x: Native, /, *, axis: Axis = None, dtype: Any = None, keepdims: bool = 
             _require_axis(axis)
         elif x.size >= _MANY_ROWS and (rows := _to_be_summed(x, axis, dtype)) is not None:
             return _rows.reduced(np.add, rows, axis, keepdims)
+    elif x.size >= _totals.MANY and dtype in (None, x.dtype) and (total := _totals.sum(x)) is not None:
+        return _kept_axes(total, x, keepdims)
     return _summed(x, axis, dtype, None, keepdims)
 
 
@@ -548,6 +550,8 @@ all, any = _reduction(np.logical_and, "b", is_ordered=False), _reduction(np.logi
 def mean(x: Native, /, *, axis: Axis = None, keepdims: bool = False) -> Native:
     if axis is not None and x.size >= _MANY_ROWS and _rows.are_short(x, axis) and x.dtype.kind == "f":
         return _rows.mean(x, axis, keepdims)
+    if axis is None and x.size >= _totals.MANY and (found := _totals.mean(x)) is not None:
+        return _kept_axes(found, x, keepdims)
     return x.mean(axis, keepdims=keepdims)
 
 
@@ -574,6 +578,8 @@ def var(x: Native, /, *, axis: Axis = None, correction: float = 0.0, keepdims: b
         freedom = x.shape[axis] - _count(correction)
         if freedom > 0:
             return _rows.var(x, axis, freedom, keepdims)
+    if axis is None and x.size >= _totals.MANY and (found := _totals.var(x, _count(correction))) is not None:
+        return _kept_axes(found, x, keepdims)
     result = x.var(axis, None, None, _count(correction), keepdims=keepdims)
     return result if _counted(x, axis) > correction else np.full_like(result, np.nan)
 
@@ -582,8 +588,15 @@ def std(x: Native, /, *, axis: Axis = None, correction: float = 0.0, keepdims: b
     if axis is not None and x.size >= _MANY_ROWS and _rows.are_short(x, axis) and x.dtype.kind == "f":
         variance = var(x, axis=axis, correction=correction, keepdims=keepdims)
         return np.sqrt(variance, out=variance)
+    if axis is None and x.size >= _totals.MANY and (found := _totals.var(x, _count(correction))) is not None:
+        return _kept_axes(np.sqrt(found), x, keepdims)
     result = x.std(axis, None, None, _count(correction), keepdims=keepdims)
     return result if _counted(x, axis) > correction else np.full_like(result, np.nan)
+
+
+def _kept_axes(number: Native, x: Native, keepdims: bool) -> Native:
+    """A reduction of all elements, as an ndarray of one element in each axis if axes are kept."""
+    return np.full((1,) * x.ndim, number) if keepdims else number
 
 
 def _count(correction: float) -> float:

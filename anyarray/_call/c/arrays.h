@@ -3,6 +3,7 @@
 #ifndef ANYARRAY_ARRAYS_H
 #define ANYARRAY_ARRAYS_H
 
+#include "chains.h"
 #include "config.h"
 #include "scalars.h"
 
@@ -12,11 +13,12 @@ is_array(PyObject *value)
     return Py_TYPE(value) == config.array_type;
 }
 
-/* A borrowed reference to the native array of an Array; NULL in one whose making failed. */
+/* A borrowed reference to the native array of an Array; NULL in one that is recorded, or whose making failed. */
 static inline PyObject *
 native_of(PyObject *array)
 {
-    return get_slot(array, config.native_offset);
+    PyObject *native = get_slot(array, config.native_offset);
+    return native != NULL && Py_TYPE(native) == &RecordedType ? ((Recorded *)native)->value : native;
 }
 
 /* A borrowed reference to the home of an Array; NULL in one whose making failed. */

@@ -90,7 +90,7 @@ fast_setitem(Call *Py_UNUSED(call), PyObject *const *args, Py_ssize_t nargs, PyO
     Py_INCREF(native); /* allocating may run any code, which may give the Array another native array */
     PyObject *value = native_value(args[2], (PyArrayObject *)native, home);
     int failed = value == NULL || !is_writable(native) || native_of(args[0]) != native
-                 || PyObject_SetItem(native, key, value) < 0;
+                 || !compute_readers(native) || PyObject_SetItem(native, key, value) < 0;
     Py_XDECREF(value);
     Py_DECREF(native);
     Py_DECREF(key);

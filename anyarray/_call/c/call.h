@@ -4,7 +4,7 @@ function. */
 #ifndef ANYARRAY_CALL_H
 #define ANYARRAY_CALL_H
 
-#include "numpy_api.h"
+#include "loops.h"
 
 #define MAX_PARAMETERS 8 /* functions of more have no fast path */
 
@@ -47,6 +47,14 @@ struct call;
 Returns a new reference; NULL with an exception, or NULL without one if the Python function is to be called. */
 typedef PyObject *FastPath(struct call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);
 
+/* A loop that was found for operands of some dtypes. */
+typedef struct known_loop {
+    int types[MAX_OPERANDS]; /* numbers of the operands' dtypes; -1 for none */
+    PyObject *name;          /* of the function */
+    Loop loop;               /* of no operands if there is none */
+    struct known_loop *next;
+} KnownLoop;
+
 typedef struct call {
     PyObject_HEAD
     vectorcallfunc vectorcall;
@@ -68,6 +76,8 @@ typedef struct call {
     int arrays[MAX_PARAMETERS], array_count; /* the indices of array parameters */
     int is_power, takes_ndarrays, gives_new_memory, multiplies, gives_views; /* see `_call.declaration` */
     int is_read_only;      /* whether it gives views that are only read */
+    int is_elementwise;    /* whether it may be recorded */
+    KnownLoop *loops;      /* its loops that were found so far */
     const Operator *operation; /* Python's, if it is the method of one that NumPy's scalars have; or NULL */
 
     /* What `backends._shortcut` says of the native function that was called last. */

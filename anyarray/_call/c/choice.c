@@ -79,3 +79,24 @@ limit_at(PyObject *limit, Py_ssize_t offset)
     }
     return elements;
 }
+
+npy_intp
+recorded_below(PyObject *limit)
+{
+    PyObject *choice = NULL;
+    if (PyContextVar_Get(config.choice_variable, NULL, &choice) < 0) {
+        PyErr_Clear();
+    }
+    int is_known = choice != NULL && Py_TYPE(choice) == config.choice_type;
+    PyObject *chosen = is_known ? get_slot(choice, config.chosen_offset) : NULL;
+    PyObject *fuses = is_known ? get_slot(choice, config.fuses_offset) : NULL;
+    Py_XDECREF(choice); /* they are compared only */
+    if (chosen == NULL || fuses == NULL || fuses == Py_False) {
+        return 0;
+    }
+    if (chosen == config.by_cost && fuses != Py_True) {
+        return limit_at(limit, config.even_offset);
+    }
+    int is_numpy = fuses == Py_True && chosen == get_slot(config.numpy_home, config.backend_offset);
+    return chosen == Py_None || chosen == config.by_cost || is_numpy ? NPY_MAX_INTP : 0;
+}

@@ -15,4 +15,8 @@ int creates_in_numpy(void);
 /* A field of a Limit, by its offset; 0 if it is no integer. */
 npy_intp limit_at(PyObject *limit, Py_ssize_t offset);
 
+/* The elements of a result from which on a call of an elementwise function in NumPy is not recorded, to be run later: 0 if
+none is, that from which on another backend may be faster under the automatic choice. */
+npy_intp recorded_below(PyObject *limit);
+
 #endif

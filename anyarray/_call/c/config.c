@@ -36,24 +36,25 @@ configure(PyObject *Py_UNUSED(module), PyObject *args, PyObject *kwargs)
     static char *names[] = {"array", "home", "choice", "limit", "dtype", "choice_variable", "by_cost", "numpy_home",
                             "powers", "second_copy_sizes", "ufuncs", "operand_types", "defaults_variable",
                             "standard_defaults", "machine_state", "unadopted", "are_absent", "lendable", "accounts",
-                            "read_only_view", "large", "few", "small_nbytes", "modest_nbytes", NULL};
+                            "read_only_view", "loop_of", "warned_errors", "warn", "error_variable", "threads", "large", "few", "small_nbytes", "modest_nbytes", NULL};
     if (config.array_type != NULL) {
         PyErr_SetString(PyExc_RuntimeError, "configure: may be called once");
         return NULL;
     }
     Config read = {0};
     if (!PyArg_ParseTupleAndKeywords(
-            args, kwargs, "O!O!O!O!O!O!OOO!O!O!O!O!O!OO!OOO!Onnnn", names, &PyType_Type, &read.array_type,
+            args, kwargs, "O!O!O!O!O!O!OOO!O!O!O!O!O!OO!OOO!OOOOOinnnn", names, &PyType_Type, &read.array_type,
             &PyType_Type, &read.home_type, &PyType_Type, &read.choice_type, &PyType_Type, &read.limit_type,
             &PyType_Type, &read.dtype_type, &PyContextVar_Type, &read.choice_variable, &read.by_cost, &read.numpy_home,
             &PyDict_Type, &read.powers, &PyDict_Type, &read.second_copy_sizes,
             &PyDict_Type, &read.ufuncs, &PyFrozenSet_Type, &read.operand_types, &PyContextVar_Type,
             &read.defaults_variable, &PyDict_Type, &read.standard_defaults, &read.machine_state, &PyDict_Type,
             &read.unadopted, &read.are_absent, &read.lendable, &PyDict_Type, &read.accounts,
-            &read.read_only_view, &read.large, &read.few, &read.small_nbytes, &read.modest_nbytes)) {
+            &read.read_only_view, &read.loop_of, &read.warned_errors, &read.warn, &read.error_variable,
+            &read.threads, &read.large, &read.few, &read.small_nbytes, &read.modest_nbytes)) {
         return NULL;
     }
-    if (!find_slot(read.array_type, "_native", &read.native_offset)
+    if (!find_slot(read.array_type, "_value", &read.native_offset)
         || !find_slot(read.array_type, "_home", &read.home_offset)
         || !find_slot(read.array_type, "_second", &read.second_offset)
         || !find_slot(read.array_type, "_account", &read.account_offset)
@@ -64,6 +65,7 @@ configure(PyObject *Py_UNUSED(module), PyObject *args, PyObject *kwargs)
         || !find_slot(read.home_type, "powers", &read.powers_offset)
         || !find_slot(read.home_type, "placed", &read.placed_offset)
         || !find_slot(read.choice_type, "backend", &read.chosen_offset)
+        || !find_slot(read.choice_type, "fuses", &read.fuses_offset)
         || !find_slot(read.limit_type, "elements", &read.elements_offset)
         || !find_slot(read.limit_type, "even", &read.even_offset)
         || !find_slot(read.limit_type, "product", &read.product_offset)
@@ -75,7 +77,7 @@ configure(PyObject *Py_UNUSED(module), PyObject *args, PyObject *kwargs)
         (PyObject *)read.limit_type, (PyObject *)read.dtype_type, read.choice_variable, read.by_cost, read.numpy_home,
         read.powers, read.second_copy_sizes, read.ufuncs, read.operand_types, read.defaults_variable,
         read.standard_defaults, read.machine_state, read.unadopted, read.are_absent, read.lendable, read.accounts,
-        read.read_only_view,
+        read.read_only_view, read.loop_of, read.warned_errors, read.warn, read.error_variable,
     };
     for (size_t i = 0; i < sizeof held / sizeof *held; i++) {
         Py_INCREF(held[i]);
@@ -97,5 +99,7 @@ init_constants(void)
            && (constants.written = PyUnicode_InternFromString("written")) != NULL
            && (constants.zero = PyUnicode_InternFromString("0")) != NULL
            && (constants.zero_float = PyUnicode_InternFromString("0.0")) != NULL
+           && (constants.square = PyUnicode_InternFromString("square")) != NULL
+           && (constants.multiply = PyUnicode_InternFromString("multiply")) != NULL
            && (constants.one = PyLong_FromLong(1)) != NULL;
 }

@@ -14,7 +14,7 @@ typedef struct {
     PyTypeObject *home_type; /* `_registry.home.Home` */
     Py_ssize_t backend_offset, constants_offset, dtypes_offset, powers_offset, placed_offset;
     PyTypeObject *choice_type; /* `_choice.choice.Choice` */
-    Py_ssize_t chosen_offset;
+    Py_ssize_t chosen_offset, fuses_offset;
     PyTypeObject *limit_type; /* `_choice.machine.Limit` */
     Py_ssize_t elements_offset, even_offset, product_offset;
     PyTypeObject *dtype_type; /* `_base.dtypes.DType` */
@@ -34,6 +34,9 @@ typedef struct {
     PyObject *lendable;          /* the second copy of an Array whose memory may be lent */
     PyObject *accounts;          /* `_choice.accounts.by_memory` */
     PyObject *read_only_view;    /* `_memory.views.READ_ONLY`, the record of a view that is not written */
+    PyObject *loop_of, *warned_errors, *warn; /* functions of `_call.chains` */
+    PyObject *error_variable;    /* the ContextVar of what NumPy does on floating-point errors; None if it has none */
+    int threads;                 /* that run a chain */
     npy_intp large;              /* elements of a large call: `_choice.machine.LARGE` */
     npy_intp few;                /* elements up to which a shortcut gives the same: `backends._shortcut.FEW` */
     npy_intp small_nbytes;       /* below which memory need not be aligned: `_memory.alignment.SMALL` */
@@ -44,7 +47,7 @@ extern Config config;
 
 /* Interned strings, and the integer 1. */
 typedef struct {
-    PyObject *dtype_of, *model, *dtype, *copy, *shortcut, *direct, *requires_grad, *written, *zero, *zero_float;
+    PyObject *dtype_of, *model, *dtype, *copy, *shortcut, *direct, *requires_grad, *written, *zero, *zero_float, *square, *multiply;
     PyObject *one;
 } Constants;
 

@@ -253,10 +253,17 @@ fast_from_dlpack(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *
 }
 
 PyObject *
-fast_astype(Call *Py_UNUSED(call), PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+fast_astype(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
     PyObject *copy;
     int by_size;
+    if (nargs == 2 && !has_keywords(kwnames) && is_worth_recording(args[0])) {
+        PyArray_Descr *dtype = read_dtype(args[1]);
+        PyObject *recorded = dtype == NULL ? fall_back() : record_cast(call, args[0], dtype);
+        if (recorded != NULL || PyErr_Occurred()) {
+            return recorded;
+        }
+    }
     if (nargs != 2 || !is_array(args[0]) || !read_keywords(args, nargs, kwnames, NULL, &copy)
         || !runs_at_home(config.numpy_home, &by_size)) {
         return NULL;

@@ -5,7 +5,7 @@
 
 #include "call.h"
 
-FastPath fast_function, fast_join;                                 /* functions.c */
+FastPath fast_function, fast_join, call_at_once;                   /* functions.c */
 FastPath fast_inplace, fast_divmod, fast_ufunc;                    /* operators.c */
 FastPath fast_getitem;                                             /* indexing.c */
 FastPath fast_setitem;                                             /* assignment.c */

@@ -293,6 +293,18 @@ unwrap(Call *call, int at, PyObject *value, PyObject *home, int *is_scalar, int 
 PyObject *
 fast_function(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
+    if (call->is_elementwise && nargs == call->parameter_count && !has_keywords(kwnames)) {
+        PyObject *recorded = record_call(call, args);
+        if (recorded != NULL || PyErr_Occurred()) {
+            return recorded;
+        }
+    }
+    return call_at_once(call, args, nargs, kwnames);
+}
+
+PyObject *
+call_at_once(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
     PyObject *values[MAX_PARAMETERS], *natives[MAX_PARAMETERS] = {NULL}, *result = NULL;
     int is_scalar[MAX_PARAMETERS] = {0}, by_size, has_ndarrays = 0;
     if (!bind_arguments(call, args, nargs, kwnames, values)) {

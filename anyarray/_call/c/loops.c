@@ -168,3 +168,33 @@ call_or_loop(PyObject *function, PyObject *const *args, size_t nargsf, PyObject 
     }
     return PyObject_Vectorcall(function, args, nargsf, kwnames);
 }
+
+int
+find_exact_loop(PyObject *function, Loop *loop)
+{
+    PyUFuncObject *ufunc = (PyUFuncObject *)function;
+    if (Py_TYPE(function) != &PyUFunc_Type || ufunc->nin != loop->operand_count || ufunc->nout != 1
+        || ufunc->core_enabled || ufunc->functions == NULL) {
+        return 0;
+    }
+    for (int i = 0; i < ufunc->ntypes; i++) {
+        const char *types = ufunc->types + i * ufunc->nargs;
+        int is_exact = ufunc->functions[i] != NULL;
+        for (int k = 0; k < ufunc->nargs; k++) {
+            is_exact &= types[k] == loop->types[k];
+        }
+        if (is_exact) {
+            loop->name = ufunc->name;
+            loop->function = ufunc->functions[i];
+            loop->data = ufunc->data == NULL ? NULL : (void *)ufunc->data[i];
+            return 1;
+        }
+    }
+    return 0;
+}
+
+int
+take_floating_errors(void)
+{
+    return PyUFunc_getfperr();
+}

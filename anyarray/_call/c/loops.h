@@ -5,11 +5,29 @@
 
 #include "numpy_api.h"
 
+#define MAX_OPERANDS 3 /* of a Loop */
+
+/* The inner loop of a ufunc for operands of some dtypes, or what stands for one. */
+typedef struct {
+    const char *name; /* of the ufunc; "where", or "cast" */
+    void (*function)(char **args, const npy_intp *dimensions, const npy_intp *strides, void *data); /* NULL for these */
+    void *data;
+    int operand_count;
+    int types[MAX_OPERANDS + 1]; /* numbers of dtypes: of what it reads, and of what it gives */
+} Loop;
+
 /* Imports the C API of ufuncs; 0 with an exception. */
 int import_ufuncs(void);
 
 /* Calls a function of NumPy with the arguments of a vectorcall; the inner loop of a ufunc, where that gives the
 same. */
 PyObject *call_or_loop(PyObject *function, PyObject *const *args, size_t nargsf, PyObject *kwnames);
+
+/* Finds the loop of a ufunc for the dtypes that `loop` tells; 0 without an exception if it has none of its own for
+them. */
+int find_exact_loop(PyObject *ufunc, Loop *loop);
+
+/* The floating-point errors in this thread since it asked last, as NumPy numbers them. Needs no GIL. */
+int take_floating_errors(void);
 
 #endif

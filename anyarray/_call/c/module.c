@@ -18,6 +18,10 @@ top of each file:
     functions       functions of arrays, operators
     shortcuts       what gives the same as a native function
     loops           inner loops of ufuncs
+    chains          elementwise calls that are recorded
+    blocks          chains of them run block by block
+    sums            sums of many floats
+    threads         work that threads share
     operators       in-place arithmetic, ufuncs of Arrays
     keys            keys of an index
     indexing        x[key]
@@ -33,12 +37,14 @@ top of each file:
 #include "allocator.h"
 #include "arrays.h"
 #include "call.h"
+#include "chains.h"
 #include "config.h"
 #include "iteration.h"
 #include "loops.h"
 #include "memory.h"
 #include "random.h"
 #include "scans.h"
+#include "sums.h"
 
 /* wrapped(natives, home): a tuple of the Arrays of native arrays. */
 static PyObject *
@@ -56,7 +62,12 @@ static PyMethodDef functions[] = {
     {"wrapped", wrapped, METH_VARARGS, NULL},
     {"allocated", allocated, METH_VARARGS, NULL},
     {"may_have_zeros", may_have_zeros, METH_O, NULL},
+    {"sum_of", sum_of, METH_VARARGS, NULL},
     {"random_fill", random_fill, METH_VARARGS, NULL},
+    {"compute_readers", compute_readers_of, METH_O, NULL},
+    {"expose", exposed, METH_O, NULL},
+    {"record_from", record_from, METH_O, NULL},
+    {"reset_chains", reset_chains, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 
@@ -71,12 +82,13 @@ PyMODINIT_FUNC
 PyInit__speedups(void)
 {
     import_array();
-    if (!init_constants() || !import_ufuncs() || !init_allocator() || PyType_Ready(&CallType) < 0
+    if (!init_constants() || !import_ufuncs() || !init_allocator() || !init_chains() || PyType_Ready(&CallType) < 0
         || PyType_Ready(&ArrayIteratorType) < 0) {
         return NULL;
     }
     PyObject *module = PyModule_Create(&definition);
     if (module == NULL || PyModule_AddObjectRef(module, "Call", (PyObject *)&CallType) < 0
+        || PyModule_AddObjectRef(module, "NativeSlot", (PyObject *)&NativeSlotType) < 0
         || PyModule_AddIntMacro(module, MAX_PARAMETERS) < 0 || PyModule_AddIntMacro(module, ALIGNMENT) < 0
         || PyModule_AddIntMacro(module, ARRAY) < 0 || PyModule_AddIntMacro(module, WEAK) < 0
         || PyModule_AddIntMacro(module, SEQUENCE) < 0 || PyModule_AddIntMacro(module, PLAIN) < 0

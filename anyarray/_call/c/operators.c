@@ -24,6 +24,9 @@ write_result(PyObject *array, PyObject *result)
     if (!is_writable(native) || !has_same_shape(native, result) || PyArray_DESCR(to) != PyArray_DESCR(from)) {
         return 0;
     }
+    if (!compute_readers(native)) {
+        return 0;
+    }
     if (PyArray_IS_C_CONTIGUOUS(to) && PyArray_IS_C_CONTIGUOUS(from)) {
         memcpy(PyArray_DATA(to), PyArray_DATA(from), PyArray_NBYTES(to));
         return 1;
@@ -44,12 +47,18 @@ fast_inplace(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwna
     if (nargs != 2 || !is_array(args[0]) || home_of(args[0]) != config.numpy_home) {
         return NULL;
     }
+    if (call->is_elementwise && !has_keywords(kwnames)) {
+        PyObject *recorded = record_inplace(call, args);
+        if (recorded != NULL || PyErr_Occurred()) {
+            return recorded;
+        }
+    }
     PyObject *array = args[0], *native = native_of(array);
     if (native == NULL || size_of(native) >= config.large || (PyArray_CheckExact(native) && !is_writable(native))) {
         return NULL;
     }
     int is_number = PyArray_IsScalar(native, Generic); /* of which `x += y` makes another */
-    PyObject *result = fast_function(call, args, nargs, kwnames);
+    PyObject *result = call_at_once(call, args, nargs, kwnames);
     if (result == NULL) {
         return NULL;
     }

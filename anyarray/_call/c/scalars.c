@@ -49,20 +49,25 @@ zero_key(PyObject *value)
 }
 
 PyObject *
+scalar_key(PyObject *value, PyObject *dtype)
+{
+    int is_true = PyObject_IsTrue(value);
+    PyObject *number = is_true < 0 ? NULL : is_true ? Py_NewRef(value) : zero_key(value);
+    PyObject *key = number == NULL ? NULL : PyTuple_Pack(3, number, (PyObject *)Py_TYPE(value), dtype);
+    Py_XDECREF(number);
+    return key;
+}
+
+PyObject *
 look_up_scalar(PyObject *table, PyObject *value, PyObject *home, PyObject *beside)
 {
     PyObject *dtype = dtype_of(home, beside);
     if (dtype == NULL) {
         return fall_back();
     }
-    PyObject *found = NULL;
-    PyObject *number = PyObject_IsTrue(value) ? Py_NewRef(value) : zero_key(value);
-    PyObject *key = number == NULL ? NULL : PyTuple_Pack(3, number, (PyObject *)Py_TYPE(value), dtype);
-    if (key != NULL) {
-        found = PyDict_GetItemWithError(table, key);
-        Py_DECREF(key);
-    }
-    Py_XDECREF(number);
+    PyObject *key = scalar_key(value, dtype);
+    PyObject *found = key == NULL ? NULL : PyDict_GetItemWithError(table, key);
+    Py_XDECREF(key);
     Py_DECREF(dtype);
     return found == NULL ? fall_back() : found;
 }

@@ -47,6 +47,10 @@ takes_python_scalar(int typenum, PyObject *value)
                                 : type == &PyLong_Type && PyTypeNum_ISNUMBER(typenum) && typenum != NPY_BOOL;
 }
 
+/* The key of a Python scalar beside a native dtype in the tables of a home: a new reference, or NULL with an
+exception. */
+PyObject *scalar_key(PyObject *value, PyObject *dtype);
+
 /* The value in a home's table for a Python scalar beside a native array: a borrowed reference, or NULL without
 an exception. */
 PyObject *look_up_scalar(PyObject *table, PyObject *value, PyObject *home, PyObject *beside);

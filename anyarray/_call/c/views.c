@@ -32,6 +32,6 @@ fast_array(Call *Py_UNUSED(call), PyObject *const *args, Py_ssize_t nargs, PyObj
             return NULL;
         }
     }
-    PyObject *view = PyArray_View((PyArrayObject *)native, NULL, &PyArray_Type);
+    PyObject *view = expose(native) ? PyArray_View((PyArrayObject *)native, NULL, &PyArray_Type) : NULL;
     return view == NULL ? fall_back() : view;
 }

@@ -1,0 +1,44 @@
+/* Runs a chain of elementwise calls, block by block, by several threads. */
+
+#ifndef ANYARRAY_BLOCKS_H
+#define ANYARRAY_BLOCKS_H
+
+#include "chains.h"
+
+/* An array that the steps of a chain read or write. */
+typedef struct {
+    char *data;          /* of its first element; NULL for a temporary, of which a thread has one block */
+    npy_intp itemsize;
+    npy_intp strides[MAX_AXES];
+    int is_contiguous;   /* whether its elements lie one after the other, as those of the result do */
+    int is_single;       /* whether it is one element that stands for all */
+    int buffer;          /* the number of the block of a temporary */
+} Operand;
+
+typedef struct {
+    const Loop *loop;
+    int operands[MAX_OPERANDS + 1]; /* indices of what it reads, and of what it writes */
+    int errors;                     /* floating-point errors that came, as NumPy numbers them */
+} Step;
+
+typedef struct {
+    int ndim;
+    npy_intp shape[MAX_AXES], size;
+    Operand *operands;
+    Step *steps;
+    int operand_count, step_count, buffer_count;
+} Chain;
+
+/* Whether numbers of one dtype are cast to another here. */
+int is_cast_known(int from, int to);
+
+/* Casts `count` numbers that lie `stride` bytes apart. */
+void cast_numbers(int from, int to, const char *source, npy_intp stride, char *target, npy_intp count);
+
+/* Merges axes where all operands allow it. */
+void merge_axes(Chain *chain);
+
+/* Runs a chain, without the GIL, by so many threads at most: 0 if memory ran out. */
+int run_chain(Chain *chain, int threads);
+
+#endif

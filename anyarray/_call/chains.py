@@ -1,0 +1,91 @@
+"""Chains: what the compiled calls ask of Python when they record calls of elementwise functions, and run them later.
+
+`_call/c/chains.c` records and `_call/c/blocks.c` runs them.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from typing import Any, Final
+
+import numpy as np
+
+from anyarray._base import extension
+from anyarray._registry import registry
+
+_FUNCTIONS_OF_NUMPY: Final = registry.backend_of_name("numpy").function
+
+_KINDS: Final = {"divide": 1, "over": 2, "under": 4, "invalid": 8}
+"""NumPy's numbers of floating-point errors."""
+
+_WORDS: Final = {1: "divide by zero", 2: "overflow", 4: "underflow", 8: "invalid value"}
+"""What NumPy's warnings call them."""
+
+ERROR_VARIABLE: Final = getattr(np._core.umath, "_extobj_contextvar", None)
+"""The ContextVar of what NumPy does on floating-point errors: the same object as before means the same modes."""
+
+
+def loop_of(name: str, dtypes: tuple[np.dtype[Any], ...], /) -> tuple[Any, ...] | None:
+    """The ufunc that a function of NumPy's backend is for operands of these dtypes, and the dtypes of its loop.
+
+    None for a function that computes more, or whose errors depend on values. The ufunc is None for `where`.
+    """
+    if _HALF in dtypes:  # whose last bit NumPy's loops give by where an element lies, as the ends of a block do
+        return None
+    function: Any = _FUNCTIONS_OF_NUMPY(name)
+    if not isinstance(function, np.ufunc):
+        function, masks, *_ = getattr(function, "shortcut", (None, ()))
+        if len(masks) != len(dtypes) or not all(mask >> d.num & 1 for mask, d in zip(masks, dtypes, strict=True)):
+            return None
+    if function is _WHERE:
+        dtype = np.result_type(*dtypes[1:])
+        return None, dtypes[0], dtype, dtype, dtype
+    if not isinstance(function, np.ufunc) or function.signature is not None:
+        return None
+    if function.nin != len(dtypes) or function.nout != 1:
+        return None
+    try:
+        resolved = function.resolve_dtypes((*dtypes, None))
+    except TypeError:  # which the call raises, too
+        return None
+    if function is np.power and resolved[-1].kind in "biu":
+        return None  # a negative exponent raises
+    return function, *resolved
+
+
+_HALF: Final = np.dtype(np.float16)
+_WHERE: Final = getattr(np.where, "__wrapped__", np.where)
+
+
+def warned_errors() -> int:
+    """The floating-point errors that are warned of here, as NumPy numbers them.
+
+    -1 if calls must not run later, as NumPy is to raise, call or print where they are made.
+    """
+    modes = np.geterr()
+    if not {"ignore", "warn"}.issuperset(modes.values()):
+        return -1
+    return sum(_KINDS[kind] for kind, mode in modes.items() if mode == "warn")
+
+
+def warn(function: str, errors: int, file: str | None, line: int, variables: dict[str, Any] | None) -> None:
+    """Warn of floating-point errors in a call that has run later, where it was made."""
+    for error, words in _WORDS.items():
+        if errors & error:
+            message = f"{words} encountered in {function}"
+            if file is None or variables is None:
+                warnings.warn(message, RuntimeWarning, stacklevel=1)
+            else:
+                registered = variables.setdefault("__warningregistry__", {})
+                module = variables.get("__name__", "<unknown>")
+                warnings.warn_explicit(message, RuntimeWarning, file, line, module, registered)
+
+
+def _forked() -> None:
+    if extension.speedups is not None:
+        extension.speedups.reset_chains()
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows
+    os.register_at_fork(after_in_child=_forked)

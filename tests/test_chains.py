@@ -1,0 +1,426 @@
+"""Chains: elementwise calls in NumPy that are recorded, and run together when their values are needed."""
+
+from __future__ import annotations
+
+import copy
+import os
+import pickle
+import subprocess
+import sys
+import threading
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import anyarray as xp
+from anyarray._base.extension import speedups
+
+pytestmark = pytest.mark.skipif(speedups is None, reason="chains are compiled")
+
+MANY = 100_000
+VALUES = np.linspace(-3, 3, MANY)
+
+
+@pytest.fixture(autouse=True)
+def automatic() -> Iterator[None]:
+    """The automatic choice without a profile, where chains are recorded."""
+    with xp.backend("auto"), xp.policy(fuse=True):
+        yield
+
+
+@pytest.fixture
+def few() -> Iterator[None]:
+    """Calls of two elements are recorded, too."""
+    before = speedups.record_from(2)
+    yield
+    speedups.record_from(before)
+
+
+def of_values() -> Any:
+    return xp.asarray(VALUES)
+
+
+def is_recorded(x: Any) -> bool:
+    """Whether the values of an Array are not computed yet."""
+    return type(x._value).__name__ == "Recorded" and not x._value.is_computed
+
+
+def test_a_chain_is_computed_when_a_value_is_read() -> None:
+    y = 1 / (1 + xp.exp(-of_values()))
+    assert is_recorded(y)
+    assert y.shape == (MANY,)
+    assert y.dtype == xp.float64
+    assert (y.ndim, y.size, len(y)) == (1, MANY, MANY)
+    assert is_recorded(y)
+    assert float(y[7]) == 1 / (1 + np.exp(-VALUES))[7]
+    assert not is_recorded(y)
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        np.asarray,
+        repr,
+        str,
+        copy.copy,
+        copy.deepcopy,
+        pickle.dumps,
+        xp.sum,
+        xp.to_native,
+        lambda y: y.tolist(),
+        lambda y: y.data,
+        lambda y: y[3],
+        lambda y: y.__dlpack__(),
+        lambda y: xp.sort(y),
+        lambda y: y.to_device("numpy"),
+        lambda y: bool(xp.all(y)),
+        lambda y: np.median(y),
+    ],
+)
+def test_whoever_reads_a_value_computes_it(read: Callable[[Any], object]) -> None:
+    y = of_values() * 2 + 1
+    assert is_recorded(y)
+    read(y)
+    assert np.array_equal(np.asarray(y), VALUES * 2 + 1)
+
+
+def test_few_elements_are_computed_at_once() -> None:
+    assert not is_recorded(xp.asarray(VALUES[:1000]) + 1)
+
+
+def test_a_chosen_backend_computes_at_once_unless_it_is_fused() -> None:
+    with xp.backend("numpy"):
+        x = of_values()
+        with xp.policy(fuse=False):
+            assert not is_recorded(x + 1)
+        with xp.fused():
+            y = x + 1
+            assert is_recorded(y)
+    assert np.array_equal(np.asarray(y), VALUES + 1)
+
+
+@pytest.mark.parametrize(("setting", "expected"), [("off", "False"), ("", "True")])
+def test_the_environment_turns_chains_off(setting: str, expected: str) -> None:
+    code = (
+        "import anyarray as xp; y = xp.ones(100_000) + 1; print(type(y._value).__name__ == 'Recorded'); "
+        "assert float(y[0]) == 2"
+    )
+    environment = os.environ | {"ANYARRAY_FUSE": setting, "ANYARRAY_PROFILE": "off", "ANYARRAY_BACKEND": "auto"}
+    out = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert out.stdout.strip() == expected
+
+
+def test_a_long_chain_is_computed_on_the_way() -> None:
+    x = of_values()
+    for _ in range(200):
+        x = x + 1
+    expected = VALUES
+    for _ in range(200):
+        expected = expected + 1
+    assert np.array_equal(np.asarray(x), expected)
+
+
+def test_an_intermediate_that_has_a_name_is_computed_once_with_the_chain() -> None:
+    x = of_values()
+    e = xp.exp(x)
+    y = e * 2
+    assert float(y[0]) == np.exp(VALUES[0]) * 2
+    assert not is_recorded(e)
+    assert np.array_equal(np.asarray(e), np.exp(VALUES))
+
+
+def test_a_value_that_nobody_needs_is_never_computed() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        y = xp.log(of_values())
+        assert is_recorded(y)
+        del y  # the logarithm of a negative number would have warned
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda x: x.__setitem__(0, 9.0),
+        lambda x: x.__setitem__(slice(None), 9.0),
+        lambda x: x[:10].__setitem__(0, 9.0),
+        lambda x: xp.reshape(x, (10, -1)).__iadd__(1.0),
+        lambda x: x.__iadd__(1.0),
+        lambda x: x.__imul__(x),
+        lambda x: x.fill(9.0),
+        lambda x: x[::-1].sort(),
+        lambda x: np.add(x, 1, out=x),
+        lambda x: np.asarray(x).fill(9.0),
+        lambda x: np.asarray(x.data).fill(9.0),
+        lambda x: np.from_dlpack(x, copy=True).fill(9.0),
+    ],
+)
+def test_a_later_write_does_not_reach_a_chain(write: Callable[[Any], object]) -> None:
+    x = of_values()
+    y = x * 2
+    assert is_recorded(y)
+    write(x)
+    assert np.array_equal(np.asarray(y), VALUES * 2)
+
+
+def test_a_write_to_a_result_does_not_reach_a_chain_that_reads_it() -> None:
+    y = of_values() * 2
+    z = y + 1
+    y[0] = 100.0
+    assert float(z[0]) == VALUES[0] * 2 + 1
+    assert float(y[0]) == 100
+
+
+def test_memory_that_somebody_outside_may_write_to_is_read_at_once() -> None:
+    x = of_values()
+    outside = np.asarray(x)
+    y = x + 1
+    outside[0] = 50.0
+    assert float(y[0]) == VALUES[0] + 1
+    del outside
+    assert is_recorded(x + 1)
+
+
+@pytest.mark.parametrize(
+    "brought_in", [xp.from_native, lambda a: xp.asarray(a, copy=False), lambda a: xp.asarray(memoryview(a), copy=False)]
+)
+def test_memory_that_the_user_brought_in_is_read_at_once(brought_in: Callable[[Any], Any]) -> None:
+    a = VALUES.copy()
+    y = brought_in(a) + 1
+    a[0] = 50.0
+    assert float(y[0]) == VALUES[0] + 1
+
+
+def test_an_ndarray_beside_an_array_is_read_at_once() -> None:
+    a, x = VALUES.copy(), of_values()
+    y, z = x + a, xp.add(a, x)
+    a[0] = 50.0
+    assert float(y[0]) == float(z[0]) == 2 * VALUES[0]
+
+
+def test_an_update_in_place_of_a_recorded_array_is_recorded() -> None:
+    y = of_values() * 2
+    same = y
+    y += 1
+    assert same is y
+    assert is_recorded(y)
+    assert np.array_equal(np.asarray(y), VALUES * 2 + 1)
+
+
+def test_an_update_in_place_of_memory_gives_numpys_values() -> None:
+    x, a = of_values(), VALUES.copy()
+    part, its = x[:50], a[:50]
+    x *= x * 2 + 1
+    a *= a * 2 + 1
+    assert np.array_equal(np.asarray(x), a)
+    assert np.array_equal(np.asarray(part), its)
+
+
+def test_shapes_that_do_not_fit_raise_where_the_call_is_made() -> None:
+    with pytest.raises(ValueError, match="cannot be broadcast"):
+        of_values() + xp.ones(7)
+
+
+def test_an_integer_power_raises_where_the_call_is_made() -> None:
+    with pytest.raises(ValueError, match="negative integer powers"):
+        xp.ones(MANY, dtype=xp.int64) ** xp.asarray(-1)
+
+
+def test_a_warning_names_the_line_of_the_call() -> None:
+    x = of_values()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        y = xp.log(x); line = sys._getframe().f_lineno  # noqa: E702 - one line
+        z = y + 1
+        assert not caught
+        assert np.isnan(float(z[0]))
+    assert [(str(one.message), one.filename, one.lineno) for one in caught] == [
+        ("invalid value encountered in log", __file__, line)
+    ]
+
+
+def test_the_modes_of_the_call_hold_not_those_of_the_read() -> None:
+    x = of_values()
+    with np.errstate(all="ignore"):
+        y = xp.log(x)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert np.isnan(float(y[0]))
+
+
+def test_a_warning_that_is_an_error_leaves_the_value_whole() -> None:
+    y = xp.log(of_values())
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(RuntimeWarning, match="invalid value"):
+            y[0]
+        assert np.isnan(float(y[0]))
+
+
+def test_errors_that_numpy_raises_come_where_the_call_is_made() -> None:
+    x = of_values()
+    with np.errstate(all="raise"), pytest.raises(FloatingPointError, match="invalid value"):
+        xp.log(x)
+
+
+def test_several_threads_may_need_one_chain() -> None:
+    x = of_values()
+    failures: list[object] = []
+
+    def work(k: int) -> None:
+        for _ in range(20):
+            y = (x + k) * 2 - shared
+            if float(y[5]) != (VALUES[5] + k) * 2 - VALUES[5] * 3:
+                failures.append(k)
+
+    shared = x * 3
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(6)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert not failures
+
+
+@pytest.mark.filterwarnings("ignore")  # of who has threads, such as JAX
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
+def test_a_child_process_computes_what_its_parent_recorded() -> None:
+    y = of_values() * 2
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if float(y[3]) == VALUES[3] * 2 else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    assert float(y[3]) == VALUES[3] * 2
+
+
+def test_a_transform_sees_values() -> None:
+    x = of_values()
+    f = xp.jit(lambda v: v * 2 + 1)
+    assert np.array_equal(np.asarray(f(x + 1)), (VALUES + 1) * 2 + 1)
+
+
+MATRIX = VALUES.reshape(400, 250)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda m, x: x + x[0],
+        lambda m, x: (x - x[:, :1]) / (1 + m.abs(x[:1, :])),
+        lambda m, x: x[1:-1, 1:-1] + x[2:, 1:-1] + x[:-2, 1:-1] - 4 * x[1:-1, 2:],
+        lambda m, x: m.where(x > 0, x * 2, 0.0),
+        lambda m, x: m.where(x[0] > 0, x, -x),
+        lambda m, x: m.where(x > 0, 1, x),
+        lambda m, x: x[:399:3, ::2] * x[1::3, 1::2],
+        lambda m, x: x.T * 2 + 1,
+        lambda m, x: x[::-1] + x,
+        lambda m, x: x[:, None, :] * x[None, :3, :].reshape(1, 3, 250),
+        lambda m, x: x.astype(m.float32) * 2,
+        lambda m, x: (x > 0).astype(m.int8) + 1,
+        lambda m, x: (x * 10).astype(m.int32) // 3,
+        lambda m, x: m.maximum(x, 0) ** 2 - x**0.5,
+        lambda m, x: m.exp(1j * x) * x,
+        lambda m, x: (x * 1000).astype(m.int16) % 7 + (x > 1),
+    ],
+)
+def test_a_chain_gives_what_one_call_after_the_other_gives(function: Callable[[Any, Any], Any]) -> None:
+    x = xp.asarray(MATRIX)
+    with np.errstate(all="ignore"):
+        found = function(xp, x)
+        with xp.policy(fuse=False):
+            expected = function(xp, x)
+        assert found.dtype == expected.dtype
+        assert found.strides == expected.strides
+        assert np.array_equal(np.asarray(found), np.asarray(expected), equal_nan=True)
+
+
+UNARY = (
+    "abs acos acosh asin asinh atan atanh bitwise_invert cbrt ceil conj cos cosh deg2rad exp exp2 expm1 floor isfinite "
+    "isinf isnan log log10 log1p log2 logical_not negative positive reciprocal round sign signbit sin sinh sqrt square "
+    "tan tanh trunc"
+).split()
+BINARY = (
+    "add atan2 bitwise_and bitwise_or bitwise_xor copysign divide equal floor_divide fmod greater greater_equal hypot "
+    "less less_equal logaddexp logical_and logical_or logical_xor maximum minimum multiply nextafter not_equal pow "
+    "remainder subtract"
+).split()
+DTYPES = (
+    "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128".split()
+)
+SPECIAL = (0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, 2.0, 1e-310, 1e300, 709.9)
+
+
+def random_array(random: np.random.Generator, shape: tuple[int, ...]) -> Any:
+    """Numbers of any dtype, some of them special."""
+    dtype = np.dtype(random.choice(DTYPES))
+    if dtype.kind == "b":
+        return np.asarray(random.integers(0, 2, shape)).astype(bool)
+    if dtype.kind in "iu":
+        return np.asarray(random.integers(0, 100, shape)).astype(dtype)
+    numbers = np.where(random.random(shape) < 0.05, random.choice(SPECIAL, shape), random.standard_normal(shape))
+    with np.errstate(all="ignore"):
+        return np.asarray(numbers + 1j * np.flip(numbers) if dtype.kind == "c" else numbers).astype(dtype)
+
+
+def random_call(random: np.random.Generator, count: int) -> Callable[[list[Any]], Any]:
+    """A call of some of the arrays that there are so far."""
+    places = [int(i) for i in random.integers(0, count, 3)]
+    kind, scalar = random.random(), random.choice([2, 3, -1, 0.5, 1.5])
+    if kind < 0.4:
+        function = getattr(xp, random.choice(UNARY))
+        return lambda arrays: function(arrays[places[0]])
+    if kind < 0.7:
+        function = getattr(xp, random.choice(BINARY))
+        return lambda arrays: function(arrays[places[0]], arrays[places[1]])
+    if kind < 0.8:
+        function = getattr(xp, random.choice(BINARY))
+        return lambda arrays: function(arrays[places[0]], float(scalar) if scalar % 1 else int(scalar))
+    if kind < 0.9:
+        return lambda arrays: xp.where(arrays[places[0]] != 0, arrays[places[1]], arrays[places[2]])
+    dtype = getattr(xp, random.choice(DTYPES))
+    return lambda arrays: xp.astype(arrays[places[0]], dtype)
+
+
+def outcome(call: Callable[[list[Any]], Any], arrays: list[Any]) -> Any:
+    """What a call gives, or what it raises."""
+    try:
+        return call(arrays)
+    except (TypeError, ValueError, OverflowError) as error:
+        return type(error), str(error)
+
+
+def are_same(found: Any, expected: Any) -> bool:
+    """Whether two ndarrays have the same bits, but for the sign of NaN."""
+    if found.dtype != expected.dtype or found.shape != expected.shape:
+        return False
+    if found.dtype.kind == "c":
+        return are_same(found.real, expected.real) and are_same(found.imag, expected.imag)
+    if found.dtype.kind != "f":
+        return bool(np.array_equal(found, expected))
+    same_sign = (np.signbit(found) == np.signbit(expected)) | np.isnan(expected)
+    return bool(np.array_equal(found, expected, equal_nan=True) and same_sign.all())
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("seed", range(40))
+def test_random_chains_have_numpys_bits(few: None, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    for _ in range(8):
+        rows, columns = int(random.integers(1, 60)), int(random.choice([2, 5, 17, 64, 1100]))
+        shapes = [(rows, columns), (rows, columns), (rows, 1), (columns,), (1, columns), ()]
+        given = [random_array(random, shapes[0]), *[random_array(random, shapes[i]) for i in random.integers(0, 6, 2)]]
+        late, at_once = [xp.asarray(a) for a in given], [xp.asarray(a) for a in given]
+        for _ in range(int(random.integers(1, 14))):
+            call = random_call(random, len(late))
+            found = outcome(call, late)
+            with xp.policy(fuse=False):
+                expected = outcome(call, at_once)
+            if isinstance(expected, tuple):
+                assert found == expected
+                continue
+            late.append(found)
+            at_once.append(expected)
+        for i in random.permutation(len(late)):
+            assert are_same(np.asarray(late[i]), np.asarray(at_once[i]))
