@@ -289,3 +289,21 @@ def test_a_write_to_a_part_is_a_write_to_the_whole() -> None:
     assert x.tolist() == [[8, 5, 1], [17, 10, 11]]
     assert flat.tolist() == [8, 5, 1, 17, 10, 11]
     assert part.tolist() == [1, 11]
+
+
+@pytest.mark.usefixtures("backend")
+def test_a_view_written_back_where_it_is_leaves_the_values() -> None:
+    x = xp.asarray([[1.0, 2.0], [3.0, 4.0]])
+    other = x[:, 1]
+    x[1] /= 2
+    x[1] = x[1]
+    x[:, 0] -= 1
+    assert x.tolist() == [[0, 2], [0.5, 2]]
+    assert other.tolist() == [2, 2]
+
+
+@pytest.mark.usefixtures("backend")
+def test_a_view_written_back_by_an_index_array_has_to_fit() -> None:
+    x = xp.ones((3, 2))
+    with pytest.raises((ValueError, IndexError)):
+        x[:, xp.asarray([1])] = x[:, 1]

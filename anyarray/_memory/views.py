@@ -65,6 +65,14 @@ class Indexed:
     def write(self, home: Home, native: Native, value: Native, exclusive: bool) -> Native:
         return home.setitem(native, self._key, value, exclusive)
 
+    def has(self, key: Any) -> bool:
+        """Whether a normalised key is that of this view, by entry."""
+        mine = self._key if type(self._key) is tuple else (self._key,)
+        other = key if type(key) is tuple else (key,)
+        return len(mine) == len(other) and all(
+            type(one) is type(another) and one == another for one, another in zip(mine, other, strict=True)
+        )
+
 
 class Rearranged:
     """All elements of an array, in another shape or order, by a function."""
@@ -199,6 +207,15 @@ def may_be_seen(array: Any) -> bool:
     return array._home.has_views and not is_guarded(array) and not ownership.is_sole_owner(array)
 
 
+def is_part(value: Any, array: Any, key: Any) -> bool:
+    """Whether an Array is the view of another at a key.
+
+    Then to write it there changes nothing, as in the last step of `x[key] += 1`.
+    """
+    view = view_of(value)
+    return view is not None and view.parent is array and isinstance(view.selection, Indexed) and view.selection.has(key)
+
+
 def record(view: Any, parent: Any, selection: Selection) -> None:
     """Note that an Array is a view of another that is guarded."""
     its = view_of(parent)
@@ -268,18 +285,19 @@ def freeze(array: Any) -> None:
     array._view = READ_ONLY
 
 
-def replace(array: Any, native: Native) -> None:
+def replace(array: Any, native: Native, *, is_own: bool = True) -> None:
     """Give an Array of immutable memory a native array with other values.
 
-    What it is a view of gets the values, and all other views of that.
+    What it is a view of gets the values, and all other views of that. `is_own` says that a write made the native array,
+    so that nobody else has it.
     """
     changes = [(array, native)]
     view = view_of(array)
     child = array
     while view is not None and view.parent is not None and view.selection is not None:
         parent = view.parent
-        is_own = getattr(parent, "_second", None) is second_copies.OWN and ownership.is_sole_owner(parent)
-        native = view.selection.write(parent._home, parent._native, native, is_own)
+        is_sole = getattr(parent, "_second", None) is second_copies.OWN and ownership.is_sole_owner(parent)
+        native = view.selection.write(parent._home, parent._native, native, is_sole)
         changes.append((parent, native))
         child, view = parent, view_of(parent)
     del child
@@ -287,7 +305,7 @@ def replace(array: Any, native: Native) -> None:
     for one, its in changes:
         second_copies.drop(one)
         one._native = its
-        one._second = second_copies.OWN
+        one._second = second_copies.OWN if is_own or one is not array else None
         _read_anew(one, before, array)
         before = one
 
