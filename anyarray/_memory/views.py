@@ -228,6 +228,40 @@ def record(view: Any, parent: Any, selection: Selection) -> None:
     its.add(view)
 
 
+def exchange(array: Any, view: Any) -> bool:
+    """Exchange an Array and a view of it; returns False if it is none.
+
+    Other views of the Array, and what it is a view of itself, are left as they were.
+    """
+    its, whole = view_of(view), view_of(array)
+    if its is None or whole is None or its.parent is not array:
+        return False
+    with ownership.lock_of(root_of(array)):
+        for one in (array, view):
+            second_copies.drop(one)
+        array._native, view._native = view._native, array._native
+        array._view, view._view = its, whole
+        whole._views = [weakref.ref(array) if one() is view else one for one in whole._views]
+        for one in whole.views():
+            one._view.parent = view
+        above = view_of(whole.parent)
+        if above is not None:
+            above._views = [weakref.ref(view) if one() is array else one for one in above._views]
+    return True
+
+
+def layouts_of(one: Any, other: Any) -> tuple[Any, Any] | None:
+    """The layouts of two Arrays of immutable memory, if they are related.
+
+    None unless one of them is a view of the other, or both are of a third.
+    """
+    root = root_of(one)
+    if root is not root_of(other) or root._home.has_views:
+        return None
+    first = layout_of(one)
+    return None if first is None else (first, first if one is other else layout_of(other))
+
+
 def layout_of(array: Any) -> np.ndarray[Any, Any] | None:
     """An ndarray with the shape and strides that the Array has in NumPy.
 
