@@ -339,3 +339,32 @@ def test_the_shape_of_a_view_that_only_a_copy_can_have_is_refused() -> None:
     with pytest.raises(ValueError, match=r"shape: x of shape \(3, 2\) cannot have the shape \(6,\) in place"):
         x.shape = (6,)
     assert x.shape == (3, 2)
+
+
+@pytest.mark.usefixtures("backend")
+def test_a_read_only_view_shows_the_writes_of_others() -> None:
+    x = xp.arange(6)
+    view = x[1:4]
+    part = view[:2]
+    view.flags.writeable = False
+    x[1] = 9
+    part[1] = 7
+    assert view.tolist() == [9, 7, 3]
+    with pytest.raises(ValueError, match="read-only"):
+        view[0] = 1
+    with pytest.raises(ValueError, match="read-only"):
+        view += 1
+    assert (view[:1].flags.writeable, part.flags.writeable, x.flags.writeable) == (False, True, True)
+    assert x.tolist() == [0, 9, 7, 3, 4, 5]
+
+
+@pytest.mark.usefixtures("backend")
+def test_the_views_of_what_becomes_read_only_stay_what_they_are() -> None:
+    x = xp.arange(4)
+    view = x[1:]
+    x.flags.writeable = False
+    view[0] = 8
+    assert x.tolist() == [0, 8, 2, 3]
+    assert not x[1:].flags.writeable
+    with pytest.raises(ValueError, match="read-only"):
+        x[0] = 1

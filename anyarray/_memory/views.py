@@ -309,11 +309,19 @@ def require_writable(array: Any, function: str) -> None:
 def freeze(array: Any) -> None:
     """Make an Array a read-only one, as are all views of it from now on.
 
-    Raises ValueError if it is a view or has views, whose writes it would have to follow.
+    It still shows the writes to what it is a view of, and to the views that it has.
     """
     view = view_of(array)
-    if view is not None and (view.parent is not None or view.is_seen()):
-        raise errors.ArgumentValueError("flags: x must not be a view nor have views. Copy it: xp.asarray(x, copy=True)")
+    if view is not None and view.is_seen():
+        whole = array[...]
+        its = view_of(whole)
+        if its is not None:
+            its.selection = Repeated(lambda home, x: guarded(x))
+        if not exchange(array, whole):
+            raise errors.ArgumentValueError(
+                "flags: x must be where calls run, as it is a view or has views. Copy it: xp.asarray(x, copy=True)"
+            )
+        return
     if array._home.has_views:
         array._native = guarded(array._native)
     array._view = READ_ONLY
@@ -408,7 +416,9 @@ def own(array: Any) -> None:
             view = one._view
             one._native = view.selection.read(one._home, view.parent._native)
         for one in views:
-            one._view = READ_ONLY if _is_read_only(one) else None
+            view = one._view
+            stays = _is_read_only(one) or view.selection.is_read_only or view.parent._view is READ_ONLY
+            one._view = READ_ONLY if stays else None
 
 
 def _copied(array: Any) -> Native:

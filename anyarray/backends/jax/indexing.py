@@ -18,7 +18,7 @@ from jax import lax
 
 from anyarray.backends import numpy as on_numpy
 from anyarray.backends.jax._hooks import device_of, lent
-from anyarray.backends.jax._host import in_host_memory, unknown_shape
+from anyarray.backends.jax._host import in_host_memory, is_read_in_place, unknown_shape
 from anyarray.backends.jax._kernel import Native, compiled, in_dtype, kind_of, require_kinds
 from anyarray.backends.jax.data_types import converted
 
@@ -387,8 +387,8 @@ def getitem(x: Native, key: Any) -> Native:
         # Elements and whole rows have one shape each, whatever their indices.
         if (
             region.shape != x.shape[len(entries) :]
-            and in_host_memory((x,))
             and _is_rare((region, x.shape, x.dtype), math.prod(region.shape) * x.dtype.itemsize)
+            and is_read_in_place(x)
         ):
             return _lent_copy(np.asarray(x)[key], x)
         return _read(region, x, *starts)
@@ -399,9 +399,9 @@ def getitem(x: Native, key: Any) -> Native:
     except jax.errors.TracerArrayConversionError as cause:
         raise unknown_shape("x[mask]") from cause
     if (
-        _are_readable(arrays)
-        and in_host_memory((x,))
-        and _is_rare((slots, added, x.shape, x.dtype, *[one.shape for one in arrays]), _gathered(x, arrays))
+        _is_rare((slots, added, x.shape, x.dtype, *[one.shape for one in arrays]), _gathered(x, arrays))
+        and is_read_in_place(x)
+        and _are_readable(arrays)
     ):
         return _lent_copy(np.asarray(x)[_on_host(entries)], x)
     return _gather(slots, added, x, *arrays)
@@ -432,7 +432,7 @@ def setitem(x: Native, key: Any, value: Native, exclusive: bool) -> Native:
         slots, added, arrays = _advanced(x.shape, entries)
     except jax.errors.TracerArrayConversionError as cause:
         raise unknown_shape("x[mask] = value") from cause
-    if _are_readable(arrays) and _is_written_on_host((slots, added, *[one.shape for one in arrays]), x, value):
+    if _is_written_on_host((slots, added, *[one.shape for one in arrays]), x, value) and _are_readable(arrays):
         return _written_on_host(x, entries, value)
     return _scatter(exclusive, slots, added, x, value, *arrays)
 
@@ -454,9 +454,12 @@ def _are_readable(arrays: Sequence[Native]) -> bool:
 
 def _is_written_on_host(key: tuple[Any, ...], x: Native, value: Native) -> bool:
     """Whether a write is computed by NumPy, as `_is_rare` tells."""
-    if value.dtype != x.dtype or not in_host_memory((x, value)):
-        return False
-    return _is_rare((*key, x.shape, x.dtype, value.shape), 2 * math.prod(x.shape) * x.dtype.itemsize)
+    return (
+        value.dtype == x.dtype
+        and _is_rare((*key, x.shape, x.dtype, value.shape), 2 * math.prod(x.shape) * x.dtype.itemsize)
+        and is_read_in_place(x)
+        and in_host_memory((value,))
+    )
 
 
 def _written_on_host(x: Native, entries: tuple[Any, ...], value: Native) -> Native:
