@@ -489,6 +489,13 @@ class Methods:
             if isinstance(one, _class) and issubclass(one, np.ndarray):
                 raise errors.ArgumentTypeError(f"view: {name} must be a dtype, not {one.__name__}. Use np.asarray(x)")
         wanted = self.dtype if dtype is None else dtypes.dtype(dtype)
+        if (isinstance(dtype, np.dtype) or (isinstance(dtype, str) and dtype[:1] in "<>")) and not np.dtype(
+            dtype
+        ).isnative:
+            raise errors.ArgumentTypeError(
+                f"view: dtype must be in the byte order of the machine, not {dtype}. Read the bytes by NumPy: "
+                "np.frombuffer(x.tobytes(), ...)"
+            )
         return self[...] if wanted is self.dtype else _of_bits(self, wanted)
 
     # Writes
