@@ -113,6 +113,36 @@ def test_bringing_values_over_compiles_nothing(run_python: Callable[..., str]) -
     ]
 
 
+def test_indexing_by_lengths_that_vary_compiles_nothing(run_python: Callable[..., str]) -> None:
+    text = """
+        import jax
+        import numpy as np
+        import anyarray as xp
+
+        compiled = []
+        jax.monitoring.register_event_duration_secs_listener(
+            lambda event, *rest, **names: compiled.append(event) if event.endswith("backend_compile_duration") else None
+        )
+        x = xp.asarray(np.arange(100.0), device="jax")
+        expected = np.arange(100.0)
+        ones = [xp.asarray(np.ones(n), device="jax") for n in range(1, 30)]
+        indices = [xp.asarray(np.arange(n)[::-1].copy(), device="jax") for n in range(1, 30)]
+        compiled.clear()
+        for n, (one, index) in enumerate(zip(ones, indices), 1):
+            x[n : 3 * n : 2] = one
+            x[index] = x[index]
+            expected[n : 3 * n : 2] = 1
+            expected[np.arange(n)[::-1]] = expected[np.arange(n)[::-1]]
+            assert x[n:].tolist() == expected[n:].tolist()
+        print(len(compiled), x.tolist() == expected.tolist())
+        compiled.clear()
+        for _ in range(1000):
+            y = x[3:40]  # from some hundred times on, compiling pays
+        print(len(compiled) >= 1, y.tolist() == expected[3:40].tolist())
+    """
+    assert run_python(text).split() == ["0", "True", "True", "True"]
+
+
 @pytest.mark.parametrize("size", [FEW, MANY])
 def test_the_other_elements_of_an_assignment_keep_64_bits(size: int) -> None:
     x = on_jax([0.1] * size)
@@ -124,9 +154,12 @@ def test_many_elements_are_written_in_place(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(threading, "active_count", lambda: 1)  # another thread might read meanwhile
     x = on_jax(np.zeros(MANY)) + 1
     x[5] = 1.0  # copies: from now on the memory is known to be the Array's own
+    part = on_jax([8.0, 9.0])
+    for _ in range(1000):  # from some hundred times on it is compiled
+        x[1:3] = part
     before = x._native.unsafe_buffer_pointer()
     x[0] = 7.0
-    x[1:3] = on_jax([8.0, 9.0])
+    x[1:3] = part
     assert x._native.unsafe_buffer_pointer() == before
     assert x[:4].tolist() == [7.0, 8.0, 9.0, 1.0]
 

@@ -511,6 +511,16 @@ def test_a_copy_lies_in_rows() -> None:
 
 
 @pytest.mark.usefixtures("backend")
+def test_a_view_of_bits_in_another_byte_order_is_refused() -> None:
+    x = xp.asarray([1, 256], dtype=xp.int16)
+    other = np.dtype("int16").newbyteorder()
+    for dtype in (other, other.str):
+        with pytest.raises(TypeError, match="view: dtype must be in the byte order of the machine"):
+            x.view(dtype)
+    assert x.view(np.dtype("int16").newbyteorder("=").str).tolist() == [1, 256]
+
+
+@pytest.mark.usefixtures("backend")
 def test_the_base_of_a_view_shows_its_writes() -> None:
     x = xp.zeros((100, 20))
     row = x[3:5]

@@ -289,3 +289,82 @@ def test_a_write_to_a_part_is_a_write_to_the_whole() -> None:
     assert x.tolist() == [[8, 5, 1], [17, 10, 11]]
     assert flat.tolist() == [8, 5, 1, 17, 10, 11]
     assert part.tolist() == [1, 11]
+
+
+@pytest.mark.usefixtures("backend")
+def test_a_view_written_back_where_it_is_leaves_the_values() -> None:
+    x = xp.asarray([[1.0, 2.0], [3.0, 4.0]])
+    other = x[:, 1]
+    x[1] /= 2
+    x[1] = x[1]
+    x[:, 0] -= 1
+    assert x.tolist() == [[0, 2], [0.5, 2]]
+    assert other.tolist() == [2, 2]
+
+
+@pytest.mark.usefixtures("backend")
+def test_a_view_written_back_by_an_index_array_has_to_fit() -> None:
+    x = xp.ones((3, 2))
+    with pytest.raises((ValueError, IndexError)):
+        x[:, xp.asarray([1])] = x[:, 1]
+
+
+@pytest.mark.usefixtures("backend")
+def test_the_shape_of_what_has_views_can_be_set() -> None:
+    x = xp.arange(12)
+    part, rows = x[2:], xp.reshape(x, (3, 4))
+    x.shape = (4, 3)
+    x[0, 2] = 99
+    rows[2, 3] = 7
+    part += 1
+    assert part.tolist() == [100, 4, 5, 6, 7, 8, 9, 10, 11, 8]
+    assert rows.tolist() == [[0, 1, 100, 4], [5, 6, 7, 8], [9, 10, 11, 8]]
+    assert x.tolist() == [[0, 1, 100], [4, 5, 6], [7, 8, 9], [10, 11, 8]]
+
+
+@pytest.mark.usefixtures("backend")
+def test_the_shape_of_a_view_can_be_set() -> None:
+    x = xp.reshape(xp.arange(8), (2, 4))
+    row = x[1]
+    row.shape = (2, 2)
+    row[1, 0] = 50
+    x[1, 1] = -1
+    assert row.tolist() == [[4, -1], [50, 7]]
+    assert x.tolist() == [[0, 1, 2, 3], [4, -1, 50, 7]]
+
+
+@pytest.mark.usefixtures("backend")
+def test_the_shape_of_a_view_that_only_a_copy_can_have_is_refused() -> None:
+    x = xp.reshape(xp.arange(6), (2, 3)).T
+    with pytest.raises(ValueError, match=r"shape: x of shape \(3, 2\) cannot have the shape \(6,\) in place"):
+        x.shape = (6,)
+    assert x.shape == (3, 2)
+
+
+@pytest.mark.usefixtures("backend")
+def test_a_read_only_view_shows_the_writes_of_others() -> None:
+    x = xp.arange(6)
+    view = x[1:4]
+    part = view[:2]
+    view.flags.writeable = False
+    x[1] = 9
+    part[1] = 7
+    assert view.tolist() == [9, 7, 3]
+    with pytest.raises(ValueError, match="read-only"):
+        view[0] = 1
+    with pytest.raises(ValueError, match="read-only"):
+        view += 1
+    assert (view[:1].flags.writeable, part.flags.writeable, x.flags.writeable) == (False, True, True)
+    assert x.tolist() == [0, 9, 7, 3, 4, 5]
+
+
+@pytest.mark.usefixtures("backend")
+def test_the_views_of_what_becomes_read_only_stay_what_they_are() -> None:
+    x = xp.arange(4)
+    view = x[1:]
+    x.flags.writeable = False
+    view[0] = 8
+    assert x.tolist() == [0, 8, 2, 3]
+    assert not x[1:].flags.writeable
+    with pytest.raises(ValueError, match="read-only"):
+        x[0] = 1

@@ -520,6 +520,8 @@ class Array(methods.Methods, metaclass=_NotCallable):
                     return
                 key = _normalised(key, home, is_settled=True)
         kind = type(value)
+        if kind is Array and views.is_part(value, self, key):
+            return
         here = home.dtype_of(self._native)
         if kind in _EXACT_KINDS and type(self._native) is _ndarray and here.kind in _EXACT_KINDS[kind]:
             new, came = value, here  # not `home.constants`: a loop would fill that cache with its values
@@ -656,6 +658,9 @@ class Array(methods.Methods, metaclass=_NotCallable):
             if home is not self._home and not views.may_be_seen(self):
                 second_copies.drop(self)
                 self._native, self._home = result._native, home  # nothing is left behind
+            elif home is self._home and views.is_replaced(self):
+                with ownership.lock_of(views.root_of(self)):
+                    views.replace(self, result._native, is_own=False)
             else:
                 self._write(..., result)
             return self

@@ -489,6 +489,13 @@ class Methods:
             if isinstance(one, _class) and issubclass(one, np.ndarray):
                 raise errors.ArgumentTypeError(f"view: {name} must be a dtype, not {one.__name__}. Use np.asarray(x)")
         wanted = self.dtype if dtype is None else dtypes.dtype(dtype)
+        if (isinstance(dtype, np.dtype) or (isinstance(dtype, str) and dtype[:1] in "<>")) and not np.dtype(
+            dtype
+        ).isnative:
+            raise errors.ArgumentTypeError(
+                f"view: dtype must be in the byte order of the machine, not {dtype}. Read the bytes by NumPy: "
+                "np.frombuffer(x.tobytes(), ...)"
+            )
         return self[...] if wanted is self.dtype else _of_bits(self, wanted)
 
     # Writes
@@ -551,18 +558,23 @@ _SORTS_BY_LETTER: Final = tuple(one[0] for one in _SORTS)
 def set_shape(x: Array, shape: Any) -> None:
     """Give an Array another shape in place: `x.shape = shape`.
 
-    Raises ValueError where only a copy can have it, and where views are recorded, which would have to follow.
+    Raises ValueError where only a copy can have it.
     """
     view, home = views.view_of(x), x._home
-    if view is not None and view.is_seen():
-        raise errors.ArgumentValueError("shape: x is a view, or has views. Make one of that shape: xp.reshape(x, ...)")
     wanted = dispatch.as_shape("shape", "x.shape", shape)
+    native, cause = None, None
     try:
-        native = home.reshape(x._native, wanted, copy=False if home.has_views and x.ndim else None)
+        if view is not None and view.is_seen():
+            if views.exchange(x, _xp.reshape(x, wanted)):
+                return
+        else:
+            native = home.reshape(x._native, wanted, copy=False if home.has_views and x.ndim else None)
     except (TypeError, ValueError) as error:
+        cause = error
+    if native is None:
         raise errors.ArgumentValueError(
             f"shape: x of shape {x.shape} cannot have the shape {wanted} in place. Take xp.reshape(x, ...)"
-        ) from error
+        ) from cause
     second_copies.drop(x)
     x._native = native
     if view is not None:
@@ -817,7 +829,7 @@ def _check_partition(function: str, x: Any, kth: Any, axis: int, kind: str, orde
     length = x.shape[_axis(function, axis, x.ndim)]
     given = dispatch.as_python_integers(kth)
     for one in given if isinstance(given, tuple) else (given,):
-        if not -length <= operator.index(one) < length:
+        if not -length <= operator.index(one) < length and 0 not in x.shape:  # as NumPy, which sorts nothing then
             raise errors.ArgumentValueError(f"{function}: kth must be from {-length} to {length - 1}, not {one}")
 
 

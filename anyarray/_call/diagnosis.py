@@ -163,12 +163,13 @@ def check_argument(function: str, parameter: str, annotation: str, given: Any) -
     else:
         return  # an annotation that says more than is checked here
     if error:
-        wanted = [one for part in annotation.split(" | ") for one in literal_values(part) or [TYPES[part]]]
+        wanted = [one for part in annotation.split(" | ") for one in literal_values(part) or (TYPES[part],)]
         listed = " or ".join([", ".join(wanted[:-1]), wanted[-1]] if wanted[1:] else wanted)
         raise error(f"{function}: {parameter} must be {listed}, not {given!r}")
 
 
-def literal_values(annotation: str) -> list[str]:
+@functools.cache
+def literal_values(annotation: str) -> Sequence[str]:
     """The strings that a `Literal` annotation allows, in quotes."""
     return re.findall(r"'\w+'", annotation)
 

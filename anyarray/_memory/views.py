@@ -65,6 +65,14 @@ class Indexed:
     def write(self, home: Home, native: Native, value: Native, exclusive: bool) -> Native:
         return home.setitem(native, self._key, value, exclusive)
 
+    def has(self, key: Any) -> bool:
+        """Whether a normalised key is that of this view, by entry."""
+        mine = self._key if type(self._key) is tuple else (self._key,)
+        other = key if type(key) is tuple else (key,)
+        return len(mine) == len(other) and all(
+            type(one) is type(another) and one == another for one, another in zip(mine, other, strict=True)
+        )
+
 
 class Rearranged:
     """All elements of an array, in another shape or order, by a function."""
@@ -199,6 +207,15 @@ def may_be_seen(array: Any) -> bool:
     return array._home.has_views and not is_guarded(array) and not ownership.is_sole_owner(array)
 
 
+def is_part(value: Any, array: Any, key: Any) -> bool:
+    """Whether an Array is the view of another at a key.
+
+    Then to write it there changes nothing, as in the last step of `x[key] += 1`.
+    """
+    view = view_of(value)
+    return view is not None and view.parent is array and isinstance(view.selection, Indexed) and view.selection.has(key)
+
+
 def record(view: Any, parent: Any, selection: Selection) -> None:
     """Note that an Array is a view of another that is guarded."""
     its = view_of(parent)
@@ -209,6 +226,40 @@ def record(view: Any, parent: Any, selection: Selection) -> None:
         its = parent._view = View(None, None)
     view._view = View(parent, selection)
     its.add(view)
+
+
+def exchange(array: Any, view: Any) -> bool:
+    """Exchange an Array and a view of it; returns False if it is none.
+
+    Other views of the Array, and what it is a view of itself, are left as they were.
+    """
+    its, whole = view_of(view), view_of(array)
+    if its is None or whole is None or its.parent is not array:
+        return False
+    with ownership.lock_of(root_of(array)):
+        for one in (array, view):
+            second_copies.drop(one)
+        array._native, view._native = view._native, array._native
+        array._view, view._view = its, whole
+        whole._views = [weakref.ref(array) if one() is view else one for one in whole._views]
+        for one in whole.views():
+            one._view.parent = view
+        above = view_of(whole.parent)
+        if above is not None:
+            above._views = [weakref.ref(view) if one() is array else one for one in above._views]
+    return True
+
+
+def layouts_of(one: Any, other: Any) -> tuple[Any, Any] | None:
+    """The layouts of two Arrays of immutable memory, if they are related.
+
+    None unless one of them is a view of the other, or both are of a third.
+    """
+    root = root_of(one)
+    if root is not root_of(other) or root._home.has_views:
+        return None
+    first = layout_of(one)
+    return None if first is None else (first, first if one is other else layout_of(other))
 
 
 def layout_of(array: Any) -> np.ndarray[Any, Any] | None:
@@ -258,28 +309,37 @@ def require_writable(array: Any, function: str) -> None:
 def freeze(array: Any) -> None:
     """Make an Array a read-only one, as are all views of it from now on.
 
-    Raises ValueError if it is a view or has views, whose writes it would have to follow.
+    It still shows the writes to what it is a view of, and to the views that it has.
     """
     view = view_of(array)
-    if view is not None and (view.parent is not None or view.is_seen()):
-        raise errors.ArgumentValueError("flags: x must not be a view nor have views. Copy it: xp.asarray(x, copy=True)")
+    if view is not None and view.is_seen():
+        whole = array[...]
+        its = view_of(whole)
+        if its is not None:
+            its.selection = Repeated(lambda home, x: guarded(x))
+        if not exchange(array, whole):
+            raise errors.ArgumentValueError(
+                "flags: x must be where calls run, as it is a view or has views. Copy it: xp.asarray(x, copy=True)"
+            )
+        return
     if array._home.has_views:
         array._native = guarded(array._native)
     array._view = READ_ONLY
 
 
-def replace(array: Any, native: Native) -> None:
+def replace(array: Any, native: Native, *, is_own: bool = True) -> None:
     """Give an Array of immutable memory a native array with other values.
 
-    What it is a view of gets the values, and all other views of that.
+    What it is a view of gets the values, and all other views of that. `is_own` says that a write made the native array,
+    so that nobody else has it.
     """
     changes = [(array, native)]
     view = view_of(array)
     child = array
     while view is not None and view.parent is not None and view.selection is not None:
         parent = view.parent
-        is_own = getattr(parent, "_second", None) is second_copies.OWN and ownership.is_sole_owner(parent)
-        native = view.selection.write(parent._home, parent._native, native, is_own)
+        is_sole = getattr(parent, "_second", None) is second_copies.OWN and ownership.is_sole_owner(parent)
+        native = view.selection.write(parent._home, parent._native, native, is_sole)
         changes.append((parent, native))
         child, view = parent, view_of(parent)
     del child
@@ -287,7 +347,7 @@ def replace(array: Any, native: Native) -> None:
     for one, its in changes:
         second_copies.drop(one)
         one._native = its
-        one._second = second_copies.OWN
+        one._second = second_copies.OWN if is_own or one is not array else None
         _read_anew(one, before, array)
         before = one
 
@@ -356,7 +416,9 @@ def own(array: Any) -> None:
             view = one._view
             one._native = view.selection.read(one._home, view.parent._native)
         for one in views:
-            one._view = READ_ONLY if _is_read_only(one) else None
+            view = one._view
+            stays = _is_read_only(one) or view.selection.is_read_only or view.parent._view is READ_ONLY
+            one._view = READ_ONLY if stays else None
 
 
 def _copied(array: Any) -> Native:

@@ -1004,6 +1004,10 @@ _FEW_IN_EINSUM: Final = 1024
 """The most elements for which NumPy's own loops are faster than a path of matrix products."""
 
 
+def choose(arrays: Sequence[Native], /, *, mode: Any = "raise") -> Native:
+    return arrays[0].choose(arrays[1:], mode=mode)
+
+
 def outer(x1: Native, x2: Native, /) -> Native:
     if x1.ndim != 1 or x2.ndim != 1:
         raise ValueError(f"both arrays must have one axis, not {x1.ndim} and {x2.ndim}")

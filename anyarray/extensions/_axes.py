@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -81,3 +82,15 @@ def in_host_memory(*values: Any) -> list[Any] | None:
             return None
         found.append(array)
     return found
+
+
+def clearly(declared: Callable[..., Array], body: Callable[..., Array], *args: Any, **options: Any) -> Array:
+    """A call of a declared function, or of its body if NumPy's own refuses.
+
+    The body says what is wrong with values, as on the other backends.
+    """
+    try:
+        return declared(*args, **options)
+    except (errors.ArgumentIndexError, errors.ArgumentValueError):
+        pass
+    return body(*args, **options)

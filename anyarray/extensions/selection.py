@@ -20,7 +20,7 @@ from anyarray._base import dtypes, errors
 from anyarray._base.dtypes import DTypeLike
 from anyarray._call.dispatch import SCALARS, as_array, as_integer, as_shape, composed, is_array, wrap_owned
 from anyarray._choice import choice
-from anyarray.extensions._axes import array_of, axis_of, own_array
+from anyarray.extensions._axes import array_of, axis_of, clearly, own_array
 from anyarray.standard import namespace as xp
 
 __all__ = [
@@ -128,7 +128,7 @@ def compress(condition: AnyArray, a: AnyArray, axis: int | None = None) -> Array
 
     Source: NumPy 2.4, numpy.compress.
     """
-    return _clearly(_compress, _compressed, condition, a, axis)
+    return clearly(_compress, _compressed, condition, a, axis)
 
 
 def _compressed(condition: AnyArray, a: AnyArray, axis: int | None = None) -> Array:
@@ -151,18 +151,6 @@ _compressed.__name__ = "compress"  # NumPy's own
 _compress: Final = composed(own="numpy")(_compressed)
 
 
-def _clearly(declared: Callable[..., Array], body: Callable[..., Array], *args: Any, **options: Any) -> Array:
-    """A call of a declared function, or of its body if NumPy's own refuses.
-
-    The body says what is wrong with values, as on the other backends.
-    """
-    try:
-        return declared(*args, **options)
-    except (errors.ArgumentIndexError, errors.ArgumentValueError):
-        pass
-    return body(*args, **options)
-
-
 def choose(a: AnyArray, choices: Arrays, *, mode: Mode = "raise") -> Array:
     """Elements of `choices`, each from the array that `a` names by its index.
 
@@ -175,19 +163,20 @@ def choose(a: AnyArray, choices: Arrays, *, mode: Mode = "raise") -> Array:
 
     Source: NumPy 2.4, numpy.choose.
     """
-    if as_array("choose", "a", a).dtype.kind not in "biu":
-        raise errors.dtype_not_allowed("choose", "a", "integer", a.dtype)
-    return _clearly(
-        _choose, _chosen, a, [array_of("choose", f"choices[{i}]", one) for i, one in enumerate(choices)], mode=mode
-    )
+    named = as_array("choose", "a", a)
+    if named.dtype.kind not in "biu":
+        raise errors.dtype_not_allowed("choose", "a", "integer", named.dtype)
+    others = [array_of("choose", f"choices[{i}]", one) for i, one in enumerate(choices)]
+    return clearly(_choose, _chosen, [named, *others], mode=mode)
 
 
-def _chosen(a: AnyArray, choices: Sequence[AnyArray], *, mode: Mode = "raise") -> Array:
+def _chosen(arrays: Sequence[AnyArray], *, mode: Mode = "raise") -> Array:
+    a, *choices = arrays
     return chosen(as_array("choose", "a", a), choices, mode)  # type: ignore[arg-type]  # a body gets Arrays
 
 
-_chosen.__name__ = "choose"  # NumPy's own
-_choose: Final = composed(own="numpy")(_chosen)
+_chosen.__name__ = "choose"
+_choose: Final = composed()(_chosen)
 
 
 def select(condlist: Arrays, choicelist: Arrays, default: Values = 0) -> Array:
@@ -552,6 +541,10 @@ def _unravelled(indices: AnyArray, shape: Shape, order: Literal["C", "F"] = "C")
         raise errors.ArgumentValueError(
             f"unravel_index: indices must be from 0 to {size - 1}, those of shape {lengths}"
         )
+    if not lengths and at.ndim:
+        raise errors.ArgumentValueError(
+            f"unravel_index: indices must be a single index for the shape () of a 0d array, not of shape {at.shape}"
+        )
     found: list[Array] = []
     for length in reversed(lengths) if order == "C" else lengths:
         found.append(xp.remainder(at, length))
@@ -577,22 +570,18 @@ def ravel_multi_index(
 
     Source: NumPy 2.4, numpy.ravel_multi_index.
     """
-    lengths = as_shape("ravel_multi_index", "dims", dims)
     parts = [array_of("ravel_multi_index", f"multi_index[{i}]", one) for i, one in enumerate(multi_index)]
-    if len(parts) != len(lengths):
-        raise errors.ArgumentValueError(
-            f"ravel_multi_index: multi_index must have an array for each of {len(lengths)} axes, but has {len(parts)}"
-        )
     if not parts:
-        return xp.asarray(0)
+        return _ravelled(parts, dims)
     if not isinstance(mode, str):
+        lengths = as_shape("ravel_multi_index", "dims", dims)
         if len(mode) != len(lengths):
             raise errors.ArgumentValueError(
                 f"ravel_multi_index: mode must be one, or one for each of {len(lengths)} axes, not {len(mode)}"
             )
         parts = [_within(*one) for one in zip(parts, lengths, mode, itertools.count())]
         mode = "raise"
-    return _clearly(_ravel, _ravelled, parts, lengths, mode, order)
+    return clearly(_ravel, _ravelled, parts, dims, mode, order)
 
 
 def _ravelled(
@@ -602,6 +591,11 @@ def _ravelled(
     order: Literal["C", "F"] = "C",
 ) -> Array:
     lengths, found, step = as_shape("ravel_multi_index", "dims", dims), xp.asarray(0), 1
+    if len(multi_index) != len(lengths):
+        raise errors.ArgumentValueError(
+            f"ravel_multi_index: multi_index must have an array for each of {len(lengths)} axes, but has "
+            f"{len(multi_index)}"
+        )
     for i in range(len(lengths)) if order == "F" else reversed(range(len(lengths))):
         found = found + _within(xp.asarray(multi_index[i]), lengths[i], mode, i) * step
         step *= lengths[i]

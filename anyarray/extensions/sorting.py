@@ -8,7 +8,7 @@ from typing import Final
 from anyarray._array.array import AnyArray, Array
 from anyarray._base import errors
 from anyarray._call.dispatch import as_python_integers, composed, known_shape
-from anyarray.extensions._axes import array_of, axis_of
+from anyarray.extensions._axes import array_of, axis_of, clearly
 from anyarray.standard import namespace as xp
 
 __all__ = ["argpartition", "lexsort", "partition", "sort_complex"]
@@ -53,7 +53,7 @@ def _along(function: str, a: AnyArray, kth: int | Sequence[int], axis: int | Non
     at = axis_of(function, -1 if axis is None else axis, array.ndim)
     length, given = array.shape[at], as_python_integers(kth)
     for one in given if isinstance(given, tuple) else (given,):
-        if not -length <= one < length:
+        if not -length <= one < length and 0 not in array.shape:  # as NumPy, which sorts nothing then
             raise errors.ArgumentValueError(f"{function}: kth must be from {-length} to {length - 1}, not {one}")
     return array, at
 
@@ -71,14 +71,15 @@ def lexsort(keys: Sequence[AnyArray], axis: int = -1) -> Array:
 
     Source: NumPy 2.4, numpy.lexsort.
     """
-    parts = [array_of("lexsort", f"keys[{i}]", one) for i, one in enumerate(keys)]
-    shapes = {known_shape(one) for one in parts}
-    if len(shapes) > 1:
-        raise errors.ArgumentValueError(f"lexsort: keys must be of one shape, not {' and '.join(map(str, shapes))}")
-    return _lexsort(parts, axis)
+    is_ready = type(keys) in (list, tuple) and {*map(type, keys)} == {Array}
+    parts = keys if is_ready else [array_of("lexsort", f"keys[{i}]", one) for i, one in enumerate(keys)]
+    return clearly(_lexsort, _lexsorted, parts, axis) if parts else _lexsort(parts, axis)
 
 
 def _lexsorted(keys: Sequence[AnyArray], axis: int = -1) -> Array:
+    shapes = {known_shape(one) for one in keys}
+    if len(shapes) > 1:
+        raise errors.ArgumentValueError(f"lexsort: keys must be of one shape, not {' and '.join(map(str, shapes))}")
     at = axis_of("lexsort", axis, len(keys[0].shape))
     first, *others = keys
     order = order_along(xp.asarray(first), at)

@@ -49,6 +49,10 @@ class Plan(NamedTuple):
     """The parameter that takes any number of arrays."""
     options: str | None
     """The parameter that takes any options."""
+    by_position: Sequence[str]
+    """NumPy's parameters by position, if none takes any number of arguments."""
+    required: frozenset[str]
+    defaults: Mapping[str, Any]
 
 
 def entrance(name: str, theirs: Callable[..., Any], ours: Callable[..., Any]) -> Callable[..., Any]:
@@ -130,7 +134,20 @@ def plan_of(name: str, theirs: Callable[..., Any], ours: Callable[..., Any]) -> 
             is_same = p.default is same.default or p.default == same.default
             place = by_position.index(same) if is_positional else same.name
             found[p.name] = Parameter(place, _role(same.annotation), _takes_numbers(same.annotation), is_same)
-    return Plan(name, theirs, ours, signature, found, variadic, options)
+    listed = signature.parameters.values()
+    positional = [p.name for p in listed if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    return Plan(
+        name,
+        theirs,
+        ours,
+        signature,
+        found,
+        variadic,
+        options,
+        () if variadic or options else positional,
+        frozenset(p.name for p in listed if p.default is p.empty),
+        {p.name: p.default for p in listed},
+    )
 
 
 def _role(annotation: Any) -> str:
@@ -170,7 +187,7 @@ def by_position(function: Callable[..., Any]) -> Sequence[str]:
 
 def call(plan: Plan, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """A call with any arguments that NumPy's function takes."""
-    given = bound(plan.name, plan.signature, args, kwargs)
+    given = _bound(plan, args, kwargs)
     variadic = given.pop(plan.variadic, ()) if plan.variadic else ()
     options = given.pop(plan.options, {}) if plan.options else {}
     operands = [given[p] for p, one in plan.parameters.items() if one.role == "array" and given.get(p) is not None]
@@ -205,6 +222,24 @@ def call(plan: Plan, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
 
 def _holds_text(values: list[Any]) -> bool:
     return any(isinstance(one, np.ndarray) for one in values)
+
+
+def _bound(plan: Plan, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    """As `bound`, for the common call in a fifth of its time."""
+    given = dict(zip(plan.by_position, args, strict=False))
+    if len(given) == len(args) and plan.required <= given.keys() and (not kwargs or _are_others(plan, given, kwargs)):
+        given.update(kwargs)
+        return {one: value for one, value in given.items() if value is not plan.defaults[one]}
+    return bound(plan.name, plan.signature, args, kwargs)
+
+
+def _are_others(plan: Plan, given: Mapping[str, Any], kwargs: Mapping[str, Any]) -> bool:
+    """Whether keywords name parameters that were not given by position."""
+    listed = plan.signature.parameters
+    return all(one in listed and one not in given and listed[one].kind is not _ONLY_BY_POSITION for one in kwargs)
+
+
+_ONLY_BY_POSITION: Final = inspect.Parameter.POSITIONAL_ONLY
 
 
 def bound(name: str, signature: inspect.Signature, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:

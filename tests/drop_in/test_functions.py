@@ -467,6 +467,17 @@ def test_text_is_numpys() -> None:
     assert np.select([np.array([True, False, False])], ["x"], default="y").tolist() == ["x", "y", "y"]
 
 
+def test_views_share_memory_where_a_write_to_one_is_seen_in_the_other() -> None:
+    np: Any = anyarray.numpy
+    x = np.arange(12)
+    assert np.shares_memory(x, x)
+    assert np.shares_memory(x, x.reshape(3, 4)[1])
+    assert np.may_share_memory(x[:5], x[::-1])
+    assert not np.shares_memory(x[::2], x[1::2])
+    assert not np.may_share_memory(x[:5], x[5:])
+    assert not np.may_share_memory(x, x.copy())
+
+
 def test_a_file_keeps_the_values(tmp_path: Any) -> None:
     np: Any = anyarray.numpy
     x = np.array([[1.5, 2], [3, 4]])

@@ -111,6 +111,16 @@ def test_an_element_that_there_is_not_is_refused(function: str) -> None:
 
 
 @pytest.mark.usefixtures("backend")
+@pytest.mark.parametrize("function", ["partition", "argpartition"])
+def test_no_elements_are_partitioned_by_any(function: str) -> None:
+    for kth in (0, 5, -1, (0, 9)):
+        assert getattr(xp, function)(xp.zeros((3, 0)), kth).shape == (3, 0)
+    x = xp.zeros(0)
+    x.partition(3)
+    assert x.argpartition(3).shape == (0,)
+
+
+@pytest.mark.usefixtures("backend")
 def test_keys_of_different_shapes_are_refused() -> None:
     with pytest.raises(ValueError, match="lexsort: keys must be of one shape"):
         xp.lexsort([xp.asarray([1, 2]), xp.asarray([1])])

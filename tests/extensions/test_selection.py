@@ -244,6 +244,7 @@ WRONG: Final[list[tuple[Any, type[Exception], str]]] = [
     ),
     (lambda: xp.put_along_axis(xp.zeros(3), xp.asarray([[1]]), 1, 0), ValueError, "put_along_axis: indices must have"),
     (lambda: xp.unravel_index(xp.asarray([6]), (2, 3)), ValueError, "unravel_index: "),
+    (lambda: xp.unravel_index(xp.asarray([0]), ()), ValueError, "unravel_index: .* 0d array"),
     (lambda: xp.unravel_index(xp.asarray([1.5]), (2, 3)), TypeError, "unravel_index: indices must"),
     (
         lambda: xp.ravel_multi_index(([2], [0]), (2, 3)),

@@ -54,7 +54,7 @@ def sooner(function: Callable[..., Native], on_host: Callable[..., Any]) -> Call
     """`function` of one array; NumPy's `on_host` where that is faster."""
 
     def chosen(x: Native, /, **options: Any) -> Native:
-        if x.size < _FEW or not _is_read_in_place(x):
+        if x.size < _FEW or not is_read_in_place(x):
             return function(x, **options)
         return lent(on_host(to_numpy(x), **options), device_of(x))
 
@@ -74,7 +74,7 @@ def of_floats_sooner(function: Callable[..., Native], on_host: Callable[..., Any
     def chosen(x1: Native, x2: Native, /) -> Native:
         if x1.size < _MANY > x2.size or x1.dtype != x2.dtype or x1.dtype.kind != "f" or x1.dtype.itemsize == 2:
             return function(x1, x2)
-        if not (_is_read_in_place(x1) and _is_read_in_place(x2) and device_of(x1) == device_of(x2)):
+        if not (is_read_in_place(x1) and is_read_in_place(x2) and device_of(x1) == device_of(x2)):
             return function(x1, x2)
         with np.errstate(all="ignore"):
             result = on_host(to_numpy(x1), to_numpy(x2))
@@ -83,7 +83,7 @@ def of_floats_sooner(function: Callable[..., Native], on_host: Callable[..., Any
     return functools.wraps(function)(chosen)
 
 
-def _is_read_in_place(x: Native) -> bool:
+def is_read_in_place(x: Native) -> bool:
     """Whether NumPy can read `x` without a copy: not traced, on one CPU."""
     return not is_traced(x) and in_host_memory((x,)) and len(x.devices()) == 1
 

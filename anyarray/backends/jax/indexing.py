@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 
 import jax
@@ -18,7 +18,7 @@ from jax import lax
 
 from anyarray.backends import numpy as on_numpy
 from anyarray.backends.jax._hooks import device_of, lent
-from anyarray.backends.jax._host import in_host_memory, unknown_shape
+from anyarray.backends.jax._host import in_host_memory, is_read_in_place, unknown_shape
 from anyarray.backends.jax._kernel import Native, compiled, in_dtype, kind_of, require_kinds
 from anyarray.backends.jax.data_types import converted
 
@@ -86,6 +86,36 @@ def _check_bounds(indices: Native, length: int, axis: int) -> None:
     for index in extremes(indices):
         if not -length <= index < length:
             raise IndexError(f"index {index} is out of bounds for axis {axis} with size {length}")
+
+
+_COMPILATION: Final = 20_000
+"""Microseconds that XLA takes to compile an indexing, at the least."""
+_CALL: Final = 40
+"""Microseconds of an indexing by NumPy, the result brought to JAX included."""
+_COPIED: Final = 4096
+"""Bytes that are copied in a microsecond."""
+_LARGE: Final = 16 << 20
+"""Bytes above which none is copied that need not be."""
+_KEPT: Final = 4096
+"""The maximum number of indexings whose time is counted."""
+_spent: Final[dict[Any, float]] = {}
+
+
+def _is_rare(key: Any, size: int) -> bool:
+    """Whether NumPy computes an indexing: it was too seldom to be compiled.
+
+    XLA would take longer to compile it than all calls have taken so far. So lengths that depend on values, of which a
+    loop has very many, are never compiled, and those that recur are. `key` is what XLA compiles for, `size` the bytes
+    that NumPy copies.
+    """
+    spent = _spent.get(key, 0.0)
+    if spent >= _COMPILATION or size > _LARGE:
+        return False
+    if len(_spent) >= _KEPT:
+        for one in [one for one, its in _spent.items() if its < _COMPILATION] or list(_spent):
+            _spent.pop(one, None)  # another thread may have been here
+    _spent[key] = spent + _CALL + size / _COPIED
+    return True
 
 
 class _Region(NamedTuple):
@@ -354,6 +384,13 @@ def getitem(x: Native, key: Any) -> Native:
         region, starts = _basic(x.shape, entries)
         if region.shape == region.extents == x.shape and min(region.steps, default=1) == 1:
             return x  # no copy, as it is immutable
+        # Elements and whole rows have one shape each, whatever their indices.
+        if (
+            region.shape != x.shape[len(entries) :]
+            and _is_rare((region, x.shape, x.dtype), math.prod(region.shape) * x.dtype.itemsize)
+            and is_read_in_place(x)
+        ):
+            return _lent_copy(np.asarray(x)[key], x)
         return _read(region, x, *starts)
     if any(map(_is_mask, entries)) and in_host_memory((x, *entries)):
         return lent(on_numpy.getitem(np.asarray(x), _on_host(entries)), device_of(x))
@@ -361,6 +398,12 @@ def getitem(x: Native, key: Any) -> Native:
         slots, added, arrays = _advanced(x.shape, entries)
     except jax.errors.TracerArrayConversionError as cause:
         raise unknown_shape("x[mask]") from cause
+    if (
+        _is_rare((slots, added, x.shape, x.dtype, *[one.shape for one in arrays]), _gathered(x, arrays))
+        and is_read_in_place(x)
+        and _are_readable(arrays)
+    ):
+        return _lent_copy(np.asarray(x)[_on_host(entries)], x)
     return _gather(slots, added, x, *arrays)
 
 
@@ -376,21 +419,54 @@ def setitem(x: Native, key: Any, value: Native, exclusive: bool) -> Native:
     entries = key if type(key) is tuple else (key,)
     if not any(map(_is_array, entries)):
         region, starts = _basic(x.shape, entries)
+        if region.shape != x.shape[len(entries) :] and _is_written_on_host((region,), x, value):
+            return _written_on_host(x, entries, value)
         return _write(exclusive, region, x, value, *starts)
     if any(map(_is_mask, entries)):
         mask, before = _only_mask(x.shape, entries)
         if mask is not None and not value.ndim:
             return _fill(exclusive, before, x, mask, value)
         if in_host_memory((x, value, *entries)):
-            changed = np.array(x)
-            # A cast recompiles for every shape, and masks produce many shapes.
-            written = np.asarray(value if value.dtype == x.dtype else converted(value, x.dtype))
-            return lent(on_numpy.setitem(changed, _on_host(entries), written, True), device_of(x))
+            return _written_on_host(x, entries, value)
     try:
         slots, added, arrays = _advanced(x.shape, entries)
     except jax.errors.TracerArrayConversionError as cause:
         raise unknown_shape("x[mask] = value") from cause
+    if _is_written_on_host((slots, added, *[one.shape for one in arrays]), x, value) and _are_readable(arrays):
+        return _written_on_host(x, entries, value)
     return _scatter(exclusive, slots, added, x, value, *arrays)
+
+
+def _lent_copy(part: Any, like: Native) -> Native:
+    """A copy of a part of an array, where the array is."""
+    return lent(np.array(part), device_of(like))
+
+
+def _gathered(x: Native, arrays: Sequence[Native]) -> int:
+    """Bytes of what arrays select of `x`, at most and about."""
+    return int(max(one.size for one in arrays) * x.dtype.itemsize)
+
+
+def _are_readable(arrays: Sequence[Native]) -> bool:
+    """Whether NumPy can index with these arrays, and in place."""
+    return in_host_memory(arrays) and all(one.dtype != np.uint64 for one in arrays)  # which NumPy would cast to int64
+
+
+def _is_written_on_host(key: tuple[Any, ...], x: Native, value: Native) -> bool:
+    """Whether a write is computed by NumPy, as `_is_rare` tells."""
+    return (
+        value.dtype == x.dtype
+        and _is_rare((*key, x.shape, x.dtype, value.shape), 2 * math.prod(x.shape) * x.dtype.itemsize)
+        and is_read_in_place(x)
+        and in_host_memory((value,))
+    )
+
+
+def _written_on_host(x: Native, entries: tuple[Any, ...], value: Native) -> Native:
+    """`x` with `value` at a key, by NumPy."""
+    # A cast recompiles for every shape, of which there are many here.
+    written = np.asarray(value if value.dtype == x.dtype else converted(value, x.dtype))
+    return lent(on_numpy.setitem(np.array(x), _on_host(entries), written, True), device_of(x))
 
 
 def _on_host(entries: tuple[Any, ...]) -> Any:
