@@ -404,7 +404,7 @@ def _staying_call(
         if is_array(one):
             if one._home is not body_globals["NUMPY"]:
                 return None, arrays
-            key += [one._native.shape, one._native.dtype]
+            key += [one._value.shape, one._value.dtype]
             arrays.append(one)
         elif type(one) is _ndarray or type(one) is list:
             return None, arrays
@@ -834,7 +834,7 @@ def _traced_home(arrays: Sequence[Array]) -> Home | None:
     traced = [
         a._home
         for a in arrays
-        if a._home.is_traced(a._native) or transfer.is_differentiated(a._native, a._home.backend)
+        if a._home.is_traced(a._value) or transfer.is_differentiated(a._value, a._home.backend)
     ]
     return max(traced, key=operator.attrgetter("depth")) if traced else None
 

@@ -11,7 +11,11 @@ import weakref
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from anyarray._base import extension
 from anyarray._choice.cost import NUMPY
+
+RECORDED: Final = getattr(extension.speedups, "Recorded", None)
+"""The class of what an Array has whose call is recorded, and which has no memory yet."""
 
 Seconds = dict[str, float]
 """Seconds that were missed by not running on a backend, by its name."""
@@ -55,8 +59,9 @@ A view is made on the fast path, which has no time to pass an account on.
 def account_of(array: Any) -> Account | None:
     """The account of an Array, or of the Array whose memory it shares."""
     found: Account | None = getattr(array, "_account", None)
-    if found is None and by_memory and array._home.backend.library == NUMPY:
-        memory = _memory_of(array._native)
+    is_in_memory = array._home.backend.library == NUMPY and type(array._value) is not RECORDED
+    if found is None and by_memory and is_in_memory:
+        memory = _memory_of(array._value)
         entry = by_memory.get(id(memory))
         if entry is not None and entry[0]() is memory:
             found = array._account = entry[1].inherited()
@@ -71,8 +76,8 @@ def _memory_of(native: Any) -> Any:
 def set_account(array: Any, account: Account) -> None:
     """Set the account of an Array, which views of its memory inherit."""
     array._account = account
-    if array._home.backend.library == NUMPY:
-        memory = _memory_of(array._native)
+    if array._home.backend.library == NUMPY and type(array._value) is not RECORDED:
+        memory = _memory_of(array._value)
         key = id(memory)
         known = by_memory.get(key)
         if known is not None and known[1] is account and known[0]() is memory:

@@ -237,7 +237,7 @@ def learn(prediction: Prediction, name: str, seconds: float) -> None:
 def learn_part(function: str, arrays: Sequence[Any], of: Decision, axis: cost.Axis, seconds: float) -> None:
     """Correct predictions of a call by the time of a part of it."""
     assert of.part is not None
-    name, dtypes = of.part.backend, tuple([a._home.dtype(a._native) for a in arrays])
+    name, dtypes = of.part.backend, tuple([a._home.dtype(a._value) for a in arrays])
     part, whole = (machine.prediction_of(function, shapes, dtypes, axis) for shapes in (shapes_of(arrays), of.shapes))
     known, expected = part.known, None if part.call is None else part.known and part.known.seconds(name, part.call)
     if known is not None and whole.call is not None and expected is not None:
@@ -258,13 +258,13 @@ def note_host_read(array: Any) -> None:
     account, known = getattr(array, "_account", None), state.model
     if account is not None and known is not None:
         home = array._home
-        nbytes = math.prod(home.shape_of(array._native)) * home.dtype(array._native).itemsize
+        nbytes = math.prod(home.shape_of(array._value)) * home.dtype(array._value).itemsize
         took = known.bringing(home.backend.name, NUMPY, nbytes)
         account.pool[HOST_READS] = account.pool.get(HOST_READS, 0.0) + took
 
 
 def shapes_of(arrays: Sequence[Any]) -> tuple[Shape, ...]:
-    return tuple([tuple(a._home.shape_of(a._native)) for a in arrays])
+    return tuple([tuple(a._home.shape_of(a._value)) for a in arrays])
 
 
 def _unmeasured(
@@ -278,7 +278,7 @@ def _unmeasured(
     stay = next((home for home in homes if home.backend.name != NUMPY), homes[0])
     if candidates is None or stay.backend.name in candidates:
         return Decision(function, shapes, stay, stay, "stays: no profile of this machine")
-    home = prices.narrowed(function, {}, candidates, [a._home.dtype(a._native) for a in arrays]).free
+    home = prices.narrowed(function, {}, candidates, [a._home.dtype(a._value) for a in arrays]).free
     return Decision(function, shapes, home, stay, "moves: the first that the policy names, and there is no profile")
 
 
@@ -293,7 +293,7 @@ def decide(
     shapes = shapes_of(arrays)
     if known is None:
         return _unmeasured(function, arrays, shapes, candidates)
-    dtypes = tuple([a._home.dtype(a._native) for a in arrays])
+    dtypes = tuple([a._home.dtype(a._value) for a in arrays])
     prediction = machine.prediction_of(function, shapes, dtypes, axis)
     known = prediction.known or known  # another thread may have excluded a backend in the meantime
     if machine.is_limit_due(function) and not _is_to_be_timed(NUMPY, prediction):
@@ -428,7 +428,7 @@ def _key_of(arrays: Sequence[Any], axis: cost.Axis) -> tuple[tuple[Any, ...], Ac
     key: list[Any] = [axis]
     account: Account | None = None
     for one in arrays:
-        home, native = one._home, one._native
+        home, native = one._home, one._value
         its: Account | None = getattr(one, "_account", None)
         if its is not None:
             account = account or its
@@ -468,7 +468,7 @@ def _note_staying_call(arrays: Sequence[Any], found: StayingCall, *, axis: cost.
     calls = staying_calls(found.prediction.key[0])
     if len(calls) >= machine.MOST_CALLS:
         calls.clear()
-    calls[(axis, *[part for a in arrays for part in (a._native.shape, a._native.dtype)])] = found
+    calls[(axis, *[part for a in arrays for part in (a._value.shape, a._value.dtype)])] = found
 
 
 def account_of_staying_call(found: StayingCall, arrays: Sequence[Any]) -> Account | None:

@@ -386,16 +386,20 @@ def chosen_home(given: Any = None) -> Home:
 
 
 @functools.cache
-def _only(backend: Backend) -> Choice:
-    """The choice of this backend."""
-    return Choice(backend)
+def _only(backend: Backend, fuses: bool) -> Choice:
+    """The choice of this backend, with or without chains."""
+    found = Choice(backend)
+    found.fuses = fuses
+    return found
 
 
 def call_on(backend: Backend, function: Callable[P, R], *arguments: P.args, **keywords: P.kwargs) -> R:
-    """Call a function with `backend` as the chosen one."""
-    if current().backend is backend:
+    """Call a function with `backend` as the chosen one; with chains if they are run here."""
+    here = current()
+    if here.backend is backend:
         return function(*arguments, **keywords)
-    before = context_variable.set(_only(backend))
+    fuses = here.backend is BY_COST or here.backend is None if here.fuses is None else here.fuses
+    before = context_variable.set(_only(backend, fuses))
     try:
         return function(*arguments, **keywords)
     finally:
@@ -461,7 +465,7 @@ def decision(
     if is_traced or not (choice.backend is None or isinstance(choice.backend, Automatic)):
         return None
     if _settle(choice):
-        hint_at_calibrate(max(math.prod(a._home.shape_of(a._native)) for a in arrays))
+        hint_at_calibrate(max(math.prod(a._home.shape_of(a._value)) for a in arrays))
         return None
     if any(a._home.placed for a in arrays):
         if choice.backend is BY_COST:

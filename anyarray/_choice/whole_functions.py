@@ -106,7 +106,7 @@ class _WholeWeighing:
         sizes = [math.prod(shape) for shape in decision.shapes]
         self.whole, self.decision, self.arrays, self.known = whole, decision, arrays, known
         self.here = decision.stay.backend.name
-        self.dtypes = [a._home.dtype(a._native) for a in arrays]
+        self.dtypes = [a._home.dtype(a._value) for a in arrays]
         self.nbytes = [size * dtype.itemsize for size, dtype in zip(sizes, self.dtypes, strict=True)]
         self.elements = max(sizes)
         widest = max(dtype.itemsize for dtype in self.dtypes)

@@ -88,6 +88,7 @@ PyInit__speedups(void)
     }
     PyObject *module = PyModule_Create(&definition);
     if (module == NULL || PyModule_AddObjectRef(module, "Call", (PyObject *)&CallType) < 0
+        || PyModule_AddObjectRef(module, "Recorded", (PyObject *)&RecordedType) < 0
         || PyModule_AddObjectRef(module, "NativeSlot", (PyObject *)&NativeSlotType) < 0
         || PyModule_AddIntMacro(module, MAX_PARAMETERS) < 0 || PyModule_AddIntMacro(module, ALIGNMENT) < 0
         || PyModule_AddIntMacro(module, ARRAY) < 0 || PyModule_AddIntMacro(module, WEAK) < 0
