@@ -480,8 +480,6 @@ def sum(x: Native, /, *, axis: Axis = None, dtype: Any = None, keepdims: bool = 
             _require_axis(axis)
         elif x.size >= _MANY_ROWS and (rows := _to_be_summed(x, axis, dtype)) is not None:
             return _rows.reduced(np.add, rows, axis, keepdims)
-    elif x.size >= _totals.MANY and dtype in (None, x.dtype) and (total := _totals.sum(x)) is not None:
-        return _kept_axes(total, x, keepdims)
     return _summed(x, axis, dtype, None, keepdims)
 
 
@@ -550,8 +548,6 @@ all, any = _reduction(np.logical_and, "b", is_ordered=False), _reduction(np.logi
 def mean(x: Native, /, *, axis: Axis = None, keepdims: bool = False) -> Native:
     if axis is not None and x.size >= _MANY_ROWS and _rows.are_short(x, axis) and x.dtype.kind == "f":
         return _rows.mean(x, axis, keepdims)
-    if axis is None and x.size >= _totals.MANY and (found := _totals.mean(x)) is not None:
-        return _kept_axes(found, x, keepdims)
     return x.mean(axis, keepdims=keepdims)
 
 

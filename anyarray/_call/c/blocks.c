@@ -238,35 +238,45 @@ run_step(const Chain *chain, const Step *step, char *buffers, npy_intp row, npy_
     }
 }
 
+/* Runs all steps for a block. */
+static void
+run_block(const Chain *chain, const Cut *cut, npy_intp block, char *buffers, int *errors)
+{
+    npy_intp row = block / cut->across * cut->height, column = block % cut->across * cut->width;
+    npy_intp rows = cut->rows - row < cut->height ? cut->rows - row : cut->height;
+    npy_intp columns = cut->columns - column < cut->width ? cut->columns - column : cut->width;
+    for (int i = 0; i < chain->step_count; i++) {
+        run_step(chain, &chain->steps[i], buffers, row, rows, column, columns);
+        errors[i] |= take_floating_errors();
+    }
+}
+
 static void
 run_blocks(void *context, Share *share)
 {
+    npy_intp count, block = take_items(share, SHARE, &count);
+    if (count == 0) {
+        return;
+    }
     Work *work = context;
     Chain *chain = work->chain;
-    Cut cut = work->cut;
     char *memory = PyMem_RawMalloc((size_t)chain->buffer_count * BUFFER + LINE);
     char *buffers = memory + (LINE - (uintptr_t)memory % LINE) % LINE;
     int *errors = PyMem_RawCalloc((size_t)chain->step_count, sizeof *errors);
     int is_whole = memory != NULL && errors != NULL;
-    npy_intp count = 0;
     take_floating_errors();
-    for (npy_intp block = 0; is_whole && (block = take_items(share, SHARE, &count), count > 0);) {
-        for (npy_intp end = block + count; block < end; block++) {
-            npy_intp row = block / cut.across * cut.height, column = block % cut.across * cut.width;
-            npy_intp rows = cut.rows - row < cut.height ? cut.rows - row : cut.height;
-            npy_intp columns = cut.columns - column < cut.width ? cut.columns - column : cut.width;
-            for (int i = 0; i < chain->step_count; i++) {
-                run_step(chain, &chain->steps[i], buffers, row, rows, column, columns);
-                errors[i] |= take_floating_errors();
-            }
+    for (; count > 0; block = take_items(share, SHARE, &count)) {
+        for (npy_intp end = block + count; is_whole && block < end; block++) {
+            run_block(chain, &work->cut, block, buffers, errors);
         }
+        lock_share(share);
+        for (int i = 0; errors != NULL && i < chain->step_count; i++) {
+            chain->steps[i].errors |= errors[i];
+        }
+        work->has_failed |= !is_whole;
+        unlock_share(share);
+        finish_items(share, count);
     }
-    lock_share(share);
-    for (int i = 0; errors != NULL && i < chain->step_count; i++) {
-        chain->steps[i].errors |= errors[i];
-    }
-    work->has_failed |= !is_whole;
-    unlock_share(share);
     PyMem_RawFree(memory);
     PyMem_RawFree(errors);
 }
@@ -276,6 +286,5 @@ run_chain(Chain *chain, int threads)
 {
     Work work = {.chain = chain, .cut = cut_into_blocks(chain)};
     npy_intp shares = work.cut.count / SHARE;
-    run_shared(run_blocks, &work, work.cut.count, shares < threads ? (int)shares : threads);
-    return !work.has_failed;
+    return run_shared(run_blocks, &work, work.cut.count, shares < threads ? (int)shares : threads) && !work.has_failed;
 }

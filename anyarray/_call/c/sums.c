@@ -9,6 +9,7 @@ distances from a mean are made block by block, in place of two arrays of full si
 #include "scalars.h"
 #include "threads.h"
 
+#define TAKEN 8   /* parts that a thread takes at a time */
 #define PART 4096 /* elements of the largest part that one loop adds up; some blocks of it stay in the cache of a core */
 
 typedef struct {
@@ -59,12 +60,15 @@ apply_loop(const Loop *loop, const void *first, npy_intp first_step, const void 
 static void
 add_parts(void *context, Share *share)
 {
+    npy_intp count, part = take_items(share, TAKEN, &count);
+    if (count == 0) {
+        return;
+    }
     Sum *sum = context;
-    npy_intp count, size = sum->itemsize;
+    npy_intp size = sum->itemsize;
     double squares[PART];
-    int errors = 0;
     take_floating_errors();
-    for (npy_intp part = 0; part = take_items(share, 8, &count), count > 0;) {
+    for (; count > 0; part = take_items(share, TAKEN, &count)) {
         for (npy_intp end = part + count; part < end; part++) {
             npy_intp length = sum->starts[part + 1] - sum->starts[part];
             const char *numbers = sum->data + sum->starts[part] * size;
@@ -82,11 +86,12 @@ add_parts(void *context, Share *share)
             }
             apply_loop(&sum->add, total, 0, numbers, size, total, 0, length);
         }
+        int errors = take_floating_errors();
+        lock_share(share);
+        sum->errors |= errors;
+        unlock_share(share);
+        finish_items(share, count);
     }
-    errors = take_floating_errors();
-    lock_share(share);
-    sum->errors |= errors;
-    unlock_share(share);
 }
 
 /* Adds up the sums of the parts of so many elements, of which `*part` is the first, as the tree says. */
@@ -147,6 +152,7 @@ sum_of(PyObject *Py_UNUSED(module), PyObject *args)
     sum.starts = PyMem_RawMalloc(sizeof *sum.starts * (size_t)(parts + 1));
     sum.sums = PyMem_RawMalloc(sizeof *sum.sums * (size_t)parts);
     PyObject *result = NULL;
+    int is_done = 0;
     if (sum.starts == NULL || sum.sums == NULL) {
         PyErr_NoMemory();
         goto done;
@@ -154,14 +160,14 @@ sum_of(PyObject *Py_UNUSED(module), PyObject *args)
     find_parts(&sum, 0, size);
     sum.starts[parts] = size;
     Py_BEGIN_ALLOW_THREADS
-    run_shared(add_parts, &sum, parts, threads);
+    is_done = run_shared(add_parts, &sum, parts, threads);
     Py_END_ALLOW_THREADS
-    npy_intp part = 0;
-    double total = total_of(&sum, size, &part);
-    result = PyFloat_FromDouble(total);
-    if (result != NULL) {
-        Py_SETREF(result, Py_BuildValue("Ni", Py_NewRef(result), sum.errors));
+    if (!is_done) {
+        PyErr_NoMemory();
+        goto done;
     }
+    npy_intp part = 0;
+    result = Py_BuildValue("di", total_of(&sum, size, &part), sum.errors);
 done:
     PyMem_RawFree(sum.starts);
     PyMem_RawFree(sum.sums);

@@ -1,13 +1,14 @@
 /* Work that threads share, without the GIL.
 
 Threads are started for each piece of work, which takes some 20 us, so that none is there after a fork, or when the
-interpreter ends. */
+interpreter ends. Nobody waits for a thread that has not come to take anything yet, as on a busy machine that may be
+milliseconds later. */
 
 #include "threads.h"
 
 #define MAX_THREADS 64
 
-/* Held by who shares work, by who takes items of it, and released by the last thread that is through. */
+/* Held by who shares work, by who takes items of it, and released by who finishes the last. */
 static PyThread_type_lock sharing, taking, done;
 
 int
@@ -46,46 +47,70 @@ take_items(Share *share, npy_intp most, npy_intp *count)
     return first;
 }
 
+void
+finish_items(Share *share, npy_intp count)
+{
+    lock_share(share);
+    share->finished += count;
+    int is_last = share->finished == share->count;
+    int is_shared = share->is_shared;
+    unlock_share(share);
+    if (is_last && is_shared) {
+        PyThread_release_lock(done);
+    }
+}
+
 typedef struct {
     void (*work)(void *context, Share *share);
     void *context;
     Share share;
+    int references; /* threads that will look at it */
 } Job;
+
+static void
+leave_job(Job *job)
+{
+    PyThread_acquire_lock(taking, WAIT_LOCK);
+    int is_last = --job->references == 0;
+    PyThread_release_lock(taking);
+    if (is_last) {
+        PyMem_RawFree(job);
+    }
+}
 
 static void
 run_job(void *pointer)
 {
     Job *job = pointer;
     job->work(job->context, &job->share);
-    int is_shared = job->share.is_shared;
-    lock_share(&job->share);
-    int is_last = --job->share.running == 0;
-    if (is_shared) {
-        PyThread_release_lock(taking); /* from here on the job may be gone, unless this is the last thread */
-    }
-    if (is_last && is_shared) {
-        PyThread_release_lock(done);
-    }
+    leave_job(job);
 }
 
-void
+int
 run_shared(void (*work)(void *context, Share *share), void *context, npy_intp count, int threads)
 {
-    Job job = {work, context, {.count = count, .running = 1}};
-    threads = threads > MAX_THREADS ? MAX_THREADS : threads;
-    job.share.is_shared = threads > 1 && PyThread_acquire_lock(sharing, NOWAIT_LOCK);
-    if (!job.share.is_shared) {
-        run_job(&job);
-        return;
+    if (threads < 2 || !PyThread_acquire_lock(sharing, NOWAIT_LOCK)) {
+        Share alone = {.count = count};
+        work(context, &alone);
+        return 1;
     }
-    PyThread_acquire_lock(done, WAIT_LOCK);
-    PyThread_acquire_lock(taking, WAIT_LOCK);
-    for (int i = 1; i < threads; i++) {
-        job.share.running += PyThread_start_new_thread(run_job, &job) != PYTHREAD_INVALID_THREAD_ID;
+    Job *job = PyMem_RawMalloc(sizeof *job);
+    if (job != NULL) {
+        *job = (Job){work, context, {.count = count, .is_shared = 1}, 1};
+        PyThread_acquire_lock(done, WAIT_LOCK);
+        for (int i = 1; i < threads && i < MAX_THREADS; i++) {
+            PyThread_acquire_lock(taking, WAIT_LOCK);
+            job->references++;
+            PyThread_release_lock(taking);
+            if (PyThread_start_new_thread(run_job, job) == PYTHREAD_INVALID_THREAD_ID) {
+                leave_job(job);
+            }
+        }
+        work(context, &job->share);
+        PyThread_acquire_lock(done, WAIT_LOCK); /* until the last item is finished */
+        PyThread_release_lock(done);
+        leave_job(job);
     }
-    PyThread_release_lock(taking);
-    run_job(&job);
-    PyThread_acquire_lock(done, WAIT_LOCK); /* until the last thread has released it */
-    PyThread_release_lock(done);
     PyThread_release_lock(sharing);
+    return job != NULL;
 }
