@@ -44,7 +44,7 @@ extern Config config;
 
 /* Interned strings, and the integer 1. */
 typedef struct {
-    PyObject *dtype_of, *model, *dtype, *copy, *shortcut, *direct, *requires_grad, *written, *zero, *zero_float;
+    PyObject *dtype_of, *model, *dtype, *copy, *shortcut, *direct, *requires_grad, *written, *is_in_place, *getitem, *zero, *zero_float;
     PyObject *one;
 } Constants;
 

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from anyarray._base import errors
-from anyarray.backends.torch._kernel import NATIVE, Native, is_transformed
+from anyarray.backends.torch._kernel import NATIVE, Native, innermost_level, is_transformed
 
 __all__ = [
     "ARRAY_TYPES",
@@ -26,6 +26,7 @@ __all__ = [
     "from_numpy",
     "holders",
     "is_differentiated",
+    "is_in_place",
     "is_leak",
     "is_out_of_memory",
     "is_own",
@@ -254,6 +255,12 @@ def is_writable(x: Native, /) -> bool:
     except (RuntimeError, NotImplementedError):  # it has no memory
         return False
     return not is_lent and (torch.is_inference_mode_enabled() or not x.is_inference())
+
+
+def is_in_place(x: Native, /) -> bool:
+    if type(x) is not _Tensor or x.requires_grad or innermost_level() is not None or _modes():
+        return False
+    return not x.untyped_storage().__dict__ and not x.is_inference()  # it is not lent, and has no mirrors
 
 
 def is_own(x: Native, /) -> bool:
