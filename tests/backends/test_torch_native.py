@@ -15,6 +15,10 @@ torch: Any = pytest.importorskip("torch")
 REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "sparse": (lambda: torch.eye(2).to_sparse(), r"it is a sparse tensor\. Make it dense: x\.to_dense\(\)"),
     "nested": (lambda: torch.nested.nested_tensor([torch.ones(1), torch.ones(2)]), r"it is a nested tensor\. Pad it"),
+    "jagged": (
+        lambda: torch.nested.nested_tensor([torch.ones(1), torch.ones(2)], layout=torch.jagged),
+        r"it is a nested tensor\. Pad it",
+    ),
     "meta": (lambda: torch.empty(2, device="meta"), r"a tensor on the device meta has no values\. Make one that has"),
 }
 

@@ -93,10 +93,10 @@ def plain(x: Native, /) -> Native:
 
     Raises TypeError for tensors that are no arrays of numbers in memory.
     """
-    if x.layout is not torch.strided:
-        raise TypeError("it is a sparse tensor. Make it dense: x.to_dense()")
     if x.is_nested:
         raise TypeError("it is a nested tensor. Pad it: x.to_padded_tensor(0)")
+    if x.layout is not torch.strided:
+        raise TypeError("it is a sparse tensor. Make it dense: x.to_dense()")
     if x.is_quantized:
         raise TypeError("it is a quantized tensor. Take its numbers: x.dequantize()")
     if getattr(x, "has_names", bool)():
