@@ -402,9 +402,9 @@ def gamma(
 
 
 @composed(own="jax tf torch", batch="elementwise", reads_no_values=True)
-def random_gammas(a: Array, drawn: Array, /) -> Array:
+def random_gammas(a: AnyArray, drawn: AnyArray, /) -> Array:
     """`drawn`, with the derivative of gamma numbers by their shape `a`."""
-    return drawn  # where there are no derivatives
+    return xp.positive(drawn)  # where there are no derivatives
 
 
 def beta(

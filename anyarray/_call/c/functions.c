@@ -203,7 +203,8 @@ call_native(Call *call, PyObject *home, PyObject *const *natives, int has_ndarra
         return NULL;
     }
     if (call->is_read_only) {
-        if (PyArray_IsScalar(native, Generic) || !is_new_object(native, natives, call->parameter_count)) {
+        int is_exact = PyArray_CheckExact(native) || !(PyArray_Check(native) || PyArray_IsScalar(native, Generic));
+        if (!is_exact || !is_new_object(native, natives, call->parameter_count)) {
             Py_DECREF(native);
             return NULL;
         }
