@@ -31,6 +31,10 @@ def test_what_is_no_array_in_memory_is_refused_with_a_cure(kind: str) -> None:
         xp.sum(make())
 
 
+def test_a_shape_is_a_plain_tuple() -> None:
+    assert repr(xp.from_native(torch.ones(2, 3)).shape) == "(2, 3)"
+
+
 def test_a_tensor_that_is_handed_in_is_not_written() -> None:
     given = torch.tensor([1.0, 2.0, 3.0])
     x = xp.from_native(given)

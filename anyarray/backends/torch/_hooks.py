@@ -34,6 +34,7 @@ __all__ = [
     "is_traced",
     "is_writable",
     "layout_of",
+    "lengths_of",
     "native_dtype",
     "plain",
     "scalar",
@@ -86,6 +87,10 @@ def shape_of(x: Native, /) -> tuple[int | None, ...]:
         if type(length) is not int:
             return tuple([one if type(one) is int else None for one in shape])
     return shape
+
+
+def lengths_of(x: Native, /) -> tuple[int, ...]:
+    return tuple(x.shape)  # not a torch.Size, which is shown as that
 
 
 def plain(x: Native, /) -> Native:
