@@ -27,6 +27,11 @@ PORTIONS = (
 )
 """Tests that run in processes of their own, as what TensorFlow compiles is never freed."""
 
+_ON_TORCH = "backends/test_composed backends/test_edges backends/test_gradients backends/test_torch_native \
+backends/test_where_gradients test_jit test_transforms test_views test_writes"
+ON_TORCH = tuple([f"tests/{name}.py" for name in _ON_TORCH.split()])
+"""What runs on PyTorch in the session `tests`; all tests do in the session `torch`."""
+
 
 LONGEST = "3600"
 """Seconds after which a part of the session on a GPU is ended."""
@@ -66,26 +71,40 @@ def types(session: nox.Session) -> None:
 
 @nox.session
 def tests(session: nox.Session) -> None:
-    """The tests, on NumPy, TensorFlow and JAX."""
+    """The tests, on NumPy, TensorFlow and JAX; some of them on PyTorch."""
     install(session, "tests", "cpu,plot")
     # Tests that start programs import TensorFlow there, in less than half the time if it need not be compiled.
     written = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(Path(session.create_tmp()).resolve())}
     named = any(Path(argument.partition("::")[0]).exists() for argument in session.posargs)
     for portion in [()] if named else PORTIONS:
         session.run("pytest", "-n", "auto", "--maxprocesses", "4", *portion, *session.posargs, env=written)
+    if not named:  # the others have run as they do where it is not installed
+        install_torch(session)
+        run_on_torch(session, *ON_TORCH)
 
 
-@nox.session(venv_backend="virtualenv")
+@nox.session
 def torch(session: nox.Session) -> None:
-    """The tests on PyTorch, as `pip` finds it: built for CPUs if it can."""
+    """All tests on PyTorch."""
     install(session, "tests", "plot")
-    session.install("torch==2.13.0")
+    install_torch(session)
     named = any(Path(argument.partition("::")[0]).exists() for argument in session.posargs)
     for portion in [()] if named else PORTIONS:
-        session.run(
-            "pytest", "-n", "auto", "--maxprocesses", "4", "--backends", "torch", "--expect", "torch",
-            *portion, *session.posargs,
-        )  # fmt: skip
+        run_on_torch(session, *portion)
+
+
+def install_torch(session: nox.Session) -> None:
+    """Install PyTorch by `pip`, which finds a build for CPUs; uv does not."""
+    session.install("pip")
+    session.run("python", "-m", "pip", "install", "--quiet", "torch==2.13.0")
+
+
+def run_on_torch(session: nox.Session, *paths: str) -> None:
+    """Run tests on PyTorch alone."""
+    session.run(
+        "pytest", "-n", "auto", "--maxprocesses", "4", *paths, *session.posargs, "--backends", "torch",
+        "--expect", "torch",
+    )  # fmt: skip
 
 
 @nox.session

@@ -135,6 +135,7 @@ def test_info_as_json_says_the_same(capsys: pytest.CaptureFixture[str]) -> None:
         "is_installed": True,
         "version": np.__version__,
         "devices": ["numpy"],
+        "compiles": None,
         "problem": None,
         "install": "pip install numpy",
     }

@@ -12,7 +12,7 @@ import mmap
 import pickle
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import pytest
@@ -743,3 +743,43 @@ def test_numpy_can_write_to_what_it_makes_of_a_computed_number() -> None:
     a *= 2
     assert a == 6
     assert total == 3  # it is a number, as NumPy's np.float64
+
+
+BASIC_KEYS: Final = (
+    0, -1, slice(1, 3), slice(None, None, -1), ..., None, (), (0, 1), (0, ...), (None, 0), (..., 1), (slice(None), 1),
+    (slice(None, None, -2), slice(3, 0, -1)), (1, 2, None), (1, slice(5, 2)),
+)  # fmt: skip
+
+
+@pytest.mark.usefixtures("backend")
+@pytest.mark.parametrize("key", BASIC_KEYS, ids=repr)
+def test_a_write_to_a_part_reaches_what_it_does_in_numpy(key: Any) -> None:
+    expected = np.arange(12.0).reshape(3, 4)
+    x = xp.reshape(xp.arange(12.0), (3, 4))
+    theirs, part = expected[key], x[key]
+    np.testing.assert_array_equal(np.asarray(part), theirs)
+    part[...] = 7.0
+    if isinstance(theirs, np.ndarray):  # else a number, of which NumPy has no view
+        theirs[...] = 7.0
+    np.testing.assert_array_equal(np.asarray(x), expected)
+
+
+@pytest.mark.usefixtures("backend")
+@pytest.mark.parametrize("key", BASIC_KEYS, ids=repr)
+def test_an_array_is_written_where_numpy_writes_it(key: Any) -> None:
+    expected = np.arange(12.0).reshape(3, 4)
+    x = xp.reshape(xp.arange(12.0), (3, 4))
+    value = np.asarray(expected[key] * 2 + 1)
+    expected[key] = value
+    x[key] = xp.asarray(value)
+    np.testing.assert_array_equal(np.asarray(x), expected)
+
+
+@pytest.mark.usefixtures("backend")
+@pytest.mark.parametrize("source", ["x", "constant", "reversed"])
+def test_a_part_is_read_before_it_is_written_to_another(source: str) -> None:
+    x = xp.arange(6.0)
+    parts = {"x": x[:-1], "constant": xp.stop_gradient(x)[:-1], "reversed": xp.flip(x)[:-1]}
+    expected = np.asarray(parts[source]).copy()
+    x[1:] = parts[source]
+    assert np.asarray(x).tolist() == [0, *expected]

@@ -887,6 +887,15 @@ def native_on(array: Array, home: Home, cause: str, explicit: bool = False) -> N
     return moved.native
 
 
+def constant(function: str, array: Array) -> Array:
+    """The same values, as a constant for derivatives."""
+    home = home_of_arrays(function, [array])
+    native = native_on(array, home, function)
+    if home.backend.has_hook("stop_gradient"):
+        native = home.stop_gradient(native)
+    return wrap_apart(native, home)
+
+
 def lent(array: Array, target: Backend, lend: Callable[[Native, Any], Native], device: Any) -> Native:
     """The memory of an Array as a native array of another library, by `lend`.
 

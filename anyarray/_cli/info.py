@@ -33,6 +33,8 @@ class Row:
     version: str | None
     devices: list[str] | None
     """None if not queried: that imports the library."""
+    compiles: bool | None
+    """Whether `xp.jit` compiles here, for which PyTorch needs a C++ compiler; None if not queried."""
     problem: str | None
     """Why an installed backend is not available here."""
     install: str
@@ -72,11 +74,12 @@ def run(options: argparse.Namespace) -> int:
 def backend_rows(*, look_for_devices: bool) -> list[Row]:
     """The known backends. Imports libraries only if `look_for_devices`."""
     problems: dict[str, str] = {}
+    compiles: dict[str, bool] = {}
     if look_for_devices:
         for name, library in libraries.libraries().items():
             if library.is_installed:
                 try:
-                    registry.load(library)
+                    compiles[name] = hasattr(registry.load(library).module, "jit")
                 except Exception as error:  # noqa: BLE001 - a broken installation is a row, not an error
                     problems[name] = problem(error)
     return [
@@ -85,6 +88,7 @@ def backend_rows(*, look_for_devices: bool) -> list[Row]:
             is_installed=one.is_installed,
             version=one.version,
             devices=None if one.devices is None else list(one.devices),
+            compiles=compiles.get(one.name),
             problem=problems.get(one.name),
             install=one.install,
         )
@@ -122,12 +126,14 @@ def show(rows: list[Row], console: Console) -> None:
     table.add_column("backend", style="bold")
     table.add_column("version")
     table.add_column("devices", overflow="fold")
+    table.add_column("xp.jit")
     table.add_column("to install", overflow="fold")
     for row in rows:
         table.add_row(
             row.name,
             row.version or "-",
             row.state,
+            "-" if row.compiles is None else "compiles" if row.compiles else "runs as it is",
             Text("-" if row.is_installed else row.install),  # its brackets are not markup
             style="" if row.is_installed and row.devices != [] and not row.problem else "dim",
         )

@@ -70,5 +70,6 @@ DEFAULT_HOOKS: Final[dict[str, Callable[[Any], Callable[..., Any]]]] = {
 }
 """Default hooks by name, each a function of the library's namespace."""
 
-for _internal in (*DEFAULT_HOOKS, "bitcast", "complex_of", "from_dlpack", *[name for name, _ in POWERS.values()]):
+_OTHERS = ("bitcast", "complex_of", "from_dlpack", "stop_gradient")
+for _internal in (*DEFAULT_HOOKS, *_OTHERS, *[name for name, _ in POWERS.values()]):
     declare(_internal)

@@ -86,6 +86,9 @@ What an array is
     `is_replaced(x)`
         of a library with views: whether this one array is treated as immutable, as PyTorch's are that a derivative
         needs. False by default
+    `is_in_place(x)`
+        of a library with views: True only if `is_writable(x)` and not `is_replaced(x)`, told faster than by these; then
+        compiled calls make views. No default
     `holders(x)`
         how many others hold the memory of x: views, buffers, capsules. No default: without it the references to its
         `base` are counted, and memory is not lent to other libraries
@@ -130,8 +133,8 @@ Reading, writing, calling
         `x.base` if it has one. The caller drops its reference to x. The default copies x for
         each write
     `written(x, key, value)`
-        of a library with views: writes a Python number in place, if that is all there is to do, and returns whether it
-        did so; no default
+        of a library with views: writes a Python number or a native array in place, if that is all there is to do, and
+        returns whether it did so; no default
     `scoped(function, device)`
         a wrapper of a function that enters the scope of a device, or of 64-bit dtypes
     `synchronize(x)`

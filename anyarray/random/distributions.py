@@ -15,7 +15,7 @@ import numpy as np
 from anyarray._array.array import AnyArray, Array, Shape
 from anyarray._base import dtypes, errors
 from anyarray._base.dtypes import DTypeLike, float64, int64, uint64
-from anyarray._call.dispatch import as_array, as_integer, as_shape, composed, is_array
+from anyarray._call.dispatch import as_array, as_integer, as_shape, composed, constant, is_array
 from anyarray.extensions._axes import known
 from anyarray.random import _rejection
 from anyarray.random._draws import bits, floating, random, standard_normal
@@ -370,8 +370,8 @@ def gamma(
 ) -> Array:
     """Numbers of the gamma distribution of the shape parameter `a`.
 
-    `shape` is that of `a` unless given. By the method of Marsaglia and Tsang (2000). Its derivative by `a` is that of
-    the accepted proposal, not of the distribution. Raises ValueError unless `a` is positive.
+    `shape` is that of `a` unless given. By the method of Marsaglia and Tsang (2000). The derivative by `a` is that of
+    the quantile at the same probability, as of `jax.random.gamma`. Raises ValueError unless `a` is positive.
 
     >>> from anyarray import random
     >>> bool(random.gamma(random.key(7), 2.5) > 0)
@@ -384,8 +384,9 @@ def gamma(
     factor = _valid("gamma", "scale", scale, _not_negative)
     lengths = _shape_of("gamma", shape, alpha)
     first, second = split(checked("gamma", key))
-    shifted = xp.astype(xp.where(xp.broadcast_to(_array(alpha, first), lengths) < 1, alpha + 1.0, alpha * 1.0), float64)
-    d = shifted - 1 / 3
+    shapes = xp.astype(xp.broadcast_to(_array(alpha, first), lengths), float64)
+    fixed = constant("gamma", shapes)
+    d = xp.where(fixed < 1, fixed + 1, fixed) - 1 / 3
 
     def propose(one: Array) -> tuple[Array, Array]:
         of_normal, of_uniform = split(one)
@@ -396,8 +397,14 @@ def gamma(
         return d * v, (v > 0) & is_in
 
     drawn = _rejection.accepted(first, propose)
-    boost = xp.where(shifted == alpha, 1.0, (1 - random(second, lengths, float64)) ** (1.0 / alpha))
-    return xp.astype(factor * drawn * boost, wanted)
+    boost = xp.where(fixed < 1, (1 - random(second, lengths, float64)) ** (1 / fixed), 1.0)
+    return xp.astype(factor * random_gammas(shapes, drawn * boost), wanted)
+
+
+@composed(own="jax tf torch", batch="elementwise", reads_no_values=True)
+def random_gammas(a: AnyArray, drawn: AnyArray, /) -> Array:
+    """`drawn`, with the derivative of gamma numbers by their shape `a`."""
+    return xp.positive(drawn)  # where there are no derivatives
 
 
 def beta(

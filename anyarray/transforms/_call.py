@@ -121,7 +121,7 @@ def hook_of(name: str, home: Home, hook: str) -> Callable[..., Any]:
     return getattr(batching.home_inside(home), hook)  # type: ignore[no-any-return]  # a function, by the contract
 
 
-for _name in ("jacobian", "stop_gradient", "value_and_grad", "vectorized_map", "vmap"):
+for _name in ("jacobian", "value_and_grad", "vectorized_map", "vmap"):
     _home.declare(_name)
 
 

@@ -18,7 +18,6 @@ from anyarray.transforms._call import (
     R,
     check,
     clear_about_leaks,
-    home_of,
     hook_of,
     leaf,
     leaf_of_argument,
@@ -350,8 +349,4 @@ def stop_gradient(x: T, /) -> T:
     array = leaf_of_argument(x)
     if array is None:
         return nested.map_parts(x, stop_gradient)  # type: ignore[no-any-return]  # of the class that came
-    home = home_of("stop_gradient", [array])
-    native = dispatch.native_on(array, home, "stop_gradient")
-    if home.backend.has_hook("stop_gradient"):
-        native = home.stop_gradient(native)
-    return dispatch.wrap_apart(native, home)  # type: ignore[return-value]  # an Array came, or an array of a library
+    return dispatch.constant("stop_gradient", array)  # type: ignore[return-value]  # an Array, or an array of a library

@@ -15,6 +15,10 @@ torch: Any = pytest.importorskip("torch")
 REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "sparse": (lambda: torch.eye(2).to_sparse(), r"it is a sparse tensor\. Make it dense: x\.to_dense\(\)"),
     "nested": (lambda: torch.nested.nested_tensor([torch.ones(1), torch.ones(2)]), r"it is a nested tensor\. Pad it"),
+    "jagged": (
+        lambda: torch.nested.nested_tensor([torch.ones(1), torch.ones(2)], layout=torch.jagged),
+        r"it is a nested tensor\. Pad it",
+    ),
     "meta": (lambda: torch.empty(2, device="meta"), r"a tensor on the device meta has no values\. Make one that has"),
 }
 
@@ -25,6 +29,10 @@ def test_what_is_no_array_in_memory_is_refused_with_a_cure(kind: str) -> None:
     make, sentence = REFUSED[kind]
     with pytest.raises(TypeError, match=sentence):
         xp.sum(make())
+
+
+def test_a_shape_is_a_plain_tuple() -> None:
+    assert repr(xp.from_native(torch.ones(2, 3)).shape) == "(2, 3)"
 
 
 def test_a_tensor_that_is_handed_in_is_not_written() -> None:

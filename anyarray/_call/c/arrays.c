@@ -15,6 +15,44 @@ fall_back(void)
 }
 
 PyObject *
+hook_for_memory(PyObject *array, PyObject *name)
+{
+    PyObject *home = home_of(array), *view = get_slot(array, config.view_offset);
+    PyObject *second = get_slot(array, config.second_offset);
+    if (home == NULL || Py_TYPE(home) != config.home_type || native_of(array) == NULL
+        || (view != NULL && view != Py_None) || (second != NULL && second != Py_None)) {
+        return NULL;
+    }
+    PyObject *hook = PyObject_GetAttr(get_slot(home, config.backend_offset), name);
+    if (hook == Py_None) {
+        Py_CLEAR(hook);
+    }
+    return hook == NULL ? fall_back() : hook;
+}
+
+int
+is_in_place(PyObject *array)
+{
+    PyObject *native = native_of(array);
+    if (native == NULL || PyArray_CheckExact(native)) {
+        return native != NULL && is_writable(native);
+    }
+    PyObject *hook = hook_for_memory(array, constants.is_in_place);
+    if (hook == NULL) {
+        return 0;
+    }
+    Py_INCREF(native);
+    PyObject *told = PyObject_CallOneArg(hook, native);
+    Py_DECREF(native);
+    Py_DECREF(hook);
+    Py_XDECREF(told);
+    if (told == NULL) {
+        fall_back();
+    }
+    return told == Py_True;
+}
+
+PyObject *
 dtype_of(PyObject *home, PyObject *native)
 {
     if (PyArray_CheckExact(native)) {

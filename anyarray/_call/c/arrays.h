@@ -81,6 +81,14 @@ has_keywords(PyObject *kwnames)
     return kwnames != NULL && PyTuple_GET_SIZE(kwnames) > 0;
 }
 
+/* A hook of the backend of an Array, if nothing is recorded of the Array's memory: a new reference, or NULL
+without an exception. */
+PyObject *hook_for_memory(PyObject *array, PyObject *name);
+
+/* Whether the memory of an Array is written in place, so that its views need no record. Of another library than
+NumPy its hook `is_in_place` tells; 0 without an exception if it has none. */
+int is_in_place(PyObject *array);
+
 /* Returns NULL and clears the exception, so that the Python function is called, which raises it again with its
 own message. An exception that is no Exception, as KeyboardInterrupt, stays set and is raised. */
 PyObject *fall_back(void);

@@ -1,6 +1,6 @@
 /* `x[key] = value`.
 
-Compiled: a write to the ndarray of an Array, in place, and of a Python number by the hook `written`. Left to
+Compiled: a write to the ndarray of an Array, in place, and one by the hook `written`. Left to
 Python: guarded memory, which is read-only, values to be converted or brought over, keys that keys.c leaves,
 errors. Repeated here:
 - memory is written in place if its ndarray is writable: `_memory.views`;
@@ -41,27 +41,26 @@ native_value(PyObject *value, PyArrayObject *to, PyObject *home)
     return is_cast_safely ? Py_NewRef(native) : NULL;
 }
 
-/* Writes a Python number by the hook `written` of a library with views: 1 if it did.
+/* Writes a Python number, or an Array of the same home, by the hook `written` of a library with views: 1 if it did.
 
 0 without an exception if it did not, or has no such hook. */
 static int
 is_written_by_hook(PyObject *array, PyObject *key, PyObject *value)
 {
-    PyObject *home = home_of(array), *native = native_of(array), *view = get_slot(array, config.view_offset);
-    PyObject *second = get_slot(array, config.second_offset);
-    if (!is_home(home) || native == NULL || !is_python_scalar(value) || (view != NULL && view != Py_None)
-        || (second != NULL && second != Py_None)) {
+    if (is_array(value) && home_of(value) == home_of(array)) {
+        value = native_of(value);
+    }
+    else if (!is_python_scalar(value)) {
         return 0;
     }
-    PyObject *hook = PyObject_GetAttr(get_slot(home, config.backend_offset), constants.written);
-    if (hook == NULL || hook == Py_None) {
-        fall_back();
-        Py_XDECREF(hook);
+    PyObject *hook = value == NULL ? NULL : hook_for_memory(array, constants.written);
+    if (hook == NULL) {
         return 0;
     }
-    PyObject *args[] = {NULL, Py_NewRef(native), key, value};
+    PyObject *args[] = {NULL, Py_NewRef(native_of(array)), key, Py_NewRef(value)};
     PyObject *told = PyObject_Vectorcall(hook, args + 1, 3 | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
     Py_DECREF(args[1]);
+    Py_DECREF(args[3]);
     Py_DECREF(hook);
     Py_XDECREF(told);
     if (told == NULL) {

@@ -97,6 +97,8 @@ init_constants(void)
            && (constants.direct = PyUnicode_InternFromString("direct")) != NULL
            && (constants.requires_grad = PyUnicode_InternFromString("requires_grad")) != NULL
            && (constants.written = PyUnicode_InternFromString("written")) != NULL
+           && (constants.is_in_place = PyUnicode_InternFromString("is_in_place")) != NULL
+           && (constants.getitem = PyUnicode_InternFromString("getitem")) != NULL
            && (constants.zero = PyUnicode_InternFromString("0")) != NULL
            && (constants.zero_float = PyUnicode_InternFromString("0.0")) != NULL
            && (constants.square = PyUnicode_InternFromString("square")) != NULL

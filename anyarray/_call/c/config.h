@@ -47,7 +47,8 @@ extern Config config;
 
 /* Interned strings, and the integer 1. */
 typedef struct {
-    PyObject *dtype_of, *model, *dtype, *copy, *shortcut, *direct, *requires_grad, *written, *zero, *zero_float, *square, *multiply;
+    PyObject *dtype_of, *model, *dtype, *copy, *shortcut, *direct, *requires_grad, *written, *is_in_place, *getitem;
+    PyObject *zero, *zero_float, *square, *multiply;
     PyObject *one;
 } Constants;
 

@@ -123,9 +123,13 @@ is_new_memory(PyObject *native, PyObject *const *natives, int count)
 
 /* Whether what a function gives is a view of an Array that is not written in place: then it is recorded, in Python. */
 static int
-records_views(Call *call, PyObject *home, PyObject *const *natives)
+records_views(Call *call, PyObject *home, PyObject *const *values, PyObject *const *natives)
 {
-    return call->gives_views && (home != config.numpy_home || !is_writable(natives[call->arrays[0]]));
+    if (!call->gives_views) {
+        return 0;
+    }
+    int at = call->arrays[0];
+    return home == config.numpy_home ? !is_writable(natives[at]) : !is_array(values[at]) || !is_in_place(values[at]);
 }
 
 /* Whether the operator of NumPy's scalars takes these operands, and takes less than a loop: real numbers of which one
@@ -199,11 +203,14 @@ call_native(Call *call, PyObject *home, PyObject *const *natives, int has_ndarra
         return NULL;
     }
     if (call->is_read_only) {
-        if (!PyArray_CheckExact(native) || !is_new_object(native, natives, call->parameter_count)) {
+        int is_exact = PyArray_CheckExact(native) || !(PyArray_Check(native) || PyArray_IsScalar(native, Generic));
+        if (!is_exact || !is_new_object(native, natives, call->parameter_count)) {
             Py_DECREF(native);
             return NULL;
         }
-        PyArray_CLEARFLAGS((PyArrayObject *)native, NPY_ARRAY_WRITEABLE);
+        if (PyArray_CheckExact(native)) {
+            PyArray_CLEARFLAGS((PyArrayObject *)native, NPY_ARRAY_WRITEABLE);
+        }
         PyObject *view = wrap(native, home);
         if (view != NULL) {
             swap_slot(view, config.view_offset, Py_NewRef(config.read_only_view)); /* NULL in a new Array */
@@ -350,7 +357,7 @@ call_at_once(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwna
         }
         Py_SETREF(natives[at], scalar);
     }
-    if (records_views(call, home, natives)) {
+    if (records_views(call, home, values, natives)) {
         goto done;
     }
     if (has_ndarrays ? is_small_with_ndarrays(call, values, natives, by_size)

@@ -1,12 +1,35 @@
 /* `x[key]`.
 
-Compiled: an ndarray of an Array, free or placed, and a key of keys.c. Left to Python: other keys, errors, and
-views of guarded memory, which is read-only, as they are recorded there. */
+Compiled: an ndarray of an Array, free or placed, and a key of keys.c; an array of another library that is
+written in place, and a key without arrays. Left to Python: other keys, errors, and views of memory that is not
+written in place, as they are recorded there. */
 
 #include "arrays.h"
 #include "choice.h"
 #include "fast_paths.h"
 #include "keys.h"
+
+/* `x[key]` of an Array of another library than NumPy, a view that needs no record: a new reference, or NULL
+without an exception. */
+static PyObject *
+view_in_place(PyObject *array, PyObject *key)
+{
+    PyObject *account = get_slot(array, config.account_offset);
+    if ((account != NULL && account != Py_None) || !is_basic_key(key) || !is_in_place(array)) {
+        return NULL;
+    }
+    PyObject *home = Py_NewRef(home_of(array)), *native = Py_NewRef(native_of(array)), *result = NULL;
+    PyObject *getitem = PyObject_GetAttr(home, constants.getitem);
+    if (getitem != NULL) {
+        PyObject *args[] = {NULL, native, key};
+        PyObject *found = PyObject_Vectorcall(getitem, args + 1, 2 | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
+        Py_DECREF(getitem);
+        result = found == NULL ? NULL : wrap(found, home);
+    }
+    Py_DECREF(native);
+    Py_DECREF(home);
+    return result == NULL ? fall_back() : result;
+}
 
 PyObject *
 fast_getitem(Call *Py_UNUSED(call), PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
@@ -16,8 +39,11 @@ fast_getitem(Call *Py_UNUSED(call), PyObject *const *args, Py_ssize_t nargs, PyO
         return NULL;
     }
     PyObject *home = home_of(args[0]), *native = native_of(args[0]);
-    if (!is_home(home) || native == NULL || !PyArray_CheckExact(native) || !runs_at_home(home, &by_size)) {
+    if (!is_home(home) || native == NULL || !runs_at_home(home, &by_size)) {
         return NULL;
+    }
+    if (!PyArray_CheckExact(native)) {
+        return view_in_place(args[0], args[1]);
     }
     Py_INCREF(home);
     Py_INCREF(native);

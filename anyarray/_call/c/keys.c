@@ -45,6 +45,36 @@ are_all_basic(PyObject *tuple)
     return 1;
 }
 
+static int
+is_python_bound(PyObject *value)
+{
+    return value == Py_None || Py_TYPE(value) == &PyLong_Type;
+}
+
+static int
+is_basic_entry(PyObject *key)
+{
+    if (Py_TYPE(key) == &PySlice_Type) {
+        PySliceObject *slice = (PySliceObject *)key;
+        return is_python_bound(slice->start) && is_python_bound(slice->stop) && is_python_bound(slice->step);
+    }
+    return is_python_bound(key) || key == Py_Ellipsis;
+}
+
+int
+is_basic_key(PyObject *key)
+{
+    if (Py_TYPE(key) != &PyTuple_Type) {
+        return is_basic_entry(key);
+    }
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(key); i++) {
+        if (!is_basic_entry(PyTuple_GET_ITEM(key, i))) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
 /* The native array of an Array in a key: a new reference, or NULL without an exception. */
 static PyObject *
 native_of_key(PyObject *key, PyObject *home, int allows_bool)

@@ -9,4 +9,7 @@
 must look. */
 PyObject *native_key(PyObject *key, PyObject *home);
 
+/* Whether a key is of Python's integers, slices of these, None and `...`, or a tuple of such. */
+int is_basic_key(PyObject *key);
+
 #endif

@@ -37,6 +37,7 @@ from anyarray.backends.jax.indexing import *
 from anyarray.backends.jax.linalg import *
 from anyarray.backends.jax.linear_algebra import *
 from anyarray.backends.jax.manipulation import *
+from anyarray.backends.jax.random import *
 from anyarray.backends.jax.searching import *
 from anyarray.backends.jax.sets import *
 from anyarray.backends.jax.sorting import *

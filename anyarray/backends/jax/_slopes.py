@@ -37,7 +37,7 @@ def _multiplied(x1: Native, x2: Native, *, zeros: tuple[bool, bool]) -> Native:
         return y
 
 
-def _scaled(x1: Native, x2: Native, zeros: tuple[bool, bool] = (False, False)) -> Native:
+def scaled(x1: Native, x2: Native, zeros: tuple[bool, bool] = (False, False)) -> Native:
     y: Native = _scaled_p.bind(x1, x2, zeros=zeros)
     return y
 
@@ -48,7 +48,7 @@ def _batched(xs: Any, axes: Any, *, zeros: tuple[bool, bool]) -> tuple[Native, i
         jnp.broadcast_to(x, (size, *x.shape)) if axis is None else jnp.moveaxis(x, axis, 0)
         for x, axis in zip(xs, axes, strict=True)
     ]
-    return _scaled(wide[0], wide[1], zeros), 0
+    return scaled(wide[0], wide[1], zeros), 0
 
 
 _scaled_p.def_impl(jax.jit(_multiplied, static_argnames="zeros"))
@@ -58,8 +58,8 @@ batching.primitive_batchers[_scaled_p] = _batched
 _define_bilinear: Any = ad.defbilinear
 _define_bilinear(
     _scaled_p,
-    lambda slope, x1, x2, *, zeros: _scaled(slope, x2, (True, zeros[1])),
-    lambda slope, x1, x2, *, zeros: _scaled(x1, slope, (zeros[0], True)),
+    lambda slope, x1, x2, *, zeros: scaled(slope, x2, (True, zeros[1])),
+    lambda slope, x1, x2, *, zeros: scaled(x1, slope, (zeros[0], True)),
 )
 
 
@@ -83,7 +83,7 @@ def with_zeros(function: Function) -> Function:
     def derivative(primals: tuple[Native, ...], tangents: tuple[Any, ...]) -> tuple[Native, Native]:
         y = differentiated(*primals)
         found = [
-            _scaled(jnp.broadcast_to(tangent, y.shape), slope_by(which)(*primals))
+            scaled(jnp.broadcast_to(tangent, y.shape), slope_by(which)(*primals))
             for which, tangent in enumerate(tangents)
             if type(tangent) is not SymbolicZero
         ]

@@ -78,7 +78,8 @@ class _NoDerivative:
     def __enter__(self) -> None: ...
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        if isinstance(error, NotImplementedError) and not isinstance(error, UnsupportedError):
+        is_loop = isinstance(error, ValueError) and str(error).startswith("Reverse-mode differentiation does not work")
+        if is_loop or (isinstance(error, NotImplementedError) and not isinstance(error, UnsupportedError)):
             reason = str(error).partition(". ")[0].rstrip(".")
             raise UnsupportedError(
                 f"{self._name}: JAX has no such derivative: {reason}. "

@@ -24,6 +24,7 @@ from anyarray.backends.tensorflow.indexing import *
 from anyarray.backends.tensorflow.linalg import *
 from anyarray.backends.tensorflow.linear_algebra import *
 from anyarray.backends.tensorflow.manipulation import *
+from anyarray.backends.tensorflow.random import *
 from anyarray.backends.tensorflow.searching import *
 from anyarray.backends.tensorflow.sets import *
 from anyarray.backends.tensorflow.sorting import *

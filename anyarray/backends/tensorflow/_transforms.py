@@ -496,7 +496,7 @@ class _NoGradient:
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         if isinstance(error, LookupError) and "gradient" in str(error).lower():
-            operation = str(error).rpartition(": ")[2]
+            operation = str(error).rpartition(": ")[2].partition(")")[0]
             raise UnsupportedError(
                 f"{self._name}: TensorFlow has no gradient of its operation {operation}. "
                 "Keep it out of the derivative: xp.stop_gradient(x)"

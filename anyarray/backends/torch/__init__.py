@@ -27,6 +27,7 @@ from anyarray.backends.torch.indexing import *
 from anyarray.backends.torch.linalg import *
 from anyarray.backends.torch.linear_algebra import *
 from anyarray.backends.torch.manipulation import *
+from anyarray.backends.torch.random import *
 from anyarray.backends.torch.searching import *
 from anyarray.backends.torch.sets import *
 from anyarray.backends.torch.sorting import *

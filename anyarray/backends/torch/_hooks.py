@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from anyarray._base import errors
-from anyarray.backends.torch._kernel import NATIVE, Native, is_transformed
+from anyarray.backends.torch._kernel import NATIVE, Native, innermost_level, is_transformed
 
 __all__ = [
     "ARRAY_TYPES",
@@ -26,6 +26,7 @@ __all__ = [
     "from_numpy",
     "holders",
     "is_differentiated",
+    "is_in_place",
     "is_leak",
     "is_out_of_memory",
     "is_own",
@@ -33,6 +34,7 @@ __all__ = [
     "is_traced",
     "is_writable",
     "layout_of",
+    "lengths_of",
     "native_dtype",
     "plain",
     "scalar",
@@ -87,15 +89,19 @@ def shape_of(x: Native, /) -> tuple[int | None, ...]:
     return shape
 
 
+def lengths_of(x: Native, /) -> tuple[int, ...]:
+    return tuple(x.shape)  # not a torch.Size, which is shown as that
+
+
 def plain(x: Native, /) -> Native:
     """`x` itself, its conjugate and negative bits resolved.
 
     Raises TypeError for tensors that are no arrays of numbers in memory.
     """
-    if x.layout is not torch.strided:
-        raise TypeError("it is a sparse tensor. Make it dense: x.to_dense()")
     if x.is_nested:
         raise TypeError("it is a nested tensor. Pad it: x.to_padded_tensor(0)")
+    if x.layout is not torch.strided:
+        raise TypeError("it is a sparse tensor. Make it dense: x.to_dense()")
     if x.is_quantized:
         raise TypeError("it is a quantized tensor. Take its numbers: x.dequantize()")
     if getattr(x, "has_names", bool)():
@@ -254,6 +260,12 @@ def is_writable(x: Native, /) -> bool:
     except (RuntimeError, NotImplementedError):  # it has no memory
         return False
     return not is_lent and (torch.is_inference_mode_enabled() or not x.is_inference())
+
+
+def is_in_place(x: Native, /) -> bool:
+    if type(x) is not _Tensor or x.requires_grad or innermost_level() is not None or _modes():
+        return False
+    return not x.untyped_storage().__dict__ and not x.is_inference()  # it is not lent, and has no mirrors
 
 
 def is_own(x: Native, /) -> bool:

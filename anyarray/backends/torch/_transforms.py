@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 
+from anyarray._base.errors import UnsupportedError
 from anyarray.backends.torch._compiling import can_compile, jitted
 from anyarray.backends.torch._kernel import Native
 
@@ -29,7 +30,8 @@ def value_and_grad(
 ) -> tuple[Any, Sequence[Native]]:
     if not xs:
         return function(), []
-    gradients, found = torch.func.grad_and_value(function, argnums=tuple(range(len(xs))), has_aux=has_aux)(*xs)
+    with _NoDerivative("grad"):
+        gradients, found = torch.func.grad_and_value(function, argnums=tuple(range(len(xs))), has_aux=has_aux)(*xs)
     return found, list(gradients)
 
 
@@ -64,6 +66,24 @@ def jacobian(function: Callable[..., Any], xs: Sequence[Native], mode: str, has_
         is_empty = not ys
         return tuple(ys or [xs[0]]), (() if others is None else tuple(others))
 
-    rows, others = transform(checked, argnums=tuple(range(len(xs))), has_aux=True)(*xs)
+    with _NoDerivative("jacobian"):
+        rows, others = transform(checked, argnums=tuple(range(len(xs))), has_aux=True)(*xs)
     found = [] if is_empty else [list(row) for row in rows]
     return (found, list(others)) if has_aux else found
+
+
+class _NoDerivative:
+    """Raises UnsupportedError where PyTorch cannot differentiate."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if isinstance(error, NotImplementedError) and not isinstance(error, UnsupportedError):
+            reason = str(error).partition(". ")[0].partition("\n")[0].rstrip(".")
+            raise UnsupportedError(
+                f"{self._name}: PyTorch has no such derivative: {reason}. "
+                "Keep it out of the derivative: xp.stop_gradient(x)"
+            ) from error

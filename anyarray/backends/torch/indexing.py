@@ -83,14 +83,24 @@ def _basic(x: Native, entries: list[Any]) -> tuple[Native, list[int]]:
     return x, reversed_axes
 
 
+_BASIC: Final = frozenset({int, slice, type(None), type(Ellipsis)})
+"""Classes of the entries of a basic key."""
+_VIEWING: Final = _BASIC - {int}
+
+
 def getitem(x: Native, key: Any, /) -> Native:
     kind = type(key)
     if kind is int:
         ndim = x.ndim
         if ndim:  # a number is a copy: NumPy has no view of one
             return x[key] if ndim > 1 else x[key].clone()
-    elif kind is slice and (key.step is None or key.step > 0) and x.ndim:
-        return x[key]
+    elif kind in _BASIC or (kind is tuple and _BASIC.issuperset(map(type, key))):
+        try:
+            found = x[key]
+        except ValueError:  # of a step below 0
+            pass
+        else:
+            return found if found.ndim or kind is not tuple or _VIEWING.intersection(map(type, key)) else found.clone()
     entries = key if kind is tuple else (key,)
     if not any(map(_is_array, entries)):
         found, reversed_axes = _basic(x, _complete(x, key))
@@ -221,11 +231,23 @@ _TAKES: Final = {bool: with_kernels("b"), int: with_kernels("f"), float: with_ke
 """The dtypes to which a Python number is written as it is, by its class."""
 
 
+def _may_overlap(x: Native, value: Native) -> bool:
+    if not (x.is_contiguous() and value.is_contiguous()):
+        return True
+    start, other = x.data_ptr(), value.data_ptr()
+    return bool(start < other + value.nbytes and other < start + x.nbytes)
+
+
 def written(x: Native, key: Any, value: Any, /) -> bool:
     kind = type(key)
-    if kind is not int and not (kind is slice and (key.step is None or (type(key.step) is int and key.step > 0))):
+    if kind not in _BASIC and not (kind is tuple and _BASIC.issuperset(map(type, key))):
         return False
-    if type(x) is not _Tensor or x.dtype not in _TAKES.get(type(value), ()) or is_replaced(x):
+    if type(x) is not _Tensor or is_replaced(x):
+        return False
+    if type(value) is _Tensor:
+        if value.dtype is not x.dtype or value.requires_grad or _may_overlap(x, value):
+            return False
+    elif x.dtype not in _TAKES.get(type(value), ()):
         return False
     try:
         if x.untyped_storage().__dict__:  # it is lent, or has mirrors
