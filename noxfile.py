@@ -54,7 +54,7 @@ def lint(session: nox.Session) -> None:
 @nox.session
 def types(session: nox.Session) -> None:
     """Strict mypy and pyright, on the package and on a user's program."""
-    install(session, "types", "plot")
+    install(session, "types", "cli")
     session.run("mypy", *session.posargs)
     session.run("pyright", *session.posargs)
 
@@ -62,7 +62,7 @@ def types(session: nox.Session) -> None:
 @nox.session
 def tests(session: nox.Session) -> None:
     """The tests, on NumPy, TensorFlow and JAX."""
-    install(session, "tests", "cpu,plot")
+    install(session, "tests", "cli,cpu")
     # Tests that start programs import TensorFlow there, in less than half the time if it need not be compiled.
     written = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(Path(session.create_tmp()).resolve())}
     named = any(Path(argument.partition("::")[0]).exists() for argument in session.posargs)
@@ -73,7 +73,7 @@ def tests(session: nox.Session) -> None:
 @nox.session(venv_backend="virtualenv")
 def torch(session: nox.Session) -> None:
     """The tests on PyTorch, as `pip` finds it: built for CPUs if it can."""
-    install(session, "tests", "plot")
+    install(session, "tests", "cli")
     session.install("torch==2.13.0")
     named = any(Path(argument.partition("::")[0]).exists() for argument in session.posargs)
     for portion in [()] if named else PORTIONS:
@@ -190,7 +190,7 @@ def docs(session: nox.Session) -> None:
 @nox.session
 def bench(session: nox.Session) -> None:
     """Benchmarks: calls, import, memory, transfers, transforms, choice."""
-    install(session, "bench", "cpu,plot")
+    install(session, "bench", "cli,cpu")
     session.run("python", "-m", "benchmarks.overhead", *session.posargs)
     session.run("python", "-m", "benchmarks.import_time")
     session.run("python", "-m", "benchmarks.many_elements")

@@ -113,6 +113,15 @@ def test_a_library_that_is_not_installed_says_how_to_install_it(
     assert str(caught.value) == (
         'backend "cupy" is known, but no_such_package is not installed. Run: pip install "anyarray[cupy]"'
     )
+
+
+def test_a_library_whose_backend_needs_another_package_says_which(fake_library: Callable[..., None]) -> None:
+    fake_library(package="json", needs=("no_such_package",))
+    with pytest.raises(xp.BackendNotInstalledError) as caught, xp.backend("cupy"):
+        pass
+    assert str(caught.value) == (
+        'backend "cupy" needs no_such_package, which is not installed. Run: pip install no-such-package'
+    )
     assert isinstance(caught.value, ImportError)
 
 

@@ -23,9 +23,8 @@ from collections.abc import Generator, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-import platformdirs
-
 from anyarray._base import processor
+from anyarray._base.cache_folder import cache_folder
 from anyarray._choice import cost
 from anyarray._registry import libraries as _libraries
 
@@ -65,7 +64,7 @@ def path() -> Path | None:
     if named:
         return Path(os.path.expanduser(named))
     try:
-        folder = platformdirs.user_cache_path("anyarray")
+        folder = cache_folder()
     except RuntimeError:  # the user has no home folder, as in some containers
         folder = Path()
     if not folder.is_absolute():
