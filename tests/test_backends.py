@@ -6,6 +6,7 @@ import sys
 import types
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import array_api_strict
 import numpy as np
@@ -93,7 +94,7 @@ def test_an_index_beyond_the_devices_says_which_there_are(name: str) -> None:
 def fake_library(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Put a row in place of CuPy's, as if nothing of it had been used."""
 
-    def put(**changes: str) -> None:
+    def put(**changes: Any) -> None:
         row = libraries.LIBRARIES["cupy"]._replace(**changes)
         monkeypatch.setitem(libraries.LIBRARIES, "cupy", row)
         monkeypatch.delitem(_registry._loaded, "cupy", raising=False)

@@ -132,7 +132,7 @@ class PlainConsole:
             self._stream.write(f"\r{shown:<{longest}}")
             self._stream.flush()
 
-        is_terminal = self._stream is not None and self._stream.isatty()
+        is_terminal = bool(self._stream) and self._stream.isatty()  # there is none where it was closed at the start
         try:
             yield show if is_terminal else lambda done, text: None
         finally:
