@@ -79,6 +79,22 @@ def names_for_annotations(x: AnyArray, dtype: DTypeLike, shape: Shape) -> tuple[
     return xp.linalg.svd(y), xp.finfo(y)
 
 
+def any_array(x: AnyArray, y: AnyArray) -> None:
+    z = xp.exp(-x[0] + 2 * y.T) @ y
+    assert_type(z, xp.Array)
+    assert_type(xp.sum(x**2 / y), xp.Array)
+    xp.where(x > 0, x, y)
+
+
+def loss_of_any(w: AnyArray) -> xp.Array:
+    return xp.sum(w**2)
+
+
+def slopes_of_any(host: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> None:
+    value, _slope = xp.value_and_grad(loss_of_any)(host)
+    assert_type(value, xp.Array)
+
+
 def array_object(x: xp.Array) -> None:
     assert_type(x + 1, xp.Array)
     assert_type(1 / x, xp.Array)
