@@ -6,8 +6,10 @@ Arguments after `--` go to the tool.
 from __future__ import annotations
 
 import functools
+import json
 import os
 import shutil
+import time
 from pathlib import Path
 from typing import Final
 from xml.etree import ElementTree
@@ -29,6 +31,8 @@ PORTIONS = (
 """Tests that run in processes of their own, as what TensorFlow compiles is never freed."""
 
 
+LONGEST = "3600"
+"""Seconds after which a part of the session on a GPU is ended."""
 WITH_GPU = """
 import anyarray as xp
 for name in ("cupy", "jax-gpu", "tf-gpu"):
@@ -204,29 +208,61 @@ def conformance(session: nox.Session) -> None:
 
 @nox.session(venv_backend="none")
 def gpu(session: nox.Session) -> None:
-    """On a GPU, with what is installed: tests, official suite, benchmark."""
+    """On a GPU, with what is installed: tests, official suite, benchmark.
+
+    A part that fails does not keep the others from running. What became of each is printed at the end and written,
+    with the times of the benchmark, to the folder `gpu-results` or that of ANYARRAY_GPU_RESULTS.
+    """
     # Each library's build depends on the CUDA of the machine, so nothing is installed. Processes share the card.
     shared = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", "TF_FORCE_GPU_ALLOW_GROWTH": "true"}
     session.env.update(shared)
-    suite = folder_of_suite(session)
-    names = str(session.run("python", "-c", WITH_GPU, silent=True)).split()
+    root = Path(__file__).parent
+    folder = Path(os.environ.get("ANYARRAY_GPU_RESULTS", root / "gpu-results")).resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    python = "python" if shutil.which("python") else "python3"
+    names = str(session.run(python, "-c", WITH_GPU, silent=True)).split()
     if not names:
         session.error("gpu: no library here finds a GPU. See: python -m anyarray doctor")
-    failing = []
+    outcomes: list[dict[str, object]] = []
+
+    def note(what: str, result: str, started: float) -> None:
+        outcomes.append({"part": what, "result": result, "seconds": round(time.perf_counter() - started)})
+        (folder / "outcomes.json").write_text(json.dumps(outcomes, indent=1))
+
+    def part(what: str, *command: str) -> None:
+        started, result = time.perf_counter(), "ok"
+        session.chdir(root)
+        try:
+            session.run(*(("timeout", LONGEST) if shutil.which("timeout") else ()), python, "-m", *command)
+        except CommandFailed:
+            result = "FAILED"
+        note(what, result, started)
+
+    part("sharing, transfers and kernels", "pytest", "tests/gpu", "--backends", "numpy")
     for name in names:
         library = name.partition("-")[0]
         for portion in PORTIONS:
-            try:
-                session.run(
-                    "pytest", "-n", "12", "--backends", library, "--expect", library, *portion, *session.posargs
-                )  # fmt: skip
-            except CommandFailed:
-                failing.append(f"the tests of {portion[0]} on {name}")
-    failing += [f"the official suite on {name}" for name in failing_in_suite(session, suite, names, "10", [])]
-    session.chdir(Path(__file__).parent)
-    session.run("python", "-m", "benchmarks.gpu")
-    if failing:
-        session.error(f"gpu: {', '.join(failing)}")
+            report = folder / f"{library}-{portion[0].replace('/', '-')}.xml"
+            part(
+                f"the tests of {portion[0]} on {name}",
+                "pytest", "-n", "12", "--backends", library, "--expect", library, f"--junitxml={report}",
+                *portion, *session.posargs,
+            )  # fmt: skip
+    started = time.perf_counter()
+    if "ARRAY_API_TESTS" not in os.environ:
+        note("the official suite", "left out: set ARRAY_API_TESTS", started)
+    else:
+        suite = folder_of_suite(session)
+        for name in names:
+            started = time.perf_counter()
+            failing = failing_in_suite(session, suite, [name], "10", [])
+            note(f"the official suite on {name}", "FAILED" if failing else "ok", started)
+    part("the benchmark", "benchmarks.gpu", "--json", str(folder / "times.json"))
+    for one in outcomes:
+        session.log(f"{one['seconds']:>6} s  {one['part']}: {one['result']}")
+    failed = [str(one["part"]) for one in outcomes if one["result"] == "FAILED"]
+    if failed:
+        session.error(f"gpu: {', '.join(failed)}. See {folder}")
 
 
 def folder_of_suite(session: nox.Session) -> Path:

@@ -1,4 +1,4 @@
-"""The history of `anyarray bench`, for the benchmark page of the documentation.
+"""The history of `anyarray bench`, for the benchmark page of the site.
 
 Run it by `python -m benchmarks.history FILE.json`, with what `anyarray bench --json FILE.json` wrote; `nox -s bench`
 does. It adds a line to `docs/benchmarks.json`: version, machine, backends, and seconds at the largest size of each

@@ -28,6 +28,7 @@ from anyarray._choice import choice, machine
 ROOT: Final = Path(__file__).parents[1]
 os.environ.setdefault("SCIPY_ARRAY_API", "1")  # SciPy reads it once, and JAX imports SciPy
 os.environ.setdefault("TORCH_COMPILE_DISABLE", "1")  # each compilation takes seconds; graphs run as they are
+os.environ["ANYARRAY_LEARN"] = "off"  # decisions follow from a test's model alone
 os.environ["ANYARRAY_PROFILE"] = "off"  # what is measured of this machine is no test's business
 # Tests import JAX and TensorFlow before anyarray, and several processes share a GPU.
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")

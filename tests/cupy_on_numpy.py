@@ -13,16 +13,36 @@ import ctypes
 import hashlib
 import importlib
 import importlib.machinery
+import math
 import re
 import subprocess
 import sys
 import tempfile
+import types
+import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
 
 import numpy as np
+
+_queue: list[Callable[[], None]] = []
+"""What the stream is still to do: it copies from pinned memory when somebody waits, as late as can be."""
+_done = 0
+"""How much of the queue was ever done."""
+
+
+def enqueue(work: Callable[[], None]) -> None:
+    """Have the device do something after all that it is to do."""
+    _queue.append(work)
+
+
+def _run(until: float = math.inf) -> None:
+    global _done
+    while _queue and _done < until:
+        _done += 1
+        _queue.pop(0)()
 
 
 class Memory:
@@ -32,10 +52,102 @@ class Memory:
 class UnownedMemory:
     """Memory of another library."""
 
+    def __init__(self, ptr: int, size: int, owner: Any, device_id: int = -1) -> None:
+        self.ptr, self.size, self._owner, self.device_id = ptr, size, owner, device_id
+
 
 class MemoryPointer:
-    def __init__(self, mem: Any, ptr: int) -> None:
-        self.mem, self.ptr = mem, ptr
+    def __init__(self, mem: Any, offset: int) -> None:
+        self.mem, self.ptr = mem, getattr(mem, "ptr", 0) + offset
+
+    def __add__(self, offset: int) -> MemoryPointer:
+        moved = MemoryPointer(self.mem, 0)
+        moved.ptr = self.ptr + offset
+        return moved
+
+    def copy_from_host_async(self, mem: int, size: int, stream: Any = None) -> None:
+        """Take pageable memory over at once, pinned memory in its turn."""
+        assert stream is _stream
+        is_pinned = any(one.ptr <= mem < one.ptr + one.size for one in _pinned)
+        values = None if is_pinned else ctypes.string_at(mem, size)
+        enqueue(lambda: void(ctypes.memmove(self.ptr, mem if values is None else values, size)))
+
+
+def void(_: Any) -> None: ...
+
+
+class Stream:
+    def synchronize(self) -> None:
+        _run()
+
+
+_stream: Final = Stream()
+
+
+class Event:
+    def __init__(self, disable_timing: bool = False) -> None:
+        self.place = 0
+
+    def record(self, stream: Stream) -> None:
+        self.place = _done + len(_queue)
+
+    def synchronize(self) -> None:
+        _run(self.place)
+
+
+_pinned: Final[weakref.WeakSet[PinnedMemory]] = weakref.WeakSet()
+limits: Final = {"pinned": 1 << 40}
+"""Bytes of pinned memory that the host has."""
+
+
+class PinnedMemory:
+    """Memory of the host that the device reads and writes by itself."""
+
+    def __init__(self, size: int) -> None:
+        if size + sum(one.size for one in _pinned) > limits["pinned"]:
+            raise CUDARuntimeError("cudaErrorMemoryAllocation: out of memory")
+        self.size, self._buffer = size, (ctypes.c_uint8 * size)()
+        self.ptr = ctypes.addressof(self._buffer)
+        _pinned.add(self)
+
+
+def PinnedMemoryPointer(mem: Any, offset: int) -> Any:  # noqa: N802 - CuPy's name
+    """An object with a buffer, which a class of Python can be from 3.12 on."""
+    pointer = type("PinnedMemoryPointer", (ctypes.c_uint8 * (mem.size - offset),), {}).from_address(mem.ptr + offset)
+    pointer.mem, pointer.ptr = mem, mem.ptr + offset
+    return pointer
+
+
+class _Pooled:
+    def __init__(self, mem: Any, free: list[Any]) -> None:
+        self.ptr, self.size, self._mem, self._free = mem.ptr, mem.size, mem, free
+
+    def __del__(self) -> None:
+        self._free.append(self._mem)
+
+
+class PinnedMemoryPool:
+    """Keeps what was freed, by powers of two."""
+
+    def __init__(self, allocator: Callable[[int], Any] | None = None) -> None:
+        self._allocator = allocator or (lambda size: PinnedMemoryPointer(PinnedMemory(size), 0))
+        self._free: dict[int, list[Any]] = {}
+
+    def malloc(self, size: int) -> Any:
+        size = 1 << (max(size, 512) - 1).bit_length()
+        free = self._free.setdefault(size, [])
+        return PinnedMemoryPointer(_Pooled(free.pop() if free else self._allocator(size).mem, free), 0)
+
+    def free_all_blocks(self) -> None:
+        for free in self._free.values():
+            free.clear()
+
+
+class MemoryPool:
+    def total_bytes(self) -> int:
+        return 0
+
+    def free_all_blocks(self) -> None: ...
 
 
 class Device:
@@ -47,7 +159,8 @@ class Device:
 
     def __exit__(self, *_: object) -> None: ...
 
-    def synchronize(self) -> None: ...
+    def synchronize(self) -> None:
+        _run()
 
 
 class ndarray(np.ndarray):  # noqa: N801 - CuPy's name
@@ -55,9 +168,18 @@ class ndarray(np.ndarray):  # noqa: N801 - CuPy's name
 
     device = Device()
 
+    def __new__(cls, shape: Any, dtype: Any = float, memptr: Any = None, **_: Any) -> Any:
+        if memptr is None:
+            return _empty(shape, dtype)
+        count = int(np.prod(shape)) * np.dtype(dtype).itemsize
+        made = super().__new__(cls, shape, dtype, (ctypes.c_uint8 * count).from_address(memptr.ptr))
+        made._memptr = memptr
+        return made
+
     @property  # type: ignore[override]  # CuPy's has a pointer
     def data(self) -> MemoryPointer:
-        return MemoryPointer(Memory(), self.ctypes.data)
+        found = vars(self).get("_memptr")
+        return MemoryPointer(Memory(), self.ctypes.data) if found is None else found
 
     def __getitem__(self, key: Any) -> Any:
         return made(super().__getitem__(self._wrapped(key)))
@@ -91,8 +213,14 @@ class ndarray(np.ndarray):  # noqa: N801 - CuPy's name
             wrapped.append(one)
         return tuple(wrapped) if type(key) is tuple else wrapped[0]
 
-    def get(self) -> Any:
-        return np.array(self.view(np.ndarray))
+    def get(self, out: Any = None) -> Any:
+        _run()
+        if out is None:
+            return np.array(self.view(np.ndarray))
+        assert (out.dtype, out.shape) == (self.dtype, self.shape)
+        assert out.flags.c_contiguous
+        np.copyto(out, self.view(np.ndarray))
+        return out
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         raise TypeError("Implicit conversion to a NumPy array is not allowed. Please use `.get()`")
@@ -113,6 +241,7 @@ def made(result: Any) -> Any:
 
 def of_numpy(function: Callable[..., Any]) -> Callable[..., Any]:
     def called(*args: Any, **kwargs: Any) -> Any:
+        _run()
         with np.errstate(all="ignore"):
             return made(function(*map(_plain, args), **{name: _plain(one) for name, one in kwargs.items()}))
 
@@ -231,6 +360,18 @@ class ElementwiseKernel:
         function(ctypes.c_longlong(n), pointers)
 
 
+def _empty(shape: Any, dtype: Any = float, **_: Any) -> Any:
+    """New memory, aligned as that of a device."""
+    size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    memory = np.full(size + 512, 0xAB, np.uint8)
+    start = -memory.ctypes.data % 512
+    return memory[start : start + size].view(dtype).reshape(shape).view(ndarray)
+
+
+def _asnumpy(a: Any, out: Any = None) -> Any:
+    return a.get(out) if isinstance(a, ndarray) else np.array(a)
+
+
 def _array(obj: Any, dtype: Any = None, copy: bool = True, order: str = "K", ndmin: int = 0, **_: Any) -> Any:
     obj = _plain(obj)
     return made(np.array(obj, dtype) if copy else np.asarray(obj, dtype))
@@ -257,6 +398,9 @@ def _errstate(**_: Any) -> Iterator[None]:
 class CUDARuntimeError(RuntimeError): ...
 
 
+_default_pool: Final = PinnedMemoryPool()
+
+
 def modules() -> dict[str, ModuleType]:
     """The modules of the stand-in by name."""
     cupy, cupyx, cuda = (ModuleType(name) for name in ("cupy", "cupyx", "cupy.cuda"))
@@ -271,7 +415,9 @@ def modules() -> dict[str, ModuleType]:
     cupy.__version__ = "14.2.0"  # type: ignore[attr-defined]
     own = {
         "ndarray": ndarray, "ElementwiseKernel": ElementwiseKernel, "cuda": cuda,
-        "linalg": linalg, "fft": fft, "asnumpy": lambda x: np.array(_plain(x)), "take": _take, "array": _array,
+        "linalg": linalg, "fft": fft, "asnumpy": _asnumpy, "take": _take, "empty": _empty,
+        "from_dlpack": lambda x: made(np.from_dlpack(x)), "get_default_memory_pool": MemoryPool,
+        "get_default_pinned_memory_pool": lambda: _default_pool, "array": _array,
         "asarray": lambda obj, dtype=None, **_: _array(obj, dtype, copy=False),
         "argsort": lambda a, axis=-1, kind=None: made(np.argsort(_plain(a), axis, kind="stable")),
         "take_along_axis": _take_along_axis, "searchsorted": _searchsorted,
@@ -279,12 +425,22 @@ def modules() -> dict[str, ModuleType]:
     vars(cupy).update(own)
     del cupy.vecdot  # type: ignore[attr-defined]
     runtime = ModuleType("cupy.cuda.runtime")
-    vars(runtime).update(getDeviceCount=lambda: 1, CUDARuntimeError=CUDARuntimeError)
+    free = total = 1 << 30
+    vars(runtime).update(
+        getDeviceCount=lambda: 1, CUDARuntimeError=CUDARuntimeError, memGetInfo=lambda: (free, total), is_hip=False
+    )
+    plans = types.SimpleNamespace(get_plan_cache=lambda: types.SimpleNamespace(clear=lambda: None))
+    vars(fft).update(config=plans)
     memory = ModuleType("cupy.cuda.memory")
     vars(memory).update(PooledMemory=Memory, Memory=Memory, ManagedMemory=Memory, MemoryAsync=Memory)
     device = ModuleType("cupy.cuda.device")
     vars(device).update(Device=Device)
-    vars(cuda).update(Device=Device, device=device, runtime=runtime, memory=memory, Stream=type("Stream", (), {}))
+    vars(cuda).update(
+        Device=Device, device=device, runtime=runtime, memory=memory, Stream=Stream, Event=Event,
+        get_current_stream=lambda: _stream, alloc_pinned_memory=lambda size: _default_pool.malloc(size),
+        PinnedMemory=PinnedMemory, PinnedMemoryPointer=PinnedMemoryPointer, PinnedMemoryPool=PinnedMemoryPool,
+        UnownedMemory=UnownedMemory, MemoryPointer=MemoryPointer,
+    )  # fmt: skip
     vars(cupyx).update(errstate=_errstate)
     found = {one.__name__: one for one in (cupy, cupyx, cuda, runtime, memory, device, linalg, fft)}
     for name, module in found.items():
@@ -298,7 +454,7 @@ def install() -> None:
     sys.modules.update(modules())
 
 
-_OF_CUPY: Final = re.compile(r"cupyx?(\.|$)|array_api_compat\.cupy|anyarray\.backends\.cupy$")
+_OF_CUPY: Final = re.compile(r"cupyx?(\.|$)|array_api_compat\.cupy|anyarray\.backends\.cupy(\.|$)")
 
 
 @contextlib.contextmanager

@@ -27,20 +27,20 @@ import anyarray as xp
 from anyarray import testing
 from anyarray._calibration import calibration
 from anyarray._choice import automatic, choice, cost, machine, prices, whole_functions
+from anyarray._choice.law import Law
 from anyarray._cli import bench, info
 from anyarray._cli.console import console
 from anyarray._registry import libraries
 
 N: Final = 16
-SLOW: Final = cost.Curve([(1, 1.0), (1e9, 1.0)])
-FAST: Final = cost.Curve([(1, 1e-3), (1e9, 1e-3)])
-ROUTE: Final = cost.Route(cost.Curve([(1, 1e-6), (1e9, 1e-6)]))
+SLOW: Final = Law(1.0)
+FAST: Final = Law(1e-3)
+ROUTE: Final = cost.Route(Law(1e-6))
 
 
-def costs(curve: cost.Curve, *kinds: str) -> cost.Costs:
+def costs(law: Law, *kinds: str) -> cost.Costs:
     """Of a backend that was measured for some classes, and compiled."""
-    widths = cost.WIDTHS
-    return cost.Costs({(kind, width): curve for kind in kinds for width in widths}, fused=dict.fromkeys(widths, curve))
+    return cost.Costs(dict.fromkeys(kinds, law), fused=law)
 
 
 def model_of(**others: cost.Costs) -> cost.Model:
@@ -161,7 +161,7 @@ def test_a_measured_device_that_is_not_here_is_left_out() -> None:
 
 @pytest.mark.usefixtures("sim")
 def test_a_whole_function_leaves_out_a_device_that_is_not_here() -> None:
-    machine.use(model_of(sim_5=costs(FAST), sim=costs(cost.Curve([(1, 1e-2), (1e9, 1e-2)]))))
+    machine.use(model_of(sim_5=costs(FAST), sim=costs(Law(1e-2))))
     whole = whole_functions.WholeFunction()
     places = []
     for _ in range(4):
@@ -266,9 +266,9 @@ SHAPES: Final[dict[str, Callable[[int, int], list[tuple[tuple[int, ...], ...]]]]
 @pytest.mark.parametrize("function", SHAPES)
 def test_what_is_not_looked_at_is_fastest_in_numpy(function: str, monkeypatch: pytest.MonkeyPatch) -> None:
     by_work = {"numpy": (1e-6, 2e-9), "sim": (2e-5, 2e-10)}
-    curves = {name: cost.Curve([(1, launch), (1e9, launch + each * 1e9)]) for name, (launch, each) in by_work.items()}
-    model = model_of(sim=costs(curves["sim"], *cost.CLASSES))
-    model = model._replace(backends={**model.backends, "numpy": costs(curves["numpy"], *cost.CLASSES)})
+    laws = {name: Law(launch, launch / each) for name, (launch, each) in by_work.items()}
+    model = model_of(sim=costs(laws["sim"], *cost.CLASSES))
+    model = model._replace(backends={**model.backends, "numpy": costs(laws["numpy"], *cost.CLASSES)})
     looked_at: list[str] = []
     decide = automatic.decide
 
@@ -465,8 +465,7 @@ print(parent)
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
 def test_a_fork_leaves_out_what_was_imported_before_it() -> None:
     pytest.importorskip("jax")
-    curve = [[1, 1e-3], [1e9, 1e-3]]
-    fast = cost.Costs({("transcendental", w): cost.Curve(curve) for w in (4, 8)}, fused=dict.fromkeys((4, 8), FAST))
+    fast = cost.Costs({"transcendental": FAST}, fused=FAST)
     backends = {"numpy": costs(SLOW, "transcendental"), "jax-cpu": fast}
     routes = {("numpy", "jax-cpu"): ROUTE, ("jax-cpu", "numpy"): ROUTE}
     model = pickle.dumps(cost.Model(backends, routes)).hex()

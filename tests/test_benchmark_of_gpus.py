@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -14,7 +15,8 @@ def test_times_of_every_backend_are_reported(name: str, run_python: Callable[...
         f"""
         from benchmarks import gpu
 
-        times = gpu.measured(["numpy", {name!r}], [64], 0.001, ["sort", "linalg.qr", "fft.rfft", "x[0]"])
+        only = ["sort", "linalg.qr", "fft.rfft", "x[0]"]
+        times = [t for backend in ("numpy", {name!r}) for t in gpu.functions(backend, [64], 0.001, only)]
         assert [(t.function, t.size) for t in times[:4]] == [(f, 64) for f in ("x[0]", "sort", "linalg.qr", "fft.rfft")]
         assert all(t.ours > 0 and (t.own is None or t.own > 0) for t in times)
         assert all(t.own is not None for t in times if t.function in ("x[0]", "linalg.qr"))
@@ -42,3 +44,46 @@ def test_every_chapter_is_called(run_python: Callable[..., str]) -> None:
     count, has_all = told.split()
     assert int(count) > 160
     assert has_all == "True"
+
+
+def test_transfers_and_compiled_functions_are_timed(name: str, run_python: Callable[..., str]) -> None:
+    run_python(
+        f"""
+        from benchmarks import gpu
+
+        times = list(gpu.transfers({name!r}, [1024, 4096], 0.001))
+        assert [(t.function, t.size) for t in times] == [(f, n) for n in (1024, 4096) for f in gpu.TRANSFERS]
+        assert all(t.ours > 0 and t.own > 0 and t.backend == {name!r} for t in times)
+        gpu.report_transfers(times)
+        times = list(gpu.compiled({name!r}, [64], 0.001))
+        assert [t.function for t in times] == ["sigmoid", "sigmoid, jit"]
+        assert times[0].own is None and times[1].own > 0
+        """
+    )
+
+
+def test_a_part_that_fails_takes_no_other_with_it(run_python: Callable[..., str], tmp_path: Path) -> None:
+    told = run_python(
+        f"""
+        import json, sys
+        from pathlib import Path
+        from benchmarks import gpu
+
+        sys.argv = ["gpu", "numpy", "nowhere", "--part", "functions", "--part", "transfers", "--sizes", "64"]
+        sys.argv += ["--only", "sort,to the host", "--seconds", "0.001", "--json", {str(tmp_path / "times.json")!r}]
+        try:
+            gpu.main()
+        except SystemExit as end:
+            print("code", end.code)
+        found = json.loads(Path({str(tmp_path / "times.json")!r}).read_text())
+        print([(one["backend"], one["function"]) for one in found["times"]])
+        print([(one["part"], one["backend"], one["failure"] is None) for one in found["outcomes"]])
+        """
+    )
+    assert "code 1" in told
+    assert "[('numpy', 'sort'), ('numpy', 'to the host')]" in told
+    ok = [
+        (part, backend, backend == "numpy") for part in ("functions", "transfers") for backend in ("numpy", "nowhere")
+    ]
+    assert str(ok) in told
+    assert 'backend "nowhere" is unknown' in told

@@ -30,16 +30,17 @@ from anyarray._cli import bench, calibrate
 from anyarray._cli.experiments import EXPERIMENTS
 from anyarray._memory import transfer
 
-POINTS: Final = [[1, 1e-6], [1e6, 1e-2]]
+LAW: Final = [1e-6, 100.0, 1.0, 0.5, 1e6, 1.1]
+"""Launch, half, growth, narrow, reach, error."""
+ROUTE: Final = {"source": "numpy", "target": "jax-cpu", "copy": LAW, "view": None}
 
 
-def measured(points: Any = POINTS, **entries: Any) -> dict[str, Any]:
-    """What a profile holds, NumPy's points or entries exchanged."""
-    row = {"importing": 0.0, "compiling": 0.0, "first": {}, "fused": {}, "others": {}}
-    classes = {"transcendental": {"8": points}}
-    other = {**row, "classes": {"transcendental": {"8": POINTS}}}
-    route = {"source": "numpy", "target": "jax-cpu", "copy": POINTS, "view": None}
-    return {"backends": {"numpy": {**row, "classes": classes} | entries, "jax-cpu": other}, "routes": [route]}
+def measured(law: Any = LAW, **entries: Any) -> dict[str, Any]:
+    """What a profile holds, NumPy's law or entries exchanged."""
+    row = {"importing": 0.0, "compiling": 0.0, "entering": 0.0, "first": {}, "fused": None}
+    other = {**row, "laws": {"transcendental": LAW}}
+    numpy = {**row, "laws": {"transcendental": law} if law else {}} | entries
+    return {"backends": {"numpy": numpy, "jax-cpu": other}, "routes": [ROUTE]}
 
 
 @pytest.fixture(autouse=True)
@@ -77,27 +78,29 @@ BROKEN: Final[dict[str, Callable[[Path], Any]]] = {
     "bytes of no text": lambda file: file.write_bytes(b'{"format": "\xff\xfe"}'),
     "nested": lambda file: file.write_text("[" * 100_000),
     "a long number": lambda file: file.write_text('{"format": ' + "9" * 5000 + "}"),
-    "too large for a float": lambda file: changed(file, **measured(points=[[1, 10**400]])),
-    "a string of points": lambda file: changed(file, **measured(points="x")),
+    "too large for a float": lambda file: changed(file, **measured([10**400, *LAW[1:]])),
+    "a string for a law": lambda file: changed(file, **measured("x")),
     **{
         f"{where} {number}": lambda file, number=number, part=part: changed(file, **part(number))  # type: ignore[misc]  # its defaults
         for number in (-1.0, float("nan"), float("inf"), 1e308)
         for where, part in {
-            "seconds": lambda n: measured(points=[[1, n]]),
-            "work": lambda n: measured(points=[[n, 1e-3]]),
+            "seconds": lambda n: measured([n, *LAW[1:]]),
+            "work": lambda n: measured([*LAW[:4], n, LAW[5]]),
             "importing": lambda n: measured(importing=n),
             "entering": lambda n: measured(entering=n),
             "compiling": lambda n: measured(compiling=n),
             "first": lambda n: measured(first={"matmul": n}),
-            "fused": lambda n: measured(fused={"8": [[1, n]]}),
-            "part": lambda n: measured(others={"sin": {"8": [n, 0.0]}}),
-            "copy": lambda n: {"routes": [{"source": "numpy", "target": "jax-cpu", "copy": [[1, n]], "view": None}]},
-            "view": lambda n: {"routes": [{"source": "numpy", "target": "jax-cpu", "copy": POINTS, "view": n}]},
+            "fused": lambda n: measured(fused=[n, *LAW[1:]]),
+            "of one function": lambda n: measured(laws={"sin": [n, *LAW[1:]]}),
+            "copy": lambda n: {
+                "routes": [{"source": "numpy", "target": "jax-cpu", "copy": [n, *LAW[1:]], "view": None}]
+            },
+            "view": lambda n: {"routes": [{"source": "numpy", "target": "jax-cpu", "copy": LAW, "view": n}]},
         }.items()
     },
-    "no seconds": lambda file: changed(file, **measured(points=[[1, 0]])),
-    "no work": lambda file: changed(file, **measured(points=[[0, 1]])),
-    "compared at no work": lambda file: changed(file, **measured(others={"sin": {"8": [0.5, 0.0, 0]}})),
+    "no seconds": lambda file: changed(file, **measured([0, *LAW[1:]])),
+    "no work": lambda file: changed(file, **measured([LAW[0], 0, *LAW[2:]])),
+    "too few numbers": lambda file: changed(file, **measured(LAW[:5])),
 }
 
 
@@ -118,9 +121,9 @@ def test_the_format_is_quoted_as_it_is(file: Path, given: Any, shown: str) -> No
         used()
 
 
-@pytest.mark.parametrize("points", [[], [[1, 1e-3]]])
-def test_a_profile_that_tells_little_is_used(file: Path, points: list[list[float]]) -> None:
-    changed(file, **measured(points))
+@pytest.mark.parametrize("law", [None, [1e-3, None, 1, 1, None, 1]])
+def test_a_profile_that_tells_little_is_used(file: Path, law: Any) -> None:
+    changed(file, **measured(law))
     used()
     assert _machine.state.model is not None
 
@@ -220,7 +223,7 @@ def test_an_empty_matrix_is_square(function: str) -> None:
 
 
 def test_a_library_that_came_later_is_told_once(file: Path, caplog: pytest.LogCaptureFixture) -> None:
-    changed(file, installed=["numpy"])
+    changed(file, folders={}, installed=["numpy"])
     later = [name for name in profile._installed() if name != "numpy"]
     used()
     told = f"anyarray: no call is moved to {', '.join(later)}, installed after the profile was made. "
@@ -242,7 +245,7 @@ def test_what_was_left_out_and_what_an_old_profile_does_not_tell_are_not(
 
 
 def test_show_tells_what_came_later(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    changed(file, installed=[])
+    changed(file, folders={}, installed=[])
     assert main(["calibrate", "--show"]) == 0
     assert "Not measured, as installed since: numpy" in capsys.readouterr().out
 
@@ -388,21 +391,21 @@ def test_an_interrupt_that_a_library_swallowed_ends_the_calibration(
     file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     seen: list[cells.Cell] = []
-    measure = calibration.Calibration._measure
+    measure = calibration.Calibration._visit
     before = signal.getsignal(signal.SIGINT)
 
-    def swallowing(self: calibration.Calibration, cell: cells.Cell, seconds: float) -> None:
+    def swallowing(self: calibration.Calibration, cell: cells.Cell) -> None:
         seen.append(cell)
-        measure(self, cell, seconds)
+        measure(self, cell)
         try:
             os.kill(os.getpid(), signal.SIGINT)
         except KeyboardInterrupt:
             pass  # as in a callback of C, which prints it
 
-    monkeypatch.setattr(calibration.Calibration, "_measure", swallowing)
+    monkeypatch.setattr(calibration.Calibration, "_visit", swallowing)
     assert main(["calibrate", "--backends", "numpy", "--seconds", "5"]) == 130
     assert len(seen) == 1
-    assert list(json.loads(file.read_text())["backends"]["numpy"]["classes"]) == [seen[0].kind]
+    assert list(json.loads(file.read_text())["backends"]["numpy"]["laws"]) == [seen[0].kind]
     assert "Interrupted: the profile has what was measured so far." in capsys.readouterr().err
     assert signal.getsignal(signal.SIGINT) is before
 
@@ -557,6 +560,7 @@ def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cal
         monkeypatch.setattr("sys.prefix", prefix)
         monkeypatch.setattr(profile, "_installed", lambda: ["numpy", *libraries])
         found = {"numpy": "2.0", **libraries}
+        monkeypatch.setattr(profile, "_folders", lambda: {f"{prefix} {found}": 0})
         monkeypatch.setattr(profile, "versions", lambda names: {name: found.get(name) for name in names})
         _machine.forget()
 

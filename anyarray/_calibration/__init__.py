@@ -3,8 +3,9 @@
 Imports from all folders below it. Nothing here is imported by a call; `xp.calibrate`, `xp.explain` and `xp.policy` are
 the only names that users see of it.
 
-    calibration  the measurements: order, time limit, plausibility
+    calibration  the measurements: order and time limit
     cells        the functions measured, their sizes and inputs
+    fitting      laws from measured times
     explanation  `explain()`, which records decisions, and `policy()`, which restricts them
 
 Begin with `calibration.Calibration`.

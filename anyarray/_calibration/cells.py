@@ -8,7 +8,6 @@ dtypes follow from the declaration, or the option `timed` names a maker of input
 from __future__ import annotations
 
 import functools
-import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
@@ -130,16 +129,12 @@ ODD: Final[dict[str, Maker]] = {
 }
 """Makers of inputs by the option `timed` of a declaration."""
 
-LONG: Final = (1 << 6, 1 << 14, 400_000, 2_500_000, 10_000_000, 1 << 26)
+LONG: Final = (1 << 6, 1 << 16, 1 << 20, 10_000_000, 1 << 26)
 """The second last is beyond 32 MiB, above which malloc maps new memory from the system for every array."""
-FEW: Final = LONG[:1] + LONG[2:4] + LONG[-1:]
-"""For classes that differ little from one that is measured at all sizes."""
-NO_LONGEST: Final = LONG[:4] + LONG[-1:]
-"""For classes whose time per element does not change beyond 32 MiB."""
-OF_VECTORS: Final = (LONG, FEW, NO_LONGEST)
-"""The sizes of classes whose time is about proportional to the elements."""
-SQUARE: Final = (4**2, 64**2, 192**2, 512**2, 1200**2, 4000**2)
-SLIM: Final = tuple(cost.SLIMMEST * columns**2 for columns in (2, 16, 32, 64, 200))
+ONE: Final = (1 << 20,)
+"""For classes that grow as another one does."""
+SQUARE: Final = (8**2, 128**2, 512**2, 1600**2, 4000**2)
+SLIM: Final = tuple(cost.SLIMMEST * columns**2 for columns in (2, 16, 64, 200))
 
 
 FUSED: Final = "fused"
@@ -158,22 +153,22 @@ class Inputs(NamedTuple):
 
 
 INPUTS: Final[dict[str, Inputs]] = {
-    "arithmetic of short rows": Inputs(FEW, all=_over_rows),
+    "arithmetic of short rows": Inputs(ONE, all=_over_rows),
     "variance": Inputs(LONG, _narrow_rows),
-    "sum of short rows": Inputs(LONG, _short_rows),
-    "extremum of short rows": Inputs(LONG, _short_rows),
-    "variance of short rows": Inputs(LONG, _short_rows),
-    "sum of tiny rows": Inputs(FEW, _tiny_rows),
-    "extremum of tiny rows": Inputs(FEW, _tiny_rows),
-    "variance of tiny rows": Inputs(FEW, _tiny_rows),
+    "sum of short rows": Inputs(ONE, _short_rows),
+    "extremum of short rows": Inputs(ONE, _short_rows),
+    "variance of short rows": Inputs(ONE, _short_rows),
+    "sum of tiny rows": Inputs(ONE, _tiny_rows),
+    "extremum of tiny rows": Inputs(ONE, _tiny_rows),
+    "variance of tiny rows": Inputs(ONE, _tiny_rows),
     "search": Inputs(LONG, all=_sought),
     "unique": Inputs(LONG, _numbers),
     "matmul": Inputs(SQUARE, _matrix),
     "product of a slim matrix": Inputs(SLIM, all=_slim_and_square),
     "product with a vector": Inputs(SQUARE, all=_matrix_and_vector),
-    "outer": Inputs((1 << 3, 1 << 7, 1 << 9, 1 << 10, 1 << 11)),
+    "outer": Inputs((1 << 3, 1 << 7, 1 << 10, 1 << 11)),
     "fft": Inputs(LONG, _complex_vector),
-    "fft of columns": Inputs(LONG, _complex_matrix),
+    "fft of columns": Inputs(ONE, _complex_matrix),
     "fft of all axes": Inputs(SQUARE, _complex_matrix),
     "solve": Inputs(SQUARE, _positive),
     "cholesky": Inputs(SQUARE, _positive),
@@ -183,7 +178,7 @@ INPUTS: Final[dict[str, Inputs]] = {
     "svd of a slim matrix": Inputs(SLIM, _slim),
     "eigh": Inputs(SQUARE, _positive),
     "gather": Inputs(LONG, all=_indices),
-    FUSED: Inputs(NO_LONGEST),
+    FUSED: Inputs(LONG),
 }
 """The inputs of the classes; vectors where a class is not named."""
 
@@ -281,40 +276,53 @@ class Cell:
         return float(shapes[0][0]) if self.kind == FUSED else cost.CLASSES[self.kind].work(shapes).amount
 
 
-def cells(largest: int) -> list[Cell]:
+def stages(largest: int) -> list[list[Cell]]:
     """All cells up to some size, in the order in which they are measured.
 
-    Small sizes of every class come first, then the other functions of the classes whose functions differ most, which
-    are needed even where little time is left after a slow import; then large sizes, and last the functions that differ
-    less, float64 before float32. If a run is cut short, as on a slow machine, an unmeasured function counts as at the
-    other width, or as the first of its class; cut shorter, large sizes are missing. Cells that are compared with each
-    other, sizes and widths of a class, are measured seconds apart.
+    The first stages are enough to choose by: small and middle sizes of every class. Then come the functions of the
+    classes that differ most, matrices that take long, float32, large sizes, and the functions that differ less.
     """
-    firsts = [
-        [
-            Cell(kind, width, size)
-            for width in cost.WIDTHS
-            for kind in (*cost.CLASSES, FUSED)
-            for size in sizes(kind)[rank : rank + 1]
-            if size <= largest
-        ]
-        for rank in range(len(LONG))
+    narrow, wide = cost.WIDTHS
+    kinds = (*cost.CLASSES, FUSED)
+    by_rank = [
+        [Cell(kind, wide, n) for kind in kinds for n in sizes(kind)[i : i + 1] if n <= largest] for i in range(5)
     ]
-    order = list(cost.CLASSES)
-    others = [
-        Cell(kind, width, sizes(kind)[COMPARED], name)
-        for width in cost.WIDTHS[::-1]
-        for name, kind in sorted(_measured_others().items(), key=lambda row: order.index(row[1]))
-    ]
+    others = [Cell(kind, wide, middle(kind), name) for name, kind in _measured_others().items()]
     differing = [cell for cell in others if cell.kind in DIFFERING]
-    the_same = [cell for cell in others if cell.kind not in DIFFERING]
-    return [*itertools.chain(*firsts[:LARGE]), *differing, *itertools.chain(*firsts[LARGE:]), *the_same]
+    return [
+        *by_rank[:2],
+        [cell for cell in by_rank[2] if growth(cell.kind) == 1.0],
+        differing,
+        [cell for cell in by_rank[2] if growth(cell.kind) != 1.0],
+        [Cell(kind, narrow, middle(kind)) for kind in kinds if kind not in WHOLE],
+        by_rank[3],
+        [cell for cell in others if cell.kind not in DIFFERING],
+        [Cell(cell.kind, narrow, cell.size, cell.other) for cell in differing],
+        by_rank[4],
+    ]
 
 
+ENOUGH: Final = 2
+"""The number of stages after which transfers are measured: then all is known roughly."""
 DIFFERING: Final = ("transcendental",)
 """The classes whose functions differ most."""
-LARGE: Final = 4
-"""The index of the first large size of a class."""
+WHOLE: Final = {
+    kind: whole
+    for whole, row in cost.CLASSES.items()
+    for kind in (row.slim, row.tiny)
+    if kind and INPUTS[kind].sizes is ONE
+}
+"""The class that a class of short rows or of columns grows as."""
+
+
+def growth(kind: str) -> float:
+    """The usual growth of a class: large matrices are more efficient."""
+    return 0.8 if sizes(kind) in (SQUARE, SLIM) and kind != "fft of all axes" else 1.0
+
+
+def middle(kind: str) -> int:
+    """The size of other functions and dtypes: about where moving pays."""
+    return sizes(kind)[min(2, len(sizes(kind)) - 1)]
 
 
 def _measured_others() -> dict[str, str]:
@@ -326,21 +334,11 @@ def _measured_others() -> dict[str, str]:
     }
 
 
-def is_compared_with(cell: Cell) -> bool:
-    """Whether other functions are measured relative to this cell."""
-    compared = sizes(cell.kind)[COMPARED : COMPARED + 1]
-    return not cell.other and cell.size in compared and cell.kind in _measured_others().values()
-
-
 def alike(function: str) -> list[str]:
     """The functions that are declared to take as long as a measured one."""
-    return [name for name, declaration in declarations.items() if declaration.alike == function]
+    return [name for name, declaration in declarations.items() if function and declaration.alike == function]
 
 
 def sizes(kind: str) -> tuple[int, ...]:
     """The sizes of a class, in elements of 4 bytes."""
     return INPUTS[kind].sizes if kind in INPUTS else LONG
-
-
-COMPARED: Final = 2
-"""The index of the size at which other functions are measured: about where moving calls is worth it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from numbers import Real
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 class Explanation:
     """The decisions that `explain()` recorded, in order; prints as a table.
 
-    Calls with equal decisions share a row of the table, with the mean of their times. It is as wide as the terminal at
+    Calls with equal decisions share a row of the table, with the mean of their times; what took longest in all comes
+    first. It is as wide as the terminal at
     most, or 80 columns without one.
     """
 
@@ -80,16 +81,18 @@ class Explanation:
         alike: dict[tuple[object, ...], list[Decision]] = {}
         for one in self.decisions:
             alike.setdefault((one.function, one.shapes, one.home, one.reason), []).append(one)
+        groups = sorted(alike.values(), key=lambda found: -sum(one.seconds or 0.0 for one in found))
         names = list(dict.fromkeys([name for one in self.decisions for name in one.predicted]))
-        reasons = list(dict.fromkeys([one.reason for one in self.decisions]))
-        calls, rows = [], [["ran on", "calls", "took", *names, "moving", "why"]]
-        for found in alike.values():
+        reasons = list(dict.fromkeys([found[0].reason for found in groups]))
+        spent = {what: part for what, part in SPENT.items() if what == "moving" or any(map(part, self.decisions))}
+        calls, rows = [], [["ran on", "calls", "took", *names, *spent, "why"]]
+        for found in groups:
             one = found[0]
             calls.append(_call(one))
-            took, moving = _mean([call.seconds for call in found]), _mean([call.transferred or None for call in found])
+            took, paid = _mean([call.seconds for call in found]), [_mean(_paid(part, found)) for part in spent.values()]
             on_each = [_mean([call.predicted.get(name) for call in found]) for name in names]
             why = str(1 + reasons.index(one.reason))
-            rows.append([str(one.home.backend), str(len(found)), took, *on_each, moving, why])
+            rows.append([str(one.home.backend), str(len(found)), took, *on_each, *paid, why])
         columns = [_aligned(column) for column in zip(*rows, strict=True)]
         if names:  # above the first of them
             at = sum(len(column[0]) + len(GAP) for column in columns[:3])
@@ -122,6 +125,18 @@ class Explanation:
 
 GAP: Final = "  "
 """Between the columns of the table."""
+SPENT: Final[dict[str, Callable[[Decision], float]]] = {
+    "moving": lambda one: one.transferred,
+    "compiling": lambda one: one.bought - one.imported,
+    "importing": lambda one: one.imported,
+}
+"""Columns of what a decision costs beside the call: the last two only where one does."""
+
+
+def _paid(part: Callable[[Decision], float], found: Sequence[Decision]) -> list[float | None]:
+    return [part(one) or None for one in found]
+
+
 TEXTS: Final = ("ran on", "why")
 """The columns that hold no quantities."""
 
@@ -173,43 +188,49 @@ def explain() -> AbstractContextManager[Explanation]:
 
 
 @block
-def policy(*, candidates: Sequence[str | Backend]) -> AbstractContextManager[None]:
-    """Make the automatic choice inside a `with` block among these backends.
+def policy(
+    *, candidates: Sequence[str | Backend] | None = None, careful: bool | None = None
+) -> AbstractContextManager[None]:
+    """Make the automatic choice inside a `with` block as given.
 
-    They are given by name or as devices; no other is chosen. Free inputs that live elsewhere are brought to the best of
-    them. Backends that are not installed or have no device here are left out. Raises BackendNotFoundError for an
-    unknown name, BackendError if none is left.
+    `candidates`, names or devices, are the backends among which it chooses. Free inputs that live elsewhere are brought
+    to the best of them. Backends that are not installed or have no device here are left out. With `careful` each call
+    that is decided about is waited for, so that an error of a library that computes in the background, as for lack of
+    memory, comes at the call that made it, which then is repeated elsewhere. What is left out stays as it is outside.
+    Raises BackendNotFoundError for an unknown name, BackendError if none is left.
 
     >>> import anyarray as xp
     >>> with xp.policy(candidates=["numpy", "cupy"]):
     ...     print((xp.ones(3, device="numpy") + 1).device)
     numpy
     """
-    wanted = choice.names_of("policy", "candidates", candidates)
+    if candidates is None and careful is not None:
+        return choice.narrowed(None, careful=careful)
+    wanted = choice.names_of("policy", "candidates", candidates)  # type: ignore[arg-type]  # it refuses None
     names = [found for name in wanted for found in _present(name)]
     if not names:
         raise errors.BackendError(
             f'policy: none of the candidates can be used here: {", ".join(wanted)}. Add one that can: "numpy"'
         )
-    return choice.narrowed(tuple(dict.fromkeys(names)))
+    return choice.narrowed(tuple(dict.fromkeys(names)), careful=careful)
 
 
-SECONDS: Final = 84.0
-"""How long measuring takes if nobody says, importing included.
+SECONDS: Final = 28.0
+"""How long measuring takes if nobody says, importing included; what follows ends within half a minute."""
+WITH_ACCELERATOR: Final = 57.0
+"""The same where there is an accelerator, whose classes are measured at larger sizes."""
 
-What follows ends within a minute and a half.
-"""
 
-
-def calibrate(*, seconds: float = SECONDS, backends: Sequence[str | Backend] | None = None) -> Path | None:
+def calibrate(*, seconds: float | None = None, backends: Sequence[str | Backend] | None = None) -> Path | None:
     """Measure this machine for the automatic choice; gives the profile's path.
 
-    Takes about `seconds`, importing the libraries included, but at least half of them after it. `backends` are names,
-    such as ["numpy", "jax"], or devices; left out, all that work here. The profile is used at once, and by every later
-    program of this user. Interrupted by Ctrl-C it keeps what is measured. None, and nothing is measured, if
-    ANYARRAY_PROFILE is "off". The same at the command line: `python -m anyarray calibrate`. Raises BackendError for a
-    name that cannot be used, OSError before anything is measured if the profile cannot be written. If another process
-    of this user calibrates, it waits until that has ended, and the logger says so.
+    Takes about `seconds`, importing the libraries included, but at least half of them after it: half a minute if
+    left out, a minute with an accelerator. `backends` are names, such as ["numpy", "jax"], or devices; left out,
+    all that work here. The profile is used at once, and by every later program of this user. Interrupted by Ctrl-C
+    it keeps what is measured. None, and nothing is measured, if ANYARRAY_PROFILE is "off". The same at the command
+    line: `python -m anyarray calibrate`. Raises BackendError for a name that cannot be used, OSError before
+    anything is measured if the profile cannot be written. If another process of this user calibrates, it waits
+    until that has ended, and the logger says so.
 
     >>> import anyarray as xp
     >>> xp.calibrate(seconds=0.1, backends=["numpy"])  # doctest: +SKIP
@@ -217,13 +238,13 @@ def calibrate(*, seconds: float = SECONDS, backends: Sequence[str | Backend] | N
     from anyarray._calibration import calibration
     from anyarray._choice import profile  # 15 ms, so not at `import anyarray`
 
-    if not isinstance(seconds, Real):
+    if seconds is not None and not isinstance(seconds, Real):
         raise errors.ArgumentTypeError(f"calibrate: seconds must be a number, not {type(seconds).__name__}")
     try:
-        float(seconds)
+        is_finite = seconds is None or 0 < float(seconds) < math.inf
     except OverflowError:
-        seconds = math.inf
-    if not 0 < seconds < math.inf:
+        is_finite, seconds = False, math.inf
+    if not is_finite:
         raise errors.ArgumentValueError(f"calibrate: seconds must be positive and finite, not {seconds}")
     wanted = None if backends is None else choice.names_of("calibrate", "backends", backends)
     if profile.is_off():
@@ -232,11 +253,16 @@ def calibrate(*, seconds: float = SECONDS, backends: Sequence[str | Backend] | N
     with calibration.alone(lambda text: automatic.log(f"anyarray: {text}")):
         measuring = calibration.prepared(wanted)
         try:
-            for _ in measuring.steps(seconds):
+            for _ in measuring.steps(seconds or usual_seconds(has_accelerator=measuring.has_accelerator)):
                 pass
         finally:
             written = calibration.keep(measuring)
     return written
+
+
+def usual_seconds(*, has_accelerator: bool) -> float:
+    """How long measuring takes if nobody says."""
+    return WITH_ACCELERATOR if has_accelerator else SECONDS
 
 
 def _present(name: str) -> list[str]:

@@ -15,11 +15,12 @@ import math
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 import numpy as np
 
 from anyarray._base import errors
+from anyarray._call.inner import Inner, Standing
 from anyarray._registry.home import POWERS, Home, Native, compositions
 
 Axes = int | Sequence[int] | None
@@ -41,13 +42,13 @@ class NotBatchedError(errors.UnsupportedError):
     """An operation that cannot be done for all elements at once."""
 
 
-class Batched:
+class Batched(Standing):
     """A native array of a batch: one value for each element.
 
     Its `stack` is an array of the home below, with the batch axis first.
     """
 
-    __slots__ = ("__weakref__", "home", "stack")
+    __slots__ = ("stack",)
 
     def __init__(self, home: Batch, stack: Native) -> None:
         self.home = home
@@ -58,56 +59,25 @@ class Batched:
         """As `ndarray.base`: not None for a view."""
         return getattr(self.stack, "base", None)
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NoReturn:
-        self.home.refuse("asarray")
 
-    def __getattr__(self, name: str) -> NoReturn:
-        self.home.refuse(name)
-
-
-class Batch(Home):
+class Batch(Inner):
     """A home, over another, of arrays with a batch axis of `length`."""
 
+    refusal = NotBatchedError
+    refused = "not for all elements at once"
+
     def __init__(self, below: Home, length: int) -> None:
-        # Home's __init__ is not called: the lookup tables of dtypes and 0-d constants are those of the home below.
-        self.backend = below.backend
-        self.placed = below.placed
-        self.has_views = False
-        self.dtypes = below.dtypes
-        self.latest_dtype = below.latest_dtype
-        self.constants = below.constants
-        self.powers = below.powers
-        self.scalars = below.scalars
-        self.device_routes = {}
-        self.below = below
+        super().__init__(below)
         self.length = length
-        self.depth = below.depth + 1
-        self.is_refused = False
-        """Whether NotBatchedError was raised, also if the function caught it."""
-        self.is_open = False
-        """Whether the function is running. Afterwards the arrays of the batch have no value."""
 
     @contextmanager
     def open(self) -> Generator[None]:
-        """The context in which the function runs."""
-        self.is_open = True
         token = _innermost.set(self)
         try:
-            yield
+            with super().open():
+                yield
         finally:
             _innermost.reset(token)
-            self.is_open = False
-
-    def refuse(self, function: str) -> NoReturn:
-        """Raise NotBatchedError; TraceError if the function has returned."""
-        if not self.is_open:
-            raise errors.leaked(function)
-        self.is_refused = True
-        raise NotBatchedError(f"{function}: not for all elements at once")
-
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        function = self.__dict__[name] = self.lookup(name)
-        return function
 
     def lookup(self, name: str) -> Callable[..., Any]:
         below = getattr(self.below, name)
@@ -115,7 +85,7 @@ class Batch(Home):
         composition = compositions.get(name)
 
         def of_elements(*args: Any, **kwargs: Any) -> Any:
-            if not any(map(self._is_within, (*args, *kwargs.values()))):
+            if not self.is_within((*args, *kwargs.values())):
                 return below(*args, **kwargs)
             if rule is None and composition is not None:
                 return composition.function(self, *args, **kwargs)
@@ -124,9 +94,6 @@ class Batch(Home):
             return self._batched(rule(self, below, *args, **kwargs))
 
         return of_elements
-
-    def _is_within(self, value: Any) -> bool:
-        return any(map(self._is_within, value)) if isinstance(value, (tuple, list)) else self.holds(value)
 
     def _batched(self, stack: Any) -> Any:
         return tuple(map(self._batched, stack)) if isinstance(stack, (tuple, list)) else Batched(self, stack)
@@ -162,15 +129,6 @@ class Batch(Home):
         shape: tuple[int, ...] = below.shape_of(x.stack)[1:] if self.holds(x) else below.shape_of(x)
         return shape
 
-    lengths_of = shape_of
-
-    def count_of(self, x: Native) -> int:
-        """Length of an element. Raises TypeError if it has no axes."""
-        shape = self.shape_of(x)
-        if not shape:
-            raise TypeError("an element has no axes")
-        return shape[0]
-
     def dtype_of(self, x: Native) -> Any:
         """Dtype, as on the home below."""
         return self.below.dtype_of(x.stack if self.holds(x) else x)
@@ -178,17 +136,6 @@ class Batch(Home):
     def base_of(self, x: Native) -> Any:
         """What the stack is a view of; None for no view."""
         return self.below.base_of(x.stack if self.holds(x) else x)
-
-    def is_traced(self, x: Native) -> bool:
-        """Whether `x` has a value for each element."""
-        return self.holds(x) or bool(self.below.is_traced(x))
-
-    def synchronize(self, x: Native) -> None:
-        """Does nothing: the values are those of the home below."""
-
-    def holds(self, x: Any) -> bool:
-        """Whether `x` has the batch axis: its values differ by element."""
-        return type(x) is Batched and x.home is self
 
     def ndim_of(self, x: Native) -> int:
         """Number of axes of an element."""

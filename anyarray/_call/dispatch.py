@@ -29,7 +29,7 @@ from anyarray._call import by_position, compiled, diagnosis
 from anyarray._call.body import FUNCTION, NATIVE
 from anyarray._call.declaration import ARRAY, DTYPE, PLAIN, SEQUENCE, SHAPE, WEAK, Declaration, Parameter
 from anyarray._call.declaration import declarations as _declarations
-from anyarray._choice import accounts, automatic, machine
+from anyarray._choice import accounts, automatic, learning, machine
 from anyarray._choice import choice as _choice
 from anyarray._choice.accounts import Account
 from anyarray._choice.machine import StayingCall
@@ -443,11 +443,15 @@ def call(declaration: Declaration, values: Sequence[Any]) -> Any:
             elif type(one) is ours:
                 borrowed.append(one._native)
     if not borrowed:
-        account = _account_in_numpy(declaration, taken)
-        if account is None:
+        kept = _kept_decision(declaration, taken)
+        if kept is None:
             return _call_on_chosen_home(declaration, taken)
-        result = _choice.call_on(body_globals["NUMPY"].backend, declaration.call, taken)
-        for one in (result,) if is_array(result) else result:
+        backend, account = kept
+        result = _choice.call_on(backend, declaration.call, taken)
+        if type(result) is ours and result._home is not body_globals["NUMPY"]:
+            result._account = account.inherited()
+            return result
+        for one in (result,) if type(result) is ours else result:
             accounts.set_account(one, account.inherited())
         return result
     result = declaration.call(taken)
@@ -470,17 +474,29 @@ def unshared(native: Native, borrowed: Sequence[Native], home: Home) -> Native:
     return native if home.backend.is_immutable else home.duplicate(native)
 
 
-def _account_in_numpy(declaration: Declaration, values: Sequence[Any]) -> Account | None:
-    """The account of a call that is known to stay in NumPy for now.
+def _kept_decision(declaration: Declaration, values: Sequence[Any]) -> tuple[Backend, Account] | None:
+    """Where a call runs that was decided about before, and its account.
 
-    None if the automatic choice must decide about the call, or if it has no account.
+    None if the automatic choice must decide about the call, or if it stays in NumPy and has no account.
     """
     choice = _choice.current()
     if choice.backend is not _choice.BY_COST or choice.candidates is not None:
         return None
     axis = None if declaration.axis_at is None else values[declaration.axis_at]
-    found, arrays = _staying_call(machine.staying_calls(declaration.name), values, axis)
-    return None if found is None else automatic.account_of_staying_call(found, arrays)
+    function = declaration.name
+    found, arrays = _staying_call(machine.staying_calls(function), values, axis)
+    if found is not None:
+        account = automatic.account_of_staying_call(found, arrays)
+        return None if account is None else (body_globals["NUMPY"].backend, account)
+    calls = machine.kept_calls(function)
+    if not calls:
+        return None
+    if list in map(type, values):
+        return None  # Arrays in a list must be converted first
+    try:
+        return automatic.kept_decision(calls, [value for value in values if is_array(value)], axis)
+    except TypeError:  # a list of axes
+        return None
 
 
 def _call_on_chosen_home(declaration: Declaration, values: Sequence[Any]) -> Any:
@@ -492,13 +508,19 @@ def _call_on_chosen_home(declaration: Declaration, values: Sequence[Any]) -> Any
         convert_argument(declaration, at, value) if p.is_read else value
         for at, (p, value) in enumerate(zip(declaration.parameters, values, strict=True))
     ]
-    arrays = [a for value in prepared for a in (value if isinstance(value, list) else [value]) if is_array(a)]
+    arrays = _arrays_among(prepared)
     if not arrays:
         return _of_no_arrays(declaration, values)
     name = declaration.name
     traced = _traced_home(arrays)
     axis = None if declaration.axis_at is None else prepared[declaration.axis_at]
-    decision = _choice.decision(name, arrays, is_traced=traced is not None, axis=axis)
+    decision = _choice.decision(
+        name,
+        arrays,
+        is_traced=traced is not None,
+        axis=axis,
+        time_part=functools.partial(_time_part, declaration, prepared, axis),
+    )
     if decision is None:
         home = _choice.home_of_call(name, [a._home for a in arrays], traced)
         return _call_on(declaration, prepared, home)
@@ -506,11 +528,16 @@ def _call_on_chosen_home(declaration: Declaration, values: Sequence[Any]) -> Any
     if decision.is_return:
         for one in arrays:
             _keep_copy_on(one, decision.home, name)
+    must_wait = _choice.is_recorded() or _choice.is_careful()
 
     def attempt() -> tuple[Any, list[Array]]:
-        result = _call_on(declaration, prepared, decision.home)
+        if decision.timed is not None:
+            result, seconds = _timed(declaration, prepared, decision.home)
+            automatic.learn(decision.timed, decision.home.backend.name, seconds)
+        else:
+            result = _call_on(declaration, prepared, decision.home)
         results = [one for one in (result if isinstance(result, tuple) else (result,)) if is_array(one)]
-        if decision.must_wait(results):
+        if must_wait:
             decision.home.backend.hook("synchronize")([one._native for one in results][-1])
         return result, results
 
@@ -519,12 +546,53 @@ def _call_on_chosen_home(declaration: Declaration, values: Sequence[Any]) -> Any
     except Exception as error:
         if not decision.retreat(error):
             raise
+        decision.timed = None
         result, results = attempt()
     decision.credit(results)
     if _choice.is_recorded():
-        decision.home.backend.hook("synchronize")([one._native for one in results][-1])
         decision.seconds = time.perf_counter() - started
     return result
+
+
+def _arrays_among(values: Sequence[Any]) -> list[Array]:
+    """The Arrays among converted arguments, those in lists included."""
+    return [a for value in values for a in (value if isinstance(value, list) else [value]) if is_array(a)]
+
+
+def _timed(declaration: Declaration, prepared: Sequence[Any], home: Home) -> tuple[Any, float]:
+    """The result of a call on `home`, and its seconds without transfers."""
+    wait = home.backend.hook("synchronize")
+    for one in _arrays_among(prepared):
+        wait(native_on(one, home, declaration.name))
+    started = learning.clock()
+    result = _call_on(declaration, prepared, home)
+    last = result[-1] if isinstance(result, tuple) else result
+    if is_array(last):
+        wait(last._native)
+    return result, learning.clock() - started
+
+
+def _time_part(declaration: Declaration, prepared: Sequence[Any], axis: Any, decision: automatic.Decision) -> None:
+    """Time the part of a call that a decision asks for, and learn from it."""
+    part = decision.part
+    assert part is not None
+
+    def cut(value: Any) -> Any:
+        if isinstance(value, list):
+            return [cut(one) for one in value]
+        if not is_array(value):
+            return value
+        taken = tuple([slice(0, part.length)] * len(value._home.shape_of(value._native)))
+        return _choice.call_on(value._home.backend, operator.getitem, value, taken)
+
+    try:
+        less = [cut(value) for value in prepared]
+        home = registry.backend_of_name(part.backend).free
+        # The first call may compile, and finds its code out of the caches.
+        seconds = min(_timed(declaration, less, home)[1] for _ in range(2))
+    except Exception:  # noqa: BLE001 - an index of `take` may be beyond a part: then the profile must do
+        return
+    automatic.learn_part(declaration.name, _arrays_among(less), decision, axis, seconds)
 
 
 def _keep_copy_on(array: Array, home: Home, cause: str) -> None:

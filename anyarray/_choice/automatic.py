@@ -22,11 +22,11 @@ import sys
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 from anyarray._base import errors
 from anyarray._base.dtypes import DType
-from anyarray._choice import accounts, cost, machine, prices
+from anyarray._choice import accounts, cost, learning, machine, prices
 from anyarray._choice.accounts import HOST_READS, RETURNED, Account, CallAccounts, account_of
 from anyarray._choice.cost import NUMPY
 from anyarray._choice.machine import Prediction, StayingCall, Threshold, state, staying_calls, use
@@ -70,7 +70,7 @@ def model() -> cost.Model | None:
             if not (state.is_known or state.is_loading):
                 state.is_loading = True
                 try:
-                    use(_load_model())
+                    use(_load_model(), are_limits_due=False)
                 except Exception:
                     use(None)  # so that a warning which is an error is raised once; after Ctrl-C it is loaded again
                     raise
@@ -84,13 +84,15 @@ def _load_model() -> cost.Model | None:
     from anyarray._choice import profile
 
     try:
-        found = profile.load()
+        loaded = profile.find()
     except profile.UnusableError as error:
         warnings.warn(f"profile: {error}, so it is ignored. {CURE}", ProfileWarning, stacklevel=_outside())
         return None
-    state.is_hint_done = found is not None or profile.is_off()
-    if found is None:
+    state.is_hint_done = loaded is not None or profile.is_off()
+    if loaded is None:
         return None
+    file, found = loaded
+    learning.load(file)
     if found.added:
         # A log line, no warning: the profile is valid for the backends that it has.
         log(f"anyarray: no call is moved to {', '.join(found.added)}, installed after the profile was made. {CURE}")
@@ -143,11 +145,19 @@ class Decision:
     """The part of `predicted` for transferring the inputs and switching to another library."""
     bought: float = 0.0
     """The part of `predicted` for importing the library and compiling for these shapes."""
+    imported: float = 0.0
+    """The part of `bought` for importing the library."""
     account: Account | None = None
     is_return: bool = False
     """Whether the inputs move back to NumPy with the call, for later calls, too."""
     seconds: float | None = None
     """Measured seconds of the call, synchronized; inside `explain` only."""
+    where: tuple[str, int] | None = None
+    """The user's file and line; inside `explain` only."""
+    timed: Prediction | None = field(default=None, repr=False)
+    """The prediction that the time of this call is to correct."""
+    part: Part | None = field(default=None, repr=False)
+    """What is to be timed before the call is decided about."""
 
     @property
     def has_moved(self) -> bool:
@@ -159,20 +169,6 @@ class Decision:
         if self.account is not None:
             for one in results:
                 accounts.set_account(one, self.account.inherited())
-
-    def must_wait(self, results: Sequence[Any]) -> bool:
-        """Whether to synchronize, as a late out-of-memory error may come.
-
-        Libraries with asynchronous dispatch raise that error only when a result is waited for, and then the call can be
-        repeated elsewhere. So results are waited for if the inputs were just transferred to an accelerator, or if they
-        are large, which then costs little.
-        """
-        if self.home.backend.kind == "cpu" or self.home.placed:
-            return False
-        home = self.home
-        return self.has_moved or any(
-            math.prod(home.shape_of(one._native)) * home.dtype(one._native).itemsize >= WAITED for one in results
-        )
 
     def retreat(self, error: Exception) -> bool:
         """Change the home to one where the call may succeed; False if none.
@@ -199,8 +195,15 @@ class Decision:
         self.reason = f"repeated, as {there} could not: {type(error).__name__}"
 
 
-WAITED: Final = 1 << 28
-"""Threshold in bytes of a result on an accelerator, above which it is waited for."""
+class Part(NamedTuple):
+    """A part of a call, which is timed on a backend before all of it is.
+
+    The profile alone may be wrong, and the call is long.
+    """
+
+    backend: str
+    length: int
+    """The most elements that are taken along an axis."""
 
 
 class OutOfMemoryWarning(RuntimeWarning):
@@ -216,6 +219,30 @@ def warn_of_memory(function: str, there: Backend, instead: Backend) -> None:
         OutOfMemoryWarning,
         stacklevel=_outside(),
     )
+
+
+def learn(prediction: Prediction, name: str, seconds: float) -> None:
+    """Correct predictions by the time of a call on a backend."""
+    known, call = prediction.known, prediction.call
+    predicted = None if known is None or call is None else known.seconds(name, call)
+    if call is None or predicted is None:
+        return
+    is_changed = learning.note(name, call, seconds, predicted)
+    if name == NUMPY and machine.is_limit_due(call.function):
+        machine.set_limit(call.function, factor=learning.factor(NUMPY, call))
+    if is_changed:
+        machine.forget_decisions()
+
+
+def learn_part(function: str, arrays: Sequence[Any], of: Decision, axis: cost.Axis, seconds: float) -> None:
+    """Correct predictions of a call by the time of a part of it."""
+    assert of.part is not None
+    name, dtypes = of.part.backend, tuple([a._home.dtype(a._native) for a in arrays])
+    part, whole = (machine.prediction_of(function, shapes, dtypes, axis) for shapes in (shapes_of(arrays), of.shapes))
+    known, expected = part.known, None if part.call is None else part.known and part.known.seconds(name, part.call)
+    if known is not None and whole.call is not None and expected is not None:
+        learning.replace(name, whole.call, seconds / expected)
+        machine.forget_decisions()
 
 
 def settled(function: str, arrays: Sequence[Any], home: Home, reason: str) -> Decision:
@@ -269,13 +296,19 @@ def decide(
     dtypes = tuple([a._home.dtype(a._native) for a in arrays])
     prediction = machine.prediction_of(function, shapes, dtypes, axis)
     known = prediction.known or known  # another thread may have excluded a backend in the meantime
+    if machine.is_limit_due(function) and not _is_to_be_timed(NUMPY, prediction):
+        machine.set_limit(function)
     is_at_home = candidates is None and all(a._home.backend.library == NUMPY for a in arrays)
     if prediction.is_numpys and is_at_home:
-        _note_staying_call(arrays, StayingCall(prediction), axis=axis)
+        is_timed = _is_to_be_timed(NUMPY, prediction)
+        if not is_timed and (part := _exploration(prediction, NUMPY)):
+            return Decision(function, shapes, arrays[0]._home, arrays[0]._home, part=part)
+        if not (is_timed or _unexplored(prediction, NUMPY)):
+            _note_staying_call(arrays, StayingCall(prediction), axis=axis)
         if all(account_of(a) is None for a in arrays):
-            return _stay_in_numpy(function, arrays, shapes, prediction)
-    if candidates is None and prediction.settled and (found := _settled(function, arrays, shapes, prediction)):
-        return found
+            decision = _stay_in_numpy(function, arrays, shapes, prediction)
+            decision.timed = prediction if is_timed else None
+            return decision
     sizes = [math.prod(shape) * dtype.itemsize for shape, dtype in zip(shapes, dtypes, strict=True)]
     home = prices.place(arrays, sizes, known)
     decision = Decision(function, shapes, home, home, predicted={}, alone={})
@@ -284,10 +317,147 @@ def decide(
         return decision
     weighing = _Weighing(decision, arrays, sizes, dtypes, prediction.call, prediction, known, candidates)
     best = weighing.choose()
-    if is_at_home and best == NUMPY and weighing.offers:
+    if learning.is_on() and candidates is None and best != weighing.stay.name:
+        best = weighing.checked(best)
+        if decision.part is not None:
+            return decision
+    if candidates is None and best == weighing.stay.name and not weighing.is_check:
+        decision.part = _exploration(prediction, best)
+        if decision.part is not None:
+            return decision
+    is_timed = _is_to_be_timed(best, prediction) and (
+        best == NUMPY or (best, prediction.key) in machine.compiled or not known.first(best, prediction.call)
+    )
+    if is_timed:
+        decision.timed = prediction
+    elif _unexplored(prediction, weighing.stay.name):
+        pass  # what calls take is counted until that may be explored
+    elif is_at_home and best == NUMPY and weighing.offers:
         weighing.note(axis=axis)
+    elif candidates is None and weighing.is_lasting(best):
+        _keep(arrays, registry.backend_of_name(best), prediction, axis=axis, here=weighing.stay.name)
     weighing.update_accounts(weighing.apply(best))
     return decision
+
+
+def _unexplored(prediction: Prediction, here: str) -> list[str]:
+    """Backends of which the profile alone says that they do not gain.
+
+    They would if it were as far off as it may be. Only loaded ones, as others have a price.
+    """
+    call, seconds = prediction.call, prediction.seconds
+    if call is None or not learning.is_on() or here not in seconds or not learning.is_known(here, call):
+        return []
+    stay = Stay(here, seconds[here], 0.0)
+    return [
+        name
+        for name, one in seconds.items()
+        if name != here
+        and not learning.is_known(name, call)
+        and gains(stay, name, call.kind, one / learning.TIMED_FROM, 0.0)
+        and prices.loaded(name) is not None
+    ]
+
+
+def _exploration(prediction: Prediction, here: str) -> Part | None:
+    """What is to be timed elsewhere, as calls alike have taken long here.
+
+    They have taken so long that it adds little, compiling included.
+    """
+    names, known, call, seconds = _unexplored(prediction, here), prediction.known, prediction.call, prediction.seconds
+    if not names or known is None or call is None:
+        return None
+    spent = machine.missed_by(prediction.key)
+    spent[SPENT] = spent.get(SPENT, 0.0) + seconds[here]
+    for name in names:
+        most = min(seconds[name] / 8, seconds[here])
+        if spent[SPENT] >= learning.EXPLORING * (known.first(name, call) + most):
+            learning.replace(name, call)
+            part = _part(prediction, name, most)
+            if part is not None:
+                return part
+    return None
+
+
+def _part(prediction: Prediction, name: str, seconds: float) -> Part | None:
+    """The largest part of a call that is predicted to take so long at most.
+
+    None if there is none that is worth it.
+    """
+    function, shapes, _, axis = prediction.key
+    length = max((n for shape in shapes for n in shape), default=1)
+    while length > 16:
+        length //= 2
+        less = tuple([tuple([min(n, length) for n in shape]) for shape in shapes])
+        its = machine.prediction_of(function, less, prediction.dtypes, axis).seconds.get(name)
+        if its is not None and its <= seconds:
+            return Part(name, length)
+    return None
+
+
+SPENT: Final = "spent"
+"""A key beside the backends: seconds that calls alike have taken where they are."""
+
+
+def _is_to_be_timed(name: str, prediction: Prediction) -> bool:
+    """Whether the time of this call on a backend is to correct predictions.
+
+    It is not where it takes less than what a decision may win.
+    """
+    call = prediction.call
+    return (
+        call is not None
+        and prediction.seconds.get(name, 0.0) >= cost.DECIDING / learning.TIMED_FROM
+        and learning.is_wanted(name, call)
+    )
+
+
+def _keep(arrays: Sequence[Any], backend: Backend, prediction: Prediction, *, axis: cost.Axis, here: str) -> None:
+    """Keep the decision where such calls, of Arrays `here`, run."""
+    calls = machine.kept_calls(prediction.key[0])
+    if len(calls) >= machine.MOST_CALLS:
+        calls.clear()
+    seconds = prediction.seconds
+    took = seconds[backend.name]
+    gains = tuple([(name, took - one) for name, one in seconds.items() if name != backend.name])
+    calls[_key_of(arrays, axis)[0]] = machine.KeptCall(backend, here, gains)
+
+
+def _key_of(arrays: Sequence[Any], axis: cost.Axis) -> tuple[tuple[Any, ...], Account | None]:
+    """The key of a kept decision, and the first account of the Arrays."""
+    key: list[Any] = [axis]
+    account: Account | None = None
+    for one in arrays:
+        home, native = one._home, one._native
+        its: Account | None = getattr(one, "_account", None)
+        if its is not None:
+            account = account or its
+        key += (home if its is None else prices.at(one), home.shape_of(native), native.dtype)
+    return tuple(key), account
+
+
+def kept_decision(
+    calls: Mapping[Any, machine.KeptCall], arrays: Sequence[Any], axis: cost.Axis
+) -> tuple[Backend, Account] | None:
+    """Where a call with these Arrays was decided to run, and its account.
+
+    The account gets what the call misses. None if a decision must be made.
+    """
+    key, account = _key_of(arrays, axis)
+    found = calls.get(key)
+    if found is None or (account is not None and account.pool.get(HOST_READS)):
+        return None
+    if account is None:
+        account = accounts.account_for(arrays)
+    account.pool.last = best = found.backend.name
+    if best != found.here:
+        CallAccounts(account, (account.pool,), {}).spend(best, found.here)
+    for name, gain in found.gains:
+        for missed in account:
+            before = missed.get(name, 0.0)
+            if before or gain > 0.0:
+                missed[name] = max(0.0, before + gain)
+    return found.backend, account
 
 
 def _note_staying_call(arrays: Sequence[Any], found: StayingCall, *, axis: cost.Axis) -> None:
@@ -327,27 +497,6 @@ def _stay_in_numpy(function: str, arrays: Sequence[Any], shapes: tuple[Shape, ..
     return decision
 
 
-def _settled(
-    function: str, arrays: Sequence[Any], shapes: tuple[Shape, ...], prediction: Prediction
-) -> Decision | None:
-    """The decision if no backend is enough faster than that of the inputs.
-
-    The same as by `_Weighing`, in a third of the time. None if a move must be considered.
-    """
-    home = arrays[0]._home
-    here, seconds = home.backend.name, prediction.seconds
-    if here not in prediction.settled or (here, prediction.key) not in machine.compiled:
-        return None
-    for one in arrays:
-        account = getattr(one, "_account", None)
-        if one._home is not home or (account and (account.own.get(RETURNED) or account.pool.get(HOST_READS))):
-            return None
-    account = accounts.account_for(arrays)
-    CallAccounts(account, (), machine.missed_by(prediction.key)).miss(here, seconds[here], seconds)
-    reason = why_staying(here, seconds, is_more_gained=False)
-    return Decision(function, shapes, home, home, reason, dict(seconds), seconds, account=account)
-
-
 def _follow(
     decision: Decision,
     arrays: Sequence[Any],
@@ -374,8 +523,8 @@ class _Weighing:
     """
 
     __slots__ = (
-        "allowed", "arrays", "call", "call_accounts", "candidates", "decision", "dtypes", "known", "offers", "on_top",
-        "prediction", "sizes", "stay",
+        "allowed", "arrays", "call", "call_accounts", "candidates", "decision", "dtypes", "is_check", "known", "offers",
+        "on_top", "prediction", "sizes", "stay",
     )  # fmt: skip
 
     def __init__(
@@ -400,8 +549,10 @@ class _Weighing:
         )
         bringing, first = prices.bringing(arrays, sizes, here, known), prices.first(here, call, prediction, known)
         self.stay = Stay(here, seconds[here] + bringing, first)
-        self.on_top = {here: (bringing, first)}
-        """Seconds of the transfer and of what is paid once, by backend."""
+        self.on_top = {here: (bringing, first, 0.0)}
+        """Seconds of the transfer, of what is paid once and of the import that is part of it, by backend."""
+        self.is_check = False
+        """Whether the call stays only to be timed."""
         self.offers: list[Offer] = []
         """The offers that were considered."""
         decision.alone, decision.account = seconds, self.call_accounts.account
@@ -415,8 +566,9 @@ class _Weighing:
         is_view = there is not None and transfer.route(there, home.backend).is_always_safe
         returning = known.bringing(name, self.stay.name, call.work.results * call.itemsize, is_view=is_view)
         returning += known.backends[self.stay.name].entering
-        once = prices.first(name, call, self.prediction, known) + prices.importing(name, known)
-        self.on_top[name] = arriving, once
+        imported = prices.importing(name, known)
+        once = prices.first(name, call, self.prediction, known) + imported
+        self.on_top[name] = arriving, once, imported
         missed, alike = call_accounts.missed(name), call_accounts.alike.get(name, 0.0)
         return Offer(name, working, arriving, returning, once, reading, missed, alike)
 
@@ -425,10 +577,11 @@ class _Weighing:
         stay, decision = self.stay, self.decision
         best, least = stay.name, math.inf
         for name, working in self.allowed.items():
-            if name == stay.name or (name, decision.function) in machine.unable:
+            if name == stay.name or (name, decision.function) in machine.unable or not self.has_room(name):
                 continue
             reading = self.call_accounts.reading() if name == NUMPY else 0.0
-            if self.candidates is None and not gains(stay, name, self.call.kind, working, reading):
+            error = self.known.error(stay.name, name, self.call.kind)
+            if self.candidates is None and not gains(stay, name, self.call.kind, working, reading, error):
                 decision.predicted[name] = working
                 continue
             offer = self.offer(name, working, reading)
@@ -439,6 +592,47 @@ class _Weighing:
                 best, least = name, price.seconds
                 decision.reason = why_moving(stay.name, pays_alone=price.pays_alone)
         return best
+
+    def has_room(self, name: str) -> bool:
+        """Whether a backend has memory for a large call, if it tells."""
+        needed = sum(self.sizes) + self.call.work.results * self.call.itemsize
+        return needed < prices.ASKED or prices.has_room(name, needed)
+
+    def checked(self, best: str) -> str:
+        """Where a call runs that is about to move to `best`.
+
+        The first time it is timed where it is: what the profile says of a function is believed when it was seen. A
+        call that may take long is checked on a part, there and at the new place.
+        """
+        stay, decision, call = self.stay, self.decision, self.call
+        if not learning.is_known(stay.name, call):
+            if self.prediction.seconds[stay.name] <= learning.LONG:
+                decision.reason = f"stays on {stay.name}: timed there before it moves"
+                self.is_check = True
+                return stay.name
+            decision.part = _part(self.prediction, stay.name, learning.LONG / 10)
+            learning.replace(stay.name, call)
+        elif not learning.is_known(best, call):
+            compiling = self.known.first(best, call)
+            seconds = min(self.prediction.seconds[best], stay.seconds) / 8
+            if compiling < stay.seconds / 4:
+                decision.part = _part(self.prediction, best, seconds)
+            learning.replace(best, call)
+        return best
+
+    def is_lasting(self, best: str) -> bool:
+        """Whether a decision is the same for all calls like this one.
+
+        It is where nothing else is offered, or this call alone pays for a move and nothing is bought any more.
+        """
+        if self.is_check or best == NUMPY != self.stay.name:
+            return False  # what goes home is copied for later calls
+        if best == self.stay.name:
+            return not self.offers and best != NUMPY
+        offer = next(one for one in self.offers if one.name == best)
+        # Later inputs may have no second copy there, and calls of NumPy may come between.
+        arriving = prices.arriving_anew(self.arrays, self.sizes, best, self.known)
+        return not offer.once and weigh(self.stay, offer._replace(arriving=arriving)).pays_alone
 
     def note(self, *, axis: cost.Axis) -> None:
         """Cache that calls like this stay in NumPy until an offer may pay.
@@ -469,14 +663,15 @@ class _Weighing:
         if self.candidates is not None and best not in self.candidates:
             best = prices.narrowed(decision.function, decision.predicted, self.candidates, self.dtypes).name
             decision.reason = LEFT_OUT.format(here)
-        decision.transferred, decision.bought = self.on_top.get(best, (0.0, 0.0))
-        if best == here:
+        decision.transferred, decision.bought, decision.imported = self.on_top.get(best, (0.0, 0.0, 0.0))
+        if best == here and not self.is_check:
             most = self.prediction.seconds[here]
             is_more_gained = any(
-                working <= cost.gain(name, self.call.kind) * most for name, working in self.allowed.items()
+                working <= cost.gain(name, self.call.kind, self.known.error(here, name, self.call.kind)) * most
+                for name, working in self.allowed.items()
             )
             decision.reason = why_staying(here, self.allowed, is_more_gained=is_more_gained)
-        else:
+        elif best != here:
             decision.home = registry.backend_of_name(best).free
         return best
 

@@ -25,6 +25,7 @@ from anyarray._base.settings import OPENERS, SUSPENDS, Change, Holding, Layers, 
 from anyarray._choice import automatic, cost, machine
 from anyarray._choice.automatic import Decision
 from anyarray._choice.whole_functions import WholeFunction
+from anyarray._memory import transfer
 from anyarray._registry import libraries, registry
 from anyarray._registry.home import Home
 from anyarray._registry.registry import Backend
@@ -64,7 +65,7 @@ class Choice:
     profile: calls run where their inputs are, without overhead.
     """
 
-    __slots__ = ("backend", "candidates", "change", "outer", "records")
+    __slots__ = ("backend", "candidates", "change", "is_careful", "outer", "records")
 
     def __init__(
         self,
@@ -73,8 +74,11 @@ class Choice:
         records: tuple[list[Decision], ...] = (),
         change: Change[Choice] | None = None,
         outer: Choice | None = None,
+        is_careful: bool = False,
     ) -> None:
         self.backend = backend
+        self.is_careful = is_careful
+        """Whether each decided call is waited for, so that an error comes where it is made."""
         self.candidates = candidates
         """Names of the backends that a policy allows; None for all."""
         self.records = records
@@ -115,6 +119,10 @@ class _View(Choice):
     def records(self) -> tuple[list[Decision], ...]:  # type: ignore[override]  # as above
         return self.layers.read(lambda held: held.records)
 
+    @property
+    def is_careful(self) -> bool:  # type: ignore[override]  # as above
+        return self.layers.read(lambda held: held.is_careful)
+
 
 def _automatically(
     candidates: tuple[str, ...] | None, records: tuple[list[Decision], ...], change: Change[Choice], outer: Choice
@@ -124,19 +132,26 @@ def _automatically(
     It is OBSERVED if decisions are recorded, or if the candidates leave NumPy out, where small calls would run.
     """
     is_seen = records or (candidates is not None and cost.NUMPY not in candidates)
-    return Choice(OBSERVED if is_seen else BY_COST, candidates, records, change, outer)
+    return Choice(OBSERVED if is_seen else BY_COST, candidates, records, change, outer, outer.is_careful)
 
 
 class _Narrowed:
-    """The automatic choice among these backends."""
+    """The automatic choice among these backends, careful or not.
+
+    None leaves either as it is outside.
+    """
 
     name: ClassVar[str] = "policy"
 
-    def __init__(self, candidates: tuple[str, ...]) -> None:
-        self.candidates = candidates
+    def __init__(self, candidates: tuple[str, ...] | None, careful: bool | None) -> None:
+        self.candidates, self.careful = candidates, careful
 
     def inside(self, outer: Choice, /) -> Choice:
-        return _automatically(self.candidates, outer.records, self, outer)
+        candidates = outer.candidates if self.candidates is None else self.candidates
+        found = _automatically(candidates, outer.records, self, outer)
+        if self.careful is not None:
+            found.is_careful = self.careful
+        return found
 
 
 class _Recorded:
@@ -232,7 +247,7 @@ class backend:  # noqa: N801 - used as a function
         """What is chosen in the block."""
         if self._backend is None:
             return _automatically(outer.candidates, outer.records, self, outer)
-        return Choice(self._backend, outer.candidates, outer.records, self, outer)
+        return Choice(self._backend, outer.candidates, outer.records, self, outer, outer.is_careful)
 
     def __enter__(self) -> Backend | None:
         outer, frame, entered = current(), _frame(1), self._backend
@@ -243,7 +258,7 @@ class backend:  # noqa: N801 - used as a function
                 self._backend = entered = registry.as_backend(self._spec)
             _setting.open(self, frame)
         else:
-            context_variable.set(Choice(entered, outer.candidates, outer.records, self, outer))
+            context_variable.set(Choice(entered, outer.candidates, outer.records, self, outer, outer.is_careful))
         return entered
 
     def __exit__(
@@ -404,10 +419,18 @@ def home_of_call(function: str, homes: Iterable[Home], traced: Home | None = Non
     return automatic_home(homes)
 
 
-def decision(function: str, arrays: Sequence[Any], *, is_traced: bool, axis: cost.Axis) -> Decision | None:
+def decision(
+    function: str,
+    arrays: Sequence[Any],
+    *,
+    is_traced: bool,
+    axis: cost.Axis,
+    time_part: Callable[[Decision], None] | None = None,
+) -> Decision | None:
     """The decision about a call with these Arrays.
 
-    None if the backend is chosen, or there is no model to decide by.
+    None if the backend is chosen, or there is no model to decide by. `time_part` times the part of the call that a
+    decision asks for.
     """
     choice = current()
     if is_traced or not (choice.backend is None or isinstance(choice.backend, Automatic)):
@@ -422,8 +445,10 @@ def decision(function: str, arrays: Sequence[Any], *, is_traced: bool, axis: cos
         found = automatic.settled(function, arrays, home, f"an input is placed on {home.backend}")
     else:
         found = automatic.decide(function, arrays, choice.candidates, axis=axis)
-    for record in choice.records:
-        record.append(found)
+        while found.part is not None and time_part is not None:
+            time_part(found)
+            found = automatic.decide(function, arrays, choice.candidates, axis=axis)
+    _record(found, choice)
     return found
 
 
@@ -450,9 +475,16 @@ def decision_about_function(
         found = automatic.settled(function, arrays, home, reason)
     else:
         return None
-    for record in choice.records:
-        record.append(found)
+    _record(found, choice)
     return found
+
+
+def _record(found: Decision, choice: Choice) -> None:
+    if choice.records:
+        frame = transfer.user_frame()
+        found.where = frame.f_code.co_filename, frame.f_lineno
+        for record in choice.records:
+            record.append(found)
 
 
 def is_by_cost(arrays: Sequence[Any]) -> bool:
@@ -475,6 +507,11 @@ def is_recorded() -> bool:
     return bool(current().records)
 
 
+def is_careful() -> bool:
+    """Whether each decided call is waited for in this context."""
+    return current().is_careful
+
+
 def forget_profile() -> None:
     """Load the profile again at the next large call."""
     machine.forget()
@@ -487,9 +524,9 @@ def forget_profile() -> None:
         choice = choice.outer
 
 
-def narrowed(candidates: tuple[str, ...]) -> AbstractContextManager[None]:
+def narrowed(candidates: tuple[str, ...] | None, *, careful: bool | None) -> AbstractContextManager[None]:
     """The automatic choice in a `with` block, among these backends."""
-    return Holding(_setting, _Narrowed(candidates), None)
+    return Holding(_setting, _Narrowed(candidates, careful), None)
 
 
 def recorded(record: list[Decision], given: T) -> AbstractContextManager[T]:

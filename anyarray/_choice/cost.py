@@ -1,25 +1,22 @@
 """Predicted seconds of a call on each backend: pure arithmetic over a profile.
 
-A function belongs to a *class* of functions whose time grows alike; one of each class is measured at many sizes, the
-others at one size, from which their time relative to it follows. The size of a call is its *work*, in the unit to which
-time is proportional: elements of the broadcast inputs, n log n for sorts and transforms, 2mnk for products, n^3 for
-factorisations. Matrices far from square are measured separately, and the time between the two is interpolated by the
-ratio of their sides; so are reductions of short rows, by the number of rows, and of tiny ones, which NumPy's backend
-reduces by columns. A product takes at least the time of reading its matrices, which products with a vector measure.
-Between measured points time is interpolated on log-log axes; below the first point it is constant (launch overhead);
-beyond the last it is proportional to the work.
+A function belongs to a *class* of functions whose time grows alike. Each class, and each function that was measured by
+itself, has a `Law` on each backend: a launch, and a throughput that saturates with the *work* of the call. Work is in
+the unit to which time is proportional: elements of the broadcast inputs, n log n for sorts and transforms, 2mnk for
+products, n^3 for factorisations. Matrices far from square and short rows have laws of their own, and the time between
+is interpolated by the ratio of their sides, or by the number of rows. A product takes at least the time of reading its
+matrices, which products with a vector measure.
 """
 
 from __future__ import annotations
 
-import bisect
-import functools
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from anyarray._base.dtypes import DType
+from anyarray._choice.law import Law, both
 
 NUMPY: Final = "numpy"
 """The backend with which all others are compared, and the home of free data."""
@@ -263,6 +260,10 @@ CLASSES: Final[dict[str, FunctionClass]] = {
 """The classes by name, the option `cost` of declarations; the slim, short and tiny ones follow from a call's shapes."""
 
 
+WHOLE: Final = {one: kind for kind, row in CLASSES.items() for one in (row.slim, row.tiny, row.least) if one}
+"""The class of the same functions on long rows or square matrices."""
+
+
 def _contracted(shapes: Sequence[Shape]) -> Sequence[Shape]:
     """The shapes of the matrix product that a tensordot is.
 
@@ -356,17 +357,19 @@ then takes up to twice as long.
 """
 LOOKED: Final = 1.5
 """Threshold of a call's time in NumPy, as a multiple of `DECIDING`, above which its missed savings are counted."""
-STEP: Final = 1.5
-"""How near a work that is searched for is found."""
-FAR: Final = 16.0
-"""How many times more work than was measured a backend is trusted with where NumPy was measured."""
+WORKS: Final = tuple([2.0 ** (i / 2) for i in range(100)])
+"""The amounts of work among which a threshold is looked for."""
 
 
-def gain(name: str, kind: str) -> float:
-    """Part of the time here that a call of a class may take on a backend."""
+def gain(name: str, kind: str, error: float = 1.0) -> float:
+    """Part of the time here that a call of a class may take on a backend.
+
+    `error` is the factor by which the ratio of both may be wrong.
+    """
     if name == NUMPY:
         return GAIN_AT_HOME
-    return GAIN_BESIDE if CLASSES[kind].work in (_product, _read, _factorised) and name.endswith("-cpu") else GAIN
+    is_beside = CLASSES[kind].work in (_product, _read, _factorised) and name.endswith("-cpu")
+    return min(GAIN_BESIDE if is_beside else GAIN, 1 / error)
 
 
 class Call(NamedTuple):
@@ -433,55 +436,15 @@ def call(function: str, shapes: Sequence[Shape], dtypes: Sequence[DType], *, axi
     return Call(function, kind, width, work, widest, min(1.0, math.log(ratio) / math.log(SLIMMEST)), least)
 
 
-class Curve:
-    """Seconds by work, or by bytes, through measured points."""
-
-    def __init__(self, points: Sequence[Sequence[float]]) -> None:
-        self.points = sorted((float(x), float(seconds)) for x, seconds in points)
-        self._logs = [(math.log(max(x, 1.0)), math.log(max(seconds, 1e-9))) for x, seconds in self.points]
-        self._xs = [x for x, _ in self._logs]
-        self.reach = self.points[-1][0]
-        """The largest work, or bytes, that was measured."""
-
-    def __call__(self, x: float) -> float:
-        """Seconds at `x`."""
-        logs, at = self._logs, math.log(max(x, 1.0))
-        i = bisect.bisect(self._xs, at)
-        if i == 0:
-            return math.exp(logs[0][1])
-        x0, y0 = logs[i - 1]
-        if i == len(logs):
-            return math.exp(y0 + at - x0)
-        x1, y1 = logs[i]
-        return math.exp(y0 + (y1 - y0) * (at - x0) / (x1 - x0))
-
-
-class Beside(NamedTuple):
-    """The time of a function relative to the first of its class.
-
-    One that takes longer computes more, independent of memory bandwidth; one that takes less computes, reads or writes
-    less. Time that grows faster than the work, such as page faults of new memory, is the same for both.
-    """
-
-    part: float = 1.0
-    """The factor on the first's time, without launch overhead."""
-    more: float = 0.0
-    """Additional seconds per unit of work."""
-    at: float = math.inf
-    """The work at which they were compared."""
-
-
 class Costs(NamedTuple):
     """The measured costs of one backend."""
 
-    curves: Mapping[tuple[str, int], Curve]
-    """Seconds by work, for each class and width."""
-    others: Mapping[tuple[str, int], Beside] = {}
-    """The functions that are not the first of their class, by name and width."""
+    laws: Mapping[str, Law]
+    """By class, and by function for those that were measured by themselves."""
     first: Mapping[str, float] = {}
     """Additional seconds of the first call of a function with new shapes, as for compilation; by class."""
-    fused: Mapping[int, Curve] = {}
-    """Seconds of a chain of elementwise calls by elements, compiled as a whole if the backend can; by width."""
+    fused: Law | None = None
+    """Of a chain of elementwise calls by elements, compiled as a whole if the backend can."""
     compiling: float = 0.0
     """Seconds of compiling that chain."""
     importing: float = 0.0
@@ -493,14 +456,11 @@ class Costs(NamedTuple):
     """
 
 
-_SAME: Final = Beside()
-
-
 class Route(NamedTuple):
     """The time of transfers from one backend to another."""
 
-    copy: Curve
-    """Seconds by bytes."""
+    copy: Law
+    """By bytes."""
     view: float | None = None
     """Seconds where memory is shared; None where it cannot be."""
 
@@ -530,41 +490,33 @@ class Model(NamedTuple):
     """Libraries that were installed after it was measured."""
 
     def seconds(self, backend: str, what: Call) -> float | None:
-        """Seconds of a call without transfers; None if not measured there.
-
-        If a backend was too slow to be measured at some sizes at which NumPy was, no time is predicted far beyond its
-        largest measured size.
-        """
-        kind, width, amount = what.kind, what.width, what.work.amount
-        curves, numpys = self.backends[backend].curves, self.backends["numpy"].curves
-        if (kind, width) not in curves:
+        """Seconds of a call without transfers; None if not measured there."""
+        kind, amount, laws = what.kind, what.work.amount, self.backends[backend].laws
+        whole = WHOLE.get(kind, kind)
+        if kind not in laws or whole not in laws:
             return None
-        slim = CLASSES[kind].slim if (CLASSES[kind].slim, width) in curves else ""
-        near = (slim if slim and what.slimness > 0.5 else kind), width
-        if near in numpys and FAR * curves[near].reach < min(amount, numpys[near].reach):
-            return None
-        seconds = self._worked(backend, what.function, kind, width, amount)
-        if what.slimness and slim:
-            slims = self._worked(backend, what.function, slim, width, amount)
+        is_narrow = what.width == WIDTHS[0]
+        seconds = laws[kind](amount, is_narrow=is_narrow)
+        # What was measured of a function by itself: its time on long rows, or square matrices.
+        beside = 1.0
+        if what.function in laws:
+            beside = laws[what.function](amount, is_narrow=is_narrow) / laws[whole](amount, is_narrow=is_narrow)
+        seconds *= beside
+        slim = laws.get(CLASSES[kind].slim)
+        if what.slimness and slim is not None:
+            slims = slim(amount, is_narrow=is_narrow) * beside
             if CLASSES[kind].short:
                 seconds += (what.slimness if slims > seconds else min(what.slimness, 1.0)) * (slims - seconds)
             else:
                 seconds = math.exp((1 - what.slimness) * math.log(seconds) + what.slimness * math.log(slims))
-        if what.least is not None and (what.least[0], width) in curves:
-            seconds = max(seconds, self._worked(backend, what.function, what.least[0], width, what.least[1]))
+        if what.least is not None and what.least[0] in laws:
+            seconds = max(seconds, laws[what.least[0]](what.least[1], is_narrow=is_narrow))
         return seconds
 
-    def _worked(self, backend: str, function: str, kind: str, width: int, amount: float) -> float:
-        """Seconds of an amount of work of a function of a measured class."""
-        costs = self.backends[backend]
-        curve = costs.curves[kind, width]
-        launching = curve.points[0][1]
-        others = costs.others
-        beside = others.get((function, width)) or others.get((function, sum(WIDTHS) - width)) or _SAME
-        part, more, at = beside
-        working = curve(amount) - launching
-        in_proportion = working if amount <= at else min(working, (curve(at) - launching) * amount / at)
-        return launching + part * in_proportion + (working - in_proportion) + more * amount
+    def error(self, here: str, there: str, kind: str) -> float:
+        """The usual error of the ratio of the times on two backends."""
+        found = [self.backends[name].laws.get(kind) for name in (here, there)]
+        return both(*[law.error for law in found if law is not None])
 
     def first(self, backend: str, what: Call) -> float:
         """Additional seconds of the first call with new shapes."""
@@ -586,14 +538,16 @@ class Model(NamedTuple):
         Infinity if it never is. Without transfers. The work is that of the first function of a class unless another is
         named.
         """
-        numpys, ours = (self.backends[name].curves.get((kind, width)) for name in ("numpy", backend))
-        if numpys is None or ours is None:
+        found = [self.backends[name].laws for name in (NUMPY, backend)]
+        if any(kind not in laws for laws in found):
             return math.inf
-        marks = sorted({x for curve in (numpys, ours) for x, _ in curve.points})
-        finer = [a * (b / a) ** (i / 16) for a, b in itertools.pairwise(marks) for i in range(16)]
-        theirs, its = (functools.partial(self._worked, name, function, kind, width) for name in ("numpy", backend))
-        part = gain(backend, kind)
-        return next((x for x in [*finer, *marks[-1:]] if its(x) + DECIDING < part * theirs(x)), math.inf)
+        theirs, its = (laws.get(function, laws[kind]) for laws in found)
+        part, is_narrow = gain(backend, kind, self.error(NUMPY, backend, kind)), width == WIDTHS[0]
+
+        def is_faster(work: float) -> bool:
+            return its(work, is_narrow=is_narrow) + DECIDING < part * theirs(work, is_narrow=is_narrow)
+
+        return next((work for work in WORKS if is_faster(work)), math.inf)
 
     def limits(self, function: str, widths: Sequence[int] = WIDTHS) -> Limits:
         """The thresholds of a function: below, no decision is needed.
@@ -603,7 +557,7 @@ class Model(NamedTuple):
         """
         function = like[function].function if function in like else function
         kind = class_of.get(function)
-        others = [name for name in self.backends if name != "numpy"]
+        others = [name for name in self.backends if name != NUMPY]
         if kind is None or not others:
             return Limits(math.inf, math.inf, math.inf)
         work = {
@@ -625,21 +579,12 @@ class Model(NamedTuple):
         )
 
     def _work_in_numpy(self, kind: str, width: int, function: str, seconds: float) -> float:
-        """The work that takes NumPy `seconds`, rounded up.
-
-        Infinity if the class was not measured.
-        """
-        curve = self.backends["numpy"].curves.get((kind, width))
-        if curve is None:
+        """The work that takes NumPy `seconds`; infinity if unmeasured."""
+        laws = self.backends[NUMPY].laws
+        if kind not in laws:
             return math.inf
-        worked = functools.partial(self._worked, "numpy", function, kind, width)
-        low, high = 1.0, max(curve.reach, 1.0)
-        if worked(high) < seconds:
-            return high * seconds / worked(high)
-        while high > STEP * low:
-            middle = math.sqrt(low * high)
-            low, high = (low, middle) if worked(middle) >= seconds else (middle, high)
-        return high if worked(low) < seconds else low
+        law, is_narrow = laws.get(function, laws[kind]), width == WIDTHS[0]
+        return next((work for work in WORKS if law(work, is_narrow=is_narrow) >= seconds), math.inf)
 
     def _elements_of(self, kind: str, work: float) -> float:
         """The minimum number of elements for an amount of work in a class."""
@@ -666,16 +611,12 @@ def _number(given: Any) -> float:
     return number
 
 
-def _size(given: Any) -> float:
-    """A positive number of a profile: a size or its time."""
-    number = _number(given)
-    if not number:
-        raise ValueError("a size or its time is 0")
-    return number
-
-
-def _curve(points: Sequence[Sequence[float]]) -> Curve:
-    return Curve([(_size(x), _size(seconds)) for x, seconds in points])
+def _law(given: Any) -> Law:
+    """A law of a profile: positive numbers, None for infinity."""
+    numbers = [math.inf if one is None else _number(one) for one in given]
+    if len(numbers) != len(Law._fields) or not all(numbers):
+        raise ValueError(f"{str(given)[:80]} is no law")
+    return Law(*numbers)
 
 
 def model_of(data: Mapping[str, Any]) -> Model:
@@ -685,32 +626,19 @@ def model_of(data: Mapping[str, Any]) -> Model:
     """
     backends = {
         name: Costs(
-            {
-                (kind, int(width)): _curve(points)
-                for kind, by_width in row["classes"].items()
-                for width, points in by_width.items()
-                if points
-            },
-            {
-                (function, int(width)): Beside(_number(part), _number(more), _size(at))
-                for function, by_width in row["others"].items()
-                for width, (part, more, at) in by_width.items()
-            },
+            {of: _law(law) for of, law in row["laws"].items()},
             {kind: _number(seconds) for kind, seconds in row["first"].items()},
-            {int(width): _curve(points) for width, points in row["fused"].items() if points},
+            None if row["fused"] is None else _law(row["fused"]),
             _number(row["compiling"]),
             _number(row["importing"]),
-            _number(row.get("entering", 0)),
+            _number(row["entering"]),
         )
         for name, row in data["backends"].items()
     }
-    if "numpy" not in backends:
+    if NUMPY not in backends:
         raise ValueError("numpy is missing")
     routes = {
-        (row["source"], row["target"]): Route(
-            _curve(row["copy"]), None if row["view"] is None else _number(row["view"])
-        )
+        (row["source"], row["target"]): Route(_law(row["copy"]), None if row["view"] is None else _number(row["view"]))
         for row in data["routes"]
-        if row["copy"]
     }
     return Model(backends, routes)

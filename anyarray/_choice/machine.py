@@ -17,10 +17,9 @@ from typing import Any, Final, NamedTuple
 
 from anyarray._base import errors
 from anyarray._base.dtypes import DType
-from anyarray._choice import accounts, cost
+from anyarray._choice import accounts, cost, learning
 from anyarray._choice.accounts import Seconds
 from anyarray._choice.cost import NUMPY
-from anyarray._choice.rule import Stay, gains
 from anyarray._registry import libraries, registry
 from anyarray._registry.registry import Backend
 
@@ -82,21 +81,55 @@ def limit_of(function: str) -> Limit:
     return _limits.setdefault(function, Limit())
 
 
-def use(found: cost.Model | None) -> None:
-    """Set the model, or None, and all thresholds by it."""
+def use(found: cost.Model | None, *, are_limits_due: bool = True) -> None:
+    """Set the model, or None, and all thresholds by it.
+
+    They take a millisecond each: if they are not due, each is computed at the first large call of its function.
+    """
     state.is_known, state.model = True, found
+    _waiting.clear()
     for function, limit in _limits.items():
         if found is None:
             limit.set(MOST)
-            continue
-        usual, narrow = (found.limits(function, widths) for widths in (cost.WIDTHS, cost.WIDTHS[:1]))
-        limit.set(
-            _whole(usual.elements),
-            narrow=_whole(narrow.elements),
-            product=_whole(usual.product),
-            even=_whole(usual.even),
-        )
+        elif are_limits_due:
+            set_limit(function)
+        else:
+            _waiting.add(function)
+            limit.set(_first_limit(function))
     _clear()
+
+
+_waiting: Final[set[str]] = set()
+"""Functions whose thresholds are still those of any machine."""
+
+
+def _first_limit(function: str) -> int:
+    """The threshold of a function whose own is not computed yet."""
+    kind = cost.class_of.get(cost.like[function].function if function in cost.like else function)
+    return MOST if kind is None else _whole(LARGE ** (1 / cost.CLASSES[kind].growth))
+
+
+def set_limit(function: str, *, factor: float = 1.0) -> None:
+    """Set the thresholds of a function by the model.
+
+    NumPy was found to take `factor` times as long as predicted.
+    """
+    _waiting.discard(function)
+    if state.model is None:
+        return
+    usual, narrow = (state.model.limits(function, widths) for widths in (cost.WIDTHS, cost.WIDTHS[:1]))
+    less = max(1.0, factor)
+    limit_of(function).set(
+        _whole(usual.elements / less),
+        narrow=_whole(narrow.elements / less),
+        product=_whole(usual.product / less),
+        even=_whole(usual.even / less),
+    )
+
+
+def is_limit_due(function: str) -> bool:
+    """Whether the thresholds of a function are not its own yet."""
+    return function in _waiting
 
 
 def _whole(elements: float) -> int:
@@ -167,19 +200,28 @@ def usable_backend(name: str) -> Backend | None:
 def forget() -> None:
     """Load the profile again at the next large call."""
     state.is_known, state.model, state.is_hint_done = False, None, True
+    _waiting.clear()
+    learning.forget()
     for limit in _limits.values():
         limit.set(LARGE)
     _clear()
 
 
 def _clear() -> None:
-    prediction_of.cache_clear()
     _missed.clear()
     compiled.clear()
     unable.clear()
     accounts.forget_memory()
-    for calls in _staying_calls.values():
-        calls.clear()
+    forget_decisions()
+
+
+def forget_decisions() -> None:
+    """Decide anew about all calls: the model, or what was learned, changed."""
+    prediction_of.cache_clear()
+    for staying in _staying_calls.values():
+        staying.clear()
+    for kept in _kept_calls.values():
+        kept.clear()
 
 
 _staying_calls: Final[dict[str, dict[Any, StayingCall]]] = {}
@@ -192,6 +234,17 @@ def staying_calls(function: str) -> dict[Any, StayingCall]:
     The key is the axis, then the shape and the dtype of each array. One dict per function, which is cleared in place.
     """
     return _staying_calls.setdefault(function, {})
+
+
+_kept_calls: Final[dict[str, dict[Any, KeptCall]]] = {}
+
+
+def kept_calls(function: str) -> dict[Any, KeptCall]:
+    """A cache of the calls of a function whose Arrays are not all on NumPy.
+
+    The key is the axis, then the home, the shape and the dtype of each array. As `staying_calls`.
+    """
+    return _kept_calls.setdefault(function, {})
 
 
 _missed: Final[OrderedDict[Any, Seconds]] = OrderedDict()
@@ -213,10 +266,9 @@ class Prediction(NamedTuple):
     key: Any
     is_numpys: bool
     """Whether no measured backend is enough faster than NumPy."""
-    settled: frozenset[str]
-    """The other backends from which no backend is enough faster to consider a move."""
     known: cost.Model | None
     """The model of the prediction."""
+    dtypes: tuple[DType, ...]
 
 
 class StayingCall(NamedTuple):
@@ -225,6 +277,16 @@ class StayingCall(NamedTuple):
     prediction: Prediction
     waits: tuple[Threshold, ...] = ()
     """One for each backend that is enough faster, but has a price that is paid once."""
+
+
+class KeptCall(NamedTuple):
+    """A call that is to run on a backend without a decision."""
+
+    backend: Backend
+    here: str
+    """The backend of its inputs."""
+    gains: tuple[tuple[str, float], ...]
+    """Seconds that it misses on each other backend; negative if it takes longer there."""
 
 
 class Threshold(NamedTuple):
@@ -242,21 +304,36 @@ def prediction_of(function: str, shapes: tuple[Shape, ...], dtypes: tuple[DType,
     known, found = state.model, cost.call(function, shapes, dtypes, axis=axis)
     key = (function, shapes, tuple([dtype.name for dtype in dtypes]), axis)
     if known is None or found is None:
-        return Prediction(None, {}, key, True, frozenset(), known)
+        return Prediction(None, {}, key, True, known, dtypes)
     predicted = {name: known.seconds(name, found) for name in known.backends}
-    seconds = {name: one for name, one in predicted.items() if one is not None}
+    seconds = {name: one * learning.factor(name, found) for name, one in predicted.items() if one is not None}
     is_numpys = NUMPY in seconds and all(
-        one + cost.DECIDING > cost.gain(name, found.kind) * seconds[NUMPY]
+        one + cost.DECIDING > cost.gain(name, found.kind, known.error(NUMPY, name, found.kind)) * seconds[NUMPY]
         for name, one in seconds.items()
         if name != NUMPY
     )
-    settled = [
-        here
-        for here, its in seconds.items()
-        if here != NUMPY
-        and not any(gains(Stay(here, its, 0.0), name, found.kind, one, 0.0) for name, one in seconds.items())
-    ]
-    return Prediction(found, seconds, key, is_numpys, frozenset(settled), known)
+    return Prediction(found, seconds, key, is_numpys, known, dtypes)
+
+
+def seconds_of_call(
+    function: str, shapes: Sequence[Shape], dtypes: Sequence[DType], backend: str, *, axis: cost.Axis = None
+) -> float | None:
+    """Predicted seconds of a call of a declared function on a backend.
+
+    Its inputs are at hand there. None if this machine, or such a call on it, is not measured.
+    """
+    return prediction_of(function, tuple(shapes), tuple(dtypes), axis).seconds.get(backend)
+
+
+def seconds_of_transfer(nbytes: float, source: str, target: str) -> float | None:
+    """Predicted seconds of a copy from one backend to another.
+
+    None if this machine, or such a transfer on it, is not measured.
+    """
+    if state.model is None:
+        return None
+    seconds = state.model.bringing(source, target, nbytes)
+    return None if math.isinf(seconds) else seconds
 
 
 def missed_by(key: Any) -> Seconds:

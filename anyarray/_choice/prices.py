@@ -26,7 +26,7 @@ def place(arrays: Sequence[Any], sizes: Sequence[int], known: cost.Model) -> Hom
 
     NumPy on a tie.
     """
-    homes = list(dict.fromkeys([_at(a) for a in arrays]))
+    homes = list(dict.fromkeys([at(a) for a in arrays]))
     if len(homes) == 1:
         return homes[0]
     return min(
@@ -34,7 +34,7 @@ def place(arrays: Sequence[Any], sizes: Sequence[int], known: cost.Model) -> Hom
     )
 
 
-def _at(array: Any) -> Home:
+def at(array: Any) -> Home:
     """The home of an Array for decisions.
 
     It is NumPy after the Array was moved back there, as long as its second copy is kept.
@@ -65,6 +65,25 @@ def arriving(arrays: Sequence[Any], sizes: Sequence[int], target: str, last: str
     """
     seconds = bringing(arrays, sizes, target, known)
     return seconds if last == target else seconds + known.backends[target].entering
+
+
+def arriving_anew(arrays: Sequence[Any], sizes: Sequence[int], target: str, known: cost.Model) -> float:
+    """The same if nothing is at hand there and the last call ran elsewhere."""
+    pairs = zip(arrays, sizes, strict=True)
+    return known.backends[target].entering + sum(known.bringing(a._home.backend.name, target, n) for a, n in pairs)
+
+
+ASKED: Final = 1 << 28
+"""Bytes of a call from which an accelerator is asked for what is free, which takes some microseconds."""
+
+
+def has_room(name: str, nbytes: float) -> bool:
+    """Whether a backend has so much memory left, as far as it tells."""
+    there = loaded(name)
+    if there is None or there.kind == "cpu":
+        return True
+    free = there.hook("memory")(there.native_device)[1]
+    return free is None or nbytes <= free
 
 
 def _is_view(array: Any, source: Backend, target: Backend) -> bool:

@@ -16,7 +16,6 @@ import hashlib
 import json
 import os
 import platform
-import secrets
 import stat
 import sys
 from collections.abc import Generator, Iterable, Mapping
@@ -28,7 +27,7 @@ from anyarray._base.cache_folder import cache_folder
 from anyarray._choice import cost
 from anyarray._registry import libraries as _libraries
 
-FORMAT: Final = 4
+FORMAT: Final = 5
 """Version of the file format; increased by each incompatible change."""
 
 
@@ -125,6 +124,19 @@ def versions(names: Iterable[str]) -> dict[str, str | None]:
     return {name: known[name].version if name in known else None for name in names}
 
 
+def _folders() -> dict[str, int]:
+    """When the folders where packages are installed last changed.
+
+    As long as they did not, no library came, went or was upgraded: to look for their versions takes 50 ms.
+    """
+    found: dict[str, int] = {}
+    for folder in sys.path:
+        if folder.endswith(("site-packages", "dist-packages")):
+            with contextlib.suppress(OSError):
+                found[folder] = os.stat(folder).st_mtime_ns
+    return found
+
+
 def save(measured: Mapping[str, Any], libraries: Iterable[str], to: Path) -> None:
     """Write what was measured with these libraries; raises UnwritableError.
 
@@ -136,6 +148,7 @@ def save(measured: Mapping[str, Any], libraries: Iterable[str], to: Path) -> Non
         "environment": sys.prefix,
         "versions": versions(libraries),
         "installed": _installed(),
+        "folders": _folders(),
         **measured,
     }
     text = json.dumps(data, indent=1)
@@ -163,6 +176,8 @@ def _beside(to: Path) -> Generator[tuple[Path, Path]]:
     """
     there = Path(os.path.realpath(to))
     # Not by `tempfile`, whose files no other user can read: one user may calibrate for others.
+    import secrets  # 5 ms, which who reads a profile is spared
+
     temporary = there.with_name(f"{there.name}.{secrets.token_hex(4)}.tmp")
     try:
         if there.is_dir():
@@ -205,8 +220,9 @@ def find() -> tuple[Path, cost.Model] | None:
 
     Raises UnusableError for one that cannot be used.
     """
+    file = _unchanged_file()
     try:
-        file = path()
+        file = path() if file is None else file
     except UnwritableError:
         return None
     if file is None or not (_asked_for() or os.access(file.parent, os.X_OK)):
@@ -229,6 +245,19 @@ def find() -> tuple[Path, cost.Model] | None:
                 stale = error
     if stale is not None:
         raise stale
+    return None
+
+
+def _unchanged_file() -> Path | None:
+    """The newest profile of the libraries that are here, if known at once."""
+    if _asked_for():
+        return None
+    with contextlib.suppress(RuntimeError):  # there is no home folder
+        for file in _others(cache_folder() / "any"):
+            with contextlib.suppress(UnusableError):
+                data = _content(file)
+                if data is not None and data.get("folders") == _folders() != {}:
+                    return file
     return None
 
 
@@ -272,9 +301,10 @@ def _content(file: Path) -> dict[str, Any] | None:
 def _model_of(file: Path, data: Mapping[str, Any]) -> cost.Model:
     """The model of the content of a file; raises UnusableError."""
     try:
-        fault = _fault(data)
+        is_unchanged = data.get("folders") == _folders() != {}
+        fault = _fault(data, is_unchanged=is_unchanged)
         if fault is None:
-            return cost.model_of(data)._replace(added=_added(data))
+            return cost.model_of(data)._replace(added=() if is_unchanged else _added(data))
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         raise _broken(file, error) from error
     raise UnusableError(f"{file} {fault}")
@@ -284,12 +314,17 @@ def _broken(file: Path, error: Exception) -> UnusableError:
     return UnusableError(f"{file} is broken ({type(error).__name__}: {str(error)[:LONGEST]})")
 
 
-def _fault(data: Mapping[str, Any]) -> str | None:
-    """Why a profile does not apply to this machine; None if it does."""
+def _fault(data: Mapping[str, Any], *, is_unchanged: bool) -> str | None:
+    """Why a profile does not apply to this machine; None if it does.
+
+    Unless the folders of packages are as they were, the versions of the libraries are compared.
+    """
     if data["format"] != FORMAT:
         return f"is of format {str(repr(data['format']))[:LONGEST]}, not {FORMAT}"
     if data["machine"] != json.loads(json.dumps(machine())):
         return "is of another machine"
+    if is_unchanged:
+        return None
     now = versions(data["versions"])
     changed = [f"{name} {was} is {now[name]} now" for name, was in data["versions"].items() if now[name] != was]
     return f"is stale ({', '.join(changed)})" if changed else None

@@ -60,13 +60,16 @@ class Price(NamedTuple):
     """Whether it does, or does together with missed savings: rule (b)."""
 
 
-def gains(stay: Stay, name: str, kind: str, working: float, reading: float) -> bool:
-    """Whether a call is so much faster elsewhere that a move is considered."""
+def gains(stay: Stay, name: str, kind: str, working: float, reading: float, error: float = 1.0) -> bool:
+    """Whether a call is so much faster elsewhere that a move is considered.
+
+    `error` is the factor by which the ratio of the two times may be wrong.
+    """
     # A move saves the time of reads from now on, if the results of later calls are read as often.
     deciding = cost.DECIDING if stay.name == NUMPY else 0.0
     return (
         stay.seconds - working + reading + stay.first > 0
-        and working + deciding <= cost.gain(name, kind) * (stay.seconds + reading + stay.first)
+        and working + deciding <= cost.gain(name, kind, error) * (stay.seconds + reading + stay.first)
     )  # fmt: skip
 
 

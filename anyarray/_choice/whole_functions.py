@@ -110,7 +110,7 @@ class _WholeWeighing:
         self.nbytes = [size * dtype.itemsize for size, dtype in zip(sizes, self.dtypes, strict=True)]
         self.elements = max(sizes)
         widest = max(dtype.itemsize for dtype in self.dtypes)
-        self.width = cost.WIDTHS[0] if widest <= cost.WIDTHS[0] else cost.WIDTHS[1]
+        self.is_narrow = widest <= cost.WIDTHS[0]
 
     def price(self, name: str, known: cost.Model) -> _Price:
         """The price of running elsewhere, without the call itself."""
@@ -131,9 +131,9 @@ class _WholeWeighing:
         candidates, decision, known = self.whole._candidates or (), self.decision, self.known
         for name in candidates:
             costs = None if known is None else known.backends.get(name)
-            if known is not None and costs is not None and self.width in costs.fused:
+            if known is not None and costs is not None and costs.fused is not None:
                 was, its = self.whole.seconds(name), self.price(name, known)
-                working = costs.fused[self.width](self.elements) if was is None else was
+                working = costs.fused(self.elements, is_narrow=self.is_narrow) if was is None else was
                 decision.predicted[name] = working + its.moving + its.once
         decision.home = prices.narrowed(decision.function, decision.predicted, candidates, self.dtypes).free
         decision.reason = LEFT_OUT.format(self.here)
@@ -148,17 +148,22 @@ class _WholeWeighing:
         if staying is None:
             decision.reason = f"stays on {here}: not timed there yet"
             return here
-        ours = known.backends[here].fused.get(self.width)
+        ours = known.backends[here].fused
         alone = {here: staying}
         best, least, most_saved = here, staying, 0.0
         decision.predicted[here] = staying
         for name, costs in known.backends.items():
-            curve, was = costs.fused.get(self.width), whole.seconds(name)
-            if name == here or name in whole._unable or curve is None or ours is None:
+            law, was = costs.fused, whole.seconds(name)
+            if name == here or name in whole._unable or law is None or ours is None:
                 continue
             if whole._candidates is not None and name not in whole._candidates:
                 continue
-            working = alone[name] = staying * curve(self.elements) / ours(self.elements) if was is None else was
+            if was is None:
+                n, is_narrow = self.elements, self.is_narrow
+                working = staying * law(n, is_narrow=is_narrow) / ours(n, is_narrow=is_narrow)
+            else:
+                working = was
+            alone[name] = working
             its = self.price(name, known)
             decision.predicted[name] = working + its.moving + its.once
             saving = staying - working
@@ -170,6 +175,7 @@ class _WholeWeighing:
             if saving > 0 and pays and working < least:
                 best, least = name, working
                 decision.transferred, decision.bought = its.bringing, its.once
+                decision.imported = prices.importing(name, known)
                 decision.reason = why_moving(here, pays_alone=pays_alone)
         decision.alone = alone
         if best == here:
@@ -186,7 +192,7 @@ class _WholeWeighing:
         if prices.has_dtypes(best, self.dtypes):
             decision.home = registry.backend_of_name(best).free
         else:
-            decision.transferred = decision.bought = 0.0
+            decision.transferred = decision.bought = decision.imported = 0.0
             decision.reason = f"stays on {self.here}: {best} has not all its dtypes"
 
 

@@ -9,7 +9,7 @@ import signal
 import sys
 import threading
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from anyarray._calibration import calibration, explanation
 from anyarray._choice import automatic, cost, profile
@@ -23,16 +23,24 @@ def add_parser(commands: Any) -> None:
         "calibrate",
         help="measure this machine for the automatic choice",
         description="Measure every installed backend, so that calls with no backend chosen run where they end soonest. "
-        "Takes a minute and a half at most; Ctrl-C keeps what is measured.",
+        "Takes half a minute, or a minute with an accelerator; Ctrl-C keeps what is measured.",
     )
     parser.add_argument("--show", action="store_true", help="measure nothing: print from which sizes a backend wins")
     parser.add_argument("--plot", metavar="FILE.png", type=picture, help="draw the measured times; needs matplotlib")
     parser.add_argument(
-        "--seconds", type=_positive, default=explanation.SECONDS,
-        help=f"for all, importing included; default: {explanation.SECONDS:.0f}",
+        "--seconds", type=_positive,
+        help=f"for all, importing included; default: {explanation.SECONDS:.0f}, or "
+        f"{explanation.WITH_ACCELERATOR:.0f} with an accelerator",
     )  # fmt: skip
+    parser.add_argument(
+        "--quick", dest="seconds", action="store_const", const=QUICK, help=f"the same as --seconds {QUICK:.0f}"
+    )
     parser.add_argument("--backends", metavar="NAMES", help="such as numpy,jax-cpu; default: all that work here")
     parser.set_defaults(run=run)
+
+
+QUICK: Final = 9.0
+"""Seconds that are enough to choose by, if less well."""
 
 
 def run(options: argparse.Namespace) -> int:
@@ -117,7 +125,8 @@ def _measure(options: argparse.Namespace, to: Console) -> int:
             measuring = calibration.prepared(names)
         with to.progress() as progress:
             try:
-                for done, what in measuring.steps(options.seconds):
+                seconds = options.seconds or explanation.usual_seconds(has_accelerator=measuring.has_accelerator)
+                for done, what in measuring.steps(seconds):
                     interrupts.check()
                     progress(done, what)
                 interrupts.check()
@@ -169,16 +178,17 @@ def draw(model: cost.Model, path: Path) -> None:
     """Plot seconds over work, one panel per class."""
     from matplotlib.figure import Figure  # only plots need it
 
-    kinds = [kind for kind in cost.CLASSES if any((kind, 8) in one.curves for one in model.backends.values())]
+    kinds = [kind for kind in cost.CLASSES if any(kind in one.laws for one in model.backends.values())]
     columns = 5
     rows = -(-len(kinds) // columns)
     figure = Figure(figsize=(3 * columns, 2.4 * rows), layout="constrained", dpi=120)
     grid = figure.subplots(rows, columns, squeeze=False).flatten()
     for axes, kind in zip(grid, kinds, strict=False):
         for name, costs in model.backends.items():
-            curve = costs.curves.get((kind, 8))
-            if curve is not None:
-                axes.loglog(*zip(*curve.points, strict=True), marker="o", markersize=3, label=name)
+            law = costs.laws.get(kind)
+            if law is not None:
+                works = [work for work in cost.WORKS if work <= law.reach]
+                axes.loglog(works, [law(work) for work in works], label=name)
         axes.set_title(kind, fontsize=10, loc="left")
         axes.tick_params(labelsize=7)
     for axes in grid[len(kinds) :]:

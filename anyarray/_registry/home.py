@@ -49,7 +49,7 @@ class Home:
         """Our dtype by the library's; a cache."""
         self.latest_dtype: tuple[Any, DType | None] = (None, None)
         """The library's dtype of the last lookup, and ours; a cache of one entry."""
-        self.constants = _Constants(self)
+        self.constants = Constants(self)
         """0-d native arrays by (Python scalar or its `zero`, its class, native dtype of the array operand)."""
         self.scalars = _Scalars(backend)
         """The hook that makes a 0-d array, the library's dtype and ours, by name of the dtype; a cache."""
@@ -142,6 +142,18 @@ class Composition(NamedTuple):
     """Whether it computes the same inside a trace as outside, so that a library may compile it."""
 
 
+class Step(NamedTuple):
+    """A call of an elementwise function in a kernel of several."""
+
+    function: str
+    operands: tuple[str, ...]
+    """`x0`, `x1` ... are arrays, `v0`, `v1` ... results of earlier steps."""
+    dtypes: tuple[Any, ...]
+    """The library's dtypes of the operands."""
+    dtype: Any
+    """That of the result."""
+
+
 compositions: Final[dict[str, Composition]] = {}
 """The declared functions that are composed of others, by name."""
 
@@ -203,7 +215,7 @@ class _Scalars(dict[str, tuple[Callable[..., Native], Any, DType]]):
         return found
 
 
-class _Constants(dict[tuple[Any, type, Any], Native]):
+class Constants(dict[tuple[Any, type, Any], Native]):
     """A cache of 0-d native arrays of scalars: `x + 1` makes its 1 once.
 
     The key holds the class, as True == 1 == 1.0, and the repr of a zero. A scalar

@@ -158,6 +158,11 @@ Transforms
     `jit(function)`
         the function, compiled at its first call and again for other dtypes and shapes; takes
         native arrays, returns one or a list of them. No default: without it nothing is compiled
+    `fusible(name, dtypes, *to)`, `fused(steps, dtypes, results)`
+        of a library without `jit`: the dtype that the elementwise function of that name returns, if it can be
+        part of a kernel, else None, where `to` is what `astype` casts to; and one kernel of such steps, see
+        `_registry.home.Step`: it takes arrays of these dtypes and returns the results of those names, one array or a
+        tuple of several. No default: without both functions run as they are
     `prepared(function, xs, device)`
         the result for `xs` of `function`, made by `jit` and called before; and a faster
         callable for arrays like `xs`, which raises, but not RuntimeError, for others. None

@@ -11,7 +11,7 @@ from anyarray._array.array import Array
 from anyarray._base import errors, nested
 from anyarray._base.functions import check_is_function, is_async, name_of
 from anyarray._base.nested import Structure
-from anyarray._call import batching, diagnosis, dispatch
+from anyarray._call import batching, diagnosis, dispatch, inner
 from anyarray._choice import choice
 from anyarray._registry import home as _home
 from anyarray._registry import libraries, registry
@@ -118,7 +118,7 @@ def home_of(name: str, arrays: Sequence[Array]) -> Home:
 
 def wrapped_on(natives: Sequence[Native], home: Home) -> Iterator[Array]:
     # What the function writes to its arguments stays with it.
-    return (dispatch.wrap_apart(x, x.home if type(x) is batching.Batched else home) for x in natives)
+    return (dispatch.wrap_apart(x, x.home if isinstance(x, inner.Standing) else home) for x in natives)
 
 
 def run_on(function: Callable[..., Any], home: Home, structure: Structure, natives: Sequence[Native]) -> Any:

@@ -9,17 +9,19 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from types import CodeType
-from typing import Any, Final, NamedTuple, overload
+from typing import Any, Final, NamedTuple, TypeAlias, overload
 
 from anyarray._array.array import Array
 from anyarray._base import dtypes, errors, nested
 from anyarray._base.functions import name_of, wraps
 from anyarray._base.nested import LEAF, Static, Structure
 from anyarray._call import dispatch
+from anyarray._call.deferring import Deferred, Deferring
 from anyarray._choice import choice as _choice
 from anyarray._choice.automatic import Decision
 from anyarray._choice.choice import Choice
 from anyarray._choice.whole_functions import WholeFunction
+from anyarray._memory import devices
 from anyarray._registry import registry
 from anyarray._registry.home import Home, Native
 from anyarray._registry.registry import Backend
@@ -53,10 +55,11 @@ def jit(*, static_argnames: str | Sequence[str] = ()) -> Callable[[Callable[P, R
 def jit(f: Callable[..., Any] | None = None, /, *, static_argnames: str | Sequence[str] = ()) -> Any:
     """`f`, compiled as a whole by JAX or TensorFlow.
 
-    TensorFlow makes a graph of it, which XLA fuses if it can. On backends that compile nothing (NumPy, CuPy) `f` itself
-    runs. Elsewhere it runs once for each combination of dtypes and shapes of its Arrays and of the values of everything
-    else, which must be hashable; what it does besides computing happens only then. Arguments named in `static_argnames`
-    count by their value alone and are not searched for Arrays. Results may hold constants.
+    TensorFlow makes a graph of it, which XLA fuses if it can. CuPy makes one kernel of elementwise calls that follow
+    each other. On NumPy, which compiles nothing, `f` itself runs. Elsewhere it runs once for each combination of dtypes
+    and shapes of its Arrays and of the values of everything else, which must be hashable; what it does besides
+    computing happens only then. Arguments named in `static_argnames` count by their value alone and are not searched
+    for Arrays. Results may hold constants.
     Raises TypeError for a generator or async function and, where something is compiled, for an argument that is
     neither made of Arrays nor hashable.
 
@@ -161,6 +164,41 @@ class _Compiled:
         return nested.unflatten(structure, wrapped_on([found] if structure is LEAF else found, home))
 
 
+Kernels: TypeAlias = "dict[Any, tuple[Callable[..., Native], Sequence[Any]]]"
+"""Kernels by dtypes and shapes of the Arrays of a call, with their arguments: positions of these, or constants."""
+
+
+def _signature(natives: Sequence[Native]) -> tuple[Any, ...]:
+    return tuple([(x.dtype, x.shape) for x in natives])
+
+
+def _positioned(
+    given: Sequence[Deferred], kernel: Callable[..., Native], operands: Sequence[Deferred]
+) -> tuple[Callable[..., Native], Sequence[Any]]:
+    positions = {id(one): position for position, one in enumerate(given)}
+    return kernel, [positions.get(id(one), one.value) for one in operands]
+
+
+def _run_of(kernels: Kernels) -> Callable[..., Native]:
+    """A function that calls the kernel for its arguments.
+
+    It raises `_Varies` if there is none.
+    """
+
+    def run(*natives: Native) -> Native:
+        found = kernels.get(tuple([(x.dtype, x.shape) for x in natives]))
+        if found is None:
+            raise _Varies
+        kernel, arguments = found
+        return devices.tried("jit", kernel, *[natives[x] if type(x) is int else x for x in arguments])
+
+    return run
+
+
+def _array_itself(value: Any) -> Array | None:
+    return value if type(value) is Array else None
+
+
 def _is_hashable(structure: Structure) -> bool:
     try:
         hash(structure)
@@ -206,6 +244,8 @@ class _Jit:
         """
         self._refusals: dict[Callable[..., Native], type[Exception]] = {}
         """The exception by which a function of `_fast` that checks its arguments itself asks for the slow path."""
+        self._kernels: dict[Any, Kernels] = {}
+        """Kernels that compute all of a call, by home, structure and default dtypes."""
         self._bare: dict[Home, Choice] = {}
         """Homes of backends that compile nothing, with the choice to set while the function runs there."""
         self._resting: dict[Any, WholeFunction] = {}
@@ -329,6 +369,8 @@ class _Jit:
         """The result on a home, to which the arrays are transferred."""
         natives = [dispatch.native_on(one, home, "jit") for one in arrays]
         if home.depth or not home.backend.has_hook("jit"):  # what is in a batch is no native array
+            if not home.depth and home.backend.has_hook("fused") and home not in self._bare:
+                return self._call_fused(home, args, kwargs, structure, arrays, natives)
             self._note_bare(home, [*args, *kwargs.values()])
             return run_on(self._function, home, structure, natives)
         defaults = dtypes.defaults()
@@ -352,6 +394,52 @@ class _Jit:
         except _Varies:
             self._forget(home)
             return compiled(natives, home)
+
+    def _call_fused(
+        self,
+        home: Home,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        structure: Structure,
+        arrays: Sequence[Array],
+        natives: Sequence[Native],
+    ) -> Any:
+        """The result, elementwise calls computed together if that can be.
+
+        For a backend that has kernels of several calls, and compiles nothing else.
+        """
+        key = (home, structure, *dtypes.defaults().values())
+        kernels = self._kernels.get(key) if _is_hashable(structure) else None
+        if kernels is not None and _signature(natives) in kernels:
+            return dispatch.wrap(_run_of(kernels)(*natives), home)
+        guarded = [dispatch.wrap_apart(x, home) for x in natives]  # no write reaches what is still to be read
+        inside = Deferring(home)
+        given = [inside.given(one._native) for one in guarded]
+        results: list[Array] = []
+        try:
+            with inside.open():
+                result = nested.flatten(run_on(self._function, inside, structure, given), results, _array_itself)
+                values = iter(inside.values_of([one._native for one in results if one._home is inside]))
+            failed = inside.is_refused
+        except Exception:  # noqa: BLE001 - the function itself raises it again, unless the home inside is to blame
+            failed, result, values = True, None, iter(())
+        if failed:
+            whole = run_on(self._function, home, structure, natives)
+            self._note_bare(home, [*args, *kwargs.values()])
+            return whole
+        if not inside.has_fused:
+            self._note_bare(home, [*args, *kwargs.values()])
+        if inside.program is not None and result is LEAF and _is_hashable(structure):
+            kernels = self._kernels.setdefault(key, {})
+            if len(kernels) >= MOST_KNOWN:
+                kernels.clear()
+            kernels[_signature(natives)] = _positioned(given, *inside.program)
+            is_common = not kwargs and dtypes.defaults() is USUAL and all(type(a) is Array for a in args)
+            if is_common and home not in self._fast and all(a._home is home for a in arrays):
+                run = self._fast[home] = _run_of(kernels)
+                self._refusals[run] = _Varies
+        found = [dispatch.wrap_apart(next(values), home) if one._home is inside else one for one in results]
+        return nested.unflatten(result, iter(found))
 
     def _timed_on(
         self,

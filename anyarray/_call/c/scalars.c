@@ -2,7 +2,7 @@
 
 Compiled: the dtypes of NumPy's scalars; `bool`, `int`, `float`, `operator.index` and `item` of an Array of one; Python scalars that a home has in its tables `constants` and `powers`, and numbers that are no complex
 beside each other. Left to Python: to put a scalar into the table when it comes first, as
-`_registry.home._Constants` does, and numbers that the dtype cannot hold. Repeated here: the keys of these
+`_registry.home.Constants` does, and numbers that the dtype cannot hold. Repeated here: the keys of these
 tables, with `_registry.home.zero` for what is zero. */
 
 #include "scalars.h"

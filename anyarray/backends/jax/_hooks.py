@@ -13,6 +13,7 @@ import numpy as np
 from jax.interpreters.partial_eval import DynamicJaxprTracer
 
 from anyarray._memory import alignment
+from anyarray.backends import _carrier
 from anyarray.backends.jax._kernel import NATIVE, Native
 
 __all__ = [
@@ -100,7 +101,17 @@ def to_numpy(x: Native) -> np.ndarray[Any, Any]:
     """The values of `x`, read-only: a view on the CPU, else a copy."""
     if x.size > _LARGE:
         synchronize(x)
+        if x.nbytes >= _carrier.LARGE and not isinstance(x, jax.core.Tracer) and len(x.devices()) == 1:
+            number = _gpu(device_of(x))
+            carried = None if number is None else _carrier.to_host("jax", x, x.dtype, x.nbytes, number)
+            if carried is not None:
+                return carried
     return np.asarray(x)
+
+
+def _gpu(device: Any) -> int | None:
+    """The number of a GPU on this machine; None for other devices."""
+    return int(device.local_hardware_id) if device.platform == "gpu" else None
 
 
 read_in_place: Final = to_numpy
@@ -114,6 +125,12 @@ If its allocation failed, blocking raises. Reading it without blocking aborts th
 
 def from_numpy(a: np.ndarray[Any, Any], device: Any) -> Native:
     """A copy of `a`, in its dtype, on `device`."""
+    if a.nbytes >= _carrier.LARGE:
+        number = _gpu(device)
+        take = functools.partial(_taken, device=device)
+        carried = None if number is None else _carrier.to_device("jax", a, number, take)
+        if carried is not None:
+            return carried
     # JAX reads its source later, in another thread, and may alias it as the array's buffer; `copy=True` and
     # `may_alias=False` do not prevent that. So we pass a copy that nothing else can write to.
     return lent(alignment.copied(a), device)
@@ -184,6 +201,15 @@ def exported(x: Native) -> Native:
 def from_dlpack(x: Any, device: Any) -> Native:
     """An array that aliases `x`; outside our scope JAX would round it."""
     return jax.dlpack.from_dlpack(EagerTensor(x) if type(x) is np.ndarray else x, copy=False)
+
+
+def _taken(x: Any, device: Any) -> Native:
+    """As `from_dlpack`, in our scope; ValueError if it is not on `device`."""
+    with jax.enable_x64(True):
+        taken = from_dlpack(x, device)
+    if taken.devices() != {device}:
+        raise ValueError(f"{taken.devices()} is not {device}")
+    return taken
 
 
 class EagerTensor:

@@ -39,6 +39,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anyarray._memory import alignment
+from anyarray.backends import _carrier
 from anyarray.backends.tensorflow._device import note_range
 from anyarray.backends.tensorflow._kernel import NATIVE, EagerTensor, Tensor, bitcast, lasting, op, shape_of
 from anyarray.backends.tensorflow._loading import chatter_held_back, tf
@@ -146,12 +147,36 @@ def from_numpy(a: npt.NDArray[Any], device: str) -> Tensor:
     if device == _HOST and a.dtype.num in _READ_IN_PLACE:
         # `tf.constant` takes 8 us and, for a large array, twice as long as NumPy's copy.
         return _from_dlpack(alignment.copied(a).__dlpack__())
+    if a.nbytes >= _carrier.LARGE and a.dtype.num not in _ON_HOST:
+        number = _gpu(device)
+        take = functools.partial(_taken, device=device)
+        carried = None if number is None else _carrier.to_device("tf", a, number, take)
+        if carried is not None:
+            return carried
     if a.dtype.kind == "b":
         a = a.view(np.uint8) != 0  # a GPU takes no byte but 1 for True
     with tf.init_scope(), tf.device(device):
         made = tf.constant(a)
     note_range(made, a)
     return made
+
+
+_ON_HOST: Final = frozenset([np.dtype("int32").num])
+"""NumPy's type numbers of what TensorFlow keeps in host memory for the kernels of every device."""
+
+
+def _gpu(device: str) -> int | None:
+    """The number of a GPU; None for other devices."""
+    name = tf.DeviceSpec.from_string(device)
+    return name.device_index if name.device_type == "GPU" else None
+
+
+def _taken(x: Any, device: str) -> Tensor:
+    """As `from_dlpack`; ValueError if it is not on `device`."""
+    taken = from_dlpack(x, device)
+    if taken.backing_device.removeprefix(_HERE) != device:
+        raise ValueError(f"{taken.backing_device} is not {device}")
+    return taken
 
 
 def address(x: Tensor) -> int | None:

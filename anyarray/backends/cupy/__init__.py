@@ -24,6 +24,9 @@ from array_api_compat import cupy as namespace
 from anyarray._base import dtypes
 from anyarray.backends import numpy as on_numpy
 from anyarray.backends._refusals import boolean, real_valued, refuse_complex
+from anyarray.backends.cupy import _transfers
+from anyarray.backends.cupy._fusing import fused as fused
+from anyarray.backends.cupy._fusing import fusible as fusible
 
 Native = Any
 Axis = int | tuple[int, ...] | None
@@ -77,7 +80,7 @@ def synchronize(x: Native, /) -> None:
 
 def to_numpy(x: Native, /) -> np.ndarray[Any, Any]:
     """A copy, read-only as those of other libraries."""
-    a: np.ndarray[Any, Any] = cupy.asnumpy(x)
+    a: np.ndarray[Any, Any] = cupy.asnumpy(x, out=_transfers.place_for(x))
     a.flags.writeable = False
     return a
 
@@ -86,10 +89,9 @@ def from_numpy(a: np.ndarray[Any, Any], device: int, /) -> Native:
     with cupy.cuda.Device(device):
         if a.dtype.name == "bfloat16":
             raise TypeError("dtype: cupy has no bfloat16. Convert it: xp.astype(...)")
-        a = a.astype(a.dtype.newbyteorder("="), copy=False)
-        # With an axis, as CuPy converts a 0-d -0 to 0. Blocking, as the caller may write to `a` as soon as this
-        # returns.
-        return cupy.array(np.atleast_1d(a), copy=True, order="C", blocking=True).reshape(a.shape)
+        y = cupy.empty(a.shape, a.dtype.newbyteorder("="))
+        _transfers.to_device(a, y)
+        return y
 
 
 def memory(device: int, /) -> tuple[int, int, int]:
@@ -99,6 +101,7 @@ def memory(device: int, /) -> tuple[int, int, int]:
 
 
 def free_memory() -> int:
+    _transfers.free()
     pool = cupy.get_default_memory_pool()
     freed = 0
     for device in range(_device_count()):
@@ -107,7 +110,6 @@ def free_memory() -> int:
             before = pool.total_bytes()
             pool.free_all_blocks()
             freed += before - pool.total_bytes()
-    cupy.get_default_pinned_memory_pool().free_all_blocks()
     return freed
 
 
@@ -125,9 +127,16 @@ def exported(x: Native, /) -> Native:
 
     CuPy does not count the consumer's reference to `x`. The copy is synchronized, as TensorFlow would not wait for it.
     """
+    _transfers.take_back()
     copy = duplicate(x)
     synchronize(copy)
-    return copy
+    return _transfers.lent(copy)
+
+
+def exported_from_numpy(a: np.ndarray[Any, Any], device: int, /) -> Native:
+    """An exporter of new memory with the values of an ndarray."""
+    _transfers.take_back()
+    return _transfers.lent(from_numpy(a, device))
 
 
 def address(x: Native, /) -> int:

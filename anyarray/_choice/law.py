@@ -1,0 +1,57 @@
+"""The time of a call by its work: a launch, and a throughput that saturates.
+
+    seconds(work) = launch + launch * (work / half) ** growth
+
+`half` is the work at which launching is half of the time; `growth` is close to 1, more where larger data leaves the
+caches, less where larger matrices are computed more efficiently. float32 takes `narrow` of the second term. Beyond the
+largest work that was measured the second term is proportional to the work: what has been seen of a bend says nothing
+about sizes that were never tried.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+
+class Law(NamedTuple):
+    """Seconds of a call, or of a transfer by bytes."""
+
+    launch: float
+    """Seconds of a small call."""
+    half: float = math.inf
+    """The work at which launching is half of the time; infinite where work takes no time."""
+    growth: float = 1.0
+    narrow: float = 1.0
+    """The part of the time of work that dtypes of at most 4 bytes take."""
+    reach: float = math.inf
+    """The largest work that was measured."""
+    error: float = 1.0
+    """The factor by which a time is usually wrong, 1 for a perfect law."""
+
+    def __call__(self, work: float, *, is_narrow: bool = False) -> float:
+        """Seconds of so much work."""
+        return self.launch + self.working(work, is_narrow=is_narrow)
+
+    def working(self, work: float, *, is_narrow: bool = False) -> float:
+        """Seconds without the launch."""
+        if self.half == math.inf or work <= 0:
+            return 0.0
+        measured = min(work, self.reach)
+        seconds: float = self.launch * (measured / self.half) ** self.growth * (work / measured)
+        return seconds * self.narrow if is_narrow else seconds
+
+    def scaled(self, factor: float) -> Law:
+        """The law of a function whose work takes `factor` times as long."""
+        return self._replace(half=self.half / factor ** (1 / self.growth))
+
+    @property
+    def rate(self) -> float:
+        """Work in a second, of a call so large that launching is nothing."""
+        at = self.half if self.reach == math.inf else self.reach
+        return math.inf if self.half == math.inf else at / self.working(at)
+
+
+def both(*errors: float) -> float:
+    """The error of a ratio of two times, from the errors of each."""
+    return math.exp(math.hypot(*[math.log(error) for error in errors]))

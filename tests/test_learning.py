@@ -1,0 +1,273 @@
+"""Times of what runs correct a wrong profile, on a simulated clock.
+
+The accelerator is simulated; what NumPy's calls take is what the true model says. Each class in turn is ten times wrong
+in the profile, in either direction, on either side.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+import anyarray as xp
+from anyarray import testing
+from anyarray._call import dispatch
+from anyarray._choice import automatic, cost, learning, machine
+from anyarray._choice.law import Law
+
+N: Final = 1 << 14
+EACH: Final = 1e-7
+"""Seconds of NumPy's for an element of arithmetic."""
+LAUNCH, LATENCY = 2e-5, 5e-5
+SPEED: Final = 1e9
+"""Elements in a second on the accelerator."""
+FACTORS: Final = {"negative": 1.0, "tanh": 4.0, "cumsum": 3.0, "max": 0.5}
+"""How much longer functions take in NumPy than arithmetic."""
+DEVICE_FACTORS: Final = {"tanh": 2.0, "cumsum": 400.0, "max": 20.0}
+KINDS: Final = {"negative": "arithmetic", "tanh": "transcendental", "cumulative_sum": "cumulative", "max": "extremum"}
+NAMES: Final = {"cumulative_sum": "cumsum"}
+
+
+def numpys(name: str, elements: int) -> float:
+    """What a call takes in NumPy."""
+    return 1e-6 + FACTORS[NAMES.get(name, name)] * EACH * elements
+
+
+def true_model() -> cost.Model:
+    numpy, sim = {}, {}
+    for name, kind in KINDS.items():
+        factor, its = FACTORS[NAMES.get(name, name)], DEVICE_FACTORS.get(NAMES.get(name, name), 1.0)
+        numpy[kind] = Law(1e-6, 1e-6 / (factor * EACH))
+        sim[kind] = Law(its * LAUNCH, LAUNCH * SPEED)
+    route = cost.Route(Law(LATENCY, LATENCY * 1e10))
+    backends = {"numpy": cost.Costs(numpy), "sim": cost.Costs(sim)}
+    return cost.Model(backends, {("numpy", "sim"): route, ("sim", "numpy"): route})
+
+
+def wrong(model: cost.Model, backend: str, kind: str, factor: float) -> cost.Model:
+    """The model where one class takes `factor` times as long."""
+    costs = model.backends[backend]
+    law = costs.laws[kind]
+    laws = {**costs.laws, kind: law._replace(launch=law.launch * factor)}
+    return model._replace(backends={**model.backends, backend: costs._replace(laws=laws)})
+
+
+class World:
+    """Counts what a program takes, checks included."""
+
+    def __init__(self, simulated: testing.Machine) -> None:
+        self.machine, self.host = simulated, 0.0
+        self.calls: list[tuple[str, float, float]] = []
+        """Function, and seconds under auto and in NumPy."""
+
+    @property
+    def seconds(self) -> float:
+        return self.host + self.machine.seconds
+
+    def call(self, name: str, x: xp.Array) -> xp.Array:
+        before = self.seconds
+        y: xp.Array = getattr(xp, name)(x)
+        if y.device.library == "numpy":
+            self.host += numpys(name, x.size)
+        self.calls.append((name, self.seconds - before, numpys(name, x.size)))
+        return y
+
+
+@contextmanager
+def world(model: cost.Model, monkeypatch: pytest.MonkeyPatch) -> Generator[World]:
+    """A program's world, with a profile that may be wrong."""
+    figures: Any = {"launch": LAUNCH, "speed": SPEED, "latency": LATENCY, "bandwidth": 1e10, "factors": DEVICE_FACTORS}
+    timed, part = dispatch._timed, dispatch._time_part
+    with testing.simulated(**figures) as simulated, monkeypatch.context() as patch:
+        found = World(simulated)
+        is_part = False
+
+        def on_the_clock(declaration: Any, prepared: Any, home: Any) -> tuple[Any, float]:
+            result, seconds = timed(declaration, prepared, home)
+            if home.backend.library == "numpy":
+                seconds = numpys(declaration.name, declaration.arrays_of(prepared)[0].size)
+                found.host += seconds * is_part  # of a whole call, `World.call` counts it
+            return result, seconds
+
+        def of_a_part(*arguments: Any) -> None:
+            nonlocal is_part
+            is_part = True
+            part(*arguments)
+            is_part = False
+
+        patch.setattr(learning, "clock", lambda: simulated.seconds)
+        patch.setattr(learning, "is_on", lambda: True)
+        patch.setattr(dispatch, "_timed", on_the_clock)
+        patch.setattr(dispatch, "_time_part", of_a_part)
+        xp.device("sim")
+        learning.forget()
+        machine.use(model)
+        try:
+            with xp.backend("auto"):
+                yield found
+        finally:
+            machine.use(None)
+            learning.forget()
+
+
+def chain(here: World) -> None:
+    x = xp.ones(N)
+    for _ in range(60):
+        x = here.call("negative", here.call("tanh", x))
+
+
+def fresh(here: World) -> None:
+    for _ in range(60):
+        here.call("max", here.call("tanh", xp.ones(N)))
+
+
+def ping_pong(here: World) -> None:
+    x = xp.ones(N)
+    for _ in range(60):
+        x = here.call("cumulative_sum", here.call("tanh", x))
+
+
+def on_one_array(here: World) -> None:
+    x = xp.ones(N)
+    for _ in range(60):
+        here.call("max", here.call("negative", x))
+
+
+def sums(here: World) -> None:
+    x = xp.ones(N)
+    for _ in range(60):
+        x = here.call("cumulative_sum", x)
+
+
+def mixed(here: World) -> None:
+    for i in range(30):
+        x = xp.ones(N)
+        for name in ("tanh", "negative", "cumulative_sum", "max")[i % 3 :]:
+            x = here.call(name, x)
+            if not x.ndim:
+                break
+
+
+PROGRAMS: Final[dict[str, Callable[[World], None]]] = {
+    one.__name__: one for one in (chain, fresh, ping_pong, on_one_array, sums, mixed)
+}
+
+
+def ran(program: Callable[[World], None], model: cost.Model, monkeypatch: pytest.MonkeyPatch) -> World:
+    with world(model, monkeypatch) as here:
+        program(here)
+    return here
+
+
+@pytest.mark.parametrize("factor", [0.1, 10.0], ids=["too fast", "too slow"])
+@pytest.mark.parametrize("backend", ["numpy", "sim"])
+@pytest.mark.parametrize("kind", sorted(KINDS.values()))
+@pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
+def test_a_class_that_is_ten_times_wrong_costs_at_most_a_third(
+    program: Callable[[World], None], kind: str, backend: str, factor: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    right = ran(program, true_model(), monkeypatch)
+    found = ran(program, wrong(true_model(), backend, kind, factor), monkeypatch)
+    assert found.seconds <= 1.3 * right.seconds
+    first = {name: (took, in_numpy) for name, took, in_numpy in reversed(found.calls)}
+    assert all(took <= 2 * in_numpy for took, in_numpy in first.values())
+
+
+def test_a_call_is_timed_where_it_is_before_it_moves(monkeypatch: pytest.MonkeyPatch) -> None:
+    with world(true_model(), monkeypatch) as here, xp.explain() as why:
+        x = xp.ones(N)
+        for _ in range(3):
+            here.call("tanh", x)
+    reasons = [one.reason for one in why.decisions]
+    assert reasons[0] == "stays on numpy: timed there before it moves"
+    assert reasons[1] == "moves from numpy: this call alone pays for it"
+
+
+def test_a_long_call_is_timed_on_a_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    slow = wrong(true_model(), "numpy", "transcendental", 1000.0)  # 6.6 s predicted, 6.6 ms in truth
+    with world(slow, monkeypatch) as here:
+        assert here.call("tanh", xp.ones(N)).device.library in ("numpy", "sim")
+    assert here.calls[0][1] <= 2 * here.calls[0][2]
+    assert here.host > 0
+
+
+def test_a_repeated_decision_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    decided: list[str] = []
+    decide = automatic.decide
+    with world(true_model(), monkeypatch) as here:
+        x = xp.ones(N)
+        for _ in range(10):
+            x = here.call("tanh", x)
+        assert x.device.library == "sim"
+        monkeypatch.setattr(automatic, "decide", lambda name, *a, **k: decided.append(name) or decide(name, *a, **k))
+        for _ in range(10):
+            x = here.call("tanh", x)
+    assert not decided
+
+
+def test_what_was_learned_is_kept_for_the_next_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "profile.json"
+    file.write_text("{}")
+    call = cost.call("tanh", [(N,)], [xp.float64])
+    assert call is not None
+    monkeypatch.setattr(learning, "is_on", lambda: True)
+    learning.load(file)
+    learning.note("numpy", call, 3.0, 1.0)
+    learning.save()
+    learning.load(file)
+    assert learning.factor("numpy", call) == 3.0
+    file.write_text('{"another": 1}')  # measured anew
+    learning.load(file)
+    assert learning.factor("numpy", call) == 1.0
+    learning.forget()
+
+
+@pytest.mark.parametrize("content", ["", "[]", '{"of": 3}', '{"of": null, "ratios": 3}'])
+def test_what_was_learned_and_is_broken_is_forgotten(
+    content: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "profile.json"
+    file.write_text("{}")
+    (tmp_path / "profile-learned.json").write_text(content)
+    monkeypatch.setattr(learning, "is_on", lambda: True)
+    learning.load(file)
+    assert not learning._ratios
+    learning.forget()
+
+
+def test_nothing_is_kept_of_a_program_that_ended_badly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "profile.json"
+    file.write_text(json.dumps({}))
+    call = cost.call("tanh", [(N,)], [xp.float64])
+    assert call is not None
+    monkeypatch.setattr(learning, "is_on", lambda: True)
+    learning.load(file)
+    learning.note("numpy", call, 3.0, 1.0)
+    monkeypatch.setattr(learning.sys, "last_value", ValueError(), raising=False)
+    learning.save()
+    assert list(tmp_path.iterdir()) == [file]
+    learning.forget()
+
+
+def test_the_least_of_the_last_times_counts() -> None:
+    call = cost.call("tanh", [(N,)], [xp.float64])
+    assert call is not None
+    for seconds, factor in ((5.0, 5.0), (2.0, 2.0), (3.0, 2.0), (4.0, 2.0), (4.0, 3.0)):
+        learning.note("numpy", call, seconds, 1.0)
+        assert learning.factor("numpy", call) == factor
+    learning.forget()
+
+
+def test_calls_and_transfers_are_predicted_without_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
+    with world(true_model(), monkeypatch):
+        assert machine.seconds_of_call("tanh", [(N,)], [xp.float64], "numpy") == pytest.approx(numpys("tanh", N))
+        assert machine.seconds_of_call("roll", [(N,)], [xp.float64], "numpy") is None
+        assert machine.seconds_of_call("tanh", [(N,)], [xp.float64], "cupy") is None
+        assert machine.seconds_of_transfer(1e6, "numpy", "sim") == pytest.approx(LATENCY + 1e-4)
+        assert machine.seconds_of_transfer(1e6, "numpy", "cupy") is None
+    assert machine.seconds_of_call("tanh", [(N,)], [xp.float64], "numpy") is None
