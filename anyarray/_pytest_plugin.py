@@ -1,16 +1,30 @@
-"""The pytest plugin: the fixtures `xp`, one test a backend, and `key`."""
+"""The pytest plugin: the fixtures `xp`, one test a backend, and `key`.
+
+The mark `xp_needs` leaves out the backends that lack what a test is about.
+"""
 
 from __future__ import annotations
 
 import zlib
 from collections.abc import Generator
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import pytest
 
 if TYPE_CHECKING:
-    from anyarray import Array
+    from anyarray import Array, Backend
+
+HOOKS: Final = {"derivatives": "value_and_grad", "jit": "jit"}
+"""The hook of a backend that has what a word of the mark means."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Register the mark."""
+    words = ", ".join(f'"{word}"' for word in HOOKS)
+    config.addinivalue_line(
+        "markers", f"xp_needs(*words): skip on a backend without what they mean: {words} or the name of a dtype"
+    )
 
 
 @pytest.hookimpl(trylast=True)
@@ -43,10 +57,24 @@ def _names() -> list[str]:
 @pytest.fixture
 def xp(request: pytest.FixtureRequest) -> Generator[ModuleType]:
     """The namespace of anyarray, with one backend chosen around the test."""
-    import anyarray
+    import anyarray.testing  # adds "sim"  # pyright: ignore[reportUnusedImport]
 
+    for word in [word for mark in request.node.iter_markers("xp_needs") for word in mark.args]:
+        if not _has(anyarray.device(request.param), word):
+            pytest.skip(f"{request.param} has no {word}")
     with anyarray.backend(request.param):
         yield anyarray
+
+
+def _has(backend: Backend, word: str) -> bool:
+    """Whether a backend has what a word of the mark means."""
+    from anyarray._base import dtypes
+
+    if word not in HOOKS and word not in dtypes.KNOWN:
+        raise pytest.UsageError(
+            f'xp_needs: a word must be one of {", ".join(HOOKS)} or the name of a dtype, not "{word}"'
+        )
+    return backend.has_hook(HOOKS[word]) if word in HOOKS else backend.has_dtype(word)
 
 
 @pytest.fixture

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
-from typing import Any, Final, ParamSpec, TypeVar, cast
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any, Concatenate, Final, ParamSpec, Protocol, TypeVar, cast, overload
 
-from anyarray._array.array import Array
-from anyarray._base import errors, nested
+import numpy as np
+
+from anyarray._array.array import AnyArray, Array
+from anyarray._base import errors, labelled, nested
 from anyarray._base.functions import check_is_function, is_async, name_of, wraps
 from anyarray._call import dispatch
 from anyarray._memory import second_copies
@@ -15,11 +18,14 @@ from anyarray._memory.views import guard
 from anyarray._registry import registry
 from anyarray._registry.home import Home, Native
 from anyarray._registry.registry import Backend
+from anyarray.standard.creation import asarray, from_dlpack
+from anyarray.standard.data_types import result_type
 
 __all__ = ["from_native", "portable", "to_native"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
+A = TypeVar("A", bound=AnyArray)
 
 
 def from_native(a: Native, /) -> Array:
@@ -80,7 +86,37 @@ def _exported(x: Array, backend: Backend) -> Native:
     return backend.free.duplicate(native)
 
 
-def portable(function: Callable[P, R], /) -> Callable[P, R]:
+class Portable(Protocol[P]):
+    """A function whose result is an array of the kind that came in."""
+
+    def __call__(self, x: A, /, *args: P.args, **kwargs: P.kwargs) -> A:
+        """Call the function."""
+        ...
+
+
+class Converting(Protocol[P]):
+    """The same of a function that takes anything that holds numbers."""
+
+    @overload
+    def __call__(self, x: A, /, *args: P.args, **kwargs: P.kwargs) -> A: ...
+    @overload
+    def __call__(self, x: Any, /, *args: P.args, **kwargs: P.kwargs) -> Any: ...
+
+
+class _Decorator(Protocol):
+    @overload
+    def __call__(self, function: Callable[Concatenate[Array, P], Array], /) -> Converting[P]: ...  # type: ignore[overload-overlap]
+    @overload
+    def __call__(self, function: Callable[P, R], /) -> Callable[P, R]: ...
+
+
+@overload
+def portable(function: Callable[Concatenate[Array, P], Array], /) -> Portable[P]: ...  # type: ignore[overload-overlap]  # the first that fits
+@overload
+def portable(function: Callable[P, R], /) -> Callable[P, R]: ...
+@overload
+def portable(*, convert: bool | Sequence[str] = False) -> _Decorator: ...
+def portable(function: Callable[..., Any] | None = None, /, *, convert: bool | Sequence[str] = False) -> Any:
     """Make a function of Arrays take any arrays, and give back the same kind.
 
     For library authors. Arguments may be np.ndarray, tf.Tensor, jax.Array (traced ones too), torch.Tensor,
@@ -90,8 +126,14 @@ def portable(function: Callable[P, R], /) -> Callable[P, R]:
     that holds native arrays is passed as a copy, so the caller does not see what the body writes to it; one that
     holds none, and every other argument, is passed itself. An array of a dtype that no Array can have, such as strings
     or a random key, does not count as an array. The result of an `async` function is converted when it was awaited.
-    Raises BackendMismatchError if arrays of two frameworks come in, TypeError for a generator function. Signature and
-    docstring are kept.
+
+    With `convert=True` the parameters without a default, or those whose names it gives, also take what holds numbers:
+    nested lists of them, a number, objects of pandas and xarray, and whatever has `__dlpack__` or `__array__`. The
+    body sees an Array of each. None is taken where it is the default. A number takes its dtype from the Arrays of the
+    call, as in an expression. A list that holds arrays stays a list. A result with the shape of an object of pandas or
+    xarray is one, with the labels of that; where no array of a library came in, any other is an Array.
+    Raises BackendMismatchError if arrays of two frameworks come in, TypeError for a generator function and for what
+    cannot be converted. Signature and docstring are kept.
 
     >>> import anyarray as xp
     >>> import numpy as np
@@ -100,33 +142,190 @@ def portable(function: Callable[P, R], /) -> Callable[P, R]:
     ...     return 2 * x
     >>> double(np.arange(3)).tolist(), type(double(np.arange(3))).__name__
     ([0, 2, 4], 'ndarray')
+    >>> @xp.portable(convert=True)
+    ... def total(x, axis=None):
+    ...     return xp.sum(x, axis=axis)
+    >>> total([[1, 2], [3, 4]], axis=0).tolist()
+    [4, 6]
     """
+    if function is None:
+        return functools.partial(portable, convert=convert)
     check_is_function("portable", function)
+    if convert:
+        return _converting(function, _names_of_arrays(function, convert))
     if is_async(function):
 
         @wraps(function)
-        async def awaited(*args: P.args, **kwargs: P.kwargs) -> Any:
+        async def awaited(*args: Any, **kwargs: Any) -> Any:
             kinds: list[Home | None] = []
             in_args = [_wrapped(one, kinds) for one in args]
             in_kwargs = {name: _wrapped(one, kinds) for name, one in kwargs.items()}
             result = await cast(Any, function)(*in_args, **in_kwargs)
             return result if not kinds or None in kinds else _unwrapped(result, _kind(name_of(function), kinds))
 
-        return cast(Callable[P, R], awaited)
+        return awaited
 
     @wraps(function)
-    def called(*args: P.args, **kwargs: P.kwargs) -> R:
+    def called(*args: Any, **kwargs: Any) -> Any:
         kinds: list[Home | None] = []
         in_args = [_wrapped(one, kinds) for one in args]
         in_kwargs = {name: _wrapped(one, kinds) for name, one in kwargs.items()} if kwargs else kwargs
-        result = function(*in_args, **in_kwargs)  # pyright: ignore[reportCallIssue]  # the same arguments, wrapped
+        result = function(*in_args, **in_kwargs)
         if not kinds or None in kinds:
             return result
         first = kinds[0]
         backend = first.backend if first and kinds.count(first) == len(kinds) else _kind(name_of(function), kinds)
-        return _unwrapped(result, backend)  # type: ignore[no-any-return]  # R, unwrapped
+        return _unwrapped(result, backend)
 
     return called
+
+
+def _names_of_arrays(function: Callable[..., Any], convert: bool | Sequence[str]) -> frozenset[str]:
+    """The parameters that `convert` means."""
+    parameters = inspect.signature(function).parameters
+    if convert is True:
+        variadic = inspect.Parameter.VAR_KEYWORD
+        return frozenset(name for name, p in parameters.items() if p.default is p.empty and p.kind is not variadic)
+    names: frozenset[str] = frozenset([convert] if isinstance(convert, str) else cast(Any, convert))
+    for name in sorted(names - parameters.keys()):
+        raise errors.ArgumentValueError(
+            f"portable: convert names {name}, but the parameters of {name_of(function)} are {', '.join(parameters)}"
+        )
+    return names
+
+
+def _converting(function: Callable[..., Any], names: frozenset[str]) -> Callable[..., Any]:
+    """The function with its arguments of these names converted."""
+    signature = inspect.signature(function)
+    function_name = name_of(function)
+
+    def inside(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[inspect.BoundArguments, _Conversion]:
+        bound = signature.bind(*args, **kwargs)
+        conversion = _Conversion(function_name)
+        for name, value in bound.arguments.items():
+            kind = signature.parameters[name].kind
+            if name not in names or (value is None and signature.parameters[name].default is None):
+                value = _wrapped(value, conversion.kinds)
+            elif kind is inspect.Parameter.VAR_POSITIONAL:
+                value = tuple(
+                    [conversion.array(one, f"{name}[{i}]") for i, one in enumerate(cast(tuple[Any, ...], value))]
+                )
+            else:
+                value = conversion.array(value, name)
+            bound.arguments[name] = value
+        for name, value in bound.arguments.items():
+            bound.arguments[name] = conversion.with_numbers(value)
+        return bound, conversion
+
+    if is_async(function):
+
+        @wraps(function)
+        async def awaited(*args: Any, **kwargs: Any) -> Any:
+            bound, conversion = inside(args, kwargs)
+            return conversion.back(await cast(Any, function)(*bound.args, **bound.kwargs))
+
+        return awaited
+
+    @wraps(function)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        bound, conversion = inside(args, kwargs)
+        return conversion.back(function(*bound.args, **bound.kwargs))
+
+    return called
+
+
+class _Number:
+    """A Python number, which becomes an Array when the others are known."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: complex) -> None:
+        self.value = value
+
+
+class _Conversion:
+    """The arguments of a call as Arrays, and its results as what came in."""
+
+    def __init__(self, function: str) -> None:
+        self.function = function
+        self.kinds: list[Home | None] = []
+        self._labelled: list[tuple[Any, Backend | None]] = []
+        """Objects with labels, and where their values are; None if they are an Array."""
+        self._dtypes: list[Any] = []
+        self._has_numbers = False
+
+    def array(self, value: Any, parameter: str) -> Any:
+        """An Array of an argument; a list of arrays as a list of Arrays."""
+        kind = type(value)
+        if kind in dispatch.SCALARS:
+            self._has_numbers = True
+            return _Number(value)
+        if kind is Array or registry.backend_of_native(value) is not None:
+            made = _kept_from_writes(self._of(value, parameter), value)
+            self.kinds.append(None if kind is Array else made._home)
+        elif isinstance(value, dict):
+            return {key: self.array(one, f"{parameter}[{key!r}]") for key, one in value.items()}
+        elif isinstance(value, (list, tuple)) and not _holds_numbers_alone(value):
+            parts = [self.array(one, f"{parameter}[{i}]") for i, one in enumerate(value)]
+            return parts if kind is list else tuple(parts)
+        elif labelled.is_labelled(value):
+            values = labelled.values(value)
+            self._labelled.append((value, registry.backend_of_native(values)))
+            made = _kept_from_writes(self._of(values, parameter), values)
+        elif errors.holds_numbers(value):
+            made = self._of(value, parameter)
+        else:
+            raise errors.not_an_array(self.function, parameter, value)
+        self._dtypes.append(made.dtype)
+        return made
+
+    def _of(self, value: Any, parameter: str) -> Array:
+        try:
+            if type(value) is Array or registry.backend_of_native(value) is not None:
+                return dispatch.as_array(self.function, parameter, value)
+            if hasattr(value, "__dlpack__") and not hasattr(value, "__array__"):
+                return _kept_from_writes(from_dlpack(value), value)
+            return asarray(value)
+        except (TypeError, ValueError) as error:
+            raise errors.renamed(error, "asarray: obj", f"{self.function}: {parameter}") from error
+
+    def with_numbers(self, value: Any) -> Any:
+        """The argument with an Array for each of its Python numbers."""
+        if not self._has_numbers:
+            return value
+        if type(value) is not _Number:
+            return nested.map_parts(value, self.with_numbers)
+        number = value.value
+        if not self._dtypes or type(number) is bool:
+            return asarray(number)
+        return asarray(number, dtype=result_type(*self._dtypes, number))
+
+    def back(self, result: Any) -> Any:
+        """A result, in the kind of what came in."""
+        frameworks = [one for one in self.kinds if one is not None and one.backend.library != "numpy"]
+        if self._labelled and not frameworks:
+            result = self._with_labels(result)
+        if not self.kinds or None in self.kinds:
+            return result
+        return _unwrapped(result, _kind(self.function, self.kinds))
+
+    def _with_labels(self, value: Any) -> Any:
+        if type(value) is not Array:
+            return nested.map_parts(value, self._with_labels)
+        for one, backend in self._labelled:
+            if one.shape == value.shape:
+                return labelled.with_values(one, value if backend is None else _exported(value, backend))
+        return value
+
+
+def _holds_numbers_alone(value: Sequence[Any]) -> bool:
+    """Whether nested lists and tuples hold numbers, of Python or of NumPy."""
+    return all(
+        _holds_numbers_alone(one)
+        if isinstance(one, (list, tuple))
+        else isinstance(one, (int, float, complex, np.generic))
+        for one in value
+    )
 
 
 def _kind(function: str, kinds: list[Home | None]) -> Backend:
@@ -176,6 +375,8 @@ def _wrapped(value: Any, kinds: list[Home | None]) -> Any:
 
 def _kept_from_writes(array: Array, given: Any) -> Array:
     """An Array of what was handed in, which no write to the Array reaches."""
+    if registry.unadopted and not registry.are_absent(registry.unadopted):
+        registry.adopt_in_imported()  # before it is handed to a library that was imported meanwhile
     if array is not given:
         guard(array)
     return array

@@ -15,6 +15,8 @@ Installed, anyarray is a pytest plugin: a test with the parameter `xp` runs once
 device, and once on "sim". `xp` is the namespace, and the test runs inside `with xp.backend(...)`. The names of the
 backends are the ids of the tests, so `pytest -k "numpy or sim"` picks some. A fixture of your own that is named `xp`
 takes the place of this one, and so do values that you give it; `pytest -p no:anyarray` leaves the plugin out.
+`@pytest.mark.xp_needs("derivatives")` skips the test on a backend without them; "jit" or the name of a dtype is such a
+word, too.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Chains of elementwise calls: NumPy beside anyarray, which runs them together.
+"""Chains of elementwise calls: NumPy beside anyarray.
 
 Each line is one expression on so many float64: the least time of NumPy, of anyarray, and their ratio, both in one
 process and in turns. Run: python -m benchmarks.chains [ELEMENTS ...]

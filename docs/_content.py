@@ -8,11 +8,13 @@ from __future__ import annotations
 import importlib
 import inspect
 import itertools
+import json
 import pkgutil
 import re
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from types import ModuleType, UnionType
 from typing import Any, Final
 
@@ -21,6 +23,7 @@ import numpy as np
 import anyarray as xp
 from anyarray import extensions, standard, testing, typing
 from anyarray._base import dtypes, other_names
+from anyarray._calibration.explanation import duration
 from anyarray._registry import libraries
 from anyarray.numpy import _itself
 
@@ -105,12 +108,37 @@ def numpy_table() -> str:
     return table(("NumPy", "anyarray.numpy", "anyarray"), rows)
 
 
+def benchmarks_tables() -> str:
+    """A table for each run of `anyarray bench` in the history."""
+    parts: list[str] = []
+    for run in reversed(json.loads((Path(__file__).parent / "benchmarks.json").read_text())):
+        names = list(run["backends"])
+        rows = [
+            (name, *(duration(row[one]) if one in row else "" for one in names)) for name, row in run["seconds"].items()
+        ]
+        versions = ", ".join(f"{name} {version}" for name, version in run["backends"].items())
+        layer = ", ".join(f"{name} {seconds * 1e6:+.2f} us" for name, seconds in run["layer_seconds"].items())
+        parts += [
+            f"## anyarray {run['anyarray']}, {run['dtype']}",
+            f"{run['machine']}; {versions}." + (" A quick run." if run["quick"] else ""),
+            table(("experiment", *names), rows),
+            f"On `numpy`, a call at the smallest size took longer than NumPy itself by: {layer}." if layer else "",
+        ]
+    return "\n\n".join(part for part in parts if part)
+
+
 def is_numpys(path: str) -> bool:
     """Whether NumPy itself serves a name, as a constant or a dtype."""
     return path in _itself.NAMES
 
 
-TABLES: Final = {"numpy": numpy_table, "backends": backends_table, "dtypes": dtypes_table, "promotion": promotion_table}
+TABLES: Final = {
+    "numpy": numpy_table,
+    "backends": backends_table,
+    "benchmarks": benchmarks_tables,
+    "dtypes": dtypes_table,
+    "promotion": promotion_table,
+}
 """What stands for `<!-- table: NAME -->` in a page."""
 
 

@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from rich.console import Console
 
 import anyarray as xp
 from anyarray import testing
@@ -30,6 +29,7 @@ from anyarray._calibration import calibration
 from anyarray._choice import automatic, choice, cost, machine, prices, whole_functions
 from anyarray._choice.law import Law
 from anyarray._cli import bench, info
+from anyarray._cli.console import console
 from anyarray._registry import libraries
 
 N: Final = 16
@@ -218,7 +218,7 @@ def test_a_library_that_is_broken_is_left_out(capsys: pytest.CaptureFixture[str]
     problem = "TypeError: Descriptors cannot be created directly"
     rows = {row.name: row for row in info.backend_rows(look_for_devices=True)}
     assert rows["broken"].problem == problem
-    assert "broken" not in {one.library for one in bench._participants(None, Console(stderr=True))}
+    assert "broken" not in {one.library for one in bench._participants(None, console(stderr=True))}
     assert f"Left out: broken, {problem}\n" in capsys.readouterr().err
 
 

@@ -6,6 +6,7 @@ import sys
 import types
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import array_api_strict
 import numpy as np
@@ -93,7 +94,7 @@ def test_an_index_beyond_the_devices_says_which_there_are(name: str) -> None:
 def fake_library(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Put a row in place of CuPy's, as if nothing of it had been used."""
 
-    def put(**changes: str) -> None:
+    def put(**changes: Any) -> None:
         row = libraries.LIBRARIES["cupy"]._replace(**changes)
         monkeypatch.setitem(libraries.LIBRARIES, "cupy", row)
         monkeypatch.delitem(_registry._loaded, "cupy", raising=False)
@@ -112,6 +113,15 @@ def test_a_library_that_is_not_installed_says_how_to_install_it(
         pass
     assert str(caught.value) == (
         'backend "cupy" is known, but no_such_package is not installed. Run: pip install "anyarray[cupy]"'
+    )
+
+
+def test_a_library_whose_backend_needs_another_package_says_which(fake_library: Callable[..., None]) -> None:
+    fake_library(package="json", needs=("no_such_package",))
+    with pytest.raises(xp.BackendNotInstalledError) as caught, xp.backend("cupy"):
+        pass
+    assert str(caught.value) == (
+        'backend "cupy" needs no_such_package, which is not installed. Run: pip install no-such-package'
     )
     assert isinstance(caught.value, ImportError)
 

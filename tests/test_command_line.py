@@ -22,7 +22,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from rich.console import Console
 
 import anyarray as xp
 from anyarray.__main__ import main
@@ -30,6 +29,7 @@ from anyarray._base import extension
 from anyarray._calibration.explanation import duration
 from anyarray._choice import choice
 from anyarray._cli import bench, info, tables, timing
+from anyarray._cli.console import HINT, Cell, Column, Console, PlainConsole, Table, console
 from anyarray._cli.experiments import EXPERIMENTS, Experiment, tanh, vector
 from anyarray._cli.results import ALWAYS, NEVER, Participant, Results
 from anyarray._cli.timing import Failure, Measurement
@@ -78,11 +78,38 @@ def results(seconds: dict[str, Sequence[float]]) -> Results:
     return made
 
 
-def shown(made: Results, width: int) -> str:
-    """The tables as a terminal of that width shows them."""
-    text = io.StringIO()
-    tables.show(made, Console(file=text, width=width))
-    return text.getvalue()
+def console_of(kind: str, file: io.StringIO, width: int) -> Console:
+    """A console that prints to a text, with rich or without it."""
+    if kind == "plain":
+        return PlainConsole(file, width=width)
+    pytest.importorskip("rich")
+    return console(file, width=width)
+
+
+@pytest.fixture(params=["plain", "rich"])
+def shown(request: pytest.FixtureRequest) -> Callable[[Results, int], str]:
+    """The tables as a terminal of some width shows them."""
+
+    def show(made: Results, width: int) -> str:
+        text = io.StringIO()
+        tables.show(made, console_of(request.param, text, width))
+        return text.getvalue()
+
+    return show
+
+
+@pytest.fixture
+def without_rich(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An environment where only NumPy is installed."""
+    for name in ("rich", "matplotlib"):
+        monkeypatch.setitem(sys.modules, name, None)
+
+
+class Terminal(io.StringIO):
+    """A text that says of itself that it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
 
 
 def test_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
@@ -308,7 +335,7 @@ def test_bench_names_the_cure_where_matplotlib_is_missing(
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(SystemExit, match="2"):
         main(["bench", "--plot", "bench.png"])
-    assert capsys.readouterr().err.endswith('matplotlib is not installed. Run: pip install "anyarray[plot]"\n')
+    assert capsys.readouterr().err.endswith('matplotlib is not installed. Run: pip install "anyarray[cli]"\n')
 
 
 @pytest.mark.usefixtures("tiny")
@@ -339,6 +366,73 @@ def test_bench_goes_on_after_a_cell_that_failed() -> None:
     ]
 
 
+@pytest.mark.usefixtures("without_rich")
+def test_info_prints_plain_text_without_rich_and_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["info"]) == 0
+    captured = capsys.readouterr()
+    assert captured.err == f"{HINT}\n"
+    assert 'pip install "anyarray[cli]"' in HINT
+    head, rule, *rows = captured.out.splitlines()
+    assert head.split() == ["backend", "version", "devices", "to", "install"]
+    assert set(rule) == {"-", " "}
+    assert rows[0].split()[:2] == ["numpy", np.__version__]
+
+
+@pytest.mark.usefixtures("without_rich")
+def test_info_as_json_says_nothing_of_rich(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["info", "--json"]) == 0
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.usefixtures("without_rich", "tiny")
+def test_bench_prints_plain_text_without_rich_and_says_so_once(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "--quick", "--backends", "numpy"]) == 0
+    captured = capsys.readouterr()
+    assert [line.split()[0] for line in captured.out.splitlines() if "2^" in line] == ["2^0", "2^1"]
+    assert captured.err == f"{HINT}\n"
+
+
+def test_a_plain_table_has_its_numbers_at_the_right() -> None:
+    table = Table([Column("name"), Column("a\nb", is_right=True)])
+    table.add("x", Cell("1.5", "bold"))
+    table.separate()
+    table.add("longer")
+    text = io.StringIO()
+    PlainConsole(text).table(table)
+    assert text.getvalue() == "name      a\n          b\n------  ---\nx       1.5\n\nlonger\n\n"
+
+
+@pytest.mark.parametrize("kind", ["plain", "rich"])
+def test_a_console_wraps_texts_but_no_paths(kind: str) -> None:
+    text = io.StringIO()
+    to = console_of(kind, text, 10)
+    to.line("one two three [bold]")
+    to.line("/a/long/path/to/a file", wrap=False)
+    assert [line.rstrip() for line in text.getvalue().splitlines()] == [
+        "one two", "three", "[bold]", "/a/long/path/to/a file"
+    ]  # fmt: skip
+
+
+def test_progress_without_rich_is_one_line_of_a_terminal_that_is_cleared() -> None:
+    text = Terminal()
+    with PlainConsole(text, width=14).progress() as show:
+        show(0.25, "sort of many elements")
+        show(0.5, "fft")
+    first, second, blank, rest = text.getvalue().removeprefix("\r").split("\r")
+    assert (first, second) == (" 25% sort of ", " 50% fft     ")
+    assert (blank.strip(), rest) == ("", "")
+
+
+def test_progress_is_shown_to_no_pipe() -> None:
+    text = io.StringIO()
+    to = PlainConsole(text)
+    with to.progress() as show:
+        show(0.5, "fft")
+    with to.working("importing jax"):
+        pass
+    assert text.getvalue() == ""
+
+
 def test_the_command_without_a_name_prints_its_help(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([]) == 0
     assert "info" in capsys.readouterr().out
@@ -360,7 +454,7 @@ def test_sizes_are_written_as_powers() -> None:
             assert experiment.size_text(size) == f"{experiment.base}^{exponent}"
 
 
-def test_the_fastest_backend_is_marked_with_its_gain() -> None:
+def test_the_fastest_backend_is_marked_with_its_gain(shown: Callable[[Results, int], str]) -> None:
     made = results({"numpy": [1e-6, 2e-6, 6e-6], "jax-cpu": [4e-6, 4e-6, 4e-6]})
     lines = {line.split()[0]: line.split() for line in shown(made, 80).splitlines() if "2^" in line}
     assert lines["2^0"] == ["2^0", "*", "1.00", "us", "4.00", "us", "numpy"]
@@ -383,7 +477,7 @@ def test_the_crossover_is_interpolated_after_the_last_loss(seconds: list[float],
     assert made.crossover("tiny", "jax-cpu") == (pytest.approx(size) if isinstance(size, float) else size)
 
 
-def test_there_is_no_crossover_without_numpy() -> None:
+def test_there_is_no_crossover_without_numpy(shown: Callable[[Results, int], str]) -> None:
     made = results({"tf-cpu": [2, 2, 2], "jax-cpu": [1, 1, 1]})
     assert made.crossover("tiny", "jax-cpu") is None
     assert "ahead from" not in shown(made, 80).split("Times are")[0]
@@ -400,7 +494,7 @@ def test_the_cost_of_the_layer_is_the_time_above_numpy_itself() -> None:
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 120])
-def test_tables_fit_the_terminal(width: int) -> None:
+def test_tables_fit_the_terminal(width: int, shown: Callable[[Results, int], str]) -> None:
     names = ["numpy", "tf-gpu", "jax-gpu", "cupy", "jax-cpu"]
     made = results({name: [1e-6, 1e-4, 1e-2] for name in names})
     out = shown(made, width)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import inspect
 from collections.abc import Callable
@@ -238,3 +239,176 @@ def test_classes_without_end_are_not_kept() -> None:
         assert twice(np.ones(1), type("Made", (), {})()).tolist() == [2]
     assert len(registry._library_by_class) <= registry.MOST_CLASSES
     assert len(interop._are_arrays) <= registry.MOST_CLASSES
+
+
+@xp.portable(convert=True)
+def centred(x: Any, axis: int | None = None) -> Any:
+    return x - xp.mean(x, axis=axis, keepdims=True)
+
+
+@xp.portable(convert=True)
+def joined(arrays: Any, axis: int = 0) -> Any:
+    return xp.concat(arrays, axis=axis)
+
+
+@xp.portable(convert=("x", "weights"))
+def weighted(x: Any, power: Any, weights: Any = None) -> Any:
+    assert type(power) is int  # which is not among the names
+    return x**power if weights is None else x**power * weights
+
+
+@pytest.mark.parametrize("given", [[[1, 3]], ([1, 3],), [(1, np.int64(3))]])
+def test_lists_and_tuples_of_numbers_are_one_array(given: Any) -> None:
+    found = centred(given)
+    assert type(found) is xp.Array
+    assert found.tolist() == [[-1, 1]]
+
+
+class WithArray:
+    """Something of another library, which NumPy can read."""
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        return np.asarray([1.0, 3.0])
+
+
+class WithDLPack:
+    """The same by DLPack."""
+
+    held = np.asarray([1.0, 3.0])
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self.held.__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self.held.__dlpack_device__()
+
+
+@pytest.mark.parametrize("given", [WithArray(), WithDLPack(), memoryview(np.asarray([1.0, 3.0])), range(1, 4, 2)])
+def test_what_numpy_or_dlpack_can_read_is_converted(given: Any) -> None:
+    found = centred(given)
+    assert type(found) is xp.Array
+    assert found.tolist() == [-1, 1]
+
+
+def test_a_number_is_an_array_without_axes() -> None:
+    assert centred(3).ndim == 0
+    assert centred(3).tolist() == 0
+
+
+def test_a_number_takes_the_dtype_of_the_arrays_beside_it() -> None:
+    @xp.portable(convert=True)
+    def scaled(x: Any, by: Any, *others: Any) -> Any:
+        assert type(by) is xp.Array
+        return x * by
+
+    x = np.ones(2, dtype=np.float32)
+    assert scaled(x, 2).dtype == scaled(x, 2.5).dtype == scaled(x, True).dtype == np.float32
+    assert scaled(x, 2.5j).dtype == np.complex64
+    assert scaled(2, 2.5).dtype == xp.float64
+    assert scaled(np.ones(2, dtype=np.int8), 2.5).dtype == np.float64
+
+
+def test_a_list_of_arrays_stays_a_list(native: Callable[..., Any], framework: str) -> None:
+    assert joined([np.ones(1), [2, 3]]).tolist() == [1, 2, 3]
+    found = joined([native(np.ones(1)), np.zeros(1), [2.0]])
+    assert xp.from_native(found).device == xp.device(framework)
+    assert host(found).tolist() == [1, 0, 2]
+
+
+def test_parameters_with_a_default_are_converted_if_they_are_named() -> None:
+    assert weighted([1, 2], 2).tolist() == [1, 4]
+    assert weighted([1, 2], 2, [10, 1]).tolist() == [10, 4]
+    assert weighted(np.asarray([1, 2]), power=2, weights=None).tolist() == [1, 4]
+
+
+def test_native_arrays_come_back_from_a_converting_function_as_before(native: Callable[..., Any]) -> None:
+    given = native(np.asarray([1.0, 3.0]))
+    assert type(centred(given)) is type(given)
+    assert type(centred(np.ones(2))) is np.ndarray
+    assert type(centred(xp.ones(2))) is xp.Array
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ("text", "centred: x must be an Array, not str"),
+        (None, "centred: x must be an Array, not NoneType"),
+        ([1, "a"], "centred: x[1] must be an Array, not str"),
+        (np.asarray(["a"]), "centred: x has the dtype <U1, which no Array can have"),
+    ],
+)
+def test_what_cannot_be_converted_is_refused_by_the_function_that_was_called(given: Any, sentence: str) -> None:
+    with pytest.raises(TypeError) as caught:
+        centred(given)
+    assert str(caught.value) == sentence
+
+
+def test_a_ragged_list_is_refused_by_the_function_that_was_called() -> None:
+    with pytest.raises(ValueError, match=r"^centred: x must be a regular nested sequence: "):
+        centred([[1], [1, 2]])
+
+
+def test_a_name_that_is_no_parameter_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"^portable: convert names y, but the parameters of <lambda> are x$"):
+        xp.portable(convert=["y"])(lambda x: x)
+
+
+def test_an_async_function_converts_too() -> None:
+    @xp.portable(convert=True)
+    async def later(x: Any) -> Any:
+        return x + 1
+
+    assert asyncio.run(later([1, 2])).tolist() == [2, 3]
+
+
+def test_a_series_comes_back_with_its_labels() -> None:
+    pandas = pytest.importorskip("pandas")
+    given = pandas.Series([1.0, 3.0], index=["a", "b"], name="n")
+    pandas.testing.assert_series_equal(centred(given), pandas.Series([-1.0, 1.0], index=["a", "b"], name="n"))
+    assert given.tolist() == [1, 3]
+
+
+def test_a_frame_comes_back_with_its_labels() -> None:
+    pandas = pytest.importorskip("pandas")
+    given = pandas.DataFrame({"p": [1, 3], "q": [2.0, 6.0]}, index=[5, 6])
+    expected = pandas.DataFrame({"p": [-1.0, 1.0], "q": [-2.0, 2.0]}, index=[5, 6])
+    pandas.testing.assert_frame_equal(centred(given, axis=0), expected)
+
+
+def test_a_result_of_another_shape_has_no_labels() -> None:
+    pandas = pytest.importorskip("pandas")
+    found = xp.portable(convert=True)(lambda x: xp.sum(x))(pandas.Series([1.0, 3.0]))
+    assert type(found) is xp.Array
+    assert found.tolist() == 4
+
+
+def test_a_series_beside_an_array_of_a_framework_gives_that(native: Callable[..., Any]) -> None:
+    pandas = pytest.importorskip("pandas")
+    given = native(np.asarray([1.0, 3.0]))
+    found = xp.portable(convert=True)(lambda x, y: x + y)(pandas.Series([1.0, 3.0]), given)
+    assert type(found) is type(given)
+
+
+def test_a_data_array_comes_back_with_its_coordinates() -> None:
+    xarray = pytest.importorskip("xarray")
+    given = xarray.DataArray(np.asarray([1.0, 3.0]), dims="t", coords={"t": [10, 20]}, name="n", attrs={"unit": "m"})
+    found = centred(given)
+    xarray.testing.assert_identical(found, given.copy(data=np.asarray([-1.0, 1.0])))
+    assert type(found.data) is np.ndarray
+
+
+def test_a_data_array_of_an_array_keeps_it(backend: xp.Backend) -> None:
+    xarray = pytest.importorskip("xarray")
+    found = centred(xarray.DataArray(xp.asarray([1.0, 3.0]), dims="t"))
+    assert type(found.data) is xp.Array
+    assert found.data.device is backend
+
+
+def test_an_array_is_known_to_jax_right_after_the_function_made_it(run_python: Callable[..., str]) -> None:
+    pytest.importorskip("jax")
+    program = """
+        import numpy as np, anyarray as xp
+        import jax.numpy as jnp
+        print(xp.portable(lambda f, x: f(x) + 1)(lambda x: jnp.sum(jnp.abs(x)), np.ones(3)))
+    """
+    assert float(run_python(program)) == 4

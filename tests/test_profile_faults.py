@@ -505,7 +505,7 @@ def test_a_user_without_a_home_has_no_profile(
         raise RuntimeError("could not determine the home directory for '~/.cache'")
 
     monkeypatch.delenv("ANYARRAY_PROFILE")
-    monkeypatch.setattr("platformdirs.user_cache_path", homeless)
+    monkeypatch.setattr(profile, "cache_folder", homeless)
     _machine.forget()
     used()
     assert main(["calibrate", "--show"]) == 1
@@ -527,7 +527,7 @@ def test_the_wave_of_a_shell_is_the_home_in_the_variable_too(monkeypatch: pytest
 @pytest.mark.parametrize("home", ["/dev/null", "/absent/home"])
 def test_who_has_no_folder_for_a_profile_is_not_warned(home: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ANYARRAY_PROFILE")
-    monkeypatch.setattr("platformdirs.user_cache_path", lambda name: Path(home, name))
+    monkeypatch.setattr(profile, "cache_folder", lambda: Path(home, "anyarray"))
     _machine.forget()
     used()
     assert _machine.state.model is None
@@ -535,7 +535,7 @@ def test_who_has_no_folder_for_a_profile_is_not_warned(home: str, monkeypatch: p
 
 def test_a_folder_of_another_user_holds_no_profile(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ANYARRAY_PROFILE")
-    monkeypatch.setattr("platformdirs.user_cache_path", lambda name: file.parent)
+    monkeypatch.setattr(profile, "cache_folder", lambda: file.parent)
     usual = profile.path()
     assert usual is not None
     usual.write_text("")
@@ -554,7 +554,7 @@ def test_spaces_around_the_variable_do_not_count(monkeypatch: pytest.MonkeyPatch
 def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
     """Enter an environment with a folder and a version of JAX of its own."""
     monkeypatch.delenv("ANYARRAY_PROFILE")
-    monkeypatch.setattr("platformdirs.user_cache_path", lambda name: tmp_path)
+    monkeypatch.setattr(profile, "cache_folder", lambda: tmp_path)
 
     def enter(prefix: str, **libraries: str) -> None:
         monkeypatch.setattr("sys.prefix", prefix)

@@ -77,6 +77,35 @@ def test_the_fixture_runs_a_test_on_each_backend(pytester: pytest.Pytester) -> N
     result.stdout.fnmatch_lines(["*test_sum?numpy?*PASSED*", "*test_sum?sim?*PASSED*"])
 
 
+def test_a_mark_leaves_out_backends_that_lack_what_a_test_needs(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        """
+        import pytest
+
+        @pytest.mark.parametrize("xp", ["numpy", "sim"], indirect=True)
+        @pytest.mark.xp_needs("derivatives")
+        def test_slope(xp):
+            raise AssertionError("neither has them")
+
+        @pytest.mark.parametrize("xp", ["numpy", "sim"], indirect=True)
+        @pytest.mark.xp_needs("float64")
+        def test_half(xp):
+            assert xp.ones(1, dtype=xp.float64).dtype == xp.float64
+
+        @pytest.mark.parametrize("xp", ["numpy"], indirect=True)
+        @pytest.mark.xp_needs("wings")
+        def test_flight(xp):
+            pass
+        """
+    )
+    result = pytester.runpytest_subprocess(*PLUGIN, "-v", "-rs", "--strict-markers")
+    result.stdout.fnmatch_lines(
+        ['*xp_needs: a word must be one of derivatives, jit or the name of a dtype, not "wings"']
+    )
+    result.stdout.fnmatch_lines(["*SKIPPED*numpy has no derivatives*"])
+    result.assert_outcomes(passed=2, skipped=2, errors=1)
+
+
 def test_a_test_with_its_own_values_for_the_fixture_has_those(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(
         """

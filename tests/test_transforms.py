@@ -499,9 +499,84 @@ def test_numpy_has_no_derivatives_and_says_who_has() -> None:
             xp.UnsupportedError,
             match=rf"^{name}: numpy has no derivatives\. "
             r'Choose a backend that has: with xp\.backend\("tf"\) or with xp\.backend\("jax"\) '
-            r'or with xp\.backend\("torch"\)$',
+            rf'or with xp\.backend\("torch"\), or name one for derivatives alone: xp\.{name}\(f, backend="tf"\)$',
         ):
             getattr(xp, name)(lambda x: xp.sum(x))(x)
+
+
+@pytest.mark.needs("derivatives")
+def test_a_backend_for_derivatives_alone_gives_them_to_arrays_of_numpy(framework: str) -> None:
+    x = xp.asarray([1.0, 2.0], device="numpy")
+
+    def f(x: xp.Array, scale: float) -> xp.Array:
+        return xp.sum(x**3) * scale
+
+    slope = xp.grad(f, backend=framework)(x, 2.0)
+    value, gradient = xp.value_and_grad(f, backend=framework)(x, 2.0)
+    rows = xp.jacobian(lambda x: x**2, backend=framework)(x)
+    for one, expected in ((slope, [6, 24]), (value, 18), (gradient, [6, 24]), (rows, [[2, 0], [0, 4]])):
+        assert one.device == xp.device("numpy")
+        assert one.tolist() == expected
+
+
+@pytest.mark.needs("derivatives")
+def test_what_comes_beside_a_value_is_brought_back_too(framework: str) -> None:
+    x = xp.asarray([1.0, 2.0], device="numpy")
+    both = xp.value_and_grad(lambda x: (xp.sum(x**2), {"twice": 2 * x}), has_aux=True, backend=framework)
+    (value, more), _ = both(x)
+    assert value.device == more["twice"].device == xp.device("numpy")
+    assert more["twice"].tolist() == [2, 4]
+
+
+def test_a_backend_for_derivatives_alone_is_not_used_where_the_own_has_them(differentiating: xp.Backend) -> None:
+    x = xp.asarray([1.0, 2.0])
+    assert xp.grad(lambda x: xp.sum(x**2), backend="numpy")(x).device is differentiating
+
+
+@pytest.mark.needs("derivatives")
+def test_any_backend_for_derivatives_is_one_that_has_them(framework: str) -> None:
+    xp.device(framework)
+    assert xp.grad(lambda x: xp.sum(x**2), backend="any")(xp.asarray([3.0], device="numpy")).tolist() == [6]
+
+
+def test_without_a_library_for_derivatives_any_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, row in libraries.LIBRARIES.items():
+        if row.has_derivatives:
+            monkeypatch.setitem(libraries.LIBRARIES, name, row._replace(package="no_such_package"))
+    with pytest.raises(
+        xp.BackendNotInstalledError, match=r"^grad: no library with derivatives is installed\. Run: pip "
+    ):
+        xp.grad(lambda x: xp.sum(x), backend="any")(xp.ones(1, device="numpy"))
+
+
+def test_a_misspelled_backend_for_derivatives_is_reported_at_once() -> None:
+    with pytest.raises(xp.BackendNotFoundError, match=r'backend "jaxx" is unknown'):
+        xp.jacobian(lambda x: x, backend="jaxx")
+
+
+def test_a_function_of_the_library_itself_is_differentiated(differentiating: xp.Backend) -> None:
+    if differentiating.library == "jax":
+        import jax.numpy as jnp
+
+        def f(x: Any) -> Any:
+            return jnp.sum(jnp.sin(x) ** 2)
+    elif differentiating.library == "tf":
+        import tensorflow as tf
+
+        def f(x: Any) -> Any:
+            return tf.reduce_sum(tf.sin(x) ** 2)
+    else:
+        pytest.skip("torch's functions take its tensors alone")
+    x = xp.asarray([0.5, 1.0])
+    expected = 2 * np.sin([0.5, 1.0]) * np.cos([0.5, 1.0])
+    value, found = xp.value_and_grad(f)(x)
+    np.testing.assert_allclose(np.asarray(found), expected, rtol=1e-6)  # TensorFlow and JAX may take float32
+    assert type(value) is xp.Array
+
+
+def test_a_constant_of_another_library_is_no_value_to_differentiate(differentiating: xp.Backend) -> None:
+    with pytest.raises(TypeError, match=r"^grad: <lambda> must give an Array, not ndarray\. "):
+        xp.grad(lambda x: np.ones(()))(xp.ones(2))
 
 
 def test_the_libraries_named_as_differentiating_are_those_that_do(name: str) -> None:

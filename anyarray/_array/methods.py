@@ -33,7 +33,9 @@ if TYPE_CHECKING:
     from anyarray._registry.home import Home, Native
 
     Axis: TypeAlias = int | Sequence[int] | None
+    _Base = AnyArray  # which Array, the only subclass, is
 else:
+    _Base = object
     _xp = sys.modules["anyarray"]  # of a higher layer
 
 Order = Literal["C", "F", "A", "K"]
@@ -41,7 +43,7 @@ Mode = Literal["raise", "wrap", "clip"]
 _C: Final = "C"
 
 
-class Methods:
+class Methods(_Base):
     """The methods and attributes of ndarrays, without a state of their own."""
 
     __slots__ = ()

@@ -122,11 +122,16 @@ def leaked(function: str) -> TraceError:
 def not_an_array(function: str, parameter: str, came: object) -> ArgumentTypeError:
     """Error for an argument that is no array of any backend."""
     dense = as_dense(came)
-    cure = f". Make it dense: {dense}" if dense else ". Wrap it: xp.asarray(...)" if _holds_numbers(came) else ""
+    cure = f". Make it dense: {dense}" if dense else ". Wrap it: xp.asarray(...)" if holds_numbers(came) else ""
     return ArgumentTypeError(f"{function}: {parameter} must be an Array, not {type(came).__name__}{cure}")
 
 
-def _holds_numbers(came: object) -> bool:
+def renamed(error: Exception, wrong: str, right: str) -> Exception:
+    """The same error of another function and parameter, which begin it."""
+    return type(error)(str(error).replace(wrong, right, 1))
+
+
+def holds_numbers(came: object) -> bool:
     """Whether `asarray` may accept it."""
     if isinstance(came, (bool, int, float, complex, list, tuple, range, bytes, bytearray, memoryview)):
         return True

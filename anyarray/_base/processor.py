@@ -11,9 +11,9 @@ def cores() -> int | None:
 
 
 def threads() -> int:
-    """How many threads may share a piece of work: one for each core, or as many as OMP_NUM_THREADS says.
+    """How many threads may share a piece of work.
 
-    Process pools set that, so that their workers do not compete.
+    One for each core, or as many as OMP_NUM_THREADS says. Process pools set that, so that their workers do not compete.
     """
     said = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
     here = cores() or 1

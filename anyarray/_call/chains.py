@@ -1,11 +1,12 @@
-"""Chains: what the compiled calls ask of Python when they record calls of elementwise functions, and run them later.
+"""Chains: what compiled calls ask of Python when they record calls.
 
-`_call/c/chains.c` records and `_call/c/blocks.c` runs them.
+Those of elementwise functions are recorded, and run later. `_call/c/chains.c` records and `_call/c/blocks.c` runs them.
 """
 
 from __future__ import annotations
 
 import os
+import sys
 import warnings
 from typing import Any, Final
 
@@ -22,14 +23,14 @@ _KINDS: Final = {"divide": 1, "over": 2, "under": 4, "invalid": 8}
 _WORDS: Final = {1: "divide by zero", 2: "overflow", 4: "underflow", 8: "invalid value"}
 """What NumPy's warnings call them."""
 
-ERROR_VARIABLE: Final = getattr(np._core.umath, "_extobj_contextvar", None)
+ERROR_VARIABLE: Final = getattr(sys.modules.get("numpy._core.umath"), "_extobj_contextvar", None)
 """The ContextVar of what NumPy does on floating-point errors: the same object as before means the same modes."""
 
 
 def loop_of(name: str, dtypes: tuple[np.dtype[Any], ...], /) -> tuple[Any, ...] | None:
-    """The ufunc that a function of NumPy's backend is for operands of these dtypes, and the dtypes of its loop.
+    """The ufunc that a function is for these dtypes, and those of its loop.
 
-    None for a function that computes more, or whose errors depend on values. The ufunc is None for `where`.
+    It is that of NumPy's backend. None for a function that computes more, or whose errors depend on values. The ufunc is None for `where`.
     """
     if _HALF in dtypes:  # whose last bit NumPy's loops give by where an element lies, as the ends of a block do
         return None
@@ -59,7 +60,7 @@ _WHERE: Final = getattr(np.where, "__wrapped__", np.where)
 
 
 def warned_errors() -> int:
-    """The floating-point errors that are warned of here, as NumPy numbers them.
+    """The floating-point errors that are warned of, as NumPy numbers them.
 
     -1 if calls must not run later, as NumPy is to raise, call or print where they are made.
     """
@@ -70,7 +71,7 @@ def warned_errors() -> int:
 
 
 def warn(function: str, errors: int, file: str | None, line: int, variables: dict[str, Any] | None) -> None:
-    """Warn of floating-point errors in a call that has run later, where it was made."""
+    """Warn of floating-point errors where the call was made, not where it ran."""
     for error, words in _WORDS.items():
         if errors & error:
             message = f"{words} encountered in {function}"

@@ -88,9 +88,9 @@ def compiled_call(
 
 
 def _is_elementwise(declaration: Declaration) -> bool:
-    """Whether a function takes nothing but arrays and gives one, as those of elements do.
+    """Whether a function takes nothing but arrays and gives one.
 
-    `chains.loop_of` says which of these it is.
+    So do those of elements; `chains.loop_of` says which of these it is.
     """
     are_arrays = all(p.role in (ARRAY, WEAK) and not p.is_optional for p in declaration.parameters)
     return declaration.result == "Array" and are_arrays

@@ -61,7 +61,7 @@ _REAL_NUMBERS: Final = {
 """NumPy's scalar classes of bools, integers and real numbers, with the Python scalars that take their dtype."""
 
 expose: Final[Callable[[Any], None]] = getattr(extension.speedups, "expose", lambda native: None)
-"""Note that somebody outside may write to the memory of an ndarray: no call that reads it runs later than it is made."""
+"""Note that somebody outside may write to the memory of an ndarray, so that calls that read it run at once."""
 
 SCALAR_DOES_NOT_FIT: Final = (_home.ArrayMustBeCast, OverflowError)
 """What `home.constants` raises for a Python scalar that cannot take the dtype of the other operand."""
@@ -832,9 +832,7 @@ def _traced_home(arrays: Sequence[Array]) -> Home | None:
     An Array that is being differentiated counts as traced: on another home its gradient would be lost.
     """
     traced = [
-        a._home
-        for a in arrays
-        if a._home.is_traced(a._value) or transfer.is_differentiated(a._value, a._home.backend)
+        a._home for a in arrays if a._home.is_traced(a._value) or transfer.is_differentiated(a._value, a._home.backend)
     ]
     return max(traced, key=operator.attrgetter("depth")) if traced else None
 

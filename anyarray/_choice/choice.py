@@ -76,9 +76,9 @@ class Choice:
         outer: Choice | None = None,
     ) -> None:
         self.backend = backend
-        self.is_careful = outer is not None and outer.is_careful
+        self.is_careful: bool = outer is not None and outer.is_careful
         """Whether each decided call is waited for, so that an error comes where it is made."""
-        self.fuses = None if outer is None else outer.fuses
+        self.fuses: bool | None = None if outer is None else outer.fuses
         """Whether calls of elementwise functions are recorded and run together; None: if the choice is automatic."""
         self.candidates = candidates
         """Names of the backends that a policy allows; None for all."""
@@ -141,9 +141,9 @@ def _automatically(
 
 
 class _Narrowed:
-    """The automatic choice among these backends, careful or not, with chains or without.
+    """The automatic choice among these backends.
 
-    None leaves each as it is outside.
+    Careful or not, with chains or without; None leaves each as it is outside.
     """
 
     name: ClassVar[str] = "policy"
@@ -179,7 +179,7 @@ class _Recorded:
 
 
 class _Fused:
-    """What is chosen outside, with chains of elementwise calls run together."""
+    """What is chosen outside, with chains of calls run together."""
 
     name: ClassVar[str] = "fused"
 
@@ -394,7 +394,7 @@ def _only(backend: Backend, fuses: bool) -> Choice:
 
 
 def call_on(backend: Backend, function: Callable[P, R], *arguments: P.args, **keywords: P.kwargs) -> R:
-    """Call a function with `backend` as the chosen one; with chains if they are run here."""
+    """Call a function with `backend` chosen, and chains as here."""
     here = current()
     if here.backend is backend:
         return function(*arguments, **keywords)
@@ -556,17 +556,17 @@ def forget_profile() -> None:
 def narrowed(
     candidates: tuple[str, ...] | None, *, careful: bool | None, fuses: bool | None
 ) -> AbstractContextManager[None]:
-    """The automatic choice in a `with` block among these backends, careful or not, with chains or without.
+    """The automatic choice in a `with` block among these backends.
 
-    None leaves each as it is outside.
+    Careful or not, with chains or without; None leaves each as it is outside.
     """
     return Holding(_setting, _Narrowed(candidates, careful, fuses), None)
 
 
 def fused() -> AbstractContextManager[None]:
-    """Run chains of elementwise calls together inside a `with` block, also where NumPy is chosen.
+    """Run chains of elementwise calls together inside a `with` block.
 
-    There a call of an elementwise function whose result has 32,768 elements or more is recorded, and runs when a value
+    Also where NumPy is chosen, a call of an elementwise function whose result has 32,768 elements or more is recorded, and runs when a value
     is needed: block by block, by all cores, with NumPy's own loops, so with its bits. No temporary array has full size,
     and what is never needed is never computed. Under the automatic choice that is so without a block;
     `xp.policy(fuse=False)` and the environment variable ANYARRAY_FUSE=off turn it off. Warnings of floating-point

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from anyarray._base import processor
+from anyarray._base.cache_folder import cache_folder
 from anyarray._choice import cost
 from anyarray._registry import libraries as _libraries
 
@@ -62,7 +63,7 @@ def path() -> Path | None:
     if named:
         return Path(os.path.expanduser(named))
     try:
-        folder = _cache()
+        folder = cache_folder()
     except RuntimeError:  # the user has no home folder, as in some containers
         folder = Path()
     if not folder.is_absolute():
@@ -70,13 +71,6 @@ def path() -> Path | None:
             f"calibrate: there is no home folder, where the profile would be kept. Name a file {BY_NAME}"
         )
     return folder / f"{_of_machine()}{_digest(versions(_installed()))}.json"
-
-
-def _cache() -> Path:
-    """The user's cache folder; raises RuntimeError without a home folder."""
-    import platformdirs  # 20 ms, which who names a file is spared
-
-    return platformdirs.user_cache_path("anyarray")
 
 
 BY_NAME: Final = "by the environment variable ANYARRAY_PROFILE"
@@ -259,7 +253,7 @@ def _unchanged_file() -> Path | None:
     if _asked_for():
         return None
     with contextlib.suppress(RuntimeError):  # there is no home folder
-        for file in _others(_cache() / "any"):
+        for file in _others(cache_folder() / "any"):
             with contextlib.suppress(UnusableError):
                 data = _content(file)
                 if data is not None and data.get("folders") == _folders() != {}:

@@ -13,13 +13,12 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from anyarray import Backend
 from anyarray._base import errors
 from anyarray._choice import choice
 from anyarray._cli import tables, timing
+from anyarray._cli.console import Console, console
 from anyarray._cli.experiments import EXPERIMENTS
 from anyarray._cli.results import Participant, Results
 from anyarray._registry import libraries, registry
@@ -52,28 +51,28 @@ def add_parser(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Measure, print, plot; after Ctrl-C what was measured, exit code 130."""
-    progress_console = Console(stderr=True)
+    to = console(stderr=True)
     if options.before is not None:
-        return _shown(options.before, options, progress_console)
-    backends = _participants(options.backends, progress_console)
+        return _shown(options.before, options, to)
+    backends = _participants(options.backends, to)
     participants = [Participant(one.name, libraries.libraries()[one.library].version) for one in backends]
     results = Results(participants, EXPERIMENTS, options.dtype, options.quick)
     try:
-        _measure(results, backends, progress_console)
+        _measure(results, backends, to)
         results.is_complete = True
     except KeyboardInterrupt:
         pass
-    return _shown(results, options, progress_console)
+    return _shown(results, options, to)
 
 
-def _shown(results: Results, options: argparse.Namespace, progress_console: Console) -> int:
+def _shown(results: Results, options: argparse.Namespace, to: Console) -> int:
     """Print and plot results; returns the exit code."""
     status = 0
     text = json.dumps(results.as_json(), indent=2) + "\n" if options.json else ""
     if options.json == STANDARD_OUTPUT:
         sys.stdout.write(text)
     else:
-        tables.show(results, Console())
+        tables.show(results, console())
         if options.json:
             try:
                 options.json.write_text(text)
@@ -83,17 +82,17 @@ def _shown(results: Results, options: argparse.Namespace, progress_console: Cons
         # Imports matplotlib, which only plots need.
         from anyarray._cli import plot
 
-        status = drawn("bench", functools.partial(plot.save, results), options.plot, progress_console) or status
+        status = drawn("bench", functools.partial(plot.save, results), options.plot, to) or status
     return status if results.is_complete else 130
 
 
-def drawn(command: str, save: Callable[[Path], None], path: Path, console: Console) -> int:
+def drawn(command: str, save: Callable[[Path], None], path: Path, to: Console) -> int:
     """Save a plot and report it; exit code 1 if it cannot be written."""
     try:
         save(path)
     except OSError as error:
         return _refused(command, path, error)
-    console.print(f"Drawn: {path}", highlight=False, markup=False, soft_wrap=True)
+    to.line(f"Drawn: {path}", wrap=False)
     return 0
 
 
@@ -103,7 +102,7 @@ def _refused(command: str, path: Path, error: OSError) -> int:
     return 1
 
 
-def _participants(names: str | None, console: Console) -> list[Backend]:
+def _participants(names: str | None, to: Console) -> list[Backend]:
     """The backends of a comma-separated list, loaded.
 
     Without a list, the best device of each library that works here. Raises BackendError for a given name that is not
@@ -117,14 +116,14 @@ def _participants(names: str | None, console: Console) -> list[Backend]:
         wanted = list(libraries.libraries())
     found: list[Backend] = []
     for name in wanted:
-        with console.status(f"importing {name}"):
+        with to.working(f"importing {name}"):
             try:
                 found.append(registry.backend_of_name(name))
             except Exception as error:  # a broken installation may raise anything
                 if names:
                     raise
                 reason = str(error) if isinstance(error, errors.BackendError) else f"{name}, {problem(error)}"
-                console.print(f"Left out: {reason}", style="dim", highlight=False, markup=False, soft_wrap=True)
+                to.line(f"Left out: {reason}", style="dim", wrap=False)
     return list(dict.fromkeys(found))
 
 
@@ -133,15 +132,14 @@ def problem(error: Exception) -> str:
     return f"{type(error).__name__}: {error}".partition("\n")[0]
 
 
-def _measure(results: Results, backends: list[Backend], console: Console) -> None:
+def _measure(results: Results, backends: list[Backend], to: Console) -> None:
     """Fill `results`, cell by cell, with a progress bar."""
     effort = timing.QUICK if results.quick else timing.FULL
     contestants = [timing.Contestant(backend.name, backend) for backend in backends]
     cells = [(e, size) for e in results.experiments for size in e.sizes(results.quick)]
-    with _progress(console) as progress:
-        task = progress.add_task("", total=len(cells))
-        for experiment, size in cells:
-            progress.update(task, description=f"{experiment.name} {experiment.size_text(size)}")
+    with to.progress() as show:
+        for i, (experiment, size) in enumerate(cells):
+            show(i / len(cells), f"{experiment.name} {experiment.size_text(size)}")
             shows_the_layer = results.has_baseline and size == min(experiment.sizes(results.quick)) <= _SMALL
             row = [timing.ITSELF, *contestants] if shows_the_layer else contestants
             late = [one for one in row if results.predicted(experiment, size, one.name) > timing.LONGEST_SECONDS]
@@ -149,18 +147,10 @@ def _measure(results: Results, backends: list[Backend], console: Console) -> Non
             row = [one for one in row if one not in late]
             for outcome in timing.measured(experiment, size, row, np.dtype(results.dtype), effort):
                 results.add(outcome)
-            progress.advance(task)
 
 
 _SMALL: Final = 100
 """Elements up to which anyarray's overhead is a visible part of a call."""
-
-
-def _progress(console: Console) -> Progress:
-    return Progress(
-        TextColumn("{task.description:<20}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(),
-        console=console, transient=True, disable=not console.is_terminal,
-    )  # fmt: skip
 
 
 def split(command: str, names: str) -> list[str]:
@@ -203,7 +193,7 @@ def picture(text: str) -> Path:
     if path.suffix.lower() not in _PICTURES:
         raise argparse.ArgumentTypeError(f"{text}: the name must end in {', '.join(_PICTURES)}")
     if importlib.util.find_spec("matplotlib") is None:
-        raise argparse.ArgumentTypeError('matplotlib is not installed. Run: pip install "anyarray[plot]"')
+        raise argparse.ArgumentTypeError('matplotlib is not installed. Run: pip install "anyarray[cli]"')
     return path
 
 

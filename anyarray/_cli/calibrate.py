@@ -11,14 +11,10 @@ import threading
 from pathlib import Path
 from typing import Any, Final
 
-from rich.box import SIMPLE_HEAD
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.table import Table
-
 from anyarray._calibration import calibration, explanation
 from anyarray._choice import automatic, cost, profile
 from anyarray._cli.bench import drawn, picture, split
+from anyarray._cli.console import Column, Console, Table, console
 
 
 def add_parser(commands: Any) -> None:
@@ -60,7 +56,7 @@ def run(options: argparse.Namespace) -> int:
     try:
         if not options.show:
             profile.check()
-            status = _measure(options, Console(stderr=True))
+            status = _measure(options, console(stderr=True))
         found = profile.find()
     except profile.UnwritableError as error:
         print(error, file=sys.stderr)
@@ -72,11 +68,11 @@ def run(options: argparse.Namespace) -> int:
         print(f"There is no profile of this machine. {automatic.CURE}", file=sys.stderr)
         return status or 1
     used, model = found
-    console = Console()
-    show(model, console)
-    console.print(f"Profile: {used}", highlight=False, markup=False, soft_wrap=True)
+    to = console()
+    show(model, to)
+    to.line(f"Profile: {used}", wrap=False)
     if options.plot:
-        status = drawn("calibrate", functools.partial(draw, model), options.plot, console) or status
+        status = drawn("calibrate", functools.partial(draw, model), options.plot, to) or status
     return status
 
 
@@ -121,60 +117,51 @@ class _Interrupts:
             raise KeyboardInterrupt
 
 
-def _measure(options: argparse.Namespace, console: Console) -> int:
+def _measure(options: argparse.Namespace, to: Console) -> int:
     names = split("calibrate", options.backends) if options.backends else None
-    bar = Progress(
-        TextColumn("{task.description:<24}"), BarColumn(), TimeRemainingColumn(),
-        console=console, transient=True, disable=not console.is_terminal,
-    )  # fmt: skip
     status = 0
-    with _Interrupts() as interrupts, calibration.alone(lambda text: console.print(text, soft_wrap=True)):
-        with console.status("importing the libraries"):
+    with _Interrupts() as interrupts, calibration.alone(lambda text: to.line(text, wrap=False)):
+        with to.working("importing the libraries"):
             measuring = calibration.prepared(names)
-        with bar as progress:
-            task = progress.add_task("", total=1.0)
+        with to.progress() as progress:
             try:
                 seconds = options.seconds or explanation.usual_seconds(has_accelerator=measuring.has_accelerator)
                 for done, what in measuring.steps(seconds):
                     interrupts.check()
-                    progress.update(task, completed=done, description=what)
+                    progress(done, what)
                 interrupts.check()
             except KeyboardInterrupt:
                 status = 130
         written = calibration.keep(measuring)
     if status:
         kept = "the profile has what was measured so far" if written else "nothing was measured yet, nothing is changed"
-        console.print(f"Interrupted: {kept}.", highlight=False)
+        to.line(f"Interrupted: {kept}.")
     return status
 
 
-def show(model: cost.Model, console: Console) -> None:
+def show(model: cost.Model, to: Console) -> None:
     """Print the work above which backends beat NumPy, by class and width."""
     others = [name for name in model.backends if name != "numpy"]
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column("class")
-    for name in others:
-        for width in cost.WIDTHS:
-            table.add_column(f"{name}\nfloat{8 * width}", justify="right")
+    titles = [f"{name}\nfloat{8 * width}" for name in others for width in cost.WIDTHS]
+    table = Table([Column("class"), *[Column(title, is_right=True) for title in titles]])
     for kind in cost.CLASSES:
         cells = [_size(model.crossover(kind, width, name)) for name in others for width in cost.WIDTHS]
-        table.add_row(kind, *cells)
-    console.print(table)
+        table.add(kind, *cells)
+    to.table(table)
     if model.added:
-        console.print(f"Not measured, as installed since: {', '.join(model.added)}. {automatic.CURE}", highlight=False)
-    console.print(
+        to.line(f"Not measured, as installed since: {', '.join(model.added)}. {automatic.CURE}")
+    to.line(
         "The work from which a backend beats NumPy, its inputs at hand: elements, n log n for sort and fft, 2mnk for "
         "matmul, n^3 for factorisations.",
-        highlight=False,
     )
     for (source, target), route in model.routes.items():
         view = "" if route.view is None else f", shared {route.view * 1e6:.0f} us"
         ends = f"{route.copy(1) * 1e6:.0f} us, {route.copy(1e6) * 1e6:.0f} us for 1 MB"
-        console.print(f"{source} to {target}: {ends}{view}", highlight=False)
+        to.line(f"{source} to {target}: {ends}{view}")
     for name in others:
         costs = model.backends[name]
         entering = f"{costs.entering * 1e6:.0f} us for its first call after NumPy's"
-        console.print(f"{name}: {costs.importing:.1f} s for importing, {entering}", highlight=False)
+        to.line(f"{name}: {costs.importing:.1f} s for importing, {entering}")
 
 
 def _size(work: float) -> str:

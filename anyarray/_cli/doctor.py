@@ -11,13 +11,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from rich.box import SIMPLE_HEAD
-from rich.console import Console
-from rich.table import Table
-
 from anyarray._calibration.explanation import duration, explain
 from anyarray._choice import automatic, choice, cost
 from anyarray._choice.automatic import Decision
+from anyarray._cli.console import Column, Console, Table, console
 from anyarray._memory import transfer
 from anyarray._memory.transfer import Transfer
 
@@ -71,17 +68,17 @@ def run(options: argparse.Namespace) -> int:
                 status = end.code if isinstance(end.code, int) else int(end.code is not None)
     finally:
         sys.argv, sys.path[0] = arguments, folder
-    report(why.decisions, log.rows, time.perf_counter() - started, Console())
+    report(why.decisions, log.rows, time.perf_counter() - started, console())
     return status
 
 
-def report(decisions: list[Decision], rows: list[Transfer], seconds: float, console: Console) -> None:
+def report(decisions: list[Decision], rows: list[Transfer], seconds: float, to: Console) -> None:
     """Print where the time went, and what would change that."""
     lines = by_line(decisions)
     inside = sum(one.seconds for one in lines)
-    console.print(f"{duration(seconds)}, of which {duration(inside)} in {len(decisions)} calls", highlight=False)
+    to.line(f"{duration(seconds)}, of which {duration(inside)} in {len(decisions)} calls")
     _print(
-        console,
+        to,
         ["line", "took", "calls", "ran on", "compiling, importing"],
         [
             [_name(one.line), duration(one.seconds), str(one.calls), one.backends, _or_none(one.compiling)]
@@ -91,9 +88,9 @@ def report(decisions: list[Decision], rows: list[Transfer], seconds: float, cons
     caused = by_line_of_transfers(rows)
     if caused:
         head = ["line", "brought", "times", "from", "to", "took"]
-        _print(console, head, [[_name(line), *row] for line, row in caused])
+        _print(to, head, [[_name(line), *row] for line, row in caused])
     for sentence in advice(decisions, rows):
-        console.print(sentence, highlight=False, soft_wrap=True)
+        to.line(sentence, wrap=False)
 
 
 def by_line(decisions: Iterable[Decision]) -> list[Spent]:
@@ -188,12 +185,12 @@ def _or_none(seconds: float) -> str:
     return duration(seconds) if seconds else ""
 
 
-def _print(console: Console, heads: list[str], rows: list[list[str]]) -> None:
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for i, head in enumerate(heads):
-        table.add_column(head, justify="left" if i == 0 or head in ("ran on", "from", "to") else "right")
+def _print(to: Console, heads: list[str], rows: list[list[str]]) -> None:
+    table = Table(
+        [Column(head, is_right=i > 0 and head not in ("ran on", "from", "to")) for i, head in enumerate(heads)]
+    )
     for row in rows[:MOST]:
-        table.add_row(*row)
-    console.print(table)
+        table.add(*row)
+    to.table(table)
     if len(rows) > MOST:
-        console.print(f"and {len(rows) - MOST} more", highlight=False)
+        to.line(f"and {len(rows) - MOST} more")

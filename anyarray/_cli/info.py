@@ -11,16 +11,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from rich.box import SIMPLE_HEAD
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
 import anyarray
 from anyarray._base import dtypes as _dtypes
 from anyarray._base import errors, extension
 from anyarray._choice import choice
 from anyarray._cli.bench import problem
+from anyarray._cli.console import Cell, Column, Console, Table, console
 from anyarray._registry import inventory, libraries, registry
 
 
@@ -67,7 +63,7 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps({**defaults(), "backends": [asdict(row) for row in rows]}, indent=2))
     else:
-        show(rows, Console())
+        show(rows, console())
     return 0
 
 
@@ -120,27 +116,23 @@ def _why_not_compiled() -> str:
     return "no compiler at installation"
 
 
-def show(rows: list[Row], console: Console) -> None:
+def show(rows: list[Row], to: Console) -> None:
     """Print the table and the defaults."""
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column("backend", style="bold")
-    table.add_column("version")
-    table.add_column("devices", overflow="fold")
-    table.add_column("xp.jit")
-    table.add_column("to install", overflow="fold")
+    columns = ("backend", "version", "devices", "xp.jit", "to install")
+    table = Table([Column(title, is_folded=title in ("devices", "to install")) for title in columns])
     for row in rows:
-        table.add_row(
-            row.name,
+        table.add(
+            Cell(row.name, "bold"),
             row.version or "-",
             row.state,
             "-" if row.compiles is None else "compiles" if row.compiles else "runs as it is",
-            Text("-" if row.is_installed else row.install),  # its brackets are not markup
+            "-" if row.is_installed else row.install,
             style="" if row.is_installed and row.devices != [] and not row.problem else "dim",
         )
-    console.print(table)
+    to.table(table)
     for row in rows:
         if row.problem:
-            console.print(f"{row.name} cannot be used: {row.problem}", markup=False, highlight=False)
+            to.line(f"{row.name} cannot be used: {row.problem}")
 
     now = defaults()
     dtypes = ", ".join(f"{kind} {name}" for kind, name in now["default_dtypes"].items())
@@ -152,11 +144,11 @@ def show(rows: list[Row], console: Console) -> None:
         "calls": "compiled" if now["compiled_calls"] else f"in Python: {_why_not_compiled()}",
     }
     for title, text in lines.items():
-        console.print(f"{title + ':':<16} {text}", markup=False, highlight=False)
+        to.line(f"{title + ':':<16} {text}")
     try:
         if now["default_backend"] != choice.AUTO:
             registry.parse(now["default_backend"])
     except errors.BackendNotFoundError as error:
-        console.print(str(error), style="red", markup=False, highlight=False)
+        to.line(str(error), style="red")
     if any(row.is_installed and row.devices is None and not row.problem for row in rows):
-        console.print("Devices are looked for with: python -m anyarray info --devices", style="dim", highlight=False)
+        to.line("Devices are looked for with: python -m anyarray info --devices", style="dim")

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rich.box import SIMPLE_HEAD
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
 from anyarray._calibration.explanation import duration
 from anyarray._cli import timing
+from anyarray._cli.console import Cell, Column, Console, Table
 from anyarray._cli.experiments import Experiment
 from anyarray._cli.results import BASELINE, Results
 
@@ -20,37 +16,38 @@ _BACKEND_WIDTH = 13
 """Width of the column of a backend, in characters."""
 
 
-def show(results: Results, console: Console) -> None:
+def show(results: Results, to: Console) -> None:
     """Print the tables and their legend."""
     names = results.names
-    abreast = max(1, (console.width - _FIXED_WIDTH) // _BACKEND_WIDTH)
+    abreast = max(1, (to.width - _FIXED_WIDTH) // _BACKEND_WIDTH)
     for start in range(0, len(names), abreast):
-        console.print(_table(results, names[start : start + abreast]))
+        to.table(_table(results, names[start : start + abreast]))
     for line in _notes(results):
-        console.print(line, highlight=False, markup=False)
+        to.line(line)
 
 
 def _table(results: Results, names: Sequence[str]) -> Table:
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
-    table.add_column("elements", no_wrap=True)
-    for name in names:
-        table.add_column(name, justify="right", no_wrap=True, min_width=9)
     is_contest = len(results.names) > 1
-    if is_contest:
-        table.add_column("fastest", no_wrap=True)
+    table = Table(
+        [
+            Column("elements"),
+            *[Column(f"{name:>9}", is_right=True) for name in names],
+            *[Column("fastest")] * is_contest,
+        ]
+    )
     for experiment in results.experiments:
         sizes = [size for size in experiment.sizes(results.quick) if _is_touched(results, experiment, size)]
         if not sizes:
             continue
-        table.add_row(Text(experiment.name, style="bold"))
+        table.add(Cell(experiment.name, "bold"))
         for size in sizes:
             cells = [_time(results, experiment, size, name) for name in names]
             gain = [_gain(results, experiment, size)] if is_contest else []
-            table.add_row(f"  {experiment.size_text(size)}", *cells, *gain)
-        table.add_row("  warm-up", *[_warm_up(results, experiment, name) for name in names], style="dim")
+            table.add(f"  {experiment.size_text(size)}", *cells, *gain)
+        table.add("  warm-up", *[_warm_up(results, experiment, name) for name in names], style="dim")
         if results.has_baseline and is_contest:
-            table.add_row("  ahead from", *[_crossover(results, experiment, name) for name in names], style="dim")
-        table.add_section()
+            table.add("  ahead from", *[_crossover(results, experiment, name) for name in names], style="dim")
+        table.separate()
     return table
 
 
@@ -61,14 +58,14 @@ def _is_touched(results: Results, experiment: Experiment, size: int) -> bool:
     return (experiment.name, size) in cells
 
 
-def _time(results: Results, experiment: Experiment, size: int, name: str) -> Text:
+def _time(results: Results, experiment: Experiment, size: int, name: str) -> Cell:
     measurement = results.measurement(experiment.name, size, name)
     if measurement is None:
         is_left_out = (experiment.name, size, name) in results.left_out
-        return Text("too long", style="dim") if is_left_out else Text("failed", style="red")
+        return Cell("too long", "dim") if is_left_out else Cell("failed", "red")
     text = duration(measurement.seconds)
     is_best = measurement is results.fastest(experiment.name, size)
-    return Text(f"* {text}", style="bold green") if is_best else Text(text)
+    return Cell(f"* {text}", "bold green") if is_best else Cell(text)
 
 
 def _gain(results: Results, experiment: Experiment, size: int) -> str:

@@ -26,6 +26,8 @@ class Library(NamedTuple):
     """Our extra that installs it."""
     has_derivatives: bool = False
     """Whether error messages recommend it for derivatives."""
+    needs: tuple[str, ...] = ()
+    """Packages that its backend imports beside it."""
     registers_classes: bool = False
     """Whether Array must be registered with it (as a JAX pytree, say) before its own functions accept Arrays."""
 
@@ -33,6 +35,11 @@ class Library(NamedTuple):
     def is_installed(self) -> bool:
         """Whether its package can be found; imports nothing."""
         return self.package in sys.modules or importlib.util.find_spec(self.package) is not None
+
+    @property
+    def missing(self) -> list[str]:
+        """What it needs and cannot be found; imports nothing."""
+        return [package for package in self.needs if importlib.util.find_spec(package) is None]
 
     @property
     def version(self) -> str | None:
@@ -71,7 +78,7 @@ LIBRARIES: Final[dict[str, Library]] = {
         ),
         Library(
             "cupy", "anyarray.backends.cupy", "cupy", ("gpu",),
-            ("cupy-cuda12x", "cupy-cuda13x", "cupy-cuda11x", "cupy"), ("cupy",), "cupy",
+            ("cupy-cuda12x", "cupy-cuda13x", "cupy-cuda11x", "cupy"), ("cupy",), "cupy", needs=("array_api_compat",),
         ),
     )
 }  # fmt: skip

@@ -122,6 +122,11 @@ def load(library: Library) -> _Loaded:
         raise errors.BackendNotInstalledError(
             f'backend "{library.name}" is known, but {library.package} is not installed. Run: {library.install_line}'
         )
+    if library.missing:
+        raise errors.BackendNotInstalledError(
+            f'backend "{library.name}" needs {", ".join(library.missing)}, which is not installed. '
+            f"Run: pip install {' '.join(library.missing).replace('_', '-')}"
+        )
     with _loading:
         if library.name not in _loaded:
             loaded = _Loaded(library, importlib.import_module(library.module))

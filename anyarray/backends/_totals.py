@@ -1,4 +1,4 @@
-"""Variances of all elements of a large array of NumPy, block by block, with NumPy's bits.
+"""Variances of all elements of a large array, with NumPy's bits.
 
 NumPy makes two arrays of full size for them. `_call/c/sums.c` makes none, and its loops run on all cores.
 """
@@ -6,7 +6,6 @@ NumPy makes two arrays of full size for them. `_call/c/sums.c` makes none, and i
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
-
 
 from anyarray._base import extension, processor
 

@@ -591,7 +591,7 @@ def std(x: Native, /, *, axis: Axis = None, correction: float = 0.0, keepdims: b
 
 
 def _kept_axes(number: Native, x: Native, keepdims: bool) -> Native:
-    """A reduction of all elements, as an ndarray of one element in each axis if axes are kept."""
+    """A reduction of all elements, with axes of one if they are kept."""
     return np.full((1,) * x.ndim, number) if keepdims else number
 
 

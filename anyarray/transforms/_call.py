@@ -54,13 +54,24 @@ class Call:
     `structure` is that of `args` and `kwargs`, with all other arguments.
     """
 
-    def __init__(self, name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        name: str,
+        function: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        elsewhere: Callable[[Home], Home] | None = None,
+    ) -> None:
         self.name = name
         self.function = function
         arrays: list[Array] = []
         self.structure = nested.flatten((args, kwargs), arrays, leaf_of_argument)
-        self.home = home_of(name, arrays)
-        self.natives = [dispatch.native_on(one, self.home, name) for one in arrays]
+        self.given = self.home = home_of(name, arrays)
+        """Where the arguments are, and where the call runs; what it gives is brought back."""
+        if elsewhere is not None and not any(type(one._native) is batching.Batched for one in arrays):
+            self.home = elsewhere(self.home)
+        asked_for = self.home is not self.given
+        self.natives = [dispatch.native_on(one, self.home, name, explicit=asked_for) for one in arrays]
 
     def result(self, chosen: Sequence[int], xs: Sequence[Native]) -> Any:
         """Call the function with `xs` in place of the chosen arrays."""
@@ -80,8 +91,16 @@ class Call:
         return [dispatch.native_on(one, self.home, self.name) for one in arrays], structure
 
     def wrapped(self, structure: Structure, natives: Sequence[Native]) -> Any:
-        """Unflatten native arrays of the home, as Arrays."""
-        return nested.unflatten(structure, wrapped_on(natives, self.home))
+        """Unflatten native arrays of the home, as Arrays for the caller."""
+        return nested.unflatten(structure, self.brought_back(natives))
+
+    def brought_back(self, natives: Sequence[Native]) -> Iterator[Array]:
+        """Native arrays of the home as Arrays where the arguments are."""
+        arrays = wrapped_on(natives, self.home)
+        if self.home is self.given:
+            return arrays
+        brought = [dispatch.native_on(x, self.given, self.name, explicit=True) for x in arrays]
+        return wrapped_on(brought, self.given)
 
     def labels(self) -> list[str]:
         """The names in messages of the Arrays among the arguments."""
@@ -117,7 +136,10 @@ def hook_of(name: str, home: Home, hook: str) -> Callable[..., Any]:
     if not home.backend.has_hook(hook):
         differentiating = [library.name for library in libraries.LIBRARIES.values() if library.has_derivatives]
         cures = " or ".join(f'with xp.backend("{library}")' for library in differentiating)
-        raise errors.UnsupportedError(f"{name}: {home.backend} has no derivatives. Choose a backend that has: {cures}")
+        raise errors.UnsupportedError(
+            f"{name}: {home.backend} has no derivatives. Choose a backend that has: {cures}, "
+            f'or name one for derivatives alone: xp.{name}(f, backend="{differentiating[0]}")'
+        )
     return getattr(batching.home_inside(home), hook)  # type: ignore[no-any-return]  # a function, by the contract
 
 

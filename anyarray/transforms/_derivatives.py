@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Literal, TypeVar, overload
+from typing import Any, Final, Literal, TypeVar, overload
 
 from anyarray._array.array import Array
 from anyarray._base import errors, nested
 from anyarray._base.functions import name_of, wraps
 from anyarray._base.nested import LEAF, Static, Structure
 from anyarray._call import dispatch
-from anyarray._registry.home import Native
+from anyarray._registry import libraries, registry
+from anyarray._registry.home import Home, Native
+from anyarray._registry.registry import Backend
 from anyarray.standard.creation import asarray
 from anyarray.transforms._call import (
     Call,
@@ -32,19 +35,39 @@ T = TypeVar("T")
 
 @overload
 def grad(
-    f: Callable[P, tuple[Any, A]], /, argnums: int | Sequence[int] = 0, *, has_aux: Literal[True]
+    f: Callable[P, tuple[Any, A]],
+    /,
+    argnums: int | Sequence[int] = 0,
+    *,
+    has_aux: Literal[True],
+    backend: str | Backend | None = None,
 ) -> Callable[P, tuple[Any, A]]: ...
 @overload
 def grad(
-    f: Callable[P, Any], /, argnums: int | Sequence[int] = 0, *, has_aux: Literal[False] = False
+    f: Callable[P, Any],
+    /,
+    argnums: int | Sequence[int] = 0,
+    *,
+    has_aux: Literal[False] = False,
+    backend: str | Backend | None = None,
 ) -> Callable[P, Any]: ...
-def grad(f: Callable[P, Any], /, argnums: int | Sequence[int] = 0, *, has_aux: bool = False) -> Callable[P, Any]:
+def grad(
+    f: Callable[P, Any],
+    /,
+    argnums: int | Sequence[int] = 0,
+    *,
+    has_aux: bool = False,
+    backend: str | Backend | None = None,
+) -> Callable[P, Any]:
     """The gradient of a function that gives one real number.
 
     It has the structure of the argument `argnums` with an Array for each of its Arrays; of several, a tuple.
     Python floats in it count as Arrays. All else in a container is a constant, for which the gradient holds None:
     integers and booleans, Arrays of them too, text, None. With `has_aux` the function gives a pair of the number and
-    anything else, and the result is a pair of the gradient and that. Needs JAX or TensorFlow.
+    anything else, and the result is a pair of the gradient and that. The function may be written in jax.numpy or
+    TensorFlow, if it runs there.
+    Where the library of the arrays has no derivatives, as NumPy, they are computed on `backend`, a name or "any" for
+    one that is installed, and brought back.
     Raises TypeError unless the argument and the result are of a real floating-point dtype, ValueError if the result has
     axes, UnsupportedError on a backend without derivatives.
 
@@ -54,7 +77,7 @@ def grad(f: Callable[P, Any], /, argnums: int | Sequence[int] = 0, *, has_aux: b
     >>> x.device.library == "numpy" or slope(x).tolist() == [2.0, 4.0]
     True
     """
-    value_and_gradient = _value_and_grad("grad", f, argnums, has_aux)
+    value_and_gradient = _value_and_grad("grad", f, argnums, has_aux, backend)
 
     @wraps(f)
     def gradient(*args: P.args, **kwargs: P.kwargs) -> Any:
@@ -66,14 +89,29 @@ def grad(f: Callable[P, Any], /, argnums: int | Sequence[int] = 0, *, has_aux: b
 
 @overload
 def value_and_grad(
-    f: Callable[P, tuple[R, A]], /, argnums: int | Sequence[int] = 0, *, has_aux: Literal[True]
+    f: Callable[P, tuple[R, A]],
+    /,
+    argnums: int | Sequence[int] = 0,
+    *,
+    has_aux: Literal[True],
+    backend: str | Backend | None = None,
 ) -> Callable[P, tuple[tuple[R, A], Any]]: ...
 @overload
 def value_and_grad(
-    f: Callable[P, R], /, argnums: int | Sequence[int] = 0, *, has_aux: Literal[False] = False
+    f: Callable[P, R],
+    /,
+    argnums: int | Sequence[int] = 0,
+    *,
+    has_aux: Literal[False] = False,
+    backend: str | Backend | None = None,
 ) -> Callable[P, tuple[R, Any]]: ...
 def value_and_grad(
-    f: Callable[P, Any], /, argnums: int | Sequence[int] = 0, *, has_aux: bool = False
+    f: Callable[P, Any],
+    /,
+    argnums: int | Sequence[int] = 0,
+    *,
+    has_aux: bool = False,
+    backend: str | Backend | None = None,
 ) -> Callable[P, tuple[Any, Any]]:
     """The value of a function that gives one real number, and its gradient.
 
@@ -86,7 +124,7 @@ def value_and_grad(
     >>> x.device.library == "numpy" or float(both(x)[0]) == 5.0
     True
     """
-    value_and_gradient = _value_and_grad("value_and_grad", f, argnums, has_aux)
+    value_and_gradient = _value_and_grad("value_and_grad", f, argnums, has_aux, backend)
 
     @wraps(f)
     def both(*args: P.args, **kwargs: P.kwargs) -> tuple[Any, Any]:
@@ -96,14 +134,19 @@ def value_and_grad(
 
 
 def _value_and_grad(
-    name: str, function: Callable[..., Any], argnums: int | Sequence[int], has_aux: bool
+    name: str,
+    function: Callable[..., Any],
+    argnums: int | Sequence[int],
+    has_aux: bool,
+    backend: str | Backend | None,
 ) -> Callable[[tuple[Any, ...], dict[str, Any]], tuple[Any, Any]]:
     check(name, function)
     argnums = _integers(name, argnums)
+    elsewhere = _elsewhere(name, backend)
 
     @clear_about_leaks(name)
     def called(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
-        call = _Differentiated(name, function, argnums, args, kwargs)
+        call = _Differentiated(name, function, argnums, args, kwargs, elsewhere)
         aux: Structure = None
 
         def value_of_xs(*xs: Native) -> Any:
@@ -115,7 +158,8 @@ def _value_and_grad(
             natives, aux = call.flat(extra, leaf)
             return native_of(value), natives
 
-        def native_of(value: Any) -> Native:
+        def native_of(given: Any) -> Native:
+            value = _of_its_library(given, call.home)
             if type(value) is not Array:
                 cure = "Return what functions of Arrays give, such as xp.sum(...)"
                 if isinstance(value, tuple) and len(value) == 2 and not has_aux:
@@ -134,12 +178,61 @@ def _value_and_grad(
         value_and_gradients = hook_of(name, call.home, "value_and_grad")
         if not has_aux:
             value, gradients = value_and_gradients(value_of_xs, call.xs)
-            return next(wrapped_on([value], call.home)), call.by_argument(gradients)
+            return next(call.brought_back([value])), call.by_argument(gradients)
         (value, others), gradients = value_and_gradients(value_of_xs, call.xs, has_aux=True)
-        [value] = wrapped_on([value], call.home)
+        [value] = call.brought_back([value])
         return (value, call.wrapped(aux, others)), call.by_argument(gradients)
 
     return called
+
+
+def _of_its_library(value: Any, home: Home) -> Any:
+    """A native array as an Array, if its library is that of `home`.
+
+    Functions that are written in jax.numpy or TensorFlow give one. One of another library was not traced.
+    """
+    if type(value) is not Array and value is not None:
+        found = registry.backend_of_native(value)
+        if found is not None and found.library == home.backend.library:
+            return leaf(value)
+    return value
+
+
+def _elsewhere(name: str, backend: str | Backend | None) -> Callable[[Home], Home] | None:
+    """What gives the home where derivatives of arrays on a home are computed.
+
+    It is the same if that has derivatives, else the one that was named.
+    """
+    if backend is None:
+        return None
+    if backend != ANY:
+        registry.parse(str(backend))  # reports a misspelled name at once
+
+    def elsewhere(home: Home) -> Home:
+        if home.backend.has_hook("value_and_grad"):
+            return home
+        named = _any_with_derivatives(name) if backend == ANY else registry.as_backend(backend)
+        return named.free
+
+    return elsewhere
+
+
+ANY: Final = "any"
+"""In place of the name of a backend: any that is installed and has derivatives."""
+
+
+def _any_with_derivatives(name: str) -> Backend:
+    """A backend with derivatives, if possible of a library that is imported.
+
+    Raises BackendNotInstalledError.
+    """
+    rows = [library for library in libraries.LIBRARIES.values() if library.has_derivatives]
+    for row in sorted(rows, key=lambda library: library.package not in sys.modules):
+        if row.is_installed:
+            return registry.backend_of_name(row.name)
+    raise errors.BackendNotInstalledError(
+        f"{name}: no library with derivatives is installed. Run: {' or '.join(row.install_line for row in rows)}"
+    )
 
 
 def _pair(name: str, function: Callable[..., Any], result: Any) -> tuple[Any, Any]:
@@ -160,6 +253,7 @@ def jacobian(
     mode: Literal["reverse", "forward"] = "reverse",
     *,
     has_aux: Literal[True],
+    backend: str | Backend | None = None,
 ) -> Callable[P, tuple[Any, A]]: ...
 @overload
 def jacobian(
@@ -169,6 +263,7 @@ def jacobian(
     mode: Literal["reverse", "forward"] = "reverse",
     *,
     has_aux: Literal[False] = False,
+    backend: str | Backend | None = None,
 ) -> Callable[P, Any]: ...
 def jacobian(
     f: Callable[P, Any],
@@ -177,12 +272,13 @@ def jacobian(
     mode: Literal["reverse", "forward"] = "reverse",
     *,
     has_aux: bool = False,
+    backend: str | Backend | None = None,
 ) -> Callable[P, Any]:
     """The derivatives of all elements of a result by those of an argument.
 
     An Array with the axes of the result, then those of the argument; nested, the structure of the result with that of
-    the argument in place of each Array. `argnums`, constants and `has_aux` are as in `grad`. The cost grows with the
-    size of the result in reverse mode, with the size of the argument in forward mode. Raises as `grad` does.
+    the argument in place of each Array. `argnums`, constants, `has_aux` and `backend` are as in `grad`. The cost grows
+    with the size of the result in reverse mode, with the size of the argument in forward mode. Raises as `grad` does.
 
     >>> import anyarray as xp
     >>> slopes = xp.jacobian(lambda x: x**2)
@@ -194,11 +290,12 @@ def jacobian(
         raise errors.ArgumentValueError(f'jacobian: mode must be "reverse" or "forward", not {mode!r}')
     check("jacobian", f)
     argnums = _integers("jacobian", argnums)
+    elsewhere = _elsewhere("jacobian", backend)
 
     @wraps(f)
     @clear_about_leaks("jacobian")
     def derivatives(*args: P.args, **kwargs: P.kwargs) -> Any:
-        call = _Differentiated("jacobian", f, argnums, args, kwargs)
+        call = _Differentiated("jacobian", f, argnums, args, kwargs, elsewhere)
         structure: Structure = None
         aux: Structure = None
 
@@ -235,6 +332,7 @@ class _Differentiated(Call):
         argnums: int | Sequence[int],
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
+        elsewhere: Callable[[Home], Home] | None,
     ) -> None:
         self._is_one = isinstance(argnums, int)
         wanted = [argnums] if isinstance(argnums, int) else list(argnums)
@@ -245,7 +343,7 @@ class _Differentiated(Call):
         if len(set(positions)) < len(positions):
             raise _named_twice(name, wanted)
         numbers_too = [_with_arrays(one) if i in positions else one for i, one in enumerate(args)]
-        super().__init__(name, function, tuple(numbers_too), kwargs)
+        super().__init__(name, function, tuple(numbers_too), kwargs, elsewhere)
         structures = self.structure[2][0][2]
         ends = [0]
         for one in structures:
@@ -275,7 +373,7 @@ class _Differentiated(Call):
 
         For several arguments, a tuple.
         """
-        arrays = wrapped_on(derivatives, self.home)
+        arrays = self.brought_back(derivatives)
         found = [nested.unflatten(structure, arrays) for structure in self._structures]
         return found[0] if self._is_one else tuple(found)
 

@@ -1,0 +1,1 @@
+"""Namespaces whose names and signatures stay: `anyarray.stable.v1`."""

@@ -1,0 +1,12 @@
+"""The names and signatures of anyarray 1, which every 1.x keeps.
+
+Write `import anyarray.stable.v1 as xp` in a library that is to work with each of them. A name that anyarray itself
+drops or changes in 2.0 stays here as it was. `docs/stability.md` says what may change, and tests compare the names with
+a recorded list.
+"""
+
+import anyarray as _anyarray
+from anyarray import *
+from anyarray import typing
+
+__all__ = [*_anyarray.__all__, "typing"]  # pyright: ignore[reportUnsupportedDunderAll]

@@ -1,0 +1,93 @@
+"""What differs between systems and C libraries, by faking the platform."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import types
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from anyarray._base import processor
+from anyarray._base.cache_folder import cache_folder
+from anyarray._choice import profile
+from anyarray._memory import alignment
+
+HOME = Path("/home/somebody").absolute()
+
+
+@pytest.fixture(autouse=True)
+def home(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A home folder, and none of the variables that name another."""
+    monkeypatch.setattr(Path, "home", lambda: HOME)
+    for name in ("XDG_CACHE_HOME", "LOCALAPPDATA"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.mark.parametrize(
+    ("platform", "parts"),
+    [
+        ("linux", (".cache", "anyarray")),
+        ("freebsd14", (".cache", "anyarray")),
+        ("darwin", ("Library", "Caches", "anyarray")),
+        ("win32", ("AppData", "Local", "anyarray", "Cache")),
+    ],
+)
+def test_caches_are_where_the_system_has_them(
+    platform: str, parts: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.platform", platform)
+    assert cache_folder() == HOME.joinpath(*parts)
+
+
+def test_a_variable_names_another_folder_under_linux(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("sys.platform", "linux")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert cache_folder() == tmp_path / "anyarray"
+
+
+def test_a_relative_folder_in_the_variable_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.platform", "linux")
+    monkeypatch.setenv("XDG_CACHE_HOME", "caches")
+    assert cache_folder() == HOME / ".cache" / "anyarray"
+
+
+def test_a_variable_names_another_folder_under_windows(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("sys.platform", "win32")
+    monkeypatch.setenv("LOCALAPPDATA", str(tmp_path))
+    assert cache_folder() == tmp_path / "anyarray" / "Cache"
+
+
+def no_library(name: str | None) -> Any:
+    """As `ctypes.CDLL` of Windows, which has no library without a name."""
+    raise TypeError("argument of type 'NoneType' is not iterable")
+
+
+@pytest.mark.parametrize("library", [no_library, lambda name: types.SimpleNamespace()], ids=["windows", "musl"])
+def test_freed_memory_is_returned_by_no_other_allocator_than_glibcs(
+    library: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str | None] = []
+    for variable in ("GLIBC_TUNABLES", "MALLOC_MMAP_THRESHOLD_"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setattr(ctypes, "CDLL", lambda name: (asked.append(name), library(name))[1])
+    alignment.trim_malloc()
+    assert asked == [None]
+
+
+def test_cores_are_counted_where_a_process_has_no_affinity(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(os, "sched_getaffinity", raising=False)
+    monkeypatch.setattr(os, "cpu_count", lambda: 7)
+    assert processor.cores() == 7
+
+
+def test_a_machine_without_proc_has_a_description(monkeypatch: pytest.MonkeyPatch) -> None:
+    def absent(path: Path, *args: Any, **kwargs: Any) -> str:
+        raise FileNotFoundError(path)
+
+    monkeypatch.setattr(Path, "read_text", absent)
+    monkeypatch.setattr("platform.machine", lambda: "arm64")
+    monkeypatch.setattr("platform.processor", lambda: "arm")
+    assert profile.machine.__wrapped__()["processor"] == "arm64 arm"
