@@ -567,9 +567,9 @@ def fused() -> AbstractContextManager[None]:
     """Run chains of elementwise calls together inside a `with` block.
 
     Also where NumPy is chosen, a call of an elementwise function whose result has 32,768 elements or more is recorded,
-    and runs when a value is needed: block by block, by all cores, with NumPy's own loops, so with its bits. No temporary
-    array has full size, and what is never needed is never computed. Under the automatic choice that is so without a
-    block; `xp.policy(fuse=False)` and the environment variable ANYARRAY_FUSE=off turn it off. Warnings of
+    and runs when a value is needed: block by block, by all cores, with NumPy's own loops, so with its bits. No
+    temporary array has full size, and what is never needed is never computed. Under the automatic choice that is so
+    without a block; `xp.policy(fuse=False)` and the environment variable ANYARRAY_FUSE=off turn it off. Warnings of
     floating-point errors come when a call runs, and name the line where it was made. It is the same as one call after
     the other where NumPy is to raise such errors, in a trace, on other backends and without the compiled calls.
 
