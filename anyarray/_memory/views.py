@@ -251,13 +251,15 @@ def exchange(array: Any, view: Any) -> bool:
 
 
 def layouts_of(one: Any, other: Any) -> tuple[Any, Any] | None:
-    """The layouts of two Arrays of immutable memory, if they are related.
+    """Layouts of two Arrays that overlap where a write to one is seen in both.
 
-    None unless one of them is a view of the other, or both are of a third.
+    None if both have memory that is written in place, which tells by itself.
     """
-    root = root_of(one)
-    if root is not root_of(other) or root._home.has_views:
+    root, others = root_of(one), root_of(other)
+    if root._home.has_views and others._home.has_views:
         return None
+    if root is not others:
+        return np.empty(1), np.empty(1)
     first = layout_of(one)
     return None if first is None else (first, first if one is other else layout_of(other))
 
