@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import copy
+import gc
 import os
 import pickle
 import subprocess
 import sys
 import threading
 import warnings
+import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -138,6 +140,16 @@ def test_a_value_that_nobody_needs_is_never_computed() -> None:
         y = xp.log(of_values())
         assert is_recorded(y)
         del y  # the logarithm of a negative number would have warned
+
+
+def test_variables_that_hold_a_recorded_array_are_freed() -> None:
+    variables = {"xp": xp, "array": of_values(), "kept": threading.Thread()}
+    kept = weakref.ref(variables["kept"])
+    exec("y = array * 2", variables)  # the call refers to the variables of its module
+    assert is_recorded(variables["y"])
+    del variables
+    gc.collect()
+    assert kept() is None
 
 
 @pytest.mark.parametrize(

@@ -109,10 +109,30 @@ static void
 recorded_dealloc(PyObject *self)
 {
     Recorded *recorded = (Recorded *)self;
+    PyObject_GC_UnTrack(self);
     leave_ring(recorded);
     release_operands(recorded);
     Py_XDECREF(recorded->value);
-    PyObject_Free(self);
+    PyObject_GC_Del(self);
+}
+
+static int
+recorded_traverse(PyObject *self, visitproc visit, void *arg)
+{
+    Recorded *recorded = (Recorded *)self;
+    for (int i = 0; i < MAX_OPERANDS; i++) {
+        Py_VISIT(recorded->operands[i]);
+    }
+    Py_VISIT(recorded->globals);
+    return 0;
+}
+
+/* A cycle goes through the variables of the module, which may hold the Array. The operands stay, as it may be run yet. */
+static int
+recorded_clear(PyObject *self)
+{
+    Py_CLEAR(((Recorded *)self)->globals);
+    return 0;
 }
 
 static inline int
@@ -358,7 +378,7 @@ record(const Loop *loop, PyObject *const *operands, npy_intp below)
     if (warned < 0) {
         return NULL;
     }
-    Recorded *recorded = PyObject_New(Recorded, &RecordedType);
+    Recorded *recorded = PyObject_GC_New(Recorded, &RecordedType);
     if (recorded == NULL) {
         return NULL;
     }
@@ -383,6 +403,7 @@ record(const Loop *loop, PyObject *const *operands, npy_intp below)
         recorded->instruction = PyFrame_GetLasti(frame);
     }
     enter_ring(recorded);
+    PyObject_GC_Track((PyObject *)recorded);
     if ((recorded->calls >= MOST_CALLS || recorded_count >= MOST_RECORDED || recorded_bytes >= MOST_BYTES)
         && compute(recorded) == NULL) {
         Py_DECREF(recorded);
@@ -1088,7 +1109,9 @@ PyTypeObject RecordedType = {
     .tp_name = "anyarray._speedups.Recorded",
     .tp_basicsize = sizeof(Recorded),
     .tp_dealloc = recorded_dealloc,
-    .tp_flags = Py_TPFLAGS_DEFAULT,
+    .tp_traverse = recorded_traverse,
+    .tp_clear = recorded_clear,
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
     .tp_getset = recorded_getset,
     .tp_as_sequence = &recorded_as_sequence,
 };
