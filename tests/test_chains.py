@@ -125,6 +125,18 @@ def test_a_long_chain_is_computed_on_the_way() -> None:
     assert np.array_equal(np.asarray(x), expected)
 
 
+def test_many_calls_of_parts_do_not_keep_large_arrays(few: None) -> None:
+    results, kept = [], []
+    for _ in range(12):
+        x = xp.zeros(1 << 25, dtype=xp.float64)  # 256 MiB, of which no page is touched but those that are read
+        results.append(x[:1024] + 1)
+        kept.append(weakref.ref(x._value.base))
+        del x
+    assert is_recorded(results[0])
+    assert sum(one() is not None for one in kept) <= 4
+    assert all(np.array_equal(np.asarray(y), np.ones(1024)) for y in results)
+
+
 def test_an_intermediate_that_has_a_name_is_computed_once_with_the_chain() -> None:
     x = of_values()
     e = xp.exp(x)

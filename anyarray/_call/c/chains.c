@@ -23,7 +23,7 @@ recorded later, as long as anybody has it. */
 #define SHARED (1 << 17)    /* elements from which on several threads run a chain */
 #define MOST_CALLS 64       /* of a chain, which is run when it has so many, */
 #define MOST_RECORDED 256   /* and of all chains together */
-#define MOST_BYTES ((npy_intp)1 << 30) /* of the results that are not computed, and so of about what they hold */
+#define MOST_BYTES ((npy_intp)1 << 30) /* of the results that are not computed, or of what they keep if that is more */
 #define COPIED 4096         /* bytes of the largest operand of which a copy is made, as anybody may write to it */
 
 static Recorded recorded_calls = {.previous = &recorded_calls, .next = &recorded_calls}; /* the ring of what is not computed */
@@ -67,12 +67,6 @@ record_from(PyObject *Py_UNUSED(module), PyObject *elements)
     return PyLong_FromSsize_t(before);
 }
 
-static inline npy_intp
-bytes_of(const Recorded *recorded)
-{
-    return recorded->size * 8;
-}
-
 static void
 leave_ring(Recorded *recorded)
 {
@@ -81,7 +75,7 @@ leave_ring(Recorded *recorded)
         recorded->next->previous = recorded->previous;
         recorded->previous = recorded->next = NULL;
         recorded_count--;
-        recorded_bytes -= bytes_of(recorded);
+        recorded_bytes -= recorded->nbytes;
     }
 }
 
@@ -92,7 +86,7 @@ enter_ring(Recorded *recorded)
     recorded->next = &recorded_calls;
     recorded->previous->next = recorded->next->previous = recorded;
     recorded_count++;
-    recorded_bytes += bytes_of(recorded);
+    recorded_bytes += recorded->nbytes;
 }
 
 static void
@@ -387,6 +381,7 @@ record(const Loop *loop, PyObject *const *operands, npy_intp below)
     recorded->warned = warned;
     recorded->ndim = ndim;
     recorded->size = size;
+    recorded->nbytes = size * 8;
     recorded->calls = 1;
     memcpy(recorded->shape, shape, sizeof(npy_intp) * (size_t)ndim);
     for (int i = 0; i < loop->operand_count; i++) {
@@ -395,6 +390,9 @@ record(const Loop *loop, PyObject *const *operands, npy_intp below)
             return NULL;
         }
         recorded->calls += is_recorded(operands[i]) ? ((Recorded *)operands[i])->calls : 0;
+        PyObject *owner = is_recorded(operands[i]) ? NULL : owner_of(operands[i]); /* which a slice keeps as a whole */
+        npy_intp kept = owner == NULL ? 0 : PyArray_NBYTES((PyArrayObject *)owner);
+        recorded->nbytes = kept > recorded->nbytes ? kept : recorded->nbytes;
     }
     PyFrameObject *frame = PyEval_GetFrame();
     if (frame != NULL) {
