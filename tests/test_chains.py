@@ -207,6 +207,17 @@ def test_memory_that_somebody_outside_may_write_to_is_read_at_once() -> None:
     assert is_recorded(x + 1)
 
 
+def test_memory_that_others_had_before_does_not_keep_slices_from_being_recorded() -> None:
+    seen = set()
+    for _ in range(20):
+        x = of_values()
+        seen.add(id(x._value.base))  # those that were freed come again
+        assert is_recorded(x[1:] + x[:-1])
+        np.asarray(x)
+        del x
+    assert len(seen) < 20
+
+
 @pytest.mark.parametrize(
     "brought_in", [xp.from_native, lambda a: xp.asarray(a, copy=False), lambda a: xp.asarray(memoryview(a), copy=False)]
 )

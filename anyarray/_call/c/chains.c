@@ -29,7 +29,7 @@ recorded later, as long as anybody has it. */
 static Recorded recorded_calls = {.previous = &recorded_calls, .next = &recorded_calls}; /* the ring of what is not computed */
 static npy_intp recorded_count, recorded_bytes;
 static PyThread_type_lock running; /* held while a chain is run */
-static PyObject *exposed_memory;   /* addresses of ndarrays to whose memory somebody outside may write: a set */
+static PyObject *exposed_memory;   /* weak references to ndarrays to whose memory somebody outside may write, by address */
 static int generation;             /* of marks */
 static npy_intp fewest = 1 << 15;  /* elements of a result below which a call runs at once */
 
@@ -37,7 +37,7 @@ int
 init_chains(void)
 {
     running = PyThread_allocate_lock();
-    exposed_memory = PySet_New(NULL);
+    exposed_memory = PyDict_New();
     if (running == NULL || !init_threads()) {
         PyErr_NoMemory();
         return 0;
@@ -148,23 +148,38 @@ owner_of(PyObject *native)
     return PyArray_CHKFLAGS((PyArrayObject *)native, NPY_ARRAY_OWNDATA) ? native : NULL;
 }
 
+/* Whether a weak reference is one to this object. Nothing is allocated, which might run any code. */
+static int
+refers_to(PyObject *reference, PyObject *object)
+{
+#if PY_VERSION_HEX >= 0x030D0000
+    PyObject *referred = NULL;
+    int is_same = PyWeakref_GetRef(reference, &referred) == 1 && referred == object;
+    Py_XDECREF(referred);
+    return is_same;
+#else
+    return PyWeakref_GetObject(reference) == object;
+#endif
+}
+
 /* Whether somebody outside may write to the memory of the ndarray in the slot of an Array. */
 static int
 is_exposed(PyObject *native, PyObject *owner)
 {
-    if (PySet_GET_SIZE(exposed_memory) == 0) {
+    if (PyDict_GET_SIZE(exposed_memory) == 0) {
         return 0;
     }
     PyObject *address = PyLong_FromVoidPtr(owner);
-    int is_there = address == NULL ? -1 : PySet_Contains(exposed_memory, address);
-    if (is_there > 0 && Py_REFCNT(native) == 1 && (native == owner || Py_REFCNT(owner) == 1)) {
-        is_there = PySet_Discard(exposed_memory, address) < 0 ? -1 : 0; /* all others are gone */
+    PyObject *reference = address == NULL ? NULL : PyDict_GetItemWithError(exposed_memory, address);
+    int is_there = reference != NULL || PyErr_Occurred();
+    /* Another ndarray may have been there, or all others who have the memory are gone. */
+    if (reference != NULL && (!refers_to(reference, owner)
+                              || (Py_REFCNT(native) == 1 && (native == owner || Py_REFCNT(owner) == 1)))) {
+        is_there = PyDict_DelItem(exposed_memory, address) < 0;
     }
     Py_XDECREF(address);
-    if (is_there < 0) {
-        PyErr_Clear();
-    }
-    return is_there != 0;
+    PyErr_Clear();
+    return is_there;
 }
 
 int
@@ -178,7 +193,9 @@ expose(PyObject *native)
         return 1;
     }
     PyObject *address = PyLong_FromVoidPtr(owner);
-    int is_added = address != NULL && PySet_Add(exposed_memory, address) == 0;
+    PyObject *reference = address == NULL ? NULL : PyWeakref_NewRef(owner, NULL);
+    int is_added = reference != NULL && PyDict_SetItem(exposed_memory, address, reference) == 0;
+    Py_XDECREF(reference);
     Py_XDECREF(address);
     return is_added && compute_readers(native);
 }
