@@ -295,6 +295,20 @@ def test_a_warning_that_is_an_error_leaves_the_value_whole() -> None:
         assert np.isnan(float(y[0]))
 
 
+@pytest.mark.parametrize(
+    "write", [lambda x: x.__setitem__(0, 9.0), lambda x: x.__iadd__(1), np.asarray, lambda x: x.fill(1.0)]
+)
+def test_a_write_raises_a_warning_that_is_an_error(write: Callable[[Any], object]) -> None:
+    x = of_values()
+    y = xp.log(x)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(RuntimeWarning, match="invalid value"):
+            write(x)
+    assert float(x[0]) == VALUES[0]
+    assert np.isnan(float(y[0]))
+
+
 def test_errors_that_numpy_raises_come_where_the_call_is_made() -> None:
     x = of_values()
     with np.errstate(all="raise"), pytest.raises(FloatingPointError, match="invalid value"):
