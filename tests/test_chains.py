@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import copy
+import gc
 import os
 import pickle
 import subprocess
 import sys
 import threading
 import warnings
+import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -123,6 +125,18 @@ def test_a_long_chain_is_computed_on_the_way() -> None:
     assert np.array_equal(np.asarray(x), expected)
 
 
+def test_many_calls_of_parts_do_not_keep_large_arrays(few: None) -> None:
+    results, kept = [], []
+    for _ in range(12):
+        x = xp.zeros(1 << 25, dtype=xp.float64)  # 256 MiB, of which no page is touched but those that are read
+        results.append(x[:1024] + 1)
+        kept.append(weakref.ref(x._value.base))
+        del x
+    assert is_recorded(results[0])
+    assert sum(one() is not None for one in kept) <= 4
+    assert all(np.array_equal(np.asarray(y), np.ones(1024)) for y in results)
+
+
 def test_an_intermediate_that_has_a_name_is_computed_once_with_the_chain() -> None:
     x = of_values()
     e = xp.exp(x)
@@ -138,6 +152,16 @@ def test_a_value_that_nobody_needs_is_never_computed() -> None:
         y = xp.log(of_values())
         assert is_recorded(y)
         del y  # the logarithm of a negative number would have warned
+
+
+def test_variables_that_hold_a_recorded_array_are_freed() -> None:
+    variables = {"xp": xp, "array": of_values(), "kept": threading.Thread()}
+    kept = weakref.ref(variables["kept"])
+    exec("y = array * 2", variables)  # the call refers to the variables of its module
+    assert is_recorded(variables["y"])
+    del variables
+    gc.collect()
+    assert kept() is None
 
 
 @pytest.mark.parametrize(
@@ -181,6 +205,17 @@ def test_memory_that_somebody_outside_may_write_to_is_read_at_once() -> None:
     assert float(y[0]) == VALUES[0] + 1
     del outside
     assert is_recorded(x + 1)
+
+
+def test_memory_that_others_had_before_does_not_keep_slices_from_being_recorded() -> None:
+    seen = set()
+    for _ in range(20):
+        x = of_values()
+        seen.add(id(x._value.base))  # those that were freed come again
+        assert is_recorded(x[1:] + x[:-1])
+        np.asarray(x)
+        del x
+    assert len(seen) < 20
 
 
 @pytest.mark.parametrize(
@@ -258,6 +293,20 @@ def test_a_warning_that_is_an_error_leaves_the_value_whole() -> None:
         with pytest.raises(RuntimeWarning, match="invalid value"):
             y[0]
         assert np.isnan(float(y[0]))
+
+
+@pytest.mark.parametrize(
+    "write", [lambda x: x.__setitem__(0, 9.0), lambda x: x.__iadd__(1), np.asarray, lambda x: x.fill(1.0)]
+)
+def test_a_write_raises_a_warning_that_is_an_error(write: Callable[[Any], object]) -> None:
+    x = of_values()
+    y = xp.log(x)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(RuntimeWarning, match="invalid value"):
+            write(x)
+    assert float(x[0]) == VALUES[0]
+    assert np.isnan(float(y[0]))
 
 
 def test_errors_that_numpy_raises_come_where_the_call_is_made() -> None:

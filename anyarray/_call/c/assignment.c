@@ -88,11 +88,15 @@ fast_setitem(Call *Py_UNUSED(call), PyObject *const *args, Py_ssize_t nargs, PyO
     }
     Py_INCREF(native); /* allocating may run any code, which may give the Array another native array */
     PyObject *value = native_value(args[2], (PyArrayObject *)native, home);
-    int failed = value == NULL || !is_writable(native) || native_of(args[0]) != native
-                 || !compute_readers(native) || PyObject_SetItem(native, key, value) < 0;
+    int is_fit = value != NULL && is_writable(native) && native_of(args[0]) == native;
+    int is_free = !is_fit || compute_readers(native); /* a warning that they raise is not raised again */
+    int failed = !is_fit || !is_free || PyObject_SetItem(native, key, value) < 0;
     Py_XDECREF(value);
     Py_DECREF(native);
     Py_DECREF(key);
+    if (!is_free) {
+        return NULL;
+    }
     if (failed) {
         return fall_back();
     }

@@ -23,13 +23,13 @@ recorded later, as long as anybody has it. */
 #define SHARED (1 << 17)    /* elements from which on several threads run a chain */
 #define MOST_CALLS 64       /* of a chain, which is run when it has so many, */
 #define MOST_RECORDED 256   /* and of all chains together */
-#define MOST_BYTES ((npy_intp)1 << 30) /* of the results that are not computed, and so of about what they hold */
+#define MOST_BYTES ((npy_intp)1 << 30) /* of the results that are not computed, or of what they keep if that is more */
 #define COPIED 4096         /* bytes of the largest operand of which a copy is made, as anybody may write to it */
 
 static Recorded recorded_calls = {.previous = &recorded_calls, .next = &recorded_calls}; /* the ring of what is not computed */
 static npy_intp recorded_count, recorded_bytes;
 static PyThread_type_lock running; /* held while a chain is run */
-static PyObject *exposed_memory;   /* addresses of ndarrays to whose memory somebody outside may write: a set */
+static PyObject *exposed_memory;   /* weak references to ndarrays to whose memory somebody outside may write, by address */
 static int generation;             /* of marks */
 static npy_intp fewest = 1 << 15;  /* elements of a result below which a call runs at once */
 
@@ -37,7 +37,7 @@ int
 init_chains(void)
 {
     running = PyThread_allocate_lock();
-    exposed_memory = PySet_New(NULL);
+    exposed_memory = PyDict_New();
     if (running == NULL || !init_threads()) {
         PyErr_NoMemory();
         return 0;
@@ -67,12 +67,6 @@ record_from(PyObject *Py_UNUSED(module), PyObject *elements)
     return PyLong_FromSsize_t(before);
 }
 
-static inline npy_intp
-bytes_of(const Recorded *recorded)
-{
-    return recorded->size * 8;
-}
-
 static void
 leave_ring(Recorded *recorded)
 {
@@ -81,7 +75,7 @@ leave_ring(Recorded *recorded)
         recorded->next->previous = recorded->previous;
         recorded->previous = recorded->next = NULL;
         recorded_count--;
-        recorded_bytes -= bytes_of(recorded);
+        recorded_bytes -= recorded->nbytes;
     }
 }
 
@@ -92,7 +86,7 @@ enter_ring(Recorded *recorded)
     recorded->next = &recorded_calls;
     recorded->previous->next = recorded->next->previous = recorded;
     recorded_count++;
-    recorded_bytes += bytes_of(recorded);
+    recorded_bytes += recorded->nbytes;
 }
 
 static void
@@ -109,10 +103,30 @@ static void
 recorded_dealloc(PyObject *self)
 {
     Recorded *recorded = (Recorded *)self;
+    PyObject_GC_UnTrack(self);
     leave_ring(recorded);
     release_operands(recorded);
     Py_XDECREF(recorded->value);
-    PyObject_Free(self);
+    PyObject_GC_Del(self);
+}
+
+static int
+recorded_traverse(PyObject *self, visitproc visit, void *arg)
+{
+    Recorded *recorded = (Recorded *)self;
+    for (int i = 0; i < MAX_OPERANDS; i++) {
+        Py_VISIT(recorded->operands[i]);
+    }
+    Py_VISIT(recorded->globals);
+    return 0;
+}
+
+/* A cycle goes through the variables of the module, which may hold the Array. The operands stay, as it may be run yet. */
+static int
+recorded_clear(PyObject *self)
+{
+    Py_CLEAR(((Recorded *)self)->globals);
+    return 0;
 }
 
 static inline int
@@ -134,23 +148,38 @@ owner_of(PyObject *native)
     return PyArray_CHKFLAGS((PyArrayObject *)native, NPY_ARRAY_OWNDATA) ? native : NULL;
 }
 
+/* Whether a weak reference is one to this object. Nothing is allocated, which might run any code. */
+static int
+refers_to(PyObject *reference, PyObject *object)
+{
+#if PY_VERSION_HEX >= 0x030D0000
+    PyObject *referred = NULL;
+    int is_same = PyWeakref_GetRef(reference, &referred) == 1 && referred == object;
+    Py_XDECREF(referred);
+    return is_same;
+#else
+    return PyWeakref_GetObject(reference) == object;
+#endif
+}
+
 /* Whether somebody outside may write to the memory of the ndarray in the slot of an Array. */
 static int
 is_exposed(PyObject *native, PyObject *owner)
 {
-    if (PySet_GET_SIZE(exposed_memory) == 0) {
+    if (PyDict_GET_SIZE(exposed_memory) == 0) {
         return 0;
     }
     PyObject *address = PyLong_FromVoidPtr(owner);
-    int is_there = address == NULL ? -1 : PySet_Contains(exposed_memory, address);
-    if (is_there > 0 && Py_REFCNT(native) == 1 && (native == owner || Py_REFCNT(owner) == 1)) {
-        is_there = PySet_Discard(exposed_memory, address) < 0 ? -1 : 0; /* all others are gone */
+    PyObject *reference = address == NULL ? NULL : PyDict_GetItemWithError(exposed_memory, address);
+    int is_there = reference != NULL || PyErr_Occurred();
+    /* Another ndarray may have been there, or all others who have the memory are gone. */
+    if (reference != NULL && (!refers_to(reference, owner)
+                              || (Py_REFCNT(native) == 1 && (native == owner || Py_REFCNT(owner) == 1)))) {
+        is_there = PyDict_DelItem(exposed_memory, address) < 0;
     }
     Py_XDECREF(address);
-    if (is_there < 0) {
-        PyErr_Clear();
-    }
-    return is_there != 0;
+    PyErr_Clear();
+    return is_there;
 }
 
 int
@@ -164,7 +193,9 @@ expose(PyObject *native)
         return 1;
     }
     PyObject *address = PyLong_FromVoidPtr(owner);
-    int is_added = address != NULL && PySet_Add(exposed_memory, address) == 0;
+    PyObject *reference = address == NULL ? NULL : PyWeakref_NewRef(owner, NULL);
+    int is_added = reference != NULL && PyDict_SetItem(exposed_memory, address, reference) == 0;
+    Py_XDECREF(reference);
     Py_XDECREF(address);
     return is_added && compute_readers(native);
 }
@@ -358,7 +389,7 @@ record(const Loop *loop, PyObject *const *operands, npy_intp below)
     if (warned < 0) {
         return NULL;
     }
-    Recorded *recorded = PyObject_New(Recorded, &RecordedType);
+    Recorded *recorded = PyObject_GC_New(Recorded, &RecordedType);
     if (recorded == NULL) {
         return NULL;
     }
@@ -367,6 +398,7 @@ record(const Loop *loop, PyObject *const *operands, npy_intp below)
     recorded->warned = warned;
     recorded->ndim = ndim;
     recorded->size = size;
+    recorded->nbytes = size * 8;
     recorded->calls = 1;
     memcpy(recorded->shape, shape, sizeof(npy_intp) * (size_t)ndim);
     for (int i = 0; i < loop->operand_count; i++) {
@@ -375,6 +407,9 @@ record(const Loop *loop, PyObject *const *operands, npy_intp below)
             return NULL;
         }
         recorded->calls += is_recorded(operands[i]) ? ((Recorded *)operands[i])->calls : 0;
+        PyObject *owner = is_recorded(operands[i]) ? NULL : owner_of(operands[i]); /* which a slice keeps as a whole */
+        npy_intp kept = owner == NULL ? 0 : PyArray_NBYTES((PyArrayObject *)owner);
+        recorded->nbytes = kept > recorded->nbytes ? kept : recorded->nbytes;
     }
     PyFrameObject *frame = PyEval_GetFrame();
     if (frame != NULL) {
@@ -383,6 +418,7 @@ record(const Loop *loop, PyObject *const *operands, npy_intp below)
         recorded->instruction = PyFrame_GetLasti(frame);
     }
     enter_ring(recorded);
+    PyObject_GC_Track((PyObject *)recorded);
     if ((recorded->calls >= MOST_CALLS || recorded_count >= MOST_RECORDED || recorded_bytes >= MOST_BYTES)
         && compute(recorded) == NULL) {
         Py_DECREF(recorded);
@@ -1088,7 +1124,9 @@ PyTypeObject RecordedType = {
     .tp_name = "anyarray._speedups.Recorded",
     .tp_basicsize = sizeof(Recorded),
     .tp_dealloc = recorded_dealloc,
-    .tp_flags = Py_TPFLAGS_DEFAULT,
+    .tp_traverse = recorded_traverse,
+    .tp_clear = recorded_clear,
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
     .tp_getset = recorded_getset,
     .tp_as_sequence = &recorded_as_sequence,
 };

@@ -20,7 +20,7 @@ typedef struct recorded {
     int warned;                       /* the floating-point errors that are warned of, as NumPy numbers them */
     int calls;                        /* recorded calls that lead to it, and itself */
     int ndim, mark, at, readers;      /* the last three while a chain is run */
-    npy_intp shape[MAX_AXES], size;
+    npy_intp shape[MAX_AXES], size, nbytes; /* the last of the result, or of what is kept for it */
     struct recorded *previous, *next; /* those that are not computed */
 } Recorded;
 

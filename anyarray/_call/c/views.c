@@ -32,6 +32,9 @@ fast_array(Call *Py_UNUSED(call), PyObject *const *args, Py_ssize_t nargs, PyObj
             return NULL;
         }
     }
-    PyObject *view = expose(native) ? PyArray_View((PyArrayObject *)native, NULL, &PyArray_Type) : NULL;
-    return view == NULL ? fall_back() : view;
+    Py_INCREF(native); /* what runs now may give the Array another native array */
+    int is_exposed = expose(native); /* a warning that it raises is not raised again */
+    PyObject *view = is_exposed ? PyArray_View((PyArrayObject *)native, NULL, &PyArray_Type) : NULL;
+    Py_DECREF(native);
+    return view == NULL && is_exposed ? fall_back() : view;
 }
