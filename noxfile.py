@@ -30,8 +30,7 @@ PORTIONS = (
 )
 """Tests that run in processes of their own, as what TensorFlow compiles is never freed."""
 
-_ON_TORCH = "backends/test_composed backends/test_edges backends/test_gradients backends/test_torch_native \
-backends/test_where_gradients test_jit test_transforms test_views test_writes"
+_ON_TORCH = "backends/test_edges backends/test_torch_native test_views test_writes"
 ON_TORCH = tuple([f"tests/{name}.py" for name in _ON_TORCH.split()])
 """What runs on PyTorch in the session `tests`; all tests do in the session `torch`."""
 
