@@ -373,7 +373,7 @@ def test_info_prints_plain_text_without_rich_and_says_so(capsys: pytest.CaptureF
     assert captured.err == f"{HINT}\n"
     assert 'pip install "anyarray[cli]"' in HINT
     head, rule, *rows = captured.out.splitlines()
-    assert head.split() == ["backend", "version", "devices", "to", "install"]
+    assert head.split() == ["backend", "version", "devices", "xp.jit", "to", "install"]
     assert set(rule) == {"-", " "}
     assert rows[0].split()[:2] == ["numpy", np.__version__]
 
