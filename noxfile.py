@@ -23,10 +23,15 @@ nox.options.sessions = ["lint", "types", "tests", "docs"]
 PYPROJECT = nox.project.load_toml("pyproject.toml")
 SUITE = "https://github.com/data-apis/array-api-tests"
 XFAILS = Path(__file__).parent / "tests" / "conformance" / "xfails.txt"
+_COMPILING = ("tests/test_batching.py", "tests/test_differential_traced.py")
 PORTIONS = (
-    ("tests/backends",),
+    ("tests/backends", *_COMPILING),
     ("tests/clients", "tests/drop_in", "tests/extensions", "tests/random"),
-    ("tests", *[f"--ignore=tests/{folder}" for folder in ("backends", "clients", "drop_in", "extensions", "random")]),
+    (
+        "tests",
+        *[f"--ignore=tests/{folder}" for folder in ("backends", "clients", "drop_in", "extensions", "random")],
+        *[f"--ignore={file}" for file in _COMPILING],
+    ),
 )
 """Tests that run in processes of their own, as what TensorFlow compiles is never freed."""
 
