@@ -124,7 +124,10 @@ def reshape(x: Native, /, shape: tuple[int, ...], *, copy: bool | None = None) -
     if min(shape, default=0) < -1:
         raise ValueError(f"no length of shape may be less than -1, as in {shape}")
     if copy is False:
-        return x.view(shape)
+        try:
+            return x.view(shape)
+        except RuntimeError as error:  # as NumPy's
+            raise ValueError(str(error)) from error
     found = torch.reshape(x, shape)
     if not copy and is_mirror(x):
         try:  # where NumPy copies what is reversed, this must not be a view of the mirror
