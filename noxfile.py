@@ -23,15 +23,14 @@ nox.options.sessions = ["lint", "types", "tests", "docs"]
 PYPROJECT = nox.project.load_toml("pyproject.toml")
 SUITE = "https://github.com/data-apis/array-api-tests"
 XFAILS = Path(__file__).parent / "tests" / "conformance" / "xfails.txt"
-_COMPILING = ("tests/test_batching.py", "tests/test_differential_traced.py")
+_NAMES = "batching benchmark_programs differential_traced gallery jit transformed_functions transforms"
+_COMPILING = tuple([f"tests/test_{name}.py" for name in _NAMES.split()])
+_FOLDERS = ("backends", "clients", "drop_in", "extensions", "random")
 PORTIONS = (
-    ("tests/backends", *_COMPILING),
+    ("tests/backends",),
     ("tests/clients", "tests/drop_in", "tests/extensions", "tests/random"),
-    (
-        "tests",
-        *[f"--ignore=tests/{folder}" for folder in ("backends", "clients", "drop_in", "extensions", "random")],
-        *[f"--ignore={file}" for file in _COMPILING],
-    ),
+    _COMPILING,
+    ("tests", *[f"--ignore={path}" for path in (*[f"tests/{folder}" for folder in _FOLDERS], *_COMPILING)]),
 )
 """Tests that run in processes of their own, as what TensorFlow compiles is never freed."""
 
