@@ -1054,15 +1054,6 @@ compute_readers(PyObject *native)
 }
 
 PyObject *
-compute_readers_of(PyObject *Py_UNUSED(module), PyObject *native)
-{
-    if (!compute_readers(native)) {
-        return NULL;
-    }
-    Py_RETURN_NONE;
-}
-
-PyObject *
 exposed(PyObject *Py_UNUSED(module), PyObject *native)
 {
     if (!expose(native)) {

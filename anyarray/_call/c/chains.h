@@ -51,8 +51,7 @@ int compute_readers(PyObject *native);
 /* The same, and no call that reads this memory is recorded from now on, as somebody outside may write to it. */
 int expose(PyObject *native);
 
-/* compute_readers(native), and expose(native), for Python. */
-PyObject *compute_readers_of(PyObject *module, PyObject *native);
+/* expose(native), for Python. */
 PyObject *exposed(PyObject *module, PyObject *native);
 
 /* record_from(elements): calls with fewer elements run at once from now on; gives what held before. For tests. */

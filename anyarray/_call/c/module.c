@@ -64,7 +64,6 @@ static PyMethodDef functions[] = {
     {"may_have_zeros", may_have_zeros, METH_O, NULL},
     {"sum_of", sum_of, METH_VARARGS, NULL},
     {"random_fill", random_fill, METH_VARARGS, NULL},
-    {"compute_readers", compute_readers_of, METH_O, NULL},
     {"expose", exposed, METH_O, NULL},
     {"record_from", record_from, METH_O, NULL},
     {"reset_chains", reset_chains, METH_NOARGS, NULL},
