@@ -261,13 +261,3 @@ def test_the_least_of_the_last_times_counts() -> None:
         learning.note("numpy", call, seconds, 1.0)
         assert learning.factor("numpy", call) == factor
     learning.forget()
-
-
-def test_calls_and_transfers_are_predicted_without_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
-    with world(true_model(), monkeypatch):
-        assert machine.seconds_of_call("tanh", [(N,)], [xp.float64], "numpy") == pytest.approx(numpys("tanh", N))
-        assert machine.seconds_of_call("roll", [(N,)], [xp.float64], "numpy") is None
-        assert machine.seconds_of_call("tanh", [(N,)], [xp.float64], "cupy") is None
-        assert machine.seconds_of_transfer(1e6, "numpy", "sim") == pytest.approx(LATENCY + 1e-4)
-        assert machine.seconds_of_transfer(1e6, "numpy", "cupy") is None
-    assert machine.seconds_of_call("tanh", [(N,)], [xp.float64], "numpy") is None

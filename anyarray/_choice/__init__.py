@@ -14,13 +14,4 @@ nothing: measuring is `_calibration`'s.
     law              the time of a call by its work, in four numbers
     learning         times of what ran, which correct the model
     profile          the profile's file
-
-Others predict by two functions, which need no array and return None where nothing is measured:
-
-    machine.seconds_of_call(function, shapes, dtypes, backend, axis=None)
-        of a declared function by its name, its inputs at hand on the backend
-    machine.seconds_of_transfer(nbytes, source, target)
-        of a copy from one backend to another
-
-They see the model that is loaded: call `automatic.model()` first where no call may have been decided yet.
 """

@@ -45,12 +45,6 @@ class Law(NamedTuple):
         """The law of a function whose work takes `factor` times as long."""
         return self._replace(half=self.half / factor ** (1 / self.growth))
 
-    @property
-    def rate(self) -> float:
-        """Work in a second, of a call so large that launching is nothing."""
-        at = self.half if self.reach == math.inf else self.reach
-        return math.inf if self.half == math.inf else at / self.working(at)
-
 
 def both(*errors: float) -> float:
     """The error of a ratio of two times, from the errors of each."""

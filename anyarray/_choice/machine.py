@@ -315,27 +315,6 @@ def prediction_of(function: str, shapes: tuple[Shape, ...], dtypes: tuple[DType,
     return Prediction(found, seconds, key, is_numpys, known, dtypes)
 
 
-def seconds_of_call(
-    function: str, shapes: Sequence[Shape], dtypes: Sequence[DType], backend: str, *, axis: cost.Axis = None
-) -> float | None:
-    """Predicted seconds of a call of a declared function on a backend.
-
-    Its inputs are at hand there. None if this machine, or such a call on it, is not measured.
-    """
-    return prediction_of(function, tuple(shapes), tuple(dtypes), axis).seconds.get(backend)
-
-
-def seconds_of_transfer(nbytes: float, source: str, target: str) -> float | None:
-    """Predicted seconds of a copy from one backend to another.
-
-    None if this machine, or such a transfer on it, is not measured.
-    """
-    if state.model is None:
-        return None
-    seconds = state.model.bringing(source, target, nbytes)
-    return None if math.isinf(seconds) else seconds
-
-
 def missed_by(key: Any) -> Seconds:
     """The missed savings of calls with this key."""
     found = _missed.get(key)
