@@ -1,6 +1,6 @@
 """Chains: what compiled calls ask of Python when they record calls.
 
-Those of elementwise functions are recorded, and run later. `_call/c/chains.c` records and `_call/c/blocks.c` runs them.
+Those of elementwise functions are recorded, and run later. `_call/c/recording.c` records and `_call/c/chains.c` runs them.
 """
 
 from __future__ import annotations

@@ -32,6 +32,15 @@ is_cast_known(int from, int to)
     return is_known && !(PyTypeNum_ISFLOAT(from) && PyTypeNum_ISINTEGER(to));
 }
 
+const Loop *
+cast_loop(int from, int to)
+{
+    static Loop loops[NPY_CDOUBLE + 1][NPY_CDOUBLE + 1];
+    Loop *loop = &loops[from][to];
+    *loop = (Loop){.name = "cast", .operand_count = 1, .types = {from, to}};
+    return loop;
+}
+
 #define CAST_TO(NUMBER, TYPE, FROM)                                                                                    \
     case NUMBER:                                                                                                       \
         for (npy_intp i = 0; i < count; i++) {                                                                         \

@@ -3,7 +3,7 @@
 #ifndef ANYARRAY_BLOCKS_H
 #define ANYARRAY_BLOCKS_H
 
-#include "chains.h"
+#include "recorded.h"
 
 /* An array that the steps of a chain read or write. */
 typedef struct {
@@ -31,6 +31,9 @@ typedef struct {
 
 /* Whether numbers of one dtype are cast to another here. */
 int is_cast_known(int from, int to);
+
+/* What casts from one dtype to another. */
+const Loop *cast_loop(int from, int to);
 
 /* Casts `count` numbers that lie `stride` bytes apart. */
 void cast_numbers(int from, int to, const char *source, npy_intp stride, char *target, npy_intp count);

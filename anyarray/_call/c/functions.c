@@ -17,6 +17,7 @@ transfers, decisions by cost, arguments to be converted, every error. Repeated h
 #include "dtypes.h"
 #include "fast_paths.h"
 #include "loops.h"
+#include "recording.h"
 #include "scalars.h"
 #include "shortcuts.h"
 

@@ -18,8 +18,11 @@ top of each file:
     functions       functions of arrays, operators
     shortcuts       what gives the same as a native function
     loops           inner loops of ufuncs
-    chains          elementwise calls that are recorded
-    blocks          chains of them run block by block
+    recorded        calls that are recorded, and Array's attribute `_native`
+    recording       which calls are
+    exposure        the memory that they read, and writes to it
+    chains          recorded calls that lead to one, run together
+    blocks          a chain run block by block
     sums            sums of many floats
     threads         work that threads share
     operators       in-place arithmetic, ufuncs of Arrays
@@ -39,10 +42,13 @@ top of each file:
 #include "call.h"
 #include "chains.h"
 #include "config.h"
+#include "exposure.h"
 #include "iteration.h"
 #include "loops.h"
 #include "memory.h"
 #include "random.h"
+#include "recorded.h"
+#include "recording.h"
 #include "scans.h"
 #include "sums.h"
 
@@ -81,8 +87,8 @@ PyMODINIT_FUNC
 PyInit__speedups(void)
 {
     import_array();
-    if (!init_constants() || !import_ufuncs() || !init_allocator() || !init_chains() || PyType_Ready(&CallType) < 0
-        || PyType_Ready(&ArrayIteratorType) < 0) {
+    if (!init_constants() || !import_ufuncs() || !init_allocator() || !init_recorded() || !init_exposure() || !init_chains()
+        || PyType_Ready(&CallType) < 0 || PyType_Ready(&ArrayIteratorType) < 0) {
         return NULL;
     }
     PyObject *module = PyModule_Create(&definition);
