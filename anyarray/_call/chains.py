@@ -1,6 +1,6 @@
 """Chains: what compiled calls ask of Python when they record calls.
 
-Those of elementwise functions are recorded, and run later. `_call/c/recording.c` records and `_call/c/chains.c` runs them.
+Those of elementwise functions are recorded (`_call/c/recording.c`), and run later (`_call/c/chains.c`).
 """
 
 from __future__ import annotations

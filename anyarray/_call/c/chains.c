@@ -7,7 +7,6 @@ them. Left to Python: warnings. */
 #include "arrays.h"
 #include "blocks.h"
 #include "config.h"
-
 #include "memory.h"
 #include "threads.h"
 
