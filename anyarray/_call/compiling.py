@@ -18,6 +18,8 @@ from anyarray._memory import devices
 from anyarray._registry import registry
 from anyarray._registry.home import Home, Native
 
+PATIENCE: Final = 1.0
+"""The multiple of the time of compiling that running one call after the other may take before."""
 MOST: Final = 256
 """The most forms, and pairs of form and shapes, that are kept of a home, the latest used."""
 
@@ -78,7 +80,7 @@ class Forms:
         if len(chain.calls) == 1 or known.is_refused:
             return self._one_by_one(chain, arrays, results)
         started = time.perf_counter()
-        if known.seconds >= self.compiling:
+        if known.seconds >= PATIENCE * self.compiling:
             try:
                 found = self._compiled(chain, results, known, arrays)
             except Exception as error:  # noqa: BLE001 - the single calls raise what is wrong with them

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from anyarray._base import errors
-from anyarray.backends.torch._kernel import NATIVE, Native, innermost_level, is_transformed
+from anyarray.backends.torch._kernel import NATIVE, Native, innermost_level, is_recorded, is_transformed
 
 __all__ = [
     "ARRAY_TYPES",
@@ -35,7 +35,9 @@ __all__ = [
     "is_writable",
     "layout_of",
     "lengths_of",
+    "may_wait",
     "native_dtype",
+    "outside_traces",
     "plain",
     "scalar",
     "shape_of",
@@ -293,6 +295,32 @@ def holders(x: Native, /) -> int:
         return 1
     is_mirror = "mirror" in x.untyped_storage().__dict__  # as what it mirrors is another's
     return max(_holders(x) - _ALONE, 0) + is_mirror
+
+
+def may_wait(*xs: Native) -> bool:
+    """Whether all are values, of which no derivative is taken."""
+    if innermost_level() is not None or torch._C._len_torch_dispatch_stack():
+        return False
+    for x in xs:  # noqa: SIM110 - any() takes longer
+        if type(x) is not _Tensor or x.is_inference():
+            return False
+    return not is_recorded(*xs)
+
+
+@contextlib.contextmanager
+def outside_traces() -> Generator[None]:
+    """No derivative, no transform and no graph: what is open is left as long."""
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(torch.no_grad())
+        if innermost_level() is not None:
+            from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack
+
+            stack.enter_context(temporarily_clear_interpreter_stack())
+        if torch._C._len_torch_dispatch_stack():
+            from torch.utils._python_dispatch import _disable_current_modes
+
+            stack.enter_context(_disable_current_modes())
+        yield
 
 
 def is_leak(error: BaseException) -> bool:
