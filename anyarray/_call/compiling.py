@@ -33,7 +33,7 @@ class _Known:
         self.seconds = seconds
         """What running one call after the other has taken, or is expected to take the first time."""
         self.has_run = False
-        self.run: Callable[..., Any] | None = None
+        self.run: Callable[[Sequence[Native]], list[Native]] | None = None
         self.is_refused = False
         """Whether it could not be compiled."""
 
@@ -76,7 +76,7 @@ class Forms:
             except Exception as error:
                 if not registry.is_out_of_memory(error):
                     raise
-                return self._one_by_one(chain, arrays, results)
+            return self._one_by_one(chain, arrays, results)
         if len(chain.calls) == 1 or known.is_refused:
             return self._one_by_one(chain, arrays, results)
         started = time.perf_counter()
@@ -103,7 +103,9 @@ class Forms:
         scoped: Callable[..., Any] = self._backend.hook("scoped")(function, self._backend.native_device)
         return scoped
 
-    def _compiled(self, chain: Gathered, results: Sequence[str], known: _Known, arrays: Sequence[Native]) -> list[Native]:
+    def _compiled(
+        self, chain: Gathered, results: Sequence[str], known: _Known, arrays: Sequence[Native]
+    ) -> list[Native]:
         """The values, by a function that is compiled now."""
         home = self._home
         calls = [

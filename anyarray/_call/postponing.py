@@ -70,12 +70,19 @@ class Leaf:
     def __init__(self, value: Native) -> None:
         self.value = value
         self.readers: weakref.WeakSet[Postponed] = weakref.WeakSet()
+        leaves[id(value)] = weakref.ref(self)
+
+    def __del__(self) -> None:
+        leaves.pop(id(self.value), None)
 
 
-_leaves: Final[weakref.WeakValueDictionary[int, Leaf]] = weakref.WeakValueDictionary()
-"""By the identity of the native array."""
-leaves: Final[dict[int, Any]] = _leaves.data
-"""The same as a dict, of which compiled code asks whether it is empty."""
+def _leaf_of(native: Native) -> Leaf | None:
+    found = leaves.get(id(native))
+    return None if found is None else found()
+
+
+leaves: Final[dict[int, weakref.ref[Leaf]]] = {}
+"""By the identity of the native array. Compiled code asks whether it is empty."""
 
 
 class Postponed(Deferred):
@@ -109,7 +116,7 @@ class _Form(NamedTuple):
     itemsize: int
     scalars: tuple[tuple[int, Any], ...]
     """The places of Python scalars, each with the native dtype of the array beside it, or the name of a dtype."""
-    count: int
+    arity: int
     """How many operands are read: of a power for which another function stands, the first."""
 
 
@@ -201,7 +208,7 @@ class Postponing:
                     values = self._compiled.values(chain, kept)
             for call, value in zip(kept, values, strict=True):
                 call.value = value  # first, as Ctrl-C may come after it
-                state.nbytes -= call.nbytes  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue]  # a Postponed
+                state.nbytes -= call.nbytes  # pyright: ignore[reportAttributeAccessIssue]  # a Postponed
                 call.count, call.operands = 0, ()
 
 
@@ -228,10 +235,10 @@ def _of_home(home: Home) -> Postponing | None:
 class _Arrays:
     """The class Array, which is of a higher layer."""
 
-    array_class: type = object
+    array_class: Any = object
 
 
-def register(array_class: type) -> None:
+def register(array_class: Any) -> None:
     """Tell which class Arrays are of."""
     _Arrays.array_class = array_class
 
@@ -296,7 +303,7 @@ def put_off(name: str, home: Home, *values: Any) -> Postponed | None:
                 operands[at] = home.constants[value or zero(value), type(value), beside]
         except (ArrayMustBeCast, OverflowError):
             return None
-    del operands[form.count :], natives, one
+    del operands[form.arity :], natives, one
     if home.has_views and not _held(values, operands):
         return None
     count = 1
@@ -355,12 +362,12 @@ def _held(values: tuple[Any, ...], operands: list[Any]) -> bool:
         if type(value) is not _Arrays.array_class or type(operands[at]) is Postponed:
             continue
         operands[at] = None  # it would count as a reference
-        leaf = _leaves.get(id(value._value))
+        leaf = _leaf_of(value._value)
         if leaf is None:
             if not _is_private(value):
                 return False
             views.guard(value)
-            leaf = _leaves[id(value._value)] = Leaf(value._value)
+            leaf = Leaf(value._value)
         operands[at] = leaf
     return True
 
@@ -379,7 +386,7 @@ def compute_readers(native: Native) -> None:
     backend = registry.backend_of_native(native)
     base = None if backend is None else backend.hook("base_of")(native)
     for one in (native, base):
-        leaf = _leaves.get(id(one))
-        if leaf is not None and leaf.value is one:
+        leaf = _leaf_of(one)
+        if leaf is not None:
             for call in list(leaf.readers):
                 value_of(call)

@@ -43,7 +43,16 @@ import numpy.typing as npt
 from anyarray._memory import alignment
 from anyarray.backends import _carrier
 from anyarray.backends.tensorflow._device import note_range
-from anyarray.backends.tensorflow._kernel import NATIVE, EagerTensor, Tensor, bitcast, lasting, may_be_differentiated, op, shape_of
+from anyarray.backends.tensorflow._kernel import (
+    NATIVE,
+    EagerTensor,
+    Tensor,
+    bitcast,
+    lasting,
+    may_be_differentiated,
+    op,
+    shape_of,
+)
 from anyarray.backends.tensorflow._loading import chatter_held_back, tf
 
 ARRAY_TYPES: Final = (tf.Tensor, tf.Variable)

@@ -301,26 +301,10 @@ def may_wait(*xs: Native) -> bool:
     """Whether all are values, of which no derivative is taken."""
     if innermost_level() is not None or torch._C._len_torch_dispatch_stack():
         return False
-    for x in xs:  # noqa: SIM110 - any() takes longer
+    for x in xs:
         if type(x) is not _Tensor or x.is_inference():
             return False
     return not is_recorded(*xs)
-
-
-@contextlib.contextmanager
-def outside_traces() -> Generator[None]:
-    """No derivative, no transform and no graph: what is open is left as long."""
-    with contextlib.ExitStack() as stack:
-        stack.enter_context(torch.no_grad())
-        if innermost_level() is not None:
-            from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack
-
-            stack.enter_context(temporarily_clear_interpreter_stack())
-        if torch._C._len_torch_dispatch_stack():
-            from torch.utils._python_dispatch import _disable_current_modes
-
-            stack.enter_context(_disable_current_modes())
-        yield
 
 
 def is_leak(error: BaseException) -> bool:
