@@ -1,7 +1,7 @@
-"""Chains of calls on a library that compiles functions, by one compiled function.
+"""Chains of calls on a library that compiles functions.
 
-To compile takes longer than to run, by a factor of a hundred and more, and is to be done for each shape. So a chain of
-a shape first runs one call after the other, and is compiled when these runs have taken as long as compiling would: a
+A chain becomes one compiled function. To compile takes longer than to run, by a factor of a hundred and more, and is to
+be done for each shape. So a chain of a shape first runs one call after the other, and is compiled when these runs have taken as long as compiling would: a
 program then takes at most twice the time of the better of the two. JAX compiles each single call for a new shape, too:
 what a chain of such a form has taken at the last new shape is what to expect of the next.
 """
@@ -132,7 +132,10 @@ class Forms:
             raise
 
     def _one_by_one(self, chain: Gathered, arrays: Sequence[Native], results: Sequence[str]) -> list[Native]:
-        """The values, by one call after the other; those that nobody needs any more are given up."""
+        """The values, by one call after the other.
+
+        Those that nobody needs any more are given up on the way.
+        """
         values = {f"x{number}": x for number, x in enumerate(arrays)}
         last = {name: number for number, operands in enumerate(chain.operands) for name in operands}
         for number, (call, operands) in enumerate(zip(chain.calls, chain.operands, strict=True)):

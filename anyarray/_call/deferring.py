@@ -43,7 +43,7 @@ class Deferred(Standing):
 
 
 class Gathered(NamedTuple):
-    """The calls that lead to some, in an order in which each comes after those that it reads."""
+    """The calls that lead to some, each after those that it reads."""
 
     calls: list[Deferred]
     operands: list[tuple[str, ...]]
@@ -54,7 +54,10 @@ class Gathered(NamedTuple):
     """The names of all by the identities of their objects."""
 
     def steps(self, dtypes: Sequence[Any]) -> tuple[Step, ...]:
-        """The calls as the hook `fused` takes them, for arrays of these dtypes."""
+        """The calls as the hook `fused` takes them.
+
+        `dtypes` are those of the arrays.
+        """
         known = {f"x{number}": dtype for number, dtype in enumerate(dtypes)}
         found: list[Step] = []
         for number, (call, operands) in enumerate(zip(self.calls, self.operands, strict=True)):

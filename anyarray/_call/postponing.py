@@ -1,4 +1,4 @@
-"""Elementwise calls that are put off inside `fused()` on other backends than NumPy.
+"""Elementwise calls that are put off inside `fused()`, but on NumPy.
 
 The result of such a call is an Array with a `Postponed` in the place of its native array: `_native` computes it, and
 all calls that lead to it with it, by one compiled function; see `compiling`. `_call/c/deferred.c` says which calls come
@@ -134,11 +134,14 @@ class Postponing:
         self._compiled = Forms(home)
 
     def refuse(self, function: str) -> NoReturn:
-        """Raise AttributeError: a call that is put off has none of a native array's but shape and dtype."""
+        """Raise AttributeError: it has shape and dtype only."""
         raise AttributeError(function)
 
     def form(self, name: str, values: Sequence[Any], operands: list[Any], key: list[Any]) -> _Form | None:
-        """What a function gives for operands of these dtypes; None if its calls run at once."""
+        """What a function gives for operands of these dtypes.
+
+        None if its calls run at once.
+        """
         known = tuple(key)
         try:
             return self._forms[known]
@@ -183,7 +186,10 @@ class Postponing:
         return _Form(name, dtype, ours.itemsize, tuple([(at, beside) for at in scalars]), len(operands))
 
     def compute(self, wanted: Postponed) -> None:
-        """Compute a call with all that lead to it; of these what others need, too, is kept."""
+        """Compute a call with all that lead to it.
+
+        Of these what others need, too, is kept.
+        """
         with state.running:
             if wanted.value is not None:
                 return
@@ -357,7 +363,10 @@ def value_of(call: Postponed) -> Native:
 
 
 def _held(values: tuple[Any, ...], operands: list[Any]) -> bool:
-    """Replace native arrays among the operands by leaves; False if somebody outside may write to one."""
+    """Replace native arrays among the operands by leaves.
+
+    Returns False if somebody outside may write to one.
+    """
     for at, value in enumerate(values[: len(operands)]):
         if type(value) is not _Arrays.array_class or type(operands[at]) is Postponed:
             continue
@@ -382,7 +391,7 @@ def _is_private(array: Any) -> bool:
 
 
 def compute_readers(native: Native) -> None:
-    """Compute the calls that read the memory of a native array which somebody asks for."""
+    """Compute the calls that read the memory of a native array."""
     backend = registry.backend_of_native(native)
     base = None if backend is None else backend.hook("base_of")(native)
     for one in (native, base):

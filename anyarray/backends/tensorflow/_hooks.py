@@ -272,7 +272,7 @@ def synchronize(x: Tensor) -> None:
 
 
 def may_wait(*xs: Tensor) -> bool:
-    """Whether all have values, and no tape records what is computed of them."""
+    """Whether all have values, and no tape records what comes of them."""
     return not may_be_differentiated(*xs)
 
 
