@@ -6,6 +6,7 @@ them. Left to Python: warnings. */
 #include "chains.h"
 #include "arrays.h"
 #include "blocks.h"
+#include "call.h"
 #include "config.h"
 #include "memory.h"
 #include "threads.h"
@@ -101,8 +102,8 @@ gather(Recorded *call, const Recorded *target, Gathered *gathered)
     return 1;
 }
 
-/* A recorded call of another shape that leads to this one, and of which all that leads to it has its shape: NULL if
-there is none. */
+/* A recorded call of another shape, or a reduction, that leads to this one, and of which all that leads to it has its
+shape: NULL if there is none. */
 static Recorded *
 find_other_shape(Recorded *call, const Recorded *target)
 {
@@ -112,14 +113,19 @@ find_other_shape(Recorded *call, const Recorded *target)
     call->mark = generation;
     for (int i = 0; i < call->loop->operand_count; i++) {
         PyObject *operand = call->operands[i];
-        if (ndarray_of_operand(operand) == NULL) {
-            if (!has_shape_of((Recorded *)operand, target)) {
-                return (Recorded *)operand;
-            }
-            Recorded *found = find_other_shape((Recorded *)operand, target);
-            if (found != NULL) {
-                return found;
-            }
+        if (ndarray_of_operand(operand) != NULL) {
+            continue;
+        }
+        Recorded *other = (Recorded *)operand;
+        if (target->group && call == target) {
+            target = other; /* whose shape the chain has */
+        }
+        else if (other->group || !has_shape_of(other, target)) {
+            return other;
+        }
+        Recorded *found = find_other_shape(other, target);
+        if (found != NULL) {
+            return found;
         }
     }
     return NULL;
@@ -127,35 +133,35 @@ find_other_shape(Recorded *call, const Recorded *target)
 
 /* Strides of an operand in the shape of the result. */
 static void
-set_operand(Operand *operand, const Recorded *target, PyArrayObject *array)
+set_operand(Operand *operand, const Chain *chain, PyArrayObject *array)
 {
-    int lead = target->ndim - PyArray_NDIM(array);
+    int lead = chain->ndim - PyArray_NDIM(array);
     npy_intp contiguous = PyArray_ITEMSIZE(array);
     operand->data = PyArray_BYTES(array);
     operand->itemsize = contiguous;
     operand->is_single = PyArray_SIZE(array) == 1;
     operand->is_contiguous = 1;
-    for (int axis = target->ndim - 1; axis >= 0; axis--) {
+    for (int axis = chain->ndim - 1; axis >= 0; axis--) {
         int is_spread = axis < lead || PyArray_DIM(array, axis - lead) == 1;
         operand->strides[axis] = is_spread ? 0 : PyArray_STRIDE(array, axis - lead);
-        if (target->shape[axis] > 1) {
+        if (chain->shape[axis] > 1) {
             operand->is_contiguous &= operand->strides[axis] == contiguous;
         }
-        contiguous *= target->shape[axis];
+        contiguous *= chain->shape[axis];
     }
 }
 
 /* An operand whose elements lie as those of the result. */
 static void
-set_result(Operand *operand, const Recorded *target, char *data, npy_intp itemsize)
+set_result(Operand *operand, const Chain *chain, char *data, npy_intp itemsize)
 {
     operand->data = data;
     operand->itemsize = itemsize;
     operand->is_contiguous = 1;
     npy_intp stride = itemsize;
-    for (int axis = target->ndim - 1; axis >= 0; axis--) {
+    for (int axis = chain->ndim - 1; axis >= 0; axis--) {
         operand->strides[axis] = stride;
-        stride *= target->shape[axis];
+        stride *= chain->shape[axis];
     }
 }
 
@@ -213,7 +219,7 @@ assign_buffers(Chain *chain, int *last_reader)
 
 /* Adds a step that casts an operand, one for all steps that read it so: the index of what it gives. */
 static int
-add_cast(Chain *chain, const Recorded *target, int from_at, const Loop *loop)
+add_cast(Chain *chain, int from_at, const Loop *loop)
 {
     for (int i = 0; i < chain->step_count; i++) {
         if (chain->steps[i].loop == loop && chain->steps[i].operands[0] == from_at) {
@@ -221,9 +227,58 @@ add_cast(Chain *chain, const Recorded *target, int from_at, const Loop *loop)
         }
     }
     int at = chain->operand_count++;
-    set_result(&chain->operands[at], target, NULL, itemsize_of(loop->types[1]));
+    set_result(&chain->operands[at], chain, NULL, itemsize_of(loop->types[1]));
     chain->steps[chain->step_count++] = (Step){.loop = loop, .operands = {from_at, at}};
     return at;
+}
+
+/* Gives a chain the shape of what its last step gives. */
+static void
+set_shape(Chain *chain, PyObject *operand)
+{
+    chain->ndim = ndim_of_operand(operand);
+    chain->size = size_of_operand(operand);
+    memcpy(chain->shape, shape_of_operand(operand), sizeof(npy_intp) * (size_t)chain->ndim);
+}
+
+static Reduction
+reduction_of(const Recorded *call, int operand, char *results)
+{
+    static const double zero = -0.0; /* what adding leaves as it is, also -0 */
+    static const float zero_float = -0.0f;
+    static const npy_int64 zero_integer = 0;
+    int typenum = call->loop->types[1];
+    const void *start = typenum == NPY_DOUBLE ? (const void *)&zero : typenum == NPY_FLOAT ? (const void *)&zero_float : &zero_integer;
+    return (Reduction){
+        .loop = call->loop, .operand = operand, .start = call->reduction == SELECTS ? NULL : start, .group = call->group,
+        .read_itemsize = itemsize_of(call->loop->types[0]), .itemsize = itemsize_of(typenum), .results = results,
+    };
+}
+
+/* Makes means of sums, as NumPy does: in float64, rounded to the dtype. */
+static void
+divide_sums(const Recorded *call, PyObject *sums)
+{
+    for (npy_intp i = 0; call->reduction == AVERAGES && i < call->size; i++) {
+        if (call->loop->types[1] == NPY_DOUBLE) {
+            ((double *)PyArray_DATA((PyArrayObject *)sums))[i] /= (double)call->group;
+        }
+        else {
+            float *sum = (float *)PyArray_DATA((PyArrayObject *)sums) + i;
+            *sum = (float)((double)*sum / (double)call->group);
+        }
+    }
+}
+
+static void
+tell(const Recorded *call, int errors, const char *name, Told *told, int *told_count)
+{
+    if (errors & call->warned) {
+        told[(*told_count)++] = (Told){
+            .code = Py_XNewRef(call->code), .globals = Py_XNewRef(call->globals),
+            .instruction = call->instruction, .errors = errors & call->warned, .name = name,
+        };
+    }
 }
 
 /* Runs the calls that were gathered, of which those with a result in `results` are kept. `told` gets what is told of
@@ -232,8 +287,9 @@ static int
 run(const Gathered *gathered, const Recorded *target, PyObject **results, Told *told, int *told_count)
 {
     int calls = gathered->call_count, most_operands = gathered->array_count + calls * (1 + MAX_OPERANDS) + 1;
-    Chain chain = {.ndim = target->ndim, .size = target->size};
-    memcpy(chain.shape, target->shape, sizeof chain.shape);
+    Chain chain = {0};
+    Reduction reduction;
+    set_shape(&chain, target->group ? target->operands[0] : (PyObject *)target);
     chain.operands = PyMem_RawCalloc((size_t)most_operands, sizeof(Operand));
     chain.steps = PyMem_RawCalloc((size_t)(calls * (1 + MAX_OPERANDS)), sizeof(Step));
     int *last_reader = PyMem_RawMalloc(sizeof(int) * (size_t)most_operands);
@@ -245,7 +301,7 @@ run(const Gathered *gathered, const Recorded *target, PyObject **results, Told *
         const Recorded *call = gathered->calls[c];
         int typenum = call->loop->types[call->loop->operand_count];
         char *data = results[c] == NULL ? NULL : PyArray_BYTES((PyArrayObject *)results[c]);
-        set_result(&chain.operands[chain.operand_count++], target, data, itemsize_of(typenum));
+        set_result(&chain.operands[chain.operand_count++], &chain, data, itemsize_of(typenum));
     }
     for (int c = 0; is_done && c < calls; c++) {
         const Recorded *call = gathered->calls[c];
@@ -264,18 +320,23 @@ run(const Gathered *gathered, const Recorded *target, PyObject **results, Told *
                     seen[array_count++] = array;
                     /* Operands of arrays may come after casts, so their index is kept in `last_reader` for now. */
                     last_reader[at] = chain.operand_count;
-                    set_operand(&chain.operands[chain.operand_count++], target, (PyArrayObject *)array);
+                    set_operand(&chain.operands[chain.operand_count++], &chain, (PyArrayObject *)array);
                 }
                 at = last_reader[at];
             }
             if (from != to) {
                 int before = chain.step_count;
-                at = add_cast(&chain, target, at, cast_loop(from, to));
+                at = add_cast(&chain, at, cast_loop(from, to));
                 if (chain.step_count > before) {
                     step_call[before] = c;
                 }
             }
             step.operands[i] = at;
+        }
+        if (call->group) {
+            reduction = reduction_of(call, step.operands[0], PyArray_BYTES((PyArrayObject *)results[c]));
+            chain.reduction = &reduction;
+            continue;
         }
         step.operands[count] = c;
         step_call[chain.step_count] = c;
@@ -285,18 +346,15 @@ run(const Gathered *gathered, const Recorded *target, PyObject **results, Told *
     if (is_done) {
         merge_axes(&chain);
         Py_BEGIN_ALLOW_THREADS
-        is_done = run_chain(&chain, target->size >= SHARED ? config.threads : 1);
+        is_done = run_chain(&chain, chain.size >= SHARED ? config.threads : 1);
         Py_END_ALLOW_THREADS
     }
     for (int i = 0; is_done && i < chain.step_count; i++) {
-        const Recorded *call = gathered->calls[step_call[i]];
-        int errors = chain.steps[i].errors & call->warned;
-        if (errors) {
-            told[(*told_count)++] = (Told){
-                .code = Py_XNewRef(call->code), .globals = Py_XNewRef(call->globals),
-                .instruction = call->instruction, .errors = errors, .name = chain.steps[i].loop->name,
-            };
-        }
+        tell(gathered->calls[step_call[i]], chain.steps[i].errors, chain.steps[i].loop->name, told, told_count);
+    }
+    if (is_done && chain.reduction != NULL) {
+        divide_sums(target, results[calls - 1]);
+        tell(target, reduction.errors, "reduce", told, told_count);
     }
     PyMem_RawFree(chain.operands);
     PyMem_RawFree(chain.steps);
@@ -420,4 +478,10 @@ compute(Recorded *recorded)
     PyMem_RawFree(told);
     Py_DECREF(recorded); /* its reader has another reference */
     return value;
+}
+
+int
+compute_reduction(void)
+{
+    return recorded_reduction == NULL || compute(recorded_reduction) != NULL;
 }

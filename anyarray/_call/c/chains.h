@@ -11,6 +11,9 @@ int init_chains(void);
 /* The ndarray of a recorded call, which is run if it was not: a borrowed reference, or NULL with an exception. */
 PyObject *compute(Recorded *recorded);
 
+/* Computes the recorded reduction, if there is one; 0 with an exception. */
+int compute_reduction(void);
+
 /* reset_chains(): after a fork. */
 PyObject *reset_chains(PyObject *module, PyObject *unused);
 

@@ -129,6 +129,9 @@ compute_readers(PyObject *native)
     if (recorded_count == 0 || !PyArray_Check(native)) {
         return 1;
     }
+    if (!compute_reduction()) { /* before what it reduces is computed */
+        return 0;
+    }
     PyObject *owner = owner_of(native);
     for (Recorded *one = recorded_calls.next; owner != NULL && one != &recorded_calls;) {
         int is_reader = 0;

@@ -17,6 +17,7 @@ transfers, decisions by cost, arguments to be converted, every error. Repeated h
 #include "dtypes.h"
 #include "fast_paths.h"
 #include "loops.h"
+#include "recorded.h"
 #include "recording.h"
 #include "scalars.h"
 #include "shortcuts.h"
@@ -303,6 +304,12 @@ fast_function(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwn
 {
     if (call->is_elementwise && nargs == call->parameter_count && !has_keywords(kwnames)) {
         PyObject *recorded = record_call(call, args);
+        if (recorded != NULL || PyErr_Occurred()) {
+            return recorded;
+        }
+    }
+    if (call->reduction && recorded_count) {
+        PyObject *recorded = record_reduction(call, args, nargs, kwnames);
         if (recorded != NULL || PyErr_Occurred()) {
             return recorded;
         }

@@ -9,6 +9,9 @@
 an exception, if the call is to be run. `values` are in the order of the parameters. */
 PyObject *record_call(Call *call, PyObject *const *values);
 
+/* The same for a reduction of an Array that is recorded. The arguments are those of a vectorcall. */
+PyObject *record_reduction(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);
+
 /* Whether a value is an Array in NumPy of many elements, or one that is recorded. */
 int is_worth_recording(PyObject *value);
 
