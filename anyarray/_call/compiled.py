@@ -87,6 +87,7 @@ def compiled_call(
         gives_views=declaration.gives_views,
         is_read_only=declaration.name in views.READ_ONLY_VIEWS,
         is_elementwise=_is_elementwise(declaration),
+        reduction=chains.reduction_of(declaration.name),
     )
 
 

@@ -254,22 +254,22 @@ call_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     static char *names[] = {"function", "name", "limit", "kind", "result_class", "parameters", "order", "keywords",
                             "positional", "has_operator", "is_power", "takes_ndarrays", "gives_new_memory",
                             "multiplies", "variant", "body", "gives_views", "is_read_only",
-                            "is_elementwise", NULL};
+                            "is_elementwise", "reduction", NULL};
     PyObject *function, *name, *limit, *result_class = Py_None, *parameters = NULL, *order = NULL, *keywords = NULL;
     PyObject *body = Py_None;
     const char *kind;
     int positional = 0, variant = 0;
     int has_operator = 0, is_power = 0, takes_ndarrays = 0, gives_new_memory = 0, multiplies = 0;
-    int gives_views = 0, is_read_only = 0, is_elementwise = 0;
+    int gives_views = 0, is_read_only = 0, is_elementwise = 0, reduction = 0;
     if (config.array_type == NULL) {
         PyErr_SetString(PyExc_RuntimeError, "Call: configure() must come first");
         return NULL;
     }
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!UO!s|OO!O!O!ipppppCOppp", names, &PyFunction_Type, &function, &name,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!UO!s|OO!O!O!ipppppCOpppi", names, &PyFunction_Type, &function, &name,
                                      config.limit_type, &limit, &kind, &result_class, &PyTuple_Type, &parameters,
                                      &PyTuple_Type, &order, &PyTuple_Type, &keywords, &positional, &has_operator,
                                      &is_power, &takes_ndarrays, &gives_new_memory, &multiplies, &variant,
-                                     &body, &gives_views, &is_read_only, &is_elementwise)) {
+                                     &body, &gives_views, &is_read_only, &is_elementwise, &reduction)) {
         return NULL;
     }
     FastPath *fast_path = find_fast_path(kind);
@@ -314,6 +314,7 @@ call_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     call->gives_views = gives_views;
     call->is_read_only = is_read_only;
     call->is_elementwise = is_elementwise;
+    call->reduction = reduction;
     for (Py_ssize_t i = 0; i < count; i++) {
         long index = PyLong_AsLong(PyTuple_GET_ITEM(order, i));
         if (index < 0 || index >= count) {

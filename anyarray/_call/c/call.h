@@ -11,6 +11,9 @@ function. */
 /* The role of a parameter; see `_call.declaration`. */
 enum { ARRAY = 1, WEAK = 2, SEQUENCE = 3, PLAIN = 4 };
 
+/* Reductions: to one of the elements, to their sum, to their mean. */
+enum { SELECTS = 1, ADDS = 2, AVERAGES = 3 };
+
 /* What a parameter takes that is no array: flags. */
 enum {
     TAKES_NONE = 1,
@@ -77,6 +80,7 @@ typedef struct call {
     int is_power, takes_ndarrays, gives_new_memory, multiplies, gives_views; /* see `_call.declaration` */
     int is_read_only;      /* whether it gives views that are only read */
     int is_elementwise;    /* whether it may be recorded */
+    int reduction;         /* the reduction that may be recorded, or 0 */
     KnownLoop *loops;      /* its loops that were found so far */
     const Operator *operation; /* Python's, if it is the method of one that NumPy's scalars have; or NULL */
 

@@ -6,6 +6,7 @@ them. Left to Python: warnings. */
 #include "chains.h"
 #include "arrays.h"
 #include "blocks.h"
+#include "call.h"
 #include "config.h"
 #include "memory.h"
 #include "threads.h"
@@ -101,8 +102,8 @@ gather(Recorded *call, const Recorded *target, Gathered *gathered)
     return 1;
 }
 
-/* A recorded call of another shape that leads to this one, and of which all that leads to it has its shape: NULL if
-there is none. */
+/* A recorded call of another shape, or a reduction, that leads to this one, and of which all that leads to it has its
+shape: NULL if there is none. */
 static Recorded *
 find_other_shape(Recorded *call, const Recorded *target)
 {
@@ -112,14 +113,19 @@ find_other_shape(Recorded *call, const Recorded *target)
     call->mark = generation;
     for (int i = 0; i < call->loop->operand_count; i++) {
         PyObject *operand = call->operands[i];
-        if (ndarray_of_operand(operand) == NULL) {
-            if (!has_shape_of((Recorded *)operand, target)) {
-                return (Recorded *)operand;
-            }
-            Recorded *found = find_other_shape((Recorded *)operand, target);
-            if (found != NULL) {
-                return found;
-            }
+        if (ndarray_of_operand(operand) != NULL) {
+            continue;
+        }
+        Recorded *other = (Recorded *)operand;
+        if (target->group && call == target) {
+            target = other; /* whose shape the chain has */
+        }
+        else if (other->group || !has_shape_of(other, target)) {
+            return other;
+        }
+        Recorded *found = find_other_shape(other, target);
+        if (found != NULL) {
+            return found;
         }
     }
     return NULL;
@@ -127,35 +133,35 @@ find_other_shape(Recorded *call, const Recorded *target)
 
 /* Strides of an operand in the shape of the result. */
 static void
-set_operand(Operand *operand, const Recorded *target, PyArrayObject *array)
+set_operand(Operand *operand, const Chain *chain, PyArrayObject *array)
 {
-    int lead = target->ndim - PyArray_NDIM(array);
+    int lead = chain->ndim - PyArray_NDIM(array);
     npy_intp contiguous = PyArray_ITEMSIZE(array);
     operand->data = PyArray_BYTES(array);
     operand->itemsize = contiguous;
     operand->is_single = PyArray_SIZE(array) == 1;
     operand->is_contiguous = 1;
-    for (int axis = target->ndim - 1; axis >= 0; axis--) {
+    for (int axis = chain->ndim - 1; axis >= 0; axis--) {
         int is_spread = axis < lead || PyArray_DIM(array, axis - lead) == 1;
         operand->strides[axis] = is_spread ? 0 : PyArray_STRIDE(array, axis - lead);
-        if (target->shape[axis] > 1) {
+        if (chain->shape[axis] > 1) {
             operand->is_contiguous &= operand->strides[axis] == contiguous;
         }
-        contiguous *= target->shape[axis];
+        contiguous *= chain->shape[axis];
     }
 }
 
-/* An operand whose elements lie as those of the result. */
+/* An operand of which a thread has one block. */
 static void
-set_result(Operand *operand, const Recorded *target, char *data, npy_intp itemsize)
+set_temporary(Operand *operand, const Chain *chain, npy_intp itemsize)
 {
-    operand->data = data;
+    operand->data = NULL;
     operand->itemsize = itemsize;
     operand->is_contiguous = 1;
     npy_intp stride = itemsize;
-    for (int axis = target->ndim - 1; axis >= 0; axis--) {
+    for (int axis = chain->ndim - 1; axis >= 0; axis--) {
         operand->strides[axis] = stride;
-        stride *= target->shape[axis];
+        stride *= chain->shape[axis];
     }
 }
 
@@ -213,7 +219,7 @@ assign_buffers(Chain *chain, int *last_reader)
 
 /* Adds a step that casts an operand, one for all steps that read it so: the index of what it gives. */
 static int
-add_cast(Chain *chain, const Recorded *target, int from_at, const Loop *loop)
+add_cast(Chain *chain, int from_at, const Loop *loop)
 {
     for (int i = 0; i < chain->step_count; i++) {
         if (chain->steps[i].loop == loop && chain->steps[i].operands[0] == from_at) {
@@ -221,9 +227,58 @@ add_cast(Chain *chain, const Recorded *target, int from_at, const Loop *loop)
         }
     }
     int at = chain->operand_count++;
-    set_result(&chain->operands[at], target, NULL, itemsize_of(loop->types[1]));
+    set_temporary(&chain->operands[at], chain, itemsize_of(loop->types[1]));
     chain->steps[chain->step_count++] = (Step){.loop = loop, .operands = {from_at, at}};
     return at;
+}
+
+/* Gives a chain the shape of what its last step gives. */
+static void
+set_shape(Chain *chain, PyObject *operand)
+{
+    chain->ndim = ndim_of_operand(operand);
+    chain->size = size_of_operand(operand);
+    memcpy(chain->shape, shape_of_operand(operand), sizeof(npy_intp) * (size_t)chain->ndim);
+}
+
+static Reduction
+reduction_of(const Recorded *call, int operand, char *results)
+{
+    static const double zero = -0.0; /* what adding leaves as it is, also -0 */
+    static const float zero_float = -0.0f;
+    static const npy_int64 zero_integer = 0;
+    int typenum = call->loop->types[1];
+    const void *start = typenum == NPY_DOUBLE ? (const void *)&zero : typenum == NPY_FLOAT ? (const void *)&zero_float : &zero_integer;
+    return (Reduction){
+        .loop = call->loop, .operand = operand, .start = call->reduction == SELECTS ? NULL : start, .group = call->group,
+        .read_itemsize = itemsize_of(call->loop->types[0]), .itemsize = itemsize_of(typenum), .results = results,
+    };
+}
+
+/* Makes means of sums, as NumPy does: in float64, rounded to the dtype. */
+static void
+divide_sums(const Recorded *call, PyObject *sums)
+{
+    for (npy_intp i = 0; call->reduction == AVERAGES && i < call->size; i++) {
+        if (call->loop->types[1] == NPY_DOUBLE) {
+            ((double *)PyArray_DATA((PyArrayObject *)sums))[i] /= (double)call->group;
+        }
+        else {
+            float *sum = (float *)PyArray_DATA((PyArrayObject *)sums) + i;
+            *sum = (float)((double)*sum / (double)call->group);
+        }
+    }
+}
+
+static void
+tell(const Recorded *call, int errors, const char *name, Told *told, int *told_count)
+{
+    if (errors & call->warned) {
+        told[(*told_count)++] = (Told){
+            .code = Py_XNewRef(call->code), .globals = Py_XNewRef(call->globals),
+            .instruction = call->instruction, .errors = errors & call->warned, .name = name,
+        };
+    }
 }
 
 /* Runs the calls that were gathered, of which those with a result in `results` are kept. `told` gets what is told of
@@ -232,8 +287,9 @@ static int
 run(const Gathered *gathered, const Recorded *target, PyObject **results, Told *told, int *told_count)
 {
     int calls = gathered->call_count, most_operands = gathered->array_count + calls * (1 + MAX_OPERANDS) + 1;
-    Chain chain = {.ndim = target->ndim, .size = target->size};
-    memcpy(chain.shape, target->shape, sizeof chain.shape);
+    Chain chain = {0};
+    Reduction reduction;
+    set_shape(&chain, target->group ? target->operands[0] : (PyObject *)target);
     chain.operands = PyMem_RawCalloc((size_t)most_operands, sizeof(Operand));
     chain.steps = PyMem_RawCalloc((size_t)(calls * (1 + MAX_OPERANDS)), sizeof(Step));
     int *last_reader = PyMem_RawMalloc(sizeof(int) * (size_t)most_operands);
@@ -244,8 +300,13 @@ run(const Gathered *gathered, const Recorded *target, PyObject **results, Told *
     for (int c = 0; is_done && c < calls; c++) { /* the results come first, so that a call is the operand of its index */
         const Recorded *call = gathered->calls[c];
         int typenum = call->loop->types[call->loop->operand_count];
-        char *data = results[c] == NULL ? NULL : PyArray_BYTES((PyArrayObject *)results[c]);
-        set_result(&chain.operands[chain.operand_count++], target, data, itemsize_of(typenum));
+        Operand *operand = &chain.operands[chain.operand_count++];
+        if (results[c] == NULL || call->group) {
+            set_temporary(operand, &chain, itemsize_of(typenum));
+        }
+        else {
+            set_operand(operand, &chain, (PyArrayObject *)results[c]);
+        }
     }
     for (int c = 0; is_done && c < calls; c++) {
         const Recorded *call = gathered->calls[c];
@@ -264,18 +325,23 @@ run(const Gathered *gathered, const Recorded *target, PyObject **results, Told *
                     seen[array_count++] = array;
                     /* Operands of arrays may come after casts, so their index is kept in `last_reader` for now. */
                     last_reader[at] = chain.operand_count;
-                    set_operand(&chain.operands[chain.operand_count++], target, (PyArrayObject *)array);
+                    set_operand(&chain.operands[chain.operand_count++], &chain, (PyArrayObject *)array);
                 }
                 at = last_reader[at];
             }
             if (from != to) {
                 int before = chain.step_count;
-                at = add_cast(&chain, target, at, cast_loop(from, to));
+                at = add_cast(&chain, at, cast_loop(from, to));
                 if (chain.step_count > before) {
                     step_call[before] = c;
                 }
             }
             step.operands[i] = at;
+        }
+        if (call->group) {
+            reduction = reduction_of(call, step.operands[0], PyArray_BYTES((PyArrayObject *)results[c]));
+            chain.reduction = &reduction;
+            continue;
         }
         step.operands[count] = c;
         step_call[chain.step_count] = c;
@@ -285,18 +351,15 @@ run(const Gathered *gathered, const Recorded *target, PyObject **results, Told *
     if (is_done) {
         merge_axes(&chain);
         Py_BEGIN_ALLOW_THREADS
-        is_done = run_chain(&chain, target->size >= SHARED ? config.threads : 1);
+        is_done = run_chain(&chain, chain.size >= SHARED ? config.threads : 1);
         Py_END_ALLOW_THREADS
     }
     for (int i = 0; is_done && i < chain.step_count; i++) {
-        const Recorded *call = gathered->calls[step_call[i]];
-        int errors = chain.steps[i].errors & call->warned;
-        if (errors) {
-            told[(*told_count)++] = (Told){
-                .code = Py_XNewRef(call->code), .globals = Py_XNewRef(call->globals),
-                .instruction = call->instruction, .errors = errors, .name = chain.steps[i].loop->name,
-            };
-        }
+        tell(gathered->calls[step_call[i]], chain.steps[i].errors, chain.steps[i].loop->name, told, told_count);
+    }
+    if (is_done && chain.reduction != NULL) {
+        divide_sums(target, results[calls - 1]);
+        tell(target, reduction.errors, "reduce", told, told_count);
     }
     PyMem_RawFree(chain.operands);
     PyMem_RawFree(chain.steps);
@@ -321,9 +384,10 @@ new_result(const Recorded *call)
 }
 
 /* Runs the calls that lead to one, whose operands of other shapes are computed. Nothing here runs Python code, as
-`running` is held. Leaves in `gathered` references to the calls that are computed now. Returns 0 if memory ran out. */
+`running` is held. Leaves in `gathered` references to the calls that are computed now. The result is written to the
+ndarray `into`, if there is one. Returns 0 if memory ran out. */
 static int
-run_gathered(Recorded *target, Gathered *gathered, Told **told, int *told_count)
+run_gathered(Recorded *target, PyObject *into, Gathered *gathered, Told **told, int *told_count)
 {
     generation++;
     int is_done = gather(target, target, gathered);
@@ -335,16 +399,17 @@ run_gathered(Recorded *target, Gathered *gathered, Told **told, int *told_count)
     for (int c = 0; is_done && c < calls; c++) {
         Recorded *call = gathered->calls[c];
         if (call == target) {
-            is_done = (results[c] = new_result(call)) != NULL;
+            is_done = (results[c] = into == NULL ? new_result(call) : Py_NewRef(into)) != NULL;
         }
         else if (!is_short && Py_REFCNT(call) > call->readers) {
             is_short = (results[c] = new_result(call)) == NULL; /* it stays recorded then */
+            is_done = !is_short || into == NULL; /* but what it reads may be written */
         }
     }
     is_done = is_done && run(gathered, target, results, *told, told_count);
     for (int c = 0; c < calls; c++) {
         PyObject *result = results == NULL ? NULL : results[c];
-        if (is_done && result != NULL) {
+        if (is_done && result != NULL && result != into) {
             gathered->calls[c]->value = result;
             leave_ring(gathered->calls[c]);
             Py_INCREF(gathered->calls[c]);
@@ -378,10 +443,30 @@ warn(Told *told, int count)
     return is_whole;
 }
 
-PyObject *
-compute(Recorded *recorded)
+static void
+mark_from(Recorded *call)
 {
-    PyObject *value = NULL;
+    if (call->value == NULL && call->mark != generation) {
+        call->mark = generation;
+        for (int i = 0; i < call->loop->operand_count; i++) {
+            if (ndarray_of_operand(call->operands[i]) == NULL) {
+                mark_from((Recorded *)call->operands[i]);
+            }
+        }
+    }
+}
+
+int
+mark_calls(Recorded *recorded)
+{
+    generation++;
+    mark_from(recorded);
+    return generation;
+}
+
+int
+compute_into(Recorded *recorded, PyObject *into)
+{
     Py_INCREF(recorded);
     while (recorded->value == NULL) { /* calls of another shape first, which have blocks of their own */
         generation++;
@@ -391,7 +476,7 @@ compute(Recorded *recorded)
         }
         if (compute(other) == NULL) {
             Py_DECREF(recorded);
-            return NULL;
+            return 0;
         }
     }
     if (!PyThread_acquire_lock(running, NOWAIT_LOCK)) {
@@ -401,7 +486,8 @@ compute(Recorded *recorded)
     }
     Told *told = NULL;
     Gathered gathered = {0};
-    int told_count = 0, is_done = recorded->value != NULL || run_gathered(recorded, &gathered, &told, &told_count);
+    int told_count = 0, is_there = recorded->value != NULL; /* by another thread */
+    int is_done = !is_there && run_gathered(recorded, into, &gathered, &told, &told_count);
     PyThread_release_lock(running);
     for (int c = gathered.call_count - 1; c >= 0; c--) { /* now, as what is freed may run Python code */
         if (gathered.calls[c] != NULL) {
@@ -411,13 +497,23 @@ compute(Recorded *recorded)
     }
     PyMem_RawFree(gathered.calls);
     PyMem_RawFree(gathered.arrays);
-    if (!is_done) {
+    if (!is_done && !is_there) {
         PyErr_NoMemory();
     }
-    else if (warn(told, told_count)) {
-        value = recorded->value;
-    }
+    is_done = is_there ? into == NULL : is_done && warn(told, told_count);
     PyMem_RawFree(told);
     Py_DECREF(recorded); /* its reader has another reference */
-    return value;
+    return is_done;
+}
+
+PyObject *
+compute(Recorded *recorded)
+{
+    return compute_into(recorded, NULL) ? recorded->value : NULL;
+}
+
+int
+compute_reduction(void)
+{
+    return recorded_reduction == NULL || compute(recorded_reduction) != NULL;
 }

@@ -51,7 +51,7 @@ extern Config config;
 /* Interned strings, and the integer 1. */
 typedef struct {
     PyObject *dtype_of, *model, *dtype, *copy, *shortcut, *direct, *requires_grad, *written, *is_in_place, *getitem;
-    PyObject *zero, *zero_float, *square, *multiply;
+    PyObject *zero, *zero_float, *square, *multiply, *axis, *keepdims;
     PyObject *one;
 } Constants;
 

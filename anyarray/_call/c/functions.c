@@ -18,6 +18,7 @@ transfers, decisions by cost, arguments to be converted, every error. Repeated h
 #include "fast_paths.h"
 #include "loops.h"
 #include "postponed.h"
+#include "recorded.h"
 #include "recording.h"
 #include "scalars.h"
 #include "shortcuts.h"
@@ -307,6 +308,12 @@ fast_function(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwn
         if (recorded == NULL && !PyErr_Occurred()) {
             recorded = put_off_call(call, args, nargs);
         }
+        if (recorded != NULL || PyErr_Occurred()) {
+            return recorded;
+        }
+    }
+    if (call->reduction && recorded_count) {
+        PyObject *recorded = record_reduction(call, args, nargs, kwnames);
         if (recorded != NULL || PyErr_Occurred()) {
             return recorded;
         }

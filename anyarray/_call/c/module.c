@@ -98,6 +98,8 @@ PyInit__speedups(void)
         || PyModule_AddObjectRef(module, "NativeSlot", (PyObject *)&NativeSlotType) < 0
         || PyModule_AddIntMacro(module, MAX_PARAMETERS) < 0 || PyModule_AddIntMacro(module, ALIGNMENT) < 0
         || PyModule_AddIntMacro(module, ARRAY) < 0 || PyModule_AddIntMacro(module, WEAK) < 0
+        || PyModule_AddIntMacro(module, SELECTS) < 0 || PyModule_AddIntMacro(module, ADDS) < 0
+        || PyModule_AddIntMacro(module, AVERAGES) < 0
         || PyModule_AddIntMacro(module, SEQUENCE) < 0 || PyModule_AddIntMacro(module, PLAIN) < 0
         || PyModule_AddIntMacro(module, TAKES_NONE) < 0 || PyModule_AddIntMacro(module, TAKES_INTEGER) < 0
         || PyModule_AddIntMacro(module, TAKES_INTEGERS) < 0 || PyModule_AddIntMacro(module, TAKES_BOOL) < 0

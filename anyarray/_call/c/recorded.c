@@ -12,6 +12,7 @@ that no other fast path takes it, and `_native`, which Python code reads, comput
 
 Recorded recorded_calls = {.previous = &recorded_calls, .next = &recorded_calls};
 npy_intp recorded_count, recorded_bytes;
+Recorded *recorded_reduction;
 
 int
 init_recorded(void)
@@ -28,6 +29,7 @@ leave_ring(Recorded *recorded)
         recorded->previous = recorded->next = NULL;
         recorded_count--;
         recorded_bytes -= recorded->nbytes;
+        recorded_reduction = recorded_reduction == recorded ? NULL : recorded_reduction;
     }
 }
 
@@ -115,7 +117,11 @@ recorded_get_is_computed(PyObject *self, void *Py_UNUSED(closure))
 static Py_ssize_t
 recorded_length(PyObject *self)
 {
-    return ((Recorded *)self)->shape[0]; /* it has an axis, as it has many elements */
+    if (((Recorded *)self)->ndim == 0) {
+        PyErr_SetString(PyExc_TypeError, "it has no axes");
+        return -1;
+    }
+    return ((Recorded *)self)->shape[0];
 }
 
 static PyGetSetDef recorded_getset[] = {
@@ -186,7 +192,7 @@ native_slot_get(PyObject *self, PyObject *array, PyObject *Py_UNUSED(type))
         if (!compute_postponed_readers(native)) {
             return NULL;
         }
-        if (recorded_count && !compute_readers(native)) { /* who asks may write to it */
+        if (recorded_count && !compute_readers(native, NULL)) { /* who asks may write to it */
             return NULL;
         }
         return Py_NewRef(native);
@@ -194,11 +200,14 @@ native_slot_get(PyObject *self, PyObject *array, PyObject *Py_UNUSED(type))
     Py_INCREF(native);
     PyObject *value = ((Recorded *)native)->value;
     value = Py_XNewRef(value == NULL ? compute((Recorded *)native) : value);
+    if (value != NULL && ((Recorded *)native)->ndim == 0) {
+        value = PyArray_Return((PyArrayObject *)value); /* a scalar, as NumPy gives */
+    }
     if (value != NULL && get_slot(array, offset) == native) {
         Py_XDECREF(swap_slot(array, offset, Py_NewRef(value)));
     }
     Py_DECREF(native);
-    if (value != NULL && recorded_count && !compute_readers(value)) {
+    if (value != NULL && recorded_count && !compute_readers(value, NULL)) {
         Py_CLEAR(value);
     }
     return value;

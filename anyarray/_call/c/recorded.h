@@ -18,6 +18,8 @@ typedef struct recorded {
     int instruction;                  /* at which instruction */
     int warned;                       /* the floating-point errors that are warned of, as NumPy numbers them */
     int calls;                        /* recorded calls that lead to it, and itself */
+    npy_intp group;                   /* of a reduction: elements of its operand that become one, 0 of other calls; */
+    int reduction;                    /* which one, as `Call` says */
     int ndim, mark, at, readers;      /* the last three while a chain is run */
     npy_intp shape[MAX_AXES], size, nbytes; /* the last of the result, or of what is kept for it */
     struct recorded *previous, *next; /* those that are not computed */
@@ -27,6 +29,7 @@ extern PyTypeObject RecordedType, NativeSlotType;
 
 extern Recorded recorded_calls; /* the ring of those that are not computed, */
 extern npy_intp recorded_count, recorded_bytes; /* their number, and the sum of their `nbytes` */
+extern Recorded *recorded_reduction;            /* the one reduction among them, or NULL */
 
 /* Makes the classes; 0 with an exception. */
 int init_recorded(void);
@@ -50,6 +53,24 @@ typenum_of_operand(PyObject *operand)
 {
     return is_recorded(operand) ? ((Recorded *)operand)->loop->types[((Recorded *)operand)->loop->operand_count]
                                 : PyArray_TYPE((PyArrayObject *)operand);
+}
+
+static inline int
+ndim_of_operand(PyObject *operand)
+{
+    return is_recorded(operand) ? ((Recorded *)operand)->ndim : PyArray_NDIM((PyArrayObject *)operand);
+}
+
+static inline const npy_intp *
+shape_of_operand(PyObject *operand)
+{
+    return is_recorded(operand) ? ((Recorded *)operand)->shape : PyArray_DIMS((PyArrayObject *)operand);
+}
+
+static inline npy_intp
+size_of_operand(PyObject *operand)
+{
+    return is_recorded(operand) ? ((Recorded *)operand)->size : PyArray_SIZE((PyArrayObject *)operand);
 }
 
 /* The ndarray of an operand: borrowed; NULL if it is a recorded call that is not computed. */

@@ -3,6 +3,7 @@
 Compiled: which calls, and what they read. Left to Python: which ufunc a function is. */
 
 #include "recording.h"
+#include "arguments.h"
 #include "arrays.h"
 #include "blocks.h"
 #include "chains.h"
@@ -27,6 +28,23 @@ record_from(PyObject *Py_UNUSED(module), PyObject *elements)
     }
     fewest = after < 2 ? 2 : after; /* one element has no axis to cut */
     return PyLong_FromSsize_t(before);
+}
+
+/* Finds the loop by which a ufunc reduces numbers of the dtype that `loop` tells. */
+static int
+find_reduction(PyObject *ufunc, Loop *loop)
+{
+    int typenum = loop->types[1];
+    loop->name = "reduce";
+    if (loop->types[0] != typenum) {
+        loop->function = count_bools;
+        return 1;
+    }
+    Loop binary = {.operand_count = 2, .types = {typenum, typenum, typenum}};
+    int is_found = find_exact_loop(ufunc, &binary);
+    loop->function = binary.function;
+    loop->data = binary.data;
+    return is_found;
 }
 
 /* The loop of a function for operands, of those that are known, or made known now; NULL, perhaps with an exception, if
@@ -61,19 +79,23 @@ loop_of(Call *call, PyObject *name, PyObject *const *operands, int count)
     memcpy(known->types, types, sizeof types);
     known->name = name; /* interned */
     Loop *loop = &known->loop;
-    if (told != Py_None) { /* the ufunc, or None for `where`; then the dtypes of the loop */
+    if (told != Py_None) { /* the ufunc, or None for `where`; if it rounds correctly; the dtypes of the loop */
         PyObject *ufunc = PyTuple_GET_ITEM(told, 0);
+        loop->is_correctly_rounded = PyTuple_GET_ITEM(told, 1) == Py_True;
         loop->operand_count = count;
         int is_known = 1;
         for (int i = 0; i <= count; i++) {
-            loop->types[i] = ((PyArray_Descr *)PyTuple_GET_ITEM(told, i + 1))->type_num;
+            loop->types[i] = ((PyArray_Descr *)PyTuple_GET_ITEM(told, i + 2))->type_num;
             is_known &= i == count || loop->types[i] == types[i] || is_cast_known(types[i], loop->types[i]);
         }
         if (ufunc == Py_None) {
             loop->name = "where";
         }
-        else if (!find_exact_loop(ufunc, loop)) {
-            is_known = 0;
+        else if (call->reduction) {
+            is_known &= find_reduction(ufunc, loop);
+        }
+        else {
+            is_known &= find_exact_loop(ufunc, loop);
         }
         loop->operand_count = is_known ? count : 0;
     }
@@ -111,16 +133,15 @@ broadcast_operands(PyObject *const *operands, int count, npy_intp below, npy_int
 {
     int ndim = 0;
     for (int i = 0; i < count; i++) {
-        int its = is_recorded(operands[i]) ? ((Recorded *)operands[i])->ndim : PyArray_NDIM((PyArrayObject *)operands[i]);
+        int its = ndim_of_operand(operands[i]);
         ndim = its > ndim ? its : ndim;
     }
     for (int axis = 0; axis < ndim; axis++) {
         shape[axis] = 1;
     }
     for (int i = 0; i < count; i++) {
-        int is_call = is_recorded(operands[i]);
-        int its = is_call ? ((Recorded *)operands[i])->ndim : PyArray_NDIM((PyArrayObject *)operands[i]);
-        const npy_intp *own = is_call ? ((Recorded *)operands[i])->shape : PyArray_DIMS((PyArrayObject *)operands[i]);
+        int its = ndim_of_operand(operands[i]);
+        const npy_intp *own = shape_of_operand(operands[i]);
         for (int k = 0; k < its; k++) {
             npy_intp *length = &shape[ndim - its + k];
             if (own[k] != *length && own[k] != 1 && *length != 1) {
@@ -139,29 +160,23 @@ broadcast_operands(PyObject *const *operands, int count, npy_intp below, npy_int
     return *size < fewest || *size >= below ? -1 : ndim;
 }
 
-/* An operand that a call reads: a new reference, or NULL, perhaps with an exception, if the call must run at once.
-
-A number is cast now. How NumPy's loops step through another operand that is cast and broadcast depends on its buffers. */
-static PyObject *
-operand_to_read(PyObject *operand, int typenum, npy_intp size)
+/* Whether the bits depend on NumPy's buffers: where one operand is cast, and one broadcast, they say how a loop steps. */
+static int
+depends_on_buffers(const Loop *loop, PyObject *const *operands, npy_intp size)
 {
-    npy_intp own = is_recorded(operand) ? ((Recorded *)operand)->size : PyArray_SIZE((PyArrayObject *)operand);
-    if (typenum_of_operand(operand) == typenum || own == size) {
-        return Py_NewRef(operand);
+    int is_cast = 0, is_broadcast = 0;
+    for (int i = 0; i < loop->operand_count; i++) {
+        npy_intp own = size_of_operand(operands[i]);
+        is_cast |= own > 1 && typenum_of_operand(operands[i]) != loop->types[i];
+        is_broadcast |= own > 1 && own < size;
     }
-    return own > 1 ? NULL : PyArray_Cast((PyArrayObject *)operand, typenum);
+    return is_cast && is_broadcast && !loop->is_correctly_rounded;
 }
 
-/* A recorded call: a new reference. NULL, perhaps with an exception, if it is to be run. */
-static PyObject *
-record(const Loop *loop, PyObject *const *operands, npy_intp below)
+/* A call that is not in the ring yet, and reads nothing: a new reference, or NULL with an exception. */
+static Recorded *
+new_recorded(const Loop *loop, int ndim, const npy_intp *shape, npy_intp size, int warned)
 {
-    npy_intp shape[MAX_AXES], size;
-    int ndim = broadcast_operands(operands, loop->operand_count, below, shape, &size);
-    int warned = ndim < 0 ? -1 : warned_errors();
-    if (warned < 0) {
-        return NULL;
-    }
     Recorded *recorded = PyObject_GC_New(Recorded, &RecordedType);
     if (recorded == NULL) {
         return NULL;
@@ -174,16 +189,13 @@ record(const Loop *loop, PyObject *const *operands, npy_intp below)
     recorded->nbytes = size * 8;
     recorded->calls = 1;
     memcpy(recorded->shape, shape, sizeof(npy_intp) * (size_t)ndim);
-    for (int i = 0; i < loop->operand_count; i++) {
-        if ((recorded->operands[i] = operand_to_read(operands[i], loop->types[i], size)) == NULL) {
-            Py_DECREF(recorded);
-            return NULL;
-        }
-        recorded->calls += is_recorded(operands[i]) ? ((Recorded *)operands[i])->calls : 0;
-        PyObject *owner = is_recorded(operands[i]) ? NULL : owner_of(operands[i]); /* which a slice keeps as a whole */
-        npy_intp kept = owner == NULL ? 0 : PyArray_NBYTES((PyArrayObject *)owner);
-        recorded->nbytes = kept > recorded->nbytes ? kept : recorded->nbytes;
-    }
+    return recorded;
+}
+
+/* Says where a call is made, and puts it into the ring: the reference that was given, or NULL with an exception. */
+static PyObject *
+enter(Recorded *recorded)
+{
     PyFrameObject *frame = PyEval_GetFrame();
     if (frame != NULL) {
         recorded->code = (PyObject *)PyFrame_GetCode(frame);
@@ -198,6 +210,33 @@ record(const Loop *loop, PyObject *const *operands, npy_intp below)
         return NULL;
     }
     return (PyObject *)recorded;
+}
+
+/* A recorded call: a new reference. NULL, perhaps with an exception, if it is to be run. */
+static PyObject *
+record(const Loop *loop, PyObject *const *operands, npy_intp below)
+{
+    npy_intp shape[MAX_AXES], size;
+    int ndim = broadcast_operands(operands, loop->operand_count, below, shape, &size);
+    int warned = ndim < 0 || depends_on_buffers(loop, operands, size) ? -1 : warned_errors();
+    Recorded *recorded = warned < 0 || !compute_reduction() ? NULL : new_recorded(loop, ndim, shape, size, warned);
+    if (recorded == NULL) {
+        return NULL;
+    }
+    for (int i = 0; i < loop->operand_count; i++) {
+        PyObject *array = ndarray_of_operand(operands[i]); /* a number is cast now */
+        int is_cast = typenum_of_operand(operands[i]) != loop->types[i] && array != NULL && size_of_operand(array) == 1;
+        recorded->operands[i] = is_cast ? PyArray_Cast((PyArrayObject *)array, loop->types[i]) : Py_NewRef(operands[i]);
+        if (recorded->operands[i] == NULL) {
+            Py_DECREF(recorded);
+            return NULL;
+        }
+        recorded->calls += is_recorded(operands[i]) ? ((Recorded *)operands[i])->calls : 0;
+        PyObject *owner = is_recorded(operands[i]) ? NULL : owner_of(operands[i]); /* which a slice keeps as a whole */
+        npy_intp kept = owner == NULL ? 0 : PyArray_NBYTES((PyArrayObject *)owner);
+        recorded->nbytes = kept > recorded->nbytes ? kept : recorded->nbytes;
+    }
+    return enter(recorded);
 }
 
 /* What a recorded call reads of an Array, with what it takes as one element: a new reference. NULL without an exception
@@ -373,26 +412,150 @@ record_call(Call *call, PyObject *const *values)
     return recorded == NULL ? NULL : wrap(recorded, config.numpy_home);
 }
 
+/* Whether a recorded call gives what an operand has, by shape and dtype. */
+static int
+is_like(const Recorded *recorded, PyObject *operand)
+{
+    return recorded->value == NULL && recorded->ndim == ndim_of_operand(operand)
+           && typenum_of_operand((PyObject *)recorded) == typenum_of_operand(operand)
+           && PyArray_CompareLists(recorded->shape, shape_of_operand(operand), recorded->ndim);
+}
+
+/* Whether the elements of a row follow each other, as they do in a new array: other loops may give another last bit. */
+static int
+has_whole_rows(PyArrayObject *array)
+{
+    int last = PyArray_NDIM(array) - 1;
+    return last >= 0 && (PyArray_DIM(array, last) == 1 || PyArray_STRIDE(array, last) == PyArray_ITEMSIZE(array))
+           && PyArray_ISBEHAVED(array);
+}
+
+/* A call that waits, of an Array that does; NULL for any other value. */
+static Recorded *
+recorded_in(PyObject *value)
+{
+    PyObject *native = is_array(value) && home_of(value) == config.numpy_home ? get_slot(value, config.native_offset) : NULL;
+    return native != NULL && is_recorded(native) && ((Recorded *)native)->value == NULL ? (Recorded *)native : NULL;
+}
+
 PyObject *
 record_inplace(Call *call, PyObject *const *values)
 {
     PyObject *array = values[0], *native = get_slot(array, config.native_offset);
-    if (native == NULL || !is_recorded(native) || ((Recorded *)native)->value != NULL) {
+    int takes_place = recorded_in(array) != NULL; /* of another call; or else it is written to memory */
+    if (!takes_place
+        && !(recorded_in(values[1]) != NULL && native != NULL && is_writable(native) && has_whole_rows((PyArrayObject *)native))) {
         return NULL;
     }
-    Recorded *before = (Recorded *)native, *result = (Recorded *)recorded_of(call, values);
-    if (result == NULL) {
+    Py_INCREF(native);
+    Recorded *result = (Recorded *)recorded_of(call, values);
+    int is_done = result != NULL && get_slot(array, config.native_offset) == native && is_like(result, native);
+    if (is_done && takes_place) {
+        Py_XDECREF(swap_slot(array, config.native_offset, Py_NewRef(result)));
+    }
+    else if (is_done) {
+        is_done = compute_readers(native, result) && compute_into(result, native);
+    }
+    Py_XDECREF(result);
+    Py_DECREF(native);
+    return is_done ? Py_NewRef(array) : run_at_once();
+}
+
+int
+write_recorded(PyObject *native, PyObject *key, PyObject *value)
+{
+    Recorded *recorded = recorded_in(value);
+    if (recorded == NULL || Py_REFCNT(value) > 1) {
+        return 0;
+    }
+    Py_INCREF(recorded);
+    PyObject *part = PyObject_GetItem(native, key);
+    int is_part = part != NULL && PyArray_CheckExact(part) && owner_of(part) != NULL && owner_of(part) == owner_of(native)
+                  && has_whole_rows((PyArrayObject *)part) && is_like(recorded, part);
+    int is_written = is_part && compute_readers(part, recorded) && compute_into(recorded, part);
+    Py_XDECREF(part);
+    Py_DECREF(recorded);
+    if (!is_written) {
+        run_at_once();
+    }
+    return is_written;
+}
+
+/* The elements of an operand that become one of a reduction over `axis`, which follow each other: 0 for another axis. Gives
+the shape of the result. */
+static npy_intp
+group_of(const Recorded *operand, PyObject *axis, int keeps, int *ndim, npy_intp *shape)
+{
+    npy_intp group = operand->size;
+    int kept = 0; /* axes that are not reduced */
+    if (axis != Py_None) {
+        long last = PyLong_CheckExact(axis) ? PyLong_AsLong(axis) : 0;
+        if (last != -1 && last != operand->ndim - 1) {
+            return 0;
+        }
+        kept = operand->ndim - 1;
+        group = operand->shape[kept];
+    }
+    *ndim = keeps ? operand->ndim : kept;
+    for (int i = 0; i < *ndim; i++) {
+        shape[i] = i < kept ? operand->shape[i] : 1;
+    }
+    return group;
+}
+
+/* A reduction that is recorded: a new reference, or NULL, perhaps with an exception, if it is to be run. */
+static PyObject *
+reduction_of(Call *call, Recorded *operand, PyObject *axis, int keeps)
+{
+    npy_intp shape[MAX_AXES];
+    int ndim;
+    PyObject *operands[] = {(PyObject *)operand};
+    npy_intp group = group_of(operand, axis, keeps, &ndim, shape);
+    int is_worth = group > 1 && operand->size < recorded_below(call->limit);
+    const Loop *loop = is_worth ? loop_of(call, call->name, operands, 1) : NULL;
+    int warned = loop == NULL ? -1 : warned_errors();
+    Recorded *recorded = warned < 0 || !compute_reduction() || operand->value != NULL
+                             ? NULL
+                             : new_recorded(loop, ndim, shape, operand->size / group, warned);
+    if (recorded == NULL) {
         return NULL;
     }
-    int is_same = get_slot(array, config.native_offset) == native && before->ndim == result->ndim
-                  && typenum_of_operand((PyObject *)before) == typenum_of_operand((PyObject *)result)
-                  && PyArray_CompareLists(before->shape, result->shape, before->ndim);
-    if (!is_same) {
-        Py_DECREF(result);
+    recorded->operands[0] = Py_NewRef(operand);
+    recorded->group = group;
+    recorded->reduction = call->reduction;
+    recorded->calls += operand->calls;
+    recorded_reduction = recorded;
+    return enter(recorded);
+}
+
+PyObject *
+record_reduction(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    Recorded *operand = nargs > 0 ? recorded_in(args[0]) : NULL;
+    if (operand == NULL) {
         return NULL;
     }
-    Py_XDECREF(swap_slot(array, config.native_offset, (PyObject *)result));
-    return Py_NewRef(array);
+    PyObject *values[MAX_PARAMETERS], *axis = Py_None;
+    if (!bind_arguments(call, args, nargs, kwnames, values)) {
+        return NULL;
+    }
+    int keeps = 0;
+    for (int i = 1; i < call->parameter_count; i++) {
+        PyObject *name = call->parameters[i].name;
+        if (name == constants.axis) {
+            axis = values[i];
+        }
+        else if (name == constants.keepdims && PyBool_Check(values[i])) {
+            keeps = values[i] == Py_True;
+        }
+        else if (values[i] != Py_None) { /* dtype */
+            return NULL;
+        }
+    }
+    Py_INCREF(operand);
+    PyObject *result = reduction_of(call, operand, axis, keeps);
+    Py_DECREF(operand);
+    return result == NULL ? run_at_once() : wrap(result, config.numpy_home);
 }
 
 PyObject *
