@@ -1,9 +1,10 @@
 """Chains of calls on a library that compiles functions.
 
 A chain becomes one compiled function. To compile takes longer than to run, by a factor of a hundred and more, and is to
-be done for each shape. So a chain of a shape first runs one call after the other, and is compiled when these runs have taken as long as compiling would: a
-program then takes at most twice the time of the better of the two. JAX compiles each single call for a new shape, too:
-what a chain of such a form has taken at the last new shape is what to expect of the next.
+be done for each shape. So a chain of a shape first runs one call after the other, and is compiled when these runs have
+taken as long as compiling would: a program then takes at most twice the time of the better of the two. JAX compiles
+each single call for a new shape, too: what a chain of such a form has taken at the last new shape is what to expect of
+the next.
 """
 
 from __future__ import annotations
