@@ -652,9 +652,9 @@ class Array(methods.Methods, metaclass=_NotCallable):
         """`self` with the result of an in-place operator.
 
         An Array without axes that is no view counts as a number, as NumPy's scalars are: the result is a new one, of
-        whatever shape, and other names of the old keep it. Else shape and dtype stay. Raises ValueError for a result of another shape,
-        TypeError for one of a dtype that cannot be cast to that of `self` by NumPy's rule "same_kind". `fast_inplace`
-        in `_call/c/operators.c` does the same for few elements.
+        whatever shape, and other names of the old keep it. Else shape and dtype stay. Raises ValueError for a result of
+        another shape, TypeError for one of a dtype that cannot be cast to that of `self` by NumPy's rule "same_kind".
+        `fast_inplace` in `_call/c/operators.c` does the same for few elements.
         """
         if result is NotImplemented:
             return NotImplemented  # type: ignore[no-any-return]  # Python's protocol for operators

@@ -92,11 +92,12 @@ _REDUCED_BY: Final = {
 }
 """The ufuncs of functions that may end a chain, and what they do."""
 
-_CORRECTLY_ROUNDED: Final = frozenset(
-    "absolute add bitwise_and bitwise_or bitwise_xor divide equal fabs fmax fmin greater greater_equal invert isfinite isinf "
-    "isnan less less_equal logical_and logical_not logical_or logical_xor maximum minimum multiply negative not_equal "
-    "positive reciprocal sign sqrt square subtract".split()
-)
+_CORRECTLY_ROUNDED: Final = {
+    "absolute", "add", "bitwise_and", "bitwise_or", "bitwise_xor", "divide", "equal", "fabs", "fmax", "fmin",
+    "greater", "greater_equal", "invert", "isfinite", "isinf", "isnan", "less", "less_equal", "logical_and",
+    "logical_not", "logical_or", "logical_xor", "maximum", "minimum", "multiply", "negative", "not_equal",
+    "positive", "reciprocal", "sign", "sqrt", "square", "subtract",
+}  # fmt: skip
 """The ufuncs whose results for real numbers do not depend on how the operands lie in memory."""
 
 _BOOL: Final = np.dtype(np.bool_)
