@@ -200,10 +200,10 @@ def broken(monkeypatch: pytest.MonkeyPatch) -> None:
     module = "from nothing import it"
     monkeypatch.setitem(libraries.LIBRARIES, "broken", libraries.Library("broken", module, "json", ("cpu",)))
 
-    def imported(name: str) -> Any:
+    def imported(name: str, package: str | None = None) -> Any:
         if name == module:
             raise TypeError("Descriptors cannot be created directly")
-        return found(name)
+        return found(name, package)  # JAX imports parts of itself relative to a package
 
     found = importlib.import_module
     monkeypatch.setattr(importlib, "import_module", imported)
