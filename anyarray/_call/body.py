@@ -174,7 +174,7 @@ def _unwrap_sequence(name: str, slow: str) -> list[str]:
 def _factory(lines: list[str]) -> str:
     """The text of a function that makes the body as a closure."""
     indented = "".join(f"    {line}\n" for line in lines)
-    return f"def make(declaration, slow, explain, native_dtype, limit, stays):\n{indented}    return {FUNCTION}\n"
+    return f"def make(declaration, slow, explain, native_dtype, limit):\n{indented}    return {FUNCTION}\n"
 
 
 def _prologue(first: str, *, is_method: bool) -> list[str]:
@@ -423,7 +423,7 @@ def _conversion(p: Parameter, at: int) -> str:
 def _is_settled(declaration: Declaration, arrays: list[Parameter]) -> str:
     """The condition under which the automatic choice has nothing to decide.
 
-    The first array is placed; or all are on NumPy, and the call is smaller than the limit or known to stay.
+    The first array is placed; or all are on NumPy, and the call is smaller than the limit.
     For arrays of different shapes the size of the call is at most the product of their sizes.
     """
     first, *others = (p.name for p in arrays)
@@ -444,16 +444,14 @@ def _is_settled(declaration: Declaration, arrays: list[Parameter]) -> str:
             f" and (type({name}) is not Array or {name}._home is home and"
             f" (elements * {name}._native.size < limit.product or {name}._native.shape == {first}._native.shape))"
         )
-    axis = [] if declaration.axis_at is None else ["axis=axis"]
-    numpys = f"home is NUMPY and ({small} or stays({', '.join([p.name for p in arrays] + axis)}))"
-    return f"backend is BY_COST and ({numpys} or home.placed)"
+    return f"backend is BY_COST and (home is NUMPY and {small} or home.placed)"
 
 
 def _is_settled_for_joining(joined: Parameter) -> str:
     """As `_is_settled`, for a function that joins or broadcasts a sequence."""
     name, total = joined.name, "prod" if joined.is_variadic else "sum"
-    small = f"{total}(map(size_of, {name}_)) < limit.elements or stays(*{name})"
-    return f"backend is BY_COST and (home is NUMPY and ({small}) or home.placed)"
+    small = f"{total}(map(size_of, {name}_)) < limit.elements"
+    return f"backend is BY_COST and (home is NUMPY and {small} or home.placed)"
 
 
 def _arguments(declaration: Declaration) -> str:

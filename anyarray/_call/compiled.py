@@ -84,6 +84,8 @@ def compiled_call(
         gives_views=declaration.gives_views,
         is_read_only=declaration.name in views.READ_ONLY_VIEWS,
         is_elementwise=_is_elementwise(declaration),
+        kept_calls=machine.kept_calls(declaration.name),
+        axis_at=-1 if declaration.axis_at is None else written.index(declaration.parameters[declaration.axis_at]),
     )
 
 

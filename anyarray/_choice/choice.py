@@ -129,63 +129,24 @@ class _View(Choice):
         return self.layers.read(lambda held: held.is_careful)
 
 
-def _automatically(
-    candidates: tuple[str, ...] | None, records: tuple[list[Decision], ...], change: Change[Choice], outer: Choice
-) -> Choice:
-    """The automatic choice inside a block: BY_COST, or OBSERVED if needed.
+def _be_automatic(found: Choice) -> None:
+    """Make a choice automatic: BY_COST, or OBSERVED if each call must be decided about.
 
-    It is OBSERVED if decisions are recorded, or if the candidates leave NumPy out, where small calls would run.
+    That is if decisions are recorded or waited for, or if the candidates leave NumPy out, where small calls would run.
     """
-    is_seen = records or (candidates is not None and cost.NUMPY not in candidates)
-    return Choice(OBSERVED if is_seen else BY_COST, candidates, records, change, outer)
+    leaves_numpy_out = found.candidates is not None and cost.NUMPY not in found.candidates
+    found.backend = OBSERVED if found.records or found.is_careful or leaves_numpy_out else BY_COST
 
 
-class _Narrowed:
-    """The automatic choice among these backends.
+class _Changed:
+    """What is chosen outside, changed."""
 
-    Careful or not, with chains or without; None leaves each as it is outside.
-    """
-
-    name: ClassVar[str] = "policy"
-
-    def __init__(self, candidates: tuple[str, ...] | None, careful: bool | None, fuses: bool | None) -> None:
-        self.candidates, self.careful, self.fuses = candidates, careful, fuses
-
-    def inside(self, outer: Choice, /) -> Choice:
-        if self.candidates is None:
-            found = Choice(outer.backend, outer.candidates, outer.records, self, outer)
-        else:
-            found = _automatically(self.candidates, outer.records, self, outer)
-        if self.careful is not None:
-            found.is_careful = self.careful
-        if self.fuses is not None:
-            found.fuses = self.fuses
-        return found
-
-
-class _Recorded:
-    """What is chosen outside, with each decision recorded."""
-
-    name: ClassVar[str] = "explain"
-
-    def __init__(self, record: list[Decision]) -> None:
-        self.record = record
-
-    def inside(self, outer: Choice, /) -> Choice:
-        found = _automatically(outer.candidates, (*outer.records, self.record), self, outer)
-        if not (outer.backend is None or isinstance(outer.backend, Automatic)):
-            found.backend = outer.backend
-        return found
-
-
-class _Fused:
-    """What is chosen outside, with chains of calls run together."""
-
-    name: ClassVar[str] = "fused"
+    def __init__(self, name: str, change: Callable[[Choice], None]) -> None:
+        self.name, self._change = name, change
 
     def inside(self, outer: Choice, /) -> Choice:
         found = Choice(outer.backend, outer.candidates, outer.records, self, outer)
-        found.fuses = True
+        self._change(found)
         return found
 
 
@@ -270,9 +231,10 @@ class backend:  # noqa: N801 - used as a function
 
     def inside(self, outer: Choice, /) -> Choice:
         """What is chosen in the block."""
+        found = Choice(self._backend, outer.candidates, outer.records, self, outer)
         if self._backend is None:
-            return _automatically(outer.candidates, outer.records, self, outer)
-        return Choice(self._backend, outer.candidates, outer.records, self, outer)
+            _be_automatic(found)
+        return found
 
     def __enter__(self) -> Backend | None:
         outer, frame, entered = current(), _frame(1), self._backend
@@ -560,7 +522,15 @@ def narrowed(
 
     Careful or not, with chains or without; None leaves each as it is outside.
     """
-    return Holding(_setting, _Narrowed(candidates, careful, fuses), None)
+
+    def change(found: Choice) -> None:
+        found.candidates = found.candidates if candidates is None else candidates
+        found.is_careful = found.is_careful if careful is None else careful
+        found.fuses = found.fuses if fuses is None else fuses
+        if candidates is not None or isinstance(found.backend, Automatic):
+            _be_automatic(found)
+
+    return Holding(_setting, _Changed("policy", change), None)
 
 
 def fused() -> AbstractContextManager[None]:
@@ -580,12 +550,18 @@ def fused() -> AbstractContextManager[None]:
     >>> y.shape
     (100000,)
     """
-    return Holding(_setting, _Fused(), None)
+    return Holding(_setting, _Changed("fused", lambda found: setattr(found, "fuses", True)), None)
 
 
 def recorded(record: list[Decision], given: T) -> AbstractContextManager[T]:
     """Record the decisions made in a `with` block, which gives `given`."""
-    return Holding(_setting, _Recorded(record), given)
+
+    def change(found: Choice) -> None:
+        found.records += (record,)
+        if found.backend is None or isinstance(found.backend, Automatic):
+            _be_automatic(found)
+
+    return Holding(_setting, _Changed("explain", change), given)
 
 
 def automatic_home(homes: Iterable[Home]) -> Home:

@@ -18,9 +18,10 @@ from typing import Any, Final, NamedTuple
 from anyarray._base import errors
 from anyarray._base.dtypes import DType
 from anyarray._choice import accounts, cost, learning
-from anyarray._choice.accounts import Seconds
+from anyarray._choice.accounts import CallAccounts, Seconds
 from anyarray._choice.cost import NUMPY
 from anyarray._registry import libraries, registry
+from anyarray._registry.home import Home
 from anyarray._registry.registry import Backend
 
 Shape = tuple[int, ...]
@@ -218,31 +219,18 @@ def _clear() -> None:
 def forget_decisions() -> None:
     """Decide anew about all calls: the model, or what was learned, changed."""
     prediction_of.cache_clear()
-    for staying in _staying_calls.values():
-        staying.clear()
     for kept in _kept_calls.values():
         kept.clear()
 
 
-_staying_calls: Final[dict[str, dict[Any, StayingCall]]] = {}
+_kept_calls: Final[dict[str, dict[Any, KeptCall]]] = {}
 MOST_CALLS: Final = 4096
 
 
-def staying_calls(function: str) -> dict[Any, StayingCall]:
-    """A cache of the calls of a function that stay in NumPy.
-
-    The key is the axis, then the shape and the dtype of each array. One dict per function, which is cleared in place.
-    """
-    return _staying_calls.setdefault(function, {})
-
-
-_kept_calls: Final[dict[str, dict[Any, KeptCall]]] = {}
-
-
 def kept_calls(function: str) -> dict[Any, KeptCall]:
-    """A cache of the calls of a function whose Arrays are not all on NumPy.
+    """A cache of where calls of a function run, by `automatic.key_of`.
 
-    The key is the axis, then the home, the shape and the dtype of each array. As `staying_calls`.
+    One dict per function, which is cleared in place; `_call/c/choice.c` reads it, too.
     """
     return _kept_calls.setdefault(function, {})
 
@@ -264,39 +252,49 @@ class Prediction(NamedTuple):
     seconds: Mapping[str, float]
     """Seconds of the call itself, by backend; empty if not measured."""
     key: Any
-    is_numpys: bool
-    """Whether no measured backend is enough faster than NumPy."""
     known: cost.Model | None
     """The model of the prediction."""
     dtypes: tuple[DType, ...]
 
 
-class StayingCall(NamedTuple):
-    """A call with Arrays on NumPy that stays there, for now or for good."""
-
-    prediction: Prediction
-    waits: tuple[Threshold, ...] = ()
-    """One for each backend that is enough faster, but has a price that is paid once."""
-
-
 class KeptCall(NamedTuple):
-    """A call that is to run on a backend without a decision."""
+    """A call that is to run on a backend without another decision."""
 
+    at_once: Home | None
+    """The home where it runs if nothing is to be asked or brought there."""
+    gains: tuple[tuple[str, float], ...]
+    """Seconds that it misses on each other backend; negative if it takes longer there."""
     backend: Backend
     here: str
     """The backend of its inputs."""
-    gains: tuple[tuple[str, float], ...]
-    """Seconds that it misses on each other backend; negative if it takes longer there."""
+    waits: tuple[Threshold, ...]
+    """One for each backend that may pay later, if it stays."""
+    alike: Seconds
+    """Missed savings of calls with the same function, shapes and dtypes."""
+    nbytes: float
+    """What it takes on a backend to which it moves, if that is to be asked for room."""
 
 
 class Threshold(NamedTuple):
-    """The missed savings above which a backend is worth what is paid once."""
+    """The missed savings from which on a move may pay, in seconds."""
 
     name: str
-    package: str | None
+    lineage: float
+    """Those of the calls that led to the inputs."""
+    alike: float = 0.0
+    """Those of calls with the same function, shapes and dtypes."""
+    package: str = ""
     """The package of its library if that is not imported: importing it changes the price."""
-    needed: float
-    """The threshold: missed savings of calls alike, in seconds."""
+    compiled: Any = None
+    """What is in `compiled` once another call has paid for compiling."""
+
+    def is_reached(self, its: CallAccounts) -> bool:
+        """Whether a decision must be made."""
+        return (
+            self.package in sys.modules
+            or self.compiled in compiled
+            or (its.missed(self.name) >= self.lineage and its.alike.get(self.name, 0.0) >= self.alike)
+        )
 
 
 @functools.lru_cache(maxsize=4096)
@@ -304,15 +302,10 @@ def prediction_of(function: str, shapes: tuple[Shape, ...], dtypes: tuple[DType,
     known, found = state.model, cost.call(function, shapes, dtypes, axis=axis)
     key = (function, shapes, tuple([dtype.name for dtype in dtypes]), axis)
     if known is None or found is None:
-        return Prediction(None, {}, key, True, known, dtypes)
+        return Prediction(None, {}, key, known, dtypes)
     predicted = {name: known.seconds(name, found) for name in known.backends}
     seconds = {name: one * learning.factor(name, found) for name, one in predicted.items() if one is not None}
-    is_numpys = NUMPY in seconds and all(
-        one + cost.DECIDING > cost.gain(name, found.kind, known.error(NUMPY, name, found.kind)) * seconds[NUMPY]
-        for name, one in seconds.items()
-        if name != NUMPY
-    )
-    return Prediction(found, seconds, key, is_numpys, known, dtypes)
+    return Prediction(found, seconds, key, known, dtypes)
 
 
 def missed_by(key: Any) -> Seconds:

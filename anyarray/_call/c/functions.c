@@ -312,13 +312,17 @@ fast_function(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwn
 PyObject *
 call_at_once(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
-    PyObject *values[MAX_PARAMETERS], *natives[MAX_PARAMETERS] = {NULL}, *result = NULL;
+    PyObject *values[MAX_PARAMETERS], *natives[MAX_PARAMETERS] = {NULL}, *result = NULL, *kept = NULL;
     int is_scalar[MAX_PARAMETERS] = {0}, by_size, has_ndarrays = 0;
     if (!bind_arguments(call, args, nargs, kwnames, values)) {
         return NULL;
     }
     PyObject *home = find_home(call, values);
-    if (!is_home(home) || !runs_at_home(home, &by_size)) {
+    if (!is_home(home)) {
+        return NULL;
+    }
+    int is_sure = runs_at_home(home, &by_size);
+    if (!is_sure && !(by_size && call->kept_calls != NULL && PyDict_GET_SIZE(call->kept_calls))) {
         return NULL;
     }
     Py_INCREF(home);
@@ -328,6 +332,12 @@ call_at_once(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwna
             goto done;
         }
         has_ndarrays |= is_ndarray;
+    }
+    if (!is_sure) {
+        if (has_ndarrays || (kept = kept_at_home(call, home, values, natives)) == NULL) {
+            goto done;
+        }
+        by_size = 0;
     }
     for (int k = 0; k < call->array_count; k++) {
         int at = call->arrays[k], beside = call->parameters[at].beside;
@@ -361,10 +371,15 @@ call_at_once(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwna
         goto done;
     }
     if (has_ndarrays ? is_small_with_ndarrays(call, values, natives, by_size)
-                     : !by_size || is_settled(call, values, natives)) {
+                     : !by_size || is_settled(call, values, natives)
+                           || (kept = kept_at_home(call, home, values, natives)) != NULL) {
         result = call_native(call, home, natives, has_ndarrays);
     }
+    if (kept != NULL && result != NULL && !inherit_account(call, kept, values, result)) {
+        Py_CLEAR(result);
+    }
 done:
+    Py_XDECREF(kept);
     for (int i = 0; i < call->parameter_count; i++) {
         Py_XDECREF(natives[i]);
     }
