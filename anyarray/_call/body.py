@@ -14,7 +14,6 @@ from typing import Any, Final
 
 from anyarray._call import by_position
 from anyarray._call.declaration import ARRAY, DTYPE, SEQUENCE, WEAK, Declaration, Parameter
-from anyarray._choice import cost
 
 FUNCTION, NATIVE = "FUNCTION", "NATIVE"
 """Placeholders in a generated text for the names of the function and of the native function."""
@@ -419,7 +418,7 @@ def _conversion(p: Parameter, at: int) -> str:
     return f"{p.name}_ = {p.name} if {' or '.join(usual)} else convert_argument(declaration, {at}, {p.name})"
 
 
-# `is_settled` in `c/functions.c` repeats this and `_small_call`, but for `limit.narrow`.
+# `is_settled` in `c/functions.c` repeats this and `_small_call`.
 def _is_settled(declaration: Declaration, arrays: list[Parameter]) -> str:
     """The condition under which the automatic choice has nothing to decide.
 
@@ -427,10 +426,7 @@ def _is_settled(declaration: Declaration, arrays: list[Parameter]) -> str:
     For arrays of different shapes the size of the call is at most the product of their sizes.
     """
     first, *others = (p.name for p in arrays)
-    small = (
-        f"((elements := {first}._native.size) < limit.even"
-        f" or elements < limit.narrow and {first}._native.itemsize <= {cost.WIDTHS[0]})"
-    )
+    small = f"(elements := {first}._native.size) < limit.even"
     if len(others) == 1:
         second = others[0]
         small += (

@@ -130,9 +130,9 @@ class _View(Choice):
 
 
 def _be_automatic(found: Choice) -> None:
-    """Make a choice automatic: BY_COST, or OBSERVED if each call must be decided about.
+    """Make a choice automatic: BY_COST, or OBSERVED if all calls are decided.
 
-    That is if decisions are recorded or waited for, or if the candidates leave NumPy out, where small calls would run.
+    They are if decisions are recorded or waited for, or if the candidates leave NumPy out, where small calls would run.
     """
     leaves_numpy_out = found.candidates is not None and cost.NUMPY not in found.candidates
     found.backend = OBSERVED if found.records or found.is_careful or leaves_numpy_out else BY_COST

@@ -46,19 +46,15 @@ class Limit:
     A smaller call runs in NumPy, if its inputs are there.
     """
 
-    __slots__ = ("elements", "even", "narrow", "product", "side")
+    __slots__ = ("elements", "even", "product", "side")
 
     def __init__(self) -> None:
         self.set(LARGE)
 
-    def set(
-        self, elements: int, *, narrow: int | None = None, product: int | None = None, even: int | None = None
-    ) -> None:
+    def set(self, elements: int, *, product: int | None = None, even: int | None = None) -> None:
         """Set all thresholds; the default of each is `elements`."""
         self.elements = elements
-        """For inputs of all dtypes and shapes."""
-        self.narrow = elements if narrow is None else narrow
-        """For dtypes of at most `cost.WIDTHS[0]` bytes."""
+        """For inputs of all shapes."""
         self.even = elements if even is None else even
         """For inputs of one shape, and scalars."""
         self.product = elements if product is None else product
@@ -85,7 +81,7 @@ def limit_of(function: str) -> Limit:
 def use(found: cost.Model | None, *, are_limits_due: bool = True) -> None:
     """Set the model, or None, and all thresholds by it.
 
-    They take a millisecond each: if they are not due, each is computed at the first large call of its function.
+    If they are not due, each is set at the first large call of its function, when it is known how long that takes.
     """
     state.is_known, state.model = True, found
     _waiting.clear()
@@ -118,14 +114,8 @@ def set_limit(function: str, *, factor: float = 1.0) -> None:
     _waiting.discard(function)
     if state.model is None:
         return
-    usual, narrow = (state.model.limits(function, widths) for widths in (cost.WIDTHS, cost.WIDTHS[:1]))
-    less = max(1.0, factor)
-    limit_of(function).set(
-        _whole(usual.elements / less),
-        narrow=_whole(narrow.elements / less),
-        product=_whole(usual.product / less),
-        even=_whole(usual.even / less),
-    )
+    elements, product, even = [_whole(one / max(1.0, factor)) for one in state.model.limits(function)]
+    limit_of(function).set(elements, product=product, even=even)
 
 
 def is_limit_due(function: str) -> bool:
