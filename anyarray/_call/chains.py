@@ -1,6 +1,6 @@
 """Chains: what compiled calls ask of Python when they record calls.
 
-Those of elementwise functions are recorded, and run later. `_call/c/chains.c` records and `_call/c/blocks.c` runs them.
+Those of elementwise functions are recorded (`_call/c/recording.c`), and run later (`_call/c/chains.c`).
 """
 
 from __future__ import annotations
@@ -28,13 +28,15 @@ ERROR_VARIABLE: Final = getattr(sys.modules.get("numpy._core.umath"), "_extobj_c
 
 
 def loop_of(name: str, dtypes: tuple[np.dtype[Any], ...], /) -> tuple[Any, ...] | None:
-    """The ufunc that a function is for these dtypes, and those of its loop.
+    """The ufunc that a function is for these dtypes, whether it rounds correctly, and the dtypes of its loop.
 
     It is that of NumPy's backend. None for a function that computes more, or whose errors depend on values. The ufunc
-    is None for `where`.
+    is None for `where`, and for a reduction the one by which it reduces.
     """
     if _HALF in dtypes:  # whose last bit NumPy's loops give by where an element lies, as the ends of a block do
         return None
+    if name in _REDUCED_BY:
+        return _reduction_of(name, *dtypes)
     function: Any = _FUNCTIONS_OF_NUMPY(name)
     if not isinstance(function, np.ufunc):
         function, masks, *_ = getattr(function, "shortcut", (None, ()))
@@ -42,7 +44,7 @@ def loop_of(name: str, dtypes: tuple[np.dtype[Any], ...], /) -> tuple[Any, ...] 
             return None
     if function is _WHERE:
         dtype = np.result_type(*dtypes[1:])
-        return None, dtypes[0], dtype, dtype, dtype
+        return None, True, dtypes[0], dtype, dtype, dtype
     if not isinstance(function, np.ufunc) or function.signature is not None:
         return None
     if function.nin != len(dtypes) or function.nout != 1:
@@ -53,9 +55,53 @@ def loop_of(name: str, dtypes: tuple[np.dtype[Any], ...], /) -> tuple[Any, ...] 
         return None
     if function is np.power and resolved[-1].kind in "biu":
         return None  # a negative exponent raises
-    return function, *resolved
+    is_correctly_rounded = function.__name__ in _CORRECTLY_ROUNDED and resolved[0].kind != "c"
+    return function, is_correctly_rounded, *resolved
 
 
+def _reduction_of(name: str, dtype: np.dtype[Any]) -> tuple[Any, ...] | None:
+    """The ufunc by which a function reduces numbers of a dtype, and the dtypes that it reads and gives.
+
+    None where NumPy's sum depends on buffers: of complex numbers, and of what is cast to floats.
+    """
+    kind = dtype.kind
+    if name in ("all", "any"):
+        dtype = _BOOL
+    elif name in ("sum", "count_nonzero") and kind == "b":
+        return np.add, True, dtype, _INT64
+    elif name == "sum" and kind in "iu":
+        dtype = _UINT64 if kind == "u" else _INT64
+    elif name == "count_nonzero" or kind not in ("f" if name == "mean" else "biuf"):
+        return None
+    return _REDUCED_BY[name][0], True, dtype, dtype
+
+
+def reduction_of(name: str) -> int:
+    """The number by which a `Call` knows the reduction that a function is; 0 if it is none that may be recorded."""
+    return 0 if name not in _REDUCED_BY else int(getattr(extension.speedups, _REDUCED_BY[name][1]))
+
+
+_REDUCED_BY: Final = {
+    "all": (np.logical_and, "SELECTS"),
+    "any": (np.logical_or, "SELECTS"),
+    "count_nonzero": (np.add, "ADDS"),
+    "max": (np.maximum, "SELECTS"),
+    "mean": (np.add, "AVERAGES"),
+    "min": (np.minimum, "SELECTS"),
+    "sum": (np.add, "ADDS"),
+}
+"""The ufuncs of functions that may end a chain, and what they do."""
+
+_CORRECTLY_ROUNDED: Final = frozenset(
+    "absolute add bitwise_and bitwise_or bitwise_xor divide equal fabs fmax fmin greater greater_equal invert isfinite isinf "
+    "isnan less less_equal logical_and logical_not logical_or logical_xor maximum minimum multiply negative not_equal "
+    "positive reciprocal sign sqrt square subtract".split()
+)
+"""The ufuncs whose results for real numbers do not depend on how the operands lie in memory."""
+
+_BOOL: Final = np.dtype(np.bool_)
+_INT64: Final = np.dtype(np.int64)
+_UINT64: Final = np.dtype(np.uint64)
 _HALF: Final = np.dtype(np.float16)
 _WHERE: Final = getattr(np.where, "__wrapped__", np.where)
 

@@ -329,7 +329,8 @@ def operator_of(name: str, *, reflected: bool = False) -> Callable[[F], F]:
 
 
 def _with_body(function: F, declaration: Declaration, slow: Callable[..., Any]) -> F:
-    made = compiled.compiled_call(function, declaration, functools.partial(_body_of, function, declaration, slow))
+    body = functools.partial(_body_of, function, declaration, slow)
+    made = compiled.compiled_call(function, declaration, body, functools.partial(slow, declaration))
     declaration.set_body(made)
     return made
 

@@ -3,8 +3,9 @@
 #ifndef ANYARRAY_ARRAYS_H
 #define ANYARRAY_ARRAYS_H
 
-#include "chains.h"
+#include "call.h"
 #include "config.h"
+#include "recorded.h"
 #include "scalars.h"
 
 static inline int

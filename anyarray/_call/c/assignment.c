@@ -8,6 +8,7 @@ errors. Repeated here:
 
 #include "arrays.h"
 #include "dtypes.h"
+#include "exposure.h"
 #include "fast_paths.h"
 #include "keys.h"
 #include "scalars.h"

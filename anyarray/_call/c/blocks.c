@@ -10,6 +10,7 @@ Nothing here needs the GIL. */
 
 #define BLOCK 1024      /* elements: what a step reads and writes of so many stays in the first cache of a core */
 #define SHARE 16        /* blocks that a thread takes at a time */
+#define SHORT 32        /* elements of a row below which copying is faster than to call a loop for each row */
 #define MAX_ITEMSIZE 16 /* bytes */
 #define LINE 64         /* bytes of a line of the cache, at which buffers begin: 1.5 times as fast as anywhere */
 #define BUFFER (BLOCK * MAX_ITEMSIZE)
@@ -30,6 +31,15 @@ is_cast_known(int from, int to)
                    && to != NPY_LONGDOUBLE && to != NPY_HALF;
     /* What a float beyond an integer's range becomes depends on the processor's instruction. */
     return is_known && !(PyTypeNum_ISFLOAT(from) && PyTypeNum_ISINTEGER(to));
+}
+
+const Loop *
+cast_loop(int from, int to)
+{
+    static Loop loops[NPY_CDOUBLE + 1][NPY_CDOUBLE + 1];
+    Loop *loop = &loops[from][to];
+    *loop = (Loop){.name = "cast", .operand_count = 1, .types = {from, to}, .is_correctly_rounded = 1};
+    return loop;
 }
 
 #define CAST_TO(NUMBER, TYPE, FROM)                                                                                    \
@@ -141,29 +151,19 @@ merge_axes(Chain *chain)
     chain->ndim = last + 1;
 }
 
-/* How the result is cut: a block is a part of a row, or some rows. */
+/* How the elements are cut: a block is a part of a row, or some rows. Where a group of elements is reduced, it is the row. */
 typedef struct {
-    npy_intp columns, rows;     /* of the result */
-    npy_intp width, height;     /* of a block */
-    npy_intp across, count;     /* blocks beside each other, and all */
+    npy_intp columns, rows;  /* of the elements */
+    npy_intp width, height;  /* of a block */
+    npy_intp across, count;  /* blocks beside each other, and all */
+    npy_intp *starts;        /* columns at which the blocks begin, and the end of the last; NULL if all but that have one width */
 } Cut;
-
-static Cut
-cut_into_blocks(const Chain *chain)
-{
-    Cut cut = {.columns = chain->shape[chain->ndim - 1]};
-    cut.rows = chain->size / cut.columns;
-    cut.width = cut.columns < BLOCK ? cut.columns : BLOCK;
-    cut.height = cut.columns < BLOCK ? BLOCK / cut.columns : 1;
-    cut.across = (cut.columns + cut.width - 1) / cut.width;
-    cut.count = (cut.rows + cut.height - 1) / cut.height * cut.across;
-    return cut;
-}
 
 /* What the threads of a chain have. */
 typedef struct {
     Chain *chain;
     Cut cut;
+    char *partial;  /* what was reduced of each block of a row that has several */
     int has_failed; /* whether a thread had no memory */
 } Work;
 
@@ -195,15 +195,64 @@ apply(const Loop *loop, char **args, npy_intp count, const npy_intp *steps, npy_
     }
 }
 
-/* Runs a step for the rows and columns of a block. */
+#define COPY(TYPE)                                                                                                     \
+    for (npy_intp i = 0; i < here; i++) {                                                                              \
+        ((TYPE *)to)[i] = *(const TYPE *)(from + i * stride);                                                          \
+    }                                                                                                                  \
+    break;
+
+/* Copies the elements of an operand that lie apart to where they follow each other. */
 static void
-run_step(const Chain *chain, const Step *step, char *buffers, npy_intp row, npy_intp rows, npy_intp column, npy_intp columns)
+pack(const Chain *chain, const Operand *operand, npy_intp first, npy_intp count, char *to)
 {
-    npy_intp first = row * chain->shape[chain->ndim - 1] + column;
+    int last = chain->ndim - 1;
+    npy_intp index[MAX_AXES], column = first % chain->shape[last], row = first / chain->shape[last];
+    npy_intp stride = operand->strides[last];
+    const char *begin = operand->data;
+    for (int axis = last - 1; axis >= 0; axis--) {
+        index[axis] = row % chain->shape[axis];
+        row /= chain->shape[axis];
+        begin += index[axis] * operand->strides[axis];
+    }
+    while (1) {
+        npy_intp left = chain->shape[last] - column, here = left < count ? left : count;
+        const char *from = begin + column * stride;
+        switch (operand->itemsize) {
+            case 1:
+                COPY(npy_uint8)
+            case 2:
+                COPY(npy_uint16)
+            case 4:
+                COPY(npy_uint32)
+            case 8:
+                COPY(npy_uint64)
+            default:
+                for (npy_intp i = 0; i < here; i++) {
+                    memcpy(to + i * operand->itemsize, from + i * stride, (size_t)operand->itemsize);
+                }
+        }
+        if ((count -= here) == 0) {
+            return;
+        }
+        to += here * operand->itemsize;
+        column = 0;
+        int axis = last - 1;
+        for (; axis > 0 && ++index[axis] == chain->shape[axis]; axis--) {
+            begin -= (chain->shape[axis] - 1) * operand->strides[axis];
+            index[axis] = 0;
+        }
+        begin += operand->strides[axis];
+    }
+}
+
+/* Runs a step for the elements of a block. */
+static void
+run_step(const Chain *chain, const Step *step, char *buffers, npy_intp first, npy_intp count)
+{
     char *args[MAX_OPERANDS + 1] = {NULL};
-    npy_intp steps[MAX_OPERANDS + 1] = {0};
-    int is_strided = 0, count = step->loop->operand_count;
-    for (int i = 0; i <= count; i++) {
+    npy_intp steps[MAX_OPERANDS + 1] = {0}, length = chain->shape[chain->ndim - 1];
+    int is_strided = 0, last = step->loop->operand_count;
+    for (int i = 0; i <= last; i++) {
         const Operand *operand = &chain->operands[step->operands[i]];
         if (operand->data == NULL) {
             args[i] = buffers + (npy_intp)operand->buffer * BUFFER;
@@ -221,33 +270,117 @@ run_step(const Chain *chain, const Step *step, char *buffers, npy_intp row, npy_
             is_strided = 1;
         }
     }
-    npy_intp itemsize = chain->operands[step->operands[count]].itemsize;
+    npy_intp itemsize = chain->operands[step->operands[last]].itemsize;
+    if (is_strided && step->loop->is_correctly_rounded && length < SHORT) {
+        for (int i = 0; i < last; i++) {
+            const Operand *operand = &chain->operands[step->operands[i]];
+            if (args[i] == NULL) {
+                args[i] = buffers + (npy_intp)(chain->buffer_count + i) * BUFFER;
+                steps[i] = operand->itemsize;
+                pack(chain, operand, first, count, args[i]);
+            }
+        }
+        is_strided = 0;
+    }
     if (!is_strided) {
-        apply(step->loop, args, rows * columns, steps, itemsize);
+        apply(step->loop, args, count, steps, itemsize);
         return;
     }
-    for (npy_intp r = 0; r < rows; r++) {
-        char *here[MAX_OPERANDS + 1] = {NULL};
-        for (int i = 0; i <= count; i++) {
+    for (npy_intp done = 0, here; done < count; done += here) { /* by the rows of the result */
+        npy_intp row = (first + done) / length, column = (first + done) % length;
+        char *at[MAX_OPERANDS + 1] = {NULL};
+        for (int i = 0; i <= last; i++) {
             const Operand *operand = &chain->operands[step->operands[i]];
             int is_cut = operand->data == NULL || operand->is_contiguous || operand->is_single;
-            here[i] = is_cut ? args[i] + r * columns * steps[i]
-                             : operand->data + row_offset(chain, operand, row + r) + column * steps[i];
+            at[i] = is_cut ? args[i] + done * steps[i]
+                           : operand->data + row_offset(chain, operand, row) + column * steps[i];
         }
-        apply(step->loop, here, columns, steps, itemsize);
+        here = length - column < count - done ? length - column : count - done;
+        apply(step->loop, at, here, steps, itemsize);
     }
 }
 
-/* Runs all steps for a block. */
-static void
-run_block(const Chain *chain, const Cut *cut, npy_intp block, char *buffers, int *errors)
+/* Adds up bools, which are 0 or 1, as the loop of a ufunc does numbers. */
+void
+count_bools(char **args, const npy_intp *dimensions, const npy_intp *Py_UNUSED(steps), void *Py_UNUSED(data))
 {
-    npy_intp row = block / cut->across * cut->height, column = block % cut->across * cut->width;
+    const char *bools = args[1], *end = bools + dimensions[0];
+    npy_int64 count = 0;
+    for (; end - bools >= 8; bools += 8) {
+        npy_uint64 eight;
+        memcpy(&eight, bools, sizeof eight);
+        count += (npy_int64)(eight * 0x0101010101010101 >> 56); /* the sum of its bytes */
+    }
+    for (; bools < end; bools++) {
+        count += *bools;
+    }
+    *(npy_int64 *)args[2] = *(const npy_int64 *)args[0] + count;
+}
+
+/* Reduces `count` numbers, one after the other in memory, to one. */
+static void
+reduce(const Reduction *reduction, char *numbers, npy_intp count, char *result)
+{
+    npy_intp steps[] = {0, reduction->read_itemsize, 0};
+    memcpy(result, reduction->start == NULL ? numbers : reduction->start, (size_t)reduction->itemsize);
+    char *args[] = {result, numbers, result};
+    reduction->loop->function(args, &count, steps, reduction->loop->data);
+}
+
+#define ADD_UP(TYPE)                                                                                                   \
+    for (npy_intp i = 0; i < count / group; i++) {                                                                     \
+        TYPE sum = (TYPE)-0.0;                                                                                         \
+        for (npy_intp k = 0; k < group; k++) {                                                                         \
+            sum += ((const TYPE *)numbers)[i * group + k];                                                             \
+        }                                                                                                              \
+        ((TYPE *)results)[i] = sum;                                                                                    \
+    }
+
+/* Reduces what a block gives. */
+static void
+reduce_block(const Work *work, npy_intp block, char *buffers, npy_intp first, npy_intp count)
+{
+    const Reduction *reduction = work->chain->reduction;
+    const Operand *operand = &work->chain->operands[reduction->operand];
+    npy_intp group = reduction->group, itemsize = reduction->itemsize, read_itemsize = reduction->read_itemsize;
+    char *numbers = operand->data == NULL ? buffers + (npy_intp)operand->buffer * BUFFER : operand->data + first * read_itemsize;
+    if (work->cut.starts != NULL) {
+        reduce(reduction, numbers, count, work->partial + block * itemsize);
+        return;
+    }
+    char *results = reduction->results + first / group * itemsize;
+    int typenum = reduction->loop->types[0], is_short_sum = reduction->start != NULL && group < 8;
+    if (is_short_sum && typenum == NPY_DOUBLE) { /* as NumPy's loop does, without a call for each row */
+        ADD_UP(double)
+    }
+    else if (is_short_sum && typenum == NPY_FLOAT) {
+        ADD_UP(float)
+    }
+    else {
+        for (npy_intp i = 0; i < count / group; i++) {
+            reduce(reduction, numbers + i * group * read_itemsize, group, results + i * itemsize);
+        }
+    }
+}
+
+/* Runs all steps for a block. `errors` are those of the steps, and of the reduction. */
+static void
+run_block(const Work *work, npy_intp block, char *buffers, int *errors)
+{
+    const Chain *chain = work->chain;
+    const Cut *cut = &work->cut;
+    npy_intp row = block / cut->across * cut->height, column = block % cut->across;
+    npy_intp start = cut->starts == NULL ? column * cut->width : cut->starts[column];
+    npy_intp end = cut->starts == NULL ? start + cut->width : cut->starts[column + 1];
     npy_intp rows = cut->rows - row < cut->height ? cut->rows - row : cut->height;
-    npy_intp columns = cut->columns - column < cut->width ? cut->columns - column : cut->width;
+    npy_intp first = row * cut->columns + start, count = rows * ((end < cut->columns ? end : cut->columns) - start);
     for (int i = 0; i < chain->step_count; i++) {
-        run_step(chain, &chain->steps[i], buffers, row, rows, column, columns);
+        run_step(chain, &chain->steps[i], buffers, first, count);
         errors[i] |= take_floating_errors();
+    }
+    if (chain->reduction != NULL) {
+        reduce_block(work, block, buffers, first, count);
+        errors[chain->step_count] |= take_floating_errors();
     }
 }
 
@@ -260,18 +393,21 @@ run_blocks(void *context, Share *share)
     }
     Work *work = context;
     Chain *chain = work->chain;
-    char *memory = PyMem_RawMalloc((size_t)chain->buffer_count * BUFFER + LINE);
+    char *memory = PyMem_RawMalloc((size_t)(chain->buffer_count + MAX_OPERANDS) * BUFFER + LINE);
     char *buffers = memory + (LINE - (uintptr_t)memory % LINE) % LINE;
-    int *errors = PyMem_RawCalloc((size_t)chain->step_count, sizeof *errors);
+    int *errors = PyMem_RawCalloc((size_t)chain->step_count + 1, sizeof *errors);
     int is_whole = memory != NULL && errors != NULL;
     take_floating_errors();
     for (; count > 0; block = take_items(share, SHARE, &count)) {
         for (npy_intp end = block + count; is_whole && block < end; block++) {
-            run_block(chain, &work->cut, block, buffers, errors);
+            run_block(work, block, buffers, errors);
         }
         lock_share(share);
         for (int i = 0; errors != NULL && i < chain->step_count; i++) {
             chain->steps[i].errors |= errors[i];
+        }
+        if (errors != NULL && chain->reduction != NULL) {
+            chain->reduction->errors |= errors[chain->step_count];
         }
         work->has_failed |= !is_whole;
         unlock_share(share);
@@ -281,10 +417,88 @@ run_blocks(void *context, Share *share)
     PyMem_RawFree(errors);
 }
 
+/* The elements of the first half of so many, as NumPy adds up. */
+static npy_intp
+half_of(npy_intp count)
+{
+    return count / 2 - count / 2 % 8;
+}
+
+/* Cuts a row that is reduced into blocks that NumPy adds up each by itself; the number of blocks. */
+static npy_intp
+cut_row(npy_intp start, npy_intp count, npy_intp *starts)
+{
+    if (count <= BLOCK) {
+        if (starts != NULL) {
+            starts[0] = start;
+            starts[1] = start + count;
+        }
+        return 1;
+    }
+    npy_intp half = half_of(count), before = cut_row(start, half, starts);
+    return before + cut_row(start + half, count - half, starts == NULL ? NULL : starts + before);
+}
+
+/* Reduces what was reduced of the blocks of a row, in the order in which NumPy adds up. */
+static void
+reduce_partial(const Reduction *reduction, npy_intp count, char **partial, char *result)
+{
+    if (count <= BLOCK) {
+        memcpy(result, *partial, (size_t)reduction->itemsize);
+        *partial += reduction->itemsize;
+        return;
+    }
+    npy_intp half = half_of(count), one = 1, steps[] = {0, 0, 0};
+    double first[MAX_ITEMSIZE / sizeof(double)], second[MAX_ITEMSIZE / sizeof(double)];
+    reduce_partial(reduction, half, partial, (char *)first);
+    reduce_partial(reduction, count - half, partial, (char *)second);
+    char *args[] = {(char *)first, (char *)second, result};
+    if (reduction->loop->function == count_bools) {
+        npy_int64 counts[2];
+        memcpy(&counts[0], first, sizeof counts[0]);
+        memcpy(&counts[1], second, sizeof counts[1]);
+        counts[0] += counts[1];
+        memcpy(result, &counts[0], sizeof counts[0]);
+    }
+    else {
+        reduction->loop->function(args, &one, steps, reduction->loop->data);
+    }
+}
+
 int
 run_chain(Chain *chain, int threads)
 {
-    Work work = {.chain = chain, .cut = cut_into_blocks(chain)};
-    npy_intp shares = work.cut.count / SHARE;
-    return run_shared(run_blocks, &work, work.cut.count, shares < threads ? (int)shares : threads) && !work.has_failed;
+    Reduction *reduction = chain->reduction;
+    Work work = {.chain = chain};
+    Cut *cut = &work.cut;
+    cut->columns = reduction == NULL ? chain->shape[chain->ndim - 1] : reduction->group;
+    cut->rows = chain->size / cut->columns;
+    cut->width = cut->columns < BLOCK ? cut->columns : BLOCK;
+    cut->height = cut->columns < BLOCK ? BLOCK / cut->columns : 1;
+    cut->across = (cut->columns + cut->width - 1) / cut->width;
+    if (reduction != NULL && cut->columns > BLOCK) {
+        cut->across = cut_row(0, cut->columns, NULL);
+        cut->starts = PyMem_RawMalloc(sizeof *cut->starts * (size_t)(cut->across + 1));
+        work.partial = PyMem_RawMalloc((size_t)(cut->rows * cut->across * reduction->itemsize));
+        if (cut->starts == NULL || work.partial == NULL) {
+            work.has_failed = 1;
+            goto done;
+        }
+        cut_row(0, cut->columns, cut->starts);
+    }
+    cut->count = (cut->rows + cut->height - 1) / cut->height * cut->across;
+    npy_intp shares = cut->count / SHARE;
+    work.has_failed = !run_shared(run_blocks, &work, cut->count, shares < threads ? (int)shares : threads) || work.has_failed;
+    if (!work.has_failed && work.partial != NULL) {
+        take_floating_errors();
+        char *partial = work.partial;
+        for (npy_intp row = 0; row < cut->rows; row++) {
+            reduce_partial(reduction, cut->columns, &partial, reduction->results + row * reduction->itemsize);
+        }
+        reduction->errors |= take_floating_errors();
+    }
+done:
+    PyMem_RawFree(cut->starts);
+    PyMem_RawFree(work.partial);
+    return !work.has_failed;
 }

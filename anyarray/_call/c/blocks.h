@@ -3,7 +3,7 @@
 #ifndef ANYARRAY_BLOCKS_H
 #define ANYARRAY_BLOCKS_H
 
-#include "chains.h"
+#include "recorded.h"
 
 /* An array that the steps of a chain read or write. */
 typedef struct {
@@ -21,19 +21,37 @@ typedef struct {
     int errors;                     /* floating-point errors that came, as NumPy numbers them */
 } Step;
 
+/* A ufunc's reduction of what a chain gives: of each group of elements that follow each other, one number. */
+typedef struct {
+    const Loop *loop;      /* of the ufunc, of two operands */
+    int operand;           /* the index of what is reduced */
+    const char *start;     /* a number with which a reduction begins; NULL for the first element */
+    npy_intp group;
+    npy_intp read_itemsize, itemsize; /* of its elements, and of the results */
+    char *results;
+    int errors;            /* as of a step */
+} Reduction;
+
 typedef struct {
     int ndim;
     npy_intp shape[MAX_AXES], size;
     Operand *operands;
     Step *steps;
+    Reduction *reduction; /* after the last step, or NULL */
     int operand_count, step_count, buffer_count;
 } Chain;
 
 /* Whether numbers of one dtype are cast to another here. */
 int is_cast_known(int from, int to);
 
+/* What casts from one dtype to another. */
+const Loop *cast_loop(int from, int to);
+
 /* Casts `count` numbers that lie `stride` bytes apart. */
 void cast_numbers(int from, int to, const char *source, npy_intp stride, char *target, npy_intp count);
+
+/* Adds up bools, as the loop of a ufunc does numbers. */
+void count_bools(char **args, const npy_intp *dimensions, const npy_intp *steps, void *data);
 
 /* Merges axes where all operands allow it. */
 void merge_axes(Chain *chain);

@@ -85,6 +85,7 @@ call_traverse(PyObject *self, visitproc visit, void *arg)
     Py_VISIT(call->body);
     Py_VISIT(call->result_class);
     Py_VISIT(call->limit);
+    Py_VISIT(call->slow);
     Py_VISIT(call->kept_calls);
     Py_VISIT(call->dict);
     Py_VISIT(call->shortcut_of);
@@ -121,6 +122,7 @@ call_dealloc(PyObject *self)
     Py_XDECREF(call->body);
     Py_XDECREF(call->name);
     Py_XDECREF(call->limit);
+    Py_XDECREF(call->slow);
     Py_XDECREF(call->kept_calls);
     Py_XDECREF(call->result_class);
     Py_XDECREF(call->native_kwnames);
@@ -256,24 +258,24 @@ call_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     static char *names[] = {"function", "name", "limit", "kind", "result_class", "parameters", "order", "keywords",
                             "positional", "has_operator", "is_power", "takes_ndarrays", "gives_new_memory",
                             "multiplies", "variant", "body", "gives_views", "is_read_only",
-                            "is_elementwise", "kept_calls", "axis_at", NULL};
+                            "is_elementwise", "reduction", "slow", "kept_calls", "axis_at", NULL};
     PyObject *function, *name, *limit, *result_class = Py_None, *parameters = NULL, *order = NULL, *keywords = NULL;
-    PyObject *body = Py_None, *kept_calls = NULL;
+    PyObject *body = Py_None, *slow = Py_None, *kept_calls = NULL;
     const char *kind;
     int axis_at = -1;
     int positional = 0, variant = 0;
     int has_operator = 0, is_power = 0, takes_ndarrays = 0, gives_new_memory = 0, multiplies = 0;
-    int gives_views = 0, is_read_only = 0, is_elementwise = 0;
+    int gives_views = 0, is_read_only = 0, is_elementwise = 0, reduction = 0;
     if (config.array_type == NULL) {
         PyErr_SetString(PyExc_RuntimeError, "Call: configure() must come first");
         return NULL;
     }
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!UO!s|OO!O!O!ipppppCOpppO!i", names, &PyFunction_Type, &function, &name,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!UO!s|OO!O!O!ipppppCOpppiOO!i", names, &PyFunction_Type, &function, &name,
                                      config.limit_type, &limit, &kind, &result_class, &PyTuple_Type, &parameters,
                                      &PyTuple_Type, &order, &PyTuple_Type, &keywords, &positional, &has_operator,
                                      &is_power, &takes_ndarrays, &gives_new_memory, &multiplies, &variant,
-                                     &body, &gives_views, &is_read_only, &is_elementwise,
-                                     &PyDict_Type, &kept_calls, &axis_at)) {
+                                     &body, &gives_views, &is_read_only, &is_elementwise, &reduction,
+                                     &slow, &PyDict_Type, &kept_calls, &axis_at)) {
         return NULL;
     }
     FastPath *fast_path = find_fast_path(kind);
@@ -318,6 +320,8 @@ call_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     call->gives_views = gives_views;
     call->is_read_only = is_read_only;
     call->is_elementwise = is_elementwise;
+    call->reduction = reduction;
+    call->slow = slow == Py_None ? NULL : Py_NewRef(slow);
     call->kept_calls = Py_XNewRef(kept_calls);
     call->axis_at = axis_at;
     for (Py_ssize_t i = 0; i < count; i++) {

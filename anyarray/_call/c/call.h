@@ -11,6 +11,9 @@ function. */
 /* The role of a parameter; see `_call.declaration`. */
 enum { ARRAY = 1, WEAK = 2, SEQUENCE = 3, PLAIN = 4 };
 
+/* Reductions: to one of the elements, to their sum, to their mean. */
+enum { SELECTS = 1, ADDS = 2, AVERAGES = 3 };
+
 /* What a parameter takes that is no array: flags. */
 enum {
     TAKES_NONE = 1,
@@ -77,6 +80,8 @@ typedef struct call {
     int is_power, takes_ndarrays, gives_new_memory, multiplies, gives_views; /* see `_call.declaration` */
     int is_read_only;      /* whether it gives views that are only read */
     int is_elementwise;    /* whether it may be recorded */
+    int reduction;         /* the reduction that may be recorded, or 0 */
+    PyObject *slow;        /* what decides where a call runs, of a tuple of its arguments, or NULL */
     PyObject *kept_calls;  /* the dict of `_choice.machine.kept_calls`, or NULL */
     int axis_at;           /* the parameter on which the time of a call depends, or -1 */
     KnownLoop *loops;      /* its loops that were found so far */

@@ -3,7 +3,6 @@
 #ifndef ANYARRAY_CHOICE_H
 #define ANYARRAY_CHOICE_H
 
-#include "call.h"
 #include "config.h"
 
 /* Whether a call of Arrays on `home` runs there, or may. `by_size` becomes 1 if that holds for few elements
@@ -19,13 +18,5 @@ npy_intp limit_at(PyObject *limit, Py_ssize_t offset);
 /* The elements of a result from which on a call of an elementwise function in NumPy is not recorded, to be run later: 0 if
 none is, that from which on another backend may be faster under the automatic choice. */
 npy_intp recorded_below(PyObject *limit);
-
-/* The kept decision that a call of Arrays which all live on `home` runs there, if nothing else is to be asked: a new
-reference to a `_choice.machine.KeptCall`, or NULL without an exception. */
-PyObject *kept_at_home(Call *call, PyObject *home, PyObject *const *values, PyObject *const *natives);
-
-/* Adds to the account of the first Array what such a call missed, and lets the result inherit it; 0 with an
-exception. */
-int inherit_account(Call *call, PyObject *kept, PyObject *const *values, PyObject *result);
 
 #endif

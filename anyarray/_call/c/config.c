@@ -107,5 +107,7 @@ init_constants(void)
            && (constants.zero_float = PyUnicode_InternFromString("0.0")) != NULL
            && (constants.square = PyUnicode_InternFromString("square")) != NULL
            && (constants.multiply = PyUnicode_InternFromString("multiply")) != NULL
+           && (constants.axis = PyUnicode_InternFromString("axis")) != NULL
+           && (constants.keepdims = PyUnicode_InternFromString("keepdims")) != NULL
            && (constants.one = PyLong_FromLong(1)) != NULL;
 }

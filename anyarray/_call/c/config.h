@@ -49,7 +49,7 @@ extern Config config;
 typedef struct {
     PyObject *dtype_of, *model, *dtype, *copy, *shortcut, *direct, *requires_grad, *written, *is_in_place, *getitem;
     PyObject *shape_of, *last, *reading, *returned;
-    PyObject *zero, *zero_float, *square, *multiply;
+    PyObject *zero, *zero_float, *square, *multiply, *axis, *keepdims;
     PyObject *one;
 } Constants;
 

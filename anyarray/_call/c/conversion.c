@@ -14,6 +14,7 @@ such a one is left to Python. */
 #include "dtypes.h"
 #include "fast_paths.h"
 #include "memory.h"
+#include "recording.h"
 #include "scalars.h"
 
 /* Whether all integers of a contiguous int64 ndarray are within the range of an integer dtype. */

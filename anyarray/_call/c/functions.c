@@ -16,7 +16,10 @@ transfers, decisions by cost, arguments to be converted, every error. Repeated h
 #include "choice.h"
 #include "dtypes.h"
 #include "fast_paths.h"
+#include "kept.h"
 #include "loops.h"
+#include "recorded.h"
+#include "recording.h"
 #include "scalars.h"
 #include "shortcuts.h"
 
@@ -306,14 +309,34 @@ fast_function(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwn
             return recorded;
         }
     }
+    if (call->reduction && recorded_count) {
+        PyObject *recorded = record_reduction(call, args, nargs, kwnames);
+        if (recorded != NULL || PyErr_Occurred()) {
+            return recorded;
+        }
+    }
     return call_at_once(call, args, nargs, kwnames);
+}
+
+/* Has Python decide about a call, or look up a decision: the result, or NULL with an exception. The body, which comes to
+the same, would have to be compiled first. */
+static PyObject *
+decide(Call *call, PyObject *const *values)
+{
+    PyObject *ordered = PyTuple_New(call->parameter_count);
+    for (int i = 0; ordered != NULL && i < call->parameter_count; i++) {
+        PyTuple_SET_ITEM(ordered, i, Py_NewRef(values[call->native_order[i]]));
+    }
+    PyObject *result = ordered == NULL ? NULL : PyObject_CallOneArg(call->slow, ordered);
+    Py_XDECREF(ordered);
+    return result;
 }
 
 PyObject *
 call_at_once(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
     PyObject *values[MAX_PARAMETERS], *natives[MAX_PARAMETERS] = {NULL}, *result = NULL, *kept = NULL;
-    int is_scalar[MAX_PARAMETERS] = {0}, by_size, has_ndarrays = 0;
+    int is_scalar[MAX_PARAMETERS] = {0}, by_size, has_ndarrays = 0, is_undecided = 0;
     if (!bind_arguments(call, args, nargs, kwnames, values)) {
         return NULL;
     }
@@ -322,19 +345,21 @@ call_at_once(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwna
         return NULL;
     }
     int is_sure = runs_at_home(home, &by_size);
-    if (!is_sure && !(by_size && call->kept_calls != NULL && PyDict_GET_SIZE(call->kept_calls))) {
+    if (!is_sure && !by_size) {
         return NULL;
     }
     Py_INCREF(home);
     for (int i = 0; i < call->parameter_count; i++) {
         int is_ndarray;
         if ((natives[i] = unwrap(call, i, values[i], home, &is_scalar[i], &is_ndarray)) == NULL) {
+            is_undecided = by_size && is_array(values[i]); /* on another home, or recorded */
             goto done;
         }
         has_ndarrays |= is_ndarray;
     }
     if (!is_sure) {
         if (has_ndarrays || (kept = kept_at_home(call, home, values, natives)) == NULL) {
+            is_undecided = !has_ndarrays;
             goto done;
         }
         by_size = 0;
@@ -375,6 +400,9 @@ call_at_once(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwna
                            || (kept = kept_at_home(call, home, values, natives)) != NULL) {
         result = call_native(call, home, natives, has_ndarrays);
     }
+    else {
+        is_undecided = by_size && !has_ndarrays;
+    }
     if (kept != NULL && result != NULL && !inherit_account(call, kept, values, result)) {
         Py_CLEAR(result);
     }
@@ -384,7 +412,11 @@ done:
         Py_XDECREF(natives[i]);
     }
     Py_DECREF(home);
-    return result == NULL ? fall_back() : result;
+    if (result == NULL) {
+        fall_back();
+    }
+    /* Not earlier: a reference to what is transferred would keep its memory from being shared. */
+    return is_undecided && call->slow != NULL && !PyErr_Occurred() ? decide(call, values) : result;
 }
 
 PyObject *

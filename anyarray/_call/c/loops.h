@@ -13,6 +13,7 @@ typedef struct {
     void (*function)(char **args, const npy_intp *dimensions, const npy_intp *strides, void *data); /* NULL for these */
     void *data;
     int operand_count;
+    int is_correctly_rounded; /* so that its results do not depend on how the operands lie in memory */
     int types[MAX_OPERANDS + 1]; /* numbers of dtypes: of what it reads, and of what it gives */
 } Loop;
 

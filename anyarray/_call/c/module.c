@@ -7,6 +7,7 @@ top of each file:
     config          what the package tells, once
     arrays          Arrays read and made
     choice          where a call runs
+    kept            decisions about calls alike
     dtypes          dtypes that NumPy treats as the standard does
     scalars         Python scalars beside arrays
     memory          allocation
@@ -18,8 +19,11 @@ top of each file:
     functions       functions of arrays, operators
     shortcuts       what gives the same as a native function
     loops           inner loops of ufuncs
-    chains          elementwise calls that are recorded
-    blocks          chains of them run block by block
+    recorded        calls that are recorded, and Array's attribute `_native`
+    recording       which calls are
+    exposure        the memory that they read, and writes to it
+    chains          recorded calls that lead to one, run together
+    blocks          a chain run block by block
     sums            sums of many floats
     threads         work that threads share
     operators       in-place arithmetic, ufuncs of Arrays
@@ -39,10 +43,13 @@ top of each file:
 #include "call.h"
 #include "chains.h"
 #include "config.h"
+#include "exposure.h"
 #include "iteration.h"
 #include "loops.h"
 #include "memory.h"
 #include "random.h"
+#include "recorded.h"
+#include "recording.h"
 #include "scans.h"
 #include "sums.h"
 
@@ -81,8 +88,8 @@ PyMODINIT_FUNC
 PyInit__speedups(void)
 {
     import_array();
-    if (!init_constants() || !import_ufuncs() || !init_allocator() || !init_chains() || PyType_Ready(&CallType) < 0
-        || PyType_Ready(&ArrayIteratorType) < 0) {
+    if (!init_constants() || !import_ufuncs() || !init_allocator() || !init_recorded() || !init_exposure() || !init_chains()
+        || PyType_Ready(&CallType) < 0 || PyType_Ready(&ArrayIteratorType) < 0) {
         return NULL;
     }
     PyObject *module = PyModule_Create(&definition);
@@ -91,6 +98,8 @@ PyInit__speedups(void)
         || PyModule_AddObjectRef(module, "NativeSlot", (PyObject *)&NativeSlotType) < 0
         || PyModule_AddIntMacro(module, MAX_PARAMETERS) < 0 || PyModule_AddIntMacro(module, ALIGNMENT) < 0
         || PyModule_AddIntMacro(module, ARRAY) < 0 || PyModule_AddIntMacro(module, WEAK) < 0
+        || PyModule_AddIntMacro(module, SELECTS) < 0 || PyModule_AddIntMacro(module, ADDS) < 0
+        || PyModule_AddIntMacro(module, AVERAGES) < 0
         || PyModule_AddIntMacro(module, SEQUENCE) < 0 || PyModule_AddIntMacro(module, PLAIN) < 0
         || PyModule_AddIntMacro(module, TAKES_NONE) < 0 || PyModule_AddIntMacro(module, TAKES_INTEGER) < 0
         || PyModule_AddIntMacro(module, TAKES_INTEGERS) < 0 || PyModule_AddIntMacro(module, TAKES_BOOL) < 0

@@ -8,7 +8,9 @@ ufuncs. Repeated here: how `Array._rebind` gives an Array its new value, and whi
 
 #include "arrays.h"
 #include "choice.h"
+#include "exposure.h"
 #include "fast_paths.h"
+#include "recording.h"
 
 /* Writes the native array of a result to that of an Array.
 

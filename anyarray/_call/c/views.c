@@ -5,6 +5,7 @@ through. Left to Python: stacks of matrices, a dtype or a copy asked for, Arrays
 guarded memory, which is read-only. */
 
 #include "arrays.h"
+#include "exposure.h"
 #include "fast_paths.h"
 
 PyObject *

@@ -1,0 +1,161 @@
+/* Memory that recorded calls read, and writes to it.
+
+Nobody may write to what a recorded call reads. A write by an Array computes the calls that read the same memory
+first (`compute_readers`); memory to which somebody outside may write (`expose`) is not read by calls that are
+recorded later, as long as anybody has it. */
+
+#include "exposure.h"
+#include "arrays.h"
+#include "chains.h"
+
+#define COPIED 4096 /* bytes of the largest operand of which a copy is made, as anybody may write to it */
+
+static PyObject *exposed_memory; /* weak references to ndarrays to whose memory somebody outside may write, by address */
+
+int
+init_exposure(void)
+{
+    exposed_memory = PyDict_New();
+    return exposed_memory != NULL;
+}
+
+/* The ndarray whose memory another is a view of, itself if it has its own; NULL if that is no ndarray's. */
+PyObject *
+owner_of(PyObject *native)
+{
+    while (PyArray_BASE((PyArrayObject *)native) != NULL) {
+        native = PyArray_BASE((PyArrayObject *)native);
+        if (!PyArray_Check(native)) {
+            return NULL;
+        }
+    }
+    return PyArray_CHKFLAGS((PyArrayObject *)native, NPY_ARRAY_OWNDATA) ? native : NULL;
+}
+
+/* Whether a weak reference is one to this object. Nothing is allocated, which might run any code. */
+static int
+refers_to(PyObject *reference, PyObject *object)
+{
+#if PY_VERSION_HEX >= 0x030D0000
+    PyObject *referred = NULL;
+    int is_same = PyWeakref_GetRef(reference, &referred) == 1 && referred == object;
+    Py_XDECREF(referred);
+    return is_same;
+#else
+    return PyWeakref_GetObject(reference) == object;
+#endif
+}
+
+/* Whether somebody outside may write to the memory of the ndarray in the slot of an Array. */
+static int
+is_exposed(PyObject *native, PyObject *owner)
+{
+    if (PyDict_GET_SIZE(exposed_memory) == 0) {
+        return 0;
+    }
+    PyObject *address = PyLong_FromVoidPtr(owner);
+    PyObject *reference = address == NULL ? NULL : PyDict_GetItemWithError(exposed_memory, address);
+    int is_there = reference != NULL || PyErr_Occurred();
+    /* Another ndarray may have been there, or all others who have the memory are gone. */
+    if (reference != NULL && (!refers_to(reference, owner)
+                              || (Py_REFCNT(native) == 1 && (native == owner || Py_REFCNT(owner) == 1)))) {
+        is_there = PyDict_DelItem(exposed_memory, address) < 0;
+    }
+    Py_XDECREF(address);
+    PyErr_Clear();
+    return is_there;
+}
+
+int
+expose(PyObject *native)
+{
+    if (!PyArray_CheckExact(native)) {
+        return 1;
+    }
+    PyObject *owner = owner_of(native);
+    if (owner == NULL || PyArray_NBYTES((PyArrayObject *)owner) <= COPIED) {
+        return 1;
+    }
+    PyObject *address = PyLong_FromVoidPtr(owner);
+    PyObject *reference = address == NULL ? NULL : PyWeakref_NewRef(owner, NULL);
+    int is_added = reference != NULL && PyDict_SetItem(exposed_memory, address, reference) == 0;
+    Py_XDECREF(reference);
+    Py_XDECREF(address);
+    return is_added && compute_readers(native);
+}
+
+/* Whether the strides of an ndarray fall from axis to axis, as those of a contiguous one. Only then does NumPy give
+results in this order. */
+static int
+is_in_order(PyArrayObject *array)
+{
+    npy_intp latest = NPY_MAX_INTP;
+    for (int axis = 0; axis < PyArray_NDIM(array); axis++) {
+        npy_intp stride = PyArray_STRIDE(array, axis);
+        if (PyArray_DIM(array, axis) == 1 || stride == 0) {
+            continue;
+        }
+        if (stride < 0 || stride > latest) {
+            return 0;
+        }
+        latest = stride;
+    }
+    return 1;
+}
+
+/* What a recorded call reads in place of the ndarray of an Array: a new reference, or NULL without an exception if the
+call must run at once. */
+PyObject *
+lasting(PyObject *native)
+{
+    PyArrayObject *array = (PyArrayObject *)native;
+    if (!PyArray_ISBEHAVED_RO(array) || PyArray_NDIM(array) > MAX_AXES || !is_in_order(array)) {
+        return NULL;
+    }
+    if (PyArray_NBYTES(array) <= COPIED) {
+        if (!PyArray_IS_C_CONTIGUOUS(array)) { /* some loops give another last bit then */
+            return NULL;
+        }
+        PyObject *copy = PyArray_NewCopy(array, NPY_CORDER);
+        return copy == NULL ? fall_back() : copy;
+    }
+    PyObject *owner = is_writable(native) ? owner_of(native) : NULL;
+    return owner == NULL || is_exposed(native, owner) ? NULL : Py_NewRef(native);
+}
+
+int
+compute_readers(PyObject *native)
+{
+    if (recorded_count == 0 || !PyArray_Check(native)) {
+        return 1;
+    }
+    if (!compute_reduction()) { /* before what it reduces is computed */
+        return 0;
+    }
+    PyObject *owner = owner_of(native);
+    for (Recorded *one = recorded_calls.next; owner != NULL && one != &recorded_calls;) {
+        int is_reader = 0;
+        for (int i = 0; i < one->loop->operand_count; i++) {
+            PyObject *array = ndarray_of_operand(one->operands[i]);
+            is_reader |= array != NULL && owner_of(array) == owner;
+        }
+        if (!is_reader) {
+            one = one->next;
+            continue;
+        }
+        if (compute(one) == NULL) {
+            return 0;
+        }
+        one = recorded_calls.next; /* others may be gone */
+    }
+    return 1;
+}
+
+PyObject *
+exposed(PyObject *Py_UNUSED(module), PyObject *native)
+{
+    if (!expose(native)) {
+        return NULL;
+    }
+    Py_RETURN_NONE;
+}

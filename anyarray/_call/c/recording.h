@@ -1,0 +1,27 @@
+/* Calls of elementwise functions of many elements are recorded, to be run later with others. */
+
+#ifndef ANYARRAY_RECORDING_H
+#define ANYARRAY_RECORDING_H
+
+#include "call.h"
+
+/* The Array that a call of an elementwise function of many elements gives, recorded: a new reference. NULL, perhaps with
+an exception, if the call is to be run. `values` are in the order of the parameters. */
+PyObject *record_call(Call *call, PyObject *const *values);
+
+/* The same for a reduction of an Array that is recorded. The arguments are those of a vectorcall. */
+PyObject *record_reduction(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);
+
+/* Whether a value is an Array in NumPy of many elements, or one that is recorded. */
+int is_worth_recording(PyObject *value);
+
+/* The same for `x.astype(dtype)`; steals the reference to the dtype. */
+PyObject *record_cast(Call *call, PyObject *array, PyArray_Descr *dtype);
+
+/* The same for an operator in place, of an Array that is recorded itself. */
+PyObject *record_inplace(Call *call, PyObject *const *values);
+
+/* record_from(elements): calls with fewer elements run at once from now on; gives what held before. For tests. */
+PyObject *record_from(PyObject *module, PyObject *elements);
+
+#endif
