@@ -635,9 +635,11 @@ class Array(methods.Methods, metaclass=_NotCallable):
                 return False
         elif chosen is not None and chosen is not home.backend:
             return False
-        compute = getattr(home, function)  # a placeholder, not yet the ufunc, before its first call
-        if type(compute) is not np.ufunc:
-            return False
+        compute = getattr(home, function)
+        if type(compute) is not np.ufunc:  # before its first call, it is a placeholder
+            compute = home.lookup(function)
+            if type(compute) is not np.ufunc:
+                return False
         if kind is not Array and dtype.kind not in _EXACT_KINDS[kind]:
             return False
         value = other._native if kind is Array else other
@@ -649,19 +651,21 @@ class Array(methods.Methods, metaclass=_NotCallable):
     def _rebind(self, result: Any, function: str) -> Array:
         """`self` with the result of an in-place operator.
 
-        An Array without axes that is no view counts as a number, as NumPy's scalars are: the result is a new one, and
-        other names of the old keep it. Else shape and dtype stay. Raises ValueError for a result of another shape,
+        An Array without axes that is no view counts as a number, as NumPy's scalars are: the result is a new one, of
+        whatever shape, and other names of the old keep it. Else shape and dtype stay. Raises ValueError for a result of another shape,
         TypeError for one of a dtype that cannot be cast to that of `self` by NumPy's rule "same_kind". `fast_inplace`
         in `_call/c/operators.c` does the same for few elements.
         """
         if result is NotImplemented:
             return NotImplemented  # type: ignore[no-any-return]  # Python's protocol for operators
         home, native, before = result._home, result._native, self._native
+        is_number = type(before) is not _ndarray and not self._home.shape_of(before) and views.view_of(self) is None
         if home.shape_of(native) != self._home.shape_of(before):
+            if is_number:
+                return result  # type: ignore[no-any-return]  # an Array
             raise errors.ArgumentValueError(
                 f"{function}: the result of shape {result.shape} does not fit in place of {self.shape}"
             )
-        is_number = type(before) is not _ndarray and views.view_of(self) is None and not home.shape_of(native)
         has_same = home is self._home and home.dtype_of(native) is home.dtype_of(before)  # common and fast
         if not has_same and home.dtype(native) is not self._home.dtype(before):
             is_same_kind = dtypes.is_same_kind(result.dtype, self.dtype)

@@ -11,6 +11,7 @@ errors. Repeated here:
 #include "exposure.h"
 #include "fast_paths.h"
 #include "keys.h"
+#include "recording.h"
 #include "scalars.h"
 
 /* What is written to an ndarray: a Python scalar, or a scalar or an ndarray of NumPy, of the same home if it is an
@@ -87,10 +88,19 @@ fast_setitem(Call *Py_UNUSED(call), PyObject *const *args, Py_ssize_t nargs, PyO
     if (key == NULL) {
         return NULL;
     }
+    if (recorded_count && home == config.numpy_home && is_array(args[2]) && home_of(args[2]) == home && is_basic_key(key)
+        && write_recorded(native, key, args[2])) {
+        Py_DECREF(key);
+        Py_RETURN_NONE;
+    }
+    if (PyErr_Occurred()) {
+        Py_DECREF(key);
+        return NULL;
+    }
     Py_INCREF(native); /* allocating may run any code, which may give the Array another native array */
     PyObject *value = native_value(args[2], (PyArrayObject *)native, home);
     int is_fit = value != NULL && is_writable(native) && native_of(args[0]) == native;
-    int is_free = !is_fit || compute_readers(native); /* a warning that they raise is not raised again */
+    int is_free = !is_fit || compute_readers(native, NULL); /* a warning that they raise is not raised again */
     int failed = !is_fit || !is_free || PyObject_SetItem(native, key, value) < 0;
     Py_XDECREF(value);
     Py_DECREF(native);

@@ -163,8 +163,11 @@ typedef struct {
 typedef struct {
     Chain *chain;
     Cut cut;
-    char *partial;  /* what was reduced of each block of a row that has several */
-    int has_failed; /* whether a thread had no memory */
+    char *partial;   /* what was reduced of each block of a row that has several */
+    char *buffers;   /* of each thread so many bytes, */
+    npy_intp buffers_nbytes;
+    int *errors;     /* and those of its steps and its reduction */
+    int worker_count;
 } Work;
 
 /* Bytes from the first element of an operand to the first of a row. */
@@ -271,7 +274,7 @@ run_step(const Chain *chain, const Step *step, char *buffers, npy_intp first, np
         }
     }
     npy_intp itemsize = chain->operands[step->operands[last]].itemsize;
-    if (is_strided && step->loop->is_correctly_rounded && length < SHORT) {
+    if (is_strided && args[last] != NULL && step->loop->is_correctly_rounded && length < SHORT) {
         for (int i = 0; i < last; i++) {
             const Operand *operand = &chain->operands[step->operands[i]];
             if (args[i] == NULL) {
@@ -392,29 +395,18 @@ run_blocks(void *context, Share *share)
         return;
     }
     Work *work = context;
-    Chain *chain = work->chain;
-    char *memory = PyMem_RawMalloc((size_t)(chain->buffer_count + MAX_OPERANDS) * BUFFER + LINE);
-    char *buffers = memory + (LINE - (uintptr_t)memory % LINE) % LINE;
-    int *errors = PyMem_RawCalloc((size_t)chain->step_count + 1, sizeof *errors);
-    int is_whole = memory != NULL && errors != NULL;
+    lock_share(share);
+    npy_intp worker = work->worker_count++;
+    unlock_share(share);
+    char *buffers = work->buffers + worker * work->buffers_nbytes;
+    int *errors = work->errors + worker * (work->chain->step_count + 1);
     take_floating_errors();
     for (; count > 0; block = take_items(share, SHARE, &count)) {
-        for (npy_intp end = block + count; is_whole && block < end; block++) {
+        for (npy_intp end = block + count; block < end; block++) {
             run_block(work, block, buffers, errors);
         }
-        lock_share(share);
-        for (int i = 0; errors != NULL && i < chain->step_count; i++) {
-            chain->steps[i].errors |= errors[i];
-        }
-        if (errors != NULL && chain->reduction != NULL) {
-            chain->reduction->errors |= errors[chain->step_count];
-        }
-        work->has_failed |= !is_whole;
-        unlock_share(share);
         finish_items(share, count);
     }
-    PyMem_RawFree(memory);
-    PyMem_RawFree(errors);
 }
 
 /* The elements of the first half of so many, as NumPy adds up. */
@@ -465,31 +457,55 @@ reduce_partial(const Reduction *reduction, npy_intp count, char **partial, char 
     }
 }
 
-int
-run_chain(Chain *chain, int threads)
+/* Cuts the elements of a chain into blocks; 0 if memory ran out. */
+static int
+cut_into_blocks(const Chain *chain, Cut *cut)
 {
-    Reduction *reduction = chain->reduction;
-    Work work = {.chain = chain};
-    Cut *cut = &work.cut;
-    cut->columns = reduction == NULL ? chain->shape[chain->ndim - 1] : reduction->group;
+    cut->columns = chain->reduction == NULL ? chain->shape[chain->ndim - 1] : chain->reduction->group;
     cut->rows = chain->size / cut->columns;
     cut->width = cut->columns < BLOCK ? cut->columns : BLOCK;
     cut->height = cut->columns < BLOCK ? BLOCK / cut->columns : 1;
     cut->across = (cut->columns + cut->width - 1) / cut->width;
-    if (reduction != NULL && cut->columns > BLOCK) {
+    if (chain->reduction != NULL && cut->columns > BLOCK) {
         cut->across = cut_row(0, cut->columns, NULL);
         cut->starts = PyMem_RawMalloc(sizeof *cut->starts * (size_t)(cut->across + 1));
-        work.partial = PyMem_RawMalloc((size_t)(cut->rows * cut->across * reduction->itemsize));
-        if (cut->starts == NULL || work.partial == NULL) {
-            work.has_failed = 1;
-            goto done;
+        if (cut->starts == NULL) {
+            return 0;
         }
         cut_row(0, cut->columns, cut->starts);
     }
     cut->count = (cut->rows + cut->height - 1) / cut->height * cut->across;
-    npy_intp shares = cut->count / SHARE;
-    work.has_failed = !run_shared(run_blocks, &work, cut->count, shares < threads ? (int)shares : threads) || work.has_failed;
-    if (!work.has_failed && work.partial != NULL) {
+    return 1;
+}
+
+int
+run_chain(Chain *chain, int threads)
+{
+    Work work = {.chain = chain};
+    Cut *cut = &work.cut;
+    Reduction *reduction = chain->reduction;
+    int is_cut = cut_into_blocks(chain, cut);
+    threads = cut->count / SHARE < threads ? (int)(cut->count / SHARE) : threads;
+    npy_intp workers = threads < 1 ? 1 : threads;
+    /* All memory is there before anything is written, as a result may be what the chain reads. */
+    work.buffers_nbytes = (chain->buffer_count + MAX_OPERANDS) * BUFFER;
+    char *memory = PyMem_RawMalloc((size_t)(workers * work.buffers_nbytes + LINE));
+    work.buffers = memory + (LINE - (uintptr_t)memory % LINE) % LINE;
+    work.errors = PyMem_RawCalloc((size_t)(workers * (chain->step_count + 1)), sizeof *work.errors);
+    npy_intp parts = cut->starts == NULL ? 0 : cut->rows * cut->across;
+    work.partial = parts ? PyMem_RawMalloc((size_t)(parts * reduction->itemsize)) : NULL;
+    int is_done = is_cut && memory != NULL && work.errors != NULL && (parts == 0 || work.partial != NULL)
+                  && run_shared(run_blocks, &work, cut->count, threads);
+    for (int worker = 0; is_done && worker < work.worker_count; worker++) {
+        const int *errors = work.errors + worker * (chain->step_count + 1);
+        for (int i = 0; i < chain->step_count; i++) {
+            chain->steps[i].errors |= errors[i];
+        }
+        if (reduction != NULL) {
+            reduction->errors |= errors[chain->step_count];
+        }
+    }
+    if (is_done && parts) {
         take_floating_errors();
         char *partial = work.partial;
         for (npy_intp row = 0; row < cut->rows; row++) {
@@ -497,8 +513,9 @@ run_chain(Chain *chain, int threads)
         }
         reduction->errors |= take_floating_errors();
     }
-done:
-    PyMem_RawFree(cut->starts);
+    PyMem_RawFree(memory);
+    PyMem_RawFree(work.errors);
     PyMem_RawFree(work.partial);
-    return !work.has_failed;
+    PyMem_RawFree(cut->starts);
+    return is_done;
 }

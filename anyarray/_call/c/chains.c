@@ -151,11 +151,11 @@ set_operand(Operand *operand, const Chain *chain, PyArrayObject *array)
     }
 }
 
-/* An operand whose elements lie as those of the result. */
+/* An operand of which a thread has one block. */
 static void
-set_result(Operand *operand, const Chain *chain, char *data, npy_intp itemsize)
+set_temporary(Operand *operand, const Chain *chain, npy_intp itemsize)
 {
-    operand->data = data;
+    operand->data = NULL;
     operand->itemsize = itemsize;
     operand->is_contiguous = 1;
     npy_intp stride = itemsize;
@@ -227,7 +227,7 @@ add_cast(Chain *chain, int from_at, const Loop *loop)
         }
     }
     int at = chain->operand_count++;
-    set_result(&chain->operands[at], chain, NULL, itemsize_of(loop->types[1]));
+    set_temporary(&chain->operands[at], chain, itemsize_of(loop->types[1]));
     chain->steps[chain->step_count++] = (Step){.loop = loop, .operands = {from_at, at}};
     return at;
 }
@@ -300,8 +300,13 @@ run(const Gathered *gathered, const Recorded *target, PyObject **results, Told *
     for (int c = 0; is_done && c < calls; c++) { /* the results come first, so that a call is the operand of its index */
         const Recorded *call = gathered->calls[c];
         int typenum = call->loop->types[call->loop->operand_count];
-        char *data = results[c] == NULL ? NULL : PyArray_BYTES((PyArrayObject *)results[c]);
-        set_result(&chain.operands[chain.operand_count++], &chain, data, itemsize_of(typenum));
+        Operand *operand = &chain.operands[chain.operand_count++];
+        if (results[c] == NULL || call->group) {
+            set_temporary(operand, &chain, itemsize_of(typenum));
+        }
+        else {
+            set_operand(operand, &chain, (PyArrayObject *)results[c]);
+        }
     }
     for (int c = 0; is_done && c < calls; c++) {
         const Recorded *call = gathered->calls[c];
@@ -379,9 +384,10 @@ new_result(const Recorded *call)
 }
 
 /* Runs the calls that lead to one, whose operands of other shapes are computed. Nothing here runs Python code, as
-`running` is held. Leaves in `gathered` references to the calls that are computed now. Returns 0 if memory ran out. */
+`running` is held. Leaves in `gathered` references to the calls that are computed now. The result is written to the
+ndarray `into`, if there is one. Returns 0 if memory ran out. */
 static int
-run_gathered(Recorded *target, Gathered *gathered, Told **told, int *told_count)
+run_gathered(Recorded *target, PyObject *into, Gathered *gathered, Told **told, int *told_count)
 {
     generation++;
     int is_done = gather(target, target, gathered);
@@ -393,16 +399,17 @@ run_gathered(Recorded *target, Gathered *gathered, Told **told, int *told_count)
     for (int c = 0; is_done && c < calls; c++) {
         Recorded *call = gathered->calls[c];
         if (call == target) {
-            is_done = (results[c] = new_result(call)) != NULL;
+            is_done = (results[c] = into == NULL ? new_result(call) : Py_NewRef(into)) != NULL;
         }
         else if (!is_short && Py_REFCNT(call) > call->readers) {
             is_short = (results[c] = new_result(call)) == NULL; /* it stays recorded then */
+            is_done = !is_short || into == NULL; /* but what it reads may be written */
         }
     }
     is_done = is_done && run(gathered, target, results, *told, told_count);
     for (int c = 0; c < calls; c++) {
         PyObject *result = results == NULL ? NULL : results[c];
-        if (is_done && result != NULL) {
+        if (is_done && result != NULL && result != into) {
             gathered->calls[c]->value = result;
             leave_ring(gathered->calls[c]);
             Py_INCREF(gathered->calls[c]);
@@ -436,10 +443,30 @@ warn(Told *told, int count)
     return is_whole;
 }
 
-PyObject *
-compute(Recorded *recorded)
+static void
+mark_from(Recorded *call)
 {
-    PyObject *value = NULL;
+    if (call->value == NULL && call->mark != generation) {
+        call->mark = generation;
+        for (int i = 0; i < call->loop->operand_count; i++) {
+            if (ndarray_of_operand(call->operands[i]) == NULL) {
+                mark_from((Recorded *)call->operands[i]);
+            }
+        }
+    }
+}
+
+int
+mark_calls(Recorded *recorded)
+{
+    generation++;
+    mark_from(recorded);
+    return generation;
+}
+
+int
+compute_into(Recorded *recorded, PyObject *into)
+{
     Py_INCREF(recorded);
     while (recorded->value == NULL) { /* calls of another shape first, which have blocks of their own */
         generation++;
@@ -449,7 +476,7 @@ compute(Recorded *recorded)
         }
         if (compute(other) == NULL) {
             Py_DECREF(recorded);
-            return NULL;
+            return 0;
         }
     }
     if (!PyThread_acquire_lock(running, NOWAIT_LOCK)) {
@@ -459,7 +486,8 @@ compute(Recorded *recorded)
     }
     Told *told = NULL;
     Gathered gathered = {0};
-    int told_count = 0, is_done = recorded->value != NULL || run_gathered(recorded, &gathered, &told, &told_count);
+    int told_count = 0, is_there = recorded->value != NULL; /* by another thread */
+    int is_done = !is_there && run_gathered(recorded, into, &gathered, &told, &told_count);
     PyThread_release_lock(running);
     for (int c = gathered.call_count - 1; c >= 0; c--) { /* now, as what is freed may run Python code */
         if (gathered.calls[c] != NULL) {
@@ -469,15 +497,19 @@ compute(Recorded *recorded)
     }
     PyMem_RawFree(gathered.calls);
     PyMem_RawFree(gathered.arrays);
-    if (!is_done) {
+    if (!is_done && !is_there) {
         PyErr_NoMemory();
     }
-    else if (warn(told, told_count)) {
-        value = recorded->value;
-    }
+    is_done = is_there ? into == NULL : is_done && warn(told, told_count);
     PyMem_RawFree(told);
     Py_DECREF(recorded); /* its reader has another reference */
-    return value;
+    return is_done;
+}
+
+PyObject *
+compute(Recorded *recorded)
+{
+    return compute_into(recorded, NULL) ? recorded->value : NULL;
 }
 
 int

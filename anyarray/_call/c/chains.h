@@ -11,6 +11,14 @@ int init_chains(void);
 /* The ndarray of a recorded call, which is run if it was not: a borrowed reference, or NULL with an exception. */
 PyObject *compute(Recorded *recorded);
 
+/* Marks the calls that lead to one, and itself, by a number. */
+int mark_calls(Recorded *recorded);
+
+/* Runs a recorded call, with the result written to `into`, an ndarray of its shape and dtype: it stays recorded then. No
+call reads other elements of that memory (`compute_readers`). Returns 0,
+perhaps with an exception, if nothing was written; with a warning that is an exception it was. */
+int compute_into(Recorded *recorded, PyObject *into);
+
 /* Computes the recorded reduction, if there is one; 0 with an exception. */
 int compute_reduction(void);
 

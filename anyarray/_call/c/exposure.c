@@ -81,7 +81,7 @@ expose(PyObject *native)
     int is_added = reference != NULL && PyDict_SetItem(exposed_memory, address, reference) == 0;
     Py_XDECREF(reference);
     Py_XDECREF(address);
-    return is_added && compute_readers(native);
+    return is_added && compute_readers(native, NULL);
 }
 
 /* Whether the strides of an ndarray fall from axis to axis, as those of a contiguous one. Only then does NumPy give
@@ -123,8 +123,32 @@ lasting(PyObject *native)
     return owner == NULL || is_exposed(native, owner) ? NULL : Py_NewRef(native);
 }
 
+/* Whether two ndarrays are the same elements. */
+static int
+is_same_part(PyArrayObject *one, PyArrayObject *other)
+{
+    int ndim = PyArray_NDIM(one);
+    return PyArray_DATA(one) == PyArray_DATA(other) && ndim == PyArray_NDIM(other)
+           && PyArray_CompareLists(PyArray_DIMS(one), PyArray_DIMS(other), ndim)
+           && PyArray_CompareLists(PyArray_STRIDES(one), PyArray_STRIDES(other), ndim);
+}
+
+/* Whether a call reads the memory of an ndarray: 1 if only the elements of the ndarray itself, 2 if others. */
+static int
+reads(const Recorded *recorded, PyObject *native, PyObject *owner)
+{
+    int found = 0;
+    for (int i = 0; i < recorded->loop->operand_count; i++) {
+        PyObject *array = ndarray_of_operand(recorded->operands[i]);
+        if (array != NULL && owner_of(array) == owner) {
+            found |= is_same_part((PyArrayObject *)array, (PyArrayObject *)native) ? 1 : 2;
+        }
+    }
+    return found;
+}
+
 int
-compute_readers(PyObject *native)
+compute_readers(PyObject *native, Recorded *writer)
 {
     if (recorded_count == 0 || !PyArray_Check(native)) {
         return 1;
@@ -133,13 +157,10 @@ compute_readers(PyObject *native)
         return 0;
     }
     PyObject *owner = owner_of(native);
+    int mark = writer == NULL ? -1 : mark_calls(writer);
     for (Recorded *one = recorded_calls.next; owner != NULL && one != &recorded_calls;) {
-        int is_reader = 0;
-        for (int i = 0; i < one->loop->operand_count; i++) {
-            PyObject *array = ndarray_of_operand(one->operands[i]);
-            is_reader |= array != NULL && owner_of(array) == owner;
-        }
-        if (!is_reader) {
+        int found = reads(one, native, owner);
+        if (found == 0 || (found == 1 && one->mark == mark)) {
             one = one->next;
             continue;
         }
@@ -147,6 +168,7 @@ compute_readers(PyObject *native)
             return 0;
         }
         one = recorded_calls.next; /* others may be gone */
+        mark = writer == NULL ? -1 : mark_calls(writer);
     }
     return 1;
 }

@@ -3,7 +3,7 @@
 #ifndef ANYARRAY_EXPOSURE_H
 #define ANYARRAY_EXPOSURE_H
 
-#include "numpy_api.h"
+#include "recorded.h"
 
 /* Makes the table of exposed memory; 0 with an exception. */
 int init_exposure(void);
@@ -15,8 +15,9 @@ PyObject *owner_of(PyObject *native);
 call must run at once. */
 PyObject *lasting(PyObject *native);
 
-/* Runs the recorded calls that read the memory of an ndarray, as before a write to it; 0 with an exception. */
-int compute_readers(PyObject *native);
+/* Runs the recorded calls that read the memory of an ndarray, as before a write to it; 0 with an exception. If `writer`,
+whose result is what is written, is not NULL, those that lead to it wait if they read but elements of this ndarray. */
+int compute_readers(PyObject *native, Recorded *writer);
 
 /* The same, and no call that reads this memory is recorded from now on, as somebody outside may write to it. */
 int expose(PyObject *native);

@@ -26,7 +26,7 @@ write_result(PyObject *array, PyObject *result)
     if (!is_writable(native) || !has_same_shape(native, result) || PyArray_DESCR(to) != PyArray_DESCR(from)) {
         return 0;
     }
-    if (!compute_readers(native)) {
+    if (!compute_readers(native, NULL)) {
         return 0;
     }
     if (PyArray_IS_C_CONTIGUOUS(to) && PyArray_IS_C_CONTIGUOUS(from)) {

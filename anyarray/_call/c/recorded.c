@@ -179,7 +179,7 @@ native_slot_get(PyObject *self, PyObject *array, PyObject *Py_UNUSED(type))
         return NULL;
     }
     if (!is_recorded(native)) {
-        if (recorded_count && !compute_readers(native)) { /* who asks may write to it */
+        if (recorded_count && !compute_readers(native, NULL)) { /* who asks may write to it */
             return NULL;
         }
         return Py_NewRef(native);
@@ -194,7 +194,7 @@ native_slot_get(PyObject *self, PyObject *array, PyObject *Py_UNUSED(type))
         Py_XDECREF(swap_slot(array, offset, Py_NewRef(value)));
     }
     Py_DECREF(native);
-    if (value != NULL && recorded_count && !compute_readers(value)) {
+    if (value != NULL && recorded_count && !compute_readers(value, NULL)) {
         Py_CLEAR(value);
     }
     return value;

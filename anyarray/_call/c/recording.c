@@ -412,26 +412,73 @@ record_call(Call *call, PyObject *const *values)
     return recorded == NULL ? NULL : wrap(recorded, config.numpy_home);
 }
 
+/* Whether a recorded call gives what an operand has, by shape and dtype. */
+static int
+is_like(const Recorded *recorded, PyObject *operand)
+{
+    return recorded->value == NULL && recorded->ndim == ndim_of_operand(operand)
+           && typenum_of_operand((PyObject *)recorded) == typenum_of_operand(operand)
+           && PyArray_CompareLists(recorded->shape, shape_of_operand(operand), recorded->ndim);
+}
+
+/* Whether the elements of a row follow each other, as they do in a new array: other loops may give another last bit. */
+static int
+has_whole_rows(PyArrayObject *array)
+{
+    int last = PyArray_NDIM(array) - 1;
+    return last >= 0 && (PyArray_DIM(array, last) == 1 || PyArray_STRIDE(array, last) == PyArray_ITEMSIZE(array))
+           && PyArray_ISBEHAVED(array);
+}
+
+/* A call that waits, of an Array that does; NULL for any other value. */
+static Recorded *
+recorded_in(PyObject *value)
+{
+    PyObject *native = is_array(value) && home_of(value) == config.numpy_home ? get_slot(value, config.native_offset) : NULL;
+    return native != NULL && is_recorded(native) && ((Recorded *)native)->value == NULL ? (Recorded *)native : NULL;
+}
+
 PyObject *
 record_inplace(Call *call, PyObject *const *values)
 {
     PyObject *array = values[0], *native = get_slot(array, config.native_offset);
-    if (native == NULL || !is_recorded(native) || ((Recorded *)native)->value != NULL) {
+    int takes_place = recorded_in(array) != NULL; /* of another call; or else it is written to memory */
+    if (!takes_place
+        && !(recorded_in(values[1]) != NULL && native != NULL && is_writable(native) && has_whole_rows((PyArrayObject *)native))) {
         return NULL;
     }
-    Recorded *before = (Recorded *)native, *result = (Recorded *)recorded_of(call, values);
-    if (result == NULL) {
-        return NULL;
+    Py_INCREF(native);
+    Recorded *result = (Recorded *)recorded_of(call, values);
+    int is_done = result != NULL && get_slot(array, config.native_offset) == native && is_like(result, native);
+    if (is_done && takes_place) {
+        Py_XDECREF(swap_slot(array, config.native_offset, Py_NewRef(result)));
     }
-    int is_same = get_slot(array, config.native_offset) == native && before->ndim == result->ndim
-                  && typenum_of_operand((PyObject *)before) == typenum_of_operand((PyObject *)result)
-                  && PyArray_CompareLists(before->shape, result->shape, before->ndim);
-    if (!is_same) {
-        Py_DECREF(result);
-        return NULL;
+    else if (is_done) {
+        is_done = compute_readers(native, result) && compute_into(result, native);
     }
-    Py_XDECREF(swap_slot(array, config.native_offset, (PyObject *)result));
-    return Py_NewRef(array);
+    Py_XDECREF(result);
+    Py_DECREF(native);
+    return is_done ? Py_NewRef(array) : run_at_once();
+}
+
+int
+write_recorded(PyObject *native, PyObject *key, PyObject *value)
+{
+    Recorded *recorded = recorded_in(value);
+    if (recorded == NULL || Py_REFCNT(value) > 1) {
+        return 0;
+    }
+    Py_INCREF(recorded);
+    PyObject *part = PyObject_GetItem(native, key);
+    int is_part = part != NULL && PyArray_CheckExact(part) && owner_of(part) != NULL && owner_of(part) == owner_of(native)
+                  && has_whole_rows((PyArrayObject *)part) && is_like(recorded, part);
+    int is_written = is_part && compute_readers(part, recorded) && compute_into(recorded, part);
+    Py_XDECREF(part);
+    Py_DECREF(recorded);
+    if (!is_written) {
+        run_at_once();
+    }
+    return is_written;
 }
 
 /* The elements of an operand that become one of a reduction over `axis`, which follow each other: 0 for another axis. Gives
@@ -484,10 +531,8 @@ reduction_of(Call *call, Recorded *operand, PyObject *axis, int keeps)
 PyObject *
 record_reduction(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
-    PyObject *native = nargs > 0 && is_array(args[0]) && home_of(args[0]) == config.numpy_home
-                           ? get_slot(args[0], config.native_offset)
-                           : NULL;
-    if (native == NULL || !is_recorded(native) || ((Recorded *)native)->value != NULL) {
+    Recorded *operand = nargs > 0 ? recorded_in(args[0]) : NULL;
+    if (operand == NULL) {
         return NULL;
     }
     PyObject *values[MAX_PARAMETERS], *axis = Py_None;
@@ -507,9 +552,9 @@ record_reduction(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *
             return NULL;
         }
     }
-    Py_INCREF(native);
-    PyObject *result = reduction_of(call, (Recorded *)native, axis, keeps);
-    Py_DECREF(native);
+    Py_INCREF(operand);
+    PyObject *result = reduction_of(call, operand, axis, keeps);
+    Py_DECREF(operand);
     return result == NULL ? run_at_once() : wrap(result, config.numpy_home);
 }
 

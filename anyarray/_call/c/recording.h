@@ -18,8 +18,12 @@ int is_worth_recording(PyObject *value);
 /* The same for `x.astype(dtype)`; steals the reference to the dtype. */
 PyObject *record_cast(Call *call, PyObject *array, PyArray_Descr *dtype);
 
-/* The same for an operator in place, of an Array that is recorded itself. */
+/* The same for an operator in place. The call is recorded if that of the Array is, or else written to its memory. */
 PyObject *record_inplace(Call *call, PyObject *const *values);
+
+/* Writes a recorded Array that nobody else has to a part of an ndarray, by a basic key: 1 if it did; 0, perhaps with an
+exception, if it did not. */
+int write_recorded(PyObject *native, PyObject *key, PyObject *value);
 
 /* record_from(elements): calls with fewer elements run at once from now on; gives what held before. For tests. */
 PyObject *record_from(PyObject *module, PyObject *elements);
