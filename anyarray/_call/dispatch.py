@@ -454,8 +454,12 @@ def _kept_decision(declaration: Declaration, values: Sequence[Any]) -> tuple[Bac
     None if the automatic choice must decide about the call.
     """
     choice, calls = _choice.current(), machine.kept_calls(declaration.name)
-    if not calls or choice.backend is not _choice.BY_COST or choice.candidates is not None:
+    if choice.backend is not _choice.BY_COST or choice.candidates is not None:
         return None
+    if not (calls or machine.state.is_known):
+        arrays, numpy = _arrays_among(values), body_globals["NUMPY"]
+        is_free = arrays and all(a._home is numpy for a in arrays)
+        return (numpy.backend, None) if is_free and machine.is_early(max(a.size for a in arrays)) else None
     axis = None if declaration.axis_at is None else values[declaration.axis_at]
     if not (axis is None or type(axis) is int or (type(axis) is tuple and all(type(one) is int for one in axis))):
         return None  # it must be converted first

@@ -39,7 +39,6 @@ VARIABLE: Final = "ANYARRAY_BACKEND"
 """The environment variable that sets the default of the process."""
 
 _NUMPY: Final = registry.backend_of_name("numpy").free
-_STATE: Final = machine.state
 _UNADOPTED: Final = registry.unadopted
 _are_absent: Final = registry.are_absent
 _frame: Final = sys._getframe
@@ -338,12 +337,9 @@ def chosen_home(given: Any = None) -> Home:
     backend = choice.backend
     if type(backend) is Backend:
         return backend.free
-    if backend is None or (_STATE.model is not None and type(backend) is Automatic):
+    if backend is None or type(backend) is Automatic:
         return _NUMPY
     here = chosen()
-    if here is None:
-        # At the first array of a program: without a profile, this sets `choice.backend` to None.
-        _settle(choice)
     return _NUMPY if here is None else here.free
 
 
@@ -373,7 +369,8 @@ def hint_at_calibrate(elements: int) -> None:
 
     Only for a large array of so many `elements`, and where no backend is chosen.
     """
-    if elements >= machine.LARGE and chosen() is None:
+    if elements >= machine.LARGE and chosen() is None and not machine.is_early(elements):
+        _settle(current())
         automatic.hint_at_calibrate()
 
 
@@ -383,7 +380,7 @@ def _settle(choice: Choice) -> bool:
     Then sets `choice.backend` to None: calls run where their inputs are.
     """
     is_settled = choice.backend is BY_COST and choice.candidates is None and automatic.model() is None
-    if is_settled and _STATE.is_known and choice.backend is BY_COST:  # unless another thread has set a default
+    if is_settled and machine.state.is_known and choice.backend is BY_COST:  # unless another thread has set a default
         choice.backend = None
     return choice.backend is None
 

@@ -11,6 +11,7 @@ import math
 import os
 import sys
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
@@ -36,6 +37,8 @@ class _State:
         self.is_hint_done = True
         """Whether the hint about a missing profile is not needed, or was logged."""
         self.is_loading = False
+        self.since: float | None = None
+        """When the first large call of the process was made."""
         self.load_lock = threading.RLock()
         """Held while the profile is loaded."""
 
@@ -71,6 +74,28 @@ MOST: Final = (1 << 30) - 1
 state: Final = _State()
 """The state; a global for code that cannot afford a call."""
 _limits: Final[dict[str, Limit]] = {}
+
+
+PATIENCE: Final = 0.05
+"""Seconds from the first large call until the profile is read, unless another library is imported.
+
+Until then no move can pay, as to import a library takes longer. To read the profile and to decide for the first time
+takes some 8 ms, which a short program is spared.
+"""
+HUGE: Final = 1 << 22
+"""Elements of a call for which the profile is read at once."""
+
+
+def is_early(elements: int) -> bool:
+    """Whether a call need not be decided about yet, nor the profile read."""
+    if state.is_known or elements >= HUGE:
+        return False
+    now = time.perf_counter()
+    if state.since is None:
+        state.since = now
+    return now - state.since < PATIENCE and not any(
+        row.package in sys.modules for row in libraries.LIBRARIES.values() if row.name != NUMPY
+    )
 
 
 def limit_of(function: str) -> Limit:
@@ -190,7 +215,7 @@ def usable_backend(name: str) -> Backend | None:
 
 def forget() -> None:
     """Load the profile again at the next large call."""
-    state.is_known, state.model, state.is_hint_done = False, None, True
+    state.is_known, state.model, state.is_hint_done, state.since = False, None, True, None
     _waiting.clear()
     learning.forget()
     for limit in _limits.values():
