@@ -81,6 +81,9 @@ typedef struct call {
     int is_read_only;      /* whether it gives views that are only read */
     int is_elementwise;    /* whether it may be recorded */
     int reduction;         /* the reduction that may be recorded, or 0 */
+    PyObject *slow;        /* what decides where a call runs, of a tuple of its arguments, or NULL */
+    PyObject *kept_calls;  /* the dict of `_choice.machine.kept_calls`, or NULL */
+    int axis_at;           /* the parameter on which the time of a call depends, or -1 */
     KnownLoop *loops;      /* its loops that were found so far */
     const Operator *operation; /* Python's, if it is the method of one that NumPy's scalars have; or NULL */
 

@@ -99,6 +99,10 @@ init_constants(void)
            && (constants.written = PyUnicode_InternFromString("written")) != NULL
            && (constants.is_in_place = PyUnicode_InternFromString("is_in_place")) != NULL
            && (constants.getitem = PyUnicode_InternFromString("getitem")) != NULL
+           && (constants.shape_of = PyUnicode_InternFromString("shape_of")) != NULL
+           && (constants.last = PyUnicode_InternFromString("last")) != NULL
+           && (constants.reading = PyUnicode_InternFromString("reading")) != NULL
+           && (constants.returned = PyUnicode_InternFromString("returned")) != NULL
            && (constants.zero = PyUnicode_InternFromString("0")) != NULL
            && (constants.zero_float = PyUnicode_InternFromString("0.0")) != NULL
            && (constants.square = PyUnicode_InternFromString("square")) != NULL

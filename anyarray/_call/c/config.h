@@ -48,6 +48,7 @@ extern Config config;
 /* Interned strings, and the integer 1. */
 typedef struct {
     PyObject *dtype_of, *model, *dtype, *copy, *shortcut, *direct, *requires_grad, *written, *is_in_place, *getitem;
+    PyObject *shape_of, *last, *reading, *returned;
     PyObject *zero, *zero_float, *square, *multiply, *axis, *keepdims;
     PyObject *one;
 } Constants;
