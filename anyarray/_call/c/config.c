@@ -99,9 +99,11 @@ init_constants(void)
            && (constants.written = PyUnicode_InternFromString("written")) != NULL
            && (constants.is_in_place = PyUnicode_InternFromString("is_in_place")) != NULL
            && (constants.getitem = PyUnicode_InternFromString("getitem")) != NULL
+           && (constants.ndim = PyUnicode_InternFromString("ndim")) != NULL
            && (constants.zero = PyUnicode_InternFromString("0")) != NULL
            && (constants.zero_float = PyUnicode_InternFromString("0.0")) != NULL
            && (constants.square = PyUnicode_InternFromString("square")) != NULL
            && (constants.multiply = PyUnicode_InternFromString("multiply")) != NULL
-           && (constants.one = PyLong_FromLong(1)) != NULL;
+           && (constants.one = PyLong_FromLong(1)) != NULL
+           && (constants.none = PyLong_FromLong(0)) != NULL;
 }

@@ -45,11 +45,11 @@ typedef struct {
 
 extern Config config;
 
-/* Interned strings, and the integer 1. */
+/* Interned strings, and two integers. */
 typedef struct {
-    PyObject *dtype_of, *model, *dtype, *copy, *shortcut, *direct, *requires_grad, *written, *is_in_place, *getitem;
+    PyObject *dtype_of, *model, *dtype, *copy, *shortcut, *direct, *requires_grad, *written, *is_in_place, *getitem, *ndim;
     PyObject *zero, *zero_float, *square, *multiply;
-    PyObject *one;
+    PyObject *one, *none; /* the integers 1 and 0 */
 } Constants;
 
 extern Constants constants;

@@ -11,7 +11,8 @@ import numpy as np
 import torch
 
 from anyarray._base import errors
-from anyarray.backends.torch._kernel import NATIVE, Native, innermost_level, is_transformed
+from anyarray.backends._shortcut import told_at_once
+from anyarray.backends.torch._kernel import NATIVE, NOTED, Native, innermost_level, is_transformed, note
 
 __all__ = [
     "ARRAY_TYPES",
@@ -197,7 +198,9 @@ def from_dlpack(x: Any, device: Any, /) -> Native:
         found = torch.from_numpy(x.view(np.int16)).view(torch.bfloat16)
     else:
         found = torch.from_numpy(x)
-    found.untyped_storage().is_lent = True  # the object is one for all tensors of that memory
+    storage = found.untyped_storage()
+    storage.is_lent = True
+    note(storage)
     return found
 
 
@@ -265,7 +268,11 @@ def is_writable(x: Native, /) -> bool:
 def is_in_place(x: Native, /) -> bool:
     if type(x) is not _Tensor or x.requires_grad or innermost_level() is not None or _modes():
         return False
-    return not x.untyped_storage().__dict__ and not x.is_inference()  # it is not lent, and has no mirrors
+    return not (NOTED and x.untyped_storage().__dict__) and not x.is_inference()  # not lent, and without mirrors
+
+
+# An inference tensor has no `_version`: reading it raises.
+told_at_once(is_in_place, _Tensor, ("requires_grad", "_version"), (innermost_level, _modes), NOTED)
 
 
 def is_own(x: Native, /) -> bool:
