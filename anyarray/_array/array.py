@@ -510,17 +510,20 @@ class Array(methods.Methods, metaclass=_NotCallable):
                 return
             except Exception:  # noqa: BLE001 - what is wrong is said there
                 pass
-        written = self._home.backend.written
-        if (
-            written is not None
-            and kind in _EXACT_KINDS
-            and getattr(self, "_view", None) is None
-            and getattr(self, "_second", None) is None
-            and written(native, key, value)
-        ):
+        if kind in _EXACT_KINDS and self._is_written_in_place(native, key, value):
             return
         del native  # or it would count as somebody else's
         self._write(key, value)
+
+    def _is_written_in_place(self, native: Native, key: Key, value: Any) -> bool:
+        """Write by the library's own assignment, if it has one for this."""
+        written = self._home.backend.written
+        return (
+            written is not None
+            and getattr(self, "_view", None) is None
+            and getattr(self, "_second", None) is None
+            and written(native, key, value)
+        )
 
     def _write(self, key: Key, value: AnyArray | Scalar) -> None:
         """Write a value at a key, wherever both live."""
@@ -678,6 +681,8 @@ class Array(methods.Methods, metaclass=_NotCallable):
             return result  # type: ignore[no-any-return]  # an Array
         views.require_writable(self, function)
         in_memory = type(before) is _ndarray or (self._home.has_views and not isinstance(before, np.generic))
+        if in_memory and home is self._home and self._is_written_in_place(before, ..., native):
+            return self
         if in_memory or views.view_of(self) is not None:
             del before, native
             if home is not self._home and not views.may_be_seen(self):

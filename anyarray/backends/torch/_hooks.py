@@ -160,6 +160,10 @@ def _copied(a: np.ndarray[Any, Any], device: Any) -> Native:
     name = a.dtype.name
     if a.dtype.names is not None or name not in NATIVE:
         raise TypeError(f"from_numpy: a must have one of the dtypes {', '.join(NATIVE)}, not {a.dtype}")
+    flags = a.flags
+    if flags.c_contiguous and flags.writeable and a.dtype.isnative and name != "bfloat16":
+        x = torch.from_numpy(a)  # a third of the time of what follows
+        return x.clone() if device == _CPU else x.to(device)
     x = torch.empty(a.shape, dtype=NATIVE[name], device=_CPU)
     if name == "bfloat16":
         x.view(torch.int16).numpy()[...] = a.astype(a.dtype.newbyteorder("="), copy=False).view(np.int16)
