@@ -111,14 +111,16 @@ IN_TORCH: Final = {
     "xp.repeat(x, 2)": "torch.repeat_interleave(x, 2)", "xp.sort(x)": "torch.sort(x, stable=True).values",
     "xp.argsort(x)": "torch.argsort(x, stable=True)", "xp.std(x)": "torch.std(x, correction=0)",
     "xp.var(x)": "torch.var(x, correction=0)", "xp.take(x, i)": "torch.index_select(x, 0, i)",
-    "xp.take_along_axis(x, i, axis=0)": "torch.gather(x, 0, i)", "xp.tensordot(m, k, axes=1)": "torch.tensordot(m, k, 1)",
+    "xp.take_along_axis(x, i, axis=0)": "torch.gather(x, 0, i)",
+    "xp.tensordot(m, k, axes=1)": "torch.tensordot(m, k, 1)",
     "xp.unique_values(x)": "torch.unique(x)", "xp.unstack(short)": "torch.unbind(short)",
     "xp.count_nonzero(b)": "torch.count_nonzero(b)", "xp.diff(x)": "torch.diff(x)",
     "xp.asarray([1.0, 2.0])": "torch.tensor([1.0, 2.0], dtype=torch.float64)",
     "xp.asarray(1.0)": "torch.tensor(1.0, dtype=torch.float64)", "xp.asarray(x, copy=True)": "torch.clone(x)",
     "xp.linalg.vector_norm(x)": "torch.linalg.vector_norm(x)", "xp.fft.fft(c)": "torch.fft.fft(c)",
     "xp.fft.rfft(x)": "torch.fft.rfft(x)", "xp.linalg.svdvals(m[:4, :4])": "torch.linalg.svdvals(m[:4, :4])",
-    "xp.linalg.matrix_norm(m)": "torch.linalg.matrix_norm(m)", "xp.linalg.outer(x[:8], y[:8])": "torch.outer(x[:8], y[:8])",
+    "xp.linalg.matrix_norm(m)": "torch.linalg.matrix_norm(m)",
+    "xp.linalg.outer(x[:8], y[:8])": "torch.outer(x[:8], y[:8])",
 }  # fmt: skip
 """Calls of ours, and PyTorch's of the same; None if it is written alike."""
 

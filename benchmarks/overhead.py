@@ -1,8 +1,8 @@
 """What a call costs beside the native one.
 
 Run it by `python -m benchmarks.overhead [numpy] [jax] [tf] [torch]`. On 8 float64 elements the layer is all that there
-is to see; TensorFlow and PyTorch are also timed on 10,000. Every figure is a ratio or a difference within one run, beside the target of
-the design.
+is to see; TensorFlow and PyTorch are also timed on 10,000. Every figure is a ratio or a difference within one run,
+beside the target of the design.
 """
 
 from __future__ import annotations

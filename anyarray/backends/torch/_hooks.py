@@ -12,17 +12,22 @@ import torch
 
 from anyarray._base import errors
 from anyarray.backends._shortcut import told_at_once
-from anyarray.backends.torch._kernel import NATIVE, NOTED, Native, innermost_level, is_transformed, note
+from anyarray.backends.torch import _transfers
+from anyarray.backends.torch._kernel import NATIVE, NOTED, Native, innermost_level, is_recorded, is_transformed, note
+from anyarray.backends.torch._transfers import holders, lent
 
 __all__ = [
     "ARRAY_TYPES",
     "HAS_VIEWS",
+    "address",
     "base_of",
     "device_of",
     "devices",
     "dtype_of",
     "duplicate",
     "exported",
+    "exported_from_numpy",
+    "free_memory",
     "from_dlpack",
     "from_numpy",
     "holders",
@@ -36,6 +41,8 @@ __all__ = [
     "is_writable",
     "layout_of",
     "lengths_of",
+    "lent",
+    "memory",
     "native_dtype",
     "plain",
     "scalar",
@@ -119,6 +126,8 @@ def to_numpy(x: Native, /) -> np.ndarray[Any, Any]:
             x = torch._C._functorch.get_unwrapped(x)
         with outside_traces():
             return to_numpy(x)
+    if _transfers.is_on_gpu(x.device):
+        x = _transfers.to_host(x)
     is_known = x.dtype is not torch.bfloat16  # to NumPy
     a = x.numpy(force=True) if is_known else x.view(torch.int16).numpy(force=True).view(_bfloat16())
     a.flags.writeable = False
@@ -160,8 +169,12 @@ def _copied(a: np.ndarray[Any, Any], device: Any) -> Native:
     name = a.dtype.name
     if a.dtype.names is not None or name not in NATIVE:
         raise TypeError(f"from_numpy: a must have one of the dtypes {', '.join(NATIVE)}, not {a.dtype}")
+    if _transfers.is_on_gpu(device):
+        y = torch.empty(a.shape, dtype=NATIVE[name], device=device)
+        _transfers.to_device(a, y)
+        return y
     flags = a.flags
-    if flags.c_contiguous and flags.writeable and a.dtype.isnative and name != "bfloat16":
+    if flags.c_contiguous and flags.writeable and a.dtype is _TAKEN.get(name):
         x = torch.from_numpy(a)  # a third of the time of what follows
         return x.clone() if device == _CPU else x.to(device)
     x = torch.empty(a.shape, dtype=NATIVE[name], device=_CPU)
@@ -172,6 +185,10 @@ def _copied(a: np.ndarray[Any, Any], device: Any) -> Native:
     return x if device == _CPU else x.to(device)
 
 
+_TAKEN: Final = {name: np.dtype(name) for name in NATIVE if name != "bfloat16"}
+"""NumPy's dtypes that `torch.from_numpy` takes, by name: not those in another byte order, nor ulonglong."""
+
+
 def scalar(value: complex, dtype: Any, device: Any, /) -> Native:
     if _is_plain_here():
         return torch.tensor(value, dtype=dtype, device=device)
@@ -180,7 +197,11 @@ def scalar(value: complex, dtype: Any, device: Any, /) -> Native:
 
 
 def to_device(x: Native, device: Any, /) -> Native:
-    return x.to(device)
+    if x.device == device or is_recorded(x) or is_traced(x):  # a copy of ours would be no part of that
+        return x.to(device)
+    if x.is_cpu and _transfers.is_on_gpu(device):
+        return from_numpy(to_numpy(x), device)
+    return _transfers.to_host(x) if device == _CPU and _transfers.is_on_gpu(x.device) else x.to(device)
 
 
 def duplicate(x: Native, /) -> Native:
@@ -191,7 +212,16 @@ def exported(x: Native, /) -> Native:
     """A copy, as the consumer of a capsule could write to its memory."""
     copy = x.detach().clone()
     synchronize(copy)
-    return copy
+    return lent(copy)
+
+
+def exported_from_numpy(a: np.ndarray[Any, Any], number: int, /) -> Native:
+    """An exporter of new memory on a GPU with the values of an ndarray."""
+    return lent(from_numpy(a, _transfers.gpu(number)))
+
+
+def address(x: Native, /) -> int | None:
+    return None if is_traced(x) else int(x.data_ptr())
 
 
 def from_dlpack(x: Any, device: Any, /) -> Native:
@@ -211,7 +241,31 @@ def from_dlpack(x: Any, device: Any, /) -> Native:
 def synchronize(x: Native, /) -> None:
     kind = x.device.type
     if kind != "cpu" and not is_traced(x):
-        getattr(torch, kind).synchronize()
+        module = getattr(torch, kind)
+        module.synchronize() if kind == "mps" else module.synchronize(x.device)
+
+
+def memory(device: Any, /) -> tuple[int | None, int | None, int | None]:
+    """What the device has, and what PyTorch's allocator has taken of it."""
+    module: Any = getattr(torch, device.type, None)
+    if not hasattr(module, "mem_get_info"):
+        return None, None, None
+    free, total = module.mem_get_info(device)
+    return total, free, module.memory_reserved(device)
+
+
+def free_memory() -> int:
+    """Let PyTorch's allocators give back what they keep of freed tensors."""
+    _transfers.free()
+    freed = 0
+    for device in [one for some in devices().values() for one in some]:
+        module: Any = getattr(torch, device.type, None)
+        if hasattr(module, "memory_reserved"):
+            before = module.memory_reserved(device)
+            with module.device(device):
+                module.empty_cache()
+            freed += before - module.memory_reserved(device)
+    return freed
 
 
 def is_traced(x: Native, /) -> bool:
@@ -285,25 +339,6 @@ def is_own(x: Native, /) -> bool:
     Somebody may have had it if NumPy once read the tensor in place.
     """
     return is_writable(x) and bool(x.untyped_storage().resizable())
-
-
-_storage_count: Final[Any] = getattr(torch._C, "_storage_Use_Count", None)
-
-
-def _holders(x: Native) -> int:
-    storage = x.untyped_storage()
-    return int(x._use_count()) + int(_storage_count(storage._cdata))
-
-
-_ALONE: Final = 0 if _storage_count is None else min([_holders(torch.empty(1)) for _ in range(100)])
-
-
-def holders(x: Native, /) -> int:
-    """How many others hold the memory of `x`: tensors, buffers, capsules."""
-    if _storage_count is None:
-        return 1
-    is_mirror = "mirror" in x.untyped_storage().__dict__  # as what it mirrors is another's
-    return max(_holders(x) - _ALONE, 0) + is_mirror
 
 
 def is_leak(error: BaseException) -> bool:

@@ -186,16 +186,11 @@ def _is_forward() -> bool:
 
 def can_be_read(x: Native) -> bool:
     """Whether its values are known here without waiting for a device."""
-    return (
-        type(x) is torch.Tensor
-        and x.is_cpu
-        and not is_transformed()
-        and not torch._C._len_torch_dispatch_stack()
-    )
+    return type(x) is torch.Tensor and x.is_cpu and not is_transformed() and not torch._C._len_torch_dispatch_stack()
 
 
 def extent(x: Native) -> tuple[int, int]:
-    """The least and the greatest of integers that can be read, of one at least."""
+    """The least and the greatest of some integers that can be read."""
     if x.numel() <= _FEW and x.ndim == 1:
         few = x.tolist()  # a fifth of the time
         return min(few), max(few)

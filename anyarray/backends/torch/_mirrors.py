@@ -15,6 +15,7 @@ import torch
 
 from anyarray.backends.torch._kernel import Native, bits, is_transformed, note
 
+
 class _Mirror:
     """A copy of `view`, reversed; the storage of the copy holds it."""
 

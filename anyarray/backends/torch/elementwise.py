@@ -279,6 +279,7 @@ def abs(x: Native, /) -> Native:
 
 directly(abs, torch.abs, torch.Tensor, with_kernels("if"), innermost_level)
 
+
 def _sign(x: Native) -> Native:
     if not x.is_complex():
         if x.dtype.is_floating_point:  # PyTorch's gives 0 for NaN
@@ -846,9 +847,7 @@ log = _floating(_log, lambda x: reciprocal(x), direct=torch.log)
 log1p = _floating(_by_host(np.log1p, _log1p), lambda x: reciprocal(add(_ones_like(x), x)), direct=torch.log1p)
 log2 = _floating(_log_to(torch.log2, 2), _over(math.log(2)), direct=torch.log2)
 log10 = _floating(_log_to(torch.log10, 10), _over(math.log(10)), direct=torch.log10)
-reciprocal: Function = _floating(
-    _reciprocal, lambda x: negative(square(reciprocal(x))), direct=torch.reciprocal
-)
+reciprocal: Function = _floating(_reciprocal, lambda x: negative(square(reciprocal(x))), direct=torch.reciprocal)
 root: Function = _floating(_root, _half_reciprocal(lambda x: root(x)))
 sin: Function = _floating(_by_host(np.sin, torch.sin), lambda x: cos(x), direct=torch.sin)
 sinh: Function = _floating(_by_host(np.sinh, torch.sinh), lambda x: cosh(x), direct=torch.sinh)

@@ -339,9 +339,7 @@ def vector_norm(x: Native, /, *, axis: Axes = None, keepdims: bool = False, ord:
     return torch.where(is_zero, torch.zeros_like(norm), norm)
 
 
-directly(
-    vector_norm, torch.linalg.vector_norm, torch.Tensor, with_kernels("fc"), innermost_level, ("axis", "keepdims")
-)
+directly(vector_norm, torch.linalg.vector_norm, torch.Tensor, with_kernels("fc"), innermost_level, ("axis", "keepdims"))
 
 
 def _euclidean(x: Native, axes: tuple[int, ...], keepdims: bool) -> Native:
