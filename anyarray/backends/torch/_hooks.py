@@ -146,6 +146,7 @@ def outside_traces() -> Generator[None]:
     with contextlib.ExitStack() as stack:
         if torch._C._len_torch_dispatch_stack():
             stack.enter_context(torch.utils._python_dispatch._disable_current_modes())
+            stack.enter_context(torch._C.DisableTorchFunction())  # of modes as `_Lifting`
         if is_transformed():
             stack.enter_context(torch._functorch.pyfunctorch.temporarily_clear_interpreter_stack())
         if torch.is_inference_mode_enabled():

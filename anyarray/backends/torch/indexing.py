@@ -96,7 +96,7 @@ def getitem(x: Native, key: Any, /) -> Native:
         ndim = x.ndim
         if ndim:  # a number is a copy: NumPy has no view of one
             return x[key] if ndim > 1 else x[key].clone()
-    elif kind in _BASIC or (kind is tuple and _BASIC.issuperset(map(type, key))):
+    elif kind in _BASIC or (kind is tuple and _BASIC.issuperset(map(type, key)) and key.count(Ellipsis) < 2):
         try:
             found = x[key]
         except ValueError:  # of a step below 0
