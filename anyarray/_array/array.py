@@ -1093,7 +1093,7 @@ def _normalised_one(key: Any, home: Home, is_settled: bool) -> Any:
         key, (list, tuple, range, np.bool_)
     ):  # as NumPy, which takes a nested tuple as a list
         key = np.asarray(key, dtype=np.intp if isinstance(key, (list, tuple, range)) and not key else None)
-    elif not isinstance(key, (Array, np.ndarray)) and hasattr(key, "__index__"):
+    elif hasattr(key, "__index__") and not getattr(key, "shape", ()):  # as tensors of one element have
         try:
             return operator.index(key)
         except TypeError:  # a traced integer of JAX
