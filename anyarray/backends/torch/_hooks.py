@@ -350,9 +350,13 @@ def is_leak(error: BaseException) -> bool:
     )
 
 
+_OUT_OF_MEMORY: Final = ("not enough memory", "can't allocate memory")
+"""What PyTorch says of host memory, on Windows and elsewhere."""
+
+
 def is_out_of_memory(error: BaseException) -> bool:
     return isinstance(error, (MemoryError, torch.OutOfMemoryError)) or (
-        isinstance(error, RuntimeError) and "not enough memory" in str(error)
+        isinstance(error, RuntimeError) and any(one in str(error) for one in _OUT_OF_MEMORY)
     )
 
 
