@@ -191,6 +191,9 @@ class _Graph:
 
     function: Callable[..., Any]
 
+    def __reduce__(self) -> tuple[type, tuple[()]]:
+        return _Graph, ()  # the function is made anew in another process
+
 
 def _in_dynamo(function: Callable[..., Any]) -> tuple[Callable[[], bool], _Graph]:
     """Whether TorchDynamo reads the caller; what it is to call then.
@@ -201,17 +204,18 @@ def _in_dynamo(function: Callable[..., Any]) -> tuple[Callable[[], bool], _Graph
     graph = _Graph()
 
     def is_read() -> bool:
-        if sys._getframe(1).f_globals is _globals:
+        if sys._getframe(1).f_globals is globals():
             return False  # called by a function of this file, not by the tracer
         if not hasattr(graph, "function"):
-            graph.function = registry.load(LIBRARIES["torch"]).module.in_graph(function)
+            graph.function = _in_graph(function)
         return True
 
     is_read._dynamo_marked_constant = True  # type: ignore[attr-defined]  # as by `torch.compiler.assume_constant_result`
     return is_read, graph
 
 
-_globals: Final = globals()
+def _in_graph(function: Callable[..., Any]) -> Callable[..., Any]:
+    return registry.load(LIBRARIES["torch"]).module.in_graph(function)  # type: ignore[no-any-return]
 
 
 def _names_of_arrays(function: Callable[..., Any], convert: bool | Sequence[str]) -> frozenset[str]:
