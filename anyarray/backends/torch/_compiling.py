@@ -132,7 +132,7 @@ def in_graph(function: Callable[..., Any]) -> Callable[..., Any]:
         with _Lifting():
             return function(*args, **kwargs)
 
-    return torch._dynamo.nonstrict_trace(whole)  # type: ignore[no-any-return]
+    return torch._dynamo.nonstrict_trace(whole)
 
 
 def _refuse(*_: Any) -> Any:

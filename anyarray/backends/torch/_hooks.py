@@ -222,7 +222,10 @@ def exported_from_numpy(a: np.ndarray[Any, Any], number: int, /) -> Native:
 
 
 def address(x: Native, /) -> int | None:
-    return None if is_traced(x) else int(x.data_ptr())
+    if is_traced(x) or is_transformed():
+        return None
+    mirror = x.untyped_storage().__dict__.get("mirror") if NOTED else None
+    return int(x.data_ptr()) if mirror is None else int(mirror.address_of(x))
 
 
 def from_dlpack(x: Any, device: Any, /) -> Native:

@@ -51,6 +51,15 @@ class _Mirror:
                 found.append(stride // own[axis] * there[axis] * (-1 if axis in self.axes else 1))
         return found
 
+    def address_of(self, x: Native) -> int:
+        """Where a part of the copy would begin, as a part of the view."""
+        rest, place = x.storage_offset(), 0
+        lengths, own, there = self.view.shape, self.strides(), self.view.stride()
+        for axis, (length, stride, apart) in enumerate(zip(lengths, own, there, strict=True)):
+            i, rest = divmod(rest, stride)
+            place += (length - 1 - i if axis in self.axes else i) * apart
+        return int(self.view.data_ptr()) + place * int(self.view.itemsize)
+
     def read(self) -> Native | None:
         """The copy, read anew; None if it is gone."""
         storage = self.storage()
