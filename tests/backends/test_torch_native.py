@@ -20,7 +20,12 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: torch.nested.nested_tensor([torch.ones(1), torch.ones(2)], layout=torch.jagged),
         r"it is a nested tensor\. Pad it",
     ),
-    "meta": (lambda: torch.empty(2, device="meta"), r"a tensor on the device meta has no values\. Make one that has"),
+    "compressed": (lambda: torch.eye(2).to_sparse_csr(), r"it is a sparse tensor\. Make it dense: x\.to_dense\(\)"),
+    "quantized": (
+        lambda: torch.quantize_per_tensor(torch.ones(2), 0.1, 0, torch.qint8),
+        r"it is a quantized tensor\. Take its numbers: x\.dequantize\(\)",
+    ),
+    "meta": (lambda: torch.empty(2, device="meta"), r"it is on the device meta, without values\. Make one"),
 }
 
 
@@ -30,6 +35,16 @@ def test_what_is_no_array_in_memory_is_refused_with_a_cure(kind: str) -> None:
     make, sentence = REFUSED[kind]
     with pytest.raises(TypeError, match=sentence):
         xp.sum(make())
+
+
+def test_a_tensor_with_a_graph_is_not_copied_where_that_is_forbidden() -> None:
+    x = torch.ones(2, requires_grad=True)
+    with (
+        xp.no_transfers(),
+        xp.backend("numpy"),
+        pytest.raises(xp.TransferError, match=r"^exp: would copy 8 bytes from torch-cpu to numpy in .*Ask for it: "),
+    ):
+        xp.exp(x)
 
 
 def test_a_shape_is_a_plain_tuple() -> None:

@@ -10,7 +10,6 @@ from typing import Any, Final
 import numpy as np
 import torch
 
-from anyarray._base import errors
 from anyarray.backends._shortcut import told_at_once
 from anyarray.backends.torch import _transfers
 from anyarray.backends.torch._kernel import NATIVE, NOTED, Native, innermost_level, is_recorded, is_transformed, note
@@ -75,11 +74,7 @@ def devices() -> dict[str, list[Any]]:
 
 def device_of(x: Native, /) -> Any:
     device = x.device
-    if device.type == "meta":
-        raise errors.ArgumentTypeError(
-            "a tensor on the device meta has no values. Make one that has: torch.empty_like(x, device='cpu')"
-        )
-    return device
+    return None if device.type == "meta" else device  # which `plain` refuses
 
 
 def native_dtype(name: str, /) -> Any:
@@ -106,6 +101,10 @@ def plain(x: Native, /) -> Native:
 
     Raises TypeError for tensors that are no arrays of numbers in memory.
     """
+    if x.device.type == "meta":
+        raise TypeError(
+            "it is on the device meta, without values. Make one that has: torch.empty_like(x, device='cpu')"
+        )
     if x.is_nested:
         raise TypeError("it is a nested tensor. Pad it: x.to_padded_tensor(0)")
     if x.layout is not torch.strided:
