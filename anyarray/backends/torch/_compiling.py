@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any, Final
 
 import torch
-from torch.overrides import TorchFunctionMode
 
 from anyarray._base.errors import ArgumentIndexError, LinAlgError
 from anyarray.backends.torch._hooks import outside_traces
@@ -100,7 +99,7 @@ def _compiled(function: Callable[..., Any], xs: Sequence[Native]) -> Callable[..
     return lambda *xs: list(run(*xs))
 
 
-class _Lifting(TorchFunctionMode):  # type: ignore[misc]  # a class of the library, which is Any
+class _Lifting(torch.overrides.TorchFunctionMode):  # type: ignore[misc]  # a class of the library, which is Any
     """Makes what is no part of a trace, as our constants are, constants of it.
 
     A graph refers to the memory of such a tensor, which may be NumPy's, so it gets a copy.
