@@ -43,7 +43,7 @@ LONGEST = "3600"
 """Seconds after which a part of the session on a GPU is ended."""
 WITH_GPU = """
 import anyarray as xp
-for name in ("cupy", "jax-gpu", "tf-gpu"):
+for name in ("cupy", "jax-gpu", "tf-gpu", "torch-gpu"):
     try:
         print(xp.device(name))
     except (xp.BackendNotInstalledError, xp.DeviceNotFoundError):

@@ -186,7 +186,10 @@ def test_info_says_which_backend_has_no_device_here(capsys: pytest.CaptureFixtur
 
 
 @pytest.mark.usefixtures("absent")
-def test_info_gives_the_install_line_of_what_is_not_installed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_info_gives_the_install_line_of_what_is_not_installed(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")  # a local version, as 2.13.0+cpu, leaves too little of 80
     main(["info"])
     line = next(line for line in capsys.readouterr().out.splitlines() if "absent" in line)
     assert "not installed" in line

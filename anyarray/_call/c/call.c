@@ -10,6 +10,7 @@ all attributes of a function, which are copied to it. */
 #include "allocator.h"
 #include "config.h"
 #include "fast_paths.h"
+#include "shortcuts.h"
 #include <stddef.h>
 
 /* Returns the Python function, a borrowed reference, or NULL with an exception. It is made when it is first
@@ -90,11 +91,14 @@ call_traverse(PyObject *self, visitproc visit, void *arg)
     Py_VISIT(call->dict);
     Py_VISIT(call->shortcut_of);
     Py_VISIT(call->shortcut);
-    Py_VISIT(call->direct_of);
-    Py_VISIT(call->direct);
-    Py_VISIT(call->direct_type);
-    Py_VISIT(call->direct_dtypes);
-    Py_VISIT(call->direct_guard);
+    Py_VISIT(call->direct.of);
+    Py_VISIT(call->direct.function);
+    Py_VISIT(call->direct.type);
+    Py_VISIT(call->direct.dtypes);
+    Py_VISIT(call->direct.guard);
+    Py_VISIT(call->direct.options);
+    Py_VISIT(call->direct.dtype);
+    Py_VISIT(call->direct.requires_grad);
     for (int i = 0; i < call->parameter_count; i++) {
         Py_VISIT(call->parameters[i].default_value);
     }
@@ -128,11 +132,7 @@ call_dealloc(PyObject *self)
     Py_XDECREF(call->native_kwnames);
     Py_XDECREF(call->shortcut_of);
     Py_XDECREF(call->shortcut);
-    Py_XDECREF(call->direct_of);
-    Py_XDECREF(call->direct);
-    Py_XDECREF(call->direct_type);
-    Py_XDECREF(call->direct_dtypes);
-    Py_XDECREF(call->direct_guard);
+    clear_direct(&call->direct);
     for (int i = 0; i < call->parameter_count; i++) {
         Py_XDECREF(call->parameters[i].name);
         Py_XDECREF(call->parameters[i].default_value);

@@ -58,6 +58,15 @@ typedef struct known_loop {
     struct known_loop *next;
 } KnownLoop;
 
+/* What `backends._shortcut.directly` says of a native function. */
+typedef struct {
+    PyObject *of;       /* the native function */
+    PyObject *function; /* the library's own, or NULL if it has none */
+    PyObject *type, *dtypes, *guard, *options;
+    PyObject *dtype, *requires_grad; /* descriptors of these attributes, or NULL; see `get_attribute` */
+    PyObject *latest;                /* of `dtypes` the one that was there last, a borrowed reference */
+} Direct;
+
 typedef struct call {
     PyObject_HEAD
     vectorcallfunc vectorcall;
@@ -93,9 +102,7 @@ typedef struct call {
     int shortcut_ndim;         /* the least of the first array */
     int shortcut_needs_finite; /* whether its elements must be finite */
 
-    /* What `backends._shortcut.directly` says of the native function that was called last. */
-    PyObject *direct_of, *direct; /* NULL if it has none */
-    PyObject *direct_type, *direct_dtypes, *direct_guard;
+    Direct direct; /* of the native function that was called last */
 } Call;
 
 extern PyTypeObject CallType;

@@ -103,11 +103,13 @@ init_constants(void)
            && (constants.last = PyUnicode_InternFromString("last")) != NULL
            && (constants.reading = PyUnicode_InternFromString("reading")) != NULL
            && (constants.returned = PyUnicode_InternFromString("returned")) != NULL
+           && (constants.ndim = PyUnicode_InternFromString("ndim")) != NULL
            && (constants.zero = PyUnicode_InternFromString("0")) != NULL
            && (constants.zero_float = PyUnicode_InternFromString("0.0")) != NULL
            && (constants.square = PyUnicode_InternFromString("square")) != NULL
            && (constants.multiply = PyUnicode_InternFromString("multiply")) != NULL
            && (constants.axis = PyUnicode_InternFromString("axis")) != NULL
            && (constants.keepdims = PyUnicode_InternFromString("keepdims")) != NULL
-           && (constants.one = PyLong_FromLong(1)) != NULL;
+           && (constants.one = PyLong_FromLong(1)) != NULL
+           && (constants.none = PyLong_FromLong(0)) != NULL;
 }

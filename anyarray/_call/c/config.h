@@ -45,12 +45,12 @@ typedef struct {
 
 extern Config config;
 
-/* Interned strings, and the integer 1. */
+/* Interned strings, and two integers. */
 typedef struct {
-    PyObject *dtype_of, *model, *dtype, *copy, *shortcut, *direct, *requires_grad, *written, *is_in_place, *getitem;
+    PyObject *dtype_of, *model, *dtype, *copy, *shortcut, *direct, *requires_grad, *written, *is_in_place, *getitem, *ndim;
     PyObject *shape_of, *last, *reading, *returned;
     PyObject *zero, *zero_float, *square, *multiply, *axis, *keepdims;
-    PyObject *one;
+    PyObject *one, *none; /* the integers 1 and 0 */
 } Constants;
 
 extern Constants constants;
