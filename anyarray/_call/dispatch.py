@@ -621,7 +621,8 @@ def _call_on(declaration: Declaration, prepared: Sequence[Any], home: Home) -> A
 def operate(declaration: Declaration, values: Sequence[Any]) -> Any:
     """As `call`, for an operator: NotImplemented for unknown classes.
 
-    A list or a tuple of numbers is an array of NumPy's, as it is to ndarrays.
+    Beside dtypes and classes that NumPy alone has it computes. A list or a tuple of numbers is an array of NumPy's, as
+    it is to ndarrays.
     """
     ours = body_globals["Array"]
     taken = values
@@ -638,7 +639,12 @@ def operate(declaration: Declaration, values: Sequence[Any]) -> Any:
             return NotImplemented
         if is_scalar and not declaration.fit.broadcasts:
             raise errors.ArgumentValueError(f"{declaration.name}: {diagnosis.WITHOUT_AXES}")
-    return call(declaration, taken)
+    try:
+        return call(declaration, taken)
+    except errors.ArgumentTypeError:
+        if any(map(_dtypes.is_numpys_own, values)):
+            return NotImplemented
+        raise
 
 
 def _array_of_sequence(function: str, value: Sequence[Any]) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 
 import anyarray as xp
 from anyarray._base import errors
-from anyarray.numpy._entrance import as_array, dressed
+from anyarray.numpy._entrance import as_array, dressed, or_in_numpy
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -21,7 +21,8 @@ def as_numpy(function: F) -> F:
     """Give a function the signature and the documentation of NumPy's."""
     name = function.__name__
     theirs = getattr(np.linalg, name)
-    return dressed(function, f"linalg.{name}", theirs, inspect.signature(theirs))  # type: ignore[no-any-return]  # itself
+    called = or_in_numpy(function, theirs)
+    return dressed(called, f"linalg.{name}", theirs, inspect.signature(theirs))  # type: ignore[no-any-return]  # itself
 
 
 @as_numpy
