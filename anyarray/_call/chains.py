@@ -30,7 +30,8 @@ ERROR_VARIABLE: Final = getattr(sys.modules.get("numpy._core.umath"), "_extobj_c
 def loop_of(name: str, dtypes: tuple[np.dtype[Any], ...], /) -> tuple[Any, ...] | None:
     """The ufunc that a function is for these dtypes, and those of its loop.
 
-    Between them stands whether it rounds correctly. It is that of NumPy's backend. None for a function that computes more, or whose errors depend on values. The ufunc
+    Between them stands whether it rounds correctly. It is that of NumPy's backend. None for a function that computes
+    more, or whose errors depend on values. The ufunc
     is None for `where`, and for a reduction the one by which it reduces.
     """
     if _HALF in dtypes:  # whose last bit NumPy's loops give by where an element lies, as the ends of a block do

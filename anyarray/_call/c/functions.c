@@ -323,6 +323,11 @@ the same, would have to be compiled first. */
 static PyObject *
 decide(Call *call, PyObject *const *values)
 {
+    for (int i = 0; i < call->parameter_count; i++) {
+        if (call->parameters[i].role == PLAIN && is_array(values[i])) { /* the body says what is wrong, or reads it */
+            return NULL;
+        }
+    }
     PyObject *ordered = PyTuple_New(call->parameter_count);
     for (int i = 0; ordered != NULL && i < call->parameter_count; i++) {
         PyTuple_SET_ITEM(ordered, i, Py_NewRef(values[call->native_order[i]]));
