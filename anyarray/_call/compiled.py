@@ -40,7 +40,7 @@ def configure(array: type, ufuncs: dict[Any, Any], operands: frozenset[Any]) -> 
         numpy_home=registry.backend_of_name("numpy").free, powers=home.POWERS,
         second_copy_sizes=second_copies.sizes, ufuncs=ufuncs, operand_types=operands,
         defaults_variable=dtypes.context_variable, standard_defaults=dtypes.STANDARD_DEFAULTS,
-        machine_state=machine.state, unadopted=registry.unadopted, are_absent=registry.are_absent,
+        unadopted=registry.unadopted, are_absent=registry.are_absent,
         lendable=second_copies.LENDABLE, accounts=accounts.by_memory, read_only_view=views.READ_ONLY,
         loop_of=chains.loop_of, warned_errors=chains.warned_errors, warn=chains.warn,
         error_variable=chains.ERROR_VARIABLE, threads=processor.threads(),

@@ -358,7 +358,7 @@ def key_of(arrays: Sequence[Any], axis: cost.Axis) -> tuple[Any, ...]:
     """The key of a kept decision.
 
     It has the axis, and of each Array the home, the backend of its second copy, the shape and the dtype. `key_of` in
-    `_call/c/choice.c` makes the same.
+    `_call/c/kept.c` makes the same.
     """
     key: list[Any] = [axis]
     for one in arrays:

@@ -245,7 +245,7 @@ MOST_CALLS: Final = 4096
 def kept_calls(function: str) -> dict[Any, KeptCall]:
     """A cache of where calls of a function run, by `automatic.key_of`.
 
-    One dict per function, which is cleared in place; `_call/c/choice.c` reads it, too.
+    One dict per function, which is cleared in place; `_call/c/kept.c` reads it, too.
     """
     return _kept_calls.setdefault(function, {})
 

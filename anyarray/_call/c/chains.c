@@ -247,7 +247,8 @@ reduction_of(const Recorded *call, int operand, char *results)
     int typenum = call->loop->types[1];
     static const npy_int64 zero = 0; /* of every dtype that is added up, all bits are 0 */
     return (Reduction){
-        .loop = call->loop, .operand = operand, .start = call->reduction == SELECTS ? NULL : (const char *)&zero, .group = call->group,
+        .loop = call->loop, .operand = operand, .group = call->group,
+        .start = call->reduction == SELECTS ? NULL : (const char *)&zero,
         .read_itemsize = itemsize_of(call->loop->types[0]), .itemsize = itemsize_of(typenum), .results = results,
     };
 }
