@@ -477,9 +477,11 @@ def _record(found: Decision, choice: Choice) -> None:
 
 def is_by_cost(arrays: Sequence[Any]) -> bool:
     """Whether a whole function of these Arrays may run where it is fastest."""
+    choice = current()
     return (
-        isinstance(current().backend, Automatic)
-        and (current().candidates is not None or automatic.model() is not None)
+        isinstance(choice.backend, Automatic)
+        and not _settle(choice)
+        and (choice.candidates is not None or automatic.model() is not None)
         and bool(arrays)
         and not any(a._home.placed or a._home.is_traced(a._native) for a in arrays)
     )
