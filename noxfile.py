@@ -89,6 +89,18 @@ def tests(session: nox.Session) -> None:
         run_on_torch(session, *ON_TORCH)
 
 
+@nox.session(venv_backend="virtualenv")
+def free_threaded(session: nox.Session) -> None:
+    """The tests on an interpreter without a GIL, on NumPy and JAX."""
+    install(session, "wheels", "jax")
+    off = "import sys, anyarray, jax; assert not sys._is_gil_enabled(), 'a Python without a GIL runs this'"
+    session.run("python", "-W", "error", "-c", off)
+    left_out = [f"--ignore=tests/{path}" for path in ("clients", "test_declarations.py")]
+    session.run("pytest", "-n", "auto", "--maxprocesses", "4", "--backends", "numpy", *left_out, *session.posargs)
+    shared = [f"tests/test_{name}.py" for name in ("choice", "sharing", "threads", "transfers", "views", "writes")]
+    session.run("pytest", "-n", "auto", "--maxprocesses", "4", "--backends", "jax", "--expect", "jax", *shared)
+
+
 @nox.session
 def lowest(session: nox.Session) -> None:
     """The tests on the oldest libraries that pyproject.toml allows."""
