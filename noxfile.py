@@ -133,7 +133,7 @@ def development(session: nox.Session) -> None:
 
 @nox.session(venv_backend="virtualenv")
 def downstream(session: nox.Session) -> None:
-    """Tests with the newest clients, such as SciPy, and theirs, with counts."""
+    """Tests with the newest clients, and their own, with counts."""
     names = session.posargs or ["numpy", "jax", "tf", "torch"]
     extras = {"numpy": [], "jax": ["jax"], "tf": ["tensorflow"], "torch": ["torch"]}
     install(session, "tests", ",".join(["cli", *[extra for name in names for extra in extras[name]]]))

@@ -1,4 +1,7 @@
-"""Counts of the tests of other projects, which `nox -s downstream` compares."""
+"""Counts of the tests of other projects.
+
+`nox -s downstream` compares them.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""anyarray under the name of array_api_strict, on which the tests of other projects run.
+"""anyarray under the name of array_api_strict, for the tests of others.
 
 They import it by name, and skip what a library of the standard need not have. This folder comes before site-packages
 on the path of `run.py`, and nowhere else.
@@ -22,7 +22,7 @@ def __getattr__(name: str) -> Any:
 
 
 def _device(_: str) -> anyarray.Device:
-    """The device that runs the tests, whichever of the strict ones is named."""
+    """The device that runs the tests, whichever is named."""
     return anyarray.empty(0).device
 
 
