@@ -238,7 +238,10 @@ def _converting(function: Callable[..., Any], names: frozenset[str]) -> Callable
     function_name = name_of(function)
 
     def inside(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[inspect.BoundArguments, _Conversion]:
-        bound = signature.bind(*args, **kwargs)
+        try:
+            bound = signature.bind(*args, **kwargs)
+        except TypeError as error:  # which does not name the function
+            raise errors.ArgumentTypeError(f"{function_name}: {error}") from None
         conversion = _Conversion(function_name)
         for name, value in bound.arguments.items():
             kind = signature.parameters[name].kind

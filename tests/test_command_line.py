@@ -257,6 +257,7 @@ def test_bench_draws_a_picture(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("tiny")
 def test_bench_shows_what_was_measured_before(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("matplotlib")
     file, picture = tmp_path / "bench.json", tmp_path / "bench.png"
     main(["bench", "--quick", "--backends", "numpy", "--json", str(file)])
     said, measured = capsys.readouterr().out, file.read_text()
@@ -543,6 +544,7 @@ def test_bench_says_that_its_picture_cannot_be_written(
 
 
 def test_who_reads_only_the_head_sees_no_traceback() -> None:
+    pytest.importorskip("rich")  # without it a line says so
     for options in (["info"], ["info", "--json"]):
         reader, writer = os.pipe()
         os.close(reader)

@@ -140,7 +140,7 @@ def test_a_backend_that_is_unknown_here_is_not_used(file: Path) -> None:
 
 LINES: Final[dict[str, Callable[[], Any]]] = {
     "a creation function": lambda: xp.ones(100_000),
-    "a block": xp.policy(candidates=["jax"])(lambda: None),
+    "a block": xp.policy(candidates=["numpy"])(lambda: None),
     "a function of a native array": lambda: xp.sin(np.ones(100_000)),
 }
 
@@ -407,7 +407,7 @@ def test_bench_prints_its_table_though_the_file_cannot_be_written(
     assert main(["bench", "--backends", "numpy", "--quick", "--json", str(file)]) == 1
     printed = capsys.readouterr()
     assert EXPERIMENTS[0].meaning in printed.out
-    assert printed.err == f"bench: {file} cannot be written (No such file or directory)\n"
+    assert printed.err.endswith(f"bench: {file} cannot be written (No such file or directory)\n")
 
 
 def test_an_interrupt_that_a_library_swallowed_ends_the_calibration(

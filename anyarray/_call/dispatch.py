@@ -430,7 +430,9 @@ def call(declaration: Declaration, values: Sequence[Any]) -> Any:
         return result
     result = declaration.call(taken)
     for one in (result,) if type(result) is ours else result:
-        one._native = unshared(one._native, borrowed, one._home)
+        native = unshared(one._native, borrowed, one._home)
+        if native is not one._native:
+            one._native, one._view = native, None  # memory of its own, which may be written
     return result
 
 
