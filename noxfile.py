@@ -43,7 +43,7 @@ LONGEST = "3600"
 """Seconds after which a part of the session on a GPU is ended."""
 WITH_GPU = """
 import anyarray as xp
-for name in ("cupy", "jax-gpu", "tf-gpu"):
+for name in ("cupy", "jax-gpu", "tf-gpu", "torch-gpu"):
     try:
         print(xp.device(name))
     except (xp.BackendNotInstalledError, xp.DeviceNotFoundError):
@@ -89,6 +89,19 @@ def tests(session: nox.Session) -> None:
         run_on_torch(session, *ON_TORCH)
 
 
+@nox.session(venv_backend="virtualenv")
+def free_threaded(session: nox.Session) -> None:
+    """The tests on an interpreter without a GIL, on NumPy and JAX."""
+    group = nox.project.dependency_groups(PYPROJECT, "wheels")
+    session.install("--prefer-binary", "-e", ".[jax]", *group)  # the newest hypothesis has no wheel for 3.13t
+    off = "import sys, anyarray, jax; assert not sys._is_gil_enabled(), 'a Python without a GIL runs this'"
+    session.run("python", "-W", "error", "-c", off)
+    left_out = [f"--ignore=tests/{path}" for path in ("clients", "test_declarations.py")]
+    session.run("pytest", "-n", "auto", "--maxprocesses", "4", "--backends", "numpy", *left_out, *session.posargs)
+    shared = [f"tests/test_{name}.py" for name in ("choice", "sharing", "threads", "transfers", "views", "writes")]
+    session.run("pytest", "-n", "auto", "--maxprocesses", "4", "--backends", "jax", "--expect", "jax", *shared)
+
+
 @nox.session
 def lowest(session: nox.Session) -> None:
     """The tests on the oldest libraries that pyproject.toml allows."""
@@ -120,7 +133,7 @@ def development(session: nox.Session) -> None:
 
 @nox.session(venv_backend="virtualenv")
 def downstream(session: nox.Session) -> None:
-    """Tests with the newest clients, such as SciPy, with recorded counts."""
+    """Tests with the newest clients, and their own, with counts."""
     names = session.posargs or ["numpy", "jax", "tf", "torch"]
     extras = {"numpy": [], "jax": ["jax"], "tf": ["tensorflow"], "torch": ["torch"]}
     install(session, "tests", ",".join(["cli", *[extra for name in names for extra in extras[name]]]))
@@ -134,6 +147,7 @@ def downstream(session: nox.Session) -> None:
         passed = int(counts["tests"]) - sum(int(counts[kind]) for kind in ("failures", "errors", "skipped"))
         session.log(f"{name}: {passed} passed, {recorded.get(name, 'none')} recorded")
         few += [name] * (passed < int(recorded.get(name, 0)))
+    session.run("python", "tests/upstream/run.py", *names)
     if few:
         session.error(f"downstream: fewer tests passed than are recorded on {', '.join(few)}")
 

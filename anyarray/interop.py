@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any, Concatenate, Final, ParamSpec, Protocol, TypeVar, cast, overload
 
@@ -17,6 +18,7 @@ from anyarray._memory import second_copies
 from anyarray._memory.views import guard
 from anyarray._registry import registry
 from anyarray._registry.home import Home, Native
+from anyarray._registry.libraries import LIBRARIES
 from anyarray._registry.registry import Backend
 from anyarray.standard.creation import asarray, from_dlpack
 from anyarray.standard.data_types import result_type
@@ -165,8 +167,12 @@ def portable(function: Callable[..., Any] | None = None, /, *, convert: bool | S
 
         return awaited
 
+    is_read, graph = _in_dynamo(lambda *args, **kwargs: called(*args, **kwargs))
+
     @wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
+        if "torch" in sys.modules and is_read():
+            return graph.function(*args, **kwargs)
         kinds: list[Home | None] = []
         in_args = [_wrapped(one, kinds) for one in args]
         in_kwargs = {name: _wrapped(one, kinds) for name, one in kwargs.items()} if kwargs else kwargs
@@ -178,6 +184,38 @@ def portable(function: Callable[..., Any] | None = None, /, *, convert: bool | S
         return _unwrapped(result, backend)
 
     return called
+
+
+class _Graph:
+    """What TorchDynamo calls in place of a function."""
+
+    function: Callable[..., Any]
+
+    def __reduce__(self) -> tuple[type, tuple[()]]:
+        return _Graph, ()  # the function is made anew in another process
+
+
+def _in_dynamo(function: Callable[..., Any]) -> tuple[Callable[[], bool], _Graph]:
+    """Whether TorchDynamo reads the caller; what it is to call then.
+
+    PyTorch's tracer of Python code could not read ours. It calls what is marked as constant when it reads the call, and
+    then sees a function that it takes as a whole. Nothing of PyTorch is imported before.
+    """
+    graph = _Graph()
+
+    def is_read() -> bool:
+        if sys._getframe(1).f_globals is globals():
+            return False  # called by a function of this file, not by the tracer
+        if not hasattr(graph, "function"):
+            graph.function = _in_graph(function)
+        return True
+
+    is_read._dynamo_marked_constant = True  # type: ignore[attr-defined]  # as by `torch.compiler.assume_constant_result`
+    return is_read, graph
+
+
+def _in_graph(function: Callable[..., Any]) -> Callable[..., Any]:
+    return registry.load(LIBRARIES["torch"]).module.in_graph(function)  # type: ignore[no-any-return]
 
 
 def _names_of_arrays(function: Callable[..., Any], convert: bool | Sequence[str]) -> frozenset[str]:
@@ -200,7 +238,10 @@ def _converting(function: Callable[..., Any], names: frozenset[str]) -> Callable
     function_name = name_of(function)
 
     def inside(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[inspect.BoundArguments, _Conversion]:
-        bound = signature.bind(*args, **kwargs)
+        try:
+            bound = signature.bind(*args, **kwargs)
+        except TypeError as error:  # which does not name the function
+            raise errors.ArgumentTypeError(f"{function_name}: {error}") from None
         conversion = _Conversion(function_name)
         for name, value in bound.arguments.items():
             kind = signature.parameters[name].kind
@@ -226,8 +267,12 @@ def _converting(function: Callable[..., Any], names: frozenset[str]) -> Callable
 
         return awaited
 
+    is_read, graph = _in_dynamo(lambda *args, **kwargs: called(*args, **kwargs))
+
     @wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
+        if "torch" in sys.modules and is_read():
+            return graph.function(*args, **kwargs)
         bound, conversion = inside(args, kwargs)
         return conversion.back(function(*bound.args, **bound.kwargs))
 

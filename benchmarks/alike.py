@@ -82,6 +82,63 @@ TENSORFLOW: Final = {
 }  # fmt: skip
 """Names of tf.* that are its own; others are the standard's, there or in tf.math."""
 
+TORCH: Final = {
+    "bitwise_invert": "bitwise_not", "concat": "cat", "max": "amax", "min": "amin", "permute_dims": "permute",
+}  # fmt: skip
+"""PyTorch's names where they are not the standard's."""
+
+IN_TORCH: Final = {
+    "x + 1": "x + 1", "x + y": "x + y", "x * 2.0": "x * 2.0", "x < y": "x < y", "-x": "-x", "m @ k": "m @ k",
+    "x[0]": "x[0]", "x[1:3]": "x[1:3]", "m[0]": "m[0]", "m[:, 1]": "m[:, 1]", "m[None]": "m[None]", "x[b]": "x[b]",
+    "x[i]": "x[i]", "m.T": "m.T", "x.shape": "x.shape", "x.dtype": "x.dtype", "float(x[0])": "float(x[0])",
+    "len(x)": "len(x)", "x.__iadd__(0)": "x.__iadd__(0)",
+    "x.__setitem__(0, 1.0)": "x.__setitem__(0, 1.0)", "x.__setitem__(slice(1, 3), 1.0)": None,
+    "x.__setitem__(slice(1, 3), y[1:3])": None, "x.__setitem__(i, 1.0)": None, "x.__setitem__(b, 1.0)": None,
+    "m.__setitem__((slice(None), 1), 2.0)": None,
+    "xp.sum(m, axis=0)": "torch.sum(m, dim=0)", "xp.mean(m, axis=-1)": "torch.mean(m, dim=-1)",
+    "xp.argmax(x, axis=0)": "torch.argmax(x, dim=0)", "xp.max(m, axis=1)": "torch.amax(m, dim=1)",
+    "xp.astype(x, xp.float32)": "x.to(torch.float32)", "xp.where(b, x, 0.0)": "torch.where(b, x, 0.0)",
+    "xp.broadcast_to(x, (2, size))": "torch.broadcast_to(x, (2, size))",
+    "xp.cumulative_sum(x)": "torch.cumsum(x, 0)", "xp.cumulative_prod(x)": "torch.cumprod(x, 0)",
+    "xp.empty((size,))": "torch.empty((size,), dtype=torch.float64)",
+    "xp.zeros((size,))": "torch.zeros((size,), dtype=torch.float64)",
+    "xp.ones((size,))": "torch.ones((size,), dtype=torch.float64)",
+    "xp.full((size,), 1.5)": "torch.full((size,), 1.5, dtype=torch.float64)",
+    "xp.eye(side)": "torch.eye(side, dtype=torch.float64)",
+    "xp.linspace(0.0, 1.0, size)": "torch.linspace(0.0, 1.0, size, dtype=torch.float64)",
+    "xp.expand_dims(x, 0)": "torch.unsqueeze(x, 0)", "xp.flip(x)": "torch.flip(x, (0,))",
+    "xp.matrix_transpose(m)": "m.mT", "xp.meshgrid(x[:8], y[:8])": "torch.meshgrid(x[:8], y[:8], indexing='ij')",
+    "xp.repeat(x, 2)": "torch.repeat_interleave(x, 2)", "xp.sort(x)": "torch.sort(x, stable=True).values",
+    "xp.argsort(x)": "torch.argsort(x, stable=True)", "xp.std(x)": "torch.std(x, correction=0)",
+    "xp.var(x)": "torch.var(x, correction=0)", "xp.take(x, i)": "torch.index_select(x, 0, i)",
+    "xp.take_along_axis(x, i, axis=0)": "torch.gather(x, 0, i)",
+    "xp.tensordot(m, k, axes=1)": "torch.tensordot(m, k, 1)",
+    "xp.unique_values(x)": "torch.unique(x)", "xp.unstack(short)": "torch.unbind(short)",
+    "xp.count_nonzero(b)": "torch.count_nonzero(b)", "xp.diff(x)": "torch.diff(x)",
+    "xp.asarray([1.0, 2.0])": "torch.tensor([1.0, 2.0], dtype=torch.float64)",
+    "xp.asarray(1.0)": "torch.tensor(1.0, dtype=torch.float64)", "xp.asarray(x, copy=True)": "torch.clone(x)",
+    "xp.linalg.vector_norm(x)": "torch.linalg.vector_norm(x)", "xp.fft.fft(c)": "torch.fft.fft(c)",
+    "xp.fft.rfft(x)": "torch.fft.rfft(x)", "xp.linalg.svdvals(m[:4, :4])": "torch.linalg.svdvals(m[:4, :4])",
+    "xp.linalg.matrix_norm(m)": "torch.linalg.matrix_norm(m)",
+    "xp.linalg.outer(x[:8], y[:8])": "torch.outer(x[:8], y[:8])",
+}  # fmt: skip
+"""Calls of ours, and PyTorch's of the same; None if it is written alike."""
+
+
+def alike_in_torch(ours: Mapping[str, Any], native: Mapping[str, Any]) -> dict[str, str]:
+    """Calls of ours, and PyTorch's that give the same values."""
+    cases = {call: own or call for call, own in IN_TORCH.items()}
+    for name in xp.__all__:
+        arguments = arguments_of(name, ours)
+        spelled = TORCH.get(name, name)
+        call = f"xp.{name}({arguments})"
+        if arguments is None or call in cases or not has(native["torch"], spelled):
+            continue
+        own = f"torch.{spelled}({arguments})"
+        if is_same(values(own, native), values(call, ours)):
+            cases[call] = own
+    return cases
+
 
 def alike(ours: Mapping[str, Any], native: Mapping[str, Any], written: tuple[Case, ...]) -> list[Case]:
     """A case for each function of ours that some namespace in `native` has.

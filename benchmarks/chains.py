@@ -69,8 +69,45 @@ def forces(m: Any, x: Any, y: Any) -> Any:
     return (dx + dy) / (distance * m.sqrt(distance))
 
 
+def squared_error(m: Any, x: Any, y: Any) -> Any:
+    return m.mean((x - y) ** 2)
+
+
+def inside_circle(m: Any, x: Any, y: Any) -> Any:
+    return m.count_nonzero(x * x + y * y < 9)
+
+
+def close(m: Any, x: Any, y: Any) -> Any:
+    return m.all(m.abs(x - y) <= 9 + 1e-5 * m.abs(y))
+
+
+def distances(m: Any, x: Any, y: Any) -> Any:
+    points, centres = m.reshape(x[: 30 * (len(x) // 300)], (-1, 1, 3)), m.reshape(y[:30], (1, 10, 3))
+    return m.sum((points - centres) ** 2, axis=-1)
+
+
+def softmax(m: Any, x: Any, y: Any) -> Any:
+    rows = m.reshape(x, (-1, 100))
+    powers = m.exp(rows - m.max(rows, axis=-1, keepdims=True))
+    return powers / m.sum(powers, axis=-1, keepdims=True)
+
+
+def heat_in_place(m: Any, x: Any, y: Any) -> Any:
+    u, new = (m.reshape(one[: 1000 * (len(one) // 1000)], (-1, 1000)) for one in (x, y))
+    new[1:-1, 1:-1] = u[1:-1, 1:-1] + 0.1 * (
+        u[2:, 1:-1] + u[:-2, 1:-1] + u[1:-1, 2:] + u[1:-1, :-2] - 4 * u[1:-1, 1:-1]
+    )
+    return new
+
+
+def momentum(m: Any, x: Any, y: Any) -> Any:
+    x -= 0.001 * (y + x * 0.1)
+    return x
+
+
 EXPRESSIONS: tuple[Expression, ...] = (
     polynomial, thirteen_arithmetic, forces, mandelbrot_step, heat_step, sigmoid, standardise, black_scholes, eleven,
+    squared_error, inside_circle, close, distances, softmax, heat_in_place, momentum,
 )  # fmt: skip
 
 

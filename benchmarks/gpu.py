@@ -120,7 +120,9 @@ def spellings(backend: xp.Backend, name: str) -> list[tuple[Any, str]]:
         its_own = (TENSORFLOW.get(name, name), f"math.{name}", f"linalg.{last}", f"signal.{last}")
         numpys = ((tf.experimental.numpy, one) for one in (name, NUMPY.get(name, name)))
         return [*((tf, one) for one in its_own), *numpys]
-    namespaces = {"numpy": "numpy", "jax": "jax.numpy", "cupy": "array_api_compat.cupy"}
+    namespaces = {
+        "numpy": "numpy", "jax": "jax.numpy", "cupy": "array_api_compat.cupy", "torch": "array_api_compat.torch",
+    }  # fmt: skip
     namespace = importlib.import_module(namespaces[backend.library])
     return [(namespace, name), (namespace, NUMPY.get(name, name))]
 
@@ -182,8 +184,12 @@ def functions(name: str, sizes: Sequence[int], seconds: float, only: Sequence[st
 TRANSFERS: Final = {
     "to the device": {
         "cupy": "cupy.asarray(a)", "jax": "jax.device_put(a)", "tf": "tf.constant(a)", "numpy": "a.copy()",
+        "torch": "torch.as_tensor(a, device=device)",
     },
-    "to the host": {"cupy": "cupy.asnumpy(a)", "jax": "numpy.asarray(a)", "tf": "a.numpy()", "numpy": "a.copy()"},
+    "to the host": {
+        "cupy": "cupy.asnumpy(a)", "jax": "numpy.asarray(a)", "tf": "a.numpy()", "numpy": "a.copy()",
+        "torch": "a.cpu().numpy()",
+    },
 }  # fmt: skip
 """The libraries' own ways."""
 
@@ -221,8 +227,9 @@ def transfers(name: str, sizes: Sequence[int], seconds: float, only: Sequence[st
 
 
 def _modules(backend: xp.Backend) -> dict[str, Any]:
-    names = {"numpy": "numpy", "jax": "jax", "cupy": "cupy", "tf": "tensorflow"}
-    return {one: importlib.import_module(names[one]) for one in {"numpy", backend.library}}
+    names = {"numpy": "numpy", "jax": "jax", "cupy": "cupy", "tf": "tensorflow", "torch": "torch"}
+    modules: dict[str, Any] = {one: importlib.import_module(names[one]) for one in {"numpy", backend.library}}
+    return modules | {"device": backend.native_device}
 
 
 SIGMOIDS: Final = {
@@ -230,6 +237,7 @@ SIGMOIDS: Final = {
     "jax": "jax.jit(lambda x: 1 / (1 + jax.numpy.exp(-x)))",
     "cupy": "cupy.fuse()(lambda x: 1 / (1 + cupy.exp(-x)))",
     "tf": "tf.function(lambda x: 1 / (1 + tf.exp(-x)), jit_compile=True)",
+    "torch": "torch.compile(lambda x: 1 / (1 + torch.exp(-x)))",
 }
 """As the libraries compile it."""
 
@@ -333,8 +341,8 @@ def report(times: Sequence[Time]) -> None:
 
 def backends() -> list[str]:
     """The backends with a GPU; those of the CPU if there are none."""
-    found = [name for name in ("cupy", "jax-gpu", "tf-gpu") if _is_here(name)]
-    return found or [name for name in ("numpy", "jax-cpu", "tf-cpu") if _is_here(name)]
+    found = [name for name in ("cupy", "jax-gpu", "tf-gpu", "torch-gpu") if _is_here(name)]
+    return found or [name for name in ("numpy", "jax-cpu", "tf-cpu", "torch-cpu") if _is_here(name)]
 
 
 def _is_here(name: str) -> bool:

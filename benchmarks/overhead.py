@@ -1,8 +1,8 @@
 """What a call costs beside the native one.
 
-Run it by `python -m benchmarks.overhead [numpy] [jax] [tf]`. On 8 float64 elements the layer is all that there is to
-see; TensorFlow is also timed on 10,000. Every figure is a ratio or a difference within one run, beside the target of
-the design.
+Run it by `python -m benchmarks.overhead [numpy] [jax] [tf] [torch]`. On 8 float64 elements the layer is all that there
+is to see; TensorFlow and PyTorch are also timed on 10,000. Every figure is a ratio or a difference within one run,
+beside the target of the design.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from rich.table import Table
 from rich.text import Text
 
 import anyarray as xp
-from benchmarks.alike import alike
+from benchmarks.alike import alike, alike_in_torch
 from benchmarks.cases import BOUND, CASES, ELEMENTWISE, MATMUL, ON_NUMPY, REDUCTION, Case
 from benchmarks.turns import Entry, seconds_of
 
@@ -215,7 +215,48 @@ def _on_tensorflow(tf: Any, keras: Any, size: int, seconds: float) -> None:
             print_target(f"median of the {len(of_library)} ratios to {name}", of_library, bound)
 
 
-SECTIONS: Final[dict[str, Callable[[float], None]]] = {"numpy": on_numpy, "jax": on_jax, "tf": on_tensorflow}
+TORCH_BOUND: Final = 1.15
+"""Times PyTorch's own call, the median over the functions of the standard."""
+TORCH_WRITE_BOUND: Final = 1.5
+"""Times PyTorch's own write."""
+
+
+def on_torch(seconds: float) -> None:
+    """Times PyTorch's own call."""
+    torch = library("torch")
+    if torch is None:
+        return
+    for size in (8, 10_000):
+        _on_torch(torch, size, seconds)
+
+
+def _on_torch(torch: Any, size: int, seconds: float) -> None:
+    host = host_arrays(size)
+    arrays = ours(host, "torch-cpu")
+    native: dict[str, Any] = {"torch": torch} | {name: torch.from_numpy(a.copy()) for name, a in host.items()}
+    for names in (arrays, native):
+        names |= {"size": size, "rows": len(host["m"]), "side": math.isqrt(size)}
+    with xp.backend("torch-cpu"):
+        cases = alike_in_torch(arrays, native)
+    ratios: dict[str, float] = {}
+    rows: list[list[str | Text]] = []
+    for call, its_own in track(cases.items(), f"torch, {size} elements", console=progress, transient=True):
+        new = arrays | ours(host, "torch-cpu")  # as a call before may have handed the memory to NumPy
+        entries = {"torch": Entry(its_own, native), OURS: Entry(call, new, lambda: xp.backend("torch-cpu"))}
+        least = seconds_of(entries, seconds=seconds)
+        ratio = ratios[call] = least[OURS] / least["torch"]
+        over = (least[OURS] - least["torch"]) * 1e6
+        rows.append([call, f"{least['torch'] * 1e6:.2f}", f"{least[OURS] * 1e6:.2f}", f"{over:+.2f}", f"{ratio:.2f}"])
+    title = f"PyTorch {torch.__version__}, {size} elements: us"
+    print_table(title, ["call", "torch", OURS, "over", "ratio"], sorted(rows, key=lambda row: -float(str(row[-1]))))
+    writes = [ratio for call, ratio in ratios.items() if "__setitem__" in call]
+    print_target(f"median of the {len(ratios)} ratios to torch", ratios.values(), TORCH_BOUND)
+    print_target(f"median of the {len(writes)} writes", writes, TORCH_WRITE_BOUND)
+
+
+SECTIONS: Final[dict[str, Callable[[float], None]]] = {
+    "numpy": on_numpy, "jax": on_jax, "tf": on_tensorflow, "torch": on_torch,
+}  # fmt: skip
 
 
 def main() -> None:

@@ -332,6 +332,16 @@ def test_str_follows_numpy_s_print_options() -> None:
         assert str(xp.arange(3000)) == str(np.arange(3000))
 
 
+def test_a_number_becomes_an_array_by_an_update_in_place(backend: xp.Backend) -> None:
+    total = xp.sum(xp.asarray([1.0, 2.0]))
+    before = total
+    total *= xp.asarray([1.0, 10.0])
+    assert total.tolist() == [3.0, 30.0]
+    assert float(before) == 3.0
+    with pytest.raises(ValueError, match="does not fit"):
+        xp.asarray([1.0]).__iadd__(xp.asarray([1.0, 2.0]))
+
+
 @pytest.mark.parametrize("value", [3.0, 1 / 3, 1 + 2j, 1e-300, True, 7])
 @pytest.mark.usefixtures("backend")
 def test_a_number_is_printed_with_all_its_digits(value: complex) -> None:

@@ -138,7 +138,7 @@ def test_a_library_without_a_device_says_so(fake_library: Callable[..., None], m
     module.namespace = np  # type: ignore[attr-defined]  # a backend's module
     module.devices = lambda: {"gpu": []}  # type: ignore[attr-defined]  # as above
     monkeypatch.setitem(sys.modules, "deviceless", module)
-    fake_library(module="deviceless", package="deviceless")
+    fake_library(module="deviceless", package="deviceless", needs=())
     with pytest.raises(xp.DeviceNotFoundError) as caught, xp.backend("cupy"):
         pass
     assert str(caught.value) == (

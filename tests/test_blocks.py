@@ -389,7 +389,7 @@ def test_an_error_of_a_decorated_generator_leaves_no_cycle() -> None:
         with contextlib.suppress(FaultError):
             running.throw(FaultError())
         del running
-        assert not [one for one in gc.get_objects() if isinstance(one, FaultError)]
+        assert not [one for one in gc.get_objects() if type(one) is FaultError]  # PyTorch has objects whose class warns
     finally:
         gc.enable()
 

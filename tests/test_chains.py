@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import gc
+import operator
 import os
 import pickle
 import subprocess
@@ -253,6 +254,108 @@ def test_an_update_in_place_of_memory_gives_numpys_values() -> None:
     assert np.array_equal(np.asarray(part), its)
 
 
+def test_a_chain_is_written_to_the_memory_of_an_update_in_place() -> None:
+    x, y = of_values(), of_values() * 1
+    np.asarray(y)
+    part, address = x[10:20], x._native.ctypes.data
+    before = x * 3
+    x -= y * 0.5 + x * y
+    expected = VALUES - (VALUES * 0.5 + VALUES * VALUES)
+    assert np.array_equal(np.asarray(x), expected)
+    assert np.array_equal(np.asarray(part), expected[10:20])
+    assert np.array_equal(np.asarray(before), VALUES * 3)
+    assert x._native.ctypes.data == address
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda m, x, y: operator.setitem(x, ..., y * 2),
+        lambda m, x, y: operator.setitem(x, slice(None), x * y + 1),
+        lambda m, x, y: operator.setitem(x, slice(1, -1), (y[2:] + y[:-2]) * 0.5),
+        lambda m, x, y: operator.setitem(x, slice(1, None), x[:-1] * 2),
+        lambda m, x, y: operator.setitem(x, slice(None, None, 2), m.exp(y[::2]) + 1),
+        lambda m, x, y: operator.iadd(x[1:], x[:-1] * 2),
+        lambda m, x, y: operator.imul(x, x * 2 + m.sum(x * y)),
+        lambda m, x, y: operator.setitem(m.reshape(x, (-1, 10))[:, 2:5], ..., m.reshape(y, (-1, 10))[:, :3] * 2),
+    ],
+    ids=["all", "of itself", "neighbours", "shifted", "each other", "overlapping", "with a sum", "columns"],
+)
+def test_a_chain_that_is_written_gives_numpys_values(few: None, write: Callable[[Any, Any, Any], object]) -> None:
+    a, b = VALUES.copy(), VALUES[::-1].copy()
+    x, y = xp.asarray(a.copy()), xp.asarray(b.copy())
+    write(np, a, b)
+    write(xp, x, y)
+    assert np.array_equal(np.asarray(x), a)
+    assert np.array_equal(np.asarray(y), b)
+
+
+def test_what_was_written_stays_apart_from_where_it_was_written() -> None:
+    u, v = xp.zeros(MANY), of_values()
+    arguments = (..., v * 2)
+    u.__setitem__(*arguments)
+    u[0] = 5
+    assert float(arguments[1][0]) == VALUES[0] * 2
+    assert float(u[1]) == VALUES[1] * 2
+
+
+REDUCTIONS = ["all", "any", "count_nonzero", "max", "mean", "min", "sum"]
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int16", "bool"])
+@pytest.mark.parametrize("shape", [(70_001,), (40, 2000), (20_000, 3), (30, 40, 50)])
+@pytest.mark.parametrize("reduction", REDUCTIONS)
+def test_a_reduction_that_ends_a_chain_has_numpys_bits(reduction: str, shape: tuple[int, ...], dtype: str) -> None:
+    random = np.random.default_rng(len(shape))
+    a, b = [(random.standard_normal(shape) * 10).astype(dtype) for _ in range(2)]
+    x, y = xp.asarray(a), xp.asarray(b)
+    for options in ({}, {"axis": -1}, {"axis": len(shape) - 1, "keepdims": True}, {"keepdims": True}):
+        chain = xp.logical_xor(x, y) if dtype == "bool" else x * y + x
+        found = getattr(xp, reduction)(chain, **options)
+        expected = getattr(np, reduction)(np.logical_xor(a, b) if dtype == "bool" else a * b + a, **options)
+        if reduction != "count_nonzero" or dtype == "bool":
+            assert is_recorded(found) or (reduction == "mean" and dtype not in ("float64", "float32"))
+        assert found.shape == np.shape(expected)
+        assert np.array_equal(np.asarray(found), expected)
+        assert np.asarray(found).dtype == np.asarray(expected).dtype or reduction == "count_nonzero"
+
+
+def test_what_has_a_name_is_computed_with_its_reduction() -> None:
+    e = xp.exp(of_values())
+    p = e / xp.sum(e)
+    assert not is_recorded(e)
+    assert is_recorded(p)
+    expected = np.exp(VALUES)
+    assert np.array_equal(np.asarray(p), expected / expected.sum())
+
+
+def test_one_reduction_is_recorded_at_a_time() -> None:
+    x = of_values()
+    first = xp.sum(x * 2)
+    assert is_recorded(first)
+    second = xp.max(x * 3)
+    assert not is_recorded(first)
+    assert is_recorded(second)
+    assert (first.shape, first.dtype, float(second)) == ((), xp.float64, 9.0)
+    with pytest.raises(TypeError, match="no axes"):
+        len(xp.sum(x * 2))
+
+
+def test_a_later_write_does_not_reach_a_reduction() -> None:
+    x = of_values()
+    total = xp.sum(x * 2)
+    x[0] = 1e6
+    assert float(total) == float((VALUES * 2).sum())
+
+
+def test_a_reduction_warns_where_it_was_called() -> None:
+    x = xp.full(MANY, 1e308)
+    total = xp.sum(x * 1)
+    with pytest.warns(RuntimeWarning, match="overflow encountered in reduce") as caught:
+        assert float(total) == np.inf
+    assert caught[0].filename == __file__
+
+
 def test_shapes_that_do_not_fit_raise_where_the_call_is_made() -> None:
     with pytest.raises(ValueError, match="cannot be broadcast"):
         of_values() + xp.ones(7)
@@ -425,8 +528,12 @@ def random_call(random: np.random.Generator, count: int) -> Callable[[list[Any]]
     if kind < 0.8:
         function = getattr(xp, random.choice(BINARY))
         return lambda arrays: function(arrays[places[0]], float(scalar) if scalar % 1 else int(scalar))
-    if kind < 0.9:
+    if kind < 0.87:
         return lambda arrays: xp.where(arrays[places[0]] != 0, arrays[places[1]], arrays[places[2]])
+    if kind < 0.94:
+        function = getattr(xp, random.choice(["all", "any", "count_nonzero", "mean", "sum"]))
+        axis = random.choice([None, -1])
+        return lambda arrays: function(arrays[places[0]], axis=axis, keepdims=True)
     dtype = getattr(xp, random.choice(DTYPES))
     return lambda arrays: xp.astype(arrays[places[0]], dtype)
 

@@ -54,7 +54,8 @@ METHODS: Final[dict[str, Any]] = {
 
 
 @pytest.mark.skipif(
-    shutil.which(COMPILER) is None or bool(sysconfig.get_config_var("Py_GIL_DISABLED")), reason="no compiler"
+    shutil.which(COMPILER) is None or extension.is_off() or bool(sysconfig.get_config_var("Py_GIL_DISABLED")),
+    reason="no compiler, or not wanted",
 )
 def test_they_are_built_where_there_is_a_compiler() -> None:
     assert IS_BUILT
@@ -202,8 +203,9 @@ KEYS: Final = (
     (0, 1), (..., 0), (None, 0), (slice(1), None, 0), (0, 0, 0, 0), True, 1.5, "0", [0, 1], np.int64(1),
     np.array([0, 1]), xp.asarray([0, 1]), xp.asarray([True, False, True]), xp.asarray(1), xp.asarray([0.5]),
     (xp.asarray([0, 1]), 0), xp.asarray([0, 9]), xp.asarray(np.array([0], dtype=np.uint8)),
-    slice(np.int64(0), None), 2**80, np.uint64(2**63), np.uint8(2), np.bool(True), np.timedelta64(1), np.float32(1),
-    xp.asarray([1, 9])[0], xp.asarray([1, 9])[1], (xp.asarray([0, 1])[1], 0), (np.int8(0), slice(xp.asarray(1), None)),
+    slice(np.int64(0), None), 2**80, np.uint64(2**63), np.uint8(2), np.bool(True), np.float32(1),
+    np.timedelta64(1, "s"), xp.asarray([1, 9])[0], xp.asarray([1, 9])[1],
+    (xp.asarray([0, 1])[1], 0), (np.int8(0), slice(xp.asarray(1), None)),
     slice(xp.asarray([1, 2])[0], np.int64(2)), slice(xp.asarray([0.5])[0], None), xp.asarray([True])[0],
     (..., xp.asarray([1, 2], dtype=xp.uint8)[0]), slice(xp.asarray([1, 2]), None), xp.asarray([0.5])[0],
 )  # fmt: skip
@@ -553,6 +555,7 @@ def test_an_index_of_several_names_is_refused_as_python_refuses_it() -> None:
         assert outcome(xp.Array.__getitem__, list(arguments), {}) == expected
 
 
+@is_built
 @pytest.mark.usefixtures("backend")
 def test_common_calls_give_what_their_bodies_give() -> None:
     x, y = xp.asarray([1.0, 2.0, 3.0]), xp.asarray([0.5, 2.0, 4.0])

@@ -348,6 +348,13 @@ def test_a_ragged_list_is_refused_by_the_function_that_was_called() -> None:
         centred([[1], [1, 2]])
 
 
+def test_arguments_that_do_not_fit_are_refused_by_the_function_that_was_called() -> None:
+    with pytest.raises(TypeError, match=r"^centred: missing a required argument: 'x'$"):
+        centred()
+    with pytest.raises(TypeError, match=r"^centred: got an unexpected keyword argument 'y'$"):
+        centred([1], y=2)
+
+
 def test_a_name_that_is_no_parameter_is_refused() -> None:
     with pytest.raises(ValueError, match=r"^portable: convert names y, but the parameters of <lambda> are x$"):
         xp.portable(convert=["y"])(lambda x: x)

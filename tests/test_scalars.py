@@ -173,7 +173,7 @@ def test_an_integer_of_any_class_is_an_index_as_an_int_is(dtype: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "key", [np.uint64(2**63), np.int64(-4), np.int8(3), np.timedelta64(1), np.float64(1), np.True_]
+    "key", [np.uint64(2**63), np.int64(-4), np.int8(3), np.timedelta64(1, "s"), np.float64(1), np.True_]
 )
 def test_what_is_no_index_is_refused_in_an_array_too(key: Any) -> None:
     x = xp.asarray([1.0, 2.0, 3.0])

@@ -36,8 +36,9 @@ def signature(one: Any) -> str:
 
 def members(name: str, kind: type) -> Iterator[str]:
     """The public methods and properties of one of our classes."""
+    ours = [base for base in kind.__mro__ if base.__module__ != "builtins"]  # Python's own differ by its version
     for member in sorted(dir(kind)):
-        if member.startswith("_") or hasattr(Exception, member) or hasattr(tuple, member):
+        if member.startswith("_") or not any(member in vars(base) for base in ours):
             continue
         one = getattr(kind, member)
         yield f"{name}.{member}{signature(one) if inspect.isroutine(one) else ''}"

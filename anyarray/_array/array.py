@@ -510,17 +510,20 @@ class Array(methods.Methods, metaclass=_NotCallable):
                 return
             except Exception:  # noqa: BLE001 - what is wrong is said there
                 pass
-        written = self._home.backend.written
-        if (
-            written is not None
-            and kind in _EXACT_KINDS
-            and getattr(self, "_view", None) is None
-            and getattr(self, "_second", None) is None
-            and written(native, key, value)
-        ):
+        if kind in _EXACT_KINDS and self._is_written_in_place(native, key, value):
             return
         del native  # or it would count as somebody else's
         self._write(key, value)
+
+    def _is_written_in_place(self, native: Native, key: Key, value: Any) -> bool:
+        """Write by the library's own assignment, if it has one for this."""
+        written = self._home.backend.written
+        return (
+            written is not None
+            and getattr(self, "_view", None) is None
+            and getattr(self, "_second", None) is None
+            and written(native, key, value)
+        )
 
     def _write(self, key: Key, value: AnyArray | Scalar) -> None:
         """Write a value at a key, wherever both live."""
@@ -652,9 +655,9 @@ class Array(methods.Methods, metaclass=_NotCallable):
         """`self` with the result of an in-place operator.
 
         An Array without axes that is no view counts as a number, as NumPy's scalars are: the result is a new one, of
-        whatever shape, and other names of the old keep it. Else shape and dtype stay. Raises ValueError for a result of another shape,
-        TypeError for one of a dtype that cannot be cast to that of `self` by NumPy's rule "same_kind". `fast_inplace`
-        in `_call/c/operators.c` does the same for few elements.
+        whatever shape, and other names of the old keep it. Else shape and dtype stay. Raises ValueError for a result of
+        another shape, TypeError for one of a dtype that cannot be cast to that of `self` by NumPy's rule "same_kind".
+        `fast_inplace` in `_call/c/operators.c` does the same for few elements.
         """
         if result is NotImplemented:
             return NotImplemented  # type: ignore[no-any-return]  # Python's protocol for operators
@@ -682,6 +685,8 @@ class Array(methods.Methods, metaclass=_NotCallable):
             return result  # type: ignore[no-any-return]  # an Array
         views.require_writable(self, function)
         in_memory = type(before) is _ndarray or (self._home.has_views and not isinstance(before, np.generic))
+        if in_memory and home is self._home and self._is_written_in_place(before, ..., native):
+            return self
         if in_memory or views.view_of(self) is not None:
             del before, native
             if home is not self._home and not views.may_be_seen(self):
@@ -1092,7 +1097,7 @@ def _normalised_one(key: Any, home: Home, is_settled: bool) -> Any:
         key, (list, tuple, range, np.bool_)
     ):  # as NumPy, which takes a nested tuple as a list
         key = np.asarray(key, dtype=np.intp if isinstance(key, (list, tuple, range)) and not key else None)
-    elif not isinstance(key, (Array, np.ndarray)) and hasattr(key, "__index__"):
+    elif hasattr(key, "__index__") and not getattr(key, "shape", ()):  # as tensors of one element have
         try:
             return operator.index(key)
         except TypeError:  # a traced integer of JAX

@@ -458,7 +458,8 @@ class Methods(_Base):
     ) -> Array:
         """In another dtype: `xp.astype`.
 
-        Complex numbers that become real lose their imaginary parts, with a warning.
+        Complex numbers that become real lose their imaginary parts, with a warning. What NumPy alone has, as text and
+        objects, becomes an ndarray.
         """
         if casting != "unsafe" and not np.can_cast(np.dtype(self.dtype), np.dtype(dtypes.dtype(dtype)), casting):
             raise errors.ArgumentTypeError(
@@ -467,6 +468,8 @@ class Methods(_Base):
         try:
             return _xp.astype(self, dtype, copy=copy)
         except errors.ArgumentTypeError:
+            if dtypes.is_numpys_dtype(dtype):
+                return np.asarray(self).astype(dtype)  # type: ignore[return-value]  # as said above
             if self.dtype.kind != "c" or dtypes.dtype(dtype).kind == "c":
                 raise
         message = "Casting complex values to real discards the imaginary part"

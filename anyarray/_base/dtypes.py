@@ -234,6 +234,27 @@ def dtype(wanted: Any, /) -> DType:
     return found
 
 
+def is_numpys_own(value: Any) -> bool:
+    """Whether `value` is of NumPy, and of a dtype that only NumPy has.
+
+    These are text, dates, objects, records, long doubles. So are masked arrays, whatever their dtype.
+    """
+    if not isinstance(value, (np.ndarray, np.generic)):
+        return False
+    is_plain = type(value) is np.ndarray or not isinstance(value, np.ndarray)
+    return value.dtype.name not in KNOWN or (not is_plain and isinstance(value, np.ma.MaskedArray))
+
+
+def is_numpys_dtype(value: Any) -> bool:
+    """Whether `value` says a dtype that no other library has."""
+    if not isinstance(value, (str, type, list, np.dtype)) or isinstance(value, DType):
+        return False
+    try:
+        return np.dtype(value).name not in KNOWN
+    except (TypeError, ValueError):
+        return False
+
+
 @functools.cache
 def promoted(first: str, second: str) -> str:
     """Name of the dtype that two dtypes promote to."""

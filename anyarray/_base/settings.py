@@ -23,7 +23,7 @@ import warnings
 from collections.abc import Callable, Iterable
 from contextvars import ContextVar, Token
 from types import CodeType, FrameType, TracebackType
-from typing import Any, ClassVar, Final, Generic, Protocol, TypeVar, cast
+from typing import Any, Final, Generic, Protocol, TypeVar, cast
 
 R = TypeVar("R")
 V = TypeVar("V")
@@ -64,8 +64,10 @@ _probe: ContextVar[None] = ContextVar("anyarray contexts", default=None)
 class Change(Protocol[S]):
     """The change that a block makes to a setting."""
 
-    name: ClassVar[str]
-    """The function that makes the block, for messages."""
+    @property
+    def name(self) -> str:
+        """The function that makes the block, for messages."""
+        ...
 
     def inside(self, outer: S, /) -> S:
         """The value inside the block; `self` is its `change`."""

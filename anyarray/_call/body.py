@@ -14,7 +14,6 @@ from typing import Any, Final
 
 from anyarray._call import by_position
 from anyarray._call.declaration import ARRAY, DTYPE, SEQUENCE, WEAK, Declaration, Parameter
-from anyarray._choice import cost
 
 FUNCTION, NATIVE = "FUNCTION", "NATIVE"
 """Placeholders in a generated text for the names of the function and of the native function."""
@@ -174,7 +173,7 @@ def _unwrap_sequence(name: str, slow: str) -> list[str]:
 def _factory(lines: list[str]) -> str:
     """The text of a function that makes the body as a closure."""
     indented = "".join(f"    {line}\n" for line in lines)
-    return f"def make(declaration, slow, explain, native_dtype, limit, stays):\n{indented}    return {FUNCTION}\n"
+    return f"def make(declaration, slow, explain, native_dtype, limit):\n{indented}    return {FUNCTION}\n"
 
 
 def _prologue(first: str, *, is_method: bool) -> list[str]:
@@ -419,18 +418,15 @@ def _conversion(p: Parameter, at: int) -> str:
     return f"{p.name}_ = {p.name} if {' or '.join(usual)} else convert_argument(declaration, {at}, {p.name})"
 
 
-# `is_settled` in `c/functions.c` repeats this and `_small_call`, but for `limit.narrow`.
+# `is_settled` in `c/functions.c` repeats this and `_small_call`.
 def _is_settled(declaration: Declaration, arrays: list[Parameter]) -> str:
     """The condition under which the automatic choice has nothing to decide.
 
-    The first array is placed; or all are on NumPy, and the call is smaller than the limit or known to stay.
+    The first array is placed; or all are on NumPy, and the call is smaller than the limit.
     For arrays of different shapes the size of the call is at most the product of their sizes.
     """
     first, *others = (p.name for p in arrays)
-    small = (
-        f"((elements := {first}._native.size) < limit.even"
-        f" or elements < limit.narrow and {first}._native.itemsize <= {cost.WIDTHS[0]})"
-    )
+    small = f"(elements := {first}._native.size) < limit.even"
     if len(others) == 1:
         second = others[0]
         small += (
@@ -444,16 +440,14 @@ def _is_settled(declaration: Declaration, arrays: list[Parameter]) -> str:
             f" and (type({name}) is not Array or {name}._home is home and"
             f" (elements * {name}._native.size < limit.product or {name}._native.shape == {first}._native.shape))"
         )
-    axis = [] if declaration.axis_at is None else ["axis=axis"]
-    numpys = f"home is NUMPY and ({small} or stays({', '.join([p.name for p in arrays] + axis)}))"
-    return f"backend is BY_COST and ({numpys} or home.placed)"
+    return f"backend is BY_COST and (home is NUMPY and {small} or home.placed)"
 
 
 def _is_settled_for_joining(joined: Parameter) -> str:
     """As `_is_settled`, for a function that joins or broadcasts a sequence."""
     name, total = joined.name, "prod" if joined.is_variadic else "sum"
-    small = f"{total}(map(size_of, {name}_)) < limit.elements or stays(*{name})"
-    return f"backend is BY_COST and (home is NUMPY and ({small}) or home.placed)"
+    small = f"{total}(map(size_of, {name}_)) < limit.elements"
+    return f"backend is BY_COST and (home is NUMPY and {small} or home.placed)"
 
 
 def _arguments(declaration: Declaration) -> str:

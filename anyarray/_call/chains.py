@@ -28,9 +28,10 @@ ERROR_VARIABLE: Final = getattr(sys.modules.get("numpy._core.umath"), "_extobj_c
 
 
 def loop_of(name: str, dtypes: tuple[np.dtype[Any], ...], /) -> tuple[Any, ...] | None:
-    """The ufunc that a function is for these dtypes, whether it rounds correctly, and the dtypes of its loop.
+    """The ufunc that a function is for these dtypes, and those of its loop.
 
-    It is that of NumPy's backend. None for a function that computes more, or whose errors depend on values. The ufunc
+    Between them stands whether it rounds correctly. It is that of NumPy's backend. None for a function that computes
+    more, or whose errors depend on values. The ufunc
     is None for `where`, and for a reduction the one by which it reduces.
     """
     if _HALF in dtypes:  # whose last bit NumPy's loops give by where an element lies, as the ends of a block do
@@ -60,7 +61,7 @@ def loop_of(name: str, dtypes: tuple[np.dtype[Any], ...], /) -> tuple[Any, ...] 
 
 
 def _reduction_of(name: str, dtype: np.dtype[Any]) -> tuple[Any, ...] | None:
-    """The ufunc by which a function reduces numbers of a dtype, and the dtypes that it reads and gives.
+    """The ufunc by which a function reduces, and the dtypes of its loop.
 
     None where NumPy's sum depends on buffers: of complex numbers, and of what is cast to floats.
     """
@@ -77,7 +78,7 @@ def _reduction_of(name: str, dtype: np.dtype[Any]) -> tuple[Any, ...] | None:
 
 
 def reduction_of(name: str) -> int:
-    """The number by which a `Call` knows the reduction that a function is; 0 if it is none that may be recorded."""
+    """The number by which a `Call` knows a reduction; 0 of others."""
     return 0 if name not in _REDUCED_BY else int(getattr(extension.speedups, _REDUCED_BY[name][1]))
 
 
@@ -92,11 +93,12 @@ _REDUCED_BY: Final = {
 }
 """The ufuncs of functions that may end a chain, and what they do."""
 
-_CORRECTLY_ROUNDED: Final = frozenset(
-    "absolute add bitwise_and bitwise_or bitwise_xor divide equal fabs fmax fmin greater greater_equal invert isfinite isinf "
-    "isnan less less_equal logical_and logical_not logical_or logical_xor maximum minimum multiply negative not_equal "
-    "positive reciprocal sign sqrt square subtract".split()
-)
+_CORRECTLY_ROUNDED: Final = {
+    "absolute", "add", "bitwise_and", "bitwise_or", "bitwise_xor", "divide", "equal", "fabs", "fmax", "fmin",
+    "greater", "greater_equal", "invert", "isfinite", "isinf", "isnan", "less", "less_equal", "logical_and",
+    "logical_not", "logical_or", "logical_xor", "maximum", "minimum", "multiply", "negative", "not_equal",
+    "positive", "reciprocal", "sign", "sqrt", "square", "subtract",
+}  # fmt: skip
 """The ufuncs whose results for real numbers do not depend on how the operands lie in memory."""
 
 _BOOL: Final = np.dtype(np.bool_)

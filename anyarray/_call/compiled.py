@@ -41,7 +41,7 @@ def configure(array: type, ufuncs: dict[Any, Any], operands: frozenset[Any]) -> 
         numpy_home=registry.backend_of_name("numpy").free, powers=home.POWERS,
         second_copy_sizes=second_copies.sizes, ufuncs=ufuncs, operand_types=operands,
         defaults_variable=dtypes.context_variable, standard_defaults=dtypes.STANDARD_DEFAULTS,
-        machine_state=machine.state, unadopted=registry.unadopted, are_absent=registry.are_absent,
+        unadopted=registry.unadopted, are_absent=registry.are_absent,
         lendable=second_copies.LENDABLE, accounts=accounts.by_memory, read_only_view=views.READ_ONLY,
         loop_of=chains.loop_of, warned_errors=chains.warned_errors, warn=chains.warn,
         postponed=postponing.Postponed, put_off=postponing.put_off, put_off_inplace=postponing.put_off_inplace,
@@ -52,12 +52,18 @@ def configure(array: type, ufuncs: dict[Any, Any], operands: frozenset[Any]) -> 
 
 
 def compiled_call(
-    function: F, declaration: Declaration, body: Callable[[], Any] | None = None, *, is_inplace: bool = False
+    function: F,
+    declaration: Declaration,
+    body: Callable[[], Any] | None = None,
+    slow: Callable[..., Any] | None = None,
+    *,
+    is_inplace: bool = False,
 ) -> F:
     """The compiled call of a function or an operator, or its body itself.
 
     `body` makes the body of a declared function, which takes long: a compiled call asks for it when it first falls back
-    to it. Without `body` the function has its own. An in-place operator gives its left operand the result.
+    to it. Without `body` the function has its own. `slow` makes a call that is to be decided about, from a tuple of its
+    arguments. An in-place operator gives its left operand the result.
     """
     written = declaration.written
     arrays = [p for p in written if p.role in (ARRAY, WEAK, SEQUENCE)]
@@ -88,6 +94,9 @@ def compiled_call(
         is_read_only=declaration.name in views.READ_ONLY_VIEWS,
         is_elementwise=_is_elementwise(declaration),
         reduction=chains.reduction_of(declaration.name),
+        slow=slow,
+        kept_calls=machine.kept_calls(declaration.name),
+        axis_at=-1 if declaration.axis_at is None else written.index(declaration.parameters[declaration.axis_at]),
     )
 
 

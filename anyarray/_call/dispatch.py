@@ -16,7 +16,7 @@ import math
 import operator
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeGuard, TypeVar, overload
 
@@ -33,7 +33,6 @@ from anyarray._call.postponing import Postponed
 from anyarray._choice import accounts, automatic, learning, machine
 from anyarray._choice import choice as _choice
 from anyarray._choice.accounts import Account
-from anyarray._choice.machine import StayingCall
 from anyarray._memory import alignment, devices, ownership, second_copies, transfer, views
 from anyarray._memory.second_copies import LENDABLE
 from anyarray._memory.transfer import UNWATCHED, watch
@@ -331,7 +330,8 @@ def operator_of(name: str, *, reflected: bool = False) -> Callable[[F], F]:
 
 
 def _with_body(function: F, declaration: Declaration, slow: Callable[..., Any]) -> F:
-    made = compiled.compiled_call(function, declaration, functools.partial(_body_of, function, declaration, slow))
+    body = functools.partial(_body_of, function, declaration, slow)
+    made = compiled.compiled_call(function, declaration, body, functools.partial(slow, declaration))
     declaration.set_body(made)
     return made
 
@@ -361,8 +361,8 @@ def _body_from(
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
     made: dict[str, Any] = {}
     exec(_body.code(form), body_globals, made)  # our own text, from a declared signature
-    limit, stays = machine.limit_of(declaration.name), _stays_in_numpy(declaration.name)
-    body: FunctionType = made["make"](declaration, slow, explain, _native_dtype, limit, stays)
+    limit = machine.limit_of(declaration.name)
+    body: FunctionType = made["make"](declaration, slow, explain, _native_dtype, limit)
     code = body.__code__
     names, variables = (
         tuple([declaration.name if one == NATIVE else one for one in some])
@@ -376,48 +376,16 @@ def _body_from(
     return body
 
 
-def _stays_in_numpy(function: str) -> Callable[..., bool]:
-    """A predicate: whether NumPy was found fastest for a call of `function`.
-
-    It looks at the arrays among the arguments and ignores Python scalars.
-    """
-    calls = machine.staying_calls(function)
-
-    def stays(*arguments: Any, axis: Any = None) -> bool:
-        found, arrays = _staying_call(calls, arguments, axis)
-        return found is not None and not found.waits and all(accounts.account_of(a) is None for a in arrays)
-
-    return stays
-
-
-def _staying_call(
-    calls: Mapping[Any, StayingCall], arguments: Iterable[Any], axis: Any
-) -> tuple[StayingCall | None, list[Array]]:
-    """The entry of `calls`, calls known to stay in NumPy, for these arguments.
-
-    None if there is no such entry. The Arrays among the arguments are returned with it.
-    """
-    key: list[Any] = [axis]
-    arrays: list[Array] = []
-    if not (axis is None or type(axis) is int or (type(axis) is tuple and all(type(one) is int for one in axis))):
-        return None, arrays  # the slow path must convert it first
-    for one in arguments:
-        if is_array(one):
-            if one._home is not body_globals["NUMPY"]:
-                return None, arrays
-            key += [one._value.shape, one._value.dtype]
-            arrays.append(one)
-        elif type(one) is _ndarray or type(one) is list:
-            return None, arrays
-    return calls.get(tuple(key)), arrays
-
-
 def is_settled_in_numpy(function: str, array: Array, other: Any) -> bool:
     """Whether the automatic choice has nothing to decide for these operands.
 
-    The same condition as in the generated bodies, for an Array and a scalar or an Array of its shape; it takes longer.
+    An Array and a scalar or an Array of its shape.
     """
-    return array.size < machine.limit_of(function).even or _stays_in_numpy(function)(array, other)
+    if array.size < machine.limit_of(function).even:
+        return True
+    arrays = _arrays_among([array, other])
+    kept = machine.kept_calls(function).get(automatic.key_of(arrays, None))
+    return kept is not None and kept.at_once is array._home and all(accounts.account_of(a) is None for a in arrays)
 
 
 def call(declaration: Declaration, values: Sequence[Any]) -> Any:
@@ -451,16 +419,21 @@ def call(declaration: Declaration, values: Sequence[Any]) -> Any:
         if kept is None:
             return _call_on_chosen_home(declaration, taken)
         backend, account = kept
-        result = _choice.call_on(backend, declaration.call, taken)
-        if type(result) is ours and result._home is not body_globals["NUMPY"]:
-            result._account = account.inherited()
-            return result
-        for one in (result,) if type(result) is ours else result:
-            accounts.set_account(one, account.inherited())
+        try:
+            result = _choice.call_on(backend, declaration.call, taken)
+        except Exception as error:
+            if not registry.is_out_of_memory(error):
+                raise
+            return _call_on_chosen_home(declaration, taken)  # which hands it back if it fails again
+        if account is not None:
+            for one in (result,) if type(result) is ours else result:
+                accounts.set_account(one, account.inherited())
         return result
     result = declaration.call(taken)
     for one in (result,) if type(result) is ours else result:
-        one._native = unshared(one._native, borrowed, one._home)
+        native = unshared(one._native, borrowed, one._home)
+        if native is not one._native:
+            one._native, one._view = native, None  # memory of its own, which may be written
     return result
 
 
@@ -478,29 +451,22 @@ def unshared(native: Native, borrowed: Sequence[Native], home: Home) -> Native:
     return native if home.backend.is_immutable else home.duplicate(native)
 
 
-def _kept_decision(declaration: Declaration, values: Sequence[Any]) -> tuple[Backend, Account] | None:
+def _kept_decision(declaration: Declaration, values: Sequence[Any]) -> tuple[Backend, Account | None] | None:
     """Where a call runs that was decided about before, and its account.
 
-    None if the automatic choice must decide about the call, or if it stays in NumPy and has no account.
+    None if the automatic choice must decide about the call.
     """
-    choice = _choice.current()
+    choice, calls = _choice.current(), machine.kept_calls(declaration.name)
     if choice.backend is not _choice.BY_COST or choice.candidates is not None:
         return None
+    if not (calls or machine.state.is_known):
+        arrays, numpy = _arrays_among(values), body_globals["NUMPY"]
+        is_free = arrays and all(a._home is numpy for a in arrays)
+        return (numpy.backend, None) if is_free and machine.is_early(max(a.size for a in arrays)) else None
     axis = None if declaration.axis_at is None else values[declaration.axis_at]
-    function = declaration.name
-    found, arrays = _staying_call(machine.staying_calls(function), values, axis)
-    if found is not None:
-        account = automatic.account_of_staying_call(found, arrays)
-        return None if account is None else (body_globals["NUMPY"].backend, account)
-    calls = machine.kept_calls(function)
-    if not calls:
-        return None
-    if list in map(type, values):
-        return None  # Arrays in a list must be converted first
-    try:
-        return automatic.kept_decision(calls, [value for value in values if is_array(value)], axis)
-    except TypeError:  # a list of axes
-        return None
+    if not (axis is None or type(axis) is int or (type(axis) is tuple and all(type(one) is int for one in axis))):
+        return None  # it must be converted first
+    return automatic.kept_decision(calls, _arrays_among(values), axis)
 
 
 def _call_on_chosen_home(declaration: Declaration, values: Sequence[Any]) -> Any:
@@ -658,7 +624,8 @@ def _call_on(declaration: Declaration, prepared: Sequence[Any], home: Home) -> A
 def operate(declaration: Declaration, values: Sequence[Any]) -> Any:
     """As `call`, for an operator: NotImplemented for unknown classes.
 
-    A list or a tuple of numbers is an array of NumPy's, as it is to ndarrays.
+    Beside dtypes and classes that NumPy alone has it computes. A list or a tuple of numbers is an array of NumPy's, as
+    it is to ndarrays.
     """
     ours = body_globals["Array"]
     taken = values
@@ -675,7 +642,12 @@ def operate(declaration: Declaration, values: Sequence[Any]) -> Any:
             return NotImplemented
         if is_scalar and not declaration.fit.broadcasts:
             raise errors.ArgumentValueError(f"{declaration.name}: {diagnosis.WITHOUT_AXES}")
-    return call(declaration, taken)
+    try:
+        return call(declaration, taken)
+    except errors.ArgumentTypeError:
+        if any(map(_dtypes.is_numpys_own, values)):
+            return NotImplemented
+        raise
 
 
 def _array_of_sequence(function: str, value: Sequence[Any]) -> Any:

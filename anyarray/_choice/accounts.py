@@ -6,9 +6,8 @@ Once missed savings are large enough, they pay for a move; `automatic` has the r
 from __future__ import annotations
 
 import contextlib
-import math
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 from anyarray._base import extension
@@ -86,55 +85,42 @@ def set_account(array: Any, account: Account) -> None:
             by_memory[key] = (weakref.ref(memory, lambda _: by_memory.pop(key, None)), account)
 
 
-def account_for(arrays: Sequence[Any]) -> Account:
-    """The account to which the missed savings of a call are added.
-
-    It is that of the first input that has one; if none has, a new one that all inputs share.
-    """
-    found = first_account(arrays)
-    if found is None:
-        found = Account(Pool(), {})
-        for array in arrays:
-            set_account(array, found)
-    return found
-
-
-def first_account(arrays: Sequence[Any]) -> Account | None:
-    """The account of the first of these Arrays that has one."""
-    for array in arrays:
-        found = account_of(array)
-        if found is not None:
-            set_account(array, found)  # again, as its memory may have been replaced
-            return found
-    return None
-
-
-def pools_of(arrays: Sequence[Any]) -> list[Pool]:
-    """The pools of the inputs, without duplicates."""
-    pools: dict[int, Pool] = {}
-    for array in arrays:
-        account = account_of(array)
-        if account is not None:
-            pools[id(account.pool)] = account.pool
-    return list(pools.values())
-
-
 def forget_memory() -> None:
     """Clear the accounts by memory: views inherit none any more."""
     by_memory.clear()
 
 
-class CallAccounts(NamedTuple):
+class CallAccounts:
     """The accounts that a call draws on and adds to."""
 
-    account: Account
-    pools: Sequence[Pool]
-    """The pools of all inputs, without duplicates."""
-    alike: Seconds
-    """Missed savings of calls with the same function, shapes and dtypes."""
+    __slots__ = ("account", "alike", "arrays", "pools")
+
+    def __init__(self, arrays: Sequence[Any], alike: Seconds) -> None:
+        self.arrays = arrays
+        self.alike = alike
+        """Missed savings of calls with the same function, shapes and dtypes."""
+        self.account: Account | None = None
+        """That of the first input that has one."""
+        pools: dict[int, Pool] = {}
+        for array in arrays:
+            found = account_of(array)
+            if found is not None:
+                if self.account is None:
+                    self.account = found
+                    set_account(array, found)  # again, as its memory may have been replaced
+                pools[id(found.pool)] = found.pool
+        self.pools = list(pools.values())
+        """The pools of all inputs, without duplicates."""
+
+    @property
+    def last(self) -> str:
+        """The backend that the last call of the lineage ran on."""
+        return NUMPY if self.account is None else self.account.pool.last
 
     def missed(self, name: str) -> float:
         """Unspent savings missed by the calls that led to the inputs."""
+        if self.account is None:
+            return 0.0
         return min(self.account.own.get(name, 0.0), sum([pool.get(name, 0.0) for pool in self.pools]))
 
     def reading(self) -> float:
@@ -143,17 +129,22 @@ class CallAccounts(NamedTuple):
 
     def spend(self, best: str, here: str) -> None:
         """Pay for a move between two backends with all their savings."""
-        for missed in (*self.pools, self.account.own, self.alike):
+        for missed in (*self.pools, *(self.account or ())[1:], self.alike):
             missed[best] = missed[here] = missed[HOST_READS] = 0.0
 
-    def miss(self, best: str, took: float, seconds: Mapping[str, float]) -> None:
-        """Add the savings that a call of `took` seconds misses elsewhere."""
-        pool = self.account.pool
-        pool.last = best
-        if took < math.inf:
-            for name, working in seconds.items():
-                if name != best:
-                    for missed in (pool, self.account.own, self.alike):
-                        missed[name] = max(0.0, missed.get(name, 0.0) + took - working)
-        if took < seconds.get(NUMPY, 0.0) and pool.get(HOST_READS):
-            pool[HOST_READS] = max(0.0, pool[HOST_READS] + took - seconds[NUMPY])
+    def miss(self, best: str, gains: Sequence[tuple[str, float]]) -> None:
+        """Add the seconds that a call on `best` misses on other backends.
+
+        Inputs without an account get one, unless the call runs in NumPy and misses nothing.
+        """
+        if self.account is None and (best != NUMPY or any(gain > 0 for _, gain in gains)):
+            self.account = Account(Pool(), {})
+            for array in self.arrays:
+                set_account(array, self.account)
+        if self.account is not None:
+            self.account.pool.last = best
+        for missed in (*(self.account or ()), self.alike):
+            for name, gain in gains:
+                before = missed.get(name, 0.0)
+                if before or gain > 0:  # most calls miss nothing where nothing was missed
+                    missed[name] = max(0.0, before + gain)

@@ -29,7 +29,7 @@ from anyarray._base.dtypes import DType
 from anyarray._choice import accounts, cost, learning, machine, prices
 from anyarray._choice.accounts import HOST_READS, RETURNED, Account, CallAccounts, account_of
 from anyarray._choice.cost import NUMPY
-from anyarray._choice.machine import Prediction, StayingCall, Threshold, state, staying_calls, use
+from anyarray._choice.machine import Prediction, state, use
 from anyarray._choice.rule import Offer, Stay, gains, needed, weigh
 from anyarray._memory import transfer
 from anyarray._registry import libraries, registry
@@ -298,31 +298,16 @@ def decide(
     known = prediction.known or known  # another thread may have excluded a backend in the meantime
     if machine.is_limit_due(function) and not _is_to_be_timed(NUMPY, prediction):
         machine.set_limit(function)
-    is_at_home = candidates is None and all(a._home.backend.library == NUMPY for a in arrays)
-    if prediction.is_numpys and is_at_home:
-        is_timed = _is_to_be_timed(NUMPY, prediction)
-        if not is_timed and (part := _exploration(prediction, NUMPY)):
-            return Decision(function, shapes, arrays[0]._home, arrays[0]._home, part=part)
-        if not (is_timed or _unexplored(prediction, NUMPY)):
-            _note_staying_call(arrays, StayingCall(prediction), axis=axis)
-        if all(account_of(a) is None for a in arrays):
-            decision = _stay_in_numpy(function, arrays, shapes, prediction)
-            decision.timed = prediction if is_timed else None
-            return decision
     sizes = [math.prod(shape) * dtype.itemsize for shape, dtype in zip(shapes, dtypes, strict=True)]
     home = prices.place(arrays, sizes, known)
-    decision = Decision(function, shapes, home, home, predicted={}, alone={})
+    decision = Decision(function, shapes, home, home)
     if prediction.call is None or home.backend.name not in prediction.seconds:
         _follow(decision, arrays, dtypes, prediction, candidates)
         return decision
     weighing = _Weighing(decision, arrays, sizes, dtypes, prediction.call, prediction, known, candidates)
     best = weighing.choose()
-    if learning.is_on() and candidates is None and best != weighing.stay.name:
+    if candidates is None and learning.is_on():
         best = weighing.checked(best)
-        if decision.part is not None:
-            return decision
-    if candidates is None and best == weighing.stay.name and not weighing.is_check:
-        decision.part = _exploration(prediction, best)
         if decision.part is not None:
             return decision
     is_timed = _is_to_be_timed(best, prediction) and (
@@ -330,53 +315,10 @@ def decide(
     )
     if is_timed:
         decision.timed = prediction
-    elif _unexplored(prediction, weighing.stay.name):
-        pass  # what calls take is counted until that may be explored
-    elif is_at_home and best == NUMPY and weighing.offers:
-        weighing.note(axis=axis)
-    elif candidates is None and weighing.is_lasting(best):
-        _keep(arrays, registry.backend_of_name(best), prediction, axis=axis, here=weighing.stay.name)
+    elif candidates is None:
+        weighing.keep(best, axis)
     weighing.update_accounts(weighing.apply(best))
     return decision
-
-
-def _unexplored(prediction: Prediction, here: str) -> list[str]:
-    """Backends of which the profile alone says that they do not gain.
-
-    They would if it were as far off as it may be. Only loaded ones, as others have a price.
-    """
-    call, seconds = prediction.call, prediction.seconds
-    if call is None or not learning.is_on() or here not in seconds or not learning.is_known(here, call):
-        return []
-    stay = Stay(here, seconds[here], 0.0)
-    return [
-        name
-        for name, one in seconds.items()
-        if name != here
-        and not learning.is_known(name, call)
-        and gains(stay, name, call.kind, one / learning.TIMED_FROM, 0.0)
-        and prices.loaded(name) is not None
-    ]
-
-
-def _exploration(prediction: Prediction, here: str) -> Part | None:
-    """What is to be timed elsewhere, as calls alike have taken long here.
-
-    They have taken so long that it adds little, compiling included.
-    """
-    names, known, call, seconds = _unexplored(prediction, here), prediction.known, prediction.call, prediction.seconds
-    if not names or known is None or call is None:
-        return None
-    spent = machine.missed_by(prediction.key)
-    spent[SPENT] = spent.get(SPENT, 0.0) + seconds[here]
-    for name in names:
-        most = min(seconds[name] / 8, seconds[here])
-        if spent[SPENT] >= learning.EXPLORING * (known.first(name, call) + most):
-            learning.replace(name, call)
-            part = _part(prediction, name, most)
-            if part is not None:
-                return part
-    return None
 
 
 def _part(prediction: Prediction, name: str, seconds: float) -> Part | None:
@@ -412,89 +354,38 @@ def _is_to_be_timed(name: str, prediction: Prediction) -> bool:
     )
 
 
-def _keep(arrays: Sequence[Any], backend: Backend, prediction: Prediction, *, axis: cost.Axis, here: str) -> None:
-    """Keep the decision where such calls, of Arrays `here`, run."""
-    calls = machine.kept_calls(prediction.key[0])
-    if len(calls) >= machine.MOST_CALLS:
-        calls.clear()
-    seconds = prediction.seconds
-    took = seconds[backend.name]
-    gains = tuple([(name, took - one) for name, one in seconds.items() if name != backend.name])
-    calls[_key_of(arrays, axis)[0]] = machine.KeptCall(backend, here, gains)
+def key_of(arrays: Sequence[Any], axis: cost.Axis) -> tuple[Any, ...]:
+    """The key of a kept decision.
 
-
-def _key_of(arrays: Sequence[Any], axis: cost.Axis) -> tuple[tuple[Any, ...], Account | None]:
-    """The key of a kept decision, and the first account of the Arrays."""
+    It has the axis, and of each Array the home, the backend of its second copy, the shape and the dtype. `key_of` in
+    `_call/c/kept.c` makes the same.
+    """
     key: list[Any] = [axis]
-    account: Account | None = None
     for one in arrays:
-        home, native = one._home, one._value
-        its: Account | None = getattr(one, "_account", None)
-        if its is not None:
-            account = account or its
-        key += (home if its is None else prices.at(one), home.shape_of(native), native.dtype)
-    return tuple(key), account
+        native, second = one._value, getattr(one, "_second", None)
+        key += (prices.at(one), second and second[0], one._home.shape_of(native), native.dtype)
+    return tuple(key)
 
 
 def kept_decision(
     calls: Mapping[Any, machine.KeptCall], arrays: Sequence[Any], axis: cost.Axis
-) -> tuple[Backend, Account] | None:
+) -> tuple[Backend, Account | None] | None:
     """Where a call with these Arrays was decided to run, and its account.
 
     The account gets what the call misses. None if a decision must be made.
     """
-    key, account = _key_of(arrays, axis)
-    found = calls.get(key)
-    if found is None or (account is not None and account.pool.get(HOST_READS)):
+    found = calls.get(key_of(arrays, axis))
+    if found is None:
         return None
-    if account is None:
-        account = accounts.account_for(arrays)
-    account.pool.last = best = found.backend.name
+    its, best = CallAccounts(arrays, found.alike), found.backend.name
+    if its.reading() or any(wait.is_reached(its) for wait in found.waits):
+        return None
     if best != found.here:
-        CallAccounts(account, (account.pool,), {}).spend(best, found.here)
-    for name, gain in found.gains:
-        for missed in account:
-            before = missed.get(name, 0.0)
-            if before or gain > 0.0:
-                missed[name] = max(0.0, before + gain)
-    return found.backend, account
-
-
-def _note_staying_call(arrays: Sequence[Any], found: StayingCall, *, axis: cost.Axis) -> None:
-    """Cache that calls like this one, of Arrays on NumPy, stay there.
-
-    No decision is made about them until a backend in `found.waits` may be worth its price.
-    """
-    calls = staying_calls(found.prediction.key[0])
-    if len(calls) >= machine.MOST_CALLS:
-        calls.clear()
-    calls[(axis, *[part for a in arrays for part in (a._value.shape, a._value.dtype)])] = found
-
-
-def account_of_staying_call(found: StayingCall, arrays: Sequence[Any]) -> Account | None:
-    """The account of a staying call with these Arrays; adds what it misses.
-
-    None if a decision must be made, or if there are no savings to miss and no account.
-    """
-    prediction, waits = found
-    alike = machine.missed_by(prediction.key)
-    for name, package, least in waits:
-        is_bought = package in sys.modules or (name, prediction.key) in machine.compiled
-        if is_bought or alike.get(name, 0.0) >= least:
+        if found.nbytes and not prices.has_room(best, found.nbytes):
             return None
-    account, seconds = (accounts.account_for if waits else accounts.first_account)(arrays), prediction.seconds
-    if account is not None and seconds:
-        CallAccounts(account, (), alike).miss(NUMPY, seconds[NUMPY], seconds)
-    return account
-
-
-def _stay_in_numpy(function: str, arrays: Sequence[Any], shapes: tuple[Shape, ...], prediction: Prediction) -> Decision:
-    """The decision where no backend is enough faster than NumPy."""
-    home = arrays[0]._home
-    decision = Decision(function, shapes, home, home, predicted=dict(prediction.seconds), alone=prediction.seconds)
-    if prediction.seconds:
-        decision.reason = why_staying(NUMPY, prediction.seconds, is_more_gained=False)
-    return decision
+        its.spend(best, found.here)
+    its.miss(best, found.gains)
+    return found.backend, its.account
 
 
 def _follow(
@@ -522,11 +413,6 @@ class _Weighing:
     Offers are computed one after the other: to compute one may import a library, which then is free for the next.
     """
 
-    __slots__ = (
-        "allowed", "arrays", "call", "call_accounts", "candidates", "decision", "dtypes", "is_check", "known", "offers",
-        "on_top", "prediction", "sizes", "stay",
-    )  # fmt: skip
-
     def __init__(
         self,
         decision: Decision,
@@ -541,9 +427,7 @@ class _Weighing:
         here, seconds = decision.stay.backend.name, prediction.seconds
         self.decision, self.arrays, self.sizes, self.dtypes = decision, arrays, sizes, dtypes
         self.call, self.prediction, self.known, self.candidates = call, prediction, known, candidates
-        self.call_accounts = CallAccounts(
-            accounts.account_for(arrays), accounts.pools_of(arrays), machine.missed_by(prediction.key)
-        )
+        self.call_accounts = CallAccounts(arrays, machine.missed_by(prediction.key))
         self.allowed = (
             seconds if candidates is None else {n: s for n, s in seconds.items() if n in candidates or n == here}
         )
@@ -551,17 +435,22 @@ class _Weighing:
         self.stay = Stay(here, seconds[here] + bringing, first)
         self.on_top = {here: (bringing, first, 0.0)}
         """Seconds of the transfer, of what is paid once and of the import that is part of it, by backend."""
+        self.bringing: dict[str, float] = {}
+        """Seconds of the transfer of the inputs, by backend."""
+        self.unexplored: dict[str, float] = {}
+        """Backends of which the profile alone says that they do not gain, and the seconds that pay for trying them."""
         self.is_check = False
         """Whether the call stays only to be timed."""
         self.offers: list[Offer] = []
         """The offers that were considered."""
-        decision.alone, decision.account = seconds, self.call_accounts.account
+        decision.alone = seconds
         decision.predicted[here] = self.stay.seconds + first
 
     def offer(self, name: str, working: float, reading: float) -> Offer:
         """The price of moving to a backend, and the savings missed so far."""
         known, call, home, call_accounts = self.known, self.call, self.decision.stay, self.call_accounts
-        arriving = prices.arriving(self.arrays, self.sizes, name, call_accounts.account.pool.last, known)
+        self.bringing[name] = bringing = prices.bringing(self.arrays, self.sizes, name, known)
+        arriving = bringing + (0.0 if call_accounts.last == name else known.backends[name].entering)
         there = prices.loaded(name)
         is_view = there is not None and transfer.route(there, home.backend).is_always_safe
         returning = known.bringing(name, self.stay.name, call.work.results * call.itemsize, is_view=is_view)
@@ -577,7 +466,9 @@ class _Weighing:
         stay, decision = self.stay, self.decision
         best, least = stay.name, math.inf
         for name, working in self.allowed.items():
-            if name == stay.name or (name, decision.function) in machine.unable or not self.has_room(name):
+            if name == stay.name or (name, decision.function) in machine.unable:
+                continue
+            if not prices.has_room(name, self.nbytes):
                 continue
             reading = self.call_accounts.reading() if name == NUMPY else 0.0
             error = self.known.error(stay.name, name, self.call.kind)
@@ -593,62 +484,110 @@ class _Weighing:
                 decision.reason = why_moving(stay.name, pays_alone=price.pays_alone)
         return best
 
-    def has_room(self, name: str) -> bool:
-        """Whether a backend has memory for a large call, if it tells."""
+    @property
+    def nbytes(self) -> float:
+        """What the call takes on an accelerator, if that is to be asked."""
         needed = sum(self.sizes) + self.call.work.results * self.call.itemsize
-        return needed < prices.ASKED or prices.has_room(name, needed)
+        return needed if needed >= prices.ASKED else 0.0
 
     def checked(self, best: str) -> str:
-        """Where a call runs that is about to move to `best`.
+        """Where the call runs, as the profile says that `best` is the place.
 
-        The first time it is timed where it is: what the profile says of a function is believed when it was seen. A
-        call that may take long is checked on a part, there and at the new place.
+        A call that moves for the first time is timed where it is: what the profile says of a function is believed when
+        it was seen. One that may take long is checked on a part, there and at the new place. And where calls have taken
+        long, what the profile thinks little of is tried on a part.
         """
-        stay, decision, call = self.stay, self.decision, self.call
-        if not learning.is_known(stay.name, call):
+        stay, decision, call, part = self.stay, self.decision, self.call, self.decision.part
+        if best == stay.name:
+            part = self.exploration()
+        elif not learning.is_known(stay.name, call):
             if self.prediction.seconds[stay.name] <= learning.LONG:
                 decision.reason = f"stays on {stay.name}: timed there before it moves"
                 self.is_check = True
                 return stay.name
-            decision.part = _part(self.prediction, stay.name, learning.LONG / 10)
+            part = _part(self.prediction, stay.name, learning.LONG / 10)
             learning.replace(stay.name, call)
         elif not learning.is_known(best, call):
-            compiling = self.known.first(best, call)
-            seconds = min(self.prediction.seconds[best], stay.seconds) / 8
-            if compiling < stay.seconds / 4:
-                decision.part = _part(self.prediction, best, seconds)
+            if self.known.first(best, call) < stay.seconds / 4:
+                part = _part(self.prediction, best, min(self.prediction.seconds[best], stay.seconds) / 8)
             learning.replace(best, call)
+        decision.part = part
         return best
 
-    def is_lasting(self, best: str) -> bool:
-        """Whether a decision is the same for all calls like this one.
+    def exploration(self) -> Part | None:
+        """What is to be timed elsewhere, as calls alike have taken long here.
 
-        It is where nothing else is offered, or this call alone pays for a move and nothing is bought any more.
+        They have taken so long that it adds little, compiling included. What is not loaded has a price, and is left.
         """
-        if self.is_check or best == NUMPY != self.stay.name:
-            return False  # what goes home is copied for later calls
-        if best == self.stay.name:
-            return not self.offers and best != NUMPY
-        offer = next(one for one in self.offers if one.name == best)
-        # Later inputs may have no second copy there, and calls of NumPy may come between.
-        arriving = prices.arriving_anew(self.arrays, self.sizes, best, self.known)
-        return not offer.once and weigh(self.stay, offer._replace(arriving=arriving)).pays_alone
+        here, call, seconds = self.stay.name, self.call, self.prediction.seconds
+        spent = self.call_accounts.alike.get(SPENT, 0.0) + seconds[here]
+        stay = Stay(here, seconds[here], 0.0)
+        for name, one in seconds.items() if learning.is_known(here, call) else ():
+            if (
+                name != here
+                and not learning.is_known(name, call)
+                and gains(stay, name, call.kind, one / learning.TIMED_FROM, 0.0)
+                and prices.loaded(name) is not None
+            ):
+                most = min(one / 8, seconds[here])
+                self.unexplored[name] = learning.EXPLORING * (self.known.first(name, call) + most)
+                if spent >= self.unexplored[name]:
+                    del self.unexplored[name]
+                    learning.replace(name, call)
+                    part = _part(self.prediction, name, most)
+                    if part is not None:
+                        return part
+        return None
 
-    def note(self, *, axis: cost.Axis) -> None:
-        """Cache that calls like this stay in NumPy until an offer may pay.
+    def keep(self, best: str, axis: cost.Axis) -> None:
+        """Keep the decision for calls alike until an offer may pay.
 
-        Only if every faster backend has a price that is paid once.
+        The key tells which inputs have a second copy where, so what bringing them takes is the same.
         """
-        waits: list[Threshold] = []
+        stay, calls, waits = self.stay, machine.kept_calls(self.prediction.key[0]), list[machine.Threshold]()
+        if self.is_check or (best == NUMPY != stay.name):
+            return  # what goes home is copied for later calls
         for offer in self.offers:
-            package = prices.package(offer.name)
-            is_imported = package in sys.modules
-            # The inputs of a later call may have a second copy there, so the transfer may cost nothing.
-            best = offer._replace(arriving=0.0) if is_imported else offer
-            if not offer.once or weigh(self.stay, best).pays_alone:
+            if best not in (stay.name, offer.name):
+                continue
+            # Going on with the other library has its full price, or none if the last call ran there.
+            moves, entering = offer.name == best, self.known.backends[offer.name].entering
+            its = offer._replace(arriving=self.bringing[offer.name] + (entering if moves else 0.0))
+            if weigh(stay, its).pays_alone != moves or (moves and its.once):
                 return
-            waits.append(Threshold(offer.name, None if is_imported else package, needed(self.stay, best)))
-        _note_staying_call(self.arrays, StayingCall(self.prediction, tuple(waits)), axis=axis)
+            waits.append(self.wait(its))
+        gains = self.gains(best)
+        if best != stay.name:
+            waits.clear()
+        if self.unexplored:
+            waits.append(machine.Threshold(SPENT, 0.0, min(self.unexplored.values())))
+            gains += ((SPENT, self.prediction.seconds[best]),)
+        home = self.decision.stay
+        is_at_once = best == stay.name and not waits and all(a._home is home for a in self.arrays)
+        if len(calls) >= machine.MOST_CALLS:
+            calls.clear()
+        calls[key_of(self.arrays, axis)] = machine.KeptCall(
+            home if is_at_once else None, gains, registry.backend_of_name(best), stay.name, tuple(waits),
+            self.call_accounts.alike, self.nbytes,
+        )  # fmt: skip
+
+    def wait(self, offer: Offer) -> machine.Threshold:
+        """From when on an offer that does not pay is to be looked at again."""
+        package = prices.package(offer.name)
+        is_imported, compiled = package in sys.modules, (offer.name, self.prediction.key)
+        is_compiled = compiled in machine.compiled or not offer.once
+        return machine.Threshold(
+            offer.name, *needed(self.stay, offer), "" if is_imported else package, None if is_compiled else compiled
+        )
+
+    def gains(self, best: str) -> tuple[tuple[str, float], ...]:
+        """Seconds that the call misses on each other backend, by its name.
+
+        None are known if a policy chose a backend that was not measured.
+        """
+        seconds = self.prediction.seconds
+        took = self.stay.seconds if best == self.stay.name else seconds.get(best, math.inf)
+        return tuple([(name, took - one) for name, one in seconds.items() if name != best and took < math.inf])
 
     def apply(self, best: str) -> str:
         """Set the decision to the chosen backend, or to one a policy allows.
@@ -677,13 +616,16 @@ class _Weighing:
 
     def update_accounts(self, best: str) -> None:
         """Spend the savings that paid for a move; add those now missed."""
-        stay, seconds = self.stay, self.prediction.seconds
-        took = stay.seconds
-        if best != stay.name:
-            self.call_accounts.spend(best, stay.name)
-            # Infinite if a policy chose a backend that was not measured: then no missed savings are known.
-            took = seconds.get(best, math.inf)
-        self.call_accounts.miss(best, took, seconds)
+        its, gains = self.call_accounts, self.gains(best)
+        if best != self.stay.name:
+            its.spend(best, self.stay.name)
+        if self.unexplored:
+            its.alike[SPENT] = its.alike.get(SPENT, 0.0) + self.prediction.seconds[best]
+        its.miss(best, gains)
+        self.decision.account = its.account
+        saved = -dict(gains).get(NUMPY, 0.0)
+        if saved > 0 and its.account is not None and its.account.pool.get(HOST_READS):
+            its.account.pool[HOST_READS] = max(0.0, its.account.pool[HOST_READS] - saved)
         if len(machine.compiled) > machine.MOST_COMPILED:
             machine.compiled.clear()
         machine.compiled.add((best, self.prediction.key))

@@ -39,7 +39,6 @@ VARIABLE: Final = "ANYARRAY_BACKEND"
 """The environment variable that sets the default of the process."""
 
 _NUMPY: Final = registry.backend_of_name("numpy").free
-_STATE: Final = machine.state
 _UNADOPTED: Final = registry.unadopted
 _are_absent: Final = registry.are_absent
 _frame: Final = sys._getframe
@@ -129,63 +128,24 @@ class _View(Choice):
         return self.layers.read(lambda held: held.is_careful)
 
 
-def _automatically(
-    candidates: tuple[str, ...] | None, records: tuple[list[Decision], ...], change: Change[Choice], outer: Choice
-) -> Choice:
-    """The automatic choice inside a block: BY_COST, or OBSERVED if needed.
+def _be_automatic(found: Choice) -> None:
+    """Make a choice automatic: BY_COST, or OBSERVED if all calls are decided.
 
-    It is OBSERVED if decisions are recorded, or if the candidates leave NumPy out, where small calls would run.
+    They are if decisions are recorded or waited for, or if the candidates leave NumPy out, where small calls would run.
     """
-    is_seen = records or (candidates is not None and cost.NUMPY not in candidates)
-    return Choice(OBSERVED if is_seen else BY_COST, candidates, records, change, outer)
+    leaves_numpy_out = found.candidates is not None and cost.NUMPY not in found.candidates
+    found.backend = OBSERVED if found.records or found.is_careful or leaves_numpy_out else BY_COST
 
 
-class _Narrowed:
-    """The automatic choice among these backends.
+class _Changed:
+    """What is chosen outside, changed."""
 
-    Careful or not, with chains or without; None leaves each as it is outside.
-    """
-
-    name: ClassVar[str] = "policy"
-
-    def __init__(self, candidates: tuple[str, ...] | None, careful: bool | None, fuses: bool | None) -> None:
-        self.candidates, self.careful, self.fuses = candidates, careful, fuses
-
-    def inside(self, outer: Choice, /) -> Choice:
-        if self.candidates is None:
-            found = Choice(outer.backend, outer.candidates, outer.records, self, outer)
-        else:
-            found = _automatically(self.candidates, outer.records, self, outer)
-        if self.careful is not None:
-            found.is_careful = self.careful
-        if self.fuses is not None:
-            found.fuses = self.fuses
-        return found
-
-
-class _Recorded:
-    """What is chosen outside, with each decision recorded."""
-
-    name: ClassVar[str] = "explain"
-
-    def __init__(self, record: list[Decision]) -> None:
-        self.record = record
-
-    def inside(self, outer: Choice, /) -> Choice:
-        found = _automatically(outer.candidates, (*outer.records, self.record), self, outer)
-        if not (outer.backend is None or isinstance(outer.backend, Automatic)):
-            found.backend = outer.backend
-        return found
-
-
-class _Fused:
-    """What is chosen outside, with chains of calls run together."""
-
-    name: ClassVar[str] = "fused"
+    def __init__(self, name: str, change: Callable[[Choice], None]) -> None:
+        self.name, self._change = name, change
 
     def inside(self, outer: Choice, /) -> Choice:
         found = Choice(outer.backend, outer.candidates, outer.records, self, outer)
-        found.fuses = True
+        self._change(found)
         return found
 
 
@@ -270,9 +230,10 @@ class backend:  # noqa: N801 - used as a function
 
     def inside(self, outer: Choice, /) -> Choice:
         """What is chosen in the block."""
+        found = Choice(self._backend, outer.candidates, outer.records, self, outer)
         if self._backend is None:
-            return _automatically(outer.candidates, outer.records, self, outer)
-        return Choice(self._backend, outer.candidates, outer.records, self, outer)
+            _be_automatic(found)
+        return found
 
     def __enter__(self) -> Backend | None:
         outer, frame, entered = current(), _frame(1), self._backend
@@ -376,12 +337,9 @@ def chosen_home(given: Any = None) -> Home:
     backend = choice.backend
     if type(backend) is Backend:
         return backend.free
-    if backend is None or (_STATE.model is not None and type(backend) is Automatic):
+    if backend is None or type(backend) is Automatic:
         return _NUMPY
     here = chosen()
-    if here is None:
-        # At the first array of a program: without a profile, this sets `choice.backend` to None.
-        _settle(choice)
     return _NUMPY if here is None else here.free
 
 
@@ -411,7 +369,8 @@ def hint_at_calibrate(elements: int) -> None:
 
     Only for a large array of so many `elements`, and where no backend is chosen.
     """
-    if elements >= machine.LARGE and chosen() is None:
+    if elements >= machine.LARGE and chosen() is None and not machine.is_early(elements):
+        _settle(current())
         automatic.hint_at_calibrate()
 
 
@@ -421,7 +380,7 @@ def _settle(choice: Choice) -> bool:
     Then sets `choice.backend` to None: calls run where their inputs are.
     """
     is_settled = choice.backend is BY_COST and choice.candidates is None and automatic.model() is None
-    if is_settled and _STATE.is_known and choice.backend is BY_COST:  # unless another thread has set a default
+    if is_settled and machine.state.is_known and choice.backend is BY_COST:  # unless another thread has set a default
         choice.backend = None
     return choice.backend is None
 
@@ -518,9 +477,11 @@ def _record(found: Decision, choice: Choice) -> None:
 
 def is_by_cost(arrays: Sequence[Any]) -> bool:
     """Whether a whole function of these Arrays may run where it is fastest."""
+    choice = current()
     return (
-        isinstance(current().backend, Automatic)
-        and (current().candidates is not None or automatic.model() is not None)
+        isinstance(choice.backend, Automatic)
+        and not _settle(choice)
+        and (choice.candidates is not None or automatic.model() is not None)
         and bool(arrays)
         and not any(a._home.placed or a._home.is_traced(a._native) for a in arrays)
     )
@@ -560,7 +521,15 @@ def narrowed(
 
     Careful or not, with chains or without; None leaves each as it is outside.
     """
-    return Holding(_setting, _Narrowed(candidates, careful, fuses), None)
+
+    def change(found: Choice) -> None:
+        found.candidates = found.candidates if candidates is None else candidates
+        found.is_careful = found.is_careful if careful is None else careful
+        found.fuses = found.fuses if fuses is None else fuses
+        if candidates is not None or isinstance(found.backend, Automatic):
+            _be_automatic(found)
+
+    return Holding(_setting, _Changed("policy", change), None)
 
 
 def fused() -> AbstractContextManager[None]:
@@ -583,12 +552,18 @@ def fused() -> AbstractContextManager[None]:
     >>> y.shape
     (100000,)
     """
-    return Holding(_setting, _Fused(), None)
+    return Holding(_setting, _Changed("fused", lambda found: setattr(found, "fuses", True)), None)
 
 
 def recorded(record: list[Decision], given: T) -> AbstractContextManager[T]:
     """Record the decisions made in a `with` block, which gives `given`."""
-    return Holding(_setting, _Recorded(record), given)
+
+    def change(found: Choice) -> None:
+        found.records += (record,)
+        if found.backend is None or isinstance(found.backend, Automatic):
+            _be_automatic(found)
+
+    return Holding(_setting, _Changed("explain", change), given)
 
 
 def automatic_home(homes: Iterable[Home]) -> Home:

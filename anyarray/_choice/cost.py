@@ -355,8 +355,8 @@ GAIN_BESIDE: Final = 1 / 2
 Each library has its own BLAS, whose idle threads spin: they take a core from the next call of the other library, which
 then takes up to twice as long.
 """
-LOOKED: Final = 1.5
-"""Threshold of a call's time in NumPy, as a multiple of `DECIDING`, above which its missed savings are counted."""
+LOOKED: Final = 1 / GAIN
+"""Threshold of a call's time in NumPy, as a multiple of `DECIDING`: one that takes less cannot win that elsewhere."""
 WORKS: Final = tuple([2.0 ** (i / 2) for i in range(100)])
 """The amounts of work among which a threshold is looked for."""
 
@@ -549,22 +549,18 @@ class Model(NamedTuple):
 
         return next((work for work in WORKS if is_faster(work)), math.inf)
 
-    def limits(self, function: str, widths: Sequence[int] = WIDTHS) -> Limits:
+    def limits(self, function: str) -> Limits:
         """The thresholds of a function: below, no decision is needed.
 
-        Below them all calls with dtypes of these widths are fastest in NumPy. Calls that take NumPy so long that a
-        decision adds little are above them, too, even if no backend is faster: they keep the accounts of their inputs.
+        A smaller call takes NumPy so little time that no backend gains enough (`rule.gains`). Larger ones are decided
+        about even if no backend is faster, as they keep the accounts of their inputs.
         """
         function = like[function].function if function in like else function
-        kind = class_of.get(function)
-        others = [name for name in self.backends if name != NUMPY]
-        if kind is None or not others:
+        kind, laws = class_of.get(function), self.backends[NUMPY].laws
+        if kind is None or len(self.backends) < 2:
             return Limits(math.inf, math.inf, math.inf)
         work = {
-            one: min(
-                min(self.crossover(one, width, name, function) for name in others for width in widths),
-                min(self._work_in_numpy(one, width, function, LOOKED * DECIDING) for width in widths),
-            )
+            one: laws.get(function, laws[one]).work(LOOKED * DECIDING) if one in laws else math.inf
             for one in _variants(kind)
         }
         row = CLASSES[kind]
@@ -577,14 +573,6 @@ class Model(NamedTuple):
                 least if row.is_linear_if_even else self._elements_of(one, least) for one, least in of_one_shape.items()
             ),
         )
-
-    def _work_in_numpy(self, kind: str, width: int, function: str, seconds: float) -> float:
-        """The work that takes NumPy `seconds`; infinity if unmeasured."""
-        laws = self.backends[NUMPY].laws
-        if kind not in laws:
-            return math.inf
-        law, is_narrow = laws.get(function, laws[kind]), width == WIDTHS[0]
-        return next((work for work in WORKS if law(work, is_narrow=is_narrow) >= seconds), math.inf)
 
     def _elements_of(self, kind: str, work: float) -> float:
         """The minimum number of elements for an amount of work in a class."""

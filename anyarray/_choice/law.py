@@ -41,9 +41,15 @@ class Law(NamedTuple):
         seconds: float = self.launch * (measured / self.half) ** self.growth * (work / measured)
         return seconds * self.narrow if is_narrow else seconds
 
-    def scaled(self, factor: float) -> Law:
-        """The law of a function whose work takes `factor` times as long."""
-        return self._replace(half=self.half / factor ** (1 / self.growth))
+    def work(self, seconds: float) -> float:
+        """The work that takes so long, of the wider dtypes."""
+        of_work = seconds - self.launch
+        if of_work <= 0:
+            return 1.0
+        if self.half == math.inf:
+            return math.inf
+        found: float = self.half * (of_work / self.launch) ** (1 / self.growth)
+        return found if found <= self.reach else self.reach * of_work / self.working(self.reach)
 
 
 def both(*errors: float) -> float:

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 VARIABLE: Final = "ANYARRAY_LEARN"
 TIMES: Final = 3
 """So many calls of a function and size are timed on a backend: the first may find its code out of the caches."""
+AGREES: Final = 1.5
+"""The factor within which a time agrees with what was predicted: then no other call is timed."""
 MOST: Final = 100.0
 """The largest correction: a call beyond that was stopped, or the clock was."""
 LONG: Final = 1.0
@@ -79,7 +81,8 @@ def is_known(backend: str, call: Call) -> bool:
 
 def is_wanted(backend: str, call: Call) -> bool:
     """Whether one more time would tell more."""
-    return is_on() and len(_of(backend, call).get(_size(call), ())) < TIMES
+    times = _of(backend, call).get(_size(call), ())
+    return is_on() and len(times) < TIMES and not any(1 / AGREES < one < AGREES for one in times)
 
 
 def note(backend: str, call: Call, seconds: float, predicted: float) -> bool:

@@ -11,6 +11,7 @@ import math
 import os
 import sys
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
@@ -18,9 +19,10 @@ from typing import Any, Final, NamedTuple
 from anyarray._base import errors
 from anyarray._base.dtypes import DType
 from anyarray._choice import accounts, cost, learning
-from anyarray._choice.accounts import Seconds
+from anyarray._choice.accounts import CallAccounts, Seconds
 from anyarray._choice.cost import NUMPY
 from anyarray._registry import libraries, registry
+from anyarray._registry.home import Home
 from anyarray._registry.registry import Backend
 
 Shape = tuple[int, ...]
@@ -35,6 +37,8 @@ class _State:
         self.is_hint_done = True
         """Whether the hint about a missing profile is not needed, or was logged."""
         self.is_loading = False
+        self.since: float | None = None
+        """When the first large call of the process was made."""
         self.load_lock = threading.RLock()
         """Held while the profile is loaded."""
 
@@ -45,19 +49,15 @@ class Limit:
     A smaller call runs in NumPy, if its inputs are there.
     """
 
-    __slots__ = ("elements", "even", "narrow", "product", "side")
+    __slots__ = ("elements", "even", "product", "side")
 
     def __init__(self) -> None:
         self.set(LARGE)
 
-    def set(
-        self, elements: int, *, narrow: int | None = None, product: int | None = None, even: int | None = None
-    ) -> None:
+    def set(self, elements: int, *, product: int | None = None, even: int | None = None) -> None:
         """Set all thresholds; the default of each is `elements`."""
         self.elements = elements
-        """For inputs of all dtypes and shapes."""
-        self.narrow = elements if narrow is None else narrow
-        """For dtypes of at most `cost.WIDTHS[0]` bytes."""
+        """For inputs of all shapes."""
         self.even = elements if even is None else even
         """For inputs of one shape, and scalars."""
         self.product = elements if product is None else product
@@ -76,6 +76,28 @@ state: Final = _State()
 _limits: Final[dict[str, Limit]] = {}
 
 
+PATIENCE: Final = 0.05
+"""Seconds from the first large call until the profile is read, unless another library is imported.
+
+Until then no move can pay, as to import a library takes longer. To read the profile and to decide for the first time
+takes some 8 ms, which a short program is spared.
+"""
+HUGE: Final = 1 << 22
+"""Elements of a call for which the profile is read at once."""
+
+
+def is_early(elements: int) -> bool:
+    """Whether a call need not be decided about yet, nor the profile read."""
+    if state.is_known or elements >= HUGE:
+        return False
+    now = time.perf_counter()
+    if state.since is None:
+        state.since = now
+    return now - state.since < PATIENCE and not any(
+        row.package in sys.modules for row in libraries.LIBRARIES.values() if row.name != NUMPY
+    )
+
+
 def limit_of(function: str) -> Limit:
     """The thresholds of a function: one object, mutated by each new model."""
     return _limits.setdefault(function, Limit())
@@ -84,7 +106,7 @@ def limit_of(function: str) -> Limit:
 def use(found: cost.Model | None, *, are_limits_due: bool = True) -> None:
     """Set the model, or None, and all thresholds by it.
 
-    They take a millisecond each: if they are not due, each is computed at the first large call of its function.
+    If they are not due, each is set at the first large call of its function, when it is known how long that takes.
     """
     state.is_known, state.model = True, found
     _waiting.clear()
@@ -117,14 +139,8 @@ def set_limit(function: str, *, factor: float = 1.0) -> None:
     _waiting.discard(function)
     if state.model is None:
         return
-    usual, narrow = (state.model.limits(function, widths) for widths in (cost.WIDTHS, cost.WIDTHS[:1]))
-    less = max(1.0, factor)
-    limit_of(function).set(
-        _whole(usual.elements / less),
-        narrow=_whole(narrow.elements / less),
-        product=_whole(usual.product / less),
-        even=_whole(usual.even / less),
-    )
+    elements, product, even = [_whole(one / max(1.0, factor)) for one in state.model.limits(function)]
+    limit_of(function).set(elements, product=product, even=even)
 
 
 def is_limit_due(function: str) -> bool:
@@ -199,7 +215,7 @@ def usable_backend(name: str) -> Backend | None:
 
 def forget() -> None:
     """Load the profile again at the next large call."""
-    state.is_known, state.model, state.is_hint_done = False, None, True
+    state.is_known, state.model, state.is_hint_done, state.since = False, None, True, None
     _waiting.clear()
     learning.forget()
     for limit in _limits.values():
@@ -218,31 +234,18 @@ def _clear() -> None:
 def forget_decisions() -> None:
     """Decide anew about all calls: the model, or what was learned, changed."""
     prediction_of.cache_clear()
-    for staying in _staying_calls.values():
-        staying.clear()
     for kept in _kept_calls.values():
         kept.clear()
 
 
-_staying_calls: Final[dict[str, dict[Any, StayingCall]]] = {}
+_kept_calls: Final[dict[str, dict[Any, KeptCall]]] = {}
 MOST_CALLS: Final = 4096
 
 
-def staying_calls(function: str) -> dict[Any, StayingCall]:
-    """A cache of the calls of a function that stay in NumPy.
-
-    The key is the axis, then the shape and the dtype of each array. One dict per function, which is cleared in place.
-    """
-    return _staying_calls.setdefault(function, {})
-
-
-_kept_calls: Final[dict[str, dict[Any, KeptCall]]] = {}
-
-
 def kept_calls(function: str) -> dict[Any, KeptCall]:
-    """A cache of the calls of a function whose Arrays are not all on NumPy.
+    """A cache of where calls of a function run, by `automatic.key_of`.
 
-    The key is the axis, then the home, the shape and the dtype of each array. As `staying_calls`.
+    One dict per function, which is cleared in place; `_call/c/kept.c` reads it, too.
     """
     return _kept_calls.setdefault(function, {})
 
@@ -264,39 +267,49 @@ class Prediction(NamedTuple):
     seconds: Mapping[str, float]
     """Seconds of the call itself, by backend; empty if not measured."""
     key: Any
-    is_numpys: bool
-    """Whether no measured backend is enough faster than NumPy."""
     known: cost.Model | None
     """The model of the prediction."""
     dtypes: tuple[DType, ...]
 
 
-class StayingCall(NamedTuple):
-    """A call with Arrays on NumPy that stays there, for now or for good."""
-
-    prediction: Prediction
-    waits: tuple[Threshold, ...] = ()
-    """One for each backend that is enough faster, but has a price that is paid once."""
-
-
 class KeptCall(NamedTuple):
-    """A call that is to run on a backend without a decision."""
+    """A call that is to run on a backend without another decision."""
 
+    at_once: Home | None
+    """The home where it runs if nothing is to be asked or brought there."""
+    gains: tuple[tuple[str, float], ...]
+    """Seconds that it misses on each other backend; negative if it takes longer there."""
     backend: Backend
     here: str
     """The backend of its inputs."""
-    gains: tuple[tuple[str, float], ...]
-    """Seconds that it misses on each other backend; negative if it takes longer there."""
+    waits: tuple[Threshold, ...]
+    """One for each backend that may pay later, if it stays."""
+    alike: Seconds
+    """Missed savings of calls with the same function, shapes and dtypes."""
+    nbytes: float
+    """What it takes on a backend to which it moves, if that is to be asked for room."""
 
 
 class Threshold(NamedTuple):
-    """The missed savings above which a backend is worth what is paid once."""
+    """The missed savings from which on a move may pay, in seconds."""
 
     name: str
-    package: str | None
+    lineage: float
+    """Those of the calls that led to the inputs."""
+    alike: float = 0.0
+    """Those of calls with the same function, shapes and dtypes."""
+    package: str = ""
     """The package of its library if that is not imported: importing it changes the price."""
-    needed: float
-    """The threshold: missed savings of calls alike, in seconds."""
+    compiled: Any = None
+    """What is in `compiled` once another call has paid for compiling."""
+
+    def is_reached(self, its: CallAccounts) -> bool:
+        """Whether a decision must be made."""
+        return (
+            self.package in sys.modules
+            or self.compiled in compiled
+            or (its.missed(self.name) >= self.lineage and its.alike.get(self.name, 0.0) >= self.alike)
+        )
 
 
 @functools.lru_cache(maxsize=4096)
@@ -304,15 +317,10 @@ def prediction_of(function: str, shapes: tuple[Shape, ...], dtypes: tuple[DType,
     known, found = state.model, cost.call(function, shapes, dtypes, axis=axis)
     key = (function, shapes, tuple([dtype.name for dtype in dtypes]), axis)
     if known is None or found is None:
-        return Prediction(None, {}, key, True, known, dtypes)
+        return Prediction(None, {}, key, known, dtypes)
     predicted = {name: known.seconds(name, found) for name in known.backends}
     seconds = {name: one * learning.factor(name, found) for name, one in predicted.items() if one is not None}
-    is_numpys = NUMPY in seconds and all(
-        one + cost.DECIDING > cost.gain(name, found.kind, known.error(NUMPY, name, found.kind)) * seconds[NUMPY]
-        for name, one in seconds.items()
-        if name != NUMPY
-    )
-    return Prediction(found, seconds, key, is_numpys, known, dtypes)
+    return Prediction(found, seconds, key, known, dtypes)
 
 
 def missed_by(key: Any) -> Seconds:

@@ -58,28 +58,13 @@ def bringing(arrays: Sequence[Any], sizes: Sequence[int], target: str, known: co
     return seconds
 
 
-def arriving(arrays: Sequence[Any], sizes: Sequence[int], target: str, last: str, known: cost.Model) -> float:
-    """Seconds of transferring the Arrays, and of switching to another library.
-
-    The switch takes nothing if the `last` call of the same lineage ran on `target`.
-    """
-    seconds = bringing(arrays, sizes, target, known)
-    return seconds if last == target else seconds + known.backends[target].entering
-
-
-def arriving_anew(arrays: Sequence[Any], sizes: Sequence[int], target: str, known: cost.Model) -> float:
-    """The same if nothing is at hand there and the last call ran elsewhere."""
-    pairs = zip(arrays, sizes, strict=True)
-    return known.backends[target].entering + sum(known.bringing(a._home.backend.name, target, n) for a, n in pairs)
-
-
 ASKED: Final = 1 << 28
 """Bytes of a call from which an accelerator is asked for what is free, which takes some microseconds."""
 
 
 def has_room(name: str, nbytes: float) -> bool:
     """Whether a backend has so much memory left, as far as it tells."""
-    there = loaded(name)
+    there = loaded(name) if nbytes else None
     if there is None or there.kind == "cpu":
         return True
     free = there.hook("memory")(there.native_device)[1]

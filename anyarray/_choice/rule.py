@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Final, NamedTuple
 
 from anyarray._choice import cost
@@ -14,6 +15,10 @@ TWICE: Final = 2.0
 """The factor by which missed savings must exceed the price before data moves away from NumPy."""
 LEFT: Final = 3 / 4
 """A call pays alone if elsewhere, with its price, it takes at most this part of the time here: a margin for error."""
+
+
+LEAST: Final = math.ulp(0.0)
+"""The least savings that count as missed."""
 
 
 class Stay(NamedTuple):
@@ -95,9 +100,12 @@ def _pays_alone(stay: Stay, offer: Offer, price: float) -> bool:
     return offer.working + price <= LEFT * (stay.seconds + stay.first)
 
 
-def needed(stay: Stay, offer: Offer) -> float:
-    """The missed savings of calls alike from which on an offer pays.
+def needed(stay: Stay, offer: Offer) -> tuple[float, float]:
+    """The missed savings from which on an offer that does not pay alone pays.
 
-    For an offer that does not pay alone and whose `once` is not 0.
+    Those of the lineage, and those of calls alike; there are no reads by the host.
     """
-    return TWICE * (offer.arriving + offer.returning + offer.once) - (stay.seconds - offer.working)
+    saving, moving = stay.seconds - offer.working, offer.arriving + offer.returning
+    multiple = 1.0 if offer.name == NUMPY else TWICE
+    lineage = 0.0 if _pays_alone(stay, offer, moving) else max(LEAST, multiple * moving - saving)
+    return lineage, multiple * (moving + offer.once) - saving if offer.once else 0.0

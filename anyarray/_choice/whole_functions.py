@@ -115,11 +115,9 @@ class _WholeWeighing:
     def price(self, name: str, known: cost.Model) -> _Price:
         """The price of running elsewhere, without the call itself."""
         whole, costs = self.whole, known.backends[name]
-        once = 0.0
-        if name in whole.measured:  # the measured time includes the switch to another library
-            bringing = prices.bringing(self.arrays, self.nbytes, name, known)
-        else:
-            bringing = prices.arriving(self.arrays, self.nbytes, name, self.here, known)
+        bringing, once = prices.bringing(self.arrays, self.nbytes, name, known), 0.0
+        if name not in whole.measured:  # the measured time includes the switch to another library
+            bringing += costs.entering
             once = whole._compiling.get(name, costs.compiling) + prices.importing(name, known)
         return _Price(bringing, bringing + known.bringing(name, self.here, max(self.nbytes)), once)
 

@@ -34,7 +34,7 @@ class DeviceMemory:
 def memory() -> list[DeviceMemory]:
     """The memory of each device of the loaded libraries; imports none.
 
-    CuPy and NumPy tell what is free. JAX and TensorFlow tell what they hold on an accelerator.
+    CuPy, PyTorch and NumPy tell what is free. JAX and TensorFlow tell what they hold on an accelerator.
 
     >>> import anyarray as xp
     >>> xp.memory()[0].device
@@ -58,7 +58,7 @@ def free_memory() -> int:
     """Free what is kept for later calls; returns the number of bytes.
 
     That is the copies of Arrays that were brought to other backends, and what libraries keep of freed arrays, where
-    they can be told to give it back: CuPy can. JAX and TensorFlow keep what they once took of an accelerator.
+    they can be told to give it back: CuPy and PyTorch can. JAX and TensorFlow keep what they once took of a device.
 
     >>> import anyarray as xp
     >>> xp.free_memory() >= 0

@@ -274,7 +274,7 @@ def _new_route(source: Backend, target: Backend) -> Route:
 
     if source.kind == "cpu":
         return Route(by_host, from_dlpack, device)
-    synchronize = source.hook("synchronize")
+    synchronize, lent = source.hook("synchronize"), source.hook("lent")
 
     def on_device(native: Native) -> Native:
         try:
@@ -284,7 +284,7 @@ def _new_route(source: Backend, target: Backend) -> Route:
 
     def aliased(native: Native, device: Any) -> Native:
         synchronize(native)  # the target may read without waiting for the stream on which it is computed
-        return from_dlpack(native, device)
+        return from_dlpack(lent(native), device)
 
     return Route(on_device, aliased, device)
 

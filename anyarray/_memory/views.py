@@ -253,15 +253,35 @@ def exchange(array: Any, view: Any) -> bool:
 def layouts_of(one: Any, other: Any) -> tuple[Any, Any] | None:
     """Layouts of two Arrays that overlap where a write to one is seen in both.
 
-    None if both have memory that is written in place, which tells by itself.
+    None if it is not known where their memory is.
     """
     root, others = root_of(one), root_of(other)
     if root._home.has_views and others._home.has_views:
-        return None
+        places = _place_of(one), _place_of(other)
+        return None if places[0] is None or places[1] is None else places
     if root is not others:
         return np.empty(1), np.empty(1)
     first = layout_of(one)
     return None if first is None else (first, first if one is other else layout_of(other))
+
+
+def _place_of(array: Any) -> Any:
+    """An ndarray over the memory of an Array, which must not be read."""
+    home, native = array._home, array._native
+    if isinstance(native, _NUMPYS):
+        return np.asarray(native)
+    layout, address = home.backend.hook("layout_of")(native), home.backend.hook("address")(native)
+    if layout is None or address is None:
+        return None
+    itemsize = home.dtype(native).itemsize
+    strides = tuple([stride // layout.dtype.itemsize * itemsize for stride in layout.strides])
+    told = {"data": (address, True), "shape": tuple(layout.shape), "strides": strides, "version": 3}
+    return np.asarray(_Told(told | {"typestr": f"|V{itemsize}"}))
+
+
+class _Told:
+    def __init__(self, interface: dict[str, Any]) -> None:
+        self.__array_interface__ = interface
 
 
 def layout_of(array: Any) -> np.ndarray[Any, Any] | None:

@@ -55,6 +55,7 @@ DEFAULT_HOOKS: Final[dict[str, Callable[[Any], Callable[..., Any]]]] = {
     "getitem": lambda namespace: lambda x, key: x[_complete(x, key)],
     "setitem": lambda namespace: functools.partial(_setitem, namespace),
     "exported": lambda namespace: lambda x: namespace.asarray(x, copy=True),
+    "lent": lambda namespace: lambda x: x,
     "duplicate": lambda namespace: lambda x: namespace.asarray(x, copy=True),
     "scoped": lambda namespace: lambda function, device: function,
     "synchronize": lambda namespace: lambda x: None,

@@ -446,13 +446,15 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 
 def library_of_error(error: BaseException) -> str:
-    """The loaded library whose error it is: that which defines its class.
+    """The loaded library whose out-of-memory error it is.
 
-    "numpy" if none does.
+    That is the one that defines its class, else the first that knows it.
     """
     root = type(error).__module__.partition(".")[0]
-    known = [one.library for one in _loaded.values()]
-    return next((one.name for one in known if root in (one.package, *one.roots)), "numpy")
+    known = list(_loaded.values())
+    found = [one.library.name for one in known if root in (one.library.package, *one.library.roots)]
+    found += [one.library.name for one in known if one.hook("is_out_of_memory")(error)]
+    return found[0] if found else "numpy"
 
 
 def refusal_of(error: BaseException) -> str | None:

@@ -114,6 +114,9 @@ From and to elsewhere
         0-d native array of a Python scalar, valid outside and inside any trace
     `exported(x)`
         an object with `__dlpack__` of x's memory, or of a copy if anybody could write to that
+    `lent(x)`
+        x, whose memory another library on the same device is to share from now on; what `exported` gives is lent
+        already
     `address(x)`
         where the memory of x begins, an int; None, which is the default, if the library does not tell. The ledger
         books a transfer as a copy if addresses differ

@@ -7,7 +7,7 @@ the time, and then call the shortcut.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Final, TypeVar
 
 import numpy as np
@@ -55,12 +55,30 @@ def shortcut(
 
 
 def directly(
-    native: F, function: Callable[..., Any], kind: type, dtypes: frozenset[Any], guard: Callable[[], Any] | None = None
+    native: F,
+    function: Callable[..., Any],
+    kind: type,
+    dtypes: frozenset[Any],
+    guard: Callable[[], Any] | None = None,
+    options: Iterable[str] = (),
 ) -> F:
     """A native function, with the library's own that gives the same.
 
-    That is called for arrays of the class `kind` and one dtype of `dtypes`, where all else is left out. With a `guard`
-    none of them may have a true `requires_grad`, and the guard must give None. `_call/c/shortcuts.c` asks for all this.
+    That is called for arrays of the class `kind` and one dtype of `dtypes`, where all else but the `options` is left
+    out: these it takes as `native` does. With a `guard` none of the arrays may have a true `requires_grad`, and the
+    guard must give None. `_call/c/shortcuts.c` asks for all this.
     """
-    native.direct = function, kind, dtypes, guard  # type: ignore[attr-defined]  # which functions may have
+    native.direct = function, kind, dtypes, guard, frozenset(options)  # type: ignore[attr-defined]  # which functions may have
     return native
+
+
+def told_at_once(
+    hook: F, kind: type, attributes: tuple[str, ...], guards: tuple[Callable[[], Any], ...], exceptions: list[Any]
+) -> F:
+    """The hook `is_in_place`, with what makes it True without a call.
+
+    The array is of the class `kind`, each of its `attributes` can be read and is not True, each of the `guards` gives
+    None or 0, and the list `exceptions` is empty. `_call/c/arrays.c` asks for all this.
+    """
+    hook.direct = kind, attributes, guards, exceptions  # type: ignore[attr-defined]  # which functions may have
+    return hook

@@ -395,6 +395,7 @@ def cube(x: Native, /) -> Native:
     return product
 
 
+fix = np.trunc  # `numpy.fix` is deprecated from 2.5 on
 root = np.sqrt  # as NumPy's `x**0.5`; its `pow` takes two to four times as long
 
 

@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, TypeAlias
 import numpy as np
 
 from anyarray._array.array import AnyArray, Array, Shape
-from anyarray._base import errors
+from anyarray._base import dtypes, errors
 from anyarray._call.dispatch import as_array, as_integer, as_python_integers, as_shape, composed, is_array, known_shape
 from anyarray._memory import views
 from anyarray.extensions._axes import array_of, axes_of, axis_of, own_array
@@ -1074,11 +1074,17 @@ class vectorize:  # noqa: N801 - NumPy's name
         self._on_host = np.vectorize(pyfunc, otypes, doc, excluded, cache, signature)
         self.pyfunc = pyfunc
         self.__doc__ = self._on_host.__doc__
+        self.__name__ = getattr(pyfunc, "__name__", type(self).__name__)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The results for all elements: an Array, or a tuple of some."""
         found = self._on_host(*map(_host, args), **{name: _host(value) for name, value in kwargs.items()})
-        return tuple(map(xp.asarray, found)) if isinstance(found, tuple) else xp.asarray(found)
+        return tuple(map(_brought, found)) if isinstance(found, tuple) else _brought(found)
+
+
+def _brought(found: np.ndarray[Any, Any]) -> Any:
+    """An Array of an ndarray; of text or objects, the ndarray."""
+    return found if dtypes.is_numpys_own(found) else xp.asarray(found)
 
 
 def _host(value: Any) -> Any:

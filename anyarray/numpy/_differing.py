@@ -17,27 +17,38 @@ import numpy as np
 import anyarray as xp
 from anyarray._array import complex_order
 from anyarray._array.array import Array
-from anyarray._base import errors
+from anyarray._base import dtypes, errors
 from anyarray._call.dispatch import unknown_length
 from anyarray._memory import views
 from anyarray.numpy import _options, _ufuncs
-from anyarray.numpy._entrance import NUMBERS, as_array, as_text, bound, brought, dressed, entrance
+from anyarray.numpy._entrance import (
+    NUMBERS,
+    as_array,
+    as_numpys_own,
+    bound,
+    brought,
+    dressed,
+    entrance,
+    or_in_numpy,
+)
 from anyarray.numpy._itself import values_of
+from anyarray.numpy._nditer import nditer as _nditer
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 __all__ = [
     "allclose", "arange", "array", "array_equal", "array_equiv", "array_split", "asanyarray", "asarray",
     "asarray_chkfinite", "ascontiguousarray", "asfortranarray", "astype", "broadcast", "choose", "clip", "copy",
-    "cross", "einsum", "empty", "empty_like", "eye", "full", "full_like", "imag", "isfortran", "isscalar", "linspace",
-    "may_share_memory", "meshgrid", "nanargmax", "nanargmin", "nanmax", "nanmin", "ndarray", "ndenumerate", "ndim",
-    "ones", "ones_like", "put_along_axis", "real", "require", "reshape", "select", "shape", "shares_memory", "size",
-    "sort", "take_along_axis", "tile", "transpose", "ufunc", "where", "zeros", "zeros_like",
+    "cross", "einsum", "einsum_path", "empty", "empty_like", "eye", "full", "full_like", "imag", "isfortran",
+    "isscalar", "linspace", "may_share_memory", "meshgrid", "nanargmax", "nanargmin", "nanmax", "nanmin", "ndarray",
+    "ndenumerate", "ndim", "nditer", "ones", "ones_like", "put_along_axis", "real", "require", "reshape", "select",
+    "shape", "shares_memory", "size", "sort", "take_along_axis", "tile", "transpose", "ufunc", "where", "zeros",
+    "zeros_like",
 ]  # fmt: skip
 
 _NO_VALUE: Final[Any] = np._NoValue
 _EXTREMES: Final = (("max", -math.inf), ("min", math.inf))
-ndarray, ufunc = Array, _ufuncs.ufunc
+ndarray, nditer, ufunc = Array, _nditer, _ufuncs.ufunc
 
 
 def as_numpy(function: F) -> F:
@@ -65,6 +76,11 @@ def of_numbers(function: F) -> F:
     return as_numpy(called)  # type: ignore[return-value]  # is called as `function` is
 
 
+def or_numpys(function: F) -> F:
+    """Let NumPy make what no other library has: text, dates, objects."""
+    return as_numpy(or_in_numpy(function, getattr(np, function.__name__)))
+
+
 # Creation
 
 
@@ -78,7 +94,7 @@ def array(
             return xp.asarray(object)
         result = xp.asarray(object, dtype=dtype, copy=None if copy is None else bool(copy))
     except errors.ArgumentTypeError:
-        return _text(object, dtype, ndmin)
+        return _numpys_own(object, dtype, ndmin)
     if ndmin > result.ndim:
         result = xp.reshape(result, (1,) * (ndmin - result.ndim) + result.shape)
     return result
@@ -93,18 +109,20 @@ def asarray(
     try:
         return xp.asarray(a, dtype=dtype, device=None if device == "cpu" else device, copy=copy)
     except errors.ArgumentTypeError:
-        return _text(a, dtype)
+        return _numpys_own(a, dtype)
 
 
-def _text(value: Any, dtype: Any, ndmin: int = 0) -> np.ndarray[Any, Any]:
-    """An ndarray of text.
+def _numpys_own(value: Any, dtype: Any, ndmin: int = 0) -> Any:
+    """An ndarray of what no other library has: text, dates, objects.
 
-    It is called while the error is handled that the value holds no numbers, and raises it again for what is no text.
+    It is called while the error is handled that the value holds no numbers, and raises it again for what NumPy makes
+    objects of without being asked, but for a list of them.
     """
-    is_text = dtype is not None and np.dtype(dtype).kind in "SUT"
-    if as_text(value) is None and not is_text:
+    if dtype is None and as_numpys_own(value) is None and not (isinstance(value, (list, tuple)) and value):
         raise
-    return np.array(values_of(value), dtype=dtype, ndmin=ndmin)
+    if dtype is not None and as_numpys_own(value) is None and not dtypes.is_numpys_dtype(dtype):
+        raise
+    return brought(np.array(values_of(value), dtype=dtype, ndmin=ndmin))
 
 
 @as_numpy
@@ -114,18 +132,18 @@ def asanyarray(
     return asarray(a, dtype, order, device=device, copy=copy)
 
 
-@as_numpy
+@or_numpys
 def ascontiguousarray(a: Any, dtype: Any = None, *, like: Any = None) -> Any:
     x = xp.asarray(a, dtype=dtype)
     return xp.reshape(x, (1,)) if not x.ndim else x if x.flags.c_contiguous else xp.asarray(x, copy=True)
 
 
-@as_numpy
+@or_numpys
 def asfortranarray(a: Any, dtype: Any = None, *, like: Any = None) -> Any:
     return xp.asarray(a, dtype=dtype)
 
 
-@as_numpy
+@or_numpys
 def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:
     x = asarray(a, dtype, order)
     if x.dtype.kind in "fc" and not bool(xp.all(xp.isfinite(x))):
@@ -133,37 +151,37 @@ def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:
     return x
 
 
-@as_numpy
+@or_numpys
 def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = None) -> Any:
     return asarray(a, dtype)
 
 
-@as_numpy
+@or_numpys
 def copy(a: Any, order: Any = "K", subok: bool = False) -> Array:
     return xp.asarray(a, copy=True)
 
 
-@as_numpy
+@or_numpys
 def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Array:
     return xp.astype(as_array(x), dtype, copy=copy)
 
 
-@as_numpy
+@or_numpys
 def zeros(shape: Any, dtype: Any = None, order: Any = "C", *, device: Any = None, like: Any = None) -> Array:
     return xp.zeros(shape, dtype=dtype)
 
 
-@as_numpy
+@or_numpys
 def ones(shape: Any, dtype: Any = None, order: Any = "C", *, device: Any = None, like: Any = None) -> Array:
     return xp.ones(shape, dtype=dtype)
 
 
-@as_numpy
+@or_numpys
 def empty(shape: Any, dtype: Any = None, order: Any = "C", *, device: Any = None, like: Any = None) -> Array:
     return xp.empty(shape, dtype=dtype)
 
 
-@as_numpy
+@or_numpys
 def full(
     shape: Any, fill_value: Any, dtype: Any = None, order: Any = "C", *, device: Any = None, like: Any = None
 ) -> Array:
@@ -181,28 +199,28 @@ def _like(name: str, made: Callable[..., Array], a: Any, values: Sequence[Any], 
     return plain(shape, *values, dtype=x.dtype if dtype is None else dtype)  # type: ignore[no-any-return]  # an Array
 
 
-@as_numpy
+@or_numpys
 def zeros_like(
     a: Any, dtype: Any = None, order: Any = "K", subok: bool = True, shape: Any = None, *, device: Any = None
 ) -> Array:
     return _like("zeros", xp.zeros_like, a, (), dtype, shape)
 
 
-@as_numpy
+@or_numpys
 def ones_like(
     a: Any, dtype: Any = None, order: Any = "K", subok: bool = True, shape: Any = None, *, device: Any = None
 ) -> Array:
     return _like("ones", xp.ones_like, a, (), dtype, shape)
 
 
-@as_numpy
+@or_numpys
 def empty_like(
     prototype: Any, /, dtype: Any = None, order: Any = "K", subok: bool = True, shape: Any = None, *, device: Any = None
 ) -> Array:
     return _like("empty", xp.empty_like, prototype, (), dtype, shape)
 
 
-@as_numpy
+@or_numpys
 def full_like(
     a: Any,
     fill_value: Any,
@@ -217,14 +235,14 @@ def full_like(
     return full(x.shape if shape is None else shape, fill_value, x.dtype if dtype is None else dtype)
 
 
-@as_numpy
+@or_numpys
 def eye(
     N: Any, M: Any = None, k: int = 0, dtype: Any = float, order: Any = "C", *, device: Any = None, like: Any = None
 ) -> Array:
     return xp.eye(N, M, k=k, dtype=dtype)
 
 
-@as_numpy
+@or_numpys
 def arange(
     start: Any = None, stop: Any = None, step: Any = 1, dtype: Any = None, *, device: Any = None, like: Any = None
 ) -> Array:
@@ -250,7 +268,7 @@ def _count(value: Any) -> Any:
     return value if unknown_length(value) is not None else int(value)
 
 
-@as_numpy
+@or_numpys
 def linspace(
     start: Any, stop: Any, num: Any = 50, endpoint: bool = True, retstep: bool = False, dtype: Any = None,
     axis: int = 0, *, device: Any = None,
@@ -277,7 +295,7 @@ def linspace(
     return (result, step) if retstep else result
 
 
-@as_numpy
+@or_numpys
 def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> tuple[Array, ...]:
     arrays = [xp.reshape(as_array(one), (-1,)) for one in xi]
     if not sparse:
@@ -327,7 +345,7 @@ def transpose(a: Any, axes: Any = None) -> Array:
 def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
     x = as_array(a)
     if type(x) is not Array:
-        return np.sort(x, axis=axis)  # text
+        return np.sort(x, axis, kind, order, stable=stable)
     if kind is order is stable is None and x.dtype.kind != "c":
         return xp.sort(x, axis=axis) if axis is not None else xp.sort(xp.reshape(x, (-1,)))
     x = xp.asarray(x, copy=True) if axis is not None else x.flatten()
@@ -341,7 +359,7 @@ def isfortran(a: Any) -> bool:
     return strides is not None and bool(strides.f_contiguous) and not strides.c_contiguous
 
 
-@as_numpy
+@or_numpys
 def tile(A: Any, reps: Any) -> Array:
     is_one = not isinstance(reps, (tuple, list)) and np.ndim(reps) == 0
     return xp.tile(as_array(A), (_count(reps),) if is_one else tuple(_count(one) for one in reps))
@@ -363,7 +381,7 @@ def _in_memory(a: Any, b: Any) -> tuple[Any, Any]:
     return (np.asarray(a), np.asarray(b)) if found is None else found
 
 
-@as_numpy
+@or_numpys
 def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Array]:
     return list(xp.array_split(as_array(ary), indices_or_sections, axis=axis))
 
@@ -443,7 +461,7 @@ def allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bo
 @as_numpy
 def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
     a1, a2 = as_array(a1), as_array(a2)
-    if isinstance(a1, np.ndarray) or isinstance(a2, np.ndarray):  # text
+    if isinstance(a1, np.ndarray) or isinstance(a2, np.ndarray):
         return np.array_equal(values_of(a1), values_of(a2), equal_nan)
     return _as_bool(xp.array_equal(a1, a2, equal_nan))
 
@@ -461,7 +479,7 @@ def isscalar(element: Any) -> bool:
 @as_numpy
 def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
     choices = [*choicelist, default]
-    if any(as_text(one) is not None for one in choices):
+    if any(as_numpys_own(one) is not None for one in choices):
         return np.select(values_of(list(condlist)), values_of(list(choicelist)), values_of(default))
     plain = (bool, int, float, complex)
     given, last = [one if type(one) in plain else as_array(one) for one in choicelist], default
@@ -490,7 +508,7 @@ def _along(function: str, arr: Any, indices: Any, axis: int | None) -> tuple[Any
     return xp.reshape(array, (-1,)), at, 0
 
 
-@as_numpy
+@or_numpys
 def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Array:
     array, at, along = _along("take_along_axis", arr, indices, axis)
     return xp.take_along_axis(array, at, axis=along)
@@ -506,7 +524,7 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None) -> Non
         xp.put_along_axis(array, at, new, along)
 
 
-@as_numpy
+@or_numpys
 def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Array:
     if axis is not None:
         axisa = axisb = axisc = axis
@@ -580,11 +598,7 @@ def clip(
 
 @as_numpy
 def einsum(*operands: Any, out: Any = None, optimize: Any = False, **kwargs: Any) -> Any:
-    arrays: list[Any]
-    if isinstance(operands[0], str):
-        arrays = [operands[0], *map(as_array, operands[1:])]
-    else:  # each array, its axes, and at the end those of the result
-        arrays = [one if at % 2 or at == len(operands) - 1 else as_array(one) for at, one in enumerate(operands)]
+    arrays = _of_einsum(operands)
     dtype = kwargs.pop("dtype", None)
     if dtype is not None:  # in which the products are computed
         operand = [type(one) is Array for one in arrays]
@@ -606,13 +620,25 @@ def einsum(*operands: Any, out: Any = None, optimize: Any = False, **kwargs: Any
 
 
 @as_numpy
+def einsum_path(*operands: Any, optimize: Any = "greedy", einsum_call: bool = False) -> Any:
+    return xp.einsum_path(*_of_einsum(operands), optimize=optimize)
+
+
+def _of_einsum(operands: tuple[Any, ...]) -> list[Any]:
+    """Subscripts and arrays; or arrays, each with its axes."""
+    if isinstance(operands[0], str):
+        return [operands[0], *map(as_array, operands[1:])]
+    return [one if at % 2 or at == len(operands) - 1 else as_array(one) for at, one in enumerate(operands)]
+
+
+@as_numpy
 def where(condition: Any, *operands: Any) -> Any:
     if not operands:
         return as_array(condition).nonzero()
     if len(operands) != 2:
         raise errors.ArgumentValueError("where: takes either both of x and y, or neither")
     x, y = (one if type(one) in (bool, int, float, complex, Array) else as_array(one) for one in operands)
-    if isinstance(x, np.ndarray) or isinstance(y, np.ndarray):  # text
+    if isinstance(x, np.ndarray) or isinstance(y, np.ndarray):
         return np.where(values_of(condition), values_of(x), values_of(y))
     chosen = as_array(condition)
     return xp.where(chosen if chosen.dtype.kind == "b" else chosen != 0, x, y)

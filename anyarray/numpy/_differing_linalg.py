@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import Any, SupportsIndex, TypeVar
+from typing import Any, Final, SupportsIndex, TypeVar
 
 import numpy as np
 
 import anyarray as xp
 from anyarray._base import errors
-from anyarray.numpy._entrance import as_array, dressed
+from anyarray.numpy._entrance import as_array, dressed, or_in_numpy
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+GIVES_REAL_PARTS: Final = np.lib.NumpyVersion(np.__version__) < "2.5.0"
+"""Whether NumPy gives real eigenvalues if all are; from 2.5 on they are always complex."""
 
 __all__ = ["eig", "eigh", "eigvals", "eigvalsh", "matrix_power", "matrix_rank", "pinv", "qr", "svd"]
 
@@ -21,7 +24,8 @@ def as_numpy(function: F) -> F:
     """Give a function the signature and the documentation of NumPy's."""
     name = function.__name__
     theirs = getattr(np.linalg, name)
-    return dressed(function, f"linalg.{name}", theirs, inspect.signature(theirs))  # type: ignore[no-any-return]  # itself
+    called = or_in_numpy(function, theirs)
+    return dressed(called, f"linalg.{name}", theirs, inspect.signature(theirs))  # type: ignore[no-any-return]  # itself
 
 
 @as_numpy
@@ -45,14 +49,14 @@ def _real_if_all_are(*parts: Any) -> Any:
 def eig(a: Any) -> Any:
     x = as_array(a)
     found = xp.linalg.eig(_in_floats(x))
-    return found if x.dtype.kind == "c" else type(found)(*_real_if_all_are(*found))
+    return found if x.dtype.kind == "c" or not GIVES_REAL_PARTS else type(found)(*_real_if_all_are(*found))
 
 
 @as_numpy
 def eigvals(a: Any) -> Any:
     x = as_array(a)
     found = xp.linalg.eigvals(_in_floats(x))
-    return found if x.dtype.kind == "c" else _real_if_all_are(found)[0]
+    return found if x.dtype.kind == "c" or not GIVES_REAL_PARTS else _real_if_all_are(found)[0]
 
 
 @as_numpy

@@ -3,22 +3,26 @@
 An entrance takes what NumPy's function takes, by position or by name, lists and numbers in the place of arrays
 included, and calls ours. Where both mean the same, that is all: the common call costs a look at the classes of its
 arguments. An option that ours lacks is served by the rule for it in `_options`, whatever the function. Numbers alone
-are NumPy's own affair: they give a number. So is text, which no other library has: arrays of strings are ndarrays.
+are NumPy's own affair: they give a number. So is what no other library has: arrays of text, dates, objects and records
+are ndarrays.
 """
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 
 from anyarray._array.array import Array
-from anyarray._base import errors
+from anyarray._base import dtypes, errors
 from anyarray.numpy import _options
 from anyarray.numpy._itself import values_of
 from anyarray.standard import namespace as xp
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 NUMBERS: Final = (bool, int, float, complex, np.generic)
 _PYTHON_NUMBERS: Final = frozenset({bool, int, float, complex})
@@ -214,14 +218,17 @@ def call(plan: Plan, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         else:
             keyword[p.ours] = value
     converted = [*positional.values(), *keyword.values()]
-    if any(isinstance(one, np.ndarray) or (type(one) is list and _holds_text(one)) for one in converted):
+    others = [as_array(one) for one in variadic]
+    if any(map(_is_numpys, others)) or any(
+        _is_numpys(one) or (type(one) is list and any(map(_is_numpys, one))) for one in converted
+    ):
         return in_numpy(plan.theirs, args, kwargs)
-    at_places = [positional[at] for at in sorted(positional)] + [as_array(one) for one in variadic]
+    at_places = [positional[at] for at in sorted(positional)] + others
     return _options.serve(plan.name, plan.ours, at_places, keyword, left)
 
 
-def _holds_text(values: list[Any]) -> bool:
-    return any(isinstance(one, np.ndarray) for one in values)
+def _is_numpys(converted: Any) -> bool:
+    return isinstance(converted, np.ndarray)
 
 
 def _bound(plan: Plan, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
@@ -258,21 +265,21 @@ def bound(name: str, signature: inspect.Signature, args: Sequence[Any], kwargs: 
 def as_array(value: Any) -> Any:
     """An Array of what NumPy takes as an array; None stays None.
 
-    Text stays NumPy's: an ndarray of strings.
+    What no other library has stays an ndarray: text, dates, objects.
     """
     if type(value) is Array or value is None:
         return value
-    text = as_text(value)
-    return xp.asarray(value) if text is None else text
+    theirs = as_numpys_own(value)
+    return xp.asarray(value) if theirs is None else theirs
 
 
-def as_text(value: Any) -> np.ndarray[Any, Any] | None:
-    """NumPy's ndarray of a value that is text, or None for numbers."""
+def as_numpys_own(value: Any) -> np.ndarray[Any, Any] | None:
+    """NumPy's array of what no other library has, or None for numbers."""
     one = value
     while type(one) in (list, tuple) and one:
         one = one[0]
-    if isinstance(one, (str, bytes)) or (isinstance(one, np.ndarray) and one.dtype.kind in "SUT"):
-        return np.asarray(value)
+    if isinstance(one, (str, bytes)) or dtypes.is_numpys_own(one):
+        return np.asanyarray(values_of(value))  # type: ignore[no-any-return]  # an ndarray
     return None
 
 
@@ -284,8 +291,37 @@ def as_arrays(values: Any) -> Any:
 
 
 def in_numpy(theirs: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    """A call of NumPy's own function, for text."""
+    """A call of NumPy's own function, for what no other library has."""
     return brought(theirs(*map(values_of, args), **{name: values_of(value) for name, value in kwargs.items()}))
+
+
+def or_in_numpy(function: F, theirs: Callable[..., Any]) -> F:
+    """Let NumPy's function compute what no other library has."""
+
+    @functools.wraps(function)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except errors.ArgumentTypeError as refusal:
+            return instead(refusal, theirs, args, kwargs)
+
+    return called  # type: ignore[return-value]  # is called as `function` is
+
+
+def instead(
+    refusal: errors.ArgumentTypeError, theirs: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> Any:
+    """NumPy's result of arguments that ours refused.
+
+    If they have nothing that NumPy alone has, or it refuses them, too, it raises the refusal.
+    """
+    given = (*args, *kwargs.values())
+    if any(dtypes.is_numpys_dtype(one) or as_numpys_own(one) is not None for one in given):
+        try:
+            return in_numpy(theirs, args, kwargs)
+        except TypeError:
+            pass
+    raise refusal
 
 
 def brought(result: Any) -> Any:
@@ -293,4 +329,4 @@ def brought(result: Any) -> Any:
     if isinstance(result, tuple):
         parts = map(brought, result)
         return type(result)(*parts) if hasattr(result, "_fields") else tuple(parts)
-    return xp.asarray(result) if isinstance(result, np.ndarray) and result.dtype.kind not in "SUT" else result
+    return xp.asarray(result) if isinstance(result, np.ndarray) and not dtypes.is_numpys_own(result) else result

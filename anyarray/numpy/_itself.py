@@ -16,7 +16,9 @@ _AS_IT_IS: Final = (
     "set_printoptions get_printoptions printoptions format_float_positional format_float_scientific base_repr "
     "binary_repr "
     "dtype finfo iinfo isdtype issubdtype promote_types typename mintypecode dtypes exceptions "
-    "iterable ndindex broadcast_shapes show_config show_runtime get_include info s_ index_exp typing"
+    "iterable ndindex broadcast_shapes show_config show_runtime get_include info s_ index_exp typing "
+    "char strings rec recarray datetime_as_string datetime_data busday_count busday_offset busdaycalendar is_busday "
+    "isnat frompyfunc ma memmap polynomial"  # what no other library has
 ).split()
 _OF_ARRAYS: Final = (
     "array2string array_repr array_str save savetxt savez savez_compressed result_type can_cast min_scalar_type "
@@ -31,21 +33,15 @@ _CLASSES: Final = [
 NAMES: Final = frozenset({*_AS_IT_IS, *_OF_ARRAYS, *_MAKERS, *_CLASSES, "bool_"})
 """Names that `find` knows."""
 
-_OBJECTS: Final = "arrays of objects, strings, dates or records exist in NumPy alone. Use numpy itself for them"
 _MATRICES: Final = "matrices as a class of their own are deprecated. Use np.array"
-_STRIDES: Final = "iterators over memory exist in NumPy alone. Use np.ndindex, np.ndenumerate or np.broadcast_arrays"
+_STRIDES: Final = "iterators over memory exist in NumPy alone. Use np.nditer, np.ndindex or np.ndenumerate"
 ABSENT: Final[dict[str, str]] = {
-    **dict.fromkeys("char rec recarray strings datetime_as_string datetime_data busday_count busday_offset "
-                    "busdaycalendar is_busday isnat frompyfunc".split(), _OBJECTS),
     **dict.fromkeys("matrix asmatrix bmat".split(), _MATRICES),
-    **dict.fromkeys("nditer nested_iters flatiter".split(), _STRIDES),
+    **dict.fromkeys("nested_iters flatiter".split(), _STRIDES),
     "core": "it is private to NumPy",
     "ctypeslib": "memory exists in NumPy alone. Use numpy.ctypeslib on np.asarray(x) of numpy",
     "emath": "results whose dtype depends on values cannot be traced. Convert first: x.astype(complex)",
     "f2py": "it is a tool of NumPy. Import it from numpy",
-    "ma": "masked arrays exist in NumPy alone. Use np.where, or the nan functions",
-    "memmap": "files in memory exist in NumPy alone. Read them: np.asarray(numpy.memmap(...))",
-    "polynomial": "its classes compute in NumPy alone. Use np.polyfit, np.polyval and the like",
     "test": "it runs NumPy's own tests. Call it in numpy",
     "linalg.test": "it runs NumPy's own tests. Call it in numpy",
     "fft.test": "it runs NumPy's own tests. Call it in numpy",

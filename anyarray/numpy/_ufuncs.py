@@ -11,10 +11,10 @@ import numpy as np
 
 from anyarray._array import complex_order
 from anyarray._array.array import Array
-from anyarray._base import errors
+from anyarray._base import dtypes, errors
 from anyarray.extensions import histograms as counted
 from anyarray.numpy import _options
-from anyarray.numpy._entrance import NUMBERS, as_array, brought, in_numpy
+from anyarray.numpy._entrance import NUMBERS, F, as_array, brought, in_numpy, instead
 from anyarray.numpy._itself import values_of
 from anyarray.standard import namespace as xp
 
@@ -29,6 +29,19 @@ _ASSOCIATIVE: Final = frozenset({
     "logical_and", "logical_or", "logical_xor", "maximum", "minimum",
 })  # fmt: skip
 """Functions for which (a b) c is a (b c) to the last digits: they are accumulated in steps of powers of two."""
+
+
+def _or_in_numpy(method: F) -> F:
+    """Let NumPy's method of the ufunc compute what no other library has."""
+
+    @functools.wraps(method)
+    def called(self: Any, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return method(self, *args, **kwargs)
+        except errors.ArgumentTypeError as refusal:
+            return instead(refusal, getattr(self._theirs, method.__name__), args, kwargs)
+
+    return called  # type: ignore[return-value]  # is called as `method` is
 
 
 class ufunc:  # noqa: N801 - NumPy's name
@@ -84,7 +97,7 @@ class ufunc:  # noqa: N801 - NumPy's name
             if out is None and where is True:
                 return brought(self._theirs(*operands, **{k: v for k, v in options.items() if k == "dtype"}))
             operands = [as_array(one) for one in operands]
-        if any(isinstance(one, np.ndarray) for one in operands):  # text
+        if any(isinstance(one, (np.ndarray, np.generic)) and dtypes.is_numpys_own(one) for one in operands):
             return in_numpy(self._theirs, args, kwargs)
         casting = options.get("casting", "same_kind")
         if dtype is not None:
@@ -126,6 +139,7 @@ class ufunc:  # noqa: N801 - NumPy's name
                 f"{self.__name__}.{method}: is for functions of two arguments with one result"
             )
 
+    @_or_in_numpy
     def reduce(
         self, array: Any, axis: Any = 0, dtype: Any = None, out: Any = None, keepdims: bool = False,
         initial: Any = np._NoValue, where: Any = True,
@@ -168,6 +182,7 @@ class ufunc:  # noqa: N801 - NumPy's name
             x = xp.expand_dims(total, axis=one) if keepdims else total
         return x
 
+    @_or_in_numpy
     def accumulate(self, array: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
         """The results of all steps of `reduce` along an axis."""
         self._two("accumulate")
@@ -196,6 +211,7 @@ class ufunc:  # noqa: N801 - NumPy's name
             parts.append(self._ours(parts[-1], x[i]))
         return xp.stack(parts, axis=0)
 
+    @_or_in_numpy
     def outer(self, A: Any, B: Any, /, **kwargs: Any) -> Any:
         """The function of each element of A with each of B."""
         self._two("outer")
@@ -246,6 +262,7 @@ class ufunc:  # noqa: N801 - NumPy's name
         whole[at] = xp.astype(self._ours(xp.take(whole, at), xp.take(sums, at)), whole.dtype)
         return whole
 
+    @_or_in_numpy
     def reduceat(self, array: Any, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
         """The reductions of the slices that begin at each of the indices."""
         self._two("reduceat")

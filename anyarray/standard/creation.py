@@ -387,7 +387,11 @@ def _host_array(obj: Any) -> np.ndarray[Any, Any]:
     try:
         host = np.asarray(memoryview(obj)) if isinstance(obj, (bytes, bytearray)) else np.asarray(obj)
     except ValueError as error:
-        raise errors.ArgumentValueError(f"asarray: obj must be a regular nested sequence: {error}") from error
+        method = getattr(obj, "__array__", None)
+        found = None if method is None else method()
+        if type(found) is not Array:
+            raise errors.ArgumentValueError(f"asarray: obj must be a regular nested sequence: {error}") from error
+        host = np.asarray(found)  # NumPy takes an ndarray alone from `__array__`
     if host.dtype == np.float64 and host.size and isinstance(obj, (list, tuple)) and _are_natural(obj):
         # NumPy converts integers to floats, with rounding, if only some of them fit in int64.
         host = np.asarray(obj, dtype=np.uint64)

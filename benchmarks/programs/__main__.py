@@ -56,6 +56,7 @@ def in_process(program: str, backend: str, seconds: float) -> dict[str, Any] | N
         f"print(json.dumps(timed({program!r}, {backend!r}, {seconds!r})))"
     )
     quiet = {"TF_CPP_MIN_LOG_LEVEL": "3", **os.environ}
+    quiet.pop("PYTHONDONTWRITEBYTECODE", None)  # with it each process would compile what it imports
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env=quiet)
     if done.returncode:
         sys.stderr.write(f"{program} on {backend}: {done.stderr.strip().splitlines()[-1]}\n")

@@ -20,6 +20,7 @@ import anyarray as xp
 
 pytest.importorskip("array_api_compat")
 carrier: Any = importlib.import_module("anyarray.backends._carrier")
+staging: Any = importlib.import_module("anyarray.backends._staging")
 
 
 @pytest.fixture
@@ -32,10 +33,10 @@ def functions() -> Iterator[Any]:
 @pytest.fixture
 def transfers(functions: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
     """How it copies, by pieces of 1 kB; few bytes are at most 100."""
-    module = functions._transfers
-    monkeypatch.setattr(module, "PIECE", 1024)
-    monkeypatch.setattr(module, "SMALL", 100)
-    return module
+    monkeypatch.setattr(staging, "PIECE", 1024)
+    monkeypatch.setattr(staging, "SMALL", 100)
+    monkeypatch.setattr(staging, "_seen", set())
+    return functions._transfers
 
 
 SIZES = [0, 1, 99, 100, 101, 1023, 1024, 1025, 2048, 2049, 3071, 3072, 5000]
@@ -112,7 +113,7 @@ def test_a_buffer_is_not_filled_before_it_was_sent(functions: Any, transfers: An
 def test_the_host_never_holds_a_second_copy(functions: Any, transfers: Any) -> None:
     before = sum(one.size for one in cupy_on_numpy._pinned)
     functions.from_numpy(values(1 << 20, "float64")[::2], 0)
-    assert sum(one.size for one in cupy_on_numpy._pinned) - before <= 2 * transfers.PIECE
+    assert sum(one.size for one in cupy_on_numpy._pinned) - before <= 2 * staging.PIECE
 
 
 @pytest.mark.parametrize("nbytes", [1000, 5000])
@@ -155,7 +156,7 @@ def test_memory_of_a_result_is_used_again_when_no_view_of_it_is_left(functions: 
 
 
 def test_results_in_pinned_memory_have_a_bound(functions: Any, transfers: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transfers, "MOST", 3 * 8192)
+    monkeypatch.setattr(staging, "MOST", 3 * 8192)
     x = functions.from_numpy(values(8000, "float64"), 0)
     results = [functions.to_numpy(x) for _ in range(6)]
     assert [is_pinned(one) for one in results] == [False, True, True, True, False, False]
@@ -308,5 +309,5 @@ def test_bfloat16_goes_as_before(hooks: Any) -> None:
 def test_a_machine_without_cupy_has_no_carrier(monkeypatch: pytest.MonkeyPatch) -> None:
     if importlib.util.find_spec("cupy") is not None:
         pytest.skip("CuPy is installed")
-    carrier.carrier.cache_clear()
+    carrier._with_gpu.cache_clear()
     assert carrier.carrier() is None

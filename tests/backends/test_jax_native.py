@@ -8,15 +8,20 @@ from __future__ import annotations
 import importlib
 import threading
 import warnings
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import pytest
 
+import anyarray as xp
+
 jax = pytest.importorskip("jax")
 functions: Any = importlib.import_module("anyarray.backends.jax")
+data_types: Any = importlib.import_module("anyarray.backends.jax.data_types")
+elementwise: Any = importlib.import_module("anyarray.backends.jax.elementwise")
 indexing: Any = importlib.import_module("anyarray.backends.jax.indexing")
 scope: Any = importlib.import_module("anyarray.backends.jax._scope")
+seldom: Any = importlib.import_module("anyarray.backends.jax._seldom")
 
 CPU = jax.local_devices(backend="cpu")[0]
 FLOAT64 = np.dtype("float64")
@@ -163,11 +168,74 @@ def test_indices_do_not_compile_anew() -> None:
 
 def test_what_is_written_by_a_mask_does_not_compile_anew() -> None:
     x = native(np.zeros(9))
-    before = indexing.converted._cache_size()
+    before = data_types._converted.__wrapped__._cache_size()
     for n in range(1, 9):
         x = indexing.setitem(x, native(np.arange(9) < n), native(np.full(n, float(n))), False)
     assert x.tolist() == [8.0] * 8 + [0.0]
-    assert indexing.converted._cache_size() == before
+    assert data_types._converted.__wrapped__._cache_size() == before
+
+
+COMPILED: Final[list[str]] = []
+"""A name for each time that XLA compiled."""
+jax.monitoring.register_event_duration_secs_listener(
+    lambda name, _, **__: COMPILED.append(name) if name.endswith("backend_compile_duration") else None
+)
+VARYING: Final[dict[str, tuple[Any, int]]] = {
+    "add": (lambda xp, x: xp.add(x, x), 3),
+    "two dtypes": (lambda xp, x: xp.multiply(x, xp.astype(x, xp.float32)), 5),
+    "a number": (lambda xp, x: xp.divide(x, 3.0), 7),
+    "where": (lambda xp, x: xp.where(x > 5, x, xp.square(x)), 11),
+    "cast": (lambda xp, x: xp.astype(x, xp.int32), 13),
+    "cube": (lambda xp, x: x**3, 17),
+    "sum": (lambda xp, x: xp.sum(x), 19),
+    "any": (lambda xp, x: xp.any(x > 0), 23),
+    "max": (lambda xp, x: xp.max(x), 29),
+    "count": (lambda xp, x: xp.count_nonzero(x), 31),
+    "concat": (lambda xp, x: xp.concat([x, x]), 37),
+}
+"""Functions of whole numbers, which are exact, and a number to begin their lengths with."""
+
+
+@pytest.mark.parametrize("function", VARYING)
+def test_lengths_that_vary_are_not_compiled_for(function: str) -> None:
+    call, first = VARYING[function]
+    before = len(COMPILED)
+    with xp.backend("jax-cpu"):
+        for n in range(200 + first, 240 + first):
+            x = np.arange(float(n))
+            found, expected = np.asarray(call(xp, xp.asarray(x))), call(np, x)
+            assert found.dtype == expected.dtype
+            assert found.tolist() == expected.tolist()
+    assert before < len(COMPILED) < before + 35  # of some functions, the first lengths and the power of two
+
+
+def test_a_length_that_recurs_is_compiled_for() -> None:
+    with xp.backend("jax-cpu"):
+        for n in range(1000, 1010):
+            xp.exp(xp.ones(n))
+        x = xp.ones(1005)
+        before = elementwise.exp._cache_size()
+        for _ in range(seldom.COMPILATION // seldom._CALL + 1):
+            xp.exp(x)
+        assert elementwise.exp._cache_size() == before + 1
+
+
+def test_rare_lengths_are_traced_and_differentiated() -> None:
+    for n in range(300, 312):
+        x = jax.numpy.arange(n, dtype=jax.numpy.float32)
+        assert float(jax.jit(lambda x: xp.to_native(xp.sum(xp.from_native(x) * 2)))(x)) == n * (n - 1)
+        slope = jax.grad(lambda x: xp.to_native(xp.sum(xp.square(xp.from_native(x)))))(x)
+        assert slope.tolist() == (2 * x).tolist()
+
+
+def test_an_error_of_a_rare_length_names_no_other_cause() -> None:
+    with xp.backend("jax-cpu"):
+        for n in range(500, 510):
+            xp.add(xp.ones(n), xp.ones(n))
+        with pytest.raises(ValueError, match="broadcast"):
+            xp.add(xp.ones(511), xp.ones(512))
+        with pytest.raises(TypeError):
+            xp.bitwise_and(xp.ones(513), xp.ones(513))
 
 
 @pytest.mark.parametrize("key", [4, -5, (0, 0)])

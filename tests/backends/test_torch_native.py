@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,12 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: torch.nested.nested_tensor([torch.ones(1), torch.ones(2)], layout=torch.jagged),
         r"it is a nested tensor\. Pad it",
     ),
-    "meta": (lambda: torch.empty(2, device="meta"), r"a tensor on the device meta has no values\. Make one that has"),
+    "compressed": (lambda: torch.eye(2).to_sparse_csr(), r"it is a sparse tensor\. Make it dense: x\.to_dense\(\)"),
+    "quantized": (
+        lambda: torch.quantize_per_tensor(torch.ones(2), 0.1, 0, torch.qint8),
+        r"it is a quantized tensor\. Take its numbers: x\.dequantize\(\)",
+    ),
+    "meta": (lambda: torch.empty(2, device="meta"), r"it is on the device meta, without values\. Make one"),
 }
 
 
@@ -29,6 +35,16 @@ def test_what_is_no_array_in_memory_is_refused_with_a_cure(kind: str) -> None:
     make, sentence = REFUSED[kind]
     with pytest.raises(TypeError, match=sentence):
         xp.sum(make())
+
+
+def test_a_tensor_with_a_graph_is_not_copied_where_that_is_forbidden() -> None:
+    x = torch.ones(2, requires_grad=True)
+    with (
+        xp.no_transfers(),
+        xp.backend("numpy"),
+        pytest.raises(xp.TransferError, match=r"^exp: would copy 8 bytes from torch-cpu to numpy in .*Ask for it: "),
+    ):
+        xp.exp(x)
 
 
 def test_a_shape_is_a_plain_tuple() -> None:
@@ -71,6 +87,103 @@ def test_a_portable_function_works_inside_torch_func() -> None:
     slope = torch.func.grad(xp.portable(lambda x: xp.sum(x**2)))
     rows = torch.arange(6.0).reshape(2, 3)
     assert torch.equal(torch.func.vmap(slope)(rows), 2 * rows)
+
+
+_OF_ITS_OWN = pytest.mark.filterwarnings("ignore:.*torch.jit:DeprecationWarning")
+"""PyTorch warns of functions of its own when it imports its compiler, or computes in forward mode."""
+
+
+@xp.portable
+def softmax(x: xp.Array) -> xp.Array:
+    e = xp.exp(x - xp.max(x, axis=-1, keepdims=True))
+    return e / xp.sum(e, axis=-1, keepdims=True)
+
+
+@pytest.fixture
+def compiled() -> Iterator[Any]:
+    """What compiles by TorchDynamo, and runs graphs as they are.
+
+    So no C++ compiler is needed. The session has TorchDynamo turned off.
+    """
+
+    def compiled(function: Any, **options: Any) -> Any:
+        torch._dynamo.reset()
+        return torch.compile(function, backend="aot_eager", **options)
+
+    with torch._dynamo.config.patch(disable=False):
+        yield compiled
+    torch._dynamo.reset()
+
+
+@_OF_ITS_OWN
+def test_torch_compile_takes_a_portable_function_into_its_graph(compiled: Any) -> None:
+    x, y = (torch.tensor([[1.0, -2.0, 0.5], [3.0, 0.0, 1.0]]).requires_grad_() for _ in range(2))
+    run = compiled(lambda x: 2 * softmax(x * 2) + 1, fullgraph=True)  # which no break is allowed in
+    expected = 2 * torch.softmax(y * 2, -1) + 1
+    torch.testing.assert_close(run(x), expected)
+    (run(x)[:, 0] ** 2).sum().backward()
+    (expected[:, 0] ** 2).sum().backward()
+    torch.testing.assert_close(x.grad, y.grad)
+    told = torch._dynamo.explain(lambda x: 2 * softmax(x * 2) + 1)(x)
+    assert (told.graph_count, told.graph_break_count) == (1, 0)
+
+
+@_OF_ITS_OWN
+def test_constants_and_containers_go_into_the_graph_of_torch_compile(compiled: Any) -> None:
+    @xp.portable
+    def parts(given: Any, factor: float = 2.0) -> Any:
+        x = given["x"]
+        x[0] = 7.0
+        return {"ramp": xp.arange(3) * x, "sums": [xp.sum(x) / 3, xp.where(x > 0, x, 0.0) * factor]}
+
+    def both(x: Any) -> Any:
+        found = parts({"x": x}, factor=3.0)
+        return found["ramp"], *found["sums"]
+
+    x = torch.tensor([1.0, -2.0, 3.0])
+    ramp, total, clipped = compiled(both, fullgraph=True)(x)
+    assert (ramp.tolist(), clipped.tolist()) == ([0.0, -2.0, 6.0], [21.0, 0.0, 9.0])
+    assert float(total) == pytest.approx(8 / 3)
+    assert x.tolist() == [1.0, -2.0, 3.0]
+
+
+@_OF_ITS_OWN
+def test_a_portable_function_that_reads_values_breaks_the_graph_of_torch_compile(compiled: Any) -> None:
+    @xp.portable
+    def reading(x: xp.Array) -> xp.Array:
+        return x + 1 if x[0] > 0 else x - 1
+
+    run = compiled(lambda x: 2 * reading(x))
+    assert run(torch.tensor([1.0, 2.0])).tolist() == [4.0, 6.0]
+    assert run(torch.tensor([-1.0, 2.0])).tolist() == [-4.0, 2.0]
+    with pytest.raises(torch._dynamo.exc.Unsupported):
+        compiled(lambda x: 2 * reading(x), fullgraph=True)(torch.tensor([1.0, 2.0]))
+
+
+@_OF_ITS_OWN
+def test_what_is_wrapped_around_a_portable_function_is_compiled_with_it(compiled: Any) -> None:
+    def scaled(function: Any) -> Any:
+        @functools.wraps(function)
+        def called(x: Any) -> Any:
+            return 100 * function(x)
+
+        return called
+
+    x = torch.tensor([1.0, 2.0])
+    torch.testing.assert_close(compiled(scaled(softmax), fullgraph=True)(x), 100 * torch.softmax(x, -1))
+
+
+@_OF_ITS_OWN
+def test_derivatives_of_every_kind_go_through_a_portable_function() -> None:
+    x = torch.tensor([1.0, -2.0, 0.5], dtype=torch.float64)
+    assert torch.autograd.gradcheck(softmax, (x.clone().requires_grad_(),))
+    assert torch.autograd.gradgradcheck(softmax, (x.clone().requires_grad_(),))
+    native = functools.partial(torch.softmax, dim=-1)
+    for transform in (torch.func.jacrev, torch.func.jacfwd, torch.func.hessian):
+        torch.testing.assert_close(transform(softmax)(x), transform(native)(x))
+    value, slope = torch.func.jvp(softmax, (x,), (torch.ones_like(x),))
+    torch.testing.assert_close(value, native(x))
+    torch.testing.assert_close(slope, torch.zeros_like(x))
 
 
 def test_integers_beyond_int64_are_divided_and_compared_exactly() -> None:

@@ -16,7 +16,10 @@ from against_numpy import (
 
 import anyarray as xp
 
-pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")  # NumPy's, of NaN and infinities
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::RuntimeWarning"),  # NumPy's, of NaN and infinities
+    pytest.mark.filterwarnings("ignore:numpy.fix is deprecated:DeprecationWarning"),  # what ours is compared with
+]
 
 F: Final = np.asarray([-2.5, -1.0, -0.0, 0.0, 0.5, 1.5, 27.0, np.inf, -np.inf, np.nan])
 F32: Final = F.astype(np.float32)

@@ -19,8 +19,9 @@ def has_gpu(name: str) -> bool:
         return False
 
 
-GPUS = [name for name in ("jax-gpu", "tf-gpu", "cupy") if has_gpu(name)]
-IMMUTABLE = [(source, receiver) for source in GPUS for receiver in GPUS if source != receiver and source != "cupy"]
+GPUS = [name for name in ("jax-gpu", "tf-gpu", "cupy", "torch-gpu") if has_gpu(name)]
+WRITABLE = ("cupy", "torch-gpu")
+IMMUTABLE = [(one, other) for one in GPUS if one not in WRITABLE for other in GPUS if one != other]
 N = 1_000_000
 
 
@@ -47,6 +48,17 @@ def test_a_write_to_what_is_shared_is_seen_on_one_side(source: str, receiver: st
     assert (float(x[0]), float(y[0])) == (2.0, 5.0)
     x[1] = 7.0
     assert (float(x[1]), float(y[1])) == (7.0, 2.0)
+
+
+@pytest.mark.parametrize("receiver", [name for name in GPUS if name != "torch-gpu"] if "torch-gpu" in GPUS else [])
+def test_what_one_tensor_holds_is_shared_until_it_is_written(receiver: str) -> None:
+    x = xp.ones(N, device="torch-gpu") + 1
+    with xp.transfers() as log:
+        y = x.to_device(receiver)
+    assert [row.kind for row in log.rows] == ["view"]
+    assert None in (address(x), address(y)) or address(x) == address(y)
+    x[0] = 5.0
+    assert (float(y[0]), float(x[0])) == (2.0, 5.0)
 
 
 @pytest.mark.parametrize("receiver", [name for name in GPUS if name != "cupy"] if "cupy" in GPUS else [])

@@ -21,7 +21,7 @@ COUNTS = [0, 1, 255, 1 << 14, PIECE // 16 - 1, PIECE // 16, PIECE // 16 + 1, PIE
 """Numbers of elements, around the borders of pieces for dtypes of 16, 8 and 1 byte."""
 DTYPES = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "bfloat16"]
 DTYPES += ["float32", "float64", "complex64", "complex128"]
-CARRIED = [name for name in GPUS if name != "cupy"] if "cupy" in GPUS else []
+CARRIED = [name for name in GPUS if name in ("jax-gpu", "tf-gpu")] if "cupy" in GPUS else []
 
 
 def values(count: int, dtype: str) -> np.ndarray[Any, Any]:

@@ -86,6 +86,21 @@ has_keywords(PyObject *kwnames)
     return kwnames != NULL && PyTuple_GET_SIZE(kwnames) > 0;
 }
 
+/* The descriptor by which a class computes an attribute in C: a new reference, or NULL without an exception. */
+PyObject *find_getter(PyObject *type, PyObject *name);
+
+/* An attribute of an object, by a descriptor of its class if that is not NULL: half the time. A new reference, or NULL
+with an exception. */
+static inline PyObject *
+get_attribute(PyObject *object, PyObject *descriptor, PyObject *name)
+{
+    if (descriptor == NULL) {
+        return PyObject_GetAttr(object, name);
+    }
+    const PyGetSetDef *found = ((PyGetSetDescrObject *)descriptor)->d_getset;
+    return found->get(object, found->closure);
+}
+
 /* A hook of the backend of an Array, if nothing is recorded of the Array's memory: a new reference, or NULL
 without an exception. */
 PyObject *hook_for_memory(PyObject *array, PyObject *name);

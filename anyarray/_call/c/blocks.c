@@ -332,7 +332,7 @@ reduce(const Reduction *reduction, char *numbers, npy_intp count, char *result)
 
 #define ADD_UP(TYPE)                                                                                                   \
     for (npy_intp i = 0; i < count / group; i++) {                                                                     \
-        TYPE sum = (TYPE)-0.0;                                                                                         \
+        TYPE sum = 0;                                                                                                  \
         for (npy_intp k = 0; k < group; k++) {                                                                         \
             sum += ((const TYPE *)numbers)[i * group + k];                                                             \
         }                                                                                                              \

@@ -10,6 +10,7 @@ all attributes of a function, which are copied to it. */
 #include "allocator.h"
 #include "config.h"
 #include "fast_paths.h"
+#include "shortcuts.h"
 #include <stddef.h>
 
 /* Returns the Python function, a borrowed reference, or NULL with an exception. It is made when it is first
@@ -85,14 +86,19 @@ call_traverse(PyObject *self, visitproc visit, void *arg)
     Py_VISIT(call->body);
     Py_VISIT(call->result_class);
     Py_VISIT(call->limit);
+    Py_VISIT(call->slow);
+    Py_VISIT(call->kept_calls);
     Py_VISIT(call->dict);
     Py_VISIT(call->shortcut_of);
     Py_VISIT(call->shortcut);
-    Py_VISIT(call->direct_of);
-    Py_VISIT(call->direct);
-    Py_VISIT(call->direct_type);
-    Py_VISIT(call->direct_dtypes);
-    Py_VISIT(call->direct_guard);
+    Py_VISIT(call->direct.of);
+    Py_VISIT(call->direct.function);
+    Py_VISIT(call->direct.type);
+    Py_VISIT(call->direct.dtypes);
+    Py_VISIT(call->direct.guard);
+    Py_VISIT(call->direct.options);
+    Py_VISIT(call->direct.dtype);
+    Py_VISIT(call->direct.requires_grad);
     for (int i = 0; i < call->parameter_count; i++) {
         Py_VISIT(call->parameters[i].default_value);
     }
@@ -120,15 +126,13 @@ call_dealloc(PyObject *self)
     Py_XDECREF(call->body);
     Py_XDECREF(call->name);
     Py_XDECREF(call->limit);
+    Py_XDECREF(call->slow);
+    Py_XDECREF(call->kept_calls);
     Py_XDECREF(call->result_class);
     Py_XDECREF(call->native_kwnames);
     Py_XDECREF(call->shortcut_of);
     Py_XDECREF(call->shortcut);
-    Py_XDECREF(call->direct_of);
-    Py_XDECREF(call->direct);
-    Py_XDECREF(call->direct_type);
-    Py_XDECREF(call->direct_dtypes);
-    Py_XDECREF(call->direct_guard);
+    clear_direct(&call->direct);
     for (int i = 0; i < call->parameter_count; i++) {
         Py_XDECREF(call->parameters[i].name);
         Py_XDECREF(call->parameters[i].default_value);
@@ -254,10 +258,11 @@ call_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     static char *names[] = {"function", "name", "limit", "kind", "result_class", "parameters", "order", "keywords",
                             "positional", "has_operator", "is_power", "takes_ndarrays", "gives_new_memory",
                             "multiplies", "variant", "body", "gives_views", "is_read_only",
-                            "is_elementwise", "reduction", NULL};
+                            "is_elementwise", "reduction", "slow", "kept_calls", "axis_at", NULL};
     PyObject *function, *name, *limit, *result_class = Py_None, *parameters = NULL, *order = NULL, *keywords = NULL;
-    PyObject *body = Py_None;
+    PyObject *body = Py_None, *slow = Py_None, *kept_calls = NULL;
     const char *kind;
+    int axis_at = -1;
     int positional = 0, variant = 0;
     int has_operator = 0, is_power = 0, takes_ndarrays = 0, gives_new_memory = 0, multiplies = 0;
     int gives_views = 0, is_read_only = 0, is_elementwise = 0, reduction = 0;
@@ -265,11 +270,12 @@ call_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
         PyErr_SetString(PyExc_RuntimeError, "Call: configure() must come first");
         return NULL;
     }
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!UO!s|OO!O!O!ipppppCOpppi", names, &PyFunction_Type, &function, &name,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!UO!s|OO!O!O!ipppppCOpppiOO!i", names, &PyFunction_Type, &function, &name,
                                      config.limit_type, &limit, &kind, &result_class, &PyTuple_Type, &parameters,
                                      &PyTuple_Type, &order, &PyTuple_Type, &keywords, &positional, &has_operator,
                                      &is_power, &takes_ndarrays, &gives_new_memory, &multiplies, &variant,
-                                     &body, &gives_views, &is_read_only, &is_elementwise, &reduction)) {
+                                     &body, &gives_views, &is_read_only, &is_elementwise, &reduction,
+                                     &slow, &PyDict_Type, &kept_calls, &axis_at)) {
         return NULL;
     }
     FastPath *fast_path = find_fast_path(kind);
@@ -287,7 +293,7 @@ call_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     Py_ssize_t named = keywords == NULL ? 0 : PyTuple_GET_SIZE(keywords);
     Py_ssize_t ordered = order == NULL ? 0 : PyTuple_GET_SIZE(order);
     if (count > MAX_PARAMETERS || ordered != count || (has_parameters ? named >= count : named > 0)
-        || positional > count || positional < 0) {
+        || positional > count || positional < 0 || axis_at >= count) {
         PyErr_Format(PyExc_ValueError, "Call: %U must have 1 to %d parameters, each in order", name, MAX_PARAMETERS);
         return NULL;
     }
@@ -315,6 +321,9 @@ call_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     call->is_read_only = is_read_only;
     call->is_elementwise = is_elementwise;
     call->reduction = reduction;
+    call->slow = slow == Py_None ? NULL : Py_NewRef(slow);
+    call->kept_calls = Py_XNewRef(kept_calls);
+    call->axis_at = axis_at;
     for (Py_ssize_t i = 0; i < count; i++) {
         long index = PyLong_AsLong(PyTuple_GET_ITEM(order, i));
         if (index < 0 || index >= count) {

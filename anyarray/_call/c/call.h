@@ -58,6 +58,15 @@ typedef struct known_loop {
     struct known_loop *next;
 } KnownLoop;
 
+/* What `backends._shortcut.directly` says of a native function. */
+typedef struct {
+    PyObject *of;       /* the native function */
+    PyObject *function; /* the library's own, or NULL if it has none */
+    PyObject *type, *dtypes, *guard, *options;
+    PyObject *dtype, *requires_grad; /* descriptors of these attributes, or NULL; see `get_attribute` */
+    PyObject *latest;                /* of `dtypes` the one that was there last, a borrowed reference */
+} Direct;
+
 typedef struct call {
     PyObject_HEAD
     vectorcallfunc vectorcall;
@@ -81,6 +90,9 @@ typedef struct call {
     int is_read_only;      /* whether it gives views that are only read */
     int is_elementwise;    /* whether it may be recorded */
     int reduction;         /* the reduction that may be recorded, or 0 */
+    PyObject *slow;        /* what decides where a call runs, of a tuple of its arguments, or NULL */
+    PyObject *kept_calls;  /* the dict of `_choice.machine.kept_calls`, or NULL */
+    int axis_at;           /* the parameter on which the time of a call depends, or -1 */
     KnownLoop *loops;      /* its loops that were found so far */
     const Operator *operation; /* Python's, if it is the method of one that NumPy's scalars have; or NULL */
 
@@ -90,9 +102,7 @@ typedef struct call {
     int shortcut_ndim;         /* the least of the first array */
     int shortcut_needs_finite; /* whether its elements must be finite */
 
-    /* What `backends._shortcut.directly` says of the native function that was called last. */
-    PyObject *direct_of, *direct; /* NULL if it has none */
-    PyObject *direct_type, *direct_dtypes, *direct_guard;
+    Direct direct; /* of the native function that was called last */
 } Call;
 
 extern PyTypeObject CallType;

@@ -244,13 +244,11 @@ set_shape(Chain *chain, PyObject *operand)
 static Reduction
 reduction_of(const Recorded *call, int operand, char *results)
 {
-    static const double zero = -0.0; /* what adding leaves as it is, also -0 */
-    static const float zero_float = -0.0f;
-    static const npy_int64 zero_integer = 0;
     int typenum = call->loop->types[1];
-    const void *start = typenum == NPY_DOUBLE ? (const void *)&zero : typenum == NPY_FLOAT ? (const void *)&zero_float : &zero_integer;
+    static const npy_int64 zero = 0; /* of every dtype that is added up, all bits are 0 */
     return (Reduction){
-        .loop = call->loop, .operand = operand, .start = call->reduction == SELECTS ? NULL : start, .group = call->group,
+        .loop = call->loop, .operand = operand, .group = call->group,
+        .start = call->reduction == SELECTS ? NULL : (const char *)&zero,
         .read_itemsize = itemsize_of(call->loop->types[0]), .itemsize = itemsize_of(typenum), .results = results,
     };
 }

@@ -57,15 +57,7 @@ creates_in_numpy(void)
     if (chosen == NULL) {
         return 0;
     }
-    if (chosen == Py_None || chosen == get_slot(config.numpy_home, config.backend_offset)) {
-        return 1;
-    }
-    if (chosen != config.by_cost) {
-        return 0;
-    }
-    PyObject *model = PyObject_GetAttr(config.machine_state, constants.model);
-    Py_XDECREF(model);
-    return model != NULL && model != Py_None; /* without one, Python looks for it once */
+    return chosen == Py_None || chosen == get_slot(config.numpy_home, config.backend_offset) || chosen == config.by_cost;
 }
 
 npy_intp

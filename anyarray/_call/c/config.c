@@ -35,21 +35,22 @@ configure(PyObject *Py_UNUSED(module), PyObject *args, PyObject *kwargs)
 {
     static char *names[] = {"array", "home", "choice", "limit", "dtype", "choice_variable", "by_cost", "numpy_home",
                             "powers", "second_copy_sizes", "ufuncs", "operand_types", "defaults_variable",
-                            "standard_defaults", "machine_state", "unadopted", "are_absent", "lendable", "accounts",
+                            "standard_defaults", "unadopted", "are_absent", "lendable", "accounts",
                             "read_only_view", "loop_of", "warned_errors", "warn", "postponed", "put_off",
-                            "put_off_inplace", "value_of", "compute_readers", "leaves", "error_variable", "threads", "large", "few", "small_nbytes", "modest_nbytes", NULL};
+                            "put_off_inplace", "value_of", "compute_readers", "leaves", "error_variable", "threads",
+                            "large", "few", "small_nbytes", "modest_nbytes", NULL};
     if (config.array_type != NULL) {
         PyErr_SetString(PyExc_RuntimeError, "configure: may be called once");
         return NULL;
     }
     Config read = {0};
     if (!PyArg_ParseTupleAndKeywords(
-            args, kwargs, "O!O!O!O!O!O!OOO!O!O!O!O!O!OO!OOO!OOOOO!OOOOO!Oinnnn", names, &PyType_Type, &read.array_type,
+            args, kwargs, "O!O!O!O!O!O!OOO!O!O!O!O!O!O!OOO!OOOOO!OOOOO!Oinnnn", names, &PyType_Type, &read.array_type,
             &PyType_Type, &read.home_type, &PyType_Type, &read.choice_type, &PyType_Type, &read.limit_type,
             &PyType_Type, &read.dtype_type, &PyContextVar_Type, &read.choice_variable, &read.by_cost, &read.numpy_home,
             &PyDict_Type, &read.powers, &PyDict_Type, &read.second_copy_sizes,
             &PyDict_Type, &read.ufuncs, &PyFrozenSet_Type, &read.operand_types, &PyContextVar_Type,
-            &read.defaults_variable, &PyDict_Type, &read.standard_defaults, &read.machine_state, &PyDict_Type,
+            &read.defaults_variable, &PyDict_Type, &read.standard_defaults, &PyDict_Type,
             &read.unadopted, &read.are_absent, &read.lendable, &PyDict_Type, &read.accounts,
             &read.read_only_view, &read.loop_of, &read.warned_errors, &read.warn,
             &PyType_Type, &read.postponed_type, &read.put_off, &read.put_off_inplace, &read.value_of,
@@ -79,7 +80,7 @@ configure(PyObject *Py_UNUSED(module), PyObject *args, PyObject *kwargs)
         (PyObject *)read.array_type, (PyObject *)read.home_type, (PyObject *)read.choice_type,
         (PyObject *)read.limit_type, (PyObject *)read.dtype_type, read.choice_variable, read.by_cost, read.numpy_home,
         read.powers, read.second_copy_sizes, read.ufuncs, read.operand_types, read.defaults_variable,
-        read.standard_defaults, read.machine_state, read.unadopted, read.are_absent, read.lendable, read.accounts,
+        read.standard_defaults, read.unadopted, read.are_absent, read.lendable, read.accounts,
         read.read_only_view, read.loop_of, read.warned_errors, read.warn, read.error_variable,
         (PyObject *)read.postponed_type, read.put_off, read.put_off_inplace, read.value_of, read.compute_readers,
         read.leaves,
@@ -95,7 +96,6 @@ int
 init_constants(void)
 {
     return (constants.dtype_of = PyUnicode_InternFromString("dtype_of")) != NULL
-           && (constants.model = PyUnicode_InternFromString("model")) != NULL
            && (constants.dtype = PyUnicode_InternFromString("dtype")) != NULL
            && (constants.copy = PyUnicode_InternFromString("copy")) != NULL
            && (constants.shortcut = PyUnicode_InternFromString("shortcut")) != NULL
@@ -104,11 +104,17 @@ init_constants(void)
            && (constants.written = PyUnicode_InternFromString("written")) != NULL
            && (constants.is_in_place = PyUnicode_InternFromString("is_in_place")) != NULL
            && (constants.getitem = PyUnicode_InternFromString("getitem")) != NULL
+           && (constants.shape_of = PyUnicode_InternFromString("shape_of")) != NULL
+           && (constants.last = PyUnicode_InternFromString("last")) != NULL
+           && (constants.reading = PyUnicode_InternFromString("reading")) != NULL
+           && (constants.returned = PyUnicode_InternFromString("returned")) != NULL
+           && (constants.ndim = PyUnicode_InternFromString("ndim")) != NULL
            && (constants.zero = PyUnicode_InternFromString("0")) != NULL
            && (constants.zero_float = PyUnicode_InternFromString("0.0")) != NULL
            && (constants.square = PyUnicode_InternFromString("square")) != NULL
            && (constants.multiply = PyUnicode_InternFromString("multiply")) != NULL
            && (constants.axis = PyUnicode_InternFromString("axis")) != NULL
            && (constants.keepdims = PyUnicode_InternFromString("keepdims")) != NULL
-           && (constants.one = PyLong_FromLong(1)) != NULL;
+           && (constants.one = PyLong_FromLong(1)) != NULL
+           && (constants.none = PyLong_FromLong(0)) != NULL;
 }

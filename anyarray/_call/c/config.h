@@ -28,7 +28,6 @@ typedef struct {
     PyObject *operand_types;     /* classes of NumPy that may stand for an Array in an operation */
     PyObject *defaults_variable; /* the ContextVar of the default dtypes, */
     PyObject *standard_defaults; /* and its value outside of `default_dtypes` */
-    PyObject *machine_state;     /* `_choice.machine.state` */
     PyObject *unadopted;         /* libraries that were not imported when last looked for, */
     PyObject *are_absent;        /* and whether they still are not: a function of them */
     PyObject *lendable;          /* the second copy of an Array whose memory may be lent */
@@ -48,11 +47,12 @@ typedef struct {
 
 extern Config config;
 
-/* Interned strings, and the integer 1. */
+/* Interned strings, and two integers. */
 typedef struct {
-    PyObject *dtype_of, *model, *dtype, *copy, *shortcut, *direct, *requires_grad, *written, *is_in_place, *getitem;
+    PyObject *dtype_of, *dtype, *copy, *shortcut, *direct, *requires_grad, *written, *is_in_place, *getitem, *ndim;
+    PyObject *shape_of, *last, *reading, *returned;
     PyObject *zero, *zero_float, *square, *multiply, *axis, *keepdims;
-    PyObject *one;
+    PyObject *one, *none; /* the integers 1 and 0 */
 } Constants;
 
 extern Constants constants;

@@ -16,6 +16,7 @@ transfers, decisions by cost, arguments to be converted, every error. Repeated h
 #include "choice.h"
 #include "dtypes.h"
 #include "fast_paths.h"
+#include "kept.h"
 #include "loops.h"
 #include "postponed.h"
 #include "recorded.h"
@@ -321,25 +322,56 @@ fast_function(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwn
     return call_at_once(call, args, nargs, kwnames);
 }
 
+/* Has Python decide about a call, or look up a decision: the result, or NULL with an exception. The body, which comes to
+the same, would have to be compiled first. */
+static PyObject *
+decide(Call *call, PyObject *const *values)
+{
+    for (int i = 0; i < call->parameter_count; i++) {
+        if (call->parameters[i].role == PLAIN && is_array(values[i])) { /* the body says what is wrong, or reads it */
+            return NULL;
+        }
+    }
+    PyObject *ordered = PyTuple_New(call->parameter_count);
+    for (int i = 0; ordered != NULL && i < call->parameter_count; i++) {
+        PyTuple_SET_ITEM(ordered, i, Py_NewRef(values[call->native_order[i]]));
+    }
+    PyObject *result = ordered == NULL ? NULL : PyObject_CallOneArg(call->slow, ordered);
+    Py_XDECREF(ordered);
+    return result;
+}
+
 PyObject *
 call_at_once(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
-    PyObject *values[MAX_PARAMETERS], *natives[MAX_PARAMETERS] = {NULL}, *result = NULL;
-    int is_scalar[MAX_PARAMETERS] = {0}, by_size, has_ndarrays = 0;
+    PyObject *values[MAX_PARAMETERS], *natives[MAX_PARAMETERS] = {NULL}, *result = NULL, *kept = NULL;
+    int is_scalar[MAX_PARAMETERS] = {0}, by_size, has_ndarrays = 0, is_undecided = 0;
     if (!bind_arguments(call, args, nargs, kwnames, values)) {
         return NULL;
     }
     PyObject *home = find_home(call, values);
-    if (!is_home(home) || !runs_at_home(home, &by_size)) {
+    if (!is_home(home)) {
+        return NULL;
+    }
+    int is_sure = runs_at_home(home, &by_size);
+    if (!is_sure && !by_size) {
         return NULL;
     }
     Py_INCREF(home);
     for (int i = 0; i < call->parameter_count; i++) {
         int is_ndarray;
         if ((natives[i] = unwrap(call, i, values[i], home, &is_scalar[i], &is_ndarray)) == NULL) {
+            is_undecided = by_size && is_array(values[i]); /* on another home, or recorded */
             goto done;
         }
         has_ndarrays |= is_ndarray;
+    }
+    if (!is_sure) {
+        if (has_ndarrays || (kept = kept_at_home(call, home, values, natives)) == NULL) {
+            is_undecided = !has_ndarrays;
+            goto done;
+        }
+        by_size = 0;
     }
     for (int k = 0; k < call->array_count; k++) {
         int at = call->arrays[k], beside = call->parameters[at].beside;
@@ -373,15 +405,27 @@ call_at_once(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwna
         goto done;
     }
     if (has_ndarrays ? is_small_with_ndarrays(call, values, natives, by_size)
-                     : !by_size || is_settled(call, values, natives)) {
+                     : !by_size || is_settled(call, values, natives)
+                           || (kept = kept_at_home(call, home, values, natives)) != NULL) {
         result = call_native(call, home, natives, has_ndarrays);
     }
+    else {
+        is_undecided = by_size && !has_ndarrays;
+    }
+    if (kept != NULL && result != NULL && !inherit_account(call, kept, values, result)) {
+        Py_CLEAR(result);
+    }
 done:
+    Py_XDECREF(kept);
     for (int i = 0; i < call->parameter_count; i++) {
         Py_XDECREF(natives[i]);
     }
     Py_DECREF(home);
-    return result == NULL ? fall_back() : result;
+    if (result == NULL) {
+        fall_back();
+    }
+    /* Not earlier: a reference to what is transferred would keep its memory from being shared. */
+    return is_undecided && call->slow != NULL && !PyErr_Occurred() ? decide(call, values) : result;
 }
 
 PyObject *

@@ -7,6 +7,7 @@ top of each file:
     config          what the package tells, once
     arrays          Arrays read and made
     choice          where a call runs
+    kept            decisions about calls alike
     dtypes          dtypes that NumPy treats as the standard does
     scalars         Python scalars beside arrays
     memory          allocation

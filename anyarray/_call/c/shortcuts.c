@@ -87,88 +87,180 @@ static void
 cache_direct(Call *call, PyObject *function)
 {
     PyObject *told = PyObject_GetAttr(function, constants.direct);
-    PyObject *direct = NULL, *type = NULL, *dtypes = NULL, *guard = NULL;
+    Direct found = {NULL}, former = call->direct;
     if (told == NULL || !PyTuple_Check(told)
-        || !PyArg_ParseTuple(told, "OO!O!O", &direct, &PyType_Type, &type, &PyFrozenSet_Type, &dtypes, &guard)) {
+        || !PyArg_ParseTuple(told, "OO!O!OO!", &found.function, &PyType_Type, &found.type, &PyFrozenSet_Type,
+                             &found.dtypes, &found.guard, &PyFrozenSet_Type, &found.options)) {
         PyErr_Clear(); /* most have none */
-        direct = type = dtypes = guard = NULL;
+        found = (Direct){NULL};
     }
-    PyObject *const former[] = {call->direct_of, call->direct, call->direct_type, call->direct_dtypes, call->direct_guard};
-    call->direct = Py_XNewRef(direct);
-    call->direct_type = Py_XNewRef(type);
-    call->direct_dtypes = Py_XNewRef(dtypes);
-    call->direct_guard = Py_XNewRef(guard);
-    call->direct_of = Py_NewRef(function);
+    Py_XINCREF(found.function);
+    Py_XINCREF(found.type);
+    Py_XINCREF(found.dtypes);
+    Py_XINCREF(found.guard);
+    Py_XINCREF(found.options);
+    if (found.type != NULL) {
+        found.dtype = find_getter(found.type, constants.dtype);
+        found.requires_grad = find_getter(found.type, constants.requires_grad);
+    }
+    found.of = Py_NewRef(function);
+    call->direct = found;
     Py_XDECREF(told);
-    for (size_t i = 0; i < sizeof former / sizeof *former; i++) {
-        Py_XDECREF(former[i]);
+    clear_direct(&former);
+}
+
+void
+clear_direct(Direct *direct)
+{
+    PyObject *const held[] = {direct->of,     direct->function, direct->type,    direct->dtypes,
+                              direct->guard,  direct->options,  direct->dtype,   direct->requires_grad};
+    *direct = (Direct){NULL};
+    for (size_t i = 0; i < sizeof held / sizeof *held; i++) {
+        Py_XDECREF(held[i]);
     }
 }
 
-/* Whether no derivative may be taken of an array: 0 without an exception if one may, or if it cannot be told. */
+/* Whether an array is one that the library's function takes: of its class and of the dtype of those before, and one
+of which no derivative may be taken if there is a guard. `*dtype` is a new reference. */
 static int
-is_constant(PyObject *native)
+fits_directly(const Direct *direct, PyObject *native, PyObject **dtype)
 {
-    PyObject *required = PyObject_GetAttr(native, constants.requires_grad);
-    if (required == NULL) {
-        fall_back();
+    if ((PyObject *)Py_TYPE(native) != direct->type) {
         return 0;
     }
-    Py_DECREF(required);
-    return required == Py_False;
+    if (direct->guard != Py_None) {
+        PyObject *required = get_attribute(native, direct->requires_grad, constants.requires_grad);
+        Py_XDECREF(required); /* it is compared only */
+        if (required != Py_False) {
+            return 0;
+        }
+    }
+    PyObject *own = get_attribute(native, direct->dtype, constants.dtype);
+    if (own == NULL || (*dtype != NULL && own != *dtype)) {
+        Py_XDECREF(own);
+        return 0;
+    }
+    Py_XSETREF(*dtype, own);
+    return 1;
+}
+
+/* Whether all arrays of a list fit, and there is one. */
+static int
+all_fit_directly(const Direct *direct, PyObject *natives, PyObject **dtype)
+{
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(natives); i++) {
+        PyObject *one = Py_NewRef(PyList_GET_ITEM(natives, i));
+        int fits = fits_directly(direct, one, dtype);
+        Py_DECREF(one);
+        if (!fits) {
+            return 0;
+        }
+    }
+    return PyList_GET_SIZE(natives) > 0;
+}
+
+/* Appends an option to the arguments of the library's function: 0, perhaps with an exception, if it takes none. */
+static int
+add_option(const Direct *direct, const Parameter *p, PyObject *value, PyObject *names, PyObject **args, size_t *count)
+{
+    int is_empty = PyTuple_Check(value) && PyTuple_GET_SIZE(value) == 0; /* to some libraries no axes are all */
+    if (is_empty || PySet_Contains(direct->options, p->name) != 1 || PyList_Append(names, p->name) < 0) {
+        return 0;
+    }
+    args[(*count)++] = value;
+    return 1;
+}
+
+/* Whether an array has axes; a list, whose arrays are joined, is left to the library. */
+static int
+has_axes(PyObject *native)
+{
+    if (PyList_CheckExact(native)) {
+        return 1;
+    }
+    PyObject *ndim = PyObject_GetAttr(native, constants.ndim);
+    Py_XDECREF(ndim); /* it is compared only */
+    return ndim != NULL && ndim != constants.none;
 }
 
 PyObject *
 call_direct(Call *call, PyObject *function, PyObject *const *natives)
 {
-    if (function != call->direct_of) {
+    if (function != call->direct.of) {
         cache_direct(call, function);
     }
-    if (call->direct == NULL) {
+    if (call->direct.function == NULL) {
         return NULL;
     }
-    PyObject *direct = Py_NewRef(call->direct), *type = call->direct_type; /* a call from another thread may replace it */
-    PyObject *dtypes = Py_NewRef(call->direct_dtypes), *guard = Py_NewRef(call->direct_guard);
-    PyObject *stack[MAX_PARAMETERS + 1], **args = stack + 1, *dtype = NULL, *result = NULL;
-    size_t nargs = 0;
+    Direct direct = call->direct; /* what it holds is held here, too: a call from another thread may replace it */
+    PyObject *const held[] = {direct.function, direct.dtypes, direct.guard, direct.options, direct.dtype, direct.requires_grad};
+    for (size_t i = 0; i < sizeof held / sizeof *held; i++) {
+        Py_XINCREF(held[i]);
+    }
+    PyObject *stack[MAX_PARAMETERS + 1], **args = stack + 1, *dtype = NULL, *names = NULL, *kwnames = NULL, *result = NULL;
+    size_t nargs = 0, count = 0;
     int is_left_out = 0;
     for (int i = 0; i < call->parameter_count; i++) {
         const Parameter *p = &call->parameters[call->native_order[i]];
         PyObject *native = natives[call->native_order[i]];
-        if (p->role == PLAIN || native == Py_None) {
-            if (native != p->default_value) {
+        if (p->role == SEQUENCE) {
+            if (!all_fit_directly(&direct, native, &dtype)) {
                 goto done;
             }
+            args[count++] = native;
+            nargs++;
+        }
+        else if (p->role == PLAIN || native == Py_None) {
             is_left_out |= p->role != PLAIN;
-            continue;
+            if (native == p->default_value) {
+                continue;
+            }
+            if (i < call->native_nargs) { /* by position */
+                if (is_left_out || PySet_Contains(direct.options, p->name) != 1) {
+                    goto done;
+                }
+                args[count++] = native;
+                nargs++;
+            }
+            else if ((names == NULL && (names = PyList_New(0)) == NULL)
+                     || !add_option(&direct, p, native, names, args, &count)) {
+                goto done;
+            }
         }
-        if (is_left_out || (PyObject *)Py_TYPE(native) != type || (guard != Py_None && !is_constant(native))) {
+        else if (is_left_out || !fits_directly(&direct, native, &dtype)) {
             goto done;
         }
-        PyObject *own = PyObject_GetAttr(native, constants.dtype);
-        if (own == NULL || (dtype != NULL && own != dtype)) {
-            Py_XDECREF(own);
-            goto done;
+        else {
+            args[count++] = native;
+            nargs++;
         }
-        Py_XSETREF(dtype, own);
-        args[nargs++] = native;
     }
-    if (dtype == NULL || PySet_Contains(dtypes, dtype) != 1) {
+    if (dtype == NULL || (dtype != direct.latest && PySet_Contains(direct.dtypes, dtype) != 1)) {
         goto done;
     }
-    if (guard != Py_None) {
-        PyObject *open = PyObject_CallNoArgs(guard);
+    if (call->direct.dtypes == direct.dtypes) {
+        call->direct.latest = dtype; /* one of `dtypes`, which holds it */
+    }
+    if (direct.guard != Py_None) {
+        PyObject *open = PyObject_CallNoArgs(direct.guard);
+        Py_XDECREF(open); /* it is compared only */
         if (open != Py_None) {
-            Py_XDECREF(open);
             goto done;
         }
-        Py_DECREF(open);
     }
-    result = PyObject_Vectorcall(direct, args, nargs | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
+    if (count > nargs && !has_axes(args[0])) { /* to some libraries 0 is an axis of such an array */
+        goto done;
+    }
+    if (names != NULL && (kwnames = PyList_AsTuple(names)) == NULL) {
+        goto done;
+    }
+    result = PyObject_Vectorcall(direct.function, args, nargs | PY_VECTORCALL_ARGUMENTS_OFFSET, kwnames);
 done:
     Py_XDECREF(dtype);
-    Py_DECREF(direct);
-    Py_DECREF(dtypes);
-    Py_DECREF(guard);
+    Py_XDECREF(names);
+    Py_XDECREF(kwnames);
+    for (size_t i = 0; i < sizeof held / sizeof *held; i++) {
+        Py_XDECREF(held[i]);
+    }
     return result == NULL ? fall_back() : result;
 }

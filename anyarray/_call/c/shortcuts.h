@@ -12,4 +12,7 @@ PyObject *call_shortcut(Call *call, PyObject *function, PyObject *const *natives
 /* The same for a library's own function, of arrays of any library but NumPy that have one dtype. */
 PyObject *call_direct(Call *call, PyObject *function, PyObject *const *natives);
 
+/* Drops what is known of a library's own function. */
+void clear_direct(Direct *direct);
+
 #endif

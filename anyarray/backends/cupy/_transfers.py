@@ -1,15 +1,10 @@
 """Copies between the host and the device, near the speed of the bus.
 
-The bus reads and writes pinned memory only. Of pageable memory CUDA copies each piece first, and the pages of a new
-ndarray are made one by one while it is written, which takes longer than all else. So
-
 to the device
-    An array travels in pieces by two pinned buffers: one is filled while the other travels. The host never holds a
-    second copy of the whole, as it would by `cupy.array`.
+    In pieces by pinned buffers, see `_staging`; `cupy.array` would hold a second copy of the whole.
 to the host
-    A large result lies in pinned memory itself, into which the device writes at once. Pinning takes as long as several
-    copies, so it is done for a size that comes again, and freed memory is kept for the next result. All of it together
-    is at most `MOST` bytes; beyond that, results are in ordinary memory.
+    A large result lies in pinned memory itself, into which the device writes at once. Freed memory is kept for the next
+    result. All of it together is at most `_staging.MOST` bytes; beyond that, results are in ordinary memory.
 to another library
     Memory that is lent by DLPack comes back when the other library has queued its last kernel, not when that is done.
     CuPy would give it to the next array at once; so it waits in `_returned` until the device was synchronized.
@@ -21,20 +16,14 @@ import functools
 import math
 import weakref
 from collections import deque
-from collections.abc import Iterator
 from typing import Any, Final
 
 import cupy
 import numpy as np
 
-Native = Any
+from anyarray.backends import _staging
 
-PIECE: Final = 4 << 20
-"""Bytes of a piece, and of the smallest array that is large: two of them make a copy and a journey overlap."""
-SMALL: Final = 1 << 16
-"""Bytes up to which CUDA takes over pageable memory while the call is made."""
-MOST: Final = 1 << 30
-"""Bytes of pinned memory for results, in use and kept for later ones."""
+Native = Any
 
 _Error: Final = cupy.cuda.runtime.CUDARuntimeError
 
@@ -45,24 +34,14 @@ def to_device(a: np.ndarray[Any, Any], y: Native) -> None:
     if not nbytes:
         return
     stream = cupy.cuda.get_current_stream()
-    if nbytes <= SMALL:
+    if nbytes <= _staging.SMALL:
         whole = np.empty(a.shape, y.dtype)
-        _copy(a, whole)
+        _staging.copy(a, whole)
         y.data.copy_from_host_async(whole.__array_interface__["data"][0], nbytes, stream)
         stream.synchronize()
         return
-    count = 1 if nbytes <= PIECE else 2
-    buffers = [_Buffer(min(PIECE, nbytes)) for _ in range(count)]
     try:
-        for number, (start, piece) in enumerate(_pieces(a, y.itemsize)):
-            buffer = buffers[number % count]
-            if number >= count:
-                buffer.sent.synchronize()  # what it held has left
-            nbytes = piece.size * y.itemsize
-            _copy(piece, buffer.bytes[:nbytes].view(y.dtype).reshape(piece.shape))
-            (y.data + start).copy_from_host_async(buffer.address, nbytes, stream)
-            if count > 1:
-                buffer.sent.record(stream)
+        _staging.send(a, y.dtype, [_Buffer(size, y, stream) for size in _staging.sizes(nbytes)])
     finally:
         stream.synchronize()  # also after Ctrl-C: the pool would give the buffers, and the memory of y, to others
 
@@ -73,12 +52,21 @@ class _Buffer:
     Where no memory can be pinned it is in ordinary memory.
     """
 
-    def __init__(self, nbytes: int) -> None:
+    def __init__(self, nbytes: int, y: Native, stream: Any) -> None:
         self.bytes = np.frombuffer(_memory(nbytes), np.uint8, nbytes)
-        self.address = self.bytes.ctypes.data
+        self._address = self.bytes.ctypes.data
+        self._target, self._stream, self._is_one = y, stream, nbytes == y.nbytes
+
+    def send(self, start: int, nbytes: int) -> None:
+        (self._target.data + start).copy_from_host_async(self._address, nbytes, self._stream)
+        if not self._is_one:
+            self._sent.record(self._stream)
+
+    def wait(self) -> None:
+        self._sent.synchronize()
 
     @functools.cached_property
-    def sent(self) -> Any:
+    def _sent(self) -> Any:
         return cupy.cuda.Event(disable_timing=True)
 
 
@@ -89,38 +77,13 @@ def _memory(nbytes: int) -> Any:
         return np.empty(nbytes, np.uint8)
 
 
-def _copy(a: np.ndarray[Any, Any], target: np.ndarray[Any, Any]) -> None:
-    """Copy an ndarray; a kernel takes no byte but 1 for True."""
-    if a.dtype.kind == "b":
-        np.not_equal(a.view(np.uint8), 0, out=target)
-    else:
-        np.copyto(target, a)
-
-
-def _pieces(a: np.ndarray[Any, Any], itemsize: int, start: int = 0) -> Iterator[tuple[int, np.ndarray[Any, Any]]]:
-    """Parts of `a` of at most a piece, in C order, and where each begins."""
-    if a.flags.c_contiguous:
-        a = a.reshape(-1)
-    if a.size * itemsize <= PIECE:
-        yield start, a
-        return
-    row = a[0].size * itemsize
-    if row > PIECE:
-        for i, part in enumerate(a):
-            yield from _pieces(part, itemsize, start + i * row)
-        return
-    count = PIECE // row
-    for i in range(0, len(a), count):
-        yield start + i * row, a[i : i + count]
-
-
 _pinned: Final[weakref.WeakSet[Any]] = weakref.WeakSet()
 """All pinned memory for results."""
 
 
 def _allocated(size: int) -> Any:
-    """Pinned memory for the pool; MemoryError beyond `MOST`."""
-    if size + sum(one.size for one in _pinned) > MOST:
+    """Pinned memory for the pool; MemoryError beyond `_staging.MOST`."""
+    if size + sum(one.size for one in _pinned) > _staging.MOST:
         raise MemoryError
     memory = cupy.cuda.PinnedMemory(size)
     _pinned.add(memory)
@@ -128,8 +91,6 @@ def _allocated(size: int) -> Any:
 
 
 _pool: Final = cupy.cuda.PinnedMemoryPool(_allocated)
-_seen: Final[set[int]] = set()
-"""Sizes of results so far, as the pool rounds them: to powers of two."""
 
 
 def place_for(x: Native) -> np.ndarray[Any, Any] | None:
@@ -137,11 +98,7 @@ def place_for(x: Native) -> np.ndarray[Any, Any] | None:
 
     None if ordinary memory will do: for few bytes, the first result of a size, or if no more can be pinned.
     """
-    if x.nbytes < PIECE:
-        return None
-    size = (x.nbytes - 1).bit_length()
-    if size not in _seen:
-        _seen.add(size)
+    if not _staging.is_worth_pinning("cupy", x.nbytes):
         return None
     for _ in range(2):
         try:

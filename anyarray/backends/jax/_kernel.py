@@ -13,6 +13,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from anyarray._base import dtypes
+from anyarray.backends.jax._seldom import require_frequent, tracing
 
 Native = Any
 """A jax.Array or a tracer."""
@@ -31,28 +32,49 @@ class Compiled(NamedTuple):
 
 made_of: Final[dict[Callable[..., Any], Compiled]] = {}
 """The functions that `compiled` made."""
+instead_of: Final[dict[Callable[..., Any], Callable[..., Any]]] = {}
+"""What computes calls of lengths that are too rare to be compiled for: `PADDED`, or a function of NumPy's."""
 
 
-def compiled(function: Callable[..., Any] | None = None, *, static: tuple[str, ...] = ()) -> Any:
+def compiled(
+    function: Callable[..., Any] | None = None,
+    *,
+    static: tuple[str, ...] = (),
+    instead: Callable[..., Any] | None = None,
+) -> Any:
     """`jax.jit` of `function`, with its keyword-only parameters static.
 
-    Those named in `static` are, too.
+    Those named in `static` are, too. With `instead`, the function raises Seldom for lengths that are too rare to be
+    compiled for; `_scope` then computes the call by that.
     """
     if function is None:
-        return functools.partial(compiled, static=static)
+        return functools.partial(compiled, static=static, instead=instead)
     parameters = inspect.signature(function).parameters.values()
     names = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY or p.name in static]
 
     @functools.wraps(function)
     def body(*args: Any, **options: Any) -> Any:
-        with jax.enable_x64(True):
-            result = function(*args, **options)
-            _require_memory(result)
-            return result
+        if instead is not None:
+            require_frequent(body, args, options, instead is PADDED)
+        tracing.depth += 1
+        try:
+            with jax.enable_x64(True):
+                result = function(*args, **options)
+                _require_memory(result)
+                return result
+        finally:
+            tracing.depth -= 1
 
     made = jax.jit(body, inline=True, static_argnames=names)
     made_of[made] = Compiled(body, names)
+    if instead is not None:
+        instead_of[made] = instead
     return made
+
+
+def PADDED(*args: Any) -> Any:  # noqa: N802 - a constant
+    """Stands for the function itself, in arrays that are padded."""
+    raise NotImplementedError
 
 
 def _require_memory(result: Any) -> None:
@@ -124,7 +146,7 @@ def elementwise(function: Callable[..., Native], kinds: str) -> Any:
         return function(*arrays)
 
     body.__name__ = function.__name__
-    return compiled(body)
+    return compiled(body, instead=PADDED)
 
 
 def floating(function: Callable[..., Native], kinds: str = "biufc") -> Any:
@@ -140,4 +162,4 @@ def floating(function: Callable[..., Native], kinds: str = "biufc") -> Any:
         return function(*(cast(x, name) for x in arrays))
 
     body.__name__ = function.__name__
-    return compiled(body)
+    return compiled(body, instead=PADDED)

@@ -8,9 +8,11 @@ from collections.abc import Callable
 from typing import Any, Final
 
 import jax
+import numpy as np
 
-from anyarray.backends.jax._hooks import devices
-from anyarray.backends.jax._kernel import Compiled, made_of
+from anyarray.backends.jax._hooks import device_of, devices, lent, to_numpy
+from anyarray.backends.jax._kernel import PADDED, Compiled, instead_of, made_of
+from anyarray.backends.jax._seldom import Meetings, Seldom, compiling, in_padded, is_in_host_memory
 
 __all__ = ["scoped"]
 
@@ -30,16 +32,28 @@ def scoped(function: Callable[..., Any], device: Any) -> Callable[..., Any]:
         @functools.wraps(function)
         def in_managers(*args: Any, **kwargs: Any) -> Any:
             with jax.enable_x64(True), jax.default_device(device):
-                return function(*args, **kwargs)
+                try:
+                    return function(*args, **kwargs)
+                except Seldom:
+                    pass
+                return instead(function, args, kwargs, function)
 
         return in_managers
 
+    met: Meetings | None = None
+
     @functools.wraps(function)
     def in_wide_scope(*args: Any, **kwargs: Any) -> Any:
+        nonlocal met
         outer_x64 = get_x64()
         try:
             set_x64(True)  # inside the try, as KeyboardInterrupt may be raised right after it
-            return function(*args, **kwargs)
+            if met is None or met.is_frequent(args, kwargs):
+                try:
+                    return function(*args, **kwargs)
+                except Seldom:
+                    met = meetings_of(function)
+            return instead(function, args, kwargs, function)
         finally:
             set_x64(outer_x64)
 
@@ -71,16 +85,27 @@ def _bare(function: Callable[..., Any], in_scope: Callable[..., Any]) -> Callabl
     plain = [p.replace(annotation=p.empty, default=p.empty) for p in parameters.values()]
     passed = [f"{name}={name}" if p.kind is p.KEYWORD_ONLY else name for name, p in parameters.items()]
     chosen = f"variants[{''.join(f'{name}, ' for name in static)}]" if static else "function"
+    options = ", ".join(f"{name!r}: {name}" for name in static)
     text = f"""\
 def bare{inspect.Signature(plain)}:
     if {" or ".join(f"isinstance({name}, Tracer)" for name in arrays)}:
         return in_scope({", ".join(passed)})
-    return {chosen}({", ".join(arrays)})
+    global met
+    if met is None or met.is_frequent(({"".join(f"{name}, " for name in arrays)}), {{{options}}}):
+        try:
+            return {chosen}({", ".join(arrays)})
+        except Seldom:
+            met = meetings_of(function)
+    return instead(function, ({"".join(f"{name}, " for name in arrays)}), {{{options}}}, {chosen})
 """
     made: dict[str, Any] = {
         "Tracer": jax.core.Tracer,
+        "Seldom": Seldom,
         "function": function,
         "in_scope": in_scope,
+        "instead": instead,
+        "meetings_of": meetings_of,
+        "met": None,
         "variants": _Variants(made_of[function]),
     }
     exec(text, made)  # generated from our own signatures only
@@ -89,6 +114,52 @@ def bare{inspect.Signature(plain)}:
     bare.__defaults__ = tuple([p.default for p in given if p.kind is not p.KEYWORD_ONLY])
     bare.__kwdefaults__ = {p.name: p.default for p in given if p.kind is p.KEYWORD_ONLY}
     return bare
+
+
+def meetings_of(function: Callable[..., Any]) -> Meetings | None:
+    """What is known of the lengths of a function that has another way."""
+    if function not in instead_of:
+        return None
+    body = made_of[function].body if function in made_of else function
+    return Meetings(body, instead_of[function] is PADDED)
+
+
+def sometimes(made: Callable[..., Any]) -> Callable[..., Any]:
+    """A compiled function that has another way, for use outside `scoped`."""
+    met: Meetings | None = None
+
+    @functools.wraps(made)
+    def called(*arrays: Any, **options: Any) -> Any:
+        nonlocal met
+        if met is None or met.is_frequent(arrays, options):
+            try:
+                return made(*arrays, **options)
+            except Seldom:
+                met = meetings_of(made)
+        return instead(made, arrays, options, made)
+
+    return called
+
+
+def instead(
+    function: Callable[..., Any], arrays: tuple[Any, ...], options: dict[str, Any], call: Callable[..., Any]
+) -> Any:
+    """The result of a call that raised Seldom.
+
+    `call` is what was called with the arrays: of a compiled `function` with static parameters, a variant for these.
+    """
+    way = instead_of.get(function)
+    if way is None or not is_in_host_memory(arrays):
+        return compiling(call, arrays, options if call is function else {})
+    device = device_of(next(x for x in arrays if isinstance(x, jax.Array)))
+    if way is PADDED:
+        static = options if call is function else {}
+        return lent(in_padded(call, arrays, static, lambda a: lent(a, device)), device)
+    with np.errstate(all="ignore"):
+        result = way(*[to_numpy(x) if isinstance(x, jax.Array) else x for x in arrays], **options)
+    found = np.asarray(result)
+    # The memory of an argument, of which a result may be a view, may be taken over by a later write.
+    return lent(found if found.flags.owndata else found.copy(), device)
 
 
 class _Variants(dict[tuple[Any, ...], Callable[..., Any]]):

@@ -8,14 +8,21 @@ import jax.numpy as jnp
 from jax import lax
 
 from anyarray.backends.jax._hooks import to_device
-from anyarray.backends.jax._kernel import Native, compiled, in_dtype, truth
+from anyarray.backends.jax._kernel import PADDED, Native, compiled, in_dtype, truth
+from anyarray.backends.jax._scope import sometimes
 
 __all__ = ["astype", "bitcast"]
 
 
-@compiled(static=("dtype",))
-def converted(x: Native, dtype: Any) -> Native:
+@sometimes
+@compiled(static=("dtype",), instead=PADDED)
+def _converted(x: Native, *, dtype: Any) -> Native:
     return truth(x) if dtype.kind == "b" else in_dtype(x, dtype)
+
+
+def converted(x: Native, dtype: Any) -> Native:
+    """`x` in `dtype`."""
+    return _converted(x, dtype=dtype)
 
 
 def astype(x: Native, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Native:

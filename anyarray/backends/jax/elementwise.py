@@ -17,6 +17,7 @@ from jax.custom_derivatives import SymbolicZero
 from anyarray.backends import numpy as on_numpy
 from anyarray.backends.jax._host import of_floats_sooner
 from anyarray.backends.jax._kernel import (
+    PADDED,
     Native,
     cast,
     compiled,
@@ -437,7 +438,7 @@ def _comparison(function: Callable[[Native, Native], Native], kinds: str) -> Any
         return function(x1, x2)
 
     body.__name__ = function.__name__
-    return compiled(body)
+    return compiled(body, instead=PADDED)
 
 
 def _itself_unless(kinds: str, function: Callable[[Native], Native]) -> Callable[[Native], Native]:
@@ -452,7 +453,7 @@ def _itself_unless(kinds: str, function: Callable[[Native], Native]) -> Callable
     return kept
 
 
-@compiled
+@compiled(instead=PADDED)
 def clip(x: Native, min: Native | None = None, max: Native | None = None) -> Native:
     if min is None and max is None:
         return x
@@ -476,9 +477,9 @@ bitwise_xor = elementwise(jnp.bitwise_xor, "biu")
 ceil = elementwise(_unless_integer(lax.ceil), "biuf")
 conj = _itself_unless("bc", elementwise(jnp.conj, "c"))
 copysign = floating(with_zeros(_with_sign_of), "biuf")
-complex_of = compiled(lax.complex)
+complex_of = compiled(lax.complex, instead=PADDED)
 cube = elementwise(_sloped(lambda x: x * x * x), "iufc")
-divide = compiled(_divide)
+divide = compiled(_divide, instead=PADDED)
 equal = _comparison(jnp.equal, "biufc")
 floor = elementwise(_unless_integer(lax.floor), "biuf")
 floor_divide = of_floats_sooner(elementwise(_floor_divide, "iuf"), on_numpy.floor_divide)

@@ -20,6 +20,8 @@ from anyarray.backends import numpy as on_numpy
 from anyarray.backends.jax._hooks import device_of, lent
 from anyarray.backends.jax._host import in_host_memory, is_read_in_place, unknown_shape
 from anyarray.backends.jax._kernel import Native, compiled, in_dtype, kind_of, require_kinds
+from anyarray.backends.jax._scope import instead, meetings_of
+from anyarray.backends.jax._seldom import Meetings, Seldom, is_rare
 from anyarray.backends.jax.data_types import converted
 
 __all__ = ["getitem", "setitem", "take", "take_along_axis"]
@@ -88,34 +90,20 @@ def _check_bounds(indices: Native, length: int, axis: int) -> None:
             raise IndexError(f"index {index} is out of bounds for axis {axis} with size {length}")
 
 
-_COMPILATION: Final = 20_000
-"""Microseconds that XLA takes to compile an indexing, at the least."""
 _CALL: Final = 40
 """Microseconds of an indexing by NumPy, the result brought to JAX included."""
 _COPIED: Final = 4096
 """Bytes that are copied in a microsecond."""
 _LARGE: Final = 16 << 20
 """Bytes above which none is copied that need not be."""
-_KEPT: Final = 4096
-"""The maximum number of indexings whose time is counted."""
-_spent: Final[dict[Any, float]] = {}
 
 
 def _is_rare(key: Any, size: int) -> bool:
     """Whether NumPy computes an indexing: it was too seldom to be compiled.
 
-    XLA would take longer to compile it than all calls have taken so far. So lengths that depend on values, of which a
-    loop has very many, are never compiled, and those that recur are. `key` is what XLA compiles for, `size` the bytes
-    that NumPy copies.
+    `key` is what XLA compiles for, `size` the bytes that NumPy copies.
     """
-    spent = _spent.get(key, 0.0)
-    if spent >= _COMPILATION or size > _LARGE:
-        return False
-    if len(_spent) >= _KEPT:
-        for one in [one for one, its in _spent.items() if its < _COMPILATION] or list(_spent):
-            _spent.pop(one, None)  # another thread may have been here
-    _spent[key] = spent + _CALL + size / _COPIED
-    return True
+    return size <= _LARGE and is_rare(key, _CALL + size / _COPIED)
 
 
 class _Region(NamedTuple):
@@ -210,7 +198,7 @@ def _read(region: _Region, x: Native, *starts: Native) -> Native:
     return lax.reshape(lax.rev(x, region.reversed_axes), region.shape)
 
 
-@compiled
+@compiled(instead=lambda x, index: x[index])
 def row(x: Native, index: Native) -> Native:
     """`x[index]` as `_read` returns it, with less overhead in loops."""
     return lax.dynamic_index_in_dim(x, index, keepdims=False)
@@ -375,10 +363,20 @@ def _is_mask(entry: Any) -> bool:
     return _is_array(entry) and entry.dtype == bool
 
 
+_met: Meetings | None = None
+"""What is known of the lengths of arrays of which a row is read."""
+
+
 def getitem(x: Native, key: Any) -> Native:
     """`x[key]`."""
+    global _met
     if type(key) is int and x.shape and -x.shape[0] <= key < x.shape[0]:
-        return row(x, key)
+        if _met is None or _met.is_frequent((x, key), {}):
+            try:
+                return row(x, key)
+            except Seldom:
+                _met = meetings_of(row)
+        return instead(row, (x, key), {}, row)
     entries = key if type(key) is tuple else (key,)
     if not any(map(_is_array, entries)):
         region, starts = _basic(x.shape, entries)

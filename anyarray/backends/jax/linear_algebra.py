@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import jax.numpy as jnp
+import numpy as np
 
 from anyarray.backends.jax._kernel import HIGHEST, Native, compiled, kind_of, promoted
 
@@ -17,7 +18,7 @@ def matrix_transpose(x: Native) -> Native:
     return jnp.matrix_transpose(x)
 
 
-@compiled
+@compiled(instead=np.matmul)
 def matmul(x1: Native, x2: Native) -> Native:
     return jnp.matmul(*promoted(x1, x2), precision=HIGHEST)
 
@@ -69,7 +70,7 @@ def tensordot(x1: Native, x2: Native, /, *, axes: int | tuple[Sequence[int], Seq
     return _tensordot(x1, x2, axes=axes)
 
 
-@compiled
+@compiled(instead=np.vecdot)
 def vecdot(x1: Native, x2: Native, *, axis: int = -1) -> Native:
     if x1.shape[axis] != x2.shape[axis]:
         raise ValueError(f"vecdot: x1 and x2 must be of one length along axis {axis}, not {x1.shape} and {x2.shape}")

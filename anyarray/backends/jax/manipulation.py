@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 import jax
 import jax.numpy as jnp
@@ -12,7 +12,8 @@ import numpy as np
 from anyarray._base.errors import ArgumentValueError
 from anyarray.backends import numpy as on_numpy
 from anyarray.backends.jax._host import data_dependent
-from anyarray.backends.jax._kernel import Axes, Native, compiled, promoted, require_kinds
+from anyarray.backends.jax._kernel import Axes, Native, compiled, instead_of, promoted, require_kinds
+from anyarray.backends.jax._scope import sometimes
 from anyarray.backends.jax.indexing import row
 
 __all__ = [
@@ -33,7 +34,7 @@ __all__ = [
 ]
 
 
-@compiled(static=("shape",))
+@compiled(static=("shape",), instead=np.broadcast_to)
 def broadcast_to(x: Native, shape: tuple[int, ...]) -> Native:
     return jnp.broadcast_to(x, shape)
 
@@ -48,7 +49,8 @@ def broadcast_arrays(*arrays: Native) -> tuple[Native, ...]:
     return arrays if are_alike else _broadcast_arrays(*arrays)
 
 
-@compiled
+@sometimes
+@compiled(instead=lambda *arrays, axis: np.concatenate(arrays, axis=axis))
 def _concat(*arrays: Native, axis: int | None) -> Native:
     return jnp.concatenate(promoted(*arrays), axis=axis)
 
@@ -57,7 +59,8 @@ def concat(arrays: Sequence[Native], /, *, axis: int | None = 0) -> Native:
     return _concat(*arrays, axis=axis)
 
 
-@compiled
+@sometimes
+@compiled(instead=lambda *arrays, axis: np.stack(arrays, axis=axis))
 def _stack(*arrays: Native, axis: int) -> Native:
     return jnp.stack(promoted(*arrays), axis=axis)
 
@@ -80,17 +83,17 @@ def unstack(x: Native, *, axis: int = 0) -> tuple[Native, ...]:
     return tuple(row(rows, i) for i in range(n))
 
 
-@compiled(static=("axis",))
+@compiled(static=("axis",), instead=np.expand_dims)
 def expand_dims(x: Native, axis: int | tuple[int, ...]) -> Native:
     return jnp.expand_dims(x, axis)
 
 
-@compiled(static=("axis",))
+@compiled(static=("axis",), instead=np.squeeze)
 def squeeze(x: Native, axis: int | tuple[int, ...]) -> Native:
     return jnp.squeeze(x, axis)
 
 
-@compiled
+@compiled(instead=np.flip)
 def flip(x: Native, *, axis: Axes = None) -> Native:
     return jnp.flip(x, axis)
 
@@ -104,18 +107,27 @@ def moveaxis(x: Native, source: int | tuple[int, ...], destination: int | tuple[
     return moved
 
 
-@compiled(static=("axes",))
+@compiled(static=("axes",), instead=np.transpose)
 def permute_dims(x: Native, axes: tuple[int, ...]) -> Native:
     return jnp.permute_dims(x, tuple(axis + x.ndim if axis < 0 else axis for axis in axes))
 
 
-@compiled(static=("shape",))
+def _reshaped_on_host(x: Any, shape: tuple[int, ...], copy: bool | None = None) -> Any:
+    if min(shape, default=0) < -1:  # which NumPy takes for -1
+        raise ValueError(f"a length must be -1 or more, not {shape}")
+    return np.reshape(x, shape)
+
+
+@compiled(static=("shape",), instead=_reshaped_on_host)
 def _reshape(x: Native, shape: tuple[int, ...]) -> Native:
     return jnp.reshape(x, shape)
 
 
 def reshape(x: Native, /, shape: tuple[int, ...], *, copy: bool | None = None) -> Native:
     return x if x.shape == shape else _reshape(x, shape)  # no copy, as it is immutable
+
+
+instead_of[reshape] = _reshaped_on_host
 
 
 @compiled(static=("repeats",))
@@ -135,7 +147,7 @@ def repeat(x: Native, repeats: int | Native, /, *, axis: int | None = None) -> N
     return _repeat_each(x, repeats, axis=axis)
 
 
-@compiled
+@compiled(instead=np.roll)
 def _roll(x: Native, *shifts: Native, axis: Axes) -> Native:
     return jnp.roll(x, shifts if isinstance(axis, tuple) else shifts[0], axis)
 
@@ -156,6 +168,9 @@ def roll(x: Native, /, shift: int | tuple[int, ...], *, axis: Axes = None) -> Na
         lengths = [x.size] if axis is None else [x.shape[one] for one in axis]
         shifts = tuple(n % (length or 1) for n, length in zip(shifts, lengths, strict=True))
     return _roll(x, *shifts, axis=axis)
+
+
+instead_of[roll] = np.roll
 
 
 _FAR: Final = (1 << 31) - 1

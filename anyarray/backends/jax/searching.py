@@ -14,14 +14,14 @@ from anyarray._base import errors
 from anyarray.backends import numpy as on_numpy
 from anyarray.backends.jax._hooks import device_of, is_traced, lent, to_numpy
 from anyarray.backends.jax._host import data_dependent, in_host_memory
-from anyarray.backends.jax._kernel import Axes, Native, cast, compiled, kind_of, promoted, require_kinds, truth
+from anyarray.backends.jax._kernel import PADDED, Axes, Native, cast, compiled, kind_of, promoted, require_kinds, truth
 from anyarray.backends.jax.indexing import extremes
 from anyarray.backends.jax.statistical import added, reduced
 
 __all__ = ["argmax", "argmin", "bincount", "count_nonzero", "nonzero", "searchsorted", "where"]
 
 
-@compiled
+@compiled(instead=np.count_nonzero)
 def count_nonzero(x: Native, *, axis: Axes = None, keepdims: bool = False) -> Native:
     return reduced(added, cast(truth(x), "int64"), axis, keepdims=keepdims)
 
@@ -30,7 +30,7 @@ _BLOCK: Final = 8
 """Elements of a block that XLA reduces at once, on a CPU."""
 
 
-def _extreme(exceeds: Callable[[Native, Native], Native], worst: int) -> Any:
+def _extreme(exceeds: Callable[[Native, Native], Native], worst: int, on_host: Callable[..., Any]) -> Any:
     """Index of the first element that exceeds all others, or is NaN.
 
     `worst` is an index of `_range`. Not `lax.argmax`, whose lowering happens after this call's scope: in the user's
@@ -90,7 +90,7 @@ def _extreme(exceeds: Callable[[Native, Native], Native], worst: int) -> Any:
             return position
         return lax.expand_dims(position, range(x.ndim) if axis is None else (along,))
 
-    return compiled(body)
+    return compiled(body, instead=on_host)
 
 
 def _range(x: Native) -> tuple[Any, Any]:
@@ -100,11 +100,11 @@ def _range(x: Native) -> tuple[Any, Any]:
     return (False, True) if x.dtype == bool else (np.iinfo(x.dtype).min, np.iinfo(x.dtype).max)
 
 
-argmax = _extreme(lax.gt, 0)
-argmin = _extreme(lax.lt, 1)
+argmax = _extreme(lax.gt, 0, np.argmax)
+argmin = _extreme(lax.lt, 1, np.argmin)
 
 
-@compiled
+@compiled(instead=PADDED)
 def where(condition: Native, x1: Native, x2: Native) -> Native:
     x1, x2 = promoted(x1, x2)
     return jnp.where(truth(condition), x1, x2)

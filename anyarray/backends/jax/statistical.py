@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from anyarray._base import dtypes
@@ -23,6 +24,7 @@ from anyarray.backends.jax._kernel import (
     compiled,
     in_dtype,
     inexact,
+    instead_of,
     kind_of,
     require_kinds,
     truth,
@@ -93,7 +95,7 @@ def _slope_by_halves(
     return _by_halves(*primals, reduce, axes, keepdims), slope
 
 
-@compiled
+@compiled(instead=np.sum)
 def sum(x: Native, *, axis: Axes = None, dtype: Any = None, keepdims: bool = False) -> Native:
     x = truth(x) if dtype == NATIVE["bool"] else x
     dtype = total_dtype(x, dtype)
@@ -102,7 +104,7 @@ def sum(x: Native, *, axis: Axes = None, dtype: Any = None, keepdims: bool = Fal
     return reduced(added, in_dtype(x, dtype), axis, keepdims=keepdims)
 
 
-@compiled
+@compiled(instead=np.prod)
 def prod(x: Native, *, axis: Axes = None, dtype: Any = None, keepdims: bool = False) -> Native:
     x = truth(x) if dtype == NATIVE["bool"] else x
     return jnp.prod(x, axis=axis, dtype=total_dtype(x, dtype), keepdims=keepdims)
@@ -127,19 +129,19 @@ def with_nan(found: Native, x: Native, axis: Axes, keepdims: bool) -> Native:
     return lax.platform_dependent(cpu=guarded if x.size >= 4096 else marked, default=lambda: found)
 
 
-@compiled
+@compiled(instead=np.max)
 def max(x: Native, *, axis: Axes = None, keepdims: bool = False) -> Native:
     require_kinds("biuf", x)
     return with_nan(reduced(jnp.max, x, axis, keepdims=keepdims), x, axis, keepdims)
 
 
-@compiled
+@compiled(instead=np.min)
 def min(x: Native, *, axis: Axes = None, keepdims: bool = False) -> Native:
     require_kinds("biuf", x)
     return with_nan(reduced(jnp.min, x, axis, keepdims=keepdims), x, axis, keepdims)
 
 
-@compiled
+@compiled(instead=np.mean)
 def mean(x: Native, *, axis: Axes = None, keepdims: bool = False) -> Native:
     (x,) = inexact(x)
     if x.dtype.itemsize == 2:  # the sum may overflow in it
@@ -174,12 +176,20 @@ def _variance(x: Native, axis: Axes, correction: float, keepdims: bool) -> Nativ
     return cast(variance, name) if name in ("float16", "bfloat16") else variance
 
 
-@compiled
+def _variance_on_host(x: Any, *, axis: Axes, correction: float, keepdims: bool) -> Any:
+    """As `np.var`, but NaN without a warning for no degrees of freedom."""
+    centred = x - np.mean(x, axis=axis, keepdims=True)
+    total = np.sum((centred * centred.conj()).real, axis=axis, keepdims=keepdims)
+    count = x.size // total.size
+    return total / (count - correction if count > correction else math.nan)
+
+
+@compiled(instead=_variance_on_host)
 def var(x: Native, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Native:
     return _variance(x, axis, correction, keepdims)
 
 
-@compiled
+@compiled(instead=lambda x, **options: np.sqrt(_variance_on_host(x, **options)))
 def std(x: Native, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Native:
     return root_of_sum(_variance(x, axis, correction, keepdims))
 
@@ -205,7 +215,7 @@ def _running(function: Callable[..., Native], on_host: Callable[..., Any]) -> An
         return function(x, axis=axis, dtype=total_dtype(x, dtype), include_initial=include_initial)
 
     body.__name__ = function.__name__
-    by_xla = compiled(body)
+    by_xla = compiled(body, instead=on_host)
     of_integers = sooner(by_xla, on_host)
 
     def chosen(x: Native, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Native:
@@ -213,6 +223,7 @@ def _running(function: Callable[..., Native], on_host: Callable[..., Any]) -> An
         way = of_integers if dtype is None and is_long and kind_of(x) in "iu" else by_xla
         return way(x, axis=axis, dtype=dtype, include_initial=include_initial)
 
+    instead_of[chosen] = on_host
     return functools.wraps(body)(chosen)
 
 

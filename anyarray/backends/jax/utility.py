@@ -10,12 +10,12 @@ from anyarray.backends.jax._kernel import Axes, Native, compiled, promoted, trut
 __all__ = ["all", "any", "diff"]
 
 
-@compiled
+@compiled(instead=np.all)
 def all(x: Native, *, axis: Axes = None, keepdims: bool = False) -> Native:
     return jnp.all(truth(x), axis=axis, keepdims=keepdims)
 
 
-@compiled
+@compiled(instead=np.any)
 def any(x: Native, *, axis: Axes = None, keepdims: bool = False) -> Native:
     return jnp.any(truth(x), axis=axis, keepdims=keepdims)
 

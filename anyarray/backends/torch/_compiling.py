@@ -18,9 +18,10 @@ from typing import Any, Final
 import torch
 
 from anyarray._base.errors import ArgumentIndexError, LinAlgError
+from anyarray.backends.torch._hooks import outside_traces
 from anyarray.backends.torch._kernel import Native, is_recorded, is_transformed
 
-__all__ = ["can_compile", "jitted"]
+__all__ = ["can_compile", "in_graph", "jitted"]
 
 _OFF: Final = os.environ.get("TORCH_COMPILE_DISABLE", "0") not in ("", "0")
 """Whether the user has turned compilation off, by PyTorch's own variable: graphs are run as they are then."""
@@ -96,6 +97,41 @@ def _compiled(function: Callable[..., Any], xs: Sequence[Native]) -> Callable[..
     if is_one:
         return lambda *xs: run(*xs)[0]
     return lambda *xs: list(run(*xs))
+
+
+class _Lifting(torch.overrides.TorchFunctionMode):  # type: ignore[misc]  # a class of the library, which is Any
+    """Makes what is no part of a trace, as our constants are, constants of it.
+
+    A graph refers to the memory of such a tensor, which may be NumPy's, so it gets a copy.
+    """
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if func.__name__ != "__get__":  # of an attribute
+            args = torch.utils._pytree.tree_map(_lifted, args)
+        return func(*args, **(kwargs or {}))
+
+
+def _lifted(x: Any) -> Any:
+    if type(x) is not torch.Tensor or torch._is_functional_tensor(x) or is_transformed():
+        return x
+    with outside_traces():
+        copy = x.clone()
+    return torch.ops.aten.lift_fresh_copy.default(copy)
+
+
+def in_graph(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`function`, of which TorchDynamo takes the operations into its graph.
+
+    It does not read the code, ours and the user's, but runs it on tensors without values.
+    """
+
+    def whole(*args: Any, **kwargs: Any) -> Any:
+        if not torch._C._len_torch_dispatch_stack():  # where the function has no graph, it is run as it is
+            return torch._dynamo.disable(function)(*args, **kwargs)
+        with _Lifting():
+            return function(*args, **kwargs)
+
+    return torch._dynamo.nonstrict_trace(whole)
 
 
 def _refuse(*_: Any) -> Any:

@@ -10,18 +10,23 @@ from typing import Any, Final
 import numpy as np
 import torch
 
-from anyarray._base import errors
-from anyarray.backends.torch._kernel import NATIVE, Native, innermost_level, is_recorded, is_transformed
+from anyarray.backends._shortcut import told_at_once
+from anyarray.backends.torch import _transfers
+from anyarray.backends.torch._kernel import NATIVE, NOTED, Native, innermost_level, is_recorded, is_transformed, note
+from anyarray.backends.torch._transfers import holders, lent
 
 __all__ = [
     "ARRAY_TYPES",
     "HAS_VIEWS",
+    "address",
     "base_of",
     "device_of",
     "devices",
     "dtype_of",
     "duplicate",
     "exported",
+    "exported_from_numpy",
+    "free_memory",
     "from_dlpack",
     "from_numpy",
     "holders",
@@ -35,7 +40,9 @@ __all__ = [
     "is_writable",
     "layout_of",
     "lengths_of",
+    "lent",
     "may_wait",
+    "memory",
     "native_dtype",
     "outside_traces",
     "plain",
@@ -69,11 +76,7 @@ def devices() -> dict[str, list[Any]]:
 
 def device_of(x: Native, /) -> Any:
     device = x.device
-    if device.type == "meta":
-        raise errors.ArgumentTypeError(
-            "a tensor on the device meta has no values. Make one that has: torch.empty_like(x, device='cpu')"
-        )
-    return device
+    return None if device.type == "meta" else device  # which `plain` refuses
 
 
 def native_dtype(name: str, /) -> Any:
@@ -100,6 +103,10 @@ def plain(x: Native, /) -> Native:
 
     Raises TypeError for tensors that are no arrays of numbers in memory.
     """
+    if x.device.type == "meta":
+        raise TypeError(
+            "it is on the device meta, without values. Make one that has: torch.empty_like(x, device='cpu')"
+        )
     if x.is_nested:
         raise TypeError("it is a nested tensor. Pad it: x.to_padded_tensor(0)")
     if x.layout is not torch.strided:
@@ -120,6 +127,8 @@ def to_numpy(x: Native, /) -> np.ndarray[Any, Any]:
             x = torch._C._functorch.get_unwrapped(x)
         with outside_traces():
             return to_numpy(x)
+    if _transfers.is_on_gpu(x.device):
+        x = _transfers.to_host(x)
     is_known = x.dtype is not torch.bfloat16  # to NumPy
     a = x.numpy(force=True) if is_known else x.view(torch.int16).numpy(force=True).view(_bfloat16())
     a.flags.writeable = False
@@ -138,6 +147,7 @@ def outside_traces() -> Generator[None]:
     with contextlib.ExitStack() as stack:
         if torch._C._len_torch_dispatch_stack():
             stack.enter_context(torch.utils._python_dispatch._disable_current_modes())
+            stack.enter_context(torch._C.DisableTorchFunction())  # of modes as `_Lifting`
         if is_transformed():
             stack.enter_context(torch._functorch.pyfunctorch.temporarily_clear_interpreter_stack())
         if torch.is_inference_mode_enabled():
@@ -161,12 +171,24 @@ def _copied(a: np.ndarray[Any, Any], device: Any) -> Native:
     name = a.dtype.name
     if a.dtype.names is not None or name not in NATIVE:
         raise TypeError(f"from_numpy: a must have one of the dtypes {', '.join(NATIVE)}, not {a.dtype}")
+    if _transfers.is_on_gpu(device):
+        y = torch.empty(a.shape, dtype=NATIVE[name], device=device)
+        _transfers.to_device(a, y)
+        return y
+    flags = a.flags
+    if flags.c_contiguous and flags.writeable and a.dtype is _TAKEN.get(name):
+        x = torch.from_numpy(a)  # a third of the time of what follows
+        return x.clone() if device == _CPU else x.to(device)
     x = torch.empty(a.shape, dtype=NATIVE[name], device=_CPU)
     if name == "bfloat16":
         x.view(torch.int16).numpy()[...] = a.astype(a.dtype.newbyteorder("="), copy=False).view(np.int16)
     else:
         x.numpy()[...] = a
     return x if device == _CPU else x.to(device)
+
+
+_TAKEN: Final = {name: np.dtype(name) for name in NATIVE if name != "bfloat16"}
+"""NumPy's dtypes that `torch.from_numpy` takes, by name: not those in another byte order, nor ulonglong."""
 
 
 def scalar(value: complex, dtype: Any, device: Any, /) -> Native:
@@ -177,7 +199,11 @@ def scalar(value: complex, dtype: Any, device: Any, /) -> Native:
 
 
 def to_device(x: Native, device: Any, /) -> Native:
-    return x.to(device)
+    if x.device == device or is_recorded(x) or is_traced(x):  # a copy of ours would be no part of that
+        return x.to(device)
+    if x.is_cpu and _transfers.is_on_gpu(device):
+        return from_numpy(to_numpy(x), device)
+    return _transfers.to_host(x) if device == _CPU and _transfers.is_on_gpu(x.device) else x.to(device)
 
 
 def duplicate(x: Native, /) -> Native:
@@ -188,7 +214,19 @@ def exported(x: Native, /) -> Native:
     """A copy, as the consumer of a capsule could write to its memory."""
     copy = x.detach().clone()
     synchronize(copy)
-    return copy
+    return lent(copy)
+
+
+def exported_from_numpy(a: np.ndarray[Any, Any], number: int, /) -> Native:
+    """An exporter of new memory on a GPU with the values of an ndarray."""
+    return lent(from_numpy(a, _transfers.gpu(number)))
+
+
+def address(x: Native, /) -> int | None:
+    if is_traced(x) or is_transformed():
+        return None
+    mirror = x.untyped_storage().__dict__.get("mirror") if NOTED else None
+    return int(x.data_ptr()) if mirror is None else int(mirror.address_of(x))
 
 
 def from_dlpack(x: Any, device: Any, /) -> Native:
@@ -199,14 +237,40 @@ def from_dlpack(x: Any, device: Any, /) -> Native:
         found = torch.from_numpy(x.view(np.int16)).view(torch.bfloat16)
     else:
         found = torch.from_numpy(x)
-    found.untyped_storage().is_lent = True  # the object is one for all tensors of that memory
+    storage = found.untyped_storage()
+    storage.is_lent = True
+    note(storage)
     return found
 
 
 def synchronize(x: Native, /) -> None:
     kind = x.device.type
     if kind != "cpu" and not is_traced(x):
-        getattr(torch, kind).synchronize()
+        module = getattr(torch, kind)
+        module.synchronize() if kind == "mps" else module.synchronize(x.device)
+
+
+def memory(device: Any, /) -> tuple[int | None, int | None, int | None]:
+    """What the device has, and what PyTorch's allocator has taken of it."""
+    module: Any = getattr(torch, device.type, None)
+    if not hasattr(module, "mem_get_info"):
+        return None, None, None
+    free, total = module.mem_get_info(device)
+    return total, free, module.memory_reserved(device)
+
+
+def free_memory() -> int:
+    """Let PyTorch's allocators give back what they keep of freed tensors."""
+    _transfers.free()
+    freed = 0
+    for device in [one for some in devices().values() for one in some]:
+        module: Any = getattr(torch, device.type, None)
+        if hasattr(module, "memory_reserved"):
+            before = module.memory_reserved(device)
+            with module.device(device):
+                module.empty_cache()
+            freed += before - module.memory_reserved(device)
+    return freed
 
 
 def is_traced(x: Native, /) -> bool:
@@ -267,7 +331,11 @@ def is_writable(x: Native, /) -> bool:
 def is_in_place(x: Native, /) -> bool:
     if type(x) is not _Tensor or x.requires_grad or innermost_level() is not None or _modes():
         return False
-    return not x.untyped_storage().__dict__ and not x.is_inference()  # it is not lent, and has no mirrors
+    return not (NOTED and x.untyped_storage().__dict__) and not x.is_inference()  # not lent, and without mirrors
+
+
+# An inference tensor has no `_version`: reading it raises.
+told_at_once(is_in_place, _Tensor, ("requires_grad", "_version"), (innermost_level, _modes), NOTED)
 
 
 def is_own(x: Native, /) -> bool:
@@ -276,25 +344,6 @@ def is_own(x: Native, /) -> bool:
     Somebody may have had it if NumPy once read the tensor in place.
     """
     return is_writable(x) and bool(x.untyped_storage().resizable())
-
-
-_storage_count: Final[Any] = getattr(torch._C, "_storage_Use_Count", None)
-
-
-def _holders(x: Native) -> int:
-    storage = x.untyped_storage()
-    return int(x._use_count()) + int(_storage_count(storage._cdata))
-
-
-_ALONE: Final = 0 if _storage_count is None else min([_holders(torch.empty(1)) for _ in range(100)])
-
-
-def holders(x: Native, /) -> int:
-    """How many others hold the memory of `x`: tensors, buffers, capsules."""
-    if _storage_count is None:
-        return 1
-    is_mirror = "mirror" in x.untyped_storage().__dict__  # as what it mirrors is another's
-    return max(_holders(x) - _ALONE, 0) + is_mirror
 
 
 def may_wait(*xs: Native) -> bool:
@@ -315,9 +364,13 @@ def is_leak(error: BaseException) -> bool:
     )
 
 
+_OUT_OF_MEMORY: Final = ("not enough memory", "can't allocate memory")
+"""What PyTorch says of host memory, on Windows and elsewhere."""
+
+
 def is_out_of_memory(error: BaseException) -> bool:
     return isinstance(error, (MemoryError, torch.OutOfMemoryError)) or (
-        isinstance(error, RuntimeError) and "not enough memory" in str(error)
+        isinstance(error, RuntimeError) and any(one in str(error) for one in _OUT_OF_MEMORY)
     )
 
 

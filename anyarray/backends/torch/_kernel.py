@@ -186,14 +186,45 @@ def _is_forward() -> bool:
 
 def can_be_read(x: Native) -> bool:
     """Whether its values are known here without waiting for a device."""
-    return (
-        type(x) is torch.Tensor
-        and x.device.type == "cpu"
-        and not is_transformed()
-        and not torch._C._len_torch_dispatch_stack()
-    )
+    return type(x) is torch.Tensor and x.is_cpu and not is_transformed() and not torch._C._len_torch_dispatch_stack()
+
+
+def extent(x: Native) -> tuple[int, int]:
+    """The least and the greatest of some integers that can be read."""
+    if x.numel() <= _FEW and x.ndim == 1:
+        few = x.tolist()  # a fifth of the time
+        return min(few), max(few)
+    least, greatest = torch.aminmax(x) if x.ndim else (x, x)
+    return int(least), int(greatest)
+
+
+_FEW: Final = 32
 
 
 def is_transformed() -> bool:
     """Whether a transform of `torch.func` is open."""
     return innermost_level() is not None
+
+
+NOTED: Final[list[None]] = []
+"""An element for each storage of which something is noted: while there is none, nobody need look."""
+
+
+class _Note:
+    """Lets `NOTED` have an element as long as a storage has it."""
+
+    __slots__ = ()
+
+    _noted = NOTED  # module globals may be gone when the interpreter ends
+
+    def __init__(self) -> None:
+        self._noted.append(None)
+
+    def __del__(self) -> None:
+        self._noted.pop()
+
+
+def note(storage: Any) -> None:
+    """Say that something is noted of a storage, in its `__dict__`."""
+    if "note" not in storage.__dict__:
+        storage.note = _Note()  # the object is one for all tensors of that memory, and lives as long

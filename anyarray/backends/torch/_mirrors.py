@@ -6,16 +6,14 @@ reads the mirrors of that memory anew; a write to a mirror is written back.
 
 from __future__ import annotations
 
+import functools
 import weakref
 from collections.abc import Sequence
 from typing import Any
 
 import torch
 
-from anyarray.backends.torch._kernel import Native, bits, is_transformed
-
-_MANY = 16
-"""Mirrors from which on the list of them is cleared now and then, whenever it has doubled."""
+from anyarray.backends.torch._kernel import Native, bits, is_transformed, note
 
 
 class _Mirror:
@@ -53,6 +51,15 @@ class _Mirror:
                 found.append(stride // own[axis] * there[axis] * (-1 if axis in self.axes else 1))
         return found
 
+    def address_of(self, x: Native) -> int:
+        """Where a part of the copy would begin, as a part of the view."""
+        rest, place = x.storage_offset(), 0
+        lengths, own, there = self.view.shape, self.strides(), self.view.stride()
+        for axis, (length, stride, apart) in enumerate(zip(lengths, own, there, strict=True)):
+            i, rest = divmod(rest, stride)
+            place += (length - 1 - i if axis in self.axes else i) * apart
+        return int(self.view.data_ptr()) + place * int(self.view.itemsize)
+
     def read(self) -> Native | None:
         """The copy, read anew; None if it is gone."""
         storage = self.storage()
@@ -75,11 +82,24 @@ def mirrored(view: Native, axes: Sequence[int]) -> Native:
     copy = torch.flip(bits(view), axes).contiguous().view(view.dtype)
     storage = copy.untyped_storage()
     mirror = storage.mirror = _Mirror(view, axes, storage)
-    noted = view.untyped_storage().__dict__.setdefault("mirrors", [])
-    if len(noted) >= _MANY and not len(noted) & (len(noted) - 1):
-        noted[:] = [one for one in noted if one() is not None]
-    noted.append(weakref.ref(mirror))
+    note(storage)
+    seen = view.untyped_storage()
+    notes = seen.__dict__
+    if "mirrors" not in notes:
+        notes["mirrors"] = {}
+        note(seen)
+    notes["mirrors"][weakref.ref(mirror, functools.partial(_forget, notes))] = None
     return copy
+
+
+def _forget(notes: dict[str, Any], ref: weakref.ref[_Mirror]) -> None:
+    """Drop a mirror that is gone from the notes of a storage."""
+    mirrors = notes.get("mirrors", {})
+    mirrors.pop(ref, None)
+    if not mirrors:
+        notes.pop("mirrors", None)
+        if not notes.keys() - {"note"}:
+            notes.pop("note", None)
 
 
 def is_mirror(x: Native) -> bool:
@@ -96,6 +116,6 @@ def spread(x: Native, done: _Mirror | None = None) -> None:
     if mirror is not None and mirror is not done:
         bits(mirror.view).copy_(torch.flip(bits(mirror.on(x)), mirror.axes))
         spread(mirror.view, mirror)
-    for one in [found for ref in notes.get("mirrors", ()) if (found := ref()) is not None]:
+    for one in [found for ref in list(notes.get("mirrors", ())) if (found := ref()) is not None]:
         if one is not done and (copy := one.read()) is not None:
             spread(copy, one)

@@ -11,10 +11,10 @@ from typing import Any
 import torch
 
 from anyarray._base.errors import UnsupportedError
-from anyarray.backends.torch._compiling import can_compile, jitted
+from anyarray.backends.torch._compiling import can_compile, in_graph, jitted
 from anyarray.backends.torch._kernel import Native
 
-__all__ = ["jacobian", "stop_gradient", "value_and_grad", "vmap"]
+__all__ = ["in_graph", "jacobian", "stop_gradient", "value_and_grad", "vmap"]
 
 if can_compile():  # else functions run as they are
     jit = jitted

@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
 import torch
 
-from anyarray.backends.torch._kernel import KIND, Native, axis_within, cast, on_bits
+from anyarray.backends.torch._kernel import KIND, SIGNED, Native, axis_within, cast, on_bits
 
 __all__ = [
     "arange",
@@ -71,6 +70,9 @@ def arange(start: float, /, stop: float | None = None, step: float = 1, *, dtype
         # Modulo 2**64, which covers the full range of every integer dtype, and negative steps.
         start, step = int(start), int(step)
         length = -((start - stop) // step) if isinstance(stop, int) else math.ceil((stop - start) / step)
+        end = start + max(length, 0) * step
+        if dtype in _COUNTED and -_FAR < start < _FAR and -_FAR < end < _FAR:
+            return torch.arange(start, end, step, dtype=dtype, device=device)
         counted = torch.arange(max(int(length), 0), device=device)
         found = counted * _within(step) + _within(start)
         return found.view(dtype) if dtype is torch.uint64 else found.to(dtype)
@@ -83,6 +85,12 @@ def arange(start: float, /, stop: float | None = None, step: float = 1, *, dtype
     first = float(number(start))
     by = float(number(start + step) - number(start)) if length > 1 else 0.0
     return cast(_ramp(first, by, max(length, 0), device), dtype)
+
+
+_COUNTED = frozenset({torch.int32, torch.int64})
+"""Integers in which PyTorch counts."""
+_FAR = 1 << 31
+"""A bound below which integers have no need of wrapping around."""
 
 
 def _within(value: int) -> int:
@@ -103,14 +111,13 @@ def linspace(
         raise ValueError(f"linspace: num must not be negative, not {num}")
     intervals = max(num - 1 if endpoint else num, 1)
     is_complex = isinstance(start, complex) or isinstance(stop, complex)
-    number: Any = np.complex128 if is_complex else np.float64
-    with np.errstate(all="ignore"):
-        width = number(stop) - number(start)
-        step = width / intervals
-        if step:
-            line = _ramp(number(start).item(), step.item(), num, device)
-        else:  # `width` is 0, or underflows when divided
-            line = _ramp(0.0, 1.0, num, device) / intervals * width.item() + number(start).item()
+    number: Any = complex if is_complex else float
+    start, stop = number(start), number(stop)
+    step = (stop - start) / intervals
+    if step:
+        line = _ramp(start, step, num, device)
+    else:  # the width is 0, or underflows when divided
+        line = _ramp(0.0, 1.0, num, device) / intervals * (stop - start) + start
     if endpoint and num > 1:
         line[-1] = stop
     return cast(torch.floor(line) if KIND[dtype] in "iu" else line, dtype)
@@ -118,6 +125,8 @@ def linspace(
 
 def eye(n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Any, device: Any = None) -> Native:
     n_cols = n_rows if n_cols is None else n_cols
+    if not k and dtype not in SIGNED:
+        return torch.eye(n_rows, n_cols, dtype=dtype, device=device)
     x = torch.zeros((n_rows, n_cols), dtype=dtype, device=device)
     if -n_rows < k < n_cols:
         torch.diagonal(x, k).fill_(1)

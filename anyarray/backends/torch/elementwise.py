@@ -21,6 +21,7 @@ from anyarray.backends.torch._kernel import (
     bits,
     can_be_read,
     cast,
+    extent,
     inexact,
     innermost_level,
     is_recorded,
@@ -30,6 +31,7 @@ from anyarray.backends.torch._kernel import (
     require_kinds,
     restored,
     wide,
+    with_bits,
     with_kernels,
 )
 from anyarray.backends.torch._slopes import sloped
@@ -109,6 +111,9 @@ __all__ = [
 ]
 
 Function = Callable[..., Native]
+
+_OF_C: Final = frozenset({torch.float32, torch.float64})
+"""The floats of which all functions have kernels."""
 
 
 def _of_bits(function: Function, *xs: Native) -> Native:
@@ -219,8 +224,11 @@ def _is_forward_open() -> bool:
     return torch.autograd.forward_ad._current_level >= 0
 
 
-def _floating_two(function: Function, *slopes: Function, kinds: str = "biuf") -> Function:
-    """As `_of_two`, with integers and bools cast to floats."""
+def _floating_two(function: Function, direct: Function, *slopes: Function, kinds: str = "biuf") -> Function:
+    """As `_of_two`, with integers and bools cast to floats.
+
+    `direct` gives the same as `function` for floats of 32 and 64 bits.
+    """
     derived = sloped(function, *slopes)
 
     def of_floats(x1: Native, x2: Native, /) -> Native:
@@ -232,21 +240,24 @@ def _floating_two(function: Function, *slopes: Function, kinds: str = "biuf") ->
         require_kinds(kinds, x1)
         return (derived if is_recorded(x1, x2) else function)(x1, x2)
 
-    return of_floats
+    return directly(of_floats, direct, torch.Tensor, _OF_C, innermost_level)
 
 
 def _copied(x: Native) -> Native:
     return x.clone()
 
 
-def _unless_integer(function: Function, kinds: str) -> Function:
-    """`function` of floats; integers and bools are copied."""
+def _unless_integer(function: Function, kinds: str, direct: Function) -> Function:
+    """`function` of floats, which is `direct` for real ones.
+
+    Integers and bools are copied.
+    """
 
     def kept(x: Native, /) -> Native:
         require_kinds(kinds, x)
         return x.clone() if KIND[x.dtype] in "biu" else function(x)
 
-    return kept
+    return directly(kept, direct, torch.Tensor, with_kernels("f"))
 
 
 def _absolute(x: Native) -> Native:
@@ -264,6 +275,9 @@ def abs(x: Native, /) -> Native:
     if kind in "if":
         return _abs_sloped(x) if kind == "f" and is_recorded(x) else torch.abs(x)
     return _absolute(x) if kind == "c" else x.clone()
+
+
+directly(abs, torch.abs, torch.Tensor, with_kernels("if"), innermost_level)
 
 
 def _sign(x: Native) -> Native:
@@ -477,6 +491,10 @@ def _shifted(function: Function, is_left: bool) -> Function:
         dtype = x1.dtype
         width = 8 * dtype.itemsize
         a, b = bits(x1), bits(x2)
+        if (is_left or dtype not in SIGNED) and can_be_read(b) and b.numel():
+            least, greatest = extent(b)
+            if least >= 0 and greatest < width:
+                return with_bits(function(a, b), dtype)
         is_far = (b < 0) | (b >= width)
         near = torch.where(is_far, 0, b)
         if is_left or dtype is torch.uint8:
@@ -538,6 +556,9 @@ def pow(x1: Native, x2: Native, /) -> Native:
     if kind == "c":
         return _power_sloped(x1, x2) if is_recorded(x1, x2) else _float_power(x1, x2)
     return _integer_power(x1, x2)
+
+
+directly(pow, torch.pow, torch.Tensor, with_kernels("f"), innermost_level)
 
 
 def _log_of_sum(x1: Native, x2: Native) -> Native:
@@ -663,26 +684,26 @@ _product_sloped: Final = sloped(
     lambda x1, x2: x1.expand(torch.broadcast_shapes(x1.shape, x2.shape)),
 )
 add = _of_two(torch.add, "biufc", _of_bits, direct="biuf", inner=_of_parts(torch.add))
-atan2 = _floating_two(torch.atan2, _slope_by_height, _slope_by_width)
+atan2 = _floating_two(torch.atan2, torch.atan2, _slope_by_height, _slope_by_width)
 bitwise_and = _of_two(torch.bitwise_and, "biu", _of_bits)
 bitwise_invert = _of_one(torch.bitwise_not, "biu", _of_bits)
 bitwise_left_shift = _shifted(torch.bitwise_left_shift, is_left=True)
 bitwise_or = _of_two(torch.bitwise_or, "biu", _of_bits)
 bitwise_right_shift = _shifted(torch.bitwise_right_shift, is_left=False)
 bitwise_xor = _of_two(torch.bitwise_xor, "biu", _of_bits)
-ceil = _unless_integer(torch.ceil, "biuf")
-copysign = _floating_two(_with_sign_of, _sign_change, _zeros_of)
+ceil = _unless_integer(torch.ceil, "biuf", torch.ceil)
+copysign = _floating_two(_with_sign_of, torch.copysign, _sign_change, _zeros_of)
 equal = _compared(torch.eq, "biufc")
-floor = _unless_integer(torch.floor, "biuf")
+floor = _unless_integer(torch.floor, "biuf", torch.floor)
 greater = _compared(torch.gt, "biuf")
 greater_equal = _compared(torch.ge, "biuf")
-hypot = _floating_two(_hypotenuse, _leg, lambda x1, x2: _leg(x2, x1))
+hypot = _floating_two(_hypotenuse, torch.hypot, _leg, lambda x1, x2: _leg(x2, x1))
 isfinite = _of_one(torch.isfinite, "biufc", lambda f, x: torch.isfinite(bits(x)))
 isinf = _of_one(_isinf, "biufc", lambda f, x: torch.isinf(bits(x)))
 isnan = _of_one(torch.isnan, "biufc", lambda f, x: torch.isnan(bits(x)))
 less = _compared(torch.lt, "biuf")
 less_equal = _compared(torch.le, "biuf")
-logaddexp = _floating_two(_log_of_sum, _share, lambda x1, x2: _share(x2, x1))
+logaddexp = _floating_two(_log_of_sum, torch.logaddexp, _share, lambda x1, x2: _share(x2, x1))
 logical_and = _of_two(torch.logical_and, "b")
 logical_not = _of_one(torch.logical_not, "b")
 logical_or = _of_two(torch.logical_or, "b")
@@ -691,19 +712,22 @@ maximum = _of_two(torch.maximum, "biuf", _of_order)
 minimum = _of_two(torch.minimum, "biuf", _of_order)
 multiply = _of_two(torch.mul, "biufc", _of_bits, _product_sloped)
 negative: Function = _of_one(torch.neg, "iufc", _of_bits, direct="iuf", inner=_of_parts(torch.neg))
-nextafter = _floating_two(_next_after, _ones_of, _zeros_of)
+nextafter = _floating_two(_next_after, torch.nextafter, _ones_of, _zeros_of)
 not_equal = _compared(torch.ne, "biufc")
 positive = _of_one(_copied, "iufc", lambda f, x: x.clone())
-round = _unless_integer(_rounded, "iufc")
+round = _unless_integer(_rounded, "iufc", torch.round)
 sign: Function = _of_one(_sign, "iufc", _unsigned_sign)
 signbit = _of_one(torch.signbit, "biuf", lambda f, x: torch.zeros(x.shape, dtype=torch.bool, device=x.device))
 subtract = _of_two(torch.sub, "iufc", _of_bits, direct="iuf", inner=_of_parts(torch.sub))
-trunc = _unless_integer(torch.trunc, "biuf")
+trunc = _unless_integer(torch.trunc, "biuf", torch.trunc)
 
 
 def square(x: Native, /) -> Native:
     require_kinds("iufc", x)
     return multiply(x, x)
+
+
+directly(square, torch.square, torch.Tensor, with_kernels("if"), innermost_level)
 
 
 def cube(x: Native, /) -> Native:
@@ -823,7 +847,7 @@ log = _floating(_log, lambda x: reciprocal(x), direct=torch.log)
 log1p = _floating(_by_host(np.log1p, _log1p), lambda x: reciprocal(add(_ones_like(x), x)), direct=torch.log1p)
 log2 = _floating(_log_to(torch.log2, 2), _over(math.log(2)), direct=torch.log2)
 log10 = _floating(_log_to(torch.log10, 10), _over(math.log(10)), direct=torch.log10)
-reciprocal: Function = _floating(_reciprocal, lambda x: negative(square(reciprocal(x))))
+reciprocal: Function = _floating(_reciprocal, lambda x: negative(square(reciprocal(x))), direct=torch.reciprocal)
 root: Function = _floating(_root, _half_reciprocal(lambda x: root(x)))
 sin: Function = _floating(_by_host(np.sin, torch.sin), lambda x: cos(x), direct=torch.sin)
 sinh: Function = _floating(_by_host(np.sinh, torch.sinh), lambda x: cosh(x), direct=torch.sinh)

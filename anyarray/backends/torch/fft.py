@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from anyarray.backends._shortcut import directly
 from anyarray.backends.torch._kernel import (
     Axes,
     Native,
@@ -64,7 +65,9 @@ def _transform(function: Callable[..., Any], *, is_real: bool = False, is_half: 
             x = torch.zeros([1 if i == axis else one for i, one in enumerate(x.shape)], dtype=x.dtype, device=x.device)
         return function(x, n, axis, norm)
 
-    return transform
+    floats = frozenset({torch.float32, torch.float64})
+    dtypes = floats if is_real else floats | {torch.complex64, torch.complex128}
+    return directly(transform, function, torch.Tensor, dtypes, options=("n", "axis", "norm"))
 
 
 fft, ifft = _transform(torch.fft.fft), _transform(torch.fft.ifft)

@@ -9,12 +9,14 @@ import torch
 
 from anyarray.backends.torch._hooks import is_replaced
 from anyarray.backends.torch._kernel import (
+    NOTED,
     SIGNED,
     Native,
     axis_within,
     bits,
     can_be_read,
     cast,
+    extent,
     require_kinds,
     with_bits,
     with_kernels,
@@ -94,13 +96,18 @@ def getitem(x: Native, key: Any, /) -> Native:
         ndim = x.ndim
         if ndim:  # a number is a copy: NumPy has no view of one
             return x[key] if ndim > 1 else x[key].clone()
-    elif kind in _BASIC or (kind is tuple and _BASIC.issuperset(map(type, key))):
+    elif kind in _BASIC or (kind is tuple and _BASIC.issuperset(map(type, key)) and key.count(Ellipsis) < 2):
         try:
             found = x[key]
         except ValueError:  # of a step below 0
             pass
         else:
             return found if found.ndim or kind is not tuple or _VIEWING.intersection(map(type, key)) else found.clone()
+    elif kind is _Tensor and _is_usual(x, key):
+        try:
+            return x[key]
+        except (IndexError, NotImplementedError):  # of a dtype without a kernel
+            pass
     entries = key if kind is tuple else (key,)
     if not any(map(_is_array, entries)):
         found, reversed_axes = _basic(x, _complete(x, key))
@@ -113,6 +120,18 @@ def getitem(x: Native, key: Any, /) -> Native:
         return found if found is not x else x[...]
     plan = _Plan(x, key)
     return plan.read(x)
+
+
+_INDICES: Final = frozenset({torch.int64, torch.int32, torch.bool})
+"""The dtypes of index arrays that PyTorch takes as NumPy does."""
+
+
+def _is_usual(x: Native, index: Native) -> bool:
+    """Whether PyTorch indexes by this array as NumPy does.
+
+    On other devices than the CPU an index out of range is no exception. One without axes is an integer to PyTorch.
+    """
+    return index.dtype in _INDICES and index.ndim > 0 and can_be_read(index) and can_be_read(x)
 
 
 class _Plan:
@@ -205,8 +224,7 @@ def _within(index: Native, length: int, axis: int) -> Native:
     Raises IndexError if one is out of range and can be read.
     """
     if index.numel() and can_be_read(index):
-        least, greatest = torch.aminmax(index) if index.ndim else (index, index)
-        low, high = int(least), int(greatest)
+        low, high = extent(index)
         for one in (low, high):
             if not -length <= one < length:
                 raise IndexError(f"index {one} is out of bounds for axis {axis} with size {length}")
@@ -250,7 +268,7 @@ def written(x: Native, key: Any, value: Any, /) -> bool:
     elif x.dtype not in _TAKES.get(type(value), ()):
         return False
     try:
-        if x.untyped_storage().__dict__:  # it is lent, or has mirrors
+        if NOTED and x.untyped_storage().__dict__:  # it is lent, or has mirrors
             return False
         x[key] = value
     except Exception:  # noqa: BLE001 - `setitem` says what is wrong
@@ -267,11 +285,27 @@ def setitem(x: Native, key: Any, value: Native, exclusive: bool, /) -> Native:
         x[key] = value
         spread(x)
         return x
+    elif type(key) is _Tensor and value.dtype is x.dtype and _is_usual(x, key) and _is_put(x, key, value):
+        spread(x)
+        return x
     if 0 in x.stride():  # elements that are broadcast share memory
         x = x.clone(memory_format=torch.contiguous_format)
     _write(x, key, value)
     spread(x)
     return x
+
+
+def _is_put(x: Native, index: Native, value: Native) -> bool:
+    """Write by PyTorch's own indexing, if that writes all or nothing."""
+    if index.dtype is not torch.bool and index.numel():
+        low, high = extent(index)
+        if not (x.ndim and -x.shape[0] <= low and high < x.shape[0]):
+            return False
+    try:
+        x[index] = value
+    except Exception:  # noqa: BLE001 - the general way says what is wrong
+        return False
+    return True
 
 
 def _write(x: Native, key: Any, value: Native) -> None:
@@ -349,12 +383,20 @@ def _replaced(x: Native, key: Any, value: Native) -> Native:
     return found.reshape(x.shape).view(dtype) if dtype in SIGNED else found.reshape(x.shape)
 
 
+_COUNTS: Final = _INDICES - {torch.bool}
+
+
 def take(x: Native, indices: Native, /, *, axis: int | None = None) -> Native:
     if axis is None:
         if x.ndim != 1:
             raise ValueError(f"take: axis must be given for an array of {x.ndim} axes")
         axis = 0
     axis = axis_within(axis, x.ndim)
+    if indices.ndim == 1 and indices.dtype in _COUNTS and can_be_read(indices):
+        try:
+            return torch.index_select(x, axis, indices)
+        except (IndexError, RuntimeError):  # one is negative or out of range, or there is no kernel
+            pass
     require_kinds("iu", indices)
     index = _within(as_indices(indices), x.shape[axis], axis)
     found = torch.index_select(bits(x), axis, index.reshape(-1))
@@ -367,6 +409,11 @@ def take_along_axis(x: Native, indices: Native, /, *, axis: int = -1) -> Native:
     require_kinds("iu", indices)
     if indices.ndim != x.ndim:
         raise ValueError(f"indices must have {x.ndim} axes, as x has, not {indices.ndim}")
+    if indices.dtype is torch.int64 and x.shape == indices.shape and can_be_read(indices):
+        try:
+            return torch.gather(x, axis, indices)
+        except RuntimeError:  # one is negative or out of range, or there is no kernel
+            pass
     index = _within(as_indices(indices), x.shape[axis], axis)
     shapes = [[1 if i == axis else n for i, n in enumerate(one.shape)] for one in (x, index)]
     shape = list(torch.broadcast_shapes(*shapes))

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from anyarray.backends._shortcut import directly
 from anyarray.backends.torch._hooks import is_traced
 from anyarray.backends.torch._kernel import (
     SUMMED,
@@ -17,8 +18,10 @@ from anyarray.backends.torch._kernel import (
     Native,
     axes_within,
     inexact,
+    innermost_level,
     is_recorded,
     promoted,
+    with_kernels,
 )
 from anyarray.backends.torch.creation import near
 from anyarray.backends.torch.elementwise import abs as absolute
@@ -334,6 +337,9 @@ def vector_norm(x: Native, /, *, axis: Axes = None, keepdims: bool = False, ord:
     is_zero = powers == (0 if ord > 0 else math.inf)
     norm = torch.pow(torch.where(is_zero, torch.ones_like(powers), powers), 1 / ord)
     return torch.where(is_zero, torch.zeros_like(norm), norm)
+
+
+directly(vector_norm, torch.linalg.vector_norm, torch.Tensor, with_kernels("fc"), innermost_level, ("axis", "keepdims"))
 
 
 def _euclidean(x: Native, axes: tuple[int, ...], keepdims: bool) -> Native:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 import torch
 
+from anyarray.backends._shortcut import directly
 from anyarray.backends.torch._hooks import is_replaced, layout_of
 from anyarray.backends.torch._kernel import (
+    KIND,
     SIGNED,
     Axes,
     Native,
@@ -41,6 +45,10 @@ __all__ = [
 ]
 
 
+_ALL: Final = frozenset(KIND)
+"""All dtypes, for what moves elements alone."""
+
+
 def broadcast_to(x: Native, /, shape: tuple[int, ...]) -> Native:
     if min(shape, default=0) < 0:  # PyTorch leaves such an axis as it is
         raise ValueError(f"no length of shape may be negative, as in {shape}")
@@ -54,21 +62,18 @@ def broadcast_arrays(*arrays: Native) -> tuple[Native, ...]:
 
 
 def concat(arrays: Sequence[Native], /, *, axis: int | None = 0) -> Native:
-    dtype = arrays[0].dtype
-    if any(x.dtype is not dtype for x in arrays):
-        arrays = promoted(*arrays)
     if axis is None:
-        return torch.cat([x.reshape(-1) for x in arrays])
-    ndim, shape = arrays[0].ndim, arrays[0].shape
+        arrays, axis = [x.reshape(-1) for x in arrays], 0
+    dtype, ndim = arrays[0].dtype, arrays[0].ndim
+    are_alike = True
+    for x in arrays:
+        if x.dtype is not dtype:
+            are_alike = False
+        if x.ndim != ndim:  # PyTorch passes over an empty vector among arrays of any shape
+            raise ValueError(f"arrays of shapes {tuple(arrays[0].shape)} and {tuple(x.shape)} do not fit")
     if not ndim:
         raise ValueError("arrays without axes cannot be concatenated")
-    axis = axis_within(axis, ndim)
-    for x in arrays:  # PyTorch passes over an empty vector among arrays of any shape
-        if x.ndim != ndim or not x.numel():
-            other = x.shape
-            if x.ndim != ndim or any(m != n for i, (m, n) in enumerate(zip(shape, other, strict=True)) if i != axis):
-                raise ValueError(f"arrays of shapes {tuple(shape)} and {tuple(other)} do not fit")
-    return torch.cat(list(arrays), axis)
+    return torch.cat(list(arrays) if are_alike else promoted(*arrays), axis)
 
 
 def stack(arrays: Sequence[Native], /, *, axis: int = 0) -> Native:
@@ -76,6 +81,9 @@ def stack(arrays: Sequence[Native], /, *, axis: int = 0) -> Native:
     if any(x.dtype is not dtype for x in arrays):
         arrays = promoted(*arrays)
     return torch.stack(list(arrays), axis)
+
+
+directly(stack, torch.stack, torch.Tensor, _ALL, options=("axis",))
 
 
 def unstack(x: Native, /, *, axis: int = 0) -> tuple[Native, ...]:
@@ -116,8 +124,14 @@ def permute_dims(x: Native, /, axes: tuple[int, ...]) -> Native:
     return torch.permute(x, axes)
 
 
+directly(permute_dims, torch.permute, torch.Tensor, _ALL, options=("axes",))
+
+
 def matrix_transpose(x: Native, /) -> Native:
     return x.mT
+
+
+directly(matrix_transpose, operator.attrgetter("mT"), torch.Tensor, _ALL)
 
 
 def reshape(x: Native, /, shape: tuple[int, ...], *, copy: bool | None = None) -> Native:

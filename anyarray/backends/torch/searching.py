@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 import torch
 
 from anyarray._base import errors
+from anyarray.backends._shortcut import directly
 from anyarray.backends.torch._hooks import is_traced
 from anyarray.backends.torch._kernel import (
     Axes,
@@ -21,6 +23,7 @@ from anyarray.backends.torch._kernel import (
     promoted,
     require_kinds,
     truth,
+    with_kernels,
 )
 
 __all__ = ["argmax", "argmin", "bincount", "count_nonzero", "nonzero", "searchsorted", "where"]
@@ -30,6 +33,9 @@ def count_nonzero(x: Native, /, *, axis: Axes = None, keepdims: bool = False) ->
     x = truth(bits(x))
     axes = axes_within(axis, x.ndim)
     return torch.sum(x, axes, keepdims) if axes else x.to(torch.int64)
+
+
+directly(count_nonzero, torch.count_nonzero, torch.Tensor, with_kernels("biufc"), options=("axis",))
 
 
 def _extreme(function: Callable[..., Any]) -> Callable[..., Native]:
@@ -45,6 +51,8 @@ def _extreme(function: Callable[..., Any]) -> Callable[..., Native]:
 
 
 argmax, argmin = _extreme(torch.argmax), _extreme(torch.argmin)
+directly(argmax, torch.argmax, torch.Tensor, with_kernels("iuf"), options=("axis",))
+directly(argmin, torch.argmin, torch.Tensor, with_kernels("iuf"), options=("axis",))
 
 
 def nonzero(x: Native, /) -> tuple[Native, ...]:
@@ -83,6 +91,13 @@ def in_order(x: Native) -> Native:
     return torch.where(torch.isnan(x), greatest, keys)
 
 
+def _is_without_nan(x: Native) -> bool:
+    """Whether floats are known to be without NaN."""
+    if not (x.dtype.is_floating_point and can_be_read(x)):
+        return False
+    return not x.numel() or not math.isnan(torch.amax(x.detach()).item())
+
+
 def searchsorted(x1: Native, x2: Native, /, *, side: str = "left", sorter: Native | None = None) -> Native:
     if x1.ndim != 1:
         raise ValueError("x1 must have one axis")
@@ -96,6 +111,8 @@ def searchsorted(x1: Native, x2: Native, /, *, side: str = "left", sorter: Nativ
         x1 = x1[order]
     x1, x2 = promoted(x1, x2)
     require_kinds("biuf", x1)
+    if _is_without_nan(x1[-1:]) and _is_without_nan(x2):  # the first is sorted
+        return torch.searchsorted(x1.contiguous(), x2.contiguous(), side=side)
     keys, sought = in_order(x1), in_order(x2)
     return torch.searchsorted(keys.contiguous(), sought.contiguous(), side=side)
 

@@ -8,8 +8,11 @@ from anyarray.backends.torch._kernel import (
     KIND,
     Native,
     bits,
+    can_be_read,
+    is_recorded,
     ordered,
     promoted,
+    restored,
     with_bits,
 )
 from anyarray.backends.torch.searching import in_order, require_values
@@ -59,7 +62,19 @@ def unique_inverse(x: Native, /) -> tuple[Native, Native]:
 
 
 def unique_values(x: Native, /) -> Native:
-    return _distinct(x)[0]
+    if x.is_complex() or is_recorded(x):
+        return _distinct(x)[0]
+    require_values("unique", x)
+    sequence = torch.sort(ordered(x.reshape(-1)), stable=True)[0]
+    if sequence.shape[0] > 1:
+        is_first = torch.ones(sequence.shape, dtype=torch.bool, device=x.device)
+        torch.ne(sequence[1:], sequence[:-1], out=is_first[1:])
+        sequence = sequence[is_first]
+    return restored(sequence, x.dtype)
+
+
+_SOUGHT = frozenset({torch.float32, torch.float64, torch.int32, torch.int64})
+"""Dtypes that PyTorch's own function takes."""
 
 
 def isin(x1: Native, x2: Native, /, *, invert: bool = False) -> Native:
@@ -74,6 +89,8 @@ def isin(x1: Native, x2: Native, /, *, invert: bool = False) -> Native:
 
 
 def _found(x1: Native, x2: Native) -> Native:
+    if x1.dtype in _SOUGHT and can_be_read(x1) and can_be_read(x2):
+        return torch.isin(x1, x2)
     if not x2.numel():
         return torch.zeros(x1.shape, dtype=torch.bool, device=x1.device)
     if x1.is_complex():

@@ -49,7 +49,7 @@ def sum(x: Native, /, *, axis: Axes = None, dtype: Any = None, keepdims: bool = 
     return torch.sum(cast(x, wanted), axes, keepdims)
 
 
-directly(sum, torch.sum, torch.Tensor, _WIDE)
+directly(sum, torch.sum, torch.Tensor, _WIDE, options=("axis", "keepdims"))
 
 
 def _integers(x: Native) -> Native:
@@ -78,6 +78,9 @@ def prod(x: Native, /, *, axis: Axes = None, dtype: Any = None, keepdims: bool =
     return _multiplied(cast(x, wanted), axes, keepdims)
 
 
+directly(prod, torch.prod, torch.Tensor, _WIDE, options=("axis", "keepdims"))
+
+
 def _extreme(function: Callable[..., Any]) -> Callable[..., Native]:
     def reduced(x: Native, /, *, axis: Axes = None, keepdims: bool = False) -> Native:
         require_kinds("biuf", x)
@@ -90,8 +93,8 @@ def _extreme(function: Callable[..., Any]) -> Callable[..., Native]:
 
 
 max, min = _extreme(torch.amax), _extreme(torch.amin)
-directly(max, torch.amax, torch.Tensor, with_kernels("iuf"))
-directly(min, torch.amin, torch.Tensor, with_kernels("iuf"))
+directly(max, torch.amax, torch.Tensor, with_kernels("iuf"), options=("axis", "keepdims"))
+directly(min, torch.amin, torch.Tensor, with_kernels("iuf"), options=("axis", "keepdims"))
 
 
 def mean(x: Native, /, *, axis: Axes = None, keepdims: bool = False) -> Native:
@@ -102,6 +105,9 @@ def mean(x: Native, /, *, axis: Axes = None, keepdims: bool = False) -> Native:
     if x.dtype.itemsize == 2:  # the sum may overflow in it
         return torch.mean(x.to(torch.float32), axes, keepdims).to(x.dtype)
     return torch.mean(x, axes, keepdims)
+
+
+directly(mean, torch.mean, torch.Tensor, _WIDE - {torch.int64}, options=("axis", "keepdims"))
 
 
 def _variance(x: Native, axis: Axes, correction: float, keepdims: bool) -> Native:

@@ -7,7 +7,18 @@ from typing import Any
 
 import torch
 
-from anyarray.backends.torch._kernel import Axes, Native, axes_within, axis_within, bits, promoted, truth, with_bits
+from anyarray.backends._shortcut import directly
+from anyarray.backends.torch._kernel import (
+    Axes,
+    Native,
+    axes_within,
+    axis_within,
+    bits,
+    promoted,
+    truth,
+    with_bits,
+    with_kernels,
+)
 
 __all__ = ["all", "any", "diff"]
 
@@ -24,6 +35,9 @@ def _logical(function: Callable[..., Any]) -> Callable[..., Native]:
 
 
 all, any = _logical(torch.all), _logical(torch.any)
+_TRUTH = with_kernels("bifc")  # PyTorch gives uint8 for that
+directly(all, torch.all, torch.Tensor, _TRUTH, options=("axis", "keepdims"))
+directly(any, torch.any, torch.Tensor, _TRUTH, options=("axis", "keepdims"))
 
 
 def diff(
