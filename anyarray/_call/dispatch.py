@@ -29,7 +29,7 @@ from anyarray._call import by_position, compiled, diagnosis
 from anyarray._call.body import FUNCTION, NATIVE
 from anyarray._call.declaration import ARRAY, DTYPE, PLAIN, SEQUENCE, SHAPE, WEAK, Declaration, Parameter
 from anyarray._call.declaration import declarations as _declarations
-from anyarray._choice import accounts, automatic, learning, machine
+from anyarray._choice import accounts, automatic, cost, learning, machine
 from anyarray._choice import choice as _choice
 from anyarray._choice.accounts import Account
 from anyarray._memory import alignment, devices, ownership, second_copies, transfer, views
@@ -460,8 +460,10 @@ def _kept_decision(declaration: Declaration, values: Sequence[Any]) -> tuple[Bac
         return None
     if not (calls or machine.state.is_known):
         arrays, numpy = _arrays_among(values), body_globals["NUMPY"]
-        is_free = arrays and all(a._home is numpy for a in arrays)
-        return (numpy.backend, None) if is_free and machine.is_early(max(a.size for a in arrays)) else None
+        if not arrays or any(a._home is not numpy for a in arrays):
+            return None
+        seconds = cost.usual(declaration.name, automatic.shapes_of(arrays))
+        return (numpy.backend, None) if machine.is_early(seconds) else None
     axis = None if declaration.axis_at is None else values[declaration.axis_at]
     if not (axis is None or type(axis) is int or (type(axis) is tuple and all(type(one) is int for one in axis))):
         return None  # it must be converted first

@@ -344,13 +344,15 @@ SPENT: Final = "spent"
 def _is_to_be_timed(name: str, prediction: Prediction) -> bool:
     """Whether the time of this call on a backend is to correct predictions.
 
-    It is not where it takes less than what a decision may win.
+    It is not where it takes less than what a decision may win, nor in NumPy where no other library is imported: to
+    import one would have to pay first, and then the call is timed before it moves.
     """
     call = prediction.call
     return (
         call is not None
         and prediction.seconds.get(name, 0.0) >= cost.DECIDING / learning.TIMED_FROM
         and learning.is_wanted(name, call)
+        and (name != NUMPY or any(prices.package(one) in sys.modules for one in prediction.seconds if one != NUMPY))
     )
 
 

@@ -10,6 +10,7 @@ matrices, which products with a vector measure.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -157,6 +158,10 @@ def _broadcast(shapes: Sequence[Shape]) -> Shape:
     return tuple([0 if 0 in lengths else max(lengths) for lengths in zip(*padded, strict=True)])
 
 
+USUAL: Final = 1e-9
+"""Seconds of an element in NumPy, about, where no machine is measured."""
+
+
 class FunctionClass(NamedTuple):
     """Functions that take about the same time on the same data."""
 
@@ -186,8 +191,14 @@ class FunctionClass(NamedTuple):
     """Whether the functions are elementwise."""
     is_linear_if_even: bool = False
     """Whether the work is proportional to the elements if both arrays have the same shape."""
+    usual: float = USUAL
+    """The same of a unit of work of the class."""
 
 
+MULTIPLYING: Final = USUAL / 16
+"""`usual` of products: a core makes many operations at once, and finds their numbers in its caches."""
+FACTORISING: Final = USUAL / 4
+"""`usual` of factorisations, which make more than n^3."""
 SLIMMEST: Final = 256
 """The ratio of the sides from which a matrix counts as fully slim: far from square."""
 LONG_ROW: Final = 4096
@@ -206,7 +217,7 @@ CLASSES: Final[dict[str, FunctionClass]] = {
         slim="arithmetic of short rows", short=TINY_ROW, lengths=_runs, is_elementwise=True,
     ),
     "arithmetic of short rows": FunctionClass(_elements, 1, "biufc", "add"),
-    "transcendental": FunctionClass(_elements, 1, "iuf", "exp", is_elementwise=True),
+    "transcendental": FunctionClass(_elements, 1, "iuf", "exp", is_elementwise=True, usual=3 * USUAL),
     "sum": FunctionClass(
         _reduced, 1, "biufc", "sum",
         slim="sum of short rows", short=SHORT_ROW, tiny="sum of tiny rows",
@@ -235,9 +246,9 @@ CLASSES: Final[dict[str, FunctionClass]] = {
     "unique": FunctionClass(_distinguished, 1, "iuf", "unique_values"),
     "matmul": FunctionClass(
         _product, 1.5, "fc", "matmul",
-        slim="product of a slim matrix", lengths=_product_shape, least="product with a vector",
+        slim="product of a slim matrix", lengths=_product_shape, least="product with a vector", usual=MULTIPLYING,
     ),
-    "product of a slim matrix": FunctionClass(_product, 1.5, "fc", "matmul"),
+    "product of a slim matrix": FunctionClass(_product, 1.5, "fc", "matmul", usual=MULTIPLYING),
     "product with a vector": FunctionClass(_read, 1, "fc", "matmul"),
     "dot": FunctionClass(_elements, 1, "fc", "vecdot"),
     "outer": FunctionClass(_outer, 2, "fc", "outer"),
@@ -246,13 +257,13 @@ CLASSES: Final[dict[str, FunctionClass]] = {
     ),
     "fft of columns": FunctionClass(_ordered, 1, "fc", "fft"),
     "fft of all axes": FunctionClass(_distinguished, 1, "fc", "fftn"),
-    "solve": FunctionClass(_factorised, 1.5, "f", "solve"),
-    "cholesky": FunctionClass(_factorised, 1.5, "f", "cholesky"),
-    "qr": FunctionClass(_factorised, 1.5, "f", "qr", slim="qr of a slim matrix"),
-    "qr of a slim matrix": FunctionClass(_factorised, 1.5, "f", "qr"),
-    "svd": FunctionClass(_factorised, 1.5, "f", "svd", slim="svd of a slim matrix"),
-    "svd of a slim matrix": FunctionClass(_factorised, 1.5, "f", "svd"),
-    "eigh": FunctionClass(_factorised, 1.5, "f", "eigh"),
+    "solve": FunctionClass(_factorised, 1.5, "f", "solve", usual=FACTORISING),
+    "cholesky": FunctionClass(_factorised, 1.5, "f", "cholesky", usual=FACTORISING),
+    "qr": FunctionClass(_factorised, 1.5, "f", "qr", slim="qr of a slim matrix", usual=FACTORISING),
+    "qr of a slim matrix": FunctionClass(_factorised, 1.5, "f", "qr", usual=FACTORISING),
+    "svd": FunctionClass(_factorised, 1.5, "f", "svd", slim="svd of a slim matrix", usual=FACTORISING),
+    "svd of a slim matrix": FunctionClass(_factorised, 1.5, "f", "svd", usual=FACTORISING),
+    "eigh": FunctionClass(_factorised, 1.5, "f", "eigh", usual=FACTORISING),
     "gather": FunctionClass(_gathered, 2, "biuf", "take", is_linear_if_even=True),
     "join": FunctionClass(_joined, 1, "biufc", "concat"),
     "creation": FunctionClass(_elements, 1, "biufc", "ones_like"),
@@ -307,10 +318,15 @@ like: Final[dict[str, Like]] = {}
 """The `Like` of each declared function that has one."""
 
 
+def predicted_as(function: str) -> str:
+    """The function that a function is like, or itself."""
+    return like[function].function if function in like else function
+
+
 def _variants(kind: str) -> tuple[str, ...]:
     """The class, and those of the same functions on other shapes."""
-    row = CLASSES[kind]
-    return tuple([one for one in (kind, row.slim, row.tiny, row.least) if one])
+    row = CLASSES.get(kind)
+    return () if row is None else tuple([one for one in (kind, row.slim, row.tiny, row.least) if one])
 
 
 def classify(function: str, cost: str) -> None:
@@ -480,6 +496,48 @@ class Limits(NamedTuple):
     """For the size of inputs of one shape; never less than `elements`."""
 
 
+def _limits(work: Mapping[str, float]) -> Limits:
+    """The thresholds for the work from which a call counts.
+
+    It is given for a class and its variants.
+    """
+    if not work:
+        return Limits(math.inf, math.inf, math.inf)
+    kind = next(iter(work))
+    row = CLASSES[kind]
+    elements = min([_elements_of(*one) for one in work.items()])
+    return Limits(
+        elements,
+        elements if row.growth == 1 else min(work.values()) / _OF_TWO,
+        work[kind] if row.is_elementwise or row.is_linear_if_even else elements,
+    )
+
+
+def _elements_of(kind: str, work: float) -> float:
+    """The minimum number of elements for an amount of work in a class."""
+    row = CLASSES[kind]
+    if work == math.inf:
+        return work
+    if row.work in (_ordered, _distinguished, _searched):
+        work /= math.log2(max(work, 2))
+    return float(work ** (1 / row.growth))
+
+
+def usual(function: str, shapes: Sequence[Shape]) -> float:
+    """About the seconds of a call in NumPy, on any machine."""
+    row = CLASSES.get(class_of.get(predicted_as(function), ""))
+    try:
+        return max(map(math.prod, shapes)) * USUAL if row is None else row.work(shapes).amount * row.usual
+    except (ValueError, IndexError):
+        return 0.0  # too few axes: the call itself raises
+
+
+@functools.cache
+def usual_limits(kind: str) -> Limits:
+    """The thresholds of a class on a machine that is not measured."""
+    return _limits({one: DECIDING / CLASSES[one].usual for one in _variants(kind)})
+
+
 class Model(NamedTuple):
     """The cost model of a machine."""
 
@@ -555,33 +613,9 @@ class Model(NamedTuple):
         A smaller call takes NumPy so little time that no backend gains enough (`rule.gains`). Larger ones are decided
         about even if no backend is faster, as they keep the accounts of their inputs.
         """
-        function = like[function].function if function in like else function
-        kind, laws = class_of.get(function), self.backends[NUMPY].laws
-        if kind is None or len(self.backends) < 2:
-            return Limits(math.inf, math.inf, math.inf)
-        work = {
-            one: laws.get(function, laws[one]).work(LOOKED * DECIDING) if one in laws else math.inf
-            for one in _variants(kind)
-        }
-        row = CLASSES[kind]
-        of_one_shape = {kind: work[kind]} if row.is_elementwise else work
-        elements = min(self._elements_of(one, least) for one, least in work.items())
-        return Limits(
-            elements,
-            elements if row.growth == 1 else min(work.values()) / _OF_TWO,
-            min(
-                least if row.is_linear_if_even else self._elements_of(one, least) for one, least in of_one_shape.items()
-            ),
-        )
-
-    def _elements_of(self, kind: str, work: float) -> float:
-        """The minimum number of elements for an amount of work in a class."""
-        row = CLASSES[kind]
-        if work == math.inf:
-            return work
-        if row.work in (_ordered, _distinguished, _searched):
-            work /= math.log2(max(work, 2))
-        return float(work ** (1 / row.growth))
+        kind, laws = class_of.get(predicted_as(function), ""), self.backends[NUMPY].laws
+        few = {one: laws.get(function, laws[one]).work(LOOKED * DECIDING) for one in _variants(kind) if one in laws}
+        return _limits(few if len(self.backends) > 1 else {})
 
 
 BEYOND: Final = 1e30
