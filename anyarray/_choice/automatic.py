@@ -296,6 +296,7 @@ def decide(
     dtypes = tuple([a._home.dtype(a._value) for a in arrays])
     prediction = machine.prediction_of(function, shapes, dtypes, axis)
     known = prediction.known or known  # another thread may have excluded a backend in the meantime
+    machine.note_imports([one for one in known.backends if prices.package(one) in sys.modules])
     if machine.is_limit_due(function) and not _is_to_be_timed(NUMPY, prediction):
         machine.set_limit(function)
     sizes = [math.prod(shape) * dtype.itemsize for shape, dtype in zip(shapes, dtypes, strict=True)]
@@ -352,7 +353,7 @@ def _is_to_be_timed(name: str, prediction: Prediction) -> bool:
         call is not None
         and prediction.seconds.get(name, 0.0) >= cost.DECIDING / learning.TIMED_FROM
         and learning.is_wanted(name, call)
-        and (name != NUMPY or any(prices.package(one) in sys.modules for one in prediction.seconds if one != NUMPY))
+        and (name != NUMPY or state.imported not in ([], [NUMPY]))
     )
 
 

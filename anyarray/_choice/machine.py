@@ -38,6 +38,8 @@ class _State:
         self.is_loading = False
         self.worked = 0.0
         """What the large calls of the process took so far, as `cost.usual` has it."""
+        self.imported: list[str] = []
+        """The backends of the model whose libraries were imported at the last decision."""
         self.load_lock = threading.RLock()
         """Held while the profile is loaded."""
 
@@ -106,17 +108,35 @@ def use(found: cost.Model | None, *, are_limits_due: bool = True) -> None:
 
     If they are not due, each is set at the first large call of its function, when it is known how long that takes.
     """
-    state.is_known, state.model = True, found
+    state.is_known, state.model, state.imported = True, found, []
     _waiting.clear()
-    for function, limit in _limits.items():
-        if found is None:
+    if found is None:
+        for limit in _limits.values():
             limit.set(MOST)
-        elif are_limits_due:
+    elif are_limits_due:
+        for function in _limits:
             set_limit(function)
-        else:
-            _waiting.add(function)
-            _unmeasured(function)
+    else:
+        _postpone_limits()
     _clear()
+
+
+def note_imports(names: list[str]) -> None:
+    """Note of which backends of the model the libraries are imported.
+
+    Calls in NumPy are timed once there is another one, so then all are decided about again.
+    """
+    if state.imported and state.imported != names and learning.is_on():
+        _postpone_limits()
+        forget_decisions()
+    state.imported = names
+
+
+def _postpone_limits() -> None:
+    """Set each threshold at the first large call of its function."""
+    for function in _limits:
+        _waiting.add(function)
+        _unmeasured(function)
 
 
 _waiting: Final[set[str]] = set()
