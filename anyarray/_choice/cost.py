@@ -87,31 +87,22 @@ def _read(shapes: Sequence[Shape]) -> Work:
     return Work(stack * (m * k + k * n + m * n), stack * m * n)
 
 
-def _outer(shapes: Sequence[Shape]) -> Work:
-    amount = float(math.prod(shapes[0]) * math.prod(shapes[-1]))
-    return Work(amount, amount)
-
-
-def _row_length(shape: Shape, axis: Axis) -> int:
-    """The length of the contiguous rows that NumPy's inner loop reduces.
+def _row_lengths(shapes: Sequence[Shape], axis: Axis) -> Shape:
+    """`LONG_ROW`, and the length of the contiguous rows that NumPy's inner loop reduces.
 
     At most `LONG_ROW`, above which it does not matter.
     """
+    shape = shapes[0]
     if axis in (None, ()) or not shape:
-        return LONG_ROW
+        return LONG_ROW, LONG_ROW
     reduced = {one % len(shape) for one in ((axis,) if isinstance(axis, int) else axis)}
     last = len(shape) - 1
     if last in reduced:
         whole = next((one for one in range(last, -1, -1) if one not in reduced), -1)
-        return min(math.prod(shape[whole + 1 :]), LONG_ROW)
+        return LONG_ROW, min(math.prod(shape[whole + 1 :]), LONG_ROW)
     together = math.prod(shape[max(reduced) + 1 :])
-    if reduced == {0} and together <= NARROW_ROW:
-        return LONG_ROW
-    return min(max(together, SHORT_ROW), LONG_ROW)
-
-
-def _row_lengths(shapes: Sequence[Shape], axis: Axis) -> Shape:
-    return LONG_ROW, _row_length(shapes[0], axis)
+    is_fast = reduced == {0} and together <= NARROW_ROW
+    return LONG_ROW, LONG_ROW if is_fast else min(max(together, SHORT_ROW), LONG_ROW)
 
 
 def _runs(shapes: Sequence[Shape], axis: Axis) -> Shape:
@@ -177,10 +168,8 @@ class FunctionClass(NamedTuple):
     """The function that is measured at many sizes."""
     slim: str = ""
     """The class of the same functions on matrices far from square."""
-    short: int = 0
-    """The row length of that class, if it is one of rows."""
-    tiny: str = ""
-    """The class of the same reductions of rows shorter than `SHORT_ROW`."""
+    is_of_rows: bool = False
+    """Whether that is a class of short rows."""
     lengths: Callable[[Sequence[Shape], Axis], Shape] = lambda shapes, axis: shapes[0][-2:]
     """The lengths whose ratio is the slimness of a call."""
     is_by_axis: bool = False
@@ -204,41 +193,29 @@ SLIMMEST: Final = 256
 LONG_ROW: Final = 4096
 """The row length above which it no longer affects the time."""
 SHORT_ROW: Final = 16
-"""The row length that is measured as short; shorter rows are tiny, and reduced by columns in NumPy."""
-TINY_ROW: Final = 4
-"""The row length that is measured as tiny, and over which arrays are broadcast."""
+"""The row length that is measured as short; NumPy's backend reduces shorter rows by columns."""
 NARROW_ROW: Final = 64
 """The longest rows for which a reduction over axis 0 in NumPy's backend is as fast as one of long rows."""
 
 
 CLASSES: Final[dict[str, FunctionClass]] = {
     "arithmetic": FunctionClass(
-        _elements, 1, "biufc", "add",
-        slim="arithmetic of short rows", short=TINY_ROW, lengths=_runs, is_elementwise=True,
+        _elements, 1, "biufc", "add", "arithmetic of short rows", lengths=_runs, is_of_rows=True, is_elementwise=True
     ),
     "arithmetic of short rows": FunctionClass(_elements, 1, "biufc", "add"),
     "transcendental": FunctionClass(_elements, 1, "iuf", "exp", is_elementwise=True, usual=3 * USUAL),
     "sum": FunctionClass(
-        _reduced, 1, "biufc", "sum",
-        slim="sum of short rows", short=SHORT_ROW, tiny="sum of tiny rows",
-        lengths=_row_lengths, is_by_axis=True,
+        _reduced, 1, "biufc", "sum", "sum of short rows", lengths=_row_lengths, is_of_rows=True, is_by_axis=True
     ),
     "sum of short rows": FunctionClass(_reduced, 1, "biufc", "sum"),
-    "sum of tiny rows": FunctionClass(_reduced, 1, "biufc", "sum"),
     "extremum": FunctionClass(
-        _reduced, 1, "biuf", "max",
-        slim="extremum of short rows", short=SHORT_ROW, tiny="extremum of tiny rows",
-        lengths=_row_lengths, is_by_axis=True,
+        _reduced, 1, "biuf", "max", "extremum of short rows", lengths=_row_lengths, is_of_rows=True, is_by_axis=True
     ),
     "extremum of short rows": FunctionClass(_reduced, 1, "biuf", "max"),
-    "extremum of tiny rows": FunctionClass(_reduced, 1, "biuf", "max"),
     "variance": FunctionClass(
-        _reduced, 1, "iuf", "var",
-        slim="variance of short rows", short=SHORT_ROW, tiny="variance of tiny rows",
-        lengths=_row_lengths, is_by_axis=True,
+        _reduced, 1, "iuf", "var", "variance of short rows", lengths=_row_lengths, is_of_rows=True, is_by_axis=True
     ),
     "variance of short rows": FunctionClass(_reduced, 1, "iuf", "var"),
-    "variance of tiny rows": FunctionClass(_reduced, 1, "iuf", "var"),
     "cumulative": FunctionClass(_elements, 1, "iuf", "cumulative_sum"),
     "sort": FunctionClass(_ordered, 1, "iuf", "sort"),
     "argsort": FunctionClass(_ordered, 1, "iuf", "argsort"),
@@ -251,7 +228,6 @@ CLASSES: Final[dict[str, FunctionClass]] = {
     "product of a slim matrix": FunctionClass(_product, 1.5, "fc", "matmul", usual=MULTIPLYING),
     "product with a vector": FunctionClass(_read, 1, "fc", "matmul"),
     "dot": FunctionClass(_elements, 1, "fc", "vecdot"),
-    "outer": FunctionClass(_outer, 2, "fc", "outer"),
     "fft": FunctionClass(
         _ordered, 1, "fc", "fft", slim="fft of columns", lengths=_columns, is_by_axis=True
     ),
@@ -268,10 +244,10 @@ CLASSES: Final[dict[str, FunctionClass]] = {
     "join": FunctionClass(_joined, 1, "biufc", "concat"),
     "creation": FunctionClass(_elements, 1, "biufc", "ones_like"),
 }  # fmt: skip
-"""The classes by name, the option `cost` of declarations; the slim, short and tiny ones follow from a call's shapes."""
+"""The classes by name, the option `cost` of declarations; the others follow from a call's shapes."""
 
 
-WHOLE: Final = {one: kind for kind, row in CLASSES.items() for one in (row.slim, row.tiny, row.least) if one}
+WHOLE: Final = {one: kind for kind, row in CLASSES.items() for one in (row.slim, row.least) if one}
 """The class of the same functions on long rows or square matrices."""
 
 
@@ -304,6 +280,7 @@ class Like(NamedTuple):
 LIKES: Final[dict[str, Like]] = {
     "complex negative": Like("negative", "c"),
     "gather of single elements": Like("take", "biuf", _one_by_one),
+    "outer": Like("multiply", "fc", lambda shapes: ((math.prod(shapes[0]), 1), (1, math.prod(shapes[-1])))),
     "matmul at least": Like("matmul", "fc", lambda shapes: (shapes[0], shapes[0])),
     "matmul of what is reshaped": Like("matmul", "fc", _contracted),
 }
@@ -326,7 +303,7 @@ def predicted_as(function: str) -> str:
 def _variants(kind: str) -> tuple[str, ...]:
     """The class, and those of the same functions on other shapes."""
     row = CLASSES.get(kind)
-    return () if row is None else tuple([one for one in (kind, row.slim, row.tiny, row.least) if one])
+    return () if row is None else tuple([one for one in (kind, row.slim, row.least) if one])
 
 
 def classify(function: str, cost: str) -> None:
@@ -443,11 +420,9 @@ def call(function: str, shapes: Sequence[Shape], dtypes: Sequence[DType], *, axi
     least = (row.least, CLASSES[row.least].work(shapes).amount) if row.least else None
     if least is not None and min(lengths) <= 1:
         return Call(function, least[0], width, Work(least[1], work.results), widest)
-    if row.short:
+    if row.is_of_rows:
         length = max(min(lengths), 1)
-        if row.tiny and length < row.short:
-            return Call(function, row.tiny, width, work, widest)
-        return Call(function, kind, width, work, widest, 0.0 if length == LONG_ROW else row.short / length)
+        return Call(function, kind, width, work, widest, 0.0 if length == LONG_ROW else SHORT_ROW / length)
     ratio = max(*lengths, 1) / max(min(lengths), 1)
     return Call(function, kind, width, work, widest, min(1.0, math.log(ratio) / math.log(SLIMMEST)), least)
 
@@ -563,8 +538,11 @@ class Model(NamedTuple):
         slim = laws.get(CLASSES[kind].slim)
         if what.slimness and slim is not None:
             slims = slim(amount, is_narrow=is_narrow) * beside
-            if CLASSES[kind].short:
-                seconds += (what.slimness if slims > seconds else min(what.slimness, 1.0)) * (slims - seconds)
+            if CLASSES[kind].is_of_rows:
+                rows = what.slimness
+                if rows > 1 and (slims < seconds or (backend == NUMPY and CLASSES[kind].is_by_axis)):
+                    rows = 1 / rows  # by columns
+                seconds += rows * (slims - seconds)
             else:
                 seconds = math.exp((1 - what.slimness) * math.log(seconds) + what.slimness * math.log(slims))
         if what.least is not None and what.least[0] in laws:

@@ -27,7 +27,7 @@ from anyarray._base.cache_folder import cache_folder
 from anyarray._choice import cost
 from anyarray._registry import libraries as _libraries
 
-FORMAT: Final = 5
+FORMAT: Final = 6
 """Version of the file format; increased by each incompatible change."""
 
 
