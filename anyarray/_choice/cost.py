@@ -88,9 +88,9 @@ def _read(shapes: Sequence[Shape]) -> Work:
 
 
 def _row_lengths(shapes: Sequence[Shape], axis: Axis) -> Shape:
-    """`LONG_ROW`, and the length of the contiguous rows that NumPy's inner loop reduces.
+    """`LONG_ROW`, and the length of the rows that NumPy's inner loop reduces.
 
-    At most `LONG_ROW`, above which it does not matter.
+    They are contiguous. At most `LONG_ROW`, above which it does not matter.
     """
     shape = shapes[0]
     if axis in (None, ()) or not shape:
