@@ -499,7 +499,8 @@ def _call_on_chosen_home(declaration: Declaration, values: Sequence[Any]) -> Any
     if decision.is_return:
         for one in arrays:
             _keep_copy_on(one, decision.home, name)
-    must_wait = _choice.is_recorded() or _choice.is_careful()
+    here = _choice.current()
+    must_wait = here.is_careful or bool(here.records)
 
     def attempt() -> tuple[Any, list[Array]]:
         if decision.timed is not None:
@@ -520,7 +521,7 @@ def _call_on_chosen_home(declaration: Declaration, values: Sequence[Any]) -> Any
         decision.timed = None
         result, results = attempt()
     decision.credit(results)
-    if _choice.is_recorded():
+    if here.records:
         decision.seconds = time.perf_counter() - started
     return result
 

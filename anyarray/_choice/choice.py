@@ -487,21 +487,6 @@ def is_by_cost(arrays: Sequence[Any]) -> bool:
     )
 
 
-def candidates() -> tuple[str, ...] | None:
-    """The backends that a policy allows in this context; None without one."""
-    return current().candidates
-
-
-def is_recorded() -> bool:
-    """Whether decisions are recorded in this context."""
-    return bool(current().records)
-
-
-def is_careful() -> bool:
-    """Whether each decided call is waited for in this context."""
-    return current().is_careful
-
-
 def forget_profile() -> None:
     """Load the profile again at the next large call."""
     machine.forget()

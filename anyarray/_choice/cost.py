@@ -350,8 +350,6 @@ then takes up to twice as long.
 """
 LOOKED: Final = 1 / GAIN
 """Threshold of a call's time in NumPy, as a multiple of `DECIDING`: one that takes less cannot win that elsewhere."""
-WORKS: Final = tuple([2.0 ** (i / 2) for i in range(100)])
-"""The amounts of work among which a threshold is looked for."""
 
 
 def gain(name: str, kind: str, error: float = 1.0) -> float:
@@ -567,23 +565,6 @@ class Model(NamedTuple):
             legs = [(source, "numpy"), ("numpy", target)]
             return sum(self.bringing(*leg, nbytes) for leg in legs) if "numpy" not in (source, target) else math.inf
         return route.view if is_view and route.view is not None else route.copy(nbytes)
-
-    def crossover(self, kind: str, width: int, backend: str, function: str = "") -> float:
-        """The work above which a backend is clearly faster than NumPy.
-
-        Infinity if it never is. Without transfers. The work is that of the first function of a class unless another is
-        named.
-        """
-        found = [self.backends[name].laws for name in (NUMPY, backend)]
-        if any(kind not in laws for laws in found):
-            return math.inf
-        theirs, its = (laws.get(function, laws[kind]) for laws in found)
-        part, is_narrow = gain(backend, kind, self.error(NUMPY, backend, kind)), width == WIDTHS[0]
-
-        def is_faster(work: float) -> bool:
-            return its(work, is_narrow=is_narrow) + DECIDING < part * theirs(work, is_narrow=is_narrow)
-
-        return next((work for work in WORKS if is_faster(work)), math.inf)
 
     def limits(self, function: str) -> Limits:
         """The thresholds of a function: below, no decision is needed.
