@@ -71,7 +71,7 @@ class Explanation:
     __repr__ = __str__
 
     def _table(self, width: int) -> list[str]:
-        """The heads, then words and numbers of calls that were decided alike."""
+        """The heads, then words and numbers of calls decided alike."""
         import textwrap
 
         alike: dict[tuple[object, ...], list[Decision]] = {}

@@ -144,9 +144,9 @@ WORKS: Final = tuple([2.0 ** (i / 2) for i in range(100)])
 
 
 def _crossover(model: cost.Model, kind: str, width: int, backend: str) -> float:
-    """The work above which a backend is clearly faster than NumPy, without transfers.
+    """The work above which a backend is clearly faster than NumPy.
 
-    Infinity if it never is.
+    Without transfers. Infinity if it never is.
     """
     theirs, its = (model.backends[name].laws.get(kind) for name in (cost.NUMPY, backend))
     if theirs is None or its is None:
