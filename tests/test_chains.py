@@ -19,7 +19,11 @@ import numpy as np
 import pytest
 
 import anyarray as xp
+from anyarray import testing
 from anyarray._base.extension import speedups
+from anyarray._call import chains, dispatch
+from anyarray._choice import accounts, choice, cost, learning, machine
+from anyarray._choice.law import Law
 
 pytestmark = pytest.mark.skipif(speedups is None, reason="chains are compiled")
 
@@ -579,3 +583,102 @@ def test_random_chains_have_numpys_bits(few: None, seed: int) -> None:
             at_once.append(expected)
         for i in random.permutation(len(late)):
             assert are_same(np.asarray(late[i]), np.asarray(at_once[i]))
+
+
+def measured(numpys: Law, sims: Law) -> cost.Model:
+    """A machine with an accelerator, on which every elementwise call takes so long."""
+    route = cost.Route(Law(1e-2))
+    backends = {
+        name: cost.Costs({"arithmetic": law, "transcendental": law}) for name, law in (("numpy", numpys), ("sim", sims))
+    }
+    return cost.Model(backends, {(a, b): route for a in backends for b in backends if a != b})
+
+
+@pytest.fixture
+def sim() -> Iterator[None]:
+    """An accelerator, and the automatic choice on a machine that was measured."""
+    with testing.simulated(), xp.backend("auto"):
+        choice.current().fuses = None  # as where no block is open
+        xp.device("sim")
+        learning.forget()
+        yield
+        learning.forget()
+        machine.use(None)
+
+
+@pytest.mark.usefixtures("sim")
+def test_what_no_backend_does_faster_is_recorded_without_a_decision(monkeypatch: pytest.MonkeyPatch) -> None:
+    machine.use(measured(Law(1e-4), Law(1.0)))
+    x = of_values()
+    with monkeypatch.context() as patch:
+        patch.setattr(dispatch, "call", None)
+        y = 1 / (1 + xp.exp(-x))
+        assert is_recorded(y)
+    assert np.array_equal(np.asarray(y), 1 / (1 + np.exp(-VALUES)))
+
+
+@pytest.mark.usefixtures("sim")
+def test_what_was_decided_to_stay_is_recorded() -> None:
+    machine.use(measured(Law(1e-3), Law(1e-5)))
+    learning.replace("numpy", machine.prediction_of("exp", ((MANY,),), (xp.float64,), None).call, 1.0)
+    first, second = xp.exp(of_values()), xp.exp(of_values())
+    assert is_recorded(first)
+    assert is_recorded(second)
+    assert accounts.account_of(second) is not None
+
+
+@pytest.mark.usefixtures("sim")
+def test_an_account_is_kept_where_no_backend_is_faster() -> None:
+    model = measured(Law(1e-3), Law(1e-5))
+    slow = cost.Costs({"arithmetic": Law(1.0), "transcendental": Law(1e-5)})
+    machine.use(model._replace(backends={**model.backends, "sim": slow}))
+    learning.replace("numpy", machine.prediction_of("exp", ((MANY,),), (xp.float64,), None).call, 1.0)
+    assert accounts.account_of(of_values() + 1) is None
+    assert accounts.account_of(xp.exp(of_values()) + 1) is not None
+
+
+@pytest.mark.usefixtures("sim")
+def test_the_time_of_a_chain_corrects_a_wrong_profile(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(learning, "is_on", lambda: True)
+    machine.use(measured(Law(1e-12), Law(1e-3)))
+    x = xp.ones(3_000_000)  # of which no other test makes chains: a few are timed
+    for _ in range(3):
+        np.asarray(1 / (1 + xp.exp(-x)))
+    call = machine.prediction_of("exp", ((3_000_000,),), (xp.float64,), None).call
+    assert call is not None
+    assert learning.factor("numpy", call) == learning.MOST
+
+
+@pytest.mark.usefixtures("sim")
+@pytest.mark.parametrize("is_measured", [True, False])
+def test_explain_shows_a_chain_as_one_row(is_measured: bool) -> None:
+    machine.use(measured(Law(1e-4), Law(1.0)) if is_measured else None)
+    x = of_values()
+    with xp.explain() as why:
+        y = 1 / (1 + xp.exp(-x)) + x + 1
+        assert len(why) == 0
+        float(xp.sum(y))
+    assert [one.function for one in why.decisions] == ["negative, exp, 3 add, divide, sum"]
+    found = why.decisions[0]
+    assert found.seconds is not None
+    assert found.where is not None
+    assert found.where[0] == __file__
+    assert found.shapes == ((MANY,),)
+    assert found.reason == "stays on numpy: the calls run together"
+
+
+def test_ctrl_c_while_a_chain_is_noted_comes_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: Any) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(chains.automatic, "of_chain", interrupted)
+    y = xp.exp(of_values()) + 1
+
+    def read() -> None:
+        y[0].item()
+        for _ in range(1000):  # it comes between two instructions
+            pass
+
+    with pytest.raises(KeyboardInterrupt), xp.explain():
+        read()
+    assert np.array_equal(np.asarray(y), np.exp(VALUES) + 1)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -17,6 +17,7 @@ import pytest
 
 import anyarray as xp
 from anyarray import testing
+from anyarray._base.extension import speedups
 from anyarray._call import dispatch
 from anyarray._choice import automatic, cost, learning, machine, prices
 from anyarray._choice.law import Law
@@ -189,6 +190,17 @@ def test_a_call_is_timed_where_it_is_before_it_moves(monkeypatch: pytest.MonkeyP
     assert reasons[1] == "moves from numpy: this call alone pays for it"
 
 
+@pytest.fixture
+def unchained(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """No call is recorded, to run with others."""
+    monkeypatch.setattr(machine, "RECORDED", 1 << 40)
+    before = None if speedups is None else speedups.record_from(1 << 40)
+    yield
+    if speedups is not None:
+        speedups.record_from(before)
+
+
+@pytest.mark.usefixtures("unchained")
 def test_a_call_in_numpy_is_timed_once_another_library_is_imported(monkeypatch: pytest.MonkeyPatch) -> None:
     with world(wrong(true_model(), "numpy", "transcendental", 0.002), monkeypatch) as here:
         package = prices.package

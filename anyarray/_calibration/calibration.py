@@ -238,16 +238,19 @@ class Calibration:
         return bool(self._visits)
 
     def _visit(self, cell: Cell) -> None:
-        function, inputs = cell.function, cell.inputs()
+        inputs, chained = cell.inputs(), cell.chained
         self._work[cell] = cell.work(inputs)
         runs: dict[str, Run] = {}
         for backend in self.backends:
             if not self._is_too_long(cell, backend.name):
                 with contextlib.suppress(Exception):  # it has no such dtype, or no room
+                    function = chained if chained is not None and backend.name == cost.NUMPY else cell.function
                     runs[backend.name] = _waiting(function, inputs, backend)
         with np.errstate(all="ignore"):  # a determinant may overflow
             found = self._turns.in_turns(runs, in_new_memory=cell.is_beyond_kept)
         for name, (seconds, first) in found.items():
+            if chained is not None and name == cost.NUMPY:
+                seconds /= chained.calls
             self._visits.setdefault((cell, name), []).append(seconds)
             self._first.setdefault((cell, name), first)
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from anyarray._call import diagnosis
 from anyarray._call.declaration import ARRAY, SEQUENCE, WEAK, Declaration, declarations
-from anyarray._choice import cost
+from anyarray._choice import choice, cost
 from anyarray._memory import alignment
 from anyarray.standard import elementwise, fft, linalg, statistical
 from anyarray.transforms import jit
@@ -215,6 +215,21 @@ MEANT: Final[Mapping[str, Callable[..., Any]]] = {
 
 
 @dataclass(frozen=True)
+class Chained:
+    """A function as NumPy runs it on large arrays: recorded with others."""
+
+    function: Callable[..., Any]
+    calls: int
+    """The calls that the time counts for."""
+
+    def __call__(self, *inputs: Any) -> Any:
+        """The sum of four calls, which is not kept anywhere."""
+        f = self.function
+        with choice.fused():
+            return f(*inputs) + f(*inputs) + f(*inputs) + f(*inputs)
+
+
+@dataclass(frozen=True)
 class Cell:
     """A class, or one of its other functions, at one width and one size."""
 
@@ -229,6 +244,13 @@ class Cell:
     def function(self) -> Callable[..., Any]:
         """The function to measure."""
         return MEANT.get(self.kind) or self._declaration.function
+
+    @property
+    def chained(self) -> Chained | None:
+        """The function in a chain; None if none are made of it."""
+        if self.kind == FUSED or not cost.CLASSES[WHOLE.get(self.kind, self.kind)].is_elementwise:
+            return None
+        return Chained(self.function, 4 if self.other or self.kind == "transcendental" else 7)  # with three sums
 
     @property
     def is_beyond_kept(self) -> bool:

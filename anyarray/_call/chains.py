@@ -12,7 +12,9 @@ from typing import Any, Final
 
 import numpy as np
 
+from anyarray._base import dtypes as _dtypes
 from anyarray._base import extension
+from anyarray._choice import automatic, choice, machine
 from anyarray._registry import registry
 
 _FUNCTIONS_OF_NUMPY: Final = registry.backend_of_name("numpy").function
@@ -130,6 +132,31 @@ def warn(function: str, errors: int, file: str | None, line: int, variables: dic
                 registered = variables.setdefault("__warningregistry__", {})
                 module = variables.get("__name__", "<unknown>")
                 warnings.warn_explicit(message, RuntimeWarning, file, line, module, registered)
+
+
+def ran(
+    calls: tuple[tuple[str, np.dtype[Any]], ...],
+    elements: int,
+    seconds: float,
+    is_typical: bool,
+    file: str | None,
+    line: int,
+) -> bool:
+    """Note what a chain took whose last call was made in a line.
+
+    `calls` are names of functions, each with the dtype that it read. If the chain `is_typical`, its time says what a
+    call takes in one; returns whether that was of use.
+    """
+    predictions = [
+        machine.prediction_of(name, ((elements,),), (_dtypes.dtype(dtype.name),), None) for name, dtype in calls
+    ]
+    records = choice.current().records
+    if records:
+        found = automatic.of_chain([name for name, _ in calls], elements, predictions, seconds)
+        found.where = None if file is None else (file, line)
+        for record in records:
+            record.append(found)
+    return is_typical and automatic.learn_chain(predictions, seconds)
 
 
 def _forked() -> None:

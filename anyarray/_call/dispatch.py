@@ -507,11 +507,13 @@ def _call_on_chosen_home(declaration: Declaration, values: Sequence[Any]) -> Any
         if decision.timed is not None:
             result, seconds = _timed(declaration, prepared, decision.home)
             automatic.learn(decision.timed, decision.home.backend.name, seconds)
+        elif decision.home is body_globals["NUMPY"] and not decision.has_moved:
+            result = _choice.call_on(decision.home.backend, declaration.call, prepared)  # it may be recorded
         else:
             result = _call_on(declaration, prepared, decision.home)
         results = [one for one in (result if isinstance(result, tuple) else (result,)) if is_array(one)]
-        if must_wait:
-            decision.home.backend.hook("synchronize")([one._native for one in results][-1])
+        if must_wait and not _is_to_run_later(results[-1]):
+            decision.home.backend.hook("synchronize")(results[-1]._native)
         return result, results
 
     try:
@@ -524,7 +526,15 @@ def _call_on_chosen_home(declaration: Declaration, values: Sequence[Any]) -> Any
     decision.credit(results)
     if here.records:
         decision.seconds = time.perf_counter() - started
+        if _is_to_run_later(results[-1]):  # then the chain is recorded in its place
+            for record in here.records:
+                record.remove(decision)
     return result
+
+
+def _is_to_run_later(array: Array) -> bool:
+    """Whether the call that gives an Array is recorded, to run with others."""
+    return type(array._value) is accounts.RECORDED and not array._value.is_computed
 
 
 def _arrays_among(values: Sequence[Any]) -> list[Array]:

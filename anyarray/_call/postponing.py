@@ -25,6 +25,7 @@ from anyarray._base import dtypes
 from anyarray._call.compiling import Forms
 from anyarray._call.declaration import declarations
 from anyarray._call.deferring import MOST, Deferred, gathered
+from anyarray._choice import machine
 from anyarray._memory import ownership, second_copies, views
 from anyarray._registry import registry
 from anyarray._registry.home import POWERS, ArrayMustBeCast, Home, Native, zero
@@ -43,7 +44,7 @@ class _State:
     __slots__ = ("fewest", "nbytes", "running")
 
     def __init__(self) -> None:
-        self.fewest = 1 << 15
+        self.fewest = machine.RECORDED
         """Elements of a result below which a call runs at once, as on NumPy."""
         self.nbytes = 0
         """Bytes of the results that are not computed."""

@@ -20,6 +20,7 @@ from __future__ import annotations
 import math
 import sys
 import warnings
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, TypeVar
@@ -227,11 +228,61 @@ def learn(prediction: Prediction, name: str, seconds: float) -> None:
     predicted = None if known is None or call is None else known.seconds(name, call)
     if call is None or predicted is None:
         return
-    is_changed = learning.note(name, call, seconds, predicted)
+    is_changed = learning.note(name, call, _in_a_chain(name, call, seconds, predicted), predicted)
     if name == NUMPY and machine.is_limit_due(call.function):
         machine.set_limit(call.function, factor=learning.factor(NUMPY, call))
     if is_changed:
         machine.forget_decisions()
+
+
+def learn_chain(predictions: Sequence[Prediction], seconds: float) -> bool:
+    """Correct predictions of NumPy's elementwise calls by a chain's time.
+
+    Returns whether there is a model to correct, or will be none.
+    """
+    if state.model is None or not learning.is_on():
+        return state.is_known
+    known = state.model
+    of_profile = [None if one.call is None else known.seconds(NUMPY, one.call) for one in predictions]
+    predicted = [one for one in of_profile if one is not None]
+    if len(predicted) < len(predictions) or seconds <= 0:
+        return True
+    ratio, changed = seconds / sum(predicted), set[str]()
+    for one, its in {one.key: (one.call, its) for one, its in zip(predictions, predicted, strict=True)}.values():
+        is_wanted = one is not None and cost.CLASSES[one.kind].is_elementwise and learning.is_wanted(NUMPY, one)
+        if one is not None and is_wanted and learning.note(NUMPY, one, ratio * its, its):
+            changed.add(one.function)
+            machine.set_limit(one.function, factor=learning.factor(NUMPY, one))
+    if changed:
+        machine.forget_decisions()
+    return True
+
+
+def of_chain(functions: Sequence[str], elements: int, predictions: Sequence[Prediction], seconds: float) -> Decision:
+    """What is recorded of a chain of calls in NumPy.
+
+    They were not decided about one by one.
+    """
+    home = registry.backend_of_name(NUMPY).free
+    counts = Counter(functions)
+    names = ", ".join([name if count == 1 else f"{count} {name}" for name, count in counts.items()])
+    alone = {
+        name: sum([one.seconds.get(name, math.inf) for one in predictions])
+        for name in ({} if state.model is None else state.model.backends)
+    }
+    alone = {name: its for name, its in alone.items() if its < math.inf}
+    decision = Decision(names, ((elements,),), home, home, "stays on numpy: the calls run together", alone=alone)
+    decision.predicted, decision.seconds = {name: alone[name] for name in alone if name == NUMPY}, seconds
+    return decision
+
+
+def _in_a_chain(name: str, call: cost.Call, seconds: float, predicted: float) -> float:
+    """The seconds of a call that took so long when it was run alone.
+
+    In a chain of NumPy's, which is what is predicted, it takes no longer.
+    """
+    is_chained = name == NUMPY and cost.CLASSES[call.kind].is_elementwise and call.work.results >= machine.RECORDED
+    return min(seconds, predicted) if is_chained else seconds
 
 
 def learn_part(function: str, arrays: Sequence[Any], of: Decision, axis: cost.Axis, seconds: float) -> None:
@@ -241,7 +292,7 @@ def learn_part(function: str, arrays: Sequence[Any], of: Decision, axis: cost.Ax
     part, whole = (machine.prediction_of(function, shapes, dtypes, axis) for shapes in (shapes_of(arrays), of.shapes))
     known, expected = part.known, None if part.call is None else part.known and part.known.seconds(name, part.call)
     if known is not None and whole.call is not None and expected is not None:
-        learning.replace(name, whole.call, seconds / expected)
+        learning.replace(name, whole.call, _in_a_chain(name, whole.call, seconds, expected) / expected)
         machine.forget_decisions()
 
 

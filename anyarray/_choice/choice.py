@@ -356,8 +356,14 @@ def call_on(backend: Backend, function: Callable[P, R], *arguments: P.args, **ke
     here = current()
     if here.backend is backend:
         return function(*arguments, **keywords)
-    fuses = here.backend is BY_COST or here.backend is None if here.fuses is None else here.fuses
-    before = context_variable.set(_only(backend, fuses))
+    fuses = here.fuses
+    if fuses is None:
+        fuses = here.backend is None or (isinstance(here.backend, Automatic) and not here.is_careful)
+    chosen = _only(backend, fuses)
+    if here.records:  # where chains are recorded, too
+        chosen = Choice(backend, records=here.records)
+        chosen.fuses = fuses
+    before = context_variable.set(chosen)
     try:
         return function(*arguments, **keywords)
     finally:

@@ -458,6 +458,11 @@ _OF_TWO: Final = 3
 """An upper bound of the work of a call with two arrays, as a multiple of the product of their sizes."""
 
 
+STEP: Final = 2.0**0.5
+WORKS: Final = tuple([STEP**i for i in range(100)])
+"""The amounts of work among which a crossover is looked for."""
+
+
 class Limits(NamedTuple):
     """Thresholds of a function in elements: below, no decision is made."""
 
@@ -467,6 +472,9 @@ class Limits(NamedTuple):
     """For the product of the sizes of two inputs of any shapes."""
     even: float
     """For the size of inputs of one shape; never less than `elements`."""
+    recorded: float
+    """For the size of the result of a call that is recorded, of inputs without an account; never less than `even`. No
+    decision is needed where no backend gains."""
 
 
 def _limits(work: Mapping[str, float]) -> Limits:
@@ -475,15 +483,12 @@ def _limits(work: Mapping[str, float]) -> Limits:
     It is given for a class and its variants.
     """
     if not work:
-        return Limits(math.inf, math.inf, math.inf)
+        return Limits(math.inf, math.inf, math.inf, math.inf)
     kind = next(iter(work))
     row = CLASSES[kind]
     elements = min([_elements_of(*one) for one in work.items()])
-    return Limits(
-        elements,
-        elements if row.growth == 1 else min(work.values()) / _OF_TWO,
-        work[kind] if row.is_elementwise or row.is_linear_if_even else elements,
-    )
+    even = work[kind] if row.is_elementwise or row.is_linear_if_even else elements
+    return Limits(elements, elements if row.growth == 1 else min(work.values()) / _OF_TWO, even, even)
 
 
 def _elements_of(kind: str, work: float) -> float:
@@ -566,15 +571,40 @@ class Model(NamedTuple):
             return sum(self.bringing(*leg, nbytes) for leg in legs) if "numpy" not in (source, target) else math.inf
         return route.view if is_view and route.view is not None else route.copy(nbytes)
 
-    def limits(self, function: str) -> Limits:
+    def limits(self, function: str, *, factor: float = 1.0) -> Limits:
         """The thresholds of a function: below, no decision is needed.
+
+        NumPy takes `factor` times as long as predicted.
 
         A smaller call takes NumPy so little time that no backend gains enough (`rule.gains`). Larger ones are decided
         about even if no backend is faster, as they keep the accounts of their inputs.
         """
         kind, laws = class_of.get(predicted_as(function), ""), self.backends[NUMPY].laws
-        few = {one: laws.get(function, laws[one]).work(LOOKED * DECIDING) for one in _variants(kind) if one in laws}
-        return _limits(few if len(self.backends) > 1 else {})
+        least = LOOKED * DECIDING / max(1.0, factor)
+        few = {one: laws.get(function, laws[one]).work(least) for one in _variants(kind) if one in laws}
+        found = _limits(few if len(self.backends) > 1 else {})
+        if found.recorded == math.inf or not CLASSES[kind].is_elementwise:
+            return found
+        others = [name for name in self.backends if name != NUMPY]
+        gained = min([self.crossover(kind, width, name, function, factor) for name in others for width in WIDTHS])
+        return found._replace(recorded=max(found.recorded, gained / STEP))
+
+    def crossover(self, kind: str, width: int, backend: str, function: str = "", factor: float = 1.0) -> float:
+        """The work above which a backend is clearly faster than NumPy.
+
+        That of a class, or of a function of it; NumPy takes `factor` times as long as predicted. Without transfers.
+        Infinity if it never is.
+        """
+        theirs, its = (self.backends[name].laws for name in (NUMPY, backend))
+        if kind not in theirs or kind not in its:
+            return math.inf
+        there, here = its.get(function, its[kind]), theirs.get(function, theirs[kind])
+        part, is_narrow = gain(backend, kind, self.error(NUMPY, backend, kind)), width == WIDTHS[0]
+
+        def is_faster(work: float) -> bool:
+            return there(work, is_narrow=is_narrow) + DECIDING < part * factor * here(work, is_narrow=is_narrow)
+
+        return next((work for work in WORKS if is_faster(work)), math.inf)
 
 
 BEYOND: Final = 1e30

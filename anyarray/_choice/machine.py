@@ -50,14 +50,18 @@ class Limit:
     A smaller call runs in NumPy, if its inputs are there.
     """
 
-    __slots__ = ("elements", "even", "product", "side")
+    __slots__ = ("elements", "even", "product", "recorded", "side")
 
-    def set(self, elements: int, product: int | None = None, even: int | None = None) -> None:
+    def set(
+        self, elements: int, product: int | None = None, even: int | None = None, recorded: int | None = None
+    ) -> None:
         """Set all thresholds; the default of each is `elements`."""
         self.elements = elements
         """For inputs of all shapes."""
         self.even = elements if even is None else even
         """For inputs of one shape, and scalars."""
+        self.recorded = self.even if recorded is None else recorded
+        """For the result of a call that is recorded, of inputs without an account."""
         self.product = elements if product is None else product
         """For the product of the sizes of two arrays that are broadcast or multiplied."""
         self.side = math.isqrt(self.product - 1) + 1 if self.product else 0
@@ -66,6 +70,8 @@ class Limit:
 
 LARGE: Final = 10_000
 """Elements from which an array is large."""
+RECORDED: Final = 1 << 15
+"""Elements of the result of an elementwise call from which on it is recorded, to run with others."""
 MOST: Final = (1 << 30) - 1
 """The threshold for "never": the largest int of one digit, which CPython compares fast."""
 
@@ -156,7 +162,8 @@ def set_limit(function: str, *, factor: float = 1.0) -> None:
     _waiting.discard(function)
     if state.model is None:
         return
-    _limits[function].set(*[_whole(one / max(1.0, factor)) for one in state.model.limits(function)])
+    limits = state.model.limits(function, factor=factor)
+    _limits[function].set(*map(_whole, limits))
 
 
 def is_limit_due(function: str) -> bool:

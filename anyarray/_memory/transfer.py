@@ -508,13 +508,13 @@ def _nbytes(native: Native, backend: Backend) -> int:
 
 
 _PACKAGE: Final = os.path.dirname(os.path.dirname(__file__)) + os.sep
-_SKIPPED_FILES: Final = (_PACKAGE, "<anyarray", "<frozen ", contextlib.__file__)
+SKIPPED_FILES: Final = (_PACKAGE, "<anyarray", "<frozen ", contextlib.__file__)
 """Prefixes of file names that are not the user's: ours, generated bodies, frozen modules, `contextlib`."""
 
 
 def user_frame() -> FrameType:
     """The innermost frame of the user's code."""
     frame = sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_SKIPPED_FILES):
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(SKIPPED_FILES):
         frame = frame.f_back
     return frame

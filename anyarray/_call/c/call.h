@@ -55,6 +55,7 @@ typedef struct known_loop {
     int types[MAX_OPERANDS]; /* numbers of the operands' dtypes; -1 for none */
     PyObject *name;          /* of the function */
     Loop loop;               /* of no operands if there is none */
+    unsigned char told[SIZE_CLASSES];
     struct known_loop *next;
 } KnownLoop;
 

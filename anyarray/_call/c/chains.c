@@ -1,17 +1,21 @@
 /* Chains: recorded calls, run together when the value of one is needed.
 
 Compiled: to gather the calls that lead to one, in which order they run and which results are kept. `blocks.c` runs
-them. Left to Python: warnings. */
+them. Left to Python: warnings, and what is learned of the time that a chain took. */
 
 #include "chains.h"
 #include "arrays.h"
 #include "blocks.h"
 #include "call.h"
+#include "choice.h"
 #include "config.h"
 #include "memory.h"
 #include "threads.h"
+#include <time.h>
 
 #define SHARED (1 << 17) /* elements from which on several threads run a chain */
+#define TIMED 4          /* calls from which on the time of a chain says what a call takes in one, */
+#define TIMES 3          /* and how often it is told of a function and a class of sizes */
 
 static PyThread_type_lock running; /* held while a chain is run */
 static int generation;             /* of marks */
@@ -44,6 +48,83 @@ typedef struct {
     PyObject **arrays; /* ndarrays */
     int call_count, array_count, capacity;
 } Gathered;
+
+/* A chain that was run, and is to be told. */
+typedef struct {
+    const Loop *loops[2 * MOST_CALLS]; /* of its calls */
+    int count;                         /* 0 if it is not to be told */
+    int is_typical;                    /* whether its time says what a call takes in one */
+    npy_intp size;
+    double seconds;
+    PyObject *code;                    /* where the last call was made */
+    int instruction;
+} Timed;
+
+static double
+now(void)
+{
+    struct timespec found;
+    return timespec_get(&found, TIME_UTC) ? (double)found.tv_sec + 1e-9 * (double)found.tv_nsec : 0;
+}
+
+/* Notes the calls of a chain, if it is to be told: as somebody watches, or some of its functions were not yet. */
+static void
+note_chain(const Gathered *gathered, const Recorded *target, PyObject *const *results, int is_watched, Timed *timed)
+{
+    npy_intp size = target->group ? size_of_operand(target->operands[0]) : target->size;
+    int is_new = 0, kept = 0, count = 0, at = size_class(size);
+    for (int c = 0; c < gathered->call_count && count < 2 * MOST_CALLS; c++) {
+        const Loop *loop = gathered->calls[c]->loop;
+        kept += results[c] != NULL;
+        if (loop->told != NULL) {
+            timed->loops[count++] = loop;
+            is_new |= at < SIZE_CLASSES && loop->told[at] < TIMES;
+        }
+    }
+    timed->is_typical = is_new && count >= TIMED && kept == 1;
+    if (timed->is_typical || is_watched) {
+        timed->count = count;
+        timed->size = size;
+        timed->code = Py_XNewRef(target->code);
+        timed->instruction = target->instruction;
+    }
+}
+
+/* Tells Python of a chain. The values are there, so an error is none of the call that needs them. */
+static void
+tell_chain(const Timed *timed)
+{
+    PyObject *calls = PyTuple_New(timed->count);
+    for (int i = 0; calls != NULL && i < timed->count; i++) {
+        const Loop *loop = timed->loops[i];
+        PyObject *dtype = (PyObject *)PyArray_DescrFromType(loop->types[0]);
+        PyObject *one = dtype == NULL ? NULL : PyTuple_Pack(2, loop->ours, dtype);
+        Py_XDECREF(dtype);
+        if (one == NULL) {
+            Py_CLEAR(calls);
+            break;
+        }
+        PyTuple_SET_ITEM(calls, i, one);
+    }
+    PyObject *file = timed->code == NULL ? Py_None : ((PyCodeObject *)timed->code)->co_filename;
+    int line = timed->code == NULL ? 0 : PyCode_Addr2Line((PyCodeObject *)timed->code, timed->instruction);
+    PyObject *done = calls == NULL ? NULL
+                                   : PyObject_CallFunction(config.ran, "OndiOi", calls, timed->size, timed->seconds,
+                                                           timed->is_typical, file, line);
+    int at = size_class(timed->size);
+    for (int i = 0; done == Py_True && i < timed->count && at < SIZE_CLASSES; i++) {
+        timed->loops[i]->told[at] += timed->loops[i]->told[at] < TIMES;
+    }
+    Py_XDECREF(calls);
+    if (done == NULL && PyErr_ExceptionMatches(PyExc_KeyboardInterrupt)) {
+        PyErr_Clear();
+        PyErr_SetInterrupt(); /* it comes again */
+    }
+    else if (done == NULL) {
+        PyErr_WriteUnraisable(NULL);
+    }
+    Py_XDECREF(done);
+}
 
 static int
 make_room(Gathered *gathered)
@@ -385,7 +466,7 @@ new_result(const Recorded *call)
 `running` is held. Leaves in `gathered` references to the calls that are computed now. The result is written to the
 ndarray `into`, if there is one. Returns 0 if memory ran out. */
 static int
-run_gathered(Recorded *target, PyObject *into, Gathered *gathered, Told **told, int *told_count)
+run_gathered(Recorded *target, PyObject *into, Gathered *gathered, Told **told, int *told_count, Timed *timed)
 {
     generation++;
     int is_done = gather(target, target, gathered);
@@ -404,7 +485,12 @@ run_gathered(Recorded *target, PyObject *into, Gathered *gathered, Told **told, 
             is_done = !is_short || into == NULL; /* but what it reads may be written */
         }
     }
-    is_done = is_done && run(gathered, target, results, *told, told_count);
+    if (is_done) {
+        note_chain(gathered, target, results, decisions_are_recorded(), timed);
+        timed->seconds = -now();
+        is_done = run(gathered, target, results, *told, told_count);
+        timed->seconds += now();
+    }
     for (int c = 0; c < calls; c++) {
         PyObject *result = results == NULL ? NULL : results[c];
         if (is_done && result != NULL && result != into) {
@@ -484,8 +570,9 @@ compute_into(Recorded *recorded, PyObject *into)
     }
     Told *told = NULL;
     Gathered gathered = {0};
+    Timed timed = {.count = 0};
     int told_count = 0, is_there = recorded->value != NULL; /* by another thread */
-    int is_done = !is_there && run_gathered(recorded, into, &gathered, &told, &told_count);
+    int is_done = !is_there && run_gathered(recorded, into, &gathered, &told, &told_count, &timed);
     PyThread_release_lock(running);
     for (int c = gathered.call_count - 1; c >= 0; c--) { /* now, as what is freed may run Python code */
         if (gathered.calls[c] != NULL) {
@@ -499,6 +586,10 @@ compute_into(Recorded *recorded, PyObject *into)
         PyErr_NoMemory();
     }
     is_done = is_there ? into == NULL : is_done && warn(told, told_count);
+    if (is_done && timed.count) {
+        tell_chain(&timed);
+    }
+    Py_XDECREF(timed.code);
     PyMem_RawFree(told);
     Py_DECREF(recorded); /* its reader has another reference */
     return is_done;

@@ -6,26 +6,23 @@ to Python: transfers, decisions by cost, the first look for a profile, libraries
 
 #include "choice.h"
 
-/* A borrowed reference to the backend of the Choice that holds, to be compared only: NULL without an exception
-if unknown. */
+/* A borrowed reference to a field of the Choice that holds, to be compared only: NULL without an exception if unknown. */
 static PyObject *
-chosen_backend(void)
+chosen_field(Py_ssize_t offset)
 {
     PyObject *choice = NULL;
     if (PyContextVar_Get(config.choice_variable, NULL, &choice) < 0) {
         PyErr_Clear();
     }
-    PyObject *backend = choice != NULL && Py_TYPE(choice) == config.choice_type
-                            ? get_slot(choice, config.chosen_offset)
-                            : NULL;
+    PyObject *value = choice != NULL && Py_TYPE(choice) == config.choice_type ? get_slot(choice, offset) : NULL;
     Py_XDECREF(choice);
-    return backend;
+    return value;
 }
 
 int
 runs_at_home(PyObject *home, int *by_size)
 {
-    PyObject *chosen = chosen_backend();
+    PyObject *chosen = chosen_field(config.chosen_offset);
     *by_size = 0;
     if (chosen == NULL) {
         return 0;
@@ -53,7 +50,7 @@ creates_in_numpy(void)
             return 0;
         }
     }
-    PyObject *chosen = chosen_backend();
+    PyObject *chosen = chosen_field(config.chosen_offset);
     if (chosen == NULL) {
         return 0;
     }
@@ -73,21 +70,14 @@ limit_at(PyObject *limit, Py_ssize_t offset)
 }
 
 npy_intp
-recorded_below(PyObject *limit)
+recorded_below(PyObject *limit, int has_account)
 {
-    PyObject *choice = NULL;
-    if (PyContextVar_Get(config.choice_variable, NULL, &choice) < 0) {
-        PyErr_Clear();
-    }
-    int is_known = choice != NULL && Py_TYPE(choice) == config.choice_type;
-    PyObject *chosen = is_known ? get_slot(choice, config.chosen_offset) : NULL;
-    PyObject *fuses = is_known ? get_slot(choice, config.fuses_offset) : NULL;
-    Py_XDECREF(choice); /* they are compared only */
+    PyObject *chosen = chosen_field(config.chosen_offset), *fuses = chosen_field(config.fuses_offset);
     if (chosen == NULL || fuses == NULL || fuses == Py_False) {
         return 0;
     }
     if (chosen == config.by_cost && fuses != Py_True) {
-        return limit_at(limit, config.even_offset);
+        return limit_at(limit, has_account ? config.even_offset : config.recorded_offset);
     }
     int is_numpy = fuses == Py_True && chosen == get_slot(config.numpy_home, config.backend_offset);
     return chosen == Py_None || chosen == config.by_cost || is_numpy ? NPY_MAX_INTP : 0;
@@ -96,12 +86,12 @@ recorded_below(PyObject *limit)
 int
 is_fused(void)
 {
-    PyObject *choice = NULL;
-    if (PyContextVar_Get(config.choice_variable, NULL, &choice) < 0) {
-        PyErr_Clear();
-    }
-    int is_known = choice != NULL && Py_TYPE(choice) == config.choice_type;
-    int is_true = is_known && get_slot(choice, config.fuses_offset) == Py_True;
-    Py_XDECREF(choice);
-    return is_true;
+    return chosen_field(config.fuses_offset) == Py_True;
+}
+
+int
+decisions_are_recorded(void)
+{
+    PyObject *records = chosen_field(config.records_offset);
+    return records != NULL && PyTuple_Check(records) && PyTuple_GET_SIZE(records) > 0;
 }

@@ -14,9 +14,9 @@ typedef struct {
     PyTypeObject *home_type; /* `_registry.home.Home` */
     Py_ssize_t backend_offset, constants_offset, dtypes_offset, powers_offset, placed_offset;
     PyTypeObject *choice_type; /* `_choice.choice.Choice` */
-    Py_ssize_t chosen_offset, fuses_offset;
+    Py_ssize_t chosen_offset, fuses_offset, records_offset;
     PyTypeObject *limit_type; /* `_choice.machine.Limit` */
-    Py_ssize_t elements_offset, even_offset, product_offset;
+    Py_ssize_t elements_offset, even_offset, product_offset, recorded_offset;
     PyTypeObject *dtype_type; /* `_base.dtypes.DType` */
     Py_ssize_t numpy_dtype_offset;
     PyObject *choice_variable;   /* the ContextVar of the Choice that holds */
@@ -33,7 +33,8 @@ typedef struct {
     PyObject *lendable;          /* the second copy of an Array whose memory may be lent */
     PyObject *accounts;          /* `_choice.accounts.by_memory` */
     PyObject *read_only_view;    /* `_memory.views.READ_ONLY`, the record of a view that is not written */
-    PyObject *loop_of, *warned_errors, *warn; /* functions of `_call.chains` */
+    PyObject *skipped_files;     /* a tuple: how the names of files begin that are none of the user's */
+    PyObject *loop_of, *warned_errors, *warn, *ran; /* functions of `_call.chains` */
     PyTypeObject *postponed_type;  /* `_call.postponing.Postponed`, and functions of that module */
     PyObject *put_off, *put_off_inplace, *value_of, *compute_readers;
     PyObject *leaves;            /* a dict of the memory that calls read which are put off there */

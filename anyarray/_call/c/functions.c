@@ -397,6 +397,8 @@ call_at_once(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwna
             scalar = native_scalar(call, values[at], home, natives[beside]);
         }
         if (scalar == NULL) {
+            /* The body would make the constant, but decides nothing. */
+            is_undecided = by_size && !is_scalar[beside] && size_of(natives[beside]) >= limit_at(call->limit, config.even_offset);
             goto done;
         }
         Py_SETREF(natives[at], scalar);

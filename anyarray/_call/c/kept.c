@@ -19,6 +19,17 @@ account_of(PyObject *value)
     return account == NULL || !PyTuple_Check(account) || PyTuple_GET_SIZE(account) != 2 ? NULL : account;
 }
 
+int
+has_account(PyObject *const *values, int count)
+{
+    for (int i = 0; i < count; i++) {
+        if (account_of(values[i]) != NULL) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 /* The account of the first Array that has one: borrowed, or NULL. */
 static PyObject *
 first_account(Call *call, PyObject *const *values)
@@ -121,7 +132,7 @@ kept_at_home(Call *call, PyObject *home, PyObject *const *values, PyObject *cons
 {
     int is_numpy = home == config.numpy_home;
     if (call->kept_calls == NULL || !PyDict_GET_SIZE(call->kept_calls) || !are_plain(call, home, values)
-        || (is_numpy && call->is_elementwise && recorded_below(call->limit))) { /* then it is recorded, by Python */
+        || (is_numpy && call->is_elementwise && recorded_below(call->limit, 0))) { /* then it is recorded, by Python */
         return NULL;
     }
     PyObject *key = key_of(call, home, values, natives);

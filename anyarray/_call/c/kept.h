@@ -5,6 +5,9 @@
 
 #include "call.h"
 
+/* Whether any of these values is an Array with missed savings. */
+int has_account(PyObject *const *values, int count);
+
 /* The kept decision that a call of Arrays which all live on `home` runs there, if nothing else is to be asked: a new
 reference to a `_choice.machine.KeptCall`, or NULL without an exception. */
 PyObject *kept_at_home(Call *call, PyObject *home, PyObject *const *values, PyObject *const *natives);

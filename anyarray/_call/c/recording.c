@@ -10,6 +10,7 @@ Compiled: which calls, and what they read. Left to Python: which ufunc a functio
 #include "choice.h"
 #include "dtypes.h"
 #include "exposure.h"
+#include "kept.h"
 #include "memory.h"
 #include "recorded.h"
 #include "scalars.h"
@@ -79,6 +80,8 @@ loop_of(Call *call, PyObject *name, PyObject *const *operands, int count)
     memcpy(known->types, types, sizeof types);
     known->name = name; /* interned */
     Loop *loop = &known->loop;
+    loop->ours = name;
+    loop->told = known->told;
     if (told != Py_None) { /* the ufunc, or None for `where`; if it rounds correctly; the dtypes of the loop */
         PyObject *ufunc = PyTuple_GET_ITEM(told, 0);
         loop->is_correctly_rounded = PyTuple_GET_ITEM(told, 1) == Py_True;
@@ -192,16 +195,48 @@ new_recorded(const Loop *loop, int ndim, const npy_intp *shape, npy_intp size, i
     return recorded;
 }
 
+/* Whether code is the user's, and none of this package, which may have decided about a call before. */
+static int
+is_users(PyCodeObject *code)
+{
+    static PyObject *latest; /* the user's code that was met last */
+    if ((PyObject *)code == latest) {
+        return 1;
+    }
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(config.skipped_files); i++) {
+        if (PyUnicode_Tailmatch(code->co_filename, PyTuple_GET_ITEM(config.skipped_files, i), 0, PY_SSIZE_T_MAX, -1) == 1) {
+            return 0;
+        }
+    }
+    Py_XSETREF(latest, Py_NewRef(code));
+    return 1;
+}
+
+/* Says where a call is made in the user's code. */
+static void
+say_where(Recorded *recorded)
+{
+    PyFrameObject *frame = (PyFrameObject *)Py_XNewRef(PyEval_GetFrame());
+    while (frame != NULL) {
+        PyCodeObject *code = PyFrame_GetCode(frame);
+        PyFrameObject *outer = is_users(code) ? NULL : PyFrame_GetBack(frame);
+        if (outer == NULL) {
+            recorded->code = (PyObject *)code;
+            recorded->globals = PyFrame_GetGlobals(frame);
+            recorded->instruction = PyFrame_GetLasti(frame);
+        }
+        else {
+            Py_DECREF(code);
+        }
+        Py_SETREF(frame, outer);
+    }
+}
+
 /* Says where a call is made, and puts it into the ring: the reference that was given, or NULL with an exception. */
 static PyObject *
 enter(Recorded *recorded)
 {
-    PyFrameObject *frame = PyEval_GetFrame();
-    if (frame != NULL) {
-        recorded->code = (PyObject *)PyFrame_GetCode(frame);
-        recorded->globals = PyFrame_GetGlobals(frame);
-        recorded->instruction = PyFrame_GetLasti(frame);
-    }
+    say_where(recorded);
     enter_ring(recorded);
     PyObject_GC_Track((PyObject *)recorded);
     if ((recorded->calls >= MOST_CALLS || recorded_count >= MOST_RECORDED || recorded_bytes >= MOST_BYTES)
@@ -356,7 +391,7 @@ recorded_of(Call *call, PyObject *const *values)
     for (int i = 0; i < count && !is_worth; i++) {
         is_worth = is_worth_recording(values[i]);
     }
-    npy_intp below = is_worth ? recorded_below(call->limit) : 0;
+    npy_intp below = is_worth ? recorded_below(call->limit, has_account(values, count)) : 0;
     if (below == 0) {
         return NULL;
     }
@@ -505,13 +540,13 @@ group_of(const Recorded *operand, PyObject *axis, int keeps, int *ndim, npy_intp
 
 /* A reduction that is recorded: a new reference, or NULL, perhaps with an exception, if it is to be run. */
 static PyObject *
-reduction_of(Call *call, Recorded *operand, PyObject *axis, int keeps)
+reduction_of(Call *call, Recorded *operand, PyObject *axis, int keeps, npy_intp below)
 {
     npy_intp shape[MAX_AXES];
     int ndim;
     PyObject *operands[] = {(PyObject *)operand};
     npy_intp group = group_of(operand, axis, keeps, &ndim, shape);
-    int is_worth = group > 1 && operand->size < recorded_below(call->limit);
+    int is_worth = group > 1 && operand->size < below;
     const Loop *loop = is_worth ? loop_of(call, call->name, operands, 1) : NULL;
     int warned = loop == NULL ? -1 : warned_errors();
     Recorded *recorded = warned < 0 || !compute_reduction() || operand->value != NULL
@@ -553,7 +588,8 @@ record_reduction(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *
         }
     }
     Py_INCREF(operand);
-    PyObject *result = reduction_of(call, operand, axis, keeps);
+    npy_intp below = recorded_below(call->limit, has_account(args, 1));
+    PyObject *result = reduction_of(call, operand, axis, keeps, below);
     Py_DECREF(operand);
     return result == NULL ? run_at_once() : wrap(result, config.numpy_home);
 }
@@ -561,7 +597,7 @@ record_reduction(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *
 PyObject *
 record_cast(Call *call, PyObject *array, PyArray_Descr *dtype)
 {
-    npy_intp below = is_worth_recording(array) ? recorded_below(call->limit) : 0;
+    npy_intp below = is_worth_recording(array) ? recorded_below(call->limit, has_account(&array, 1)) : 0;
     PyObject *operand = below ? operand_of(array) : NULL, *result = NULL;
     int to = dtype->type_num, from = operand == NULL ? to : typenum_of_operand(operand);
     if (from != to && is_cast_known(from, to)) {
