@@ -586,7 +586,7 @@ def test_random_chains_have_numpys_bits(few: None, seed: int) -> None:
 
 
 def measured(numpys: Law, sims: Law) -> cost.Model:
-    """A machine with an accelerator, on which every elementwise call takes so long."""
+    """A machine with an accelerator: what an elementwise call takes on each."""
     route = cost.Route(Law(1e-2))
     backends = {
         name: cost.Costs({"arithmetic": law, "transcendental": law}) for name, law in (("numpy", numpys), ("sim", sims))
@@ -596,7 +596,7 @@ def measured(numpys: Law, sims: Law) -> cost.Model:
 
 @pytest.fixture
 def sim() -> Iterator[None]:
-    """An accelerator, and the automatic choice on a machine that was measured."""
+    """An accelerator, and the automatic choice on a measured machine."""
     with testing.simulated(), xp.backend("auto"):
         choice.current().fuses = None  # as where no block is open
         xp.device("sim")
