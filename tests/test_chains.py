@@ -586,7 +586,7 @@ def test_random_chains_have_numpys_bits(few: None, seed: int) -> None:
 
 
 def measured(numpys: Law, sims: Law) -> cost.Model:
-    """A machine with an accelerator: what an elementwise call takes on each."""
+    """A machine with an accelerator; what an elementwise call takes on it."""
     route = cost.Route(Law(1e-2))
     backends = {
         name: cost.Costs({"arithmetic": law, "transcendental": law}) for name, law in (("numpy", numpys), ("sim", sims))
