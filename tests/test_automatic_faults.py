@@ -25,6 +25,7 @@ import pytest
 
 import anyarray as xp
 from anyarray import testing
+from anyarray._base.extension import speedups
 from anyarray._calibration import calibration
 from anyarray._choice import automatic, choice, cost, machine, prices, rule, whole_functions
 from anyarray._choice.law import Law
@@ -513,3 +514,20 @@ def test_a_child_can_write_what_another_thread_wrote_at_the_fork(run_python: Cal
         done.set()
         """
     assert run_python(program) == "0\n"
+
+
+@pytest.mark.skipif(speedups is None, reason="in Python an upper bound of the work counts")
+@pytest.mark.usefixtures("sim")
+def test_the_work_of_a_call_decides_and_not_the_product_of_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
+    laws = {"arithmetic": Law(1e-6, 1e3), "matmul": Law(1e-6, 1e4), "product with a vector": Law(1e-6, 1e3)}
+    machine.use(
+        cost.Model({"numpy": cost.Costs(laws), "sim": cost.Costs(laws)}, dict.fromkeys([("numpy", "sim")], ROUTE))
+    )
+    x, weights, sums = (xp.ones(shape, device="numpy") for shape in ((300, 64), (64, 3), (300, 1)))
+    xp.ones(10**6) + 1  # the thresholds of functions are set at the first large call
+    xp.matmul(xp.ones((500, 500)), xp.ones((500, 500)))
+    looked_at: list[str] = []
+    monkeypatch.setattr(automatic, "decide", lambda name, *_, **__: looked_at.append(name))
+    xp.matmul(x, weights)
+    xp.divide(x, sums)
+    assert not looked_at

@@ -298,8 +298,8 @@ def _small_call(declaration: Declaration, arrays: list[Parameter], values: str) 
     sizes = f"{first}_.size", f"{second}_.size"
     is_small = f"(elements := {sizes[0]}) < limit.even and ((others := {sizes[1]}) < limit.side > elements"
     shapes = f"({first}_.ndim == 1 == {second}_.ndim or {first}_.shape == {second}_.shape)"
-    is_even = f"others == elements and {shapes} or others < 2 or {_work_of_two(declaration, first, second)}"
-    is_even += " < limit.product)"
+    is_even = "" if declaration.multiplies else f"others == elements and {shapes} or others < 2 or "
+    is_even += f"{_work_of_two(declaration, first, second)} < limit.product)"
     return [
         f"if backend is BY_COST and home is NUMPY and type({second}) is Array and {second}._home is home:",
         f"    {first}_ = {first}._native",

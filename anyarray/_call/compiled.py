@@ -93,21 +93,12 @@ def compiled_call(
         multiplies=declaration.multiplies,
         gives_views=declaration.gives_views,
         is_read_only=declaration.name in views.READ_ONLY_VIEWS,
-        is_elementwise=_is_elementwise(declaration),
+        is_elementwise=declaration.batch == "elementwise",
         reduction=chains.reduction_of(declaration.name),
         slow=slow,
         kept_calls=machine.kept_calls(declaration.name),
         axis_at=-1 if declaration.axis_at is None else written.index(declaration.parameters[declaration.axis_at]),
     )
-
-
-def _is_elementwise(declaration: Declaration) -> bool:
-    """Whether a function takes nothing but arrays and gives one.
-
-    So do those of elements; `chains.loop_of` and `Postponing.form` say which of these it is.
-    """
-    are_arrays = all(p.role in (ARRAY, WEAK) for p in declaration.parameters)
-    return declaration.result == "Array" and are_arrays
 
 
 def fast_path(kind: str) -> Callable[[F], F]:

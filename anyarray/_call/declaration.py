@@ -193,7 +193,7 @@ class Declaration:
         found = Declaration(method, {})
         found.name, found.fit = self.name, self.fit
         found.is_comparison, found.is_power = self.is_comparison, self.is_power
-        found.promotion = self.promotion
+        found.promotion, found.batch = self.promotion, self.batch
         for parameter, its in zip(found.parameters, self.parameters, strict=True):
             parameter.words = its.words
             if parameter.name == "self":

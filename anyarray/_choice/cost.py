@@ -471,7 +471,7 @@ class Limits(NamedTuple):
     product: float
     """For the product of the sizes of two inputs of any shapes."""
     even: float
-    """For the size of inputs of one shape; never less than `elements`."""
+    """For the size of inputs of one shape; never less than `elements`. For the first input of a product."""
     recorded: float
     """For the size of the result of a call that is recorded, of inputs without an account; never less than `even`. No
     decision is needed where no backend gains."""
@@ -488,7 +488,10 @@ def _limits(work: Mapping[str, float]) -> Limits:
     row = CLASSES[kind]
     elements = min([_elements_of(*one) for one in work.items()])
     even = work[kind] if row.is_elementwise or row.is_linear_if_even else elements
-    return Limits(elements, elements if row.growth == 1 else min(work.values()) / _OF_TWO, even, even)
+    of_products = [one for of, one in work.items() if CLASSES[of].growth > 1]
+    if row.work is _product:  # of which the product of sizes tells the work: what is left is that of reading
+        even = min([one / 2 for of, one in work.items() if CLASSES[of].growth == 1], default=elements)
+    return Limits(elements, min(of_products) / _OF_TWO if of_products else elements, even, even)
 
 
 def _elements_of(kind: str, work: float) -> float:

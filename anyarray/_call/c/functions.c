@@ -39,6 +39,35 @@ was_array(PyObject *value)
     return is_array(value) || PyArray_CheckExact(value);
 }
 
+/* The number of elements to which the Arrays of a call broadcast; -1 if that is not known here. */
+static npy_intp
+size_of_broadcast(Call *call, PyObject *const *values, PyObject *const *natives)
+{
+    npy_intp shape[NPY_MAXDIMS], size = 1;
+    int ndim = 0;
+    for (int k = 0; k < call->array_count; k++) {
+        PyArrayObject *array = (PyArrayObject *)natives[call->arrays[k]];
+        if (!was_array(values[call->arrays[k]]) || !PyArray_CheckExact((PyObject *)array)) {
+            continue; /* a number */
+        }
+        int its = PyArray_NDIM(array);
+        for (; ndim < its; ndim++) { /* the last axis comes first here */
+            shape[ndim] = 1;
+        }
+        for (int axis = 0; axis < its; axis++) {
+            npy_intp length = PyArray_DIM(array, its - 1 - axis);
+            if (shape[axis] != 1 && length != 1 && shape[axis] != length) {
+                return -1; /* the call raises */
+            }
+            shape[axis] = shape[axis] == 1 ? length : shape[axis];
+        }
+    }
+    for (int axis = 0; axis < ndim; axis++) {
+        size *= shape[axis];
+    }
+    return size;
+}
+
 /* Whether the automatic choice has nothing to decide about a call of Arrays in NumPy. */
 static int
 is_settled(Call *call, PyObject *const *values, PyObject *const *natives)
@@ -47,6 +76,10 @@ is_settled(Call *call, PyObject *const *values, PyObject *const *natives)
     npy_intp size = size_of(first);
     if (size < 0 || size >= limit_at(call->limit, config.even_offset)) {
         return 0;
+    }
+    npy_intp broadcast = call->is_elementwise ? size_of_broadcast(call, values, natives) : -1;
+    if (broadcast >= 0) {
+        return broadcast == size || broadcast < limit_at(call->limit, config.elements_offset);
     }
     for (int k = 1; k < call->array_count; k++) {
         PyObject *other = natives[call->arrays[k]];
