@@ -256,6 +256,7 @@ class Array(methods.Methods, metaclass=_NotCallable):
 
         Of memory that is written in place, and that others may write to, they are a copy.
         """
+        transfer.refuse_differentiated(self._native, self._home.backend, "become a NumPy array")
         if views.is_replaced(self) or isinstance(self._native, _NUMPYS) or self._home.backend.kind != "cpu":
             return self._host(cause, explicit=explicit)
         if not ownership.is_sole_owner(self):

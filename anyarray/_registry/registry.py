@@ -147,7 +147,7 @@ class Backend:
     """
 
     __slots__ = (
-        "__weakref__", "_loaded", "_native_dtype", "free", "has_views", "holders", "index", "is_deleted",
+        "__weakref__", "_loaded", "_native_dtype", "free", "has_graph", "has_views", "holders", "index", "is_deleted",
         "is_differentiated", "is_immutable", "is_in_place", "kind", "library", "name", "native_device", "placed",
         "read_in_place", "routes", "written",
     )  # fmt: skip
@@ -169,6 +169,8 @@ class Backend:
         """Whether a part of one of its arrays is a view, and written in place."""
         self.holders: Callable[[Native], int] | None = getattr(loaded.module, "holders", None)
         """How many others hold the memory of an array; None if the reference count of its `base` tells."""
+        self.has_graph: Callable[[Native], bool] | None = getattr(loaded.module, "has_graph", None)
+        """Whether the user's own derivative may be taken of an eager array; None if that cannot be told."""
         self.is_deleted: Callable[[Native], bool] | None = getattr(loaded.module, "is_deleted", None)
         """Whether the buffer of an array was donated; None if that cannot happen."""
         self.is_differentiated: Callable[[Native], bool] | None = getattr(loaded.module, "is_differentiated", None)

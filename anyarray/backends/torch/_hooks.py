@@ -29,6 +29,7 @@ __all__ = [
     "free_memory",
     "from_dlpack",
     "from_numpy",
+    "has_graph",
     "holders",
     "is_differentiated",
     "is_in_place",
@@ -297,6 +298,10 @@ def is_differentiated(x: Native, /) -> bool:
             return True
         x = functorch.get_unwrapped(x)
     return False
+
+
+def has_graph(x: Native, /) -> bool:
+    return bool(x.requires_grad) and torch.is_grad_enabled()
 
 
 def _is_dual(x: Native) -> bool:
