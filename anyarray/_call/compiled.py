@@ -14,7 +14,7 @@ from typing import Any, Final, TypeVar
 from anyarray._base import dtypes, processor
 from anyarray._base.extension import speedups
 from anyarray._call import body as _body
-from anyarray._call import by_position, chains
+from anyarray._call import by_position, chains, postponing
 from anyarray._call.declaration import ARRAY, PLAIN, SEQUENCE, WEAK, Declaration, Parameter
 from anyarray._choice import accounts, choice, machine
 from anyarray._memory import alignment, second_copies, views
@@ -34,6 +34,7 @@ def configure(array: type, ufuncs: dict[Any, Any], operands: frozenset[Any]) -> 
     """
     if speedups is None:
         return
+    postponing.register(array)
     speedups.configure(
         array=array, home=home.Home, choice=choice.Choice, limit=machine.Limit, dtype=dtypes.DType,
         choice_variable=choice.context_variable, by_cost=choice.BY_COST,
@@ -43,6 +44,8 @@ def configure(array: type, ufuncs: dict[Any, Any], operands: frozenset[Any]) -> 
         unadopted=registry.unadopted, are_absent=registry.are_absent,
         lendable=second_copies.LENDABLE, accounts=accounts.by_memory, read_only_view=views.READ_ONLY,
         loop_of=chains.loop_of, warned_errors=chains.warned_errors, warn=chains.warn,
+        postponed=postponing.Postponed, put_off=postponing.put_off, put_off_inplace=postponing.put_off_inplace,
+        value_of=postponing.value_of, compute_readers=postponing.compute_readers, leaves=postponing.leaves,
         error_variable=chains.ERROR_VARIABLE, threads=processor.threads(),
         large=machine.LARGE, few=_shortcut.FEW, small_nbytes=alignment.SMALL, modest_nbytes=alignment.MODEST,
     )  # fmt: skip
@@ -100,9 +103,9 @@ def compiled_call(
 def _is_elementwise(declaration: Declaration) -> bool:
     """Whether a function takes nothing but arrays and gives one.
 
-    So do those of elements; `chains.loop_of` says which of these it is.
+    So do those of elements; `chains.loop_of` and `Postponing.form` say which of these it is.
     """
-    are_arrays = all(p.role in (ARRAY, WEAK) and not p.is_optional for p in declaration.parameters)
+    are_arrays = all(p.role in (ARRAY, WEAK) for p in declaration.parameters)
     return declaration.result == "Array" and are_arrays
 
 

@@ -11,7 +11,7 @@ What the host would read, and writes, are refused: the caller then runs the func
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -40,6 +40,54 @@ class Deferred(Standing):
         self.value: Native = None
         self.count: int = sum([one.count for one in operands], 1)
         """The number of calls that are put off, at most."""
+
+
+class Gathered(NamedTuple):
+    """The calls that lead to some, each after those that it reads."""
+
+    calls: list[Deferred]
+    operands: list[tuple[str, ...]]
+    """For each call what it reads, as in a `Step`."""
+    arrays: list[Any]
+    """What else is read, as it is among the operands: `x0`, `x1` ..."""
+    names: dict[int, str]
+    """The names of all by the identities of their objects."""
+
+    def steps(self, dtypes: Sequence[Any]) -> tuple[Step, ...]:
+        """The calls as the hook `fused` takes them.
+
+        `dtypes` are those of the arrays.
+        """
+        known = {f"x{number}": dtype for number, dtype in enumerate(dtypes)}
+        found: list[Step] = []
+        for number, (call, operands) in enumerate(zip(self.calls, self.operands, strict=True)):
+            found.append(Step(call.function, operands, tuple([known[name] for name in operands]), call.dtype))
+            known[f"v{number}"] = call.dtype
+        return tuple(found)
+
+
+def gathered(wanted: Sequence[Deferred]) -> Gathered:
+    """The calls that lead to these, and what they read."""
+    found = Gathered([], [], [], {})
+    for one in wanted:
+        _name(one, found)
+    return found
+
+
+def _name(x: Any, found: Gathered) -> str:
+    """The name of a call, or of what one reads, added to those found."""
+    name = found.names.get(id(x))
+    if name is None:
+        if isinstance(x, Deferred) and x.value is None:
+            operands = tuple([_name(one, found) for one in x.operands])
+            name = f"v{len(found.calls)}"
+            found.calls.append(x)
+            found.operands.append(operands)
+        else:
+            name = f"x{len(found.arrays)}"
+            found.arrays.append(x)
+        found.names[id(x)] = name
+    return name
 
 
 def _is_array(value: Any) -> bool:
@@ -140,33 +188,17 @@ class Deferring(Inner):
 
     def _compute(self, wanted: Sequence[Deferred]) -> None:
         """Compute arrays of one shape."""
-        leaves: list[Deferred] = []
-        steps: list[Step] = []
-        names: dict[int, str] = {}
-
-        def name_of(x: Deferred) -> str:
-            found = names.get(id(x))
-            if found is None:
-                if x.value is None:
-                    operands, dtypes = tuple(map(name_of, x.operands)), tuple([one.dtype for one in x.operands])
-                    found = f"v{len(steps)}"
-                    steps.append(Step(x.function, operands, dtypes, x.dtype))
-                else:
-                    found = f"x{len(leaves)}"
-                    leaves.append(x)
-                names[id(x)] = found
-            return found
-
-        results = tuple(map(name_of, wanted))
-        if len(steps) == 1:
+        chain = gathered(wanted)
+        if len(chain.calls) == 1:
             found: Sequence[Native] = [self._called(wanted[0])]
             self.is_mixed, self.program = True, None
         else:
-            unscoped = self._fused(tuple(steps), tuple([one.dtype for one in leaves]), results)
+            dtypes = tuple([one.dtype for one in chain.arrays])
+            unscoped = self._fused(chain.steps(dtypes), dtypes, tuple([chain.names[id(x)] for x in wanted]))
             kernel = self.backend.hook("scoped")(unscoped, self.backend.native_device)
-            made = kernel(*[one.value for one in leaves])
-            found = made if len(results) > 1 else [made]
-            self.program = None if self.has_fused or self.is_mixed else (kernel, leaves)
+            made = kernel(*[one.value for one in chain.arrays])
+            found = made if len(wanted) > 1 else [made]
+            self.program = None if self.has_fused or self.is_mixed else (kernel, chain.arrays)
             self.has_fused = True
         for x, value in zip(wanted, found, strict=True):
             x.value, x.count, x.operands = value, 0, ()

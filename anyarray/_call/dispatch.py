@@ -29,6 +29,7 @@ from anyarray._call import by_position, compiled, diagnosis
 from anyarray._call.body import FUNCTION, NATIVE
 from anyarray._call.declaration import ARRAY, DTYPE, PLAIN, SEQUENCE, SHAPE, WEAK, Declaration, Parameter
 from anyarray._call.declaration import declarations as _declarations
+from anyarray._call.postponing import Postponed
 from anyarray._choice import accounts, automatic, learning, machine
 from anyarray._choice import choice as _choice
 from anyarray._choice.accounts import Account
@@ -804,7 +805,10 @@ def _traced_home(arrays: Sequence[Array]) -> Home | None:
     One of which a derivative may be taken counts as traced: on another home its gradient would be lost.
     """
     traced = [
-        a._home for a in arrays if a._home.is_traced(a._value) or transfer.has_derivative(a._value, a._home.backend)
+        a._home
+        for a in arrays
+        if type(a._value) is not Postponed
+        and (a._home.is_traced(a._value) or transfer.has_derivative(a._value, a._home.backend))
     ]
     return max(traced, key=operator.attrgetter("depth")) if traced else None
 

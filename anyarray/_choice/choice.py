@@ -540,7 +540,10 @@ def fused() -> AbstractContextManager[None]:
     temporary array has full size, and what is never needed is never computed. Under the automatic choice that is so
     without a block; `xp.policy(fuse=False)` and the environment variable ANYARRAY_FUSE=off turn it off. Warnings of
     floating-point errors come when a call runs, and name the line where it was made. It is the same as one call after
-    the other where NumPy is to raise such errors, in a trace, on other backends and without the compiled calls.
+    the other where NumPy is to raise such errors, in a trace and without the compiled calls.
+
+    On other backends the calls are put off, too, and run as one compiled function once they have recurred often enough
+    to be worth compiling. Values are those of single calls to rounding.
 
     >>> import anyarray as xp
     >>> with xp.backend("numpy"), xp.fused():

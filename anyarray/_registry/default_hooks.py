@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import operator
 from collections.abc import Callable
@@ -58,6 +59,9 @@ DEFAULT_HOOKS: Final[dict[str, Callable[[Any], Callable[..., Any]]]] = {
     "duplicate": lambda namespace: lambda x: namespace.asarray(x, copy=True),
     "scoped": lambda namespace: lambda function, device: function,
     "synchronize": lambda namespace: lambda x: None,
+    "may_wait": lambda namespace: lambda *xs: True,
+    "outside_traces": lambda namespace: contextlib.nullcontext,
+    "result_dtype": lambda namespace: lambda function, *xs: function(*xs).dtype,
     "is_writable": lambda namespace: lambda x: True,
     "is_own": lambda namespace: lambda x: True,
     "is_replaced": lambda namespace: lambda x: False,

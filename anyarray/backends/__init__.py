@@ -146,6 +146,15 @@ Reading, writing, calling
     `synchronize(x)`
         block until x is computed; for timing
 
+Calls that run later
+    `may_wait(*xs)`
+        whether a call of these native arrays may run later: none is traced, and no batch, derivative or graph that is
+        open has to see the call. True by default
+    `outside_traces()`
+        the context in which such calls run, also if their values are needed inside a trace; does nothing by default
+    `result_dtype(function, *xs)`
+        the library's dtype of what a native function returns for 0-d arrays; by default it is called
+
 What its errors mean
     `is_leak(error)`
         whether it is the library's error for a leaked tracer

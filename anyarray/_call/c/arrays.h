@@ -14,12 +14,16 @@ is_array(PyObject *value)
     return Py_TYPE(value) == config.array_type;
 }
 
-/* A borrowed reference to the native array of an Array; NULL in one that is recorded, or whose making failed. */
+/* A borrowed reference to the native array of an Array; NULL in one that is recorded or put off, or whose making
+failed. */
 static inline PyObject *
 native_of(PyObject *array)
 {
     PyObject *native = get_slot(array, config.native_offset);
-    return native != NULL && Py_TYPE(native) == &RecordedType ? ((Recorded *)native)->value : native;
+    if (native == NULL || Py_TYPE(native) == config.postponed_type) {
+        return NULL;
+    }
+    return Py_TYPE(native) == &RecordedType ? ((Recorded *)native)->value : native;
 }
 
 /* A borrowed reference to the home of an Array; NULL in one whose making failed. */

@@ -92,3 +92,16 @@ recorded_below(PyObject *limit)
     int is_numpy = fuses == Py_True && chosen == get_slot(config.numpy_home, config.backend_offset);
     return chosen == Py_None || chosen == config.by_cost || is_numpy ? NPY_MAX_INTP : 0;
 }
+
+int
+is_fused(void)
+{
+    PyObject *choice = NULL;
+    if (PyContextVar_Get(config.choice_variable, NULL, &choice) < 0) {
+        PyErr_Clear();
+    }
+    int is_known = choice != NULL && Py_TYPE(choice) == config.choice_type;
+    int is_true = is_known && get_slot(choice, config.fuses_offset) == Py_True;
+    Py_XDECREF(choice);
+    return is_true;
+}

@@ -19,4 +19,7 @@ npy_intp limit_at(PyObject *limit, Py_ssize_t offset);
 none is, that from which on another backend may be faster under the automatic choice. */
 npy_intp recorded_below(PyObject *limit);
 
+/* Whether calls of elementwise functions are put off on other backends, too. */
+int is_fused(void);
+
 #endif

@@ -34,6 +34,9 @@ typedef struct {
     PyObject *accounts;          /* `_choice.accounts.by_memory` */
     PyObject *read_only_view;    /* `_memory.views.READ_ONLY`, the record of a view that is not written */
     PyObject *loop_of, *warned_errors, *warn; /* functions of `_call.chains` */
+    PyTypeObject *postponed_type;  /* `_call.postponing.Postponed`, and functions of that module */
+    PyObject *put_off, *put_off_inplace, *value_of, *compute_readers;
+    PyObject *leaves;            /* a dict of the memory that calls read which are put off there */
     PyObject *error_variable;    /* the ContextVar of what NumPy does on floating-point errors; None if it has none */
     int threads;                 /* that run a chain */
     npy_intp large;              /* elements of a large call: `_choice.machine.LARGE` */

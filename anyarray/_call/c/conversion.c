@@ -14,6 +14,7 @@ such a one is left to Python. */
 #include "dtypes.h"
 #include "fast_paths.h"
 #include "memory.h"
+#include "postponed.h"
 #include "recording.h"
 #include "scalars.h"
 
@@ -265,8 +266,13 @@ fast_astype(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnam
             return recorded;
         }
     }
-    if (nargs != 2 || !is_array(args[0]) || !read_keywords(args, nargs, kwnames, NULL, &copy)
-        || !runs_at_home(config.numpy_home, &by_size)) {
+    if (nargs != 2 || !is_array(args[0]) || !read_keywords(args, nargs, kwnames, NULL, &copy)) {
+        return NULL;
+    }
+    if (home_of(args[0]) != config.numpy_home) {
+        return copy == Py_False ? NULL : put_off_call(call, args, 2);
+    }
+    if (!runs_at_home(config.numpy_home, &by_size)) {
         return NULL;
     }
     return convert(args[0], args[1], copy != Py_False, 1);

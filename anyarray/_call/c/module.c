@@ -21,6 +21,7 @@ top of each file:
     loops           inner loops of ufuncs
     recorded        calls that are recorded, and Array's attribute `_native`
     recording       which calls are
+    postponed       calls that are put off on other backends
     exposure        the memory that they read, and writes to it
     chains          recorded calls that lead to one, run together
     blocks          a chain run block by block

@@ -10,6 +10,7 @@ ufuncs. Repeated here: how `Array._rebind` gives an Array its new value, and whi
 #include "choice.h"
 #include "exposure.h"
 #include "fast_paths.h"
+#include "postponed.h"
 #include "recording.h"
 
 /* Writes the native array of a result to that of an Array.
@@ -46,8 +47,11 @@ write_result(PyObject *array, PyObject *result)
 PyObject *
 fast_inplace(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
-    if (nargs != 2 || !is_array(args[0]) || home_of(args[0]) != config.numpy_home) {
+    if (nargs != 2 || !is_array(args[0])) {
         return NULL;
+    }
+    if (home_of(args[0]) != config.numpy_home) {
+        return call->is_elementwise && !has_keywords(kwnames) ? put_off_inplace(call, args) : NULL;
     }
     if (call->is_elementwise && !has_keywords(kwnames)) {
         PyObject *recorded = record_inplace(call, args);

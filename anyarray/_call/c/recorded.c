@@ -7,6 +7,7 @@ that no other fast path takes it, and `_native`, which Python code reads, comput
 #include "arrays.h"
 #include "chains.h"
 #include "exposure.h"
+#include "postponed.h"
 #include <structmember.h>
 
 Recorded recorded_calls = {.previous = &recorded_calls, .next = &recorded_calls};
@@ -178,7 +179,19 @@ native_slot_get(PyObject *self, PyObject *array, PyObject *Py_UNUSED(type))
         PyErr_SetString(PyExc_AttributeError, "_native");
         return NULL;
     }
+    if (is_postponed(native)) {
+        Py_INCREF(native);
+        PyObject *computed = compute_postponed(native);
+        if (computed != NULL && get_slot(array, offset) == native) {
+            Py_XDECREF(swap_slot(array, offset, Py_NewRef(computed)));
+        }
+        Py_DECREF(native);
+        return computed;
+    }
     if (!is_recorded(native)) {
+        if (!compute_postponed_readers(native)) {
+            return NULL;
+        }
         if (recorded_count && !compute_readers(native, NULL)) { /* who asks may write to it */
             return NULL;
         }

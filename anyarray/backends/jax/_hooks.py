@@ -32,11 +32,14 @@ __all__ = [
     "is_leak",
     "is_out_of_memory",
     "is_traced",
+    "may_wait",
     "memory",
     "namespace",
     "native_dtype",
+    "outside_traces",
     "plain",
     "read_in_place",
+    "result_dtype",
     "scalar",
     "shape_of",
     "synchronize",
@@ -259,6 +262,25 @@ def synchronize(x: Native) -> None:
     """Block until `x` is computed."""
     if not isinstance(x, jax.core.Tracer):
         x.block_until_ready()
+
+
+def may_wait(*xs: Native) -> bool:
+    """Whether all have values."""
+    for x in xs:  # noqa: SIM110 - any() takes longer
+        if isinstance(x, jax.core.Tracer):
+            return False
+    return True
+
+
+outside_traces: Final = jax.ensure_compile_time_eval
+
+
+def result_dtype(function: Callable[..., Native], *xs: Any) -> Any:
+    """The dtype of what a function returns; nothing is compiled."""
+    static = xs[1:] if not all(isinstance(x, jax.Array) for x in xs) else ()  # the dtype for `astype`
+    given = xs[: len(xs) - len(static)]
+    with jax.enable_x64(True):
+        return jax.eval_shape(lambda *arrays: function(*arrays, *static), *given).dtype
 
 
 def is_leak(error: BaseException) -> bool:

@@ -17,8 +17,10 @@ __all__ = [
     "is_leak",
     "is_out_of_memory",
     "is_traced",
+    "may_wait",
     "memory",
     "native_dtype",
+    "outside_traces",
     "plain",
     "read_in_place",
     "refusal_of",
@@ -41,7 +43,16 @@ import numpy.typing as npt
 from anyarray._memory import alignment
 from anyarray.backends import _carrier
 from anyarray.backends.tensorflow._device import note_range
-from anyarray.backends.tensorflow._kernel import NATIVE, EagerTensor, Tensor, bitcast, lasting, op, shape_of
+from anyarray.backends.tensorflow._kernel import (
+    NATIVE,
+    EagerTensor,
+    Tensor,
+    bitcast,
+    lasting,
+    may_be_differentiated,
+    op,
+    shape_of,
+)
 from anyarray.backends.tensorflow._loading import chatter_held_back, tf
 
 ARRAY_TYPES: Final = (tf.Tensor, tf.Variable)
@@ -261,6 +272,14 @@ def synchronize(x: Tensor) -> None:
         to_numpy(x)  # waits for this one tensor: 1 us; a sync of all devices takes 60
     else:
         tf.test.experimental.sync_devices()
+
+
+def may_wait(*xs: Tensor) -> bool:
+    """Whether all have values, and no tape records what comes of them."""
+    return not may_be_differentiated(*xs)
+
+
+outside_traces: Final = tf.init_scope
 
 
 def is_leak(error: BaseException) -> bool:

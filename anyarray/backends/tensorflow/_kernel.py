@@ -251,8 +251,11 @@ def floated(x: Tensor) -> Tensor:
 
 def shape_of(x: Tensor) -> tuple[int | None, ...]:
     """Shape as a tuple; None for a length that a trace does not know."""
+    shape = x.shape
+    if type(shape) is tuple:
+        return shape  # of a call that is put off
     try:
-        return tuple(x.shape.as_list())
+        return tuple(shape.as_list())
     except ValueError as error:
         raise errors.TransferError(
             "shape: a trace of TensorFlow does not know how many axes this array has. Give tf.function an "

@@ -42,8 +42,10 @@ __all__ = [
     "layout_of",
     "lengths_of",
     "lent",
+    "may_wait",
     "memory",
     "native_dtype",
+    "outside_traces",
     "plain",
     "scalar",
     "shape_of",
@@ -347,6 +349,16 @@ def is_own(x: Native, /) -> bool:
     Somebody may have had it if NumPy once read the tensor in place.
     """
     return is_writable(x) and bool(x.untyped_storage().resizable())
+
+
+def may_wait(*xs: Native) -> bool:
+    """Whether all are values, of which no derivative is taken."""
+    if innermost_level() is not None or torch._C._len_torch_dispatch_stack():
+        return False
+    for x in xs:
+        if type(x) is not _Tensor or x.is_inference():
+            return False
+    return not is_recorded(*xs)
 
 
 def is_leak(error: BaseException) -> bool:

@@ -1,0 +1,271 @@
+"""Elementwise calls that are put off inside `fused()`, on every backend."""
+
+from __future__ import annotations
+
+import gc
+import inspect
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import anyarray as xp
+from anyarray._base.extension import speedups
+from anyarray._call import compiling, postponing
+
+pytestmark = pytest.mark.skipif(speedups is None, reason="chains are compiled")
+
+MANY = 1 << 15
+VALUES = np.linspace(-3, 3, MANY)
+TOLERANCE = {"float64": 1e-13, "float32": 1e-5, "complex128": 1e-13}
+"""Compilers contract products and sums, and have exponentials of their own."""
+
+
+@pytest.fixture(autouse=True)
+def fused(backend: xp.Backend) -> Iterator[None]:
+    with xp.fused():
+        yield
+    gc.collect()
+    assert postponing.state.nbytes == 0
+
+
+@pytest.fixture
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Chains are compiled when they first run."""
+    monkeypatch.setattr(compiling, "PATIENCE", 0.0)
+
+
+@pytest.fixture
+def few(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Calls of two elements are put off, too."""
+    monkeypatch.setattr(postponing.state, "fewest", 2)
+    before = speedups.record_from(2)
+    yield
+    speedups.record_from(before)
+
+
+def is_pending(x: Any) -> bool:
+    """Whether the values of an Array are not computed yet."""
+    value = x._value
+    if type(value).__name__ == "Recorded":
+        return not value.is_computed
+    return type(value) is postponing.Postponed and value.value is None
+
+
+def can_wait(backend: xp.Backend) -> bool:
+    return backend.library == "numpy" or backend.has_hook("jit") or backend.has_hook("fused")
+
+
+def of_values() -> Any:
+    return xp.asarray(VALUES) + 0
+
+
+def close(found: Any, expected: Any) -> None:
+    expected = np.asarray(expected)
+    found = np.asarray(found)
+    assert found.dtype == expected.dtype
+    assert found.shape == expected.shape
+    tolerance = TOLERANCE.get(str(expected.dtype), 0)
+    np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance)
+
+
+def test_calls_are_put_off_until_a_value_is_read(backend: xp.Backend) -> None:
+    y = 1 / (1 + xp.exp(-of_values()))
+    assert is_pending(y) == can_wait(backend)
+    assert y.shape == (MANY,)
+    assert y.dtype == xp.float64
+    assert (y.ndim, y.size, len(y)) == (1, MANY, MANY)
+    assert y.device == backend
+    assert is_pending(y) == can_wait(backend)
+    assert abs(float(y[7]) - 1 / (1 + np.exp(-VALUES[7]))) < 1e-15
+    assert not is_pending(y)
+
+
+EXPRESSIONS: dict[str, Callable[[Any, Any, Any], Any]] = {
+    "sigmoid": lambda m, x, y: 1 / (1 + m.exp(-x)),
+    "polynomial": lambda m, x, y: ((x * 0.1 + 0.3) * x - 2.0) * x + 1.0,
+    "choice": lambda m, x, y: m.where(x * x + y * y < 4, x, y * 2),
+    "numbers": lambda m, x, y: m.where(x > 0, 1.5, 0.0) + y,
+    "limits": lambda m, x, y: m.clip(x, -1, 1) - m.clip(y, 0.5, 2.5),
+    "powers": lambda m, x, y: x**2 + y**3 + abs(x) ** 0.5 + y**-1 + y**1.7,
+    "dtypes": lambda m, x, y: (x.astype("float32") * 2 + y.astype("int32")).astype("float32"),
+    "booleans": lambda m, x, y: (x > 0) & ~(y > 2) | (x < -2),
+    "broadcasting": lambda m, x, y: m.reshape(x, (-1, 128)) * 2 - m.mean(m.reshape(y, (-1, 128)), axis=0) + 1,
+    "reduced": lambda m, x, y: (x - m.mean(x)) / m.std(x),
+    "shared": lambda m, x, y: (x + y) * (x + y) - (x + y),
+    "functions": lambda m, x, y: m.sin(x) * m.tanh(y) + m.sqrt(m.abs(x)) - m.log(y) + m.hypot(x, m.sign(y)),
+    "integers": lambda m, x, y: (x * 10).astype("int64") // 3 % 5 + 7,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name_of_expression", EXPRESSIONS)
+@pytest.mark.parametrize("when", ["at_once", "later"])
+def test_values_are_those_of_single_calls_to_rounding(
+    name_of_expression: str, when: str, request: pytest.FixtureRequest
+) -> None:
+    if when == "at_once":
+        request.getfixturevalue("at_once")
+    expression = EXPRESSIONS[name_of_expression]
+    other = np.cos(VALUES) + 2
+    for _ in range(3):
+        close(expression(xp, of_values(), xp.asarray(other)), expression(np, VALUES, other))
+
+
+def test_an_intermediate_that_has_a_name_is_computed_with_the_chain(at_once: None, backend: xp.Backend) -> None:
+    e = xp.exp(of_values())
+    y = e * 2
+    assert is_pending(e) == can_wait(backend)
+    close(y, np.exp(VALUES) * 2)
+    assert not is_pending(e)
+    close(e, np.exp(VALUES))
+
+
+def test_what_nobody_needs_is_never_computed(backend: xp.Backend) -> None:
+    x = of_values()
+    float(x[0])
+    y = x + 1
+    value = y._value
+    del y
+    assert getattr(value, "value", None) is None
+    del value
+
+
+def test_a_long_chain_is_computed_on_the_way() -> None:
+    x = of_values()
+    for _ in range(200):
+        x = x + 1
+    close(x, VALUES + 200)
+
+
+def test_a_write_does_not_reach_what_was_put_off_before_it() -> None:
+    x = of_values()
+    float(x[0])
+    y, z = x * 2, x[: MANY // 2]
+    x[0] = 9
+    w = x * 3
+    z[1] = 8
+    x += 1
+    close(y, VALUES * 2)
+    expected = VALUES.copy()
+    expected[0] = 9
+    close(w, expected * 3)
+    expected[1] = 8
+    close(x, expected + 1)
+
+
+def test_an_update_in_place_is_put_off(backend: xp.Backend) -> None:
+    x = of_values() * 1
+    same = x
+    x += 2
+    x *= x
+    assert x is same
+    assert is_pending(x) == can_wait(backend)
+    close(x, (VALUES + 2) ** 2)
+
+
+def test_an_update_in_place_is_seen_in_views() -> None:
+    x = of_values()
+    part = x[5:]
+    x += 2
+    close(part, VALUES[5:] + 2)
+    part *= 2
+    close(x[5:], (VALUES[5:] + 2) * 2)
+
+
+@pytest.mark.parametrize("call", [lambda x: x + xp.zeros(3), lambda x: x & 1])
+def test_an_error_of_arguments_comes_at_the_call(call: Callable[[Any], Any]) -> None:
+    x = of_values()
+    with pytest.raises((TypeError, ValueError), match=r"must|broadcast|shape"):
+        call(x)
+
+
+def test_two_threads_compute_a_value_once(monkeypatch: pytest.MonkeyPatch, backend: xp.Backend) -> None:
+    if backend.library == "numpy":
+        return
+    runs: list[int] = []
+    values = compiling.Forms.values
+    monkeypatch.setattr(compiling.Forms, "values", lambda *given: (runs.append(1), values(*given))[1])
+    y = xp.exp(of_values()) * 2
+    found: list[Any] = []
+    threads = [threading.Thread(target=lambda: found.append(np.asarray(y))) for _ in range(4)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert len(runs) == can_wait(backend)
+    assert len(found) == 4
+    close(found[0], np.exp(VALUES) * 2)
+
+
+def test_ctrl_c_leaves_a_chain_computable(monkeypatch: pytest.MonkeyPatch, backend: xp.Backend) -> None:
+    y = xp.exp(of_values()) * 2
+    if backend.library == "numpy" or not can_wait(backend):
+        return
+
+    def interrupted(*_: Any) -> Any:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(compiling.Forms, "values", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            float(y[0])
+    assert is_pending(y)
+    close(y, np.exp(VALUES) * 2)
+
+
+@pytest.mark.needs("derivatives")
+def test_derivatives_see_plain_values() -> None:
+    x = of_values()
+    scale = xp.exp(of_values() * 0) * 3
+    close(xp.grad(lambda x: xp.sum(scale * x * x))(x), 6 * VALUES)
+    y = x * 2
+    close(xp.grad(lambda y: xp.sum(y * y))(y), 4 * VALUES)
+
+
+@pytest.mark.needs("traces")
+def test_a_trace_computes_what_it_captures_outside() -> None:
+    scale = xp.exp(of_values() * 0) * 3
+    close(xp.jit(lambda x: scale * x + 1)(of_values()), VALUES * 3 + 1)
+    close(scale * 2, np.full(MANY, 6.0))
+
+
+def test_a_batch_computes_what_it_captures_outside() -> None:
+    scale = xp.exp(of_values() * 0) * 3
+    rows = xp.reshape(xp.asarray([1.0, 2.0]), (2, 1))
+    close(xp.vmap(lambda row: scale * row)(rows), np.stack([np.full(MANY, 3.0), np.full(MANY, 6.0)]))
+    close(scale * 2, np.full(MANY, 6.0))
+
+
+def test_an_error_of_a_late_call_names_its_line(monkeypatch: pytest.MonkeyPatch, backend: xp.Backend) -> None:
+    x = of_values()
+    float(x[0])
+    y = xp.exp(x)
+    frame = inspect.currentframe()
+    assert frame is not None
+    where = f"exp was called at {__file__}:{frame.f_lineno - 3}"
+    if backend.library == "numpy" or not can_wait(backend):
+        return
+
+    def failing(*_: Any) -> Any:
+        raise ValueError("by chance")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(compiling.devices, "tried", failing)
+        with pytest.raises(ValueError, match="by chance") as caught:
+            np.asarray(y)
+    assert any(note.startswith(where) for note in caught.value.__notes__)
+    del caught
+    close(y, np.exp(VALUES))
+
+
+def test_new_shapes_are_not_compiled_at_once_unless_calls_are(few: None, backend: xp.Backend) -> None:
+    """Memory is bounded, however many shapes there are."""
+    for length in range(2, 12):
+        x = xp.asarray(VALUES[:length])
+        close(x * 2 + 1, VALUES[:length] * 2 + 1)
+    if can_wait(backend) and backend.library != "numpy":
+        forms = postponing._by_home[x._home]
+        assert forms is not None
+        assert len(forms._compiled._known) <= compiling.MOST
