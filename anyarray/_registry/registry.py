@@ -148,8 +148,8 @@ class Backend:
 
     __slots__ = (
         "__weakref__", "_loaded", "_native_dtype", "free", "has_graph", "has_views", "holders", "index", "is_deleted",
-        "is_differentiated", "is_immutable", "is_in_place", "kind", "library", "name", "native_device", "placed",
-        "read_in_place", "routes", "written",
+        "is_differentiated", "is_immutable", "is_in_place", "kind", "library", "name", "native_device", "number",
+        "placed", "read_in_place", "routes", "written",
     )  # fmt: skip
 
     def __init__(self, loaded: _Loaded, kind: str, index: int) -> None:
@@ -177,6 +177,8 @@ class Backend:
         """Whether a derivative is being computed of an eager array; None if that cannot happen."""
         self.is_in_place: Callable[[Native], bool] | None = getattr(loaded.module, "is_in_place", None)
         """Whether an array is written in place, told faster than by other hooks; None if there is no such function."""
+        self.number: Callable[[Native], complex | None] | None = getattr(loaded.module, "number", None)
+        """The Python number of an array without axes, faster than by `to_numpy`; None if there is no such function."""
         self.read_in_place: Callable[[Native], Any] | None = getattr(loaded.module, "read_in_place", None)
         """A view of an array as an ndarray, faster than `to_numpy`; None if there is none."""
         self.written: Callable[[Native, Any, Any], bool] | None = getattr(loaded.module, "written", None)

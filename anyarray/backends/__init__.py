@@ -109,6 +109,9 @@ From and to elsewhere
     `read_in_place(x)`
         a faster `to_numpy`: a view whose `base` is a memoryview of x's buffer; any other
         result is ignored. No default: without it `to_numpy` is called
+    `number(x)`
+        a faster `to_numpy` of an array without axes in host memory: its value as a bool, int, float or complex; None of
+        any other array, and of one that must not be read. No default: without it `to_numpy` is called
     `from_numpy(a, device)`
         a native array; shares no memory with the ndarray `a`, ever
     `to_device(x, device)`

@@ -45,6 +45,7 @@ __all__ = [
     "may_wait",
     "memory",
     "native_dtype",
+    "number",
     "outside_traces",
     "plain",
     "scalar",
@@ -134,6 +135,11 @@ def to_numpy(x: Native, /) -> np.ndarray[Any, Any]:
     a = x.numpy(force=True) if is_known else x.view(torch.int16).numpy(force=True).view(_bfloat16())
     a.flags.writeable = False
     return a
+
+
+def number(x: Native, /) -> complex | None:
+    is_plain = type(x) is _Tensor and not x.ndim and x.is_cpu and innermost_level() is None and not _modes()
+    return x.item() if is_plain else None
 
 
 def _bfloat16() -> Any:
