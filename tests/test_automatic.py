@@ -27,7 +27,7 @@ from hypothesis import strategies as st
 import anyarray as xp
 from anyarray import testing
 from anyarray._calibration import explanation
-from anyarray._choice import accounts, automatic, choice, cost, prices, rule, whole_functions
+from anyarray._choice import accounts, automatic, choice, cost, learning, prices, rule, whole_functions
 from anyarray._choice import machine as _machine
 from anyarray._choice.law import Law
 from anyarray.backends import sim
@@ -697,13 +697,13 @@ def test_an_explanation_has_a_row_for_calls_that_were_decided_alike() -> None:
         for _ in range(5):
             xp.tanh(x)
         xp.sin(x)
-    over, heads, tanh, sin, fastest, waits, took, predicted = str(why).splitlines()
+    over, heads, tanh, of_tanh, sin, of_sin, took, predicted = str(why).splitlines()
     assert over.strip() == "predicted:"
-    assert heads.split() == "call ran on calls took numpy sim moving why".split()
-    assert tanh.split()[:4] == ["tanh", f"({N},)", "numpy", "5"] and tanh.endswith("  1")
-    assert sin.split()[3] == "1" and sin.endswith("  2")
-    assert fastest == "1: stays on numpy: the fastest"
-    assert waits == "2: stays on numpy: moving has not paid yet"
+    assert heads.split() == "ran on calls took numpy sim moving".split()
+    assert tanh == f"tanh ({N},) stays on numpy: the fastest"
+    assert of_tanh.split()[:2] == ["numpy", "5"]
+    assert sin == f"sin ({N},) stays on numpy: moving has not paid yet"
+    assert of_sin.split()[:2] == ["numpy", "1"]
     assert took.startswith("took: numpy ") and len(why) == 6
     assert predicted == "predicted: 8.00 ms, all in NumPy: 8.00 ms"
 
@@ -846,7 +846,7 @@ def test_the_first_large_call_mentions_calibrate_once(
 
 def test_the_hint_is_seen_without_any_logging_set_up(tmp_path: Path) -> None:
     pytest.importorskip("jax")  # else there is nothing to choose
-    program = "import anyarray as xp; xp.sum(xp.ones(5_000_000)); xp.ones(5_000_000)"
+    program = "import anyarray as xp; x = xp.ones(5_000_000); [xp.sum(x) for _ in range(100)]"
     environment = {**os.environ, "ANYARRAY_PROFILE": str(tmp_path / "none.json")}
     command = [sys.executable, "-W", "error", "-c", program]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
@@ -863,6 +863,12 @@ def test_nothing_is_mentioned_where_a_backend_is_chosen_or_no_profile_wanted(
     _machine.forget()
     xp.sin(xp.ones(100_000))
     assert unmeasured.messages == []
+
+
+@pytest.fixture
+def learns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What runs is timed."""
+    monkeypatch.setattr(learning, "is_on", lambda: True)
 
 
 def fused_model(compiling: float) -> cost.Model:
@@ -920,6 +926,7 @@ def test_a_whole_function_goes_back_if_it_turns_out_slower() -> None:
     assert places == ["numpy", "sim", "sim", "numpy", "numpy", "numpy", "numpy", "numpy"]
 
 
+@pytest.mark.usefixtures("learns")
 def test_a_whole_function_that_fails_elsewhere_runs_where_its_arguments_are() -> None:
     with testing.simulated() as machine, xp.backend("auto"):
         xp.device("sim")
@@ -945,6 +952,7 @@ def long_chain(x: xp.Array) -> xp.Array:
     return x
 
 
+@pytest.mark.usefixtures("learns")
 def test_a_whole_function_without_memory_elsewhere_is_handed_back() -> None:
     with testing.simulated(memory=8.0), xp.backend("auto"):
         xp.device("sim")
@@ -960,6 +968,7 @@ def test_a_whole_function_without_memory_elsewhere_is_handed_back() -> None:
         assert slow(x).device.library == "numpy"
 
 
+@pytest.mark.usefixtures("learns")
 def test_what_a_whole_function_raises_itself_is_raised_once() -> None:
     with testing.simulated(), xp.backend("auto"):
         xp.device("sim")
@@ -1001,6 +1010,7 @@ def test_ever_new_values_leave_no_more_behind_than_some(monkeypatch: pytest.Monk
 WHOLE: Final = whole_functions.WholeFunction
 
 
+@pytest.mark.usefixtures("learns")
 def test_jit_runs_a_whole_function_elsewhere() -> None:
     with testing.simulated(), xp.backend("auto"):
         xp.device("sim")
@@ -1012,6 +1022,7 @@ def test_jit_runs_a_whole_function_elsewhere() -> None:
         assert slow(xp.ones(N, device="numpy")).device is xp.device("numpy")
 
 
+@pytest.mark.usefixtures("learns")
 @pytest.mark.parametrize("most_saved", [0.0, 1.0])
 def test_a_function_by_which_no_backend_can_win_is_decided_about_no_more(
     monkeypatch: pytest.MonkeyPatch, most_saved: float
@@ -1046,6 +1057,17 @@ def test_a_function_by_which_no_backend_can_win_is_decided_about_no_more(
         assert calls(xp.ones(3), 2, count=1) == 1
 
 
+def test_a_whole_function_stays_where_nothing_is_learned() -> None:
+    with testing.simulated(), xp.backend("auto"), xp.explain() as why:
+        xp.device("sim")
+        _machine.use(fused_model(compiling=0.0))
+        slow = xp.jit(long_chain)
+        x = xp.ones(N)
+        assert {slow(x).device.library for _ in range(5)} == {"numpy"}
+    assert {one.reason for one in why.decisions} == {"stays on numpy: nothing is timed"}
+
+
+@pytest.mark.usefixtures("learns")
 def test_explain_records_whole_functions() -> None:
     with testing.simulated(), xp.backend("auto"), xp.explain() as why:
         xp.device("sim")
@@ -1069,6 +1091,7 @@ def test_explain_records_whole_functions() -> None:
     assert "jit(long_chain)" in str(why)
 
 
+@pytest.mark.usefixtures("learns")
 def test_explain_says_that_a_whole_function_was_repeated() -> None:
     with testing.simulated(memory=8.0), xp.backend("auto"), xp.explain() as why:
         xp.device("sim")

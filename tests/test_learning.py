@@ -7,6 +7,7 @@ in the profile, in either direction, on either side.
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,7 +18,7 @@ import pytest
 import anyarray as xp
 from anyarray import testing
 from anyarray._call import dispatch
-from anyarray._choice import automatic, cost, learning, machine
+from anyarray._choice import automatic, cost, learning, machine, prices
 from anyarray._choice.law import Law
 
 N: Final = 1 << 14
@@ -186,6 +187,20 @@ def test_a_call_is_timed_where_it_is_before_it_moves(monkeypatch: pytest.MonkeyP
     reasons = [one.reason for one in why.decisions]
     assert reasons[0] == "stays on numpy: timed there before it moves"
     assert reasons[1] == "moves from numpy: this call alone pays for it"
+
+
+def test_a_call_in_numpy_is_timed_once_another_library_is_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    with world(wrong(true_model(), "numpy", "transcendental", 0.002), monkeypatch) as here:
+        package = prices.package
+        monkeypatch.setattr(prices, "package", lambda name: package(name) if name == "numpy" else "imported_late")
+        x, larger = xp.ones(16 * N), xp.ones(32 * N)
+        for _ in range(5):
+            here.call("tanh", x)
+        assert not learning._ratios
+        monkeypatch.setitem(sys.modules, "imported_late", pytest)
+        here.call("tanh", larger)
+        assert {(backend, function) for backend, function, _ in learning._ratios} == {("numpy", "tanh")}
+        assert here.call("tanh", x).device.library == "sim"
 
 
 def test_a_long_call_is_timed_on_a_part(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,7 @@ Those cannot begin, or are interrupted.
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import signal
@@ -181,26 +182,52 @@ def test_threads_that_look_for_the_profile_at_once_all_use_it(file: Path, monkey
     assert choice.process_default.backend is choice.BY_COST
 
 
-@pytest.mark.parametrize("reason", ["time has gone by", "another library is imported", "a huge call"])
-def test_a_short_program_reads_no_profile(file: Path, monkeypatch: pytest.MonkeyPatch, reason: str) -> None:
-    loaded: list[str] = []
-    found = automatic._load_model
-    monkeypatch.setattr(automatic, "_load_model", lambda: loaded.append("") or found())
-    monkeypatch.setattr(_machine, "PATIENCE", 1e6)
+@pytest.fixture
+def loaded(file: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Has an item once the profile was read; NumPy alone is imported."""
+    found: list[str] = []
+    load = automatic._load_model
+    monkeypatch.setattr(automatic, "_load_model", lambda: found.append("") or load())
+    monkeypatch.setattr(_machine, "PATIENCE", 0.01)
     monkeypatch.setattr(libraries, "LIBRARIES", {"numpy": libraries.LIBRARIES["numpy"]})
+    return found
+
+
+@pytest.mark.parametrize("is_imported", [False, True])
+def test_a_short_program_reads_the_profile_only_where_another_library_is_imported(
+    loaded: list[str], monkeypatch: pytest.MonkeyPatch, is_imported: bool
+) -> None:
     x = xp.ones(100_000)
     for _ in range(3):
         x = xp.sin(x) + x
     assert x[0] > 1 and not loaded
-    if reason == "time has gone by":
-        monkeypatch.setattr(_machine, "PATIENCE", 0.0)
-    elif reason == "a huge call":
-        monkeypatch.setattr(_machine, "HUGE", x.size)
-    else:
+    if is_imported:
         row = libraries.LIBRARIES["numpy"]._replace(name="another", package="json")
         monkeypatch.setitem(libraries.LIBRARIES, "another", row)
     xp.sin(x)
-    assert len(loaded) == 1
+    assert len(loaded) == is_imported
+
+
+@pytest.mark.parametrize(
+    ("call", "shape", "seconds"),
+    [
+        (xp.sin, (400, 400), 3 * 160_000e-9),
+        (lambda x: xp.matmul(x, x), (400, 400), 2 * 400**3 / 16 * 1e-9),
+        (lambda x: xp.sort(x, axis=-1), (256, 1024), 256 * 1024 * 10e-9),
+    ],
+    ids=["sin", "matmul", "sort"],
+)
+@pytest.mark.parametrize("pause", [0.0, 0.01])
+def test_the_profile_is_read_after_as_much_work_in_every_run(
+    loaded: list[str], call: Callable[[xp.Array], xp.Array], shape: tuple[int, ...], seconds: float, pause: float
+) -> None:
+    x = xp.ones(shape)
+    calls = 0
+    while not loaded:
+        call(x)
+        time.sleep(pause)
+        calls += 1
+    assert calls == math.ceil((0.01 - 1e-9 * x.size) / seconds)
 
 
 def test_a_profile_is_looked_for_again_after_ctrl_c(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:

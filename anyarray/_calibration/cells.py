@@ -67,22 +67,13 @@ def _positive(random: np.random.Generator, n: int, dtype: Any) -> Host:
     return found
 
 
-def _narrow_rows(random: np.random.Generator, n: int, dtype: Any) -> Host:
-    columns = min(n, cost.NARROW_ROW)
-    return _vector(random, n // columns * columns, dtype).reshape(-1, columns)
-
-
 def _short_rows(random: np.random.Generator, n: int, dtype: Any) -> Host:
     return _vector(random, n // cost.SHORT_ROW * cost.SHORT_ROW, dtype).reshape(-1, cost.SHORT_ROW)
 
 
-def _tiny_rows(random: np.random.Generator, n: int, dtype: Any) -> Host:
-    return _vector(random, n // cost.TINY_ROW * cost.TINY_ROW, dtype).reshape(-1, cost.TINY_ROW)
-
-
 def _over_rows(random: np.random.Generator, n: int, dtype: Any) -> tuple[Host, ...]:
-    a = _vector(random, round((n / cost.TINY_ROW) ** 0.5) * cost.TINY_ROW, dtype).reshape(-1, 1, cost.TINY_ROW)
-    return a, a.reshape(1, -1, cost.TINY_ROW)
+    a = _vector(random, round((n / cost.SHORT_ROW) ** 0.5) * cost.SHORT_ROW, dtype).reshape(-1, 1, cost.SHORT_ROW)
+    return a, a.reshape(1, -1, cost.SHORT_ROW)
 
 
 def _slim(random: np.random.Generator, n: int, dtype: Any) -> Host:
@@ -154,19 +145,14 @@ class Inputs(NamedTuple):
 
 INPUTS: Final[dict[str, Inputs]] = {
     "arithmetic of short rows": Inputs(ONE, all=_over_rows),
-    "variance": Inputs(LONG, _narrow_rows),
     "sum of short rows": Inputs(ONE, _short_rows),
     "extremum of short rows": Inputs(ONE, _short_rows),
     "variance of short rows": Inputs(ONE, _short_rows),
-    "sum of tiny rows": Inputs(ONE, _tiny_rows),
-    "extremum of tiny rows": Inputs(ONE, _tiny_rows),
-    "variance of tiny rows": Inputs(ONE, _tiny_rows),
     "search": Inputs(LONG, all=_sought),
     "unique": Inputs(LONG, _numbers),
     "matmul": Inputs(SQUARE, _matrix),
     "product of a slim matrix": Inputs(SLIM, all=_slim_and_square),
     "product with a vector": Inputs(SQUARE, all=_matrix_and_vector),
-    "outer": Inputs((1 << 3, 1 << 7, 1 << 10, 1 << 11)),
     "fft": Inputs(LONG, _complex_vector),
     "fft of columns": Inputs(ONE, _complex_matrix),
     "fft of all axes": Inputs(SQUARE, _complex_matrix),
@@ -219,13 +205,9 @@ def _chain(x: Any) -> Any:
 
 MEANT: Final[Mapping[str, Callable[..., Any]]] = {
     FUSED: jit(_chain),
-    "variance": functools.partial(statistical.var, axis=0),
     "sum of short rows": functools.partial(statistical.sum, axis=-1),
     "extremum of short rows": functools.partial(statistical.max, axis=-1),
     "variance of short rows": functools.partial(statistical.var, axis=-1),
-    "sum of tiny rows": functools.partial(statistical.sum, axis=-1),
-    "extremum of tiny rows": functools.partial(statistical.max, axis=-1),
-    "variance of tiny rows": functools.partial(statistical.var, axis=-1),
     "fft of columns": functools.partial(fft.fft, axis=0),
     "svd of a slim matrix": functools.partial(linalg.svd, full_matrices=False),
 }
@@ -306,12 +288,7 @@ ENOUGH: Final = 2
 """The number of stages after which transfers are measured: then all is known roughly."""
 DIFFERING: Final = ("transcendental",)
 """The classes whose functions differ most."""
-WHOLE: Final = {
-    kind: whole
-    for whole, row in cost.CLASSES.items()
-    for kind in (row.slim, row.tiny)
-    if kind and INPUTS[kind].sizes is ONE
-}
+WHOLE: Final = {row.slim: whole for whole, row in cost.CLASSES.items() if row.slim and INPUTS[row.slim].sizes is ONE}
 """The class that a class of short rows or of columns grows as."""
 
 

@@ -26,8 +26,7 @@ class Explanation:
     """The decisions that `explain()` recorded, in order; prints as a table.
 
     Calls with equal decisions share a row of the table, with the mean of their times; what took longest in all comes
-    first. It is as wide as the terminal at
-    most, or 80 columns without one.
+    first.
     """
 
     decisions: list[Decision] = field(default_factory=list[Decision])
@@ -72,10 +71,7 @@ class Explanation:
     __repr__ = __str__
 
     def _table(self, width: int) -> list[str]:
-        """The rows, with heads above and reasons below.
-
-        A call has a line of its own above its numbers if they do not fit beside it.
-        """
+        """The heads, then words and numbers of calls decided alike."""
         import textwrap
 
         alike: dict[tuple[object, ...], list[Decision]] = {}
@@ -83,35 +79,23 @@ class Explanation:
             alike.setdefault((one.function, one.shapes, one.home, one.reason), []).append(one)
         groups = sorted(alike.values(), key=lambda found: -sum(one.seconds or 0.0 for one in found))
         names = list(dict.fromkeys([name for one in self.decisions for name in one.predicted]))
-        reasons = list(dict.fromkeys([found[0].reason for found in groups]))
         spent = {what: part for what, part in SPENT.items() if what == "moving" or any(map(part, self.decisions))}
-        calls, rows = [], [["ran on", "calls", "took", *names, *spent, "why"]]
+        rows = [["ran on", "calls", "took", *names, *spent]]
         for found in groups:
-            one = found[0]
-            calls.append(_call(one))
-            took, paid = _mean([call.seconds for call in found]), [_mean(_paid(part, found)) for part in spent.values()]
-            on_each = [_mean([call.predicted.get(name) for call in found]) for name in names]
-            why = str(1 + reasons.index(one.reason))
-            rows.append([str(one.home.backend), str(len(found)), took, *on_each, *paid, why])
-        columns = [_aligned(column) for column in zip(*rows, strict=True)]
-        if names:  # above the first of them
-            at = sum(len(column[0]) + len(GAP) for column in columns[:3])
-            over = [" " * at + "predicted:"]
-        else:
-            over = []
-        heads, *numbers = [GAP.join(row).rstrip() for row in zip(*columns, strict=True)]
-        beside = max(map(len, ["call", *calls]))
-        if beside + len(GAP) + max(map(len, [*over, heads, *numbers])) <= width:
-            lines = [call.ljust(beside) + GAP + row for call, row in zip(calls, numbers, strict=True)]
-            top = [" " * beside + GAP + line for line in over] + ["call".ljust(beside) + GAP + heads]
-        else:
-            lines = [
-                line
-                for call, row in zip(calls, numbers, strict=True)
-                for line in [*textwrap.wrap(call, width, subsequent_indent=2 * GAP, break_long_words=False), GAP + row]
-            ]
-            top = [GAP + line for line in [*over, heads]]
-        return [*top, *lines, *[f"{i}: {reason}" for i, reason in enumerate(reasons, 1)]]
+            took = _mean([one.seconds for one in found])
+            on_each = [_mean([one.predicted.get(name) for one in found]) for name in names]
+            paid = [_mean([part(one) or None for one in found]) for part in spent.values()]
+            rows.append([str(found[0].home.backend), str(len(found)), took, *on_each, *paid])
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        heads, *numbers = [
+            GAP + GAP.join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]).rstrip() for row in rows
+        ]
+        over = " " * sum(one + len(GAP) for one in widths[:3]) + GAP + "predicted:"
+        lines = [over, heads] if names else [heads]
+        for found, row in zip(groups, numbers, strict=True):
+            text = f"{_call(found[0])} {found[0].reason}"
+            lines += [*textwrap.wrap(text, width, subsequent_indent=2 * GAP, break_long_words=False), row]
+        return lines
 
     def _totals(self) -> list[str]:
         totals = ["took: " + ", ".join([f"{name} {duration(seconds)}" for name, seconds in self.seconds.items()])]
@@ -133,24 +117,11 @@ SPENT: Final[dict[str, Callable[[Decision], float]]] = {
 """Columns of what a decision costs beside the call: the last two only where one does."""
 
 
-def _paid(part: Callable[[Decision], float], found: Sequence[Decision]) -> list[float | None]:
-    return [part(one) or None for one in found]
-
-
-TEXTS: Final = ("ran on", "why")
-"""The columns that hold no quantities."""
-
-
 def _call(one: Decision) -> str:
     """The function and the shapes of its arrays, as add 2*(3,4)."""
     shapes = [(shape, len(list(alike))) for shape, alike in itertools.groupby(one.shapes)]
     texts = [(f"{n}*" if n > 1 else "") + str(shape).replace(" ", "") for shape, n in shapes]
     return " ".join([one.function, *texts])
-
-
-def _aligned(cells: Sequence[str]) -> list[str]:
-    width = max(map(len, cells))
-    return [cell.ljust(width) if cells[0] in TEXTS else cell.rjust(width) for cell in cells]
 
 
 def _mean(seconds: Sequence[float | None]) -> str:

@@ -30,7 +30,7 @@ from anyarray._call.body import FUNCTION, NATIVE
 from anyarray._call.declaration import ARRAY, DTYPE, PLAIN, SEQUENCE, SHAPE, WEAK, Declaration, Parameter
 from anyarray._call.declaration import declarations as _declarations
 from anyarray._call.postponing import Postponed
-from anyarray._choice import accounts, automatic, learning, machine
+from anyarray._choice import accounts, automatic, cost, learning, machine
 from anyarray._choice import choice as _choice
 from anyarray._choice.accounts import Account
 from anyarray._memory import alignment, devices, ownership, second_copies, transfer, views
@@ -461,8 +461,10 @@ def _kept_decision(declaration: Declaration, values: Sequence[Any]) -> tuple[Bac
         return None
     if not (calls or machine.state.is_known):
         arrays, numpy = _arrays_among(values), body_globals["NUMPY"]
-        is_free = arrays and all(a._home is numpy for a in arrays)
-        return (numpy.backend, None) if is_free and machine.is_early(max(a.size for a in arrays)) else None
+        if not arrays or any(a._home is not numpy for a in arrays):
+            return None
+        seconds = cost.usual(declaration.name, automatic.shapes_of(arrays))
+        return (numpy.backend, None) if machine.is_early(seconds) else None
     axis = None if declaration.axis_at is None else values[declaration.axis_at]
     if not (axis is None or type(axis) is int or (type(axis) is tuple and all(type(one) is int for one in axis))):
         return None  # it must be converted first
@@ -498,7 +500,8 @@ def _call_on_chosen_home(declaration: Declaration, values: Sequence[Any]) -> Any
     if decision.is_return:
         for one in arrays:
             _keep_copy_on(one, decision.home, name)
-    must_wait = _choice.is_recorded() or _choice.is_careful()
+    here = _choice.current()
+    must_wait = here.is_careful or bool(here.records)
 
     def attempt() -> tuple[Any, list[Array]]:
         if decision.timed is not None:
@@ -519,7 +522,7 @@ def _call_on_chosen_home(declaration: Declaration, values: Sequence[Any]) -> Any
         decision.timed = None
         result, results = attempt()
     decision.credit(results)
-    if _choice.is_recorded():
+    if here.records:
         decision.seconds = time.perf_counter() - started
     return result
 

@@ -267,21 +267,6 @@ def shapes_of(arrays: Sequence[Any]) -> tuple[Shape, ...]:
     return tuple([tuple(a._home.shape_of(a._value)) for a in arrays])
 
 
-def _unmeasured(
-    function: str, arrays: Sequence[Any], shapes: tuple[Shape, ...], candidates: tuple[str, ...] | None
-) -> Decision:
-    """The decision without a model of this machine.
-
-    The call stays where its inputs are, or moves to the first usable backend of a policy.
-    """
-    homes = [a._home for a in arrays]
-    stay = next((home for home in homes if home.backend.name != NUMPY), homes[0])
-    if candidates is None or stay.backend.name in candidates:
-        return Decision(function, shapes, stay, stay, "stays: no profile of this machine")
-    home = prices.narrowed(function, {}, candidates, [a._home.dtype(a._value) for a in arrays]).free
-    return Decision(function, shapes, home, stay, "moves: the first that the policy names, and there is no profile")
-
-
 def decide(
     function: str, arrays: Sequence[Any], candidates: tuple[str, ...] | None = None, *, axis: cost.Axis = None
 ) -> Decision:
@@ -292,18 +277,21 @@ def decide(
     known = model()  # loads the profile: the first call of a program may be this one, where decisions are recorded
     shapes = shapes_of(arrays)
     if known is None:
-        return _unmeasured(function, arrays, shapes, candidates)
+        homes = [a._home for a in arrays]
+        stay = next((home for home in homes if home.backend.name != NUMPY), homes[0])
+        unmeasured = Decision(function, shapes, stay, stay, "stays: no profile of this machine")
+        return _follow(unmeasured, arrays, {}, candidates)
     dtypes = tuple([a._home.dtype(a._value) for a in arrays])
     prediction = machine.prediction_of(function, shapes, dtypes, axis)
     known = prediction.known or known  # another thread may have excluded a backend in the meantime
+    machine.note_imports([one for one in known.backends if prices.package(one) in sys.modules])
     if machine.is_limit_due(function) and not _is_to_be_timed(NUMPY, prediction):
         machine.set_limit(function)
     sizes = [math.prod(shape) * dtype.itemsize for shape, dtype in zip(shapes, dtypes, strict=True)]
     home = prices.place(arrays, sizes, known)
     decision = Decision(function, shapes, home, home)
     if prediction.call is None or home.backend.name not in prediction.seconds:
-        _follow(decision, arrays, dtypes, prediction, candidates)
-        return decision
+        return _follow(decision, arrays, prediction.seconds, candidates)
     weighing = _Weighing(decision, arrays, sizes, dtypes, prediction.call, prediction, known, candidates)
     best = weighing.choose()
     if candidates is None and learning.is_on():
@@ -344,13 +332,15 @@ SPENT: Final = "spent"
 def _is_to_be_timed(name: str, prediction: Prediction) -> bool:
     """Whether the time of this call on a backend is to correct predictions.
 
-    It is not where it takes less than what a decision may win.
+    It is not where it takes less than what a decision may win, nor in NumPy where no other library is imported: to
+    import one would have to pay first, and then the call is timed before it moves.
     """
     call = prediction.call
     return (
         call is not None
         and prediction.seconds.get(name, 0.0) >= cost.DECIDING / learning.TIMED_FROM
         and learning.is_wanted(name, call)
+        and (name != NUMPY or state.imported not in ([], [NUMPY]))
     )
 
 
@@ -389,12 +379,8 @@ def kept_decision(
 
 
 def _follow(
-    decision: Decision,
-    arrays: Sequence[Any],
-    dtypes: Sequence[DType],
-    prediction: Prediction,
-    candidates: tuple[str, ...] | None,
-) -> None:
+    decision: Decision, arrays: Sequence[Any], predicted: Mapping[str, float], candidates: tuple[str, ...] | None
+) -> Decision:
     """Let a call without a prediction run where one of its inputs is.
 
     If a policy excludes that backend, on the first usable one that it allows.
@@ -402,9 +388,11 @@ def _follow(
     here = decision.stay.backend.name
     decision.account = next((found for found in map(account_of, arrays) if found is not None), None)
     if candidates is not None and here not in candidates:
-        predicted = prediction.seconds or {a._home.backend.name: 0.0 for a in arrays}
+        dtypes = [a._home.dtype(a._value) for a in arrays]
+        predicted = predicted or {a._home.backend.name: 0.0 for a in arrays}
         decision.home = prices.narrowed(decision.function, predicted, candidates, dtypes).free
         decision.reason = LEFT_OUT.format(here)
+    return decision
 
 
 class _Weighing:

@@ -369,7 +369,7 @@ def hint_at_calibrate(elements: int) -> None:
 
     Only for a large array of so many `elements`, and where no backend is chosen.
     """
-    if elements >= machine.LARGE and chosen() is None and not machine.is_early(elements):
+    if elements >= machine.LARGE and chosen() is None and not machine.is_early(cost.usual("", [(elements,)])):
         _settle(current())
         automatic.hint_at_calibrate()
 
@@ -485,21 +485,6 @@ def is_by_cost(arrays: Sequence[Any]) -> bool:
         and bool(arrays)
         and not any(a._home.placed or a._home.is_traced(a._native) for a in arrays)
     )
-
-
-def candidates() -> tuple[str, ...] | None:
-    """The backends that a policy allows in this context; None without one."""
-    return current().candidates
-
-
-def is_recorded() -> bool:
-    """Whether decisions are recorded in this context."""
-    return bool(current().records)
-
-
-def is_careful() -> bool:
-    """Whether each decided call is waited for in this context."""
-    return current().is_careful
 
 
 def forget_profile() -> None:

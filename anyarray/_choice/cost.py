@@ -10,6 +10,7 @@ matrices, which products with a vector measure.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -86,31 +87,22 @@ def _read(shapes: Sequence[Shape]) -> Work:
     return Work(stack * (m * k + k * n + m * n), stack * m * n)
 
 
-def _outer(shapes: Sequence[Shape]) -> Work:
-    amount = float(math.prod(shapes[0]) * math.prod(shapes[-1]))
-    return Work(amount, amount)
+def _row_lengths(shapes: Sequence[Shape], axis: Axis) -> Shape:
+    """`LONG_ROW`, and the length of the rows that NumPy's inner loop reduces.
 
-
-def _row_length(shape: Shape, axis: Axis) -> int:
-    """The length of the contiguous rows that NumPy's inner loop reduces.
-
-    At most `LONG_ROW`, above which it does not matter.
+    They are contiguous. At most `LONG_ROW`, above which it does not matter.
     """
+    shape = shapes[0]
     if axis in (None, ()) or not shape:
-        return LONG_ROW
+        return LONG_ROW, LONG_ROW
     reduced = {one % len(shape) for one in ((axis,) if isinstance(axis, int) else axis)}
     last = len(shape) - 1
     if last in reduced:
         whole = next((one for one in range(last, -1, -1) if one not in reduced), -1)
-        return min(math.prod(shape[whole + 1 :]), LONG_ROW)
+        return LONG_ROW, min(math.prod(shape[whole + 1 :]), LONG_ROW)
     together = math.prod(shape[max(reduced) + 1 :])
-    if reduced == {0} and together <= NARROW_ROW:
-        return LONG_ROW
-    return min(max(together, SHORT_ROW), LONG_ROW)
-
-
-def _row_lengths(shapes: Sequence[Shape], axis: Axis) -> Shape:
-    return LONG_ROW, _row_length(shapes[0], axis)
+    is_fast = reduced == {0} and together <= NARROW_ROW
+    return LONG_ROW, LONG_ROW if is_fast else min(max(together, SHORT_ROW), LONG_ROW)
 
 
 def _runs(shapes: Sequence[Shape], axis: Axis) -> Shape:
@@ -157,6 +149,10 @@ def _broadcast(shapes: Sequence[Shape]) -> Shape:
     return tuple([0 if 0 in lengths else max(lengths) for lengths in zip(*padded, strict=True)])
 
 
+USUAL: Final = 1e-9
+"""Seconds of an element in NumPy, about, where no machine is measured."""
+
+
 class FunctionClass(NamedTuple):
     """Functions that take about the same time on the same data."""
 
@@ -172,10 +168,8 @@ class FunctionClass(NamedTuple):
     """The function that is measured at many sizes."""
     slim: str = ""
     """The class of the same functions on matrices far from square."""
-    short: int = 0
-    """The row length of that class, if it is one of rows."""
-    tiny: str = ""
-    """The class of the same reductions of rows shorter than `SHORT_ROW`."""
+    is_of_rows: bool = False
+    """Whether that is a class of short rows."""
     lengths: Callable[[Sequence[Shape], Axis], Shape] = lambda shapes, axis: shapes[0][-2:]
     """The lengths whose ratio is the slimness of a call."""
     is_by_axis: bool = False
@@ -186,48 +180,42 @@ class FunctionClass(NamedTuple):
     """Whether the functions are elementwise."""
     is_linear_if_even: bool = False
     """Whether the work is proportional to the elements if both arrays have the same shape."""
+    usual: float = USUAL
+    """The same of a unit of work of the class."""
 
 
+MULTIPLYING: Final = USUAL / 16
+"""`usual` of products: a core makes many operations at once, and finds their numbers in its caches."""
+FACTORISING: Final = USUAL / 4
+"""`usual` of factorisations, which make more than n^3."""
 SLIMMEST: Final = 256
 """The ratio of the sides from which a matrix counts as fully slim: far from square."""
 LONG_ROW: Final = 4096
 """The row length above which it no longer affects the time."""
 SHORT_ROW: Final = 16
-"""The row length that is measured as short; shorter rows are tiny, and reduced by columns in NumPy."""
-TINY_ROW: Final = 4
-"""The row length that is measured as tiny, and over which arrays are broadcast."""
+"""The row length that is measured as short; NumPy's backend reduces shorter rows by columns."""
 NARROW_ROW: Final = 64
 """The longest rows for which a reduction over axis 0 in NumPy's backend is as fast as one of long rows."""
 
 
 CLASSES: Final[dict[str, FunctionClass]] = {
     "arithmetic": FunctionClass(
-        _elements, 1, "biufc", "add",
-        slim="arithmetic of short rows", short=TINY_ROW, lengths=_runs, is_elementwise=True,
+        _elements, 1, "biufc", "add", "arithmetic of short rows", lengths=_runs, is_of_rows=True, is_elementwise=True
     ),
     "arithmetic of short rows": FunctionClass(_elements, 1, "biufc", "add"),
-    "transcendental": FunctionClass(_elements, 1, "iuf", "exp", is_elementwise=True),
+    "transcendental": FunctionClass(_elements, 1, "iuf", "exp", is_elementwise=True, usual=3 * USUAL),
     "sum": FunctionClass(
-        _reduced, 1, "biufc", "sum",
-        slim="sum of short rows", short=SHORT_ROW, tiny="sum of tiny rows",
-        lengths=_row_lengths, is_by_axis=True,
+        _reduced, 1, "biufc", "sum", "sum of short rows", lengths=_row_lengths, is_of_rows=True, is_by_axis=True
     ),
     "sum of short rows": FunctionClass(_reduced, 1, "biufc", "sum"),
-    "sum of tiny rows": FunctionClass(_reduced, 1, "biufc", "sum"),
     "extremum": FunctionClass(
-        _reduced, 1, "biuf", "max",
-        slim="extremum of short rows", short=SHORT_ROW, tiny="extremum of tiny rows",
-        lengths=_row_lengths, is_by_axis=True,
+        _reduced, 1, "biuf", "max", "extremum of short rows", lengths=_row_lengths, is_of_rows=True, is_by_axis=True
     ),
     "extremum of short rows": FunctionClass(_reduced, 1, "biuf", "max"),
-    "extremum of tiny rows": FunctionClass(_reduced, 1, "biuf", "max"),
     "variance": FunctionClass(
-        _reduced, 1, "iuf", "var",
-        slim="variance of short rows", short=SHORT_ROW, tiny="variance of tiny rows",
-        lengths=_row_lengths, is_by_axis=True,
+        _reduced, 1, "iuf", "var", "variance of short rows", lengths=_row_lengths, is_of_rows=True, is_by_axis=True
     ),
     "variance of short rows": FunctionClass(_reduced, 1, "iuf", "var"),
-    "variance of tiny rows": FunctionClass(_reduced, 1, "iuf", "var"),
     "cumulative": FunctionClass(_elements, 1, "iuf", "cumulative_sum"),
     "sort": FunctionClass(_ordered, 1, "iuf", "sort"),
     "argsort": FunctionClass(_ordered, 1, "iuf", "argsort"),
@@ -235,32 +223,31 @@ CLASSES: Final[dict[str, FunctionClass]] = {
     "unique": FunctionClass(_distinguished, 1, "iuf", "unique_values"),
     "matmul": FunctionClass(
         _product, 1.5, "fc", "matmul",
-        slim="product of a slim matrix", lengths=_product_shape, least="product with a vector",
+        slim="product of a slim matrix", lengths=_product_shape, least="product with a vector", usual=MULTIPLYING,
     ),
-    "product of a slim matrix": FunctionClass(_product, 1.5, "fc", "matmul"),
+    "product of a slim matrix": FunctionClass(_product, 1.5, "fc", "matmul", usual=MULTIPLYING),
     "product with a vector": FunctionClass(_read, 1, "fc", "matmul"),
     "dot": FunctionClass(_elements, 1, "fc", "vecdot"),
-    "outer": FunctionClass(_outer, 2, "fc", "outer"),
     "fft": FunctionClass(
         _ordered, 1, "fc", "fft", slim="fft of columns", lengths=_columns, is_by_axis=True
     ),
     "fft of columns": FunctionClass(_ordered, 1, "fc", "fft"),
     "fft of all axes": FunctionClass(_distinguished, 1, "fc", "fftn"),
-    "solve": FunctionClass(_factorised, 1.5, "f", "solve"),
-    "cholesky": FunctionClass(_factorised, 1.5, "f", "cholesky"),
-    "qr": FunctionClass(_factorised, 1.5, "f", "qr", slim="qr of a slim matrix"),
-    "qr of a slim matrix": FunctionClass(_factorised, 1.5, "f", "qr"),
-    "svd": FunctionClass(_factorised, 1.5, "f", "svd", slim="svd of a slim matrix"),
-    "svd of a slim matrix": FunctionClass(_factorised, 1.5, "f", "svd"),
-    "eigh": FunctionClass(_factorised, 1.5, "f", "eigh"),
+    "solve": FunctionClass(_factorised, 1.5, "f", "solve", usual=FACTORISING),
+    "cholesky": FunctionClass(_factorised, 1.5, "f", "cholesky", usual=FACTORISING),
+    "qr": FunctionClass(_factorised, 1.5, "f", "qr", slim="qr of a slim matrix", usual=FACTORISING),
+    "qr of a slim matrix": FunctionClass(_factorised, 1.5, "f", "qr", usual=FACTORISING),
+    "svd": FunctionClass(_factorised, 1.5, "f", "svd", slim="svd of a slim matrix", usual=FACTORISING),
+    "svd of a slim matrix": FunctionClass(_factorised, 1.5, "f", "svd", usual=FACTORISING),
+    "eigh": FunctionClass(_factorised, 1.5, "f", "eigh", usual=FACTORISING),
     "gather": FunctionClass(_gathered, 2, "biuf", "take", is_linear_if_even=True),
     "join": FunctionClass(_joined, 1, "biufc", "concat"),
     "creation": FunctionClass(_elements, 1, "biufc", "ones_like"),
 }  # fmt: skip
-"""The classes by name, the option `cost` of declarations; the slim, short and tiny ones follow from a call's shapes."""
+"""The classes by name, the option `cost` of declarations; the others follow from a call's shapes."""
 
 
-WHOLE: Final = {one: kind for kind, row in CLASSES.items() for one in (row.slim, row.tiny, row.least) if one}
+WHOLE: Final = {one: kind for kind, row in CLASSES.items() for one in (row.slim, row.least) if one}
 """The class of the same functions on long rows or square matrices."""
 
 
@@ -293,6 +280,7 @@ class Like(NamedTuple):
 LIKES: Final[dict[str, Like]] = {
     "complex negative": Like("negative", "c"),
     "gather of single elements": Like("take", "biuf", _one_by_one),
+    "outer": Like("multiply", "fc", lambda shapes: ((math.prod(shapes[0]), 1), (1, math.prod(shapes[-1])))),
     "matmul at least": Like("matmul", "fc", lambda shapes: (shapes[0], shapes[0])),
     "matmul of what is reshaped": Like("matmul", "fc", _contracted),
 }
@@ -307,10 +295,15 @@ like: Final[dict[str, Like]] = {}
 """The `Like` of each declared function that has one."""
 
 
+def predicted_as(function: str) -> str:
+    """The function that a function is like, or itself."""
+    return like[function].function if function in like else function
+
+
 def _variants(kind: str) -> tuple[str, ...]:
     """The class, and those of the same functions on other shapes."""
-    row = CLASSES[kind]
-    return tuple([one for one in (kind, row.slim, row.tiny, row.least) if one])
+    row = CLASSES.get(kind)
+    return () if row is None else tuple([one for one in (kind, row.slim, row.least) if one])
 
 
 def classify(function: str, cost: str) -> None:
@@ -357,8 +350,6 @@ then takes up to twice as long.
 """
 LOOKED: Final = 1 / GAIN
 """Threshold of a call's time in NumPy, as a multiple of `DECIDING`: one that takes less cannot win that elsewhere."""
-WORKS: Final = tuple([2.0 ** (i / 2) for i in range(100)])
-"""The amounts of work among which a threshold is looked for."""
 
 
 def gain(name: str, kind: str, error: float = 1.0) -> float:
@@ -427,11 +418,9 @@ def call(function: str, shapes: Sequence[Shape], dtypes: Sequence[DType], *, axi
     least = (row.least, CLASSES[row.least].work(shapes).amount) if row.least else None
     if least is not None and min(lengths) <= 1:
         return Call(function, least[0], width, Work(least[1], work.results), widest)
-    if row.short:
+    if row.is_of_rows:
         length = max(min(lengths), 1)
-        if row.tiny and length < row.short:
-            return Call(function, row.tiny, width, work, widest)
-        return Call(function, kind, width, work, widest, 0.0 if length == LONG_ROW else row.short / length)
+        return Call(function, kind, width, work, widest, 0.0 if length == LONG_ROW else SHORT_ROW / length)
     ratio = max(*lengths, 1) / max(min(lengths), 1)
     return Call(function, kind, width, work, widest, min(1.0, math.log(ratio) / math.log(SLIMMEST)), least)
 
@@ -480,6 +469,48 @@ class Limits(NamedTuple):
     """For the size of inputs of one shape; never less than `elements`."""
 
 
+def _limits(work: Mapping[str, float]) -> Limits:
+    """The thresholds for the work from which a call counts.
+
+    It is given for a class and its variants.
+    """
+    if not work:
+        return Limits(math.inf, math.inf, math.inf)
+    kind = next(iter(work))
+    row = CLASSES[kind]
+    elements = min([_elements_of(*one) for one in work.items()])
+    return Limits(
+        elements,
+        elements if row.growth == 1 else min(work.values()) / _OF_TWO,
+        work[kind] if row.is_elementwise or row.is_linear_if_even else elements,
+    )
+
+
+def _elements_of(kind: str, work: float) -> float:
+    """The minimum number of elements for an amount of work in a class."""
+    row = CLASSES[kind]
+    if work == math.inf:
+        return work
+    if row.work in (_ordered, _distinguished, _searched):
+        work /= math.log2(max(work, 2))
+    return float(work ** (1 / row.growth))
+
+
+def usual(function: str, shapes: Sequence[Shape]) -> float:
+    """About the seconds of a call in NumPy, on any machine."""
+    row = CLASSES.get(class_of.get(predicted_as(function), ""))
+    try:
+        return max(map(math.prod, shapes)) * USUAL if row is None else row.work(shapes).amount * row.usual
+    except (ValueError, IndexError):
+        return 0.0  # too few axes: the call itself raises
+
+
+@functools.cache
+def usual_limits(kind: str) -> Limits:
+    """The thresholds of a class on a machine that is not measured."""
+    return _limits({one: DECIDING / CLASSES[one].usual for one in _variants(kind)})
+
+
 class Model(NamedTuple):
     """The cost model of a machine."""
 
@@ -505,8 +536,11 @@ class Model(NamedTuple):
         slim = laws.get(CLASSES[kind].slim)
         if what.slimness and slim is not None:
             slims = slim(amount, is_narrow=is_narrow) * beside
-            if CLASSES[kind].short:
-                seconds += (what.slimness if slims > seconds else min(what.slimness, 1.0)) * (slims - seconds)
+            if CLASSES[kind].is_of_rows:
+                rows = what.slimness
+                if rows > 1 and (slims < seconds or (backend == NUMPY and CLASSES[kind].is_by_axis)):
+                    rows = 1 / rows  # by columns
+                seconds += rows * (slims - seconds)
             else:
                 seconds = math.exp((1 - what.slimness) * math.log(seconds) + what.slimness * math.log(slims))
         if what.least is not None and what.least[0] in laws:
@@ -532,56 +566,15 @@ class Model(NamedTuple):
             return sum(self.bringing(*leg, nbytes) for leg in legs) if "numpy" not in (source, target) else math.inf
         return route.view if is_view and route.view is not None else route.copy(nbytes)
 
-    def crossover(self, kind: str, width: int, backend: str, function: str = "") -> float:
-        """The work above which a backend is clearly faster than NumPy.
-
-        Infinity if it never is. Without transfers. The work is that of the first function of a class unless another is
-        named.
-        """
-        found = [self.backends[name].laws for name in (NUMPY, backend)]
-        if any(kind not in laws for laws in found):
-            return math.inf
-        theirs, its = (laws.get(function, laws[kind]) for laws in found)
-        part, is_narrow = gain(backend, kind, self.error(NUMPY, backend, kind)), width == WIDTHS[0]
-
-        def is_faster(work: float) -> bool:
-            return its(work, is_narrow=is_narrow) + DECIDING < part * theirs(work, is_narrow=is_narrow)
-
-        return next((work for work in WORKS if is_faster(work)), math.inf)
-
     def limits(self, function: str) -> Limits:
         """The thresholds of a function: below, no decision is needed.
 
         A smaller call takes NumPy so little time that no backend gains enough (`rule.gains`). Larger ones are decided
         about even if no backend is faster, as they keep the accounts of their inputs.
         """
-        function = like[function].function if function in like else function
-        kind, laws = class_of.get(function), self.backends[NUMPY].laws
-        if kind is None or len(self.backends) < 2:
-            return Limits(math.inf, math.inf, math.inf)
-        work = {
-            one: laws.get(function, laws[one]).work(LOOKED * DECIDING) if one in laws else math.inf
-            for one in _variants(kind)
-        }
-        row = CLASSES[kind]
-        of_one_shape = {kind: work[kind]} if row.is_elementwise else work
-        elements = min(self._elements_of(one, least) for one, least in work.items())
-        return Limits(
-            elements,
-            elements if row.growth == 1 else min(work.values()) / _OF_TWO,
-            min(
-                least if row.is_linear_if_even else self._elements_of(one, least) for one, least in of_one_shape.items()
-            ),
-        )
-
-    def _elements_of(self, kind: str, work: float) -> float:
-        """The minimum number of elements for an amount of work in a class."""
-        row = CLASSES[kind]
-        if work == math.inf:
-            return work
-        if row.work in (_ordered, _distinguished, _searched):
-            work /= math.log2(max(work, 2))
-        return float(work ** (1 / row.growth))
+        kind, laws = class_of.get(predicted_as(function), ""), self.backends[NUMPY].laws
+        few = {one: laws.get(function, laws[one]).work(LOOKED * DECIDING) for one in _variants(kind) if one in laws}
+        return _limits(few if len(self.backends) > 1 else {})
 
 
 BEYOND: Final = 1e30

@@ -11,7 +11,6 @@ import math
 import os
 import sys
 import threading
-import time
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
@@ -37,8 +36,10 @@ class _State:
         self.is_hint_done = True
         """Whether the hint about a missing profile is not needed, or was logged."""
         self.is_loading = False
-        self.since: float | None = None
-        """When the first large call of the process was made."""
+        self.worked = 0.0
+        """What the large calls of the process took so far, as `cost.usual` has it."""
+        self.imported: list[str] = []
+        """The backends of the model whose libraries were imported at the last decision."""
         self.load_lock = threading.RLock()
         """Held while the profile is loaded."""
 
@@ -51,10 +52,7 @@ class Limit:
 
     __slots__ = ("elements", "even", "product", "side")
 
-    def __init__(self) -> None:
-        self.set(LARGE)
-
-    def set(self, elements: int, *, product: int | None = None, even: int | None = None) -> None:
+    def set(self, elements: int, product: int | None = None, even: int | None = None) -> None:
         """Set all thresholds; the default of each is `elements`."""
         self.elements = elements
         """For inputs of all shapes."""
@@ -67,7 +65,7 @@ class Limit:
 
 
 LARGE: Final = 10_000
-"""Elements from which a call is large; the threshold of every function until the profile is loaded."""
+"""Elements from which an array is large."""
 MOST: Final = (1 << 30) - 1
 """The threshold for "never": the largest int of one digit, which CPython compares fast."""
 
@@ -76,31 +74,33 @@ state: Final = _State()
 _limits: Final[dict[str, Limit]] = {}
 
 
-PATIENCE: Final = 0.05
-"""Seconds from the first large call until the profile is read, unless another library is imported.
+PATIENCE: Final = 0.25
+"""Seconds of large calls, as `cost.usual` has them, until the profile is read, unless another library is imported.
 
-Until then no move can pay, as to import a library takes longer. To read the profile and to decide for the first time
-takes some 8 ms, which a short program is spared.
+Until then no move can pay, as to import a library takes several times as long. To read the profile and to decide for
+the first time takes some 8 ms, which a short program is spared. A clock would not tell the same in every run.
 """
-HUGE: Final = 1 << 22
-"""Elements of a call for which the profile is read at once."""
 
 
-def is_early(elements: int) -> bool:
-    """Whether a call need not be decided about yet, nor the profile read."""
-    if state.is_known or elements >= HUGE:
+def is_early(seconds: float) -> bool:
+    """Whether a call that usually takes so long need not be decided about yet.
+
+    Nor the profile be read.
+    """
+    if state.is_known:
         return False
-    now = time.perf_counter()
-    if state.since is None:
-        state.since = now
-    return now - state.since < PATIENCE and not any(
+    state.worked += seconds
+    return state.worked < PATIENCE and not any(
         row.package in sys.modules for row in libraries.LIBRARIES.values() if row.name != NUMPY
     )
 
 
 def limit_of(function: str) -> Limit:
     """The thresholds of a function: one object, mutated by each new model."""
-    return _limits.setdefault(function, Limit())
+    if function not in _limits:
+        _limits[function] = Limit()
+        _unmeasured(function)
+    return _limits[function]
 
 
 def use(found: cost.Model | None, *, are_limits_due: bool = True) -> None:
@@ -108,27 +108,44 @@ def use(found: cost.Model | None, *, are_limits_due: bool = True) -> None:
 
     If they are not due, each is set at the first large call of its function, when it is known how long that takes.
     """
-    state.is_known, state.model = True, found
+    state.is_known, state.model, state.imported = True, found, []
     _waiting.clear()
-    for function, limit in _limits.items():
-        if found is None:
+    if found is None:
+        for limit in _limits.values():
             limit.set(MOST)
-        elif are_limits_due:
+    elif are_limits_due:
+        for function in _limits:
             set_limit(function)
-        else:
-            _waiting.add(function)
-            limit.set(_first_limit(function))
+    else:
+        _postpone_limits()
     _clear()
+
+
+def note_imports(names: list[str]) -> None:
+    """Note of which backends of the model the libraries are imported.
+
+    Calls in NumPy are timed once there is another one, so then all are decided about again.
+    """
+    if state.imported and state.imported != names and learning.is_on():
+        _postpone_limits()
+        forget_decisions()
+    state.imported = names
+
+
+def _postpone_limits() -> None:
+    """Set each threshold at the first large call of its function."""
+    for function in _limits:
+        _waiting.add(function)
+        _unmeasured(function)
 
 
 _waiting: Final[set[str]] = set()
 """Functions whose thresholds are still those of any machine."""
 
 
-def _first_limit(function: str) -> int:
-    """The threshold of a function whose own is not computed yet."""
-    kind = cost.class_of.get(cost.like[function].function if function in cost.like else function)
-    return MOST if kind is None else _whole(LARGE ** (1 / cost.CLASSES[kind].growth))
+def _unmeasured(function: str) -> None:
+    """Set the thresholds of a function to those of any machine."""
+    _limits[function].set(*map(_whole, cost.usual_limits(cost.class_of.get(cost.predicted_as(function), ""))))
 
 
 def set_limit(function: str, *, factor: float = 1.0) -> None:
@@ -139,8 +156,7 @@ def set_limit(function: str, *, factor: float = 1.0) -> None:
     _waiting.discard(function)
     if state.model is None:
         return
-    elements, product, even = [_whole(one / max(1.0, factor)) for one in state.model.limits(function)]
-    limit_of(function).set(elements, product=product, even=even)
+    _limits[function].set(*[_whole(one / max(1.0, factor)) for one in state.model.limits(function)])
 
 
 def is_limit_due(function: str) -> bool:
@@ -215,11 +231,11 @@ def usable_backend(name: str) -> Backend | None:
 
 def forget() -> None:
     """Load the profile again at the next large call."""
-    state.is_known, state.model, state.is_hint_done, state.since = False, None, True, None
+    state.is_known, state.model, state.is_hint_done, state.worked = False, None, True, 0.0
     _waiting.clear()
     learning.forget()
-    for limit in _limits.values():
-        limit.set(LARGE)
+    for function in _limits:
+        _unmeasured(function)
     _clear()
 
 

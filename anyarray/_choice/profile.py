@@ -1,10 +1,9 @@
 """The profile: a JSON file with what `calibrate` measured on this machine.
 
-It is in the user's cache folder. Its name has a digest of the machine and one of the versions of the libraries, so
-machines that share a home folder have one each, and so have environments; ANYARRAY_PROFILE names another file, or "off"
-for none. It is used only if it was measured on this machine, with these versions of the libraries: else it is ignored,
-with a warning that says what to run. An environment without one uses that of another environment if the versions match,
-as they do after a library was added.
+It is in the user's cache folder. Its name has a digest of the machine and one of the environment, so machines that
+share a home folder have one each, and so have environments; ANYARRAY_PROFILE names another file, or "off" for none. It
+is used only if it was measured on this machine, with these versions of the libraries: else it is ignored, with a
+warning that says what to run. An environment without one uses that of another environment if the versions match.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from anyarray._base.cache_folder import cache_folder
 from anyarray._choice import cost
 from anyarray._registry import libraries as _libraries
 
-FORMAT: Final = 5
+FORMAT: Final = 6
 """Version of the file format; increased by each incompatible change."""
 
 
@@ -70,7 +69,7 @@ def path() -> Path | None:
         raise UnwritableError(
             f"calibrate: there is no home folder, where the profile would be kept. Name a file {BY_NAME}"
         )
-    return folder / f"{_of_machine()}{_digest(versions(_installed()))}.json"
+    return folder / f"{_of_machine()}{_digest({'environment': sys.prefix})}.json"
 
 
 BY_NAME: Final = "by the environment variable ANYARRAY_PROFILE"
@@ -221,9 +220,8 @@ def find() -> tuple[Path, cost.Model] | None:
 
     Raises UnusableError for one that cannot be used.
     """
-    file = _unchanged_file()
     try:
-        file = path() if file is None else file
+        file = path()
     except UnwritableError:
         return None
     if file is None or not (_asked_for() or os.access(file.parent, os.X_OK)):
@@ -231,42 +229,16 @@ def find() -> tuple[Path, cost.Model] | None:
     data = _content(file)
     if data is not None:
         return file, _model_of(file, data)
-    if _asked_for():
-        return None
-    stale: UnusableError | None = None
-    for other in _others(file):
-        data = None
-        try:
+    for other in [] if _asked_for() else _others(file):
+        with contextlib.suppress(UnusableError):  # what another environment has is no error here
             data = _content(other)
             if data is not None:
                 return other, _model_of(other, data)
-        except UnusableError as error:
-            # An unusable profile of another environment is no error here.
-            if stale is None and data is not None and data.get("environment") == sys.prefix:
-                stale = error
-    if stale is not None:
-        raise stale
-    return None
-
-
-def _unchanged_file() -> Path | None:
-    """The newest profile of the libraries that are here, if known at once."""
-    if _asked_for():
-        return None
-    with contextlib.suppress(RuntimeError):  # there is no home folder
-        for file in _others(cache_folder() / "any"):
-            with contextlib.suppress(UnusableError):
-                data = _content(file)
-                if data is not None and data.get("folders") == _folders() != {}:
-                    return file
     return None
 
 
 def _others(file: Path) -> list[Path]:
-    """This machine's other profiles, the newest first.
-
-    They are those of other environments, and of this one before an upgrade.
-    """
+    """The profiles of other environments on this machine, the newest first."""
     ages: list[tuple[float, Path]] = []
     for other in file.parent.glob(f"{_of_machine()}*.json"):
         with contextlib.suppress(OSError):  # another process may replace it at the same time

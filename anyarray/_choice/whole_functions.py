@@ -6,7 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
-from anyarray._choice import cost, prices
+from anyarray._base.dtypes import DType
+from anyarray._choice import cost, learning, prices
 from anyarray._choice.accounts import Seconds
 from anyarray._choice.automatic import LEFT_OUT, Decision, shapes_of, warn_of_memory, why_moving, why_staying
 from anyarray._choice.cost import NUMPY
@@ -24,7 +25,8 @@ class WholeFunction:
     tried, once, when the savings missed so far are twice its price (compilation, import, transfer of arguments), and
     kept if it is faster. The time of compilation is what it was for other arguments, if any, else that of the measured
     chain. If the function fails on a backend, as it may under a trace, it runs where its arguments are from then on. If
-    a policy excludes that backend, it runs on the best one that the policy allows.
+    a policy excludes that backend, it runs on the best one that the policy allows. Where learning is off nothing is
+    timed, and it stays where its arguments are.
     """
 
     MOST: Final = 3
@@ -68,8 +70,8 @@ class WholeFunction:
             self._compiling[name] = min(seconds, self._compiling.get(name, seconds))
 
     def is_settled(self, name: str) -> bool:
-        """Whether enough calls on this backend were timed."""
-        return len(self.measured.get(name, [])) >= self.MOST
+        """Whether no more calls on this backend are to be timed."""
+        return not learning.is_on() or len(self.measured.get(name, [])) >= self.MOST
 
     def rests_on(self, name: str) -> bool:
         """Whether a call on this backend needs no decision."""
@@ -88,118 +90,95 @@ class WholeFunction:
 
         Its arguments are on `here`, or would be transferred there.
         """
-        decision = Decision(function, shapes_of(arrays), here, here)
-        weighing = _WholeWeighing(self, decision, arrays, state.model)
+        decision, known, name = Decision(function, shapes_of(arrays), here, here), state.model, here.backend.name
+        dtypes = [a._home.dtype(a._value) for a in arrays]
+        offers = {} if known is None else self._offers(name, arrays, dtypes, known)
+        decision.predicted = {there: offer.seconds for there, offer in offers.items()}
         if not self.may_run_on(here):
-            weighing.apply_policy()
+            decision.home = prices.narrowed(function, decision.predicted, self._candidates or (), dtypes).free
+            decision.reason = LEFT_OUT.format(name)
+        elif known is None or name not in known.backends:
+            decision.reason = f"stays on {name}, which is not measured"
+        elif self.seconds(name) is None:
+            decision.reason = f"stays on {name}: " + ("not timed there yet" if learning.is_on() else "nothing is timed")
+            if not learning.is_on():
+                self.rest(name, known)
         else:
-            weighing.apply(weighing.choose())
+            self._choose(decision, offers, known, dtypes)
         return decision
 
+    def _offers(
+        self, here: str, arrays: Sequence[Any], dtypes: Sequence[DType], known: cost.Model
+    ) -> dict[str, _Offer]:
+        """What running on each other backend takes, if something tells."""
+        sizes = [math.prod(shape) for shape in shapes_of(arrays)]
+        nbytes = [size * dtype.itemsize for size, dtype in zip(sizes, dtypes, strict=True)]
+        is_narrow = max(dtype.itemsize for dtype in dtypes) <= cost.WIDTHS[0]
+        laws = {name: costs.fused for name, costs in known.backends.items() if costs.fused is not None}
+        chain = {name: law(max(sizes), is_narrow=is_narrow) for name, law in laws.items()}
+        staying = self.seconds(here)
+        if staying is not None and here not in chain:
+            return {}
+        scale = 1.0 if staying is None else staying / chain[here]
+        found: dict[str, _Offer] = {}
+        for name in chain:
+            if name != here and name not in self._unable and (not self._candidates or name in self._candidates):
+                bringing, once = prices.bringing(arrays, nbytes, name, known), 0.0
+                if name not in self.measured:  # the measured time includes the switch to another library
+                    bringing += known.backends[name].entering
+                    compiling = self._compiling.get(name, known.backends[name].compiling)
+                    once = compiling + prices.importing(name, known)
+                was = self.seconds(name)
+                working = chain[name] * scale if was is None else was
+                found[name] = _Offer(working, bringing, known.bringing(name, here, max(nbytes)), once)
+        return found
 
-class _WholeWeighing:
-    """The making of one decision, about a call of a whole function."""
-
-    def __init__(
-        self, whole: WholeFunction, decision: Decision, arrays: Sequence[Any], known: cost.Model | None
+    def _choose(
+        self, decision: Decision, offers: dict[str, _Offer], known: cost.Model, dtypes: Sequence[DType]
     ) -> None:
-        sizes = [math.prod(shape) for shape in decision.shapes]
-        self.whole, self.decision, self.arrays, self.known = whole, decision, arrays, known
-        self.here = decision.stay.backend.name
-        self.dtypes = [a._home.dtype(a._value) for a in arrays]
-        self.nbytes = [size * dtype.itemsize for size, dtype in zip(sizes, self.dtypes, strict=True)]
-        self.elements = max(sizes)
-        widest = max(dtype.itemsize for dtype in self.dtypes)
-        self.is_narrow = widest <= cost.WIDTHS[0]
+        """Set the decision to the best backend.
 
-    def price(self, name: str, known: cost.Model) -> _Price:
-        """The price of running elsewhere, without the call itself."""
-        whole, costs = self.whole, known.backends[name]
-        bringing, once = prices.bringing(self.arrays, self.nbytes, name, known), 0.0
-        if name not in whole.measured:  # the measured time includes the switch to another library
-            bringing += costs.entering
-            once = whole._compiling.get(name, costs.compiling) + prices.importing(name, known)
-        return _Price(bringing, bringing + known.bringing(name, self.here, max(self.nbytes)), once)
-
-    def apply_policy(self) -> None:
-        """Set the decision to the best backend that the policy allows.
-
-        For a policy that excludes the backend of the arguments.
+        The call was timed where it is.
         """
-        candidates, decision, known = self.whole._candidates or (), self.decision, self.known
-        for name in candidates:
-            costs = None if known is None else known.backends.get(name)
-            if known is not None and costs is not None and costs.fused is not None:
-                was, its = self.whole.seconds(name), self.price(name, known)
-                working = costs.fused(self.elements, is_narrow=self.is_narrow) if was is None else was
-                decision.predicted[name] = working + its.moving + its.once
-        decision.home = prices.narrowed(decision.function, decision.predicted, candidates, self.dtypes).free
-        decision.reason = LEFT_OUT.format(self.here)
-
-    def choose(self) -> str:
-        """The best backend; sets predictions and reason of the decision."""
-        whole, decision, known, here = self.whole, self.decision, self.known, self.here
-        staying = whole.seconds(here)
-        if known is None or here not in known.backends:
-            decision.reason = f"stays on {here}, which is not measured"
-            return here
-        if staying is None:
-            decision.reason = f"stays on {here}: not timed there yet"
-            return here
-        ours = known.backends[here].fused
-        alone = {here: staying}
-        best, least, most_saved = here, staying, 0.0
+        here, best = decision.stay.backend.name, ""
+        staying = self.seconds(here) or 0.0
+        decision.alone = alone = {here: staying, **{name: offer.working for name, offer in offers.items()}}
         decision.predicted[here] = staying
-        for name, costs in known.backends.items():
-            law, was = costs.fused, whole.seconds(name)
-            if name == here or name in whole._unable or law is None or ours is None:
-                continue
-            if whole._candidates is not None and name not in whole._candidates:
-                continue
-            if was is None:
-                n, is_narrow = self.elements, self.is_narrow
-                working = staying * law(n, is_narrow=is_narrow) / ours(n, is_narrow=is_narrow)
-            else:
-                working = was
-            alone[name] = working
-            its = self.price(name, known)
-            decision.predicted[name] = working + its.moving + its.once
-            saving = staying - working
-            most_saved = max(most_saved, saving)
-            if was is None:
-                whole.missed[name] = whole.missed.get(name, 0.0) + saving
-            pays_alone = saving >= its.moving + its.once
-            pays = pays_alone or (was is None and whole.missed[name] >= TWICE * (its.moving + its.once))
-            if saving > 0 and pays and working < least:
-                best, least = name, working
-                decision.transferred, decision.bought = its.bringing, its.once
-                decision.imported = prices.importing(name, known)
-                decision.reason = why_moving(here, pays_alone=pays_alone)
-        decision.alone = alone
-        if best == here:
-            decision.reason = why_staying(here, alone, is_more_gained=True)
-            if most_saved <= whole.CHOOSING:
-                whole.rest(here, known)
-        return best
-
-    def apply(self, best: str) -> None:
-        """Set the decision to the chosen backend, if that has the dtypes."""
-        decision = self.decision
-        if best == self.here:
+        decision.reason = why_staying(here, alone, is_more_gained=True)
+        for name, offer in offers.items():
+            saving, price = staying - offer.working, offer.seconds - offer.working
+            missed = saving
+            if self.seconds(name) is None:
+                missed = self.missed[name] = self.missed.get(name, 0.0) + saving
+            pays = saving >= price or missed >= TWICE * price
+            if saving > 0 and pays and offer.working < alone[best or here]:
+                best = name
+        if not best:
+            if staying - min(alone.values()) <= self.CHOOSING:
+                self.rest(here, known)
             return
-        if prices.has_dtypes(best, self.dtypes):
+        offer, imported = offers[best], prices.importing(best, known)
+        if prices.has_dtypes(best, dtypes):  # imports it
             decision.home = registry.backend_of_name(best).free
+            decision.transferred, decision.bought, decision.imported = offer.bringing, offer.once, imported
+            decision.reason = why_moving(here, pays_alone=offer.seconds <= staying)
         else:
-            decision.transferred = decision.bought = decision.imported = 0.0
-            decision.reason = f"stays on {self.here}: {best} has not all its dtypes"
+            decision.reason = f"stays on {here}: {best} has not all its dtypes"
 
 
-class _Price(NamedTuple):
-    """Seconds of running a function elsewhere, without the function itself."""
+class _Offer(NamedTuple):
+    """Seconds of a call on another backend."""
 
+    working: float
+    """The function itself."""
     bringing: float
     """Transfer of its arguments, and the switch to another library."""
-    moving: float
-    """The same, and transfer of the result back."""
+    returning: float
+    """Transfer of the result."""
     once: float
     """Import and compilation, if it did not run there yet."""
+
+    @property
+    def seconds(self) -> float:
+        """All of it."""
+        return sum(self)

@@ -139,13 +139,33 @@ def _measure(options: argparse.Namespace, to: Console) -> int:
     return status
 
 
+WORKS: Final = tuple([2.0 ** (i / 2) for i in range(100)])
+"""The amounts of work among which a crossover is looked for."""
+
+
+def _crossover(model: cost.Model, kind: str, width: int, backend: str) -> float:
+    """The work above which a backend is clearly faster than NumPy.
+
+    Without transfers. Infinity if it never is.
+    """
+    theirs, its = (model.backends[name].laws.get(kind) for name in (cost.NUMPY, backend))
+    if theirs is None or its is None:
+        return math.inf
+    part, is_narrow = cost.gain(backend, kind, model.error(cost.NUMPY, backend, kind)), width == cost.WIDTHS[0]
+
+    def is_faster(work: float) -> bool:
+        return its(work, is_narrow=is_narrow) + cost.DECIDING < part * theirs(work, is_narrow=is_narrow)
+
+    return next((work for work in WORKS if is_faster(work)), math.inf)
+
+
 def show(model: cost.Model, to: Console) -> None:
     """Print the work above which backends beat NumPy, by class and width."""
     others = [name for name in model.backends if name != "numpy"]
     titles = [f"{name}\nfloat{8 * width}" for name in others for width in cost.WIDTHS]
     table = Table([Column("class"), *[Column(title, is_right=True) for title in titles]])
     for kind in cost.CLASSES:
-        cells = [_size(model.crossover(kind, width, name)) for name in others for width in cost.WIDTHS]
+        cells = [_size(_crossover(model, kind, width, name)) for name in others for width in cost.WIDTHS]
         table.add(kind, *cells)
     to.table(table)
     if model.added:
@@ -187,7 +207,7 @@ def draw(model: cost.Model, path: Path) -> None:
         for name, costs in model.backends.items():
             law = costs.laws.get(kind)
             if law is not None:
-                works = [work for work in cost.WORKS if work <= law.reach]
+                works = [work for work in WORKS if work <= law.reach]
                 axes.loglog(works, [law(work) for work in works], label=name)
         axes.set_title(kind, fontsize=10, loc="left")
         axes.tick_params(labelsize=7)

@@ -324,7 +324,7 @@ class _Jit:
         """
         if not _choice.is_by_cost(arrays) or not _is_hashable(structure):
             return None
-        candidates = _choice.candidates()
+        candidates = _choice.current().candidates
         key = (structure, candidates, *[(a.dtype, a.shape) for a in arrays])
         whole = self._whole.get(key)
         if whole is None:
@@ -458,7 +458,7 @@ class _Jit:
         started = time.perf_counter()
         result = self._call_on(there, args, kwargs, structure, arrays)
         is_timed = whole is not None and not whole.is_settled(name)
-        if is_timed or _choice.is_recorded():
+        if is_timed or _choice.current().records:
             results: list[Array] = []
             nested.flatten(result, results, leaf)
             for one in results:
@@ -469,7 +469,7 @@ class _Jit:
 
     @staticmethod
     def _note_time(decision: Decision, started: float) -> None:
-        if _choice.is_recorded():
+        if _choice.current().records:
             decision.seconds = time.perf_counter() - started
 
     def _forget(self, home: Home) -> None:
