@@ -232,6 +232,9 @@ class Array(methods.Methods, metaclass=_NotCallable):
         if args:
             return methods.element(self, args).item()
         native = self._native
+        number = _number(native, self._home)
+        if number is not None:
+            return number
         host = native if isinstance(native, _NUMPYS) else self._host("item")
         if host.size != 1:
             one = f"Take one: {_first_of(self.shape)}, or all" if host.size else "Take what there is"
@@ -256,6 +259,7 @@ class Array(methods.Methods, metaclass=_NotCallable):
 
         Of memory that is written in place, and that others may write to, they are a copy.
         """
+        transfer.refuse_differentiated(self._native, self._home.backend, "become a NumPy array")
         if views.is_replaced(self) or isinstance(self._native, _NUMPYS) or self._home.backend.kind != "cpu":
             return self._host(cause, explicit=explicit)
         if not ownership.is_sole_owner(self):
@@ -267,6 +271,9 @@ class Array(methods.Methods, metaclass=_NotCallable):
         native = self._native
         if isinstance(native, _NUMPYS) and not native.ndim and native.dtype.kind in kinds:
             return native.item()
+        number = _number(native, self._home)
+        if number is not None and _KINDS[type(number)] in kinds:
+            return number
         dtype, shape = self.dtype, self.shape
         if shape != ():
             cure = "" if 0 in shape else f". Take an element: {_first_of(shape)}"
@@ -280,6 +287,9 @@ class Array(methods.Methods, metaclass=_NotCallable):
         native = self._native
         if isinstance(native, _NUMPYS) and not native.ndim:
             return bool(native)
+        number = _number(native, self._home)
+        if number is not None:
+            return bool(number)
         if self.size != 1:  # an Array of one element has a truth value in any shape, as in NumPy, TensorFlow and JAX
             raise errors.ArgumentValueError(
                 f"bool: the truth of an Array of shape {self.shape} is ambiguous. Use xp.any(x) or xp.all(x)"
@@ -884,6 +894,18 @@ _NUMPYS: Final = (np.ndarray, np.generic)
 """Classes of NumPy's native arrays, whose values need no transfer."""
 _REAL: Final = (np.floating, np.integer, np.bool)
 """Classes of NumPy's real scalars."""
+_KINDS: Final[dict[type, str]] = {bool: "b", int: "i", float: "f", complex: "c"}
+"""Kinds of dtypes whose elements are numbers of a class of Python's."""
+
+
+def _number(native: Native, home: Home) -> complex | None:
+    """The Python number of an Array without axes, where its library tells it.
+
+    None if it does not, or if transfers are logged.
+    """
+    ask = home.backend.number
+    return None if ask is None or watch() is not UNWATCHED else ask(native)
+
 
 _EXACT_KINDS: Final[dict[Any, str]] = {bool: "biufc", int: "iufc", float: "fc", complex: "c"}
 """Kinds of dtypes to which NumPy itself may cast a Python scalar on a write, by the scalar's class.

@@ -313,7 +313,10 @@ def _operand(value: Any) -> Any:
 
 
 def _to_ndarray(value: Any) -> Any:
-    return transfer.to_host(value._native, value._home.backend, "numpy") if dispatch.is_array(value) else value
+    if not dispatch.is_array(value):
+        return value
+    transfer.refuse_differentiated(value._native, value._home.backend, "become a NumPy array")
+    return transfer.to_host(value._native, value._home.backend, "numpy")
 
 
 def _to_ndarrays(value: Any) -> Any:
@@ -363,6 +366,7 @@ def dlpack(
 
     On the host it is made by NumPy, whose exporter supports all versions.
     """
+    transfer.refuse_differentiated(native, home.backend, "be exported")
     wanted = None if dl_device is None else (int(dl_device[0]), int(dl_device[1]))
     if wanted in (None, dlpack_device(native, home)) and home.backend.kind != "cpu":
         return (native if copy is False else home.exported(native)).__dlpack__(stream=stream)

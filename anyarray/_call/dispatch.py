@@ -815,13 +815,13 @@ def home_of_arrays(function: str, arrays: Sequence[Array]) -> Home:
 def _traced_home(arrays: Sequence[Array]) -> Home | None:
     """The home of the traced Arrays among these; the innermost of several.
 
-    An Array that is being differentiated counts as traced: on another home its gradient would be lost.
+    One of which a derivative may be taken counts as traced: on another home its gradient would be lost.
     """
     traced = [
         a._home
         for a in arrays
         if type(a._value) is not Postponed
-        and (a._home.is_traced(a._value) or transfer.is_differentiated(a._value, a._home.backend))
+        and (a._home.is_traced(a._value) or transfer.has_derivative(a._value, a._home.backend))
     ]
     return max(traced, key=operator.attrgetter("depth")) if traced else None
 
@@ -837,7 +837,12 @@ def native_on(array: Array, home: Home, cause: str, explicit: bool = False) -> N
     if source is target:
         return array._native
     second = getattr(array, "_second", None)
-    if second is not None and second[0] is target and (target.is_deleted is None or not target.is_deleted(second[1])):
+    if (
+        second is not None
+        and second[0] is target
+        and (target.is_deleted is None or not target.is_deleted(second[1]))
+        and (source.has_graph is None or not source.has_graph(array._native))  # which the user may have asked for since
+    ):
         return second[1]
     transfer.refuse_differentiated(array._native, source, f"be brought to {target}")
     try:

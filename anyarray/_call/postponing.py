@@ -280,6 +280,8 @@ def put_off(name: str, home: Home, *values: Any) -> Postponed | None:
             else:
                 dtype, its = calls._dtype_of(one), calls._shape_of(one)
                 natives.append(one)
+            if None in its:  # a length that a trace does not know
+                return None
             if shape is None:
                 shape = its
             elif its != shape:

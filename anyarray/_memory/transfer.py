@@ -372,8 +372,8 @@ def to_host(native: Native, source: Backend, cause: str, *, explicit: bool = Fal
 
     Raises TransferError if the array is traced, or if a guard forbids the copy off a device.
     """
-    if not explicit:
-        refuse_differentiated(native, source, "become a NumPy array or a Python scalar")
+    if not explicit and is_differentiated(native, source):
+        raise _differentiated_error(source, "become a NumPy array or a Python scalar")
     watched = watch()
     if watched is UNWATCHED or source.library == "numpy":
         to_numpy = source.free.to_numpy
@@ -416,16 +416,34 @@ def is_differentiated(native: Native, source: Backend) -> bool:
     return ask is not None and ask(native)
 
 
+def has_derivative(native: Native, source: Backend) -> bool:
+    """Whether an array that has values would lose a derivative elsewhere.
+
+    It is one that a transform takes, or one for which the user's own code has the library record what is computed.
+    """
+    ask = source.has_graph
+    return is_differentiated(native, source) or (ask is not None and ask(native))
+
+
 def refuse_differentiated(native: Native, source: Backend, purpose: str) -> None:
-    """Raise TransferError if a derivative is being computed of an array.
+    """Raise TransferError if a derivative may be taken of an array.
 
     On another library it would be a constant, and its gradient zero.
     """
     if is_differentiated(native, source):
+        raise _differentiated_error(source, purpose)
+    if has_derivative(native, source):
         raise errors.TransferError(
-            f"transfer: an array of {source} is being differentiated and cannot {purpose}, which has no derivative. "
-            "Take xp.stop_gradient(x) for a constant, or return it"
+            f"transfer: an array of {source} requires grad and cannot {purpose}, where its derivative would be lost. "
+            "Take x.detach() of the tensor, or xp.stop_gradient(x) of the Array, for a constant"
         )
+
+
+def _differentiated_error(source: Backend, purpose: str) -> errors.TransferError:
+    return errors.TransferError(
+        f"transfer: an array of {source} is being differentiated and cannot {purpose}, which has no derivative. "
+        "Take xp.stop_gradient(x) for a constant, or return it"
+    )
 
 
 def from_host(a: np.ndarray[Any, Any], target: Backend) -> Native:

@@ -147,9 +147,9 @@ class Backend:
     """
 
     __slots__ = (
-        "__weakref__", "_loaded", "_native_dtype", "free", "has_views", "holders", "index", "is_deleted",
-        "is_differentiated", "is_immutable", "is_in_place", "kind", "library", "name", "native_device", "placed",
-        "read_in_place", "routes", "written",
+        "__weakref__", "_loaded", "_native_dtype", "free", "has_graph", "has_views", "holders", "index", "is_deleted",
+        "is_differentiated", "is_immutable", "is_in_place", "kind", "library", "name", "native_device", "number",
+        "placed", "read_in_place", "routes", "written",
     )  # fmt: skip
 
     def __init__(self, loaded: _Loaded, kind: str, index: int) -> None:
@@ -169,12 +169,16 @@ class Backend:
         """Whether a part of one of its arrays is a view, and written in place."""
         self.holders: Callable[[Native], int] | None = getattr(loaded.module, "holders", None)
         """How many others hold the memory of an array; None if the reference count of its `base` tells."""
+        self.has_graph: Callable[[Native], bool] | None = getattr(loaded.module, "has_graph", None)
+        """Whether the user's own derivative may be taken of an eager array; None if that cannot be told."""
         self.is_deleted: Callable[[Native], bool] | None = getattr(loaded.module, "is_deleted", None)
         """Whether the buffer of an array was donated; None if that cannot happen."""
         self.is_differentiated: Callable[[Native], bool] | None = getattr(loaded.module, "is_differentiated", None)
         """Whether a derivative is being computed of an eager array; None if that cannot happen."""
         self.is_in_place: Callable[[Native], bool] | None = getattr(loaded.module, "is_in_place", None)
         """Whether an array is written in place, told faster than by other hooks; None if there is no such function."""
+        self.number: Callable[[Native], complex | None] | None = getattr(loaded.module, "number", None)
+        """The Python number of an array without axes, faster than by `to_numpy`; None if there is no such function."""
         self.read_in_place: Callable[[Native], Any] | None = getattr(loaded.module, "read_in_place", None)
         """A view of an array as an ndarray, faster than `to_numpy`; None if there is none."""
         self.written: Callable[[Native, Any, Any], bool] | None = getattr(loaded.module, "written", None)

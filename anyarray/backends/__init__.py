@@ -78,6 +78,9 @@ What an array is
     `is_differentiated(x)`
         whether x, which is eager, is part of what `value_and_grad` or `jacobian` differentiates now: it must not
         leave the library. No default: without it such arrays are traced
+    `has_graph(x)`
+        whether the library records what is computed of x, which is eager, for a derivative of the user's own: as an
+        array it must not leave the library, as Python scalars it may. No default: without it nothing is known of such
     `base_of(x)`
         the native array whose memory x is a view of, or None; by default its attribute `base`
     `is_writable(x)`, `is_own(x)`
@@ -106,6 +109,9 @@ From and to elsewhere
     `read_in_place(x)`
         a faster `to_numpy`: a view whose `base` is a memoryview of x's buffer; any other
         result is ignored. No default: without it `to_numpy` is called
+    `number(x)`
+        a faster `to_numpy` of an array without axes in host memory: its value as a bool, int, float or complex; None of
+        any other array, and of one that must not be read. No default: without it `to_numpy` is called
     `from_numpy(a, device)`
         a native array; shares no memory with the ndarray `a`, ever
     `to_device(x, device)`

@@ -219,6 +219,7 @@ def _shared(source: Array, home: Home) -> Any:
     The user asked for it with `copy=False`. Raises ValueError if it cannot be shared.
     """
     backend = source._home.backend
+    transfer.refuse_differentiated(source._native, backend, f"be brought to {home.backend}")
     native = transfer.shared(source._native, backend, home.backend)
     if native is None:
         raise errors.ArgumentValueError(

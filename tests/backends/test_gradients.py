@@ -556,10 +556,14 @@ def test_a_quotient_rounded_down_has_no_slope_also_by_a_divisor_of_zero(is_compi
     assert [one.tolist() for one in found] == [[0, 0, 0]] * 2
 
 
+def as_numpy(x: xp.Array) -> np.ndarray[Any, Any]:
+    return xp.to_native(x, like="numpy")  # type: ignore[no-any-return]
+
+
 @pytest.mark.parametrize(
     "read",
-    [float, math.exp, np.asarray, xp.Array.tolist, lambda x: x.to_device("numpy")],
-    ids=["float", "math", "asarray", "tolist", "to_device"],
+    [float, math.exp, np.asarray, xp.Array.tolist, lambda x: x.to_device("numpy"), as_numpy],
+    ids=["float", "math", "asarray", "tolist", "to_device", "to_native"],
 )
 @pytest.mark.parametrize(
     "derivative",

@@ -37,14 +37,54 @@ def test_what_is_no_array_in_memory_is_refused_with_a_cure(kind: str) -> None:
         xp.sum(make())
 
 
-def test_a_tensor_with_a_graph_is_not_copied_where_that_is_forbidden() -> None:
-    x = torch.ones(2, requires_grad=True)
-    with (
-        xp.no_transfers(),
-        xp.backend("numpy"),
-        pytest.raises(xp.TransferError, match=r"^exp: would copy 8 bytes from torch-cpu to numpy in .*Ask for it: "),
-    ):
-        xp.exp(x)
+LEAVING: dict[str, Callable[[xp.Array], Any]] = {
+    "np.asarray": np.asarray,
+    "np.from_dlpack": np.from_dlpack,
+    "torch.from_dlpack": torch.from_dlpack,
+    "to_device": lambda x: x.to_device("numpy"),
+    "to_native": lambda x: xp.to_native(x, like="numpy"),
+    "asarray": lambda x: xp.asarray(x, device="numpy"),
+    "asarray shared": lambda x: xp.asarray(x, device="numpy", copy=False),
+    "asarray of a list": lambda x: xp.asarray([x, x], device="numpy"),
+    "a function that is NumPy's alone": np.min_scalar_type,
+}
+
+
+@pytest.mark.parametrize("way", LEAVING)
+def test_a_tensor_that_requires_grad_does_not_leave_in_silence(way: str) -> None:
+    x = xp.from_native(torch.ones(2, dtype=torch.float64, requires_grad=True) * 2)
+    leave = LEAVING[way]
+    with pytest.raises(xp.TransferError, match=r"requires grad and cannot .*lost\. Take x\.detach\(\) of"):
+        leave(x)
+    leave(xp.stop_gradient(x))
+    with torch.no_grad():
+        leave(x)
+
+
+def test_what_was_copied_without_grad_is_not_used_again_with_it() -> None:
+    with xp.backend("torch"):
+        x = xp.from_native(torch.ones(2, requires_grad=True) * 2)
+    with torch.no_grad():
+        x.to_device("numpy")
+    with pytest.raises(xp.TransferError, match="requires grad"):
+        x.to_device("numpy")
+
+
+def test_numbers_of_a_tensor_that_requires_grad_are_read() -> None:
+    x = xp.from_native(torch.tensor([2.0, 3.0], requires_grad=True))
+    assert (float(x[0]), x.tolist(), x[1].item(), bool(x[0] < 3)) == (2.0, [2.0, 3.0], 3.0, True)
+    assert repr(x) == "Array([2., 3.], dtype=float32, device=torch-cpu)"
+
+
+def test_a_tensor_that_requires_grad_stays_on_pytorch_inside_a_block() -> None:
+    @xp.portable
+    def loss(x: xp.Array) -> xp.Array:
+        with xp.backend("numpy"):
+            return xp.sum(xp.square(x) * xp.asarray([1.0, 3.0]))
+
+    v = torch.tensor([1.0, 2.0], requires_grad=True)
+    loss(v).backward()
+    assert v.grad.tolist() == [2.0, 12.0]
 
 
 def test_a_shape_is_a_plain_tuple() -> None:

@@ -66,6 +66,8 @@ typedef struct {
     PyObject *type, *dtypes, *guard, *options;
     PyObject *dtype, *requires_grad; /* descriptors of these attributes, or NULL; see `get_attribute` */
     PyObject *latest;                /* of `dtypes` the one that was there last, a borrowed reference */
+    PyObject *home;                  /* of the last call of so many Arrays alone that came to the library's function, */
+    Py_ssize_t count;                /* or NULL: homes are never deleted */
 } Direct;
 
 typedef struct call {

@@ -219,7 +219,7 @@ call_native(Call *call, PyObject *home, PyObject *const *natives, int has_ndarra
         }
         size_t nargsf = (size_t)call->native_nargs | PY_VECTORCALL_ARGUMENTS_OFFSET;
         if (get_slot(home, config.backend_offset) != get_slot(config.numpy_home, config.backend_offset)) {
-            native = call_direct(call, function, natives);
+            native = call_direct(call, function, home, natives);
             if (native == NULL && !PyErr_Occurred()) {
                 native = PyObject_Vectorcall(function, args, nargsf, call->native_kwnames);
             }
@@ -379,6 +379,12 @@ call_at_once(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwna
 {
     PyObject *values[MAX_PARAMETERS], *natives[MAX_PARAMETERS] = {NULL}, *result = NULL, *kept = NULL;
     int is_scalar[MAX_PARAMETERS] = {0}, by_size, has_ndarrays = 0, is_undecided = 0;
+    if (call->direct.home != NULL && !has_keywords(kwnames)) {
+        result = call_arrays_directly(call, args, nargs);
+        if (result != NULL || PyErr_Occurred()) {
+            return result;
+        }
+    }
     if (!bind_arguments(call, args, nargs, kwnames, values)) {
         return NULL;
     }

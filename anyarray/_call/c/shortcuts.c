@@ -1,12 +1,14 @@
 /* What gives the same as a native function of NumPy for few elements.
 
-Compiled: to ask whether a shortcut holds for the arguments, and to call it. Left to Python: the shortcuts
+Compiled: to ask whether a shortcut holds for the arguments, and to call it; a call of Arrays alone that came to a
+library's own function before is brought there at once. Left to Python: the shortcuts
 themselves, which `backends._shortcut.shortcut` sets as an attribute of the native function, and what they
 raise: the native function is called then. Repeated here: the conditions that are told there (dtypes, axes,
 finite elements, all else left out). */
 
 #include "shortcuts.h"
 #include "arrays.h"
+#include "choice.h"
 #include "loops.h"
 #include "scalars.h"
 #include "scans.h"
@@ -144,6 +146,60 @@ fits_directly(const Direct *direct, PyObject *native, PyObject **dtype)
     return 1;
 }
 
+#define MOST_ARRAYS 2
+
+/* Notes that a call on `home`, whose first so many parameters are arrays and whose others have their defaults, came to the
+library's function. */
+static void
+note_arrays(Call *call, PyObject *home, size_t count)
+{
+    int is_noted = count <= MOST_ARRAYS && !call->gives_views && !call->is_read_only && call->result_class == NULL;
+    for (size_t i = 0; i < count && is_noted; i++) {
+        int role = call->parameters[i].role;
+        is_noted = (role == ARRAY || role == WEAK) && call->native_order[i] == (int)i;
+    }
+    call->direct.home = is_noted ? home : NULL;
+    call->direct.count = (Py_ssize_t)count;
+}
+
+PyObject *
+call_arrays_directly(Call *call, PyObject *const *args, Py_ssize_t nargs)
+{
+    Direct *direct = &call->direct;
+    PyObject *home = direct->home, *stack[MOST_ARRAYS + 1], **natives = stack + 1, *result = NULL;
+    int by_size, fits = nargs == direct->count;
+    for (Py_ssize_t i = 0; fits && i < nargs; i++) {
+        fits = is_array(args[i]) && home_of(args[i]) == home && (natives[i] = native_of(args[i])) != NULL
+               && (PyObject *)Py_TYPE(natives[i]) == direct->type;
+    }
+    if (!fits || !runs_at_home(home, &by_size) || by_size) {
+        return NULL;
+    }
+    PyObject *function = Py_NewRef(direct->function);
+    for (Py_ssize_t i = 0; i < nargs; i++) {
+        Py_INCREF(natives[i]);
+    }
+    PyObject *dtype = Py_XNewRef(direct->latest); /* another that fits is left to the usual way */
+    fits = dtype != NULL;
+    for (Py_ssize_t i = 0; fits && i < nargs; i++) {
+        fits = fits_directly(direct, natives[i], &dtype);
+    }
+    Py_XDECREF(dtype);
+    if (fits && direct->guard != Py_None) {
+        PyObject *open = PyObject_CallNoArgs(direct->guard);
+        Py_XDECREF(open); /* it is compared only */
+        fits = open == Py_None;
+    }
+    if (fits) {
+        result = PyObject_Vectorcall(function, natives, nargs | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
+    }
+    Py_DECREF(function);
+    for (Py_ssize_t i = 0; i < nargs; i++) {
+        Py_DECREF(natives[i]);
+    }
+    return result == NULL ? fall_back() : wrap(result, home);
+}
+
 /* Whether all arrays of a list fit, and there is one. */
 static int
 all_fit_directly(const Direct *direct, PyObject *natives, PyObject **dtype)
@@ -184,7 +240,7 @@ has_axes(PyObject *native)
 }
 
 PyObject *
-call_direct(Call *call, PyObject *function, PyObject *const *natives)
+call_direct(Call *call, PyObject *function, PyObject *home, PyObject *const *natives)
 {
     if (function != call->direct.of) {
         cache_direct(call, function);
@@ -240,6 +296,7 @@ call_direct(Call *call, PyObject *function, PyObject *const *natives)
     }
     if (call->direct.dtypes == direct.dtypes) {
         call->direct.latest = dtype; /* one of `dtypes`, which holds it */
+        note_arrays(call, names == NULL ? home : NULL, nargs);
     }
     if (direct.guard != Py_None) {
         PyObject *open = PyObject_CallNoArgs(direct.guard);

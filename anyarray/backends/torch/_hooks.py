@@ -29,6 +29,7 @@ __all__ = [
     "free_memory",
     "from_dlpack",
     "from_numpy",
+    "has_graph",
     "holders",
     "is_differentiated",
     "is_in_place",
@@ -44,6 +45,7 @@ __all__ = [
     "may_wait",
     "memory",
     "native_dtype",
+    "number",
     "outside_traces",
     "plain",
     "scalar",
@@ -133,6 +135,11 @@ def to_numpy(x: Native, /) -> np.ndarray[Any, Any]:
     a = x.numpy(force=True) if is_known else x.view(torch.int16).numpy(force=True).view(_bfloat16())
     a.flags.writeable = False
     return a
+
+
+def number(x: Native, /) -> complex | None:
+    is_plain = type(x) is _Tensor and not x.ndim and x.is_cpu and innermost_level() is None and not _modes()
+    return x.item() if is_plain else None
 
 
 def _bfloat16() -> Any:
@@ -299,6 +306,10 @@ def is_differentiated(x: Native, /) -> bool:
             return True
         x = functorch.get_unwrapped(x)
     return False
+
+
+def has_graph(x: Native, /) -> bool:
+    return bool(x.requires_grad) and torch.is_grad_enabled()
 
 
 def _is_dual(x: Native) -> bool:
