@@ -420,6 +420,8 @@ class Array(methods.Methods, metaclass=_NotCallable):
         return protocols.ufunc(namespace(), ufunc, method, inputs, kwargs)
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        if len(types) > 1 and any(protocols.overrides(one, "__array_function__") for one in types):
+            return NotImplemented  # as arrays with units do the rest, of Arrays too
         return protocols.function(namespace(), func, args, kwargs)
 
     def __dlpack__(
