@@ -305,9 +305,9 @@ def _arguments(
     return None if named else (positional, keyword)
 
 
-def _variadic(signature: inspect.Signature) -> str | None:
-    """The name of `**kwargs`, if there is one."""
-    return next((name for name, one in signature.parameters.items() if one.kind is one.VAR_KEYWORD), None)
+def _variadic(signature: inspect.Signature) -> str:
+    """The name of `**kwargs`; an empty one if there is none."""
+    return next((name for name, one in signature.parameters.items() if one.kind is one.VAR_KEYWORD), "")
 
 
 def _is_array(parameter: inspect.Parameter) -> bool:
@@ -338,7 +338,7 @@ def _as_array_on(host: Any, home: Home, cause: str) -> Any:
 
     An array of another class is returned as it is, and so is one of objects, dates or another dtype that no Array has.
     """
-    if not isinstance(host, (np.ndarray, np.generic)) or _overrides_ufuncs(type(host)):
+    if not isinstance(host, (np.ndarray, np.generic)) or overrides(type(host), "__array_ufunc__"):
         return host
     numpys = registry.backend_of_name("numpy").free
     try:

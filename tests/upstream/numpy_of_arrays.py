@@ -11,6 +11,8 @@ from collections.abc import Callable
 from typing import Any, Final
 
 import numpy
+import numpy.ma
+import numpy.testing  # which NumPy itself imports when they are asked for
 
 import anyarray
 

@@ -1,8 +1,9 @@
 """Tests of other projects on Arrays, with recorded counts.
 
-The wheels of SciPy, scikit-learn, array-api-extra, xarray, einops and pint have their tests. `python tests/upstream/run.py
-numpy jax` runs a choice of them on each backend and compares what passed with `counts.json`, which `--record` writes.
-A suite that has fewer passing tests, or a test that failed and is not listed there, is an error.
+The wheels of SciPy, scikit-learn, array-api-extra, xarray, einops and pint have their tests. `python
+tests/upstream/run.py numpy jax` runs a choice of them on each backend and compares what passed with `counts.json`,
+which `--record` writes. A suite that has fewer passing tests, or a test that failed and is not listed there, is an
+error.
 """
 
 from __future__ import annotations
