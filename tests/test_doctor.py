@@ -83,3 +83,31 @@ def test_without_a_profile_it_says_so(script: Path, capsys: pytest.CaptureFixtur
 def test_a_script_that_is_missing_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["doctor", "no_such_script.py"]) == 2
     assert capsys.readouterr().err == "doctor: no_such_script.py: there is no such file\n"
+
+
+@pytest.mark.parametrize(
+    ("end", "status", "said"),
+    [
+        ("raise KeyboardInterrupt", 130, "doctor: interrupted\n"),
+        ("sys.exit('no data')", 1, "no data\n"),
+        ("{}['key']", 1, "KeyError: 'key'\n"),
+    ],
+)
+def test_a_script_that_ends_early_is_reported_all_the_same(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], end: str, status: int, said: str
+) -> None:
+    script = tmp_path / "early.py"
+    script.write_text(f"import sys\nimport anyarray as xp\nxp.exp(xp.ones(3))\n{end}\n")
+    assert main(["doctor", str(script)]) == status
+    printed = capsys.readouterr()
+    assert "early.py:3" in printed.out
+    assert printed.err.endswith(said)
+
+
+def test_the_traceback_of_a_script_begins_with_the_script(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    script = tmp_path / "broken.py"
+    script.write_text("{}['key']\n")
+    main(["doctor", str(script)])
+    first, where, *_ = capsys.readouterr().err.splitlines()
+    assert first == "Traceback (most recent call last):"
+    assert f'File "{script}", line 1' in where

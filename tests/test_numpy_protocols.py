@@ -421,3 +421,30 @@ def test_what_another_makes_of_ndarrays_is_its_own() -> None:
     for ufunc in (np.add, np.arctan2, np.heaviside):  # of which we lack one
         assert type(ufunc(xp.ones(2), Sparse(np.ones(2)))) is Labelled
         assert type(ufunc(Sparse(np.ones(2)), xp.ones(2)).values) is np.ndarray
+
+
+def test_a_function_of_arrays_and_of_what_has_units_is_left_to_the_latter(backend: xp.Backend) -> None:
+    class WithUnit(Labelled):
+        def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+            (parts,) = args
+            return Labelled(func([one.values if isinstance(one, Labelled) else one for one in parts], **kwargs))
+
+    x = xp.asarray([1.0, 2.0])
+    joined = np.concatenate([x, WithUnit(x)])
+    assert type(joined) is Labelled
+    assert joined.values.device is backend
+    assert joined.values.tolist() == [1.0, 2.0, 1.0, 2.0]
+
+
+@pytest.mark.parametrize("mode", ["constant", "linear_ramp", "reflect"])
+def test_pad_takes_the_options_of_its_mode(mode: str, backend: xp.Backend) -> None:
+    options: Any = {
+        "constant": {"constant_values": (7.0, 8.0)},
+        "linear_ramp": {"end_values": 5.0},
+        "reflect": {"reflect_type": "odd"},
+    }[mode]
+    host = np.asarray([1.0, 4.0, 2.0])
+    for _ in range(2):  # the second by what is kept of the first
+        padded = np.pad(xp.asarray(host), 2, mode=mode, **options)
+        assert padded.device is backend
+        assert padded.tolist() == np.pad(host, 2, mode=mode, **options).tolist()

@@ -430,6 +430,8 @@ class Array(methods.Methods, metaclass=_NotCallable):
         return protocols.ufunc(namespace(), ufunc, method, inputs, kwargs)
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        if len(types) > 1 and any(protocols.overrides(one, "__array_function__") for one in types):
+            return NotImplemented  # as arrays with units do the rest, of Arrays too
         return protocols.function(namespace(), func, args, kwargs)
 
     def __dlpack__(
@@ -499,7 +501,7 @@ class Array(methods.Methods, metaclass=_NotCallable):
             automatic.inherited(result, self)  # for a view in NumPy, `accounts` finds the account by its memory
         return result
 
-    def __setitem__(self, key: Key, value: AnyArray | Scalar, /) -> None:
+    def __setitem__(self, key: Key, value: AnyArray | Scalar | Sequence[Any], /) -> None:
         form, kind = type(key), type(value)
         native = self._native
         is_array = form is Array and key._home is self._home  # type: ignore[union-attr]  # `form` says so
@@ -535,7 +537,7 @@ class Array(methods.Methods, metaclass=_NotCallable):
             and written(native, key, value)
         )
 
-    def _write(self, key: Key, value: AnyArray | Scalar) -> None:
+    def _write(self, key: Key, value: AnyArray | Scalar | Sequence[Any]) -> None:
         """Write a value at a key, wherever both live."""
         views.require_writable(self, "setitem")
         home = self._home

@@ -51,7 +51,9 @@ def ufunc(
             f"{name}.at: writes to its first input. Use x[indices] += ... if no index comes twice, else an ndarray"
         )
 
-    others = [one for one in (*inputs, *out) if type(one) not in dispatch.OPERANDS and _overrides_ufuncs(type(one))]
+    others = [
+        one for one in (*inputs, *out) if type(one) not in dispatch.OPERANDS and overrides(type(one), "__array_ufunc__")
+    ]
     for other in others:
         result = other.__array_ufunc__(function, method, *inputs, **kwargs)
         if result is not NotImplemented:
@@ -82,15 +84,15 @@ UFUNCS: Final[dict[np.ufunc, Callable[..., Any]]] = {}
 """A cache of our functions by NumPy's ufunc."""
 
 
-def _overrides_ufuncs(kind: type) -> bool:
-    """Whether a class, not ours or a library's, overrides `__array_ufunc__`.
+def overrides(kind: type, protocol: str) -> bool:
+    """Whether a class, not ours or a library's, overrides a protocol of NumPy.
 
     Arrays with units or labels do, and sparse ones.
     """
     if kind is dispatch.body_globals["Array"]:
         return False
-    asked = getattr(kind, "__array_ufunc__", np.ndarray.__array_ufunc__)
-    return asked is not np.ndarray.__array_ufunc__ and not registry.is_of_framework(kind)
+    ndarrays = getattr(np.ndarray, protocol)
+    return getattr(kind, protocol, ndarrays) is not ndarrays and not registry.is_of_framework(kind)
 
 
 def _written(name: str, out: Any, result: Any) -> Any:
@@ -285,6 +287,9 @@ def _arguments(
     for parameter in parameters.values():
         if parameter.kind is parameter.VAR_POSITIONAL:
             return None
+        if parameter.kind is parameter.VAR_KEYWORD:
+            keyword |= named.pop(_variadic(signature), {})
+            continue
         if parameter.kind is parameter.KEYWORD_ONLY:
             if parameter.name in named:
                 keyword[parameter.name] = named.pop(parameter.name)
@@ -298,6 +303,11 @@ def _arguments(
                 return None
             positional.append(_DEFAULT_AXES[ours.__name__](positional[0]))
     return None if named else (positional, keyword)
+
+
+def _variadic(signature: inspect.Signature) -> str:
+    """The name of `**kwargs`; an empty one if there is none."""
+    return next((name for name, one in signature.parameters.items() if one.kind is one.VAR_KEYWORD), "")
 
 
 def _is_array(parameter: inspect.Parameter) -> bool:
@@ -331,7 +341,7 @@ def _as_array_on(host: Any, home: Home, cause: str) -> Any:
 
     An array of another class is returned as it is, and so is one of objects, dates or another dtype that no Array has.
     """
-    if not isinstance(host, (np.ndarray, np.generic)) or _overrides_ufuncs(type(host)):
+    if not isinstance(host, (np.ndarray, np.generic)) or overrides(type(host), "__array_ufunc__"):
         return host
     numpys = registry.backend_of_name("numpy").free
     try:

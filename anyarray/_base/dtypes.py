@@ -17,7 +17,7 @@ import math
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from contextvars import ContextVar
-from typing import Any, ClassVar, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
@@ -401,7 +401,7 @@ class _View(dict[type[Any], DType]):
 class _Changed:
     """Other dtypes for some classes."""
 
-    name: ClassVar[str] = "default_dtypes"
+    name = "default_dtypes"
 
     def __init__(self, own: dict[type[Any], DType]) -> None:
         self.own = own

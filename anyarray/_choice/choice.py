@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from types import TracebackType
-from typing import Any, ClassVar, Final, ParamSpec, TypeVar
+from typing import Any, Final, ParamSpec, TypeVar
 
 from anyarray._base import errors
 from anyarray._base.blocks import within
@@ -213,7 +213,7 @@ class backend:  # noqa: N801 - used as a function
     numpy
     """
 
-    name: ClassVar[str] = "backend"
+    name = "backend"
 
     def __init__(self, name: str | Backend = AUTO, /) -> None:
         found = registry.known(name) if type(name) is str else None

@@ -7,6 +7,7 @@ import math
 import runpy
 import sys
 import time
+import traceback
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -45,7 +46,7 @@ def add_parser(commands: Any) -> None:
         "doctor",
         help="run a script, and say where its time goes",
         description="Run a script under the automatic choice. Each call is waited for, so all takes longer than usual. "
-        "Printed are its calls and transfers by line, and what other choices are predicted to take.",
+        "Printed are, however it ends, its calls and transfers by line, and what other choices are predicted to take.",
     )
     parser.add_argument("script", metavar="SCRIPT", help="a Python file")
     parser.add_argument("arguments", metavar="ARGS", nargs=argparse.REMAINDER, help="what the script gets")
@@ -57,19 +58,40 @@ def run(options: argparse.Namespace) -> int:
     if not Path(options.script).is_file():
         print(f"doctor: {options.script}: there is no such file", file=sys.stderr)
         return 2
-    arguments, folder, status = sys.argv, sys.path[0], 0
+    arguments, folder = sys.argv, sys.path[0]
     sys.argv, sys.path[0] = [options.script, *options.arguments], str(Path(options.script).resolve().parent)
     started = time.perf_counter()
     try:
         with choice.backend(choice.AUTO), transfer.transfers() as log, explain() as why:
-            try:
-                runpy.run_path(options.script, run_name="__main__")
-            except SystemExit as end:
-                status = end.code if isinstance(end.code, int) else int(end.code is not None)
+            status = _ran(options.script)
     finally:
         sys.argv, sys.path[0] = arguments, folder
     report(why.decisions, log.rows, time.perf_counter() - started, console())
     return status
+
+
+def _ran(script: str) -> int:
+    """The exit status of a script, as Python would give it.
+
+    However it ends, what it did until then is to be told: an error is printed, and 130 stands for Ctrl-C.
+    """
+    try:
+        runpy.run_path(script, run_name="__main__")
+    except SystemExit as end:
+        if isinstance(end.code, int | None):
+            return end.code or 0
+        print(end.code, file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("doctor: interrupted", file=sys.stderr)
+        return 130
+    except BaseException as error:  # noqa: BLE001  # of whatever class a program raises
+        own = error.__traceback__
+        while own is not None and own.tb_frame.f_code.co_filename != script:
+            own = own.tb_next
+        traceback.print_exception(type(error), error, own)
+        return 1
+    return 0
 
 
 def report(decisions: list[Decision], rows: list[Transfer], seconds: float, to: Console) -> None:

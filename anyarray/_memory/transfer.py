@@ -29,7 +29,7 @@ from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from types import FrameType
-from typing import Any, ClassVar, Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 
@@ -150,7 +150,7 @@ class _View(_Watch):
 class _Logged:
     """Record transfers."""
 
-    name: ClassVar[str] = "transfers"
+    name = "transfers"
 
     def __init__(self, log: TransferLog) -> None:
         self.log = log
@@ -162,7 +162,7 @@ class _Logged:
 class _Guarded:
     """Forbid copies."""
 
-    name: ClassVar[str] = "no_transfers"
+    name = "no_transfers"
 
     def __init__(self, mode: Literal["warn", "raise"]) -> None:
         self.mode: Literal["warn", "raise"] = mode

@@ -20,11 +20,11 @@ A function of a key is pure: the same key gives the same numbers. So split a key
 False
 """
 
+from anyarray.random import distributions as _distributions
 from anyarray.random._draws import bits
 from anyarray.random.distributions import *
-from anyarray.random.distributions import __all__ as _distributions
 from anyarray.random.generator import Generator
 from anyarray.random.keys import fold_in, key, split
 
 __all__ = ["Generator", "bits", "fold_in", "key", "split"]
-__all__ += _distributions
+__all__ += _distributions.__all__

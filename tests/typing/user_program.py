@@ -107,6 +107,7 @@ def array_object(x: xp.Array) -> None:
     assert_type(x[0, ..., None, ::2], xp.Array)
     assert_type(x[x > 0], xp.Array)
     x[x > 0] = 0
+    x[:, 0] = [1.0, 2.0]
     x += 2
     assert_type(x.shape, tuple[int, ...])
     assert_type(x.dtype, xp.DType)
@@ -146,6 +147,11 @@ def centred(x: xp.Array, axis: int = -1) -> xp.Array:
     return x - xp.mean(x, axis=axis, keepdims=True)
 
 
+@xp.portable
+def distance(x: xp.Array, y: AnyArray) -> xp.Array:
+    return xp.linalg.vector_norm(x - y)
+
+
 @xp.portable(convert=True)
 def total(x: xp.Array, *, axis: int = -1) -> xp.Array:
     return xp.sum(x, axis=axis)
@@ -156,7 +162,32 @@ def kinds(host: np.ndarray[tuple[int, ...], np.dtype[np.float64]], x: xp.Array) 
     assert_type(centred(x), xp.Array)
     assert_type(total(host), np.ndarray[tuple[int, ...], np.dtype[np.float64]])
     assert_type(total([1.0, 2.0], axis=0), Any)
-    centred(host, axes=0)  # type: ignore[call-arg]  # so a checker must say
+    assert_type(distance(host, host), np.ndarray[tuple[int, ...], np.dtype[np.float64]])
+    assert_type(distance(x, host), xp.Array)
+    centred(x=host, axis=0)
+    centred(host, axes=0)  # type: ignore[call-overload]  # so a checker must say
+
+
+class Layer:
+    weights: xp.Array
+
+    @xp.portable
+    def applied(self, x: xp.Array, scale: float = 1.0) -> xp.Array:
+        return x @ self.weights * scale
+
+    @xp.portable(convert=True)
+    def converted(self, x: xp.Array) -> xp.Array:
+        return x @ self.weights
+
+
+def kinds_of_methods(host: np.ndarray[tuple[int, ...], np.dtype[np.float64]], x: xp.Array, layer: Layer) -> None:
+    assert_type(layer.applied(host, scale=2.0), np.ndarray[tuple[int, ...], np.dtype[np.float64]])
+    assert_type(layer.applied(x), xp.Array)
+    assert_type(Layer.applied(layer, x), xp.Array)
+    assert_type(layer.converted(host), np.ndarray[tuple[int, ...], np.dtype[np.float64]])
+    assert_type(layer.converted([1.0, 2.0]), Any)
+    layer.applied(x=host)
+    layer.applied(host, scale="1")  # type: ignore[call-overload]  # so a checker must say
 
 
 def choice(x: xp.Array) -> None:

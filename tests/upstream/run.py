@@ -1,8 +1,9 @@
 """Tests of other projects on Arrays, with recorded counts.
 
-The wheels of SciPy, scikit-learn, array-api-extra, xarray and einops have their tests. `python tests/upstream/run.py
-numpy jax` runs a choice of them on each backend and compares what passed with `counts.json`, which `--record` writes.
-A suite that has fewer passing tests, or a test that failed and is not listed there, is an error.
+The wheels of SciPy, scikit-learn, array-api-extra, xarray, einops and pint have their tests. `python
+tests/upstream/run.py numpy jax` runs a choice of them on each backend and compares what passed with `counts.json`,
+which `--record` writes. A suite that has fewer passing tests, or a test that failed and is not listed there, is an
+error.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import argparse
 import importlib.util
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -45,7 +47,17 @@ SUITES: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     "array_api_extra": ("array_api_strict and not strictest", ("tests/main",)),
     "xarray": ("", ("tests/test_array_api.py",)),
     "einops": ("array_api", ("tests/test_ops.py", "tests/test_packing.py")),
+    "pint": ("", ("testsuite/test_numpy.py", "testsuite/test_numpy_func.py", "testsuite/test_umath.py")),
 }  # fmt: skip
+
+# What is changed in the tests of a package that name NumPy: patterns, and what comes in their place.
+CHANGED: Final[dict[str, dict[str, str]]] = {
+    "einops": {"import numpy as xp": "import anyarray as xp", r"xp\.__version__": "np.__version__"},
+    "pint": {
+        "from pint.compat import np": "from numpy_of_arrays import np",
+        r"return (\[\[.*\]\]) \*": r"return np.array(\1) *",
+    },
+}
 
 
 def paths_of(suite: str, files: tuple[str, ...], scratch: Path) -> list[str]:
@@ -54,11 +66,12 @@ def paths_of(suite: str, files: tuple[str, ...], scratch: Path) -> list[str]:
     if spec is None or spec.origin is None:
         raise SystemExit(f"{suite} is not installed. Run: nox -s downstream")
     found = [Path(spec.origin).parent / file for file in files]
-    if suite == "einops":  # its tests of the standard name NumPy as the library
-        for i, file in enumerate(found):
-            found[i] = scratch / file.name
-            text = file.read_text().replace("import numpy as xp", "import anyarray as xp")
-            found[i].write_text(text.replace("xp.__version__", "np.__version__"))
+    for i, file in enumerate(found if suite in CHANGED else []):
+        found[i] = scratch / file.name
+        text = file.read_text()
+        for pattern, replacement in CHANGED[suite].items():
+            text = re.sub(pattern, replacement, text)
+        found[i].write_text(text)
     return [str(file) for file in found if file.exists()]
 
 
