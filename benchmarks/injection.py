@@ -45,7 +45,7 @@ class Program(NamedTuple):
 
 
 def there_and_back(x: Any) -> float:
-    """One function that others make faster, and one that they do not, in turns."""
+    """A function that others make faster, and one that they do not."""
     for _ in range(10):
         x = xp.tanh(xp.sort(xp.exp(x)))
     return float(xp.sum(x))
@@ -95,7 +95,7 @@ def classes_of(program: Program) -> set[str]:
 
 
 def wrong(model: cost.Model, kind: str, *, of_numpy: bool, factor: float) -> cost.Model:
-    """The model where one class takes `factors` times as long, in NumPy or elsewhere."""
+    """The model where a class takes `factor` times as long, on one side."""
 
     def law(of: str, found: Any) -> Any:
         is_of_class = of == kind or cost.class_of.get(of) == kind
@@ -134,7 +134,7 @@ def least(program: Program, model: cost.Model | None) -> tuple[float, float]:
 
 
 def injected(model: cost.Model, kind: str, concerned: Sequence[Program], seconds: dict[str, float]) -> list[list[Any]]:
-    """A row for each way in which a class may be wrong: a loss, what it is, and the worst first run."""
+    """For each way to be wrong the loss, what it is, the worst first run."""
     rows: list[list[Any]] = []
     for of_numpy in (True, False):
         for factor in FACTORS:
