@@ -6,7 +6,7 @@ NumPy or on all other backends, and the programs that call one of its functions 
 nothing compiled by JAX. They are the ten of `benchmarks.programs` and workloads that are made to mislead the choice.
 The other libraries are imported before, so a move costs no more than bringing the data.
 
-Times are compared with those under the true profile, taken just before: all runs together, and the first with NumPy's.
+Times are compared with those under the true profile, taken before: all runs together, and the first with NumPy's.
 The least of two counts on either side. Classes come in order until the time is over, those of most programs first.
 """
 
@@ -28,7 +28,7 @@ from benchmarks.overhead import print_table, progress, verdict
 from benchmarks.programs import PROGRAMS
 
 FACTORS: Final = (0.1, 10.0)
-RUNS: Final = 6
+RUNS: Final = 4
 """Runs of a program from scratch, the first included."""
 TOTAL_BOUND: Final = 1.3
 """Times what the true profile gives, for all programs of a class."""
@@ -136,12 +136,12 @@ def least(program: Program, model: cost.Model | None) -> tuple[float, float]:
 def injected(model: cost.Model, kind: str, concerned: Sequence[Program], seconds: dict[str, float]) -> list[list[Any]]:
     """For each way to be wrong the loss, what it is, the worst first run."""
     rows: list[list[Any]] = []
+    right = sum(least(program, model)[1] for program in concerned)
     for of_numpy in (True, False):
         for factor in FACTORS:
             bad = wrong(model, kind, of_numpy=of_numpy, factor=factor)
-            taken, right, firsts = 0.0, 0.0, list[tuple[float, str]]()
+            taken, firsts = 0.0, list[tuple[float, str]]()
             for program in concerned:
-                right += least(program, model)[1]
                 first, all_runs = least(program, bad)
                 taken += all_runs
                 firsts.append((first / seconds[program.name], program.name))
