@@ -185,7 +185,7 @@ class FunctionClass(NamedTuple):
 
 
 MATRICES: Final = USUAL / 16
-"""`usual` of products and factorisations: a core makes many operations at once, and finds their numbers in its caches."""
+"""`usual` of products and factorisations: a core makes many operations at once, on numbers in its caches."""
 SLIMMEST: Final = 256
 """The ratio of the sides from which a matrix counts as fully slim: far from square."""
 LONG_ROW: Final = 4096
