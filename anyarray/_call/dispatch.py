@@ -506,6 +506,8 @@ def _call_on_chosen_home(declaration: Declaration, values: Sequence[Any]) -> Any
         if decision.timed is not None:
             result, seconds = _timed(declaration, prepared, decision.home)
             automatic.learn(decision.timed, decision.home.backend.name, seconds)
+        elif decision.home is body_globals["NUMPY"] is decision.stay and not must_wait:
+            result = _choice.call_on(decision.home.backend, declaration.call, values)  # which may record it
         else:
             result = _call_on(declaration, prepared, decision.home)
         results = [one for one in (result if isinstance(result, tuple) else (result,)) if is_array(one)]

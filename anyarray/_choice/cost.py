@@ -494,7 +494,8 @@ def _elements_of(kind: str, work: float) -> float:
     return float(work ** (1 / row.growth))
 
 
-def usual(function: str, shapes: Sequence[Shape]) -> float:
+@functools.lru_cache(maxsize=1024)
+def usual(function: str, shapes: tuple[Shape, ...]) -> float:
     """About the seconds of a call in NumPy, on any machine."""
     row = CLASSES.get(class_of.get(predicted_as(function), ""))
     try:
