@@ -378,6 +378,8 @@ def bench(session: nox.Session) -> None:
     profile = {"ANYARRAY_PROFILE": str(Path(session.create_tmp()) / "profile.json")}  # not the user's own
     session.run("python", "-m", "anyarray", "calibrate", env=profile)
     session.run("python", "-m", "benchmarks.automatic", env=profile)
+    session.run("python", "-m", "benchmarks.programs", env=profile)
+    session.run("python", "-m", "benchmarks.injection", env=profile)
     session.run("python", "-m", "benchmarks.small_calls", env=profile)
     measured = str(Path(session.create_tmp(), "bench.json").resolve())
     session.run("python", "-m", "anyarray", "bench", "--json", measured, env=profile)

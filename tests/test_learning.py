@@ -223,6 +223,18 @@ def test_a_long_call_is_timed_on_a_part(monkeypatch: pytest.MonkeyPatch) -> None
     assert here.host > 0
 
 
+def test_a_call_that_is_not_worth_trying_on_a_part_is_timed_where_it_moved(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = wrong(true_model(), "sim", "transcendental", 0.1)
+    costs = model.backends["sim"]._replace(first={"transcendental": 0.04})  # more than a quarter of the call
+    with world(model._replace(backends={**model.backends, "sim": costs}), monkeypatch) as here:
+        x = xp.ones(16 * N)
+        for _ in range(6):
+            x = here.call("tanh", x)
+        assert x.device.library == "sim"
+        (ratios,) = learning._ratios["sim", "tanh", 8].values()
+        assert min(ratios) == pytest.approx(10.0, rel=0.3)
+
+
 def test_a_repeated_decision_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     decided: list[str] = []
     decide = automatic.decide

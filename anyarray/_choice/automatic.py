@@ -549,7 +549,8 @@ class _Weighing:
         elif not learning.is_known(best, call):
             if self.known.first(best, call) < stay.seconds / 4:
                 part = _part(self.prediction, best, min(self.prediction.seconds[best], stay.seconds) / 8)
-            learning.replace(best, call)
+            if part is not None:  # else all of it is timed there, after the call that compiles
+                learning.replace(best, call)
         decision.part = part
         return best
 

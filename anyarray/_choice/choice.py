@@ -375,7 +375,7 @@ def hint_at_calibrate(elements: int) -> None:
 
     Only for a large array of so many `elements`, and where no backend is chosen.
     """
-    if elements >= machine.LARGE and chosen() is None and not machine.is_early(cost.usual("", [(elements,)])):
+    if elements >= machine.LARGE and chosen() is None and not machine.is_early(cost.usual("", ((elements,),))):
         _settle(current())
         automatic.hint_at_calibrate()
 

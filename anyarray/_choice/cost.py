@@ -184,10 +184,8 @@ class FunctionClass(NamedTuple):
     """The same of a unit of work of the class."""
 
 
-MULTIPLYING: Final = USUAL / 16
-"""`usual` of products: a core makes many operations at once, and finds their numbers in its caches."""
-FACTORISING: Final = USUAL / 4
-"""`usual` of factorisations, which make more than n^3."""
+MATRICES: Final = USUAL / 16
+"""`usual` of products and factorisations: a core makes many operations at once, on numbers in its caches."""
 SLIMMEST: Final = 256
 """The ratio of the sides from which a matrix counts as fully slim: far from square."""
 LONG_ROW: Final = 4096
@@ -223,9 +221,9 @@ CLASSES: Final[dict[str, FunctionClass]] = {
     "unique": FunctionClass(_distinguished, 1, "iuf", "unique_values"),
     "matmul": FunctionClass(
         _product, 1.5, "fc", "matmul",
-        slim="product of a slim matrix", lengths=_product_shape, least="product with a vector", usual=MULTIPLYING,
+        slim="product of a slim matrix", lengths=_product_shape, least="product with a vector", usual=MATRICES,
     ),
-    "product of a slim matrix": FunctionClass(_product, 1.5, "fc", "matmul", usual=MULTIPLYING),
+    "product of a slim matrix": FunctionClass(_product, 1.5, "fc", "matmul", usual=MATRICES),
     "product with a vector": FunctionClass(_read, 1, "fc", "matmul"),
     "dot": FunctionClass(_elements, 1, "fc", "vecdot"),
     "fft": FunctionClass(
@@ -233,13 +231,13 @@ CLASSES: Final[dict[str, FunctionClass]] = {
     ),
     "fft of columns": FunctionClass(_ordered, 1, "fc", "fft"),
     "fft of all axes": FunctionClass(_distinguished, 1, "fc", "fftn"),
-    "solve": FunctionClass(_factorised, 1.5, "f", "solve", usual=FACTORISING),
-    "cholesky": FunctionClass(_factorised, 1.5, "f", "cholesky", usual=FACTORISING),
-    "qr": FunctionClass(_factorised, 1.5, "f", "qr", slim="qr of a slim matrix", usual=FACTORISING),
-    "qr of a slim matrix": FunctionClass(_factorised, 1.5, "f", "qr", usual=FACTORISING),
-    "svd": FunctionClass(_factorised, 1.5, "f", "svd", slim="svd of a slim matrix", usual=FACTORISING),
-    "svd of a slim matrix": FunctionClass(_factorised, 1.5, "f", "svd", usual=FACTORISING),
-    "eigh": FunctionClass(_factorised, 1.5, "f", "eigh", usual=FACTORISING),
+    "solve": FunctionClass(_factorised, 1.5, "f", "solve", usual=MATRICES),
+    "cholesky": FunctionClass(_factorised, 1.5, "f", "cholesky", usual=MATRICES),
+    "qr": FunctionClass(_factorised, 1.5, "f", "qr", slim="qr of a slim matrix", usual=MATRICES),
+    "qr of a slim matrix": FunctionClass(_factorised, 1.5, "f", "qr", usual=MATRICES),
+    "svd": FunctionClass(_factorised, 1.5, "f", "svd", slim="svd of a slim matrix", usual=MATRICES),
+    "svd of a slim matrix": FunctionClass(_factorised, 1.5, "f", "svd", usual=MATRICES),
+    "eigh": FunctionClass(_factorised, 1.5, "f", "eigh", usual=MATRICES),
     "gather": FunctionClass(_gathered, 2, "biuf", "take", is_linear_if_even=True),
     "join": FunctionClass(_joined, 1, "biufc", "concat"),
     "creation": FunctionClass(_elements, 1, "biufc", "ones_like"),
@@ -504,7 +502,8 @@ def _elements_of(kind: str, work: float) -> float:
     return float(work ** (1 / row.growth))
 
 
-def usual(function: str, shapes: Sequence[Shape]) -> float:
+@functools.lru_cache(maxsize=1024)
+def usual(function: str, shapes: tuple[Shape, ...]) -> float:
     """About the seconds of a call in NumPy, on any machine."""
     row = CLASSES.get(class_of.get(predicted_as(function), ""))
     try:
