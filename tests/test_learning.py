@@ -235,6 +235,14 @@ def test_a_call_that_is_not_worth_trying_on_a_part_is_timed_where_it_moved(monke
         assert min(ratios) == pytest.approx(10.0, rel=0.3)
 
 
+def test_a_call_that_is_timed_misses_nothing_yet(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = wrong(true_model(), "numpy", "transcendental", 10.0)
+    costs = model.backends["sim"]._replace(first={"transcendental": 0.03})  # less than is missed by the profile alone
+    with world(model._replace(backends={**model.backends, "sim": costs}), monkeypatch) as here:
+        for _ in range(3):
+            assert here.call("tanh", xp.ones(N)).device.library == "numpy"
+
+
 def test_a_repeated_decision_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     decided: list[str] = []
     decide = automatic.decide

@@ -661,7 +661,7 @@ class _Weighing:
             its.spend(best, self.stay.name)
         if self.unexplored:
             its.alike[SPENT] = its.alike.get(SPENT, 0.0) + self.prediction.seconds[best]
-        its.miss(best, gains)
+        its.miss(best, () if self.decision.timed else gains)  # what a call misses is not believed before it was timed
         self.decision.account = its.account
         saved = -dict(gains).get(NUMPY, 0.0)
         if saved > 0 and its.account is not None and its.account.pool.get(HOST_READS):
