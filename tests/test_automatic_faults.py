@@ -388,7 +388,7 @@ def test_what_a_block_recorded_and_left_in_ends_with_it(framework: str) -> None:
     manager.__enter__()
     with xp.backend("auto"):
         manager.__exit__(None, None, None)
-        assert choice.current().records == () and choice.candidates() is None
+        assert choice.current().records == () and choice.current().candidates is None
 
 
 def test_a_block_that_ends_in_another_context_leaves_that_alone(framework: str) -> None:

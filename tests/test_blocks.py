@@ -419,7 +419,7 @@ def observed() -> dict[str, Any]:
     chosen, watch = choice.chosen(), transfer.watch()
     values = (
         None if chosen is None else chosen.library,
-        choice.candidates(),
+        choice.current().candidates,
         tuple([id(one) for one in choice.current().records]),
         dtypes.default(float),
         watch.guard,
