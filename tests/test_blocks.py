@@ -26,7 +26,7 @@ BLOCKS: Final[dict[str, tuple[Callable[[], Any], Callable[[], bool]]]] = {
     "transfers": (xp.transfers, lambda: bool(transfer.watch().logs)),
     "no_transfers": (xp.no_transfers, lambda: transfer.watch().guard == "raise"),
     "default_dtypes": (lambda: xp.default_dtypes(float=xp.float32), lambda: xp.ones(1).dtype == xp.float32),
-    "explain": (xp.explain, choice.is_recorded),
+    "explain": (xp.explain, lambda: bool(choice.current().records)),
     "policy": (lambda: xp.policy(candidates=["numpy"]), lambda: choice.current().candidates == ("numpy",)),
 }
 ALL: Final = {**BLOCKS, "backend": (lambda: xp.backend("sim"), lambda: xp.ones(1).device.library == "sim")}
