@@ -26,7 +26,7 @@ BLOCKS: Final[dict[str, tuple[Callable[[], Any], Callable[[], bool]]]] = {
     "transfers": (xp.transfers, lambda: bool(transfer.watch().logs)),
     "no_transfers": (xp.no_transfers, lambda: transfer.watch().guard == "raise"),
     "default_dtypes": (lambda: xp.default_dtypes(float=xp.float32), lambda: xp.ones(1).dtype == xp.float32),
-    "explain": (xp.explain, choice.is_recorded),
+    "explain": (xp.explain, lambda: bool(choice.current().records)),
     "policy": (lambda: xp.policy(candidates=["numpy"]), lambda: choice.current().candidates == ("numpy",)),
 }
 ALL: Final = {**BLOCKS, "backend": (lambda: xp.backend("sim"), lambda: xp.ones(1).device.library == "sim")}
@@ -419,7 +419,7 @@ def observed() -> dict[str, Any]:
     chosen, watch = choice.chosen(), transfer.watch()
     values = (
         None if chosen is None else chosen.library,
-        choice.candidates(),
+        choice.current().candidates,
         tuple([id(one) for one in choice.current().records]),
         dtypes.default(float),
         watch.guard,
