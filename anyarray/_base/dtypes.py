@@ -181,6 +181,8 @@ STANDARD: Final = {
 
 KNOWN: Final = {**STANDARD, "float16": float16, "bfloat16": bfloat16}
 """Every dtype that an Array can have, by name."""
+_NUMPYS_NUMBERS: Final = frozenset(np.dtype(name).num for name in [*STANDARD, "float16"])
+"""NumPy's numbers of its dtypes among them; what has another one may have one of these names."""
 
 KINDS: Final = {
     "bool": "b",
@@ -242,7 +244,8 @@ def is_numpys_own(value: Any) -> bool:
     if not isinstance(value, (np.ndarray, np.generic)):
         return False
     is_plain = type(value) is np.ndarray or not isinstance(value, np.ndarray)
-    return value.dtype.name not in KNOWN or (not is_plain and isinstance(value, np.ma.MaskedArray))
+    is_known = value.dtype.num in _NUMPYS_NUMBERS or value.dtype.name in KNOWN  # a name takes a microsecond
+    return not is_known or (not is_plain and isinstance(value, np.ma.MaskedArray))
 
 
 def is_numpys_dtype(value: Any) -> bool:

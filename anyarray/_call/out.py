@@ -27,7 +27,7 @@ def write(function: str, out: Any, result: Array) -> Any:
     lengths: set[int | None] = {*shape, *wanted}
     if shape != wanted and None not in lengths:  # a length that a trace does not know
         raise errors.ArgumentValueError(f"{function}: out must have the shape {wanted} of the result, not {shape}")
-    if not np.can_cast(np.dtype(result.dtype), np.dtype(target.dtype), "same_kind"):
+    if result.dtype != target.dtype and not np.can_cast(np.dtype(result.dtype), np.dtype(target.dtype), "same_kind"):
         raise errors.ArgumentTypeError(
             f"{function}: out must have a dtype to which {result.dtype} can be cast, not {target.dtype}. "
             f"Make it of that dtype: xp.empty({wanted}, dtype=xp.{result.dtype})"

@@ -114,6 +114,14 @@ class ufunc:  # noqa: N801 - NumPy's name
             result = xp.broadcast_to(result, shape)
         return _options.out_by(self.__name__, out, options)(result)
 
+    def _into(self, out: Array, operands: Sequence[Any]) -> Any:
+        """The call with its result in `out`, mostly of its shape and dtype."""
+        found = [self._ours(*operands)]
+        if type(found[0]) is Array and found[0].shape == out.shape and found[0].dtype == out.dtype:
+            out[...] = found.pop()  # a variable would keep a chain from being computed right there
+            return out
+        return self._call(operands, {"out": out})
+
     def _where(self, operands: Sequence[Any], where: Array, out: Any) -> Any:
         """Compute where the condition holds; elsewhere stays what `out` has.
 
@@ -287,6 +295,8 @@ class _OfOne(ufunc):
                 return self._ours(x)
             if kind in _SCALARS:
                 return self._theirs(x)
+        elif type(x) is Array and not args and len(kwargs) == 1 and type(kwargs.get("out")) is Array:
+            return self._into(kwargs["out"], (x,))
         return self._call((x, *args), kwargs)
 
 
@@ -300,6 +310,8 @@ class _OfTwo(ufunc):
                 return self._ours(x1, x2)
             if one in _SCALARS and two in _SCALARS:
                 return self._theirs(x1, x2)
+        elif type(x1) is Array is type(x2) and not args and len(kwargs) == 1 and type(kwargs.get("out")) is Array:
+            return self._into(kwargs["out"], (x1, x2))
         return self._call((x1, x2, *args), kwargs)
 
 

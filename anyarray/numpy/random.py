@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import numpy as _numpy
 
@@ -74,6 +74,9 @@ def default_rng(seed: Any = None) -> Generator:
     return Generator._of(_numpy.random.default_rng(values_of(seed)))  # type: ignore[no-any-return]  # a Generator
 
 
+_NUMBERS: Final = frozenset({int, float})
+
+
 def drawing(theirs: Callable[..., Any]) -> Callable[..., Any]:
     """A method of a generator that takes and gives Arrays."""
     name = theirs.__name__
@@ -87,6 +90,8 @@ def drawing(theirs: Callable[..., Any]) -> Callable[..., Any]:
         x[...] = values
 
     def drawn(*args: Any, **kwargs: Any) -> Any:
+        if not kwargs and _NUMBERS.issuperset(map(type, args)):
+            return brought(theirs(*args))
         out = kwargs.get("out")
         given = {key: values_of(value) for key, value in kwargs.items()}
         if out is None:
