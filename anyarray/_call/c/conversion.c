@@ -77,6 +77,14 @@ write_number(char *data, int typenum, PyObject *value)
     return !(integer == -1 && PyErr_Occurred());
 }
 
+/* What an element of a nest is: a Python number, or the scalar of NumPy that an Array of no axes has. Borrowed. */
+static PyObject *
+number_of(PyObject *element)
+{
+    PyObject *native = is_array(element) && home_of(element) == config.numpy_home ? get_slot(element, config.native_offset) : NULL;
+    return native != NULL && scalar_typenum(Py_TYPE(native)) >= 0 ? native : element;
+}
+
 /* Writes the numbers of a nest of lists and tuples, all of one class and of this shape, and moves `*data` beyond
 them.
 
@@ -85,9 +93,17 @@ static int
 write_nest(char **data, npy_intp itemsize, PyTypeObject *type, PyObject *nest, int ndim, const npy_intp *shape)
 {
     if (ndim == 0) {
-        int is_written = Py_TYPE(nest) == type && write_number(*data, typenum_of(type), nest);
+        PyObject *number = number_of(nest);
+        char *to = *data;
         *data += itemsize;
-        return is_written;
+        if (Py_TYPE(number) != type) {
+            return 0;
+        }
+        if (scalar_typenum(type) < 0) {
+            return write_number(to, typenum_of(type), number);
+        }
+        PyArray_ScalarAsCtype(number, to);
+        return 1;
     }
     if ((!PyList_CheckExact(nest) && !PyTuple_CheckExact(nest)) || PySequence_Fast_GET_SIZE(nest) != shape[0]) {
         return 0;
@@ -100,7 +116,7 @@ write_nest(char **data, npy_intp itemsize, PyTypeObject *type, PyObject *nest, i
     return 1;
 }
 
-/* `asarray` of a Python number, or of a nest of lists and tuples. */
+/* `asarray` of a Python number, or of a nest of lists and tuples of numbers or of Arrays of no axes. */
 static PyObject *
 array_of_nest(PyObject *nest, PyObject *dtype)
 {
@@ -118,9 +134,9 @@ array_of_nest(PyObject *nest, PyObject *dtype)
         }
         first = PySequence_Fast_GET_ITEM(first, 0);
     }
-    PyTypeObject *type = Py_TYPE(first);
-    int typenum = typenum_of(type);
-    if (typenum < 0 || (dtype == NULL && !has_standard_defaults()) || !creates_in_numpy()) {
+    PyTypeObject *type = Py_TYPE(number_of(first));
+    int is_numpys = is_array(first) && scalar_typenum(type) >= 0, typenum = is_numpys ? scalar_typenum(type) : typenum_of(type);
+    if (typenum < 0 || (is_numpys && dtype != NULL) || (dtype == NULL && !has_standard_defaults()) || !creates_in_numpy()) {
         return fall_back();
     }
     PyArray_Descr *wanted = dtype == NULL ? PyArray_DescrFromType(typenum) : read_dtype(dtype);
