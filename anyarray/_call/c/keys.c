@@ -1,8 +1,8 @@
 /* Keys of an index, as NumPy takes them.
 
 Compiled: integers, slices, None, `...`, tuples of these, and few bools or signed integers in an Array that
-lives where the indexed one does. An integer is Python's, a scalar of NumPy or an Array of one. Left to Python: all
-that `_array.array._normalised` looks at, as ndarrays and lists, and every error. Repeated here: the keys that
+lives where the indexed one does, or integers in a list. An integer is Python's, a scalar of NumPy or an Array of one. Left to Python: all
+that `_array.array._normalised` looks at, as ndarrays and other lists, and every error. Repeated here: the keys that
 `Array.__getitem__` hands to NumPy as they are (`_BASIC`). */
 
 #include "keys.h"
@@ -109,6 +109,24 @@ native_bound(PyObject *bound, PyObject *home)
     return is_one ? native : NULL;
 }
 
+/* The ndarray of a list of Python's integers: a new reference, or NULL, perhaps with an exception, for any other list. */
+static PyObject *
+integers_of(PyObject *list)
+{
+    npy_intp count = PyList_GET_SIZE(list);
+    PyObject *integers = count && count < config.large ? PyArray_SimpleNew(1, &count, NPY_INTP) : NULL;
+    for (npy_intp i = 0; integers != NULL && i < count; i++) { /* no Python code runs that could shorten it */
+        PyObject *one = PyList_GET_ITEM(list, i);
+        npy_intp integer = Py_TYPE(one) == &PyLong_Type ? PyLong_AsSsize_t(one) : -1;
+        if (Py_TYPE(one) != &PyLong_Type || (integer == -1 && PyErr_Occurred())) {
+            Py_CLEAR(integers);
+            break;
+        }
+        ((npy_intp *)PyArray_DATA((PyArrayObject *)integers))[i] = integer;
+    }
+    return integers;
+}
+
 /* A basic key, or what stands for one: a new reference, or NULL without an exception. */
 static PyObject *
 native_entry(PyObject *key, PyObject *home, int allows_bool)
@@ -120,7 +138,8 @@ native_entry(PyObject *key, PyObject *home, int allows_bool)
         return Py_NewRef(key);
     }
     if (Py_TYPE(key) != &PySlice_Type) {
-        return NULL;
+        PyObject *integers = PyList_CheckExact(key) ? integers_of(key) : NULL;
+        return integers == NULL ? fall_back() : integers;
     }
     PySliceObject *slice = (PySliceObject *)key;
     PyObject *start = native_bound(slice->start, home), *stop = native_bound(slice->stop, home);
