@@ -336,6 +336,7 @@ def test_transfers_are_timed_with_a_new_array_each_time(monkeypatch: pytest.Monk
         )
 
     monkeypatch.setattr(_calibration.transfer, "route", noted)
+    monkeypatch.setattr(_calibration, "BYTES", tuple([1 << i for i in (10, 14, 16, 18, 20)]))  # as all are kept here
     with testing.simulated():
         calibration = _calibration.Calibration([xp.device("numpy"), xp.device("sim")], {})
         calibration._measure_route(*calibration.backends)
