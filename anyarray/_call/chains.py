@@ -147,10 +147,12 @@ def ran(
     `calls` are names of functions, each with the dtype that it read. If the chain `is_typical`, its time says what a
     call takes in one; returns whether that was of use.
     """
+    records = choice.current().records
+    if not (records or automatic.learns_of_chains()):
+        return machine.state.is_known  # else the profile may be read yet
     predictions = [
         machine.prediction_of(name, ((elements,),), (_dtypes.dtype(dtype.name),), None) for name, dtype in calls
     ]
-    records = choice.current().records
     if records:
         found = automatic.of_chain([name for name, _ in calls], elements, predictions, seconds)
         found.where = None if file is None else (file, line)

@@ -235,14 +235,19 @@ def learn(prediction: Prediction, name: str, seconds: float) -> None:
         machine.forget_decisions()
 
 
+def learns_of_chains() -> bool:
+    """Whether there are predictions that the time of a chain may correct."""
+    return state.model is not None and learning.is_on()
+
+
 def learn_chain(predictions: Sequence[Prediction], seconds: float) -> bool:
     """Correct predictions of NumPy's elementwise calls by a chain's time.
 
-    Returns whether there is a model to correct, or will be none.
+    Returns whether that chain need not be told again.
     """
-    if state.model is None or not learning.is_on():
-        return state.is_known
     known = state.model
+    if known is None or not learning.is_on():
+        return state.is_known
     of_profile = [None if one.call is None else known.seconds(NUMPY, one.call) for one in predictions]
     predicted = [one for one in of_profile if one is not None]
     if len(predicted) < len(predictions) or seconds <= 0:

@@ -16,9 +16,11 @@ them. Left to Python: warnings, and what is learned of the time that a chain too
 #define SHARED (1 << 17) /* elements from which on several threads run a chain */
 #define TIMED 4          /* calls from which on the time of a chain says what a call takes in one, */
 #define TIMES 3          /* and how often it is told of a function and a class of sizes */
+#define PAUSE 64         /* chains until it is told again, where it was of no use yet */
 
 static PyThread_type_lock running; /* held while a chain is run */
 static int generation;             /* of marks */
+static int untold;                  /* chains until the next one is told */
 
 int
 init_chains(void)
@@ -73,6 +75,10 @@ note_chain(const Gathered *gathered, const Recorded *target, PyObject *const *re
 {
     npy_intp size = target->group ? size_of_operand(target->operands[0]) : target->size;
     int is_new = 0, kept = 0, count = 0, at = size_class(size);
+    if (untold > 0 && !is_watched) {
+        untold--;
+        return;
+    }
     for (int c = 0; c < gathered->call_count && count < 2 * MOST_CALLS; c++) {
         const Loop *loop = gathered->calls[c]->loop;
         kept += results[c] != NULL;
@@ -111,6 +117,7 @@ tell_chain(const Timed *timed)
     PyObject *done = calls == NULL ? NULL
                                    : PyObject_CallFunction(config.ran, "OndiOi", calls, timed->size, timed->seconds,
                                                            timed->is_typical, file, line);
+    untold = done == Py_False && timed->is_typical ? PAUSE : untold;
     int at = size_class(timed->size);
     for (int i = 0; done == Py_True && i < timed->count && at < SIZE_CLASSES; i++) {
         timed->loops[i]->told[at] += timed->loops[i]->told[at] < TIMES;
