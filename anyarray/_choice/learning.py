@@ -13,7 +13,6 @@ from __future__ import annotations
 import atexit
 import contextlib
 import functools
-import json
 import math
 import os
 import sys
@@ -117,6 +116,8 @@ def load(profile: Path) -> None:
     forget()
     if not is_on():
         return
+    import json  # 4 ms, so not at `import anyarray`
+
     _state["file"] = profile
     with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
         data = json.loads(_beside(profile).read_text())
@@ -141,6 +142,8 @@ def save() -> None:
     profile, ended_badly = _state["file"], getattr(sys, "last_value", None) is not None
     if profile is None or ended_badly or not _state["is_changed"]:
         return
+    import json
+
     rows = [[*key, size, round(min(times), 4)] for key, by in _ratios.items() for size, times in by.items()]
     with contextlib.suppress(OSError):  # a folder that cannot be written, or no room: the next program learns again
         file = _beside(profile)
