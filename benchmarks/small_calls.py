@@ -72,7 +72,10 @@ LINALG: Final = {
     "matrix_transpose": "q", "outer": "t, t", "pinv": "q", "qr": "q", "slogdet": "q", "solve": "q, q", "svd": "q",
     "svdvals": "q", "tensordot": "q, q", "trace": "q", "vecdot": "x, y", "vector_norm": "x",
 }  # fmt: skip
-FOURIER: Final = {"fftfreq": "size", "rfftfreq": "size", "irfft": "c", "irfftn": "c", "hfft": "c"}
+FOURIER: Final = {
+    "fftfreq": "size", "rfftfreq": "size", "irfft": "c", "irfftn": "c", "hfft": "c",
+    "fft2": "q", "ifft2": "q", "rfft2": "q", "irfft2": "q",
+}  # fmt: skip
 """The arguments; other functions take `x`."""
 
 IN_NUMPY: Final = {
