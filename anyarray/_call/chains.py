@@ -14,7 +14,7 @@ import numpy as np
 
 from anyarray._base import dtypes as _dtypes
 from anyarray._base import extension
-from anyarray._choice import automatic, choice, machine
+from anyarray._choice import automatic, choice, learning, machine
 from anyarray._registry import registry
 
 _FUNCTIONS_OF_NUMPY: Final = registry.backend_of_name("numpy").function
@@ -145,10 +145,10 @@ def ran(
     """Note what a chain took whose last call was made in a line.
 
     `calls` are names of functions, each with the dtype that it read. If the chain `is_typical`, its time says what a
-    call takes in one; returns whether that was of use.
+    call takes in one; returns whether that was of use, or never will be.
     """
-    records = choice.current().records
-    if not (records or automatic.learns_of_chains()):
+    records, learns = choice.current().records, machine.state.model is not None and learning.is_on()
+    if not (records or learns):
         return machine.state.is_known  # else the profile may be read yet
     predictions = [
         machine.prediction_of(name, ((elements,),), (_dtypes.dtype(dtype.name),), None) for name, dtype in calls
@@ -158,7 +158,9 @@ def ran(
         found.where = None if file is None else (file, line)
         for record in records:
             record.append(found)
-    return is_typical and automatic.learn_chain(predictions, seconds)
+    if is_typical and learns:
+        automatic.learn_chain(predictions, seconds)
+    return learns or machine.state.is_known
 
 
 def _forked() -> None:

@@ -50,6 +50,7 @@ def configure(array: type, ufuncs: dict[Any, Any], operands: frozenset[Any]) -> 
         error_variable=chains.ERROR_VARIABLE, threads=processor.threads(),
         large=machine.LARGE, few=_shortcut.FEW, small_nbytes=alignment.SMALL, modest_nbytes=alignment.MODEST,
     )  # fmt: skip
+    speedups.record_from(machine.RECORDED)
 
 
 def compiled_call(

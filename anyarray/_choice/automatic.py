@@ -235,23 +235,14 @@ def learn(prediction: Prediction, name: str, seconds: float) -> None:
         machine.forget_decisions()
 
 
-def learns_of_chains() -> bool:
-    """Whether there are predictions that the time of a chain may correct."""
-    return state.model is not None and learning.is_on()
-
-
-def learn_chain(predictions: Sequence[Prediction], seconds: float) -> bool:
-    """Correct predictions of NumPy's elementwise calls by a chain's time.
-
-    Returns whether that chain need not be told again.
-    """
-    known = state.model
-    if known is None or not learning.is_on():
-        return state.is_known
-    of_profile = [None if one.call is None else known.seconds(NUMPY, one.call) for one in predictions]
+def learn_chain(predictions: Sequence[Prediction], seconds: float) -> None:
+    """Correct predictions of NumPy's elementwise calls by a chain's time."""
+    of_profile = [
+        None if one.call is None or one.known is None else one.known.seconds(NUMPY, one.call) for one in predictions
+    ]
     predicted = [one for one in of_profile if one is not None]
     if len(predicted) < len(predictions) or seconds <= 0:
-        return True
+        return
     ratio, changed = seconds / sum(predicted), set[str]()
     for one, its in {one.key: (one.call, its) for one, its in zip(predictions, predicted, strict=True)}.values():
         is_wanted = one is not None and cost.CLASSES[one.kind].is_elementwise and learning.is_wanted(NUMPY, one)
@@ -260,7 +251,6 @@ def learn_chain(predictions: Sequence[Prediction], seconds: float) -> bool:
             machine.set_limit(one.function, factor=learning.factor(NUMPY, one))
     if changed:
         machine.forget_decisions()
-    return True
 
 
 def of_chain(functions: Sequence[str], elements: int, predictions: Sequence[Prediction], seconds: float) -> Decision:
@@ -269,16 +259,13 @@ def of_chain(functions: Sequence[str], elements: int, predictions: Sequence[Pred
     They were not decided about one by one.
     """
     home = registry.backend_of_name(NUMPY).free
-    counts = Counter(functions)
-    names = ", ".join([name if count == 1 else f"{count} {name}" for name, count in counts.items()])
-    alone = {
-        name: sum([one.seconds.get(name, math.inf) for one in predictions])
-        for name in ({} if state.model is None else state.model.backends)
-    }
-    alone = {name: its for name, its in alone.items() if its < math.inf}
-    decision = Decision(names, ((elements,),), home, home, "stays on numpy: the calls run together", alone=alone)
-    decision.predicted, decision.seconds = {name: alone[name] for name in alone if name == NUMPY}, seconds
-    return decision
+    names = ", ".join([name if count == 1 else f"{count} {name}" for name, count in Counter(functions).items()])
+    known = set[str].intersection(*[set(one.seconds) for one in predictions])
+    alone = {name: sum([one.seconds[name] for one in predictions]) for name in known}
+    return Decision(
+        names, ((elements,),), home, home, "stays on numpy: the calls run together",
+        predicted={name: alone[name] for name in known & {NUMPY}}, alone=alone, seconds=seconds,
+    )  # fmt: skip
 
 
 def _in_a_chain(name: str, call: cost.Call, seconds: float, predicted: float) -> float:

@@ -18,7 +18,7 @@ Compiled: which calls, and what they read. Left to Python: which ufunc a functio
 #define MOST_RECORDED 256 /* calls that are recorded at a time */
 #define MOST_BYTES ((npy_intp)1 << 30) /* of the results that are not computed, or of what they keep if that is more */
 
-static npy_intp fewest = 1 << 15; /* elements of a result below which a call runs at once */
+static npy_intp fewest = NPY_MAX_INTP; /* elements of a result below which a call runs at once; see `record_from` */
 
 PyObject *
 record_from(PyObject *Py_UNUSED(module), PyObject *elements)
