@@ -5,6 +5,7 @@ That is whether NumPy and TensorFlow's kernels agree where either may work.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -189,3 +190,27 @@ def test_a_part_follows_what_is_written_on_its_backend_alone() -> None:
         part.to_device("numpy")[...] = -1.0
         assert not np.any(np.asarray(part))
     assert float(number) == 5
+
+
+def test_gradients_have_tensorflow_ask_python_for_no_type(run_python: Callable[..., str]) -> None:
+    # While it asks, another thread may call the same function of TensorFlow, and the process crashes.
+    program = """
+        import anyarray as xp
+        from tensorflow.python.util import dispatch
+
+        def known():
+            return [checker.cache_size() for checker in dispatch._is_instance_checker_cache.values()]
+
+        def f(x):
+            y = xp.concat([xp.sum(x**3, axis=0), xp.mean(x, axis=0), xp.cumulative_sum(x[0] * 2), xp.max(x, axis=0)])
+            z = xp.where(x > 1, x @ x, xp.sort(x)) + xp.linalg.inv(x) + xp.take(x, xp.asarray([1, 0]), axis=1)
+            return xp.sum(y) + xp.prod(z[:, ::-1]) + xp.std(xp.pad(x, 1)) + xp.sum(xp.tile(x, (2, 1)))
+
+        with xp.backend("tf"):
+            x = xp.asarray([[1.0, 2.0], [4.0, 3.0]])
+            before = known()
+            xp.grad(f)(x)
+            xp.grad(xp.jit(f))(x)
+            print(min(before) > 0, known() == before)
+    """
+    assert run_python(program) == "True True\n"

@@ -32,6 +32,7 @@ __all__ = [
     "to_numpy",
 ]
 
+import contextlib
 import functools
 import re
 from collections.abc import Callable
@@ -52,6 +53,7 @@ from anyarray.backends.tensorflow._kernel import (
     may_be_differentiated,
     op,
     shape_of,
+    undocumented,
 )
 from anyarray.backends.tensorflow._loading import chatter_held_back, tf
 
@@ -72,11 +74,40 @@ _identity = op("Identity")
 _to_dlpack = tf.experimental.dlpack.to_dlpack
 
 
+_dispatcher = undocumented("tensorflow.python.util.dispatch", "_api_dispatcher")
+_checkers = undocumented("tensorflow.python.util.dispatch", "_is_instance_checker_cache")
+
+
+def _settle_dispatch() -> None:
+    """Have TensorFlow's dispatcher check the common types of arguments.
+
+    The functions of `tf` ask it whether an argument is of a type that overrides them. It notes the arguments of a call
+    in one place for all threads, and asks a type that it does not know in Python code, where threads may take turns;
+    the other thread's arguments replace these, and the process crashes. Gradients call such functions. A type that it
+    knows is looked up in C++, with the GIL held. The dispatcher used here belongs to this call alone.
+    """
+    if _dispatcher is None or not _checkers:
+        return
+    with tf.Graph().as_default():
+        symbolic = tf.raw_ops.Placeholder(dtype=tf.float32)
+    eager = tf.constant(0.0)
+    with contextlib.suppress(AttributeError, TypeError):  # of another version of TensorFlow
+        asked = _dispatcher.PythonAPIDispatcher("", ["x"], ())
+        for checker in list(_checkers.values()):
+            asked.Register(_dispatcher.PySignatureChecker([(0, checker)]), lambda x: None)
+        numpys = np.zeros(0), np.float64(0)
+        tensors = eager, symbolic, tf.IndexedSlices(eager, eager)
+        others: tuple[object, ...] = (None, False, 0, 0.0, 0j, "", b"", [], (), eager.shape, eager.dtype)
+        for x in tensors + numpys + others:
+            asked.Dispatch((x,), {})
+
+
 @functools.cache
 def devices() -> dict[str, list[str]]:
     """Names of the logical devices by kind, best kind first."""
     with chatter_held_back():
         found = tf.config.list_logical_devices()
+    _settle_dispatch()  # what follows the start of TensorFlow's runtime, before the first op
     return {
         kind: [device.name.removeprefix(_HERE) for device in found if device.device_type == kind.upper()]
         for kind in ("gpu", "tpu", "cpu")
