@@ -7,25 +7,46 @@ as it is. Source: NumPy's C API, "Memory management in NumPy" (NEP 49).
 
 Without this, as where nothing is compiled, such a result is copied when it is first lent: `_memory.transfer`. */
 
+#if defined(__linux__)
+#include <sys/mman.h>
+#include <unistd.h>
+#endif
+
 #include "allocator.h"
 #include "arrays.h"
 #include "fast_paths.h"
 #include "memory.h"
 
-#define LARGE (1 << 17) /* elements of a large array: 1 MB of float64 */
-#define HEADER sizeof(size_t) /* before an array: the bytes from the beginning of its block to its own */
+#define LARGE (LARGE_NBYTES / (npy_intp)sizeof(double)) /* elements of a large array */
+#define HEADER sizeof(Header)
 #define PADDING (ALIGNMENT + HEADER)
+#define LEAST_KEPT (32 << 20) /* bytes of a block that is kept: the C library keeps smaller ones */
+#define KEPT 16               /* blocks, */
+#define PART 16               /* and this part of the memory of the machine, that are kept at most */
+#define HUGE_PAGE (2 << 20)   /* bytes */
 #define CAPSULE "mem_handler" /* what NumPy calls such capsules */
+
+/* What stands before an array. */
+typedef struct {
+    size_t offset; /* bytes from the beginning of its block to its own */
+    size_t nbytes; /* of the block */
+} Header;
 
 static PyDataMem_Handler *default_handler; /* NumPy's own */
 static PyObject *aligning_handler;         /* a capsule of `handler` */
 
-static inline size_t
-offset_of(const char *memory)
+static inline Header
+header_of(const char *memory)
 {
-    size_t offset;
-    memcpy(&offset, memory - HEADER, HEADER);
-    return offset;
+    Header header;
+    memcpy(&header, memory - HEADER, HEADER);
+    return header;
+}
+
+static inline void
+free_block(char *block, size_t nbytes)
+{
+    default_handler->allocator.free(default_handler->allocator.ctx, block, nbytes);
 }
 
 static inline size_t
@@ -34,23 +55,157 @@ aligned_offset(const char *block)
     return HEADER + (ALIGNMENT - ((uintptr_t)block + HEADER) % ALIGNMENT) % ALIGNMENT;
 }
 
-/* Where an array begins in a block, NULL in none. */
+/* Where an array begins in a block of so many bytes, NULL in none. */
 static void *
-begin(char *block)
+begin(char *block, size_t nbytes)
 {
     if (block == NULL) {
         return NULL;
     }
-    size_t offset = aligned_offset(block);
-    memcpy(block + offset - HEADER, &offset, HEADER);
-    return block + offset;
+    Header header = {aligned_offset(block), nbytes};
+    memcpy(block + header.offset - HEADER, &header, HEADER);
+    return block + header.offset;
 }
+
+#ifdef MADV_FREE
+
+/* Blocks that were freed and may be used again, the oldest first.
+
+The C library gives each block of more than 32 MiB back to the system, and the next one is zeroed and mapped anew, page
+by page, which takes as long as to add two arrays of its size. The system is told that it may have the pages of these
+blocks whenever memory is short. The GIL is held by who comes here. */
+static struct {
+    char *blocks[KEPT];
+    size_t sizes[KEPT], nbytes;
+    int count;
+} kept;
+
+static void
+forget(int i)
+{
+    kept.nbytes -= kept.sizes[i];
+    kept.count--;
+    memmove(kept.blocks + i, kept.blocks + i + 1, sizeof *kept.blocks * (size_t)(kept.count - i));
+    memmove(kept.sizes + i, kept.sizes + i + 1, sizeof *kept.sizes * (size_t)(kept.count - i));
+}
+
+static void
+free_oldest(void)
+{
+    char *block = kept.blocks[0];
+    size_t nbytes = kept.sizes[0];
+    forget(0);
+    free_block(block, nbytes);
+}
+
+/* The bytes of all blocks that are kept at most: 0 if the user has said what the C library is to keep. */
+static size_t
+most_kept(void)
+{
+    const char *tunables = getenv("GLIBC_TUNABLES");
+    if (getenv("MALLOC_MMAP_THRESHOLD_") != NULL || getenv("MALLOC_TRIM_THRESHOLD_") != NULL
+        || (tunables != NULL && strstr(tunables, "glibc.malloc.") != NULL)) {
+        return 0;
+    }
+    return (size_t)sysconf(_SC_PHYS_PAGES) / PART * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* Keeps a block; 0 if it is to be freed. */
+static int
+keep(char *block, size_t nbytes)
+{
+    static size_t most = SIZE_MAX;
+    if (nbytes < LEAST_KEPT) {
+        return 0;
+    }
+    if (most == SIZE_MAX) {
+        most = most_kept();
+    }
+    if (nbytes > most) {
+        return 0;
+    }
+    uintptr_t start = ((uintptr_t)block + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE; /* no huge page is split */
+    uintptr_t end = ((uintptr_t)block + nbytes) / HUGE_PAGE * HUGE_PAGE;
+    if (madvise((void *)start, end - start, MADV_FREE) != 0) {
+        return 0;
+    }
+    while (kept.count == KEPT || kept.nbytes > most - nbytes) {
+        free_oldest();
+    }
+    kept.blocks[kept.count] = block;
+    kept.sizes[kept.count++] = nbytes;
+    kept.nbytes += nbytes;
+    return 1;
+}
+
+/* A block that was kept, of so many bytes or little more; sets the number. NULL without one. */
+static char *
+take(size_t *nbytes)
+{
+    int best = -1;
+    for (int i = 0; i < kept.count; i++) {
+        size_t its = kept.sizes[i];
+        if (its >= *nbytes && its - *nbytes <= *nbytes / 8 && (best < 0 || its <= kept.sizes[best])) {
+            best = i;
+        }
+    }
+    if (best < 0) {
+        return NULL;
+    }
+    char *block = kept.blocks[best];
+    *nbytes = kept.sizes[best];
+    forget(best);
+    return block;
+}
+
+PyObject *
+free_kept(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
+{
+    while (kept.count) {
+        free_oldest();
+    }
+    Py_RETURN_NONE;
+}
+
+#else
+
+static int
+keep(char *Py_UNUSED(block), size_t Py_UNUSED(nbytes))
+{
+    return 0;
+}
+
+static char *
+take(size_t *Py_UNUSED(nbytes))
+{
+    return NULL;
+}
+
+PyObject *
+free_kept(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
+{
+    Py_RETURN_NONE;
+}
+
+#endif
 
 static void *
 aligned_malloc(void *Py_UNUSED(ctx), size_t size)
 {
     PyDataMemAllocator *own = &default_handler->allocator;
-    return size > SIZE_MAX - PADDING ? NULL : begin(own->malloc(own->ctx, size + PADDING));
+    if (size > SIZE_MAX - PADDING) {
+        return NULL;
+    }
+    size_t nbytes = size + PADDING;
+    char *block = take(&nbytes);
+    if (block == NULL) {
+        block = own->malloc(own->ctx, nbytes);
+    }
+    if (block == NULL) {
+        Py_XDECREF(free_kept(NULL, NULL));
+        block = own->malloc(own->ctx, nbytes);
+    }
+    return begin(block, nbytes);
 }
 
 static void *
@@ -60,15 +215,18 @@ aligned_calloc(void *Py_UNUSED(ctx), size_t count, size_t size)
     if (size && count > (SIZE_MAX - PADDING) / size) {
         return NULL;
     }
-    return begin(own->calloc(own->ctx, count * size + PADDING, 1));
+    return begin(own->calloc(own->ctx, count * size + PADDING, 1), count * size + PADDING);
 }
 
 static void
-aligned_free(void *Py_UNUSED(ctx), void *memory, size_t size)
+aligned_free(void *Py_UNUSED(ctx), void *memory, size_t Py_UNUSED(size))
 {
-    PyDataMemAllocator *own = &default_handler->allocator;
     if (memory != NULL) {
-        own->free(own->ctx, (char *)memory - offset_of(memory), size + PADDING);
+        Header header = header_of(memory);
+        char *block = (char *)memory - header.offset;
+        if (!keep(block, header.nbytes)) {
+            free_block(block, header.nbytes);
+        }
     }
 }
 
@@ -80,7 +238,7 @@ aligned_realloc(void *ctx, void *memory, size_t size)
     if (memory == NULL) {
         return aligned_malloc(ctx, size);
     }
-    size_t offset = offset_of(memory);
+    size_t offset = header_of(memory).offset;
     char *block = size > SIZE_MAX - PADDING ? NULL : own->realloc(own->ctx, (char *)memory - offset, size + PADDING);
     if (block == NULL) {
         return NULL;
@@ -88,7 +246,7 @@ aligned_realloc(void *ctx, void *memory, size_t size)
     if (aligned_offset(block) != offset) {
         memmove(block + aligned_offset(block), block + offset, size);
     }
-    return begin(block);
+    return begin(block, size + PADDING);
 }
 
 static PyDataMem_Handler handler = {
@@ -139,6 +297,12 @@ align_allocations(Call *call, PyObject *const *args, Py_ssize_t nargs)
     if (!has_large || !may_allocate(call, args, nargs)) {
         return NULL;
     }
+    return set_allocator();
+}
+
+PyObject *
+set_allocator(void)
+{
     PyObject *before = PyDataMem_SetHandler(aligning_handler);
     if (before == NULL) {
         PyErr_Clear();

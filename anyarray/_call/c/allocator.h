@@ -5,6 +5,8 @@
 
 #include "call.h"
 
+#define LARGE_NBYTES (1 << 20) /* of a large array */
+
 /* Prepares the handler; 0 with an exception. */
 int init_allocator(void);
 
@@ -13,7 +15,13 @@ int init_allocator(void);
 Returns the handler to be restored, a new reference, or NULL without an exception if there is none. */
 PyObject *align_allocations(Call *call, PyObject *const *args, Py_ssize_t nargs);
 
+/* Lets NumPy align what it allocates in this context. Returns as `align_allocations`. */
+PyObject *set_allocator(void);
+
 /* Sets the handler that was there before, and steals the reference. An exception stays as it is. */
 void restore_allocator(PyObject *handler);
+
+/* free_kept(): gives the blocks that are kept for the next arrays back to the system. */
+PyObject *free_kept(PyObject *module, PyObject *ignored);
 
 #endif

@@ -5,6 +5,7 @@ Repeated here: the alignment and the sizes from which on it is wanted (`_memory.
 made just now may be lent (`_call.dispatch.created`). */
 
 #include "memory.h"
+#include "allocator.h"
 #include "arrays.h"
 
 /* A new ndarray whose memory is aligned; steals the reference to the dtype. NULL with an exception. */
@@ -12,7 +13,11 @@ static PyObject *
 aligned_ndarray(int ndim, npy_intp *shape, PyArray_Descr *dtype, npy_intp nbytes, int is_zero)
 {
     npy_intp padded = nbytes + ALIGNMENT;
+    PyObject *allocator = is_zero || nbytes < LARGE_NBYTES ? NULL : set_allocator();
     PyObject *memory = is_zero ? PyArray_ZEROS(1, &padded, NPY_UINT8, 0) : PyArray_EMPTY(1, &padded, NPY_UINT8, 0);
+    if (allocator != NULL) {
+        restore_allocator(allocator);
+    }
     if (memory == NULL) {
         Py_DECREF(dtype);
         return NULL;
