@@ -20,6 +20,7 @@ speedups = Extension(
     sorted(str(file) for file in SOURCES.glob("*.c")),
     depends=[str(file) for file in SOURCES.glob("*.h")],
     include_dirs=[np.get_include()],
+    libraries=[] if os.name == "nt" else ["m"],
     optional=WANTED != "required",
 )
 

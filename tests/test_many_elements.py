@@ -227,6 +227,40 @@ def test_quotients_are_rounded_down_as_by_numpy(dtype: str, values: str, divisor
     np.testing.assert_array_equal(found[is_exact], expected[is_exact])
 
 
+@pytest.mark.parametrize("step", [1, 3, -1])
+@pytest.mark.parametrize("values", ["real", "whole", "tiny", "special", "bits"])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("function", ["floor_divide", "remainder"])
+def test_quotients_and_rests_on_numpy_have_its_bits_and_warnings(
+    function: str, dtype: str, values: str, step: int
+) -> None:
+    random = np.random.default_rng(8)
+    x1, x2 = random.standard_normal((2, 6000)) * 30
+    if values == "whole":
+        x1, x2 = np.round(x1) / 8, np.round(x2 / 10)
+    elif values == "tiny":
+        x1 *= 10.0 ** random.integers(-330 if dtype == "float64" else -44, 0, 6000)
+    elif values == "special":
+        x1[::97] = np.resize([0.0, -0.0, np.inf, -np.inf, np.nan], 62)
+        x2[::61] = np.resize([np.inf, 0.0, np.nan], 99)
+    with np.errstate(all="ignore"):
+        a1, a2 = x1.astype(dtype), x2.astype(dtype)
+    if values == "bits":
+        bits = f"i{a1.itemsize}"
+        a1, a2 = (random.integers(np.iinfo(bits).min, np.iinfo(bits).max, 6000, dtype=bits).view(dtype) for _ in "12")
+    given, called = (a1[::step], a2[::step]), (getattr(np, function), getattr(xp, function))
+    for one, two in (given, (given[0], a2[5]), (a1[5], given[1])):
+        found = []
+        for module, ours in zip((np, xp), called, strict=True):
+            with warnings.catch_warnings(record=True) as warned, np.errstate(all="warn"), xp.backend("numpy"):
+                warnings.simplefilter("always")
+                result = ours(*(module.asarray(x) for x in (one, two)))
+            result = np.asarray(result)
+            bits = np.where(np.isnan(result), 0, result.view(f"i{result.itemsize}"))
+            found.append((bits.tolist(), np.isnan(result).tolist(), sorted(str(one.message) for one in warned)))
+        assert found[0] == found[1]
+
+
 def ordered(dtype: str) -> dict[str, np.ndarray[Any, Any]]:
     """Values of a dtype, by what is special of them for a sort."""
     random = np.random.default_rng(5)

@@ -653,6 +653,8 @@ class Array(methods.Methods, metaclass=_NotCallable):
         compute = getattr(home, function)
         if type(compute) is not np.ufunc:  # before its first call, it is a placeholder
             compute = home.lookup(function)
+            if hasattr(compute, "ufunc_of"):
+                compute = compute.ufunc_of(dtype, dtype)
             if type(compute) is not np.ufunc:
                 return False
         if kind is not Array and dtype.kind not in _EXACT_KINDS[kind]:

@@ -41,6 +41,8 @@ def loop_of(name: str, dtypes: tuple[np.dtype[Any], ...], /) -> tuple[Any, ...] 
     if name in _REDUCED_BY:
         return _reduction_of(name, *dtypes)
     function: Any = _FUNCTIONS_OF_NUMPY(name)
+    if hasattr(function, "ufunc_of"):
+        function = function.ufunc_of(*dtypes)
     if not isinstance(function, np.ufunc):
         function, masks, *_ = getattr(function, "shortcut", (None, ()))
         if len(masks) != len(dtypes) or not all(mask >> d.num & 1 for mask, d in zip(masks, dtypes, strict=True)):
@@ -96,10 +98,11 @@ _REDUCED_BY: Final = {
 """The ufuncs of functions that may end a chain, and what they do."""
 
 _CORRECTLY_ROUNDED: Final = {
-    "absolute", "add", "bitwise_and", "bitwise_or", "bitwise_xor", "divide", "equal", "fabs", "fmax", "fmin",
-    "greater", "greater_equal", "invert", "isfinite", "isinf", "isnan", "less", "less_equal", "logical_and",
-    "logical_not", "logical_or", "logical_xor", "maximum", "minimum", "multiply", "negative", "not_equal",
-    "positive", "reciprocal", "sign", "sqrt", "square", "subtract",
+    "absolute", "add", "bitwise_and", "bitwise_or", "bitwise_xor", "ceil", "clip", "divide", "equal", "fabs",
+    "floor", "floor_divide", "fmax", "fmin", "fmod", "greater", "greater_equal", "invert", "isfinite", "isinf",
+    "isnan", "less", "less_equal", "logical_and", "logical_not", "logical_or", "logical_xor", "maximum",
+    "minimum", "multiply", "negative", "not_equal", "positive", "reciprocal", "remainder", "rint", "sign",
+    "sqrt", "square", "subtract", "trunc",
 }  # fmt: skip
 """The ufuncs whose results for real numbers do not depend on how the operands lie in memory."""
 

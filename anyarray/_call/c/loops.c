@@ -193,6 +193,12 @@ find_exact_loop(PyObject *function, Loop *loop)
     return 0;
 }
 
+PyObject *
+new_ufunc(const char *name, LoopFunction *functions, void **data, const char *types, int count)
+{
+    return PyUFunc_FromFuncAndData(functions, data, types, count, 2, 1, PyUFunc_None, name, NULL, 0);
+}
+
 int
 take_floating_errors(void)
 {

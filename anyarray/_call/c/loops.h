@@ -7,10 +7,12 @@
 
 #define MAX_OPERANDS 3 /* of a Loop */
 
+typedef void (*LoopFunction)(char **args, const npy_intp *dimensions, const npy_intp *strides, void *data);
+
 /* The inner loop of a ufunc for operands of some dtypes, or what stands for one. */
 typedef struct {
     const char *name; /* of the ufunc; "where", or "cast" */
-    void (*function)(char **args, const npy_intp *dimensions, const npy_intp *strides, void *data); /* NULL for these */
+    LoopFunction function; /* NULL for these */
     void *data;
     int operand_count;
     int is_correctly_rounded; /* so that its results do not depend on how the operands lie in memory */
@@ -43,6 +45,9 @@ PyObject *call_or_loop(PyObject *function, PyObject *const *args, size_t nargsf,
 /* Finds the loop of a ufunc for the dtypes that `loop` tells; 0 without an exception if it has none of its own for
 them. */
 int find_exact_loop(PyObject *ufunc, Loop *loop);
+
+/* A ufunc of two operands; what it gets must stay. `types` are the numbers of three dtypes for each loop. */
+PyObject *new_ufunc(const char *name, LoopFunction *functions, void **data, const char *types, int count);
 
 /* The floating-point errors in this thread since it asked last, as NumPy numbers them. Needs no GIL. */
 int take_floating_errors(void);

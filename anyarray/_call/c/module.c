@@ -19,6 +19,7 @@ top of each file:
     functions       functions of arrays, operators
     shortcuts       what gives the same as a native function
     loops           inner loops of ufuncs
+    quotients       ufuncs of quotients of floats
     recorded        calls that are recorded, and Array's attribute `_native`
     recording       which calls are
     postponed       calls that are put off on other backends
@@ -47,6 +48,7 @@ top of each file:
 #include "exposure.h"
 #include "iteration.h"
 #include "loops.h"
+#include "quotients.h"
 #include "memory.h"
 #include "random.h"
 #include "recorded.h"
@@ -95,7 +97,7 @@ PyInit__speedups(void)
         return NULL;
     }
     PyObject *module = PyModule_Create(&definition);
-    if (module == NULL || PyModule_AddObjectRef(module, "Call", (PyObject *)&CallType) < 0
+    if (module == NULL || !add_quotients(module) || PyModule_AddObjectRef(module, "Call", (PyObject *)&CallType) < 0
         || PyModule_AddObjectRef(module, "Recorded", (PyObject *)&RecordedType) < 0
         || PyModule_AddObjectRef(module, "NativeSlot", (PyObject *)&NativeSlotType) < 0
         || PyModule_AddIntMacro(module, MAX_PARAMETERS) < 0 || PyModule_AddIntMacro(module, ALIGNMENT) < 0

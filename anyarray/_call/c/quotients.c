@@ -1,0 +1,161 @@
+/* Ufuncs of quotients of floats: `floor_divide` and `remainder` with NumPy's bits, in a tenth of its time.
+
+NumPy asks the C library for the exact remainder of each element, which takes some 20 ns. Here the quotient is rounded
+down. What a fused multiply-add then leaves has the sign of the exact remainder: where that is not the divisor's, the
+quotient had been rounded up to an integer, and is one less. Where a quotient is too large for that, or something is
+not finite, or the divisor is zero, NumPy's own loop is run for the elements around, with its errors. */
+
+#include <fenv.h>
+#include <float.h>
+#include <math.h>
+
+#include "quotients.h"
+#include "loops.h"
+
+#if defined(__GNUC__) && (defined(__x86_64__) || defined(__aarch64__))
+
+#ifdef __clang__
+#define UNTRAPPED
+#else
+#define UNTRAPPED __attribute__((optimize("no-trapping-math"))) /* so that comparisons become vector instructions */
+#endif
+
+#ifdef __x86_64__
+#define FUSED __attribute__((target("avx2,fma"), noinline)) UNTRAPPED
+#define HAS_FUSED (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+#else
+#define FUSED __attribute__((noinline)) UNTRAPPED
+#define HAS_FUSED 1
+#endif
+
+#define PART 64    /* elements that NumPy's loop does if one of them needs it */
+#define BLOCK 1024 /* elements for which floating-point errors are put aside once */
+
+/* The loops for numbers of one type.
+
+`NAME_part` gives whether NumPy's loop must do these elements; a divisor is each `step`-th of `b`. */
+#define LOOPS(NAME, TYPE, LARGE, MIN, MAX, FLOOR, FMA, ABS, RESULT)                                                         \
+    static inline __attribute__((always_inline)) UNTRAPPED int NAME##_of(const TYPE *a, const TYPE *b, npy_intp step, TYPE *results) \
+    {                                                                                                                  \
+        int is_doubtful = 0;                                                                                           \
+        for (npy_intp i = 0; i < PART; i++) {                                                                          \
+            TYPE divisor = b[i * step], ratio = a[i] / divisor, quotient = FLOOR(ratio), rest = FMA(-quotient, divisor, a[i]);        \
+            quotient -= ((rest < 0) != (divisor < 0)) & (rest != 0) ? (TYPE)1 : (TYPE)0;                               \
+            is_doubtful |= !(ABS(quotient) < LARGE) | !(ABS(divisor) <= MAX) | ((ABS(ratio) < MIN) & (a[i] != 0));     \
+            results[i] = RESULT;                                                                                       \
+        }                                                                                                              \
+        return is_doubtful;                                                                                            \
+    }                                                                                                                  \
+    FUSED static int NAME##_part(const TYPE *a, const TYPE *b, npy_intp step, TYPE *results)                           \
+    {                                                                                                                  \
+        return step ? NAME##_of(a, b, 1, results) : NAME##_of(a, b, 0, results);                                       \
+    }                                                                                                                  \
+    static void NAME(char **args, const npy_intp *dimensions, const npy_intp *steps, void *data)                       \
+    {                                                                                                                  \
+        const Loop *numpys = data;                                                                                     \
+        TYPE first[BLOCK], second[BLOCK], results[BLOCK];                                                              \
+        npy_intp size = sizeof(TYPE), whole = dimensions[0] / PART * PART;                                             \
+        for (npy_intp start = 0, count; start < whole; start += count) {                                               \
+            count = whole - start < BLOCK ? whole - start : BLOCK;                                                     \
+            const char *a = args[0] + start * steps[0], *b = args[1] + start * steps[1];                               \
+            char *out = args[2] + start * steps[2];                                                                    \
+            npy_uint32 doubtful = 0; /* parts */                                                                       \
+            const TYPE *dividends = gather_##TYPE(a, steps[0], first, count);                                          \
+            const TYPE *divisors = steps[1] ? gather_##TYPE(b, steps[1], second, count) : (const TYPE *)b;             \
+            fenv_t before;                                                                                             \
+            feholdexcept(&before);                                                                                     \
+            for (npy_intp i = 0; i < count; i += PART) {                                                               \
+                const TYPE *its = divisors + (steps[1] ? i : 0);                                                       \
+                doubtful |= (npy_uint32)NAME##_part(dividends + i, its, steps[1], results + i) << i / PART;            \
+            }                                                                                                          \
+            fesetenv(&before);                                                                                         \
+            for (npy_intp i = 0; i < count; i += PART) {                                                               \
+                char *copies[] = {(char *)a + i * steps[0], (char *)b + i * steps[1], out + i * steps[2]};             \
+                npy_intp part = PART;                                                                                  \
+                if (doubtful >> i / PART & 1) {                                                                        \
+                    numpys->function(copies, &part, steps, numpys->data);                                              \
+                }                                                                                                      \
+                else if (steps[2] == size) {                                                                           \
+                    memcpy(copies[2], results + i, PART * sizeof(TYPE));                                               \
+                }                                                                                                      \
+                else {                                                                                                 \
+                    for (npy_intp k = 0; k < PART; k++) {                                                              \
+                        memcpy(copies[2] + k * steps[2], &results[i + k], sizeof(TYPE));                               \
+                    }                                                                                                  \
+                }                                                                                                      \
+            }                                                                                                          \
+        }                                                                                                              \
+        char *rest[] = {args[0] + whole * steps[0], args[1] + whole * steps[1], args[2] + whole * steps[2]};           \
+        npy_intp left = dimensions[0] - whole;                                                                         \
+        if (left) {                                                                                                    \
+            numpys->function(rest, &left, steps, numpys->data);                                                        \
+        }                                                                                                              \
+    }
+
+/* Numbers that lie `stride` bytes apart, one after the other. */
+#define GATHER(TYPE)                                                                                                   \
+    static const TYPE *gather_##TYPE(const char *numbers, npy_intp stride, TYPE *to, npy_intp count)                   \
+    {                                                                                                                  \
+        if (stride == (npy_intp)sizeof(TYPE)) {                                                                        \
+            return (const TYPE *)numbers;                                                                              \
+        }                                                                                                              \
+        for (npy_intp i = 0; i < count; i++) {                                                                         \
+            memcpy(&to[i], numbers + i * stride, sizeof(TYPE));                                                        \
+        }                                                                                                              \
+        return to;                                                                                                     \
+    }
+
+/* What is left by the quotient; a zero has the divisor's sign. */
+#define REST(FMA, COPYSIGN) (rest = FMA(-quotient, divisor, a[i])) == 0 ? COPYSIGN(0, divisor) : rest
+
+GATHER(double)
+GATHER(float)
+LOOPS(double_quotients, double, 0x1p51, DBL_MIN, DBL_MAX, floor, fma, fabs, quotient)
+LOOPS(float_quotients, float, 0x1p22f, FLT_MIN, FLT_MAX, floorf, fmaf, fabsf, quotient)
+LOOPS(double_rests, double, 0x1p51, DBL_MIN, DBL_MAX, floor, fma, fabs, (REST(fma, copysign)))
+LOOPS(float_rests, float, 0x1p22f, FLT_MIN, FLT_MAX, floorf, fmaf, fabsf, (REST(fmaf, copysignf)))
+
+/* Adds a ufunc for two floats of one dtype. */
+static int
+add_ufunc(PyObject *module, const char *name, LoopFunction *functions, Loop *numpys, void **data)
+{
+    static const char types[] = {NPY_DOUBLE, NPY_DOUBLE, NPY_DOUBLE, NPY_FLOAT, NPY_FLOAT, NPY_FLOAT};
+    PyObject *numpy = PyImport_ImportModule("numpy");
+    PyObject *of_numpy = numpy == NULL ? NULL : PyObject_GetAttrString(numpy, name);
+    Py_XDECREF(numpy);
+    int is_found = of_numpy != NULL;
+    for (int i = 0; i < 2 && is_found; i++) {
+        numpys[i] = (Loop){.operand_count = 2, .types = {types[3 * i], types[3 * i], types[3 * i]}};
+        is_found = find_exact_loop(of_numpy, &numpys[i]);
+        data[i] = &numpys[i];
+    }
+    Py_XDECREF(of_numpy);
+    if (!is_found) {
+        return !PyErr_Occurred();
+    }
+    PyObject *ufunc = new_ufunc(name, functions, data, types, 2);
+    int is_added = ufunc != NULL && PyModule_AddObjectRef(module, name, ufunc) == 0;
+    Py_XDECREF(ufunc);
+    return is_added;
+}
+
+int
+add_quotients(PyObject *module)
+{
+    static LoopFunction quotients[] = {double_quotients, float_quotients}, rests[] = {double_rests, float_rests};
+    static Loop loops[4];
+    static void *data[4];
+    return !HAS_FUSED
+           || (add_ufunc(module, "floor_divide", quotients, loops, data)
+               && add_ufunc(module, "remainder", rests, loops + 2, data + 2));
+}
+
+#else
+
+int
+add_quotients(PyObject *Py_UNUSED(module))
+{
+    return 1;
+}
+
+#endif
