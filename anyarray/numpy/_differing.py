@@ -27,8 +27,10 @@ from anyarray.numpy._entrance import (
     as_numpys_own,
     bound,
     brought,
+    decides,
     dressed,
     entrance,
+    in_numpy,
     or_in_numpy,
 )
 from anyarray.numpy._itself import values_of
@@ -69,8 +71,8 @@ def of_numbers(function: F) -> F:
 
     @functools.wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
-        if args and isinstance(args[0], NUMBERS):
-            return brought(theirs(*args, **kwargs))
+        if args and (isinstance(args[0], NUMBERS) or decides(args[0])):
+            return in_numpy(theirs, args, kwargs)
         return function(*args, **kwargs)
 
     return as_numpy(called)  # type: ignore[return-value]  # is called as `function` is
@@ -118,7 +120,9 @@ def _numpys_own(value: Any, dtype: Any, ndmin: int = 0) -> Any:
     It is called while the error is handled that the value holds no numbers, and raises it again for what NumPy makes
     objects of without being asked, but for a list of them.
     """
-    if dtype is None and as_numpys_own(value) is None and not (isinstance(value, (list, tuple)) and value):
+    # Frames of columns of text and numbers say by `__array__` that they are objects.
+    is_asked_for = value is None or hasattr(value, "__array__") or (isinstance(value, (list, tuple)) and value)
+    if dtype is None and as_numpys_own(value) is None and not is_asked_for:
         raise
     if dtype is not None and as_numpys_own(value) is None and not dtypes.is_numpys_dtype(dtype):
         raise
@@ -135,7 +139,7 @@ def asanyarray(
 @or_numpys
 def ascontiguousarray(a: Any, dtype: Any = None, *, like: Any = None) -> Any:
     x = xp.asarray(a, dtype=dtype)
-    return xp.reshape(x, (1,)) if not x.ndim else x if x.flags.c_contiguous else xp.asarray(x, copy=True)
+    return xp.reshape(x, (1,)) if not x.ndim else x if x.flags.c_contiguous else x.copy("C")
 
 
 @or_numpys
@@ -187,7 +191,9 @@ def full(
 ) -> Array:
     if isinstance(fill_value, (bool, int, float, complex)) and not isinstance(fill_value, np.generic):
         return xp.full(shape, fill_value, dtype=dtype)
-    value = xp.asarray(fill_value, dtype=dtype)
+    value = asarray(fill_value, dtype=dtype)
+    if type(value) is not Array:
+        return np.full(shape, value, value.dtype)  # type: ignore[return-value]  # of what no other library has
     return xp.asarray(xp.broadcast_to(value, shape), copy=True)
 
 

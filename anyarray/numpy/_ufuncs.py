@@ -14,7 +14,7 @@ from anyarray._array.array import Array
 from anyarray._base import dtypes, errors
 from anyarray.extensions import histograms as counted
 from anyarray.numpy import _options
-from anyarray.numpy._entrance import NUMBERS, F, as_array, brought, in_numpy, instead
+from anyarray.numpy._entrance import NUMBERS, F, as_array, brought, decides, in_numpy, instead
 from anyarray.numpy._itself import values_of
 from anyarray.standard import namespace as xp
 
@@ -89,6 +89,8 @@ class ufunc:  # noqa: N801 - NumPy's name
                 f"{self.__name__}: got an unexpected keyword argument {min(unknown)!r}. "
                 f"The options are {', '.join(sorted(_OPTIONS))}"
             )
+        if any(map(decides, args)):
+            return in_numpy(self._theirs, args, kwargs)
         out, where, dtype = options.get("out"), options.get("where", True), options.get("dtype")
         if isinstance(out, tuple) and self.nout == 1:
             (out,) = out
@@ -321,6 +323,8 @@ def ufunc_of(name: str, theirs: np.ufunc, ours: Callable[..., Any]) -> ufunc:
         ours = functools.partial(_of_truths, ours)
     if name in ("fmax", "fmin", "maximum", "minimum"):
         ours = _of_ordered(ours, name)
+    if name in ("less", "less_equal", "greater", "greater_equal"):
+        ours = _comparing(ours, name)
     return (_OfOne if theirs.nin == 1 else _OfTwo)(name, theirs, ours)
 
 
@@ -338,6 +342,19 @@ def _of_ordered(ours: Callable[..., Any], name: str) -> Callable[..., Any]:
             return ours(x1, x2)
         except errors.ArgumentTypeError:
             return complex_order.extreme_of_two(x1, x2, is_highest=is_highest, leaves_nan_out=leaves_nan_out)
+
+    return function
+
+
+def _comparing(ours: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """A comparison, for which complex numbers are in NumPy's order."""
+
+    def function(x1: Any, x2: Any, /) -> Any:
+        try:
+            return ours(x1, x2)
+        except errors.ArgumentTypeError:
+            complex_order.require_complex(x1, x2)
+            return complex_order.compared(name, x1, x2)
 
     return function
 
