@@ -245,9 +245,14 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
         `args` are an index for each axis, or one for all elements in row-major order. Raises ValueError unless there is
         exactly one element.
         """
-        if args:
-            return methods.element(self, args).item()
         native = self._native
+        if args:
+            if type(native) is _ndarray and type(args[0]) is int:
+                try:
+                    return native.item(*args)
+                except (IndexError, TypeError, ValueError):
+                    pass  # what is wrong is said there
+            return methods.element(self, args).item()
         number = _number(native, self._home)
         if number is not None:
             return number
@@ -956,7 +961,7 @@ compiled.configure(Array, protocols.UFUNCS, dispatch.OPERANDS)
 for _method, _kind in (
     ("__getitem__", "getitem"), ("__setitem__", "setitem"), ("__array_ufunc__", "ufunc"), ("__copy__", "copy"),
     ("__array__", "array"), ("__iter__", "iter"), ("__divmod__", "divmod"), ("__bool__", "bool"), ("__int__", "int"),
-    ("__float__", "float"), ("__index__", "index"), ("item", "item"),
+    ("__float__", "float"), ("__index__", "index"), ("item", "item"), ("ravel", "ravel"), ("reshape", "reshape"),
 ):  # fmt: skip
     setattr(Array, _method, fast_path(_kind)(getattr(Array, _method)))
 for _attribute in ("T", "mT"):

@@ -83,6 +83,22 @@ def or_numpys(function: F) -> F:
     return as_numpy(or_in_numpy(function, getattr(np, function.__name__)))
 
 
+def of_lengths(function: F) -> F:
+    """As `or_numpys`, for a function whose first argument is a length.
+
+    The common call with that alone, an integer or a tuple, goes to ours in half the time.
+    """
+    ours, called = getattr(xp, function.__name__), or_in_numpy(function, getattr(np, function.__name__))
+
+    @functools.wraps(function)
+    def made(*args: Any, **kwargs: Any) -> Any:
+        if len(args) == 1 and not kwargs and type(args[0]) in (int, tuple):
+            return ours(args[0])
+        return called(*args, **kwargs)
+
+    return as_numpy(made)  # type: ignore[return-value]  # is called as `function` is
+
+
 # Creation
 
 
@@ -109,7 +125,9 @@ def asarray(
     if dtype is copy is device is None and type(a) is Array:
         return xp.asarray(a)
     try:
-        return xp.asarray(a, dtype=dtype, device=None if device == "cpu" else device, copy=copy)
+        if device is None or device == "cpu":
+            return xp.asarray(a, dtype=dtype, copy=copy)
+        return xp.asarray(a, dtype=dtype, device=device, copy=copy)
     except errors.ArgumentTypeError:
         return _numpys_own(a, dtype)
 
@@ -170,17 +188,17 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> A
     return xp.astype(as_array(x), dtype, copy=copy)
 
 
-@or_numpys
+@of_lengths
 def zeros(shape: Any, dtype: Any = None, order: Any = "C", *, device: Any = None, like: Any = None) -> Array:
     return xp.zeros(shape, dtype=dtype)
 
 
-@or_numpys
+@of_lengths
 def ones(shape: Any, dtype: Any = None, order: Any = "C", *, device: Any = None, like: Any = None) -> Array:
     return xp.ones(shape, dtype=dtype)
 
 
-@or_numpys
+@of_lengths
 def empty(shape: Any, dtype: Any = None, order: Any = "C", *, device: Any = None, like: Any = None) -> Array:
     return xp.empty(shape, dtype=dtype)
 
@@ -241,14 +259,14 @@ def full_like(
     return full(x.shape if shape is None else shape, fill_value, x.dtype if dtype is None else dtype)
 
 
-@or_numpys
+@of_lengths
 def eye(
     N: Any, M: Any = None, k: int = 0, dtype: Any = float, order: Any = "C", *, device: Any = None, like: Any = None
 ) -> Array:
     return xp.eye(N, M, k=k, dtype=dtype)
 
 
-@or_numpys
+@of_lengths
 def arange(
     start: Any = None, stop: Any = None, step: Any = 1, dtype: Any = None, *, device: Any = None, like: Any = None
 ) -> Array:
@@ -339,6 +357,8 @@ def size(a: Any, axis: Any = None) -> int:
 
 @as_numpy
 def reshape(a: Any, /, shape: Any, order: Any = "C", *, copy: bool | None = None) -> Array:
+    if order == "C" and copy is None:
+        return as_array(a).reshape(shape)  # type: ignore[no-any-return]  # an Array
     return as_array(a).reshape(shape, order=order, copy=copy)  # type: ignore[no-any-return]  # an Array
 
 

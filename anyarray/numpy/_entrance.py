@@ -71,18 +71,19 @@ def entrance(name: str, theirs: Callable[..., Any], ours: Callable[..., Any]) ->
     first = roles[:1]
     most = len(shared)
 
-    if first == ["array"] and roles[:count] == ["array"] * count and count <= 2:
-        least = 1 if count == 1 or _is_optional(plan, shared[1]) else 2
+    if first == ["array"] and roles[:count] == ["array"] * count:
+        least = next((at for at in range(1, count) if _is_optional(plan, shared[at])), count)
 
         def function(*args: Any, **kwargs: Any) -> Any:
             n = len(args)
-            if (
-                least <= n <= most
-                and type(args[0]) is array
-                and (count == 1 or n == 1 or type(args[1]) is array)
-                and (not kwargs or names.issuperset(kwargs))
-            ):
-                return ours(*args, **kwargs)
+            if least <= n <= most and (not kwargs or names.issuperset(kwargs)):
+                if type(args[0]) is array and (
+                    count == 1 or n == 1 or (type(args[1]) is array and (count == 2 or _are_arrays(args[2:count])))
+                ):
+                    return ours(*args, **kwargs)
+                arrays = [as_array(one) if type(one) in (list, tuple) else one for one in args[:count]]
+                if _are_arrays(arrays):
+                    return ours(*arrays, *args[count:], **kwargs)
             return call(plan, args, kwargs)
 
     elif first == ["arrays"]:
@@ -103,6 +104,10 @@ def entrance(name: str, theirs: Callable[..., Any], ours: Callable[..., Any]) ->
             return call(plan, args, kwargs)
 
     return dressed(function, name, theirs, plan.signature)  # type: ignore[no-any-return]  # the function
+
+
+def _are_arrays(values: Sequence[Any]) -> bool:
+    return {*map(type, values)} == {Array}
 
 
 def dressed(function: Any, name: str, theirs: Any, signature: inspect.Signature | None = None) -> Any:

@@ -20,6 +20,7 @@ from anyarray.standard import namespace as xp
 
 _SCALARS: Final = frozenset({bool, int, float, complex})
 _DIRECT: Final = frozenset({Array, *_SCALARS})
+_NESTS: Final = frozenset({list, tuple})
 _REDUCTIONS: Final = {
     "add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min", "logical_and": "all", "logical_or": "any",
 }  # fmt: skip
@@ -297,8 +298,14 @@ class _OfOne(ufunc):
                 return self._ours(x)
             if kind in _SCALARS:
                 return self._theirs(x)
-        elif type(x) is Array and not args and len(kwargs) == 1 and type(kwargs.get("out")) is Array:
-            return self._into(kwargs["out"], (x,))
+            if kind in _NESTS:
+                array = as_array(x)
+                if type(array) is Array:
+                    return self._ours(array)
+        elif type(x) is Array:
+            out = _out_alone(args, kwargs)
+            if out is not None:
+                return self._into(out, (x,))
         return self._call((x, *args), kwargs)
 
 
@@ -312,9 +319,21 @@ class _OfTwo(ufunc):
                 return self._ours(x1, x2)
             if one in _SCALARS and two in _SCALARS:
                 return self._theirs(x1, x2)
-        elif type(x1) is Array is type(x2) and not args and len(kwargs) == 1 and type(kwargs.get("out")) is Array:
-            return self._into(kwargs["out"], (x1, x2))
+            if one in _NESTS or two in _NESTS:
+                a, b = (as_array(x) if type(x) in _NESTS else x for x in (x1, x2))
+                if (type(a) is Array and type(b) in _DIRECT) or (type(b) is Array and type(a) in _SCALARS):
+                    return self._ours(a, b)
+        elif type(x1) in _DIRECT and type(x2) in _DIRECT and not (type(x1) in _SCALARS and type(x2) in _SCALARS):
+            out = _out_alone(args, kwargs)
+            if out is not None:
+                return self._into(out, (x1, x2))
         return self._call((x1, x2, *args), kwargs)
+
+
+def _out_alone(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Array | None:
+    """The array of `out`, by position or by name, if nothing else is given."""
+    out = args[0] if len(args) == 1 and not kwargs else kwargs.get("out") if len(kwargs) == 1 and not args else None
+    return out if type(out) is Array else None
 
 
 def ufunc_of(name: str, theirs: np.ufunc, ours: Callable[..., Any]) -> ufunc:
