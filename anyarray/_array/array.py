@@ -10,13 +10,14 @@ from __future__ import annotations
 import math
 import operator
 import sys
+import types
 from collections.abc import Iterator, Sequence
 from types import EllipsisType, ModuleType, NoneType
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
-from anyarray._array import methods, printing, protocols
+from anyarray._array import complex_order, methods, printing, protocols
 from anyarray._base import dtypes, errors, other_names
 from anyarray._base.dtypes import DType
 from anyarray._base.extension import speedups
@@ -85,11 +86,25 @@ class AnyArray(Protocol):
         def __ge__(self, other: Any, /) -> Any: ...
 
 
-class _NotCallable(type):
-    """The metaclass of Array, which makes `Array(...)` raise.
+class _ClassOfArrays(type):
+    """The metaclass of Array.
 
-    An `__init__` that raises would cost 40 ns for each Array made.
+    It makes `Array(...)` raise, as an `__init__` that raises would cost 40 ns for each Array made. A class that a user
+    derives from Array is one of NumPy's ndarrays: a program for NumPy gives it `__array_finalize__` and the like. They
+    count as instances, as do arrays of text, dates and objects: to such a program `np.ndarray` is the class of all.
     """
+
+    def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **kwargs: Any) -> Any:
+        if not any(isinstance(one, mcs) for one in bases):
+            return super().__new__(mcs, name, bases, namespace, **kwargs)
+        theirs = tuple(dtypes.DerivedArray if isinstance(one, mcs) else one for one in bases)
+        return types.new_class(name, theirs, kwargs, lambda made: made.update(namespace))
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return type(instance) is cls or (isinstance(instance, np.ndarray) and dtypes.is_numpys_own(instance))
+
+    def __subclasscheck__(cls, subclass: type) -> bool:
+        return super().__subclasscheck__(subclass) or issubclass(subclass, dtypes.DerivedArray)
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         raise errors.ArgumentTypeError("Array: is not made by its class. Make one: xp.asarray(...)")
@@ -101,7 +116,7 @@ class _NotCallable(type):
         ]
 
 
-class Array(methods.Methods, metaclass=_NotCallable):
+class Array(methods.Methods, metaclass=_ClassOfArrays):
     """An array of the standard, on any backend.
 
     Made by the creation functions, never by its class. `shape`, `dtype`, `device` and the operators are those
@@ -117,6 +132,7 @@ class Array(methods.Methods, metaclass=_NotCallable):
     _account: Account  # see _choice.accounts; unset until a decision is made
     _view: View | None  # see _memory.views; unset while nothing is recorded
 
+    __class_getitem__: Any = classmethod(types.GenericAlias)  # for annotations: np.ndarray[Any, np.dtype[np.float64]]
     __array_priority__ = 1000  # above ndarray's 0, for code that still reads it
 
     @property
@@ -229,9 +245,14 @@ class Array(methods.Methods, metaclass=_NotCallable):
         `args` are an index for each axis, or one for all elements in row-major order. Raises ValueError unless there is
         exactly one element.
         """
-        if args:
-            return methods.element(self, args).item()
         native = self._native
+        if args:
+            if type(native) is _ndarray and type(args[0]) is int:
+                try:
+                    return native.item(*args)
+                except (IndexError, TypeError, ValueError):
+                    pass  # what is wrong is said there
+            return methods.element(self, args).item()
         number = _number(native, self._home)
         if number is not None:
             return number
@@ -749,16 +770,16 @@ class Array(methods.Methods, metaclass=_NotCallable):
     @operator_of("not_equal")
     def __ne__(self, other: AnyArray | complex, /) -> Array: ...  # type: ignore[override]  # elementwise
 
-    @operator_of("less")
+    @operator_of("less", in_order=complex_order.compare)
     def __lt__(self, other: AnyArray | float, /) -> Array: ...
 
-    @operator_of("less_equal")
+    @operator_of("less_equal", in_order=complex_order.compare)
     def __le__(self, other: AnyArray | float, /) -> Array: ...
 
-    @operator_of("greater")
+    @operator_of("greater", in_order=complex_order.compare)
     def __gt__(self, other: AnyArray | float, /) -> Array: ...
 
-    @operator_of("greater_equal")
+    @operator_of("greater_equal", in_order=complex_order.compare)
     def __ge__(self, other: AnyArray | float, /) -> Array: ...
 
     @operator_of("add")
@@ -942,7 +963,7 @@ compiled.configure(Array, protocols.UFUNCS, dispatch.OPERANDS)
 for _method, _kind in (
     ("__getitem__", "getitem"), ("__setitem__", "setitem"), ("__array_ufunc__", "ufunc"), ("__copy__", "copy"),
     ("__array__", "array"), ("__iter__", "iter"), ("__divmod__", "divmod"), ("__bool__", "bool"), ("__int__", "int"),
-    ("__float__", "float"), ("__index__", "index"), ("item", "item"),
+    ("__float__", "float"), ("__index__", "index"), ("item", "item"), ("ravel", "ravel"), ("reshape", "reshape"),
 ):  # fmt: skip
     setattr(Array, _method, fast_path(_kind)(getattr(Array, _method)))
 for _attribute in ("T", "mT"):

@@ -9,7 +9,11 @@ from __future__ import annotations
 
 import math
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from anyarray._call import dispatch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,15 +24,55 @@ else:
     _xp = sys.modules["anyarray"]  # of a higher layer
 
 
-def _require_complex(*arrays: Any) -> None:
+_NUMPYS: Final = (np.ndarray, np.generic)
+
+
+def require_complex(*arrays: Any) -> None:
     """Raise the error that is being handled unless an array is complex."""
-    if not any(getattr(getattr(one, "dtype", None), "kind", None) == "c" for one in arrays):
+    if not any(map(_is_complex, arrays)):
         raise
+
+
+def compare(declaration: Any, values: Sequence[Any]) -> Any:
+    """The slow path of the operators `<`, `<=`, `>` and `>=`."""
+    if any(map(_is_complex, values)) and all(_may_be_compared(one) for one in values):
+        return compared(declaration.name, *values)
+    return dispatch.operate(declaration, values)
+
+
+def _is_complex(value: Any) -> bool:
+    return type(value) is complex or getattr(getattr(value, "dtype", None), "kind", None) == "c"
+
+
+def _may_be_compared(value: Any) -> bool:
+    return isinstance(value, (np.ndarray, list, tuple, int, float, complex)) or hasattr(value, "__array_namespace__")
+
+
+def compared(name: str, x1: Any, x2: Any) -> Array:
+    """Whether elements compare so: `name` is "less" or the like.
+
+    False if a part of either is NaN.
+    """
+    x1, x2 = (_xp.asarray(one) if isinstance(one, (list, tuple)) else one for one in (x1, x2))
+    dtype = _xp.result_type(x1, x2)
+    x1, x2 = (_xp.astype(_xp.asarray(one), dtype) for one in (x1, x2))
+    if x1._home is x2._home and isinstance(x1._native, _NUMPYS) and isinstance(x2._native, _NUMPYS):
+        return dispatch.wrap(getattr(np, name)(x1._native, x2._native), x1._home)
+    re1, re2, im1, im2 = _parts(x1, x2)
+    is_strictly = (_xp.less if name.startswith("less") else _xp.greater)(re1, re2)
+    is_known = ~(_xp.isnan(im1) | _xp.isnan(im2))
+    found: Array = (is_strictly & is_known) | ((re1 == re2) & getattr(_xp, name)(im1, im2))
+    return found
+
+
+def _parts(x1: Any, x2: Any) -> tuple[Array, ...]:
+    """The real parts of both, and the imaginary ones."""
+    return _xp.real(x1), _xp.real(x2), _xp.imag(x1), _xp.imag(x2)
 
 
 def argsort(x: Any, axis: int | None = -1) -> Array:
     """Indices that sort along `axis`, in a stable order; None: of all."""
-    _require_complex(x)
+    require_complex(x)
     if axis is None:
         x, axis = _xp.reshape(x, (-1,)), -1
     real, imag = _xp.real(x), _xp.imag(x)
@@ -43,7 +87,7 @@ def sort(x: Any, axis: int = -1) -> Array:
 
 def arg_extreme(x: Any, axis: int | None, keepdims: bool, *, is_highest: bool) -> Array:
     """Index of the highest, or lowest, element, or of the first NaN."""
-    _require_complex(x)
+    require_complex(x)
     shape = (1,) * x.ndim
     if axis is None:
         x = _xp.reshape(x, (-1,))
@@ -60,7 +104,7 @@ def arg_extreme(x: Any, axis: int | None, keepdims: bool, *, is_highest: bool) -
 
 def extreme(x: Any, axis: int | Sequence[int] | None, keepdims: bool, *, is_highest: bool) -> Array:
     """The highest, or lowest, element over `axis`; NaN if any is NaN."""
-    _require_complex(x)
+    require_complex(x)
     axes = range(x.ndim) if axis is None else [axis] if isinstance(axis, int) else axis
     axes = sorted({one % x.ndim for one in axes}) if x.ndim else []
     kept = tuple(1 if at in axes else length for at, length in enumerate(x.shape))
@@ -76,10 +120,10 @@ def extreme_of_two(x1: Any, x2: Any, *, is_highest: bool, leaves_nan_out: bool) 
 
     With `leaves_nan_out` the other, where one is NaN.
     """
-    _require_complex(x1, x2)
+    require_complex(x1, x2)
     dtype = _xp.result_type(x1, x2)
     x1, x2 = (_xp.astype(_xp.asarray(one), dtype) for one in (x1, x2))
-    re1, re2, im1, im2 = _xp.real(x1), _xp.real(x2), _xp.imag(x1), _xp.imag(x2)
+    re1, re2, im1, im2 = _parts(x1, x2)
     before = _xp.greater if is_highest else _xp.less
     is_first = before(re1, re2) | ((re1 == re2) & ~before(im2, im1))
     nan1, nan2 = _xp.isnan(x1), _xp.isnan(x2)
@@ -89,7 +133,7 @@ def extreme_of_two(x1: Any, x2: Any, *, is_highest: bool, leaves_nan_out: bool) 
 
 def clip(x: Any, low: Any, high: Any) -> Any:
     """Elements between `low` and `high`, either of which may be None."""
-    _require_complex(x, low, high)
+    require_complex(x, low, high)
     for bound, is_highest in ((low, True), (high, False)):
         if bound is not None:
             x = extreme_of_two(x, bound, is_highest=is_highest, leaves_nan_out=False)
@@ -99,7 +143,7 @@ def clip(x: Any, low: Any, high: Any) -> Any:
 def searchsorted(x: Any, v: Any, side: str, sorter: Any) -> Array:
     """Indices at which to insert `v` into the sorted vector `x`."""
     v = _xp.asarray(v)
-    _require_complex(x, v)
+    require_complex(x, v)
     x = x if sorter is None else _xp.take(x, _xp.asarray(sorter))
     dtype = _xp.result_type(x, v)
     x, new = _xp.astype(x, dtype), _xp.astype(_xp.reshape(v, (-1,)), dtype)

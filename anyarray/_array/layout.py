@@ -5,6 +5,8 @@ On NumPy and CuPy they are the library's. Elsewhere they are those that NumPy wo
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
@@ -63,6 +65,33 @@ def base(x: Any) -> Any:
         first = -holder.ctypes.data % alignment.ALIGNMENT
         holder = holder[first : first + count * native.itemsize].view(native.dtype)
     return dispatch.wrap(holder, x._home)
+
+
+def may_be_strided(x: Any) -> bool:
+    """Whether `strided` takes an Array: on NumPy, JAX or TensorFlow.
+
+    Not where a trace does not know a length.
+    """
+    return type(x._native) is np.ndarray or (not x._home.has_views and None not in x._home.shape_of(x._native))
+
+
+def strided(x: Any, function: Callable[[Any], Any], found: Any = None) -> Any:
+    """The view that has the elements which `function` gives of an ndarray.
+
+    `found` are these elements, if they are known and no view.
+    """
+    native, home = x._native, x._home
+    if type(native) is np.ndarray:
+        selection = views.Strided(function, None)
+        found = dispatch.wrap(selection.read(home, native), home)
+    else:
+        shape = tuple(home.shape_of(native))
+        places = dispatch.as_array("index", "key", function(np.arange(math.prod(shape)).reshape(shape)))
+        selection = views.Strided(function, dispatch.native_on(places, home, "index"))
+        found = dispatch.wrap(selection.read(home, native), home) if found is None else found
+    if views.is_guarded(x):
+        views.record(found, x, selection)
+    return found
 
 
 def _is_own(native: np.ndarray[Any, Any], holder: np.ndarray[Any, Any]) -> bool:

@@ -390,6 +390,9 @@ class Methods(_Base):
 
     def flatten(self, order: Order = _C) -> Array:
         """A copy with one axis, its elements in `order`."""
+        native = self._native
+        if type(native) is np.ndarray and order == _C:
+            return dispatch.wrap(native.flatten(), self._home)
         return _xp.reshape(self if order == _C else _in_order("flatten", self, order), (-1,), copy=True)
 
     def ravel(self, order: Order = _C) -> Array:
@@ -481,18 +484,24 @@ class Methods(_Base):
         native = self._native
         if type(native) is np.ndarray and (order == "F" or not native.flags.c_contiguous):
             return dispatch.wrap(native.copy(order), self._home)
-        if order == "C" and not layout.is_contiguous(self, "C"):
+        if order == "C" and self._home.has_views and not layout.is_contiguous(self, "C"):
             return _xp.reshape(_xp.reshape(self, (-1,), copy=True), self.shape)
         return self.__copy__()
 
     def view(self, dtype: Any = None, type: Any = None) -> Array:  # noqa: A002 - ndarray's name
         """A view; with `dtype`, of the bits of elements as numbers of that.
 
-        If that has another number of bytes, the last axis has fewer or more elements.
+        If that has another number of bytes, the last axis has fewer or more elements. With a class derived from
+        np.ndarray, an ndarray of that, which is a view where memory can be written, else a copy.
         """
         for name, one in (("dtype", dtype), ("type", type)):
             if isinstance(one, _class) and issubclass(one, np.ndarray):
-                raise errors.ArgumentTypeError(f"view: {name} must be a dtype, not {one.__name__}. Use np.asarray(x)")
+                host = self.__array__()
+                host = host if host.flags.writeable else host.copy()
+                rest: dict[str, Any] = {"dtype": dtype} if name == "type" and dtype is not None else {}
+                return host.view(type=one, **rest)  # type: ignore[return-value]  # as was asked for
+        if dtype is _class(self):
+            dtype = None
         wanted = self.dtype if dtype is None else dtypes.dtype(dtype)
         if (isinstance(dtype, np.dtype) or (isinstance(dtype, str) and dtype[:1] in "<>")) and not np.dtype(
             dtype
@@ -514,6 +523,19 @@ class Methods(_Base):
         """The only element as a fraction of two Python integers."""
         found: tuple[int, int] = self.item().as_integer_ratio()  # type: ignore[attr-defined]  # an Array's
         return found
+
+    def byteswap(self, inplace: bool = False) -> Array:
+        """The numbers whose bytes stand in the opposite order.
+
+        With `inplace` they are written over the elements, and the Array itself is the result.
+        """
+        length = self.itemsize // (2 if self.dtype.kind == "c" else 1)
+        stored = self.reshape(-1).view(np.uint8).reshape(-1, length)
+        swapped = _xp.flip(stored, axis=1).flatten().view(self.dtype).reshape(self.shape)
+        if not inplace:
+            return swapped
+        self[...] = swapped
+        return self  # type: ignore[return-value]  # an Array is no other
 
     def setflags(self, write: bool | None = None, align: bool | None = None, uic: bool | None = None) -> None:
         """Make the Array a read-only one: `x.setflags(write=False)`."""

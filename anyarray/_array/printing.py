@@ -15,6 +15,8 @@ from anyarray._registry import registry
 
 def values_of(x: Any) -> str:
     """The values as NumPy prints them; the shape of a traced Array."""
+    if isinstance(x._native, np.generic):
+        return str(x._native)
     return _text(x, prefix="")
 
 

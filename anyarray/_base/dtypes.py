@@ -236,16 +236,24 @@ def dtype(wanted: Any, /) -> DType:
     return found
 
 
+class DerivedArray(np.ndarray):
+    """The base of classes that a program derives from Array.
+
+    It stands in the place of np.ndarray.
+    """
+
+
 def is_numpys_own(value: Any) -> bool:
     """Whether `value` is of NumPy, and of a dtype that only NumPy has.
 
-    These are text, dates, objects, records, long doubles. So are masked arrays, whatever their dtype.
+    These are text, dates, objects, records, long doubles. So are, whatever their dtype, masked arrays and those of
+    classes that a program derives from np.ndarray.
     """
     if not isinstance(value, (np.ndarray, np.generic)):
         return False
     is_plain = type(value) is np.ndarray or not isinstance(value, np.ndarray)
     is_known = value.dtype.num in _NUMPYS_NUMBERS or value.dtype.name in KNOWN  # a name takes a microsecond
-    return not is_known or (not is_plain and isinstance(value, np.ma.MaskedArray))
+    return not is_known or (not is_plain and isinstance(value, (DerivedArray, np.ma.MaskedArray)))
 
 
 def is_numpys_dtype(value: Any) -> bool:

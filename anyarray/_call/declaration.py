@@ -126,8 +126,8 @@ class Declaration:
 
     __slots__ = (
         "alike", "array_positions", "axis_at", "batch", "cost", "fit", "function", "is_comparison", "is_positional",
-        "is_power", "is_reflected", "mirror", "name", "of_ndarrays", "parameters", "promotion", "result",
-        "result_class", "timed",
+        "is_power", "is_reflected", "mirror", "name", "of_ndarrays", "orders_complex", "parameters", "promotion",
+        "result", "result_class", "timed",
     )  # fmt: skip
 
     def __init__(self, function: Callable[..., Any], words: dict[str, str]) -> None:
@@ -135,6 +135,8 @@ class Declaration:
         """The function that users call."""
         self.is_reflected = False
         """Whether its operands come in the reverse order of the native function's, as those of `__radd__`."""
+        self.orders_complex = False
+        """Whether its slow path takes complex numbers, which backends refuse to put in an order."""
         self.mirror: Callable[..., Any]
         """The body that takes the right operand first, if `has_mirror`."""
         self.of_ndarrays: Callable[..., Any]

@@ -203,6 +203,7 @@ def dispatch(function: F | None = None, /, **words: str) -> F | Callable[[F], F]
         declaration.register(declaration.operands())
         for one in _pending_operators.pop(declaration.name, []):
             its = declaration.operator(one.method, is_reflected=one.is_reflected)
+            its.orders_complex = one.orders_complex
             name = one.method.__name__
             setattr(body_globals["Array"], name, _with_body(one.method, its, one.slow))
             update = getattr(body_globals["Array"], f"__i{name.strip('_')}__", None)
@@ -308,22 +309,24 @@ class Operator(NamedTuple):
     method: Callable[..., Any]
     is_reflected: bool
     slow: Callable[..., Any]
+    orders_complex: bool
 
 
 _pending_operators: Final[dict[str, list[Operator]]] = {}
 """Operators whose function is not declared yet, by its name. They get its declaration when it comes."""
 
 
-def operator_of(name: str, *, reflected: bool = False) -> Callable[[F], F]:
+def operator_of(name: str, *, reflected: bool = False, in_order: Callable[..., Any] | None = None) -> Callable[[F], F]:
     """Give a declared operator of Array the body of the function `name`.
 
     It gets the body as soon as that function is declared. Unlike a function, it returns NotImplemented for operands of
     unknown classes, so that Python tries the other operand's method; `_OPERATOR_SLOW_PATHS` has the exceptions.
+    `in_order` is the slow path of one that also puts complex numbers in an order.
     """
-    slow = _OPERATOR_SLOW_PATHS.get(name, operate)
+    slow = in_order or _OPERATOR_SLOW_PATHS.get(name, operate)
 
     def decorated(method: F) -> F:
-        _pending_operators.setdefault(name, []).append(Operator(method, reflected, slow))
+        _pending_operators.setdefault(name, []).append(Operator(method, reflected, slow, in_order is not None))
         return method
 
     return decorated
@@ -687,7 +690,22 @@ def compare(declaration: Declaration, values: Sequence[Any]) -> Any:
 
 _OF_ARRAYS: Final = ("__dlpack__", "__array__", "__array_priority__")
 """Attributes by which array classes are known; SciPy's sparse arrays have the last."""
-_OPERATOR_SLOW_PATHS: Final = {"equal": compare, "not_equal": compare}
+
+
+def multiply(declaration: Declaration, values: Sequence[Any]) -> Any:
+    """As `operate`, but an integer without axes repeats a list or a tuple.
+
+    So do NumPy's integers. Python does it after NotImplemented.
+    """
+    ours = body_globals["Array"]
+    if any(isinstance(one, (list, tuple)) for one in values):
+        counts = [one for one in values if type(one) is ours]
+        if any(one.dtype.kind in "iu" and not one.ndim for one in counts):
+            return NotImplemented
+    return operate(declaration, values)
+
+
+_OPERATOR_SLOW_PATHS: Final = {"equal": compare, "not_equal": compare, "multiply": multiply}
 """The slow paths of operators for which Python has a fallback of its own after NotImplemented."""
 
 
@@ -1100,7 +1118,8 @@ def _of_no_arrays(declaration: Declaration, values: Sequence[Any]) -> Any:
 def explain(error: Exception, declaration: Declaration, values: Sequence[Any]) -> bool:
     """Raise a clear error from a native one if the arguments explain it.
 
-    Returns whether the call is to be made once more, as memory ran out and some was freed.
+    Returns whether the call is to be made once more by its slow path: memory ran out and some was freed, or that path
+    takes complex numbers.
     """
     if registry.is_out_of_memory(error):
         return devices.is_worth_another_try(declaration.name, error)
@@ -1128,5 +1147,7 @@ def explain(error: Exception, declaration: Declaration, values: Sequence[Any]) -
                 arrays.append(diagnosis.Input(label, p.words, its_home.dtype(one._native), shape))
             elif p.role is WEAK and type(one) in SCALARS:
                 arrays.append(diagnosis.Input(label, p.words, _dtypes.default(type(one)), ()))
+    if declaration.orders_complex and any(one.dtype.kind == "c" for one in arrays):
+        return True
     diagnosis.diagnose(error, declaration.name, arrays, arguments, declaration.fit)
     return False

@@ -111,6 +111,28 @@ class Repeated:
         raise read_only("setitem")
 
 
+class Strided:
+    """Elements that strides reach, as a function of an ndarray gives them."""
+
+    __slots__ = ("_function", "_places")
+
+    is_read_only = False
+
+    def __init__(self, function: Callable[[Any], Any], places: Native | None) -> None:
+        self._function = function
+        self._places = places
+        """Their places among all elements in row-major order, on the home of the Array; None on NumPy."""
+
+    def read(self, home: Home, native: Native) -> Native:
+        if type(native) is _ndarray:
+            return self._function(native)
+        return home.getitem(home.reshape(native, (-1,)), self._places)
+
+    def write(self, home: Home, native: Native, value: Native, exclusive: bool) -> Native:
+        flat = home.setitem(home.reshape(native, (-1,)), self._places, value, False)
+        return home.reshape(flat, tuple(home.shape_of(native)))
+
+
 class View:
     """What is recorded of an Array among those that show the same elements."""
 

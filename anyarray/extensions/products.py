@@ -10,6 +10,7 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
+from anyarray._array import layout
 from anyarray._array.array import AnyArray, Array
 from anyarray._base import dtypes, errors
 from anyarray._base.dtypes import DTypeLike
@@ -346,8 +347,9 @@ def einsum(*operands: AnyArray | str | Sequence[Any], optimize: Any = False) -> 
     `einsum("ij,jk->ik", a, b)` names the axes of each array by letters, then those of the result: what is missing there
     is summed. Without an arrow, the result has the letters that occur once, in alphabetical order. `...` stands for all
     other axes, which broadcast. A letter twice in one operand takes a diagonal. `einsum(a, [0, 1], b, [1, 2], [0, 2])`
-    names the axes by integers. `optimize` is a path as `einsum_path` gives; True, "greedy" or "optimal" search for one,
-    as is done on every backend but NumPy, and there for large arrays.
+    names the axes by integers. Of one array without sums the result is a view, on CuPy and PyTorch a copy.
+    `optimize` is a path as `einsum_path` gives; True, "greedy" or "optimal" search for one, as is done on every backend
+    but NumPy, and there for large arrays.
     The dtype is what all promote to. Raises ValueError for subscripts that do not fit.
 
     >>> import anyarray as xp
@@ -360,7 +362,12 @@ def einsum(*operands: AnyArray | str | Sequence[Any], optimize: Any = False) -> 
     Source: NumPy 2.4, numpy.einsum.
     """
     subscripts, arrays = _einsum_arguments("einsum", operands)
-    return _einsum(arrays, subscripts=subscripts, optimize=tuple(optimize) if type(optimize) is list else optimize)
+    found = _einsum(arrays, subscripts=subscripts, optimize=tuple(optimize) if type(optimize) is list else optimize)
+    if len(arrays) == 1 and found._home is arrays[0]._home and layout.may_be_strided(arrays[0]):
+        axes, _, kept = subscripts.partition("->")
+        if set(axes) == set(kept):
+            return layout.strided(arrays[0], functools.partial(np.einsum, subscripts), found)  # type: ignore[no-any-return]  # an Array
+    return found
 
 
 def einsum_path(*operands: AnyArray | str | Sequence[Any], optimize: Any = "greedy") -> tuple[list[Any], str]:

@@ -19,7 +19,7 @@ import numpy as _numpy
 from anyarray.numpy import _itself
 from anyarray.numpy._itself import ABSENT as _ABSENT
 
-_MODULES = ("exceptions", "fft", "lib", "linalg", "random", "testing", "typing")
+_MODULES = ("emath", "exceptions", "fft", "lib", "linalg", "random", "testing", "typing")
 
 __version__ = _numpy.__version__
 

@@ -4,7 +4,7 @@ An entrance takes what NumPy's function takes, by position or by name, lists and
 included, and calls ours. Where both mean the same, that is all: the common call costs a look at the classes of its
 arguments. An option that ours lacks is served by the rule for it in `_options`, whatever the function. Numbers alone
 are NumPy's own affair: they give a number. So is what no other library has: arrays of text, dates, objects and records
-are ndarrays.
+are ndarrays. So are columns of pandas, quantities and the like, which decide themselves what a function gives.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import numpy as np
 
 from anyarray._array.array import Array
 from anyarray._base import dtypes, errors
+from anyarray._registry import registry
 from anyarray.numpy import _options
 from anyarray.numpy._itself import values_of
 from anyarray.standard import namespace as xp
@@ -70,18 +71,19 @@ def entrance(name: str, theirs: Callable[..., Any], ours: Callable[..., Any]) ->
     first = roles[:1]
     most = len(shared)
 
-    if first == ["array"] and roles[:count] == ["array"] * count and count <= 2:
-        least = 1 if count == 1 or _is_optional(plan, shared[1]) else 2
+    if first == ["array"] and roles[:count] == ["array"] * count:
+        least = next((at for at in range(1, count) if _is_optional(plan, shared[at])), count)
 
         def function(*args: Any, **kwargs: Any) -> Any:
             n = len(args)
-            if (
-                least <= n <= most
-                and type(args[0]) is array
-                and (count == 1 or n == 1 or type(args[1]) is array)
-                and (not kwargs or names.issuperset(kwargs))
-            ):
-                return ours(*args, **kwargs)
+            if least <= n <= most and (not kwargs or names.issuperset(kwargs)):
+                if type(args[0]) is array and (
+                    count == 1 or n == 1 or (type(args[1]) is array and (count == 2 or _are_arrays(args[2:count])))
+                ):
+                    return ours(*args, **kwargs)
+                arrays = [as_array(one) if type(one) in (list, tuple) else one for one in args[:count]]
+                if _are_arrays(arrays):
+                    return ours(*arrays, *args[count:], **kwargs)
             return call(plan, args, kwargs)
 
     elif first == ["arrays"]:
@@ -102,6 +104,10 @@ def entrance(name: str, theirs: Callable[..., Any], ours: Callable[..., Any]) ->
             return call(plan, args, kwargs)
 
     return dressed(function, name, theirs, plan.signature)  # type: ignore[no-any-return]  # the function
+
+
+def _are_arrays(values: Sequence[Any]) -> bool:
+    return {*map(type, values)} == {Array}
 
 
 def dressed(function: Any, name: str, theirs: Any, signature: inspect.Signature | None = None) -> Any:
@@ -192,6 +198,8 @@ def by_position(function: Callable[..., Any]) -> Sequence[str]:
 def call(plan: Plan, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """A call with any arguments that NumPy's function takes."""
     given = _bound(plan, args, kwargs)
+    if any(map(decides, given.values())):
+        return in_numpy(plan.theirs, args, kwargs)
     variadic = given.pop(plan.variadic, ()) if plan.variadic else ()
     options = given.pop(plan.options, {}) if plan.options else {}
     operands = [given[p] for p, one in plan.parameters.items() if one.role == "array" and given.get(p) is not None]
@@ -225,6 +233,22 @@ def call(plan: Plan, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         return in_numpy(plan.theirs, args, kwargs)
     at_places = [positional[at] for at in sorted(positional)] + others
     return _options.serve(plan.name, plan.ours, at_places, keyword, left)
+
+
+def decides(value: Any) -> bool:
+    """Whether NumPy asks an object what its functions of it give.
+
+    Columns of pandas are such, and arrays of classes that others derive from np.ndarray.
+    """
+    kind: Any = type(value)
+    return _class_decides(kind) and registry.backend_of_native(value) is None
+
+
+@functools.lru_cache(maxsize=256)
+def _class_decides(kind: type) -> bool:
+    if issubclass(kind, np.ndarray):
+        return kind.__module__.partition(".")[0] != "numpy"
+    return hasattr(kind, "__array_ufunc__") and kind is not Array and not issubclass(kind, np.generic)
 
 
 def _is_numpys(converted: Any) -> bool:

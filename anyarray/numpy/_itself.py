@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import importlib
+import sys
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -40,7 +42,6 @@ ABSENT: Final[dict[str, str]] = {
     **dict.fromkeys("nested_iters flatiter".split(), _STRIDES),
     "core": "it is private to NumPy",
     "ctypeslib": "memory exists in NumPy alone. Use numpy.ctypeslib on np.asarray(x) of numpy",
-    "emath": "results whose dtype depends on values cannot be traced. Convert first: x.astype(complex)",
     "f2py": "it is a tool of NumPy. Import it from numpy",
     "test": "it runs NumPy's own tests. Call it in numpy",
     "linalg.test": "it runs NumPy's own tests. Call it in numpy",
@@ -55,6 +56,19 @@ def find(name: str) -> Any:
     if name in _OF_ARRAYS:
         return of_ndarrays(theirs)
     return making(theirs) if name in _MAKERS else theirs
+
+
+def stand_for(module: str) -> None:
+    """Let NumPy's module, and those in it, be found under our name, too.
+
+    So `from anyarray.numpy.polynomial import Polynomial` gives the class that `np.polynomial.Polynomial` is. It is
+    called by a module of that name, which says the same to type checkers by `from ... import *`.
+    """
+    theirs = module.removeprefix("anyarray.")
+    importlib.import_module(theirs)
+    for name, loaded in list(sys.modules.items()):
+        if name == theirs or name.startswith(theirs + "."):
+            sys.modules["anyarray." + name] = loaded
 
 
 def of_ndarrays(theirs: Callable[..., Any]) -> Callable[..., Any]:
@@ -73,7 +87,8 @@ def making(theirs: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(theirs)
     def function(*args: Any, **kwargs: Any) -> Any:
-        return brought(theirs(*map(values_of, args), **kwargs))
+        made = theirs(*map(values_of, args), **kwargs)
+        return made if isinstance(made, np.memmap) and made.mode == "r+" else brought(made)  # or no write reached it
 
     return function
 

@@ -10,8 +10,9 @@ import numpy as np
 
 import anyarray as xp
 from anyarray._array.array import Array
+from anyarray._base import errors
 from anyarray._base.other_names import ALIASES
-from anyarray.numpy._entrance import NUMBERS, as_array, brought, dressed, entrance, in_numpy
+from anyarray.numpy._entrance import NUMBERS, as_array, brought, decides, dressed, entrance, in_numpy
 from anyarray.numpy._itself import ABSENT
 from anyarray.numpy._ufuncs import ufunc_of
 
@@ -50,9 +51,16 @@ def of_method(name: str, theirs: Any) -> Callable[..., Any]:
 
     def function(a: Any, *args: Any, **kwargs: Any) -> Any:
         if type(a) is Array:
-            return method(a, *args, **kwargs)
+            try:
+                return method(a, *args, **kwargs)
+            except errors.ArgumentTypeError:
+                if any(map(decides, args)):
+                    return in_numpy(theirs, (a, *args), kwargs)
+                raise
         if isinstance(a, NUMBERS):
             return brought(theirs(a, *args, **kwargs))
+        if decides(a):
+            return in_numpy(theirs, (a, *args), kwargs)
         x = as_array(a)
         return method(x, *args, **kwargs) if type(x) is Array else in_numpy(theirs, (x, *args), kwargs)
 

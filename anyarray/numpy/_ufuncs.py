@@ -14,12 +14,13 @@ from anyarray._array.array import Array
 from anyarray._base import dtypes, errors
 from anyarray.extensions import histograms as counted
 from anyarray.numpy import _options
-from anyarray.numpy._entrance import NUMBERS, F, as_array, brought, in_numpy, instead
+from anyarray.numpy._entrance import NUMBERS, F, as_array, brought, decides, in_numpy, instead
 from anyarray.numpy._itself import values_of
 from anyarray.standard import namespace as xp
 
 _SCALARS: Final = frozenset({bool, int, float, complex})
 _DIRECT: Final = frozenset({Array, *_SCALARS})
+_NESTS: Final = frozenset({list, tuple})
 _REDUCTIONS: Final = {
     "add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min", "logical_and": "all", "logical_or": "any",
 }  # fmt: skip
@@ -89,6 +90,8 @@ class ufunc:  # noqa: N801 - NumPy's name
                 f"{self.__name__}: got an unexpected keyword argument {min(unknown)!r}. "
                 f"The options are {', '.join(sorted(_OPTIONS))}"
             )
+        if any(map(decides, args)):
+            return in_numpy(self._theirs, args, kwargs)
         out, where, dtype = options.get("out"), options.get("where", True), options.get("dtype")
         if isinstance(out, tuple) and self.nout == 1:
             (out,) = out
@@ -295,8 +298,14 @@ class _OfOne(ufunc):
                 return self._ours(x)
             if kind in _SCALARS:
                 return self._theirs(x)
-        elif type(x) is Array and not args and len(kwargs) == 1 and type(kwargs.get("out")) is Array:
-            return self._into(kwargs["out"], (x,))
+            if kind in _NESTS:
+                array = as_array(x)
+                if type(array) is Array:
+                    return self._ours(array)
+        elif type(x) is Array:
+            out = _out_alone(args, kwargs)
+            if out is not None:
+                return self._into(out, (x,))
         return self._call((x, *args), kwargs)
 
 
@@ -310,9 +319,21 @@ class _OfTwo(ufunc):
                 return self._ours(x1, x2)
             if one in _SCALARS and two in _SCALARS:
                 return self._theirs(x1, x2)
-        elif type(x1) is Array is type(x2) and not args and len(kwargs) == 1 and type(kwargs.get("out")) is Array:
-            return self._into(kwargs["out"], (x1, x2))
+            if one in _NESTS or two in _NESTS:
+                a, b = (as_array(x) if type(x) in _NESTS else x for x in (x1, x2))
+                if (type(a) is Array and type(b) in _DIRECT) or (type(b) is Array and type(a) in _SCALARS):
+                    return self._ours(a, b)
+        elif type(x1) in _DIRECT and type(x2) in _DIRECT and not (type(x1) in _SCALARS and type(x2) in _SCALARS):
+            out = _out_alone(args, kwargs)
+            if out is not None:
+                return self._into(out, (x1, x2))
         return self._call((x1, x2, *args), kwargs)
+
+
+def _out_alone(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Array | None:
+    """The array of `out`, by position or by name, if nothing else is given."""
+    out = args[0] if len(args) == 1 and not kwargs else kwargs.get("out") if len(kwargs) == 1 and not args else None
+    return out if type(out) is Array else None
 
 
 def ufunc_of(name: str, theirs: np.ufunc, ours: Callable[..., Any]) -> ufunc:
@@ -321,6 +342,8 @@ def ufunc_of(name: str, theirs: np.ufunc, ours: Callable[..., Any]) -> ufunc:
         ours = functools.partial(_of_truths, ours)
     if name in ("fmax", "fmin", "maximum", "minimum"):
         ours = _of_ordered(ours, name)
+    if name in ("less", "less_equal", "greater", "greater_equal"):
+        ours = _comparing(ours, name)
     return (_OfOne if theirs.nin == 1 else _OfTwo)(name, theirs, ours)
 
 
@@ -338,6 +361,19 @@ def _of_ordered(ours: Callable[..., Any], name: str) -> Callable[..., Any]:
             return ours(x1, x2)
         except errors.ArgumentTypeError:
             return complex_order.extreme_of_two(x1, x2, is_highest=is_highest, leaves_nan_out=leaves_nan_out)
+
+    return function
+
+
+def _comparing(ours: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """A comparison, for which complex numbers are in NumPy's order."""
+
+    def function(x1: Any, x2: Any, /) -> Any:
+        try:
+            return ours(x1, x2)
+        except errors.ArgumentTypeError:
+            complex_order.require_complex(x1, x2)
+            return complex_order.compared(name, x1, x2)
 
     return function
 

@@ -18,6 +18,8 @@ def _of_values(theirs: Any) -> Any:
     """An assertion of NumPy's that gets elements as NumPy's scalars."""
 
     def value_of(value: Any) -> Any:
+        if type(value) is dict:
+            return {key: value_of(one) for key, one in value.items()}
         found = _itself.values_of(value)
         return found[()] if type(value) is Array and not value.ndim else found
 

@@ -29,6 +29,7 @@ np.array([np.float32(1), np.float32(2)])
 np.array([np.array([1, 2]), np.array([3, 4])])
 np.asarray([[1], [2]], dtype="uint8")
 np.ascontiguousarray(3)
+np.ascontiguousarray(m.T).strides, np.ascontiguousarray(m[:, ::-1])
 np.zeros(3)
 np.zeros((2, 3), int)
 np.zeros((2,), dtype=bool, order="F")
@@ -262,6 +263,10 @@ np.nanmax(np.array([[1j, np.nan], [2, 3]]), axis=1)
 np.nanmin(np.array([1j, np.nan]), initial=-2)
 np.nanargmax(np.array([np.nan, 1j, 1]))
 np.real_if_close(np.conjugate(c) * c)
+c > 1, c >= 1 + 1j, 2j < c, c <= c[::-1], [[1j], [2]] > c
+np.less(c, c.T[0, 0]), np.greater_equal([1, 1 - 1j], np.array([1, 1j]))
+np.emath.sqrt([-1.0, 4.0]), np.emath.log(-np.e), np.lib.scimath.sqrt(-1)
+c.byteswap().byteswap(), np.arange(3, dtype=np.int16).byteswap(), m[0, 0].byteswap()
 """
 
 OPTIONS: Final = """
@@ -297,6 +302,9 @@ np.linalg.eigvalsh([[2.0, 9], [1, 2]], UPLO="L")
 np.linalg.eigh([[2.0, 1], [9, 2]], "U")[0]
 np.apply_along_axis(np.sum, 0, np.ones((0, 2)))
 v.conj(np.zeros(3))
+[[1] * m[0, 1], m[0, 1] * (1, 2)]
+np.lib.stride_tricks.as_strided(v, (2, 2), (8, 8))
+np.lib.stride_tricks.as_strided(m, (3, 2), m.T.strides)
 """
 
 
@@ -304,6 +312,14 @@ v.conj(np.zeros(3))
 def test_an_expression_of_options_and_complex_numbers_gives_what_numpy_gives(expression: str) -> None:
     if expression:
         assert_same(evaluated(expression, anyarray.numpy), evaluated(expression, numpy))
+
+
+def test_a_complex_number_of_which_a_part_is_nan_is_in_no_order() -> None:
+    values = numpy.array([complex(real, imag) for real in (0, 1, numpy.nan) for imag in (0, 1, numpy.nan)])
+    with numpy.errstate(invalid="ignore"):
+        for function in ("less", "less_equal", "greater", "greater_equal"):
+            found = getattr(anyarray.numpy, function)(xp.asarray(values), xp.asarray(values)[:, None])
+            assert_same(found, getattr(numpy, function)(values, values[:, None]))
 
 
 @pytest.mark.parametrize(
@@ -456,6 +472,7 @@ STATEMENTS: Final = {
     "the old functions": "np.random.seed(0); x = np.random.rand(2), np.random.randn(2, 2), np.random.randint(0, 5, 3)",
     "a state": "x = np.random.RandomState(5).uniform(size=3)",
     "drawing to out": "x = np.zeros(3); np.random.default_rng(0).random(out=x)",
+    "the swapped bytes of itself": "x = np.arange(3, dtype=np.int16); x.byteswap(inplace=True)",
     "children": "x = [g.random(2) for g in np.random.default_rng(0).spawn(2)]",
 }
 
@@ -481,6 +498,113 @@ def test_text_is_numpys() -> None:
     assert np.select([np.array([True, False, False])], ["x"], default="y").tolist() == ["x", "y", "y"]
 
 
+def test_what_numpy_alone_has_is_an_ndarray_to_a_program() -> None:
+    np: Any = anyarray.numpy
+    for one in (np.array(["a"]), np.array([None]), np.ma.ones(2), np.zeros(1, dtype="datetime64[D]")):
+        assert isinstance(one, np.ndarray)
+    assert not isinstance(numpy.ones(1), np.ndarray)
+    assert not isinstance(numpy.str_("a"), np.ndarray)
+
+
+def test_a_class_derived_from_ndarray_is_numpys() -> None:
+    np: Any = anyarray.numpy
+
+    class Measured(np.ndarray):  # type: ignore[misc]  # as a program for NumPy has it
+        unit: str | None
+
+        def __new__(cls, values: Any, unit: str | None = None) -> Any:
+            made = np.asarray(values).view(cls)
+            made.unit = unit
+            return made
+
+        def __array_finalize__(self, other: Any) -> None:
+            self.unit = getattr(other, "unit", None)
+
+    x = Measured([1.0, 4.0], "m")
+    for one in (x, x[1:], x + 1, np.sqrt(x), np.add(x, np.ones(2)), np.maximum(x, 2, dtype=float)):
+        assert type(one) is Measured
+        assert one.unit == "m"
+        assert isinstance(one, np.ndarray)
+    x[0] = 9
+    assert x.tolist() == [9, 4]
+    assert issubclass(Measured, np.ndarray)
+    assert Measured.__mro__.index(numpy.ndarray)
+
+
+def test_an_object_with_array_ufunc_decides_what_a_function_gives() -> None:
+    np: Any = anyarray.numpy
+
+    class Named(np.lib.mixins.NDArrayOperatorsMixin):  # type: ignore[misc]  # as a program for NumPy has it
+        def __init__(self, values: Any) -> None:
+            self.values = numpy.asarray(values)
+
+        def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+            assert method == "__call__"
+            return Named(ufunc(*[one.values if isinstance(one, Named) else one for one in inputs], **options))
+
+    for one in (np.sqrt(Named([1, 4])), np.add(Named([0, 1]), 1), np.maximum(np.ones(2), Named([0, 2]))):
+        assert type(one) is Named
+        assert numpy.asarray(one.values).tolist() == [1, 2]
+
+
+def test_a_column_of_pandas_stays_one() -> None:
+    np: Any = anyarray.numpy
+    pandas = pytest.importorskip("pandas")
+    column = pandas.Series([4.0, 1.0, 9.0], index=["a", "b", "c"])
+    frame = pandas.DataFrame({"x": column, "y": column})
+    for found, expected in (
+        (np.sqrt(column), numpy.sqrt(column)),
+        (np.round(column), numpy.round(column)),
+        (np.clip(column, 2, 5), numpy.clip(column, 2, 5)),
+        (np.cumsum(column), numpy.cumsum(column)),
+        (np.maximum(np.arange(3), column), numpy.maximum(numpy.arange(3), column)),
+        (np.mean(frame, axis=0), numpy.mean(frame, axis=0)),
+    ):
+        pandas.testing.assert_series_equal(found, expected)
+    pandas.testing.assert_frame_equal(np.exp(frame), numpy.exp(frame))
+    assert type(np.where(column > 2, 1, 0)) is xp.Array
+    assert np.dot(np.ones(3), column) == 14
+    assert np.array(pandas.DataFrame({"n": ["a"], "x": [1]})).tolist() == [["a", 1]]
+
+
+def test_an_assertion_looks_into_a_dict() -> None:
+    np: Any = anyarray.numpy
+    np.testing.assert_equal({"x": np.arange(3), "n": [np.ones(2), 1]}, {"x": np.arange(3), "n": [np.ones(2), 1]})
+    with pytest.raises(AssertionError):
+        np.testing.assert_equal({"x": np.arange(3)}, {"x": np.ones(3)})
+
+
+def test_a_class_of_arrays_takes_parameters_in_an_annotation() -> None:
+    np: Any = anyarray.numpy
+    for one in (np.ndarray[Any, np.dtype[np.float64]], np.typing.NDArray[np.float64]):
+        assert one.__origin__ is xp.Array
+
+
+def test_a_strided_view_and_its_array_show_each_others_writes(backend: xp.Backend) -> None:
+    np: Any = anyarray.numpy
+    x = np.arange(6.0)
+    if backend.library in ("cupy", "torch"):
+        with pytest.raises(
+            ValueError, match=r"^as_strided: x must be in NumPy, or contiguous on JAX or TensorFlow, not "
+        ):
+            np.lib.stride_tricks.as_strided(x, (3, 2), (8, 8))
+        return
+    windows = np.lib.stride_tricks.as_strided(x, (3, 2), (8, 8))
+    x[1] = 9
+    windows[0, 0] = 5
+    assert windows.tolist() == [[5, 9], [9, 2], [2, 3]]
+    assert x.tolist() == [5, 9, 2, 3, 4, 5]
+    with pytest.raises(ValueError, match="read-only"):
+        np.lib.stride_tricks.as_strided(x, (2, 2), (8, 8), writeable=False)[0] = 1
+    for shape, strides in (((4, 4), (8, 16)), ((2,), (-8,)), ((7,), (8,))):
+        with pytest.raises(ValueError, match=r"^as_strided: shape .* must stay within the memory of x, 6 elements$"):
+            np.lib.stride_tricks.as_strided(x, shape, strides)
+    with pytest.raises(
+        ValueError, match=r"^as_strided: strides must be 1 multiples of 8, the bytes of an element, not "
+    ):
+        np.lib.stride_tricks.as_strided(x, (3,), (4,))
+
+
 def test_views_share_memory_where_a_write_to_one_is_seen_in_the_other() -> None:
     np: Any = anyarray.numpy
     x = np.arange(12)
@@ -501,6 +625,10 @@ def test_a_file_keeps_the_values(tmp_path: Any) -> None:
     assert_same(np.load(tmp_path / "x.npy"), numpy.asarray(x))
     assert_same(np.asarray(np.load(tmp_path / "x.npz")["a"]), numpy.asarray(x))
     assert_same(np.loadtxt(tmp_path / "x.txt"), numpy.asarray(x))
+    mapped = np.load(tmp_path / "x.npy", mmap_mode="r+")
+    mapped[0, 0] = 9
+    del mapped
+    assert np.load(tmp_path / "x.npy")[0, 0] == 9
 
 
 def test_it_runs_in_transforms(framework: str) -> None:
@@ -525,6 +653,9 @@ NUMPYS_OWN: Final = {
     "records": "x = np.sort(np.array([(2, 'b'), (1, 'a')], dtype=[('n', int), ('t', 'U1')]), order='n')['t']",
     "zeros of records": "x = np.zeros(2, dtype=[('n', int)])['n']",
     "objects": "x = np.linalg.matrix_power(np.array([[1, 1], [1, 0]], dtype=object), 90)",
+    "a value that is an object": "x = np.full((2, 2), None)",
+    "None": "x = np.array(None)",
+    "records of a function of NumPy's": "x = np.lib.recfunctions.unstructured_to_structured(m)['f1']",
     "a list of objects": "x = np.array([None, 1])",
     "objects from the right": "x = v + np.array([1, 2, 3], dtype=object)",
     "a reduction of objects": "x = np.add.reduce(np.array([1, 2], dtype=object))",

@@ -279,7 +279,8 @@ may_allocate(Call *call, PyObject *const *args, Py_ssize_t nargs)
         return key != NULL && (PyArray_Check(key) || PyList_Check(key) || Py_TYPE(key) == &RecordedType);
     }
     return !call->gives_views && call->fast_path != fast_setitem && call->fast_path != fast_iter
-           && call->fast_path != fast_transpose && call->fast_path != fast_array && call->fast_path != fast_inplace;
+           && call->fast_path != fast_transpose && call->fast_path != fast_reshape && call->fast_path != fast_ravel
+           && call->fast_path != fast_array && call->fast_path != fast_inplace;
 }
 
 PyObject *

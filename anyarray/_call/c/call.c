@@ -211,7 +211,7 @@ find_fast_path(const char *kind)
     } rows[] = {
         {"function", fast_function}, {"join", fast_join},           {"inplace", fast_inplace},
         {"ufunc", fast_ufunc},       {"getitem", fast_getitem},     {"setitem", fast_setitem},
-        {"iter", fast_iter},         {"transpose", fast_transpose}, {"array", fast_array},
+        {"iter", fast_iter},         {"transpose", fast_transpose}, {"reshape", fast_reshape},     {"ravel", fast_ravel}, {"array", fast_array},
         {"fill", fast_fill},         {"fill_like", fast_fill_like}, {"arange", fast_arange},
         {"asarray", fast_asarray},   {"astype", fast_astype},       {"copy", fast_copy},
         {"divmod", fast_divmod},     {"from_dlpack", fast_from_dlpack}, {"result_type", fast_result_type},

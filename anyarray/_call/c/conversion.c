@@ -1,7 +1,7 @@
 /* Arrays of what is one, nearly, or of Python numbers: few elements in NumPy.
 
 Compiled: `asarray` of an Array, an ndarray, a Python number or a nest of lists and tuples of numbers of one
-class; `from_dlpack` of an Array or an ndarray; `astype`; `copy.copy`. Left to Python: nests of several
+class, or of integers and floats; `from_dlpack` of an Array or an ndarray; `astype`; `copy.copy`. Left to Python: nests of several
 classes or with Arrays in them, complex numbers, other objects, conversions of complex to real, memory to be
 shared (`copy=False`), errors. Repeated here: which conversions have no value outside of the dtype
 (wrap_new_as), and that an Array for which a move was missed hands that on (`_choice.automatic.inherited`):
@@ -59,18 +59,47 @@ wrap_new_as(PyObject *native, PyArray_Descr *dtype)
     return cast == NULL ? fall_back() : wrap_new(cast);
 }
 
-/* Writes a Python number to memory of its dtype; 0, perhaps with an exception, if it is an integer that does not
-fit. */
+/* Whether a dtype holds what Python's floats and integers may become beside each other. */
+static int
+is_mixable(int typenum)
+{
+    return typenum == NPY_DOUBLE || typenum == NPY_INT64;
+}
+
+/* Writes a number to memory of float64, int64 or bool: of its own class, an integer beside floats, or a scalar of NumPy of
+that dtype. 0, perhaps with an exception, for any other, as an integer that does not fit. */
 static int
 write_number(char *data, int typenum, PyObject *value)
 {
+    int is_integer = PyLong_CheckExact(value);
     if (typenum == NPY_DOUBLE) {
-        *(npy_double *)data = PyFloat_AS_DOUBLE(value);
-        return 1;
+        if (PyFloat_Check(value)) {
+            *(npy_double *)data = PyFloat_AS_DOUBLE(value);
+            return PyFloat_CheckExact(value) || scalar_typenum(Py_TYPE(value)) == NPY_DOUBLE;
+        }
+        if (is_integer) {
+            long long integer = PyLong_AsLongLong(value); /* what is greater may become an object */
+            *(npy_double *)data = (npy_double)integer;
+            return !(integer == -1 && PyErr_Occurred());
+        }
+        if (scalar_typenum(Py_TYPE(value)) == NPY_INT64) {
+            npy_int64 integer;
+            PyArray_ScalarAsCtype(value, &integer);
+            *(npy_double *)data = (npy_double)integer;
+            return 1;
+        }
+        return 0;
     }
     if (typenum == NPY_BOOL) {
         *(npy_bool *)data = value == Py_True;
-        return 1;
+        return PyBool_Check(value);
+    }
+    if (!is_integer) {
+        int is_numpys = scalar_typenum(Py_TYPE(value)) == NPY_INT64;
+        if (is_numpys) {
+            PyArray_ScalarAsCtype(value, data);
+        }
+        return is_numpys;
     }
     long long integer = PyLong_AsLongLong(value);
     *(npy_int64 *)data = (npy_int64)integer;
@@ -85,22 +114,26 @@ number_of(PyObject *element)
     return native != NULL && scalar_typenum(Py_TYPE(native)) >= 0 ? native : element;
 }
 
-/* Writes the numbers of a nest of lists and tuples, all of one class and of this shape, and moves `*data` beyond
-them.
+/* Writes the numbers of a nest of lists and tuples of this shape, all of one class or of those that `write_number` takes
+together, and moves `*data` beyond them.
 
-0, perhaps with an exception, for any other nest. */
+0, perhaps with an exception, for any other nest: `*is_mixed` if it is for a float among integers. */
 static int
-write_nest(char **data, npy_intp itemsize, PyTypeObject *type, PyObject *nest, int ndim, const npy_intp *shape)
+write_nest(
+    char **data, npy_intp itemsize, int typenum, PyTypeObject *type, PyObject *nest, int ndim, const npy_intp *shape,
+    int *is_mixed
+)
 {
     if (ndim == 0) {
         PyObject *number = number_of(nest);
         char *to = *data;
         *data += itemsize;
+        if (is_mixable(typenum) || typenum_of(type) >= 0) {
+            *is_mixed = typenum == NPY_INT64 && PyFloat_Check(number);
+            return write_number(to, typenum, number);
+        }
         if (Py_TYPE(number) != type) {
             return 0;
-        }
-        if (scalar_typenum(type) < 0) {
-            return write_number(to, typenum_of(type), number);
         }
         PyArray_ScalarAsCtype(number, to);
         return 1;
@@ -109,11 +142,23 @@ write_nest(char **data, npy_intp itemsize, PyTypeObject *type, PyObject *nest, i
         return 0;
     }
     for (npy_intp i = 0; i < shape[0]; i++) { /* no Python code runs that could shorten it */
-        if (!write_nest(data, itemsize, type, PySequence_Fast_GET_ITEM(nest, i), ndim - 1, shape + 1)) {
+        if (!write_nest(data, itemsize, typenum, type, PySequence_Fast_GET_ITEM(nest, i), ndim - 1, shape + 1, is_mixed)) {
             return 0;
         }
     }
     return 1;
+}
+
+/* The ndarray of the numbers of a nest: a new reference, or NULL, perhaps with an exception, as `write_nest`. */
+static PyObject *
+numbers_of(PyObject *nest, int typenum, PyTypeObject *type, int ndim, npy_intp *shape, int *is_mixed)
+{
+    PyObject *array = PyArray_Empty(ndim, shape, PyArray_DescrFromType(typenum), 0);
+    char *data = array == NULL ? NULL : PyArray_BYTES((PyArrayObject *)array);
+    if (data != NULL && !write_nest(&data, PyArray_ITEMSIZE((PyArrayObject *)array), typenum, type, nest, ndim, shape, is_mixed)) {
+        Py_CLEAR(array);
+    }
+    return array;
 }
 
 /* `asarray` of a Python number, or of a nest of lists and tuples of numbers or of Arrays of no axes. */
@@ -136,14 +181,17 @@ array_of_nest(PyObject *nest, PyObject *dtype)
     }
     PyTypeObject *type = Py_TYPE(number_of(first));
     int is_numpys = is_array(first) && scalar_typenum(type) >= 0, typenum = is_numpys ? scalar_typenum(type) : typenum_of(type);
-    if (typenum < 0 || (is_numpys && dtype != NULL) || (dtype == NULL && !has_standard_defaults()) || !creates_in_numpy()) {
+    if (typenum < 0 || (is_numpys && dtype != NULL && !is_mixable(typenum)) || (dtype == NULL && !has_standard_defaults()) || !creates_in_numpy()) {
         return fall_back();
     }
-    PyArray_Descr *wanted = dtype == NULL ? PyArray_DescrFromType(typenum) : read_dtype(dtype);
-    PyObject *array = wanted == NULL ? NULL : PyArray_Empty(ndim, shape, PyArray_DescrFromType(typenum), 0);
-    char *data = array == NULL ? NULL : PyArray_BYTES((PyArrayObject *)array);
-    if (data == NULL || !write_nest(&data, PyArray_ITEMSIZE((PyArrayObject *)array), type, nest, ndim, shape)) {
-        Py_XDECREF(wanted);
+    int is_mixed = 0;
+    PyObject *array = numbers_of(nest, typenum, type, ndim, shape, &is_mixed);
+    if (array == NULL && is_mixed) {
+        typenum = NPY_DOUBLE;
+        array = numbers_of(nest, typenum, type, ndim, shape, &is_mixed);
+    }
+    PyArray_Descr *wanted = array == NULL ? NULL : dtype == NULL ? PyArray_DescrFromType(typenum) : read_dtype(dtype);
+    if (wanted == NULL) {
         Py_XDECREF(array);
         return fall_back();
     }

@@ -1,7 +1,7 @@
 /* Which dtypes NumPy treats as the standard does, and what the default dtypes are.
 
-Compiled: DTypes, NumPy's dtypes, classes of scalars, the defaults float64, int64, bool, and `result_type` of
-these and Arrays. Left to Python: dtypes by name or of another library, and what holds inside of
+Compiled: DTypes, NumPy's dtypes, their names, classes of scalars, the defaults float64, int64, bool, and
+`result_type` of these and Arrays. Left to Python: dtypes of another library, and what holds inside of
 `default_dtypes`. Repeated here: the defaults of `_base.dtypes.STANDARD_DEFAULTS`; that NumPy promotes the
 standard's dtypes as `_base.dtypes` does. */
 
@@ -66,6 +66,15 @@ read_dtype(PyObject *dtype)
     }
     if (PyArray_DescrCheck(dtype)) {
         return dtype_in_numpy(dtype);
+    }
+    if (PyUnicode_CheckExact(dtype)) { /* by name, as "float32" or "u1" */
+        PyArray_Descr *named = NULL;
+        if (!PyArray_DescrConverter(dtype, &named)) {
+            return (PyArray_Descr *)fall_back();
+        }
+        PyArray_Descr *known = is_standard(named) && PyArray_ISNBO(named->byteorder) ? dtype_in_numpy((PyObject *)named) : NULL;
+        Py_DECREF(named);
+        return known;
     }
     if (!PyType_Check(dtype)) {
         return dtype_of_ours(dtype);

@@ -10,7 +10,7 @@ FastPath fast_inplace, fast_divmod, fast_ufunc;                    /* operators.
 FastPath fast_getitem;                                             /* indexing.c */
 FastPath fast_setitem;                                             /* assignment.c */
 FastPath fast_iter;                                                /* iteration.c */
-FastPath fast_transpose, fast_array;                               /* views.c */
+FastPath fast_transpose, fast_reshape, fast_ravel, fast_array;     /* views.c */
 FastPath fast_fill, fast_fill_like, fast_arange;                   /* creation.c */
 FastPath fast_asarray, fast_from_dlpack, fast_astype, fast_copy;   /* conversion.c */
 FastPath fast_result_type;                                         /* dtypes.c */

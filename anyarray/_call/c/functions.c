@@ -289,14 +289,17 @@ static PyObject *
 find_home(Call *call, PyObject *const *values)
 {
     int at = call->arrays[0];
-    PyObject *first = values[at], *second = call->array_count == 2 ? values[call->arrays[1]] : NULL;
+    PyObject *first = values[at], *second = NULL;
+    for (int k = 1; second == NULL && k < call->array_count; k++) { /* as of interp(0.5, x, y) */
+        second = is_array(values[call->arrays[k]]) ? values[call->arrays[k]] : NULL;
+    }
     if (is_array(first)) {
         return home_of(first);
     }
     if (call->takes_ndarrays && PyArray_CheckExact(first)) {
         return config.numpy_home;
     }
-    if (second != NULL && is_array(second)
+    if (second != NULL
         && (is_numpy_scalar_operand(call, first) || (call->parameters[at].role == WEAK && is_python_scalar(first)))) {
         return home_of(second); /* as of add(1, x) */
     }

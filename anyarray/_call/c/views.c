@@ -1,12 +1,14 @@
 /* Views of a whole Array in NumPy.
 
-Compiled: `x.T`, `x.mT` of a matrix, and `np.asarray(x)`, which calls `x.__array__()`: a view to write
-through. Left to Python: stacks of matrices, a dtype or a copy asked for, Arrays of other libraries, and
-guarded memory, which is read-only. */
+Compiled: `x.T`, `x.mT` of a matrix, `x.reshape(...)` and `x.ravel()` of what is contiguous, and `np.asarray(x)`, which calls
+`x.__array__()`: a view to write through. Left to Python: stacks of matrices, an order, a dtype or a copy
+asked for, Arrays of other libraries, guarded memory, which is read-only, and errors. */
 
 #include "arrays.h"
+#include "choice.h"
 #include "exposure.h"
 #include "fast_paths.h"
+#include "memory.h"
 
 PyObject *
 fast_transpose(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *Py_UNUSED(kwnames))
@@ -18,6 +20,54 @@ fast_transpose(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *Py
     }
     PyObject *transposed = PyArray_Transpose((PyArrayObject *)native, NULL);
     return transposed == NULL ? fall_back() : wrap(transposed, config.numpy_home);
+}
+
+/* The ndarray of an Array whose reshaping is a view that needs no record, and is no matter of cost: borrowed, or NULL. */
+static PyObject *
+reshaped_in_place(Call *call, PyObject *array)
+{
+    PyObject *native = ndarray_of(array);
+    int by_size;
+    if (native == NULL || !is_writable(native) || !PyArray_IS_C_CONTIGUOUS((PyArrayObject *)native)) {
+        return NULL;
+    }
+    int is_cheap = runs_at_home(config.numpy_home, &by_size)
+                   || (by_size && size_of(native) < limit_at(call->limit, config.even_offset));
+    return is_cheap ? native : NULL;
+}
+
+/* `x.ravel()`. */
+PyObject *
+fast_ravel(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    PyObject *native = nargs == 1 && !has_keywords(kwnames) ? reshaped_in_place(call, args[0]) : NULL;
+    PyObject *flat = native == NULL ? NULL : PyArray_Ravel((PyArrayObject *)native, NPY_CORDER);
+    return flat == NULL ? fall_back() : wrap(flat, config.numpy_home);
+}
+
+PyObject *
+fast_reshape(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    PyObject *native = nargs > 1 && !has_keywords(kwnames) ? reshaped_in_place(call, args[0]) : NULL;
+    int is_tuple = nargs == 2 && PyTuple_CheckExact(args[1]);
+    Py_ssize_t ndim = is_tuple ? PyTuple_GET_SIZE(args[1]) : nargs - 1;
+    if (native == NULL || ndim > MAX_NDIM) {
+        return NULL;
+    }
+    npy_intp lengths[MAX_NDIM];
+    for (Py_ssize_t i = 0; i < ndim; i++) {
+        PyObject *length = is_tuple ? PyTuple_GET_ITEM(args[1], i) : args[i + 1];
+        if (!PyLong_CheckExact(length)) {
+            return NULL;
+        }
+        lengths[i] = PyLong_AsSsize_t(length);
+        if (lengths[i] == -1 && PyErr_Occurred()) {
+            return fall_back();
+        }
+    }
+    PyArray_Dims shape = {lengths, (int)ndim};
+    PyObject *reshaped = PyArray_Newshape((PyArrayObject *)native, &shape, NPY_CORDER);
+    return reshaped == NULL ? fall_back() : wrap(reshaped, config.numpy_home);
 }
 
 PyObject *
