@@ -295,6 +295,11 @@ def test_a_chain_that_is_written_gives_numpys_values(few: None, write: Callable[
     assert np.array_equal(np.asarray(y), b)
 
 
+def test_a_broadcast_exponent_has_the_standards_roots(few: None) -> None:
+    x, exponents = xp.asarray(np.full((200, 8), -np.inf)), xp.asarray(np.full((200, 1), 0.5))
+    assert xp.all(xp.pow(x, exponents) == xp.inf)
+
+
 def test_what_was_written_stays_apart_from_where_it_was_written() -> None:
     u, v = xp.zeros(MANY), of_values()
     arguments = (..., v * 2)

@@ -9,7 +9,10 @@ Nothing here needs the GIL. */
 #include "threads.h"
 
 #define BLOCK 1024      /* elements: what a step reads and writes of so many stays in the first cache of a core */
-#define SHARE 16        /* blocks that a thread takes at a time */
+#define RUN 16384       /* those of a block where there is no temporary, so that fewer loops are called */
+#define SHARE 16        /* blocks that a thread takes at a time, at most */
+#define FIRST 4096      /* elements that one thread runs to see what they take */
+#define WORTH 1e-4      /* seconds of work for which another thread is started, which takes some 2e-5 */
 #define SHORT 32        /* elements of a row below which copying is faster than to call a loop for each row */
 #define MAX_ITEMSIZE 16 /* bytes */
 #define FAR (1 << 22)   /* bytes of all arrays of a chain from which on they are fetched ahead: more than a core's caches */
@@ -184,6 +187,8 @@ typedef struct {
     npy_intp buffers_nbytes;
     int *errors;     /* and those of its steps and its reduction */
     int worker_count;
+    npy_intp begun;  /* blocks that are done already */
+    npy_intp share;  /* blocks that a thread takes at a time */
     int is_far;      /* whether the arrays do not stay in a core's caches */
 } Work;
 
@@ -434,7 +439,7 @@ run_block(const Work *work, npy_intp block, char *buffers, int *errors)
 static void
 run_blocks(void *context, Share *share)
 {
-    npy_intp count, block = take_items(share, SHARE, &count);
+    npy_intp count, first = take_items(share, 1, &count);
     if (count == 0) {
         return;
     }
@@ -445,12 +450,31 @@ run_blocks(void *context, Share *share)
     char *buffers = work->buffers + worker * work->buffers_nbytes;
     int *errors = work->errors + worker * (work->chain->step_count + 1);
     take_floating_errors();
-    for (; count > 0; block = take_items(share, SHARE, &count)) {
-        for (npy_intp end = block + count; block < end; block++) {
-            run_block(work, block, buffers, errors);
+    for (npy_intp at_once = work->share; count > 0; first = take_items(share, at_once, &count)) {
+        for (npy_intp i = first; i < first + count; i++) {
+            run_block(work, work->begun + i, buffers, errors);
         }
         finish_items(share, count);
     }
+}
+
+/* Runs all blocks: some to see what they take, then the others by as many threads as are worth it. */
+static void
+run_all(Work *work, int threads)
+{
+    const Cut *cut = &work->cut;
+    npy_intp size = cut->width * cut->height, first = size < FIRST ? FIRST / size : 1;
+    first = first < cut->count ? first : cut->count;
+    double started = now();
+    take_floating_errors();
+    for (; work->begun < first; work->begun++) {
+        run_block(work, work->begun, work->buffers, work->errors);
+    }
+    npy_intp left = cut->count - first;
+    double worth = (now() - started) / (double)first * (double)left / WORTH;
+    threads = worth < threads ? (int)worth + 1 : threads;
+    work->share = left / (4 * threads) < SHARE ? left / (4 * threads) + 1 : SHARE;
+    run_shared(run_blocks, work, left, threads);
 }
 
 /* The elements of the first half of so many, as NumPy adds up. */
@@ -501,14 +525,27 @@ reduce_partial(const Reduction *reduction, npy_intp count, char **partial, char 
     }
 }
 
+/* The elements of a block. */
+static npy_intp
+block_size(const Chain *chain)
+{
+    int is_cut = chain->reduction != NULL || chain->buffer_count > 0;
+    for (int i = 0; i < chain->operand_count; i++) {
+        const Operand *operand = &chain->operands[i]; /* its elements may be copied to a buffer if they lie apart */
+        is_cut |= operand->data != NULL && !operand->is_single && !operand->is_contiguous;
+    }
+    return is_cut ? BLOCK : RUN;
+}
+
 /* Cuts the elements of a chain into blocks; 0 if memory ran out. */
 static int
 cut_into_blocks(const Chain *chain, Cut *cut)
 {
     cut->columns = chain->reduction == NULL ? chain->shape[chain->ndim - 1] : chain->reduction->group;
     cut->rows = chain->size / cut->columns;
-    cut->width = cut->columns < BLOCK ? cut->columns : BLOCK;
-    cut->height = cut->columns < BLOCK ? BLOCK / cut->columns : 1;
+    npy_intp block = block_size(chain);
+    cut->width = cut->columns < block ? cut->columns : block;
+    cut->height = cut->columns < block ? block / cut->columns : 1;
     cut->across = (cut->columns + cut->width - 1) / cut->width;
     if (chain->reduction != NULL && cut->columns > BLOCK) {
         cut->across = cut_row(0, cut->columns, NULL);
@@ -535,18 +572,20 @@ run_chain(Chain *chain, int threads)
         nbytes += operand->data == NULL || operand->is_single ? 0 : chain->size * operand->itemsize;
     }
     work.is_far = nbytes >= FAR;
-    threads = cut->count / SHARE < threads ? (int)(cut->count / SHARE) : threads;
-    npy_intp workers = threads < 1 ? 1 : threads;
+    threads = cut->count < threads ? (int)cut->count : threads;
+    threads = threads < 1 ? 1 : threads;
     /* All memory is there before anything is written, as a result may be what the chain reads. */
     work.buffers_nbytes = (chain->buffer_count + MAX_OPERANDS) * BUFFER;
-    char *memory = PyMem_RawMalloc((size_t)(workers * work.buffers_nbytes + LINE));
+    char *memory = PyMem_RawMalloc((size_t)(threads * work.buffers_nbytes + LINE));
     work.buffers = memory + (LINE - (uintptr_t)memory % LINE) % LINE;
-    work.errors = PyMem_RawCalloc((size_t)(workers * (chain->step_count + 1)), sizeof *work.errors);
+    work.errors = PyMem_RawCalloc((size_t)(threads * (chain->step_count + 1)), sizeof *work.errors);
     npy_intp parts = cut->starts == NULL ? 0 : cut->rows * cut->across;
     work.partial = parts ? PyMem_RawMalloc((size_t)(parts * reduction->itemsize)) : NULL;
-    int is_done = is_cut && memory != NULL && work.errors != NULL && (parts == 0 || work.partial != NULL)
-                  && run_shared(run_blocks, &work, cut->count, threads);
-    for (int worker = 0; is_done && worker < work.worker_count; worker++) {
+    int is_done = is_cut && memory != NULL && work.errors != NULL && (parts == 0 || work.partial != NULL);
+    if (is_done) {
+        run_all(&work, threads);
+    }
+    for (int worker = 0; is_done && worker < threads; worker++) {
         const int *errors = work.errors + worker * (chain->step_count + 1);
         for (int i = 0; i < chain->step_count; i++) {
             chain->steps[i].errors |= errors[i];

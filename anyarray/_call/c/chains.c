@@ -13,7 +13,6 @@ them. Left to Python: warnings, and what is learned of the time that a chain too
 #include "threads.h"
 #include <time.h>
 
-#define SHARED (1 << 17) /* elements from which on several threads run a chain */
 #define TIMED 4          /* calls from which on the time of a chain says what a call takes in one, */
 #define TIMES 3          /* and how often it is told of a function and a class of sizes */
 #define PAUSE 64         /* chains until it is told again, where it was of no use yet */
@@ -61,13 +60,6 @@ typedef struct {
     PyObject *code;                    /* where the last call was made */
     int instruction;
 } Timed;
-
-static double
-now(void)
-{
-    struct timespec found;
-    return timespec_get(&found, TIME_UTC) ? (double)found.tv_sec + 1e-9 * (double)found.tv_nsec : 0;
-}
 
 /* Notes the calls of a chain, if it is to be told: as somebody watches, or some of its functions were not yet. */
 static void
@@ -437,7 +429,7 @@ run(const Gathered *gathered, const Recorded *target, PyObject **results, Told *
     if (is_done) {
         merge_axes(&chain);
         Py_BEGIN_ALLOW_THREADS
-        is_done = run_chain(&chain, chain.size >= SHARED ? config.threads : 1);
+        is_done = run_chain(&chain, config.threads);
         Py_END_ALLOW_THREADS
     }
     for (int i = 0; is_done && i < chain.step_count; i++) {

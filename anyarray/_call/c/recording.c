@@ -380,6 +380,13 @@ run_at_once(void)
     return NULL;
 }
 
+static int
+has_shape_of(PyObject *operand, PyObject *other)
+{
+    int ndim = ndim_of_operand(operand);
+    return ndim == ndim_of_operand(other) && PyArray_CompareLists(shape_of_operand(operand), shape_of_operand(other), ndim);
+}
+
 /* The recorded call of a function: a new reference. NULL, perhaps with an exception, if it is to be run. */
 static PyObject *
 recorded_of(Call *call, PyObject *const *values)
@@ -432,7 +439,9 @@ recorded_of(Call *call, PyObject *const *values)
     for (int i = 0; i < count; i++) {
         ordered[i] = operands[call->native_order[i]];
     }
-    result = record_named(call, call->name, ordered, count, below);
+    if (!(call->is_power && is_array(values[call->native_order[1]]) && !has_shape_of(ordered[0], ordered[1]))) {
+        result = record_named(call, call->name, ordered, count, below); /* a broadcast exponent may be 0.5: `standard_pow` */
+    }
 done:
     for (int i = 0; i < count; i++) {
         Py_XDECREF(operands[i]);

@@ -152,7 +152,6 @@ sum_of(PyObject *Py_UNUSED(module), PyObject *args)
     sum.starts = PyMem_RawMalloc(sizeof *sum.starts * (size_t)(parts + 1));
     sum.sums = PyMem_RawMalloc(sizeof *sum.sums * (size_t)parts);
     PyObject *result = NULL;
-    int is_done = 0;
     if (sum.starts == NULL || sum.sums == NULL) {
         PyErr_NoMemory();
         goto done;
@@ -160,12 +159,8 @@ sum_of(PyObject *Py_UNUSED(module), PyObject *args)
     find_parts(&sum, 0, size);
     sum.starts[parts] = size;
     Py_BEGIN_ALLOW_THREADS
-    is_done = run_shared(add_parts, &sum, parts, threads);
+    run_shared(add_parts, &sum, parts, threads);
     Py_END_ALLOW_THREADS
-    if (!is_done) {
-        PyErr_NoMemory();
-        goto done;
-    }
     npy_intp part = 0;
     result = Py_BuildValue("di", total_of(&sum, size, &part), sum.errors);
 done:

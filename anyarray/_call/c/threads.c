@@ -5,6 +5,7 @@ interpreter ends. Nobody waits for a thread that has not come to take anything y
 milliseconds later. */
 
 #include "threads.h"
+#include <time.h>
 
 #define MAX_THREADS 64
 
@@ -86,16 +87,23 @@ run_job(void *pointer)
     leave_job(job);
 }
 
-int
+double
+now(void)
+{
+    struct timespec found;
+    return timespec_get(&found, TIME_UTC) ? (double)found.tv_sec + 1e-9 * (double)found.tv_nsec : 0;
+}
+
+void
 run_shared(void (*work)(void *context, Share *share), void *context, npy_intp count, int threads)
 {
-    if (threads < 2 || !PyThread_acquire_lock(sharing, NOWAIT_LOCK)) {
+    int is_shared = threads > 1 && PyThread_acquire_lock(sharing, NOWAIT_LOCK);
+    Job *job = is_shared ? PyMem_RawMalloc(sizeof *job) : NULL;
+    if (job == NULL) {
         Share alone = {.count = count};
         work(context, &alone);
-        return 1;
     }
-    Job *job = PyMem_RawMalloc(sizeof *job);
-    if (job != NULL) {
+    else {
         *job = (Job){work, context, {.count = count, .is_shared = 1}, 1};
         PyThread_acquire_lock(done, WAIT_LOCK);
         for (int i = 1; i < threads && i < MAX_THREADS; i++) {
@@ -111,6 +119,7 @@ run_shared(void (*work)(void *context, Share *share), void *context, npy_intp co
         PyThread_release_lock(done);
         leave_job(job);
     }
-    PyThread_release_lock(sharing);
-    return job != NULL;
+    if (is_shared) {
+        PyThread_release_lock(sharing);
+    }
 }

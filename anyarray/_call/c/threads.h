@@ -26,7 +26,10 @@ void lock_share(Share *share);
 void unlock_share(Share *share);
 
 /* Calls `work` in so many threads at most, of which this is one, until `count` items are done. One thread does all if
-others are at work already. Returns 0, and nothing is done, if memory ran out. */
-int run_shared(void (*work)(void *context, Share *share), void *context, npy_intp count, int threads);
+others are at work already, or memory ran out. */
+void run_shared(void (*work)(void *context, Share *share), void *context, npy_intp count, int threads);
+
+/* Seconds, by a clock. */
+double now(void);
 
 #endif
