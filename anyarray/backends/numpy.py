@@ -19,7 +19,7 @@ import numpy as np
 
 from anyarray._base import dtypes, extension, processor
 from anyarray._memory import alignment
-from anyarray.backends import _lapack, _masked, _ordering, _rows, _totals
+from anyarray.backends import _lapack, _masked, _ordering, _parts, _rows, _totals
 from anyarray.backends._refusals import boolean, real_valued, refuse_complex
 from anyarray.backends._shortcut import FEW, direct, shortcut
 
@@ -344,7 +344,7 @@ abs, add, multiply, subtract, divide = np.abs, np.add, np.multiply, np.subtract,
 pow, negative, positive = np.power, np.negative, np.positive
 equal, not_equal = np.equal, np.not_equal
 exp, log, log1p, log2, log10, sqrt, square = np.exp, np.log, np.log1p, np.log2, np.log10, np.sqrt, np.square
-matmul, sign, conj = np.matmul, np.sign, np.conj
+sign, conj = np.sign, np.conj
 
 
 @shortcut(np.expm1, "f", axes=0)
@@ -669,6 +669,9 @@ def unique_values(x: Native, /) -> Native:
     if flat.size > 1000:
         kind = flat.dtype.kind
         ascends = kind != "c" and np.all(flat[:-1] <= flat[1:])
+        counted = None if ascends else _counts(flat)
+        if counted is not None:
+            return np.flatnonzero(counted[1]).astype(x.dtype) + x.dtype.type(counted[0])
         if not ascends and kind in "iuc" and flat.itemsize >= 4:
             flat, ascends = np.sort(flat), True
         if ascends:
@@ -809,6 +812,22 @@ def count_nonzero(x: Native, /, *, axis: Axis = None, keepdims: bool = False) ->
     return counted if isinstance(counted, np.ndarray) else np.int64(counted)
 
 
+def _counts(x: Native) -> tuple[int, Native] | None:
+    """The least of many integers, and how often it and each of the next occur.
+
+    None if they are not many for the range that they are in.
+    """
+    if x.dtype.kind not in "iu" or x.size < _parts.MANY:
+        return None
+    low = int(x.min())
+    length = int(x.max()) - low + 1
+    if length > x.size // 2:
+        return None
+    return low, np.bincount(
+        np.subtract(x.reshape(-1), x.dtype.type(low), dtype=np.intp, casting="unsafe"), None, length
+    )
+
+
 def _sorted(x: Native) -> Native:
     ascending = x.copy("K")
     ascending.sort(-1, stable=_shows_order(x))
@@ -820,10 +839,20 @@ def sort(x: Native, /, *, axis: int = -1, descending: bool = False, stable: bool
     refuse_complex(x)
     if x.itemsize == 2 and (wide := _sortable(x)) is not x:
         return sort(wide, axis=axis, descending=descending, stable=stable).astype(x.dtype)
+    counted = _counts(x) if x.ndim == 1 and axis in (0, -1) else None
+    if counted is not None:
+        low, counts = counted
+        ascending = np.repeat(np.arange(low, low + counts.size, dtype=x.dtype), counts)
+        return np.flip(ascending) if descending else ascending
     must_keep = stable and _shows_order(x)
     # Reversed twice, equal elements keep their order.
     ascending = np.flip(x, axis).copy() if descending and must_keep else x.copy("K")
-    ascending.sort(axis, stable=must_keep)
+    other = _parts.apart(x, axis)
+    if other is None:
+        ascending.sort(axis, stable=must_keep)
+    else:
+        rows = np.moveaxis(ascending, (other, axis), (0, -1))
+        _parts.shared(lambda part: rows[part].sort(-1, stable=must_keep), len(rows))
     return np.flip(ascending, axis) if descending else ascending
 
 
@@ -868,6 +897,10 @@ def argsort(x: Native, /, *, axis: int = -1, descending: bool = False, stable: b
 
 def _order(x: Native, axis: int, stable: bool) -> Native:
     """NumPy's argsort, or a faster stable one."""
+    return _parts.along(lambda part: _order_of(part, axis, stable), x, axis)
+
+
+def _order_of(x: Native, axis: int, stable: bool) -> Native:
     if not stable or x.size < _ordering.MANY or x.shape[axis] < _ordering.ROW or x.itemsize < 4:
         return np.argsort(x, axis=axis, stable=stable)
     if x.ndim == 1:
@@ -988,6 +1021,25 @@ def cross(x1: Native, x2: Native, /, *, axis: int = -1) -> Native:
     return _cross(x1, x2, axis=axis)
 
 
+@shortcut(np.matmul, "biufc", "biufc", axes=1)
+def matmul(x1: Native, x2: Native, /) -> Native:
+    """NumPy's; of integers by BLAS, where that is exact.
+
+    NumPy multiplies integers in a loop, which takes up to a hundred times as long.
+    """
+    are_integers = {x1.dtype.kind, x2.dtype.kind} in ({"i"}, {"u"}, {"i", "u"})
+    if not are_integers or x1.ndim < 2 or x2.ndim < 2 or x2.shape[-1] < _BROAD or x1.shape[-1] != x2.shape[-2]:
+        return np.matmul(x1, x2)
+    most = [builtins.max(builtins.abs(int(x.min(initial=0))), builtins.abs(int(x.max(initial=0)))) for x in (x1, x2)]
+    if x1.shape[-1] * most[0] * most[1] >= 1 << 53:
+        return np.matmul(x1, x2)
+    product = np.matmul(x1.astype(np.float64), x2.astype(np.float64))
+    return product.astype(np.int64).astype(np.result_type(x1, x2), copy=False)
+
+
+_BROAD: Final = 16
+"""Columns from which on integers are multiplied by BLAS."""
+
 _cross, _tensordot = direct(np.cross), direct(np.tensordot)
 
 
@@ -996,7 +1048,7 @@ def tensordot(x1: Native, x2: Native, /, *, axes: Any = 2) -> Native:
     if isinstance(axes, int) and axes < 0:  # NumPy does not reject it
         raise ValueError(f"axes must not be negative, not {axes}")
     if axes == 1 and x1.ndim == x2.ndim == 2 and x1.dtype.kind in "biufc":
-        return np.dot(x1, x2)  # as NumPy's own, which has 7 us more overhead
+        return matmul(x1, x2) if x1.dtype.kind in "iu" else np.dot(x1, x2)  # NumPy's own has 7 us more overhead
     return _tensordot(x1, x2, axes)
 
 
@@ -1037,7 +1089,7 @@ def vecdot(x1: Native, x2: Native, /, *, axis: int = -1) -> Native:
 
 @shortcut(np.linalg.qr, "fc", axes=2)
 def qr(x: Native, /, *, mode: Literal["reduced", "complete"] = "reduced") -> tuple[Native, Native]:
-    return np.linalg.qr(x, mode)
+    return _qr(x, mode=mode)
 
 
 @shortcut(_lapack.cholesky, "fc", axes=2)
@@ -1045,13 +1097,10 @@ def cholesky(x: Native, /, *, upper: bool = False) -> Native:
     return _cholesky(x, upper=upper)
 
 
-_cholesky = direct(np.linalg.cholesky)
-
-
 def _own(function: Callable[..., Any]) -> Callable[..., Any]:
     """A wrapper of a NumPy function: an object that can have a shortcut."""
     function = direct(function)
-    return functools.update_wrapper(functools.partial(function), function)
+    return functools.update_wrapper(_parts.of_each(function), function)
 
 
 det = shortcut(_lapack.det, "fc", axes=2)(_own(np.linalg.det))
@@ -1070,7 +1119,8 @@ def matrix_power(x: Native, n: int, /) -> Native:
 _matrix_power = direct(np.linalg.matrix_power)
 
 
-_svd: Callable[..., Any] = direct(np.linalg.svd)
+_svd, _qr = _own(np.linalg.svd), _own(np.linalg.qr)
+_cholesky = _own(np.linalg.cholesky)
 
 
 def _negligible(x: Native, values: Native) -> Native:
@@ -1095,7 +1145,7 @@ def matrix_rank(x: Native, /, *, rtol: Any = None) -> Native:
     return np.linalg.matrix_rank(_floating(x), rtol=rtol)
 
 
-_pinv = direct(np.linalg.pinv)
+_pinv = _own(np.linalg.pinv)
 
 
 def _inverse(x: Native) -> Native:
@@ -1114,7 +1164,7 @@ def pinv(x: Native, /, *, rtol: Any = None) -> Native:
 
 @shortcut(_lapack.svd, "f", axes=2, is_finite=True)
 def svd(x: Native, /, *, full_matrices: bool = True) -> tuple[Native, Native, Native]:
-    return np.linalg.svd(_without_infinity(x), full_matrices)
+    return _svd(_without_infinity(x), full_matrices=full_matrices)
 
 
 def _without_infinity(x: Native) -> Native:
@@ -1152,7 +1202,7 @@ def eigvals(x: Native, /) -> Native:
     return _as_complex(_eigvals(x))
 
 
-_eig, _eigvals = direct(np.linalg.eig), direct(np.linalg.eigvals)
+_eig, _eigvals = _own(np.linalg.eig), _own(np.linalg.eigvals)
 
 
 def _as_complex(x: Native) -> Native:
@@ -1176,7 +1226,7 @@ def _transform(function: Callable[..., Native], *, is_half: bool = False) -> Cal
             x = x.astype(np.float32)
         if is_half and n is not None and not x.size and not x.shape[axis]:
             x = _with_one(x, axis)
-        return function(x, n, axis, norm)
+        return _parts.along(lambda part: function(part, n, axis, norm), x, axis)
 
     return transform
 
