@@ -16,6 +16,7 @@ would have.
 
 from __future__ import annotations
 
+import math
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, Protocol
@@ -114,23 +115,34 @@ class Repeated:
 class Strided:
     """Elements that strides reach, as a function of an ndarray gives them."""
 
-    __slots__ = ("_function", "_places")
+    __slots__ = ("_function", "_places", "is_read_only")
 
-    is_read_only = False
-
-    def __init__(self, function: Callable[[Any], Any], places: Native | None) -> None:
+    def __init__(self, function: Callable[[Any], Any], is_read_only: bool) -> None:
         self._function = function
-        self._places = places
-        """Their places among all elements in row-major order, on the home of the Array; None on NumPy."""
+        self._places: Native = None
+        self.is_read_only = is_read_only
 
     def read(self, home: Home, native: Native) -> Native:
         if type(native) is _ndarray:
             return self._function(native)
-        return home.getitem(home.reshape(native, (-1,)), self._places)
+        return home.getitem(home.reshape(native, (-1,)), self._places_in(home, native))
 
     def write(self, home: Home, native: Native, value: Native, exclusive: bool) -> Native:
-        flat = home.setitem(home.reshape(native, (-1,)), self._places, value, False)
+        if self.is_read_only:
+            raise read_only("setitem")
+        flat = home.setitem(home.reshape(native, (-1,)), self._places_in(home, native), value, False)
         return home.reshape(flat, tuple(home.shape_of(native)))
+
+    def _places_in(self, home: Home, native: Native) -> Native:
+        """The places of the elements among all of an array in row-major order.
+
+        They are made when they are first needed: most views are neither written nor read anew.
+        """
+        if self._places is None:
+            shape = tuple(home.shape_of(native))
+            places = self._function(np.arange(math.prod(shape)).reshape(shape))
+            self._places = home.from_numpy(np.ascontiguousarray(places), home.backend.native_device)
+        return self._places
 
 
 class View:
