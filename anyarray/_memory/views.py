@@ -51,7 +51,10 @@ class Selection(Protocol):
 
 
 class Indexed:
-    """`x[key]`, with integers, slices, None and `...` alone."""
+    """`x[key]`, with integers, slices, None and `...` alone.
+
+    An integer may be a native array without axes, whose value is not known here.
+    """
 
     __slots__ = ("_key",)
 
@@ -71,8 +74,14 @@ class Indexed:
         mine = self._key if type(self._key) is tuple else (self._key,)
         other = key if type(key) is tuple else (key,)
         return len(mine) == len(other) and all(
-            type(one) is type(another) and one == another for one, another in zip(mine, other, strict=True)
+            one is another or (type(one) is type(another) and not hasattr(one, "shape") and one == another)
+            for one, another in zip(mine, other, strict=True)
         )
+
+    @property
+    def has_arrays(self) -> bool:
+        """Whether an integer of the key is one that a trace, or a device, has."""
+        return any(hasattr(one, "shape") for one in (self._key if type(self._key) is tuple else (self._key,)))
 
 
 class Rearranged:
@@ -341,6 +350,8 @@ def layout_of(array: Any) -> np.ndarray[Any, Any] | None:
             view.layout = found
         return found
     if view.layout is None and view.selection is not None:
+        if isinstance(view.selection, Indexed) and view.selection.has_arrays:
+            return None
         whole = layout_of(view.parent)
         view.layout = None if whole is None else view.selection.read(_NUMPY, whole)
     return view.layout
