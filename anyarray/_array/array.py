@@ -743,9 +743,6 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
 
         Raises TypeError for other Arrays, whose == is elementwise, and in a trace, which has no values.
         """
-        if isinstance(self._native, np.generic):  # an element in NumPy, in half the time
-            value = self._native.item()
-            return hash(value) if value == value else object.__hash__(self)
         is_traced = self._home.is_traced(self._native)
         if is_traced or self.shape != ():
             which = "in a trace" if is_traced else f"of shape {self.shape}"
@@ -966,7 +963,8 @@ compiled.configure(Array, protocols.UFUNCS, dispatch.OPERANDS)
 for _method, _kind in (
     ("__getitem__", "getitem"), ("__setitem__", "setitem"), ("__array_ufunc__", "ufunc"), ("__copy__", "copy"),
     ("__array__", "array"), ("__iter__", "iter"), ("__divmod__", "divmod"), ("__bool__", "bool"), ("__int__", "int"),
-    ("__float__", "float"), ("__index__", "index"), ("item", "item"), ("ravel", "ravel"), ("reshape", "reshape"),
+    ("__float__", "float"), ("__index__", "index"), ("__hash__", "hash"), ("item", "item"), ("ravel", "ravel"),
+    ("reshape", "reshape"),
 ):  # fmt: skip
     setattr(Array, _method, fast_path(_kind)(getattr(Array, _method)))
 for _attribute in ("T", "mT"):

@@ -80,7 +80,7 @@ class Indexed:
 
     @property
     def has_arrays(self) -> bool:
-        """Whether an integer of the key is one that a trace, or a device, has."""
+        """Whether an integer of the key is one of a trace, or of a device."""
         return any(hasattr(one, "shape") for one in (self._key if type(self._key) is tuple else (self._key,)))
 
 

@@ -212,7 +212,7 @@ class ufunc:  # noqa: N801 - NumPy's name
         return result if out is None else _options.written(f"{self.__name__}.accumulate", out, result)
 
     def _in_memory(self, method: str, x: Array, *args: Any, **kwargs: Any) -> Array | None:
-        """What NumPy's own method gives of an array that is in NumPy and stays there.
+        """What NumPy's own method gives of an array that stays in NumPy.
 
         Elsewhere None: it is composed of calls of the function.
         """
