@@ -20,6 +20,8 @@ from anyarray.numpy._itself import values_of
 from anyarray.standard import namespace as xp
 
 _SCALARS: Final = frozenset({bool, int, float, complex})
+_NUMBERS: Final = _SCALARS | {np.dtype(code).type for code in "?bhilqBHILQefdFD"}
+"""Classes of numbers, of which NumPy makes a number."""
 _DIRECT: Final = frozenset({Array, *_SCALARS})
 _NESTS: Final = frozenset({list, tuple})
 _REDUCTIONS: Final = {
@@ -316,7 +318,7 @@ class _OfOne(ufunc):
             kind = type(x)
             if kind is Array:
                 return self._ours(x)
-            if kind in _SCALARS:
+            if kind in _NUMBERS:
                 return self._theirs(x)
             if kind in _NESTS:
                 array = as_array(x)
@@ -337,7 +339,7 @@ class _OfTwo(ufunc):
             one, two = type(x1), type(x2)
             if (one is Array and two in _DIRECT) or (two is Array and one in _SCALARS):
                 return self._ours(x1, x2)
-            if one in _SCALARS and two in _SCALARS:
+            if one in _NUMBERS and two in _NUMBERS:
                 return self._theirs(x1, x2)
             if one in _NESTS or two in _NESTS:
                 a, b = (as_array(x) if type(x) in _NESTS else x for x in (x1, x2))
