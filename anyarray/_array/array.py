@@ -101,7 +101,8 @@ class _ClassOfArrays(type):
         return types.new_class(name, theirs, kwargs, lambda made: made.update(namespace))
 
     def __instancecheck__(cls, instance: Any) -> bool:
-        return type(instance) is cls or (isinstance(instance, np.ndarray) and dtypes.is_numpys_own(instance))
+        is_own = isinstance(instance, np.ndarray) and dtypes.is_numpys_own(instance)
+        return is_own or super().__instancecheck__(instance)
 
     def __subclasscheck__(cls, subclass: type) -> bool:
         return super().__subclasscheck__(subclass) or issubclass(subclass, dtypes.DerivedArray)
