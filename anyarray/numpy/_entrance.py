@@ -28,6 +28,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 NUMBERS: Final = (bool, int, float, complex, np.generic)
 _PYTHON_NUMBERS: Final = frozenset({bool, int, float, complex})
 _NESTS: Final = frozenset({list, tuple})
+_PLAIN: Final = _NESTS | _PYTHON_NUMBERS
 
 
 class Parameter(NamedTuple):
@@ -74,7 +75,7 @@ def entrance(name: str, theirs: Callable[..., Any], ours: Callable[..., Any]) ->
 
     if first == ["array"] and roles[:count] == ["array"] * count:
         least = next((at for at in range(1, count) if _is_optional(plan, shared[at])), count)
-        converted = [_NESTS if plan.parameters[p].takes_numbers else _NESTS | _PYTHON_NUMBERS for p in shared[:count]]
+        kept = [{Array, *_PYTHON_NUMBERS} if plan.parameters[p].takes_numbers else {Array} for p in shared[:count]]
 
         def function(*args: Any, **kwargs: Any) -> Any:
             n = len(args)
@@ -85,10 +86,10 @@ def entrance(name: str, theirs: Callable[..., Any], ours: Callable[..., Any]) ->
                     return ours(*args, **kwargs)
                 if not _PYTHON_NUMBERS.issuperset(map(type, args[:count])):  # numbers alone are NumPy's affair
                     arrays = [
-                        as_array(one) if type(one) in kinds else one
-                        for one, kinds in zip(args, converted, strict=False)
+                        one if type(one) in kinds or type(one) not in _PLAIN else as_array(one)
+                        for one, kinds in zip(args, kept, strict=False)
                     ]
-                    if _are_arrays(arrays):
+                    if all(type(one) in kinds for one, kinds in zip(arrays, kept, strict=False)):
                         return ours(*arrays, *args[count:], **kwargs)
             return call(plan, args, kwargs)
 
