@@ -286,6 +286,7 @@ def test_repr_shows_values_dtype_and_home(backend: xp.Backend) -> None:
 
 def test_repr_of_a_scalar_is_short(backend: xp.Backend) -> None:
     assert repr(xp.asarray(3, dtype=xp.int8)) == f"Array(3, dtype=int8, device={backend})"
+    assert repr(xp.asarray([0.1, 1 / 3])[1]) == f"Array(0.3333333333333333, dtype=float64, device={backend})"
 
 
 def test_repr_aligns_rows(backend: xp.Backend) -> None:

@@ -368,3 +368,33 @@ def test_the_views_of_what_becomes_read_only_stay_what_they_are() -> None:
     assert not x[1:].flags.writeable
     with pytest.raises(ValueError, match="read-only"):
         x[0] = 1
+
+
+def test_an_element_as_an_index_gives_a_view(backend: xp.Backend) -> None:
+    x = xp.zeros((3, 4, 2))
+    i, j = xp.asarray([2, 1])
+    x[i][j, 0] = 1
+    x[i, j][1] += 2
+    x[1, j, :][0] = 3
+    row = x[tuple(xp.asarray([0, 3]))]
+    x[0, 3, 1] = 4
+    assert x[2, 1].tolist() == [1, 2]
+    assert x[1, 1].tolist() == [3, 0]
+    assert row.tolist() == [0, 4]
+    assert row.base is not None
+    with pytest.raises(IndexError, match="index 5 is out of bounds"):
+        x[xp.asarray(5)]
+
+
+def test_a_traced_element_as_an_index_gives_a_view(framework: str) -> None:
+    def update(x: xp.Array, i: xp.Array) -> xp.Array:
+        x = xp.asarray(x, copy=True)
+        x[i][0] += 5
+        x[i, 1:][0] = 7
+        x[i].reshape((2, 2))[1, 1] = 9
+        return x
+
+    with xp.backend(framework):
+        found = xp.jit(update)(xp.zeros((2, 4)), xp.asarray([1, 0])[0])
+    assert found[0].tolist() == [0, 0, 0, 0]
+    assert found[1, :3].tolist() == [5, 7, 0]

@@ -101,7 +101,8 @@ class _ClassOfArrays(type):
         return types.new_class(name, theirs, kwargs, lambda made: made.update(namespace))
 
     def __instancecheck__(cls, instance: Any) -> bool:
-        return type(instance) is cls or (isinstance(instance, np.ndarray) and dtypes.is_numpys_own(instance))
+        is_own = isinstance(instance, np.ndarray) and dtypes.is_numpys_own(instance)
+        return is_own or super().__instancecheck__(instance)
 
     def __subclasscheck__(cls, subclass: type) -> bool:
         return super().__subclasscheck__(subclass) or issubclass(subclass, dtypes.DerivedArray)
@@ -508,6 +509,8 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
                 home = dispatch.home_of_arrays("index", [self, *_arrays_of(key)])
                 native = dispatch.native_on(self, home, "index")
                 key = _normalised(key, home, is_settled=True)
+        if type(native) is not _ndarray and type(key) not in _BASIC:
+            key = _counted(key, home)
         try:
             found = home.getitem(native, key)
         except Exception as error:
@@ -517,7 +520,7 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
         result._native = found
         result._home = home
         if not (type(native) is _ndarray and native.flags.writeable) and home is self._home and _is_view(key, self):
-            views.record(result, self, views.Indexed(_normalised(key, home)))
+            views.record(result, self, views.Indexed(key if type(native) is not _ndarray else _normalised(key, home)))
         if chosen is not None and chosen is not home.backend and type(native) is not np.ndarray:
             automatic.inherited(result, self)  # for a view in NumPy, `accounts` finds the account by its memory
         return result
@@ -963,7 +966,8 @@ compiled.configure(Array, protocols.UFUNCS, dispatch.OPERANDS)
 for _method, _kind in (
     ("__getitem__", "getitem"), ("__setitem__", "setitem"), ("__array_ufunc__", "ufunc"), ("__copy__", "copy"),
     ("__array__", "array"), ("__iter__", "iter"), ("__divmod__", "divmod"), ("__bool__", "bool"), ("__int__", "int"),
-    ("__float__", "float"), ("__index__", "index"), ("item", "item"), ("ravel", "ravel"), ("reshape", "reshape"),
+    ("__float__", "float"), ("__index__", "index"), ("__hash__", "hash"), ("item", "item"), ("ravel", "ravel"),
+    ("reshape", "reshape"),
 ):  # fmt: skip
     setattr(Array, _method, fast_path(_kind)(getattr(Array, _method)))
 for _attribute in ("T", "mT"):
@@ -1060,12 +1064,32 @@ def _value_to_write(value: Any) -> Any:
 def _is_view(key: Any, array: Array) -> bool:
     """Whether NumPy gives a view for a normalised key: slices, None, `...`.
 
-    For an integer for each axis it gives a scalar.
+    For an integer for each axis it gives a scalar. An integer may be one that a trace, or a device, has.
     """
     entries = key if type(key) is tuple else (key,)
-    if not _are_basic(map(type, entries)) or not views.is_guarded(array):
+    if not all(type(one) in _BASIC or _is_integer(one, array._home) for one in entries):
         return False
-    return len(entries) != array.ndim or any(type(one) not in _INTEGERS for one in entries)
+    if not views.is_guarded(array):
+        return False
+    return len(entries) != array.ndim or any(type(one) in _BASIC and type(one) not in _INTEGERS for one in entries)
+
+
+def _is_integer(entry: Native, home: Home) -> bool:
+    """Whether a native array in a key is an integer without axes."""
+    return not home.shape_of(entry) and home.dtype(entry).kind in "iu"
+
+
+def _counted(key: Any, home: Home) -> Any:
+    """A normalised key with Python integers for those of Arrays without axes.
+
+    What a trace or a device has is left as it is.
+    """
+    if type(key) is tuple:
+        return key if _are_basic(map(type, key)) else tuple([_counted(one, home) for one in key])
+    if type(key) in _BASIC or not _is_integer(key, home) or home.is_traced(key) or home.backend.kind != "cpu":
+        return key
+    number = _number(key, home)
+    return key if number is None else number
 
 
 class _Elsewhere(Exception):  # noqa: N818 - a signal within the module, no error

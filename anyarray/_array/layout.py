@@ -5,7 +5,6 @@ On NumPy and CuPy they are the library's. Elsewhere they are those that NumPy wo
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -75,22 +74,20 @@ def may_be_strided(x: Any) -> bool:
     return type(x._native) is np.ndarray or (not x._home.has_views and None not in x._home.shape_of(x._native))
 
 
-def strided(x: Any, function: Callable[[Any], Any], found: Any = None) -> Any:
+def strided(x: Any, function: Callable[[Any], Any], found: Any = None, *, is_read_only: bool = False) -> Any:
     """The view that has the elements which `function` gives of an ndarray.
 
     `found` are these elements, if they are known and no view.
     """
     native, home = x._native, x._home
-    if type(native) is np.ndarray:
-        selection = views.Strided(function, None)
+    selection = views.Strided(function, is_read_only)
+    if type(native) is np.ndarray or found is None:
         found = dispatch.wrap(selection.read(home, native), home)
-    else:
-        shape = tuple(home.shape_of(native))
-        places = dispatch.as_array("index", "key", function(np.arange(math.prod(shape)).reshape(shape)))
-        selection = views.Strided(function, dispatch.native_on(places, home, "index"))
-        found = dispatch.wrap(selection.read(home, native), home) if found is None else found
     if views.is_guarded(x):
         views.record(found, x, selection)
+    elif is_read_only and type(native) is np.ndarray:
+        found._native.flags.writeable = False
+        found._view = views.READ_ONLY
     return found
 
 

@@ -49,8 +49,8 @@ def _text(x: Any, prefix: str) -> str:
                 ends = [home.getitem(native, (*before, part)) for part in (slice(edge + 1), slice(n - edge, None))]
                 native = home.concat(ends, axis=axis)
     host = transfer.to_host(native, home.backend, "repr", explicit=True)
-    if not prefix and not host.ndim:
-        return str(host[()])  # NumPy prints all digits of a 0-d array
+    if not host.ndim:
+        return str(host[()])  # all digits, as of NumPy's scalars
     separator = ", " if prefix else " "
     return np.array2string(
         host, separator=separator, prefix=prefix, threshold=0 if is_long else threshold, edgeitems=edge

@@ -16,6 +16,7 @@ would have.
 
 from __future__ import annotations
 
+import math
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, Protocol
@@ -50,7 +51,10 @@ class Selection(Protocol):
 
 
 class Indexed:
-    """`x[key]`, with integers, slices, None and `...` alone."""
+    """`x[key]`, with integers, slices, None and `...` alone.
+
+    An integer may be a native array without axes, whose value is not known here.
+    """
 
     __slots__ = ("_key",)
 
@@ -70,8 +74,14 @@ class Indexed:
         mine = self._key if type(self._key) is tuple else (self._key,)
         other = key if type(key) is tuple else (key,)
         return len(mine) == len(other) and all(
-            type(one) is type(another) and one == another for one, another in zip(mine, other, strict=True)
+            one is another or (type(one) is type(another) and not hasattr(one, "shape") and one == another)
+            for one, another in zip(mine, other, strict=True)
         )
+
+    @property
+    def has_arrays(self) -> bool:
+        """Whether an integer of the key is one of a trace, or of a device."""
+        return any(hasattr(one, "shape") for one in (self._key if type(self._key) is tuple else (self._key,)))
 
 
 class Rearranged:
@@ -114,23 +124,34 @@ class Repeated:
 class Strided:
     """Elements that strides reach, as a function of an ndarray gives them."""
 
-    __slots__ = ("_function", "_places")
+    __slots__ = ("_function", "_places", "is_read_only")
 
-    is_read_only = False
-
-    def __init__(self, function: Callable[[Any], Any], places: Native | None) -> None:
+    def __init__(self, function: Callable[[Any], Any], is_read_only: bool) -> None:
         self._function = function
-        self._places = places
-        """Their places among all elements in row-major order, on the home of the Array; None on NumPy."""
+        self._places: Native = None
+        self.is_read_only = is_read_only
 
     def read(self, home: Home, native: Native) -> Native:
         if type(native) is _ndarray:
             return self._function(native)
-        return home.getitem(home.reshape(native, (-1,)), self._places)
+        return home.getitem(home.reshape(native, (-1,)), self._places_in(home, native))
 
     def write(self, home: Home, native: Native, value: Native, exclusive: bool) -> Native:
-        flat = home.setitem(home.reshape(native, (-1,)), self._places, value, False)
+        if self.is_read_only:
+            raise read_only("setitem")
+        flat = home.setitem(home.reshape(native, (-1,)), self._places_in(home, native), value, False)
         return home.reshape(flat, tuple(home.shape_of(native)))
+
+    def _places_in(self, home: Home, native: Native) -> Native:
+        """The places of the elements among all of an array in row-major order.
+
+        They are made when they are first needed: most views are neither written nor read anew.
+        """
+        if self._places is None:
+            shape = tuple(home.shape_of(native))
+            places = self._function(np.arange(math.prod(shape)).reshape(shape))
+            self._places = home.from_numpy(np.ascontiguousarray(places), home.backend.native_device)
+        return self._places
 
 
 class View:
@@ -329,6 +350,8 @@ def layout_of(array: Any) -> np.ndarray[Any, Any] | None:
             view.layout = found
         return found
     if view.layout is None and view.selection is not None:
+        if isinstance(view.selection, Indexed) and view.selection.has_arrays:
+            return None
         whole = layout_of(view.parent)
         view.layout = None if whole is None else view.selection.read(_NUMPY, whole)
     return view.layout

@@ -5,6 +5,7 @@ Results are views of an Array where NumPy's are: a write to either is seen in bo
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -12,10 +13,10 @@ from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
 
+from anyarray._array import layout
 from anyarray._array.array import AnyArray, Array, Shape
 from anyarray._base import dtypes, errors
 from anyarray._call.dispatch import as_array, as_integer, as_python_integers, as_shape, composed, is_array, known_shape
-from anyarray._memory import views
 from anyarray.extensions._axes import array_of, axes_of, axis_of, own_array
 from anyarray.extensions.statistics import median
 from anyarray.standard import namespace as xp
@@ -669,7 +670,7 @@ def sliding_window_view(
     """All windows of a shape: parts of `x` that are shifted by one element.
 
     `axis` names an axis for each length of `window_shape`; None means the axes in order. The result has the shape of
-    `x`, less the lengths of the window and plus 1, then `window_shape`. On NumPy it is a view to be read, elsewhere a
+    `x`, less the lengths of the window and plus 1, then `window_shape`. It is a view to be read, on CuPy and PyTorch a
     copy.
     Raises ValueError if a window is longer than its axis.
 
@@ -690,8 +691,9 @@ def sliding_window_view(
             f"sliding_window_view: window_shape must have a length for each axis, but has {len(lengths)} for "
             f"{len(axes)} axes"
         )
-    view: Any = xp.broadcast_to(found, found.shape)
-    is_view = type(view._native) is np.ndarray and views.view_of(view) is views.READ_ONLY
+    whole: Any = found
+    is_here = xp.broadcast_to(found, found.shape).device == found.device  # not on another backend that is chosen
+    is_view = bool(lengths) and is_here and layout.may_be_strided(whole)
     for at, length in zip(axes, lengths, strict=True):
         windows = found.shape[at] - length + 1
         if windows < 1:
@@ -699,15 +701,15 @@ def sliding_window_view(
                 f"sliding_window_view: window_shape must not exceed the shape of x, but {length} is longer than axis "
                 f"{at} of length {found.shape[at]}"
             )
-        if is_view:
+        if is_view and type(whole._native) is np.ndarray:
             continue
         places = np.arange(windows)[:, None] + np.arange(length)
         taken = xp.take(found, xp.asarray(places.ravel()), axis=at)
         shape = (*found.shape[:at], windows, length, *found.shape[at + 1 :])
         found = xp.moveaxis(xp.reshape(taken, shape), at + 1, -1)
     if is_view:
-        view._native = np.lib.stride_tricks.sliding_window_view(view._native, lengths, tuple(axes))
-        return view  # type: ignore[no-any-return]  # an Array
+        windows_of = functools.partial(np.lib.stride_tricks.sliding_window_view, window_shape=lengths, axis=tuple(axes))
+        return layout.strided(whole, windows_of, found, is_read_only=True)  # type: ignore[no-any-return]  # an Array
     return found if lengths else own_array("sliding_window_view", "x", x)[...]
 
 

@@ -625,6 +625,8 @@ def clip(
 @as_numpy
 def einsum(*operands: Any, out: Any = None, optimize: Any = False, **kwargs: Any) -> Any:
     arrays = _of_einsum(operands)
+    if out is None and not kwargs:
+        return xp.einsum(*arrays, optimize=optimize)
     dtype = kwargs.pop("dtype", None)
     if dtype is not None:  # in which the products are computed
         operand = [type(one) is Array for one in arrays]

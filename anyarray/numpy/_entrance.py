@@ -27,6 +27,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 NUMBERS: Final = (bool, int, float, complex, np.generic)
 _PYTHON_NUMBERS: Final = frozenset({bool, int, float, complex})
+_NESTS: Final = frozenset({list, tuple})
+_PLAIN: Final = _NESTS | _PYTHON_NUMBERS
 
 
 class Parameter(NamedTuple):
@@ -73,6 +75,7 @@ def entrance(name: str, theirs: Callable[..., Any], ours: Callable[..., Any]) ->
 
     if first == ["array"] and roles[:count] == ["array"] * count:
         least = next((at for at in range(1, count) if _is_optional(plan, shared[at])), count)
+        kept = [{Array, *_PYTHON_NUMBERS} if plan.parameters[p].takes_numbers else {Array} for p in shared[:count]]
 
         def function(*args: Any, **kwargs: Any) -> Any:
             n = len(args)
@@ -81,9 +84,13 @@ def entrance(name: str, theirs: Callable[..., Any], ours: Callable[..., Any]) ->
                     count == 1 or n == 1 or (type(args[1]) is array and (count == 2 or _are_arrays(args[2:count])))
                 ):
                     return ours(*args, **kwargs)
-                arrays = [as_array(one) if type(one) in (list, tuple) else one for one in args[:count]]
-                if _are_arrays(arrays):
-                    return ours(*arrays, *args[count:], **kwargs)
+                if not _PYTHON_NUMBERS.issuperset(map(type, args[:count])):  # numbers alone are NumPy's affair
+                    arrays = [
+                        one if type(one) in kinds or type(one) not in _PLAIN else as_array(one)
+                        for one, kinds in zip(args, kept, strict=False)
+                    ]
+                    if all(type(one) in kinds for one, kinds in zip(arrays, kept, strict=False)):
+                        return ours(*arrays, *args[count:], **kwargs)
             return call(plan, args, kwargs)
 
     elif first == ["arrays"]:
@@ -91,16 +98,23 @@ def entrance(name: str, theirs: Callable[..., Any], ours: Callable[..., Any]) ->
         def function(*args: Any, **kwargs: Any) -> Any:
             if (
                 1 <= len(args) <= most
-                and type(args[0]) in (list, tuple)
-                and {*map(type, args[0])} == {array}
+                and type(args[0]) in _NESTS
+                and args[0]
                 and (not kwargs or names.issuperset(kwargs))
             ):
-                return ours(*args, **kwargs)
+                if _are_arrays(args[0]):
+                    return ours(*args, **kwargs)
+                arrays = [as_array(one) if type(one) in _NESTS else one for one in args[0]]
+                if _are_arrays(arrays):
+                    return ours(arrays, *args[1:], **kwargs)
             return call(plan, args, kwargs)
 
     else:
+        is_of_any = plan.variadic is not None and not plan.parameters
 
         def function(*args: Any, **kwargs: Any) -> Any:
+            if is_of_any and not kwargs and _are_arrays(args):
+                return ours(*args)
             return call(plan, args, kwargs)
 
     return dressed(function, name, theirs, plan.signature)  # type: ignore[no-any-return]  # the function

@@ -12,6 +12,7 @@ import numpy as np
 from anyarray._array import complex_order
 from anyarray._array.array import Array
 from anyarray._base import dtypes, errors
+from anyarray._call import dispatch
 from anyarray.extensions import histograms as counted
 from anyarray.numpy import _options
 from anyarray.numpy._entrance import NUMBERS, F, as_array, brought, decides, in_numpy, instead
@@ -19,6 +20,8 @@ from anyarray.numpy._itself import values_of
 from anyarray.standard import namespace as xp
 
 _SCALARS: Final = frozenset({bool, int, float, complex})
+_NUMBERS: Final = _SCALARS | {np.dtype(code).type for code in "?bhilqBHILQefdFD"}
+"""Classes of numbers, of which NumPy makes a number."""
 _DIRECT: Final = frozenset({Array, *_SCALARS})
 _NESTS: Final = frozenset({list, tuple})
 _REDUCTIONS: Final = {
@@ -170,7 +173,9 @@ class ufunc:  # noqa: N801 - NumPy's name
             return getattr(Array, name)(x, **options)
         if where is not True:
             raise errors.ArgumentTypeError(f"{self.__name__}.reduce: where is not supported. Use np.where on the array")
-        result = self._reduced(x, axis, keepdims)
+        result = self._in_memory("reduce", x, axis=axis, keepdims=keepdims)
+        if result is None:
+            result = self._reduced(x, axis, keepdims)
         if initial is not np._NoValue:
             result = self._ours(result, initial)
         return result if out is None else _options.written(f"{self.__name__}.reduce", out, result)
@@ -202,9 +207,21 @@ class ufunc:  # noqa: N801 - NumPy's name
         if name is not None:
             result = getattr(xp, name)(x, axis=axis, dtype=dtype)
         else:
-            x = x if dtype is None else xp.astype(x, dtype)
-            result = xp.moveaxis(self._accumulated(xp.moveaxis(x, axis, 0)), 0, axis)
+            result = self._in_memory("accumulate", x, axis=axis, dtype=dtype)
+            if result is None:
+                x = x if dtype is None else xp.astype(x, dtype)
+                result = xp.moveaxis(self._accumulated(xp.moveaxis(x, axis, 0)), 0, axis)
         return result if out is None else _options.written(f"{self.__name__}.accumulate", out, result)
+
+    def _in_memory(self, method: str, x: Array, *args: Any, **kwargs: Any) -> Array | None:
+        """What NumPy's own method gives of an array that stays in NumPy.
+
+        Elsewhere None: it is composed of calls of the function.
+        """
+        home, native = dispatch.home_of_array(self.__name__, x), x._native
+        if home is not x._home or type(native) is not np.ndarray or home.is_traced(native):
+            return None
+        return dispatch.wrap(getattr(self._theirs, method)(native, *args, **kwargs), home)
 
     def _accumulated(self, x: Array) -> Array:
         """The accumulation along the first axis."""
@@ -227,6 +244,8 @@ class ufunc:  # noqa: N801 - NumPy's name
         """The function of each element of A with each of B."""
         self._two("outer")
         a, b = as_array(A), as_array(B)
+        if not kwargs and type(a) is type(b) is Array:
+            return self._ours(a.reshape((*a.shape, *[1] * b.ndim)), b)
         return self._call((xp.reshape(a, (*a.shape, *[1] * b.ndim)), b), kwargs)
 
     def at(self, a: Array, indices: Any, b: Any = None, /) -> None:
@@ -277,14 +296,17 @@ class ufunc:  # noqa: N801 - NumPy's name
     def reduceat(self, array: Any, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
         """The reductions of the slices that begin at each of the indices."""
         self._two("reduceat")
-        x = xp.moveaxis(as_array(array), axis, 0)
-        starts = [int(one) for one in np.asarray(indices)]
-        ends = [*starts[1:], x.shape[0]]
-        parts = [
-            self.reduce(x[start:end], axis=0, dtype=dtype) if start < end else x[start]
-            for start, end in zip(starts, ends, strict=True)
-        ]
-        result = xp.moveaxis(xp.stack(parts, axis=0), 0, axis)
+        x = as_array(array)
+        result = self._in_memory("reduceat", x, values_of(indices), axis=axis, dtype=dtype)
+        if result is None:
+            x = xp.moveaxis(x, axis, 0)
+            starts = [int(one) for one in np.asarray(indices)]
+            ends = [*starts[1:], x.shape[0]]
+            parts = [
+                self.reduce(x[start:end], axis=0, dtype=dtype) if start < end else x[start]
+                for start, end in zip(starts, ends, strict=True)
+            ]
+            result = xp.moveaxis(xp.stack(parts, axis=0), 0, axis)
         return result if out is None else _options.written(f"{self.__name__}.reduceat", out, result)
 
 
@@ -296,7 +318,7 @@ class _OfOne(ufunc):
             kind = type(x)
             if kind is Array:
                 return self._ours(x)
-            if kind in _SCALARS:
+            if kind in _NUMBERS:
                 return self._theirs(x)
             if kind in _NESTS:
                 array = as_array(x)
@@ -317,7 +339,7 @@ class _OfTwo(ufunc):
             one, two = type(x1), type(x2)
             if (one is Array and two in _DIRECT) or (two is Array and one in _SCALARS):
                 return self._ours(x1, x2)
-            if one in _SCALARS and two in _SCALARS:
+            if one in _NUMBERS and two in _NUMBERS:
                 return self._theirs(x1, x2)
             if one in _NESTS or two in _NESTS:
                 a, b = (as_array(x) if type(x) in _NESTS else x for x in (x1, x2))

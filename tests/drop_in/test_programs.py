@@ -8,6 +8,9 @@ from __future__ import annotations
 import contextlib
 import io
 import numbers
+import re
+import sys
+import types
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,11 +24,15 @@ PROGRAMS: Final = sorted((Path(__file__).parents[1] / "programs").glob("*.py"))
 
 def results(program: Path, module: str) -> Any:
     """What `main` of a program returns, with NumPy from this module."""
-    source = program.read_text().replace("import numpy as np", f"import {module} as np")
-    names: dict[str, Any] = {"__name__": program.stem}
-    with contextlib.redirect_stdout(io.StringIO()):
-        exec(compile(source, program, "exec"), names)
-        return names["main"]()
+    source = re.sub(r"^(import|from) numpy\b", rf"\1 {module}", program.read_text(), flags=re.MULTILINE)
+    made = types.ModuleType(program.stem)
+    sys.modules[program.stem] = made  # where dataclasses look for what annotations name
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):
+            exec(compile(source, program, "exec"), made.__dict__)
+            return made.main()
+    finally:
+        del sys.modules[program.stem]
 
 
 def assert_same(found: Any, expected: Any, path: str) -> None:

@@ -216,7 +216,7 @@ find_fast_path(const char *kind)
         {"asarray", fast_asarray},   {"astype", fast_astype},       {"copy", fast_copy},
         {"divmod", fast_divmod},     {"from_dlpack", fast_from_dlpack}, {"result_type", fast_result_type},
         {"bool", fast_bool},         {"int", fast_int},             {"float", fast_float},
-        {"index", fast_index},       {"item", fast_item},
+        {"index", fast_index},       {"item", fast_item},         {"hash", fast_hash},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (strcmp(kind, rows[i].kind) == 0) {

@@ -14,6 +14,6 @@ FastPath fast_transpose, fast_reshape, fast_ravel, fast_array;     /* views.c */
 FastPath fast_fill, fast_fill_like, fast_arange;                   /* creation.c */
 FastPath fast_asarray, fast_from_dlpack, fast_astype, fast_copy;   /* conversion.c */
 FastPath fast_result_type;                                         /* dtypes.c */
-FastPath fast_bool, fast_int, fast_float, fast_index, fast_item;   /* scalars.c */
+FastPath fast_bool, fast_int, fast_float, fast_index, fast_item, fast_hash; /* scalars.c */
 
 #endif

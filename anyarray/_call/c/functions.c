@@ -72,7 +72,11 @@ size_of_broadcast(Call *call, PyObject *const *values, PyObject *const *natives)
 static int
 is_settled(Call *call, PyObject *const *values, PyObject *const *natives)
 {
+    int start = 0;
     PyObject *first = natives[call->arrays[0]];
+    if (first == values[call->arrays[0]] && is_python_scalar(first) && call->array_count > 1) { /* as of interp(0.5, x, y) */
+        first = natives[call->arrays[++start]];
+    }
     npy_intp size = size_of(first);
     if (size < 0 || size >= limit_at(call->limit, config.even_offset)) {
         return 0;
@@ -81,7 +85,7 @@ is_settled(Call *call, PyObject *const *values, PyObject *const *natives)
     if (broadcast >= 0) {
         return broadcast == size || broadcast < limit_at(call->limit, config.elements_offset);
     }
-    for (int k = 1; k < call->array_count; k++) {
+    for (int k = start + 1; k < call->array_count; k++) {
         PyObject *other = natives[call->arrays[k]];
         if (!was_array(values[call->arrays[k]]) || (has_same_shape(first, other) && !call->multiplies)) {
             continue;
@@ -300,7 +304,8 @@ find_home(Call *call, PyObject *const *values)
         return config.numpy_home;
     }
     if (second != NULL
-        && (is_numpy_scalar_operand(call, first) || (call->parameters[at].role == WEAK && is_python_scalar(first)))) {
+        && (is_numpy_scalar_operand(call, first)
+            || (is_python_scalar(first) && (call->parameters[at].role == WEAK || takes_value(&call->parameters[at], first))))) {
         return home_of(second); /* as of add(1, x) */
     }
     return NULL;
@@ -334,7 +339,7 @@ unwrap(Call *call, int at, PyObject *value, PyObject *home, int *is_scalar, int 
         *is_scalar = 1;
         return Py_NewRef(Py_None);
     }
-    return at != call->arrays[0] && takes_value(p, value) ? Py_NewRef(value) : NULL;
+    return (at != call->arrays[0] || is_python_scalar(value)) && takes_value(p, value) ? Py_NewRef(value) : NULL;
 }
 
 PyObject *

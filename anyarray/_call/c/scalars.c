@@ -136,6 +136,16 @@ fast_index(Call *Py_UNUSED(call), PyObject *const *args, Py_ssize_t nargs, PyObj
     return number == NULL ? fall_back() : number;
 }
 
+/* The hash of an element, which is that of the number: NumPy's scalars have it, too. */
+PyObject *
+fast_hash(Call *Py_UNUSED(call), PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    int typenum;
+    PyObject *scalar = scalar_of_self(args, nargs, kwnames, &typenum);
+    Py_hash_t hash = scalar == NULL || PyArray_CheckExact(scalar) ? -1 : PyObject_Hash(scalar);
+    return hash == -1 ? fall_back() : PyLong_FromSsize_t(hash);
+}
+
 PyObject *
 fast_item(Call *Py_UNUSED(call), PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
