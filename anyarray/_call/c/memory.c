@@ -5,13 +5,19 @@ Repeated here: the alignment and the sizes from which on it is wanted (`_memory.
 made just now may be lent (`_call.dispatch.created`). */
 
 #include "memory.h"
+#include "allocator.h"
 #include "arrays.h"
+
+#define HUGE_NBYTES (1 << 19) /* a quarter of a huge page */
 
 /* A new ndarray whose memory is aligned; steals the reference to the dtype. NULL with an exception. */
 static PyObject *
 aligned_ndarray(int ndim, npy_intp *shape, PyArray_Descr *dtype, npy_intp nbytes, int is_zero)
 {
     npy_intp padded = nbytes + ALIGNMENT;
+    if (nbytes >= HUGE_NBYTES) {
+        use_huge_pages();
+    }
     PyObject *memory = is_zero ? PyArray_ZEROS(1, &padded, NPY_UINT8, 0) : PyArray_EMPTY(1, &padded, NPY_UINT8, 0);
     if (memory == NULL) {
         Py_DECREF(dtype);
