@@ -188,7 +188,7 @@ def loaded(file: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     found: list[str] = []
     load = automatic._load_model
     monkeypatch.setattr(automatic, "_load_model", lambda: found.append("") or load())
-    monkeypatch.setattr(_machine, "PATIENCE", 0.01)
+    monkeypatch.setitem(_machine.early, "left", 0.01)
     monkeypatch.setattr(libraries, "LIBRARIES", {"numpy": libraries.LIBRARIES["numpy"]})
     return found
 

@@ -400,6 +400,16 @@ def key_of(arrays: Sequence[Any], axis: cost.Axis) -> tuple[Any, ...]:
     return tuple(key)
 
 
+def keep_early(function: str, arrays: Sequence[Any], axis: cost.Axis, seconds: float) -> None:
+    """Let calls alike run in NumPy, where the Arrays are, for now.
+
+    They do until the profile is read.
+    """
+    home = arrays[0]._home
+    kept = machine.KeptCall(home, (), home.backend, NUMPY, (), {}, 0.0, (machine.early, seconds))
+    machine.keep_call(function, key_of(arrays, axis), kept)
+
+
 def kept_decision(
     calls: Mapping[Any, machine.KeptCall], arrays: Sequence[Any], axis: cost.Axis
 ) -> tuple[Backend, Account | None] | None:
@@ -576,7 +586,7 @@ class _Weighing:
 
         The key tells which inputs have a second copy where, so what bringing them takes is the same.
         """
-        stay, calls, waits = self.stay, machine.kept_calls(self.prediction.key[0]), list[machine.Threshold]()
+        stay, waits = self.stay, list[machine.Threshold]()
         if self.is_check or (best == NUMPY != stay.name):
             return  # what goes home is copied for later calls
         for offer in self.offers:
@@ -596,12 +606,11 @@ class _Weighing:
             gains += ((SPENT, self.prediction.seconds[best]),)
         home = self.decision.stay
         is_at_once = best == stay.name and not waits and all(a._home is home for a in self.arrays)
-        if len(calls) >= machine.MOST_CALLS:
-            calls.clear()
-        calls[key_of(self.arrays, axis)] = machine.KeptCall(
+        kept = machine.KeptCall(
             home if is_at_once else None, gains, registry.backend_of_name(best), stay.name, tuple(waits),
             self.call_accounts.alike, self.nbytes,
         )  # fmt: skip
+        machine.keep_call(self.prediction.key[0], key_of(self.arrays, axis), kept)
 
     def wait(self, offer: Offer) -> machine.Threshold:
         """From when on an offer that does not pay is to be looked at again."""
