@@ -88,10 +88,10 @@ def test_versions_are_looked_for_only_if_packages_changed(file: Path, monkeypatc
     looked: list[Any] = []
     versions = profile.versions
     monkeypatch.setattr(profile, "versions", lambda names: looked.append(names) or versions(names))
-    assert profile.load() is not None
+    assert profile.find() is not None
     assert not looked
     changed(file, folders={"elsewhere": 0})
-    assert profile.load() is not None
+    assert profile.find() is not None
     assert looked
 
 
@@ -145,7 +145,7 @@ def test_the_profile_is_not_read_where_a_backend_is_chosen(file: Path) -> None:
 def test_off_means_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANYARRAY_PROFILE", "off")
     assert profile.path() is None
-    assert profile.load() is None
+    assert profile.find() is None
 
 
 def test_the_usual_place_is_the_cache_of_the_user(monkeypatch: pytest.MonkeyPatch) -> None:

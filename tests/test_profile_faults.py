@@ -646,8 +646,8 @@ def test_an_environment_with_one_more_library_takes_the_profile_that_fits(enviro
     first = saved("numpy", "jax")
     environment("b", jax="1", tf="1")
     assert used_file() == first
-    model = profile.load()
-    assert model is not None and model.added == ("tf",)
+    found = profile.find()
+    assert found is not None and found[1].added == ("tf",)
 
 
 def test_after_an_upgrade_the_old_profile_is_stale(environment: Callable[..., None]) -> None:

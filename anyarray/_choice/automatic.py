@@ -39,6 +39,7 @@ from anyarray._registry.registry import Backend
 
 Shape = tuple[int, ...]
 A = TypeVar("A")
+_NUMPY: Final = registry.backend_of_name(NUMPY).free
 
 
 def inherited(result: A, source: Any) -> A:
@@ -184,7 +185,7 @@ class Decision:
             machine.unable.add((there.name, self.function))
             self.home = self.stay
         elif registry.is_out_of_memory(error) and there.name != NUMPY:
-            self.home = self.stay if self.has_moved else registry.backend_of_name(NUMPY).free
+            self.home = self.stay if self.has_moved else _NUMPY
             warn_of_memory(self.function, there, self.home.backend)
         else:
             return False
@@ -258,12 +259,11 @@ def of_chain(functions: Sequence[str], elements: int, predictions: Sequence[Pred
 
     They were not decided about one by one.
     """
-    home = registry.backend_of_name(NUMPY).free
     names = ", ".join([name if count == 1 else f"{count} {name}" for name, count in Counter(functions).items()])
     known = set[str].intersection(*[set(one.seconds) for one in predictions])
     alone = {name: sum([one.seconds[name] for one in predictions]) for name in known}
     return Decision(
-        names, ((elements,),), home, home, "stays on numpy: the calls run together",
+        names, ((elements,),), _NUMPY, _NUMPY, "stays on numpy: the calls run together",
         predicted={name: alone[name] for name in known & {NUMPY}}, alone=alone, seconds=seconds,
     )  # fmt: skip
 
@@ -310,6 +310,11 @@ def shapes_of(arrays: Sequence[Any]) -> tuple[Shape, ...]:
     return tuple([tuple(a._home.shape_of(a._value)) for a in arrays])
 
 
+def meeting(homes: Iterable[Home]) -> Home:
+    """Where free inputs meet: the first home that is not NumPy, else NumPy."""
+    return next((home for home in homes if home is not _NUMPY), _NUMPY)
+
+
 def decide(
     function: str, arrays: Sequence[Any], candidates: tuple[str, ...] | None = None, *, axis: cost.Axis = None
 ) -> Decision:
@@ -320,8 +325,7 @@ def decide(
     known = model()  # loads the profile: the first call of a program may be this one, where decisions are recorded
     shapes = shapes_of(arrays)
     if known is None:
-        homes = [a._home for a in arrays]
-        stay = next((home for home in homes if home.backend.name != NUMPY), homes[0])
+        stay = meeting([a._home for a in arrays])
         unmeasured = Decision(function, shapes, stay, stay, "stays: no profile of this machine")
         return _follow(unmeasured, arrays, {}, candidates)
     dtypes = tuple([a._home.dtype(a._value) for a in arrays])

@@ -252,7 +252,7 @@ def _clear() -> None:
     _missed.clear()
     compiled.clear()
     unable.clear()
-    accounts.forget_memory()
+    accounts.by_memory.clear()  # so views inherit none any more
     forget_decisions()
 
 
