@@ -71,9 +71,10 @@ def replayed(table: str) -> tuple[dict[tuple[Cell, str], float], dict[tuple[Cell
     return true, predicted, known
 
 
-@pytest.mark.parametrize(("table", "near", "far"), [("h100", 0.84, 0.975), ("two_cores", 0.64, 0.93)])
+@pytest.mark.parametrize(("table", "near", "far"), [("h100", 0.84, 0.975), ("two_cores", 0.70, 0.94)])
 def test_what_was_not_measured_is_predicted_from_a_third_of_the_sizes(table: str, near: float, far: float) -> None:
-    # A fit to all points comes to 0.94 and 0.987 on the H100: the rest is the noise of the table.
+    # A fit to all points comes to 0.94 and 0.986 on the H100, to 0.90 and 0.985 on two cores. Of three records of two
+    # cores, made one after the other, 0.66 to 0.83 of the figures of two lie that near to each other, and 0.97 to 0.98.
     true, predicted, known = replayed(table)
     away = [abs(math.log(s / predicted[key])) for key, s in true.items() if key in predicted and key not in known]
     assert len(away) > 300
