@@ -295,11 +295,14 @@ class Calibration:
     def _points(self, kind: str, name: str, other: str = "") -> list[Point]:
         """What was measured of a class, or of another function of it."""
         found: list[Point] = []
+        is_vector = kind == FUSED or cost.CLASSES[kind].growth == 1
+        tells = is_vector and registry.backend_of_name(name).kind == "cpu"
         for (cell, backend), visits in self._visits.items():
             if (cell.kind, backend, cell.other) == (kind, name, other):
                 spread = max(visits) / min(visits) if len(visits) > 1 else ONCE
                 seconds = statistics.median_low(visits)
-                found.append(Point(self._work[cell], seconds, cell.width == cost.WIDTHS[0], spread))
+                nbytes = 4.0 * cell.size if tells else 0.0
+                found.append(Point(self._work[cell], seconds, cell.width == cost.WIDTHS[0], spread, nbytes))
         return found
 
     def _law(self, kind: str, name: str, other: str = "") -> Law | None:
@@ -311,7 +314,8 @@ class Calibration:
         if other or whole != kind:
             like = self._law(whole, name)
             if like is not None:
-                return fitted([*points, Point(1.0, like.launch)], growth=like.growth, narrow=like.narrow)
+                found = fitted([*points, Point(1.0, like.launch)], growth=like.growth, narrow=like.narrow)
+                return found._replace(bend=like.bend, beyond=like.beyond)  # it is measured at one size
         return fitted(points, growth=_cells.growth(kind))
 
     def _measure_route(self, source: Backend, target: Backend) -> None:
