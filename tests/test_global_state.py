@@ -157,7 +157,7 @@ def is_advised(address):
 
 first = np.empty(200_000)
 kept = [xp.ones(300_000)._native for _ in range(60)]  # the heap grows by them
-print(is_advised(first.ctypes.data), sum([is_advised(one.ctypes.data) for one in kept]) / len(kept))
+print(is_advised(first.ctypes.data + first.nbytes // 2), sum([is_advised(one.ctypes.data) for one in kept]) / len(kept))
 """
 
 HAS_HUGE_PAGES = platform.libc_ver()[0] == "glibc" and Path("/sys/kernel/mm/transparent_hugepage").exists()

@@ -150,8 +150,8 @@ use_huge_pages(void)
     is_unwanted = wanted != NULL && strcmp(wanted, "0") == 0;
     char *blocks[BLOCKS] = {NULL};
     for (int i = 0; i < BLOCKS && !is_unwanted && (blocks[i] = malloc(ROOM)) != NULL; i++) {
-        char *first = blocks[i] + (PAGE - (uintptr_t)blocks[i] % PAGE);
-        is_unwanted = madvise(first, ROOM - PAGE, MADV_HUGEPAGE) < 0; /* there are none */
+        size_t before = (uintptr_t)blocks[i] % PAGE, pages = (before + ROOM + PAGE - 1) / PAGE;
+        is_unwanted = madvise(blocks[i] - before, pages * PAGE, MADV_HUGEPAGE) < 0; /* there are none */
     }
     for (int i = 0; i < BLOCKS; i++) {
         free(blocks[i]);
