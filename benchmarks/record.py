@@ -1,8 +1,9 @@
 """A table of times by function, dtype, size and backend, for the cost model.
 
-Run it by `python -m benchmarks.record FILE.csv [--backends NAMES]`. Sizes are elements, of matrices their side. Each
-figure is the median of a few calls, in microseconds: the first call, and one that is waited for. The table of the tests
-was made by this on two cores, that of an H100 by its forerunner.
+Run it by `python -m benchmarks.record FILE.csv [--backends NAMES] [--rounds N]`. Sizes are elements, of matrices their
+side. Each figure is the median of a few calls, in microseconds: the first call, and one that is waited for. Of several
+rounds the least counts, as noise only adds. The table of the tests is of three rounds on two cores, that of an H100 was
+made by its forerunner in one.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import argparse
 import csv
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -118,12 +119,20 @@ def rows(backends: list[str]) -> tuple[list[str], list[list[str]]]:
     return head, found
 
 
+def least(alike: Sequence[list[str]]) -> list[str]:
+    """The row of the least figures, without what took too long once."""
+    figures = [min(cells, key=float) if all(cells) else "" for cells in list(zip(*alike, strict=True))[3:]]
+    return [*alike[0][:3], *figures]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.record", description=__doc__)
     parser.add_argument("file", type=Path, metavar="FILE.csv")
     parser.add_argument("--backends", default="numpy,jax-cpu,tf-cpu", help="default: numpy,jax-cpu,tf-cpu")
+    parser.add_argument("--rounds", type=int, default=1)
     options = parser.parse_args()
-    head, found = rows(options.backends.split(","))
+    rounds = [rows(options.backends.split(",")) for _ in range(options.rounds)]
+    head, found = rounds[0][0], [least(alike) for alike in zip(*[table for _, table in rounds], strict=True)]
     with options.file.open("w", newline="", encoding="utf-8") as file:
         csv.writer(file, lineterminator="\n").writerows([head, *found])
 

@@ -298,7 +298,6 @@ def test_a_default_that_a_thread_sets_while_the_profile_is_read_stays(
     framework: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     machine.forget()
-    monkeypatch.setattr(machine, "PATIENCE", 0.0)
     monkeypatch.setattr(automatic, "_load_model", lambda: xp.set_default_backend(framework))
     xp.sum(xp.ones(machine.LARGE))
     assert here() == framework

@@ -6,6 +6,7 @@ import asyncio
 import json
 import platform
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -105,6 +106,7 @@ def test_use_leaves_numpy_s_settings() -> None:
 CHAINS = """
 import resource
 import anyarray as xp
+from anyarray._base import extension
 
 x = xp.ones(30_000)  # all temporaries together fit in no huge page
 
@@ -136,6 +138,38 @@ def test_freed_memory_serves_the_next_array(run_python: Callable[..., str]) -> N
 def test_what_the_user_says_of_freed_memory_holds(run_python: Callable[..., str]) -> None:
     pages_of_an_array = 240_000 // 4096
     assert int(run_python(CHAINS, MALLOC_MMAP_THRESHOLD_="131072")) >= pages_of_an_array
+
+
+HUGE = """
+import numpy as np
+import anyarray as xp
+from anyarray._base import extension
+
+def is_advised(address):
+    is_inside = False
+    for line in open("/proc/self/smaps"):
+        first, *rest = line.split()
+        if not first.endswith(":"):
+            start, end = [int(one, 16) for one in first.split("-")]
+            is_inside = start <= address < end
+        elif first == "VmFlags:" and is_inside:
+            return "hg" in rest
+
+first = np.empty(200_000)
+kept = [xp.ones(300_000)._native for _ in range(60)]  # the heap grows by them
+print(is_advised(first.ctypes.data + first.nbytes // 2), sum([is_advised(one.ctypes.data) for one in kept]) / len(kept))
+"""
+
+HAS_HUGE_PAGES = platform.libc_ver()[0] == "glibc" and Path("/sys/kernel/mm/transparent_hugepage").exists()
+
+
+@pytest.mark.skipif(not HAS_HUGE_PAGES, reason="the system has no huge pages")
+@pytest.mark.skipif(extension.speedups is None, reason="compiled calls ask for them")
+def test_new_memory_of_the_heap_comes_in_huge_pages_unless_the_user_wants_none(run_python: Callable[..., str]) -> None:
+    first, most = run_python(HUGE).split()
+    assert first == "True"
+    assert float(most) >= 0.9  # all but what makes it grow
+    assert run_python(HUGE, NUMPY_MADVISE_HUGEPAGE="0").split() == ["False", "0.0"]
 
 
 GIVEN_BACK = """
@@ -215,6 +249,7 @@ JAX_STATE = """
 import contextlib, io
 import jax, jax.numpy as jnp
 import anyarray as xp
+from anyarray._base import extension
 
 def state():
     return {name: str(value) for name, value in jax.config.values.items()} | {
@@ -336,6 +371,7 @@ def tensorflow_changes(run_python: Callable[..., str]) -> list[str]:
 import json, os
 import tensorflow as tf
 import anyarray as xp
+from anyarray._base import extension
 """
         + USE
         + """

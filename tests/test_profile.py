@@ -88,10 +88,10 @@ def test_versions_are_looked_for_only_if_packages_changed(file: Path, monkeypatc
     looked: list[Any] = []
     versions = profile.versions
     monkeypatch.setattr(profile, "versions", lambda names: looked.append(names) or versions(names))
-    assert profile.load() is not None
+    assert profile.find() is not None
     assert not looked
     changed(file, folders={"elsewhere": 0})
-    assert profile.load() is not None
+    assert profile.find() is not None
     assert looked
 
 
@@ -145,7 +145,7 @@ def test_the_profile_is_not_read_where_a_backend_is_chosen(file: Path) -> None:
 def test_off_means_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANYARRAY_PROFILE", "off")
     assert profile.path() is None
-    assert profile.load() is None
+    assert profile.find() is None
 
 
 def test_the_usual_place_is_the_cache_of_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -308,6 +308,25 @@ def test_a_law_is_found_again_from_its_own_times() -> None:
         assert law(w) == pytest.approx(true(w), rel=0.1)
         assert law(w, is_narrow=True) == pytest.approx(true(w, is_narrow=True), rel=0.15)
     assert law.error < 1.2
+
+
+def test_a_law_bends_where_memory_is_new() -> None:
+    size = 4.0 * alignment.LARGEST_KEPT
+    true = Law(2e-6, 2e3, 1.0, 0.5, size / 8, 1.0, alignment.LARGEST_KEPT / 8, 3.0)
+    points = [
+        fitting.Point(nbytes / width, true(nbytes / width, is_narrow=width == 4), width == 4, nbytes=nbytes)
+        for width, nbytes in ((8, 512.0), (8, 2.0**20), (8, 2.0**24), (8, size), (4, 2.0**20))
+    ]
+    law = fitting.fitted(points)
+    assert law.bend == pytest.approx(true.bend)
+    for nbytes in (2.0**18, 2.0**24, 2.0**25, size):
+        assert law(nbytes / 8) == pytest.approx(true(nbytes / 8), rel=0.15)
+        assert law(nbytes / 4, is_narrow=True) == pytest.approx(true(nbytes / 4, is_narrow=True), rel=0.2)
+
+
+def test_without_times_of_new_memory_a_law_has_no_bend() -> None:
+    points = [fitting.Point(w, 1e-6 + 1e-9 * w, nbytes=8 * w) for w in (64.0, 1e4, 1e6)]
+    assert fitting.fitted(points).bend == math.inf
 
 
 def test_larger_sizes_are_measured_until_launching_does_not_matter(calibration: _calibration.Calibration) -> None:

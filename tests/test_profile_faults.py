@@ -188,7 +188,7 @@ def loaded(file: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     found: list[str] = []
     load = automatic._load_model
     monkeypatch.setattr(automatic, "_load_model", lambda: found.append("") or load())
-    monkeypatch.setattr(_machine, "PATIENCE", 0.01)
+    monkeypatch.setitem(_machine.early, "left", 0.01)
     monkeypatch.setattr(libraries, "LIBRARIES", {"numpy": libraries.LIBRARIES["numpy"]})
     return found
 
@@ -646,8 +646,8 @@ def test_an_environment_with_one_more_library_takes_the_profile_that_fits(enviro
     first = saved("numpy", "jax")
     environment("b", jax="1", tf="1")
     assert used_file() == first
-    model = profile.load()
-    assert model is not None and model.added == ("tf",)
+    found = profile.find()
+    assert found is not None and found[1].added == ("tf",)
 
 
 def test_after_an_upgrade_the_old_profile_is_stale(environment: Callable[..., None]) -> None:

@@ -17,7 +17,7 @@ import pytest
 from anyarray._calibration.fitting import Point, fitted
 
 DATA: Final = Path(__file__).parent / "data"
-PARTS: Final = {7: ((0, 3, 6), (0, 4, 6)), 6: ((0, 5), (2, 5)), 5: ((0, 4), (2, 4)), 4: ((0, 3), (2, 3))}
+PARTS: Final = {7: ((0, 3, 6), (0, 4, 6)), 6: ((0, 4), (2, 5)), 5: ((0, 4), (2, 4)), 4: ((0, 3), (2, 3))}
 """The indices of the sizes that are fitted, by how many there are: in float64, and in float32."""
 
 
@@ -34,6 +34,12 @@ def work(function: str, n: int) -> float:
     if function in ("svd", "qr", "eigh", "inv", "cholesky", "solve"):
         return float(n**3)
     return {"matmul": 2.0 * n**3, "matvec": float(n**2 + 2 * n)}.get(function, float(n))
+
+
+def nbytes(cell: Cell, backend: str) -> float:
+    """Of an array where they tell whether its memory is new."""
+    is_of_vectors = work(cell.function, 2) < 5  # not of matrices
+    return cell.n * int(cell.dtype[-2:]) / 8 if is_of_vectors and backend in ("numpy", "jax-cpu", "tf-cpu") else 0.0
 
 
 @functools.cache
@@ -60,7 +66,11 @@ def replayed(table: str) -> tuple[dict[tuple[Cell, str], float], dict[tuple[Cell
         growth = 0.75 if work(function, 2) == 8 else 1.0
         for name in backends:
             of_it = {cell: s for (cell, backend), s in true.items() if backend == name and cell.function == function}
-            points = [Point(work(function, c.n), s, c.dtype == "float32") for c, s in of_it.items() if c in chosen]
+            points = [
+                Point(work(function, c.n), s, c.dtype == "float32", nbytes=nbytes(c, name))
+                for c, s in of_it.items()
+                if c in chosen
+            ]
             if not points:
                 continue
             law = fitted(points, growth=growth)
@@ -71,9 +81,10 @@ def replayed(table: str) -> tuple[dict[tuple[Cell, str], float], dict[tuple[Cell
     return true, predicted, known
 
 
-@pytest.mark.parametrize(("table", "near", "far"), [("h100", 0.84, 0.975), ("two_cores", 0.64, 0.93)])
+@pytest.mark.parametrize(("table", "near", "far"), [("h100", 0.835, 0.975), ("two_cores", 0.78, 0.97)])
 def test_what_was_not_measured_is_predicted_from_a_third_of_the_sizes(table: str, near: float, far: float) -> None:
-    # A fit to all points comes to 0.94 and 0.987 on the H100: the rest is the noise of the table.
+    # A fit to all points comes to 0.94 and 0.99 on the H100, to 0.94 and 0.998 on two cores. Of three records of two
+    # cores, made one after the other, 0.66 to 0.83 of the figures of two lie that near to each other, and 0.97 to 0.98.
     true, predicted, known = replayed(table)
     away = [abs(math.log(s / predicted[key])) for key, s in true.items() if key in predicted and key not in known]
     assert len(away) > 300

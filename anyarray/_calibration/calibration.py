@@ -77,8 +77,8 @@ SPINNING: Final = 0.3
 """The maximum seconds to wait for them. OpenBLAS's threads spin for 2^28 cycles, a tenth of a second."""
 
 
-def rest() -> bool:
-    """Wait until all other threads of this process are idle; False if not.
+def rest() -> None:
+    """Wait until all other threads of this process are idle, or for long.
 
     The threads of some libraries spin after a call, waiting for work, and take a core from the next library's.
     """
@@ -87,8 +87,7 @@ def rest() -> bool:
         working, started = time.process_time(), time.perf_counter()
         time.sleep(GLANCE)
         if time.process_time() - working < 0.25 * (time.perf_counter() - started):
-            return True
-    return False
+            return
 
 
 class Turns:
@@ -98,8 +97,6 @@ class Turns:
         self._last = ""
         self._others = 0.0
         """CPU seconds of all other threads at the last rest."""
-        self._calm: set[str] = set()
-        """Backends whose threads were idle at once after the call that is timed."""
 
     def in_turns(self, runs: Mapping[str, Run], *, in_new_memory: bool = False) -> dict[str, tuple[float, float]]:
         """The usual time of each call, and the additional time of its first.
@@ -107,7 +104,6 @@ class Turns:
         Backends that fail are omitted. Each round finds no freed memory if it is to be `in_new_memory`.
         """
         found: dict[str, tuple[float, float]] = {}
-        self._calm.clear()
         names = list(runs)
         for name in names[::-1] if names[-1:] == [self._last] else names:
             self._rest(name)
@@ -119,15 +115,10 @@ class Turns:
         return found
 
     def _rest(self, name: str) -> None:
-        """Wait for the threads of the last backend, if they worked at all.
-
-        A check takes 5 ms, so backends whose threads were idle at once are not checked again for the same call.
-        """
+        """Wait for the threads of the last backend, if they worked at all."""
         others = time.process_time() - time.thread_time()
-        if name != self._last and others - self._others > IDLE and self._last not in self._calm:
-            now = time.perf_counter()
-            if rest() and time.perf_counter() - now < 2 * GLANCE:
-                self._calm.add(self._last)
+        if name != self._last and others - self._others > IDLE:
+            rest()
             others = time.process_time() - time.thread_time()
         self._last, self._others = name, others
 
@@ -304,11 +295,14 @@ class Calibration:
     def _points(self, kind: str, name: str, other: str = "") -> list[Point]:
         """What was measured of a class, or of another function of it."""
         found: list[Point] = []
+        is_vector = kind == FUSED or cost.CLASSES[kind].growth == 1
+        tells = is_vector and registry.backend_of_name(name).kind == "cpu"
         for (cell, backend), visits in self._visits.items():
             if (cell.kind, backend, cell.other) == (kind, name, other):
                 spread = max(visits) / min(visits) if len(visits) > 1 else ONCE
                 seconds = statistics.median_low(visits)
-                found.append(Point(self._work[cell], seconds, cell.width == cost.WIDTHS[0], spread))
+                nbytes = 4.0 * cell.size if tells else 0.0
+                found.append(Point(self._work[cell], seconds, cell.width == cost.WIDTHS[0], spread, nbytes))
         return found
 
     def _law(self, kind: str, name: str, other: str = "") -> Law | None:
@@ -320,7 +314,8 @@ class Calibration:
         if other or whole != kind:
             like = self._law(whole, name)
             if like is not None:
-                return fitted([*points, Point(1.0, like.launch)], growth=like.growth, narrow=like.narrow)
+                found = fitted([*points, Point(1.0, like.launch)], growth=like.growth, narrow=like.narrow)
+                return found._replace(bend=like.bend, beyond=like.beyond)  # it is measured at one size
         return fitted(points, growth=_cells.growth(kind))
 
     def _measure_route(self, source: Backend, target: Backend) -> None:

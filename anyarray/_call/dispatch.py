@@ -388,7 +388,8 @@ def is_settled_in_numpy(function: str, array: Array, other: Any) -> bool:
         return True
     arrays = _arrays_among([array, other])
     kept = machine.kept_calls(function).get(automatic.key_of(arrays, None))
-    return kept is not None and kept.at_once is array._home and all(accounts.account_of(a) is None for a in arrays)
+    is_at_once = kept is not None and kept.at_once is array._home and kept.early is None
+    return is_at_once and all(accounts.account_of(a) is None for a in arrays)
 
 
 def call(declaration: Declaration, values: Sequence[Any]) -> Any:
@@ -462,16 +463,19 @@ def _kept_decision(declaration: Declaration, values: Sequence[Any]) -> tuple[Bac
     choice, calls = _choice.current(), machine.kept_calls(declaration.name)
     if choice.backend is not _choice.BY_COST or choice.candidates is not None:
         return None
-    if not (calls or machine.state.is_known):
-        arrays, numpy = _arrays_among(values), body_globals["NUMPY"]
+    arrays, axis = _arrays_among(values), None if declaration.axis_at is None else values[declaration.axis_at]
+    is_converted = axis is None or type(axis) is int or (type(axis) is tuple and all(type(one) is int for one in axis))
+    if not machine.state.is_known:
+        numpy = body_globals["NUMPY"]
         if not arrays or any(a._home is not numpy for a in arrays):
             return None
         seconds = cost.usual(declaration.name, automatic.shapes_of(arrays))
-        return (numpy.backend, None) if machine.is_early(seconds) else None
-    axis = None if declaration.axis_at is None else values[declaration.axis_at]
-    if not (axis is None or type(axis) is int or (type(axis) is tuple and all(type(one) is int for one in axis))):
-        return None  # it must be converted first
-    return automatic.kept_decision(calls, _arrays_among(values), axis)
+        if not machine.is_early(seconds):
+            return None
+        if is_converted:
+            automatic.keep_early(declaration.name, arrays, axis, seconds)
+        return numpy.backend, None
+    return automatic.kept_decision(calls, arrays, axis) if is_converted else None
 
 
 def _call_on_chosen_home(declaration: Declaration, values: Sequence[Any]) -> Any:

@@ -11,7 +11,7 @@ nothing: measuring is `_calibration`'s.
     whole_functions  where a function under `jit` runs
     machine          state of the process: the model, thresholds, caches of predictions
     cost             the model: predicted seconds of a call, from a profile
-    law              the time of a call by its work, in four numbers
+    law              the time of a call by its work, in five numbers
     learning         times of what ran, which correct the model
     profile          the profile's file
 """

@@ -85,11 +85,6 @@ def set_account(array: Any, account: Account) -> None:
             by_memory[key] = (weakref.ref(memory, lambda _: by_memory.pop(key, None)), account)
 
 
-def forget_memory() -> None:
-    """Clear the accounts by memory: views inherit none any more."""
-    by_memory.clear()
-
-
 class CallAccounts:
     """The accounts that a call draws on and adds to."""
 

@@ -39,6 +39,7 @@ from anyarray._registry.registry import Backend
 
 Shape = tuple[int, ...]
 A = TypeVar("A")
+_NUMPY: Final = registry.backend_of_name(NUMPY).free
 
 
 def inherited(result: A, source: Any) -> A:
@@ -184,7 +185,7 @@ class Decision:
             machine.unable.add((there.name, self.function))
             self.home = self.stay
         elif registry.is_out_of_memory(error) and there.name != NUMPY:
-            self.home = self.stay if self.has_moved else registry.backend_of_name(NUMPY).free
+            self.home = self.stay if self.has_moved else _NUMPY
             warn_of_memory(self.function, there, self.home.backend)
         else:
             return False
@@ -258,12 +259,11 @@ def of_chain(functions: Sequence[str], elements: int, predictions: Sequence[Pred
 
     They were not decided about one by one.
     """
-    home = registry.backend_of_name(NUMPY).free
     names = ", ".join([name if count == 1 else f"{count} {name}" for name, count in Counter(functions).items()])
     known = set[str].intersection(*[set(one.seconds) for one in predictions])
     alone = {name: sum([one.seconds[name] for one in predictions]) for name in known}
     return Decision(
-        names, ((elements,),), home, home, "stays on numpy: the calls run together",
+        names, ((elements,),), _NUMPY, _NUMPY, "stays on numpy: the calls run together",
         predicted={name: alone[name] for name in known & {NUMPY}}, alone=alone, seconds=seconds,
     )  # fmt: skip
 
@@ -310,6 +310,11 @@ def shapes_of(arrays: Sequence[Any]) -> tuple[Shape, ...]:
     return tuple([tuple(a._home.shape_of(a._value)) for a in arrays])
 
 
+def meeting(homes: Iterable[Home]) -> Home:
+    """Where free inputs meet: the first home that is not NumPy, else NumPy."""
+    return next((home for home in homes if home is not _NUMPY), _NUMPY)
+
+
 def decide(
     function: str, arrays: Sequence[Any], candidates: tuple[str, ...] | None = None, *, axis: cost.Axis = None
 ) -> Decision:
@@ -320,8 +325,7 @@ def decide(
     known = model()  # loads the profile: the first call of a program may be this one, where decisions are recorded
     shapes = shapes_of(arrays)
     if known is None:
-        homes = [a._home for a in arrays]
-        stay = next((home for home in homes if home.backend.name != NUMPY), homes[0])
+        stay = meeting([a._home for a in arrays])
         unmeasured = Decision(function, shapes, stay, stay, "stays: no profile of this machine")
         return _follow(unmeasured, arrays, {}, candidates)
     dtypes = tuple([a._home.dtype(a._value) for a in arrays])
@@ -398,6 +402,16 @@ def key_of(arrays: Sequence[Any], axis: cost.Axis) -> tuple[Any, ...]:
         native, second = one._value, getattr(one, "_second", None)
         key += (prices.at(one), second and second[0], one._home.shape_of(native), native.dtype)
     return tuple(key)
+
+
+def keep_early(function: str, arrays: Sequence[Any], axis: cost.Axis, seconds: float) -> None:
+    """Let calls alike run in NumPy, where the Arrays are, for now.
+
+    They do until the profile is read.
+    """
+    home = arrays[0]._home
+    kept = machine.KeptCall(home, (), home.backend, NUMPY, (), {}, 0.0, (machine.early, seconds))
+    machine.keep_call(function, key_of(arrays, axis), kept)
 
 
 def kept_decision(
@@ -576,7 +590,7 @@ class _Weighing:
 
         The key tells which inputs have a second copy where, so what bringing them takes is the same.
         """
-        stay, calls, waits = self.stay, machine.kept_calls(self.prediction.key[0]), list[machine.Threshold]()
+        stay, waits = self.stay, list[machine.Threshold]()
         if self.is_check or (best == NUMPY != stay.name):
             return  # what goes home is copied for later calls
         for offer in self.offers:
@@ -596,12 +610,11 @@ class _Weighing:
             gains += ((SPENT, self.prediction.seconds[best]),)
         home = self.decision.stay
         is_at_once = best == stay.name and not waits and all(a._home is home for a in self.arrays)
-        if len(calls) >= machine.MOST_CALLS:
-            calls.clear()
-        calls[key_of(self.arrays, axis)] = machine.KeptCall(
+        kept = machine.KeptCall(
             home if is_at_once else None, gains, registry.backend_of_name(best), stay.name, tuple(waits),
             self.call_accounts.alike, self.nbytes,
         )  # fmt: skip
+        machine.keep_call(self.prediction.key[0], key_of(self.arrays, axis), kept)
 
     def wait(self, offer: Offer) -> machine.Threshold:
         """From when on an offer that does not pay is to be looked at again."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import functools
 import math
+import operator
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -90,6 +91,14 @@ class Choice:
         """What is chosen again when that is closed."""
 
 
+def _held(name: str) -> Any:
+    """A field of what is chosen where a view of it is read."""
+    return property(
+        lambda view: view.layers.read(operator.attrgetter(name)),
+        lambda view, found: setattr(view.layers.held(), name, found),
+    )
+
+
 class _View(Choice):
     """What is chosen while a generator has a block open.
 
@@ -103,29 +112,9 @@ class _View(Choice):
         self.change = None
         self.outer = layers.base
 
-    @property
-    def backend(self) -> Backend | str | Automatic | None:
-        return self.layers.read(lambda held: held.backend)
-
-    @backend.setter
-    def backend(self, found: Backend | str | Automatic | None) -> None:
-        self.layers.held().backend = found
-
-    @property
-    def candidates(self) -> tuple[str, ...] | None:  # type: ignore[override]  # as above
-        return self.layers.read(lambda held: held.candidates)
-
-    @property
-    def fuses(self) -> bool | None:  # type: ignore[override]  # as above
-        return self.layers.read(lambda held: held.fuses)
-
-    @property
-    def records(self) -> tuple[list[Decision], ...]:  # type: ignore[override]  # as above
-        return self.layers.read(lambda held: held.records)
-
-    @property
-    def is_careful(self) -> bool:  # type: ignore[override]  # as above
-        return self.layers.read(lambda held: held.is_careful)
+    backend, candidates, fuses, records, is_careful = map(
+        _held, ("backend", "candidates", "fuses", "records", "is_careful")
+    )
 
 
 def _be_automatic(found: Choice) -> None:
@@ -410,7 +399,7 @@ def home_of_call(function: str, homes: Iterable[Home], traced: Home | None = Non
             f"{function}: one input is placed on {first} and another on {second}. Bring one over with "
             f'x.to_device("{second}"), or choose for a block: with xp.backend("{first}")'
         )
-    return automatic_home(homes)
+    return automatic.meeting(homes)
 
 
 def decision(
@@ -555,8 +544,3 @@ def recorded(record: list[Decision], given: T) -> AbstractContextManager[T]:
             _be_automatic(found)
 
     return Holding(_setting, _Changed("explain", change), given)
-
-
-def automatic_home(homes: Iterable[Home]) -> Home:
-    """Where free inputs meet: the first home that is not NumPy, else NumPy."""
-    return next((home for home in homes if home is not _NUMPY), _NUMPY)

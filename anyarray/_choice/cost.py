@@ -627,7 +627,7 @@ def _number(given: Any) -> float:
 def _law(given: Any) -> Law:
     """A law of a profile: positive numbers, None for infinity."""
     numbers = [math.inf if one is None else _number(one) for one in given]
-    if len(numbers) != len(Law._fields) or not all(numbers):
+    if not len(Law._fields) - 2 <= len(numbers) <= len(Law._fields) or not all(numbers):  # some have no bend
         raise ValueError(f"{str(given)[:80]} is no law")
     return Law(*numbers)
 

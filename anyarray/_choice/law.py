@@ -3,9 +3,10 @@
     seconds(work) = launch + launch * (work / half) ** growth
 
 `half` is the work at which launching is half of the time; `growth` is close to 1, more where larger data leaves the
-caches, less where larger matrices are computed more efficiently. float32 takes `narrow` of the second term. Beyond the
-largest work that was measured the second term is proportional to the work: what has been seen of a bend says nothing
-about sizes that were never tried.
+caches, less where larger matrices are computed more efficiently. float32 takes `narrow` of the second term. From the
+work `bend` on, where arrays are so large that each is new memory, the second term is `beyond` times as much. Beyond the
+largest work that was measured it is proportional to the work: what has been seen of a curve says nothing about sizes
+that were never tried.
 """
 
 from __future__ import annotations
@@ -28,6 +29,9 @@ class Law(NamedTuple):
     """The largest work that was measured."""
     error: float = 1.0
     """The factor by which a time is usually wrong, 1 for a perfect law."""
+    bend: float = math.inf
+    """The work of wide dtypes from which on memory is new; that of narrow ones is twice as much."""
+    beyond: float = 1.0
 
     def __call__(self, work: float, *, is_narrow: bool = False) -> float:
         """Seconds of so much work."""
@@ -39,6 +43,8 @@ class Law(NamedTuple):
             return 0.0
         measured = min(work, self.reach)
         seconds: float = self.launch * (measured / self.half) ** self.growth * (work / measured)
+        if work >= (2 * self.bend if is_narrow else self.bend):
+            seconds *= self.beyond
         return seconds * self.narrow if is_narrow else seconds
 
     def work(self, seconds: float) -> float:

@@ -36,8 +36,6 @@ class _State:
         self.is_hint_done = True
         """Whether the hint about a missing profile is not needed, or was logged."""
         self.is_loading = False
-        self.worked = 0.0
-        """What the large calls of the process took so far, as `cost.usual` has it."""
         self.imported: list[str] = []
         """The backends of the model whose libraries were imported at the last decision."""
         self.load_lock = threading.RLock()
@@ -88,6 +86,10 @@ the first time takes some 8 ms, which a short program is spared. A clock would n
 """
 
 
+early: Final = {"left": PATIENCE}
+"""What is left of it. `_call/c/kept.c` takes from it, too, for calls alike; it does not ask what is imported."""
+
+
 def is_early(seconds: float) -> bool:
     """Whether a call that usually takes so long need not be decided about yet.
 
@@ -95,8 +97,8 @@ def is_early(seconds: float) -> bool:
     """
     if state.is_known:
         return False
-    state.worked += seconds
-    return state.worked < PATIENCE and not any(
+    early["left"] -= seconds
+    return early["left"] > 0 and not any(
         row.package in sys.modules for row in libraries.LIBRARIES.values() if row.name != NUMPY
     )
 
@@ -238,7 +240,7 @@ def usable_backend(name: str) -> Backend | None:
 
 def forget() -> None:
     """Load the profile again at the next large call."""
-    state.is_known, state.model, state.is_hint_done, state.worked = False, None, True, 0.0
+    state.is_known, state.model, state.is_hint_done, early["left"] = False, None, True, PATIENCE
     _waiting.clear()
     learning.forget()
     for function in _limits:
@@ -250,7 +252,7 @@ def _clear() -> None:
     _missed.clear()
     compiled.clear()
     unable.clear()
-    accounts.forget_memory()
+    accounts.by_memory.clear()  # so views inherit none any more
     forget_decisions()
 
 
@@ -271,6 +273,14 @@ def kept_calls(function: str) -> dict[Any, KeptCall]:
     One dict per function, which is cleared in place; `_call/c/kept.c` reads it, too.
     """
     return _kept_calls.setdefault(function, {})
+
+
+def keep_call(function: str, key: Any, call: KeptCall) -> None:
+    """Let calls of a function with this key run without a decision."""
+    calls = kept_calls(function)
+    if len(calls) >= MOST_CALLS:
+        calls.clear()
+    calls[key] = call
 
 
 _missed: Final[OrderedDict[Any, Seconds]] = OrderedDict()
@@ -311,6 +321,8 @@ class KeptCall(NamedTuple):
     """Missed savings of calls with the same function, shapes and dtypes."""
     nbytes: float
     """What it takes on a backend to which it moves, if that is to be asked for room."""
+    early: tuple[Seconds, float] | None = None
+    """`early` and the usual seconds of the call that are taken from it, if the profile was not read yet."""
 
 
 class Threshold(NamedTuple):

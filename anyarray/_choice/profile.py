@@ -206,15 +206,6 @@ LONGEST: Final = 100
 """The most characters that a message quotes from a broken file."""
 
 
-def load() -> cost.Model | None:
-    """The model of this machine; None without a profile.
-
-    Raises UnusableError for one that cannot be used.
-    """
-    found = find()
-    return None if found is None else found[1]
-
-
 def find() -> tuple[Path, cost.Model] | None:
     """The profile that is used, and its model; None without one.
 

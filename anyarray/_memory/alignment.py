@@ -28,6 +28,7 @@ MODEST: Final = 10_000
 """Bytes below which a copy takes less time than the check whether one is needed."""
 
 _allocated: Final = getattr(extension.speedups, "allocated", None)
+_use_huge_pages: Final = getattr(extension.speedups, "use_huge_pages", None)
 # Module globals: faster to look up than attributes of modules.
 _empty, _ndarray, _address, _BYTE = np.empty, np.ndarray, ctypes.addressof, np.dtype(np.uint8)
 
@@ -103,7 +104,9 @@ def raise_trim_threshold() -> None:
     try:
         np.empty(_LEARNED_FROM, np.uint8)
     except MemoryError:  # more than the process may allocate
-        pass
+        return
+    if _use_huge_pages is not None:  # for the first arrays; compiled calls see to what comes when the heap has grown
+        _use_huge_pages()
 
 
 raise_trim_threshold()

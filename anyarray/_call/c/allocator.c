@@ -1,4 +1,4 @@
-/* Large results of NumPy in memory that every library takes as it is.
+/* Large results of NumPy in memory that every library takes as it is, and in huge pages.
 
 NumPy asks the memory handler of the context for the memory of its arrays. Around a call that has a large array
 this one is set: it takes blocks from NumPy's own, with room to begin at a multiple of `ALIGNMENT`. An array keeps
@@ -7,7 +7,10 @@ as it is. Source: NumPy's C API, "Memory management in NumPy" (NEP 49).
 
 Without this, as where nothing is compiled, such a result is copied when it is first lent: `_memory.transfer`. */
 
-#if defined(__linux__)
+#ifdef __linux__ /* before our own, which say that what follows is hidden */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
 #include <sys/mman.h>
 #include <unistd.h>
 #endif
@@ -283,6 +286,49 @@ may_allocate(Call *call, PyObject *const *args, Py_ssize_t nargs)
            && call->fast_path != fast_array && call->fast_path != fast_inplace;
 }
 
+#if defined(__GLIBC__) && defined(MADV_HUGEPAGE)
+
+#define PAGE ((uintptr_t)4096)
+#define ROOM ((size_t)30 << 20) /* of each block: smaller than what glibc maps by itself (`_memory.alignment.LARGEST_KEPT`) */
+#define BLOCKS 2                /* together smaller than what it gives back to the system when it is freed */
+
+void
+use_huge_pages(void)
+{
+    static void *end;
+    static int is_unwanted;
+    if (is_unwanted || sbrk(0) == end) { /* no system call; it has not grown since */
+        return;
+    }
+    const char *wanted = getenv("NUMPY_MADVISE_HUGEPAGE");
+    is_unwanted = wanted != NULL && strcmp(wanted, "0") == 0;
+    char *blocks[BLOCKS] = {NULL};
+    for (int i = 0; i < BLOCKS && !is_unwanted && (blocks[i] = malloc(ROOM)) != NULL; i++) {
+        size_t before = (uintptr_t)blocks[i] % PAGE, pages = (before + ROOM + PAGE - 1) / PAGE;
+        is_unwanted = madvise(blocks[i] - before, pages * PAGE, MADV_HUGEPAGE) < 0; /* there are none */
+    }
+    for (int i = 0; i < BLOCKS; i++) {
+        free(blocks[i]);
+    }
+    end = sbrk(0);
+}
+
+#else
+
+void
+use_huge_pages(void)
+{
+}
+
+#endif
+
+PyObject *
+huge_pages_used(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
+{
+    use_huge_pages();
+    Py_RETURN_NONE;
+}
+
 PyObject *
 align_allocations(Call *call, PyObject *const *args, Py_ssize_t nargs)
 {
@@ -298,6 +344,7 @@ align_allocations(Call *call, PyObject *const *args, Py_ssize_t nargs)
     if (!has_large || !may_allocate(call, args, nargs)) {
         return NULL;
     }
+    use_huge_pages();
     return set_allocator();
 }
 

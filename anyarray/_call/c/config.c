@@ -110,6 +110,7 @@ init_constants(void)
            && (constants.last = PyUnicode_InternFromString("last")) != NULL
            && (constants.reading = PyUnicode_InternFromString("reading")) != NULL
            && (constants.returned = PyUnicode_InternFromString("returned")) != NULL
+           && (constants.left = PyUnicode_InternFromString("left")) != NULL
            && (constants.ndim = PyUnicode_InternFromString("ndim")) != NULL
            && (constants.zero = PyUnicode_InternFromString("0")) != NULL
            && (constants.zero_float = PyUnicode_InternFromString("0.0")) != NULL

@@ -9,7 +9,7 @@ another backend may pay for later, Arrays in NumPy with an account. Repeated her
 #include "choice.h"
 
 /* The fields of a KeptCall that are read here. */
-enum { AT_ONCE = 0, GAINS = 1, HERE = 3, ALIKE = 5 };
+enum { AT_ONCE = 0, GAINS = 1, HERE = 3, ALIKE = 5, EARLY = 7 };
 
 /* A borrowed reference to the account of a value; NULL if it has none. */
 static PyObject *
@@ -127,6 +127,18 @@ misses_nothing(PyObject *gains)
     return 1;
 }
 
+/* Whether the profile need not be read for a call: its usual seconds are taken from what is left until then. */
+static int
+is_early(PyObject *early)
+{
+    PyObject *seconds = PyTuple_GET_ITEM(early, 0);
+    double left = seconds_at(seconds, constants.left) - PyFloat_AsDouble(PyTuple_GET_ITEM(early, 1));
+    PyObject *number = left > 0 ? PyFloat_FromDouble(left) : NULL;
+    int is_taken = number != NULL && PyDict_SetItem(seconds, constants.left, number) == 0;
+    Py_XDECREF(number);
+    return is_taken;
+}
+
 PyObject *
 kept_at_home(Call *call, PyObject *home, PyObject *const *values, PyObject *const *natives)
 {
@@ -140,7 +152,8 @@ kept_at_home(Call *call, PyObject *home, PyObject *const *values, PyObject *cons
     Py_XINCREF(kept);
     Py_XDECREF(key);
     if (kept != NULL && (PyTuple_GET_ITEM(kept, AT_ONCE) != home
-                         || (is_numpy && !misses_nothing(PyTuple_GET_ITEM(kept, GAINS))))) {
+                         || (is_numpy && !misses_nothing(PyTuple_GET_ITEM(kept, GAINS)))
+                         || (PyTuple_GET_ITEM(kept, EARLY) != Py_None && !is_early(PyTuple_GET_ITEM(kept, EARLY))))) {
         Py_CLEAR(kept);
     }
     return kept == NULL ? fall_back() : kept;

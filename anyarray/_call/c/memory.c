@@ -8,11 +8,16 @@ made just now may be lent (`_call.dispatch.created`). */
 #include "allocator.h"
 #include "arrays.h"
 
+#define HUGE_NBYTES (1 << 19) /* a quarter of a huge page */
+
 /* A new ndarray whose memory is aligned; steals the reference to the dtype. NULL with an exception. */
 static PyObject *
 aligned_ndarray(int ndim, npy_intp *shape, PyArray_Descr *dtype, npy_intp nbytes, int is_zero)
 {
     npy_intp padded = nbytes + ALIGNMENT;
+    if (nbytes >= HUGE_NBYTES) {
+        use_huge_pages();
+    }
     PyObject *allocator = is_zero || nbytes < LARGE_NBYTES ? NULL : set_allocator();
     PyObject *memory = is_zero ? PyArray_ZEROS(1, &padded, NPY_UINT8, 0) : PyArray_EMPTY(1, &padded, NPY_UINT8, 0);
     if (allocator != NULL) {

@@ -72,6 +72,7 @@ static PyMethodDef functions[] = {
     {"wrapped", wrapped, METH_VARARGS, NULL},
     {"allocated", allocated, METH_VARARGS, NULL},
     {"free_kept", free_kept, METH_NOARGS, NULL},
+    {"use_huge_pages", huge_pages_used, METH_NOARGS, NULL},
     {"may_have_zeros", may_have_zeros, METH_O, NULL},
     {"sum_of", sum_of, METH_VARARGS, NULL},
     {"random_fill", random_fill, METH_VARARGS, NULL},
