@@ -87,6 +87,34 @@ def test_a_tensor_that_requires_grad_stays_on_pytorch_inside_a_block() -> None:
     assert v.grad.tolist() == [2.0, 12.0]
 
 
+def root_of_squares(x: xp.Array) -> xp.Array:
+    """Their root, whose slope at 0 counts for nothing."""
+    y = xp.square(x)
+    return xp.where(y == 0, 0.0, xp.sqrt(y))
+
+
+def test_a_tensor_that_requires_grad_after_calls_of_it_is_differentiated() -> None:
+    t = torch.tensor([0.0, 2.0], dtype=torch.float64)
+    x = xp.asarray(t, copy=False)
+    for _ in range(3):  # from the third on, compiled calls know the way
+        root_of_squares(x)
+    t.requires_grad_(True)
+    xp.to_native(xp.sum(root_of_squares(x))).backward()
+    assert t.grad.tolist() == [0.0, 1.0]
+
+
+def test_a_view_written_with_a_derivative_is_differentiated_in_the_whole() -> None:
+    weight = torch.tensor(3.0, dtype=torch.float64, requires_grad=True)
+    with xp.backend("torch-cpu"):
+        x = xp.square(xp.asarray([0.0, 2.0]))
+        for _ in range(3):
+            xp.sqrt(x)
+        x[1:] = xp.asarray(weight)
+        root = xp.where(x == 0, 0.0, xp.sqrt(x))
+    xp.to_native(xp.sum(root)).backward()
+    assert weight.grad.item() == pytest.approx(0.5 / 3**0.5)
+
+
 def test_a_shape_is_a_plain_tuple() -> None:
     assert repr(xp.from_native(torch.ones(2, 3)).shape) == "(2, 3)"
 

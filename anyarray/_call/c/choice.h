@@ -9,6 +9,9 @@
 only. */
 int runs_at_home(PyObject *home, int *by_size);
 
+/* Whether a call of Arrays on `home`, another than NumPy's, runs there now: it is not put off. */
+int runs_there_now(PyObject *home);
+
 /* Whether a creation function without `device` makes a free Array in NumPy. */
 int creates_in_numpy(void);
 

@@ -10,7 +10,7 @@
 An offset is that of a slot in the instances of a Python class; see `get_slot`. */
 typedef struct {
     PyTypeObject *array_type; /* NULL until `configure` was called */
-    Py_ssize_t native_offset, home_offset, second_offset, account_offset, view_offset;
+    Py_ssize_t native_offset, home_offset, second_offset, account_offset, view_offset, plain_offset;
     PyTypeObject *home_type; /* `_registry.home.Home` */
     Py_ssize_t backend_offset, constants_offset, dtypes_offset, powers_offset, placed_offset;
     PyTypeObject *choice_type; /* `_choice.choice.Choice` */

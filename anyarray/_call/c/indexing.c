@@ -19,6 +19,7 @@ view_in_place(PyObject *array, PyObject *key)
         return NULL;
     }
     PyObject *home = Py_NewRef(home_of(array)), *native = Py_NewRef(native_of(array)), *result = NULL;
+    forget_plain(array); /* somebody may write to the view */
     PyObject *getitem = PyObject_GetAttr(home, constants.getitem);
     if (getitem != NULL) {
         PyObject *args[] = {NULL, native, key};
