@@ -59,21 +59,27 @@ runs_there_now(PyObject *home)
     return is_now;
 }
 
-int
-creates_in_numpy(void)
+PyObject *
+creation_home(void)
 {
     if (PyDict_Size(config.unadopted)) {
         PyObject *absent = PyObject_CallOneArg(config.are_absent, config.unadopted);
         Py_XDECREF(absent);
         if (absent != Py_True) {
-            return 0;
+            return NULL;
         }
     }
     PyObject *chosen = chosen_field(config.chosen_offset);
-    if (chosen == NULL) {
-        return 0;
+    if (chosen == Py_None || chosen == config.by_cost) {
+        return config.numpy_home;
     }
-    return chosen == Py_None || chosen == get_slot(config.numpy_home, config.backend_offset) || chosen == config.by_cost;
+    return chosen != NULL && Py_TYPE(chosen) == config.backend_type ? get_slot(chosen, config.free_offset) : NULL;
+}
+
+int
+creates_in_numpy(void)
+{
+    return creation_home() == config.numpy_home;
 }
 
 npy_intp

@@ -184,7 +184,8 @@ def directly(
 ) -> Callable[..., Any]:
     """As `_shortcut.directly`, for tensors.
 
-    If it `is_sloped`, its derivatives are others than PyTorch's. A method without arguments takes 0.03 to 0.08 us less than the function of that name, which has to parse them.
+    If it `is_sloped`, its derivatives are others than PyTorch's. A method without arguments takes 0.03 to 0.08 us less
+    than the function of that name, which has to parse them.
     """
     name = getattr(function, "__name__", "")
     if function is getattr(torch, name, None) and native.__code__.co_argcount == 1 and not options:
