@@ -1103,6 +1103,8 @@ def explain(error: Exception, declaration: Declaration, values: Sequence[Any]) -
 
     Returns whether the call is to be made once more, as memory ran out and some was freed.
     """
+    if errors.is_signal(error):
+        return False
     if registry.is_out_of_memory(error):
         return devices.is_worth_another_try(declaration.name, error)
     if isinstance(error, errors.AnyarrayError) and not isinstance(error, (TypeError, ValueError)):

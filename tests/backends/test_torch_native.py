@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import pickle
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -25,6 +26,10 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: torch.quantize_per_tensor(torch.ones(2), 0.1, 0, torch.qint8),
         r"it is a quantized tensor\. Take its numbers: x\.dequantize\(\)",
     ),
+    "masked": (
+        lambda: torch.masked.masked_tensor(torch.ones(2), torch.tensor([True, False])),
+        r"it is a masked tensor\. Fill it: x\.to_tensor\(0\)",
+    ),
     "meta": (lambda: torch.empty(2, device="meta"), r"it is on the device meta, without values\. Make one"),
 }
 
@@ -46,6 +51,7 @@ LEAVING: dict[str, Callable[[xp.Array], Any]] = {
     "asarray": lambda x: xp.asarray(x, device="numpy"),
     "asarray shared": lambda x: xp.asarray(x, device="numpy", copy=False),
     "asarray of a list": lambda x: xp.asarray([x, x], device="numpy"),
+    "pickle": pickle.dumps,
     "a function that is NumPy's alone": np.min_scalar_type,
 }
 
@@ -261,6 +267,36 @@ def test_integers_beyond_int64_are_divided_and_compared_exactly() -> None:
     assert (x % y).tolist() == [0, 0, 7]
     assert (x > y).tolist() == [True, False, False]
     assert xp.sort(x).tolist() == sorted(host.tolist())
+
+
+@xp.portable
+def waves(x: xp.Array) -> xp.Array:
+    return xp.sum(xp.sqrt(xp.abs(x)) * xp.sin(x) + xp.where(x > 0, x, 0.0))
+
+
+def test_a_checkpoint_may_leave_a_portable_function_when_it_has_what_it_needs() -> None:
+    from torch.utils.checkpoint import checkpoint
+
+    found = []
+    for call in (waves, lambda x: checkpoint(waves, x, use_reentrant=False)):
+        x = torch.tensor([1.0, 2.0, -3.0], dtype=torch.float64, requires_grad=True)
+        for _ in range(3):
+            call(x).backward()
+        found.append(x.grad.tolist())
+    assert found[0] == found[1]
+
+
+def test_pytorch_s_dtypes_are_taken_for_ours() -> None:
+    for name in ("float32", "int64", "bool", "complex128", "uint16", "bfloat16"):
+        assert xp.zeros(2, dtype=getattr(torch, name)).dtype is getattr(xp, name)
+    with pytest.raises(TypeError, match=r"dtype: must be one of .*, not torch\.complex32"):
+        xp.zeros(2, dtype=torch.complex32)
+
+
+@pytest.mark.parametrize("attribute", ["backward", "grad", "requires_grad"])
+def test_what_tensors_have_for_derivatives_is_said_of_an_array(attribute: str) -> None:
+    with pytest.raises(AttributeError, match=rf"no attribute '{attribute}'\. Use xp\."):
+        getattr(xp.ones(2), attribute)
 
 
 def test_nothing_of_pytorch_s_own_state_is_changed() -> None:
