@@ -111,6 +111,7 @@ init_constants(void)
            && (constants.is_in_place = PyUnicode_InternFromString("is_in_place")) != NULL
            && (constants.getitem = PyUnicode_InternFromString("getitem")) != NULL
            && (constants.shape_of = PyUnicode_InternFromString("shape_of")) != NULL
+           && (constants.matrix_transpose = PyUnicode_InternFromString("matrix_transpose")) != NULL
            && (constants.last = PyUnicode_InternFromString("last")) != NULL
            && (constants.reading = PyUnicode_InternFromString("reading")) != NULL
            && (constants.returned = PyUnicode_InternFromString("returned")) != NULL

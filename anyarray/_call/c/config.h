@@ -53,7 +53,7 @@ extern Config config;
 /* Interned strings, and two integers. */
 typedef struct {
     PyObject *dtype_of, *dtype, *copy, *shortcut, *direct, *requires_grad, *written, *is_in_place, *getitem, *ndim;
-    PyObject *shape_of, *last, *reading, *returned;
+    PyObject *shape_of, *matrix_transpose, *last, *reading, *returned;
     PyObject *zero, *zero_float, *square, *multiply, *axis, *keepdims;
     PyObject *one, *none;         /* the integers 1 and 0 */
     PyObject *dtype_and_device;   /* a tuple of these names */
