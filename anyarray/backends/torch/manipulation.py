@@ -101,6 +101,8 @@ def expand_dims(x: Native, /, axis: int | tuple[int, ...] = 0) -> Native:
 
 
 def squeeze(x: Native, /, axis: int | tuple[int, ...]) -> Native:
+    if type(axis) is int and x.shape[axis] == 1:
+        return torch.squeeze(x, axis)
     axes = axes_within(axis, x.ndim)
     for one in axes:
         if x.shape[one] != 1:  # PyTorch leaves it as it is
